@@ -1,7 +1,9 @@
 package call
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -31,5 +33,47 @@ func TestRestore(t *testing.T) {
 	out := &attempt.Ended{Session: "s", Cumulative: true, Stopped: true, Spent: &agent.Spending{Input: 16, Cost: &total}}
 	if got := c.charge(&Attempt{Player: &roster.Player{Adapter: agent.Exec()}}, out, 0); got.Input != 1 || *got.Cost != 7 {
 		t.Errorf("a session that goes on is charged %+v, want what came after the earlier run", got)
+	}
+}
+
+// TestWarnings: once of each limit that is nearly used, and of a limit of cost that cannot hold.
+func TestWarnings(t *testing.T) {
+	r := newRig(t)
+	r.journal.state.Limits.MaxCost = 100
+	a := r.start(t)
+	r.charge(a, &attempt.Ended{Stopped: true}, 0)
+	if r.notices.told != nil {
+		t.Errorf("of an attempt that was stopped it tells %q", r.notices.told)
+	}
+	for range 2 {
+		r.charge(a, &attempt.Ended{}, time.Second)
+	}
+	if len(r.notices.told) != 1 || !strings.Contains(r.notices.told[0], "Implementor (tool) told no cost of attempt 1 in step 1") {
+		t.Errorf("told %q", r.notices.told)
+	}
+	r.notices.told, r.journal.state.Used.Cost = nil, 90
+	r.WarnOfLimits()
+	r.WarnOfLimits()
+	if len(r.notices.told) != 1 {
+		t.Errorf("told %q", r.notices.told)
+	}
+	if r.used.Attempts != 3 || r.used.Millis != 2000 {
+		t.Errorf("used %+v", r.used)
+	}
+}
+
+// TestMeasure: time that the machine, or a person with Ctrl-Z, took does not count.
+func TestMeasure(t *testing.T) {
+	r := newRig(t)
+	a := r.start(t)
+	now := time.Now()
+	r.Now = func() time.Time { return now }
+	a.began = now.Add(-10 * time.Second)
+	if r.measure(a, &attempt.Ended{Paused: 4 * time.Second}); a.millis != 6000 || r.paused != 4*time.Second {
+		t.Errorf("it took %d ms, and %s were paused", a.millis, r.paused)
+	}
+	a.Spec.TimeLimit = time.Minute
+	if r.measure(a, &attempt.Ended{OutOfTime: true}); a.millis != 60_000 {
+		t.Errorf("at a limit of one minute it took %d ms", a.millis)
 	}
 }

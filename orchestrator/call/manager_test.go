@@ -5,8 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/event"
@@ -101,6 +105,71 @@ func TestDecision(t *testing.T) {
 			}
 			if v := c.Workspace.Compare(b, step, d); v.Disagreement != "" || lost && v.WriteTasks {
 				t.Errorf("the verdict is %+v, want the board's list to stand", v)
+			}
+		})
+	}
+}
+
+// that the Manager left, is rejected; the last rejection takes back an end without a reply.
+func TestManager(t *testing.T) {
+	next, unknown, long := "b.md", "gone.md", make([]string, 0, 400)
+	for range 400 {
+		long = append(long, "a.md", "b.md")
+	}
+	decide := func(n *string, tasks ...string) attempt.Ended {
+		e := replied("b is next")
+		e.Reply.NextTask, e.Reply.Tasks = n, tasks
+		return e
+	}
+	for name, tt := range map[string]struct {
+		set       func(*testing.T, *rig)
+		end       attempt.Ended
+		reason    string // "": it is accepted
+		disagrees bool
+	}{
+		"accepted":            {nil, decide(&next, "a.md", "b.md"), "", false},
+		"the end":             {nil, decide(nil, "a.md", "b.md"), "", false},
+		"a task that is none": {nil, decide(&unknown, "a.md"), "gone.md", false},
+		"a role that is none": {func(t *testing.T, r *rig) { r.write(t, "b.md", "---\nrole: Nobody\n---\n") }, decide(&next, "a.md", "b.md"), "Nobody", false},
+		"against its board": {func(t *testing.T, r *rig) {
+			r.write(t, "k.yaml", "current: a.md\nphase: complete\ntasks: [a.md, b.md]\n")
+			r.Workspace.Forget()
+		},
+			decide(&next, "a.md", "b.md"), "", true},
+		"an end without a reply": {func(t *testing.T, r *rig) {
+			r.journal.state.Step.Rejected = 3
+			r.write(t, "k.yaml", "phase: complete\ncurrent: null\ntasks: [a.md, b.md]\n")
+			r.Workspace.Forget()
+		}, attempt.Ended{Failure: contract.Failed("no JSON")}, "it ended the board without a valid reply: the earlier bytes were put back", false},
+		"one of several": {func(t *testing.T, r *rig) {
+			r.journal.state.Step.Rejected = 2
+			r.write(t, "k.yaml", "phase: complete\ncurrent: null\ntasks: [a.md, b.md]\n")
+			r.Workspace.Forget()
+		}, attempt.Ended{Failure: contract.Failed("no JSON")}, "no JSON", false},
+		"a long list": {nil, decide(&next, long...), "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.open(event.ManagerCall)
+			a := r.start(t)
+			if tt.set != nil {
+				tt.set(t, r)
+			}
+			switch got := r.end(t, a, tt.end).(type) {
+			case event.ReplyAccepted:
+				if tt.reason != "" || tt.disagrees || !cmp.Equal(got.NextTask, tt.end.Reply.NextTask) {
+					t.Errorf("accepted %+v", got)
+				}
+				if stored := got.TasksSHA != ""; stored == (got.Tasks != nil) || stored != (len(tt.end.Reply.Tasks) > 100) {
+					t.Errorf("the list is stored %t, and inline %t", stored, got.Tasks != nil)
+				}
+			case event.ReplyRejected:
+				if !strings.Contains(got.Reason, tt.reason) || got.Disagreed != tt.disagrees || tt.reason == "" && !tt.disagrees {
+					t.Errorf("rejected %+v", got)
+				}
+				if put := strings.Contains(got.Reason, "put back"); put != strings.Contains(tt.reason, "put back") || put && got.Left != r.board.SHA {
+					t.Errorf("put back: %t, left %s", put, got.Left)
+				}
 			}
 		})
 	}

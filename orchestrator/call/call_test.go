@@ -1,0 +1,248 @@
+package call
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/briefing"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/roster"
+	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/workspace"
+	"kanban-run/roles"
+)
+
+// journal applies events as the ledger does, and says which of them are on disk.
+type journal struct {
+	t         *testing.T
+	state     flow.State
+	events    []event.Event
+	committed int
+}
+
+func (j *journal) State() *flow.State { return &j.state }
+
+func (j *journal) Append(e event.Event) error {
+	if err := j.state.Apply(e); err != nil {
+		j.t.Errorf("the journal refuses %+v: %v", e, err)
+	}
+	j.events = append(j.events, e)
+	return nil
+}
+
+func (j *journal) Commit() error {
+	j.committed = len(j.events)
+	return nil
+}
+
+func (j *journal) Record(e event.Event) error { return errors.Join(j.Append(e), j.Commit()) }
+
+func (j *journal) FinishStep(e event.StepFinished) error { return j.Append(e) }
+
+// tool is an adapter that keeps what it is asked to do.
+type tool struct {
+	agent.Adapter
+	asked *agent.Assignment
+}
+
+func (tool) Name() string     { return "tool" }
+func (tool) Tool() agent.Tool { return agent.Tool{Resumes: true} }
+
+// Reader reads what the tool prints: a reply, with signs of its work before.
+func (tool) Reader(_ contract.Kind, h agent.Host) agent.Reader { return &reader{host: h} }
+
+type reader struct{ host agent.Host }
+
+func (r *reader) Write(p []byte) (int, error) {
+	for _, e := range []agent.Event{{Kind: agent.Session, ID: "s"}, {Kind: agent.ToolStarted, Tool: "Bash", ID: "1"}, {Kind: agent.Text, Text: "looking at\nthe task"}, {Kind: agent.Heartbeat},
+		{Kind: agent.Warning, Text: "an unknown event"}, {Kind: agent.ToolEnded, Tool: "Bash", ID: "1", Missing: "gh", Text: "gh: not found"}, {Kind: agent.Heard, ID: "m"}} {
+		r.host.Emit(e)
+	}
+	return len(p), nil
+}
+
+func (r *reader) End(proc.Exit) agent.Report {
+	return agent.Report{Reply: `{"status": "ok", "message": "done"}`, Session: "s", Spent: &agent.Spending{Input: 5}}
+}
+
+func (t tool) Invoke(a agent.Assignment) (agent.Invocation, error) {
+	*t.asked = a
+	if a.Role == "Unfit" {
+		return agent.Invocation{}, errors.New("unfit")
+	}
+	return agent.Invocation{Argv: []string{"echo", "hello"}, Dir: a.Dir, Grace: time.Second}, nil
+}
+
+// players plays every role but Nobody with the tool.
+type players struct {
+	tool     tool
+	reviewed bool // by a command and a supervisor
+	readOnly []string
+}
+
+func (p *players) Player(role string) (*roster.Player, error) {
+	if role == "Nobody" {
+		return nil, &roles.UnknownError{Name: role}
+	}
+	player := &roster.Player{Role: roles.Role{Name: role, Feedback: true}, Adapter: p.tool, Resumes: true, Assignment: agent.Assignment{Role: role}}
+	if p.reviewed {
+		player.Supervisor = &roster.Player{Role: player.Role, Adapter: p.tool}
+		player.Command = &roster.Player{Role: player.Role, Adapter: p.tool, Shown: "make test"}
+	}
+	return player, nil
+}
+
+func (p *players) ReadOnlyPlayer(role string) (*roster.Player, error) {
+	p.readOnly = append(p.readOnly, role)
+	return p.Player(role)
+}
+
+func (p *players) Substitute(_, to string) (*roster.Player, error) { return p.Player(to) }
+
+type supervisor struct {
+	briefing *briefing.Briefing
+	resident *attempt.Resident
+}
+
+func (s *supervisor) Briefing() *briefing.Briefing { return s.briefing }
+func (s *supervisor) Resident() *attempt.Resident  { return s.resident }
+
+// notices keeps what is told.
+type notices struct {
+	ledger.Silent
+	told  []string
+	signs []agent.Kind
+}
+
+func (n *notices) Notice(_, text string)        { n.told = append(n.told, text) }
+func (n *notices) Agent(_ string, s agent.Sign) { n.signs = append(n.signs, s.Kind) }
+
+// rig is a run of a board of a.md and b.md whose first task is at work.
+type rig struct {
+	*Caller
+	journal *journal
+	players *players
+	notices *notices
+	dir     string
+	board   *board.Board
+	used    event.Used
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{dir: t.TempDir(), journal: &journal{t: t}, players: &players{tool: tool{asked: &agent.Assignment{}}}, notices: &notices{}}
+	r.write(t, "k.yaml", "current: a.md\ntasks: [a.md, b.md]\n")
+	r.write(t, "a.md", "---\nrole: Implementor\n---\nDo it.\n")
+	r.write(t, "b.md", "---\nrole: Implementor\n---\nThen this.\n")
+	path := filepath.Join(r.dir, "k.yaml")
+	place, err := board.OpenPlace(r.dir, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { place.Close() })
+	made := redact.New([]string{"hunter2hunter2"})
+	w := workspace.New(path, path, place, nil, made)
+	if r.board, err = w.Look(); err != nil {
+		t.Fatal(err)
+	}
+	folder := rundir.Of(path)
+	if err := errors.Join(folder.Ensure(), folder.MakeSupervision()); err != nil {
+		t.Fatal(err)
+	}
+	r.journal.state = flow.State{Limits: event.Limits{MaxRetries: 3}, Step: &flow.Step{Number: 1, Call: event.TaskCall, Task: "a.md", Role: "Implementor", BoardSHA: r.board.SHA}}
+	r.Caller = NewCaller(Turn{Board: "k.yaml", Journal: r.journal, Workspace: w, Folder: folder, Roster: r.players,
+		Supervisor: &supervisor{briefing: briefing.New(folder, place, made)}, Observer: r.notices, Redactor: made, Used: &r.used, Now: time.Now, Stop: t.Context()})
+	r.emptied = nil
+	return r
+}
+
+func (r *rig) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// open makes a call due.
+func (r *rig) open(c event.Call) {
+	step := r.journal.state.Step
+	step.Call = c
+	switch c {
+	case event.ReviewCall, event.CommandCall:
+		r.players.reviewed = true
+		step.Plan = &event.Plan{Agent: true, Command: true, Rounds: 3}
+		step.Work, step.Round = &event.ReplyAccepted{Session: "s"}, 1
+	case event.ReadyCall, event.CheckpointCall:
+		r.journal.state.Supervisor = &flow.Supervisor{Plan: event.Supervision{Role: "Supervisor", OnBlock: event.BlockPerson}, Memory: event.InReports}
+		step.Role, step.Task = "Supervisor", ""
+		if c == event.CheckpointCall {
+			step.Task, step.Checkpoint = "CHECKPOINT-001", &event.Checkpoint{ID: "CHECKPOINT-001", Scope: []string{"a.md"}}
+			r.journal.state.Supervisor.Ready = true
+		}
+	}
+}
+
+// start prepares the due call and journals its intent.
+func (r *rig) start(t *testing.T) *Attempt {
+	t.Helper()
+	s := r.journal.state.Afresh()
+	p, err := r.Player(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := r.Prepare(s, p, r.board)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.journal.Record(a.Intent); err != nil {
+		t.Fatal(err)
+	}
+	r.snapshotTree(a)
+	r.journal.events, r.journal.committed = nil, 0
+	return a
+}
+
+// end ends the attempt, and returns what is journaled of it.
+func (r *rig) end(t *testing.T, a *Attempt, e attempt.Ended) event.Event {
+	t.Helper()
+	if err := r.settle(a, &e, nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.journal.events) != 1 {
+		t.Fatalf("journaled %+v, want one event", r.journal.events)
+	}
+	return r.journal.events[0]
+}
+
+func replied(message string) attempt.Ended {
+	return attempt.Ended{Session: "s", Reply: &contract.Reply{Status: contract.OK, Message: message}}
+}
+
+// TestSecretInInput: seed 004 has a retry get the same input, and a journaled one is redacted: a name
+
+// TestEnd: what the end of an attempt means that broke no rule, for all kinds. What the run or this
+
+// TestWork: seed 004, "Constraints": a reply counts whatever it says. One that is to be reviewed needs
+
+// TestManager: seed 004, "Manager": a reply that names what is not there, or contradicts the board
+
+// TestReady: seed 001, "Core Loop": a supervisor that reports an error is not ready, nor one that
+
+// TestScope: seed 001, "Role Isolation Rules": a supervisor that changed a file has no verdict, and
+
+// TestStreams: what an attempt printed is kept unless its reply counts; then it is emptied once that
+
+// TestProgram: a program is started, and what it does is passed on: all of it to the observer, what a
+
+// TestFinishStep: a step has the time that its agents were not paused, and says how it leaves the

@@ -1,0 +1,172 @@
+package call
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/proc"
+)
+
+// TestPrepare: what each kind of call is told, and what its intent says besides.
+func TestPrepare(t *testing.T) {
+	for name, tt := range map[string]struct {
+		call event.Call
+		set  func(*rig)
+		want string // the beginning of the input, or the text in its place
+		has  string // what is in it
+	}{
+		"work":              {event.TaskCall, nil, `{"task_file":"a.md","kanban_file":"k.yaml"}`, ""},
+		"with feedback":     {event.TaskCall, func(r *rig) { r.journal.state.Step.Advice = "it was hung: hunter2hunter2" }, `{"task_file":"a.md"`, `it was hung: [REDACTED`},
+		"sent back":         {event.TaskCall, func(r *rig) { sendBack(r, "s") }, "", "tests are missing"},
+		"without a session": {event.TaskCall, func(r *rig) { sendBack(r, "") }, `{"task_file":"a.md"`, `"feedback":"tests are missing"`},
+		"a command":         {event.CommandCall, nil, `{"task_file":"a.md","kanban_file":"k.yaml"}`, ""},
+		"a review":          {event.ReviewCall, nil, "", "a.md is now:\n\n---\nrole: Implementor\n---\nDo it."},
+		"the Manager":       {event.ManagerCall, nil, `{"kanban_file":"k.yaml","done_task":"a.md","tasks":["a.md","b.md"]}`, ""},
+		"with an anomaly":   {event.ManagerCall, func(r *rig) { r.journal.state.Step.Anomaly = &event.Anomaly{Type: "idle", Details: "silent"} }, `{"kanban_file":"k.yaml"`, `"anomalies":[{"type":"anomaly_report"`},
+		"ready":             {event.ReadyCall, nil, "{", `"requirement"`},
+		"a checkpoint":      {event.CheckpointCall, nil, "{", `CHECKPOINT-001`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.open(tt.call)
+			if tt.set != nil {
+				tt.set(r)
+			}
+			a := r.start(t)
+			told := string(a.Input.JSON) + a.Input.Text
+			if !strings.HasPrefix(told, tt.want) || !strings.Contains(told, tt.has) || strings.Contains(told, "hunter2") {
+				t.Errorf("told %s, want %s with %s", told, tt.want, tt.has)
+			}
+			if (a.Intent.Before != nil) != (tt.call == event.ManagerCall) || a.Intent.Input == nil {
+				t.Errorf("the intent is %+v", a.Intent)
+			}
+			if as := *r.players.tool.asked; as.Contract != contract.Of(tt.call) || (as.Follow != nil) != (a.Input.Text != "") {
+				t.Errorf("the adapter was asked %+v", as)
+			}
+			if (len(r.players.readOnly) > 0) != tt.call.IsSupervision() {
+				t.Errorf("%q only read", r.players.readOnly)
+			}
+			again, err := r.Prepare(r.journal.state.Afresh(), a.Player, r.board)
+			if err != nil || string(again.Input.JSON)+again.Input.Text != told || again.Intent.Input != nil {
+				t.Errorf("a second attempt is told %s%s, %v", again.Input.JSON, again.Input.Text, err)
+			}
+		})
+	}
+}
+
+// sendBack has the reviewer send the work back, which was done in a session.
+func sendBack(r *rig, session string) {
+	step := r.journal.state.Step
+	step.Round, step.Feedback, step.Work = 1, "tests are missing", &event.ReplyAccepted{Session: session}
+}
+
+// TestPlayer: who plays: the role's agent, one that takes its work over, or the one that reviews it.
+func TestPlayer(t *testing.T) {
+	r := newRig(t)
+	ref := event.AttemptRef{Step: 1, Task: "a.md", Role: "Implementor"}
+	player := func(c event.Call, role string) (string, error) {
+		ref.Call, ref.Role = c, role
+		p, err := r.Player(flow.Spawn{AttemptRef: ref})
+		if err != nil {
+			return "", err
+		}
+		return p.Role.Name + p.Shown, nil
+	}
+	for _, c := range []event.Call{event.ReviewCall, event.CommandCall} {
+		if _, err := player(c, "Implementor"); !errors.As(err, new(*failure.Invalid)) || !strings.Contains(err.Error(), "the role asks for none any more") {
+			t.Errorf("%s that the role does not ask for: %v", c, err)
+		}
+	}
+	r.players.reviewed = true
+	if got, err := player(event.CommandCall, "Implementor"); got != "Implementormake test" || err != nil {
+		t.Errorf("the command is %q, %v", got, err)
+	}
+	if _, err := player(event.TaskCall, "Nobody"); !errors.As(err, new(*failure.Invalid)) {
+		t.Errorf("a role that is not there: %v", err)
+	}
+	s := r.journal.state.Afresh()
+	p, _ := r.Player(s)
+	p.Assignment.Role = "Unfit"
+	if _, err := r.Prepare(s, p, r.board); !errors.As(err, new(*failure.Invalid)) {
+		t.Errorf("an agent that cannot be started: %v", err)
+	}
+}
+
+// machine did to it comes before what it replied.
+func TestEnd(t *testing.T) {
+	stopped := errors.New("SIGTERM")
+	stop, cancel := context.WithCancelCause(t.Context())
+	cancel(stopped)
+	whole := replied("done")
+	for name, tt := range map[string]struct {
+		end    func(attempt.Ended) attempt.Ended
+		failed error
+		reason string
+		err    error
+	}{
+		"a fault of this machine": {func(e attempt.Ended) attempt.Ended { e.ByWatch, e.Stopped = true, true; return e }, os.ErrPermission, "permission denied", os.ErrPermission},
+		"by the watch":            {func(e attempt.Ended) attempt.Ended { e.ByWatch, e.OutOfTime, e.Stopped = true, true, true; return e }, nil, "the watch ended it", nil},
+		"the limit of time":       {func(e attempt.Ended) attempt.Ended { e.OutOfTime, e.Stopped = true, true; return e }, nil, "the limit of time is reached", nil},
+		"by the run":              {func(e attempt.Ended) attempt.Ended { e.Stopped = true; return e }, nil, "the run was stopped", stopped},
+	} {
+		for _, c := range []event.Call{event.TaskCall, event.CommandCall, event.ReviewCall, event.ManagerCall, event.ReadyCall, event.CheckpointCall} {
+			r := newRig(t)
+			r.Stop = stop
+			r.open(c)
+			a := r.start(t)
+			e := tt.end(whole)
+			if err := r.settle(a, &e, tt.failed); !errors.Is(err, tt.err) {
+				t.Errorf("%s, %s: %v, want %v", name, c, err, tt.err)
+			}
+			if got, ok := r.journal.events[0].(event.AttemptStopped); !ok || got.Reason != tt.reason || got.Session != "s" || r.journal.committed != 1 {
+				t.Errorf("%s, %s: journaled %+v, %d on disk", name, c, r.journal.events[0], r.journal.committed)
+			}
+		}
+	}
+	for _, c := range []event.Call{event.TaskCall, event.ReviewCall, event.ManagerCall, event.ReadyCall, event.CheckpointCall} {
+		r := newRig(t)
+		r.open(c)
+		a := r.start(t)
+		e := r.end(t, a, attempt.Ended{Failure: &contract.Failure{Reason: "no JSON", Lost: true}, Received: "x", Stderr: "y", Exit: proc.Exit{Code: 1}})
+		got, ok := e.(event.ReplyRejected)
+		if !ok || got.Reason != "no JSON" || got.Received != "x" || got.Stderr != "y" || got.Of != 3 || got.Lost != (a.Intent.From != "") || r.journal.committed != 1 {
+			t.Errorf("%s without a reply: %+v", c, e)
+		}
+	}
+}
+
+// TestGoesOn: work that was cut short goes on in its session, unless another tool is to do it.
+func TestGoesOn(t *testing.T) {
+	for adapter, goesOn := range map[string]bool{"tool": true, "another": false} {
+		r := newRig(t)
+		a := r.start(t)
+		if err := r.journal.Record(event.SessionNamed{AttemptRef: a.Ref(), Session: "s"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.settle(a, &attempt.Ended{Session: "s", ByWatch: true}, nil); err != nil {
+			t.Fatal(err)
+		}
+		step := r.journal.state.Step
+		if step.GoesOn == nil {
+			t.Fatal("nothing goes on")
+		}
+		step.GoesOn.Adapter, step.Advice = adapter, "It was hung."
+		s := flow.Next(&r.journal.state, flow.Board{SHA: r.board.SHA}).(flow.Spawn)
+		p, _ := r.Player(s)
+		again, err := r.Prepare(s, p, r.board)
+		if err != nil || again.Intent.GoesOn != goesOn || (again.Intent.From == "s") != goesOn {
+			t.Errorf("by %s: %+v, %v", adapter, again.Intent, err)
+		}
+		if f := r.players.tool.asked.Follow; (f != nil) != goesOn || goesOn && !strings.Contains(f.Text, "cut short. It was hung. Go on") {
+			t.Errorf("by %s it is told %+v", adapter, f)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package call
+
+import (
+	"testing"
+	"time"
+
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
+)
+
+// work tree where the next task was worked on lately.
+func TestFinishStep(t *testing.T) {
+	same, other := "./a.md", "b.md"
+	for name, tt := range map[string]struct {
+		next       *string
+		set        func(*rig)
+		leaves     bool
+		other      bool
+		checkpoint string
+	}{
+		"the end":        {nil, nil, false, false, ""},
+		"the same task":  {&same, nil, true, false, ""},
+		"a new task":     {&other, nil, false, false, ""},
+		"an earlier one": {&other, func(r *rig) { r.journal.state.Tasks = []flow.TaskUse{{Task: "b.md", Steps: 1}} }, true, true, ""},
+		"a dry run":      {&same, func(r *rig) { r.DryRun = true }, false, false, ""},
+		"a supervisor's": {nil, func(r *rig) { r.journal.state.Step.Checkpoint = &event.Checkpoint{ID: "C1"} }, false, false, "C1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			if tt.set != nil {
+				tt.set(r)
+			}
+			now := time.Now()
+			r.Now = func() time.Time { return now }
+			r.BeginStep(now.Add(-10 * time.Second))
+			r.paused, r.said = 4*time.Second, "I found a bug"
+			step := r.journal.state.Step
+			step.TaskStatus, step.Reply = "ok", &event.ReplyAccepted{Status: "ok", NextTask: tt.next}
+			step.Call = event.ManagerCall
+			r.journal.state.Quarantine = []flow.Quarantine{{Task: "b.md"}}
+			if err := r.FinishStep(step, r.board.SHA, "odd"); err != nil {
+				t.Fatal(err)
+			}
+			e := r.journal.events[0].(event.StepFinished)
+			if e.Millis != 6000 || e.Checkpoint != tt.checkpoint || e.Warning != "odd" || e.BoardSHA != r.board.SHA || len(e.Quarantined) != 1 || e.Quarantined[0].SHA == "" {
+				t.Errorf("finished %+v", e)
+			}
+			if (e.Leaving != nil) != tt.leaves || tt.leaves && e.Leaving.Other != tt.other {
+				t.Errorf("leaves %+v", e.Leaving)
+			}
+			if tt.leaves && !tt.other && (e.Leaving.Said != "I found a bug" || e.Leaving.Finding == "" && e.Leaving.Tree == "") {
+				t.Errorf("leaves %+v", e.Leaving)
+			}
+			if steps := 1; tt.checkpoint == "" && r.Steps() != steps || tt.checkpoint != "" && r.Steps() != 0 || r.Said() != "I found a bug" {
+				t.Errorf("%d steps, said %q", r.Steps(), r.Said())
+			}
+		})
+	}
+}

@@ -1,0 +1,131 @@
+package call
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/health"
+)
+
+// is on disk.
+func TestStreams(t *testing.T) {
+	for name, tt := range map[string]struct {
+		set  func(*rig)
+		end  attempt.Ended
+		kept bool
+		disk int // events on disk
+	}{
+		"accepted":        {nil, replied("ok"), false, 0},
+		"with all output": {func(r *rig) { r.KeepOutput = true }, replied("ok"), true, 0},
+		"in commits":      {func(r *rig) { r.Carried = true }, replied("ok"), false, 1},
+		"rejected":        {nil, attempt.Ended{Failure: contract.Failed("no JSON")}, true, 1},
+		"stopped":         {nil, attempt.Ended{ByWatch: true}, true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			if tt.set != nil {
+				tt.set(r)
+			}
+			a := r.start(t)
+			r.journal.committed = 0
+			if _, err := a.Spec.Sinks.Stdout.Write([]byte("hello\n")); err != nil {
+				t.Fatal(err)
+			}
+			r.measure(a, &tt.end)
+			e := r.end(t, a, tt.end)
+			if kept := r.Folder.Output(1) != ""; kept != tt.kept || r.journal.committed != tt.disk {
+				t.Errorf("kept: %t, %d events on disk, want %t and %d", kept, r.journal.committed, tt.kept, tt.disk)
+			}
+			if rejected, ok := e.(event.ReplyRejected); ok && rejected.Output == "" {
+				t.Error("the rejection does not say where the output is")
+			}
+			if !tt.kept && len(r.emptied) != 1 {
+				t.Errorf("%v are emptied later", r.emptied)
+			}
+			if r.EmptyStreams(); r.emptied != nil {
+				t.Error("nothing is forgotten")
+			}
+		})
+	}
+}
+
+// person may ask for to the file of the step, and what is journaled to the run.
+func TestProgram(t *testing.T) {
+	r := newRig(t)
+	r.emptied = []event.Call{event.ReviewCall}
+	a := r.start(t)
+	echo, err := exec.LookPath("echo")
+	if err != nil {
+		t.Skip(err)
+	}
+	a.Spec.Invocation.Argv, a.Spec.Invocation.Dir = []string{echo, "hello"}, r.dir
+	turns := 0
+	if err := r.Settle(a, r.Start(a), func() error { turns++; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	kinds := ""
+	for _, e := range r.journal.events {
+		kinds += e.Kind() + " "
+	}
+	if kinds != "TOOLS_USED REPLY_ACCEPTED " || turns != 1 || r.used.Attempts != 1 || r.used.Input != 5 {
+		t.Errorf("journaled %s, %d looks at the board, used %+v", kinds, turns, r.used)
+	}
+	if got := r.journal.events[1].(event.ReplyAccepted); got.Message != "done" || got.Session != "s" || got.Spent.Input != 5 {
+		t.Errorf("accepted %+v", got)
+	}
+	want := []agent.Kind{agent.Session, agent.ToolStarted, agent.Text, agent.Heartbeat, agent.ToolEnded, agent.Heard}
+	if !slices.Equal(r.notices.signs, want) || !slices.Equal(r.notices.told, []string{"an unknown event"}) {
+		t.Errorf("shown %v, told %q", r.notices.signs, r.notices.told)
+	}
+	var passed []agent.Kind
+	for len(a.Signs) > 0 {
+		passed = append(passed, (<-a.Signs).Kind)
+	}
+	if !slices.Equal(passed, []agent.Kind{agent.Session, agent.ToolEnded, agent.Heard}) {
+		t.Errorf("passed on to be journaled: %v", passed)
+	}
+	kept, err := r.Folder.ReadEvents(1)
+	if err != nil || len(kept) != 3 || !strings.Contains(string(kept[1]), "looking at the task") {
+		t.Errorf("kept %q, %v", kept, err)
+	}
+	if len(r.emptied) != 1 || r.emptied[0] != event.TaskCall {
+		t.Errorf("%v are emptied later", r.emptied)
+	}
+}
+
+// TestFullSigns: signs that nobody takes are dropped, and hold no agent up.
+func TestFullSigns(t *testing.T) {
+	r := newRig(t)
+	a := r.start(t)
+	for range 2 * fewSigns {
+		a.Spec.Emit(agent.Event{Kind: agent.Heard, ID: "m"})
+	}
+	if len(a.Signs) != fewSigns {
+		t.Errorf("%d signs wait", len(a.Signs))
+	}
+}
+
+// TestShow: other programs see what an agent does, and a reviewer that others wait for it.
+func TestShow(t *testing.T) {
+	for c, wait := range map[event.Call]string{event.TaskCall: "model", event.ReviewCall: "waiting_review"} {
+		r := newRig(t)
+		r.open(c)
+		a := r.start(t)
+		a.Spec.Show(health.Live{WaitReason: "model"})
+		text, err := os.ReadFile(r.Folder.Live())
+		if err != nil || !strings.Contains(string(text), wait) || !strings.Contains(string(text), `"step":1`) {
+			t.Errorf("%s shows %s, %v", c, text, err)
+		}
+	}
+	r := newRig(t)
+	if r.DryRun = true; r.start(t).Spec.Show != nil {
+		t.Error("a dry run shows what is done")
+	}
+}
