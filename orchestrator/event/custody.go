@@ -54,11 +54,11 @@ func (e StateDiverged) Subject() string { return e.Task }
 func (e StateDiverged) Sentence() Sentence {
 	switch {
 	case e.Source != SourceBoard, e.Before == e.After, e.Policy == PolicyRestore, e.Policy == PolicyAsk: // which the text explains
-		return inStep(e.Step, Warning, "%s", e.Text).tell(Team, "")
+		return inStep(e.Step, Warning, "%s", e.Text).tell(Team, "").alert(AlertWarning, e.Kind(), "")
 	case e.Policy == PolicyFreeze:
-		return inStep(e.Step, Warning, "%s; the board is frozen", e.Text).tell(Team, "")
+		return inStep(e.Step, Warning, "%s; the board is frozen", e.Text).tell(Team, "").alert(AlertWarning, e.Kind(), "")
 	default:
-		return inStep(e.Step, Warning, "%s; the file stands", e.Text).tell(Team, "")
+		return inStep(e.Step, Warning, "%s; the file stands", e.Text).tell(Team, "").alert(AlertWarning, e.Kind(), "")
 	}
 }
 
@@ -127,7 +127,7 @@ func (e HandoffDuplicate) Subject() string { return e.Board }
 
 // Sentence is what a person reads of it.
 func (e HandoffDuplicate) Sentence() Sentence {
-	return say(Warning, fmt.Sprintf("HANDOFF_DUPLICATE: epoch %d was handed over again to %s, which changed nothing", e.Epoch, e.Owner))
+	return say(Warning, fmt.Sprintf("HANDOFF_DUPLICATE: epoch %d was handed over again to %s, which changed nothing", e.Epoch, e.Owner)).alert(AlertInfo, e.Kind(), "")
 }
 
 // HandoffMissing says that a run wrote which was never made the owner (rule 10). The previous owner
@@ -144,7 +144,7 @@ func (e HandoffMissing) Subject() string { return e.Board }
 
 // Sentence is what a person reads of it.
 func (e HandoffMissing) Sentence() Sentence {
-	return say(Critical, e.Text)
+	return say(Critical, e.Text).alert(AlertWarning, e.Kind(), "")
 }
 
 // SplitBrain says that more than one run took the board for its own (rule 11). The board is frozen.
@@ -160,7 +160,7 @@ func (e SplitBrain) Subject() string { return e.Board }
 
 // Sentence is what a person reads of it.
 func (e SplitBrain) Sentence() Sentence {
-	return say(Critical, e.Text).tell(Lead, AboutPerson)
+	return say(Critical, e.Text).tell(Lead, AboutPerson).alert(AlertCritical, e.Kind(), "", escalate)
 }
 
 // SnapshotTaken is a state that a reconcile may roll back to: seed 002, "snapshot identity tuple".
@@ -193,7 +193,7 @@ func (e SnapshotNotFound) Subject() string { return e.Board }
 
 // Sentence is what a person reads of it.
 func (e SnapshotNotFound) Sentence() Sentence {
-	return say(Critical, e.Text)
+	return say(Critical, e.Text).alert(AlertCritical, e.Kind(), "", escalate)
 }
 
 // SnapshotConflict says that there are several states to roll back to with the same replay index.
@@ -211,7 +211,7 @@ func (e SnapshotConflict) Subject() string { return e.Board }
 
 // Sentence is what a person reads of it.
 func (e SnapshotConflict) Sentence() Sentence {
-	return say(Critical, e.Text)
+	return say(Critical, e.Text).alert(AlertCritical, e.Kind(), "", escalate)
 }
 
 // LockEntered turns RECONCILE_LOCK on.
@@ -226,7 +226,7 @@ func (e LockEntered) Subject() string { return e.Board }
 
 // Sentence is what a person reads of it.
 func (e LockEntered) Sentence() Sentence {
-	return traceOf(e)
+	return traceOf(e).alert(AlertInfo, e.Kind(), "", e.Kind())
 }
 
 // LockExited turns RECONCILE_LOCK off. It is the entry of the rollback trail: what was rolled back
@@ -250,7 +250,7 @@ func (e LockExited) Subject() string { return e.Board }
 
 // Sentence is what a person reads of it.
 func (e LockExited) Sentence() Sentence {
-	return say(Note, fmt.Sprintf("reconciled with the state at record %d: %s", e.ReplayIndex, e.Decision))
+	return say(Note, fmt.Sprintf("reconciled with the state at record %d: %s", e.ReplayIndex, e.Decision)).alert(AlertInfo, e.Kind(), "", e.Kind())
 }
 
 // ReconcileConflict says that a replay of the records does not go through. The board is frozen.
@@ -266,7 +266,7 @@ func (e ReconcileConflict) Subject() string { return e.Board }
 
 // Sentence is what a person reads of it.
 func (e ReconcileConflict) Sentence() Sentence {
-	return say(Critical, e.Text)
+	return say(Critical, e.Text).alert(AlertCritical, e.Kind(), "", escalate)
 }
 
 // Why a RECONCILE_LOCK ended: seed 002, "Deterministic reconcile procedure", step 11.

@@ -48,9 +48,9 @@ func (e MessageSent) Sentence() Sentence {
 	case e.Type == AssistOffer:
 		return inStep(e.Step, Note, "%s is offered help: %s", to, text)
 	case e.Urgent:
-		return inStep(e.Step, Note, "%s is asked again: %s", to, text)
+		return inStep(e.Step, Note, "%s is asked again: %s", to, text).did("NUDGE")
 	default:
-		return inStep(e.Step, Note, "%s is asked: %s", to, text)
+		return inStep(e.Step, Note, "%s is asked: %s", to, text).did("PING")
 	}
 }
 

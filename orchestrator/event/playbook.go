@@ -21,7 +21,7 @@ func (e DuplicateTask) Subject() string { return e.Task }
 
 // Sentence is what a person reads of it.
 func (e DuplicateTask) Sentence() Sentence {
-	return say(Warning, fmt.Sprintf("DUPLICATE_TASK_KEY: %s is worked on by the run of %s", e.Task, cmp.Or(e.Owner, "another board"))).tell(Team, "")
+	return say(Warning, fmt.Sprintf("DUPLICATE_TASK_KEY: %s is worked on by the run of %s", e.Task, cmp.Or(e.Owner, "another board"))).tell(Team, "").alert(AlertWarning, e.Kind(), e.Owner)
 }
 
 // ScopeOverlaps says that another step works on files that a task
@@ -46,7 +46,7 @@ func (e ScopeOverlaps) Sentence() Sentence {
 	if e.Waits {
 		text += ": it waits for the end of that step"
 	}
-	return say(Warning, text).tell(Team, "")
+	return say(Warning, text).tell(Team, "").alert(AlertInfo, e.Kind(), e.Owner)
 }
 
 // MarkerMissing says that DECISIONS.md has not the sections that entries belong to: seed 002,
@@ -64,7 +64,7 @@ func (e MarkerMissing) Subject() string { return e.Board }
 
 // Sentence is what a person reads of it.
 func (e MarkerMissing) Sentence() Sentence {
-	return say(Warning, e.Text)
+	return say(Warning, e.Text).alert(AlertWarning, e.Kind(), "")
 }
 
 // DecisionsViolated says that an entry stood outside of its section in DECISIONS.md, and was
@@ -82,7 +82,7 @@ func (e DecisionsViolated) Subject() string { return e.Board }
 
 // Sentence is what a person reads of it.
 func (e DecisionsViolated) Sentence() Sentence {
-	return say(Critical, e.Text)
+	return say(Critical, e.Text).alert(AlertCritical, e.Kind(), "", escalate)
 }
 
 // Substitutes are the agents that take a role's work over, one after the other, when its own has
@@ -132,7 +132,7 @@ func (e ReassignProposed) Subject() string { return e.Task }
 
 // Sentence is what a person reads of it.
 func (e ReassignProposed) Sentence() Sentence {
-	return inStep(e.Step, Warning, "REASSIGN_PROPOSAL: %s for %s (%s); reassign in .kanban-run.yaml names agents that take over", e.Strategy, e.Task, e.Role).tell(Lead|Team, "")
+	return inStep(e.Step, Warning, "REASSIGN_PROPOSAL: %s for %s (%s); reassign in .kanban-run.yaml names agents that take over", e.Strategy, e.Task, e.Role).tell(Lead|Team, "").did(e.Kind())
 }
 
 // Strategy is how work may be reassigned: seed 002, "Reassignment Readiness", action 2.

@@ -82,7 +82,7 @@ func (e LoopSuspected) Subject() string { return e.Task }
 
 // Sentence is what a person reads of it.
 func (e LoopSuspected) Sentence() Sentence {
-	s := say(Critical, "LOOP_SUSPECTED: "+Brief(OneLine(e.Text))).tell(Lead|Team, AboutLoop)
+	s := say(Critical, "LOOP_SUSPECTED: "+Brief(OneLine(e.Text))).tell(Lead|Team, AboutLoop).alert(AlertCritical, e.Kind(), e.Role, escalate)
 	s.Add(Note, fmt.Sprintf("recommended: %s, since %s", e.Recommend, e.Reason))
 	if e.Told {
 		s.Add(Warning, e.Task+" is in quarantine; the Manager is told and may name another task")

@@ -10,6 +10,7 @@ type Sentence struct {
 	Weight Weight
 	For    Who        // has to know of it
 	Topic  Topic      // of the message that is sent about it; "": none is
+	Alert  Alert      // in SUPERVISOR_REPORT
 	Step   int        // that it names; 0: none
 	Text   string     // paths and names as the journal has them
 	More   []Sentence // what stands below it

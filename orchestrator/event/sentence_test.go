@@ -3,6 +3,7 @@ package event_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,34 @@ func topic(s event.Sentence) string {
 		return ""
 	}
 	return ", sent as " + string(s.Topic)
+}
+
+// reported is the line below, of what SUPERVISOR_REPORT says.
+func reported(s event.Sentence) string {
+	a := s.Alert
+	line := strings.TrimSpace(strings.Join([]string{a.Severity, a.Type, a.Owner}, " "))
+	if len(a.Actions) > 0 {
+		line = strings.TrimSpace(line + " → " + strings.Join(a.Actions, " "))
+	}
+	if line == "" {
+		return ""
+	}
+	return "    reported: " + line + "\n"
+}
+
+// TestAlerts: each alert and action is one of the seed's lists: seed 002, "Supervisor Report Format".
+func TestAlerts(t *testing.T) {
+	for _, e := range sentences() {
+		a := e.Sentence().Alert
+		if a.Type != "" && (!slices.Contains(event.AlertTypes(), a.Type) || !slices.Contains(event.AlertSeverities(), a.Severity)) {
+			t.Errorf("%T: %s %s is not on the seed's list", e, a.Severity, a.Type)
+		}
+		for _, action := range a.Actions {
+			if !slices.Contains(event.AlertActions(), action) {
+				t.Errorf("%T: action %s is not on the seed's list", e, action)
+			}
+		}
+	}
 }
 
 // sentences are events of every kind, in each way that they are told.
@@ -106,6 +135,7 @@ func TestSentences(t *testing.T) {
 		for _, more := range s.More {
 			fmt.Fprintf(&b, "    %s: %s\n", weights[more.Weight], more)
 		}
+		b.WriteString(reported(s))
 	}
 	for _, kind := range event.Kinds() {
 		if !said[kind] {

@@ -49,7 +49,11 @@ func (e TeardownMoved) Sentence() Sentence {
 	case e.Reason != "":
 		text += ": " + e.Reason
 	}
-	return say(Note, text)
+	s := say(Note, text)
+	if e.To == Retrying {
+		s = s.did("TEARDOWN_RETRY")
+	}
+	return s
 }
 
 // ForcedFinalizeCandidate names the members that have never answered. The Lead may
@@ -67,7 +71,7 @@ func (e ForcedFinalizeCandidate) Subject() string { return e.Board }
 
 // Sentence is what a person reads of it.
 func (e ForcedFinalizeCandidate) Sentence() Sentence {
-	return say(Critical, fmt.Sprintf("FORCED_FINALIZE_CANDIDATE: %s never answered (kanban-run ack %s forced-finalize goes on without)", strings.Join(e.Missing, ", "), failure.Quote(e.Board))).tell(Lead, AboutPerson)
+	return say(Critical, fmt.Sprintf("FORCED_FINALIZE_CANDIDATE: %s never answered (kanban-run ack %s forced-finalize goes on without)", strings.Join(e.Missing, ", "), failure.Quote(e.Board))).tell(Lead, AboutPerson).alert(AlertCritical, e.Kind(), "", escalate)
 }
 
 // TeardownBlocked says why the team is not to be deleted.
@@ -84,7 +88,7 @@ func (e TeardownBlocked) Subject() string { return e.Board }
 
 // Sentence is what a person reads of it.
 func (e TeardownBlocked) Sentence() Sentence {
-	return say(Critical, "TEARDOWN_BLOCKED: "+e.Reason).tell(Lead, AboutPerson)
+	return say(Critical, "TEARDOWN_BLOCKED: "+e.Reason).tell(Lead, AboutPerson).alert(AlertCritical, e.Kind(), "", escalate)
 }
 
 // ForcedFinalizeAcked is the Lead's approval.
@@ -101,7 +105,7 @@ func (e ForcedFinalizeAcked) Subject() string { return e.Board }
 
 // Sentence is what a person reads of it.
 func (e ForcedFinalizeAcked) Sentence() Sentence {
-	return say(Note, "forced finalize approved by the Lead"+noteSuffix(e.Note))
+	return say(Note, "forced finalize approved by the Lead"+noteSuffix(e.Note)).did("FORCED_FINALIZE")
 }
 
 // AckRetryRounds is how often a member of the team that has not answered is asked again: seed 002,

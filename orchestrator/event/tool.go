@@ -32,7 +32,10 @@ func (ToolUnavailable) Kind() string { return "TOOL_UNAVAILABLE" }
 
 // Sentence is what a person reads of it.
 func (e ToolUnavailable) Sentence() Sentence {
-	s := inStep(e.Step, Warning, "TOOL_UNAVAILABLE: %s for %s (%s): %s%s", e.Tool, e.Player(), e.Agent, Brief(e.Reason), e.Then.suffix()).tell(0, AboutTool)
+	s := inStep(e.Step, Warning, "TOOL_UNAVAILABLE: %s for %s (%s): %s%s", e.Tool, e.Player(), e.Agent, Brief(e.Reason), e.Then.suffix()).tell(0, AboutTool).alert(AlertWarning, e.Kind(), e.Role)
+	if e.Agents >= SystemicAgents {
+		s = s.alert(AlertCritical, e.Kind(), e.Role, escalate)
+	}
 	if e.Agents == SystemicAgents {
 		s.For = Lead | Team
 		s.Add(Critical, fmt.Sprintf("%s is not there for %d agents of this run: look at the machine, and not at the tasks", e.Tool, e.Agents))

@@ -13,7 +13,7 @@ func (ConsentAsked) Kind() string { return "CONSENT_ASKED" }
 
 // Sentence is what a person reads of it.
 func (e ConsentAsked) Sentence() Sentence {
-	return inStep(e.Step, Critical, "%s waits for your consent to %s it: %s (kanban-run inbox)", e.Player(), e.Advice, e.Details).tell(Lead, AboutPerson)
+	return inStep(e.Step, Critical, "%s waits for your consent to %s it: %s (kanban-run inbox)", e.Player(), e.Advice, e.Details).tell(Lead, AboutPerson).did(escalate)
 }
 
 // ConsentGiven is the person's answer, or says that the question is void.
@@ -79,7 +79,7 @@ func (o Overdue) sentence(r AttemptRef, kind string) Sentence {
 
 // Sentence is what a person reads of it.
 func (e IdleBreach) Sentence() Sentence {
-	return e.Overdue.sentence(e.AttemptRef, e.Kind()).tell(0, AboutStuck)
+	return e.Overdue.sentence(e.AttemptRef, e.Kind()).tell(0, AboutStuck).alert(e.Severity, e.Kind(), e.Role, e.Action)
 }
 
 // ReviewBreach says the same of a review, for which the agent waits whose work is reviewed.
@@ -93,7 +93,7 @@ func (ReviewBreach) Kind() string { return "REVIEW_SLA_BREACH" }
 
 // Sentence is what a person reads of it.
 func (e ReviewBreach) Sentence() Sentence {
-	return e.Overdue.sentence(e.AttemptRef, e.Kind()).tell(0, AboutStuck)
+	return e.Overdue.sentence(e.AttemptRef, e.Kind()).tell(0, AboutStuck).alert(e.Severity, e.Kind(), e.Role, e.Action)
 }
 
 // Anomaly is what the watch found wrong with a running agent: seed 000, "anomaly_report".
@@ -162,7 +162,7 @@ func (RebootTested) Kind() string { return "REBOOT_TESTED" }
 func (e RebootTested) Sentence() Sentence {
 	switch e.Decision {
 	case Stuck:
-		return inStep(e.Step, Critical, "%s is ended: %s", e.Player(), e.Text).tell(Lead|Team, AboutStuck)
+		return inStep(e.Step, Critical, "%s is ended: %s", e.Player(), e.Text).tell(Lead|Team, AboutStuck).alert(AlertCritical, "STUCK", e.Role, escalate)
 	case Replan:
 		return inStep(e.Step, Warning, "%s is ended, and the Manager plans anew: %s", e.Player(), e.Text)
 	default:

@@ -12,26 +12,10 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// The severities of an alert: seed 002, "Supervisor Report Format".
-const (
-	Info     = "INFO"
-	Warning  = "WARN"
-	Critical = "CRITICAL"
-)
-
-// The enums of the report, as the seed lists them.
-var (
-	Severities = []string{Info, Warning, Critical}
-	EventTypes = []string{"IDLE_BREACH", "REVIEW_SLA_BREACH", "LOOP_SUSPECTED", "DUPLICATE_TASK_KEY", "OVERLAP_SCOPE", "STUCK", "TOOL_UNAVAILABLE", "HANDOFF_DUPLICATE", "HANDOFF_MISSING",
-		"SPLIT_BRAIN_DETECTED", "STATE_DIVERGENCE", "RECONCILE_CONFLICT", "SNAPSHOT_NOT_FOUND", "SNAPSHOT_CONFLICT", "RECONCILE_LOCK_ENTER", "RECONCILE_LOCK_EXIT", "TEARDOWN_BLOCKED",
-		"FORCED_FINALIZE_CANDIDATE", "DECISIONS_SCOPE_VIOLATION", "DECISIONS_MARKER_MISSING"}
-	ActionTypes = []string{"PING", "NUDGE", "ESCALATE", "REASSIGN_PROPOSAL", "TEARDOWN_RETRY", "RECONCILE_LOCK_ENTER", "RECONCILE_LOCK_EXIT", "FORCED_FINALIZE"}
-)
-
 // Alert is an event that the Lead of a board is told of.
 type Alert struct {
 	Severity string
-	Event    string // one of EventTypes
+	Event    string // one of event.AlertTypes
 	Task     string
 	Owner    string // role, or board
 	Elapsed  time.Duration
@@ -121,69 +105,16 @@ func Request(h flow.History, board string, owned bool) string {
 
 // note adds the alert and the action that an event is.
 func (b *supervised) note(e event.Entry) {
-	severity, name, owner, actions := classify(e.Event)
-	b.actions = append(b.actions, actions...)
-	if name == "" {
+	is := e.Event.Sentence().Alert
+	b.actions = append(b.actions, is.Actions...)
+	if is.Type == "" {
 		return
 	}
 	elapsed := time.Duration(0)
 	if !b.began.IsZero() {
 		elapsed = e.Time.Sub(b.began)
 	}
-	b.alerts = append(b.alerts, Alert{severity, name, e.Event.Subject(), cmp.Or(owner, b.owner, b.board), elapsed})
-}
-
-// classify is what an event is in the terms of the seed: its severity and type, "" for none, whose
-// it is, and the actions that were taken.
-func classify(happened event.Event) (severity, name, owner string, actions []string) {
-	switch e := happened.(type) {
-	case event.IdleBreach:
-		return e.Severity, e.Kind(), e.Role, []string{e.Action}
-	case event.ReviewBreach:
-		return e.Severity, e.Kind(), e.Role, []string{e.Action}
-	case event.MessageSent:
-		if e.Type == event.HealthCheck {
-			return "", "", "", []string{map[bool]string{false: "PING", true: "NUDGE"}[e.Urgent]}
-		}
-	case event.ConsentAsked:
-		return "", "", "", []string{"ESCALATE"}
-	case event.RebootTested:
-		if e.Decision == event.Stuck {
-			return Critical, "STUCK", e.Role, []string{"ESCALATE"}
-		}
-	case event.LoopSuspected:
-		return Critical, e.Kind(), e.Role, []string{"ESCALATE"}
-	case event.ReassignProposed:
-		return "", "", "", []string{e.Kind()}
-	case event.ToolUnavailable:
-		if e.Agents >= event.SystemicAgents {
-			return Critical, e.Kind(), e.Role, []string{"ESCALATE"}
-		}
-		return Warning, e.Kind(), e.Role, nil
-	case event.DuplicateTask:
-		return Warning, e.Kind(), e.Owner, nil
-	case event.ScopeOverlaps:
-		return Info, e.Kind(), e.Owner, nil
-	case event.HandoffDuplicate:
-		return Info, e.Kind(), "", nil
-	case event.LockEntered, event.LockExited:
-		return Info, e.Kind(), "", []string{e.Kind()}
-	case event.TeardownMoved:
-		if e.To == event.Retrying {
-			return "", "", "", []string{"TEARDOWN_RETRY"}
-		}
-	case event.TeardownBlocked, event.ForcedFinalizeCandidate:
-		return Critical, e.Kind(), "", []string{"ESCALATE"}
-	case event.ForcedFinalizeAcked:
-		return "", "", "", []string{"FORCED_FINALIZE"}
-	case event.DecisionsViolated:
-		return Critical, e.Kind(), "", []string{"ESCALATE"}
-	case event.HandoffMissing, event.StateDiverged, event.MarkerMissing:
-		return Warning, e.Kind(), "", nil
-	case event.SplitBrain, event.ReconcileConflict, event.SnapshotNotFound, event.SnapshotConflict:
-		return Critical, e.Kind(), "", []string{"ESCALATE"}
-	}
-	return "", "", "", nil
+	b.alerts = append(b.alerts, Alert{is.Severity, is.Type, e.Event.Subject(), cmp.Or(is.Owner, b.owner, b.board), elapsed})
 }
 
 // String is the report in the form of the seed, byte for byte.
@@ -208,7 +139,7 @@ func (r *SupervisorReport) String() string {
 		}
 	}
 	lines := []string{"SUPERVISOR_REPORT", fmt.Sprintf("Window: %s -> %s", instant(start), instant(r.end)), fmt.Sprintf("Healthy: %d", healthy), "", "Enums:",
-		enum("severity", Severities), enum("event_type", EventTypes), enum("action_type", ActionTypes), "", "Alerts:"}
+		enum("severity", event.AlertSeverities()), enum("event_type", event.AlertTypes()), enum("action_type", event.AlertActions()), "", "Alerts:"}
 	lines = append(append(lines, orNone(alerts, "- none")...), "Actions taken:")
 	lines = append(append(lines, orNone(actions, "- none")...), "Needs decision:")
 	lines = append(lines, orNone(requests, "- no")...)
@@ -218,7 +149,7 @@ func (r *SupervisorReport) String() string {
 // healthy counts the roles of the last run of which there is no alert.
 func (b supervised) healthy() (n int) {
 	for _, role := range b.roles {
-		if !slices.ContainsFunc(b.alerts, func(a Alert) bool { return a.Owner == role && a.Severity != Info }) {
+		if !slices.ContainsFunc(b.alerts, func(a Alert) bool { return a.Owner == role && a.Severity != event.AlertInfo }) {
 			n++
 		}
 	}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -65,58 +64,6 @@ Needs decision:
 `
 	if diff := cmp.Diff(want, r.String()); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
-	}
-}
-
-// TestClassify: each event type of the seed's list has its severity, and none that is
-// not on the list is an alert.
-func TestClassify(t *testing.T) {
-	for _, tt := range []struct {
-		event          event.Event
-		severity, name string
-		actions        []string
-	}{
-		{event.ReviewBreach{Overdue: event.Overdue{Severity: "WARN", Action: "REASSIGN_PROPOSAL"}}, "WARN", "REVIEW_SLA_BREACH", []string{"REASSIGN_PROPOSAL"}},
-		{event.LoopSuspected{}, "CRITICAL", "LOOP_SUSPECTED", []string{"ESCALATE"}},
-		{event.DuplicateTask{}, "WARN", "DUPLICATE_TASK_KEY", nil},
-		{event.ScopeOverlaps{}, "INFO", "OVERLAP_SCOPE", nil},
-		{event.RebootTested{Decision: event.Stuck}, "CRITICAL", "STUCK", []string{"ESCALATE"}},
-		{event.RebootTested{Decision: event.Restart}, "", "", nil},
-		{event.ToolUnavailable{Agents: 1}, "WARN", "TOOL_UNAVAILABLE", nil},
-		{event.ToolUnavailable{Agents: 3}, "CRITICAL", "TOOL_UNAVAILABLE", []string{"ESCALATE"}},
-		{event.HandoffDuplicate{}, "INFO", "HANDOFF_DUPLICATE", nil},
-		{event.HandoffMissing{}, "WARN", "HANDOFF_MISSING", nil},
-		{event.SplitBrain{}, "CRITICAL", "SPLIT_BRAIN_DETECTED", []string{"ESCALATE"}},
-		{event.ReconcileConflict{}, "CRITICAL", "RECONCILE_CONFLICT", []string{"ESCALATE"}},
-		{event.SnapshotNotFound{}, "CRITICAL", "SNAPSHOT_NOT_FOUND", []string{"ESCALATE"}},
-		{event.SnapshotConflict{}, "CRITICAL", "SNAPSHOT_CONFLICT", []string{"ESCALATE"}},
-		{event.LockEntered{}, "INFO", "RECONCILE_LOCK_ENTER", []string{"RECONCILE_LOCK_ENTER"}},
-		{event.LockExited{}, "INFO", "RECONCILE_LOCK_EXIT", []string{"RECONCILE_LOCK_EXIT"}},
-		{event.MessageSent{Type: event.HealthCheck}, "", "", []string{"PING"}},
-		{event.MessageSent{Type: event.Tell}, "", "", nil},
-		{event.ConsentAsked{}, "", "", []string{"ESCALATE"}},
-		{event.ReassignProposed{}, "", "", []string{"REASSIGN_PROPOSAL"}},
-		{event.MarkerMissing{}, "WARN", "DECISIONS_MARKER_MISSING", nil},
-		{event.DecisionsViolated{}, "CRITICAL", "DECISIONS_SCOPE_VIOLATION", []string{"ESCALATE"}},
-		{event.TeardownMoved{To: event.Retrying}, "", "", []string{"TEARDOWN_RETRY"}},
-		{event.TeardownMoved{To: event.WaitingAcks}, "", "", nil},
-		{event.TeardownBlocked{}, "CRITICAL", "TEARDOWN_BLOCKED", []string{"ESCALATE"}},
-		{event.ForcedFinalizeCandidate{}, "CRITICAL", "FORCED_FINALIZE_CANDIDATE", []string{"ESCALATE"}},
-		{event.ForcedFinalizeAcked{}, "", "", []string{"FORCED_FINALIZE"}},
-		{event.StepFinished{}, "", "", nil},
-	} {
-		severity, name, _, actions := classify(tt.event)
-		if severity != tt.severity || name != tt.name || !slices.Equal(actions, tt.actions) {
-			t.Errorf("%T: %s %s %v, want %s %s %v", tt.event, severity, name, actions, tt.severity, tt.name, tt.actions)
-		}
-		if name != "" && (!slices.Contains(EventTypes, name) || !slices.Contains(Severities, severity)) {
-			t.Errorf("%T: %s %s is not on the seed's list", tt.event, severity, name)
-		}
-		for _, a := range actions {
-			if !slices.Contains(ActionTypes, a) {
-				t.Errorf("%T: action %s is not on the seed's list", tt.event, a)
-			}
-		}
 	}
 }
 
