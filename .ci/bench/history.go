@@ -73,11 +73,11 @@ func (s *historyWriter) step(n int, board string) error {
 	err = s.write(
 		event.StepStarted{Step: n, Task: task, Role: role, BoardSHA: sha, Index: n%longTasks + 1, Of: longTasks, Mark: "4000a654b71c032c"},
 		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: n, Call: event.TaskCall, Task: task, Role: role, Attempt: 1}, Adapter: "claude", Command: "claude -p", Digest: sha, Input: given},
-		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.TaskCall, Task: task, Role: role, Attempt: 1}, Status: "ok", Message: "all tests pass", Millis: millis},
+		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.TaskCall, Task: task, Role: role, Attempt: 1}, Status: "ok", Message: "all tests pass", End: event.End{Millis: millis}},
 		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: n, Call: event.ManagerCall, Task: task, Role: event.ManagerRole, Attempt: 1}, Adapter: "claude", Command: "claude -p",
 			Digest: sha, Input: list, Before: &event.Baseline{BoardSHA: sha, Current: task}},
 		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.ManagerCall, Task: task, Role: event.ManagerRole, Attempt: 1}, Status: "ok", Message: "on with it",
-			NextTask: &next, Millis: millis},
+			NextTask: &next, End: event.End{Millis: millis}},
 		event.BoardWriteStarted{Step: n, Task: task, Before: sha, After: sha}, event.BoardWritten{Step: n, Task: task, BoardSHA: sha},
 		event.StepFinished{Step: n, Task: task, Role: role, Status: "ok", Manager: "ok", Message: "on with it", NextTask: &next, BoardSHA: sha, Millis: 2 * millis},
 	)

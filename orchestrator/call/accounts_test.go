@@ -19,9 +19,9 @@ func TestRestore(t *testing.T) {
 	cents := func(n int64) *event.Spending { return &event.Spending{Input: n, Cost: &n} }
 	c := NewCaller(Turn{Used: &event.Used{}})
 	for _, e := range []event.Event{
-		event.StepStarted{Step: 1}, event.ReplyAccepted{Session: "old", Spent: cents(1)},
-		event.StepStarted{Step: 2}, event.ReplyRejected{Session: "s", Spent: cents(10)}, event.AttemptStopped{Session: "s", Spent: cents(5)},
-		event.AttemptStopped{Session: "s"}, event.ReplyRejected{Spent: cents(100)}, event.RunStarted{},
+		event.StepStarted{Step: 1}, event.ReplyAccepted{End: event.End{Session: "old", Spent: cents(1)}},
+		event.StepStarted{Step: 2}, event.ReplyRejected{End: event.End{Session: "s", Spent: cents(10)}}, event.AttemptStopped{End: event.End{Session: "s", Spent: cents(5)}},
+		event.AttemptStopped{End: event.End{Session: "s"}}, event.ReplyRejected{End: event.End{Spent: cents(100)}}, event.RunStarted{},
 	} {
 		c.Restore(e)
 	}

@@ -182,7 +182,7 @@ func (r *rig) open(c event.Call) {
 	case event.ReviewCall, event.CommandCall:
 		r.players.reviewed = true
 		step.Plan = &event.Plan{Agent: true, Command: true, Rounds: 3}
-		step.Work, step.Round = &event.ReplyAccepted{Session: "s"}, 1
+		step.Work, step.Round = &event.ReplyAccepted{End: event.End{Session: "s"}}, 1
 	case event.ReadyCall, event.CheckpointCall:
 		r.journal.state.Supervisor = &flow.Supervisor{Plan: event.Supervision{Role: "Supervisor", OnBlock: event.BlockPerson}, Memory: event.InReports}
 		step.Role, step.Task = "Supervisor", ""

@@ -36,7 +36,7 @@ func (checkpoint) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, 
 	reply, v, due := e.Reply.Checkpoint, c.Journal.State().Supervisor, *c.Journal.State().Step.Checkpoint
 	if reply.Failed() {
 		return event.SupervisorFailed{AttemptRef: a.Ref(), Reason: event.Clip(c.Redactor.String(reply.Message)), Errors: v.Errors + 1, Then: v.Plan.OnBlock,
-			Left: c.boardLeft(), Millis: a.millis, Session: e.Session, Spent: a.spent}, nil
+			End: c.end(a, e)}, nil
 	}
 	// A late line of a program is no answer.
 	named := reply.ID == due.ID || reply.ID == "" && (c.readsText(a) || v.Memory != event.InProcess)
@@ -52,7 +52,7 @@ func (checkpoint) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, 
 	if reply.Verdict == "block" {
 		held.Then = v.Plan.OnBlock
 	}
-	held.AttemptRef, held.Left, held.Millis, held.Session, held.Spent = a.Ref(), c.boardLeft(), a.millis, e.Session, a.spent
+	held.AttemptRef, held.End = a.Ref(), c.end(a, e)
 	return held, nil
 }
 

@@ -238,25 +238,30 @@ func (c *Caller) causeOf(e *attempt.Ended) error {
 	return nil
 }
 
+// end returns what an attempt came to, and how it left the board.
+func (c *Caller) end(a *Attempt, e *attempt.Ended) event.End {
+	return event.End{Left: c.boardLeft(), Millis: a.millis, Session: e.Session, Spent: a.spent}
+}
+
 // stopped returns the event of an attempt that the run ended, or that failed in a way that no retry
 // mends.
 func (c *Caller) stopped(a *Attempt, e *attempt.Ended, reason string) event.AttemptStopped {
-	return event.AttemptStopped{AttemptRef: a.Ref(), Reason: reason, Left: c.boardLeft(), Millis: a.millis, Session: e.Session, Spent: a.spent}
+	return event.AttemptStopped{AttemptRef: a.Ref(), Reason: reason, End: c.end(a, e)}
 }
 
 // rejected returns the event of an attempt without a valid reply.
 func (c *Caller) rejected(a *Attempt, e *attempt.Ended, f contract.Failure) event.ReplyRejected {
 	state := c.Journal.State()
-	return event.ReplyRejected{AttemptRef: a.Ref(), Reason: f.Reason, Exit: e.Exit.String(), Left: c.boardLeft(),
+	return event.ReplyRejected{AttemptRef: a.Ref(), Reason: f.Reason, Exit: e.Exit.String(), End: c.end(a, e),
 		Received: e.Received, Stderr: e.Stderr, Lost: f.Lost && a.Intent.From != "",
 		Died:    a.Spec.Resident != nil && !a.Spec.Resident.Runs(),
-		Retries: state.Step.Rejected, Of: state.Limits.MaxRetries, Millis: a.millis, Session: e.Session, Spent: a.spent}
+		Retries: state.Step.Rejected, Of: state.Limits.MaxRetries}
 }
 
 // accepted returns the event of a reply that counts.
 func (c *Caller) accepted(a *Attempt, e *attempt.Ended) event.ReplyAccepted {
 	return event.ReplyAccepted{AttemptRef: a.Ref(), Status: string(e.Reply.Status), Message: event.Clip(c.Redactor.String(e.Reply.Message)),
-		Millis: a.millis, Session: e.Session, Spent: a.spent}
+		End: event.End{Millis: a.millis, Session: e.Session, Spent: a.spent}}
 }
 
 // keeper is a kind that keeps something once its event is journaled.

@@ -65,7 +65,7 @@ func TestPrepare(t *testing.T) {
 // sendBack has the reviewer send the work back, which was done in a session.
 func sendBack(r *rig, session string) {
 	step := r.journal.state.Step
-	step.Round, step.Feedback, step.Work = 1, "tests are missing", &event.ReplyAccepted{Session: session}
+	step.Round, step.Feedback, step.Work = 1, "tests are missing", &event.ReplyAccepted{End: event.End{Session: session}}
 }
 
 // TestPlayer: who plays: the role's agent, one that takes its work over, or the one that reviews it.

@@ -37,7 +37,7 @@ func (reviewing) Prepare(c *Caller, a *Attempt, _ *board.Board) error {
 func (reviewing) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	said := e.Reply.Message
 	held := event.ReviewHeld{AttemptRef: a.Ref(), Completed: review.IsCompleted(said), Feedback: event.Clip(c.Redactor.String(said)),
-		Session: e.Session, Left: c.boardLeft(), Millis: a.millis, Spent: a.spent}
+		End: c.end(a, e)}
 	if !held.Completed {
 		held.Tree, held.Finding = c.projectHash(), event.FindingOf(held.Feedback)
 	}

@@ -71,8 +71,7 @@ func (c *Caller) accuse(a *Attempt, e *attempt.Ended, files []string) event.Scop
 			text += "; the board got its earlier bytes back"
 		}
 	}
-	return event.ScopeViolated{AttemptRef: a.Ref(), Files: files[:min(len(files), maxFiles)], Text: text, Left: c.boardLeft(),
-		Millis: a.millis, Session: e.Session, Spent: a.spent}
+	return event.ScopeViolated{AttemptRef: a.Ref(), Files: files[:min(len(files), maxFiles)], Text: text, End: c.end(a, e)}
 }
 
 // looking says what a supervisor did.

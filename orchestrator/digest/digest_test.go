@@ -36,16 +36,16 @@ func TestStepsOfAnInterruptedRun(t *testing.T) {
 		event.RunStarted{Workdir: "/w"},
 		event.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"},
 		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Role: "Implementor", Attempt: 1}, Command: "x"},
-		event.ReplyRejected{AttemptRef: event.AttemptRef{Step: 1}, Reason: "empty", Exit: "exit status 1", Stderr: "oops", Output: "steps/0001", Received: "?", Millis: 900},
+		event.ReplyRejected{AttemptRef: event.AttemptRef{Step: 1}, Reason: "empty", Exit: "exit status 1", Stderr: "oops", Output: "steps/0001", Received: "?", End: event.End{Millis: 900}},
 		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Role: "Implementor", Attempt: 2}, Command: "x"},
 		event.AttemptStopped{AttemptRef: event.AttemptRef{Step: 1}, Reason: "the run was stopped"},
 		event.RunInterrupted{Outcome: event.Interrupted},
 		event.RunStarted{Workdir: "/w"},
 		event.CallRestarted{Step: 1, Reason: "the board was edited since the last run"},
 		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Role: "Implementor", Attempt: 3}, Command: "x"},
-		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall}, Status: "blocked", Message: "no key", Millis: 800, Session: "s1", Spent: spent},
+		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall}, Status: "blocked", Message: "no key", End: event.End{Millis: 800, Session: "s1", Spent: spent}},
 		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Role: "Manager", Attempt: 1}, Command: "y"},
-		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall}, Status: "ok", Message: "b is next", Millis: 700},
+		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall}, Status: "ok", Message: "b is next", End: event.End{Millis: 700}},
 		event.StepFinished{Step: 1, Status: "blocked", Manager: "ok", Message: "b is next", NextTask: &next, Warning: "the file stands"},
 		event.SnapshotTaken{},
 		event.StepStarted{Step: 2, Task: "b.md", Role: "Architect"},
@@ -81,9 +81,9 @@ func TestReviewCalls(t *testing.T) {
 	fold(&d,
 		event.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"},
 		event.AttemptStarted{AttemptRef: review(1)},
-		event.ReviewHeld{AttemptRef: review(1), Feedback: "more", Session: "f1", Millis: 5, Spent: &event.Spending{Input: 3}},
+		event.ReviewHeld{AttemptRef: review(1), Feedback: "more", End: event.End{Session: "f1", Millis: 5, Spent: &event.Spending{Input: 3}}},
 		event.AttemptStarted{AttemptRef: review(2)},
-		event.ReviewHeld{AttemptRef: review(2), Completed: true, Feedback: "good", Session: "f2", Millis: 6, Spent: &event.Spending{Input: 4}})
+		event.ReviewHeld{AttemptRef: review(2), Completed: true, Feedback: "good", End: event.End{Session: "f2", Millis: 6, Spent: &event.Spending{Input: 4}}})
 	s := d.Steps[0]
 	want := []digest.Attempt{
 		{Call: event.ReviewCall, Attempt: 1, Round: 1, Began: start.Add(time.Second), Millis: 5, Result: digest.Accepted, Message: "more", SentBack: true,
@@ -200,7 +200,7 @@ func TestCulprit(t *testing.T) {
 func TestKeepForgetsTheOldest(t *testing.T) {
 	d := digest.Digest{Keep: 3}
 	for i := range 10 {
-		fold(&d, event.StepStarted{Step: i + 1}, event.ReplyAccepted{Spent: &event.Spending{Input: 7}}, event.StepFinished{Step: i + 1})
+		fold(&d, event.StepStarted{Step: i + 1}, event.ReplyAccepted{End: event.End{Spent: &event.Spending{Input: 7}}}, event.StepFinished{Step: i + 1})
 	}
 	if d.Used.Input != 70 || d.Steps[0].Used.Input != 7 {
 		t.Errorf("used %+v, of a step %+v, want all ten steps and one", d.Used, d.Steps[0].Used)

@@ -150,7 +150,7 @@ func TestToldIsCut(t *testing.T) {
 // what it used is told apart.
 func TestCheckpoints(t *testing.T) {
 	look := event.AttemptRef{Step: 2, Call: event.CheckpointCall, Task: "CHECKPOINT-001", Role: "Supervisor", Attempt: 1}
-	held := event.CheckpointHeld{AttemptRef: look, Trend: "rising\nslowly", Millis: 40, Session: "s", Spent: &event.Spending{Input: 5},
+	held := event.CheckpointHeld{AttemptRef: look, Trend: "rising\nslowly", End: event.End{Millis: 40, Session: "s", Spent: &event.Spending{Input: 5}},
 		Data: event.StateUpdate{ID: look.Task, Verdict: "warn", Score: 0.5, Findings: []string{"no tests", "no docs"}, Report: "r.md"}}
 	for _, tt := range []struct {
 		event  event.Event
@@ -162,7 +162,7 @@ func TestCheckpoints(t *testing.T) {
 	}{
 		{held, digest.Checkpoint{ID: look.Task, Step: 2, Verdict: "warn", Score: 0.5, Trend: held.Trend, Findings: held.Data.Findings, Report: "r.md"},
 			"CHECKPOINT-001 warn (score: 0.50), rising slowly", "warn", "no tests", 5},
-		{event.SupervisorFailed{AttemptRef: look, Reason: "no access", Spent: &event.Spending{Input: 6}}, digest.Checkpoint{ID: look.Task, Step: 2, Verdict: "none", Reason: "no access"},
+		{event.SupervisorFailed{AttemptRef: look, Reason: "no access", End: event.End{Spent: &event.Spending{Input: 6}}}, digest.Checkpoint{ID: look.Task, Step: 2, Verdict: "none", Reason: "no access"},
 			"CHECKPOINT-001 no verdict", "none", "no access", 6},
 		{event.ScopeViolated{AttemptRef: look, Text: "it changed a.go"}, digest.Checkpoint{ID: look.Task, Step: 2, Verdict: "none", Reason: "it changed a.go"},
 			"CHECKPOINT-001 no verdict", "none", "it changed a.go", 0},
@@ -225,7 +225,7 @@ func TestPause(t *testing.T) {
 		var d digest.Digest
 		d.Add(event.Entry{Time: start, Event: event.StepStarted{Step: 1}})
 		d.Add(event.Entry{Time: start, Event: event.AttemptStarted{AttemptRef: work}})
-		d.Add(event.Entry{Time: start.Add(wall), Event: event.ReplyAccepted{AttemptRef: work, Status: "ok", Millis: 10_000}})
+		d.Add(event.Entry{Time: start.Add(wall), Event: event.ReplyAccepted{AttemptRef: work, Status: "ok", End: event.End{Millis: 10_000}}})
 		if d.Millis != want.Milliseconds() {
 			t.Errorf("an agent that worked 10s within %v took %d ms, want %d", wall, d.Millis, want.Milliseconds())
 		}

@@ -26,34 +26,32 @@ func (c Call) IsSupervision() bool { return c == ReadyCall || c == CheckpointCal
 // IsReview says whether the call looks at the work of a task call.
 func (c Call) IsReview() bool { return c == CommandCall || c == ReviewCall }
 
-// AttemptEnd is the end of an attempt, and what the attempt came to.
-type AttemptEnd struct {
-	AttemptRef
-	Millis  int64     // that it worked; 0: not known
-	Spent   *Spending // nil: its tool does not tell
-	Session string    // that its tool named; "": none
+// End is what an attempt came to, in each event that ends one.
+type End struct {
+	Left    string    `json:"board_sha256,omitempty"`        // the board as the attempt left it; "" when it is not known
+	Millis  int64     `json:"millis"`                        // that it worked; 0: not known
+	Session string    `json:"session,omitempty" text:"free"` // that its tool named, and would go on in; "": none
+	Spent   *Spending `json:"spent,omitempty"`               // nil: its tool does not tell
 }
 
-// EndOf is the end of the attempt that an event ends; false: it ends none.
+func (e End) end() End { return e }
+
+// AttemptEnd is the end of an attempt.
+type AttemptEnd struct {
+	AttemptRef
+	End
+}
+
+// EndOf returns the end of the attempt that an event ends; false: it ends none.
 func EndOf(e Event) (AttemptEnd, bool) {
-	switch e := e.(type) {
-	case ReplyAccepted:
-		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, true
-	case ReplyRejected:
-		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, true
-	case AttemptStopped:
-		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, true
-	case ReviewHeld:
-		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, true
-	case CheckpointHeld:
-		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, true
-	case SupervisorFailed:
-		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, true
-	case ScopeViolated:
-		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, true
-	default:
+	ended, ok := e.(interface {
+		About() AttemptRef
+		end() End
+	})
+	if !ok {
 		return AttemptEnd{}, false
 	}
+	return AttemptEnd{ended.About(), ended.end()}, true
 }
 
 // AttemptStarted is the intent to start a program. Input is what it is told: the JSON object of a
@@ -141,12 +139,9 @@ type ReplyAccepted struct {
 	NextTask  *string  `json:"next_task,omitempty"`
 	Tasks     []string `json:"tasks,omitempty"`
 	TasksSHA  string   `json:"tasks_sha256,omitempty"`
-	Left      string   `json:"board_sha256,omitempty"` // the board as a task agent left it; "" when it is not known
-	Unchecked bool     `json:"unchecked,omitempty"`    // the agent does not say that the work is done, so no command looks at it
-	Millis    int64    `json:"millis"`
+	Unchecked bool     `json:"unchecked,omitempty"` // the agent does not say that the work is done, so no command looks at it
 
-	Session string    `json:"session,omitempty" text:"free"` // by which the tool would go on with the conversation
-	Spent   *Spending `json:"spent,omitempty"`               // nil: the tool does not tell
+	End `text:"free"`
 }
 
 func (ReplyAccepted) Kind() string { return "REPLY_ACCEPTED" }
@@ -178,13 +173,10 @@ type ReplyRejected struct {
 	Disagreed bool   `json:"disagreed,omitempty"`
 	Lost      bool   `json:"lost,omitempty"` // the tool does not know the session that the attempt was to go on in
 	Died      bool   `json:"died,omitempty"` // the program that stays for the whole run has died
-	Left      string `json:"board_sha256"`   // the board as the attempt left it; "" when it could not be read
 	Retries   int    `json:"retries"`        // retries used so far, and
 	Of        int    `json:"of"`             // the most there may be
-	Millis    int64  `json:"millis"`
 
-	Session string    `json:"session,omitempty" text:"free"` // as of a ReplyAccepted
-	Spent   *Spending `json:"spent,omitempty"`
+	End `text:"free"`
 }
 
 func (ReplyRejected) Kind() string { return "REPLY_REJECTED" }
@@ -230,11 +222,8 @@ func (e ReplyRejected) then() string {
 type AttemptStopped struct {
 	AttemptRef
 	Reason string `json:"reason" text:"free"`
-	Left   string `json:"board_sha256,omitempty"` // the board as the attempt left it; "" when it is not known
 
-	Millis  int64     `json:"millis,omitempty"`              // 0: not known
-	Session string    `json:"session,omitempty" text:"free"` // as of a ReplyAccepted
-	Spent   *Spending `json:"spent,omitempty"`
+	End `text:"free"`
 }
 
 func (AttemptStopped) Kind() string { return "ATTEMPT_STOPPED" }

@@ -65,7 +65,7 @@ func sentences() []event.Event {
 	critical := idle
 	critical.Severity, critical.Action = "critical", "it is asked"
 	held := func(verdict string, then event.OnBlock, findings ...string) event.CheckpointHeld {
-		e := event.CheckpointHeld{AttemptRef: look, Millis: 61_000, Trend: "stable", Then: then}
+		e := event.CheckpointHeld{AttemptRef: look, End: event.End{Millis: 61_000}, Trend: "stable", Then: then}
 		e.Data.ID, e.Data.Verdict, e.Data.Score, e.Data.Findings, e.Data.Report = "CHECKPOINT-001", verdict, 0.5, findings, "r.md"
 		return e
 	}
@@ -83,13 +83,13 @@ func sentences() []event.Event {
 		event.AttemptStarted{AttemptRef: work}, event.AttemptStarted{AttemptRef: ref(event.TaskCall, 2, 0)}, event.AttemptStarted{AttemptRef: ref(event.TaskCall, 2, 2)},
 		event.AttemptStarted{AttemptRef: ref(event.TaskCall, 3, 2), GoesOn: true}, event.AttemptStarted{AttemptRef: command, Command: "make test"}, event.AttemptStarted{AttemptRef: review},
 		event.AttemptStarted{AttemptRef: look}, event.AttemptStarted{AttemptRef: look, GoesOn: true}, event.SessionNamed{AttemptRef: work, Session: "s"},
-		event.ReplyAccepted{AttemptRef: work, Status: "ok", Millis: 999}, event.ReplyAccepted{AttemptRef: work, Status: "blocked", Message: long, Millis: 1000, Spent: spent},
-		event.ReplyAccepted{AttemptRef: work, Status: "escalate", Message: "too big"}, event.ReplyAccepted{AttemptRef: work, Status: "ok", Millis: 10_000, Spent: &event.Spending{Free: true}}, event.ReplyAccepted{AttemptRef: ready, Status: "ok", Message: "I am here"},
+		event.ReplyAccepted{AttemptRef: work, Status: "ok", End: event.End{Millis: 999}}, event.ReplyAccepted{AttemptRef: work, Status: "blocked", Message: long, End: event.End{Millis: 1000, Spent: spent}},
+		event.ReplyAccepted{AttemptRef: work, Status: "escalate", Message: "too big"}, event.ReplyAccepted{AttemptRef: work, Status: "ok", End: event.End{Millis: 10_000, Spent: &event.Spending{Free: true}}}, event.ReplyAccepted{AttemptRef: ready, Status: "ok", Message: "I am here"},
 		event.ReplyRejected{AttemptRef: work, Reason: "not JSON", Exit: "exit status 1", Of: 3, Stderr: "why\n}\n", Output: "out"},
-		event.ReplyRejected{AttemptRef: work, Reason: "exit status 1", Exit: "exit status 1", Retries: 3, Of: 3, Output: "out", Spent: spent}, event.ReplyRejected{AttemptRef: work, Reason: "gone", Lost: true, Of: 3},
+		event.ReplyRejected{AttemptRef: work, Reason: "exit status 1", Exit: "exit status 1", Retries: 3, Of: 3, Output: "out", End: event.End{Spent: spent}}, event.ReplyRejected{AttemptRef: work, Reason: "gone", Lost: true, Of: 3},
 		event.ReplyRejected{AttemptRef: look, Reason: "gone", Lost: true, Of: 3}, event.ReplyRejected{AttemptRef: look, Reason: "it died", Died: true, Of: 3},
-		event.ReplyRejected{AttemptRef: review, Reason: "API Error: 500", Of: 3}, event.AttemptStopped{AttemptRef: work, Reason: "the run was stopped", Spent: spent}, event.AttemptStopped{AttemptRef: review, Reason: "the run was stopped"},
-		event.ReviewHeld{AttemptRef: review, Completed: true, Millis: 3_600_000}, event.ReviewHeld{AttemptRef: review, Feedback: "tests are\nmissing", Millis: 60_000, Spent: spent},
+		event.ReplyRejected{AttemptRef: review, Reason: "API Error: 500", Of: 3}, event.AttemptStopped{AttemptRef: work, Reason: "the run was stopped", End: event.End{Spent: spent}}, event.AttemptStopped{AttemptRef: review, Reason: "the run was stopped"},
+		event.ReviewHeld{AttemptRef: review, Completed: true, End: event.End{Millis: 3_600_000}}, event.ReviewHeld{AttemptRef: review, Feedback: "tests are\nmissing", End: event.End{Millis: 60_000, Spent: spent}},
 		event.ReviewHeld{AttemptRef: command, Feedback: "exit status 1\nok\nFAIL x\n"}, event.ReviewHeld{AttemptRef: command, Feedback: "exit status 1"},
 		event.BoardWriteStarted{Task: "t.md"}, event.BoardWritten{Task: "t.md"}, event.ManagerWalked{Step: 2, Task: "t.md", Status: "ok", Message: "t.md is done"}, event.ManagerWalked{Step: 2, Status: "error", Message: "no"},
 		event.BoardEnded{Task: "CHECKPOINT-001"},

@@ -60,11 +60,9 @@ type CheckpointHeld struct {
 	Trend string      `json:"quality_trend" text:"free"`
 	Read  []string    `json:"artifacts_read" text:"free"` // what it says that it has read
 
-	Then    OnBlock   `json:"on_block,omitempty"`     // of a block: what follows
-	Left    string    `json:"board_sha256,omitempty"` // the board as the supervisor left it
-	Millis  int64     `json:"millis"`
-	Session string    `json:"session,omitempty" text:"free"`
-	Spent   *Spending `json:"spent,omitempty"`
+	Then OnBlock `json:"on_block,omitempty"` // of a block: what follows
+
+	End `text:"free"`
 }
 
 // Kind is the record's type in the journal.
@@ -143,11 +141,9 @@ type SupervisorFailed struct {
 	Reason string `json:"reason" text:"free"`
 	Errors int    `json:"errors"` // in this run, with this one
 
-	Then    OnBlock   `json:"on_block,omitempty"` // what follows
-	Left    string    `json:"board_sha256,omitempty"`
-	Millis  int64     `json:"millis"`
-	Session string    `json:"session,omitempty" text:"free"`
-	Spent   *Spending `json:"spent,omitempty"`
+	Then OnBlock `json:"on_block,omitempty"` // what follows
+
+	End `text:"free"`
 }
 
 // Kind is the record's type in the journal.
@@ -169,10 +165,7 @@ type ScopeViolated struct {
 	Files []string `json:"files" text:"free"`
 	Text  string   `json:"text" text:"free"`
 
-	Left    string    `json:"board_sha256,omitempty"`
-	Millis  int64     `json:"millis"`
-	Session string    `json:"session,omitempty" text:"free"`
-	Spent   *Spending `json:"spent,omitempty"`
+	End `text:"free"`
 }
 
 // Kind is the record's type in the journal.

@@ -81,7 +81,7 @@ func TestUseOf(t *testing.T) {
 		event event.Event
 		is    bool
 	}{
-		"an attempt":               {event.ReplyAccepted{Millis: 5, Spent: spent}, true},
+		"an attempt":               {event.ReplyAccepted{End: event.End{Millis: 5, Spent: spent}}, true},
 		"a judge":                  {event.JudgeAnswered{Tries: 1, Millis: 5, Spent: spent}, true},
 		"a judge never started":    {event.JudgeAnswered{Millis: 5, Spent: spent}, false},
 		"an event with no program": {event.RunStarted{}, false},

@@ -73,7 +73,7 @@ func (s *supervised) ready(session string) *supervised {
 	if e.Call != event.ReadyCall {
 		s.t.Fatalf("the call is %s, want it to get ready", e.Call)
 	}
-	return s.apply(event.ReplyAccepted{AttemptRef: e.AttemptRef, Status: "ok", Session: session})
+	return s.apply(event.ReplyAccepted{AttemptRef: e.AttemptRef, Status: "ok", End: event.End{Session: session}})
 }
 
 func (s *supervised) hold(verdict string, findings ...string) *supervised {
@@ -82,7 +82,7 @@ func (s *supervised) hold(verdict string, findings ...string) *supervised {
 	if e.Call != event.CheckpointCall {
 		s.t.Fatalf("the call is %s, want a checkpoint", e.Call)
 	}
-	return s.apply(event.CheckpointHeld{AttemptRef: e.AttemptRef, Left: "a", Data: event.StateUpdate{ID: e.Task, Verdict: verdict, Score: 0.5, Findings: findings,
+	return s.apply(event.CheckpointHeld{AttemptRef: e.AttemptRef, End: event.End{Left: "a"}, Data: event.StateUpdate{ID: e.Task, Verdict: verdict, Score: 0.5, Findings: findings,
 		Report: "artifacts/" + e.Task + "-report.md"}})
 }
 
@@ -489,7 +489,7 @@ func TestLostSession(t *testing.T) {
 	if e = s.begin(); e.From != "s2" || e.Task != "CHECKPOINT-001" {
 		t.Errorf("%+v is next, want the checkpoint in the new session", e)
 	}
-	s.apply(event.AttemptStopped{AttemptRef: e.AttemptRef, Reason: "interrupted", Session: "s2"})
+	s.apply(event.AttemptStopped{AttemptRef: e.AttemptRef, Reason: "interrupted", End: event.End{Session: "s2"}})
 	if e = s.begin(); e.From != "s2" || !e.GoesOn || s.Step.Rejected != 0 {
 		t.Errorf("%+v is next, want what was cut short to go on, with all retries", e)
 	}
@@ -522,7 +522,7 @@ func TestLimitsHoldTheSupervisor(t *testing.T) {
 	s.Limits.MaxCost = 5
 	e := s.finish("t1", "ok").begin()
 	cost := int64(7)
-	s.apply(event.CheckpointHeld{AttemptRef: e.AttemptRef, Data: event.StateUpdate{ID: e.Task, Verdict: "pass"}, Spent: &event.Spending{Cost: &cost}}).finish("t2", "ok")
+	s.apply(event.CheckpointHeld{AttemptRef: e.AttemptRef, Data: event.StateUpdate{ID: e.Task, Verdict: "pass"}, End: event.End{Spent: &event.Spending{Cost: &cost}}}).finish("t2", "ok")
 	if end, ok := flow.Next(&s.State, s.board).(flow.Finish); !ok || end.Outcome != event.LimitReached || s.Used.Cost != 7 {
 		t.Errorf("Next is %+v, %d used, want the limit to end the run", flow.Next(&s.State, s.board), s.Used.Cost)
 	}

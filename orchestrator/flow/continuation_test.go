@@ -16,7 +16,7 @@ func resumed(call event.Call, attempt, round int, from string) flow.Effect {
 
 // unnamed is an attempt that was stopped before its tool named a session.
 func unnamed(r event.AttemptRef) event.Event {
-	return event.AttemptStopped{AttemptRef: r, Reason: "SIGINT", Left: "a"}
+	return event.AttemptStopped{AttemptRef: r, Reason: "SIGINT", End: event.End{Left: "a"}}
 }
 
 // TestContinuation: work that was cut short goes on in its session, without a retry; where that
@@ -95,7 +95,7 @@ func TestContinuationAfterACrash(t *testing.T) {
 	p.resumes = "claude"
 	r := p.begin()
 	p.record(event.SessionNamed{AttemptRef: r, Session: "s1"})
-	want := []event.Event{event.AttemptStopped{AttemptRef: r, Session: "s1", Reason: "the run died before the attempt's end was known; the work goes on in its session"}}
+	want := []event.Event{event.AttemptStopped{AttemptRef: r, End: event.End{Session: "s1"}, Reason: "the run died before the attempt's end was known; the work goes on in its session"}}
 	if diff := cmp.Diff(want, p.reopen("a")); diff != "" {
 		t.Errorf("recorded: -want +got\n%s", diff)
 	}
@@ -245,7 +245,7 @@ func TestAdviceOutlivesALimit(t *testing.T) {
 	work.Adapter, work.Resumes = "claude", true
 	restarted := []event.Event{start, one, work, event.SessionNamed{AttemptRef: work.AttemptRef, Session: "s1"},
 		event.RebootTested{AttemptRef: work.AttemptRef, Anomaly: event.Anomaly{Check: "idle"}, Decision: event.Restart, Text: "Look at b.md."},
-		event.AttemptStopped{AttemptRef: work.AttemptRef, Session: "s1"}}
+		event.AttemptStopped{AttemptRef: work.AttemptRef, End: event.End{Session: "s1"}}}
 	if s := after(t, restarted...); s.Step.GoesOn == nil || s.Step.Input == nil {
 		t.Fatalf("%+v, want the work to go on with its input", s.Step)
 	}

@@ -352,7 +352,7 @@ func dollars(micros int64) *event.Spending {
 
 // TestCallRestarted: a call starts afresh on the board as it is, as if it had never been started.
 func TestCallRestarted(t *testing.T) {
-	stopped := event.AttemptStopped{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Attempt: 1}, Left: "b"}
+	stopped := event.AttemptStopped{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Attempt: 1}, End: event.End{Left: "b"}}
 	restarted := event.CallRestarted{Step: 1, Task: "t1", BoardSHA: "z", Reason: "its input is gone"}
 	s := after(t, start, one, attempt(1, event.TaskCall, 1), tasked, attempt(1, event.ManagerCall, 1), stopped, restarted)
 	if s.Step.Input != nil || s.Step.Before != nil || s.Step.Started != 0 || s.Step.BoardSHA != "z" {

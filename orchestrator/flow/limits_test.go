@@ -27,8 +27,8 @@ func limited(l event.Limits) event.RunStarted {
 // stepOf is a whole step with a task in which each of the two agents spends as much.
 func stepOf(n int, task string, cost, millis int64) []event.Event {
 	return []event.Event{event.StepStarted{Step: n, Task: task, Role: "Implementor", BoardSHA: fmt.Sprint(n)},
-		attempt(n, event.TaskCall, 1), event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.TaskCall, Attempt: 1}, Status: "ok", Millis: millis, Spent: spending(cost)},
-		attempt(n, event.ManagerCall, 1), event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.ManagerCall, Attempt: 1}, Status: "ok", Millis: millis, Spent: spending(cost)},
+		attempt(n, event.TaskCall, 1), event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.TaskCall, Attempt: 1}, Status: "ok", End: event.End{Millis: millis, Spent: spending(cost)}},
+		attempt(n, event.ManagerCall, 1), event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.ManagerCall, Attempt: 1}, Status: "ok", End: event.End{Millis: millis, Spent: spending(cost)}},
 		event.StepFinished{Step: n, Manager: "ok", BoardSHA: fmt.Sprint(n + 1)}}
 }
 
@@ -37,9 +37,9 @@ func events(lists ...[]event.Event) []event.Event { return slices.Concat(lists..
 // TestLimits: a limit is looked at before every attempt, and what has no limit goes on.
 func TestLimits(t *testing.T) {
 	open := []event.Event{one, attempt(1, event.TaskCall, 1)}
-	accepted := event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 1}, Status: "ok", Millis: 60_000, Spent: spending(20_000)}
-	rejected := event.ReplyRejected{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 1}, Millis: 60_000, Spent: spending(20_000)}
-	stopped := event.AttemptStopped{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 1}, Millis: 60_000, Spent: spending(20_000)}
+	accepted := event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 1}, Status: "ok", End: event.End{Millis: 60_000, Spent: spending(20_000)}}
+	rejected := event.ReplyRejected{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 1}, End: event.End{Millis: 60_000, Spent: spending(20_000)}}
+	stopped := event.AttemptStopped{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 1}, End: event.End{Millis: 60_000, Spent: spending(20_000)}}
 	unpriced := accepted
 	unpriced.Spent = nil
 	cost, duration := event.Limits{MaxCost: 20_000}, event.Limits{MaxMillis: 60_000}
@@ -61,7 +61,7 @@ func TestLimits(t *testing.T) {
 		{"a little is left", cost, stepOf(1, "t1", 9_999, 5), other, ""},
 		{"an unknown cost is none", cost, events(open, []event.Event{unpriced}), same, ""},
 		{"and what is known of the others counts", cost,
-			events(open, []event.Event{unpriced, attempt(1, event.ManagerCall, 1), event.ReplyRejected{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Attempt: 1}, Spent: spending(20_000)}}),
+			events(open, []event.Event{unpriced, attempt(1, event.ManagerCall, 1), event.ReplyRejected{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Attempt: 1}, End: event.End{Spent: spending(20_000)}}}),
 			same, "the limit of $0.02 (max_cost) is reached: at least $0.02 used"},
 		{"time before the Manager's call", duration, events(open, []event.Event{accepted}), same, "the limit of 1m (max_duration) is reached: agents worked 1m"},
 		{"time before a new step", duration, stepOf(1, "t1", 0, 45_000), other, "the limit of 1m (max_duration) is reached: agents worked 1m30s"},
@@ -128,7 +128,7 @@ func TestLimitsOutliveAnInterruption(t *testing.T) {
 // TestOpenStepGoesOnAfterALimit: the next run asks for the same reply, with limits of its own.
 func TestOpenStepGoesOnAfterALimit(t *testing.T) {
 	limit := limited(event.Limits{MaxMillis: 1000})
-	stopped := event.AttemptStopped{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 1}, Millis: 1000}
+	stopped := event.AttemptStopped{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 1}, End: event.End{Millis: 1000}}
 	s := after(t, limit, one, attempt(1, event.TaskCall, 1), stopped, event.RunFinished{Outcome: event.LimitReached}, limit)
 	want := flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "t1", Role: "Implementor", Attempt: 2}}
 	if diff := cmp.Diff(flow.Effect(want), flow.Next(&s, flow.Board{Task: "t1", Role: "Implementor", SHA: "a"})); diff != "" {
@@ -155,7 +155,7 @@ func TestTimeLeft(t *testing.T) {
 	for _, tt := range tests {
 		s := after(t, events([]event.Event{limited(tt.limits)}, stepOf(1, "t0", 0, 2000), []event.Event{
 			event.StepStarted{Step: 2, Task: "t1", Role: "Implementor"}, attempt(2, event.TaskCall, 1),
-			event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 2, Call: event.TaskCall, Attempt: 1}, Millis: 2000}})...)
+			event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 2, Call: event.TaskCall, Attempt: 1}, End: event.End{Millis: 2000}}})...)
 		if left, is := s.TimeLeft(); left != tt.want || is != tt.is {
 			t.Errorf("%s: %v, %v, want %v, %v", tt.name, left, is, tt.want, tt.is)
 		}
@@ -191,7 +191,7 @@ func TestRefusedEventChangesNoTask(t *testing.T) {
 		event.StepStarted{Step: 2, Task: "t1", Role: "Implementor"}, attempt(2, event.TaskCall, 1)})...)
 	before := s
 	kept := slices.Clone(s.Tasks)
-	if err := s.Apply(event.ReplyRejected{AttemptRef: event.AttemptRef{Step: 2, Call: event.TaskCall, Attempt: 1}, Spent: spending(5)}); err != nil {
+	if err := s.Apply(event.ReplyRejected{AttemptRef: event.AttemptRef{Step: 2, Call: event.TaskCall, Attempt: 1}, End: event.End{Spent: spending(5)}}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(kept, before.Tasks); diff != "" {

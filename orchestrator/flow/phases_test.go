@@ -101,12 +101,12 @@ func cents(r event.AttemptRef) (int64, *event.Spending) {
 
 func accepted(r event.AttemptRef) event.Event {
 	millis, spent := cents(r)
-	return event.ReplyAccepted{AttemptRef: r, Status: "blocked", Left: "a", Millis: millis, Session: session(r), Spent: spent}
+	return event.ReplyAccepted{AttemptRef: r, Status: "blocked", End: event.End{Left: "a", Millis: millis, Session: session(r), Spent: spent}}
 }
 
 func rejected(r event.AttemptRef) event.Event {
 	millis, spent := cents(r)
-	return event.ReplyRejected{AttemptRef: r, Reason: "not JSON", Left: "a", Millis: millis, Session: session(r), Spent: spent}
+	return event.ReplyRejected{AttemptRef: r, Reason: "not JSON", End: event.End{Left: "a", Millis: millis, Session: session(r), Spent: spent}}
 }
 
 func lost(r event.AttemptRef) event.Event {
@@ -117,12 +117,12 @@ func lost(r event.AttemptRef) event.Event {
 
 func stopped(r event.AttemptRef) event.Event {
 	millis, spent := cents(r)
-	return event.AttemptStopped{AttemptRef: r, Reason: "SIGINT", Left: "a", Millis: millis, Session: session(r), Spent: spent}
+	return event.AttemptStopped{AttemptRef: r, Reason: "SIGINT", End: event.End{Left: "a", Millis: millis, Session: session(r), Spent: spent}}
 }
 
 func content(r event.AttemptRef) event.Event {
 	millis, spent := cents(r)
-	return event.ReviewHeld{AttemptRef: r, Completed: true, Feedback: "[TASK_COMPLETED]", Left: "a", Millis: millis, Session: session(r), Spent: spent}
+	return event.ReviewHeld{AttemptRef: r, Completed: true, Feedback: "[TASK_COMPLETED]", End: event.End{Left: "a", Millis: millis, Session: session(r), Spent: spent}}
 }
 
 func notContent(r event.AttemptRef) event.Event {

@@ -31,14 +31,14 @@ func (d dice) plan() *event.Plan {
 // outcome is one of any kind, as often as not of the attempt.
 func (d dice) outcome(r event.AttemptRef) event.Event {
 	millis, spent, session, left := int64(d.IntN(9)), d.spent(), pick(d, "", "s1", "s2"), pick(d, "", "a", "b")
-	accepted := event.ReplyAccepted{AttemptRef: r, Status: pick(d, "ok", "blocked"), Left: left, Millis: millis, Session: session, Spent: spent}
-	held := event.ReviewHeld{AttemptRef: r, Completed: d.IntN(2) == 0, Feedback: "more", Session: session, Left: left, Millis: millis, Spent: spent}
+	accepted := event.ReplyAccepted{AttemptRef: r, Status: pick(d, "ok", "blocked"), End: event.End{Left: left, Millis: millis, Session: session, Spent: spent}}
+	held := event.ReviewHeld{AttemptRef: r, Completed: d.IntN(2) == 0, Feedback: "more", End: event.End{Session: session, Left: left, Millis: millis, Spent: spent}}
 	if r.Call == event.ReviewCall && d.IntN(3) > 0 {
 		return held
 	}
 	return pick[event.Event](d, accepted, accepted, accepted, held,
-		event.ReplyRejected{AttemptRef: r, Reason: "no", Left: left, Disagreed: d.IntN(4) == 0, Lost: d.IntN(3) == 0, Millis: millis, Session: session, Spent: spent},
-		event.AttemptStopped{AttemptRef: r, Left: left, Millis: millis, Session: session, Spent: spent})
+		event.ReplyRejected{AttemptRef: r, Reason: "no", End: event.End{Left: left, Millis: millis, Session: session, Spent: spent}, Disagreed: d.IntN(4) == 0, Lost: d.IntN(3) == 0},
+		event.AttemptStopped{AttemptRef: r, End: event.End{Left: left, Millis: millis, Session: session, Spent: spent}})
 }
 
 // next follows what Next asks for in state s.

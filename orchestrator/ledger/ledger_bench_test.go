@@ -37,10 +37,10 @@ func BenchmarkAppend(b *testing.B) {
 		note(event.StepStarted{Step: n, Task: task, Role: "Implementor", BoardSHA: sha, Index: n, Of: 1000, Mark: "400021653267dd61"})
 		note(event.AttemptStarted{AttemptRef: event.AttemptRef{Step: n, Call: event.TaskCall, Task: task, Role: "Implementor", Attempt: 1}, Adapter: "exec", Command: "agent --task", Digest: sha,
 			Input: []byte(`{"task_file":"` + task + `","kanban_file":"kanban.yaml"}`)})
-		note(event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.TaskCall, Task: task, Role: "Implementor", Attempt: 1}, Status: "ok", Message: "done", Millis: 3})
+		note(event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.TaskCall, Task: task, Role: "Implementor", Attempt: 1}, Status: "ok", Message: "done", End: event.End{Millis: 3}})
 		note(event.AttemptStarted{AttemptRef: event.AttemptRef{Step: n, Call: event.ManagerCall, Task: task, Role: "Manager", Attempt: 1}, Adapter: "exec", Command: "manager full w", Digest: sha,
 			Input: []byte(`{"kanban_file":"kanban.yaml","done_task":"` + task + `"}`), Stored: sha, Before: &event.Baseline{BoardSHA: sha, Current: task}})
-		note(event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.ManagerCall, Task: task, Role: "Manager", Attempt: 1}, Status: "ok", Message: "done", NextTask: &next, TasksSHA: sha, Millis: 3})
+		note(event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.ManagerCall, Task: task, Role: "Manager", Attempt: 1}, Status: "ok", Message: "done", NextTask: &next, TasksSHA: sha, End: event.End{Millis: 3}})
 		note(event.StepFinished{Step: n, Task: task, Role: "Implementor", Status: "ok", Manager: "ok", Message: "done", NextTask: &next, BoardSHA: sha, Millis: 6})
 		l.pending = l.pending[:0]
 	}

@@ -45,9 +45,9 @@ func (s *scene) step(number int, task, role, status, message string) *scene {
 	next := task
 	return s.play(time.Second, event.StepStarted{Step: number, Task: task, Role: role},
 		event.AttemptStarted{AttemptRef: ref, Adapter: "claude", Command: "claude -p", Input: []byte(`{"task_file":"` + plainJSON(task) + `"}`)}).
-		play(3*time.Minute, event.ReplyAccepted{AttemptRef: ref, Status: status, Message: message, Millis: 180000, Session: "s-1", Spent: &event.Spending{Input: 1000, Cached: 900, Output: 50, Cost: ptr(int64(250000))}}).
+		play(3*time.Minute, event.ReplyAccepted{AttemptRef: ref, Status: status, Message: message, End: event.End{Millis: 180000, Session: "s-1", Spent: &event.Spending{Input: 1000, Cached: 900, Output: 50, Cost: ptr(int64(250000))}}}).
 		play(time.Second, event.AttemptStarted{AttemptRef: manager, Adapter: "claude", Command: "claude -p"}).
-		play(20*time.Second, event.ReplyAccepted{AttemptRef: manager, Status: "ok", Message: message, NextTask: &next, Millis: 20000, Spent: &event.Spending{Input: 100, Output: 5, Cost: ptr(int64(50000))}},
+		play(20*time.Second, event.ReplyAccepted{AttemptRef: manager, Status: "ok", Message: message, NextTask: &next, End: event.End{Millis: 20000, Spent: &event.Spending{Input: 100, Output: 5, Cost: ptr(int64(50000))}}},
 			event.StepFinished{Step: number, Task: task, Role: role, Status: status, Manager: "ok", Message: message, NextTask: &next})
 }
 
@@ -72,10 +72,10 @@ func troubled(text func(string) string) Board {
 			event.RebootTested{AttemptRef: ref, Anomaly: anomaly, Decision: event.Restart, Text: text("again")},
 			event.ToolsUsed{AttemptRef: ref, ToolWork: event.ToolWork{Uses: []event.ToolUse{{Tool: text("Bash"), Calls: 3, Failed: 1, Millis: 80_000, Longest: 60_000}},
 				Spans: []event.ToolSpan{{From: 10_000, Millis: 20_000}, {From: 40_000, Millis: 60_000}}}},
-			event.AttemptStopped{AttemptRef: ref, Reason: text("hung"), Millis: 180000},
+			event.AttemptStopped{AttemptRef: ref, Reason: text("hung"), End: event.End{Millis: 180000}},
 			event.AttemptStarted{AttemptRef: again, Adapter: text("codex"), GoesOn: true}).
-		play(time.Second, event.ReplyRejected{AttemptRef: again, Reason: text("no JSON"), Exit: text("exit 0"), Received: text("hello"), Stderr: text("oh"), Output: text("steps/2"), Millis: 1000},
-			event.AttemptStarted{AttemptRef: review, Adapter: text("codex")}, event.ReviewHeld{AttemptRef: review, Feedback: text("tests fail"), Millis: 500},
+		play(time.Second, event.ReplyRejected{AttemptRef: again, Reason: text("no JSON"), Exit: text("exit 0"), Received: text("hello"), Stderr: text("oh"), Output: text("steps/2"), End: event.End{Millis: 1000}},
+			event.AttemptStarted{AttemptRef: review, Adapter: text("codex")}, event.ReviewHeld{AttemptRef: review, Feedback: text("tests fail"), End: event.End{Millis: 500}},
 			event.StepAbandoned{Step: 2, Task: two, Reason: text("edited")},
 			event.CheckpointHeld{AttemptRef: event.AttemptRef{Step: 3, Call: event.CheckpointCall, Task: text("CHECKPOINT-001")}, Trend: text("falling"),
 				Data: event.StateUpdate{ID: text("CHECKPOINT-001"), Verdict: "warn", Score: 0.7, Findings: []string{text("no tests")}, Report: text("a/report.md")}})

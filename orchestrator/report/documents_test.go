@@ -40,7 +40,7 @@ func stuck() digest.Digest {
 		event.StepStarted{Step: 2, Task: "tasks/b|1.md", Role: "Architect"},
 		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 2, Call: event.TaskCall, Task: "tasks/b|1.md", Role: "Architect", Attempt: 1}},
 		event.ReplyRejected{AttemptRef: event.AttemptRef{Step: 2, Role: "Architect", Attempt: 1}, Reason: "the reply is no JSON", Exit: "exit status 1", Received: "gar]]>bage",
-			Stderr: strings.Repeat("line\n", 30) + "the last", Output: ".kanban-run/runs/b.yaml/steps/2", Millis: 1500},
+			Stderr: strings.Repeat("line\n", 30) + "the last", Output: ".kanban-run/runs/b.yaml/steps/2", End: event.End{Millis: 1500}},
 	} {
 		d.Add(event.Entry{Time: at, Event: e})
 	}

@@ -51,12 +51,12 @@ func (s *tale) attempt(t *testing.T, step int, call event.Call) bool {
 		switch s.r.IntN(6) {
 		case 0:
 			s.rejected++
-			s.add(t, event.ReplyRejected{AttemptRef: ref, Reason: "no JSON", Millis: 10})
+			s.add(t, event.ReplyRejected{AttemptRef: ref, Reason: "no JSON", End: event.End{Millis: 10}})
 		case 1:
-			s.add(t, event.AttemptStopped{AttemptRef: ref, Reason: "stopped", Millis: 5})
+			s.add(t, event.AttemptStopped{AttemptRef: ref, Reason: "stopped", End: event.End{Millis: 5}})
 			return false
 		default:
-			s.add(t, event.ReplyAccepted{AttemptRef: ref, Status: "ok", Millis: 20})
+			s.add(t, event.ReplyAccepted{AttemptRef: ref, Status: "ok", End: event.End{Millis: 20}})
 			return true
 		}
 	}

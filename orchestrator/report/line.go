@@ -31,17 +31,3 @@ func coloredSign(w event.Weight, color bool) string {
 	}
 	return sign
 }
-
-// session names the session in which the agent's tool would go on, "" where it does not tell.
-func session(e event.Event) string {
-	switch e := e.(type) {
-	case event.ReplyAccepted:
-		return e.Session
-	case event.ReplyRejected:
-		return e.Session
-	case event.AttemptStopped:
-		return e.Session
-	default:
-		return ""
-	}
-}

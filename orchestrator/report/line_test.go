@@ -18,9 +18,9 @@ func TestLinesOfAReview(t *testing.T) {
 		want  string
 	}{
 		{event.AttemptStarted{AttemptRef: review, From: "s", Fork: true}, "step 1: the reviewer of Implementor looks at the work (round 1)"},
-		{event.ReviewHeld{AttemptRef: review, Feedback: "tests are missing", Millis: 2000, Spent: spent},
+		{event.ReviewHeld{AttemptRef: review, Feedback: "tests are missing", End: event.End{Millis: 2000, Spent: spent}},
 			"step 1: the reviewer of Implementor is not content (round 1, 2.0s) (1.2k in/200 out): tests are missing"},
-		{event.ReviewHeld{AttemptRef: review, Completed: true, Millis: 2000}, "step 1: the reviewer of Implementor accepts the work (round 1, 2.0s)"},
+		{event.ReviewHeld{AttemptRef: review, Completed: true, End: event.End{Millis: 2000}}, "step 1: the reviewer of Implementor accepts the work (round 1, 2.0s)"},
 		{event.ReplyRejected{AttemptRef: review, Reason: "API Error: 500", Exit: "exit status 1", Of: 3},
 			"step 1: the reviewer of Implementor, attempt 2, gave no verdict: API Error: 500 (exit status 1); retry 1 of 3"},
 		{event.AttemptStopped{AttemptRef: review, Reason: "the run was stopped"}, "step 1: the reviewer of Implementor, attempt 2, stopped: the run was stopped"},

@@ -81,8 +81,8 @@ func (l *Log) describe(e event.Event) []event.Sentence {
 		if !l.Verbose {
 			return slices.DeleteFunc(lines, func(s event.Sentence) bool { return s.Weight <= event.Routine })
 		}
-		if id := session(e); id != "" {
-			lines = append(lines, event.Sentence{Text: "session " + id})
+		if end, ok := event.EndOf(e); ok && end.Session != "" {
+			lines = append(lines, event.Sentence{Text: "session " + end.Session})
 		}
 	}
 	return lines

@@ -27,9 +27,9 @@ func story() []event.Entry {
 		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "tasks/a.md", Role: "Implementor", Attempt: 1}, Command: "claude"},
 		event.ReplyRejected{AttemptRef: event.AttemptRef{Step: 1, Role: "Implementor", Attempt: 1}, Reason: "stdout is empty", Exit: "exit status 1", Of: 3},
 		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "tasks/a.md", Role: "Implementor", Attempt: 2}, Command: "claude"},
-		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Role: "Implementor"}, Status: "blocked", Message: "no \x1b[2J key", Millis: 125000},
+		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Role: "Implementor"}, Status: "blocked", Message: "no \x1b[2J key", End: event.End{Millis: 125000}},
 		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "tasks/a.md", Role: "Manager", Attempt: 1}, Command: "claude"},
-		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Role: "Manager"}, Status: "ok", Millis: 40},
+		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Role: "Manager"}, Status: "ok", End: event.End{Millis: 40}},
 		event.StepFinished{Step: 1, Task: "tasks/a.md", Role: "Implementor", Status: "blocked", Millis: 125000, NextTask: path("tasks/b.md"), Warning: "the board's list stands"},
 		event.RunFinished{Outcome: event.Complete},
 	}
@@ -140,7 +140,7 @@ func TestLiveMoments(t *testing.T) {
 	spent := int64(11_300_000)
 	begin := []liveMoment{
 		{event: event.RunStarted{Limits: event.Limits{MaxCost: 15_000_000}, Carried: event.Used{Attempts: 2, Told: 1, Priced: 1, Cost: 1_000_000}}},
-		{event: event.ReplyAccepted{AttemptRef: event.AttemptRef{Call: event.ManagerCall}, Status: "ok", Spent: &event.Spending{Cost: &spent}}},
+		{event: event.ReplyAccepted{AttemptRef: event.AttemptRef{Call: event.ManagerCall}, Status: "ok", End: event.End{Spent: &event.Spending{Cost: &spent}}}},
 		{event: event.StepStarted{Step: 7, Task: ref.Task, Index: 7, Of: 9}},
 		{event: event.AttemptStarted{AttemptRef: ref, Adapter: "claude"}},
 		{sign: agent.Event{Kind: agent.Session, ID: "s"}},
