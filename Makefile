@@ -115,11 +115,11 @@ KILLS ?= 10000
 kills: ## kill real runs KILLS times at random, and signal as many, and look whether anything was lost
 	KANBAN_TEST_SOAK=$(KILLS) $(GO) test ./cmd/kanban-run -count=1 -run '^TestRandom' -timeout 3h -v
 
-PURE := orchestrator/event orchestrator/flow orchestrator/walk orchestrator/contract orchestrator/digest
-mutate: ## change the pure packages a little, again and again, and look whether their tests notice
+DECIDING := orchestrator/event orchestrator/flow orchestrator/walk orchestrator/contract orchestrator/digest orchestrator/health orchestrator/call orchestrator/watch orchestrator/supervisor
+mutate: ## change the packages that decide a little, again and again, and look whether their tests notice
 	@mkdir -p bin/casecov && $(GO) build -o bin/casecov/go ./.ci/casecov
 	@set -e; gremlins=$$($(GO) tool -n -modfile=.ci/tools/gremlins/go.mod gremlins); \
-	export GO="$$(command -v $(GO))" PATH="$(CURDIR)/bin/casecov:$$PATH"; for package in $(PURE); do \
+	export GO="$$(command -v $(GO))" PATH="$(CURDIR)/bin/casecov:$$PATH"; for package in $(DECIDING); do \
 	  $$gremlins unleash --config .ci/tools/gremlins/gremlins.yaml --output-statuses lct ./$$package; done
 
 AGENTS ?= claude-codex gemini-opencode

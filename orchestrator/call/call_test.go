@@ -53,11 +53,23 @@ func (j *journal) FinishStep(e event.StepFinished) error { return j.Append(e) }
 // tool is an adapter that keeps what it is asked to do.
 type tool struct {
 	agent.Adapter
-	asked *agent.Assignment
+	asked   *agent.Assignment
+	session bool // its output tells of its session
 }
 
-func (tool) Name() string     { return "tool" }
-func (tool) Tool() agent.Tool { return agent.Tool{Resumes: true} }
+// staying is a tool whose program can stay between calls.
+type staying struct{ tool }
+
+func (staying) Stay(agent.Assignment) (agent.Invocation, error) {
+	return agent.Invocation{Stdin: []byte("a message\n")}, nil
+}
+
+func (staying) Turn(contract.Kind, agent.Host) agent.Reader { return nil }
+
+func (tool) Name() string { return "tool" }
+func (t tool) Tool() agent.Tool {
+	return agent.Tool{Resumes: true, Signals: agent.Signals{Session: t.session}}
+}
 
 // Reader reads what the tool prints: a reply, with signs of its work before.
 func (tool) Reader(_ contract.Kind, h agent.Host) agent.Reader { return &reader{host: h} }

@@ -23,16 +23,17 @@ func TestPrepare(t *testing.T) {
 		want string // the beginning of the input, or the text in its place
 		has  string // what is in it
 	}{
-		"work":              {event.TaskCall, nil, `{"task_file":"a.md","kanban_file":"k.yaml"}`, ""},
-		"with feedback":     {event.TaskCall, func(r *rig) { r.journal.state.Step.Advice = "it was hung: hunter2hunter2" }, `{"task_file":"a.md"`, `it was hung: [REDACTED`},
-		"sent back":         {event.TaskCall, func(r *rig) { sendBack(r, "s") }, "", "tests are missing"},
-		"without a session": {event.TaskCall, func(r *rig) { sendBack(r, "") }, `{"task_file":"a.md"`, `"feedback":"tests are missing"`},
-		"a command":         {event.CommandCall, nil, `{"task_file":"a.md","kanban_file":"k.yaml"}`, ""},
-		"a review":          {event.ReviewCall, nil, "", "a.md is now:\n\n---\nrole: Implementor\n---\nDo it."},
-		"the Manager":       {event.ManagerCall, nil, `{"kanban_file":"k.yaml","done_task":"a.md","tasks":["a.md","b.md"]}`, ""},
-		"with an anomaly":   {event.ManagerCall, func(r *rig) { r.journal.state.Step.Anomaly = &event.Anomaly{Type: "idle", Details: "silent"} }, `{"kanban_file":"k.yaml"`, `"anomalies":[{"type":"anomaly_report"`},
-		"ready":             {event.ReadyCall, nil, "{", `"requirement"`},
-		"a checkpoint":      {event.CheckpointCall, nil, "{", `CHECKPOINT-001`},
+		"work":                {event.TaskCall, nil, `{"task_file":"a.md","kanban_file":"k.yaml"}`, ""},
+		"with feedback":       {event.TaskCall, func(r *rig) { r.journal.state.Step.Advice = "it was hung: hunter2hunter2" }, `{"task_file":"a.md"`, `it was hung: [REDACTED`},
+		"of an earlier round": {event.TaskCall, func(r *rig) { sendBack(r, ""); r.journal.state.Step.Round = 0 }, `{"task_file":"a.md","kanban_file":"k.yaml"}`, ""},
+		"sent back":           {event.TaskCall, func(r *rig) { sendBack(r, "s") }, "", "tests are missing"},
+		"without a session":   {event.TaskCall, func(r *rig) { sendBack(r, "") }, `{"task_file":"a.md"`, `"feedback":"tests are missing"`},
+		"a command":           {event.CommandCall, nil, `{"task_file":"a.md","kanban_file":"k.yaml"}`, ""},
+		"a review":            {event.ReviewCall, nil, "", "a.md is now:\n\n---\nrole: Implementor\n---\nDo it."},
+		"the Manager":         {event.ManagerCall, nil, `{"kanban_file":"k.yaml","done_task":"a.md","tasks":["a.md","b.md"]}`, ""},
+		"with an anomaly":     {event.ManagerCall, func(r *rig) { r.journal.state.Step.Anomaly = &event.Anomaly{Type: "idle", Details: "silent"} }, `{"kanban_file":"k.yaml"`, `"anomalies":[{"type":"anomaly_report"`},
+		"ready":               {event.ReadyCall, nil, "{", `"requirement"`},
+		"a checkpoint":        {event.CheckpointCall, nil, "{", `CHECKPOINT-001`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)

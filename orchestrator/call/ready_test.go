@@ -2,11 +2,13 @@ package call
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/roster"
 )
 
 // could not remember.
@@ -43,5 +45,81 @@ func TestReady(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestBriefing: the supervisor is told the requirement that the settings name, or else the first task,
+// and which entries are done; no secret, and a model text.
+func TestBriefing(t *testing.T) {
+	r := newRig(t)
+	r.write(t, "k.yaml", "current: b.md\ntasks:\n  - a.md [done]\n  - b.md\n")
+	r.Workspace.Forget()
+	var err error
+	if r.board, err = r.Workspace.Look(); err != nil {
+		t.Fatal(err)
+	}
+	r.open(event.ReadyCall)
+	for named, want := range map[string]string{"": "a.md", "spec hunter2hunter2.md": "spec [REDACTED"} {
+		r.journal.state.Supervisor.Plan.Requirement, r.journal.state.Step.Input = named, nil
+		p, _ := r.Player(r.journal.state.Afresh())
+		a, err := r.Prepare(r.journal.state.Afresh(), p, r.board)
+		if err != nil || !strings.Contains(string(a.Input.JSON), want) || strings.Contains(string(a.Input.JSON), "hunter2") {
+			t.Errorf("with the requirement %q it is told %s, %v", named, a.Input.JSON, err)
+		}
+		if about := r.surroundings(a, r.board); len(about.Done) != 2 || !about.Done[0] || about.Done[1] {
+			t.Errorf("done are %v", about.Done)
+		}
+	}
+	r.journal.state.Supervisor.Plan.Requirement, r.journal.state.Step.Input = "", nil
+	r.write(t, "k.yaml", "current: b.md\ntasks: []\n")
+	r.Workspace.Forget()
+	if r.board, err = r.Workspace.Look(); err != nil {
+		t.Fatal(err)
+	}
+	if about := r.surroundings(&Attempt{Player: &roster.Player{}}, r.board); about.Requirement != "" {
+		t.Errorf("without tasks the requirement is %q", about.Requirement)
+	}
+}
+
+// TestReadsText: a supervisor gets text where it goes on in a conversation.
+func TestReadsText(t *testing.T) {
+	for name, tt := range map[string]struct {
+		from     string
+		resident bool
+		session  bool
+		want     bool
+	}{
+		"a program": {"", false, false, false}, "a program that stays": {"", true, false, false}, "a model that begins": {"", false, true, false},
+		"a model that goes on": {"s", false, true, true}, "a model whose program stays": {"", true, true, true},
+	} {
+		r := newRig(t)
+		if tt.resident {
+			r.Supervisor.(*supervisor).resident = attempt.NewResident(0)
+		}
+		a := &Attempt{Player: &roster.Player{Adapter: tool{session: tt.session}}}
+		a.Intent.From = tt.from
+		if got := r.readsText(a); got != tt.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// TestResident: a program that stays is told a message, and another is started.
+func TestResident(t *testing.T) {
+	for _, stays := range []bool{true, false} {
+		r := newRig(t)
+		r.open(event.ReadyCall)
+		if stays {
+			r.Supervisor.(*supervisor).resident = attempt.NewResident(0)
+		}
+		p, _ := r.Player(r.journal.state.Afresh())
+		p.Adapter = staying{r.players.tool}
+		a, err := r.Prepare(r.journal.state.Afresh(), p, r.board)
+		if err != nil || (string(a.Spec.Invocation.Stdin) == "a message\n") != stays || (a.Spec.Resident != nil) != stays {
+			t.Errorf("stays %t: %+v, %v", stays, a.Spec.Invocation, err)
+		}
+		if died := r.rejected(a, &attempt.Ended{}, contract.Failure{}).Died; died != stays {
+			t.Errorf("stays %t: died %t", stays, died)
+		}
 	}
 }

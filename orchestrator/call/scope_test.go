@@ -58,3 +58,14 @@ func TestScope(t *testing.T) {
 		})
 	}
 }
+
+// TestLooking: what the supervisor did, for a sentence.
+func TestLooking(t *testing.T) {
+	ref := event.AttemptRef{Role: "Supervisor", Call: event.ReadyCall, Task: "C1"}
+	if got := looking(ref); got != "Supervisor got ready" {
+		t.Errorf("looking = %q", got)
+	}
+	if ref.Call = event.CheckpointCall; looking(ref) != "Supervisor looked at C1" {
+		t.Errorf("looking = %q", looking(ref))
+	}
+}

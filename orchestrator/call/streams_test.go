@@ -129,3 +129,29 @@ func TestShow(t *testing.T) {
 		t.Error("a dry run shows what is done")
 	}
 }
+
+// TestSweep: with a Manager's new input those of earlier steps are removed, and a retry keeps its own.
+func TestSweep(t *testing.T) {
+	r := newRig(t)
+	old, err := r.Folder.Store([]byte("old"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := func() bool {
+		_, err := r.Folder.Stored(old)
+		return err == nil
+	}
+	for _, tt := range []struct {
+		call  event.Call
+		input string
+		kept  bool
+	}{{event.TaskCall, "{}", true}, {event.ManagerCall, "", true}, {event.ManagerCall, "{}", false}} {
+		a := &Attempt{}
+		if a.Intent.Call = tt.call; tt.input != "" {
+			a.Intent.Input = []byte(tt.input)
+		}
+		if r.sweep(a); stored() != tt.kept {
+			t.Errorf("behind %s with the input %q it is stored: %t", tt.call, tt.input, stored())
+		}
+	}
+}

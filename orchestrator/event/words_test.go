@@ -259,3 +259,42 @@ func partly(cost int64) *event.Spending {
 	s.Partial = true
 	return s
 }
+
+// TestList names some of many.
+func TestList(t *testing.T) {
+	for n, want := range map[int]string{0: "", 2: "a, b", 3: "a, b, c", 4: "a, b, c and 1 more", 5: "a, b, c and 2 more"} {
+		if got := event.List([]string{"a", "b", "c", "d", "e"}[:n], 3); got != want {
+			t.Errorf("List of %d = %q, want %q", n, got, want)
+		}
+	}
+}
+
+// TestClip: a message is journaled whole, or in part with its size.
+func TestClip(t *testing.T) {
+	whole := strings.Repeat("x", 32<<10)
+	if got := event.Clip(whole); got != whole {
+		t.Errorf("a message of 32 KiB has %d bytes", len(got))
+	}
+	if got := event.Clip(whole + "y"); got != whole+"… (32769 bytes in all)" {
+		t.Errorf("a longer one ends with %q", got[len(whole):])
+	}
+}
+
+// TestKey: anomalies about different tools are told apart.
+func TestKey(t *testing.T) {
+	for _, a := range []event.Anomaly{{Check: "idle"}, {Check: "MCP stuck", Tool: "db"}} {
+		if got, want := a.Key(), strings.TrimSpace(a.Check+" "+a.Tool); got != want {
+			t.Errorf("Key = %q, want %q", got, want)
+		}
+	}
+}
+
+// TestOpenUse: an attempt whose end is not known counts as one.
+func TestOpenUse(t *testing.T) {
+	var u event.Used
+	u.AddOpen()
+	u.AddOpen()
+	if u.Attempts != 2 || u.Told != 0 {
+		t.Errorf("used %+v", u)
+	}
+}
