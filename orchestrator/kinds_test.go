@@ -1,0 +1,115 @@
+package orchestrator_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"kanban-run/orchestrator/event"
+)
+
+// kindArms are the arms of switches over kinds of event, by package. What a kind means to people is
+// said in package event, and what it changes in package flow; a package that folds events into a model
+// of its own, or draws a kind in its own way, has arms for those kinds alone.
+var kindArms = map[string]int{
+	"orchestrator/briefing": 20, // what the supervisor is told of each step
+	"orchestrator/call":     3,  // which events end an attempt at once
+	"orchestrator/digest":   46, // the steps and attempts of a run, folded
+	"orchestrator/flow":     28, // what a journal of another run says, and who wrote it
+	"orchestrator/gitstore": 9,  // after which a commit is made
+	"orchestrator/ledger":   4,  // the log of replies, and whose record an acknowledgement follows
+	"orchestrator/report":   40, // the live line, the states of tasks, the groups of a job's log
+	"orchestrator/watch":    3,  // which messages were not delivered
+	"cmd/kanban-run":        5,  // what log --events and ack look for
+}
+
+// callBranches are the places that tell kinds of call apart, by package: six kinds are made in package
+// call, and follow each other in package flow.
+var callBranches = map[string]int{
+	"orchestrator":            2,
+	"orchestrator/briefing":   3,
+	"orchestrator/call":       22,
+	"orchestrator/claim":      1,
+	"orchestrator/contract":   5,
+	"orchestrator/decisions":  1,
+	"orchestrator/digest":     3,
+	"orchestrator/event":      3,
+	"orchestrator/flow":       60,
+	"orchestrator/ledger":     2,
+	"orchestrator/page":       14,
+	"orchestrator/report":     14,
+	"orchestrator/supervisor": 1,
+	"orchestrator/watch":      5,
+	"orchestrator/workspace":  1,
+}
+
+// TestKindsHaveOneHome counts where kinds of event and of call are told apart: a package without a number
+// here has to ask the event, or the kind of call, instead.
+func TestKindsHaveOneHome(t *testing.T) {
+	kinds := map[string]bool{}
+	for _, kind := range event.Kinds() {
+		e, err := event.Decode(kind, []byte("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds[reflect.TypeOf(e).Name()] = true
+	}
+	arms, calls := map[string]int{}, map[string]int{}
+	eachFile(t, func(name string) {
+		if strings.HasPrefix(name, "../.ci") {
+			return
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pkg := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(name)), "../")
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CaseClause:
+				for _, e := range n.List {
+					if s, ok := e.(*ast.SelectorExpr); ok && kinds[s.Sel.Name] && isName(s.X, "event") {
+						arms[pkg]++
+					}
+				}
+			case *ast.SelectorExpr:
+				switch name := n.Sel.Name; {
+				case isName(n.X, "event") && strings.HasSuffix(name, "Call") && name != "Call", name == "IsReview", name == "IsSupervision":
+					calls[pkg]++
+				}
+			}
+			return true
+		})
+	})
+	sum := func(m map[string]int) (n int) {
+		for _, v := range m {
+			n += v
+		}
+		return n
+	}
+	t.Logf("%d arms of switches over kinds of event: %v", sum(arms), arms)
+	t.Logf("%d places tell kinds of call apart: %v", sum(calls), calls)
+	for name, tt := range map[string]struct{ got, want map[string]int }{"kinds of event": {arms, kindArms}, "kinds of call": {calls, callBranches}} {
+		for _, pkg := range slices.Sorted(maps.Keys(tt.got)) {
+			if tt.got[pkg] > tt.want[pkg] {
+				t.Errorf("%s tells %s apart in %d places, and %d are allowed", pkg, name, tt.got[pkg], tt.want[pkg])
+			}
+		}
+		for pkg, n := range tt.want {
+			if tt.got[pkg] < n {
+				t.Errorf("%s tells %s apart in %d places by now: lower its number", pkg, name, tt.got[pkg])
+			}
+		}
+	}
+}
+
+func isName(e ast.Expr, name string) bool {
+	id, ok := e.(*ast.Ident)
+	return ok && id.Name == name
+}
