@@ -9,6 +9,8 @@ package call
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -89,7 +91,7 @@ type Caller struct {
 
 // NewCaller returns the caller of a run.
 func NewCaller(t Turn) *Caller {
-	left := []event.Call{event.TaskCall, event.CommandCall, event.ReviewCall, event.ManagerCall, event.ReadyCall, event.CheckpointCall} // by an earlier run
+	left := slices.Collect(maps.Keys(kinds())) // by an earlier run
 	return &Caller{Turn: t, accounts: attempt.Accounts{}, watched: attempt.Accounts{}, emptied: left}
 }
 

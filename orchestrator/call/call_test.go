@@ -29,11 +29,15 @@ type journal struct {
 	state     flow.State
 	events    []event.Event
 	committed int
+	full      error // of each append
 }
 
 func (j *journal) State() *flow.State { return &j.state }
 
 func (j *journal) Append(e event.Event) error {
+	if j.full != nil {
+		return j.full
+	}
 	if err := j.state.Apply(e); err != nil {
 		j.t.Errorf("the journal refuses %+v: %v", e, err)
 	}

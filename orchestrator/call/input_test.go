@@ -1,6 +1,7 @@
 package call
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -55,5 +56,23 @@ func TestLostInput(t *testing.T) {
 				t.Errorf("journaled %+v, %v", r.journal.events, err)
 			}
 		})
+	}
+}
+
+// TestInputIsStoredFirst: an intent names no input that could not be stored.
+func TestInputIsStoredFirst(t *testing.T) {
+	r := newRig(t)
+	r.write(t, "k.yaml", "current: a.md\ntasks: ["+strings.Repeat("a.md, ", 2000)+"b.md]\n")
+	r.Workspace.Forget()
+	var err error
+	if r.board, err = r.Workspace.Look(); err != nil {
+		t.Fatal(err)
+	}
+	r.open(event.ManagerCall)
+	s := r.journal.state.Afresh()
+	p, _ := r.Player(s)
+	r.Folder.Path = filepath.Join(r.dir, "k.yaml", "no folder")
+	if _, err := r.Prepare(s, p, r.board); err == nil {
+		t.Error("an input that cannot be stored is told to an agent")
 	}
 }

@@ -30,8 +30,8 @@ type Kind interface {
 	Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error)
 }
 
-// kindOf returns the kind of a call.
-func kindOf(c event.Call) Kind {
+// kinds returns every kind of call.
+func kinds() map[event.Call]Kind {
 	return map[event.Call]Kind{
 		event.TaskCall:       work{},
 		event.CommandCall:    command{},
@@ -39,7 +39,7 @@ func kindOf(c event.Call) Kind {
 		event.ManagerCall:    manager{},
 		event.ReadyCall:      ready{},
 		event.CheckpointCall: checkpoint{},
-	}[c]
+	}
 }
 
 // Attempt is one attempt of a call, as the run has it: why it is made, who plays, what that is told,
@@ -80,7 +80,7 @@ func (c *Caller) Player(s flow.Spawn) (*roster.Player, error) {
 	if err != nil {
 		return nil, &failure.Invalid{Err: err}
 	}
-	p := kindOf(s.Call).Player(role)
+	p := kinds()[s.Call].Player(role)
 	if p == nil {
 		return nil, &failure.Invalid{Err: fmt.Errorf("the work of %s on %s waits for a review, and the role asks for none any more", s.Role, s.Task),
 			Fix: "put review back into the role file, or give the step up: name another task as current"}
@@ -111,7 +111,7 @@ func (c *Caller) Prepare(s flow.Spawn, p *roster.Player, b *board.Board) (*Attem
 	if s.GoesOn && (!p.Resumes || step.GoesOn.Adapter != p.Adapter.Name()) {
 		s = c.Journal.State().Afresh()
 	}
-	a := &Attempt{kind: kindOf(s.Call), Player: p, Duty: dutyOf(s.Call, b)}
+	a := &Attempt{kind: kinds()[s.Call], Player: p, Duty: dutyOf(s.Call, b)}
 	a.Intent = event.AttemptStarted{AttemptRef: s.AttemptRef, Adapter: p.Adapter.Name(), Command: p.Shown, From: s.From, Fork: s.Fork,
 		Resumes: p.Resumes, GoesOn: s.GoesOn}
 	if err := a.kind.Prepare(c, a, b); err != nil {

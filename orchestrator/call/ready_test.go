@@ -1,6 +1,8 @@
 package call
 
 import (
+	"errors"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -121,5 +123,36 @@ func TestResident(t *testing.T) {
 		if died := r.rejected(a, &attempt.Ended{}, contract.Failure{}).Died; died != stays {
 			t.Errorf("stays %t: died %t", stays, died)
 		}
+	}
+}
+
+// TestSessionFollowsTheJournal: what the supervisor knows is saved after its reply is journaled, and not
+// where that fails. A board that cannot be read is the next round's to report.
+func TestSessionFollowsTheJournal(t *testing.T) {
+	reply := attempt.Ended{Session: "s", Reply: &contract.Reply{Status: contract.OK, Checkpoint: &contract.CheckpointReply{Type: "ready"}}}
+	for name, tt := range map[string]struct {
+		set   func(*testing.T, *rig)
+		saved bool
+		err   error
+	}{
+		"journaled":    {func(*testing.T, *rig) {}, true, nil},
+		"a full disk":  {func(_ *testing.T, r *rig) { r.journal.full = io.ErrShortWrite }, false, io.ErrShortWrite},
+		"a torn board": {func(t *testing.T, r *rig) { r.write(t, "k.yaml", "tasks: ["); r.Workspace.Forget() }, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.open(event.ReadyCall)
+			a := r.start(t)
+			if err := os.Remove(r.Folder.TeamSession()); err != nil {
+				t.Fatal(err)
+			}
+			tt.set(t, r)
+			if err := r.settle(a, &reply, nil); !errors.Is(err, tt.err) {
+				t.Errorf("settled with %v, want %v", err, tt.err)
+			}
+			if _, err := os.Stat(r.Folder.TeamSession()); (err == nil) != tt.saved {
+				t.Errorf("saved: %v, want %t", err, tt.saved)
+			}
+		})
 	}
 }

@@ -21,6 +21,7 @@ func TestScope(t *testing.T) {
 		"nothing":                        {"", nil, nil, "", ""},
 		"a file":                         {"c.go", nil, nil, "c.go", ""},
 		"the board":                      {"k.yaml", nil, nil, "k.yaml", ""},
+		"its own report":                 {".kanban-run/runs/k.yaml/artifacts/CHECKPOINT-001-report.md", nil, nil, "", ""},
 		"a process":                      {"", nil, []string{"sleep (7)"}, "process sleep (7)", ""},
 		"beside another run":             {"c.go", func(r *rig, _ *Attempt) { r.SharedDir = true }, nil, "", "c.go"},
 		"the board, beside another run":  {"k.yaml", func(r *rig, _ *Attempt) { r.SharedDir = true }, nil, "k.yaml", ""},
