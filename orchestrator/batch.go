@@ -25,7 +25,8 @@ import (
 // interrupted. The end of kill kills the agents.
 func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []result.Result {
 	results := make([]result.Result, len(boards))
-	next, all := make(chan int), shared{run.NewDiskSlots(), &inbox.Watcher{}, &health.Crowd{}, claim.NewRegistry(claim.System{Hold: holdLock(boards), IsAtWork: agent.IsAtWork, IsWithin: agent.IsWithin})}
+	next, all := make(chan int), shared{run.NewDiskSlots(), &inbox.Watcher{}, &health.Crowd{},
+		claim.NewRegistry(claim.System{Hold: holdLock(boards), IsAtWork: agent.IsAtWork, IsWithin: agent.IsWithin})}
 	var wg sync.WaitGroup
 	for range min(max(n, 1), len(boards)) {
 		wg.Go(func() {
@@ -44,7 +45,7 @@ func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []r
 	return results
 }
 
-// shared is what the runs of this process have together.
+// shared has the parts that all runs of this process use together.
 type shared struct {
 	slots    run.DiskSlots
 	mail     *inbox.Watcher
@@ -52,7 +53,7 @@ type shared struct {
 	registry *claim.Registry
 }
 
-// holdLock has the guardian hold a file; nil: there is none.
+// holdLock returns the function that has the guardian hold a file; nil: there is no guardian.
 func holdLock(boards []*preflight.Prepared) func(*os.File) (func() error, error) {
 	if len(boards) == 0 {
 		return nil
@@ -60,21 +61,21 @@ func holdLock(boards []*preflight.Prepared) func(*os.File) (func() error, error)
 	return boards[0].HoldLock
 }
 
-// isCrowded says whether another board's work directory is that of a board, or one
-// of them lies in the other.
+// isCrowded reports whether another board's work directory is that of board i, or one lies in the
+// other.
 func isCrowded(boards []*preflight.Prepared, i int) bool {
 	own := boards[i].Dir() + string(filepath.Separator)
 	for k, p := range boards {
-		if other := p.Dir() + string(filepath.Separator); k != i && (strings.HasPrefix(own, other) || strings.HasPrefix(other, own)) {
+		other := p.Dir() + string(filepath.Separator)
+		if k != i && (strings.HasPrefix(own, other) || strings.HasPrefix(other, own)) {
 			return true
 		}
 	}
 	return false
 }
 
-// runBoard runs one board until it ends, releases it, and says in res what came of it. It
-// gives its slot up while it waits for an agent. crowded says that other boards are
-// worked on in the same folder.
+// runBoard runs one board until it ends, releases it, and sets res. It gives its slot up while it
+// waits for an agent. crowded: another board of this process uses the same folder.
 func runBoard(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool, res *result.Result) {
 	s.slots.Acquire()
 	defer s.slots.Release()

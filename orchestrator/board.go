@@ -84,7 +84,8 @@ func (l *loop) writeBoard(b *board.Board) error {
 		}
 	}
 	if lost && !slices.Equal(d.Tasks, l.workspace.Tasks(b)) {
-		verdict.Warning = "the list of tasks that the Manager was given is lost, so the board's own list stands, and not the one in the reply"
+		verdict.Warning = "the list of tasks that the Manager was given is lost, so the board's own list stands, " +
+			"and not the one in the reply"
 	}
 	if verdict.Warning == "" {
 		verdict.Warning = verdict.Disagreement // a change after the acceptance: the file stands
@@ -94,7 +95,8 @@ func (l *loop) writeBoard(b *board.Board) error {
 
 // replaceBoard writes the board, with the intent journaled before and the outcome after.
 func (l *loop) replaceBoard(step *flow.Step, b, after *board.Board) error {
-	if err := l.ledger.Record(event.BoardWriteStarted{Step: step.Number, Task: step.Task, Before: b.SHA, After: after.SHA}); err != nil {
+	intent := event.BoardWriteStarted{Step: step.Number, Task: step.Task, Before: b.SHA, After: after.SHA}
+	if err := l.ledger.Record(intent); err != nil {
 		return err
 	}
 	failpoint.At("board-intent")

@@ -6,8 +6,8 @@
 // Decide, journal, act. [flow.State] is a fold over the events of a board's journal (package event
 // has every kind of them); [flow.Next] looks at it and at the board and names one effect: Spawn,
 // Walk, WriteBoard or Finish. The run journals the intent, acts, journals the outcome and applies
-// both to the state. After a crash the same fold over the same journal says where the run stands; an
-// intent without an outcome is unknown, and is started again rather than assumed.
+// both to the state. After a crash the same fold over the same journal has the same state; an intent
+// without an outcome is unknown, and is started again rather than assumed.
 //
 //	read board ─► flow.Next ─► Spawn      ─► journal intent ─► attempt ─► judge reply ─► journal outcome ─┐
 //	    ▲                  ├─► Walk       ─► walk.Decide ─► journal the decision ─► workspace.Save ───────┤
@@ -20,14 +20,14 @@
 // effect Walk has package walk decide, journals the decision and writes it. The calls of a step
 // follow each other like this; a rejected reply repeats its own call:
 //
-//	        ┌────── not content: the work goes on, in its session where it has one ──────┐
-//	        ▼                                                                            │
-//	start ─ task ─ accepted ─► command ─ content ─► review (a fork of the session) ──────┴─ content ─► manager ─► WriteBoard
-//	        ▲   └── accepted, and the role asks for no review ──────────────────────────────────────────▲
-//	        └────── the tool does not know the session any more (a review, or work that goes on)
+//	        ┌── not content: the work goes on, in its session where it has one ──┐
+//	        ▼                                                                    │
+//	start ─ task ─ accepted ─► command ─ content ─► review (fork of the session) ┴─ content ─► manager ─► board
+//	        ▲   └── accepted, and the role asks for no review ────────────────────────────────────▲
+//	        └── the tool has lost the session (of a review, or of work that goes on)
 //
-// Between two steps, and behind the last one, the resident supervisor looks in (seed 001): a step
-// of its own, which begins with the call ready where it remembers nothing yet, or no more:
+// Between two steps, and after the last one, the resident supervisor looks in (seed 001). That is a
+// step of its own, which begins with the call ready while the supervisor has no memory of the board:
 //
 //	finished tasks ─► a checkpoint is due ─► [ready ─►] checkpoint ─► verdict ─► the next task
 //	                                            ▲          │  └─────► block ─► a person, the Manager, the end, or on
@@ -43,27 +43,26 @@
 //	 │                                    │  └───► stopped    ATTEMPT_STOPPED: due again, and no retry is spent
 //	 └── stopped by the next run ◄────────┴─ the run died: what is left of the attempt is ended by its mark first
 //
-// An attempt behind a stopped one goes on in the session of that one, where
-// the agent's tool knows it.
+// An attempt that follows a stopped one goes on in its session, where the agent's tool knows that.
 //
 // The way of one attempt through the packages, as loop.spawn has it. Each kind of call is a file of
 // package call, with its way in (Prepare) and its way out (Settle):
 //
-//	flow.Spawn ─► claim.Holder.Take ─► call.Caller.Prepare ─► Ledger.Record(intent) ─► Caller.Start ─► loop.waitForAgent ─┐
-//	                                        └─ Kind.Prepare                                            └─ watch.Watch     │
-//	event.Event ─► Ledger.Record ◄── Caller.record ◄── Kind.Settle ◄── Caller.Settle ◄── attempt.Ended ◄───────────────────┘
+//	flow.Spawn ─► claim.Holder.Take ─► Caller.Prepare ─► Ledger.Record ─► Caller.Start ─► loop.waitForAgent
+//	                                    └ Kind.Prepare                                     │   └ watch.Watch
+//	the journal ◄─ event.Event ◄─ Kind.Settle ◄─ Caller.Settle ◄─ attempt.Ended ◄──────────┘
 //
 // # Packages
 //
-// An arrow points to what a package imports; deps_test.go holds all of them, with a
-// reason for each. There is no cycle, and the core knows no screen: a [ledger.Observer]
-// is told what was committed.
+// An arrow points to an import; deps_test.go holds all of them, with a reason for each. There is no
+// cycle, and the core knows no screen: a [ledger.Observer] gets each event after its commit. A part of a
+// run gets a Turn: the parts of the run that it may use, as small interfaces.
 //
 //	cmd/kanban-run ─► everything
-//	orchestrator   ─► call ─► briefing                           loop.go, step.go, board.go: the loop
-//	orchestrator   ─► run, preflight, result, journal            batch.go, open.go, end.go: one run from its start to its end
-//	orchestrator   ─► watch, supervisor                          what an agent does and is told meanwhile; who looks in
-//	orchestrator   ─► claim, decisions, gitstore                 what surrounds a step
+//	orchestrator   ─► call ─► briefing                   loop.go, step.go, board.go: the loop
+//	orchestrator   ─► run, preflight, result, journal    batch.go, open.go, end.go: a run from start to end
+//	orchestrator   ─► watch, supervisor                  an agent at work, and the supervisor that looks in
+//	orchestrator   ─► claim, decisions, gitstore         before and after a step
 //	run            ─► preflight ─► inspect ─► ledger, workspace
 //	call, supervisor ─► briefing ─► contract, board, rundir
 //	call, supervisor, watch ─► attempt, roster ─► agent ─► contract ─► event, schema
@@ -82,7 +81,7 @@
 //	call       makes the calls of a run: what each kind is told, and what its end means
 //	result     says how a run of one board ended
 //	supervisor is the resident supervisor of one board's run, but for its calls
-//	event      is what can happen to a run; pure
+//	event      has every kind of event of a run, with its sentence; pure
 //	flow       decides what a run does next; pure
 //	walk       is the Manager without a model; pure
 //	contract   says what agents are told and what a valid reply is; pure
@@ -117,8 +116,7 @@
 //	journal ─► flow.History ─► status, ack        journal ─► digest ─► report.Markdown, report.JUnit, page.Render
 //	every text for a terminal, a pipe or a CI log ─► console.Printer, which redacts and makes inert ─► the stream
 //
-// sinks_test.go lists all functions that write to something else than
-// memory, and what they write to.
+// sinks_test.go lists all functions that write outside of memory, with the place that they write to.
 //
 // # Goroutines
 //
@@ -129,9 +127,9 @@
 //	     ├─ stderr ── the same
 //	     └─ stdin ── writes the messages to the agent, where its tool takes any
 //
-//	inbox.Watcher ── one of the process, from the first message that could come: it wakes the loops of the boards
-//	notify.Notifier ── one of the process, where the settings ask for it: it tells a person what happened
-//	proc.Join ── one of the process: it reaps the orphans of agents as they die, and no child that an attempt waits for
+//	inbox.Watcher ── one of the process, from the first attempt that lasts: it wakes the loops of the boards
+//	notify.Notifier ── one of the process, where the settings ask for it: it sends messages to a person
+//	proc.Join ── one of the process: it reaps the orphans of agents as they die, no child of an attempt
 //
 // A program that stays between attempts has a process of its own, and one more goroutine, which
 // waits for its end. While it sleeps, what it prints is read and dropped.

@@ -10,7 +10,7 @@ import (
 	"kanban-run/orchestrator/result"
 )
 
-// runInto runs the loop, and says in res what it came to.
+// runInto runs the loop to its end, and sets res.
 func (l *loop) runInto(res *result.Result) error {
 	var end flow.Finish
 	err := l.start()
@@ -27,8 +27,8 @@ func (l *loop) runInto(res *result.Result) error {
 	return err
 }
 
-// conclude journals how the loop ended. After an error of the loop the run stays resumable. What
-// was appended is committed first: an accepted reply must not be lost to a later failure.
+// conclude journals how the loop ended. After an error of the loop the run stays resumable. It
+// commits before anything can fail: an accepted reply must survive a later error.
 func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, error) {
 	uncommitted := l.ledger.Commit()
 	if uncommitted == nil {
@@ -43,13 +43,16 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 		if p := l.ledger.State().Proposal(end); p != nil {
 			err = l.ledger.Append(*p)
 		}
-		err = errors.Join(err, l.decisions.Save(), l.ledger.Finish(event.RunFinished{Board: l.job.Board, Outcome: end.Outcome, Text: end.Text, Steps: l.caller.Steps()}))
+		err = errors.Join(err, l.decisions.Save(),
+			l.ledger.Finish(event.RunFinished{Board: l.job.Board, Outcome: end.Outcome, Text: end.Text,
+				Steps: l.caller.Steps()}))
 		if err == nil {
 			l.decisions.Close()
 		}
 		return end.Outcome, end.Text, err
 	}
 	outcome := result.OutcomeOf(l.stop, err)
-	note := l.ledger.Finish(event.RunInterrupted{Board: l.job.Board, Outcome: outcome, Reason: err.Error(), Until: result.Until(outcome, err), Quarantined: l.caller.Quarantined()})
+	note := l.ledger.Finish(event.RunInterrupted{Board: l.job.Board, Outcome: outcome, Reason: err.Error(),
+		Until: result.Until(outcome, err), Quarantined: l.caller.Quarantined()})
 	return outcome, err.Error(), errors.Join(err, note)
 }

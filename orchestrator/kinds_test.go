@@ -34,7 +34,7 @@ var kindArms = map[string]int{
 var callBranches = map[string]int{
 	"orchestrator":            2,
 	"orchestrator/briefing":   3,
-	"orchestrator/call":       22,
+	"orchestrator/call":       16,
 	"orchestrator/claim":      1,
 	"orchestrator/contract":   5,
 	"orchestrator/decisions":  1,

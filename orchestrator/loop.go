@@ -119,9 +119,9 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 // most stubs are over by then.
 const postDelay = 300 * time.Millisecond
 
-// waitForAgent returns when the agent has ended. The end of stop asks it to, the end of kill kills
-// it. If the agent takes longer than a moment, state.md says that it is at work. The error is of
-// state.md or of the journal.
+// waitForAgent returns when the agent has ended. When stop is done the agent is asked to end; when kill
+// is done it is killed. state.md shows an agent that takes longer than a moment. Errors: those of
+// state.md and of the journal.
 func (l *loop) waitForAgent(a *call.Attempt, p *attempt.Attempt, w *watch.Watch) (err error) {
 	l.shared.slots.Release()
 	defer l.shared.slots.Acquire()
@@ -173,7 +173,7 @@ func (l *loop) startWatch(a *call.Attempt, p *attempt.Attempt) *watch.Watch {
 		Listens: a.Spec.Invocation.Listens, Signs: a.Signs})
 }
 
-// drawTimer says when state.md is to be drawn.
+// drawTimer returns a timer for the next drawing of state.md; it never fires while nothing is new.
 func (l *loop) drawTimer() *time.Timer {
 	wait, behind := l.ledger.DrawIn()
 	t := time.NewTimer(wait)

@@ -23,8 +23,10 @@ import (
 )
 
 // open takes the folder, the lock and the journal of the board. release undoes that and is never
-// nil. crowded says that other boards are worked on in the same folder.
-func open(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool) (l *loop, release func() error, err error) {
+// nil. crowded: another board of this process uses the same folder.
+func open(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool) (
+	l *loop, release func() error, err error,
+) {
 	hold, err := run.Take(p)
 	if err != nil {
 		return nil, hold.Close, err
@@ -44,23 +46,35 @@ func open(stop, kill context.Context, p *preflight.Prepared, s shared, crowded b
 func (l *loop) assemble(crowded bool) (err error) {
 	p, slots := l.job, l.shared.slots
 	notice := func(text string) { p.Observer.Notice(p.Board, text) }
-	l.carrier, err = gitstore.Start(gitstore.Turn{Board: p.Board, Settings: gitstore.Settings(p.Git), Journal: l.ledger, Workspace: l.workspace, Folder: l.folder,
-		Roster: p.Roster, Notice: notice, Redactor: p.Redactor, Slots: slots, Kill: l.kill, DryRun: p.DryRun})
+	l.carrier, err = gitstore.Start(gitstore.Turn{
+		Board: p.Board, Settings: gitstore.Settings(p.Git), Journal: l.ledger, Workspace: l.workspace, Folder: l.folder,
+		Roster: p.Roster, Notice: notice, Redactor: p.Redactor, Slots: slots, Kill: l.kill, DryRun: p.DryRun,
+	})
 	if err != nil {
 		return err
 	}
-	l.claims = claim.NewHolder(claim.Turn{Journal: l.ledger, Workspace: l.workspace, Notice: notice, Slots: slots,
-		Stop: l.stop, DryRun: p.DryRun, OnOverlap: p.OnOverlap}, l.shared.registry)
-	l.decisions = decisions.NewLog(decisions.Turn{Board: p.Board, File: p.Decisions, Journal: l.ledger, Workspace: l.workspace,
-		Notice: notice, DryRun: p.DryRun})
-	l.supervisor = supervisor.New(supervisor.Turn{Board: p.Board, Settings: p.Supervision, AckTimeout: p.AckTimeout, Journal: l.ledger,
-		Workspace: l.workspace, Folder: l.folder, Roster: p, Notice: notice, Redactor: p.Redactor, Slots: slots, Stop: l.stop, Kill: l.kill})
-	l.caller = call.NewCaller(call.Turn{Board: p.Board, Journal: l.ledger, Workspace: l.workspace, Folder: l.folder, Roster: p,
-		Supervisor: l.supervisor, Observer: p.Observer, Redactor: p.Redactor, Used: &l.used, Now: p.Now, Stop: l.stop,
-		DryRun: p.DryRun, KeepOutput: p.KeepOutput, Carried: p.Git.On && !p.DryRun, SharedDir: crowded, MaxOutput: p.MaxOutput})
-	l.watching = watch.Turn{Board: p.Board, Kanban: l.workspace.KanbanFile(), Journal: l.ledger, Tasks: l.workspace.Place, Folder: l.folder,
-		Roster: p, Crowd: l.shared.crowd, Notice: notice, Redactor: p.Redactor, Used: &l.used, Now: p.Now, Stop: l.stop, Kill: l.kill,
-		Run: attempt.Run, DryRun: p.DryRun, OnTool: p.OnTool, MaxOutput: p.MaxOutput}
+	l.claims = claim.NewHolder(claim.Turn{
+		Journal: l.ledger, Workspace: l.workspace, Notice: notice, Slots: slots, Stop: l.stop,
+		DryRun: p.DryRun, OnOverlap: p.OnOverlap,
+	}, l.shared.registry)
+	l.decisions = decisions.NewLog(decisions.Turn{
+		Board: p.Board, File: p.Decisions, Journal: l.ledger, Workspace: l.workspace, Notice: notice, DryRun: p.DryRun,
+	})
+	l.supervisor = supervisor.New(supervisor.Turn{
+		Board: p.Board, Settings: p.Supervision, AckTimeout: p.AckTimeout,
+		Journal: l.ledger, Workspace: l.workspace, Folder: l.folder, Roster: p,
+		Notice: notice, Redactor: p.Redactor, Slots: slots, Stop: l.stop, Kill: l.kill,
+	})
+	l.caller = call.NewCaller(call.Turn{
+		Board: p.Board, Journal: l.ledger, Workspace: l.workspace, Folder: l.folder, Roster: p, Supervisor: l.supervisor,
+		Observer: p.Observer, Redactor: p.Redactor, Used: &l.used, Now: p.Now, Stop: l.stop,
+		DryRun: p.DryRun, KeepOutput: p.KeepOutput, Carried: p.Git.On && !p.DryRun, SharedDir: crowded, MaxOutput: p.MaxOutput,
+	})
+	l.watching = watch.Turn{
+		Board: p.Board, Kanban: l.workspace.KanbanFile(), Journal: l.ledger, Tasks: l.workspace.Place, Folder: l.folder,
+		Roster: p, Crowd: l.shared.crowd, Notice: notice, Redactor: p.Redactor, Used: &l.used, Now: p.Now,
+		Stop: l.stop, Kill: l.kill, Run: attempt.Run, DryRun: p.DryRun, OnTool: p.OnTool, MaxOutput: p.MaxOutput,
+	}
 	return nil
 }
 
@@ -111,9 +125,12 @@ func (l *loop) start() error {
 	if err != nil {
 		return err
 	}
-	begun := event.RunStarted{Board: l.job.Board, Workdir: l.job.Dir(), Version: l.job.Version, Form: flow.Form(), Limits: l.job.Limits,
-		OnDivergence: l.job.OnDivergence, Tasks: b.Len(), Withheld: withheld, Strict: l.job.Strict, Supervision: supervision, Reassign: l.job.Reassign}
-	begun.Git, begun.Elsewhere, begun.Allowed = l.carrier.Way(), l.carrier.IsElsewhere(), l.job.Git.Allow
+	begun := event.RunStarted{
+		Board: l.job.Board, Workdir: l.job.Dir(), Version: l.job.Version, Form: flow.Form(), Limits: l.job.Limits,
+		OnDivergence: l.job.OnDivergence, Tasks: b.Len(), Withheld: withheld, Strict: l.job.Strict,
+		Supervision: supervision, Reassign: l.job.Reassign,
+		Git: l.carrier.Way(), Elsewhere: l.carrier.IsElsewhere(), Allowed: l.job.Git.Allow,
+	}
 	if manager, err := l.job.Player(event.ManagerRole); err == nil {
 		begun.Manager = manager.Adapter.Name()
 	}

@@ -12,7 +12,8 @@ import (
 func (l *loop) openStep(e flow.Spawn, b *board.Board) error {
 	l.caller.BeginStep(l.job.Now())
 	index, of := l.workspace.Position(b, e.Task)
-	started := event.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, Index: index, Of: of, Mark: l.claims.Mark(e)}
+	started := event.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, Index: index, Of: of,
+		Mark: l.claims.Mark(e)}
 	if clean := path.Clean(e.Task); clean != e.Task {
 		started.Path = clean
 	}
@@ -26,13 +27,15 @@ func (l *loop) openStep(e flow.Spawn, b *board.Board) error {
 // "Reassignment Readiness".
 func (l *loop) reassign(e flow.Reassign) error {
 	step := l.ledger.State().Step
-	return l.ledger.Record(event.Reassigned{Step: step.Number, Task: step.Task, Role: step.CallRole(), Call: step.Call, Number: e.Number, To: e.To, Reason: e.Reason})
+	return l.ledger.Record(event.Reassigned{Step: step.Number, Task: step.Task, Role: step.CallRole(),
+		Call: step.Call, Number: e.Number, To: e.To, Reason: e.Reason})
 }
 
 // suspectLoop puts a task into quarantine: seed 002, "Review Loop". The Manager is told,
 // if its role accepts that.
 func (l *loop) suspectLoop(e flow.SuspectLoop, b *board.Board) error {
 	manager, err := l.job.Player(event.ManagerRole)
-	return l.ledger.Record(event.LoopSuspected{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, TaskSHA: l.workspace.TaskSHA(e.Task),
-		Told: err == nil && manager.Role.Anomalies, Suspicion: e.Suspicion})
+	return l.ledger.Record(event.LoopSuspected{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA,
+		TaskSHA: l.workspace.TaskSHA(e.Task),
+		Told:    err == nil && manager.Role.Anomalies, Suspicion: e.Suspicion})
 }

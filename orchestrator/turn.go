@@ -55,8 +55,9 @@ func (l *loop) restoreEnd(step *flow.Step, now, before *board.Board, changes []s
 	if err != nil {
 		return fmt.Errorf("put back the end of the board, which %s has changed: %w", step.Player(), err)
 	}
-	return l.ledger.Record(diverged(step, sha, event.PolicyRestore, fmt.Sprintf("STATE_DIVERGENCE: %s changed the end of %s while at work on %s (%s); that is the Manager's or a person's, so %s",
-		step.Player(), l.job.Board, step.Task, strings.Join(changes, ", "), done)))
+	text := fmt.Sprintf("STATE_DIVERGENCE: %s changed the end of %s while at work on %s (%s); "+
+		"that is the Manager's or a person's, so %s", step.Player(), l.job.Board, step.Task, strings.Join(changes, ", "), done)
+	return l.ledger.Record(diverged(step, sha, event.PolicyRestore, text))
 }
 
 // putBackSpoiled puts a board back that an agent removed or left unreadable, and journals that.
@@ -69,8 +70,9 @@ func (l *loop) putBackSpoiled(step *flow.Step, unreadable error) error {
 	if err != nil {
 		return err
 	}
-	return l.ledger.Record(diverged(step, step.BoardSHA, event.PolicyRestore, fmt.Sprintf("STATE_DIVERGENCE: %s %s while %s was at work on %s; %s",
-		l.job.Board, what, step.Player(), step.Task, done)))
+	return l.ledger.Record(diverged(step, step.BoardSHA, event.PolicyRestore,
+		fmt.Sprintf("STATE_DIVERGENCE: %s %s while %s was at work on %s; %s",
+			l.job.Board, what, step.Player(), step.Task, done)))
 }
 
 // endLostTurn is endTurn for the last turn of an earlier run. Where that run died in it, it cannot
@@ -82,7 +84,7 @@ func (l *loop) endLostTurn(lost bool) error {
 	}
 	now, err := l.workspace.Look()
 	if err != nil || !lost && now.SHA != step.Left {
-		return nil // readBoard says what is wrong with it, or a person has edited it
+		return nil // readBoard reports the fault, or a person has edited it
 	}
 	if _, err := l.workspace.Before(step.BoardSHA); err == nil && !lost {
 		return l.endTurn()
@@ -96,7 +98,8 @@ func (l *loop) endLostTurn(lost bool) error {
 // divergence is a change of the board in another turn than the Manager's, which stands or freezes
 // the board.
 func (l *loop) divergence(step *flow.Step, sha string, unreadable error) event.StateDiverged {
-	text := fmt.Sprintf("STATE_DIVERGENCE: %s changed while %s was at work on %s; only the Manager's turn may change it (earlier bytes: %s)",
+	text := fmt.Sprintf("STATE_DIVERGENCE: %s changed while %s was at work on %s; "+
+		"only the Manager's turn may change it (earlier bytes: %s)",
 		l.job.Board, step.Role, step.Task, l.folder.Before())
 	if unreadable != nil {
 		text += "; it cannot be read any more"
@@ -105,5 +108,6 @@ func (l *loop) divergence(step *flow.Step, sha string, unreadable error) event.S
 }
 
 func diverged(step *flow.Step, sha, policy, text string) event.StateDiverged {
-	return event.StateDiverged{Source: event.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: sha, Policy: policy, Text: text}
+	return event.StateDiverged{Source: event.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA,
+		After: sha, Policy: policy, Text: text}
 }

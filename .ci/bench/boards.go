@@ -28,7 +28,8 @@ func (l *lab) makeBoard(n int) (string, error) {
 	for i := 1; i <= n; i++ {
 		fmt.Fprintf(w, "  - %s\n", taskName(i))
 		if i <= files {
-			text := fmt.Sprintf("---\nid: %d\nrole: Implementor\ntitle: Do thing %d\ntags: [a, b]\n---\n\n# Task %d\n\n## Work Log\n", i, i, i)
+			text := fmt.Sprintf("---\nid: %[1]d\nrole: Implementor\ntitle: Do thing %[1]d\ntags: [a, b]\n---\n\n"+
+				"# Task %[1]d\n\n## Work Log\n", i)
 			if err := os.WriteFile(filepath.Join(dir, taskName(i)), []byte(text), 0o644); err != nil {
 				return "", err
 			}

@@ -32,16 +32,19 @@ func writeLongHistory(path, board string) error {
 		return err
 	}
 	const owner = "kanban-run@1-0badcafe"
-	err = s.write(event.HandoffOffered{Board: board, File: board, Epoch: s.epoch, Owner: owner}, event.HandoffAcked{Board: board, Epoch: s.epoch, Owner: owner})
+	err = s.write(event.HandoffOffered{Board: board, File: board, Epoch: s.epoch, Owner: owner},
+		event.HandoffAcked{Board: board, Epoch: s.epoch, Owner: owner})
 	if err == nil {
-		err = s.write(s.history.Snapshot(board), event.RunStarted{Board: board, Workdir: "/home/dev/project", Version: "dev", Form: flow.Form(),
+		err = s.write(s.history.Snapshot(board), event.RunStarted{Board: board, Workdir: "/home/dev/project",
+			Version: "dev", Form: flow.Form(),
 			Limits: event.Limits{MaxRetries: 3}, OnDivergence: "accept", Tasks: longTasks})
 	}
 	for n := 1; err == nil && s.history.Seq < longRecords; n++ {
 		err = s.step(n, board)
 	}
 	if err == nil {
-		err = s.write(event.RunFinished{Board: board, Outcome: event.LimitReached, Text: "the limit is reached", Steps: s.history.State.Steps})
+		err = s.write(event.RunFinished{Board: board, Outcome: event.LimitReached, Text: "the limit is reached",
+			Steps: s.history.State.Steps})
 	}
 	if err == nil {
 		err = j.Commit()
@@ -71,15 +74,22 @@ func (s *historyWriter) step(n int, board string) error {
 	}
 	const role, millis = "Implementor", 61_234
 	err = s.write(
-		event.StepStarted{Step: n, Task: task, Role: role, BoardSHA: sha, Index: n%longTasks + 1, Of: longTasks, Mark: "4000a654b71c032c"},
-		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: n, Call: event.TaskCall, Task: task, Role: role, Attempt: 1}, Adapter: "claude", Command: "claude -p", Digest: sha, Input: given},
-		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.TaskCall, Task: task, Role: role, Attempt: 1}, Status: "ok", Message: "all tests pass", End: event.End{Millis: millis}},
-		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: n, Call: event.ManagerCall, Task: task, Role: event.ManagerRole, Attempt: 1}, Adapter: "claude", Command: "claude -p",
+		event.StepStarted{Step: n, Task: task, Role: role, BoardSHA: sha, Index: n%longTasks + 1, Of: longTasks,
+			Mark: "4000a654b71c032c"},
+		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: n, Call: event.TaskCall, Task: task, Role: role,
+			Attempt: 1}, Adapter: "claude", Command: "claude -p", Digest: sha, Input: given},
+		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.TaskCall, Task: task, Role: role,
+			Attempt: 1}, Status: "ok", Message: "all tests pass", End: event.End{Millis: millis}},
+		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: n, Call: event.ManagerCall, Task: task,
+			Role: event.ManagerRole, Attempt: 1}, Adapter: "claude", Command: "claude -p",
 			Digest: sha, Input: list, Before: &event.Baseline{BoardSHA: sha, Current: task}},
-		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.ManagerCall, Task: task, Role: event.ManagerRole, Attempt: 1}, Status: "ok", Message: "on with it",
+		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.ManagerCall, Task: task,
+			Role: event.ManagerRole, Attempt: 1}, Status: "ok", Message: "on with it",
 			NextTask: &next, End: event.End{Millis: millis}},
-		event.BoardWriteStarted{Step: n, Task: task, Before: sha, After: sha}, event.BoardWritten{Step: n, Task: task, BoardSHA: sha},
-		event.StepFinished{Step: n, Task: task, Role: role, Status: "ok", Manager: "ok", Message: "on with it", NextTask: &next, BoardSHA: sha, Millis: 2 * millis},
+		event.BoardWriteStarted{Step: n, Task: task, Before: sha, After: sha}, event.BoardWritten{Step: n, Task: task,
+			BoardSHA: sha},
+		event.StepFinished{Step: n, Task: task, Role: role, Status: "ok", Manager: "ok", Message: "on with it",
+			NextTask: &next, BoardSHA: sha, Millis: 2 * millis},
 	)
 	if err != nil || n%64 != 0 {
 		return err
@@ -96,11 +106,13 @@ func (s *historyWriter) write(events ...event.Event) error {
 		if err != nil {
 			return err
 		}
-		entry := event.Entry{Seq: s.history.Seq + 1, Epoch: s.epoch, Rev: s.history.Rev + 1, Actor: event.Actor(e), Event: e}
+		entry := event.Entry{Seq: s.history.Seq + 1, Epoch: s.epoch, Rev: s.history.Rev + 1, Actor: event.Actor(e),
+			Event: e}
 		if err := s.history.Extend(entry); err != nil {
 			return err
 		}
-		if _, err := s.journal.Append(journal.Draft{Type: e.Kind(), TaskID: e.Subject(), Rev: entry.Rev, Actor: entry.Actor, Data: data}); err != nil {
+		draft := journal.Draft{Type: e.Kind(), TaskID: e.Subject(), Rev: entry.Rev, Actor: entry.Actor, Data: data}
+		if _, err := s.journal.Append(draft); err != nil {
 			return err
 		}
 	}

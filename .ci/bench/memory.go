@@ -235,7 +235,8 @@ func (l *lab) sleepCommand(boards int) (*exec.Cmd, error) {
 		name, task := fmt.Sprintf("b%d.yaml", i), fmt.Sprintf("tasks/%d.md", i)
 		err := os.WriteFile(filepath.Join(dir, task), []byte("---\nrole: Implementor\n---\n"), 0o644)
 		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), fmt.Appendf(nil, "current: %[1]s\ntasks: [%[1]s]\n", task), 0o644)
+			err = os.WriteFile(filepath.Join(dir, name), fmt.Appendf(nil, "current: %[1]s\ntasks: [%[1]s]\n", task),
+				0o644)
 		}
 		if err != nil {
 			return nil, err

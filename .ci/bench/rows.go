@@ -21,7 +21,8 @@ var steps = map[int]int{100: 90, 1000: 200, 10000: 60}
 
 func rows() []row {
 	floor := func(n int) func(*lab) (float64, error) {
-		return ratio(func(l *lab) (float64, error) { return l.step(n) }, func(l *lab) (float64, error) { return l.floor(n) })
+		return ratio(func(l *lab) (float64, error) { return l.step(n) },
+			func(l *lab) (float64, error) { return l.floor(n) })
 	}
 	memory := func(n int) func(*lab) (float64, error) {
 		return func(l *lab) (float64, error) {
@@ -33,8 +34,10 @@ func rows() []row {
 		{"step, 100 tasks, to the C floor", "x", 2.5, false, floor(100)},
 		{"step, 1k tasks, to the C floor", "x", 2.5, false, floor(1000)},
 		{"step, 10k tasks, to 1k", "x", 10, false,
-			ratio(func(l *lab) (float64, error) { return l.step(10000) }, func(l *lab) (float64, error) { return l.step(1000) })},
-		{"processor, a task with walk, to the C floor", "x", 5, false, ratio((*lab).walkProcessor, (*lab).floorProcessor)},
+			ratio(func(l *lab) (float64, error) { return l.step(10000) },
+				func(l *lab) (float64, error) { return l.step(1000) })},
+		{"processor, a task with walk, to the C floor", "x", 5, false,
+			ratio((*lab).walkProcessor, (*lab).floorProcessor)},
 		{"peak memory, 1k tasks", "MB", 32, true, memory(1000)},
 		{"peak memory, 10k tasks", "MB", 64, true, memory(10000)},
 		{"peak memory over idle, 5 GB stdout", "MB", 8, true, floodRow(100, "")},
@@ -43,7 +46,8 @@ func rows() []row {
 		{"1000 boards asleep: fds a board", "", 6, true, asleepRow("fds")},
 		{"1000 boards asleep: peak memory", "MB", 80, true, asleepRow("memory")},
 		{"1000 boards asleep: of a core", "%", 2, true, asleepRow("processor")},
-		{"start to the first spawn, to a Go hello world", "x", 15, false, ratio(many((*lab).timeToSpawn), many((*lab).hello))},
+		{"start to the first spawn, to a Go hello world", "x", 15, false,
+			ratio(many((*lab).timeToSpawn), many((*lab).hello))},
 		{"a journal of 100k records verified", "s", 1, false, (*lab).verifyJournal},
 		{"a run resumed behind 100k records", "s", 2, false, (*lab).resume},
 	}
@@ -124,7 +128,8 @@ func timePerStep(steps int, cmd *exec.Cmd, code int) (took, processor float64, e
 	err = cmd.Run()
 	passed := time.Since(began)
 	if got := cmd.ProcessState.ExitCode(); got != code {
-		return 0, 0, fmt.Errorf("%s: exit code %d, want %d: %w\n%s", filepath.Base(cmd.Path), got, code, err, out.Bytes())
+		return 0, 0, fmt.Errorf("%s: exit code %d, want %d: %w\n%s", filepath.Base(cmd.Path), got, code, err,
+			out.Bytes())
 	}
 	spent := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	return passed.Seconds() / float64(steps), spent.Seconds() / float64(steps), nil

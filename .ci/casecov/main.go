@@ -71,7 +71,8 @@ func parse(profile string) (map[string][]block, error) {
 		colon := strings.LastIndex(line, ":")
 		var b block
 		var statements, count int
-		_, err := fmt.Sscanf(line[colon+1:], "%d.%d,%d.%d %d %d", &b.line, &b.column, &b.endLine, &b.endColumn, &statements, &count)
+		_, err := fmt.Sscanf(line[colon+1:], "%d.%d,%d.%d %d %d", &b.line, &b.column, &b.endLine, &b.endColumn,
+			&statements, &count)
 		switch {
 		case strings.HasPrefix(line, "mode:"):
 		case err != nil:

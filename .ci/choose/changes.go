@@ -12,12 +12,12 @@ import (
 // changes are the files that differ from a commit, in later commits or in the work tree.
 type changes struct {
 	known bool   // false: there is no commit to compare with, so that any file may have changed
-	why   string // there is none
+	why   string // it has no base
 	since string // commit, for people
 	files []string
 }
 
-// changedSince compares the work tree with a commit; "" is none.
+// changedSince compares the work tree with a commit; "": no commit is known.
 func changedSince(commit string) (changes, error) {
 	if commit == "" {
 		return changes{why: "it is not known when it passed last"}, nil
@@ -69,8 +69,9 @@ func changedPackages(c changes) []string {
 	return packages
 }
 
-// concernsAll reports whether a file may change what any stage comes to: the versions of modules, and
+// concernsAll reports whether a file may change the result of any stage: the versions of modules, and
 // how stages are chosen and run.
 func concernsAll(file string) bool {
-	return slices.Contains([]string{"go.mod", "go.sum", "Makefile", ".ci/run", ".ci/stage", ".ci/gotest", ".ci/fuzz"}, file) || strings.HasPrefix(file, ".ci/choose/")
+	return slices.Contains([]string{"go.mod", "go.sum", "Makefile", ".ci/run", ".ci/stage", ".ci/gotest", ".ci/fuzz"},
+		file) || strings.HasPrefix(file, ".ci/choose/")
 }

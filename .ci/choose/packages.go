@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// goPackage is what `go list -json` says of a package, or of a variant of it that is built for a test.
+// goPackage has the fields of `go list -json` of a package, or of a variant of it built for a test.
 type goPackage struct {
 	ImportPath string
 	ForTest    string // the package whose test it was built for
@@ -28,7 +28,8 @@ type goPackage struct {
 // listPackages lists packages of this module with their tests and all that these import of this
 // module.
 func listPackages(patterns ...string) ([]goPackage, error) {
-	cmd := exec.Command("go", append([]string{"list", "-deps", "-test", "-json=ImportPath,ForTest,Dir,Module,GoFiles,Deps"}, patterns...)...)
+	cmd := exec.Command("go", append([]string{"list", "-deps", "-test",
+		"-json=ImportPath,ForTest,Dir,Module,GoFiles,Deps"}, patterns...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

@@ -21,14 +21,19 @@ type stage struct {
 // Of the others, what lies behind the commands that they call is left to make test and make exhaustive.
 func stages() []stage {
 	return []stage{
-		{"test-agents", []string{"./cmd/kanban-run", "./orchestrator/agent/..."}, []string{".ci/agents/", "examples/hello/"}},
+		{"test-agents", []string{"./cmd/kanban-run", "./orchestrator/agent/..."},
+			[]string{".ci/agents/", "examples/hello/"}},
 		{"test-browser", []string{"./orchestrator/page", "./orchestrator/view", "./orchestrator/report"},
 			[]string{".ci/browser/", "cmd/kanban-run/html.go", "cmd/kanban-run/report.go", "cmd/kanban-run/view.go"}},
-		{"test-slurm", []string{"./examples/slurm", "./orchestrator/gitstore"}, []string{"examples/slurm/", "cmd/kanban-run/"}},
-		{"test-container", nil, []string{"examples/container/", "cmd/kanban-run-temporal/", "cmd/kanban-run/init.go", "cmd/kanban-run/start/"}},
-		{"test-temporal", []string{"./orchestrator/gitstore"}, []string{"cmd/kanban-run-temporal/", ".ci/tools/temporal/", "docs/beyond-one-machine.md",
-			"cmd/kanban-run/run.go", "cmd/kanban-run/status.go", "cmd/kanban-run/events.go", "cmd/kanban-run/exit.go"}},
-		{"test-actions", nil, []string{"action.yml", ".ci/action/", ".ci/acttest/", ".ci/tools/act/", "examples/github-actions/", "examples/hello/", "examples/batch/", "cmd/kanban-run/"}},
+		{"test-slurm", []string{"./examples/slurm", "./orchestrator/gitstore"},
+			[]string{"examples/slurm/", "cmd/kanban-run/"}},
+		{"test-container", nil, []string{"examples/container/", "cmd/kanban-run-temporal/", "cmd/kanban-run/init.go",
+			"cmd/kanban-run/start/"}},
+		{"test-temporal", []string{"./orchestrator/gitstore"},
+			[]string{"cmd/kanban-run-temporal/", ".ci/tools/temporal/", "docs/beyond-one-machine.md",
+				"cmd/kanban-run/run.go", "cmd/kanban-run/status.go", "cmd/kanban-run/events.go", "cmd/kanban-run/exit.go"}},
+		{"test-actions", nil, []string{"action.yml", ".ci/action/", ".ci/acttest/", ".ci/tools/act/",
+			"examples/github-actions/", "examples/hello/", "examples/batch/", "cmd/kanban-run/"}},
 	}
 }
 

@@ -22,7 +22,7 @@ const (
 	margin     = 16
 )
 
-// shown is what is typed, in the example's folder.
+// shown has the commands that are typed, in the example's folder.
 var shown = []string{"kanban-run --jobs 2 letters.yaml recipes.yaml", "kanban-run status recipes.yaml"}
 
 func main() {
@@ -60,7 +60,7 @@ func draw(args []string) error {
 	return os.WriteFile("docs/run.svg", picture(lines), 0o644)
 }
 
-// run is what the program prints, in lines that fit.
+// run returns the output of the program, in lines that fit.
 func run(program, dir string, args []string) ([]string, error) {
 	cmd := exec.Command(program, args...)
 	cmd.Dir = dir

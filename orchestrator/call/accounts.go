@@ -21,7 +21,7 @@ func (c *Caller) measure(a *Attempt, e *attempt.Ended) {
 	a.millis, a.spent, a.streamErr = took.Milliseconds(), c.charge(a, e, took), a.close()
 }
 
-// charge accounts for an attempt and returns what it alone came to, nil where that is not known.
+// charge adds an attempt to the accounts and returns its own cost, nil where that is not known.
 func (c *Caller) charge(a *Attempt, e *attempt.Ended, took time.Duration) *event.Spending {
 	spent := c.accountsOf(a.Intent.Call).Charge(e, a.Intent.From).Journaled()
 	if a.Player.Adapter.Tool().Free {
@@ -42,8 +42,9 @@ func (c *Caller) warnOfCost(a *Attempt) {
 	}
 	c.warned = true
 	r := a.Ref()
-	c.Observer.Notice(c.Board, fmt.Sprintf("%s cannot hold: %s (%s) told no cost of attempt %d in step %d; an unknown cost is not counted",
-		strings.Join(limits, " and "), r.Role, a.Player.Adapter.Name(), r.Attempt, r.Step))
+	c.Observer.Notice(c.Board,
+		fmt.Sprintf("%s cannot hold: %s (%s) told no cost of attempt %d in step %d; an unknown cost is not counted",
+			strings.Join(limits, " and "), r.Role, a.Player.Adapter.Name(), r.Attempt, r.Step))
 }
 
 // WarnOfLimits tells once of each limit that it is nearly used.
@@ -76,6 +77,7 @@ func (c *Caller) Restore(e event.Event) {
 	}
 	accounts := c.accountsOf(end.Call)
 	sum := accounts[end.Session]
-	sum.Add(agent.Spending{Input: end.Spent.Input, Cached: end.Spent.Cached, Output: end.Spent.Output, Cost: end.Spent.Cost})
+	sum.Add(agent.Spending{Input: end.Spent.Input, Cached: end.Spent.Cached, Output: end.Spent.Output,
+		Cost: end.Spent.Cost})
 	accounts[end.Session] = sum
 }

@@ -27,7 +27,7 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// Turn is what a kind of call may use of its run.
+// Turn has the parts of a run that a kind of call may use.
 type Turn struct {
 	Board      string // as its user wrote it, also its name in messages
 	Journal    Journal

@@ -35,7 +35,8 @@ func (checkpoint) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 func (checkpoint) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	reply, v, due := e.Reply.Checkpoint, c.Journal.State().Supervisor, *c.Journal.State().Step.Checkpoint
 	if reply.Failed() {
-		return event.SupervisorFailed{AttemptRef: a.Ref(), Reason: event.Clip(c.Redactor.String(reply.Message)), Errors: v.Errors + 1, Then: v.Plan.OnBlock,
+		return event.SupervisorFailed{AttemptRef: a.Ref(), Reason: event.Clip(c.Redactor.String(reply.Message)),
+			Errors: v.Errors + 1, Then: v.Plan.OnBlock,
 			End: c.end(a, e)}, nil
 	}
 	// A late line of a program is no answer.
@@ -44,7 +45,8 @@ func (checkpoint) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, 
 		return c.rejected(a, e, contract.Failure{Reason: fmt.Sprintf("task_id is %q, want %s", reply.ID, due.ID)}), nil
 	}
 	briefed := c.Supervisor.Briefing()
-	if err := briefed.SaveReport(due, reply, c.Workspace.Tree().Written(c.tree, briefing.ReportName(due.ID))); err != nil {
+	own := c.Workspace.Tree().Written(c.tree, briefing.ReportName(due.ID))
+	if err := briefed.SaveReport(due, reply, own); err != nil {
 		return c.stopped(a, e, err.Error()), err
 	}
 	failpoint.At("report-written")

@@ -29,7 +29,8 @@ func (command) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, err
 	if e.Failure != nil {
 		end = e.Failure.Reason
 	}
-	held := event.ReviewHeld{AttemptRef: a.Ref(), Completed: e.Failure == nil && e.Exit.Succeeded(), End: event.End{Left: c.boardLeft(), Millis: a.millis}}
+	held := event.ReviewHeld{AttemptRef: a.Ref(), Completed: e.Failure == nil && e.Exit.Succeeded(),
+		End: event.End{Left: c.boardLeft(), Millis: a.millis}}
 	if held.Completed {
 		return held, nil
 	}

@@ -71,7 +71,8 @@ func (c *Caller) RestartWithoutInput(b *board.Board) error {
 	if !errors.Is(err, rundir.ErrNotStored) {
 		return err
 	}
-	return c.Journal.Append(event.CallRestarted{Step: step.Number, Task: step.Task, BoardSHA: b.SHA, Reason: err.Error()})
+	return c.Journal.Append(event.CallRestarted{Step: step.Number, Task: step.Task, BoardSHA: b.SHA,
+		Reason: err.Error()})
 }
 
 func (c *Caller) readInput(inline json.RawMessage, stored string) (contract.Input, error) {

@@ -21,12 +21,13 @@ import (
 // Kind is one kind of call: its way in and its way out. What all of them have in common is in this
 // file.
 type Kind interface {
-	// Player returns who plays, of those that the role has; nil: the role has none for this kind.
+	// Player returns the player of the call, of those that the role has; nil: the role asks for no such
+	// call.
 	Player(role *roster.Player) *roster.Player
-	// Prepare sets what the attempt is told, and what its intent says besides.
+	// Prepare sets the input of the attempt, and the fields of its intent that are this kind's own.
 	Prepare(c *Caller, a *Attempt, b *board.Board) error
-	// Settle returns what the end of an attempt means that ended by itself. With an error the run is
-	// over, also where there is an event.
+	// Settle returns the event of an attempt that ended by itself. With an error the run ends, also
+	// where there is an event.
 	Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error)
 }
 
@@ -74,7 +75,7 @@ const (
 )
 
 // Player returns the player of a call's role. Errors: [failure.Invalid], also where the role asks
-// for no such call any more.
+// for no such call since it was changed.
 func (c *Caller) Player(s flow.Spawn) (*roster.Player, error) {
 	role, err := c.rolePlayer(s.AttemptRef)
 	if err != nil {
@@ -112,7 +113,8 @@ func (c *Caller) Prepare(s flow.Spawn, p *roster.Player, b *board.Board) (*Attem
 		s = c.Journal.State().Afresh()
 	}
 	a := &Attempt{kind: kinds()[s.Call], Player: p, Duty: dutyOf(s.Call, b)}
-	a.Intent = event.AttemptStarted{AttemptRef: s.AttemptRef, Adapter: p.Adapter.Name(), Command: p.Shown, From: s.From, Fork: s.Fork,
+	a.Intent = event.AttemptStarted{AttemptRef: s.AttemptRef, Adapter: p.Adapter.Name(), Command: p.Shown,
+		From: s.From, Fork: s.Fork,
 		Resumes: p.Resumes, GoesOn: s.GoesOn}
 	if err := a.kind.Prepare(c, a, b); err != nil {
 		return nil, err
@@ -192,7 +194,7 @@ func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func() error) er
 	return errors.Join(endTurn(), c.settle(a, e, err))
 }
 
-// settle journals what an attempt came to that broke no rule.
+// settle journals the end of an attempt that broke no rule.
 func (c *Caller) settle(a *Attempt, e *attempt.Ended, failed error) error {
 	ev, err := c.eventOf(a, e, failed)
 	if ev == nil {
@@ -201,9 +203,9 @@ func (c *Caller) settle(a *Attempt, e *attempt.Ended, failed error) error {
 	return errors.Join(c.record(a, ev), err)
 }
 
-// eventOf returns what the end of an attempt means. What this machine or the run did to it comes
-// first, for then the reply says nothing; a missing reply before the kind, which judges what there
-// is. The output of a review command is no reply: its failure is what it has to say.
+// eventOf returns the event of the end of an attempt. An end by this machine or by the run goes first,
+// for then the reply counts for nothing; then a missing reply, so that a kind judges only one that is
+// there. A review command gives no reply: its failure is a verdict.
 func (c *Caller) eventOf(a *Attempt, e *attempt.Ended, failed error) (event.Event, error) {
 	switch {
 	case failed != nil:
@@ -230,7 +232,7 @@ type rejecter interface {
 	reject(c *Caller, f *contract.Failure)
 }
 
-// causeOf returns why the run ended an attempt; nil: it did not.
+// causeOf returns why the run ended an attempt; nil: it ended for another reason.
 func (c *Caller) causeOf(e *attempt.Ended) error {
 	if e.Stopped && !e.OutOfTime {
 		return context.Cause(c.Stop)
@@ -238,7 +240,7 @@ func (c *Caller) causeOf(e *attempt.Ended) error {
 	return nil
 }
 
-// end returns what an attempt came to, and how it left the board.
+// end returns the time, session and cost of an attempt, and the board as it left it.
 func (c *Caller) end(a *Attempt, e *attempt.Ended) event.End {
 	return event.End{Left: c.boardLeft(), Millis: a.millis, Session: e.Session, Spent: a.spent}
 }
@@ -260,8 +262,9 @@ func (c *Caller) rejected(a *Attempt, e *attempt.Ended, f contract.Failure) even
 
 // accepted returns the event of a reply that counts.
 func (c *Caller) accepted(a *Attempt, e *attempt.Ended) event.ReplyAccepted {
-	return event.ReplyAccepted{AttemptRef: a.Ref(), Status: string(e.Reply.Status), Message: event.Clip(c.Redactor.String(e.Reply.Message)),
-		End: event.End{Millis: a.millis, Session: e.Session, Spent: a.spent}}
+	return event.ReplyAccepted{AttemptRef: a.Ref(), Status: string(e.Reply.Status),
+		Message: event.Clip(c.Redactor.String(e.Reply.Message)),
+		End:     event.End{Millis: a.millis, Session: e.Session, Spent: a.spent}}
 }
 
 // keeper is a kind that keeps something once its event is journaled.

@@ -39,7 +39,8 @@ func (manager) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 		}
 		var anomalies []contract.AnomalyReport
 		if step.Anomaly != nil {
-			anomalies = []contract.AnomalyReport{contract.Report(cmp.Or(step.Anomaly.Executor, step.Role), *step.Anomaly)}
+			anomalies = []contract.AnomalyReport{contract.Report(cmp.Or(step.Anomaly.Executor, step.Role),
+				*step.Anomaly)}
 		}
 		return contract.ForManager(c.Workspace.KanbanFile(), a.Intent.Task, anomalies, tasks)
 	})
@@ -56,7 +57,8 @@ func (manager) reject(c *Caller, f *contract.Failure) {
 // the Manager left. A board that its reply contradicts stands as it is: the run freezes it.
 func (m manager) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	reply, step := e.Reply, c.Journal.State().Step
-	f, disagreed, err := c.Workspace.Judge(step, workspace.Decision{Given: a.Input.Tasks, Status: reply.Status, Next: reply.NextTask, Tasks: reply.Tasks}, c.isKnown)
+	f, disagreed, err := c.Workspace.Judge(step, workspace.Decision{Given: a.Input.Tasks, Status: reply.Status,
+		Next: reply.NextTask, Tasks: reply.Tasks}, c.isKnown)
 	switch {
 	case err != nil:
 		return c.stopped(a, e, err.Error()), err

@@ -43,8 +43,8 @@ func (ready) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error
 
 func (ready) keep(c *Caller, a *Attempt) error { return c.saveSession(a) }
 
-// brief returns what the supervisor is told of its surroundings. All that has happened is on disk
-// before, and so is what it knew.
+// brief returns the state of the board for the supervisor. Commit and SaveSession go first: a
+// supervisor that dies in this call is briefed again from the disk.
 func (c *Caller) brief(a *Attempt, b *board.Board) (briefing.About, error) {
 	if err := c.Journal.Commit(); err != nil {
 		return briefing.About{}, err
@@ -59,7 +59,8 @@ func (c *Caller) surroundings(a *Attempt, b *board.Board) briefing.About {
 	for i := range done {
 		done[i] = b.Entry(i).Done()
 	}
-	about := briefing.About{Board: c.Board, Done: done, RoleSpec: a.Player.Role.File, Requirement: v.Plan.Requirement, Tasks: c.Workspace.Tasks(b), Supervisor: v}
+	about := briefing.About{Board: c.Board, Done: done, RoleSpec: a.Player.Role.File, Requirement: v.Plan.Requirement,
+		Tasks: c.Workspace.Tasks(b), Supervisor: v}
 	if about.Requirement == "" && len(about.Tasks) > 0 {
 		about.Requirement = about.Tasks[0]
 	}

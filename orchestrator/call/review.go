@@ -36,8 +36,9 @@ func (reviewing) Prepare(c *Caller, a *Attempt, _ *board.Board) error {
 // feedback, with which the work goes back to its agent.
 func (reviewing) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	said := e.Reply.Message
-	held := event.ReviewHeld{AttemptRef: a.Ref(), Completed: review.IsCompleted(said), Feedback: event.Clip(c.Redactor.String(said)),
-		End: c.end(a, e)}
+	held := event.ReviewHeld{AttemptRef: a.Ref(), Completed: review.IsCompleted(said),
+		Feedback: event.Clip(c.Redactor.String(said)),
+		End:      c.end(a, e)}
 	if !held.Completed {
 		held.Tree, held.Finding = c.projectHash(), event.FindingOf(held.Feedback)
 	}

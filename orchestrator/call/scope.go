@@ -31,7 +31,8 @@ func (c *Caller) violations(a *Attempt, spawned []string) []string {
 		}
 	}
 	if len(doubtful) > 0 && len(sure) == 0 {
-		c.Observer.Notice(c.Board, fmt.Sprintf("files changed while %s, most likely by a person or another run: %s", looking(a.Ref()), event.List(doubtful, named)))
+		c.Observer.Notice(c.Board, fmt.Sprintf("files changed while %s, most likely by a person or another run: %s",
+			looking(a.Ref()), event.List(doubtful, named)))
 	}
 	return sure
 }
@@ -65,16 +66,18 @@ const (
 
 // accuse gives the board its bytes back, and returns the event that a verdict does not count.
 func (c *Caller) accuse(a *Attempt, e *attempt.Ended, files []string) event.ScopeViolated {
-	text := fmt.Sprintf("SUPERVISOR_SCOPE_VIOLATION: %s changed or began while %s, and it may only read: its verdict does not count", event.List(files, named), looking(a.Ref()))
+	text := fmt.Sprintf("SUPERVISOR_SCOPE_VIOLATION: %s changed or began while %s, and it may only read: "+
+		"its verdict does not count", event.List(files, named), looking(a.Ref()))
 	if before := c.Journal.State().Step.BoardSHA; c.boardLeft() != before {
 		if err := c.Workspace.PutBack(before); err == nil {
 			text += "; the board got its earlier bytes back"
 		}
 	}
-	return event.ScopeViolated{AttemptRef: a.Ref(), Files: files[:min(len(files), maxFiles)], Text: text, End: c.end(a, e)}
+	return event.ScopeViolated{AttemptRef: a.Ref(), Files: files[:min(len(files), maxFiles)], Text: text,
+		End: c.end(a, e)}
 }
 
-// looking says what a supervisor did.
+// looking returns the supervisor's act in words.
 func looking(r event.AttemptRef) string {
 	if r.Call == event.ReadyCall {
 		return r.Role + " got ready"

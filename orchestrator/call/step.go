@@ -15,16 +15,17 @@ func (c *Caller) BeginStep(at time.Time) {
 	c.accounts, c.said, c.paused, c.opened = attempt.Accounts{}, "", 0, at
 }
 
-// Said is what the last task agent of the open step replied, if this run started it.
+// Said returns the reply of the last task agent of the open step, if this run started it.
 func (c *Caller) Said() string { return c.said }
 
-// Steps is how many steps this run has finished; the looks of the supervisor are none.
+// Steps returns the number of steps that this run has finished, without those of the supervisor.
 func (c *Caller) Steps() int { return c.steps }
 
-// FinishStep appends the end of a step, which left a board with the SHA-256 sha; warning says where
-// board and reply differ.
+// FinishStep appends the end of a step, which left a board with the SHA-256 sha; warning names a
+// difference between board and reply.
 func (c *Caller) FinishStep(step *flow.Step, sha, warning string) error {
-	e := event.StepFinished{Step: step.Number, Task: step.Task, Role: step.Role, Status: step.TaskStatus, Manager: step.Reply.Status,
+	e := event.StepFinished{Step: step.Number, Task: step.Task, Role: step.Role, Status: step.TaskStatus,
+		Manager: step.Reply.Status,
 		Message: step.Reply.Message, NextTask: step.Reply.NextTask, BoardSHA: sha, Warning: warning,
 		Quarantined: c.Quarantined()}
 	if step.Checkpoint != nil {
@@ -42,7 +43,8 @@ func (c *Caller) FinishStep(step *flow.Step, sha, warning string) error {
 	return c.Journal.FinishStep(e)
 }
 
-// leaving is how a step leaves the work tree; nil: a task is next that was not worked on lately.
+// leaving returns the state in which a step leaves the work tree; nil: the next task is one that was
+// not worked on lately.
 func (c *Caller) leaving(step *flow.Step) *event.Leaving {
 	if c.DryRun || step.Reply.NextTask == nil {
 		return nil

@@ -84,8 +84,8 @@ func (c *Caller) keepStreams(a *Attempt) error {
 	return errors.Join(a.streamErr, c.Folder.KeepStreams(r.Step, string(r.Call), r.Attempt))
 }
 
-// sweep removes what this attempt does not need any more: the streams of replies that are on disk
-// by now and, with a Manager's first attempt, stored inputs.
+// sweep removes the streams of replies that are on disk by now and, with a Manager's first attempt,
+// the stored inputs of earlier steps.
 func (c *Caller) sweep(a *Attempt) {
 	c.EmptyStreams()
 	if a.Intent.Call == event.ManagerCall && a.Intent.Input != nil {

@@ -52,7 +52,8 @@ func (c *Caller) feedbackFor(a *Attempt) string {
 func (work) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	plan := c.Journal.State().Step.Plan
 	if plan != nil && plan.Agent && e.Session == "" {
-		return c.rejected(a, e, contract.Failure{Reason: "the agent named no session, in which its work could be reviewed"}), nil
+		return c.rejected(a, e,
+			contract.Failure{Reason: "the agent named no session, in which its work could be reviewed"}), nil
 	}
 	accepted := c.accepted(a, e)
 	accepted.Left = c.boardLeft()
@@ -62,8 +63,8 @@ func (work) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error)
 	return accepted, nil
 }
 
-// warnOfTask tells what the agent has left of its own task's header, if the next step could not be
-// begun with it. Nothing else follows: its reply counts, and the Manager is told.
+// warnOfTask tells that no step could begin with the header in which the agent has left its own task.
+// The reply counts all the same, and the Manager is told.
 func (c *Caller) warnOfTask(r event.AttemptRef) {
 	task, err := c.Workspace.Task(r.Task)
 	if err == nil && task.Role != "" {

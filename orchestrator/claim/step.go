@@ -15,7 +15,7 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// Turn is what a holder may use of a run.
+// Turn has the parts of a run that a holder may use.
 type Turn struct {
 	Journal   Journal
 	Workspace *workspace.Workspace

@@ -13,7 +13,7 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// Turn is what the log may use of a run.
+// Turn has the parts of a run that the log may use.
 type Turn struct {
 	Board     string // as its user wrote it, also its name in messages
 	File      string // that the settings name; "": DECISIONS.md beside the board, if that is there

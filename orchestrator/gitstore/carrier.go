@@ -16,7 +16,7 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// Turn is what a carrier may use of a run.
+// Turn has the parts of a run that a carrier may use.
 type Turn struct {
 	Board     string // as its user wrote it, also its name in messages
 	Settings  Settings

@@ -1,7 +1,7 @@
 package run
 
-// maxAtWork is how many runs work at the same time while the agents of all others do. A run that
-// waits for the disk takes a thread of the system: a thousand runs would take a thousand.
+// maxAtWork bounds the runs that work while the agents of all others do. A run that waits for the disk
+// takes a thread of the system: a thousand runs would take a thousand.
 const maxAtWork = 2
 
 // DiskSlots bound how many runs of this process work at the same time.

@@ -21,7 +21,7 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// Turn is what the supervisor may use of a run.
+// Turn has the parts of a run that the supervisor may use.
 type Turn struct {
 	Board      string             // as its user wrote it, also its name in messages
 	Settings   *event.Supervision // nil: no supervisor looks in
@@ -90,8 +90,8 @@ func (s *Supervisor) Note(e event.Entry) {
 // Briefing returns what the supervisor is told; nil: there is no supervisor.
 func (s *Supervisor) Briefing() *briefing.Briefing { return s.briefing }
 
-// Plan is how the supervisor looks in, with the paths of tasks as agents see them, and its
-// program; nil: there is none.
+// Plan returns when the supervisor looks in, with the paths of tasks as agents see them, and its
+// player; nil: no supervisor looks in.
 func (s *Supervisor) Plan() (*event.Supervision, *roster.Player, error) {
 	if s.Settings == nil {
 		return nil, nil, nil
@@ -146,10 +146,11 @@ func (s *Supervisor) Close() error {
 	return s.program.Close(s.Kill)
 }
 
-// GiveUp journals that the supervisor came to no verdict.
+// GiveUp journals a checkpoint that ends without a verdict.
 func (s *Supervisor) GiveUp(reason string) error {
 	v := s.Journal.State().Supervisor
-	missed := event.CheckpointMissed{Task: v.Plan.Role, Reason: reason, Then: v.Plan.OnBlock, BoardSHA: s.Workspace.SHA()}
+	missed := event.CheckpointMissed{Task: v.Plan.Role, Reason: reason, Then: v.Plan.OnBlock,
+		BoardSHA: s.Workspace.SHA()}
 	step := s.Journal.State().Step
 	if step != nil {
 		missed.Step, missed.Task = step.Number, step.Task
@@ -166,16 +167,18 @@ func (s *Supervisor) EndBoard(b *board.Board) error {
 	if err != nil {
 		return err
 	}
-	task := s.Journal.State().Supervisor.Subject()
-	if err := s.Journal.Record(event.BoardEnded{Task: task, Before: b.SHA, BoardSHA: after.SHA, Current: b.Current.Path}); err != nil {
+	ended := event.BoardEnded{Task: s.Journal.State().Supervisor.Subject(), Before: b.SHA, BoardSHA: after.SHA,
+		Current: b.Current.Path}
+	if err := s.Journal.Record(ended); err != nil {
 		return err
 	}
 	return s.Workspace.Save(after)
 }
 
-// WarnOfUnheld names the declared checkpoints that a complete board has not come to.
+// WarnOfUnheld names the declared checkpoints that were never held on a board that is complete.
 func (s *Supervisor) WarnOfUnheld(end flow.Finish) {
 	if ids := s.Journal.State().Supervisor.NeverHeld(); len(ids) > 0 && end.Outcome == event.Complete {
-		s.Notice(fmt.Sprintf("checkpoints that were never held, since no run has finished their tasks: %s", event.List(ids, 5)))
+		s.Notice(fmt.Sprintf("checkpoints that were never held, since no run has finished their tasks: %s",
+			event.List(ids, 5)))
 	}
 }

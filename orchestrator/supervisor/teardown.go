@@ -11,8 +11,8 @@ import (
 	"kanban-run/orchestrator/ledger"
 )
 
-// shutdown is what the supervisor is told at the end, and what it answers: seed
-// 001, "Shutdown Protocol".
+// shutdown is the request to the supervisor at the end of the run, and its answer: seed 001, "Shutdown
+// Protocol".
 type shutdown struct {
 	Type    string `json:"type"`
 	ID      string `json:"request_id"`
@@ -35,7 +35,8 @@ func (s *Supervisor) Dismiss() error {
 	}
 	request, approved, err := s.askToLeave(rounds)
 	v := s.Journal.State().Supervisor
-	return errors.Join(err, s.Close(), s.Journal.Record(event.SupervisorDismissed{Task: v.Plan.Role, Request: request, Approved: approved}))
+	return errors.Join(err, s.Close(), s.Journal.Record(event.SupervisorDismissed{Task: v.Plan.Role, Request: request,
+		Approved: approved}))
 }
 
 // askToLeave asks the supervisor to shut down, and again as often as rounds says. With rounds it
@@ -47,7 +48,8 @@ func (s *Supervisor) askToLeave(rounds int) (request string, approved bool, err 
 		approved, err = s.ask(request)
 		return request, approved, err
 	}
-	if err := s.teardown(event.TeardownMoved{To: event.TeardownInit}, event.TeardownMoved{To: event.ShutdownRequested, Request: request}, event.TeardownMoved{To: event.WaitingAcks}); err != nil {
+	begins := []event.TeardownMoved{{To: event.TeardownInit}, {To: event.ShutdownRequested, Request: request}, {To: event.WaitingAcks}}
+	if err := s.teardown(begins...); err != nil {
 		return request, false, err
 	}
 	approved, err = s.ask(request)
@@ -61,12 +63,14 @@ func (s *Supervisor) askToLeave(rounds int) (request string, approved bool, err 
 	case err != nil || s.Stop.Err() != nil:
 		return request, approved, err
 	case approved:
-		return request, true, errors.Join(s.teardown(event.TeardownMoved{To: event.ReadyToDelete}), s.Journal.ReportTeardown(ledger.Gate{State: event.ReadyToDelete}))
+		return request, true, errors.Join(s.teardown(event.TeardownMoved{To: event.ReadyToDelete}),
+			s.Journal.ReportTeardown(ledger.Gate{State: event.ReadyToDelete}))
 	}
 	reason := role + " has not answered the request to shut down"
 	err = errors.Join(s.Journal.Record(event.ForcedFinalizeCandidate{Board: s.Board, Missing: []string{role}}),
 		s.Journal.Record(event.TeardownBlocked{Board: s.Board, Reason: reason}))
-	return request, false, errors.Join(err, s.teardown(event.TeardownMoved{To: event.FailedSafe, Reason: reason}), s.Journal.ReportTeardown(ledger.Gate{State: event.FailedSafe, Reason: reason}))
+	return request, false, errors.Join(err, s.teardown(event.TeardownMoved{To: event.FailedSafe, Reason: reason}),
+		s.Journal.ReportTeardown(ledger.Gate{State: event.FailedSafe, Reason: reason}))
 }
 
 func (s *Supervisor) teardown(moves ...event.TeardownMoved) error {
@@ -78,7 +82,7 @@ func (s *Supervisor) teardown(moves ...event.TeardownMoved) error {
 	return errors.Join(errs...)
 }
 
-// ask asks the supervisor once to shut down, and says whether it approves.
+// ask asks the supervisor once to shut down, and reports whether it approves.
 func (s *Supervisor) ask(request string) (approved bool, err error) {
 	message, err := json.Marshal(shutdown{Type: "shutdown_request", ID: request})
 	if err != nil {
@@ -91,5 +95,6 @@ func (s *Supervisor) ask(request string) (approved bool, err error) {
 	said, err := s.program.Ask(hurry, message, s.AckTimeout, attempt.Sinks{Redactor: s.Redactor})
 	s.Slots.Acquire()
 	var answer shutdown
-	return json.Unmarshal([]byte(said), &answer) == nil && answer.Type == "shutdown_response" && answer.ID == request && answer.Approve, err
+	return json.Unmarshal([]byte(said),
+		&answer) == nil && answer.Type == "shutdown_response" && answer.ID == request && answer.Approve, err
 }

@@ -20,16 +20,16 @@ type judge struct {
 	player *roster.Player
 	mark   string
 	began  time.Time
-	void   string // why its answers do not count any more; "": they do
+	void   string // why its answers are void; "": they count
 	end    context.CancelCauseFunc
 	limit  *time.Timer // nil: it has no limit but that of its role
 }
 
-// Verdict is what a judge came to.
+// Verdict has the answers of a judge, or the reason for their absence.
 type Verdict struct {
-	answers []event.Answer // nil: it gave none
+	answers []event.Answer // nil: no answer was given
 	advice  string
-	reason  string // why it gave none
+	reason  string // why no answer was given
 	at      time.Time
 	tries   int
 	spent   *agent.Spending // by all tries; nil: its tool does not tell
@@ -58,18 +58,22 @@ func (w *Watch) askJudge(e event.RebootTested) error {
 		return errors.Join(w.Journal.Record(none), w.decide(e))
 	}
 	j := &judge{player: player, mark: agent.NewMark(), began: w.Now()}
-	asked := event.JudgeAsked{AttemptRef: w.agent.AttemptRef, Anomaly: e.Anomaly, Judge: player.Role.Name, Adapter: player.Adapter.Name(), Command: player.Shown, Mark: j.mark}
+	asked := event.JudgeAsked{AttemptRef: w.agent.AttemptRef, Anomaly: e.Anomaly, Judge: player.Role.Name,
+		Adapter: player.Adapter.Name(), Command: player.Shown, Mark: j.mark}
 	if err := w.Journal.Record(asked); err != nil {
 		return err
 	}
 	inv.Mark, inv.MaxOutput = agent.ParseMark(j.mark), w.MaxOutput
 	stop, end := context.WithCancelCause(w.Stop)
 	if j.end = end; w.policy.Consent > 0 {
-		j.limit = time.AfterFunc(w.policy.Consent, func() { end(fmt.Errorf("it has not answered within %s", w.policy.Consent)) })
+		j.limit = time.AfterFunc(w.policy.Consent,
+			func() { end(fmt.Errorf("it has not answered within %s", w.policy.Consent)) })
 	}
 	w.judge, w.Judged = j, make(chan *Verdict, 1)
-	spec := attempt.Spec{Adapter: player.Adapter, Invocation: inv, Contract: contract.Judge, Sinks: attempt.Sinks{Redactor: w.Redactor}}
-	go func(done chan<- *Verdict, retries int) { done <- askForAnswers(stop, w.Kill, w.Run, spec, retries) }(w.Judged, w.Journal.State().Limits.MaxRetries)
+	spec := attempt.Spec{Adapter: player.Adapter, Invocation: inv, Contract: contract.Judge,
+		Sinks: attempt.Sinks{Redactor: w.Redactor}}
+	go func(done chan<- *Verdict, retries int) { done <- askForAnswers(stop, w.Kill, w.Run, spec, retries) }(w.Judged,
+		w.Journal.State().Limits.MaxRetries)
 	return nil
 }
 
@@ -126,7 +130,8 @@ func askForAnswers(stop, kill context.Context, run Run, s attempt.Spec, retries 
 		case v.tries <= retries:
 			continue
 		default:
-			v.reason = fmt.Sprintf("no valid reply in %s; the last: %s", event.Count(v.tries, "attempt"), out.Failure.Reason)
+			v.reason = fmt.Sprintf("no valid reply in %s; the last: %s", event.Count(v.tries, "attempt"),
+				out.Failure.Reason)
 		}
 		return v
 	}
@@ -139,14 +144,16 @@ func answersOf(r *contract.JudgeReply) (all []event.Answer) {
 	return all
 }
 
-// OnVerdict journals what the judge came to. Where its answers leave an agent alone that can be
-// told why, that is done, once in an attempt; else the next check decides by them.
+// OnVerdict journals the verdict of the judge. Answers that leave the agent alone do so once in an
+// attempt, if the agent can be told why; else the next check decides by them.
 func (w *Watch) OnVerdict(v *Verdict) error {
 	j := w.judge
 	w.judge, w.Judged = nil, nil
 	j.stop(nil)
-	e := event.JudgeAnswered{AttemptRef: w.agent.AttemptRef, Judge: j.player.Role.Name, Adapter: j.player.Adapter.Name(), Command: j.player.Shown, Answers: v.answers,
-		Advice: v.advice, Reason: v.reason, Tries: v.tries, Millis: w.Now().Sub(j.began).Milliseconds(), Spent: v.spent.Journaled()}
+	e := event.JudgeAnswered{AttemptRef: w.agent.AttemptRef, Judge: j.player.Role.Name,
+		Adapter: j.player.Adapter.Name(), Command: j.player.Shown, Answers: v.answers,
+		Advice: v.advice, Reason: v.reason, Tries: v.tries, Millis: w.Now().Sub(j.began).Milliseconds(),
+		Spent: v.spent.Journaled()}
 	if j.player.Adapter.Tool().Free {
 		e.Spent = &event.Spending{Free: true}
 	}
@@ -172,8 +179,7 @@ func (w *Watch) OnVerdict(v *Verdict) error {
 	return err
 }
 
-// Dismiss ends a judge whose hung agent has ended, and waits for its end. End
-// journals what it came to.
+// Dismiss ends a judge whose hung agent has ended, and waits for its end. End journals the verdict.
 func (w *Watch) Dismiss() {
 	if w.judge == nil {
 		return

@@ -11,7 +11,7 @@ import (
 	"kanban-run/orchestrator/inbox"
 )
 
-// mostMessages is how many messages are taken from the inbox while an agent works. Any process of the
+// mostMessages bounds the messages that are taken from the inbox in an attempt. Any process of the
 // user, the agent included, can leave some.
 const mostMessages = 100
 
@@ -26,7 +26,8 @@ func (w *Watch) Deliver() error {
 	if unread > 0 && !w.flooded {
 		w.flooded = true
 		errs = append(errs, w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, Type: event.Tell,
-			Reason: fmt.Sprintf("more than %d messages were left while this agent works; the others are removed unread", mostMessages)}))
+			Reason: fmt.Sprintf("more than %d messages were left while this agent works; the others are removed unread",
+				mostMessages)}))
 	}
 	for _, m := range messages {
 		m.Text = w.Redactor.String(m.Text)
@@ -34,11 +35,13 @@ func (w *Watch) Deliver() error {
 		case m.Choice == string(event.ReleaseTasks) && m.Step >= w.agent.Step-1: // a step may have ended meanwhile
 			errs = append(errs, w.release(m))
 		case m.Step != w.agent.Step:
-			errs = append(errs, w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: event.Tell, Reason: fmt.Sprintf("it is for step %d", m.Step), Text: m.Text}))
+			errs = append(errs, w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID,
+				Type: event.Tell, Reason: fmt.Sprintf("it is for step %d", m.Step), Text: m.Text}))
 		case m.Choice != "":
 			errs = append(errs, w.answerConsent(m))
 		default:
-			errs = append(errs, w.send(event.MessageSent{ID: m.ID, Type: event.Tell, Content: event.Content{Text: m.Text}}))
+			errs = append(errs, w.send(event.MessageSent{ID: m.ID, Type: event.Tell,
+				Content: event.Content{Text: m.Text}}))
 		}
 	}
 	return errors.Join(errs...)
@@ -55,7 +58,8 @@ func (w *Watch) release(m inbox.Message) error {
 		errs = append(errs, w.Journal.Record(event.QuarantineEnded{Task: q.Task, Reason: reason, ID: m.ID}))
 	}
 	if errs == nil {
-		return w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Reason: "no task is in quarantine"})
+		return w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID,
+			Reason: "no task is in quarantine"})
 	}
 	return errors.Join(errs...)
 }
@@ -65,13 +69,15 @@ func (w *Watch) release(m inbox.Message) error {
 const (
 	toldBefore = "A person who watches this run tells you:\n\n"
 	offered    = "The watch of this run found: "
-	goOn       = "\n\nTake it into account and go on with your task. Do not answer this, and do not end your turn because of it."
+	goOn       = "\n\nTake it into account and go on with your task. Do not answer this, " +
+		"and do not end your turn because of it."
 )
 
 // send journals a message to the agent, and then sends it; or why it cannot be sent.
 func (w *Watch) send(m event.MessageSent) error {
 	m.AttemptRef = w.agent.AttemptRef
-	lost := event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: m.Type, Reason: "it cannot take one now", Text: m.Content.String()}
+	lost := event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: m.Type,
+		Reason: "it cannot take one now", Text: m.Content.String()}
 	if !w.agent.Listens {
 		lost.Reason = fmt.Sprintf("%s agents cannot be told anything while they work", w.agent.Player.Adapter.Name())
 		return w.Journal.Record(lost)
@@ -98,7 +104,8 @@ func (w *Watch) send(m event.MessageSent) error {
 
 // ask asks a silent agent for a sign.
 func (w *Watch) ask(f health.Finding, urgent bool) error {
-	return w.send(event.MessageSent{ID: agent.NewMessageID(), Type: event.HealthCheck, Urgent: urgent, Content: health.HealthCheck(f, w.agent.Task, urgent)})
+	return w.send(event.MessageSent{ID: agent.NewMessageID(), Type: event.HealthCheck, Urgent: urgent,
+		Content: health.HealthCheck(f, w.agent.Task, urgent)})
 }
 
 // offerHelp tells an agent what fails again and again, if the same thing does.
@@ -107,7 +114,8 @@ func (w *Watch) offerHelp() error {
 	if obstacle == "" || !w.agent.Listens {
 		return nil
 	}
-	return w.send(event.MessageSent{ID: agent.NewMessageID(), Type: event.AssistOffer, Content: health.AssistOffer(obstacle, w.agent.Task)})
+	return w.send(event.MessageSent{ID: agent.NewMessageID(), Type: event.AssistOffer,
+		Content: health.AssistOffer(obstacle, w.agent.Task)})
 }
 
 // OnSign does what follows from a sign of the agent.
@@ -130,7 +138,8 @@ func (w *Watch) recordSign(e agent.Event) error {
 	m := w.undelivered[i]
 	w.undelivered = slices.Delete(w.undelivered, i, i+1)
 	if e.Kind == agent.Dropped {
-		return w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: e.ID, Type: m.Type, Reason: e.Text})
+		return w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: e.ID, Type: m.Type,
+			Reason: e.Text})
 	}
 	return w.Journal.Record(event.MessageHeard{AttemptRef: w.agent.AttemptRef, ID: e.ID, Answer: event.Clip(e.Text)})
 }
@@ -150,7 +159,8 @@ func (w *Watch) End() error {
 		}
 	}
 	for _, m := range w.undelivered {
-		errs = append(errs, w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: m.Type, Reason: "its work ended before"}))
+		errs = append(errs, w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: m.Type,
+			Reason: "its work ended before"}))
 	}
 	w.undelivered = nil
 	return errors.Join(errs...)

@@ -35,7 +35,8 @@ func (u *Undelivered) forget(id string) {
 func (u *Undelivered) Close(record func(event.Event) error) error {
 	var errs []error
 	for _, m := range *u {
-		errs = append(errs, record(event.MessageLost{AttemptRef: m.AttemptRef, ID: m.ID, Type: m.Type, Reason: "the run died, and may have sent it"}))
+		errs = append(errs, record(event.MessageLost{AttemptRef: m.AttemptRef, ID: m.ID, Type: m.Type,
+			Reason: "the run died, and may have sent it"}))
 	}
 	*u = nil
 	return errors.Join(errs...)

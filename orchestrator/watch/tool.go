@@ -15,8 +15,9 @@ func (w *Watch) noteMissing(e agent.Event, then event.OnTool) (noted *event.Tool
 	if known {
 		return nil, nil
 	}
-	noted = &event.ToolUnavailable{AttemptRef: w.agent.AttemptRef, Tool: tool, Agent: w.agent.Player.Adapter.Name(), Reason: w.Redactor.String(agent.OneLine(e.Text)),
-		Then: then, Agents: agents + 1}
+	noted = &event.ToolUnavailable{AttemptRef: w.agent.AttemptRef, Tool: tool, Agent: w.agent.Player.Adapter.Name(),
+		Reason: w.Redactor.String(agent.OneLine(e.Text)),
+		Then:   then, Agents: agents + 1}
 	return noted, w.Journal.Record(*noted)
 }
 
@@ -28,7 +29,8 @@ func (w *Watch) onMissing(e agent.Event, gone bool) error {
 		then = event.ToolCaveat
 	}
 	step := w.Journal.State().Step
-	found := event.Anomaly{Type: "error", Check: event.ToolCheck, Tool: w.Redactor.String(e.Missing), Severity: "critical", Advice: "restart"}
+	found := event.Anomaly{Type: "error", Check: event.ToolCheck, Tool: w.Redactor.String(e.Missing),
+		Severity: "critical", Advice: "restart"}
 	if step.Hung != nil || then == event.ToolRetry && step.WasRestartedFor(found.Check) {
 		then = event.ToolCaveat // it is ended by now, or was started again for a tool, this one or another
 	}
@@ -39,14 +41,18 @@ func (w *Watch) onMissing(e agent.Event, gone bool) error {
 	found.Details = fmt.Sprintf("%s is not available to %s: %s", noted.Tool, noted.Role, noted.Reason)
 	switch then {
 	case event.ToolSkip:
-		return w.send(event.MessageSent{ID: agent.NewMessageID(), Type: event.AssistOffer, Content: event.Content{Assistance: "guidance",
-			Details: noted.Tool + " is not available. Do without it, and say in your work log what could not be done."}})
+		return w.send(event.MessageSent{ID: agent.NewMessageID(), Type: event.AssistOffer,
+			Content: event.Content{Assistance: "guidance",
+				Details: noted.Tool + " is not available. Do without it, " +
+					"and say in your work log what could not be done."}})
 	case event.ToolRetry:
 		return w.endHung(event.RebootTested{AttemptRef: w.agent.AttemptRef, Anomaly: found, Decision: event.Restart,
-			Text: fmt.Sprintf("%s was not available, and your program was started again. Try it once more; if it is still not there, do without it and say so in your work log.", noted.Tool)})
+			Text: noted.Tool + " was not available, and your program was started again. Try it once more; " +
+				"if it is still not there, do without it and say so in your work log."})
 	case event.ToolStop:
 		found.Advice = "replan"
-		stop := event.RebootTested{AttemptRef: w.agent.AttemptRef, Anomaly: found, Decision: event.Stuck, Text: "TOOL_UNAVAILABLE: " + found.Details}
+		stop := event.RebootTested{AttemptRef: w.agent.AttemptRef, Anomaly: found, Decision: event.Stuck,
+			Text: "TOOL_UNAVAILABLE: " + found.Details}
 		if gone {
 			return w.Journal.Record(stop)
 		}

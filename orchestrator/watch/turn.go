@@ -15,7 +15,7 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Turn is what the watch may use of a run.
+// Turn has the parts of a run that the watch may use.
 type Turn struct {
 	Board    string // as its user wrote it, also its name in messages
 	Kanban   string // the board's path as agents see it

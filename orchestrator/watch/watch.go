@@ -27,14 +27,14 @@ type Watch struct {
 
 	// C says when to Check. It is nil where nothing is watched, or the agent is to end.
 	C <-chan time.Time
-	// Judged has what a judge came to, for OnVerdict; nil: none is at work.
+	// Judged gets the verdict of a judge, for OnVerdict; nil: no judge is at work.
 	Judged chan *Verdict
 
 	asked time.Time           // since then a person is asked for consent; zero: no question is open
 	test  *event.RebootTested // that the question is about
 
-	judge   *judge   // at work; nil: none is
-	verdict *Verdict // by which the next check decides; nil: there is none
+	judge   *judge   // at work; nil: no judge is
+	verdict *Verdict // by which the next check decides; nil: by the evidence
 	spared  bool     // the agent was left alone once, as a judge said
 
 	undelivered []event.MessageSent // that the agent has not got, or answered, yet
@@ -109,7 +109,8 @@ func (w *Watch) Check() error {
 func (w *Watch) recordFindings(report health.Report) error {
 	var errs []error
 	if report.Recovered {
-		errs = append(errs, w.Journal.Record(event.Recovered{AttemptRef: w.agent.AttemptRef, Text: health.Recovery(w.agent.Task)}))
+		errs = append(errs, w.Journal.Record(event.Recovered{AttemptRef: w.agent.AttemptRef,
+			Text: health.Recovery(w.agent.Task)}))
 	}
 	for _, f := range report.Told {
 		found := event.AnomalyFound{AttemptRef: w.agent.AttemptRef, Anomaly: health.Describe(f)}
@@ -177,14 +178,16 @@ func (w *Watch) decide(e event.RebootTested) error {
 	}
 	if w.asked.IsZero() {
 		w.asked, w.test = w.Now(), &e
-		err := w.Journal.Record(event.ConsentAsked{AttemptRef: w.agent.AttemptRef, Anomaly: e.Anomaly, Decision: e.Decision, Text: e.Why()})
+		err := w.Journal.Record(event.ConsentAsked{AttemptRef: w.agent.AttemptRef, Anomaly: e.Anomaly,
+			Decision: e.Decision, Text: e.Why()})
 		failpoint.At("consent-asked")
 		return err
 	}
 	if limit := w.policy.Consent; limit == 0 || w.Now().Sub(w.asked) < limit {
 		return nil
 	}
-	e.Decision, e.Text = event.Stuck, fmt.Sprintf("%s, and no person has consented to end it within %s", e.Details, w.policy.Consent)
+	e.Decision, e.Text = event.Stuck, fmt.Sprintf("%s, and no person has consented to end it within %s", e.Details,
+		w.policy.Consent)
 	return w.endHung(e)
 }
 
@@ -203,7 +206,8 @@ func (w *Watch) endHung(e event.RebootTested) error {
 func (w *Watch) answerConsent(m inbox.Message) error {
 	choice := event.ConsentChoice(m.Choice)
 	if w.asked.IsZero() || choice != event.ConsentRestart && choice != event.ConsentContinue {
-		return w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Reason: "no such decision about this agent waits"})
+		return w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID,
+			Reason: "no such decision about this agent waits"})
 	}
 	w.asked = time.Time{}
 	err := w.Journal.Record(event.ConsentGiven{AttemptRef: w.agent.AttemptRef, ID: m.ID, Choice: choice})
@@ -223,9 +227,12 @@ func (w *Watch) answerConsent(m inbox.Message) error {
 func (w *Watch) reboot(f health.Finding) event.RebootTested {
 	step := w.Journal.State().Step
 	brief := w.Tasks.ReadBrief(w.agent.Task)
-	c := health.Case{Task: w.agent.Task, HasText: brief.HasText, Missing: brief.Missing, Obstacle: w.agent.Program.Obstacle(),
-		Expected: brief.Expected, Took: w.agent.Program.Took(), NoPlan: w.agent.Call != event.TaskCall, Replans: w.replans(),
-		Replanned: w.Journal.State().ReplannedTimes(w.agent.Task), Restarts: step.Restarts, MaxRestarts: w.policy.MaxRestarts, LastHung: step.LastHung}
+	c := health.Case{
+		Task: w.agent.Task, HasText: brief.HasText, Missing: brief.Missing, Expected: brief.Expected,
+		Obstacle: w.agent.Program.Obstacle(), Took: w.agent.Program.Took(),
+		NoPlan: w.agent.Call != event.TaskCall, Replans: w.replans(), Replanned: w.Journal.State().ReplannedTimes(w.agent.Task),
+		Restarts: step.Restarts, MaxRestarts: w.policy.MaxRestarts, LastHung: step.LastHung,
+	}
 	if w.verdict != nil {
 		c.Judged, c.Advice = w.verdict.answers, w.verdict.advice
 	}
@@ -234,7 +241,7 @@ func (w *Watch) reboot(f health.Finding) event.RebootTested {
 	return e
 }
 
-// replans says whether the Manager can be asked for another plan.
+// replans reports whether the Manager can be asked for another plan.
 func (w *Watch) replans() bool {
 	p, err := w.Roster.Player(event.ManagerRole)
 	return err == nil && p.Role.Anomalies
