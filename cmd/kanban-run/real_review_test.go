@@ -199,7 +199,7 @@ func TestRealReviewWithoutEnd(t *testing.T) {
 	s := reviewedSite(t, "claude")
 	s.supervised("More.")
 	s.run(exitNeedsPerson)
-	s.says("the supervisor of Implementor is not content after 4 rounds: More.")
+	s.says("the reviewer of Implementor is not content after 4 rounds: More.")
 	s.says("then the same command goes on")
 	s.supervised("[TASK_COMPLETED]")
 	s.run(exitComplete)

@@ -6,26 +6,6 @@ import (
 	"strings"
 )
 
-// Call tells the calls of a step apart. Each attempt of a call is one program that is started.
-type Call string
-
-// A task call and its reviews take turns until all of them are content; then the Manager is called.
-const (
-	TaskCall    Call = "task"
-	CommandCall Call = "command" // a program looks at the work, before the supervisor does
-	ReviewCall  Call = "review"  // a supervisor looks at the work: seed 003
-	ManagerCall Call = "manager"
-
-	ReadyCall      Call = "ready"      // the supervisor reads what has happened so far: seed 001, "Init Phase"
-	CheckpointCall Call = "checkpoint" // it looks in: seed 001, "Wake Cycle"
-)
-
-// IsSupervision says whether the call is one of the resident supervisor.
-func (c Call) IsSupervision() bool { return c == ReadyCall || c == CheckpointCall }
-
-// IsReview says whether the call looks at the work of a task call.
-func (c Call) IsReview() bool { return c == CommandCall || c == ReviewCall }
-
 // End is what an attempt came to, in each event that ends one.
 type End struct {
 	Left    string    `json:"board_sha256,omitempty"`        // the board as the attempt left it; "" when it is not known
@@ -106,21 +86,6 @@ func (SessionNamed) Kind() string { return "SESSION_NAMED" }
 // Sentence is what a person reads of it.
 func (e SessionNamed) Sentence() Sentence {
 	return inStep(e.Step, Trace, "%s works in session %s", e.Role, e.Session)
-}
-
-// Plan is how the work of a task call is reviewed before it counts: seed 003.
-type Plan struct {
-	Agent   bool `json:"agent"`             // by an agent, in a fork of the work's session
-	Rounds  int  `json:"rounds"`            // how often the work may be sent back
-	Command bool `json:"command,omitempty"` // by a command, before the agent
-}
-
-// First is the review that sees the work first.
-func (p *Plan) First() Call {
-	if p.Command {
-		return CommandCall
-	}
-	return ReviewCall
 }
 
 // Baseline is the board as it was before the first Manager attempt of a step: what the Manager's

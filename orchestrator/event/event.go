@@ -40,15 +40,18 @@ func (r AttemptRef) Subject() string { return r.Task }
 // About is the attempt that an event is about.
 func (r AttemptRef) About() AttemptRef { return r }
 
-// Player is the program of the attempt, as a person would call it.
-func (r AttemptRef) Player() string {
+// Player returns the program of the attempt in words.
+func (r AttemptRef) Player() string { return r.Call.Player(r.Role) }
+
+// Short returns the program of the attempt in few words, for a line of a terminal.
+func (r AttemptRef) Short() string {
 	switch r.Call {
-	case CommandCall:
-		return "the review command of " + r.Role
 	case ReviewCall:
-		return "the reviewer of " + r.Role
+		return fmt.Sprintf("review %d", r.Round)
+	case CommandCall:
+		return fmt.Sprintf("check %d", r.Round)
 	default:
-		return r.Role
+		return r.Player()
 	}
 }
 

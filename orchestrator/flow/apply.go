@@ -146,9 +146,11 @@ func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 		return nil
 	}
 	step.Work, step.Round = &e, max(step.Round, 1)
-	if step.begin(step.Plan.First()); e.Unchecked {
-		step.Call = event.ReviewCall
+	seen := event.TaskCall
+	if e.Unchecked {
+		seen = event.CommandCall // which would look at work that is not done
 	}
+	step.begin(step.Plan.After(seen))
 	return nil
 }
 
@@ -245,15 +247,16 @@ func (s *State) applyReviewHeld(e event.ReviewHeld) error {
 		step.Reviews = append(slices.Clip(step.Reviews), Visit{Role: string(e.Call), Tree: e.Tree, Finding: e.Finding})
 		step.Reviews = step.Reviews[max(0, len(step.Reviews)-mostVisits):]
 	}
+	next := step.Plan.After(e.Call)
 	switch {
-	case e.Completed && e.Call == event.CommandCall && step.Plan.Agent:
-		step.begin(event.ReviewCall)
+	case e.Completed && next != "":
+		step.begin(next)
 	case e.Completed:
 		step.TaskStatus = step.Work.Status
 		step.callManager()
 	case step.Round > step.Plan.Rounds:
-		step.Unsettled = fmt.Sprintf("the %s of %s is not content after %s: %s (the next run starts the task afresh; review_rounds of "+
-			"the role says how often work may be sent back)", reviewer(e.Call), step.Role, event.Count(step.Round, "round"), e.Feedback)
+		step.Unsettled = fmt.Sprintf("%s is not content after %s: %s (the next run starts the task afresh; review_rounds of "+
+			"the role says how often work may be sent back)", e.Player(), event.Count(step.Round, "round"), e.Feedback)
 	default:
 		step.Round++
 		step.Feedback = e.Feedback

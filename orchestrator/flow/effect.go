@@ -43,6 +43,7 @@ type Finish struct {
 }
 
 func (Spawn) effect()            {}
+func (Walk) effect()             {}
 func (SuspectLoop) effect()      {}
 func (WriteBoard) effect()       {}
 func (EndBoard) effect()         {}

@@ -207,15 +207,6 @@ func (s *Step) exhausted() Finish {
 	}
 }
 
-// reviewer is what looks at the work, as it is said of a role. Its words are in the states of
-// snapshots, which are compared: they cannot change.
-func reviewer(c event.Call) string {
-	if c == event.CommandCall {
-		return "review command"
-	}
-	return "supervisor"
-}
-
 // CompleteText is all there is to say of a board whose tasks are ok.
 const CompleteText = "the board is complete"
 

@@ -162,7 +162,7 @@ func command(attempt, round int) flow.Effect {
 }
 
 const (
-	notContentAfter = "the supervisor of Implementor is not content after %s: round %d: tests are missing " +
+	notContentAfter = "the reviewer of Implementor is not content after %s: round %d: tests are missing " +
 		"(the next run starts the task afresh; review_rounds of the role says how often work may be sent back)"
 	noVerdict   = "the reviewer of Implementor gave no verdict in 4 attempts; the last: not JSON"
 	noReply     = "%s gave no valid reply in 4 attempts for t1; the last was rejected: not JSON"
@@ -223,7 +223,7 @@ func TestPhases(t *testing.T) {
 		{"what it sends back goes on in its session", byBoth, [][]outcome{{accepted, notContent}}, sentBack(3, 2, "task-1")},
 		{"and comes to the command again, also from the supervisor", byBoth, [][]outcome{{accepted, content, notContent, accepted}}, command(5, 2)},
 		{"rounds count both", byBoth, [][]outcome{{accepted, notContent, accepted, content, notContent, accepted, notContent}},
-			finish(event.NeedsPerson, strings.Replace(notContentAfter, "supervisor", "review command", 1), "3 rounds", 3)},
+			finish(event.NeedsPerson, strings.Replace(notContentAfter, "reviewer", "review command", 1), "3 rounds", 3)},
 		{"a stopped command is started again", byCommand, [][]outcome{{accepted, stopped}}, command(3, 1)},
 
 		{"stopped work is started again, and costs no retry", plan(2), [][]outcome{times(3, rejected), times(2, stopped)}, fresh(event.TaskCall, 6)},
@@ -299,7 +299,7 @@ func TestNextRunOfAStep(t *testing.T) {
 			}
 		})
 	}
-	p := newPlay(t, &event.Plan{Rounds: 1}, event.Limits{}).attempts(unsettled...).nextRun()
+	p := newPlay(t, &event.Plan{Agent: true, Rounds: 1}, event.Limits{}).attempts(unsettled...).nextRun()
 	if s := p.Step; s.Work != nil || s.Round != 0 || s.Feedback != "" || s.Unsettled != "" || s.Input != nil {
 		t.Errorf("step = %+v, want work as of a new step", s)
 	}

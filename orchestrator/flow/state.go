@@ -129,17 +129,8 @@ func (s *Step) CallRole() string {
 	return s.Role
 }
 
-// Player is who plays the open call, in words.
-func (s *Step) Player() string {
-	switch s.Call {
-	case event.CommandCall:
-		return "the review command of " + s.Role
-	case event.ReviewCall:
-		return "the reviewer of " + s.Role
-	default:
-		return s.CallRole()
-	}
-}
+// Player returns in words who plays the open call.
+func (s *Step) Player() string { return s.Call.Player(s.Role) }
 
 // Repeat counts how often in a row the same task was started in the same role on the same board.
 type Repeat struct {

@@ -8,7 +8,7 @@ import (
 
 // Walk has walk decide what follows a task, and writes it onto the board: a Manager's call that
 // starts no program.
-type Walk struct{ Spawn }
+type Walk struct{ Spawn Spawn }
 
 // A decision that was not written before its run died is made anew, on the board as it is.
 func (s *State) applyManagerWalked(e event.ManagerWalked) error {

@@ -15,7 +15,7 @@ func TestWalk(t *testing.T) {
 	begin.Manager = event.Walker
 	s := after(t, begin, one, attempt(1, event.TaskCall, 1), tasked)
 	e, ok := flow.Next(&s, board).(flow.Walk)
-	if !ok || e.Call != event.ManagerCall || e.Step != 1 {
+	if !ok || e.Spawn.Call != event.ManagerCall || e.Spawn.Step != 1 {
 		t.Fatalf("Next = %+v, want walk to be asked", flow.Next(&s, board))
 	}
 	decided := event.ManagerWalked{Step: 1, Task: "t1", Status: "ok", Message: "on", NextTask: ptr("t2"), Before: "b1", Current: "t1", After: "b2"}

@@ -185,22 +185,8 @@ func (n now) cost(of string) string {
 	return text
 }
 
-// describePlayer is the role of the agent, or what else works.
-func describePlayer(r event.AttemptRef) string {
-	switch r.Call {
-	case event.ReviewCall:
-		return fmt.Sprintf("review %d", r.Round)
-	case event.CommandCall:
-		return fmt.Sprintf("check %d", r.Round)
-	case event.ManagerCall:
-		return event.ManagerRole
-	default:
-		return r.Role
-	}
-}
-
 func (n now) fullPlayer(width int) string {
-	text := describePlayer(n.player)
+	text := n.player.Short()
 	if text == "" || width < wide {
 		return text
 	}
@@ -232,7 +218,7 @@ func nowRows(boards []now, t time.Time, width int, color bool) []string {
 		if n.health != "" && !n.last.IsZero() {
 			sign = "sign " + event.Elapsed(t.Sub(n.last))
 		}
-		cells[i] = []string{names[i], n.place("%d/%d"), cutMiddle(tasks[i], max(8, width/5)), describePlayer(n.player), n.time(t), "", sign, n.health, n.cost("/")}
+		cells[i] = []string{names[i], n.place("%d/%d"), cutMiddle(tasks[i], max(8, width/5)), n.player.Short(), n.time(t), "", sign, n.health, n.cost("/")}
 	}
 	const ofPlayer, ofTime, ofDoing, ofSign, ofHealth, ofCost = 3, 4, 5, 6, 7, 8
 	const leastDoing = 16

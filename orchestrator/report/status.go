@@ -59,7 +59,7 @@ type OpenStep struct {
 
 // String is the step, its task and the attempts at it in words.
 func (o OpenStep) String() string {
-	text := fmt.Sprintf("step %d: %s, %s", o.Step, o.Task, describePlayer(event.AttemptRef{Call: o.Call, Role: o.Role, Round: o.Round}))
+	text := fmt.Sprintf("step %d: %s, %s", o.Step, o.Task, event.AttemptRef{Call: o.Call, Role: o.Role, Round: o.Round}.Short())
 	if o.Attempts != 1 {
 		text += ", " + event.Count(o.Attempts, "attempt")
 	}
