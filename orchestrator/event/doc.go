@@ -1,4 +1,4 @@
-// Package event is what can happen to a run, one struct for each kind, as the journal keeps it. It is
+// Package event has the events of a run, one struct for each kind, as the journal keeps them. It is
 // pure: it reads no clock, no file and no process.
 //
 // The files go by what an event is about: run, step, attempt, review, board, watch, judge, message,
