@@ -12,7 +12,7 @@ func (s *State) applySnapshotNotFound(e event.SnapshotNotFound) error   { return
 func (s *State) applySnapshotConflict(e event.SnapshotConflict) error   { return s.freeze(e.Text) }
 func (s *State) applyReconcileConflict(e event.ReconcileConflict) error { return s.freeze(e.Text) }
 
-// freeze is seed 002's STATE_FROZEN.
+// freeze enters seed 002's STATE_FROZEN.
 func (s *State) freeze(text string) error {
 	s.Frozen, s.Running = &Freeze{Text: text}, false
 	return nil

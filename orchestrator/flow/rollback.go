@@ -15,14 +15,17 @@ type Rebuilt struct {
 	State    State
 	Findings []string // what the checks found, in their order
 	Affected []string // tasks of the records that were passed over, sorted
-	Conflict string   // why the replay does not go through, or ""; State then is what it led to before
+	Conflict string   // the reason why the replay failed, or ""; State is then that before the failure
 }
 
 // Rebuild is seed 002's "Deterministic reconcile procedure", steps 6 and 7: integrity checks in a
 // fixed order on the records after the rollback point, and a replay of those that stand. after
 // holds all records with a greater seq, in order.
 func Rebuild(point Snapshot, after []event.Entry) Rebuilt {
-	r := rebuilding{Rebuilt: Rebuilt{State: point.State, Findings: []string{}, Affected: []string{}}, affected: map[string]bool{}}
+	r := rebuilding{
+		Rebuilt:  Rebuilt{State: point.State, Findings: []string{}, Affected: []string{}},
+		affected: map[string]bool{},
+	}
 	standing := r.owned(point, after)
 	r.monotonic(point, after)
 	standing = r.unique(standing)
@@ -52,7 +55,7 @@ func (r *rebuilding) conflict(text string) {
 }
 
 // owned is the first check, owner/epoch validity: only the owner's records count. It also takes out
-// what says nothing about the work.
+// the records that are not about the work.
 func (r *rebuilding) owned(point Snapshot, after []event.Entry) []event.Entry {
 	custody := Custody{Epoch: point.Epoch, Owner: point.Owner}
 	var standing []event.Entry
@@ -136,7 +139,9 @@ func sameEvent(a, b event.Event) bool {
 // record that cannot follow.
 func (r *rebuilding) replay(events []event.Entry) {
 	slices.SortStableFunc(events, func(a, b event.Entry) int {
-		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Event.Kind(), b.Event.Kind()), cmp.Compare(a.Actor, b.Actor))
+		return cmp.Or(a.Time.Compare(b.Time),
+			cmp.Compare(a.Event.Kind(), b.Event.Kind()),
+			cmp.Compare(a.Actor, b.Actor))
 	})
 	for i, e := range events {
 		if err := r.State.Apply(e.Event); err != nil {
@@ -149,16 +154,19 @@ func (r *rebuilding) replay(events []event.Entry) {
 	}
 }
 
-// Same says whether the rebuilt state is the one that the history holds: then nothing changes.
+// Same reports whether the rebuilt state is the one that the history holds: then nothing changes.
 func (r Rebuilt) Same(h *History) bool {
 	return h.Breach == nil && r.Conflict == "" && hashOf(encodeState(r.State)) == hashOf(encodeState(h.State))
 }
 
-// Exit is the end of a reconciliation, with its entry of the rollback trail. What the Lead decided
-// replaces the state of the work; where nothing changes the state stays.
+// Exit returns the end of a reconciliation, with its entry of the rollback trail. The Lead's
+// decision replaces the state of the work; where nothing changes the state stays.
 func (r Rebuilt) Exit(board, decision, reason string, point Snapshot) event.LockExited {
-	exit := event.LockExited{Board: board, Reason: reason, Decision: decision, Epoch: point.Epoch, ReplayIndex: point.ReplayIndex,
-		Hash: point.Hash, Affected: r.Affected, Findings: r.Findings}
+	exit := event.LockExited{
+		Board: board, Reason: reason, Decision: decision,
+		Epoch: point.Epoch, ReplayIndex: point.ReplayIndex, Hash: point.Hash,
+		Affected: r.Affected, Findings: r.Findings,
+	}
 	if decision == event.DecisionLead {
 		exit.State = encodeState(r.State)
 	}
