@@ -71,7 +71,7 @@ type Step struct {
 
 	// Which call.
 	Call    event.Call      `json:"call"`              // the call that is due or under way
-	Agent   int             `json:"agent,omitempty"`   // the substitute that has the open call, from 1; 0: the role's own
+	Agent   int             `json:"agent,omitempty"`   // substitute that has the open call, from 1; 0: the role's own
 	Input   json.RawMessage `json:"input,omitempty"`   // once its first attempt was started, see AttemptStarted
 	Stored  string          `json:"stored,omitempty"`  // see AttemptStarted.Stored
 	Running int             `json:"running"`           // the attempt whose outcome is not known; 0: no attempt runs
@@ -100,7 +100,7 @@ type Step struct {
 	Reply   *event.ReplyAccepted     `json:"reply"`
 	Walked  *event.ManagerWalked     `json:"walked,omitempty"`  // the source of Reply; nil: an agent replied
 	Writing *event.BoardWriteStarted `json:"writing"`           // a board write whose outcome is not known
-	Anomaly *event.Anomaly           `json:"anomaly,omitempty"` // for which the Manager plans anew; the task is not done
+	Anomaly *event.Anomaly           `json:"anomaly,omitempty"` // the Manager plans anew for it; the task is not done
 
 	// The watch.
 	Hung      *Hung    `json:"hung,omitempty"`       // the decision about the running attempt; nil: not decided
