@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// choice is what sources say about the agent of one role, or of every role.
+// choice is the agent that the sources choose for one role, or for every role.
 type choice struct{ agent, exec *given }
 
 // choices are by role in lower case; "" is every role.
