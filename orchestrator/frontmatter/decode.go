@@ -55,7 +55,7 @@ func (d *Document) plain(root *yaml.Node) error {
 	return nil
 }
 
-// unmarshal reads exactly one YAML document; root stays empty when there is none.
+// unmarshal reads exactly one YAML document; root stays empty for a text without a document.
 func (d *Document) unmarshal(root *yaml.Node) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(d.YAML))
 	err := decoder.Decode(root)

@@ -25,7 +25,7 @@ type Document struct {
 	Source    []byte     // the whole file
 	YAML      []byte     // the YAML in it, without the fences
 	Start     int        // offset of YAML in Source
-	Body      int        // offset in Source behind the closing fence; len(Source) in a plain YAML file
+	Body      int        // offset in Source after the closing fence; len(Source) in a plain YAML file
 	FirstLine int        // the line of Source on which YAML starts, counted from 1
 	Root      *yaml.Node // the mapping; nil when the file has no frontmatter at all
 
@@ -73,7 +73,7 @@ func newDocument(file string, source []byte) *Document {
 func (d *Document) Position(n *yaml.Node) (line, column int) {
 	line = n.Line
 	if len(d.lines) > 0 {
-		line = min(line, len(d.lines)) // the library puts an absent value behind the last line
+		line = min(line, len(d.lines)) // the library puts an absent value after the last line
 	}
 	return line + d.FirstLine - 1, n.Column
 }
