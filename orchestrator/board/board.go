@@ -1,4 +1,4 @@
-// Package board reads kanban and task files, reports what is wrong with them by file and line, and
+// Package board reads kanban and task files, reports their faults by file and line, and
 // edits a board without moving a byte that is not part of the edit.
 package board
 

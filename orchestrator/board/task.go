@@ -57,7 +57,7 @@ type TaskResult struct {
 	Err  error
 }
 
-// ReadTasks is ReadTask for several paths.
+// ReadTasks reads several tasks as ReadTask does, with one opening of the work directory.
 func (p *Place) ReadTasks(names []string) []TaskResult {
 	all := make([]TaskResult, len(names))
 	r, err := p.openWorkdir()

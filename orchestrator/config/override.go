@@ -12,7 +12,7 @@ type Override struct {
 	Line        int
 }
 
-// With is w with the settings of a role or a task in place of its own. Errors: *Error.
+// With returns w with the settings of a role or a task in place of its own. Errors: *Error.
 func (w Watch) With(overrides []Override) (Watch, error) {
 	r := &resolver{settings: &Settings{Watch: w, given: map[string]bool{}}, origins: map[string]Origin{}}
 	var all []given

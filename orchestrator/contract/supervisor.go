@@ -40,7 +40,7 @@ type RoleState struct {
 	Decision string `json:"decision,omitempty"` // the Manager's message
 }
 
-// TextFile is a file of the run's folder, or what was added to it.
+// TextFile is a file of the run's folder, or the text that was added to it.
 type TextFile struct {
 	Path string `json:"path"`
 	Text string `json:"text"`

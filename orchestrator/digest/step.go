@@ -149,7 +149,7 @@ func (s *Step) Rejections() int {
 	return n
 }
 
-// SentBack counts how often a supervisor was not content with the work.
+// SentBack counts the reviews that were not content with the work.
 func (s *Step) SentBack() int {
 	n := 0
 	for _, a := range s.Attempts {

@@ -19,9 +19,10 @@ const (
 // escalate is the action of telling the Lead.
 const escalate = "ESCALATE"
 
-// AlertSeverities, AlertTypes and AlertActions are the enums of the report, as the seed lists them.
+// AlertSeverities returns the severities of the report, in the order of the seed.
 func AlertSeverities() []string { return []string{AlertInfo, AlertWarning, AlertCritical} }
 
+// AlertTypes returns the types of alerts, in the order of the seed.
 func AlertTypes() []string {
 	return []string{
 		"IDLE_BREACH", "REVIEW_SLA_BREACH", "LOOP_SUSPECTED", "DUPLICATE_TASK_KEY", "OVERLAP_SCOPE",
@@ -34,6 +35,7 @@ func AlertTypes() []string {
 	}
 }
 
+// AlertActions returns the actions of the report, in the order of the seed.
 func AlertActions() []string {
 	return []string{
 		"PING", "NUDGE", escalate, "REASSIGN_PROPOSAL", "TEARDOWN_RETRY",

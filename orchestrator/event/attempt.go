@@ -163,7 +163,7 @@ func (e ReplyAccepted) Sentence() Sentence {
 }
 
 // ReplyRejected is the outcome of an attempt whose reply does not have the right format, or, with
-// Disagreed, contradicts what the Manager wrote onto the board.
+// Disagreed, contradicts the board that the Manager wrote.
 type ReplyRejected struct {
 	AttemptRef
 	Reason    string `json:"reason" text:"free"`

@@ -69,7 +69,7 @@ const (
 	PolicyAccept  = "accept"  // the file stands
 	PolicyRestore = "restore" // what makes its end is put back, and all else stands
 	PolicyFreeze  = "freeze"  // nothing goes on before the Lead has looked at it
-	PolicyAsk     = "ask"     // the same for an end of which it cannot be told who wrote it
+	PolicyAsk     = "ask"     // as freeze, for an end whose author is unknown
 )
 
 // What a STATE_DIVERGENCE is about.
@@ -233,9 +233,9 @@ func (e LockEntered) Sentence() Sentence {
 	return traceOf(e).alert(AlertInfo, e.Kind(), "", e.Kind())
 }
 
-// LockExited turns RECONCILE_LOCK off. It is the entry of the rollback trail: what was rolled back
-// to, why, and which tasks that affects. State replaces the state of the work when records were
-// passed over; it is absent when there was no impact.
+// LockExited turns RECONCILE_LOCK off. It is the entry of the rollback trail: the state that was
+// rolled back to, the reason, and the tasks affected. State replaces the state of the work when
+// records were passed over; it is absent when there was no impact.
 type LockExited struct {
 	Board       string          `json:"board" text:"free"`
 	Reason      string          `json:"reason" text:"free"`

@@ -70,7 +70,8 @@ func (u Used) Plus(o Used) Used {
 	}
 }
 
-// sum saturates, and counts a negative b as zero: a forged journal makes no debt.
+// sum saturates at the greatest int64, and counts a negative b as zero: a forged journal makes no
+// debt.
 func sum(a, b int64) int64 {
 	if b = max(b, 0); a > math.MaxInt64-b {
 		return math.MaxInt64

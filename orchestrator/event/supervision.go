@@ -34,7 +34,7 @@ type CheckpointAt struct {
 	Scope []string `json:"scope,omitempty"` // tasks to look at; nil: those finished since the last checkpoint
 }
 
-// Memory is the place where a supervisor keeps what it was told at earlier checkpoints.
+// Memory is the place where a supervisor keeps its input of earlier checkpoints.
 type Memory string
 
 // The values of Memory.
@@ -72,7 +72,7 @@ func (CheckpointHeld) Kind() string { return "CHECKPOINT_HELD" }
 // tag stands in front of each line of the resident supervisor: seed 001, "Output Tag".
 const tag = "[supervisor] "
 
-// Sentence is seed 001's "Step 9: Report to Coordinator".
+// Sentence returns seed 001's "Step 9: Report to Coordinator".
 func (e CheckpointHeld) Sentence() Sentence {
 	d, found := e.Data, "none"
 	if len(d.Findings) > 0 {
@@ -162,8 +162,8 @@ func (e SupervisorFailed) Sentence() Sentence {
 	return e.Then.follow(s)
 }
 
-// ScopeViolated is the outcome of a checkpoint at which the supervisor changed what it may only
-// read: seed 001, "Role Isolation Rules". Its verdict does not count.
+// ScopeViolated is the outcome of a checkpoint at which the supervisor changed files that it may
+// only read: seed 001, "Role Isolation Rules". Its verdict does not count.
 type ScopeViolated struct {
 	AttemptRef
 	Files []string `json:"files" text:"free"`

@@ -49,7 +49,7 @@ type ConsentChoice string
 
 // The choices.
 const (
-	ConsentRestart  ConsentChoice = "restart"  // do what is proposed
+	ConsentRestart  ConsentChoice = "restart"  // carry out the proposal
 	ConsentContinue ConsentChoice = "continue" // leave the agent alone, with all clocks anew
 	ConsentVoid     ConsentChoice = "void"     // the agent goes on by itself
 )

@@ -66,7 +66,7 @@ func (s *State) superviseBy(plan *event.Supervision, memory event.Memory, adapte
 	switch {
 	case plan == nil && v == nil:
 		return
-	case plan == nil: // what it said before stands, should it come back
+	case plan == nil: // its verdicts stand, should it come back
 		v.Off, v.Ready, v.Block, v.Due, v.Since = true, false, nil, nil, nil
 		s.Supervisor = v
 		return
@@ -270,7 +270,7 @@ func (v *Supervisor) giveBack(tasks []string) {
 	}
 }
 
-// looksAtEnd reports whether a checkpoint after the last task looks at what is left.
+// looksAtEnd reports whether a checkpoint after the last task looks at the tasks that are left.
 func (v *Supervisor) looksAtEnd() bool {
 	void := func(h Held) bool { return h.Void }
 	return len(v.Since) > 0 && (v.Plan.Every > 0 || slices.ContainsFunc(v.Held, void) && len(v.Unheld()) > 0)

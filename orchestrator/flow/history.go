@@ -64,7 +64,7 @@ func (h *History) Add(e event.Entry) {
 	}
 }
 
-// Extend is Add for a record that is about to be written: one that would be a breach, or that
+// Extend adds a record that is about to be written: one that would be a breach, or that
 // follows one and is no part of its repair, is refused with a *TransitionError and leaves the
 // history as it was.
 func (h *History) Extend(e event.Entry) error {

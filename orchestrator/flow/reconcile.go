@@ -26,7 +26,7 @@ type Verdict struct {
 	Warning string
 }
 
-// Reconcile compares a Manager's reply with what the Manager did to the board: before is the
+// Reconcile compares a Manager's reply with the Manager's change of the board: before is the
 // board before its first attempt in this step, after the board now. next is the reply's
 // next_task, "" for null, and ended its status where that ends the board with another than ok,
 // else "". In seed 004 the Manager updates the board *and* returns the list and the next task;

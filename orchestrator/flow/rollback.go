@@ -18,8 +18,8 @@ type Rebuilt struct {
 	Conflict string   // the reason why the replay failed, or ""; State is then that before the failure
 }
 
-// Rebuild is seed 002's "Deterministic reconcile procedure", steps 6 and 7: integrity checks in a
-// fixed order on the records after the rollback point, and a replay of those that stand. after
+// Rebuild performs seed 002's "Deterministic reconcile procedure", steps 6 and 7: integrity checks
+// in a fixed order on the records after the rollback point, and a replay of those that stand. after
 // holds all records with a greater seq, in order.
 func Rebuild(point Snapshot, after []event.Entry) Rebuilt {
 	r := rebuilding{
@@ -54,8 +54,8 @@ func (r *rebuilding) conflict(text string) {
 	}
 }
 
-// owned is the first check, owner/epoch validity: only the owner's records count. It also takes out
-// the records that are not about the work.
+// owned makes the first check, owner/epoch validity: only the owner's records count. It also takes
+// out the records that are not about the work.
 func (r *rebuilding) owned(point Snapshot, after []event.Entry) []event.Entry {
 	custody := Custody{Epoch: point.Epoch, Owner: point.Owner}
 	var standing []event.Entry
@@ -85,8 +85,8 @@ func isWork(e event.Event) bool {
 	}
 }
 
-// monotonic is the second check: records and revisions without a gap. A revision that is made again
-// is the next checks'.
+// monotonic makes the second check: records and revisions without a gap. A revision that is made
+// again is the next checks'.
 func (r *rebuilding) monotonic(point Snapshot, after []event.Entry) {
 	seq, rev := point.ReplayIndex, uint64(0)
 	for _, e := range after {
@@ -101,7 +101,7 @@ func (r *rebuilding) monotonic(point Snapshot, after []event.Entry) {
 	}
 }
 
-// unique is the third and the fourth check. Two records with the same idempotency key (task_id,
+// unique makes the third and the fourth check. Two records with the same idempotency key (task_id,
 // rev, event_type) and the same contents are one; any others with the same task and rev contradict
 // each other, and the first stands until the Lead decides.
 func (r *rebuilding) unique(events []event.Entry) []event.Entry {
@@ -135,8 +135,8 @@ func sameEvent(a, b event.Event) bool {
 	return err1 == nil && err2 == nil && a.Kind() == b.Kind() && bytes.Equal(one, two)
 }
 
-// replay is step 7, "Rebuild operational state by canonical replay order". It ends at the first
-// record that cannot follow.
+// replay performs step 7, "Rebuild operational state by canonical replay order". It ends at the
+// first record that cannot follow.
 func (r *rebuilding) replay(events []event.Entry) {
 	slices.SortStableFunc(events, func(a, b event.Entry) int {
 		return cmp.Or(a.Time.Compare(b.Time),

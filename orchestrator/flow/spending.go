@@ -68,7 +68,7 @@ func (s *State) count(millis int64, spent *event.Spending) {
 	s.keepTask(t)
 }
 
-// Tally is Used for programs: what is not known is absent, rather than zero.
+// Tally is Used for programs: unknown values are absent, rather than zero.
 type Tally struct{ event.Used }
 
 // MarshalJSON adds the cost in words.

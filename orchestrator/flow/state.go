@@ -28,7 +28,7 @@ type State struct {
 	Total  event.Used   `json:"total,omitzero"`   // over all runs
 	Tasks  []TaskUse    `json:"tasks,omitempty"`  // under these limits, by their last use; at most [mostTasks]
 
-	// Steps, and what the last of them left.
+	// Steps, and the results of the last of them.
 	Step      *Step        `json:"step"`
 	LastStep  int          `json:"last_step"`                // number of the last step that was started, over all runs
 	Finished  int          `json:"finished_steps,omitempty"` // by all runs
@@ -37,7 +37,7 @@ type State struct {
 	Replanned []string     `json:"replanned,omitempty"` // tasks that the Manager was to plan anew, under these limits
 	Session   string       `json:"session,omitempty"`   // the last that a tool of a task agent or the Manager named
 
-	// Loops, and who works on what.
+	// Loops, and the agents that work on the tasks.
 	Repeat     Repeat              `json:"repeat"`
 	Visits     *Visits             `json:"visits,omitempty"` // nil: the last step was followed by another task
 	Turns      []Turn              `json:"turns,omitempty"`  // the last steps, while they stay with earlier tasks
@@ -141,7 +141,7 @@ func (s *Step) Player() string {
 	}
 }
 
-// Repeat counts how often in a row the same task was started in the same role on the same board.
+// Repeat counts the starts in a row of the same task in the same role on the same board.
 type Repeat struct {
 	Task     string `json:"task"`
 	Role     string `json:"role"`

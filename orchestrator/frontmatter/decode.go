@@ -10,7 +10,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// decode guards, reads and inspects the YAML. A panic of the library is a refusal like any other.
+// decode checks the bytes, reads the YAML and inspects its tree. A panic of the library is a
+// refusal like any other.
 func (d *Document) decode(read func(root *yaml.Node) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

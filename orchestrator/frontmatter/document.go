@@ -78,7 +78,7 @@ func (d *Document) Position(n *yaml.Node) (line, column int) {
 	return line + d.FirstLine - 1, n.Column
 }
 
-// Problem describes what is wrong with a node; nil stands for the whole file.
+// Problem returns a problem at a node; nil stands for the whole file.
 func (d *Document) Problem(n *yaml.Node, text, fix string) *Problem {
 	p := &Problem{File: d.File, Text: text, Fix: fix}
 	if n != nil {
@@ -87,7 +87,7 @@ func (d *Document) Problem(n *yaml.Node, text, fix string) *Problem {
 	return p
 }
 
-// problemAt describes what is wrong at an offset in YAML.
+// problemAt returns a problem at an offset in YAML.
 func (d *Document) problemAt(offset int, text, fix string) *Problem {
 	before := d.YAML[:offset]
 	line := bytes.Count(before, []byte{'\n'})

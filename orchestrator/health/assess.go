@@ -170,7 +170,8 @@ func (a *assessment) checkErrors() {
 	}
 }
 
-// checkIdle: while a call is open, silence only warns: builds run for minutes without a line.
+// checkIdle finds silence. While a call is open it only warns: builds run for minutes without a
+// line.
 func (a *assessment) checkIdle() {
 	if a.signals.Session && a.Activity.IsZero() {
 		return // see checkFirstSign
@@ -202,7 +203,7 @@ func (a *assessment) checkIdle() {
 // may wait for the network for as long as it likes.
 func (a *assessment) acts() bool { return a.signals.Session || a.policy.SilentAgents }
 
-// checkStale: an agent that is active without getting anywhere. An open call is getting somewhere.
+// checkStale finds an agent that is active without progress. An open call counts as progress.
 func (a *assessment) checkStale() {
 	d := a.since(a.last(a.Progress))
 	active := a.since(a.last(a.Activity)) < a.policy.ProgressStale
@@ -212,7 +213,8 @@ func (a *assessment) checkStale() {
 	}
 }
 
-// checkCeiling: a command that works may go on until the timeout of its attempt.
+// checkCeiling finds a lack of progress. A command that works may go on until the timeout of its
+// attempt.
 func (a *assessment) checkCeiling() {
 	d := a.since(a.last(a.Progress))
 	if !over(d, a.policy.Ceiling) || !a.acts() {

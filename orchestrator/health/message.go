@@ -48,7 +48,8 @@ func (s Stage) Describe(task string, review bool) event.Overdue {
 			"otherwise I'll propose backup reviewer routing.", silent, task)
 	case s.Number == 1:
 		b.Severity, b.Action = "INFO", "PING"
-		b.Text = fmt.Sprintf("%s. Quick ping on task #%s: if still in progress, send 1-line status + ETA.", silent, task)
+		b.Text = fmt.Sprintf("%s. Quick ping on task #%s: if still in progress, send 1-line status + ETA.",
+			silent, task)
 	case s.Number == 2:
 		b.Severity, b.Action, b.Text = "WARN", "ESCALATE", silent+"; a person should look at it"
 	default:

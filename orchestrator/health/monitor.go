@@ -82,7 +82,7 @@ type Report struct {
 	Last   time.Time // the last sign of the agent; its start before the first
 }
 
-// Health is seed 000's: healthy, warning or critical.
+// Health returns seed 000's health: healthy, warning or critical.
 func (r Report) Health() string {
 	health := Healthy
 	for _, f := range r.Findings {
@@ -288,7 +288,7 @@ func (m *Monitor) count(found []Finding) {
 	m.seen, m.acting = seen, acting
 }
 
-// Bounds of what is told of one agent: seed 002, "Anti-false-positive guards".
+// Bounds of the messages about one agent: seed 002, "Anti-false-positive guards".
 const (
 	breaches   = 2 // in a row, before anything is told or done
 	cooldown   = 20 * time.Minute

@@ -36,9 +36,9 @@ var Questions = [...]string{
 	"Q5: would a restart help?",
 }
 
-// Reboot is seed 000's "5-Question Reboot Test" of a hung agent: the answers from the evidence, or
-// those of a judge, and the decision. For a critical anomaly no answer may leave a dead agent
-// running, so what the first three advise goes into the next attempt, the fourth may have the
+// Reboot holds seed 000's "5-Question Reboot Test" of a hung agent: the answers from the evidence,
+// or those of a judge, and the decision. For a critical anomaly no answer may leave a dead agent
+// running, so the advice from the first three goes into the next attempt, the fourth may have the
 // Manager plan anew, and the fifth decides. What bounds restarts bounds those of a judge, too.
 func Reboot(f Finding, c Case) event.RebootTested {
 	e := event.RebootTested{Anomaly: Describe(f)}

@@ -69,7 +69,7 @@ func (t *Trace) Print(at time.Time) { t.quiet, t.Activity = t.Activity, at }
 // Note notes an event.
 func (t *Trace) Note(e agent.Event) {
 	if e.Kind == agent.Echo || e.Kind == agent.Dropped {
-		t.Activity = t.quiet // a program repeats what it is told also where the agent hangs
+		t.Activity = t.quiet // a program repeats its input even while the agent hangs
 		return
 	}
 	t.Activity, t.quiet = e.Time, e.Time
