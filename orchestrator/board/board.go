@@ -95,8 +95,8 @@ func (b *Board) HoldsEnded() bool {
 }
 
 // Finder returns a function that finds the place on the list, from 0, of a task by its path as
-// agents see it: as it is listed, else without folders in front of the board's own path. It returns
-// -1 for a task that is not listed.
+// agents see it: as it is listed, else with leading folders cut off. It returns -1 for a task that
+// is not listed.
 func (b *Board) Finder() func(task string) int {
 	places := make(map[string]int, b.Len())
 	for i, p := range slices.Backward(b.TaskPaths()) { // of a task that is listed twice the first counts

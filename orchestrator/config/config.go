@@ -58,7 +58,7 @@ type Settings struct {
 	given map[string]bool
 }
 
-// Git is the keeping of a board's state as commits.
+// Git holds the settings by which the state of a board is kept as commits.
 type Git struct {
 	On     bool
 	Branch string   // "": named after the board
@@ -75,7 +75,7 @@ type Limits struct {
 	Duration, TaskDuration      time.Duration
 }
 
-// Watch is the watch over running agents: seed 000, "配置参数". Zero is no limit.
+// Watch holds the limits of the watch over running agents: seed 000, "配置参数". Zero is no limit.
 type Watch struct {
 	Off                              bool
 	Profile                          string // "patient", or "strict": seed 000's own numbers
@@ -114,7 +114,7 @@ type Origin struct {
 	Source string `json:"source"`
 }
 
-// Input is the material from which the settings are resolved.
+// Input holds the sources of the settings.
 type Input struct {
 	Flags     map[string][]string    // by setting name, in the order given
 	Environ   []string               // as os.Environ gives it; an empty variable counts as unset
@@ -125,7 +125,7 @@ type Input struct {
 	Adapters  []string               // the known adapters; nil: not checked
 }
 
-// Choice is the agent of one role by the settings.
+// Choice is the agent that the settings choose for one role.
 type Choice struct {
 	Agent   string // "" leaves it to the role file and then to DefaultAgent
 	Command string // for "exec": program and arguments; "" leaves them to the role file

@@ -11,7 +11,7 @@ import (
 	"kanban-run/orchestrator/notify"
 )
 
-// Notify is the way of messages to a person.
+// Notify holds the ways to send a person messages, and their topics.
 type Notify struct {
 	Command string // words; "": no command
 	Webhook string // an address, which may be a secret; "": no address

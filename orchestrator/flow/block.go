@@ -13,7 +13,7 @@ type Block struct {
 	Text     string `json:"text"`
 	BoardSHA string `json:"board_sha256"`           // of the board at the checkpoint
 	Ends     bool   `json:"ends"`                   // the board ends with it
-	Ended    string `json:"ended_sha256,omitempty"` // after [EndBoard] has written that
+	Ended    string `json:"ended_sha256,omitempty"` // of the board after [EndBoard]
 	Current  string `json:"current,omitempty"`      // the task that was current then
 	Written  bool   `json:"written,omitempty"`      // the run that wrote it has finished
 }
@@ -106,7 +106,8 @@ func (v *Supervisor) Waits() string {
 	return v.Block.Text
 }
 
-// waitForPerson ends a run that a checkpoint stops, after a board that is over has it on record.
+// waitForPerson ends a run that a checkpoint stops. Where the board is over, or ends with it, that
+// is written onto the board first.
 func (s *State) waitForPerson(b Board) Effect {
 	v := s.Supervisor
 	if (v.Block.Ends || b.Terminal) && b.Ended == "" && !b.Taken {

@@ -200,10 +200,10 @@ func (t *Trace) OpenAt(at time.Time) []Call {
 	return open
 }
 
-// Wait is the other side for which an agent waits.
+// Wait is the party that an agent waits for: a tool, the provider or its model.
 type Wait int
 
-// The sides for which an agent may wait. Nothing is known of a program that tells of no model.
+// The parties that an agent may wait for. Nothing is known of a program that tells of no model.
 const (
 	Unknown     Wait = iota
 	ForTools         // calls of tools are open
@@ -211,7 +211,7 @@ const (
 	ForModel
 )
 
-// Waiting returns the side for which the agent waits.
+// Waiting returns the party that the agent waits for.
 func (t *Trace) Waiting() Wait {
 	switch {
 	case len(t.Open()) > 0:
