@@ -2,9 +2,8 @@ package flow
 
 import "kanban-run/orchestrator/event"
 
-// The events of ownership, snapshots and reconciliation, named as in seed 002, about the board.
-
-// Ownership and snapshots say nothing about the work itself.
+// The events of ownership, snapshots and reconciliation are named as in seed 002. The ones below
+// freeze the board.
 
 func (s *State) applyHandoffMissing(e event.HandoffMissing) error       { return s.freeze(e.Text) }
 func (s *State) applySplitBrain(e event.SplitBrain) error               { return s.freeze(e.Text) }
