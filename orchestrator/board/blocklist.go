@@ -109,7 +109,7 @@ func (b *Board) missingNewline(at int) string {
 	return ""
 }
 
-// trimNewline removes the last newline where the old text had none.
+// trimNewline removes the last newline where the old text lacked it.
 func (b *Board) trimNewline(text string, at int) string {
 	if b.missingNewline(at) != "" {
 		return strings.TrimSuffix(text, b.lineEnding())

@@ -1,4 +1,4 @@
-// Package board reads kanban and task files, reports what is wrong with them by file and line, and
+// Package board reads kanban and task files, reports their faults by file and line, and
 // edits a board without moving a byte that is not part of the edit.
 package board
 
@@ -20,14 +20,14 @@ type Board struct {
 	File     string
 	Source   []byte
 	SHA      string // SHA-256 of Source in hex
-	Phase    string // as written; "" when there is none
+	Phase    string // as written; "" without the field
 	SubPhase string
 	Current  Current
-	Ended    string                 // the field ended: blocked, error or escalate; "" for any other value, which is the author's
+	Ended    string                 // the field ended: blocked, error or escalate; "": any other value, the author's
 	Warnings []*frontmatter.Problem // odd but legal, at most maxWarnings
 
-	Checkpoints    *event.Supervision // how a supervisor looks in; nil: the board does not say
-	CheckpointsOff bool               // it has none, also if the settings have some
+	Checkpoints    *event.Supervision // the board's own supervision; nil: the settings decide
+	CheckpointsOff bool               // no supervision, also if the settings have one
 
 	doc      *frontmatter.Document
 	entries  []Entry
@@ -43,8 +43,8 @@ type Current struct {
 	Line, Column int
 }
 
-// Entry is one task in the list. State is the author's note, in brackets behind the path or as
-// state or status.
+// Entry is one task in the list. State is the author's note, in brackets after the path or as state
+// or status.
 type Entry struct {
 	Path, State, Assignee string
 	Line                  int
@@ -71,15 +71,15 @@ func (b *Board) Terminal() bool {
 	return isTerminal(b.Phase) || b.Current.Null
 }
 
-// PhaseEnds reports whether phase alone says that the work is over.
+// PhaseEnds reports whether phase alone ends the work.
 func (b *Board) PhaseEnds() bool { return isTerminal(b.Phase) }
 
 func isTerminal(phase string) bool {
 	return slices.Contains([]string{"complete", "completed", "done"}, fold(phase))
 }
 
-// EndedWith is the status with which the Manager ended the board, "" where it was ok or the board
-// goes on.
+// EndedWith returns the status with which the Manager ended the board, "" where it was ok or the
+// board goes on.
 func (b *Board) EndedWith() string {
 	if !b.Terminal() {
 		return ""
@@ -94,9 +94,9 @@ func (b *Board) HoldsEnded() bool {
 	return value == nil || value.Tag == "!!null" || b.Ended != ""
 }
 
-// Finder returns a function that finds the place on the list, from 0, of a task as agents see its
-// path: as it is listed, else behind folders, as the board's own. It returns -1 for a task that is
-// not listed.
+// Finder returns a function that finds the place on the list, from 0, of a task by its path as
+// agents see it: as it is listed, else with leading folders cut off. It returns -1 for a task that
+// is not listed.
 func (b *Board) Finder() func(task string) int {
 	places := make(map[string]int, b.Len())
 	for i, p := range slices.Backward(b.TaskPaths()) { // of a task that is listed twice the first counts

@@ -9,16 +9,16 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// Brief is what a task gives its agent to work with: what seed 000's reboot test asks of a task.
+// Brief is the information in a task that seed 000's reboot test asks for.
 type Brief struct {
 	HasText  bool                // the file has a line beyond its frontmatter
-	Missing  []string            // files that inputs names and that are not there
-	Expected time.Duration       // how long the work may take; 0: the task does not say
-	Watch    []frontmatter.Value // how its agent is watched, in place of the settings
+	Missing  []string            // that inputs names and that are not there
+	Expected time.Duration       // time for the work; 0: not stated
+	Watch    []frontmatter.Value // settings of the watch in place of the general ones
 }
 
-// ReadBrief reads the brief of a task. What cannot be read says nothing: other programs have
-// fields of these names, too.
+// ReadBrief reads the brief of a task. It ignores what it cannot read: other programs have fields
+// of these names, too.
 func (p *Place) ReadBrief(name string) (b Brief) {
 	text, err := p.ReadText(name)
 	if err != nil {
@@ -44,10 +44,14 @@ func (p *Place) ReadBrief(name string) (b Brief) {
 	return b
 }
 
-// readTime reads 20m, 1h30m, 20min or 2 hours; what is none is 0.
+// readTime reads 20m, 1h30m, 20min or 2 hours; any other text is 0.
 func readTime(text string) time.Duration {
+	units := [][2]string{
+		{"hours", "h"}, {"hour", "h"},
+		{"minutes", "m"}, {"minute", "m"}, {"mins", "m"}, {"min", "m"},
+	}
 	text = strings.ReplaceAll(text, " ", "")
-	for _, unit := range [][2]string{{"hours", "h"}, {"hour", "h"}, {"minutes", "m"}, {"minute", "m"}, {"mins", "m"}, {"min", "m"}} {
+	for _, unit := range units {
 		text = strings.ReplaceAll(text, unit[0], unit[1])
 	}
 	d, err := time.ParseDuration(text)
@@ -57,13 +61,13 @@ func readTime(text string) time.Duration {
 	return d
 }
 
-// isPlainPath says whether a text is a path below the work directory, and no
-// pattern, address or description.
+// isPlainPath reports whether a text is a path below the work directory, and no pattern, address or
+// description.
 func isPlainPath(text string) bool {
 	return !strings.ContainsAny(text, "*?[]{}#,: ") && !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "..")
 }
 
-// texts are the texts of a list, or the one text in its place.
+// texts returns the texts of a list, or the one text in its place.
 func texts(node *yaml.Node) (all []string) {
 	if node == nil {
 		return nil
@@ -81,11 +85,11 @@ func texts(node *yaml.Node) (all []string) {
 	return all
 }
 
-// exists says whether a path below the work directory names something.
+// exists reports whether a path below the work directory names a file, of any kind.
 func (p *Place) exists(path string) bool {
 	r, err := p.openWorkdir()
 	if err != nil {
-		return true // nothing says that it does not
+		return true // absence is not proven
 	}
 	defer r.Close()
 	_, err = r.stat(path)

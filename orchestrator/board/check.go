@@ -12,7 +12,7 @@ import (
 // maxFindings bounds the findings of Check about the tasks of one board.
 const maxFindings = 200
 
-// Check returns what is wrong or odd about a board and its tasks, in the order of the board. A
+// Check returns the faults and oddities of a board and its tasks, in the order of the board. A
 // Problem with Warning set stops no run. knownRole reports whether a role has that name.
 func Check(b *Board, p *Place, knownRole func(string) bool) []*frontmatter.Problem {
 	c := &checker{board: b, place: p, knownRole: knownRole, found: slices.Clone(b.Warnings)}

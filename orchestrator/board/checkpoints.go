@@ -9,9 +9,9 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// readCheckpoints reads how a supervisor looks in on the board, with the paths of tasks as the
-// list writes them. A task that is not listed is no error here: the Manager may take one off the
-// list while the board is worked on.
+// readCheckpoints reads the board's supervision, with the paths of tasks as the list writes them. A
+// task that is not listed is no error here: the Manager may take one off the list while the board
+// is worked on.
 func (b *Board) readCheckpoints() (err error) {
 	_, node := b.doc.Field("checkpoints")
 	if node == nil {
@@ -41,7 +41,8 @@ func (b *Board) readCheckpoints() (err error) {
 func (b *Board) CheckCheckpoints() (found []*frontmatter.Problem) {
 	for _, n := range b.unlisted {
 		path, _ := splitState(n.Value)
-		found = append(found, b.doc.Problem(n, fmt.Sprintf("checkpoints: the task %q is not in the list of tasks", path),
+		text := fmt.Sprintf("checkpoints: the task %q is not in the list of tasks", path)
+		found = append(found, b.doc.Problem(n, text,
 			"add it to tasks, or correct it"))
 	}
 	return found

@@ -9,12 +9,12 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// endFields are the fields that say whether the work is over, and which task is next.
+// endFields are the fields that end a board or name its next task.
 var endFields = []string{"current", "phase", "ended"}
 
-// EndChanges says in which of what makes the end of a board this one differs from before, in words:
-// current, phase, ended, marks that were set or lost, entries that left the list. Entries that were
-// added, and all other fields, are no part of it. Of a board whose end stands it is empty.
+// EndChanges names the parts of the end of a board in which this one differs from before: current,
+// phase, ended, marks that were set or lost, entries that left the list. Entries that were added,
+// and all other fields, are no part of it. It is empty for a board whose end stands.
 func (b *Board) EndChanges(before *Board) []string {
 	var changes []string
 	for _, name := range endFields {
@@ -40,7 +40,7 @@ func (b *Board) EndChanges(before *Board) []string {
 	return changes
 }
 
-// sameEndField reports whether a field says the same on both boards, however it is spelled.
+// sameEndField reports whether a field has the same meaning on both boards, in any spelling.
 func (b *Board) sameEndField(before *Board, name string) bool {
 	switch name {
 	case "current":
@@ -63,9 +63,9 @@ func (b *Board) findIn(other *Board) []int {
 	return at
 }
 
-// WithEndOf returns the board with the end that it had before: what [Board.EndChanges] names
-// is as it was, to the letter, and all else stays. An entry that left the list returns behind the
-// one that it followed. Errors: *SpliceError where the two are too different for that.
+// WithEndOf returns the board with the end that it had before: the parts that [Board.EndChanges]
+// names are restored, to the letter, and all else stays. An entry that left the list returns after
+// the one that it followed. Errors: *SpliceError where the two are too different for that.
 func (b *Board) WithEndOf(before *Board) (*Board, error) {
 	out, err := b.restoreEntries(before)
 	for _, name := range endFields {
@@ -82,7 +82,8 @@ func (b *Board) WithEndOf(before *Board) (*Board, error) {
 	case err != nil:
 		return nil, err
 	case len(after.EndChanges(before)) > 0:
-		return nil, &SpliceError{b.File, "its end would not be what it was: " + strings.Join(after.EndChanges(before), ", ")}
+		changes := strings.Join(after.EndChanges(before), ", ")
+		return nil, &SpliceError{b.File, "its end would not be what it was: " + changes}
 	case !sameUntouched(after.doc, b.doc, "phase"):
 		return nil, &SpliceError{b.File, "other fields would change"}
 	case slices.Contains(b.findIn(after), -1):
@@ -115,7 +116,7 @@ func (b *Board) restoreField(source []byte, before *Board, name string) ([]byte,
 	}
 }
 
-// textOf is a field's value as its author wrote it.
+// textOf returns a field's value as its author wrote it.
 func (b *Board) textOf(value *yaml.Node) string {
 	return string(b.Source[b.doc.Offset(value):b.doc.End(value, b.doc.Root)])
 }
@@ -132,7 +133,9 @@ func (b *Board) restoreEntries(before *Board) ([]byte, error) {
 	if !changed {
 		return b.Source, nil
 	}
-	if list == nil || list.Kind != yaml.SequenceNode || b.Len() == 0 || list.Style&yaml.FlowStyle != was.Style&yaml.FlowStyle || list.Column != was.Column {
+	isFlow := func(n *yaml.Node) bool { return n.Style&yaml.FlowStyle != 0 }
+	if list == nil || list.Kind != yaml.SequenceNode || b.Len() == 0 ||
+		isFlow(list) != isFlow(was) || list.Column != was.Column {
 		return nil, &SpliceError{b.File, "the list of tasks has another form than before"}
 	}
 	if list.Style&yaml.FlowStyle != 0 {
@@ -142,14 +145,15 @@ func (b *Board) restoreEntries(before *Board) ([]byte, error) {
 	return applyPatches(b.Source, patches), err
 }
 
-// planEnd is the plan of the list with its end restored; changed: it differs from the list.
+// planEnd returns the plan of the list with its end restored; changed: it differs from the list.
 func (b *Board) planEnd(before *Board, was *yaml.Node) (p plan, changed bool) {
 	text := func(i int) string {
 		from, to := before.extent(was, i)
 		return string(before.Source[from:to])
 	}
 	p.tail = b.Len()
-	restated, behind, last := map[int]string{}, map[int][]item{}, -1 // by entries of this list; -1 is before the first
+	// By entries of this list; -1 is before the first.
+	restated, behind, last := map[int]string{}, map[int][]item{}, -1
 	for i, at := range before.findIn(b) {
 		switch {
 		case at < 0:

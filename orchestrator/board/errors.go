@@ -15,7 +15,7 @@ type FileError struct {
 
 func (e *FileError) Error() string { return e.Op + " " + e.File + ": " + e.Err.Error() }
 
-// Hint returns what the user can do.
+// Hint returns advice for the user.
 func (e *FileError) Hint() string { return e.Fix }
 
 // Unwrap returns the cause.
@@ -32,7 +32,7 @@ type PathError struct {
 
 func (e *PathError) Error() string { return e.Path + ": " + e.Text }
 
-// Hint returns what the user can do.
+// Hint returns advice for the user.
 func (e *PathError) Hint() string {
 	if e.hint == nil {
 		return ""
@@ -48,7 +48,7 @@ type SpliceError struct{ File, Text string }
 
 func (e *SpliceError) Error() string { return "edit board " + e.File + ": " + e.Text }
 
-// Hint returns what the user can do.
+// Hint returns advice for the user.
 func (e *SpliceError) Hint() string {
 	return "write phase, current and tasks as plain key: value lines, tasks as a list with one - PATH a line"
 }

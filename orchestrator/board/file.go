@@ -32,7 +32,8 @@ func ReadFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// ReadCopy reads the board of this name from a copy of its file, which has to have the given SHA-256.
+// ReadCopy reads the board of this name from a copy of its file, which has to have the given
+// SHA-256.
 func ReadCopy(copied, name, sha string) (*Board, error) {
 	source, err := ReadFile(copied)
 	if err != nil {
@@ -83,10 +84,11 @@ func hintForOpen(path string, err error) string {
 	}
 }
 
-// neighbours are the files beside a path that may be boards.
+// neighbours returns the files beside a path that may be boards.
 func neighbours(path string) (names []string) {
 	for _, ending := range []string{"yaml", "yml", "md"} {
-		found, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*."+ending)) // an odd name of a folder is no pattern
+		// A folder whose odd name is no pattern has no neighbours.
+		found, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*."+ending))
 		names = append(names, found...)
 	}
 	return names

@@ -7,9 +7,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// MarkDone returns the board with entry i marked as done, in the form that it has: [done]
-// behind a path, or state (status, where the author wrote that) in a map. All other bytes stay.
-// Errors: *SpliceError.
+// MarkDone returns the board with entry i marked as done, in the form that it has: [done] after a
+// path, or state (status, where the author wrote that) in a map. All other bytes stay. Errors:
+// *SpliceError.
 func (b *Board) MarkDone(i int) (*Board, error) {
 	if b.Entry(i).Done() {
 		return b, nil
@@ -23,7 +23,8 @@ func (b *Board) MarkDone(i int) (*Board, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !after.Entry(i).Done() || !sameCurrent(after.Current, b.Current) || !sameUntouched(after.doc, b.doc) || after.Len() != b.Len() {
+	if !after.Entry(i).Done() || after.Len() != b.Len() ||
+		!sameCurrent(after.Current, b.Current) || !sameUntouched(after.doc, b.doc) {
 		return nil, &SpliceError{b.File, "the mark would change more than its entry"}
 	}
 	for j := range b.Len() {
@@ -34,7 +35,7 @@ func (b *Board) MarkDone(i int) (*Board, error) {
 	return after, nil
 }
 
-// patchState sets the states in an entry that is a map, or adds one behind its last field.
+// patchState sets the states in an entry that is a map, or adds one after its last field.
 func (b *Board) patchState(entry *yaml.Node) (patches []patch) {
 	var last *yaml.Node
 	for k := 0; k+1 < len(entry.Content); k += 2 {

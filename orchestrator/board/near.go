@@ -11,19 +11,21 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// maxLooked is how many names of a folder are looked at for a file that was probably meant.
+// maxLooked bounds the names of a folder among which a file that was probably meant is looked for.
 const maxLooked = 10_000
 
-// findNear is a file that was probably meant by the name of one that is not there: one that
-// differs in case, in how an accent is composed, by a blank at its end, or by .md, or that is in a
-// folder beside; "" for none.
+// findNear returns a file that was probably meant by the name of one that is not there, or "": it
+// differs in case, in the composition of an accent, by a blank at its end, or by .md, or is in a
+// folder beside.
 func (p *Place) findNear(name string) string {
 	folder, base := path.Split(path.Clean(filepath.ToSlash(name)))
 	if !isLocal(path.Join(folder, base)) {
 		return ""
 	}
+	wanted := foldName(base)
 	for _, other := range listNames(filepath.Join(p.dir, filepath.FromSlash(folder))) {
-		if folded := foldName(other); folded == foldName(base) || folded == foldName(base+".md") || folded+".md" == foldName(base) {
+		folded := foldName(other)
+		if folded == wanted || folded == foldName(base+".md") || folded+".md" == wanted {
 			if exists(filepath.Join(p.dir, filepath.FromSlash(folder), other)) {
 				return path.Join(folder, other)
 			}
@@ -32,7 +34,9 @@ func (p *Place) findNear(name string) string {
 	if folder != "" {
 		above, own := path.Split(path.Clean(folder))
 		for _, other := range listNames(filepath.Join(p.dir, filepath.FromSlash(above))) {
-			if near := path.Join(above, other, base); other != own && foldName(other) == foldName(own) && exists(filepath.Join(p.dir, filepath.FromSlash(near))) {
+			near := path.Join(above, other, base)
+			if other != own && foldName(other) == foldName(own) &&
+				exists(filepath.Join(p.dir, filepath.FromSlash(near))) {
 				return near
 			}
 		}

@@ -27,8 +27,7 @@ func Parse(file string, source []byte) (*Board, error) {
 	return interpret(doc)
 }
 
-// reparse is Parse of the file's new bytes.
-// reparse is the board with the bytes of an edit. Errors: *SpliceError.
+// reparse returns the board with the bytes of an edit. Errors: *SpliceError.
 func (b *Board) reparse(source []byte) (*Board, error) {
 	after, err := Parse(b.File, source)
 	if err != nil {
@@ -177,7 +176,7 @@ func (b *Board) readCurrent() error {
 	return nil
 }
 
-// readEnded reads the field by which the runner says on the board that the Manager ended it with
+// readEnded reads the field in which the runner records that the Manager ended the board with
 // another status than ok. Any other value is the author's.
 func (b *Board) readEnded() {
 	_, n := b.doc.Field("ended")
@@ -270,7 +269,7 @@ func (b *Board) checkPath(n *yaml.Node, field string) error {
 	return nil
 }
 
-// pathFault returns what is wrong with the characters of a path, or "".
+// pathFault describes a forbidden character of a path, or returns "".
 func pathFault(path string) string {
 	if strings.TrimSpace(path) == "" {
 		return "the path is empty"

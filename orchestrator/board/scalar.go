@@ -32,7 +32,7 @@ func isPlain(s string, flow bool) bool {
 	return readsBack("- "+s, s, 1) && readsBack("x: "+s, s, 2)
 }
 
-// isSimple recognises dir/name.ext: letters, digits, - and _, and a slash or a dot behind the first
+// isSimple recognises dir/name.ext: letters, digits, - and _, and a slash or a dot after the first
 // letter.
 func isSimple(s string) bool {
 	mark := false

@@ -27,11 +27,10 @@ type patch struct {
 	text     string
 }
 
-// Splice returns the board after an edit, b itself where nothing changes. It replaces only the bytes
-// of values that change: comments, order, style and line endings stay. The result is compared with
-// the edit.
-// Errors: *PathError for a path that no board may hold, *SpliceError when the edit cannot be made
-// in this way.
+// Splice returns the board after an edit, b itself where nothing changes. It replaces only the
+// bytes of values that change: comments, order, style and line endings stay. The result is compared
+// with the edit. Errors: *PathError for a path that no board may hold, *SpliceError when the edit
+// cannot be made in this way.
 func (b *Board) Splice(e Edit) (*Board, error) {
 	wanted, err := e.parseEntries()
 	if err != nil {
@@ -158,7 +157,7 @@ func (b *Board) removeField(key, value *yaml.Node) patch {
 	return patch{b.doc.End(fields[i-1], b.doc.Root), to, ""}
 }
 
-// patchScalar replaces a value. An empty one begins right behind its colon.
+// patchScalar replaces a value. An empty one begins right after its colon.
 func (b *Board) patchScalar(value, parent *yaml.Node, text string) patch {
 	from := b.doc.Offset(value)
 	if from > 0 && b.Source[from-1] == ':' {
@@ -183,7 +182,7 @@ func (b *Board) insertCurrent(text string) patch {
 	return patch{at, at, b.rootIndent() + line + b.lineEnding()}
 }
 
-// insertField adds a field behind all others.
+// insertField adds a field after all others.
 func (b *Board) insertField(line string) patch {
 	root := b.doc.Root
 	if b.flowRoot() {
@@ -210,7 +209,7 @@ func (b *Board) flowRoot() bool { return b.doc.Root.Style&yaml.FlowStyle != 0 }
 
 func (b *Board) rootIndent() string { return strings.Repeat(" ", b.doc.Root.Column-1) }
 
-// lineEnding returns the line ending of the fields, or of the file when it has none.
+// lineEnding returns the line ending of the fields, or of a file without any.
 func (b *Board) lineEnding() string {
 	text := b.doc.YAML
 	if len(text) == 0 {
@@ -242,7 +241,7 @@ func (b *Board) lineEnd(offset int) int {
 	return next
 }
 
-// nextLine returns the offset behind the line ending, or the end of the YAML.
+// nextLine returns the offset after the line ending, or the end of the YAML.
 func (b *Board) nextLine(offset int) int {
 	for end := b.doc.Start + len(b.doc.YAML); offset < end; offset++ {
 		if b.Source[offset] == '\n' {
@@ -319,8 +318,8 @@ func meansSame(a, b string) bool { return a == b || cleanPath(a) == cleanPath(b)
 
 func cleanPath(p string) string { return path.Clean(filepath.ToSlash(p)) }
 
-// sameUntouched reports whether the keys and values that no edit touches, and that are not among the
-// named, are the same.
+// sameUntouched reports whether the keys and values that no edit touches, and that are not among
+// the named, are the same.
 func sameUntouched(a, b *frontmatter.Document, named ...string) bool {
 	m, n := untouchedNodes(a, named), untouchedNodes(b, named)
 	if len(m) != len(n) {
@@ -343,9 +342,10 @@ func sameValue(a, b *frontmatter.Document, name string) bool {
 
 // untouchedNodes returns the keys and values that no edit touches, but for the named.
 func untouchedNodes(doc *frontmatter.Document, named []string) []*yaml.Node {
+	edited := append([]string{"current", "tasks", "ended"}, named...)
 	var rest []*yaml.Node
 	for i := 0; i+1 < len(doc.Root.Content); i += 2 {
-		if name := doc.Root.Content[i].Value; name != "current" && name != "tasks" && name != "ended" && !slices.Contains(named, name) {
+		if name := doc.Root.Content[i].Value; !slices.Contains(edited, name) {
 			rest = append(rest, doc.Root.Content[i], doc.Root.Content[i+1])
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// taskLimit is how many bytes of a task file are read: the header is at the beginning.
+// taskLimit bounds the bytes that are read of a task file: the header is at the beginning.
 const taskLimit = 64 << 10
 
 // Task is a task file's header.
@@ -25,7 +25,7 @@ type Task struct {
 	Files    []string // patterns of the files that the work changes
 
 	roleColumn int
-	assignee   string // assignee, when there is one
+	assignee   string // assignee, where the file has it
 }
 
 // Done reports whether the task's own state ends it.
@@ -57,7 +57,7 @@ type TaskResult struct {
 	Err  error
 }
 
-// ReadTasks is ReadTask for several paths.
+// ReadTasks reads several tasks as ReadTask does, with one opening of the work directory.
 func (p *Place) ReadTasks(names []string) []TaskResult {
 	all := make([]TaskResult, len(names))
 	r, err := p.openWorkdir()
@@ -195,7 +195,7 @@ func (t *Task) readRole(doc *frontmatter.Document) error {
 	return nil
 }
 
-// nearMissLines is how many lines of a file without frontmatter are searched for a role.
+// nearMissLines bounds the lines of a file without frontmatter that are searched for a role.
 const nearMissLines = 20
 
 // refuseNearMiss refuses a field that almost names a role: without it the task would silently go to
@@ -273,7 +273,7 @@ func RoleFor(b *Board, t *Task) string {
 	return "Implementor"
 }
 
-// InReview says whether the board is in a phase in which an Architect reviews.
+// InReview reports whether the board is in a phase in which an Architect reviews.
 func (b *Board) InReview() bool {
 	return fold(b.Phase) == "validate" || fold(b.Phase) == "execute" && fold(b.SubPhase) == "review"
 }

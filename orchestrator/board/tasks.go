@@ -36,7 +36,8 @@ func (b *Board) readTasks() error {
 		}
 		path := b.entries[i].Path
 		if at, twice := first[path]; twice {
-			b.warn(n, fmt.Sprintf("the task %s is already on line %d", path, b.entries[at].Line), "remove one of the two")
+			text := fmt.Sprintf("the task %s is already on line %d", path, b.entries[at].Line)
+			b.warn(n, text, "remove one of the two")
 		} else {
 			first[path] = i
 		}

@@ -1,6 +1,6 @@
-// Package briefing is what a resident supervisor is told: what has happened on its board so
-// far, and at each checkpoint what is new. It keeps the supervisor's own files in the
-// folder of the board's runs.
+// Package briefing makes the inputs of a resident supervisor: the history of its board so far, and
+// at each checkpoint the news. It keeps the supervisor's own files in the folder of the board's
+// runs.
 package briefing
 
 import (
@@ -18,14 +18,13 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Bounds of what a supervisor is told, which it has to read.
+// Bounds of a briefing, which the supervisor has to read.
 const (
 	mostStates   = 200
 	mostMessages = 30 // seed 001, "Step 3: Incremental Context Load"
 )
 
-// Briefing collects what a supervisor is to be told from the records of a
-// board. One goroutine uses it.
+// Briefing collects the inputs of a supervisor from the records of a board. One goroutine uses it.
 type Briefing struct {
 	Dir      rundir.Dir
 	Place    *board.Place
@@ -53,9 +52,16 @@ type message struct {
 	text string
 }
 
-// New is an empty briefing.
+// New returns an empty briefing.
 func New(dir rundir.Dir, place *board.Place, r *redact.Redactor) *Briefing {
-	return &Briefing{Dir: dir, Place: place, Redactor: r, finished: map[string]bool{}, handed: map[string]bool{}, wise: map[string]int{}}
+	return &Briefing{
+		Dir:      dir,
+		Place:    place,
+		Redactor: r,
+		finished: map[string]bool{},
+		handed:   map[string]bool{},
+		wise:     map[string]int{},
+	}
 }
 
 // Add takes a record of the board into account.
@@ -101,7 +107,7 @@ func (b *Briefing) finish(e event.StepFinished) {
 	b.states = b.states[max(0, len(b.states)-mostStates):]
 }
 
-// count is how many steps were finished.
+// count returns the number of finished steps.
 func (b *Briefing) count() int {
 	if len(b.states) == 0 {
 		return 0
@@ -109,7 +115,7 @@ func (b *Briefing) count() int {
 	return b.states[len(b.states)-1].number
 }
 
-// hold notes that the supervisor has heard all that it was told at a checkpoint.
+// hold notes that the supervisor has heard all of its input at a checkpoint.
 func (b *Briefing) hold(seq uint64) {
 	b.told, b.heard = b.due, seq
 	if b.open == nil {
@@ -120,7 +126,7 @@ func (b *Briefing) hold(seq uint64) {
 	}
 }
 
-// maxText bounds a message of an agent in what a supervisor is told, in bytes.
+// maxText bounds a message of an agent in an input, in bytes.
 const maxText = 2 << 10
 
 func clip(text string) string {
@@ -130,7 +136,7 @@ func clip(text string) string {
 	return strings.ToValidUTF8(text[:maxText], "") + "…"
 }
 
-// describe is a message of the run; "" for an event that is none.
+// describe returns a message of the run; "" for an event that makes no message.
 func describe(e event.Event) string {
 	switch e := e.(type) {
 	case event.ReplyRejected:
@@ -139,12 +145,14 @@ func describe(e event.Event) string {
 		return fmt.Sprintf("step %d: %s on %s was stopped: %s", e.Step, e.Role, e.Task, clip(e.Reason))
 	case event.ReviewHeld:
 		if !e.Completed {
-			return fmt.Sprintf("step %d: a review sent the work of %s on %s back: %s", e.Step, e.Role, e.Task, clip(e.Feedback))
+			return fmt.Sprintf("step %d: a review sent the work of %s on %s back: %s",
+				e.Step, e.Role, e.Task, clip(e.Feedback))
 		}
 		return fmt.Sprintf("step %d: a review is content with the work of %s on %s", e.Step, e.Role, e.Task)
 	case event.StepFinished:
 		if e.Status != "ok" || e.Manager != "ok" {
-			return fmt.Sprintf("step %d: %s ended %s, and the Manager said %s: %s", e.Step, e.Task, e.Status, e.Manager, clip(e.Message))
+			return fmt.Sprintf("step %d: %s ended %s, and the Manager said %s: %s",
+				e.Step, e.Task, e.Status, e.Manager, clip(e.Message))
 		}
 		return ""
 	case event.StepAbandoned:
@@ -152,8 +160,9 @@ func describe(e event.Event) string {
 	case event.Acknowledged:
 		return "the Lead acknowledged the board: " + e.Note + e.Text
 	case event.ReplyAccepted, event.ManagerWalked:
-		return "" // a state says it
-	case event.CheckpointHeld, event.CheckpointMissed, event.SupervisorFailed, event.ScopeViolated, event.SupervisorLost, event.SupervisorDismissed, event.BoardEnded:
+		return "" // a state has it
+	case event.CheckpointHeld, event.CheckpointMissed, event.SupervisorFailed, event.ScopeViolated,
+		event.SupervisorLost, event.SupervisorDismissed, event.BoardEnded:
 		return "" // the supervisor's own
 	}
 	if s := e.Sentence(); s.Weight >= event.Warning || s.Step != 0 && s.Weight >= event.Note {
@@ -162,7 +171,7 @@ func describe(e event.Event) string {
 	return ""
 }
 
-// About says what the runner knows of the supervisor's surroundings.
+// About is the runner's knowledge of the supervisor's surroundings.
 type About struct {
 	Board       string
 	RoleSpec    string
@@ -172,11 +181,18 @@ type About struct {
 	Supervisor  *flow.Supervisor
 }
 
-// Ready is what a supervisor is told at its start. With recovery it gets the
-// reports of its own checkpoints.
+// Ready returns the input of a supervisor at its start. With recovery it has the reports of the
+// supervisor's own checkpoints.
 func (b *Briefing) Ready(a About) contract.ReadyInput {
-	in := contract.ReadyInput{RoleSpec: a.RoleSpec, Session: b.Dir.Path, SessionID: b.Dir.BoardFile(), TeamName: a.Board, Requirement: a.Requirement,
-		Recovery: a.Supervisor.Started, Baseline: contract.Baseline{Wisdom: b.wisdom(nil), TeamSession: b.Dir.TeamSession()}}
+	in := contract.ReadyInput{
+		RoleSpec:    a.RoleSpec,
+		Session:     b.Dir.Path,
+		SessionID:   b.Dir.BoardFile(),
+		TeamName:    a.Board,
+		Requirement: a.Requirement,
+		Recovery:    a.Supervisor.Started,
+		Baseline:    contract.Baseline{Wisdom: b.wisdom(nil), TeamSession: b.Dir.TeamSession()},
+	}
 	for _, s := range b.states {
 		in.Baseline.States = append(in.Baseline.States, s.RoleState)
 	}
@@ -186,7 +202,7 @@ func (b *Briefing) Ready(a About) contract.ReadyInput {
 	return in
 }
 
-// Checkpoint is what a supervisor is told when it is woken.
+// Checkpoint returns the input of a supervisor that is woken.
 func (b *Briefing) Checkpoint(a About, c event.Checkpoint) contract.CheckpointInput {
 	in := contract.CheckpointInput{ID: c.ID, Scope: c.Scope, Progress: b.progress(a)}
 	all := a.Supervisor.Memory == event.InReports
@@ -196,7 +212,8 @@ func (b *Briefing) Checkpoint(a About, c event.Checkpoint) contract.CheckpointIn
 		}
 	}
 	if c.Again != "" {
-		in.Messages = append(in.Messages, fmt.Sprintf("%s did not let the work go on like this, and a person has mended something since: look at all of its scope again", c.Again))
+		in.Messages = append(in.Messages, c.Again+" did not let the work go on like this, "+
+			"and a person has mended something since: look at all of its scope again")
 	}
 	for _, m := range b.messages {
 		if all || m.seq > b.heard {
@@ -221,7 +238,7 @@ func (b *Briefing) Checkpoint(a About, c event.Checkpoint) contract.CheckpointIn
 	return in
 }
 
-// progress is seed 001's "M/N tasks completed".
+// progress returns seed 001's "M/N tasks completed".
 func (b *Briefing) progress(a About) string {
 	done := 0
 	for i, task := range a.Tasks {
@@ -245,10 +262,17 @@ type session struct {
 
 const mostStages = 1000
 
-// SaveSession writes team-session.json. told: the supervisor knows by now what is in wisdom/.
+// SaveSession writes team-session.json. told: the supervisor knows the present contents of wisdom/.
 func (b *Briefing) SaveSession(a About, told bool) error {
-	s := session{SessionID: b.Dir.BoardFile(), TeamName: a.Board, Mode: "sequential", Stages: a.Tasks[:min(len(a.Tasks), mostStages)],
-		Checkpoints: a.Supervisor.Plan, Held: a.Supervisor.Held, Told: b.loadSession().Told}
+	s := session{
+		SessionID:   b.Dir.BoardFile(),
+		TeamName:    a.Board,
+		Mode:        "sequential",
+		Stages:      a.Tasks[:min(len(a.Tasks), mostStages)],
+		Checkpoints: a.Supervisor.Plan,
+		Held:        a.Supervisor.Held,
+		Told:        b.loadSession().Told,
+	}
 	if told {
 		s.Told = b.wise
 	}
@@ -259,8 +283,8 @@ func (b *Briefing) SaveSession(a About, told bool) error {
 	return rundir.ReplaceFile(b.Dir.TeamSession(), append(data, '\n'))
 }
 
-// loadSession reads team-session.json. One that is lost has the supervisor told
-// again what is in wisdom/.
+// loadSession reads team-session.json. Where it is lost the supervisor is told all of wisdom/
+// again.
 func (b *Briefing) loadSession() (s session) {
 	if data, err := rundir.ReadFile(b.Dir.TeamSession()); err == nil {
 		_ = json.Unmarshal(data, &s)
@@ -268,8 +292,8 @@ func (b *Briefing) loadSession() (s session) {
 	return s
 }
 
-// wisdom is what stands in wisdom/*.md behind the bytes that were told of each file. A secret is
-// found in the whole: a part of it could not be told from other text.
+// wisdom returns the texts of wisdom/*.md without the bytes of each file that were told before. A
+// secret is redacted in the whole text: a part of it could not be told from other text.
 func (b *Briefing) wisdom(told map[string]int) (files []contract.TextFile) {
 	b.wise = map[string]int{}
 	for _, name := range rundir.MarkdownFiles(b.Dir.Wisdom()) {
@@ -290,7 +314,7 @@ func (b *Briefing) wisdom(told map[string]int) (files []contract.TextFile) {
 	return files
 }
 
-// reports are those of the checkpoints that were held.
+// reports returns the reports of the checkpoints that were held.
 func (b *Briefing) reports(v *flow.Supervisor) (files []contract.TextFile) {
 	for _, h := range v.Held {
 		if h.Report == "" {

@@ -13,7 +13,7 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Reports is how many reports of earlier checkpoints there are.
+// Reports counts the reports of earlier checkpoints that can be read.
 func (b *Briefing) Reports(v *flow.Supervisor) int {
 	n := 0
 	for _, h := range v.Held {
@@ -24,24 +24,38 @@ func (b *Briefing) Reports(v *flow.Supervisor) int {
 	return n
 }
 
-// Greeting is what a supervisor says at its start: seed 001, "Step 3: Report
-// Ready" and "Crash Recovery".
+// Greeting returns a supervisor's first message: seed 001, "Step 3: Report Ready" and "Crash
+// Recovery".
 func (b *Briefing) Greeting(v *flow.Supervisor) string {
 	if v.Started {
 		return fmt.Sprintf("Recovered. Rebuilt context from %d previous checkpoint reports.", b.Reports(v))
 	}
-	return fmt.Sprintf("Resident supervisor ready. Baseline loaded for session %s. Awaiting checkpoint assignments.", b.Dir.BoardFile())
+	return fmt.Sprintf(
+		"Resident supervisor ready. Baseline loaded for session %s. Awaiting checkpoint assignments.",
+		b.Dir.BoardFile())
 }
 
-// Verdict is what is journaled of a supervisor's reply: seed 001, "Step 7: Publish State".
-// Its report has all of it.
+// Verdict returns the event of a supervisor's reply, cut to bounds: seed 001, "Step 7: Publish
+// State". Its report has all of it.
 func (b *Briefing) Verdict(c event.Checkpoint, r *contract.CheckpointReply) event.CheckpointHeld {
-	return event.CheckpointHeld{Risks: b.cleanAll(r.Risks), Trend: b.clean(r.Trend), Read: b.cleanAll(r.Read), Data: event.StateUpdate{
-		Status: "task_complete", ID: c.ID, Report: b.ReportPath(c.ID), Findings: b.cleanAll(r.Findings), Decisions: b.decisions(r),
-		Verification: "self-validated", Verdict: r.Verdict, Score: r.Score}}
+	return event.CheckpointHeld{
+		Risks: b.cleanAll(r.Risks),
+		Trend: b.clean(r.Trend),
+		Read:  b.cleanAll(r.Read),
+		Data: event.StateUpdate{
+			Status:       "task_complete",
+			ID:           c.ID,
+			Report:       b.ReportPath(c.ID),
+			Findings:     b.cleanAll(r.Findings),
+			Decisions:    b.decisions(r),
+			Verification: "self-validated",
+			Verdict:      r.Verdict,
+			Score:        r.Score,
+		},
+	}
 }
 
-// decisions are the supervisor's own, or what its verdict says.
+// decisions returns the supervisor's own, or those that its verdict implies.
 func (b *Briefing) decisions(r *contract.CheckpointReply) []string {
 	switch {
 	case len(r.Decisions) > 0:
@@ -55,7 +69,7 @@ func (b *Briefing) decisions(r *contract.CheckpointReply) []string {
 	}
 }
 
-// clean redacts a text before it is cut: a part of a secret could not be found any more.
+// clean redacts a text before it is cut: a part of a secret could not be found.
 func (b *Briefing) clean(text string) string { return clip(b.Redactor.String(text)) }
 
 // maxListed bounds the entries of a list that are journaled.
@@ -69,13 +83,13 @@ func (b *Briefing) cleanAll(texts []string) []string {
 	return all
 }
 
-// ReportName is the report of a checkpoint, from the folder of the board's runs.
+// ReportName returns the path of a checkpoint's report, from the folder of the board's runs.
 func ReportName(id string) string { return path.Join("artifacts", id+"-report.md") }
 
-// ReportPath is the same, from the work directory.
+// ReportPath returns the same, from the work directory.
 func (b *Briefing) ReportPath(id string) string { return path.Join(b.Folder(), ReportName(id)) }
 
-// Folder is the folder of the board's runs, from the work directory.
+// Folder returns the folder of the board's runs, from the work directory.
 func (b *Briefing) Folder() string {
 	return path.Join(path.Dir(b.Place.KanbanFile()), ".kanban-run", "runs", b.Dir.BoardFile())
 }
@@ -85,8 +99,8 @@ func (b *Briefing) readReport(h flow.Held) ([]byte, error) {
 	return rundir.ReadFile(filepath.Join(b.Dir.Path, filepath.FromSlash(ReportName(h.ID))))
 }
 
-// SaveReport writes the report of a checkpoint, and appends to wisdom/ what the supervisor wants
-// to be kept. own is what it has written into its report itself; "": nothing.
+// SaveReport writes the report of a checkpoint, and appends to wisdom/ the lessons that the
+// supervisor wants to keep. own is the text that it has written into its report itself, or "".
 func (b *Briefing) SaveReport(c event.Checkpoint, r *contract.CheckpointReply, own string) error {
 	var missing []string
 	for _, task := range c.Scope {
@@ -100,7 +114,8 @@ func (b *Briefing) SaveReport(c event.Checkpoint, r *contract.CheckpointReply, o
 	whole := *r
 	whole.Report = strings.TrimSpace(own + "\n\n" + r.Report)
 	text := inert(b.Redactor.String(whole.FormatReport(c.ID, c.Scope, missing)))
-	if err := rundir.ReplaceFile(filepath.Join(b.Dir.Path, filepath.FromSlash(ReportName(c.ID))), []byte(text)); err != nil {
+	file := filepath.Join(b.Dir.Path, filepath.FromSlash(ReportName(c.ID)))
+	if err := rundir.ReplaceFile(file, []byte(text)); err != nil {
 		return fmt.Errorf("write the report of %s: %w", c.ID, err)
 	}
 	if r.Wisdom == "" {
@@ -109,7 +124,7 @@ func (b *Briefing) SaveReport(c event.Checkpoint, r *contract.CheckpointReply, o
 	return b.addWisdom(c.ID, r.Wisdom)
 }
 
-// inert takes out what would steer a terminal that shows the text.
+// inert replaces the characters that would steer a terminal which shows the text.
 func inert(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && unicode.IsControl(r) {
@@ -119,8 +134,8 @@ func inert(text string) string {
 	}, text)
 }
 
-// addWisdom appends what a supervisor has learned, once for each
-// checkpoint. It knows its own words.
+// addWisdom appends a supervisor's lessons, once for each checkpoint. It counts them as told: the
+// supervisor knows its own words.
 func (b *Briefing) addWisdom(id, text string) error {
 	const name = "supervisor.md"
 	file := filepath.Join(b.Dir.Wisdom(), name)

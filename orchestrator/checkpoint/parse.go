@@ -1,5 +1,5 @@
-// Package checkpoint reads how a resident supervisor looks in on a board, as a board
-// or the settings declare it.
+// Package checkpoint reads the supervision of a board by a resident supervisor, as a board or the
+// settings declare it.
 package checkpoint
 
 import (
@@ -16,7 +16,7 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// DefaultRole is the supervisor's role unless it is said.
+// DefaultRole is the supervisor's role where the declaration names no other.
 const DefaultRole = "Supervisor"
 
 // field is the name of the declaration, on a board and in the settings.
@@ -25,9 +25,8 @@ const field = "checkpoints"
 // maxID bounds an identifier: it stands in every line about its checkpoint.
 const maxID = 64
 
-// Parse reads the value of the field checkpoints. off says that there are to be none, also if the
-// settings have some.
-// Errors: *frontmatter.Problem for the first fault.
+// Parse reads the value of the field checkpoints. off: the board has no supervision, also if the
+// settings have one. Errors: *frontmatter.Problem for the first fault.
 func Parse(doc *frontmatter.Document, node *yaml.Node) (s *event.Supervision, off bool, err error) {
 	switch {
 	case isOff(node):
@@ -52,8 +51,8 @@ func Parse(doc *frontmatter.Document, node *yaml.Node) (s *event.Supervision, of
 	return s, false, nil
 }
 
-// Tasks are the paths of tasks in s, each with the node that it was read from. node is the
-// one that Parse made s of.
+// Tasks iterates over the paths of tasks in s, each with the node that it was read from. node is
+// the one from which Parse made s.
 func Tasks(s *event.Supervision, node *yaml.Node) iter.Seq2[*string, *yaml.Node] {
 	return func(yield func(*string, *yaml.Node) bool) {
 		entries := find(node, "at")
@@ -71,7 +70,7 @@ func Tasks(s *event.Supervision, node *yaml.Node) iter.Seq2[*string, *yaml.Node]
 	}
 }
 
-// find returns the value of a key of a mapping, nil for none.
+// find returns the value of a key of a mapping, or nil.
 func find(node *yaml.Node, name string) *yaml.Node {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		if node.Content[i].Value == name {
@@ -100,7 +99,8 @@ func (r *reader) fail(n *yaml.Node, fix, format string, args ...any) {
 	}
 }
 
-// fields are the keys of a mapping with their values. A key without a value is as good as missing.
+// fields iterates over the keys of a mapping with their values. A key without a value counts as
+// missing.
 func (r *reader) fields(n *yaml.Node, name string, known []string) iter.Seq2[string, *yaml.Node] {
 	return func(yield func(string, *yaml.Node) bool) {
 		for i := 0; i+1 < len(n.Content); i += 2 {

@@ -10,8 +10,8 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// checkpointRows say how a supervisor looks in on boards that do not say so themselves. They have
-// a meaning only together, so the file has them and no flag.
+// checkpointRows are the supervision of boards without checkpoints of their own. They have a
+// meaning only together, so the file has them and no flag.
 func checkpointRows() []row {
 	return []row{
 		{Setting{Name: "checkpoints.role", InFile: true, Default: checkpoint.DefaultRole,
@@ -54,7 +54,7 @@ func (f *settingsFile) checkpoints(value *yaml.Node) {
 	}
 }
 
-// keyOf returns a key of a mapping, nil for none.
+// keyOf returns a key of a mapping, or nil.
 func keyOf(n *yaml.Node, name string) *yaml.Node {
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == name {
@@ -64,10 +64,10 @@ func keyOf(n *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// maxShown is how many characters of a text a list of settings shows.
+// maxShown bounds the characters of a text in a list of settings.
 const maxShown = 60
 
-// firstWords is the beginning of a text, on one line.
+// firstWords returns the beginning of a text, on one line.
 func firstWords(text string) string {
 	line := []rune(strings.Join(strings.Fields(text), " "))
 	if len(line) <= maxShown {

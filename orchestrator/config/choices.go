@@ -5,13 +5,14 @@ import (
 	"slices"
 )
 
-// choice is what sources say about the agent of one role, or of every role.
+// choice is the agent that the sources choose for one role, or for every role.
 type choice struct{ agent, exec *given }
 
 // choices are by role in lower case; "" is every role.
 type choices map[string]choice
 
-// asksForCommand: `--agent exec` alone uses the command of a weaker source.
+// asksForCommand reports whether the choice is exec without a command, as of `--agent exec` alone:
+// it uses the command of a weaker source.
 func (c choice) asksForCommand() bool {
 	return c.exec == nil && c.agent != nil && c.agent.value == execAgent
 }

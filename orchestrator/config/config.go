@@ -40,7 +40,7 @@ type Settings struct {
 	ExecDir  string
 	ExecDirs map[string]string
 
-	Timeout, Grace time.Duration // zero Timeout: none
+	Timeout, Grace time.Duration // zero Timeout: no limit
 	MaxRetries     int           // after the first attempt
 	Limits         Limits
 	Jobs           int // boards side by side, at least 1
@@ -50,7 +50,7 @@ type Settings struct {
 	Redact         []Hidden
 	Env            Env
 	Watch          Watch
-	Checkpoints    *event.Supervision // of boards that do not say; nil: none
+	Checkpoints    *event.Supervision // of boards without their own; nil: no supervision
 
 	StartDir string // where kanban-run was started
 	FileDir  string // the settings file's folder; "" without such a file
@@ -58,11 +58,11 @@ type Settings struct {
 	given map[string]bool
 }
 
-// Git says where the state of a board is kept as commits.
+// Git holds the settings by which the state of a board is kept as commits.
 type Git struct {
 	On     bool
 	Branch string   // "": named after the board
-	Remote string   // name or address; none: nowhere else
+	Remote string   // name or address; noDefault: nowhere else
 	Signed bool     // a checkpoint has to be signed
 	Allow  []string // paths and object names that may hold what looks like a secret
 }
@@ -75,37 +75,38 @@ type Limits struct {
 	Duration, TaskDuration      time.Duration
 }
 
-// Watch says how running agents are watched: seed 000, "配置参数". Zero is no limit.
+// Watch holds the limits of the watch over running agents: seed 000, "配置参数". Zero is no limit.
 type Watch struct {
-	Off                                                            bool
-	Profile                                                        string // "patient", or "strict": seed 000's own numbers
-	Frequency                                                      time.Duration
-	IdleWarning, IdleTimeout                                       time.Duration
-	ProgressStale                                                  time.Duration
-	ModelWarning, ModelTimeout                                     time.Duration
-	MCPDefault, MCPMax, MCPEnd                                     time.Duration
-	FirstSign, LeftOver, Ceiling, Grace, Answer, Consent, Graceful time.Duration
-	Errors, MaxRestarts                                            int
-	Coordinator                                                    string          // "policy" or "person"
-	Judge                                                          string          // role that answers the reboot test; "": the evidence does
-	Stages                                                         []time.Duration // three, each longer than the one before; none: off. nil: by the kind of the role
-	SilentAgents                                                   string          // "warn" or "act"
-	Resume                                                         string          // "session": work that was cut short goes on in its session; or "fresh"
+	Off                              bool
+	Profile                          string // "patient", or "strict": seed 000's own numbers
+	Frequency                        time.Duration
+	IdleWarning, IdleTimeout         time.Duration
+	ProgressStale                    time.Duration
+	ModelWarning, ModelTimeout       time.Duration
+	MCPDefault, MCPMax, MCPEnd       time.Duration
+	FirstSign, LeftOver, Ceiling     time.Duration
+	Grace, Answer, Consent, Graceful time.Duration
+	Errors, MaxRestarts              int
+	Coordinator                      string          // "policy" or "person"
+	Judge                            string          // role that answers the reboot test; "": the evidence does
+	Stages                           []time.Duration // three, rising; empty: off; nil: by the kind of the role
+	SilentAgents                     string          // "warn" or "act"
+	Resume                           string          // "session", where work that was cut short goes on; or "fresh"
 }
 
 // Hidden is a text that no output may show. Its name may be shown: "redact[2]", or "$NAME" for a
 // variable's value.
 type Hidden struct{ Name, Text string }
 
-// Env says which variables agents get beyond the harmless ones.
+// Env selects the variables that agents get beyond the harmless ones.
 type Env struct {
 	Pass []string          // names that pass although they look secret; * matches any letters
 	Set  map[string]string // given to the agents, whether the runner has it or not
-	Only []string          // the strict list: no other variable passes; nil for none, never empty
+	Only []string          // the strict list: no other variable passes; nil: no list; never empty
 }
 
-// Origin is where one value came from: "default", "flag --timeout", "variable KANBAN_RUN_TIMEOUT"
-// or "FILE:LINE". It leaves out values of env.set and redact: a settings printout ends up in bug
+// Origin is the source of one value: "default", "flag --timeout", "variable KANBAN_RUN_TIMEOUT" or
+// "FILE:LINE". It leaves out values of env.set and redact: a settings printout ends up in bug
 // reports.
 type Origin struct {
 	Name   string `json:"name"`
@@ -113,18 +114,18 @@ type Origin struct {
 	Source string `json:"source"`
 }
 
-// Input is what the settings are resolved from.
+// Input holds the sources of the settings.
 type Input struct {
 	Flags     map[string][]string    // by setting name, in the order given
 	Environ   []string               // as os.Environ gives it; an empty variable counts as unset
-	File      string                 // path of the settings file; "" or a missing one: none
-	Partial   bool                   // the settings file is not known yet: what settings demand of each other is not checked
+	File      string                 // path of the settings file; "" or a missing one: no file
+	Partial   bool                   // the settings file is not known yet: relations of settings are not checked
 	StartDir  string                 // where kanban-run was started, absolute
 	KnownRole func(name string) bool // nil: any word may be a role, as long as the folder of the role files is unknown
 	Adapters  []string               // the known adapters; nil: not checked
 }
 
-// Choice is what the settings say about one role's agent.
+// Choice is the agent that the settings choose for one role.
 type Choice struct {
 	Agent   string // "" leaves it to the role file and then to DefaultAgent
 	Command string // for "exec": program and arguments; "" leaves them to the role file
@@ -159,8 +160,8 @@ func Load(in Input) (*Settings, []Origin, error) {
 // value wins over a role file.
 func (s *Settings) IsExplicit(name string) bool { return s.given[name] }
 
-// Choose returns what the settings say about a role, in any case: within a source its own value
-// beats the general one, and the general value of a stronger source beats both.
+// Choose returns the agent that the settings choose for a role, in any case: within a source its
+// own value beats the general one, and the general value of a stronger source beats both.
 func (s *Settings) Choose(role string) Choice {
 	k := roleKey(role)
 	own, hasOwn := s.Agents[k]

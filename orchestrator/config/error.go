@@ -20,5 +20,5 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text)
 }
 
-// Hint returns what to write instead.
+// Hint returns advice for the user.
 func (e *Error) Hint() string { return e.Fix }

@@ -147,7 +147,8 @@ func (f *settingsFile) read(root *yaml.Node) {
 		case key.Value == "workdir":
 			f.fail(key, "use -C DIR or KANBAN_RUN_WORKDIR", "this file lies in the work directory and cannot name it")
 		case at < 0 || strings.Contains(key.Value, "."):
-			f.fail(key, frontmatter.Suggest(key.Value, fileKeys(), "the settings are "), "unknown setting %q", key.Value)
+			hint := frontmatter.Suggest(key.Value, fileKeys(), "the settings are ")
+			f.fail(key, hint, "unknown setting %q", key.Value)
 		case settings[at].Repeated && value.Kind == yaml.MappingNode:
 			f.byRole(key.Value, value)
 		default:
@@ -224,7 +225,7 @@ func (f *settingsFile) watch(value *yaml.Node) {
 	f.group("watch", value)
 }
 
-// parseSwitch reads what stands for {enabled: …}.
+// parseSwitch reads a word that stands for {enabled: …}.
 func parseSwitch(text string) (enabled string, ok bool) {
 	switch strings.ToLower(text) {
 	case "off", "false":
@@ -255,7 +256,8 @@ func (f *settingsFile) group(name string, value *yaml.Node) {
 		full := name + "." + key.Value
 		switch {
 		case !slices.Contains(keys, key.Value):
-			f.fail(key, frontmatter.Suggest(key.Value, keys, name+" has the keys "), "unknown key %q in %s", key.Value, name)
+			hint := frontmatter.Suggest(key.Value, keys, name+" has the keys ")
+			f.fail(key, hint, "unknown key %q in %s", key.Value, name)
 		case v.Tag == "!!null":
 		case slices.ContainsFunc(Table(), func(s Setting) bool { return s.Name == full }):
 			f.scalar(full, "", v)
@@ -318,7 +320,8 @@ func (f *settingsFile) assignments(value *yaml.Node) {
 			return
 		}
 		if strings.ContainsRune(v.Value, 0) {
-			f.fail(v, "remove the character", "env.set: the value of %s holds a NUL character, which no variable can", key.Value)
+			f.fail(v, "remove the character",
+				"env.set: the value of %s holds a NUL character, which no variable can", key.Value)
 			return
 		}
 		set[key.Value] = v.Value

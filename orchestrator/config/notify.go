@@ -11,14 +11,14 @@ import (
 	"kanban-run/orchestrator/notify"
 )
 
-// Notify is how a person is told what needs them.
+// Notify holds the ways to send a person messages, and their topics.
 type Notify struct {
-	Command string // words; "": none
-	Webhook string // an address, which may be a secret; "": none
+	Command string // words; "": no command
+	Webhook string // an address, which may be a secret; "": no address
 	On      []event.Topic
 }
 
-// IsSet says whether anything is told.
+// IsSet reports whether messages are sent.
 func (n Notify) IsSet() bool { return n.Command != "" || n.Webhook != "" }
 
 // defaultTopics are all that need a person.
@@ -47,7 +47,8 @@ func notifyRows() []row {
 func parseTopics(text string) (topics []event.Topic, err error) {
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' }) {
 		if !slices.Contains(event.Topics(), event.Topic(word)) {
-			return nil, &valueError{"unknown topic " + word, frontmatter.Suggest(word, strings.Fields(defaultTopics+" complete"), "the topics are ")}
+			hint := frontmatter.Suggest(word, strings.Fields(defaultTopics+" complete"), "the topics are ")
+			return nil, &valueError{"unknown topic " + word, hint}
 		}
 		topics = append(topics, event.Topic(word))
 	}
@@ -65,7 +66,8 @@ func (f *settingsFile) notify(value *yaml.Node) {
 		key, v := value.Content[i], value.Content[i+1]
 		switch {
 		case !slices.Contains(keys, key.Value):
-			f.fail(key, frontmatter.Suggest(key.Value, keys, "notify has the keys "), "unknown key %q in notify", key.Value)
+			hint := frontmatter.Suggest(key.Value, keys, "notify has the keys ")
+			f.fail(key, hint, "unknown key %q in notify", key.Value)
 		case v.Tag == "!!null":
 		case key.Value == "on" && v.Kind == yaml.SequenceNode:
 			var words []string

@@ -12,16 +12,20 @@ type Override struct {
 	Line        int
 }
 
-// With is w with the settings of a role or a task in place of its own. Errors: *Error.
+// With returns w with the settings of a role or a task in place of its own. Errors: *Error.
 func (w Watch) With(overrides []Override) (Watch, error) {
 	r := &resolver{settings: &Settings{Watch: w, given: map[string]bool{}}, origins: map[string]Origin{}}
 	var all []given
 	for _, o := range overrides {
-		g := given{name: "watch." + o.Name, value: o.Value, file: o.File, line: o.Line, source: fmt.Sprintf("%s:%d", o.File, o.Line)}
+		g := given{
+			name: "watch." + o.Name, value: o.Value,
+			file: o.File, line: o.Line, source: fmt.Sprintf("%s:%d", o.File, o.Line),
+		}
 		if o.Name == "" {
 			on, ok := parseSwitch(o.Value)
 			if g.name = "watch"; !ok {
-				return w, g.errorAt(fmt.Sprintf("%q is neither off nor a mapping", o.Value), "write watch: off, or watch: {KEY: VALUE}")
+				return w, g.errorAt(fmt.Sprintf("%q is neither off nor a mapping", o.Value),
+					"write watch: off, or watch: {KEY: VALUE}")
 			}
 			g.name, g.value = "watch.enabled", on
 		}
@@ -30,7 +34,7 @@ func (w Watch) With(overrides []Override) (Watch, error) {
 		}
 		all = append(all, g)
 		if g.name == "watch.profile" && g.value == "strict" {
-			all = slices.Concat(strictWatch(), all) // what is said beside the profile counts more
+			all = slices.Concat(strictWatch(), all) // settings beside the profile count more
 		}
 	}
 	for _, g := range all {

@@ -198,7 +198,7 @@ func (r *resolver) recordOrigin(g given) {
 	r.origins[g.name] = Origin{g.name, shown, g.source}
 }
 
-// listOrigins returns the origins in the order of the table, the roles of a setting sorted behind
+// listOrigins returns the origins in the order of the table, the roles of a setting sorted after
 // it.
 func (r *resolver) listOrigins() []Origin {
 	for name, origins := range r.choices.origins() {
@@ -216,12 +216,12 @@ func (r *resolver) listOrigins() []Origin {
 	return all
 }
 
-// own are variables of this program's that are no settings: it sets them for its agents and its
-// other process.
+// own are variables of this program that are no settings: it sets them for its agents and its other
+// process.
 var own = []string{"KANBAN_RUN_ROLE", "KANBAN_RUN_MARK", "KANBAN_RUN_ACTION", "KANBAN_RUN_JOB_TOKEN"}
 
-// checkVariables refuses a variable that looks like a setting and is none: a limit of money that is
-// misspelt would be no limit.
+// checkVariables refuses a variable that is named like a setting but is not one: a misspelt limit
+// of money would be no limit.
 func checkVariables(environ []string) error {
 	var names []string
 	for _, row := range rows() {
@@ -231,10 +231,14 @@ func checkVariables(environ []string) error {
 	}
 	for _, assignment := range environ {
 		name, value, _ := strings.Cut(assignment, "=")
-		if !strings.HasPrefix(name, "KANBAN_RUN_") || value == "" || slices.Contains(names, name) || slices.Contains(own, name) {
+		isKnown := slices.Contains(names, name) || slices.Contains(own, name)
+		if !strings.HasPrefix(name, "KANBAN_RUN_") || value == "" || isKnown {
 			continue
 		}
-		return &Error{Text: "variable " + name + ": no such setting", Fix: frontmatter.Suggest(name, names, "unset it; the variables are ")}
+		return &Error{
+			Text: "variable " + name + ": no such setting",
+			Fix:  frontmatter.Suggest(name, names, "unset it; the variables are "),
+		}
 	}
 	return nil
 }

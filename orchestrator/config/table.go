@@ -14,10 +14,10 @@ import (
 // Setting describes one setting for the help text, the completion and the documentation.
 type Setting struct {
 	Name     string // in the settings file and in Input.Flags
-	Flag     string // without dashes; "" when there is none
+	Flag     string // without dashes; "": it has no flag
 	Short    string // one letter, or ""
 	Value    string // the flag's argument in the help text; "" for a switch
-	Variable string // "" when there is none
+	Variable string // "": it has no variable
 	InFile   bool
 	Repeated bool   // the flag may be repeated, the variable holds one value a line, the file a map by role
 	Default  string // in words where it is no value
@@ -44,7 +44,7 @@ var rows = sync.OnceValue(func() []row {
 	return slices.Concat(agentRows(), limitRows(), watchRows(), checkpointRows(), notifyRows(), otherRows())
 })
 
-// agentRows are about which agents work, where, and for how long.
+// agentRows choose the agents, the place of their work, and its time.
 func agentRows() []row {
 	return []row{
 		{Setting{Name: "workdir", Flag: "workdir", Short: "C", Value: "DIR", Variable: "KANBAN_RUN_WORKDIR",
@@ -102,11 +102,12 @@ func limitRows() []row {
 	}
 }
 
-// watchRows say how running agents are watched.
+// watchRows are the limits of the watch over running agents.
 func watchRows() []row {
 	limit := func(name, value, help string, field func(*Watch) *time.Duration) row {
-		return row{Setting{Name: "watch." + name, Variable: "KANBAN_RUN_WATCH_" + strings.ToUpper(strings.ReplaceAll(name, ".", "_")), InFile: true,
-			Default: value, Help: help}, func(s *Settings, v, _ string) (err error) { *field(&s.Watch), err = parseDuration(v); return err }}
+		variable := "KANBAN_RUN_WATCH_" + strings.ToUpper(strings.ReplaceAll(name, ".", "_"))
+		return row{Setting{Name: "watch." + name, Variable: variable, InFile: true, Default: value, Help: help},
+			func(s *Settings, v, _ string) (err error) { *field(&s.Watch), err = parseDuration(v); return err }}
 	}
 	return []row{
 		{Setting{Name: "watch.enabled", Variable: "KANBAN_RUN_WATCH_ENABLED", InFile: true, Default: "true",
@@ -119,21 +120,36 @@ func watchRows() []row {
 		{Setting{Name: "watch.profile", Variable: "KANBAN_RUN_WATCH_PROFILE", InFile: true, Default: "patient",
 			Help: "patient, or strict: an agent that is silent for five minutes is ended"},
 			func(s *Settings, v, _ string) error { s.Watch.Profile = v; return checkOneOf(v, "patient", "strict") }},
-		limit("frequency", "30s", "time between two looks at an agent", func(w *Watch) *time.Duration { return &w.Frequency }),
-		limit("idle_warning", "2m", "warn of an agent without a sign for so long; it waits for no model", func(w *Watch) *time.Duration { return &w.IdleWarning }),
-		limit("idle_timeout", "5m", "and end it", func(w *Watch) *time.Duration { return &w.IdleTimeout }),
-		limit("progress_stale", "2m", "warn of an agent that is active without progress", func(w *Watch) *time.Duration { return &w.ProgressStale }),
-		limit("model_warning", "10m", "warn of a model that does not answer", func(w *Watch) *time.Duration { return &w.ModelWarning }),
-		limit("model_timeout", "20m", "and end its agent", func(w *Watch) *time.Duration { return &w.ModelTimeout }),
-		limit("mcp_timeout.default", "30s", "warn of a call of an MCP tool that takes longer", func(w *Watch) *time.Duration { return &w.MCPDefault }),
-		limit("mcp_timeout.max", "1m", "call it critical", func(w *Watch) *time.Duration { return &w.MCPMax }),
-		limit("mcp_timeout.end", "10m", "and end its agent", func(w *Watch) *time.Duration { return &w.MCPEnd }),
-		limit("first_sign", "3m", "end an agent that gives no sign after its start", func(w *Watch) *time.Duration { return &w.FirstSign }),
-		limit("left_over", "30s", "end a program that is there so long after its result", func(w *Watch) *time.Duration { return &w.LeftOver }),
-		limit("ceiling", "30m", "end an agent without progress for so long, but for a command that works", func(w *Watch) *time.Duration { return &w.Ceiling }),
-		limit("grace", "7m", "after its start an agent may be idle for so long", func(w *Watch) *time.Duration { return &w.Grace }),
-		limit("answer", "30s", "a silent agent that can be asked has so long for its answer; 0: it is not asked", func(w *Watch) *time.Duration { return &w.Answer }),
-		limit("graceful_timeout", "30s", "kill a hung agent so long after it was asked to end", func(w *Watch) *time.Duration { return &w.Graceful }),
+		limit("frequency", "30s", "time between two looks at an agent",
+			func(w *Watch) *time.Duration { return &w.Frequency }),
+		limit("idle_warning", "2m", "warn of an agent without a sign for so long; it waits for no model",
+			func(w *Watch) *time.Duration { return &w.IdleWarning }),
+		limit("idle_timeout", "5m", "and end it",
+			func(w *Watch) *time.Duration { return &w.IdleTimeout }),
+		limit("progress_stale", "2m", "warn of an agent that is active without progress",
+			func(w *Watch) *time.Duration { return &w.ProgressStale }),
+		limit("model_warning", "10m", "warn of a model that does not answer",
+			func(w *Watch) *time.Duration { return &w.ModelWarning }),
+		limit("model_timeout", "20m", "and end its agent",
+			func(w *Watch) *time.Duration { return &w.ModelTimeout }),
+		limit("mcp_timeout.default", "30s", "warn of a call of an MCP tool that takes longer",
+			func(w *Watch) *time.Duration { return &w.MCPDefault }),
+		limit("mcp_timeout.max", "1m", "call it critical",
+			func(w *Watch) *time.Duration { return &w.MCPMax }),
+		limit("mcp_timeout.end", "10m", "and end its agent",
+			func(w *Watch) *time.Duration { return &w.MCPEnd }),
+		limit("first_sign", "3m", "end an agent that gives no sign after its start",
+			func(w *Watch) *time.Duration { return &w.FirstSign }),
+		limit("left_over", "30s", "end a program that is there so long after its result",
+			func(w *Watch) *time.Duration { return &w.LeftOver }),
+		limit("ceiling", "30m", "end an agent without progress for so long, but for a command that works",
+			func(w *Watch) *time.Duration { return &w.Ceiling }),
+		limit("grace", "7m", "after its start an agent may be idle for so long",
+			func(w *Watch) *time.Duration { return &w.Grace }),
+		limit("answer", "30s", "a silent agent that can be asked has so long for its answer; 0: it is not asked",
+			func(w *Watch) *time.Duration { return &w.Answer }),
+		limit("graceful_timeout", "30s", "kill a hung agent so long after it was asked to end",
+			func(w *Watch) *time.Duration { return &w.Graceful }),
 		{Setting{Name: "watch.coordinator", Variable: "KANBAN_RUN_WATCH_COORDINATOR", InFile: true, Default: "policy",
 			Help: "policy, or person: a person has to consent before a hung agent is ended (kanban-run inbox, ack)"},
 			func(s *Settings, v, _ string) error {
@@ -143,19 +159,25 @@ func watchRows() []row {
 		{Setting{Name: "watch.judge", Variable: "KANBAN_RUN_WATCH_JUDGE", InFile: true, Default: noDefault,
 			Help: "role that answers the five questions before a hung agent is ended; without it the evidence does"},
 			func(s *Settings, v, _ string) error { s.Watch.Judge = v; return nil }},
-		limit("consent", "10m", "a person has so long for it, then the run ends with exit code 3; a judge has, too, then the evidence decides", func(w *Watch) *time.Duration { return &w.Consent }),
+		limit("consent", "10m", "a person has so long for it, then the run ends with exit code 3; "+
+			"a judge has, too, then the evidence decides",
+			func(w *Watch) *time.Duration { return &w.Consent }),
 		{Setting{Name: "watch.stages", Variable: "KANBAN_RUN_WATCH_STAGES", InFile: true, Default: "role",
-			Help: "tell of an agent without progress after three times, such as 15m 45m 60m; role: by the kind of its role; off: never"},
+			Help: "tell of an agent without progress after three times, such as 15m 45m 60m; " +
+				"role: by the kind of its role; off: never"},
 			func(s *Settings, v, _ string) (err error) { s.Watch.Stages, err = parseStages(v); return err }},
-		{Setting{Name: "watch.errors", Variable: "KANBAN_RUN_WATCH_ERRORS", InFile: true, Default: "3", Help: "warn of so many errors in a row; 0: never"},
+		{Setting{Name: "watch.errors", Variable: "KANBAN_RUN_WATCH_ERRORS", InFile: true, Default: "3",
+			Help: "warn of so many errors in a row; 0: never"},
 			func(s *Settings, v, _ string) (err error) { s.Watch.Errors, err = parseNumber(v, 0); return err }},
-		{Setting{Name: "watch.max_restarts", Variable: "KANBAN_RUN_WATCH_MAX_RESTARTS", InFile: true, Default: "2", Help: "restart the agent of a call up to so often"},
+		{Setting{Name: "watch.max_restarts", Variable: "KANBAN_RUN_WATCH_MAX_RESTARTS", InFile: true, Default: "2",
+			Help: "restart the agent of a call up to so often"},
 			func(s *Settings, v, _ string) (err error) { s.Watch.MaxRestarts, err = parseNumber(v, 0); return err }},
 		{Setting{Name: "watch.silent_agents", Variable: "KANBAN_RUN_WATCH_SILENT_AGENTS", InFile: true, Default: "warn",
 			Help: "warn or act: of an agent that tells nothing of its work, such as exec, silence proves nothing"},
 			func(s *Settings, v, _ string) error { s.Watch.SilentAgents = v; return checkOneOf(v, "warn", "act") }},
 		{Setting{Name: "watch.resume", Variable: "KANBAN_RUN_WATCH_RESUME", InFile: true, Default: "session",
-			Help: "session: work that was cut short goes on in its session, where the agent has one; fresh: it starts again"},
+			Help: "session: work that was cut short goes on in its session, where the agent has one; " +
+				"fresh: it starts again"},
 			func(s *Settings, v, _ string) error { s.Watch.Resume = v; return checkOneOf(v, "session", "fresh") }},
 	}
 }
@@ -178,13 +200,17 @@ func otherRows() []row {
 			Help: "accept or freeze a board that something other than the Manager changed"},
 			func(s *Settings, v, _ string) error { s.OnDivergence = v; return checkOneOf(v, "accept", "freeze") }},
 		{Setting{Name: "ack_timeout", Variable: "KANBAN_RUN_ACK_TIMEOUT", InFile: true, Default: "1m",
-			Help: "a supervisor has so long to answer the request to shut down, and is asked again three times on a board that is over"},
+			Help: "a supervisor has so long to answer the request to shut down, " +
+				"and is asked again three times on a board that is over"},
 			func(s *Settings, v, _ string) (err error) { s.AckTimeout, err = parseDuration(v); return err }},
 		{Setting{Name: "decisions", Variable: "KANBAN_RUN_DECISIONS", InFile: true, Default: noDefault,
-			Help: "file that operational escalations and notes are appended to; without it DECISIONS.md beside the board, if that is there"},
+			Help: "file that operational escalations and notes are appended to; " +
+				"without it DECISIONS.md beside the board, if that is there"},
 			func(s *Settings, v, _ string) error { s.Decisions = v; return nil }},
-		{Setting{Name: "checkpoint", Flag: "checkpoint", Value: "git|BRANCH", Variable: "KANBAN_RUN_CHECKPOINT", InFile: true, Default: "off",
-			Help: "git: keep the state of a board as commits, on the branch board/NAME or on BRANCH, so that it can go on in another clone"},
+		{Setting{Name: "checkpoint", Flag: "checkpoint", Value: "git|BRANCH", Variable: "KANBAN_RUN_CHECKPOINT",
+			InFile: true, Default: "off",
+			Help: "git: keep the state of a board as commits, on the branch board/NAME or on BRANCH, " +
+				"so that it can go on in another clone"},
 			func(s *Settings, v, _ string) error {
 				s.Git.On, s.Git.Branch = v != "off" && v != "", ""
 				if s.Git.On && v != "git" {
@@ -192,19 +218,22 @@ func otherRows() []row {
 				}
 				return nil
 			}},
-		{Setting{Name: "checkpoint_remote", Flag: "checkpoint-remote", Value: "REMOTE", Variable: "KANBAN_RUN_CHECKPOINT_REMOTE", InFile: true, Default: "origin",
+		{Setting{Name: "checkpoint_remote", Flag: "checkpoint-remote", Value: "REMOTE",
+			Variable: "KANBAN_RUN_CHECKPOINT_REMOTE", InFile: true, Default: "origin",
 			Help: "name or address of the repository that gets that branch; none: it stays here"},
 			func(s *Settings, v, _ string) error { s.Git.Remote = v; return nil }},
 		{Setting{Name: "checkpoint_signed", Variable: "KANBAN_RUN_CHECKPOINT_SIGNED", InFile: true, Default: "false",
 			Help: "go on only from a checkpoint whose signature git trusts"},
 			func(s *Settings, v, _ string) (err error) { s.Git.Signed, err = parseBool(v); return err }},
 		{Setting{Name: "secrets_allow", InFile: true, Default: "none",
-			Help: "files, by path or by git's name of their contents, that checkpoints may hold although they look like secrets"}, nil},
+			Help: "files, by path or by git's name of their contents, that checkpoints may hold " +
+				"although they look like secrets"}, nil},
 		{Setting{Name: "on_overlap", Variable: "KANBAN_RUN_ON_OVERLAP", InFile: true, Default: "wait",
 			Help: "wait for, or only warn of, another board's step that works on the same files"},
 			func(s *Settings, v, _ string) error { s.OnOverlap = v; return checkOneOf(v, "wait", "warn") }},
-		{Setting{Name: "on_tool_unavailable", Variable: "KANBAN_RUN_ON_TOOL_UNAVAILABLE", InFile: true, Default: "caveat",
-			Help: "caveat, retry, skip or stop: what becomes of an agent whose tool is not there"},
+		{Setting{Name: "on_tool_unavailable", Variable: "KANBAN_RUN_ON_TOOL_UNAVAILABLE", InFile: true,
+			Default: "caveat",
+			Help:    "caveat, retry, skip or stop: what becomes of an agent whose tool is not there"},
 			func(s *Settings, v, _ string) error {
 				s.OnTool = event.OnTool(v)
 				return checkOneOf(v, "caveat", "retry", "skip", "stop")
@@ -235,7 +264,7 @@ func parseDuration(v string) (time.Duration, error) {
 	return d, nil
 }
 
-// parseStages reads three times; nil for role, none for off.
+// parseStages reads three times; nil for role, an empty list for off.
 func parseStages(v string) ([]time.Duration, error) {
 	switch v {
 	case "role":
@@ -243,7 +272,8 @@ func parseStages(v string) ([]time.Duration, error) {
 	case "off":
 		return []time.Duration{}, nil
 	}
-	bad := &valueError{fmt.Sprintf("%q are no three times, each longer than the one before", v), "write for example 15m 45m 60m, or role, or off"}
+	bad := &valueError{fmt.Sprintf("%q are no three times, each longer than the one before", v),
+		"write for example 15m 45m 60m, or role, or off"}
 	var all []time.Duration
 	for _, word := range strings.Fields(v) {
 		d, err := parseDuration(word)

@@ -5,11 +5,16 @@ import (
 	"time"
 )
 
-// strictWatch are the settings of the strict profile: seed 000 knows no patience with models, and
-// none with agents that tell nothing.
+// strictWatch returns the settings of the strict profile: seed 000 has patience neither with models
+// nor with agents that tell nothing.
 func strictWatch() []given {
-	return []given{{name: "watch.model_warning", value: "2m"}, {name: "watch.model_timeout", value: "5m"}, {name: "watch.mcp_timeout.end", value: "1m"},
-		{name: "watch.grace", value: "0"}, {name: "watch.silent_agents", value: "act"}}
+	return []given{
+		{name: "watch.model_warning", value: "2m"},
+		{name: "watch.model_timeout", value: "5m"},
+		{name: "watch.mcp_timeout.end", value: "1m"},
+		{name: "watch.grace", value: "0"},
+		{name: "watch.silent_agents", value: "act"},
+	}
 }
 
 // finishWatch puts the strict profile over the defaults, and checks the limits.
@@ -32,16 +37,19 @@ func (r *resolver) finishWatch() error {
 	return r.checkWatch()
 }
 
-// minFrequency is what a check takes at most under load.
+// minFrequency is the longest time that a check takes under load.
 const minFrequency = 100 * time.Millisecond
 
-// checkWatch refuses a warning that comes after what it warns of, and a look that is
-// rarer than what it is to see.
+// checkWatch refuses a warning that comes after the limit that it warns of, and a check that is
+// rarer than the limit that it has to see.
 func (r *resolver) checkWatch() error {
 	w := r.settings.Watch
 	if w.Frequency > 0 && w.Frequency < minFrequency {
 		o := r.sourceOf("watch.frequency", w.Frequency)
-		return &Error{Text: fmt.Sprintf("watch.frequency is %s (%s), and has to be %s at least", o.Value, o.Source, minFrequency), Fix: "0 turns the watch off"}
+		return &Error{
+			Text: fmt.Sprintf("watch.frequency is %s (%s), and has to be %s at least", o.Value, o.Source, minFrequency),
+			Fix:  "0 turns the watch off",
+		}
 	}
 	for _, pair := range []struct {
 		first, then       string
@@ -57,15 +65,18 @@ func (r *resolver) checkWatch() error {
 	} {
 		if pair.notUnder > 0 && pair.shorter > pair.notUnder {
 			first, then := r.sourceOf(pair.first, pair.shorter), r.sourceOf(pair.then, pair.notUnder)
-			return &Error{Text: fmt.Sprintf("%s is %s (%s), and longer than %s, %s (%s)", pair.first, first.Value, first.Source, pair.then, then.Value, then.Source),
-				Fix: "the first has to come before the second"}
+			return &Error{
+				Text: fmt.Sprintf("%s is %s (%s), and longer than %s, %s (%s)",
+					pair.first, first.Value, first.Source, pair.then, then.Value, then.Source),
+				Fix: "the first has to come before the second",
+			}
 		}
 	}
 	return nil
 }
 
-// sourceOf is where a limit came from. Of a role's or a task's limits those of the settings
-// are not known one by one.
+// sourceOf returns the origin of a limit. Of a role's or a task's limits those that are taken from
+// the settings have no place of their own.
 func (r *resolver) sourceOf(name string, value time.Duration) Origin {
 	if o, ok := r.origins[name]; ok {
 		return o

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// FindReply is the reply in an agent's last message: the message if it begins with a brace,
+// FindReply returns the reply in an agent's last message: the message if it begins with a brace,
 // otherwise the last JSON object in a Markdown fence, otherwise the last one in the text. Without
-// an object it is the message, so that Parse says what is wrong with it.
+// an object it returns the message, so that Parse names the fault.
 func FindReply(message string) string {
 	text := strings.TrimSpace(message)
 	if strings.HasPrefix(text, "{") {
@@ -22,7 +22,7 @@ func FindReply(message string) string {
 	return text
 }
 
-// lastFenced is the last object that is alone in a fence.
+// lastFenced returns the last object that is alone in a fence.
 func lastFenced(text string) string {
 	found := ""
 	for _, part := range strings.Split(text, "```") {
@@ -38,7 +38,7 @@ func lastFenced(text string) string {
 // maxLooks bounds the search for an object in a text: each brace may begin one.
 const maxLooks = 64
 
-// lastObject is the object that ends last in the text; of several, the one that begins first.
+// lastObject returns the object that ends last in the text; of several, the one that begins first.
 func lastObject(text string) string {
 	from, to := 0, 0
 	for at, looks := len(text), 0; looks < maxLooks; looks++ {
@@ -52,7 +52,7 @@ func lastObject(text string) string {
 	return text[from:to]
 }
 
-// objectLength is the length of the object at the beginning of the text; 0 where there is none.
+// objectLength returns the length in bytes of the object at the beginning of the text, or 0.
 func objectLength(text string) int {
 	var object json.RawMessage
 	decoder := json.NewDecoder(strings.NewReader(text))

@@ -1,4 +1,4 @@
-// Package contract says what agents are told and what a valid reply is. It reads and writes no
+// Package contract has the inputs of agents and the form of their replies. It reads and writes no
 // files.
 package contract
 
@@ -11,7 +11,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Input is what an agent is told: the JSON object of a call that begins a session, or the text of
+// Input is the input of an agent: the JSON object of a call that begins a session, or the text of
 // one that continues a session. Source: seed 004, "Input Specification (Supervisor → Agent)".
 type Input struct {
 	JSON  []byte
@@ -21,8 +21,8 @@ type Input struct {
 	head managerHead // of a Manager's
 }
 
-// ForTask is the input of a task agent. Both are paths as agents see them. feedback says why its
-// earlier work on the task was sent back; "" leaves the field out.
+// ForTask returns the input of a task agent. Both paths are as agents see them. feedback is the
+// reason why its earlier work on the task was sent back; "" leaves the field out.
 func ForTask(task, kanban, feedback string) (Input, error) {
 	text, err := json.Marshal(struct {
 		TaskFile   string `json:"task_file"`
@@ -32,7 +32,7 @@ func ForTask(task, kanban, feedback string) (Input, error) {
 	return Input{JSON: text}, err
 }
 
-// ForInstruction is the input of a single shot.
+// ForInstruction returns the input of a single shot.
 func ForInstruction(instruction string) (Input, error) {
 	text, err := json.Marshal(struct {
 		Instruction string `json:"instruction"`
@@ -40,7 +40,7 @@ func ForInstruction(instruction string) (Input, error) {
 	return Input{JSON: text}, err
 }
 
-// AnomalyReport is what the Manager is told of an agent that was ended: seed 000, "anomaly_report".
+// AnomalyReport tells the Manager of an agent that was ended: seed 000, "anomaly_report".
 type AnomalyReport struct {
 	Type    string         `json:"type"`
 	Content AnomalyContent `json:"content"`
@@ -55,13 +55,13 @@ type AnomalyContent struct {
 	Recommendation string `json:"recommendation"`
 }
 
-// Report is the report of what was found wrong with the agent of a role.
+// Report returns the report of an anomaly of a role's agent.
 func Report(role string, a event.Anomaly) AnomalyReport {
 	return AnomalyReport{"anomaly_report", AnomalyContent{role, a.Type, a.Severity, a.Details, a.Advice}}
 }
 
-// ForManager is the input of the Manager. No other agent gets the list of tasks. With anomalies
-// the done task is not done: its agent was ended for them.
+// ForManager returns the input of the Manager. No other agent gets the list of tasks. With
+// anomalies the done task is not done: its agent was ended for them.
 func ForManager(kanban, done string, anomalies []AnomalyReport, tasks []string) (Input, error) {
 	return withTasks(managerHead{kanban, done, anomalies}, notNil(tasks))
 }
@@ -82,9 +82,9 @@ func withTasks(head managerHead, tasks []string) (Input, error) {
 	return Input{JSON: text, Tasks: tasks, head: head}, err
 }
 
-// GoOn is what an agent is told whose work on the input was cut short, in the session of that
-// work. why says what cut it short; "" where only that is known. The tool may have died before it
-// kept the input, so that is told again.
+// GoOn returns the text by which an agent goes on, in its session, with work on the input that was
+// cut short. why is the cause, "" where it is not known. The text repeats the input: the tool may
+// have died before it kept that.
 func (in Input) GoOn(why string) string {
 	asked := in.Text
 	if asked == "" {
@@ -93,15 +93,17 @@ func (in Input) GoOn(why string) string {
 	if why == "" {
 		why = "Your program was stopped."
 	}
-	return "Your work on this was cut short. " + why + " Go on from where you were, and do not do again what is done; " +
+	return "Your work on this was cut short. " + why +
+		" Go on from where you were, and do not do again what is done; " +
 		"a command that was running may have been broken off in the middle.\n\nThis is what you were asked:\n\n" + asked
 }
 
-// MaxInline is how long a text may be that the journal holds itself, in bytes.
+// MaxInline is the greatest length, in bytes, of a text that the journal holds itself.
 const MaxInline = 4 << 10
 
-// Journaled is the input as the journal holds it: all of it, or what remains where a part is too
-// long. That part is to be stored beside the journal; stored is nil where there is none.
+// Journaled returns the input as the journal holds it: all of it, or, where a part is too long, the
+// rest without that part. The part is to be stored beside the journal; stored is nil without such a
+// part.
 func (in Input) Journaled() (inline json.RawMessage, stored []byte, err error) {
 	if in.Text != "" {
 		if len(in.Text) > MaxInline {
@@ -123,7 +125,7 @@ func (in Input) Journaled() (inline json.RawMessage, stored []byte, err error) {
 	return inline, stored, err
 }
 
-// Restore is the reverse of Journaled.
+// Restore reverses Journaled.
 func Restore(inline json.RawMessage, stored []byte) (Input, error) {
 	restore := restoreJSON
 	if bytes.HasPrefix(inline, []byte(`"`)) {

@@ -6,7 +6,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// judgeInput is what a judge is told: the anomaly, and the reboot test as the evidence answers it.
+// judgeInput is the input of a judge: the anomaly, and the reboot test as the evidence answers it.
 // Source: seed 000, "5-Question Reboot Test".
 type judgeInput struct {
 	Type    string         `json:"type"` // reboot_test
@@ -17,7 +17,7 @@ type judgeInput struct {
 	Answers []event.Answer `json:"answers"`
 }
 
-// ForJudge is the input of a judge of a running attempt.
+// ForJudge returns the input of a judge of a running attempt.
 func ForJudge(r event.AttemptRef, kanban string, a event.Anomaly, answers []event.Answer) (Input, error) {
 	text, err := json.Marshal(judgeInput{"reboot_test", r.Task, kanban, r.Call, Report(r.Role, a), answers})
 	return Input{JSON: text}, err
@@ -33,7 +33,7 @@ type JudgeReply struct {
 	Message string      `json:"message"`
 }
 
-// JudgeAnswer is one of them.
+// JudgeAnswer is the answer to one question.
 type JudgeAnswer struct {
 	Yes      bool   `json:"yes"`
 	Evidence string `json:"evidence"`
@@ -47,7 +47,7 @@ func decodeJudge(text string) (*Reply, *Failure) {
 	return &Reply{Status: OK, Message: r.Message, Judge: &r}, nil
 }
 
-// Answers are the five in their order.
+// Answers returns the five answers in their order.
 func (r JudgeReply) Answers() []JudgeAnswer { return []JudgeAnswer{r.Q1, r.Q2, r.Q3, r.Q4, r.Q5} }
 
 var judgeKeys = []string{"q1", "q2", "q3", "q4", "q5", "message"}

@@ -8,10 +8,10 @@ import (
 	"kanban-run/schema"
 )
 
-// Kind says which contract a call is under: what its reply has to look like.
+// Kind is the contract of a call: the form that its reply must have.
 type Kind int
 
-// An instruction is judged like a task; only the Manager's reply says what comes next. A review's
+// An instruction is judged like a task; only the Manager's reply names the next task. A review's
 // reply is any text: seed 003, "Supervisor Feedback". A review command has no reply.
 const (
 	Task Kind = iota
@@ -24,7 +24,7 @@ const (
 	Judge      // of an agent that judges a hung one: seed 000
 )
 
-// Of is the contract of a call of a step.
+// Of returns the contract of a call of a step.
 func Of(c event.Call) Kind {
 	switch c {
 	case event.ManagerCall:
@@ -83,7 +83,7 @@ func (k Kind) Schema() string {
 	}
 }
 
-// Expected is that JSON Schema, as text for people.
+// Expected returns that JSON Schema, as text for people.
 func (k Kind) Expected() string {
 	if k == Review {
 		return "any text"
@@ -92,9 +92,9 @@ func (k Kind) Expected() string {
 	return string(source)
 }
 
-// ReplySchema is that JSON Schema as tools take it: in one line, without the name of its dialect,
-// which some refuse, and without what is only for people. It is an error for a review, which has
-// none.
+// ReplySchema returns that JSON Schema as tools take it: in one line, without the name of its
+// dialect, which some refuse, and without the parts that are only for people. It returns an error
+// for a review, which has no schema.
 func (k Kind) ReplySchema() ([]byte, error) {
 	source, err := schema.Source(k.Schema())
 	if err != nil {
@@ -123,7 +123,8 @@ func (k Kind) ReplyForm() string {
 	return replyForm + string(source)
 }
 
-const replyForm = `When your work is done, your final message is one JSON object and nothing else: no text around it, no Markdown fence.
+const replyForm = `When your work is done, your final message is one JSON object and nothing else: ` +
+	`no text around it, no Markdown fence.
 It fits this JSON Schema:
 
 `

@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxReply is how long a reply may be, in bytes.
+// MaxReply is the greatest length of a reply, in bytes.
 const MaxReply = 16 << 20
 
 const (
@@ -71,7 +71,8 @@ func scanObject(text string) (members map[string]json.RawMessage, end int64, fai
 			keys++
 		case token.Kind() == '0' && !isFloat(token.String()):
 			number := token.String()
-			return nil, 0, Failed("a number out of range at byte %d: %s", d.InputOffset()-int64(len(number))+1, shownText(number))
+			return nil, 0, Failed("a number out of range at byte %d: %s",
+				d.InputOffset()-int64(len(number))+1, shownText(number))
 		case depth == 0:
 			return members, d.InputOffset(), nil
 		}
@@ -85,7 +86,7 @@ func scanObject(text string) (members map[string]json.RawMessage, end int64, fai
 	}
 }
 
-// isFloat says whether a number is one that a float can hold.
+// isFloat reports whether a float can hold a number.
 func isFloat(number string) bool {
 	if len(number) > maxNumber {
 		return false
@@ -109,7 +110,7 @@ func notJSON(text string, err error) *Failure {
 	}
 }
 
-// notAnObject says what the text begins with in place of an object; nil where it begins with one.
+// notAnObject returns the fault of a text that begins with no object, or nil.
 func notAnObject(text string) *Failure {
 	switch {
 	case text == "":
@@ -127,7 +128,7 @@ func notAnObject(text string) *Failure {
 	}
 }
 
-// kindOf is the kind of a JSON value that begins with this byte.
+// kindOf names the kind of a JSON value that begins with this byte.
 func kindOf(first byte) string {
 	switch first {
 	case '[':
@@ -159,7 +160,8 @@ func invalidUTF8(text string) int {
 	}
 }
 
-// shownText is the beginning of a text, quoted in ASCII so that no character can pass for another.
+// shownText returns the beginning of a text, quoted in ASCII so that no character can pass for
+// another.
 func shownText(text string) string {
 	const most = 24
 	if len(text) > most {

@@ -13,7 +13,7 @@ import (
 	"kanban-run/schema"
 )
 
-// Status is what an agent says of its work. All four are valid: seed 004, "Status Values".
+// Status is an agent's own verdict on its work. All four are valid: seed 004, "Status Values".
 type Status string
 
 // The values of Status.

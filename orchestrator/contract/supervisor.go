@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// ReadyInput is what a resident supervisor is told once at its start: seed 001, "Prompt Input
-// Parsing" and "Init Phase".
+// ReadyInput is the input of a resident supervisor at its start: seed 001, "Prompt Input Parsing"
+// and "Init Phase".
 type ReadyInput struct {
 	Type        string     `json:"type"`        // init
 	Role        string     `json:"role"`        // supervisor
@@ -24,14 +24,14 @@ type ReadyInput struct {
 	Reports     []TextFile `json:"reports"`     // of its earlier checkpoints, with Recovery
 }
 
-// Baseline is what has happened before a supervisor starts.
+// Baseline is the history of the board before a supervisor starts.
 type Baseline struct {
 	States      []RoleState `json:"states"`
 	Wisdom      []TextFile  `json:"wisdom"`
 	TeamSession string      `json:"team_session"` // path of team-session.json
 }
 
-// RoleState is what a finished step came to.
+// RoleState is the result of a finished step.
 type RoleState struct {
 	Task     string `json:"task"`
 	Role     string `json:"role"`
@@ -40,14 +40,14 @@ type RoleState struct {
 	Decision string `json:"decision,omitempty"` // the Manager's message
 }
 
-// TextFile is a file of the run's folder, or what was added to it.
+// TextFile is a file of the run's folder, or the text that was added to it.
 type TextFile struct {
 	Path string `json:"path"`
 	Text string `json:"text"`
 }
 
-// CheckpointInput is what wakes a supervisor: seed 001, "Step 3: Incremental Context Load". It has
-// only what is new since its last checkpoint.
+// CheckpointInput wakes a supervisor: seed 001, "Step 3: Incremental Context Load". It has only the
+// news since its last checkpoint.
 type CheckpointInput struct {
 	Type      string      `json:"type"` // checkpoint_request
 	ID        string      `json:"task_id"`
@@ -62,21 +62,22 @@ type CheckpointInput struct {
 	Init      *ReadyInput `json:"init,omitempty"` // for a supervisor that remembers nothing
 }
 
-// ForReady is the input of a supervisor that starts.
+// ForReady returns the input of a supervisor that starts.
 func ForReady(in ReadyInput) (Input, error) {
 	in.complete()
 	text, err := json.Marshal(in)
 	return Input{JSON: text}, err
 }
 
-// complete sets what is the same in all of them.
+// complete sets the fields that are the same in all of them.
 func (in *ReadyInput) complete() {
 	in.Type, in.Role = "init", "supervisor"
-	in.Baseline.States, in.Baseline.Wisdom, in.Reports = notNil(in.Baseline.States), notNil(in.Baseline.Wisdom), notNil(in.Reports)
+	in.Baseline.States, in.Baseline.Wisdom = notNil(in.Baseline.States), notNil(in.Baseline.Wisdom)
+	in.Reports = notNil(in.Reports)
 }
 
-// ForCheckpoint is the input of a supervisor that is woken. One that goes on in its
-// tool's session gets text alone.
+// ForCheckpoint returns the input of a supervisor that is woken. One that goes on in its tool's
+// session gets text alone.
 func ForCheckpoint(in CheckpointInput, inSession bool) (Input, error) {
 	in.Type = "checkpoint_request"
 	in.Scope, in.States, in.Messages = notNil(in.Scope), notNil(in.States), notNil(in.Messages)
@@ -101,10 +102,11 @@ func notNil[E any](list []E) []E {
 	return list
 }
 
-// markdown is seed 001's "Checkpoint Request", and then what is new.
+// markdown returns seed 001's "Checkpoint Request", and then the news.
 func (in CheckpointInput) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Checkpoint Request\ntask_id: %s\nscope: [%s]\npipeline_progress: %s\n", in.ID, strings.Join(in.Scope, ", "), in.Progress)
+	fmt.Fprintf(&b, "## Checkpoint Request\ntask_id: %s\nscope: [%s]\npipeline_progress: %s\n",
+		in.ID, strings.Join(in.Scope, ", "), in.Progress)
 	fmt.Fprintf(&b, "\n### Finished since the last checkpoint\n\n")
 	for _, s := range in.States {
 		fmt.Fprintf(&b, "- %s by %s: %s: %s\n", s.Task, s.Role, s.Status, event.OneLine(s.Message))
@@ -157,10 +159,10 @@ type CheckpointReply struct {
 	Wisdom    string   `json:"wisdom"`
 }
 
-// Failed says whether the supervisor reports an error of its own.
+// Failed reports whether the reply is an error of the supervisor's own.
 func (r *CheckpointReply) Failed() bool { return r.Type == "error" }
 
-// maxWhole is how long the reply of a supervisor or a judge may be, in bytes: it is read by people.
+// maxWhole bounds the reply of a supervisor or a judge, in bytes: people read it.
 const maxWhole = 1 << 20
 
 // parseWhole judges the format of a supervisor's or a judge's reply, and never its content. All of
@@ -193,11 +195,11 @@ func parseWhole(k Kind, text string) (*Reply, *Failure) {
 	if r.Failed() && strings.TrimSpace(r.Message) == "" {
 		return nil, Failed("an error needs a message")
 	}
-	r.Score = math.Abs(r.Score) // -0 is none
+	r.Score = math.Abs(r.Score) // no score is -0
 	return &Reply{Status: OK, Message: r.Message, Checkpoint: &r}, nil
 }
 
-// FormatReport is the report of a checkpoint: what the supervisor wrote, below the verdict.
+// FormatReport returns the report of a checkpoint: the supervisor's own text, below the verdict.
 func (r *CheckpointReply) FormatReport(id string, scope, missing []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s: %s (score: %.2f)\n\n", id, r.Verdict, r.Score)
@@ -227,10 +229,13 @@ func allOneLine(texts []string) []string {
 	return lines
 }
 
-// supervisorKeys are the keys of the schema of a supervisor's reply.
+// supervisorKeys returns the keys of the schema of a supervisor's reply.
 func supervisorKeys(k Kind) []string {
 	if k == Ready {
 		return []string{"type", "message"}
 	}
-	return []string{"type", "message", "task_id", "verdict", "score", "key_findings", "decisions", "risks", "quality_trend", "artifacts_read", "report", "wisdom"}
+	return []string{
+		"type", "message", "task_id", "verdict", "score", "key_findings", "decisions", "risks",
+		"quality_trend", "artifacts_read", "report", "wisdom",
+	}
 }

@@ -10,15 +10,15 @@ import (
 type Checkpoint struct {
 	ID       string   `json:"id"`
 	Step     int      `json:"step"`
-	Verdict  string   `json:"verdict"` // pass, warn or block; none: it came to no verdict
+	Verdict  string   `json:"verdict"` // pass, warn, block or event.NoVerdict
 	Score    float64  `json:"score"`   // from 0 to 1
 	Trend    string   `json:"quality_trend,omitempty"`
 	Findings []string `json:"key_findings,omitempty"`
 	Report   string   `json:"report,omitempty"` // path of its report, from the board's folder
-	Reason   string   `json:"reason,omitempty"` // why it came to no verdict
+	Reason   string   `json:"reason,omitempty"` // why there is no verdict
 }
 
-// String is the checkpoint in a few words.
+// String returns the checkpoint in a few words.
 func (c Checkpoint) String() string {
 	if c.Verdict == event.NoVerdict {
 		return c.ID + " no verdict"
@@ -30,12 +30,13 @@ func (c Checkpoint) String() string {
 	return text
 }
 
-// checkpointOf is the checkpoint that an event ends; false: it ends none.
+// checkpointOf returns the checkpoint that an event ends, and false for any other event.
 func checkpointOf(e event.Event) (Checkpoint, bool) {
 	switch e := e.(type) {
 	case event.CheckpointHeld:
-		return Checkpoint{ID: e.Data.ID, Step: e.Step, Verdict: e.Data.Verdict, Score: e.Data.Score, Trend: e.Trend, Findings: e.Data.Findings,
-			Report: e.Data.Report}, true
+		d := e.Data
+		return Checkpoint{ID: d.ID, Step: e.Step, Verdict: d.Verdict, Score: d.Score, Trend: e.Trend,
+			Findings: d.Findings, Report: d.Report}, true
 	case event.SupervisorFailed:
 		return Checkpoint{ID: e.Task, Step: e.Step, Verdict: event.NoVerdict, Reason: e.Reason}, true
 	case event.ScopeViolated:

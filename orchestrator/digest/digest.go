@@ -1,5 +1,5 @@
-// Package digest condenses a board's journal to what a report shows: its runs, its steps, and the
-// attempts of each.
+// Package digest condenses a board's journal to the contents of a report: its runs, its steps, and
+// the attempts of each.
 package digest
 
 import (
@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// Digest is what happened to a board. Add folds the journal's entries into it; the caller sets
-// Board, Outcome, Text and Advice. Its JSON is that of `kanban-run report --json`.
+// Digest is the history of a board. Add folds the journal's entries into it; the caller sets Board,
+// Outcome, Text and Advice. Its JSON is that of `kanban-run report --json`.
 type Digest struct {
 	Board   string        `json:"board"`
 	Workdir string        `json:"workdir"` // of the last run: the folder in which the paths of tasks are
@@ -36,7 +36,7 @@ type Digest struct {
 	clock
 }
 
-// Counts are how often something happened, also in the steps that Keep left out.
+// Counts are the numbers of events, also of those in the steps that Keep left out.
 type Counts struct {
 	Finished int `json:"finished_steps"`
 	Attempts int `json:"attempts"`
@@ -89,10 +89,10 @@ func (c *clock) tick(last time.Time, e event.Entry) (since time.Duration) {
 	return since
 }
 
-// pause is how much longer than its attempt a time has to be that holds a pause of the program.
+// pause is the least excess of a time over its attempt that is taken for a pause of the program.
 const pause = 2 * time.Second
 
-// Step is the work of an agent on a task, and what the Manager made of it.
+// Step is the work of an agent on a task, and the Manager's decision about it.
 type Step struct {
 	Step     int        `json:"step"`
 	Task     string     `json:"task"`
@@ -115,7 +115,7 @@ type Step struct {
 	attemptBegan time.Duration // of took, when the last attempt began
 }
 
-// State is how far a step came.
+// State is the progress of a step.
 type State string
 
 // The states of a step.
@@ -154,7 +154,7 @@ type Attempt struct {
 	Told string `json:"-"` // its input, of which a long one is cut
 }
 
-// Result is how an attempt ended.
+// Result is the ending of an attempt.
 type Result string
 
 // The results of an attempt.
@@ -241,8 +241,9 @@ func (d *Digest) resume(step int, task, role string, at time.Time) {
 	}
 }
 
-// Culprit is the step in which an incomplete board stopped, nil where it stopped between two
-// steps. Of a board that only lacks tasks that are ok, it is the last step of one that is not.
+// Culprit returns the step in which an incomplete board stopped, nil where it stopped between two
+// steps. For a board that only lacks tasks that are ok, it returns the last step of one that is
+// not.
 func (d *Digest) Culprit() *Step {
 	if len(d.Steps) == 0 || d.Outcome == event.Complete {
 		return nil

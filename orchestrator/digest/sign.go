@@ -7,14 +7,14 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Sign is what the watch saw of a running attempt, or did about it: seed 000.
+// Sign is an observation or an action of the watch about a running attempt: seed 000.
 type Sign struct {
 	Time time.Time `json:"time"`
 	Kind SignKind  `json:"kind"`
 	Text string    `json:"text"`
 }
 
-// SignKind is what a sign is of.
+// SignKind is the kind of a sign.
 type SignKind string
 
 // The kinds of signs.
@@ -30,7 +30,7 @@ const (
 
 const mostSigns = 100
 
-// watch adds the sign that an entry is.
+// watch adds the sign of an entry, where it has one.
 func (s *Step) watch(e event.Entry) {
 	kind, ok := kindOf(e.Event)
 	if !ok {
@@ -71,7 +71,7 @@ func kindOf(e event.Event) (SignKind, bool) {
 	}
 }
 
-// mostTold is how much of an input is kept, in bytes.
+// mostTold bounds the part of an input that is kept, in bytes.
 const mostTold = 1600
 
 func toldOf(e event.AttemptStarted) string {

@@ -13,8 +13,11 @@ func (s *Step) add(e event.Entry) {
 	switch ev := e.Event.(type) {
 	case event.AttemptStarted:
 		s.attemptBegan = s.took
-		s.Attempts = append(s.Attempts, Attempt{Call: ev.Call, Role: ev.Role, Attempt: ev.Attempt, Round: ev.Round, Adapter: ev.Adapter, Command: ev.Command,
-			GoesOn: ev.GoesOn, Began: e.Time, Result: Pending, Told: toldOf(ev)})
+		s.Attempts = append(s.Attempts, Attempt{
+			Call: ev.Call, Role: ev.Role, Attempt: ev.Attempt, Round: ev.Round,
+			Adapter: ev.Adapter, Command: ev.Command,
+			GoesOn: ev.GoesOn, Began: e.Time, Result: Pending, Told: toldOf(ev),
+		})
 	case event.ToolsUsed:
 		s.update(func(a *Attempt) { a.Tools = &ev.ToolWork })
 	case event.SessionNamed:
@@ -39,7 +42,8 @@ func (s *Step) add(e event.Entry) {
 		s.Manager, s.Message, s.walked = ev.Status, ev.Message, ev.Sentence().Text
 	case event.ReviewHeld:
 		s.update(func(a *Attempt) {
-			a.Result, a.Millis, a.Message, a.SentBack, a.Session, a.Spent = Accepted, ev.Millis, ev.Feedback, !ev.Completed, ev.Session, ev.Spent
+			a.Result, a.Millis, a.Message, a.SentBack = Accepted, ev.Millis, ev.Feedback, !ev.Completed
+			a.Session, a.Spent = ev.Session, ev.Spent
 		})
 	case event.JudgeAnswered:
 		s.addJudge(ev, e.Time)
@@ -65,8 +69,8 @@ func (s *Step) add(e event.Entry) {
 	}
 }
 
-// note keeps what a person should know of an event of the step, beside its attempts. It reports
-// whether there was any such thing.
+// note keeps the sentence of an event of the step, beside its attempts, for a person. It reports
+// whether the event has one of that weight.
 func (s *Step) note(e event.Event) bool {
 	said := e.Sentence()
 	of := said.Step == s.Step || e.Subject() == s.Task
@@ -85,8 +89,11 @@ func (s *Step) addJudge(e event.JudgeAnswered, at time.Time) {
 	if e.Tries == 0 {
 		return
 	}
-	a := Attempt{Call: JudgeCall, Role: e.Judge, Attempt: 1, Adapter: e.Adapter, Command: e.Command, Began: at.Add(-time.Duration(e.Millis) * time.Millisecond), Millis: e.Millis,
-		Result: Accepted, Status: "ok", Message: e.Verdict(), Spent: e.Spent}
+	a := Attempt{
+		Call: JudgeCall, Role: e.Judge, Attempt: 1, Adapter: e.Adapter, Command: e.Command,
+		Began: at.Add(-time.Duration(e.Millis) * time.Millisecond), Millis: e.Millis,
+		Result: Accepted, Status: "ok", Message: e.Verdict(), Spent: e.Spent,
+	}
 	if e.Reason != "" {
 		a.Result, a.Status, a.Message, a.Reason = Stopped, "", "", e.Reason
 	}
@@ -102,7 +109,8 @@ func (s *Step) update(change func(*Attempt)) {
 
 func (s *Step) accept(e event.ReplyAccepted) {
 	s.update(func(a *Attempt) {
-		a.Result, a.Millis, a.Status, a.Message, a.Session, a.Spent = Accepted, e.Millis, e.Status, e.Message, e.Session, e.Spent
+		a.Result, a.Millis, a.Status, a.Message = Accepted, e.Millis, e.Status, e.Message
+		a.Session, a.Spent = e.Session, e.Spent
 	})
 	s.Message = e.Message
 	switch e.Call {
@@ -127,7 +135,7 @@ func (s *Step) finish(e event.StepFinished) {
 	}
 }
 
-// Walked is the Manager's word where no attempt has it, because walk was the Manager; else "".
+// Walked returns the Manager's word where no attempt has it, because walk was the Manager; else "".
 func (s *Step) Walked() string { return s.walked }
 
 // Rejections counts the replies that did not have the right format.
@@ -141,7 +149,7 @@ func (s *Step) Rejections() int {
 	return n
 }
 
-// SentBack counts how often a supervisor was not content with the work.
+// SentBack counts the reviews that were not content with the work.
 func (s *Step) SentBack() int {
 	n := 0
 	for _, a := range s.Attempts {
@@ -152,7 +160,7 @@ func (s *Step) SentBack() int {
 	return n
 }
 
-// Last is the last attempt, nil before the first.
+// Last returns the last attempt, nil before the first.
 func (s *Step) Last() *Attempt {
 	if len(s.Attempts) == 0 {
 		return nil

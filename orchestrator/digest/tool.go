@@ -19,7 +19,7 @@ type Tool struct {
 
 const mostTools = 64
 
-// addTool adds what an agent missed.
+// addTool adds the tool that an agent missed.
 func (d *Digest) addTool(e event.ToolUnavailable) {
 	i := slices.IndexFunc(d.Tools, func(t Tool) bool { return t.Tool == e.Tool })
 	if i < 0 {

@@ -1,10 +1,10 @@
 package event
 
-// Alert is what an event is in the terms of seed 002, "Supervisor Report Format". The zero value is
-// that of an event of which the report says nothing.
+// Alert is an event in the terms of seed 002, "Supervisor Report Format". The zero value is that of
+// an event that the report leaves out.
 type Alert struct {
 	Severity string   // INFO, WARN or CRITICAL
-	Type     string   // one of AlertTypes; "": it is no alert, and only what was done counts
+	Type     string   // one of AlertTypes; "": no alert, only Actions are reported
 	Owner    string   // a role, or a board; "": the role of the open step
 	Actions  []string // that were taken, of AlertActions
 }
@@ -19,17 +19,28 @@ const (
 // escalate is the action of telling the Lead.
 const escalate = "ESCALATE"
 
-// AlertSeverities, AlertTypes and AlertActions are the enums of the report, as the seed lists them.
+// AlertSeverities returns the severities of the report, in the order of the seed.
 func AlertSeverities() []string { return []string{AlertInfo, AlertWarning, AlertCritical} }
 
+// AlertTypes returns the types of alerts, in the order of the seed.
 func AlertTypes() []string {
-	return []string{"IDLE_BREACH", "REVIEW_SLA_BREACH", "LOOP_SUSPECTED", "DUPLICATE_TASK_KEY", "OVERLAP_SCOPE", "STUCK", "TOOL_UNAVAILABLE",
-		"HANDOFF_DUPLICATE", "HANDOFF_MISSING", "SPLIT_BRAIN_DETECTED", "STATE_DIVERGENCE", "RECONCILE_CONFLICT", "SNAPSHOT_NOT_FOUND", "SNAPSHOT_CONFLICT",
-		"RECONCILE_LOCK_ENTER", "RECONCILE_LOCK_EXIT", "TEARDOWN_BLOCKED", "FORCED_FINALIZE_CANDIDATE", "DECISIONS_SCOPE_VIOLATION", "DECISIONS_MARKER_MISSING"}
+	return []string{
+		"IDLE_BREACH", "REVIEW_SLA_BREACH", "LOOP_SUSPECTED", "DUPLICATE_TASK_KEY", "OVERLAP_SCOPE",
+		"STUCK", "TOOL_UNAVAILABLE",
+		"HANDOFF_DUPLICATE", "HANDOFF_MISSING", "SPLIT_BRAIN_DETECTED", "STATE_DIVERGENCE",
+		"RECONCILE_CONFLICT", "SNAPSHOT_NOT_FOUND", "SNAPSHOT_CONFLICT",
+		"RECONCILE_LOCK_ENTER", "RECONCILE_LOCK_EXIT",
+		"TEARDOWN_BLOCKED", "FORCED_FINALIZE_CANDIDATE",
+		"DECISIONS_SCOPE_VIOLATION", "DECISIONS_MARKER_MISSING",
+	}
 }
 
+// AlertActions returns the actions of the report, in the order of the seed.
 func AlertActions() []string {
-	return []string{"PING", "NUDGE", escalate, "REASSIGN_PROPOSAL", "TEARDOWN_RETRY", "RECONCILE_LOCK_ENTER", "RECONCILE_LOCK_EXIT", "FORCED_FINALIZE"}
+	return []string{
+		"PING", "NUDGE", escalate, "REASSIGN_PROPOSAL", "TEARDOWN_RETRY",
+		"RECONCILE_LOCK_ENTER", "RECONCILE_LOCK_EXIT", "FORCED_FINALIZE",
+	}
 }
 
 // alert returns the sentence as that of an alert.

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// End is what an attempt came to, in each event that ends one.
+// End is the common part of all events that end an attempt.
 type End struct {
-	Left    string    `json:"board_sha256,omitempty"`        // the board as the attempt left it; "" when it is not known
-	Millis  int64     `json:"millis"`                        // that it worked; 0: not known
-	Session string    `json:"session,omitempty" text:"free"` // that its tool named, and would go on in; "": none
+	Left    string    `json:"board_sha256,omitempty"`        // of the board after the attempt; "": not known
+	Millis  int64     `json:"millis"`                        // of work; 0: not known
+	Session string    `json:"session,omitempty" text:"free"` // that its tool named, for work to go on in; "": not named
 	Spent   *Spending `json:"spent,omitempty"`               // nil: its tool does not tell
 }
 
@@ -22,7 +22,7 @@ type AttemptEnd struct {
 	End
 }
 
-// EndOf returns the end of the attempt that an event ends; false: it ends none.
+// EndOf returns the end of the attempt that e ends, and false for any other event.
 func EndOf(e Event) (AttemptEnd, bool) {
 	ended, ok := e.(interface {
 		About() AttemptRef
@@ -34,8 +34,8 @@ func EndOf(e Event) (AttemptEnd, bool) {
 	return AttemptEnd{ended.About(), ended.end()}, true
 }
 
-// AttemptStarted is the intent to start a program. Input is what it is told: the JSON object of a
-// call that begins in a new session, a JSON string of one that goes on in another. It stands in the
+// AttemptStarted is the intent to start a program. Input is the JSON object of a call that begins
+// in a new session, or the JSON string of one that goes on in another session. It stands in the
 // first attempt of a call; the others get the same. With Stored it has only a part: see there.
 type AttemptStarted struct {
 	AttemptRef
@@ -50,13 +50,13 @@ type AttemptStarted struct {
 	Resumes bool            `json:"resumes,omitempty"`          // if it is cut short, its work goes on in its session
 	GoesOn  bool            `json:"goes_on,omitempty"`          // it goes on with work that was cut short
 	// Stored names a file of the run, by the SHA-256 of its bytes in hex, that holds the rest of
-	// Input: the list of tasks of a Manager's, the whole of a string.
+	// Input: a Manager's list of tasks, or the whole of a string.
 	Stored string `json:"stored,omitempty"`
 }
 
 func (AttemptStarted) Kind() string { return "ATTEMPT_STARTED" }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e AttemptStarted) Sentence() Sentence {
 	switch {
 	case e.Call == CommandCall:
@@ -66,7 +66,8 @@ func (e AttemptStarted) Sentence() Sentence {
 	case e.Call == CheckpointCall && !e.GoesOn:
 		return inStep(e.Step, Routine, "%s is woken%s", e.Role, e.Again())
 	case e.GoesOn:
-		return inStep(e.Step, Routine, "%s goes on in its session with the work that was cut short%s", e.Role, e.Again())
+		return inStep(e.Step, Routine, "%s goes on in its session with the work that was cut short%s",
+			e.Role, e.Again())
 	case e.Round > 0:
 		return inStep(e.Step, Routine, "%s goes on with the work (round %d)", e.Role, e.Round)
 	default:
@@ -74,8 +75,8 @@ func (e AttemptStarted) Sentence() Sentence {
 	}
 }
 
-// SessionNamed says in which session the running attempt works, as soon as its tool names it: what
-// is left of a killed run can be gone on with there.
+// SessionNamed is the session of the running attempt, journaled as soon as its tool names it, so
+// that the work of a killed run can go on there.
 type SessionNamed struct {
 	AttemptRef
 	Session string `json:"session" text:"free"`
@@ -83,13 +84,13 @@ type SessionNamed struct {
 
 func (SessionNamed) Kind() string { return "SESSION_NAMED" }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e SessionNamed) Sentence() Sentence {
 	return inStep(e.Step, Trace, "%s works in session %s", e.Role, e.Session)
 }
 
-// Baseline is the board as it was before the first Manager attempt of a step: what the Manager's
-// own changes are told from. The list of tasks is the one in the Manager's input.
+// Baseline is the board before the first Manager attempt of a step, against which the Manager's own
+// changes are found. The list of tasks is the one in the Manager's input.
 type Baseline struct {
 	BoardSHA string `json:"board_sha256"`
 	Current  string `json:"current"` // "" when the board was terminal
@@ -104,14 +105,14 @@ type ReplyAccepted struct {
 	NextTask  *string  `json:"next_task,omitempty"`
 	Tasks     []string `json:"tasks,omitempty"`
 	TasksSHA  string   `json:"tasks_sha256,omitempty"`
-	Unchecked bool     `json:"unchecked,omitempty"` // the agent does not say that the work is done, so no command looks at it
+	Unchecked bool     `json:"unchecked,omitempty"` // not claimed to be done by the agent: no command checks it
 
 	End `text:"free"`
 }
 
 func (ReplyAccepted) Kind() string { return "REPLY_ACCEPTED" }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e ReplyAccepted) Sentence() Sentence {
 	if e.Call == ReadyCall {
 		return say(Success, tag+Brief(e.Message))
@@ -126,15 +127,15 @@ func (e ReplyAccepted) Sentence() Sentence {
 	return s
 }
 
-// ReplyRejected is the outcome of an attempt whose reply does not have the right format. Disagreed
-// says that the reply was well formed and contradicted what the Manager wrote onto the board.
+// ReplyRejected is the outcome of an attempt whose reply does not have the right format, or, with
+// Disagreed, contradicts the board that the Manager wrote.
 type ReplyRejected struct {
 	AttemptRef
 	Reason    string `json:"reason" text:"free"`
 	Exit      string `json:"exit" text:"free"`
 	Received  string `json:"received" text:"free"`
 	Stderr    string `json:"stderr,omitempty" text:"free"`
-	Output    string `json:"output,omitempty" text:"free"` // folder with the attempt's full streams; "" when it printed nothing
+	Output    string `json:"output,omitempty" text:"free"` // folder of its full streams; "": it printed nothing
 	Disagreed bool   `json:"disagreed,omitempty"`
 	Lost      bool   `json:"lost,omitempty"` // the tool does not know the session that the attempt was to go on in
 	Died      bool   `json:"died,omitempty"` // the program that stays for the whole run has died
@@ -146,7 +147,7 @@ type ReplyRejected struct {
 
 func (ReplyRejected) Kind() string { return "REPLY_REJECTED" }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e ReplyRejected) Sentence() Sentence {
 	exit, what := "", "rejected"
 	if !strings.Contains(e.Reason, e.Exit) {
@@ -165,7 +166,7 @@ func (e ReplyRejected) Sentence() Sentence {
 	return s
 }
 
-// then is what follows from the rejection.
+// then returns what follows from the rejection, in words.
 func (e ReplyRejected) then() string {
 	switch {
 	case e.Died:
@@ -193,13 +194,13 @@ type AttemptStopped struct {
 
 func (AttemptStopped) Kind() string { return "ATTEMPT_STOPPED" }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e AttemptStopped) Sentence() Sentence {
 	return inStep(e.Step, Warning, "%s stopped%s: %s", e.Name(), e.Spent.suffix(), e.Reason)
 }
 
-// UseOf is what a program came to whose end an event is: of an attempt, or of a judge.
-// false: it is no such end.
+// UseOf returns the time and the spending of the attempt or judge that e ends. It returns false for
+// any other event, and for a judge that was never started.
 func UseOf(e Event) (millis int64, spent *Spending, ok bool) {
 	if j, is := e.(JudgeAnswered); is {
 		return j.Millis, j.Spent, j.Tries > 0

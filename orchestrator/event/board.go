@@ -12,7 +12,7 @@ func (BoardWriteStarted) Kind() string { return "BOARD_WRITE_STARTED" }
 
 func (e BoardWriteStarted) Subject() string { return e.Task }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e BoardWriteStarted) Sentence() Sentence {
 	return traceOf(e).in(e.Step)
 }
@@ -28,7 +28,7 @@ func (BoardWritten) Kind() string { return "BOARD_WRITTEN" }
 
 func (e BoardWritten) Subject() string { return e.Task }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e BoardWritten) Sentence() Sentence {
 	return traceOf(e).in(e.Step)
 }
@@ -41,13 +41,13 @@ type BoardEnded struct {
 	Current  string `json:"current,omitempty"` // the task that was current
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (BoardEnded) Kind() string { return "BOARD_ENDED" }
 
-// Subject is the checkpoint, or the supervisor's role.
+// Subject returns the checkpoint, or the supervisor's role.
 func (e BoardEnded) Subject() string { return e.Task }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e BoardEnded) Sentence() Sentence {
 	return say(Critical, e.Task+" ends the board: it says ended: blocked")
 }
@@ -60,19 +60,19 @@ type ManagerWalked struct {
 	Message  string  `json:"message" text:"free"`
 	NextTask *string `json:"next_task"`
 	Marked   bool    `json:"marked,omitempty"`              // the task is marked as done
-	Warning  string  `json:"warning,omitempty" text:"free"` // the board cannot say how it ended
+	Warning  string  `json:"warning,omitempty" text:"free"` // set where the board cannot record how it ended
 	Before   string  `json:"before_sha256"`                 // the board that it was decided on,
 	Current  string  `json:"current"`                       // the task that it named, "" where it was over,
 	After    string  `json:"after_sha256"`                  // and as the decision leaves it
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (ManagerWalked) Kind() string { return "MANAGER_WALKED" }
 
-// Subject is the task.
+// Subject returns the task.
 func (e ManagerWalked) Subject() string { return e.Task }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e ManagerWalked) Sentence() Sentence {
 	return inStep(e.Step, weightOfStatus(e.Status), "%s %s: %s", ManagerRole, e.Status, Brief(e.Message))
 }

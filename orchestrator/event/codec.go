@@ -78,10 +78,10 @@ var decoders = map[string]func(data []byte) (Event, error){
 	"RECONCILE_CONFLICT":         decoderOf[ReconcileConflict](),
 }
 
-// Kinds is every kind of event, sorted.
+// Kinds returns every kind of event, sorted.
 func Kinds() []string { return slices.Sorted(maps.Keys(decoders)) }
 
-// Decode is the reverse of encoding/json's Marshal for an event of the given kind.
+// Decode reverses encoding/json's Marshal for an event of the given kind.
 func Decode(kind string, data []byte) (Event, error) {
 	decode, ok := decoders[kind]
 	if !ok {

@@ -33,9 +33,9 @@ func Actor(e Event) string {
 	}
 }
 
-// StateDiverged says that something changed that only its owner may change (seed 002, "If external
-// mutation is detected", step 1): the board in another turn than the Manager's, state.md, or the
-// journal.
+// StateDiverged is a change that only the owner of the changed state may make (seed 002, "If
+// external mutation is detected", step 1): of the board in another turn than the Manager's, of
+// state.md, or of the journal.
 type StateDiverged struct {
 	Source string `json:"source"` // what was changed: one of the Source constants
 	Step   int    `json:"step,omitempty"`
@@ -50,13 +50,15 @@ func (StateDiverged) Kind() string { return "STATE_DIVERGENCE" }
 
 func (e StateDiverged) Subject() string { return e.Task }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e StateDiverged) Sentence() Sentence {
 	switch {
-	case e.Source != SourceBoard, e.Before == e.After, e.Policy == PolicyRestore, e.Policy == PolicyAsk: // which the text explains
+	// The text of these names the consequence.
+	case e.Source != SourceBoard, e.Before == e.After, e.Policy == PolicyRestore, e.Policy == PolicyAsk:
 		return inStep(e.Step, Warning, "%s", e.Text).tell(Team, "").alert(AlertWarning, e.Kind(), "")
 	case e.Policy == PolicyFreeze:
-		return inStep(e.Step, Warning, "%s; the board is frozen", e.Text).tell(Team, "").alert(AlertWarning, e.Kind(), "")
+		return inStep(e.Step, Warning, "%s; the board is frozen", e.Text).
+			tell(Team, "").alert(AlertWarning, e.Kind(), "")
 	default:
 		return inStep(e.Step, Warning, "%s; the file stands", e.Text).tell(Team, "").alert(AlertWarning, e.Kind(), "")
 	}
@@ -67,7 +69,7 @@ const (
 	PolicyAccept  = "accept"  // the file stands
 	PolicyRestore = "restore" // what makes its end is put back, and all else stands
 	PolicyFreeze  = "freeze"  // nothing goes on before the Lead has looked at it
-	PolicyAsk     = "ask"     // the same for an end of which it cannot be told who wrote it
+	PolicyAsk     = "ask"     // as freeze, for an end whose author is unknown
 )
 
 // What a STATE_DIVERGENCE is about.
@@ -92,7 +94,7 @@ func (HandoffOffered) Kind() string { return "STATE_OWNERSHIP_HANDOFF" }
 
 func (e HandoffOffered) Subject() string { return e.Board }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e HandoffOffered) Sentence() Sentence {
 	return traceOf(e)
 }
@@ -108,7 +110,7 @@ func (HandoffAcked) Kind() string { return "STATE_OWNERSHIP_ACK" }
 
 func (e HandoffAcked) Subject() string { return e.Board }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e HandoffAcked) Sentence() Sentence {
 	return traceOf(e)
 }
@@ -125,12 +127,14 @@ func (HandoffDuplicate) Kind() string { return "HANDOFF_DUPLICATE" }
 
 func (e HandoffDuplicate) Subject() string { return e.Board }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e HandoffDuplicate) Sentence() Sentence {
-	return say(Warning, fmt.Sprintf("HANDOFF_DUPLICATE: epoch %d was handed over again to %s, which changed nothing", e.Epoch, e.Owner)).alert(AlertInfo, e.Kind(), "")
+	text := fmt.Sprintf("HANDOFF_DUPLICATE: epoch %d was handed over again to %s, which changed nothing",
+		e.Epoch, e.Owner)
+	return say(Warning, text).alert(AlertInfo, e.Kind(), "")
 }
 
-// HandoffMissing says that a run wrote which was never made the owner (rule 10). The previous owner
+// HandoffMissing is a write by a run that was never made the owner (rule 10). The previous owner
 // stays, and the board is frozen.
 type HandoffMissing struct {
 	Board string `json:"board" text:"free"`
@@ -142,12 +146,12 @@ func (HandoffMissing) Kind() string { return "HANDOFF_MISSING" }
 
 func (e HandoffMissing) Subject() string { return e.Board }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e HandoffMissing) Sentence() Sentence {
 	return say(Critical, e.Text).alert(AlertWarning, e.Kind(), "")
 }
 
-// SplitBrain says that more than one run took the board for its own (rule 11). The board is frozen.
+// SplitBrain is a board that more than one run took for its own (rule 11). The board is frozen.
 type SplitBrain struct {
 	Board  string   `json:"board" text:"free"`
 	Owners []string `json:"owners"`
@@ -158,7 +162,7 @@ func (SplitBrain) Kind() string { return "SPLIT_BRAIN_DETECTED" }
 
 func (e SplitBrain) Subject() string { return e.Board }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e SplitBrain) Sentence() Sentence {
 	return say(Critical, e.Text).tell(Lead, AboutPerson).alert(AlertCritical, e.Kind(), "", escalate)
 }
@@ -176,12 +180,12 @@ func (SnapshotTaken) Kind() string { return "SNAPSHOT_TAKEN" }
 
 func (e SnapshotTaken) Subject() string { return e.Board }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e SnapshotTaken) Sentence() Sentence {
 	return traceOf(e)
 }
 
-// SnapshotNotFound says that there is nothing to roll back to. The board is frozen.
+// SnapshotNotFound is a reconcile without a state to roll back to. The board is frozen.
 type SnapshotNotFound struct {
 	Board string `json:"board" text:"free"`
 	Text  string `json:"text" text:"free"`
@@ -191,13 +195,13 @@ func (SnapshotNotFound) Kind() string { return "SNAPSHOT_NOT_FOUND" }
 
 func (e SnapshotNotFound) Subject() string { return e.Board }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e SnapshotNotFound) Sentence() Sentence {
 	return say(Critical, e.Text).alert(AlertCritical, e.Kind(), "", escalate)
 }
 
-// SnapshotConflict says that there are several states to roll back to with the same replay index.
-// The board is frozen.
+// SnapshotConflict is a reconcile with several states of the same replay index to roll back to. The
+// board is frozen.
 type SnapshotConflict struct {
 	Board       string   `json:"board" text:"free"`
 	ReplayIndex uint64   `json:"replay_index"`
@@ -209,7 +213,7 @@ func (SnapshotConflict) Kind() string { return "SNAPSHOT_CONFLICT" }
 
 func (e SnapshotConflict) Subject() string { return e.Board }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e SnapshotConflict) Sentence() Sentence {
 	return say(Critical, e.Text).alert(AlertCritical, e.Kind(), "", escalate)
 }
@@ -224,14 +228,14 @@ func (LockEntered) Kind() string { return "RECONCILE_LOCK_ENTER" }
 
 func (e LockEntered) Subject() string { return e.Board }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e LockEntered) Sentence() Sentence {
 	return traceOf(e).alert(AlertInfo, e.Kind(), "", e.Kind())
 }
 
-// LockExited turns RECONCILE_LOCK off. It is the entry of the rollback trail: what was rolled back
-// to, why, and which tasks that affects. State replaces the state of the work when records were
-// passed over; it is absent when there was no impact.
+// LockExited turns RECONCILE_LOCK off. It is the entry of the rollback trail: the state that was
+// rolled back to, the reason, and the tasks affected. State replaces the state of the work when
+// records were passed over; it is absent when there was no impact.
 type LockExited struct {
 	Board       string          `json:"board" text:"free"`
 	Reason      string          `json:"reason" text:"free"`
@@ -248,12 +252,13 @@ func (LockExited) Kind() string { return "RECONCILE_LOCK_EXIT" }
 
 func (e LockExited) Subject() string { return e.Board }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e LockExited) Sentence() Sentence {
-	return say(Note, fmt.Sprintf("reconciled with the state at record %d: %s", e.ReplayIndex, e.Decision)).alert(AlertInfo, e.Kind(), "", e.Kind())
+	text := fmt.Sprintf("reconciled with the state at record %d: %s", e.ReplayIndex, e.Decision)
+	return say(Note, text).alert(AlertInfo, e.Kind(), "", e.Kind())
 }
 
-// ReconcileConflict says that a replay of the records does not go through. The board is frozen.
+// ReconcileConflict is a replay of the records that fails. The board is frozen.
 type ReconcileConflict struct {
 	Board    string   `json:"board" text:"free"`
 	Findings []string `json:"findings" text:"free"`
@@ -264,7 +269,7 @@ func (ReconcileConflict) Kind() string { return "RECONCILE_CONFLICT" }
 
 func (e ReconcileConflict) Subject() string { return e.Board }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e ReconcileConflict) Sentence() Sentence {
 	return say(Critical, e.Text).alert(AlertCritical, e.Kind(), "", escalate)
 }

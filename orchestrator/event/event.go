@@ -10,7 +10,7 @@ import (
 type Event interface {
 	Kind() string       // the record's type in the journal
 	Subject() string    // the task that it is about, or the board
-	Sentence() Sentence // what a person reads of it
+	Sentence() Sentence // for people
 }
 
 // Entry is an event with its place in the journal.
@@ -34,10 +34,10 @@ type AttemptRef struct {
 	Round   int    `json:"round,omitempty"` // of work and review, from 1; 0: of the first work, or of no review
 }
 
-// Subject is the task.
+// Subject returns the task.
 func (r AttemptRef) Subject() string { return r.Task }
 
-// About is the attempt that an event is about.
+// About returns r: the events that embed it are about one attempt.
 func (r AttemptRef) About() AttemptRef { return r }
 
 // Player returns the program of the attempt in words.
@@ -63,7 +63,7 @@ func (r AttemptRef) Name() string {
 	return fmt.Sprintf("%s attempt %d", r.Role, r.Attempt)
 }
 
-// Again says behind a sentence which attempt it is, "" for the first.
+// Again returns the number of the attempt as the end of a sentence, "" for the first.
 func (r AttemptRef) Again() string {
 	if r.Attempt == 1 {
 		return ""

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// GitWay is by what way checkpoints get to their remote. Agents can change it; a change counts once a
+// GitWay is the route of checkpoints to their remote. Agents can change it; a change counts once a
 // person has accepted it.
 type GitWay struct {
 	Board    string   `json:"board,omitempty" text:"free"`    // its path in the repository
@@ -14,14 +14,16 @@ type GitWay struct {
 	Settings []string `json:"settings,omitempty" text:"free"` // of the user's git: KEY DIGEST, sorted
 }
 
-// ChangesSince says in words what is other than it was; "": nothing is.
+// ChangesSince describes in words what differs from was; "": they are equal.
 func (w *GitWay) ChangesSince(was *GitWay) string {
 	var changes []string
 	if w.Address != was.Address {
-		changes = append(changes, fmt.Sprintf("the address of the remote was %s and is %s", orNone(was.Address), orNone(w.Address)))
+		changes = append(changes, fmt.Sprintf("the address of the remote was %s and is %s",
+			orNone(was.Address), orNone(w.Address)))
 	}
 	if w.Board != was.Board {
-		changes = append(changes, fmt.Sprintf("the repository is another one: the board was %s in it and is %s", was.Board, w.Board))
+		changes = append(changes, fmt.Sprintf("the repository is another one: the board was %s in it and is %s",
+			was.Board, w.Board))
 	}
 	names := append(keysMissing(w.Settings, was.Settings), keysMissing(was.Settings, w.Settings)...)
 	if slices.Sort(names); len(names) > 0 {
@@ -30,7 +32,7 @@ func (w *GitWay) ChangesSince(was *GitWay) string {
 	return strings.Join(changes, "; ")
 }
 
-// keysMissing are the keys of the settings that others lack.
+// keysMissing returns the keys of the settings that others lack.
 func keysMissing(settings, others []string) (keys []string) {
 	for _, s := range settings {
 		if key, _, _ := strings.Cut(s, " "); !slices.Contains(others, s) {

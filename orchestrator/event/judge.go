@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// JudgeAsked says that an agent is asked the questions of the reboot test about the running
-// attempt: seed 000, "5-Question Reboot Test". It works beside that attempt.
+// JudgeAsked is the start of an agent that answers the questions of the reboot test about the
+// running attempt: seed 000, "5-Question Reboot Test". It works beside that attempt.
 type JudgeAsked struct {
 	AttemptRef
 	Anomaly `text:"free"`
@@ -16,15 +16,15 @@ type JudgeAsked struct {
 	Mark    string `json:"mark"` // of its processes
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (JudgeAsked) Kind() string { return "JUDGE_ASKED" }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e JudgeAsked) Sentence() Sentence {
 	return inStep(e.Step, Warning, "%s judges %s: %s", e.Judge, e.Player(), e.Details)
 }
 
-// JudgeAnswered is what the judge came to. Without answers the evidence decides.
+// JudgeAnswered is the answer of the judge. Without answers the evidence decides.
 type JudgeAnswered struct {
 	AttemptRef
 	Judge    string    `json:"judge"`
@@ -32,22 +32,22 @@ type JudgeAnswered struct {
 	Command  string    `json:"command" text:"free"`
 	Answers  []Answer  `json:"answers,omitempty" text:"free"`
 	Advice   string    `json:"advice,omitempty" text:"free"` // for the agent
-	Decision Decision  `json:"decision,omitempty"`           // Continue or Assist; "": the test goes on with the answers
+	Decision Decision  `json:"decision,omitempty"`           // Continue or Assist; "": the answers decide
 	Reason   string    `json:"reason,omitempty" text:"free"` // why there are no answers, or why they are void
-	Tries    int       `json:"tries"`                        // 0: none was started
+	Tries    int       `json:"tries"`                        // 0: the judge was never started
 	Millis   int64     `json:"millis"`
 	Spent    *Spending `json:"spent,omitempty"` // by all tries; nil: its tool does not tell
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (JudgeAnswered) Kind() string { return "JUDGE_ANSWERED" }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e JudgeAnswered) Sentence() Sentence {
 	return inStep(e.Step, Note, "%s %s%s", e.Judge, e.Verdict(), e.Spent.suffix())
 }
 
-// Verdict is what the judge says, in words that follow its name.
+// Verdict returns the judge's answers in words that follow its name.
 func (e JudgeAnswered) Verdict() string {
 	var said []string
 	for i, a := range e.Answers {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Limits are what a run may use, as journaled when it starts. Zero is no limit, but for MaxRetries.
+// Limits bound a run; they are journaled when it starts. Zero is no limit, but for MaxRetries.
 type Limits struct {
 	MaxRetries     int   `json:"max_retries"` // attempts after the first one, for each call; seed 004: 3
 	MaxSteps       int   `json:"max_steps"`
@@ -14,7 +14,7 @@ type Limits struct {
 	MaxTaskSteps   int   `json:"max_task_steps,omitempty"`      // of one task, as the next two
 	MaxTaskCost    int64 `json:"max_task_cost_microusd,omitempty"`
 	MaxTaskMillis  int64 `json:"max_task_duration_millis,omitempty"`
-	MaxAttemptCost int64 `json:"max_attempt_cost_microusd,omitempty"` // held by the agents themselves, as far as they can
+	MaxAttemptCost int64 `json:"max_attempt_cost_microusd,omitempty"` // held by the agents, as far as they can
 }
 
 // OfCost names the settings that only agents which tell their cost can keep to.
@@ -29,8 +29,8 @@ func (l Limits) OfCost() []string {
 	return names
 }
 
-// String names the limits of what a run and its tasks may use: "$5.00, 1h, 10 steps; of a task
-// $1.00". "" when there are none.
+// String names the limits of a run and of its tasks: "$5.00, 1h, 10 steps; of a task $1.00". "" is
+// a run without limits.
 func (l Limits) String() string {
 	run := listed(l.MaxCost, l.MaxMillis, l.MaxSteps)
 	if task := listed(l.MaxTaskCost, l.MaxTaskMillis, l.MaxTaskSteps); task != "" {

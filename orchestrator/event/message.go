@@ -1,6 +1,6 @@
 package event
 
-// MessageType is what a message to a running agent is for.
+// MessageType is the purpose of a message to a running agent.
 type MessageType string
 
 // The types: seed 000, "发送给 Executor 的消息", and the word of a person.
@@ -10,7 +10,7 @@ const (
 	Tell        MessageType = "tell"
 )
 
-// Content is what a message says: seed 000, "通信协议".
+// Content is the body of a message: seed 000, "通信协议".
 type Content struct {
 	Reason       string   `json:"reason,omitempty"`               // of a health check: idle_detected or progress_stale
 	IdleDuration float64  `json:"idle_duration,omitempty"`        // of a health check, in minutes
@@ -23,11 +23,11 @@ type Content struct {
 	Text string `json:"text,omitempty" text:"free"` // of a person
 }
 
-// String is what the message says in words.
+// String returns the message in words.
 func (c Content) String() string { return c.Question + c.Details + c.Text }
 
-// MessageSent says that a running agent is told or asked something. It stands in the journal
-// before the agent reads it. It changes nothing, as all events about messages.
+// MessageSent is a message or question to a running agent. It stands in the journal before the
+// agent reads it. Like all events about messages it changes nothing.
 type MessageSent struct {
 	AttemptRef
 	ID      string      `json:"id"`
@@ -36,10 +36,10 @@ type MessageSent struct {
 	Content Content     `json:"content" text:"free"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (MessageSent) Kind() string { return "MESSAGE_SENT" }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e MessageSent) Sentence() Sentence {
 	to, text := e.Player(), Brief(e.Content.String())
 	switch {
@@ -54,17 +54,17 @@ func (e MessageSent) Sentence() Sentence {
 	}
 }
 
-// MessageHeard says that the agent has the message, or what it answers to a question.
+// MessageHeard is the receipt of a message, or the answer to a question.
 type MessageHeard struct {
 	AttemptRef
 	ID     string `json:"id"`
 	Answer string `json:"answer,omitempty" text:"free"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (MessageHeard) Kind() string { return "MESSAGE_HEARD" }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e MessageHeard) Sentence() Sentence {
 	if e.Answer == "" {
 		return inStep(e.Step, Note, "%s has the message", e.Player())
@@ -72,7 +72,7 @@ func (e MessageHeard) Sentence() Sentence {
 	return inStep(e.Step, Note, "%s answers: %s", e.Player(), Brief(e.Answer))
 }
 
-// MessageLost says that the agent never got a message, or has not answered a question.
+// MessageLost is a message that the agent never got, or a question that it has not answered.
 type MessageLost struct {
 	AttemptRef
 	ID     string      `json:"id"`
@@ -81,10 +81,10 @@ type MessageLost struct {
 	Text   string      `json:"text,omitempty" text:"free"` // of a message that was never sent
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (MessageLost) Kind() string { return "MESSAGE_LOST" }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e MessageLost) Sentence() Sentence {
 	what := "got the message"
 	if e.Type == HealthCheck {
@@ -97,8 +97,8 @@ func (e MessageLost) Sentence() Sentence {
 	return s
 }
 
-// MessageID is the ID of the message that an event is about, or of the person's
-// answer; "": it is about none.
+// MessageID returns the ID of the message, or of the person's answer, that e is about; "" for any
+// other event.
 func MessageID(e Event) string {
 	switch e := e.(type) {
 	case MessageSent:

@@ -6,26 +6,28 @@ import (
 	"strings"
 )
 
-// DuplicateTask says that another run works on a task: seed 002, "Duplicate / Overlap Work". In
-// the same process its end is waited for, else this run ends. It changes nothing.
+// DuplicateTask is a task that another run works on: seed 002, "Duplicate / Overlap Work". This run
+// waits for the end of one in the same process, and else ends. It changes nothing.
 type DuplicateTask struct {
 	Task  string `json:"task"`
 	Owner string `json:"owner"` // the board whose run has it; "": it is not known
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (DuplicateTask) Kind() string { return "DUPLICATE_TASK_KEY" }
 
-// Subject is the task.
+// Subject returns the task.
 func (e DuplicateTask) Subject() string { return e.Task }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e DuplicateTask) Sentence() Sentence {
-	return say(Warning, fmt.Sprintf("DUPLICATE_TASK_KEY: %s is worked on by the run of %s", e.Task, cmp.Or(e.Owner, "another board"))).tell(Team, "").alert(AlertWarning, e.Kind(), e.Owner)
+	text := fmt.Sprintf("DUPLICATE_TASK_KEY: %s is worked on by the run of %s",
+		e.Task, cmp.Or(e.Owner, "another board"))
+	return say(Warning, text).tell(Team, "").alert(AlertWarning, e.Kind(), e.Owner)
 }
 
-// ScopeOverlaps says that another step works on files that a task
-// declares, too. It changes nothing.
+// ScopeOverlaps is a step of another board that works on files of this task, too. It changes
+// nothing.
 type ScopeOverlaps struct {
 	Task      string   `json:"task"`
 	Owner     string   `json:"owner"`                  // the board whose run is at work, and
@@ -34,65 +36,66 @@ type ScopeOverlaps struct {
 	Waits     bool     `json:"waits"`                  // for the end of that step
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (ScopeOverlaps) Kind() string { return "OVERLAP_SCOPE" }
 
-// Subject is the task.
+// Subject returns the task.
 func (e ScopeOverlaps) Subject() string { return e.Task }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e ScopeOverlaps) Sentence() Sentence {
-	text := fmt.Sprintf("OVERLAP_SCOPE: %s changes %s, and so does the work on %s of %s", e.Task, strings.Join(e.Files, " and "), e.OwnerTask, e.Owner)
+	text := fmt.Sprintf("OVERLAP_SCOPE: %s changes %s, and so does the work on %s of %s",
+		e.Task, strings.Join(e.Files, " and "), e.OwnerTask, e.Owner)
 	if e.Waits {
 		text += ": it waits for the end of that step"
 	}
 	return say(Warning, text).tell(Team, "").alert(AlertInfo, e.Kind(), e.Owner)
 }
 
-// MarkerMissing says that DECISIONS.md has not the sections that entries belong to: seed 002,
-// "Bounded DECISIONS Contribution Rule". It changes nothing.
+// MarkerMissing is a DECISIONS.md without the sections that entries belong to: seed 002, "Bounded
+// DECISIONS Contribution Rule". It changes nothing.
 type MarkerMissing struct {
 	Board string `json:"board" text:"free"`
 	Text  string `json:"text" text:"free"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (MarkerMissing) Kind() string { return "DECISIONS_MARKER_MISSING" }
 
-// Subject is the board.
+// Subject returns the board.
 func (e MarkerMissing) Subject() string { return e.Board }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e MarkerMissing) Sentence() Sentence {
 	return say(Warning, e.Text).alert(AlertWarning, e.Kind(), "")
 }
 
-// DecisionsViolated says that an entry stood outside of its section in DECISIONS.md, and was
-// taken out. It changes nothing.
+// DecisionsViolated is an entry that stood outside of its section in DECISIONS.md, and was taken
+// out. It changes nothing.
 type DecisionsViolated struct {
 	Board string `json:"board" text:"free"`
 	Text  string `json:"text" text:"free"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (DecisionsViolated) Kind() string { return "DECISIONS_SCOPE_VIOLATION" }
 
-// Subject is the board.
+// Subject returns the board.
 func (e DecisionsViolated) Subject() string { return e.Board }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e DecisionsViolated) Sentence() Sentence {
 	return say(Critical, e.Text).alert(AlertCritical, e.Kind(), "", escalate)
 }
 
-// Substitutes are the agents that take a role's work over, one after the other, when its own has
-// come to nothing: seed 002, "Reassignment Readiness". Each is an adapter or another role.
+// Substitutes are the agents that take over a role's work, in this order, when its own agent has
+// failed: seed 002, "Reassignment Readiness". Each is an adapter or another role.
 type Substitutes struct {
 	Role   string   `json:"role"` // in lower case
 	Agents []string `json:"agents"`
 }
 
-// Reassigned says that another agent takes the open call over, with the same input.
+// Reassigned gives the open call to another agent, with the same input.
 type Reassigned struct {
 	Step   int    `json:"step"`
 	Task   string `json:"task"`
@@ -103,19 +106,20 @@ type Reassigned struct {
 	Reason string `json:"reason" text:"free"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (Reassigned) Kind() string { return "REASSIGNED" }
 
-// Subject is the task.
+// Subject returns the task.
 func (e Reassigned) Subject() string { return e.Task }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e Reassigned) Sentence() Sentence {
-	return inStep(e.Step, Warning, "%s takes the work of %s over, with the same input: %s", e.To, e.Role, Brief(OneLine(e.Reason))).tell(Team, "")
+	return inStep(e.Step, Warning, "%s takes the work of %s over, with the same input: %s",
+		e.To, e.Role, Brief(OneLine(e.Reason))).tell(Team, "")
 }
 
-// ReassignProposed says that a person may give the task to another agent: there is none in the
-// settings, or none that is left.
+// ReassignProposed asks a person to give the task to another agent: the settings name no
+// substitute, or all were tried.
 type ReassignProposed struct {
 	Step     int      `json:"step"`
 	Task     string   `json:"task"`
@@ -124,18 +128,20 @@ type ReassignProposed struct {
 	Strategy Strategy `json:"strategy"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (ReassignProposed) Kind() string { return "REASSIGN_PROPOSAL" }
 
-// Subject is the task.
+// Subject returns the task.
 func (e ReassignProposed) Subject() string { return e.Task }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e ReassignProposed) Sentence() Sentence {
-	return inStep(e.Step, Warning, "REASSIGN_PROPOSAL: %s for %s (%s); reassign in .kanban-run.yaml names agents that take over", e.Strategy, e.Task, e.Role).tell(Lead|Team, "").did(e.Kind())
+	return inStep(e.Step, Warning,
+		"REASSIGN_PROPOSAL: %s for %s (%s); reassign in .kanban-run.yaml names agents that take over",
+		e.Strategy, e.Task, e.Role).tell(Lead|Team, "").did(e.Kind())
 }
 
-// Strategy is how work may be reassigned: seed 002, "Reassignment Readiness", action 2.
+// Strategy is a way to reassign work: seed 002, "Reassignment Readiness", action 2.
 type Strategy string
 
 // The strategies.

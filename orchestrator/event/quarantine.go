@@ -8,22 +8,25 @@ import (
 	"strings"
 )
 
-// What differs each time that the same is said: what a command took, moments, addresses and
-// identifiers. What was measured, a place in a file and the date in a name may be what was found.
+// Words that differ each time the same is said: the time that a command took, moments, addresses
+// and identifiers. A measured value, a place in a file and the date in a name may be the finding
+// itself.
 var (
-	duration = regexp.MustCompile(`(\b(?:in|took|after|elapsed:?|duration:?)\s|\(|\t)\d+(?:\.\d+)?\s?(?:ns|µs|us|ms|s|sec|seconds|m|min)\b`)
-	moment   = regexp.MustCompile(`\b\d{4}-\d\d-\d\d[t ]\d\d:\d\d(:\d\d(\.\d+)?)?z?|\b\d\d:\d\d:\d\d(\.\d+)?\b`)
-	hexWord  = regexp.MustCompile(`\b0x[0-9a-f]+\b|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{7,}\b|\b[0-9]{10,}\b`)
+	duration = regexp.MustCompile(`(\b(?:in|took|after|elapsed:?|duration:?)\s|\(|\t)` +
+		`\d+(?:\.\d+)?\s?(?:ns|µs|us|ms|s|sec|seconds|m|min)\b`)
+	moment  = regexp.MustCompile(`\b\d{4}-\d\d-\d\d[t ]\d\d:\d\d(:\d\d(\.\d+)?)?z?|\b\d\d:\d\d:\d\d(\.\d+)?\b`)
+	hexWord = regexp.MustCompile(`\b0x[0-9a-f]+\b|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|` +
+		`\b[0-9a-f]{7,}\b|\b[0-9]{10,}\b`)
 )
 
-// isIdentifier says whether a word of hexadecimal digits is one: digits and letters, or a number
-// that is too long to be a date.
+// isIdentifier reports whether a word of hexadecimal digits has both digits and letters, or is a
+// number that is too long to be a date.
 func isIdentifier(word string) bool {
 	return strings.ContainsAny(word, "0123456789") && (strings.ContainsAny(word, "abcdefx") || len(word) >= 10)
 }
 
-// FindingOf is the hash of what a review found, once what differs each time is
-// taken out; "" for nothing.
+// FindingOf returns the hash of a review's findings without the words that differ each time; ""
+// where nothing is left.
 func FindingOf(said string) string {
 	said = moment.ReplaceAllString(duration.ReplaceAllString(strings.ToLower(said), "$1#"), "#")
 	said = hexWord.ReplaceAllStringFunc(said, func(word string) string {
@@ -40,20 +43,20 @@ func FindingOf(said string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Suspicion is why work on a task is suspected to go round in circles, and what may help: seed
-// 002, "Review Loop", actions 3 and 4.
+// Suspicion is the evidence that work on a task goes round in circles, and what may help: seed 002,
+// "Review Loop", actions 3 and 4.
 type Suspicion struct {
 	Text      string    `json:"text" text:"free"` // the evidence
 	Recommend Recommend `json:"recommend"`
 	Reason    string    `json:"reason" text:"free"` // of the recommendation
 }
 
-// String is the evidence with the recommendation.
+// String returns the evidence with the recommendation.
 func (s Suspicion) String() string {
 	return fmt.Sprintf("%s (recommended: %s, since %s)", s.Text, s.Recommend, s.Reason)
 }
 
-// Recommend is what is proposed against a loop: seed 002, "Review Loop".
+// Recommend is a proposal against a loop: seed 002, "Review Loop".
 type Recommend string
 
 // The values of Recommend.
@@ -65,7 +68,7 @@ const (
 
 // LoopSuspected puts a task into quarantine: seed 002, "Review Loop". All other tasks go on.
 type LoopSuspected struct {
-	Step      int    `json:"step,omitempty"` // that is open; 0: none is
+	Step      int    `json:"step,omitempty"` // the open one; 0: between two steps
 	Task      string `json:"task"`
 	Role      string `json:"role"`
 	BoardSHA  string `json:"board_sha256"`
@@ -74,15 +77,16 @@ type LoopSuspected struct {
 	Suspicion `text:"free"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (LoopSuspected) Kind() string { return "LOOP_SUSPECTED" }
 
-// Subject is the task.
+// Subject returns the task.
 func (e LoopSuspected) Subject() string { return e.Task }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e LoopSuspected) Sentence() Sentence {
-	s := say(Critical, "LOOP_SUSPECTED: "+Brief(OneLine(e.Text))).tell(Lead|Team, AboutLoop).alert(AlertCritical, e.Kind(), e.Role, escalate)
+	s := say(Critical, "LOOP_SUSPECTED: "+Brief(OneLine(e.Text))).
+		tell(Lead|Team, AboutLoop).alert(AlertCritical, e.Kind(), e.Role, escalate)
 	s.Add(Note, fmt.Sprintf("recommended: %s, since %s", e.Recommend, e.Reason))
 	if e.Told {
 		s.Add(Warning, e.Task+" is in quarantine; the Manager is told and may name another task")
@@ -98,20 +102,20 @@ type TaskFile struct {
 	SHA  string `json:"task_sha256"` // "": it cannot be read
 }
 
-// QuarantineEnded says that a task may be worked on again.
+// QuarantineEnded lets agents work on a task again.
 type QuarantineEnded struct {
 	Task   string `json:"task"`
 	Reason string `json:"reason" text:"free"`
 	ID     string `json:"id,omitempty"` // of the Lead's word; "": it ends by itself
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (QuarantineEnded) Kind() string { return "QUARANTINE_ENDED" }
 
-// Subject is the task.
+// Subject returns the task.
 func (e QuarantineEnded) Subject() string { return e.Task }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e QuarantineEnded) Sentence() Sentence {
 	return say(Note, fmt.Sprintf("%s leaves quarantine: %s", e.Task, e.Reason)).tell(Team, "")
 }

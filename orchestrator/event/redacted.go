@@ -67,8 +67,8 @@ func cleanAll(texts []string, clean func(string) string) []string {
 
 var freeFields sync.Map // of a reflect.Type: []int
 
-// freeTexts are the fields of a kind of event that are tagged as free text. They are strings,
-// lists of strings, and structs with such fields, pointers to them or lists of them.
+// freeTexts returns the indices of the fields that are tagged as free text. They are strings, lists
+// of strings, and structs with such fields, pointers to them or lists of them.
 func freeTexts(t reflect.Type) []int {
 	if known, ok := freeFields.Load(t); ok {
 		return known.([]int)

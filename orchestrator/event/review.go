@@ -2,12 +2,12 @@ package event
 
 import "strings"
 
-// ReviewHeld is the outcome of a review that came to a verdict: seed 003, "Supervisor Feedback". A
-// command comes to one however it ends.
+// ReviewHeld is the outcome of a review with a verdict: seed 003, "Supervisor Feedback". A command
+// gives one however it ends.
 type ReviewHeld struct {
 	AttemptRef
 	Completed bool   `json:"completed"`
-	Feedback  string `json:"feedback" text:"free"` // the supervisor's final message, or what the command came to
+	Feedback  string `json:"feedback" text:"free"` // the supervisor's message, or the command's end and output
 	Tree      string `json:"tree,omitempty"`       // of a review that is not content, as in a [Visit], and
 	Finding   string `json:"finding,omitempty"`    // see [FindingOf]
 
@@ -16,16 +16,18 @@ type ReviewHeld struct {
 
 func (ReviewHeld) Kind() string { return "REVIEW_HELD" }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e ReviewHeld) Sentence() Sentence {
 	if e.Completed {
-		return inStep(e.Step, Success, "%s accepts the work (round %d, %s)%s", e.Player(), e.Round, Took(e.Millis), e.Spent.suffix())
+		return inStep(e.Step, Success, "%s accepts the work (round %d, %s)%s",
+			e.Player(), e.Round, Took(e.Millis), e.Spent.suffix())
 	}
-	return inStep(e.Step, Warning, "%s is not content (round %d, %s)%s: %s", e.Player(), e.Round, Took(e.Millis), e.Spent.suffix(), e.excerpt())
+	return inStep(e.Step, Warning, "%s is not content (round %d, %s)%s: %s",
+		e.Player(), e.Round, Took(e.Millis), e.Spent.suffix(), e.excerpt())
 }
 
-// excerpt is what an agent is told of its work, for a terminal: of a command how it ended, and the
-// last line that it printed.
+// excerpt shortens the feedback for a terminal: of a command it returns the end and the last line
+// that it printed.
 func (e ReviewHeld) excerpt() string {
 	if e.Call != CommandCall {
 		return Brief(e.Feedback)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Outcome is how a run of a board ended.
+// Outcome is the ending of a run of a board.
 type Outcome string
 
 const (
@@ -22,7 +22,7 @@ const (
 	Failed       Outcome = "failed"        // an internal or I/O error
 )
 
-// Words is the outcome as it is said.
+// Words returns the outcome for use in a sentence.
 func (o Outcome) Words() string { return strings.ReplaceAll(string(o), "_", " ") }
 
 // topic returns the topic of the message that a run ended so; "" where a person ended it.
@@ -61,8 +61,8 @@ type RunStarted struct {
 	Reassign []Substitutes `json:"reassign,omitempty"`
 
 	Git       *GitWay  `json:"git,omitempty"`                       // nil: no checkpoints are made
-	Elsewhere bool     `json:"elsewhere,omitempty"`                 // the files are those of a checkpoint that was made in another clone
-	Allowed   []string `json:"secrets_allow,omitempty" text:"free"` // what may be in checkpoints although it holds what looks like a secret
+	Elsewhere bool     `json:"elsewhere,omitempty"`                 // the files come from a checkpoint of another clone
+	Allowed   []string `json:"secrets_allow,omitempty" text:"free"` // may be in checkpoints despite a likely secret
 
 	Carried Used `json:"carried,omitzero"` // what runs before this one used that count for its limits: they were killed
 }
@@ -71,7 +71,7 @@ func (RunStarted) Kind() string { return "RUN_STARTED" }
 
 func (e RunStarted) Subject() string { return e.Board }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e RunStarted) Sentence() Sentence {
 	s := say(Note, fmt.Sprintf("%s in %s", Count(e.Tasks, "task"), e.Workdir))
 	if len(e.Withheld) > 0 {
@@ -87,14 +87,14 @@ type RunInterrupted struct {
 	Reason      string     `json:"reason" text:"free"`
 	Quarantined []TaskFile `json:"quarantined,omitempty"` // the files of tasks in quarantine, as the run leaves them
 
-	Until string `json:"until,omitempty"` // with outcome later: when to ask the provider again, in RFC 3339; "": not said
+	Until string `json:"until,omitempty"` // with outcome later: when to ask the provider again, RFC 3339; "": not said
 }
 
 func (RunInterrupted) Kind() string { return "RUN_INTERRUPTED" }
 
 func (e RunInterrupted) Subject() string { return e.Board }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e RunInterrupted) Sentence() Sentence {
 	return say(Trace, fmt.Sprintf("run interrupted (%s): %s", e.Outcome.Words(), e.Reason)).tell(0, e.Outcome.topic())
 }
@@ -111,7 +111,7 @@ func (RunFinished) Kind() string { return "RUN_FINISHED" }
 
 func (e RunFinished) Subject() string { return e.Board }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e RunFinished) Sentence() Sentence {
 	s := say(Trace, fmt.Sprintf("run finished (%s): %s", e.Outcome.Words(), e.Text))
 	if e.Outcome == Complete || e.Outcome == LimitReached {
@@ -120,27 +120,27 @@ func (e RunFinished) Sentence() Sentence {
 	return s.tell(Lead|Team, e.Outcome.topic())
 }
 
-// Acknowledged is the Lead's word that a frozen board may go on as it is, or what is to become of
-// one that ended with tasks undone.
+// Acknowledged is the Lead's word that a frozen board may go on as it is, or the decision about one
+// that ended with tasks undone.
 type Acknowledged struct {
 	Board    string `json:"board" text:"free"`
 	BoardSHA string `json:"board_sha256"` // of the board as the decision leaves it
 	Note     string `json:"note" text:"free"`
 	Choice   Choice `json:"choice,omitempty"`
 	Text     string `json:"text,omitempty" text:"free"` // of the choice: what was accepted, or is to be done again
-	Look     bool   `json:"look,omitempty"`             // with Retry: the checkpoint that stops the board is to look anew
+	Look     bool   `json:"look,omitempty"`             // with Retry: the checkpoint that stops the board looks anew
 }
 
 func (Acknowledged) Kind() string { return "LEAD_ACK" }
 
 func (e Acknowledged) Subject() string { return e.Board }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e Acknowledged) Sentence() Sentence {
 	return say(Note, cmp.Or(e.Text, "acknowledged by the Lead")+noteSuffix(e.Note))
 }
 
-// Choice is what the Lead decides about a board that ended with tasks undone.
+// Choice is the Lead's decision about a board that ended with tasks undone.
 type Choice string
 
 // The values of Choice.

@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// Sentence is what a person reads of an event, in every view.
+// Sentence is an event rendered for people, the same in every view.
 type Sentence struct {
 	Weight Weight
-	For    Who        // has to know of it
-	Topic  Topic      // of the message that is sent about it; "": none is
+	For    Who        // need to know of it
+	Topic  Topic      // of the message that is sent about it; "": no message
 	Alert  Alert      // in SUPERVISOR_REPORT
-	Step   int        // that it names; 0: none
+	Step   int        // that it names; 0: no step
 	Text   string     // paths and names as the journal has them
-	More   []Sentence // what stands below it
+	More   []Sentence // the lines below it
 }
 
-// Weight is how much an event matters to a person.
+// Weight is the importance of an event to a person.
 type Weight int
 
 // The weights, from the least.
 const (
-	Trace   Weight = iota // for who looks for the cause of something
+	Trace   Weight = iota // for the search for a cause
 	Routine               // something begins, or ends as its parts did: a live line shows it
 	Note
 	Success
@@ -29,7 +29,7 @@ const (
 	Critical
 )
 
-// Who has to know of an event, beside whoever reads the log. Both may.
+// Who is a set of people that need to know of an event, beside the readers of the log.
 type Who int
 
 // The values of Who.
@@ -38,7 +38,7 @@ const (
 	Team                 // has it in DECISIONS.md: seed 002, "Bounded DECISIONS Contribution Rule"
 )
 
-// Topic is what a person may want to be sent messages about.
+// Topic is a subject of the messages that a person may ask for.
 type Topic string
 
 // The topics.
@@ -52,12 +52,12 @@ const (
 	AboutComplete Topic = "complete"     // the board is complete
 )
 
-// Topics lists all of them.
+// Topics lists all topics.
 func Topics() []Topic {
 	return []Topic{AboutPerson, AboutStuck, AboutLoop, AboutTool, AboutLimit, AboutLater, AboutComplete}
 }
 
-// StepOf returns the step that an event is of; 0: none.
+// StepOf returns the step of an event; 0: it belongs to no step.
 func StepOf(e Event) int {
 	if e, ok := e.(interface{ About() AttemptRef }); ok {
 		return e.About().Step
@@ -65,7 +65,7 @@ func StepOf(e Event) int {
 	return e.Sentence().Step
 }
 
-// String is the text behind the step that it names.
+// String puts the step before the text, where there is one.
 func (s Sentence) String() string {
 	if s.Step == 0 {
 		return s.Text
@@ -73,7 +73,7 @@ func (s Sentence) String() string {
 	return fmt.Sprintf("step %d: %s", s.Step, s.Text)
 }
 
-// Lines are the sentence and what stands below it.
+// Lines returns the sentence and the lines below it.
 func (s Sentence) Lines() []Sentence { return append([]Sentence{s}, s.More...) }
 
 // Heaviest returns the greatest weight of its lines.
@@ -85,7 +85,7 @@ func (s Sentence) Heaviest() Weight {
 	return most
 }
 
-// Whole is the text in a line with all that stands below it.
+// Whole returns the text and all lines below it in one line.
 func (s Sentence) Whole() string {
 	text := s.Text
 	for _, more := range s.More {
@@ -97,7 +97,7 @@ func (s Sentence) Whole() string {
 // Add puts a line below.
 func (s *Sentence) Add(w Weight, text string) { s.More = append(s.More, say(w, text)) }
 
-// tell returns the sentence for those who have to know of it.
+// tell returns the sentence with the people that need to know of it.
 func (s Sentence) tell(who Who, about Topic) Sentence {
 	s.For, s.Topic = who, about
 	return s
@@ -114,7 +114,7 @@ func inStep(step int, w Weight, format string, args ...any) Sentence {
 	return Sentence{Weight: w, Step: step, Text: fmt.Sprintf(format, args...)}
 }
 
-// traceOf is for what says all by its kind.
+// traceOf renders an event whose kind and subject say all.
 func traceOf(e Event) Sentence {
 	return say(Trace, strings.ToLower(strings.ReplaceAll(e.Kind(), "_", " "))+": "+e.Subject())
 }

@@ -5,24 +5,24 @@ import (
 	"math"
 )
 
-// Spending is what one attempt came to, never its session over several, as its tool tells it.
+// Spending is the use of one attempt, as its tool reports it, never that of a session over several.
 type Spending struct {
 	Input  int64  `json:"input_tokens"`
 	Cached int64  `json:"cached_tokens"` // of the input, what was read from a cache
 	Output int64  `json:"output_tokens"`
 	Cost   *int64 `json:"cost_microusd,omitempty"` // in millionths of a US dollar; nil: not known
 
-	Partial bool `json:"partial,omitempty"` // what a part of it came to is not known
+	Partial bool `json:"partial,omitempty"` // the use of a part of the attempt is not known
 	Free    bool `json:"free,omitempty"`    // it asked no model
 }
 
-// IsPriced says whether all is known that the attempt cost.
+// IsPriced reports whether the whole cost of the attempt is known.
 func (s *Spending) IsPriced() bool {
 	return s != nil && (s.Free || s.Cost != nil && !s.Partial)
 }
 
-// Used is what attempts came to together. What the tools of some do not tell is counted as untold,
-// not as zero.
+// Used is the sum over attempts. What the tools of some do not tell is counted as untold, not as
+// zero.
 type Used struct {
 	Attempts int   `json:"attempts"` // whose outcome is known, see [State.Known], and of these
 	Told     int   `json:"told"`     // those whose tokens are known
@@ -56,13 +56,22 @@ func (u *Used) Add(millis int64, spent *Spending) {
 // AddOpen counts in an attempt whose end, and so whose cost, is not known.
 func (u *Used) AddOpen() { u.Attempts++ }
 
-// Plus is what two lots of attempts came to.
+// Plus returns the sum of u and o.
 func (u Used) Plus(o Used) Used {
-	return Used{Attempts: u.Attempts + o.Attempts, Told: u.Told + o.Told, Priced: u.Priced + o.Priced, Input: sum(u.Input, o.Input),
-		Cached: sum(u.Cached, o.Cached), Output: sum(u.Output, o.Output), Cost: sum(u.Cost, o.Cost), Millis: sum(u.Millis, o.Millis)}
+	return Used{
+		Attempts: u.Attempts + o.Attempts,
+		Told:     u.Told + o.Told,
+		Priced:   u.Priced + o.Priced,
+		Input:    sum(u.Input, o.Input),
+		Cached:   sum(u.Cached, o.Cached),
+		Output:   sum(u.Output, o.Output),
+		Cost:     sum(u.Cost, o.Cost),
+		Millis:   sum(u.Millis, o.Millis),
+	}
 }
 
-// sum holds at the greatest number, and counts nothing below zero: a forged journal makes no debt.
+// sum saturates at the greatest int64, and counts a negative b as zero: a forged journal makes no
+// debt.
 func sum(a, b int64) int64 {
 	if b = max(b, 0); a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -70,7 +79,7 @@ func sum(a, b int64) int64 {
 	return a + b
 }
 
-// Money is the cost as a bill would say it: "$0.0123", "at least $0.12" when the cost of some
+// Money returns the cost as a bill would: "$0.0123", "at least $0.12" when the cost of some
 // attempts is not known, "unknown" when that of all is not.
 func (u Used) Money() string {
 	switch {
@@ -83,7 +92,7 @@ func (u Used) Money() string {
 	}
 }
 
-// Tokens says what went in and came out: "12.3k in/1.2k out". "" when it is not known.
+// Tokens returns input and output: "12.3k in/1.2k out"; "" when they are not known.
 func (u Used) Tokens() string {
 	if u.Told == 0 {
 		return ""
@@ -91,7 +100,7 @@ func (u Used) Tokens() string {
 	return tokens(u.Input, u.Output)
 }
 
-// suffix is what an attempt came to, "" where its tool does not tell.
+// suffix returns the use of the attempt in parentheses, "" where its tool does not tell.
 func (s *Spending) suffix() string {
 	if s == nil || s.Free {
 		return ""
@@ -99,8 +108,7 @@ func (s *Spending) suffix() string {
 	return " (" + s.String() + ")"
 }
 
-// String is cost and tokens, as far as anything was told: "$0.0123, 12.3k in/1.2k out". "" when
-// nothing was.
+// String returns cost and tokens, as far as any are known: "$0.0123, 12.3k in/1.2k out"; else "".
 func (u Used) String() string {
 	switch {
 	case u.Told == 0:
@@ -112,7 +120,7 @@ func (u Used) String() string {
 	}
 }
 
-// String is cost and tokens of one attempt.
+// String returns cost and tokens of one attempt.
 func (s Spending) String() string {
 	switch {
 	case s.Cost == nil:

@@ -21,7 +21,7 @@ func (StepStarted) Kind() string { return "STEP_STARTED" }
 
 func (e StepStarted) Subject() string { return e.Task }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e StepStarted) Sentence() Sentence {
 	switch {
 	case !e.Call.IsSupervision():
@@ -29,11 +29,12 @@ func (e StepStarted) Sentence() Sentence {
 	case e.Checkpoint == nil:
 		return inStep(e.Step, Routine, "%s gets ready", e.Role)
 	default:
-		return inStep(e.Step, Routine, "%s looks at %s: %s", e.Role, e.Checkpoint.ID, strings.Join(e.Checkpoint.Scope, ", "))
+		return inStep(e.Step, Routine, "%s looks at %s: %s",
+			e.Role, e.Checkpoint.ID, strings.Join(e.Checkpoint.Scope, ", "))
 	}
 }
 
-// CallRestarted says that the open call starts afresh, on the board as it is now.
+// CallRestarted starts the open call afresh, on the board as it is now.
 type CallRestarted struct {
 	Step     int    `json:"step"`
 	Task     string `json:"task"`
@@ -45,12 +46,12 @@ func (CallRestarted) Kind() string { return "CALL_RESTARTED" }
 
 func (e CallRestarted) Subject() string { return e.Task }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e CallRestarted) Sentence() Sentence {
 	return inStep(e.Step, Warning, "%s; the call starts afresh", e.Reason)
 }
 
-// StepFinished closes a step: the board says what the Manager decided.
+// StepFinished closes a step: the board holds the Manager's decision.
 type StepFinished struct {
 	Step     int     `json:"step"`
 	Task     string  `json:"task"`
@@ -58,12 +59,12 @@ type StepFinished struct {
 	Status   string  `json:"status"`                        // of the task agent
 	Manager  string  `json:"manager"`                       // status of the Manager
 	Message  string  `json:"message" text:"free"`           // the Manager's
-	NextTask *string `json:"next_task"`                     // nil: the Manager says that the board is complete
+	NextTask *string `json:"next_task"`                     // nil: to the Manager the board is complete
 	BoardSHA string  `json:"board_sha256"`                  // of the board as the step leaves it
 	Warning  string  `json:"warning,omitempty" text:"free"` // where file and reply differed and the file won
 	Millis   int64   `json:"millis"`                        // from the step's start
 
-	Checkpoint string `json:"checkpoint,omitempty"` // behind which the Manager was called: it is no step of the board's own
+	Checkpoint string `json:"checkpoint,omitempty"` // the Manager was called after it: no step of the board's own
 
 	Leaving     *Leaving   `json:"leaving,omitempty" text:"free"` // nil: a task is next that was not worked on lately
 	Quarantined []TaskFile `json:"quarantined,omitempty"`         // the files of tasks in quarantine
@@ -73,7 +74,7 @@ func (StepFinished) Kind() string { return "STEP_FINISHED" }
 
 func (e StepFinished) Subject() string { return e.Task }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e StepFinished) Sentence() Sentence {
 	next := "the board is complete"
 	switch {
@@ -100,12 +101,12 @@ func (StepAbandoned) Kind() string { return "STEP_ABANDONED" }
 
 func (e StepAbandoned) Subject() string { return e.Task }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e StepAbandoned) Sentence() Sentence {
 	return inStep(e.Step, Warning, "given up, %s", e.Reason)
 }
 
-// Leaving is how a step leaves the work tree, where a task is next that was worked on lately.
+// Leaving is the work tree at the end of a step, where a task is next that was worked on lately.
 type Leaving struct {
 	Other   bool   `json:"other,omitempty"` // it is not the task of the step
 	Tree    string `json:"tree,omitempty"`

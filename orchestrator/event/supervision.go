@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// OnBlock is what becomes of a run whose supervisor says block, or says nothing.
+// OnBlock is the consequence for a run of a supervisor's block, or of its silence.
 type OnBlock string
 
 // The values of OnBlock.
@@ -16,14 +16,15 @@ const (
 	BlockAbort    OnBlock = "abort"    // the run ends, and so does the board
 )
 
-// Supervision is how a resident supervisor looks in on a board: seed 001. It is read
+// Supervision is the plan by which a resident supervisor looks in on a board: seed 001. It is read
 // once, at the start of a run.
 type Supervision struct {
-	Role        string         `json:"role"`
-	Requirement string         `json:"requirement,omitempty" text:"free"` // what the board is for; "": its first task says it
-	Every       int            `json:"every,omitempty"`                   // a checkpoint after so many finished tasks, and after the last; 0: none
-	At          []CheckpointAt `json:"at,omitempty"`
-	OnBlock     OnBlock        `json:"on_block"`
+	Role        string `json:"role"`
+	Requirement string `json:"requirement,omitempty" text:"free"` // the board's purpose; "": see its first task
+	// A checkpoint is due after so many finished tasks, and after the last; 0: only those of At.
+	Every   int            `json:"every,omitempty"`
+	At      []CheckpointAt `json:"at,omitempty"`
+	OnBlock OnBlock        `json:"on_block"`
 }
 
 // CheckpointAt is a checkpoint after a certain task.
@@ -33,7 +34,7 @@ type CheckpointAt struct {
 	Scope []string `json:"scope,omitempty"` // tasks to look at; nil: those finished since the last checkpoint
 }
 
-// Memory is how a supervisor remembers what it was told at earlier checkpoints.
+// Memory is the place where a supervisor keeps its input of earlier checkpoints.
 type Memory string
 
 // The values of Memory.
@@ -47,31 +48,31 @@ const (
 type Checkpoint struct {
 	ID    string   `json:"id"`
 	Scope []string `json:"scope"`           // tasks
-	After string   `json:"after,omitempty"` // the task behind which it came
+	After string   `json:"after,omitempty"` // the task after which it was due
 	Again string   `json:"again,omitempty"` // the checkpoint that has blocked, and whose scope it looks at once more
 }
 
-// CheckpointHeld is the outcome of a checkpoint at which the supervisor came to a verdict. Data is
-// seed 001's state update, "Step 7: Publish State".
+// CheckpointHeld is the outcome of a checkpoint with a verdict. Data is seed 001's state update,
+// "Step 7: Publish State".
 type CheckpointHeld struct {
 	AttemptRef
 	Data  StateUpdate `json:"data" text:"free"`
 	Risks []string    `json:"risks" text:"free"`
 	Trend string      `json:"quality_trend" text:"free"`
-	Read  []string    `json:"artifacts_read" text:"free"` // what it says that it has read
+	Read  []string    `json:"artifacts_read" text:"free"` // as it claims
 
 	Then OnBlock `json:"on_block,omitempty"` // of a block: what follows
 
 	End `text:"free"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (CheckpointHeld) Kind() string { return "CHECKPOINT_HELD" }
 
 // tag stands in front of each line of the resident supervisor: seed 001, "Output Tag".
 const tag = "[supervisor] "
 
-// Sentence is seed 001's "Step 9: Report to Coordinator".
+// Sentence returns seed 001's "Step 9: Report to Coordinator".
 func (e CheckpointHeld) Sentence() Sentence {
 	d, found := e.Data, "none"
 	if len(d.Findings) > 0 {
@@ -79,8 +80,11 @@ func (e CheckpointHeld) Sentence() Sentence {
 	}
 	s := say(map[string]Weight{"pass": Success, "warn": Warning, "block": Critical}[d.Verdict], tag+d.ID+" complete.")
 	for _, text := range []string{
-		fmt.Sprintf("Verdict: %s (score: %.2f) in %s%s", d.Verdict, d.Score, Took(e.Millis), e.Spent.suffix()), "Findings: " + Brief(OneLine(found)),
-		fmt.Sprintf("Risks: %d logged", len(e.Risks)), "Quality trend: " + Brief(OneLine(e.Trend)), "Artifact: " + d.Report,
+		fmt.Sprintf("Verdict: %s (score: %.2f) in %s%s", d.Verdict, d.Score, Took(e.Millis), e.Spent.suffix()),
+		"Findings: " + Brief(OneLine(found)),
+		fmt.Sprintf("Risks: %d logged", len(e.Risks)),
+		"Quality trend: " + Brief(OneLine(e.Trend)),
+		"Artifact: " + d.Report,
 	} {
 		s.Add(Note, tag+text)
 	}
@@ -101,7 +105,7 @@ func (then OnBlock) follow(s Sentence) Sentence {
 	return s
 }
 
-// StateUpdate is what the supervisor publishes of a checkpoint.
+// StateUpdate is the published result of a checkpoint.
 type StateUpdate struct {
 	Status       string   `json:"status"` // task_complete
 	ID           string   `json:"task_id"`
@@ -123,19 +127,19 @@ type CheckpointMissed struct {
 	BoardSHA string  `json:"board_sha256,omitempty"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (CheckpointMissed) Kind() string { return "CHECKPOINT_MISSED" }
 
-// Subject is the checkpoint, or the supervisor's role.
+// Subject returns the checkpoint, or the supervisor's role.
 func (e CheckpointMissed) Subject() string { return e.Task }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e CheckpointMissed) Sentence() Sentence {
 	return e.Then.follow(say(Critical, fmt.Sprintf("%s%s: no verdict: %s", tag, e.Task, Brief(OneLine(e.Reason)))))
 }
 
 // SupervisorFailed is the outcome of a checkpoint at which the supervisor reported an error of its
-// own: seed 001, "Error Handling". It stays.
+// own: seed 001, "Error Handling". The supervisor keeps running and keeps its session.
 type SupervisorFailed struct {
 	AttemptRef
 	Reason string `json:"reason" text:"free"`
@@ -146,10 +150,10 @@ type SupervisorFailed struct {
 	End `text:"free"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (SupervisorFailed) Kind() string { return "SUPERVISOR_FAILED" }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e SupervisorFailed) Sentence() Sentence {
 	s := say(Critical, fmt.Sprintf("%s%s: no verdict, it reports an error: %s", tag, e.Task, Brief(OneLine(e.Reason))))
 	if e.Errors >= MaxErrors {
@@ -158,8 +162,8 @@ func (e SupervisorFailed) Sentence() Sentence {
 	return e.Then.follow(s)
 }
 
-// ScopeViolated is the outcome of a checkpoint at which the supervisor changed what it may only
-// read: seed 001, "Role Isolation Rules". Its verdict does not count.
+// ScopeViolated is the outcome of a checkpoint at which the supervisor changed files that it may
+// only read: seed 001, "Role Isolation Rules". Its verdict does not count.
 type ScopeViolated struct {
 	AttemptRef
 	Files []string `json:"files" text:"free"`
@@ -168,46 +172,46 @@ type ScopeViolated struct {
 	End `text:"free"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (ScopeViolated) Kind() string { return "SUPERVISOR_SCOPE_VIOLATION" }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e ScopeViolated) Sentence() Sentence {
 	return say(Critical, tag+e.Text)
 }
 
-// SupervisorLost says that the supervisor's program died between two checkpoints.
+// SupervisorLost is the death of the supervisor's program between two checkpoints.
 type SupervisorLost struct {
 	Task   string `json:"task"` // the supervisor's role
 	Reason string `json:"reason" text:"free"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (SupervisorLost) Kind() string { return "SUPERVISOR_LOST" }
 
-// Subject is the checkpoint, or the supervisor's role.
+// Subject returns the checkpoint, or the supervisor's role.
 func (e SupervisorLost) Subject() string { return e.Task }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e SupervisorLost) Sentence() Sentence {
 	return say(Warning, fmt.Sprintf("%sits program has died (%s)", tag, Brief(OneLine(e.Reason))))
 }
 
-// SupervisorDismissed says that the supervisor was told to shut down at the end of the run: seed
-// 001, "Shutdown Protocol".
+// SupervisorDismissed is the request to shut down at the end of a run, with its answer: seed 001,
+// "Shutdown Protocol".
 type SupervisorDismissed struct {
 	Task     string `json:"task"` // the supervisor's role
 	Request  string `json:"request_id"`
 	Approved bool   `json:"approve"` // it has answered so; else it was ended
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (SupervisorDismissed) Kind() string { return "SUPERVISOR_DISMISSED" }
 
-// Subject is the checkpoint, or the supervisor's role.
+// Subject returns the checkpoint, or the supervisor's role.
 func (e SupervisorDismissed) Subject() string { return e.Task }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e SupervisorDismissed) Sentence() Sentence {
 	if e.Approved {
 		return say(Note, tag+"shut down")
@@ -215,20 +219,20 @@ func (e SupervisorDismissed) Sentence() Sentence {
 	return say(Warning, tag+"has not answered the request to shut down, and was ended")
 }
 
-// CheckpointReopened says that a board that waited because of a checkpoint was edited
-// since: it is looked at anew.
+// CheckpointReopened lets the supervisor look anew at a board that was edited since a checkpoint
+// stopped it.
 type CheckpointReopened struct {
 	Task  string `json:"task"`            // that checkpoint, or the supervisor's role
-	Later bool   `json:"later,omitempty"` // behind the work that goes on, and not before it
+	Later bool   `json:"later,omitempty"` // after the work that goes on, and not before it
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (CheckpointReopened) Kind() string { return "CHECKPOINT_REOPENED" }
 
-// Subject is the checkpoint, or the supervisor's role.
+// Subject returns the checkpoint, or the supervisor's role.
 func (e CheckpointReopened) Subject() string { return e.Task }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e CheckpointReopened) Sentence() Sentence {
 	return say(Note, fmt.Sprintf("%sthe board was edited since %s stopped it: it is looked at anew", tag, e.Task))
 }
@@ -236,6 +240,6 @@ func (e CheckpointReopened) Sentence() Sentence {
 // NoVerdict stands in the place of a verdict that the supervisor has not given.
 const NoVerdict = "none"
 
-// MaxErrors is how many errors of its own a supervisor may report before a person is told:
-// seed 001, "Error Handling".
+// MaxErrors is the number of a supervisor's own errors at which a person is told: seed 001, "Error
+// Handling".
 const MaxErrors = 3

@@ -7,7 +7,7 @@ import (
 	"kanban-run/orchestrator/failure"
 )
 
-// TeardownState is where the end of a board's team stands: seed 002, "Teardown Readiness".
+// TeardownState is a stage in the end of a board's team: seed 002, "Teardown Readiness".
 type TeardownState string
 
 // The states.
@@ -21,8 +21,7 @@ const (
 	FailedSafe        TeardownState = "TEARDOWN_FAILED_SAFE"
 )
 
-// TeardownMoved says that the end of a team has come to another state: seed
-// 002, "Teardown Readiness".
+// TeardownMoved is the transition of a team's end to another state: seed 002, "Teardown Readiness".
 type TeardownMoved struct {
 	Board   string        `json:"board" text:"free"`
 	To      TeardownState `json:"teardown_state"`
@@ -32,13 +31,13 @@ type TeardownMoved struct {
 	Status  string        `json:"ack_status,omitempty"` // FORCED_FINALIZE_APPROVED
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (TeardownMoved) Kind() string { return "TEARDOWN" }
 
-// Subject is the board.
+// Subject returns the board.
 func (e TeardownMoved) Subject() string { return e.Board }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e TeardownMoved) Sentence() Sentence {
 	text := "teardown: " + string(e.To)
 	switch {
@@ -63,32 +62,36 @@ type ForcedFinalizeCandidate struct {
 	Missing []string `json:"missing"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (ForcedFinalizeCandidate) Kind() string { return "FORCED_FINALIZE_CANDIDATE" }
 
-// Subject is the board.
+// Subject returns the board.
 func (e ForcedFinalizeCandidate) Subject() string { return e.Board }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e ForcedFinalizeCandidate) Sentence() Sentence {
-	return say(Critical, fmt.Sprintf("FORCED_FINALIZE_CANDIDATE: %s never answered (kanban-run ack %s forced-finalize goes on without)", strings.Join(e.Missing, ", "), failure.Quote(e.Board))).tell(Lead, AboutPerson).alert(AlertCritical, e.Kind(), "", escalate)
+	text := fmt.Sprintf(
+		"FORCED_FINALIZE_CANDIDATE: %s never answered (kanban-run ack %s forced-finalize goes on without)",
+		strings.Join(e.Missing, ", "), failure.Quote(e.Board))
+	return say(Critical, text).tell(Lead, AboutPerson).alert(AlertCritical, e.Kind(), "", escalate)
 }
 
-// TeardownBlocked says why the team is not to be deleted.
+// TeardownBlocked is the refusal to delete the team, with its reason.
 type TeardownBlocked struct {
 	Board  string `json:"board" text:"free"`
 	Reason string `json:"reason" text:"free"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (TeardownBlocked) Kind() string { return "TEARDOWN_BLOCKED" }
 
-// Subject is the board.
+// Subject returns the board.
 func (e TeardownBlocked) Subject() string { return e.Board }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e TeardownBlocked) Sentence() Sentence {
-	return say(Critical, "TEARDOWN_BLOCKED: "+e.Reason).tell(Lead, AboutPerson).alert(AlertCritical, e.Kind(), "", escalate)
+	return say(Critical, "TEARDOWN_BLOCKED: "+e.Reason).
+		tell(Lead, AboutPerson).alert(AlertCritical, e.Kind(), "", escalate)
 }
 
 // ForcedFinalizeAcked is the Lead's approval.
@@ -97,17 +100,17 @@ type ForcedFinalizeAcked struct {
 	Note  string `json:"note" text:"free"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (ForcedFinalizeAcked) Kind() string { return "FORCED_FINALIZE_ACK" }
 
-// Subject is the board.
+// Subject returns the board.
 func (e ForcedFinalizeAcked) Subject() string { return e.Board }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e ForcedFinalizeAcked) Sentence() Sentence {
 	return say(Note, "forced finalize approved by the Lead"+noteSuffix(e.Note)).did("FORCED_FINALIZE")
 }
 
-// AckRetryRounds is how often a member of the team that has not answered is asked again: seed 002,
-// "Retry budget constants".
+// AckRetryRounds bounds how often a member of the team that has not answered is asked again: seed
+// 002, "Retry budget constants".
 const AckRetryRounds = 3

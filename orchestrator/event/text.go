@@ -13,7 +13,7 @@ import (
 // work log is in the task file.
 const maxMessage = 32 << 10
 
-// Clip is the part of an agent's message that is journaled.
+// Clip returns the part of an agent's message that is journaled.
 func Clip(message string) string {
 	if len(message) <= maxMessage {
 		return message
@@ -21,7 +21,8 @@ func Clip(message string) string {
 	return fmt.Sprintf("%s… (%d bytes in all)", strings.ToValidUTF8(message[:maxMessage], ""), len(message))
 }
 
-// Headline is a text on one line. A long one, such as what a command printed, is cut in its middle.
+// Headline puts a text on one line. A long one, such as the output of a command, is cut in its
+// middle.
 func Headline(text string) string {
 	const most, tail = 600, 250
 	text = OneLine(text)
@@ -33,7 +34,8 @@ func Headline(text string) string {
 
 // WithheldText names the variables that agents do not get, and where they can be passed.
 func WithheldText(names []string, where string) string {
-	return fmt.Sprintf("withheld from the agents: %s (env.pass in %s passes a variable)", strings.Join(names, ", "), where)
+	return fmt.Sprintf("withheld from the agents: %s (env.pass in %s passes a variable)",
+		strings.Join(names, ", "), where)
 }
 
 // Count renders a number of things.
@@ -53,11 +55,11 @@ func Brief(message string) string {
 	return string([]rune(message)[:most]) + "…"
 }
 
-// OneLine is a text with single spaces for all that is white in it.
+// OneLine replaces each run of white space in a text by a single space.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// lastLine is the line in which programs say why they ended: the last one with a word in it, and
-// not the end of a structure.
+// lastLine returns the line in which programs say why they ended: the last one with a letter in it,
+// and not the end of a structure.
 func lastLine(text string) string {
 	for _, line := range slices.Backward(strings.Split(text, "\n")) {
 		if strings.ContainsFunc(line, unicode.IsLetter) {

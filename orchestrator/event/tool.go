@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// OnTool is what becomes of an agent whose tool is not there: seed 002, "Tool Unavailability".
+// OnTool is the consequence for an agent whose tool is not there: seed 002, "Tool Unavailability".
 type OnTool string
 
 // The values of OnTool: seed 002's skip, retry and proceed with caveat, and the end of the run.
@@ -17,7 +17,7 @@ const (
 	ToolStop   OnTool = "stop"   // the run ends, and a person decides
 )
 
-// ToolUnavailable says that a tool, a server or a program was not there for an agent.
+// ToolUnavailable is a tool, a server or a program that was not there for an agent.
 type ToolUnavailable struct {
 	AttemptRef
 	Tool   string `json:"tool"`
@@ -27,23 +27,27 @@ type ToolUnavailable struct {
 	Agents int    `json:"agents"` // in this run that missed it, with this one
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (ToolUnavailable) Kind() string { return "TOOL_UNAVAILABLE" }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e ToolUnavailable) Sentence() Sentence {
-	s := inStep(e.Step, Warning, "TOOL_UNAVAILABLE: %s for %s (%s): %s%s", e.Tool, e.Player(), e.Agent, Brief(e.Reason), e.Then.suffix()).tell(0, AboutTool).alert(AlertWarning, e.Kind(), e.Role)
+	s := inStep(e.Step, Warning, "TOOL_UNAVAILABLE: %s for %s (%s): %s%s",
+		e.Tool, e.Player(), e.Agent, Brief(e.Reason), e.Then.suffix()).
+		tell(0, AboutTool).alert(AlertWarning, e.Kind(), e.Role)
 	if e.Agents >= SystemicAgents {
 		s = s.alert(AlertCritical, e.Kind(), e.Role, escalate)
 	}
 	if e.Agents == SystemicAgents {
 		s.For = Lead | Team
-		s.Add(Critical, fmt.Sprintf("%s is not there for %d agents of this run: look at the machine, and not at the tasks", e.Tool, e.Agents))
+		s.Add(Critical, fmt.Sprintf(
+			"%s is not there for %d agents of this run: look at the machine, and not at the tasks",
+			e.Tool, e.Agents))
 	}
 	return s
 }
 
-// suffix is what becomes of the agent.
+// suffix returns the consequence for the agent as the end of a sentence.
 func (t OnTool) suffix() string {
 	switch t {
 	case ToolRetry:
@@ -57,17 +61,17 @@ func (t OnTool) suffix() string {
 	}
 }
 
-// ToolsUsed says what the running attempt did with tools. It stands before the end of the
-// attempt, and changes nothing.
+// ToolsUsed is the use of tools by the running attempt. It stands before the end of the attempt,
+// and changes nothing.
 type ToolsUsed struct {
 	AttemptRef
 	ToolWork `text:"free"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (ToolsUsed) Kind() string { return "TOOLS_USED" }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e ToolsUsed) Sentence() Sentence {
 	parts := make([]string, len(e.Uses))
 	for i, u := range e.Uses {
@@ -79,10 +83,10 @@ func (e ToolsUsed) Sentence() Sentence {
 	return inStep(e.Step, Trace, "%s used %s", e.Player(), strings.Join(parts, ", "))
 }
 
-// ToolWork is what an attempt did with tools, as its program tells.
+// ToolWork is an attempt's use of tools, as its program tells it.
 type ToolWork struct {
 	Uses  []ToolUse  `json:"uses" text:"free"` // those that took longest first
-	Spans []ToolSpan `json:"spans"`            // times in which a call was open, in their order; short ones may be left out
+	Spans []ToolSpan `json:"spans"`            // in which a call was open, in their order; short ones may be missing
 }
 
 // ToolUse sums up the calls of one tool.
@@ -100,6 +104,6 @@ type ToolSpan struct {
 	Millis int64 `json:"millis"`
 }
 
-// SystemicAgents is for how many agents the same tool has to be missing to be a fault of the
-// system: seed 002, "Tool Unavailability", action 3.
+// SystemicAgents is the number of agents without the same tool that makes a fault of the system:
+// seed 002, "Tool Unavailability", action 3.
 const SystemicAgents = 3

@@ -8,30 +8,31 @@ type ConsentAsked struct {
 	Text     string   `json:"text" text:"free"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (ConsentAsked) Kind() string { return "CONSENT_ASKED" }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e ConsentAsked) Sentence() Sentence {
-	return inStep(e.Step, Critical, "%s waits for your consent to %s it: %s (kanban-run inbox)", e.Player(), e.Advice, e.Details).tell(Lead, AboutPerson).did(escalate)
+	return inStep(e.Step, Critical, "%s waits for your consent to %s it: %s (kanban-run inbox)",
+		e.Player(), e.Advice, e.Details).tell(Lead, AboutPerson).did(escalate)
 }
 
-// ConsentGiven is the person's answer, or says that the question is void.
+// ConsentGiven is the person's answer, or the withdrawal of a question that is void.
 type ConsentGiven struct {
 	AttemptRef
 	ID     string        `json:"id,omitempty"` // of the answer; "" where it is void
 	Choice ConsentChoice `json:"choice"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (ConsentGiven) Kind() string { return "CONSENT_GIVEN" }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e ConsentGiven) Sentence() Sentence {
 	return inStep(e.Step, Note, "%s", e.Answer())
 }
 
-// Answer is the answer to the question in words.
+// Answer returns the answer in words.
 func (e ConsentGiven) Answer() string {
 	switch e.Choice {
 	case ConsentRestart:
@@ -43,18 +44,18 @@ func (e ConsentGiven) Answer() string {
 	}
 }
 
-// ConsentChoice is what becomes of an agent that was found hung.
+// ConsentChoice is the decision about an agent that was found hung.
 type ConsentChoice string
 
 // The choices.
 const (
-	ConsentRestart  ConsentChoice = "restart"  // do what is proposed
+	ConsentRestart  ConsentChoice = "restart"  // carry out the proposal
 	ConsentContinue ConsentChoice = "continue" // leave the agent alone, with all clocks anew
 	ConsentVoid     ConsentChoice = "void"     // the agent goes on by itself
 )
 
 // Overdue is a stage that an agent without progress has reached: seed 002, "Event Monitoring
-// Model". It changes nothing, as all events about it.
+// Model". Like all events about it, it changes nothing.
 type Overdue struct {
 	Severity string `json:"severity"` // INFO, WARN or CRITICAL
 	Action   string `json:"action"`   // PING, ESCALATE or REASSIGN_PROPOSAL
@@ -62,14 +63,14 @@ type Overdue struct {
 	Text     string `json:"text" text:"free"`
 }
 
-// IdleBreach says that an agent at work has made no progress for so long that the next stage is
-// reached: seed 002, "Idle / No-response".
+// IdleBreach is the next stage of an agent at work that makes no progress: seed 002, "Idle /
+// No-response".
 type IdleBreach struct {
 	AttemptRef
 	Overdue `text:"free"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (IdleBreach) Kind() string { return "IDLE_BREACH" }
 
 func (o Overdue) sentence(r AttemptRef, kind string) Sentence {
@@ -77,26 +78,26 @@ func (o Overdue) sentence(r AttemptRef, kind string) Sentence {
 	return inStep(r.Step, max(w, Note), "%s: %s (%s): %s", r.Player(), kind, o.Action, o.Text)
 }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e IdleBreach) Sentence() Sentence {
 	return e.Overdue.sentence(e.AttemptRef, e.Kind()).tell(0, AboutStuck).alert(e.Severity, e.Kind(), e.Role, e.Action)
 }
 
-// ReviewBreach says the same of a review, for which the agent waits whose work is reviewed.
+// ReviewBreach is the same for a review, for which the agent waits whose work is reviewed.
 type ReviewBreach struct {
 	AttemptRef
 	Overdue `text:"free"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (ReviewBreach) Kind() string { return "REVIEW_SLA_BREACH" }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e ReviewBreach) Sentence() Sentence {
 	return e.Overdue.sentence(e.AttemptRef, e.Kind()).tell(0, AboutStuck).alert(e.Severity, e.Kind(), e.Role, e.Action)
 }
 
-// Anomaly is what the watch found wrong with a running agent: seed 000, "anomaly_report".
+// Anomaly is a finding of the watch about a running agent: seed 000, "anomaly_report".
 type Anomaly struct {
 	Type     string `json:"anomaly_type"`        // idle, error, timeout or mcp_stuck
 	Check    string `json:"check"`               // the row of the check table
@@ -108,17 +109,16 @@ type Anomaly struct {
 	Action   string `json:"action,omitempty"`    // what the runner does about it at once, in words; "" for nothing
 }
 
-// AnomalyFound says that the watch found something wrong with the running attempt. It changes
-// nothing.
+// AnomalyFound is an anomaly of the running attempt. It changes nothing.
 type AnomalyFound struct {
 	AttemptRef
 	Anomaly `text:"free"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (AnomalyFound) Kind() string { return "ANOMALY_FOUND" }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e AnomalyFound) Sentence() Sentence {
 	w, then := Warning, ""
 	if e.Severity == "critical" {
@@ -130,17 +130,17 @@ func (e AnomalyFound) Sentence() Sentence {
 	return inStep(e.Step, w, "%s: %s: %s%s", e.Player(), e.Check, e.Details, then)
 }
 
-// Recovered says that the running attempt gets on again, of which an anomaly was told: seed 002,
-// "Recovery confirmation". It changes nothing.
+// Recovered is the new progress of a running attempt after an anomaly: seed 002, "Recovery
+// confirmation". It changes nothing.
 type Recovered struct {
 	AttemptRef
 	Text string `json:"text" text:"free"`
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (Recovered) Kind() string { return "RECOVERED" }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e Recovered) Sentence() Sentence {
 	return inStep(e.Step, Note, "%s is moving again", e.Player()).tell(0, AboutStuck)
 }
@@ -155,14 +155,15 @@ type RebootTested struct {
 	Text     string   `json:"text" text:"free"` // of the decision, for people and for the next attempt
 }
 
-// Kind is the record's type in the journal.
+// Kind implements [Event].
 func (RebootTested) Kind() string { return "REBOOT_TESTED" }
 
-// Sentence is what a person reads of it.
+// Sentence implements [Event].
 func (e RebootTested) Sentence() Sentence {
 	switch e.Decision {
 	case Stuck:
-		return inStep(e.Step, Critical, "%s is ended: %s", e.Player(), e.Text).tell(Lead|Team, AboutStuck).alert(AlertCritical, "STUCK", e.Role, escalate)
+		return inStep(e.Step, Critical, "%s is ended: %s", e.Player(), e.Text).
+			tell(Lead|Team, AboutStuck).alert(AlertCritical, "STUCK", e.Role, escalate)
 	case Replan:
 		return inStep(e.Step, Warning, "%s is ended, and the Manager plans anew: %s", e.Player(), e.Text)
 	default:
@@ -177,7 +178,7 @@ type Answer struct {
 	Evidence string `json:"evidence" text:"free"`
 }
 
-// Decision is what is done about a hung agent.
+// Decision is the treatment of a hung agent.
 type Decision string
 
 // The decisions about a critical anomaly: seed 000, "决策类型".
@@ -198,7 +199,7 @@ func (a Anomaly) Key() string {
 	return a.Check + " " + a.Tool
 }
 
-// Why is why the decision is proposed, for a person who has to consent.
+// Why returns the reason of the proposal, for the person that has to consent.
 func (e RebootTested) Why() string {
 	if e.Decision == Stuck {
 		return e.Text

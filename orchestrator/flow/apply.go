@@ -26,7 +26,9 @@ func (s *State) applyStepStarted(e event.StepStarted) error {
 		call = event.ManagerCall
 	}
 	s.LastStep = e.Step
-	s.Step = &Step{Number: e.Step, Task: e.Task, Role: e.Role, BoardSHA: e.BoardSHA, Mark: e.Mark, Path: e.Path, Call: call}
+	s.Step = &Step{
+		Number: e.Step, Task: e.Task, Role: e.Role, BoardSHA: e.BoardSHA, Mark: e.Mark, Path: e.Path, Call: call,
+	}
 	if e.Call.IsSupervision() {
 		return s.openSupervision(e)
 	}
@@ -77,7 +79,7 @@ func (s *State) applyAttemptStarted(e event.AttemptStarted) error {
 	return nil
 }
 
-// isRunning says whether the attempt is the one whose outcome is not known.
+// isRunning reports whether the attempt is the one whose outcome is not known.
 func (s *State) isRunning(r event.AttemptRef) bool {
 	step := s.Step
 	return step != nil && step.Number == r.Step && step.Call == r.Call && step.Running == r.Attempt && r.Attempt != 0
@@ -90,15 +92,19 @@ func (s *State) checkRunning(e event.Event, r event.AttemptRef) error {
 	return nil
 }
 
-// endAttempt counts what the running attempt came to. It refuses the outcome of any other.
-func (s *State) endAttempt(e event.Event, r event.AttemptRef, millis int64, spent *event.Spending, session string) error {
+// endAttempt closes the running attempt and charges its time and spending. It refuses the outcome
+// of any other.
+func (s *State) endAttempt(
+	e event.Event, r event.AttemptRef, millis int64, spent *event.Spending, session string,
+) error {
 	if err := s.checkRunning(e, r); err != nil {
 		return err
 	}
 	if hung := s.Step.Hung; hung.stopsForTool() {
 		s.Step.Unsettled = stuckPrefix + hung.Text
 	}
-	s.Step.Running, s.Step.At, s.Step.Hung, s.Step.Consent = 0, nil, nil, nil // a reply that was there first makes any other decision void
+	// A reply that was there first makes any other decision void.
+	s.Step.Running, s.Step.At, s.Step.Hung, s.Step.Consent = 0, nil, nil, nil
 	s.Step.JudgeMark = ""
 	if r.Call.IsReview() || r.Call.IsSupervision() {
 		session = "" // a person goes on in the session of the work
@@ -122,8 +128,8 @@ func (s *State) applySessionNamed(e event.SessionNamed) error {
 	return nil
 }
 
-// A Manager's reply is written onto the board next; a task agent's work is reviewed first where the
-// plan says so.
+// applyReplyAccepted makes the next call due: a Manager's reply is written onto the board next; a
+// task agent's work is reviewed first where the plan says so.
 func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 	if e.Call.IsReview() || e.Call == event.CheckpointCall {
 		return refuse(e, "a review ends with a verdict")
@@ -154,8 +160,8 @@ func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 	return nil
 }
 
-// named is the thread once its session is known. It is a copy: an event that is refused leaves the
-// state as it was.
+// named returns the thread once its session is known. It is a copy: an event that is refused leaves
+// the state as it was.
 func (t *Thread) named(session string) *Thread {
 	if t == nil || session == "" {
 		return t
@@ -231,9 +237,9 @@ func (s *State) applyAttemptStopped(e event.AttemptStopped) error {
 	return nil
 }
 
-// A review that is content lets the next one see the work, the last one lets the Manager be
-// called; else the work goes on, in its session where it has one, as often as the plan has rounds:
-// seed 003, "Supervisor Phase → Agent Phase".
+// applyReviewHeld lets the next review see work that this one accepts, and after the last review
+// has the Manager called. Else the work goes on, in its session where it has one, as often as the
+// plan has rounds: seed 003, "Supervisor Phase → Agent Phase".
 func (s *State) applyReviewHeld(e event.ReviewHeld) error {
 	if !e.Call.IsReview() {
 		return refuse(e, "a %s call has no verdict", e.Call)
@@ -255,8 +261,10 @@ func (s *State) applyReviewHeld(e event.ReviewHeld) error {
 		step.TaskStatus = step.Work.Status
 		step.callManager()
 	case step.Round > step.Plan.Rounds:
-		step.Unsettled = fmt.Sprintf("%s is not content after %s: %s (the next run starts the task afresh; review_rounds of "+
-			"the role says how often work may be sent back)", e.Player(), event.Count(step.Round, "round"), e.Feedback)
+		step.Unsettled = fmt.Sprintf(
+			"%s is not content after %s: %s (the next run starts the task afresh; review_rounds of "+
+				"the role says how often work may be sent back)",
+			e.Player(), event.Count(step.Round, "round"), e.Feedback)
 	default:
 		step.Round++
 		step.Feedback = e.Feedback
@@ -273,8 +281,8 @@ func (s *State) applyCallRestarted(e event.CallRestarted) error {
 	return nil
 }
 
-// restart makes the open call a new series of attempts on the board as it is now: what a Manager
-// attempt may have done to it is part of it. Work that is under review stays done.
+// restart makes the open call a new series of attempts on the present board, which includes the
+// changes of any Manager attempt. Work that is under review stays done.
 func (s *Step) restart(sha string) {
 	s.Before, s.Input, s.Stored, s.GoesOn = nil, nil, "", nil
 	s.Rejected, s.Disagreed, s.Left, s.BoardSHA = 0, false, "", sha
@@ -317,7 +325,8 @@ func (s *State) applyStepFinished(e event.StepFinished) error {
 		return refuse(e, "step %d has no accepted Manager reply", e.Step)
 	}
 	s.noteQuarantine(e)
-	if c := s.Step.Checkpoint; c != nil { // it is none of the board's own
+	// The step of a checkpoint does not count as one of the board's own.
+	if c := s.Step.Checkpoint; c != nil {
 		return s.finishRevision(e)
 	}
 	s.Steps++
@@ -337,7 +346,7 @@ func (s *State) applyStepFinished(e event.StepFinished) error {
 }
 
 // keepStatus notes the status of a task's reply; "" is that of a step without one. The list is
-// copied: an event that is refused leaves the state as it was.
+// copied, since an event that is refused leaves the state as it was.
 func (s *State) keepStatus(task, status string) {
 	is := func(t TaskStatus) bool { return t.Task == task }
 	if status == "" || status == "ok" && !slices.ContainsFunc(s.NotOK, is) {

@@ -13,13 +13,13 @@ type Block struct {
 	Text     string `json:"text"`
 	BoardSHA string `json:"board_sha256"`           // of the board at the checkpoint
 	Ends     bool   `json:"ends"`                   // the board ends with it
-	Ended    string `json:"ended_sha256,omitempty"` // of the board that says so
+	Ended    string `json:"ended_sha256,omitempty"` // of the board after [EndBoard]
 	Current  string `json:"current,omitempty"`      // the task that was current then
-	Written  bool   `json:"written,omitempty"`      // the board has said so
+	Written  bool   `json:"written,omitempty"`      // the run that wrote it has finished
 }
 
-// block does what the plan says of a checkpoint that is not content, and closes its step. The
-// Manager is called in the same step.
+// block closes the step of a checkpoint without a good verdict and applies the plan's OnBlock. With
+// BlockRevise the Manager is called in the same step.
 func (s *State) block(c event.Checkpoint, text string) {
 	v, step := s.Supervisor, s.Step
 	s.Step = nil
@@ -30,7 +30,9 @@ func (s *State) block(c event.Checkpoint, text string) {
 		if step != nil && c.After != "" {
 			step.Task, step.TaskStatus = c.After, ""
 			step.callManager()
-			step.Anomaly = &event.Anomaly{Type: "checkpoint_block", Check: c.ID, Severity: "critical", Details: text, Advice: "replan"}
+			step.Anomaly = &event.Anomaly{
+				Type: "checkpoint_block", Check: c.ID, Severity: "critical", Details: text, Advice: "replan",
+			}
 			s.Step = step
 			return
 		}
@@ -49,8 +51,8 @@ func (v *Supervisor) passOver(id string) {
 	v.Passed = v.Passed[max(0, len(v.Passed)-mostHeld):]
 }
 
-// settle takes the block off. Where a task is done again, the next checkpoint looks at
-// the whole scope once more.
+// settle removes the block. Where a task is done again, the next checkpoint looks at its whole
+// scope once more.
 func (v *Supervisor) settle(c event.Choice) {
 	b := v.Block
 	v.Block = nil
@@ -75,7 +77,7 @@ func (v *Supervisor) lookAgain(c event.Checkpoint) {
 	}
 }
 
-// passed are the checkpoints that the run went on in spite of, in words; "" for none.
+// passed names the checkpoints that the run went on in spite of, or "".
 func (v *Supervisor) passed() string {
 	const most = 3
 	if v == nil || v.Off || len(v.Passed) == 0 {
@@ -84,8 +86,8 @@ func (v *Supervisor) passed() string {
 	return event.List(v.Passed, most)
 }
 
-// Again is the task that is to be done again where the Lead has a board go on that a
-// checkpoint has ended; "" for none.
+// Again returns the task to do again where the Lead has a board go on that a checkpoint has
+// stopped; "" where no checkpoint has.
 func (v *Supervisor) Again() string {
 	if v.Waits() == "" {
 		return ""
@@ -93,10 +95,10 @@ func (v *Supervisor) Again() string {
 	return cmp.Or(v.Block.Current, v.Block.After)
 }
 
-// Subject is the checkpoint for which the run waits, or the supervisor.
+// Subject returns the checkpoint for which the run waits, or the supervisor's role.
 func (v *Supervisor) Subject() string { return cmp.Or(v.Block.ID, v.Plan.Role) }
 
-// Waits is why the run waits for a person because of a checkpoint; "" if it does not.
+// Waits returns why the run waits for a person because of a checkpoint; "" if it does not.
 func (v *Supervisor) Waits() string {
 	if v == nil || v.Block == nil {
 		return ""
@@ -104,7 +106,8 @@ func (v *Supervisor) Waits() string {
 	return v.Block.Text
 }
 
-// waitForPerson ends a run that a checkpoint stops. A board that is over says so itself.
+// waitForPerson ends a run that a checkpoint stops. Where the board is over, or ends with it, that
+// is written onto the board first.
 func (s *State) waitForPerson(b Board) Effect {
 	v := s.Supervisor
 	if (v.Block.Ends || b.Terminal) && b.Ended == "" && !b.Taken {
@@ -113,8 +116,8 @@ func (s *State) waitForPerson(b Board) Effect {
 	return Finish{Outcome: event.NeedsPerson, Text: v.Block.Text}
 }
 
-// isEdited says whether a person has edited the board since. One that still says that it has ended
-// is over: it waits for the Lead to say which task goes on.
+// isEdited reports whether a person has edited the board since the block. A board that still
+// records its end counts as unedited: it waits for the Lead to choose the task that goes on.
 func (b *Block) isEdited(now Board) bool {
 	switch {
 	case b.Ended == "":
@@ -134,6 +137,7 @@ func (s *State) lookAnew() {
 	v.Block = nil
 	if len(c.Scope) > 0 {
 		v.Named = v.number()
-		v.Due = append([]event.Checkpoint{{ID: checkpointID(v.Named), Scope: c.Scope, After: c.After, Again: c.ID}}, v.Due...)
+		again := event.Checkpoint{ID: checkpointID(v.Named), Scope: c.Scope, After: c.After, Again: c.ID}
+		v.Due = append([]event.Checkpoint{again}, v.Due...)
 	}
 }

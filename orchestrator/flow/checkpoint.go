@@ -8,7 +8,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Supervisor is where the supervisor of a board stands.
+// Supervisor is the state of a board's supervisor and its checkpoints.
 type Supervisor struct {
 	Plan    event.Supervision  `json:"plan"`
 	Memory  event.Memory       `json:"memory"`
@@ -18,20 +18,22 @@ type Supervisor struct {
 	Mark    string             `json:"mark,omitempty"`    // of the processes of the program that stays
 	Since   []string           `json:"since,omitempty"`   // tasks finished since a checkpoint became due
 	Due     []event.Checkpoint `json:"due,omitempty"`     // in their order
-	Named   int                `json:"named"`             // the greatest number of a checkpoint that the runner has named
+	Named   int                `json:"named"`             // the greatest number of a checkpoint named by the runner
 	Held    []Held             `json:"held,omitempty"`    // the last verdicts; at most [mostHeld]
 	Errors  int                `json:"errors"`            // of its own, over all checkpoints of the run
 	Deaths  int                `json:"deaths"`            // of its program, in a row
 	Gone    bool               `json:"gone"`              // it could not be had: it is started with a checkpoint only
 	Excused bool               `json:"excused,omitempty"` // the Lead knows that it cannot be had
 	Adapter string             `json:"adapter,omitempty"` // of its last program
-	Off     bool               `json:"off,omitempty"`     // the board has none any more
-	Passed  []string           `json:"passed,omitempty"`  // checkpoints without a good verdict that the run went on in spite of; at most [mostHeld]
-	Block   *Block             `json:"block,omitempty"`   // for which the run waits
-	Used    event.Used         `json:"used"`              // by its attempts, over all runs
+	Off     bool               `json:"off,omitempty"`     // the last run was started without a supervisor
+	// Passed are checkpoints without a good verdict that the run went on in spite of; at most
+	// [mostHeld].
+	Passed []string   `json:"passed,omitempty"`
+	Block  *Block     `json:"block,omitempty"` // for which the run waits
+	Used   event.Used `json:"used"`            // by its attempts, over all runs
 }
 
-// Held is a checkpoint that came to its end.
+// Held is a checkpoint that has ended.
 type Held struct {
 	ID      string  `json:"id"`
 	Verdict string  `json:"verdict"` // pass, warn or block; [event.NoVerdict]
@@ -43,7 +45,7 @@ type Held struct {
 
 const mostHeld = 256
 
-// maxDeaths is how often in a row the supervisor's program may die before it is given up.
+// maxDeaths is the number of deaths in a row of the supervisor's program at which it is given up.
 const maxDeaths = 3
 
 // clone lets an event change a supervisor without changing the state before it.
@@ -52,18 +54,19 @@ func (v *Supervisor) clone() *Supervisor {
 		return nil
 	}
 	c := *v
-	c.Since, c.Due, c.Held, c.Passed = slices.Clip(v.Since), slices.Clip(v.Due), slices.Clone(v.Held), slices.Clip(v.Passed)
+	c.Since, c.Due = slices.Clip(v.Since), slices.Clip(v.Due)
+	c.Held, c.Passed = slices.Clone(v.Held), slices.Clip(v.Passed)
 	return &c
 }
 
-// superviseBy takes over what a run says of its supervisor. A program that stayed
-// with the run before is gone.
+// superviseBy takes over a run's plan for its supervisor. A program that stayed with the run before
+// is gone.
 func (s *State) superviseBy(plan *event.Supervision, memory event.Memory, adapter string) {
 	v := s.Supervisor.clone()
 	switch {
 	case plan == nil && v == nil:
 		return
-	case plan == nil: // what it said before stands, should it come back
+	case plan == nil: // its verdicts stand, should it come back
 		v.Off, v.Ready, v.Block, v.Due, v.Since = true, false, nil, nil, nil
 		s.Supervisor = v
 		return
@@ -90,10 +93,11 @@ func (s *State) superviseBy(plan *event.Supervision, memory event.Memory, adapte
 	}
 }
 
-// mustRecover says whether it remembers nothing, and could.
+// mustRecover reports whether the supervisor has lost its memory. With InReports it keeps no
+// memory.
 func (v *Supervisor) mustRecover() bool { return v != nil && !v.Ready && v.Memory != event.InReports }
 
-// Again is the start of another run like the last one.
+// Again returns the start of another run like the last one.
 func (s *State) Again() event.RunStarted {
 	e := event.RunStarted{Limits: s.Limits, Reassign: s.Reassign}
 	if v := s.Supervisor; v != nil && !v.Off {
@@ -102,8 +106,8 @@ func (s *State) Again() event.RunStarted {
 	return e
 }
 
-// forgetSupervisor notes that the supervisor remembers nothing any more: it is to be recovered
-// before its next checkpoint.
+// forgetSupervisor notes that the supervisor has lost its memory: it is recovered before its next
+// checkpoint.
 func (s *State) forgetSupervisor() {
 	if s.Supervisor == nil {
 		return
@@ -114,8 +118,8 @@ func (s *State) forgetSupervisor() {
 	}
 }
 
-// finishTask notes a finished task, behind which checkpoints may be due. Each takes the tasks of
-// its scope off those that are left.
+// finishTask notes a finished task, after which checkpoints may be due. Each takes the tasks of its
+// scope off those that are left.
 func (v *Supervisor) finishTask(task string) {
 	if v.Plan.Every == 0 && len(v.Unheld()) == 0 {
 		v.Since = nil // no checkpoint is to come
@@ -145,7 +149,7 @@ func (v *Supervisor) finishTask(task string) {
 	}
 }
 
-// Unheld are the declared checkpoints that have not come.
+// Unheld returns the declared checkpoints that are neither held nor due.
 func (v *Supervisor) Unheld() (ids []string) {
 	if v == nil || v.Off {
 		return nil
@@ -158,29 +162,30 @@ func (v *Supervisor) Unheld() (ids []string) {
 	return ids
 }
 
-// NeverHeld are the declared checkpoints that no supervisor has looked at.
+// NeverHeld returns the declared checkpoints that no supervisor has looked at.
 func (v *Supervisor) NeverHeld() []string {
 	return slices.DeleteFunc(v.Unheld(), func(id string) bool {
 		return slices.ContainsFunc(v.Held, func(h Held) bool { return h.ID == id })
 	})
 }
 
-// knows says whether a checkpoint was held or is due. One after which the work was
-// revised is to be held once more.
+// knows reports whether a checkpoint was held or is due. One after which the work was revised does
+// not count: it is to be held once more.
 func (v *Supervisor) knows(id string) bool {
 	settled := func(h Held) bool {
-		return h.ID == id && !h.Void && (v.Plan.OnBlock != event.BlockRevise || h.Verdict != "block" && h.Verdict != event.NoVerdict)
+		revised := v.Plan.OnBlock == event.BlockRevise && (h.Verdict == "block" || h.Verdict == event.NoVerdict)
+		return h.ID == id && !h.Void && !revised
 	}
 	return slices.ContainsFunc(v.Held, settled) ||
 		slices.ContainsFunc(v.Due, func(c event.Checkpoint) bool { return c.ID == id })
 }
 
-// next is a checkpoint about all that was finished since the last.
+// next returns a checkpoint about all tasks finished since the last.
 func (v *Supervisor) next() event.Checkpoint {
 	return event.Checkpoint{ID: checkpointID(v.number()), Scope: v.Since, After: v.Since[len(v.Since)-1]}
 }
 
-// number is the next number that no declared checkpoint has.
+// number returns the next number that no declared checkpoint has.
 func (v *Supervisor) number() int {
 	for n := v.Named + 1; ; n++ {
 		taken := func(at event.CheckpointAt) bool { return at.ID == checkpointID(n) }
@@ -190,7 +195,7 @@ func (v *Supervisor) number() int {
 	}
 }
 
-// names says whether the plan has a checkpoint, or the runner has named it.
+// names reports whether the plan declares a checkpoint, or the runner has named it.
 func (v *Supervisor) names(id string) bool {
 	for n := 1; n <= v.Named; n++ {
 		if id == checkpointID(n) {
@@ -202,14 +207,16 @@ func (v *Supervisor) names(id string) bool {
 
 func checkpointID(n int) string { return fmt.Sprintf("CHECKPOINT-%03d", n) }
 
-// supervise is the supervisor's next step on board b; false: none is due. Behind the last task a
-// checkpoint looks at what is left.
+// supervise returns the supervisor's next step on board b; false: no step is due. After the last
+// task a checkpoint looks at what is left.
 func (s *State) supervise(b Board) (Spawn, bool) {
 	v := s.Supervisor
 	if v == nil || v.Off {
 		return Spawn{}, false
 	}
-	e := Spawn{AttemptRef: event.AttemptRef{Step: s.LastStep + 1, Call: event.CheckpointCall, Role: v.Plan.Role, Attempt: 1}}
+	e := Spawn{AttemptRef: event.AttemptRef{
+		Step: s.LastStep + 1, Call: event.CheckpointCall, Role: v.Plan.Role, Attempt: 1,
+	}}
 	absent := v.mustRecover()
 	switch {
 	case len(v.Due) > 0:
@@ -232,7 +239,7 @@ func (s *State) supervise(b Board) (Spawn, bool) {
 	return e, true
 }
 
-// session is the one in which its checkpoints go on; "" for none.
+// session returns the session in which its checkpoints go on; "": it has no session to resume.
 func (v *Supervisor) session() string {
 	if v == nil || v.Thread == nil {
 		return ""
@@ -263,14 +270,14 @@ func (v *Supervisor) giveBack(tasks []string) {
 	}
 }
 
-// looksAtEnd says whether a checkpoint behind the last task looks at what is left.
+// looksAtEnd reports whether a checkpoint after the last task looks at the tasks that are left.
 func (v *Supervisor) looksAtEnd() bool {
 	void := func(h Held) bool { return h.Void }
 	return len(v.Since) > 0 && (v.Plan.Every > 0 || slices.ContainsFunc(v.Held, void) && len(v.Unheld()) > 0)
 }
 
-// isSupervisorLost says whether the supervisor's call was tried as often as it may be, or
-// its program died too often.
+// isSupervisorLost reports whether the retries of the supervisor's call are used up, or its program
+// died too often.
 func (s *State) isSupervisorLost() bool {
 	v := s.Supervisor
 	if v == nil || v.Off || s.Step != nil && !s.Step.Call.IsSupervision() {

@@ -2,7 +2,7 @@ package flow
 
 import "kanban-run/orchestrator/event"
 
-// Consent is a decision about a running agent that waits for a person, who is the Coordinator:
+// Consent is a decision about a running agent that waits for a person, the Coordinator:
 // seed 000, "禁止操作", no member is ended without the Coordinator.
 type Consent struct {
 	Decision event.Decision `json:"decision"` // that is proposed

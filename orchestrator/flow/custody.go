@@ -13,7 +13,7 @@ type Custody struct {
 	Epoch uint64 // of the active owner; 0: the board was never owned
 	Owner string // the active owner's name, which no other run has
 
-	Offered   uint64 // the epoch of a handoff that is not acknowledged; 0: none
+	Offered   uint64 // the epoch of a handoff that is not acknowledged; 0: no such handoff
 	OfferedTo string
 	Offers    int // handoffs that only repeat the active one and were not reported yet
 
@@ -29,7 +29,7 @@ type Breach struct {
 	Text string
 }
 
-// BreachKind is which rule was broken, and so what is said about it.
+// BreachKind is the broken rule, by the kind of the event that reports it.
 type BreachKind string
 
 const (
@@ -43,8 +43,8 @@ func breach(kind BreachKind, e event.Entry, format string, args ...any) *Breach 
 	return &Breach{Kind: kind, Seq: e.Seq, Task: e.Event.Subject(), Text: text}
 }
 
-// admit says whether e's author may write it, and makes it part of the custody. The numbers are
-// those of the rules in seed 002.
+// admit makes e part of the custody, or returns the breach where its author may not write it. The
+// numbers are those of the rules in seed 002.
 func (c *Custody) admit(e event.Entry) *Breach {
 	if want := event.Actor(e.Event); e.Actor != want {
 		return breach(Conflict, e, "it is %s's to write, not %q's", want, e.Actor)
@@ -113,7 +113,8 @@ func (c *Custody) acknowledge(e event.Entry, a event.HandoffAcked) *Breach {
 func (c *Custody) operational(e event.Entry) *Breach {
 	switch {
 	case (e.Epoch != c.Epoch || e.Epoch == 0) && (c.Locked == "" || !AllowedInLock(e.Event)):
-		return breach(NoHandoff, e, "its writer does not own the board: epoch %d was never handed over, epoch %d is active", e.Epoch, c.Epoch)
+		return breach(NoHandoff, e,
+			"its writer does not own the board: epoch %d was never handed over, epoch %d is active", e.Epoch, c.Epoch)
 	case c.Locked != "" && !AllowedInLock(e.Event):
 		return breach(Conflict, e, "an operational write in RECONCILE_LOCK")
 	default:
@@ -121,11 +122,12 @@ func (c *Custody) operational(e event.Entry) *Breach {
 	}
 }
 
-// AllowedInLock says whether an event may be written in RECONCILE_LOCK: seed 002, "Deterministic
+// AllowedInLock reports whether an event may be written in RECONCILE_LOCK: seed 002, "Deterministic
 // reconcile procedure", step 3. The Lead's word, for which the lock waits, is no operational write.
 func AllowedInLock(e event.Event) bool {
 	switch e.(type) {
-	case event.StateDiverged, event.SnapshotNotFound, event.SnapshotConflict, event.ReconcileConflict, event.LockEntered, event.LockExited, event.Acknowledged:
+	case event.StateDiverged, event.SnapshotNotFound, event.SnapshotConflict, event.ReconcileConflict,
+		event.LockEntered, event.LockExited, event.Acknowledged:
 		return true
 	default:
 		return false

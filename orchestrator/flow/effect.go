@@ -14,17 +14,17 @@ type Spawn struct {
 
 	GoesOn bool // with work that was cut short, in the session itself
 
-	Checkpoint *event.Checkpoint // of a supervisor's step that begins with it; nil: there is none
+	Checkpoint *event.Checkpoint // with which a supervisor's step begins; nil: in any other step
 }
 
-// EndBoard has the board say that a checkpoint has ended it.
+// EndBoard writes onto the board that a checkpoint has ended it.
 type EndBoard struct{ Text string }
 
 // GiveUpCheckpoint ends the open checkpoint without a verdict.
 type GiveUpCheckpoint struct{ Reason string }
 
-// SuspectLoop puts a task into quarantine. Step is the open step, whose work was
-// sent back; 0: none is open.
+// SuspectLoop puts a task into quarantine. Step is the open step, whose work was sent back; 0: the
+// task is between two steps.
 type SuspectLoop struct {
 	Step int
 	Task string

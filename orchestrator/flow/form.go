@@ -29,7 +29,7 @@ var Form = sync.OnceValue(func() string {
 	return hex.EncodeToString(sum[:6])
 })
 
-// formOf tells what JSON has of a type.
+// formOf describes the JSON form of a type.
 func formOf(t reflect.Type) string {
 	if t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
 		return t.String()

@@ -4,8 +4,8 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// goBy has the run's checkpoints go by a way, or has the board wait for its Lead where that is another
-// one than before. In a fresh clone it is the clone's own.
+// goBy sets the way of the run's checkpoints, or freezes the board for its Lead where that differs
+// from the way before. In a fresh clone it is the clone's own.
 func (s *State) goBy(w *event.GitWay, elsewhere bool) {
 	if s.Frozen != nil && s.Frozen.Git != nil {
 		s.Frozen = nil // it is looked at anew
@@ -15,7 +15,12 @@ func (s *State) goBy(w *event.GitWay, elsewhere bool) {
 	}
 	if s.Git != nil && !elsewhere {
 		if changes := w.ChangesSince(s.Git); changes != "" {
-			s.Frozen = &Freeze{Text: "checkpoints would go another way than before: " + changes + "; nothing is sent there before a person has looked at it", Asks: true, Git: w}
+			s.Frozen = &Freeze{
+				Text: "checkpoints would go another way than before: " + changes +
+					"; nothing is sent there before a person has looked at it",
+				Asks: true,
+				Git:  w,
+			}
 			return
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// History is the fold of a board's whole journal: where its work stands, which run may write, and
-// whether the records keep the rules. Behind a [Breach] the state of the work stays as it was,
-// until a LockExited brings a rebuilt one.
+// History is the fold of a board's whole journal: the state of the work, the run that may write,
+// and the first record that breaks the rules. After a [Breach] the state of the work stays as it
+// was, until a LockExited brings a rebuilt one.
 type History struct {
 	State   State
 	Custody Custody
@@ -25,7 +25,7 @@ type History struct {
 	File    string     // the name of the board's file at the last handoff
 }
 
-// Identity is what identifies a snapshot: seed 002's snapshot identity tuple.
+// Identity identifies a snapshot: seed 002's snapshot identity tuple.
 type Identity struct {
 	Epoch       uint64 `json:"epoch"`
 	ReplayIndex uint64 `json:"replay_index"`  // seq of the last record that is in it
@@ -64,7 +64,7 @@ func (h *History) Add(e event.Entry) {
 	}
 }
 
-// Extend is Add for a record that is about to be written: one that would be a breach, or that
+// Extend adds a record that is about to be written: one that would be a breach, or that
 // follows one and is no part of its repair, is refused with a *TransitionError and leaves the
 // history as it was.
 func (h *History) Extend(e event.Entry) error {
@@ -81,8 +81,8 @@ func (h *History) Extend(e event.Entry) error {
 	return nil
 }
 
-// isRepair names what may follow a breach: the next owner takes the board and reconciles it, or
-// says that no run may.
+// isRepair reports whether an event may follow a breach: the next owner takes the board and
+// reconciles it, or records that no run may.
 func isRepair(e event.Event) bool {
 	switch e.(type) {
 	case event.HandoffOffered, event.HandoffAcked, event.HandoffMissing, event.SplitBrain:
@@ -94,14 +94,15 @@ func isRepair(e event.Event) bool {
 
 func isFreeze(e event.Event) bool {
 	switch e.(type) {
-	case event.HandoffMissing, event.SplitBrain, event.SnapshotNotFound, event.SnapshotConflict, event.ReconcileConflict:
+	case event.HandoffMissing, event.SplitBrain,
+		event.SnapshotNotFound, event.SnapshotConflict, event.ReconcileConflict:
 		return true
 	default:
 		return false
 	}
 }
 
-// Frozen says why no run may go on, or "".
+// Frozen returns why no run may go on, or "".
 func (h *History) Frozen() string {
 	switch {
 	case h.State.Frozen != nil:
@@ -111,8 +112,8 @@ func (h *History) Frozen() string {
 	}
 }
 
-// Freeze is why the board waits for its Lead; nil: it does not, or the records have to be reconciled
-// first.
+// Freeze returns why the board waits for its Lead; nil: it does not, or the records have to be
+// reconciled first.
 func (h *History) Freeze() *Freeze {
 	if h.Custody.Locked != "" || h.Contradiction() != "" {
 		return nil
@@ -120,7 +121,7 @@ func (h *History) Freeze() *Freeze {
 	return h.State.Frozen
 }
 
-// StandstillOutcome is the outcome of a run that stops at [History.Standstill].
+// StandstillOutcome returns the outcome of a run that stops at [History.Standstill].
 func (h *History) StandstillOutcome() event.Outcome {
 	if f := h.Freeze(); f != nil {
 		return f.Outcome()
@@ -128,7 +129,7 @@ func (h *History) StandstillOutcome() event.Outcome {
 	return event.Frozen
 }
 
-// Contradiction says why the next run has to reconcile the records, or "".
+// Contradiction returns why the next run has to reconcile the records, or "".
 func (h *History) Contradiction() string {
 	switch {
 	case h.Breach != nil:
@@ -140,22 +141,25 @@ func (h *History) Contradiction() string {
 	}
 }
 
-// conflict is the event of a journal with several rollback points.
+// conflict returns the event of a journal with several rollback points.
 func (h *History) conflict(board string) event.SnapshotConflict {
 	e := event.SnapshotConflict{Board: board, ReplayIndex: h.Points[0].ReplayIndex}
 	for _, p := range h.Points {
 		e.Hashes = append(e.Hashes, p.Hash)
 	}
-	e.Text = fmt.Sprintf("SNAPSHOT_CONFLICT: %d snapshots claim to be the state at record %d", len(h.Points), e.ReplayIndex)
+	e.Text = fmt.Sprintf("SNAPSHOT_CONFLICT: %d snapshots claim to be the state at record %d",
+		len(h.Points), e.ReplayIndex)
 	return e
 }
 
-// RollbackPoint is the one snapshot to roll back to, for a reason, or the event which says that
-// there is none or more than one: seed 002, "Deterministic reconcile procedure", 4 and 5.
+// RollbackPoint returns the one snapshot to roll back to, or, where there is not exactly one, the
+// event that reports it: seed 002, "Deterministic reconcile procedure", 4 and 5. The reason is for
+// its text.
 func (h *History) RollbackPoint(board, reason string) (Snapshot, event.Event) {
 	switch len(h.Points) {
 	case 0:
-		return Snapshot{}, event.SnapshotNotFound{Board: board, Text: "SNAPSHOT_NOT_FOUND: there is no verifiable snapshot to roll back to, after " + reason}
+		text := "SNAPSHOT_NOT_FOUND: there is no verifiable snapshot to roll back to, after " + reason
+		return Snapshot{}, event.SnapshotNotFound{Board: board, Text: text}
 	case 1:
 		return h.Points[0], nil
 	default:
@@ -163,7 +167,7 @@ func (h *History) RollbackPoint(board, reason string) (Snapshot, event.Event) {
 	}
 }
 
-// Standstill is what a run of the board would stop at before it starts anything, or "".
+// Standstill returns what stops a run of the board before it starts anything, or "".
 func (h *History) Standstill() string { return cmp.Or(h.Frozen(), h.Contradiction()) }
 
 func (h *History) apply(e event.Entry) *Breach {
@@ -190,7 +194,11 @@ func (h *History) verify(e event.Entry, s event.SnapshotTaken) *Breach {
 	case fresh && s.Hash != hashOf(encodeState(h.State)):
 		return breach(Conflict, e, "the snapshot is not what the records before it say")
 	}
-	h.consider(Snapshot{Identity: Identity{s.Epoch, s.ReplayIndex, s.Hash}, State: state, Owner: h.Custody.Owner}, e.Seq)
+	h.consider(Snapshot{
+		Identity: Identity{s.Epoch, s.ReplayIndex, s.Hash},
+		State:    state,
+		Owner:    h.Custody.Owner,
+	}, e.Seq)
 	return nil
 }
 
@@ -222,13 +230,19 @@ func (h *History) unlock(e event.Entry, exit event.LockExited) {
 		return
 	}
 	h.State, h.Breach = state, nil
-	h.Points = []Snapshot{{Identity: Identity{h.Custody.Epoch, e.Seq, hashOf(exit.State)}, State: state, Owner: h.Custody.Owner}}
+	h.Points = []Snapshot{{
+		Identity: Identity{h.Custody.Epoch, e.Seq, hashOf(exit.State)},
+		State:    state,
+		Owner:    h.Custody.Owner,
+	}}
 }
 
-// Snapshot is the event that keeps the present state of the work.
+// Snapshot returns the event that keeps the present state of the work.
 func (h *History) Snapshot(board string) event.SnapshotTaken {
 	state := encodeState(h.State)
-	return event.SnapshotTaken{Board: board, Epoch: h.Custody.Epoch, ReplayIndex: h.Seq, Hash: hashOf(state), State: state}
+	return event.SnapshotTaken{
+		Board: board, Epoch: h.Custody.Epoch, ReplayIndex: h.Seq, Hash: hashOf(state), State: state,
+	}
 }
 
 func encodeState(s State) json.RawMessage {

@@ -7,26 +7,29 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Reached says which limit lets no agent work on the task any more, or "". Steps are not asked for:
-// an open step is finished.
+// Reached names the limit that keeps agents from further work on the task, or "". It ignores limits
+// of steps: an open step is finished.
 func (s *State) Reached(task string) string {
 	l, t := s.Limits, s.task(task).Used
 	switch {
 	case l.MaxCost > 0 && s.Used.Cost >= l.MaxCost:
 		return fmt.Sprintf("the limit of %s (max_cost) is reached: %s used", event.Dollars(l.MaxCost), s.Used.Money())
 	case l.MaxMillis > 0 && s.Used.Millis >= l.MaxMillis:
-		return fmt.Sprintf("the limit of %s (max_duration) is reached: agents worked %s", event.Span(l.MaxMillis), event.Span(s.Used.Millis))
+		return fmt.Sprintf("the limit of %s (max_duration) is reached: agents worked %s",
+			event.Span(l.MaxMillis), event.Span(s.Used.Millis))
 	case l.MaxTaskCost > 0 && t.Cost >= l.MaxTaskCost:
-		return fmt.Sprintf("the limit of %s for a task (max_task_cost) is reached by %s: %s used", event.Dollars(l.MaxTaskCost), task, t.Money())
+		return fmt.Sprintf("the limit of %s for a task (max_task_cost) is reached by %s: %s used",
+			event.Dollars(l.MaxTaskCost), task, t.Money())
 	case l.MaxTaskMillis > 0 && t.Millis >= l.MaxTaskMillis:
-		return fmt.Sprintf("the limit of %s for a task (max_task_duration) is reached by %s: agents worked %s", event.Span(l.MaxTaskMillis), task, event.Span(t.Millis))
+		return fmt.Sprintf("the limit of %s for a task (max_task_duration) is reached by %s: agents worked %s",
+			event.Span(l.MaxTaskMillis), task, event.Span(t.Millis))
 	default:
 		return ""
 	}
 }
 
-// NearLimits says of which limits at least 80 % is used, and not all: those of the run, and those
-// of a task for the open step's.
+// NearLimits names the limits of which at least 80 %, but not all, is used: those of the run, and
+// those of a task for the open step's.
 func (s *State) NearLimits() (texts []string) {
 	l, task, t := s.Limits, "", TaskUse{}
 	if s.Step != nil {
@@ -51,32 +54,38 @@ func (s *State) NearLimits() (texts []string) {
 		note("80 %% of the limit of %s for a task (max_task_duration) is used by %s", event.Span(l.MaxTaskMillis), task)
 	}
 	if near(int64(t.Steps), int64(l.MaxTaskSteps)) {
-		note("80 %% of the limit of %s for a task (max_task_steps) is used by %s", event.Count(l.MaxTaskSteps, "step"), task)
+		note("80 %% of the limit of %s for a task (max_task_steps) is used by %s",
+			event.Count(l.MaxTaskSteps, "step"), task)
 	}
 	return texts
 }
 
-// reachedSteps says which limit lets no other step begin with the task, or "".
+// reachedSteps names the limit that keeps another step from beginning with the task, or "".
 func (s *State) reachedSteps(task string) string {
 	l := s.Limits
 	switch {
 	case l.MaxSteps > 0 && s.Steps >= l.MaxSteps:
 		return fmt.Sprintf("the limit of %s is reached", event.Count(l.MaxSteps, "step"))
 	case l.MaxTaskSteps > 0 && s.task(task).Steps >= l.MaxTaskSteps:
-		return fmt.Sprintf("the limit of %s for a task (max_task_steps) is reached by %s", event.Count(l.MaxTaskSteps, "step"), task)
+		return fmt.Sprintf("the limit of %s for a task (max_task_steps) is reached by %s",
+			event.Count(l.MaxTaskSteps, "step"), task)
 	default:
 		return ""
 	}
 }
 
-// TimeLeft is how long an agent may work on the open step until a limit is reached; limited is
-// false where none is set.
+// TimeLeft returns the time until a limit ends an agent's work on the open step; limited is false
+// where no limit is set.
 func (s *State) TimeLeft() (left time.Duration, limited bool) {
 	if s.Step == nil {
 		return 0, false
 	}
 	used := s.task(s.Step.Task).Used
-	for _, of := range [...]struct{ most, used int64 }{{s.Limits.MaxMillis, s.Used.Millis}, {s.Limits.MaxTaskMillis, used.Millis}} {
+	of := [...]struct{ most, used int64 }{
+		{s.Limits.MaxMillis, s.Used.Millis},
+		{s.Limits.MaxTaskMillis, used.Millis},
+	}
+	for _, of := range of {
 		if of.most == 0 {
 			continue
 		}

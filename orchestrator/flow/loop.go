@@ -8,7 +8,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// How often work may come to the same before a loop is suspected: seed 002, "Review Loop".
+// The numbers of repetitions at which a loop is suspected: seed 002, "Review Loop".
 const (
 	RepeatLimit   = 20 // starts of a task in the same role on the same board bytes, in a row
 	sameTreeLimit = 6  // starts of a task in the same role on an unchanged work tree, in a row
@@ -16,7 +16,7 @@ const (
 	findingLimit  = 4  // reviews that find the same, on any work tree
 )
 
-// Visit is a step, or a review within a step, behind which the same task is to be worked on again.
+// Visit is a step, or a review within a step, after which the same task is to be worked on again.
 type Visit struct {
 	Role    string `json:"role"`
 	Tree    string `json:"tree,omitempty"`    // hash of the work tree; "": not known
@@ -31,7 +31,7 @@ type Visits struct {
 	Said string  `json:"said,omitempty"` // by the agent of the last one
 }
 
-// mostVisits is as many as the longest rule looks at, with up to three other roles in a round.
+// mostVisits covers the longest rule, with up to three other roles in a round.
 const mostVisits = 4 * findingLimit
 
 // leave notes the end of a step; nil: a task is next that was not worked on lately.
@@ -54,37 +54,55 @@ func (s *State) leave(l *event.Leaving) {
 	s.Visits = &next
 }
 
-// suspect looks at a task that is about to be given to a role again; nil:
-// nothing speaks for a loop.
+// suspect returns the evidence of a loop in a task that is about to be given to a role again; nil:
+// there is no evidence.
 func (s *State) suspect(b Board) *event.Suspicion {
 	if s.Repeat.matches(b) && s.Repeat.Count >= RepeatLimit {
-		return &event.Suspicion{Text: fmt.Sprintf("%s was given to %s %d times in a row and the board never changed", b.Task, b.Role, s.Repeat.Count),
-			Recommend: event.Clarify, Reason: "the Manager finds the task neither done nor impossible"}
+		return &event.Suspicion{
+			Text: fmt.Sprintf("%s was given to %s %d times in a row and the board never changed",
+				b.Task, b.Role, s.Repeat.Count),
+			Recommend: event.Clarify,
+			Reason:    "the Manager finds the task neither done nor impossible",
+		}
 	}
 	if s.Visits == nil || s.Visits.Task != path.Clean(b.Task) {
 		return s.suspectTurns(b)
 	}
 	all, said := s.Visits.List, s.Visits.Said
 	work, reviews := roundsOf(all, s.Visits.Work)
+	sameRole := isSame(all, sameTreeLimit, func(v Visit) string { return v.Role }) && all[len(all)-1].Role == b.Role
 	switch {
-	case isSame(all, sameTreeLimit, func(v Visit) string { return v.Role }) && all[len(all)-1].Role == b.Role && sameTree(all, sameTreeLimit):
-		return &event.Suspicion{Text: fmt.Sprintf("%s was given to %s %d times in a row and no file changed but the board and the work log%s", b.Task, b.Role, sameTreeLimit, quoted(said)),
-			Recommend: event.SwapOwner, Reason: b.Role + " leaves nothing behind"}
+	case sameRole && sameTree(all, sameTreeLimit):
+		return &event.Suspicion{
+			Text: fmt.Sprintf(
+				"%s was given to %s %d times in a row and no file changed but the board and the work log%s",
+				b.Task, b.Role, sameTreeLimit, quoted(said)),
+			Recommend: event.SwapOwner,
+			Reason:    b.Role + " leaves nothing behind",
+		}
 	case b.Role != s.Visits.Work:
 		return nil // in the middle of a round
 	case sameTree(work, roundLimit):
-		return &event.Suspicion{Text: fmt.Sprintf("%d rounds of work and review of %s changed no file but the board and the work log%s", roundLimit, b.Task, quoted(said)),
-			Recommend: event.SwapOwner, Reason: b.Role + " does not change what " + reviews[0].Role + " finds"}
+		return &event.Suspicion{
+			Text: fmt.Sprintf("%d rounds of work and review of %s changed no file but the board and the work log%s",
+				roundLimit, b.Task, quoted(said)),
+			Recommend: event.SwapOwner,
+			Reason:    b.Role + " does not change what " + reviews[0].Role + " finds",
+		}
 	case sameFinding(reviews, findingLimit):
-		return &event.Suspicion{Text: fmt.Sprintf("%s found the same in %d reviews of %s%s", reviews[0].Role, findingLimit, b.Task, quoted(said)),
-			Recommend: event.TechReview, Reason: "the work changes, and what is found does not"}
+		return &event.Suspicion{
+			Text: fmt.Sprintf("%s found the same in %d reviews of %s%s",
+				reviews[0].Role, findingLimit, b.Task, quoted(said)),
+			Recommend: event.TechReview,
+			Reason:    "the work changes, and what is found does not",
+		}
 	default:
 		return nil
 	}
 }
 
-// roundsOf are the rounds of work and review: a step in the role that works, and the last one in
-// another role before it works again.
+// roundsOf returns the rounds of work and review: a step in the role that works, and the last one
+// in another role before it works again.
 func roundsOf(all []Visit, worker string) (work, reviews []Visit) {
 	for i, v := range all {
 		last := i+1 == len(all) || all[i+1].Role == worker
@@ -100,18 +118,26 @@ func roundsOf(all []Visit, worker string) (work, reviews []Visit) {
 	return work, reviews
 }
 
-// suspect looks at work that was sent back; nil: nothing speaks for a loop.
+// suspect returns the evidence of a loop in work that was sent back; nil: there is no evidence.
 func (s *Step) suspect() *event.Suspicion {
 	if s == nil || s.Call != event.TaskCall || s.Running != 0 || s.Unsettled != "" || s.Rejected > 0 {
 		return nil
 	}
 	switch {
 	case len(s.Reviews) >= roundLimit && sameTree(s.Reviews, roundLimit):
-		return &event.Suspicion{Text: fmt.Sprintf("%d rounds of work and review of %s changed no file but the board and the work log%s", roundLimit, s.Task, quoted(event.Headline(s.Feedback))),
-			Recommend: event.SwapOwner, Reason: s.Role + " does not change what the review finds"}
+		return &event.Suspicion{
+			Text: fmt.Sprintf("%d rounds of work and review of %s changed no file but the board and the work log%s",
+				roundLimit, s.Task, quoted(event.Headline(s.Feedback))),
+			Recommend: event.SwapOwner,
+			Reason:    s.Role + " does not change what the review finds",
+		}
 	case len(s.Reviews) >= findingLimit && sameFinding(s.Reviews, findingLimit):
-		return &event.Suspicion{Text: fmt.Sprintf("%d reviews of %s found the same%s", findingLimit, s.Task, quoted(event.Headline(s.Feedback))),
-			Recommend: event.Clarify, Reason: "the work changes, and what is found does not"}
+		return &event.Suspicion{
+			Text: fmt.Sprintf("%d reviews of %s found the same%s",
+				findingLimit, s.Task, quoted(event.Headline(s.Feedback))),
+			Recommend: event.Clarify,
+			Reason:    "the work changes, and what is found does not",
+		}
 	default:
 		return nil
 	}
@@ -124,12 +150,12 @@ func quoted(said string) string {
 	return "; the last: " + said
 }
 
-// sameTree says whether the last visits left the same work tree, and it is known.
+// sameTree reports whether the last n visits left the same work tree, and it is known.
 func sameTree(all []Visit, n int) bool {
 	return isSame(all, n, func(v Visit) string { return v.Tree })
 }
 
-// sameFinding says whether the last visits found the same.
+// sameFinding reports whether the last n visits found the same.
 func sameFinding(all []Visit, n int) bool {
 	return isSame(all, n, func(v Visit) string { return v.Finding })
 }

@@ -9,7 +9,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Board is what the decision needs to know of a board that was just read.
+// Board is the part of a board, as just read, on which [Next] decides.
 type Board struct {
 	Terminal bool   // phase is complete, completed or done, or current is null
 	Ended    string // on a terminal board: the status, other than ok, with which the Manager ended it
@@ -18,13 +18,14 @@ type Board struct {
 	Role     string // the role of the current task, in the spelling of its role file
 	SHA      string // SHA-256 of the board's bytes, in hex
 
-	NotOK []TaskStatus // on a terminal board: tasks of its list whose last reply was not ok and that are not marked as done
-	Tasks int          // in its list
+	// NotOK are, on a terminal board, the unmarked tasks of its list whose last reply was not ok.
+	NotOK []TaskStatus
+	Tasks int // in its list
 }
 
-// Next returns what the run does next. It is seed 004's supervisor_loop, "State Machine", turned
-// inside out: the loop there holds its place in the program counter, here the place is s, which
-// survives a crash. The numbers are the seed's. Next changes nothing.
+// Next returns the effect to perform next. It is seed 004's supervisor_loop, "State Machine",
+// turned inside out: the loop there holds its place in the program counter, here the place is s,
+// which survives a crash. The numbers are the seed's. Next changes nothing.
 func Next(s *State, b Board) Effect {
 	switch {
 	// A frozen board waits for its Lead, also if it was mended since.
@@ -49,7 +50,7 @@ func (s *State) nextCall() Effect {
 		end := step.exhausted()
 		return s.handOver(end, end.Text)
 
-	// Seed 003's loop came to no end within its rounds: a person has to look at the work.
+	// Seed 003's loop did not end within its rounds: a person has to look at the work.
 	case step.Unsettled != "":
 		end := Finish{Outcome: event.NeedsPerson, Text: event.Headline(step.Unsettled)}
 		if !step.isStuck() {
@@ -57,7 +58,7 @@ func (s *State) nextCall() Effect {
 		}
 		return s.handOver(end, end.Text)
 
-	// Seed 002, "Review Loop": work that is sent back again and again, and comes to nothing.
+	// Seed 002, "Review Loop": work is sent back again and again without progress.
 	case step.suspect() != nil:
 		return SuspectLoop{Step: step.Number, Task: step.Task, Role: step.Role, Suspicion: *step.suspect()}
 
@@ -77,10 +78,10 @@ func (s *State) nextCall() Effect {
 	}
 }
 
-// nextStep goes on behind a step.
+// nextStep decides between two steps.
 func (s *State) nextStep(b Board) Effect {
 	switch {
-	// Seed 001: between two steps, and behind the last one, the supervisor looks in.
+	// Seed 001: between two steps, and after the last one, the supervisor looks in.
 	case s.Supervisor.Waits() != "":
 		return s.waitForPerson(b)
 	case s.isSupervisionDue(b):
@@ -106,17 +107,17 @@ func (s *State) nextStep(b Board) Effect {
 	}
 }
 
-// isDue says whether a call of the step is due: its Manager has not replied.
+// isDue reports whether the step has a call due: its Manager has not replied.
 func (s *Step) isDue() bool { return s != nil && s.Reply == nil }
 
-// isExhausted says whether the call that is due was rejected once more than it may be tried again,
-// or the session of the work was lost that often.
+// isExhausted reports whether the call that is due was rejected once more than it may be tried
+// again, or the session of the work was lost that often.
 func (s *Step) isExhausted(l event.Limits) bool {
 	return s.isDue() && (s.Rejected > l.MaxRetries || s.Lost > l.MaxRetries)
 }
 
-// spawn is the next attempt of the call that is due. Work that was cut
-// short goes on in its session.
+// spawn returns the next attempt of the call that is due. Work that was cut short goes on in its
+// session.
 func (s *State) spawn() Spawn {
 	e := s.Afresh()
 	if t := s.Step.GoesOn; t != nil {
@@ -125,12 +126,14 @@ func (s *State) spawn() Spawn {
 	return e
 }
 
-// Afresh is the next attempt of the call that is due, from its beginning. A reviewer sees the work
-// in a copy of its session; work that was sent back goes on in the session itself, where it has
-// one, and so does the resident supervisor.
+// Afresh returns the next attempt of the call that is due, from its beginning. A reviewer sees the
+// work in a copy of its session; work that was sent back goes on in the session itself, where it
+// has one, and so does the resident supervisor.
 func (s *State) Afresh() Spawn {
 	step := s.Step
-	e := Spawn{AttemptRef: event.AttemptRef{Step: step.Number, Call: step.Call, Task: step.Task, Role: step.CallRole(), Attempt: step.Started + 1}}
+	e := Spawn{AttemptRef: event.AttemptRef{
+		Step: step.Number, Call: step.Call, Task: step.Task, Role: step.CallRole(), Attempt: step.Started + 1,
+	}}
 	if step.Call == event.CheckpointCall {
 		e.From = s.Supervisor.session()
 		return e
@@ -147,36 +150,46 @@ func (s *State) Afresh() Spawn {
 // GoesOn reports whether the next run of a board that needs a person works on, with fresh counts,
 // without an acknowledgement: the Manager has not ended the board.
 func (s *State) GoesOn() bool {
-	return s.Step != nil && (s.Step.Unsettled != "" || s.Step.Call == event.ReviewCall) && s.Quarantined(s.Step.Task) == nil
+	return s.Step != nil && (s.Step.Unsettled != "" || s.Step.Call == event.ReviewCall) &&
+		s.Quarantined(s.Step.Task) == nil
 }
 
-// Choices are what a person can do about a board that needs one.
+// Choices are a person's options for a board that needs one.
 type Choices struct {
 	GoesOn  bool   // the next run works on without an acknowledgement
-	Undone  string // a task that can be done again; "" for none
+	Undone  string // a task that can be done again; "": no task can
 	Blocked bool   // a checkpoint stops the board, which an acknowledgement overrides
 	NewWay  bool   // checkpoints would go another way than before, which a person may accept
-	Asks    bool   // it cannot be told who wrote the end of the board: a person says whether it stands
+	Asks    bool   // the author of the board's end is unknown: a person decides if it stands
 
-	Quarantined string // a task in quarantine, for which the board waits; "": it waits for none
+	Quarantined string // a task in quarantine, for which the board waits; "": it waits for no task
 }
 
-// Choices returns what a person can do.
+// Choices returns a person's options.
 func (s *State) Choices() Choices {
 	blocked := s.Supervisor.Waits() != "" && s.Supervisor.Block.Ended == ""
-	w := Choices{GoesOn: s.GoesOn(), Undone: s.Undone(), Blocked: blocked, Asks: s.Frozen != nil && s.Frozen.Asks, NewWay: s.Frozen != nil && s.Frozen.Git != nil}
+	w := Choices{
+		GoesOn:  s.GoesOn(),
+		Undone:  s.Undone(),
+		Blocked: blocked,
+		Asks:    s.Frozen != nil && s.Frozen.Asks,
+		NewWay:  s.Frozen != nil && s.Frozen.Git != nil,
+	}
 	if len(s.Quarantine) > 0 && (s.Last.Status == "" || s.Last.Status == "ok") {
 		w.Quarantined = s.Quarantine[0].Task
 	}
 	return w
 }
 
-// Undone is the task that a person can have done again on a board that has ended, "" for none.
+// Undone returns the task that a person can have done again on a board that has ended, "" without
+// one.
 func (s *State) Undone() string {
+	isLast := func(t TaskStatus) bool { return t.Task == s.Last.Task }
 	switch {
 	case s.Step != nil:
 		return ""
-	case s.Last.Status != "" && s.Last.Status != "ok" && (len(s.NotOK) == 0 || slices.ContainsFunc(s.NotOK, func(t TaskStatus) bool { return t.Task == s.Last.Task })):
+	case s.Last.Status != "" && s.Last.Status != "ok" &&
+		(len(s.NotOK) == 0 || slices.ContainsFunc(s.NotOK, isLast)):
 		return s.Last.Task
 	case len(s.NotOK) > 0:
 		return s.NotOK[0].Task
@@ -196,10 +209,12 @@ func (s *Step) exhausted() Finish {
 		s.CallRole(), event.Count(s.Rejected, "attempt"), s.Task, last, s.LastReason)
 	switch {
 	case s.Rejected == 0:
-		return Finish{Outcome: event.Exhausted, Text: fmt.Sprintf("the session of %s was lost %s: %s", s.Role, event.Count(s.Lost, "time"), s.LastReason)}
+		text = fmt.Sprintf("the session of %s was lost %s: %s", s.Role, event.Count(s.Lost, "time"), s.LastReason)
+		return Finish{Outcome: event.Exhausted, Text: text}
 	case s.Call == event.ReviewCall:
-		return Finish{Outcome: event.NeedsPerson, Text: fmt.Sprintf("the reviewer of %s gave no verdict in %s; the last: %s",
-			s.Role, event.Count(s.Rejected, "attempt"), s.LastReason)}
+		text = fmt.Sprintf("the reviewer of %s gave no verdict in %s; the last: %s",
+			s.Role, event.Count(s.Rejected, "attempt"), s.LastReason)
+		return Finish{Outcome: event.NeedsPerson, Text: text}
 	case s.Disagreed:
 		return Finish{Outcome: event.Frozen, Text: text}
 	default:
@@ -207,20 +222,22 @@ func (s *Step) exhausted() Finish {
 	}
 }
 
-// CompleteText is all there is to say of a board whose tasks are ok.
+// CompleteText is the whole text about a board whose tasks are ok.
 const CompleteText = "the board is complete"
 
-// ended ends a run on a terminal board. The Manager's own last status decides nothing but
-// this outcome. The board says it, so that a clone without the journal knows it too; where
-// its author has a field of that name, the journal does, as long as the board has the
-// bytes that it was left with.
+// ended ends a run on a terminal board. The Manager's own last status decides nothing but this
+// outcome. The board records it, so that a clone without the journal knows it too; where the author
+// has a field of that name, only the journal does, as long as the board has the bytes that it was
+// left with.
 func ended(s *State, b Board) Effect {
 	left := s.Last.BoardSHA == b.SHA && s.Last.Status != "" && s.Last.Status != "ok" && !s.Last.Acknowledged
 	switch {
 	case left && (b.Ended == "" || b.Ended == s.Last.Status):
-		return Finish{Outcome: event.NeedsPerson, Text: fmt.Sprintf("the Manager ended the board with status %s: %s", s.Last.Status, s.Last.Message)}
+		text := fmt.Sprintf("the Manager ended the board with status %s: %s", s.Last.Status, s.Last.Message)
+		return Finish{Outcome: event.NeedsPerson, Text: text}
 	case b.Ended != "":
-		return Finish{Outcome: event.NeedsPerson, Text: fmt.Sprintf("the board ended with status %s, as it says itself", b.Ended)}
+		text := fmt.Sprintf("the board ended with status %s, as it says itself", b.Ended)
+		return Finish{Outcome: event.NeedsPerson, Text: text}
 	case s.Last.Accepted != "" && s.Last.BoardSHA == b.SHA:
 		return Finish{Outcome: event.Complete, Text: s.Last.Accepted}
 	}
@@ -240,7 +257,7 @@ func ended(s *State, b Board) Effect {
 	return end
 }
 
-// undone says which tasks are not ok: "1 of 5 tasks is blocked: tasks/4.md".
+// undone names the tasks that are not ok: "1 of 5 tasks is blocked: tasks/4.md".
 func (b Board) undone() string {
 	const most = 3
 	status := adjectives[b.NotOK[0].Status]
@@ -258,7 +275,8 @@ func (b Board) undone() string {
 	if len(b.NotOK) == 1 {
 		verb = "is"
 	}
-	text := fmt.Sprintf("%d of %s %s %s: %s", len(b.NotOK), event.Count(b.Tasks, "task"), verb, status, strings.Join(names, ", "))
+	text := fmt.Sprintf("%d of %s %s %s: %s",
+		len(b.NotOK), event.Count(b.Tasks, "task"), verb, status, strings.Join(names, ", "))
 	if more := len(b.NotOK) - most; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}

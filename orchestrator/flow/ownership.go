@@ -2,9 +2,8 @@ package flow
 
 import "kanban-run/orchestrator/event"
 
-// The events of ownership, snapshots and reconciliation, named as in seed 002, about the board.
-
-// Ownership and snapshots say nothing about the work itself.
+// The events of ownership, snapshots and reconciliation are named as in seed 002. The ones below
+// freeze the board.
 
 func (s *State) applyHandoffMissing(e event.HandoffMissing) error       { return s.freeze(e.Text) }
 func (s *State) applySplitBrain(e event.SplitBrain) error               { return s.freeze(e.Text) }
@@ -12,7 +11,7 @@ func (s *State) applySnapshotNotFound(e event.SnapshotNotFound) error   { return
 func (s *State) applySnapshotConflict(e event.SnapshotConflict) error   { return s.freeze(e.Text) }
 func (s *State) applyReconcileConflict(e event.ReconcileConflict) error { return s.freeze(e.Text) }
 
-// freeze is seed 002's STATE_FROZEN.
+// freeze enters seed 002's STATE_FROZEN.
 func (s *State) freeze(text string) error {
 	s.Frozen, s.Running = &Freeze{Text: text}, false
 	return nil

@@ -28,12 +28,15 @@ func (s *State) quarantines() string {
 	return first.Task + " is in quarantine: " + first.Text
 }
 
-// anomaly is what the Manager is told of it.
+// anomaly returns the quarantine as the Manager is told of it.
 func (q Quarantine) anomaly() *event.Anomaly {
-	return &event.Anomaly{Type: "loop_suspected", Check: "loop", Executor: q.Role, Severity: "critical", Details: q.Text, Advice: "replan"}
+	return &event.Anomaly{
+		Type: "loop_suspected", Check: "loop", Executor: q.Role,
+		Severity: "critical", Details: q.Text, Advice: "replan",
+	}
 }
 
-// Quarantined is the quarantine of a task; nil: it has none.
+// Quarantined returns the quarantine of a task; nil: it is not in quarantine.
 func (s *State) Quarantined(task string) *Quarantine {
 	for i := range s.Quarantine {
 		if path.Clean(s.Quarantine[i].Task) == path.Clean(task) {
@@ -43,8 +46,8 @@ func (s *State) Quarantined(task string) *Quarantine {
 	return nil
 }
 
-// mayNotWork says why the board's task may not be worked on; "": it may, or
-// the Manager is told first.
+// mayNotWork returns why the board's task may not be worked on; "": it may, or the Manager is told
+// first.
 func (s *State) mayNotWork(b Board) string {
 	q := s.Quarantined(b.Task)
 	switch {
@@ -57,27 +60,38 @@ func (s *State) mayNotWork(b Board) string {
 	}
 }
 
-// begin is the next step of the board: seed 004, "agent_role = determine_role(task_file)". The
+// begin returns the next step of the board: seed 004, "agent_role = determine_role(task_file)". The
 // Manager's own task has no other call, and it alone is called about a task in quarantine.
 func (s *State) begin(b Board) Spawn {
-	e := Spawn{AttemptRef: event.AttemptRef{Step: s.LastStep + 1, Call: event.TaskCall, Task: b.Task, Role: b.Role, Attempt: 1}}
+	e := Spawn{AttemptRef: event.AttemptRef{
+		Step: s.LastStep + 1, Call: event.TaskCall, Task: b.Task, Role: b.Role, Attempt: 1,
+	}}
 	if b.Role == event.ManagerRole || s.Quarantined(b.Task) != nil {
 		e.Call, e.Role = event.ManagerCall, event.ManagerRole
 	}
 	return e
 }
 
-// Where a step is open, its work was sent back too often: the Manager is called in the same step.
+// applyLoopSuspected puts a task into quarantine. Where a step is open, its work was sent back too
+// often: the Manager is called in the same step.
 func (s *State) applyLoopSuspected(e event.LoopSuspected) error {
 	step := s.Step
+	sentBack := step != nil && step.Number == e.Step && step.Running == 0 && step.Call == event.TaskCall
 	switch {
-	case e.Step == 0 && step != nil, e.Step != 0 && (step == nil || step.Number != e.Step || step.Running != 0 || step.Call != event.TaskCall):
+	case e.Step == 0 && step != nil, e.Step != 0 && !sentBack:
 		return refuse(e, "step %d is not between work and review", e.Step)
 	case s.Quarantined(e.Task) != nil:
 		return refuse(e, "%s is in quarantine", e.Task)
 	}
-	q := Quarantine{Task: e.Task, Role: e.Role, Text: "LOOP_SUSPECTED: " + e.Suspicion.String(), Tell: e.Told && step == nil,
-		Person: !e.Told, BoardSHA: e.BoardSHA, TaskSHA: e.TaskSHA}
+	q := Quarantine{
+		Task:     e.Task,
+		Role:     e.Role,
+		Text:     "LOOP_SUSPECTED: " + e.Suspicion.String(),
+		Tell:     e.Told && step == nil,
+		Person:   !e.Told,
+		BoardSHA: e.BoardSHA,
+		TaskSHA:  e.TaskSHA,
+	}
 	s.Quarantine = append(slices.Clip(s.Quarantine), q)
 	s.Turns = nil
 	switch {
@@ -101,7 +115,7 @@ func (s *State) tellManager() {
 	}
 }
 
-// noteQuarantine notes what a step left of the board and of the tasks in quarantine.
+// noteQuarantine notes the board and the files of tasks in quarantine as a step leaves them.
 func (s *State) noteQuarantine(e event.StepFinished) {
 	s.keepFiles(e.Quarantined)
 	for i := range s.Quarantine {
@@ -130,7 +144,7 @@ func (s *State) applyQuarantineEnded(e event.QuarantineEnded) error {
 	return nil
 }
 
-// endLoop forgets what spoke for a loop. Work that a review never accepted begins again.
+// endLoop forgets the evidence of a loop. Work that a review never accepted begins again.
 func (s *State) endLoop(task string) {
 	if len(s.Quarantine) == 0 {
 		s.Quarantine = nil // as a snapshot is read

@@ -16,8 +16,8 @@ type Reassign struct {
 
 func (Reassign) effect() {}
 
-// substitute is the next agent for the open call; 0: there is none. Work under review stays with
-// its own agent, in whose session it is.
+// substitute returns the next agent for the open call; 0: no agent is left. Work under review stays
+// with its own agent, in whose session it is.
 func (s *State) substitute() (number int, to string) {
 	step := s.Step
 	if step.Call != event.ManagerCall && (step.Call != event.TaskCall || step.Work != nil) {
@@ -38,7 +38,7 @@ func (s *State) substitutes(role string) []string {
 	return nil
 }
 
-// Substitute is the agent that plays the open call in place of its role's own; "": that does.
+// Substitute returns the agent that plays the open call in place of its role's own; "": that does.
 func (s *State) Substitute() string {
 	if s.Step == nil || s.Step.Agent == 0 {
 		return ""
@@ -49,8 +49,7 @@ func (s *State) Substitute() string {
 	return ""
 }
 
-// handOver gives an open call that came to nothing to the next agent, or
-// ends the run with a proposal.
+// handOver gives an open call that has failed to the next agent, or ends the run.
 func (s *State) handOver(end Finish, reason string) Effect {
 	if number, to := s.substitute(); number > 0 && end.Outcome != event.Frozen {
 		return Reassign{Step: s.Step.Number, Number: number, To: to, Reason: reason}
@@ -71,14 +70,17 @@ func (s *State) applyReassigned(e event.Reassigned) error {
 	return nil
 }
 
-// Proposal is what a person may do with the open call that ended a run; nil:
-// nothing but what its text says.
+// Proposal returns the proposal to a person about the open call that ended a run; nil: the text of
+// the end is all there is to say.
 func (s *State) Proposal(end Finish) *event.ReassignProposed {
 	step := s.Step
-	if step == nil || step.Checkpoint != nil || step.Call.IsSupervision() || end.Outcome != event.Exhausted && !step.isStuck() {
+	if step == nil || step.Checkpoint != nil || step.Call.IsSupervision() ||
+		end.Outcome != event.Exhausted && !step.isStuck() {
 		return nil
 	}
-	p := &event.ReassignProposed{Step: step.Number, Task: step.Task, Role: step.CallRole(), Evidence: end.Text, Strategy: event.Replace}
+	p := &event.ReassignProposed{
+		Step: step.Number, Task: step.Task, Role: step.CallRole(), Evidence: end.Text, Strategy: event.Replace,
+	}
 	switch {
 	case s.ReplannedTimes(step.Task) > 0:
 		p.Strategy = event.SplitTask

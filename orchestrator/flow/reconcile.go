@@ -8,30 +8,32 @@ import (
 // Fields are the fields of a board that the Manager's reply speaks of.
 type Fields struct {
 	Terminal bool
-	Current  string // "" when there is none
+	Current  string // the path of the current task; "" without one
 	Tasks    []string
 	Ended    string // the status with which the runner said that the Manager ended the board; "" if it does not
 	Taken    bool   // the field ended has a value of the author's
-	Over     bool   // its phase says that it is over, also with a current task
+	Over     bool   // its phase is that of a complete board, also with a current task
 }
 
-// Verdict is what is to be done about a Manager's reply.
+// Verdict is the decision about a Manager's reply.
 type Verdict struct {
 	Disagreement string // why the reply contradicts the board that the Manager wrote; the reply is rejected then
 	WriteCurrent bool   // the Manager left `current` to the runner
 	WriteTasks   bool   // the Manager left `tasks` to the runner
-	WriteEnded   bool   // the board does not say how the Manager ended it, or says it still
-	Warning      string // the Manager changed both the list and its reply, and the file wins; or the board cannot say how it ended
+	WriteEnded   bool   // the board does not record how the Manager ended it, or records an end that is past
+	// Warning is set when the Manager changed both the list and its reply, and the file wins, or
+	// when the board cannot record how it ended.
+	Warning string
 }
 
-// Reconcile compares a Manager's reply with what the Manager did to the board: before is the
+// Reconcile compares a Manager's reply with the Manager's change of the board: before is the
 // board before its first attempt in this step, after the board now. next is the reply's
 // next_task, "" for null, and ended its status where that ends the board with another than ok,
 // else "". In seed 004 the Manager updates the board *and* returns the list and the next task;
 // where the two differ, this decides.
 func Reconcile(before, after Fields, next string, tasks []string, ended string) Verdict {
 	var v Verdict
-	revised := before.Current == "" // a checkpoint behind the last task has called the Manager
+	revised := before.Current == "" // a checkpoint after the last task has called the Manager
 	switch {
 	case after.Over && next != "", after.Terminal && next != "" && !revised:
 		v.Disagreement = "the board is complete, the reply says next_task: " + next
@@ -39,14 +41,16 @@ func Reconcile(before, after Fields, next string, tasks []string, ended string) 
 	case revised && after.Current == "":
 		v.WriteCurrent = next != "" || !after.Terminal
 	case !after.Terminal && after.Current == "":
-		v.Disagreement = "the board names no current task and is not complete, the reply says next_task: " + orNull(next)
+		v.Disagreement = "the board names no current task and is not complete, the reply says next_task: " +
+			orNull(next)
 		return v
 	case after.Current == before.Current:
 		v.WriteCurrent = next != after.Current || next == "" && !after.Terminal
 	case next == "" && after.Terminal:
 	case next == after.Current:
 	default:
-		v.Disagreement = "the board says current: " + orNull(after.Current) + ", the reply says next_task: " + orNull(next)
+		v.Disagreement = "the board says current: " + orNull(after.Current) +
+			", the reply says next_task: " + orNull(next)
 		return v
 	}
 	switch {
@@ -58,7 +62,8 @@ func Reconcile(before, after Fields, next string, tasks []string, ended string) 
 	}
 	v.WriteEnded = ended != after.Ended && !after.Taken
 	if v.Warning == "" && ended != "" && after.Taken {
-		v.Warning = "the board's field ended is its author's, so only the journal says that the Manager ended the board with " + ended
+		v.Warning = "the board's field ended is its author's, so only the journal says that the Manager " +
+			"ended the board with " + ended
 	}
 	return v
 }

@@ -18,10 +18,9 @@ func CloseAttempt(s *State, record func(event.Event) error) (lost bool, err erro
 	return true, record(e)
 }
 
-// Reopen closes what an earlier run left open and is no longer true of the board, of which
-// b says what can be told without its roles. A checkpoint that stopped it looks again at a
-// board that was edited since. It applies the events by record; view reads the board in
-// the state that they lead to.
+// Reopen closes what an earlier run left open and is no longer true of the board. A checkpoint that
+// stopped the board looks again where it was edited since. b is the board without its roles; view
+// reads the board in the state to which the recorded events lead.
 func Reopen(s *State, b Board, view func() (Board, error), record func(event.Event) error) error {
 	if v := s.Supervisor; v.Waits() != "" && v.Block.isEdited(b) {
 		if err := record(event.CheckpointReopened{Task: v.Subject(), Later: v.Block.Ended != ""}); err != nil {
@@ -43,7 +42,7 @@ func Reopen(s *State, b Board, view func() (Board, error), record func(event.Eve
 	return nil
 }
 
-// closeAttempt is the end of an attempt that died with its run; nil: none did.
+// closeAttempt returns the end of an attempt that died with its run; nil: no attempt was running.
 func (s *State) closeAttempt() event.Event {
 	step := s.Step
 	if step == nil || step.Running == 0 {
@@ -61,18 +60,20 @@ func (s *State) closeAttempt() event.Event {
 	return e
 }
 
-// restartEdited starts the open call afresh where a person changed the board between two
-// runs; nil: no person did.
+// restartEdited returns the restart of the open call where a person changed the board between two
+// runs; nil: there is nothing to restart.
 func (s *Step) restartEdited(sha string) event.Event {
 	if !s.isDue() || s.Left == sha || s.Left == "" && s.BoardSHA != "" {
 		return nil
 	}
-	return event.CallRestarted{Step: s.Number, Task: s.Task, BoardSHA: sha, Reason: "the board was edited since the last run"}
+	return event.CallRestarted{
+		Step: s.Number, Task: s.Task, BoardSHA: sha, Reason: "the board was edited since the last run",
+	}
 }
 
-// staleness says why the open step is no longer true on board b, or "". A step survives a restart
-// as long as the board still names its task in its role; once a Manager attempt was started, the
-// board may say something else by right.
+// staleness returns why the open step is no longer true on board b, or "". A step survives a
+// restart as long as the board still names its task in its role; once a Manager attempt was
+// started, the board may differ by right.
 func (s *State) staleness(b Board) string {
 	step := s.Step
 	switch {
@@ -91,7 +92,7 @@ func (s *State) staleness(b Board) string {
 	}
 }
 
-// staleness says why a step of the supervisor's is no longer true; "": it is.
+// staleness returns why a step of the supervisor's is no longer true; "": it is.
 func (v *Supervisor) staleness(step *Step) string {
 	switch {
 	case v == nil || v.Off:

@@ -15,14 +15,17 @@ type Rebuilt struct {
 	State    State
 	Findings []string // what the checks found, in their order
 	Affected []string // tasks of the records that were passed over, sorted
-	Conflict string   // why the replay does not go through, or ""; State then is what it led to before
+	Conflict string   // the reason why the replay failed, or ""; State is then that before the failure
 }
 
-// Rebuild is seed 002's "Deterministic reconcile procedure", steps 6 and 7: integrity checks in a
-// fixed order on the records after the rollback point, and a replay of those that stand. after
+// Rebuild performs seed 002's "Deterministic reconcile procedure", steps 6 and 7: integrity checks
+// in a fixed order on the records after the rollback point, and a replay of those that stand. after
 // holds all records with a greater seq, in order.
 func Rebuild(point Snapshot, after []event.Entry) Rebuilt {
-	r := rebuilding{Rebuilt: Rebuilt{State: point.State, Findings: []string{}, Affected: []string{}}, affected: map[string]bool{}}
+	r := rebuilding{
+		Rebuilt:  Rebuilt{State: point.State, Findings: []string{}, Affected: []string{}},
+		affected: map[string]bool{},
+	}
 	standing := r.owned(point, after)
 	r.monotonic(point, after)
 	standing = r.unique(standing)
@@ -51,8 +54,8 @@ func (r *rebuilding) conflict(text string) {
 	}
 }
 
-// owned is the first check, owner/epoch validity: only the owner's records count. It also takes out
-// what says nothing about the work.
+// owned makes the first check, owner/epoch validity: only the owner's records count. It also takes
+// out the records that are not about the work.
 func (r *rebuilding) owned(point Snapshot, after []event.Entry) []event.Entry {
 	custody := Custody{Epoch: point.Epoch, Owner: point.Owner}
 	var standing []event.Entry
@@ -82,8 +85,8 @@ func isWork(e event.Event) bool {
 	}
 }
 
-// monotonic is the second check: records and revisions without a gap. A revision that is made again
-// is the next checks'.
+// monotonic makes the second check: records and revisions without a gap. A revision that is made
+// again is the next checks'.
 func (r *rebuilding) monotonic(point Snapshot, after []event.Entry) {
 	seq, rev := point.ReplayIndex, uint64(0)
 	for _, e := range after {
@@ -98,7 +101,7 @@ func (r *rebuilding) monotonic(point Snapshot, after []event.Entry) {
 	}
 }
 
-// unique is the third and the fourth check. Two records with the same idempotency key (task_id,
+// unique makes the third and the fourth check. Two records with the same idempotency key (task_id,
 // rev, event_type) and the same contents are one; any others with the same task and rev contradict
 // each other, and the first stands until the Lead decides.
 func (r *rebuilding) unique(events []event.Entry) []event.Entry {
@@ -132,11 +135,13 @@ func sameEvent(a, b event.Event) bool {
 	return err1 == nil && err2 == nil && a.Kind() == b.Kind() && bytes.Equal(one, two)
 }
 
-// replay is step 7, "Rebuild operational state by canonical replay order". It ends at the first
-// record that cannot follow.
+// replay performs step 7, "Rebuild operational state by canonical replay order". It ends at the
+// first record that cannot follow.
 func (r *rebuilding) replay(events []event.Entry) {
 	slices.SortStableFunc(events, func(a, b event.Entry) int {
-		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Event.Kind(), b.Event.Kind()), cmp.Compare(a.Actor, b.Actor))
+		return cmp.Or(a.Time.Compare(b.Time),
+			cmp.Compare(a.Event.Kind(), b.Event.Kind()),
+			cmp.Compare(a.Actor, b.Actor))
 	})
 	for i, e := range events {
 		if err := r.State.Apply(e.Event); err != nil {
@@ -149,16 +154,19 @@ func (r *rebuilding) replay(events []event.Entry) {
 	}
 }
 
-// Same says whether the rebuilt state is the one that the history holds: then nothing changes.
+// Same reports whether the rebuilt state is the one that the history holds: then nothing changes.
 func (r Rebuilt) Same(h *History) bool {
 	return h.Breach == nil && r.Conflict == "" && hashOf(encodeState(r.State)) == hashOf(encodeState(h.State))
 }
 
-// Exit is the end of a reconciliation, with its entry of the rollback trail. What the Lead decided
-// replaces the state of the work; where nothing changes the state stays.
+// Exit returns the end of a reconciliation, with its entry of the rollback trail. The Lead's
+// decision replaces the state of the work; where nothing changes the state stays.
 func (r Rebuilt) Exit(board, decision, reason string, point Snapshot) event.LockExited {
-	exit := event.LockExited{Board: board, Reason: reason, Decision: decision, Epoch: point.Epoch, ReplayIndex: point.ReplayIndex,
-		Hash: point.Hash, Affected: r.Affected, Findings: r.Findings}
+	exit := event.LockExited{
+		Board: board, Reason: reason, Decision: decision,
+		Epoch: point.Epoch, ReplayIndex: point.ReplayIndex, Hash: point.Hash,
+		Affected: r.Affected, Findings: r.Findings,
+	}
 	if decision == event.DecisionLead {
 		exit.State = encodeState(r.State)
 	}

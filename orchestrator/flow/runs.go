@@ -57,7 +57,7 @@ func (s *State) applyRunFinished(e event.RunFinished) error {
 	return nil
 }
 
-// An acknowledged board is right as it stands.
+// applyAcknowledged lets a board go on: an acknowledged board is right as it stands.
 func (s *State) applyAcknowledged(e event.Acknowledged) error {
 	thawed := s.Frozen != nil
 	switch {

@@ -7,7 +7,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// TaskUse is what one task has used under the limits of now.
+// TaskUse is the use of one task under the present limits.
 type TaskUse struct {
 	Task  string     `json:"task"`
 	Steps int        `json:"steps"` // finished
@@ -18,7 +18,7 @@ type TaskUse struct {
 // back again and again is among them.
 const mostTasks = 256
 
-// task is what is known of a task.
+// task returns the use of a task, zero for one that is not known.
 func (s *State) task(name string) TaskUse {
 	for _, t := range slices.Backward(s.Tasks) {
 		if t.Task == name {
@@ -28,7 +28,7 @@ func (s *State) task(name string) TaskUse {
 	return TaskUse{Task: name}
 }
 
-// keepTask puts a task behind the others. The list is copied: an event that is refused leaves the
+// keepTask puts a task after the others. The list is copied: an event that is refused leaves the
 // state as it was.
 func (s *State) keepTask(t TaskUse) {
 	others := make([]TaskUse, 0, len(s.Tasks)+1)
@@ -40,8 +40,8 @@ func (s *State) keepTask(t TaskUse) {
 	s.Tasks = append(others[max(0, len(others)-mostTasks+1):], t)
 }
 
-// Known is what attempts came to, under the limits of now and over all runs: one without an outcome
-// yet is counted in as one whose cost is not known.
+// Known returns the use by attempts, under the present limits and over all runs. A running attempt
+// is counted in as one whose cost is not known.
 func (s *State) Known() (used, total event.Used) {
 	used, total = s.Used, s.Total
 	if s.Step != nil && s.Step.Running != 0 {
@@ -51,7 +51,7 @@ func (s *State) Known() (used, total event.Used) {
 	return used, total
 }
 
-// charge counts an attempt of the open step that has come to its end.
+// charge counts an ended attempt of the open step.
 func (s *State) charge(millis int64, spent *event.Spending, session string) {
 	s.count(millis, spent)
 	if session != "" {
@@ -59,7 +59,7 @@ func (s *State) charge(millis int64, spent *event.Spending, session string) {
 	}
 }
 
-// count counts what a program of the open step came to.
+// count adds the use of a program to the run, the board and the open step's task.
 func (s *State) count(millis int64, spent *event.Spending) {
 	s.Used.Add(millis, spent)
 	s.Total.Add(millis, spent)
@@ -68,10 +68,10 @@ func (s *State) count(millis int64, spent *event.Spending) {
 	s.keepTask(t)
 }
 
-// Tally is Used as programs read it: what is not known is absent, rather than zero.
+// Tally is Used for programs: unknown values are absent, rather than zero.
 type Tally struct{ event.Used }
 
-// MarshalJSON also says the cost in words.
+// MarshalJSON adds the cost in words.
 func (t Tally) MarshalJSON() ([]byte, error) {
 	u := t.Used
 	form := struct {

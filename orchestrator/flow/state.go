@@ -7,48 +7,48 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// State is where a board's work stands: the fold of [State.Apply] over all events of its journal,
+// State is the state of a board's work: the fold of [State.Apply] over all events of its journal,
 // in order. The zero value is a board that was never run. Only Apply changes it.
 //
-// Its JSON is what a snapshot holds.
+// A snapshot holds its JSON.
 type State struct {
 	// The last run, and how it ended.
 	Running bool          `json:"running"` // a run has started and neither finished nor was seen to be interrupted
 	Outcome event.Outcome `json:"outcome"`
 	Text    string        `json:"text"`            // of the last ending
 	Until   string        `json:"until,omitempty"` // of the last ending, when the provider said: later
-	Spent   bool          `json:"spent"`           // the last run finished, so the next one starts with fresh limits and attempts
+	Spent   bool          `json:"spent"`           // the last run finished: limits and attempts of the next are fresh
 	Frozen  *Freeze       `json:"frozen"`
 
 	// Limits, and what counts for them.
 	Limits event.Limits `json:"limits"`
 	Strict bool         `json:"strict,omitempty"` // a task that is not ok needs a person at the end
-	Steps  int          `json:"steps"`            // finished under these limits: kept by an interruption, fresh after a finish
-	Used   event.Used   `json:"used,omitzero"`    // by attempts under these limits: kept and made fresh as the steps are
+	Steps  int          `json:"steps"`            // finished under these limits; fresh after a finish
+	Used   event.Used   `json:"used,omitzero"`    // by attempts under these limits; fresh as Steps
 	Total  event.Used   `json:"total,omitzero"`   // over all runs
-	Tasks  []TaskUse    `json:"tasks,omitempty"`  // under these limits, in the order of their last use; at most [mostTasks]
+	Tasks  []TaskUse    `json:"tasks,omitempty"`  // under these limits, by their last use; at most [mostTasks]
 
-	// Steps, and what the last of them left.
+	// Steps, and the results of the last of them.
 	Step      *Step        `json:"step"`
 	LastStep  int          `json:"last_step"`                // number of the last step that was started, over all runs
 	Finished  int          `json:"finished_steps,omitempty"` // by all runs
 	Last      Ending       `json:"last"`
-	NotOK     []TaskStatus `json:"not_ok,omitempty"`    // tasks whose last reply was not ok, in the order of these replies
+	NotOK     []TaskStatus `json:"not_ok,omitempty"`    // tasks whose last reply was not ok, in the order of replies
 	Replanned []string     `json:"replanned,omitempty"` // tasks that the Manager was to plan anew, under these limits
-	Session   string       `json:"session,omitempty"`   // the last one that the tool of a task agent or of the Manager named
+	Session   string       `json:"session,omitempty"`   // the last that a tool of a task agent or the Manager named
 
-	// Loops, and who works on what.
+	// Loops, and the agents that work on the tasks.
 	Repeat     Repeat              `json:"repeat"`
 	Visits     *Visits             `json:"visits,omitempty"` // nil: the last step was followed by another task
-	Turns      []Turn              `json:"turns,omitempty"`  // the last steps, as long as they stay with tasks of before
+	Turns      []Turn              `json:"turns,omitempty"`  // the last steps, while they stay with earlier tasks
 	Quarantine []Quarantine        `json:"quarantine,omitempty"`
 	Tools      []MissingTool       `json:"tools,omitempty"`   // that were not there in this run; at most [mostTools]
 	Manager    string              `json:"manager,omitempty"` // the adapter that plays it
 	Reassign   []event.Substitutes `json:"reassign,omitempty"`
 
 	// Who looks in on the board, and where its checkpoints go.
-	Supervisor *Supervisor   `json:"supervisor,omitempty"` // nil: none looks in on the board
-	Teardown   *Teardown     `json:"teardown,omitempty"`   // nil: none was begun since the last run
+	Supervisor *Supervisor   `json:"supervisor,omitempty"` // nil: the board never had a supervisor
+	Teardown   *Teardown     `json:"teardown,omitempty"`   // nil: not begun since the last run
 	Git        *event.GitWay `json:"git,omitempty"`        // of the last run with checkpoints in git
 }
 
@@ -71,12 +71,12 @@ type Step struct {
 
 	// Which call.
 	Call    event.Call      `json:"call"`              // the call that is due or under way
-	Agent   int             `json:"agent,omitempty"`   // of the substitutes that has the open call, from 1; 0: the role's own
-	Input   json.RawMessage `json:"input,omitempty"`   // its input once its first attempt was started, see AttemptStarted
+	Agent   int             `json:"agent,omitempty"`   // substitute that has the open call, from 1; 0: the role's own
+	Input   json.RawMessage `json:"input,omitempty"`   // once its first attempt was started, see AttemptStarted
 	Stored  string          `json:"stored,omitempty"`  // see AttemptStarted.Stored
-	Running int             `json:"running"`           // the attempt whose outcome is not known; 0: none
+	Running int             `json:"running"`           // the attempt whose outcome is not known; 0: no attempt runs
 	At      *Thread         `json:"at,omitempty"`      // where the running attempt works; nil: its work could not go on
-	GoesOn  *Thread         `json:"goes_on,omitempty"` // where work that was cut short goes on; nil: it was not, or starts afresh
+	GoesOn  *Thread         `json:"goes_on,omitempty"` // where work that was cut short goes on; nil: it starts afresh
 	Left    string          `json:"left"`              // the board's SHA-256 as the last attempt left it; "": not known
 
 	// Retries.
@@ -84,7 +84,7 @@ type Step struct {
 	Rejected   int    `json:"rejected"` // replies to this call that were rejected, since retries were fresh
 	LastReason string `json:"last_reason"`
 	Disagreed  bool   `json:"disagreed"`      // the last reply was rejected because the board said otherwise
-	Lost       int    `json:"lost,omitempty"` // sessions that their tool did not know any more
+	Lost       int    `json:"lost,omitempty"` // sessions that their tool did not know when it was to go on
 
 	// The work and its reviews.
 	TaskStatus string               `json:"task_status"`         // status of the task agent's accepted reply
@@ -93,22 +93,22 @@ type Step struct {
 	Work       *event.ReplyAccepted `json:"work,omitempty"`      // the reply whose work is reviewed, or goes on
 	Feedback   string               `json:"feedback,omitempty"`  // of the review after which the work goes on
 	Reviews    []Visit              `json:"reviews,omitempty"`   // of the work, that were not content
-	Unsettled  string               `json:"unsettled,omitempty"` // why the reviews of the work ended without being content
+	Unsettled  string               `json:"unsettled,omitempty"` // why the reviews ended without being content
 
 	// The Manager's decision.
-	Before  *event.Baseline          `json:"before"` // set once a Manager attempt was started: what the board was before it
+	Before  *event.Baseline          `json:"before"` // the board before the first Manager attempt; nil: not started
 	Reply   *event.ReplyAccepted     `json:"reply"`
-	Walked  *event.ManagerWalked     `json:"walked,omitempty"`  // the decision that stands for Reply; nil: an agent decided
+	Walked  *event.ManagerWalked     `json:"walked,omitempty"`  // the source of Reply; nil: an agent replied
 	Writing *event.BoardWriteStarted `json:"writing"`           // a board write whose outcome is not known
-	Anomaly *event.Anomaly           `json:"anomaly,omitempty"` // for which the Manager is to plan anew; the task is not done
+	Anomaly *event.Anomaly           `json:"anomaly,omitempty"` // the Manager plans anew for it; the task is not done
 
 	// The watch.
-	Hung      *Hung    `json:"hung,omitempty"`       // the decision about the running attempt; nil: none
+	Hung      *Hung    `json:"hung,omitempty"`       // the decision about the running attempt; nil: not decided
 	Restarts  int      `json:"restarts,omitempty"`   // of hung agents in this call
 	LastHung  string   `json:"last_hung,omitempty"`  // the anomaly of the last of them
 	Advice    string   `json:"advice,omitempty"`     // what the next attempt is told about it
 	Consent   *Consent `json:"consent,omitempty"`    // that is asked of a person about the running attempt
-	JudgeMark string   `json:"judge_mark,omitempty"` // of the processes of the agent that judges the running attempt; "": none does
+	JudgeMark string   `json:"judge_mark,omitempty"` // of the processes of the attempt's judge; "": no judge runs
 
 	// The supervisor.
 	Checkpoint *event.Checkpoint `json:"checkpoint,omitempty"` // of a supervisor's step
@@ -120,8 +120,8 @@ type Thread struct {
 	Session string `json:"session,omitempty"` // "": not named yet
 }
 
-// CallRole is the role of the call that is due or under way. A review bears the role whose work it
-// is about.
+// CallRole returns the role of the call that is due or under way. A review bears the role whose
+// work it is about.
 func (s *Step) CallRole() string {
 	if s.Call == event.ManagerCall {
 		return event.ManagerRole
@@ -132,7 +132,7 @@ func (s *Step) CallRole() string {
 // Player returns in words who plays the open call.
 func (s *Step) Player() string { return s.Call.Player(s.Role) }
 
-// Repeat counts how often in a row the same task was started in the same role on the same board.
+// Repeat counts the starts in a row of the same task in the same role on the same board.
 type Repeat struct {
 	Task     string `json:"task"`
 	Role     string `json:"role"`
@@ -147,11 +147,11 @@ func (r Repeat) matches(b Board) bool {
 // Freeze is why a board may not go on until its Lead acknowledges it.
 type Freeze struct {
 	Text string        `json:"text"`
-	Asks bool          `json:"asks,omitempty"` // the Lead has to choose: it cannot be told who wrote the end of the board, or Git is set
+	Asks bool          `json:"asks,omitempty"` // the Lead has to choose: the end's author is unknown, or Git is set
 	Git  *event.GitWay `json:"git,omitempty"`  // the way of checkpoints that was found in place of the one before
 }
 
-// Outcome is that of a run which finds the board like this.
+// Outcome returns the outcome of a run that finds the board frozen like this.
 func (f *Freeze) Outcome() event.Outcome {
 	if f.Asks {
 		return event.NeedsPerson
@@ -159,7 +159,7 @@ func (f *Freeze) Outcome() event.Outcome {
 	return event.Frozen
 }
 
-// Ending is what the Manager said in the last finished step, and the board that the step left.
+// Ending is the Manager's word in the last finished step, and the board that the step left.
 type Ending struct {
 	Status       string `json:"status"`
 	Message      string `json:"message"`
@@ -169,8 +169,8 @@ type Ending struct {
 	Accepted     string `json:"accepted,omitempty"` // what the Lead accepted, as the board stands
 }
 
-// TransitionError says that an event cannot happen in the state that it was applied to: a journal
-// that holds it was not written by this program's rules.
+// TransitionError reports an event that cannot happen in the state that it was applied to: a
+// journal that holds it was not written by this program's rules.
 type TransitionError struct {
 	Kind string
 	Text string

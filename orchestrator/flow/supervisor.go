@@ -17,12 +17,15 @@ func (s *State) applyBoardEnded(e event.BoardEnded) error {
 	return nil
 }
 
-// endCheckpoint ends an attempt of a checkpoint.
-func (s *State) endCheckpoint(e event.Event, r event.AttemptRef, millis int64, spent *event.Spending, session, left string) error {
+// endCheckpoint closes an attempt of a checkpoint.
+func (s *State) endCheckpoint(
+	e event.Event, r event.AttemptRef, millis int64, spent *event.Spending, session, left string,
+) error {
 	if !r.Call.IsSupervision() || s.Supervisor == nil || s.Step == nil {
 		return refuse(e, "no checkpoint is open")
 	}
-	if _, violated := e.(event.ScopeViolated); !violated && (r.Call != event.CheckpointCall || s.Step.Checkpoint == nil) {
+	_, violated := e.(event.ScopeViolated)
+	if !violated && (r.Call != event.CheckpointCall || s.Step.Checkpoint == nil) {
 		return refuse(e, "no checkpoint is open")
 	}
 	if err := s.endAttempt(e, r, millis, spent, session); err != nil {
@@ -58,7 +61,7 @@ func (s *State) applyCheckpointHeld(e event.CheckpointHeld) error {
 	return nil
 }
 
-// blockText says why a checkpoint blocks.
+// blockText returns why a checkpoint blocks.
 func blockText(e event.CheckpointHeld) string {
 	text := fmt.Sprintf("%s blocks (score %.2f)", e.Data.ID, e.Data.Score)
 	if len(e.Data.Findings) > 0 {
@@ -100,7 +103,8 @@ func (s *State) missCheckpoint(reason string) {
 	s.block(c, fmt.Sprintf("%s came to no verdict: %s", c.ID, event.Headline(reason)))
 }
 
-// A supervisor that does not even start is as one that blocks: the Manager could not mend that.
+// applyCheckpointMissed treats a supervisor that does not even start as one that blocks: the
+// Manager could not mend that.
 func (s *State) applyCheckpointMissed(e event.CheckpointMissed) error {
 	if s.Supervisor == nil || s.Step != nil && (!s.Step.Call.IsSupervision() || s.Step.Running != 0) {
 		return refuse(e, "no checkpoint is open")
@@ -119,7 +123,11 @@ func (s *State) applyCheckpointMissed(e event.CheckpointMissed) error {
 	if v.Plan.OnBlock == event.BlockOverride {
 		return nil
 	}
-	v.Block = &Block{Text: "the supervisor cannot be had: " + event.Headline(e.Reason), Ends: v.Plan.OnBlock == event.BlockAbort, BoardSHA: e.BoardSHA}
+	v.Block = &Block{
+		Text:     "the supervisor cannot be had: " + event.Headline(e.Reason),
+		Ends:     v.Plan.OnBlock == event.BlockAbort,
+		BoardSHA: e.BoardSHA,
+	}
 	return nil
 }
 
@@ -200,8 +208,8 @@ func (s *State) openSupervision(e event.StepStarted) error {
 	return nil
 }
 
-// finishRevision ends the step of a checkpoint behind which the Manager was called. One that ends
-// the board has passed the block over.
+// finishRevision ends the step of a checkpoint after which the Manager was called. A Manager that
+// ends the board has passed the block over.
 func (s *State) finishRevision(e event.StepFinished) error {
 	if v := s.Supervisor.clone(); v != nil {
 		if e.NextTask == nil {

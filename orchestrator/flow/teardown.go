@@ -18,7 +18,7 @@ var teardownMoves = map[event.TeardownState][]event.TeardownState{
 	event.ReadyToDelete:     {event.TeamDeleted, event.TeardownInit},
 }
 
-// Teardown is where the end of the team stands.
+// Teardown is the progress of the end of a board's team.
 type Teardown struct {
 	State   event.TeardownState `json:"state"`
 	Round   int                 `json:"round,omitempty"`
@@ -26,7 +26,7 @@ type Teardown struct {
 	Forced  bool                `json:"forced,omitempty"`  // the Lead has approved it without them
 }
 
-// Unanswered are the members without whose answer the team may not be deleted, unless the Lead
+// Unanswered returns the members without whose answer the team may not be deleted, unless the Lead
 // approves it: seed 002, "Forced-finalize preconditions".
 func (t *Teardown) Unanswered() []string {
 	if t == nil || t.Forced {
@@ -55,7 +55,8 @@ func (s *State) applyTeardownMoved(e event.TeardownMoved) error {
 		return refuse(e, "round %d does not follow round %d", e.Round, now.Round)
 	case e.To == event.FailedSafe && now.State == event.Retrying && now.Round < event.AckRetryRounds:
 		return refuse(e, "the members were asked again %s only", event.Count(now.Round, "time"))
-	case e.To == event.ReadyToDelete && now.State == event.FailedSafe && !now.Forced, e.To == event.ReadyToDelete && now.State == event.TeardownInit && len(now.Unanswered()) > 0:
+	case e.To == event.ReadyToDelete && now.State == event.FailedSafe && !now.Forced,
+		e.To == event.ReadyToDelete && now.State == event.TeardownInit && len(now.Unanswered()) > 0:
 		return refuse(e, "the Lead has not approved it")
 	case s.Step != nil:
 		return refuse(e, "step %d is open", s.Step.Number)
@@ -94,8 +95,8 @@ func (s *State) applyForcedFinalizeAcked(e event.ForcedFinalizeAcked) error {
 	return nil
 }
 
-// NotReady says why the team of a board cannot be deleted, also if all its members have shut down:
-// seed 002, "Forced-finalize preconditions"; "": it can.
+// NotReady returns why the team of a board cannot be deleted, also if all its members have shut
+// down: seed 002, "Forced-finalize preconditions"; "": it can.
 func (h *History) NotReady(terminal bool) string {
 	switch {
 	case h.Standstill() != "":

@@ -16,7 +16,8 @@ type MissingTool struct {
 
 const mostTools = 64
 
-// Misses are the agents that missed a tool before a call; known says that this one is among them.
+// Misses returns the number of agents that missed a tool; known reports whether the last of them
+// missed it in call r.
 func (s *State) Misses(tool string, r event.AttemptRef) (agents int, known bool) {
 	for _, m := range s.Tools {
 		if m.Tool == tool {

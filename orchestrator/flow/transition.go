@@ -2,7 +2,7 @@ package flow
 
 import "kanban-run/orchestrator/event"
 
-// transition is what one kind of event makes of the state. It checks where the state comes from.
+// transition applies one kind of event to the state. It checks that the event may happen there.
 type transition struct {
 	kind  string
 	apply func(s *State, e event.Event) error
@@ -115,10 +115,10 @@ func byKind(all ...transition) map[string]func(*State, event.Event) error {
 	return m
 }
 
-// nothing is the transition of what is only told.
+// nothing is the transition of an event that changes no state.
 func nothing[E event.Event](*State, E) error { return nil }
 
-// during is the transition of what is told of the attempt that runs.
+// during is the transition of an event about the running attempt that changes no state.
 func during[E interface {
 	event.Event
 	About() event.AttemptRef

@@ -9,13 +9,13 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Turn is a step behind which a task is next that this run has worked on before.
+// Turn is a step after which a task is next that this run has worked on before.
 type Turn struct {
 	Task string `json:"task"`
 	Tree string `json:"tree"` // hash of the work tree as the step left it
 }
 
-// By how many tasks, each in any roles, work is suspected to go round in circles.
+// The least and the greatest number of tasks, each in any roles, whose turns may be a loop.
 const (
 	fewTurns  = 2
 	mostTurns = 4
@@ -31,13 +31,15 @@ func (s *State) takeTurn(l *event.Leaving) {
 	s.Turns = s.Turns[max(0, len(s.Turns)-mostTurns*sameTreeLimit):]
 }
 
-// WasWorkedOn says whether this run has finished a step of a task.
+// WasWorkedOn reports whether this run has finished a step of a task.
 func (s *State) WasWorkedOn(task string) bool {
-	return slices.ContainsFunc(s.Tasks, func(t TaskUse) bool { return path.Clean(t.Task) == path.Clean(task) && t.Steps > 0 })
+	return slices.ContainsFunc(s.Tasks, func(t TaskUse) bool {
+		return path.Clean(t.Task) == path.Clean(task) && t.Steps > 0
+	})
 }
 
-// suspectTurns looks at a few tasks that are given out by turns; nil: nothing speaks for a loop.
-// Each of them may look like progress: another task is next.
+// suspectTurns returns the evidence of a loop among a few tasks that take turns; nil: there is no
+// evidence. Each of them may look like progress: another task is next.
 func (s *State) suspectTurns(b Board) *event.Suspicion {
 	for few := fewTurns; few <= mostTurns; few++ {
 		n := few * sameTreeLimit
@@ -55,8 +57,13 @@ func (s *State) suspectTurns(b Board) *event.Suspicion {
 			}
 		}
 		if len(tasks) <= few {
-			return &event.Suspicion{Text: fmt.Sprintf("%d steps went to %s and %s by turns and no file changed but the board and the work logs", n,
-				strings.Join(tasks[:len(tasks)-1], ", "), tasks[len(tasks)-1]), Recommend: event.SwapOwner, Reason: "none of them leaves anything behind"}
+			return &event.Suspicion{
+				Text: fmt.Sprintf(
+					"%d steps went to %s and %s by turns and no file changed but the board and the work logs",
+					n, strings.Join(tasks[:len(tasks)-1], ", "), tasks[len(tasks)-1]),
+				Recommend: event.SwapOwner,
+				Reason:    "none of them leaves anything behind",
+			}
 		}
 	}
 	return nil

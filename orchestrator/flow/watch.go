@@ -6,7 +6,8 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// ReplannedTimes is how often the Manager was asked for another plan of a task under these limits.
+// ReplannedTimes returns the number of times that the Manager was asked, under these limits, for
+// another plan of a task.
 func (s *State) ReplannedTimes(task string) int {
 	n := 0
 	for _, t := range s.Replanned {
@@ -28,8 +29,8 @@ func (s *State) applyRebootTested(e event.RebootTested) error {
 	return nil
 }
 
-// WasRestartedFor says whether the last restart of the call was for what a
-// check found, of any tool.
+// WasRestartedFor reports whether the last restart of the call was for a finding of a check, of any
+// tool.
 func (s *Step) WasRestartedFor(check string) bool {
 	return s.LastHung == check || strings.HasPrefix(s.LastHung, check+" ")
 }
@@ -42,14 +43,14 @@ type Hung struct {
 	Found    *event.Anomaly `json:"found,omitempty"` // of a Replan
 }
 
-// stopsForTool says whether the run is to end because a tool is not there, even if
-// the attempt came to a reply.
+// stopsForTool reports whether the run is to end because a tool is not there, even if the attempt
+// ended with a reply.
 func (h *Hung) stopsForTool() bool {
 	return h != nil && h.Decision == event.Stuck && strings.HasPrefix(h.Anomaly, event.ToolCheck+" ")
 }
 
-// endHung does what was decided about an attempt that has been ended; nil: nothing was. The next
-// one goes on in its session, or starts afresh with the reason as feedback.
+// endHung carries out the decision about an attempt that has been ended; nil: there was no
+// decision. The next one goes on in its session, or starts afresh with the reason as feedback.
 func (s *Step) endHung(h *Hung) {
 	switch {
 	case h == nil:
@@ -77,5 +78,5 @@ func (s *Step) tellAdvice() {
 
 const stuckPrefix = "STUCK: "
 
-// isStuck says whether a hung agent ended the run, and not a review that is never content.
+// isStuck reports whether a hung agent ended the run, and not a review that is never content.
 func (s *Step) isStuck() bool { return strings.HasPrefix(s.Unsettled, stuckPrefix) }

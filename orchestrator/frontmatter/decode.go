@@ -10,7 +10,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// decode guards, reads and inspects the YAML. A panic of the library is a refusal like any other.
+// decode checks the bytes, reads the YAML and inspects its tree. A panic of the library is a
+// refusal like any other.
 func (d *Document) decode(read func(root *yaml.Node) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -55,7 +56,7 @@ func (d *Document) plain(root *yaml.Node) error {
 	return nil
 }
 
-// unmarshal reads exactly one YAML document; root stays empty when there is none.
+// unmarshal reads exactly one YAML document; root stays empty for a text without a document.
 func (d *Document) unmarshal(root *yaml.Node) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(d.YAML))
 	err := decoder.Decode(root)

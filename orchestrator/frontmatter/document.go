@@ -25,7 +25,7 @@ type Document struct {
 	Source    []byte     // the whole file
 	YAML      []byte     // the YAML in it, without the fences
 	Start     int        // offset of YAML in Source
-	Body      int        // offset in Source behind the closing fence; len(Source) in a plain YAML file
+	Body      int        // offset in Source after the closing fence; len(Source) in a plain YAML file
 	FirstLine int        // the line of Source on which YAML starts, counted from 1
 	Root      *yaml.Node // the mapping; nil when the file has no frontmatter at all
 
@@ -73,12 +73,12 @@ func newDocument(file string, source []byte) *Document {
 func (d *Document) Position(n *yaml.Node) (line, column int) {
 	line = n.Line
 	if len(d.lines) > 0 {
-		line = min(line, len(d.lines)) // the library puts an absent value behind the last line
+		line = min(line, len(d.lines)) // the library puts an absent value after the last line
 	}
 	return line + d.FirstLine - 1, n.Column
 }
 
-// Problem describes what is wrong with a node; nil stands for the whole file.
+// Problem returns a problem at a node; nil stands for the whole file.
 func (d *Document) Problem(n *yaml.Node, text, fix string) *Problem {
 	p := &Problem{File: d.File, Text: text, Fix: fix}
 	if n != nil {
@@ -87,7 +87,7 @@ func (d *Document) Problem(n *yaml.Node, text, fix string) *Problem {
 	return p
 }
 
-// problemAt describes what is wrong at an offset in YAML.
+// problemAt returns a problem at an offset in YAML.
 func (d *Document) problemAt(offset int, text, fix string) *Problem {
 	before := d.YAML[:offset]
 	line := bytes.Count(before, []byte{'\n'})

@@ -16,8 +16,8 @@ import (
 const searchLimit = 256 << 10
 
 // explain turns an error of the YAML library into a Problem. The library names at best the line of
-// the enclosing list or map, and none on the first line. So explain looks for the shortest
-// beginning of the text that fails with the same message; the error is at its end.
+// the enclosing list or map, and no line for an error on the first. So explain looks for the
+// shortest beginning of the text that fails with the same message; the error is at its end.
 func (d *Document) explain(err error) error {
 	words := messageOf(err)
 	p := &Problem{File: d.File, Text: "invalid YAML: " + words, Fix: fixFor(words), Err: err}
@@ -69,7 +69,8 @@ func lineInError(err error) int {
 func fixFor(words string) string {
 	for _, r := range []struct{ words, fix string }{
 		{"mapping values are not allowed",
-			"quote the value or use a | block; on a board kanban-run check --fix does it. If the line is a field of its own, correct its indentation"},
+			"quote the value or use a | block; on a board kanban-run check --fix does it. " +
+				"If the line is a field of its own, correct its indentation"},
 		{"could not find expected ':'", "write key: value, or indent the line when it belongs to the value above"},
 		{"cannot start any token", "quote the value; a tab cannot indent"},
 		{"tab character", "indent with spaces"},

@@ -6,9 +6,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// End returns the offset in Source behind a node's last byte: behind the closing quote or bracket,
-// or behind the last line of text without its newline. parent holds the node and decides where a
-// text block ends.
+// End returns the offset in Source after a node's last byte: after the closing quote or bracket, or
+// after the last line of text without its newline. parent holds the node and decides where a text
+// block ends.
 func (d *Document) End(n, parent *yaml.Node) int {
 	at := d.Offset(n)
 	switch {
@@ -58,7 +58,7 @@ func (d *Document) endScalar(n, parent *yaml.Node, at int) int {
 	return endPlain(text, at, n.Value)
 }
 
-// endQuoted steps over \" in double quotes and ” in single quotes.
+// endQuoted steps over \" in double quotes and over a doubled quote in single quotes.
 func endQuoted(text []byte, at int, quote byte) int {
 	for at < len(text) {
 		switch {

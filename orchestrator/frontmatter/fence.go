@@ -15,7 +15,8 @@ const (
 var ErrUnclosed = errors.New("the frontmatter is opened and never closed")
 
 // Split finds the frontmatter of a Markdown file without reading it: Root stays nil, and YAML is
-// nil when there is none. Errors: *Problem, for a block that only resembles frontmatter.
+// nil for a file without frontmatter. Errors: *Problem, for a block that only resembles
+// frontmatter.
 func Split(file string, source []byte) (*Document, error) {
 	if len(source) > MaxSource {
 		return nil, tooLarge(file, len(source), MaxSource)
@@ -39,7 +40,7 @@ func Split(file string, source []byte) (*Document, error) {
 	return d, nil
 }
 
-// findOpening returns the offset behind the opening fence, -1 when the first line that is not blank
+// findOpening returns the offset after the opening fence, -1 when the first line that is not blank
 // opens no frontmatter. It leaves FirstLine on that line.
 func (d *Document) findOpening() (int, error) {
 	for at := d.Start; at < len(d.Source); d.FirstLine++ {

@@ -23,7 +23,7 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Text)
 }
 
-// Hint returns what the user can do.
+// Hint returns advice for the user.
 func (p *Problem) Hint() string { return p.Fix }
 
 // Unwrap returns the cause.

@@ -2,8 +2,8 @@ package frontmatter
 
 import "strings"
 
-// Suggest is a hint for a word that is none of those allowed: the one that was probably meant,
-// else all of them behind the text all.
+// Suggest returns a hint for a word that is not allowed: the allowed word that was probably meant,
+// else all of them after the text all.
 func Suggest(word string, words []string, all string) string {
 	if meant := Nearest(word, words); meant != "" {
 		return "did you mean " + meant + "?"
@@ -11,7 +11,7 @@ func Suggest(word string, words []string, all string) string {
 	return all + strings.Join(words, ", ")
 }
 
-// Nearest is the word that was probably meant; "": none is near.
+// Nearest returns the word that was probably meant; "": no word is near.
 func Nearest(word string, words []string) string {
 	for _, w := range words {
 		if OneEditApart(normalize(word), normalize(w)) {

@@ -23,7 +23,7 @@ const (
 	Ceiling       Check = "ceiling"
 )
 
-// Anomaly is how a check is reported: seed 000, "anomaly_type".
+// Anomaly returns the type under which the check is reported: seed 000, "anomaly_type".
 func (c Check) Anomaly() string {
 	switch c {
 	case Errors:
@@ -49,7 +49,7 @@ const (
 	Critical Severity = "critical"
 )
 
-// Finding is what one check found wrong.
+// Finding is a fault that one check found.
 type Finding struct {
 	Check    Check
 	Severity Severity
@@ -57,7 +57,7 @@ type Finding struct {
 	Details  string // the evidence in words
 	Act      bool   // the row's last limit is reached
 	Deaf     bool   // the agent was asked twice, and has not answered
-	Call     *Call  // the call that it is about; nil: none
+	Call     *Call  // the call that it is about; nil: it is about no call
 }
 
 // Key tells findings of different kinds, or about different calls, apart.
@@ -68,14 +68,14 @@ func (f Finding) Key() string {
 	return string(f.Check) + " " + f.Call.Tool
 }
 
-// Evidence is what the system says of an agent's processes.
+// Evidence is the operating system's account of an agent's processes.
 type Evidence struct {
 	Known   bool // the processes could be looked at
 	Works   bool // what the agent started used the processor, or read or wrote, since the last check
 	Stopped bool // the agent is stopped by a signal, and no debugger holds it
 }
 
-// Assess says what is wrong with an agent now. Times before from do not count: the machine slept,
+// Assess returns the present faults of an agent. Times before from do not count: the machine slept,
 // or the watch has just begun.
 func Assess(now, from time.Time, t *Trace, e Evidence, s agent.Signals, p Policy) []Finding {
 	a := assessment{now: now, from: from, Trace: t, evidence: e, signals: s, policy: p}
@@ -104,7 +104,7 @@ type assessment struct {
 	findings  []Finding
 }
 
-// since is for how long something has lasted, as far as it counts.
+// since returns the duration of a state, as far as it counts.
 func (a *assessment) since(at time.Time) time.Duration {
 	if at.Before(a.from) {
 		at = a.from
@@ -112,12 +112,12 @@ func (a *assessment) since(at time.Time) time.Duration {
 	return a.now.Sub(at)
 }
 
-// over says whether a limit is reached.
+// over reports whether a limit is set and reached.
 func over(d, limit time.Duration) bool { return limit > 0 && d >= limit }
 
 func (a *assessment) add(f Finding) { a.findings = append(a.findings, f) }
 
-// last is the later of the start and a sign.
+// last returns the later of the start and a sign.
 func (a *assessment) last(sign time.Time) time.Time {
 	if sign.Before(a.Started) {
 		return a.Started
@@ -127,7 +127,8 @@ func (a *assessment) last(sign time.Time) time.Time {
 
 func (a *assessment) checkLeftOver() {
 	if d := a.since(a.last(a.Activity)); over(d, a.policy.LeftOver) {
-		a.add(Finding{Check: LeftOver, Severity: Critical, For: d, Act: true, Details: fmt.Sprintf("its program is there %s after its result", brief(d))})
+		a.add(Finding{Check: LeftOver, Severity: Critical, For: d, Act: true,
+			Details: fmt.Sprintf("its program is there %s after its result", brief(d))})
 	}
 }
 
@@ -139,7 +140,8 @@ func (a *assessment) checkStopped() {
 
 func (a *assessment) checkFirstSign() {
 	if d := a.since(a.Started); a.signals.Session && a.Activity.IsZero() && over(d, a.policy.FirstSign) {
-		a.add(Finding{Check: NoFirstSign, Severity: Critical, For: d, Act: true, Details: fmt.Sprintf("no sign of it for %s from its start", brief(d))})
+		a.add(Finding{Check: NoFirstSign, Severity: Critical, For: d, Act: true,
+			Details: fmt.Sprintf("no sign of it for %s from its start", brief(d))})
 	}
 }
 
@@ -150,7 +152,8 @@ func (a *assessment) checkMCP() {
 		if c.Class != agent.MCPTool || !over(d, p.MCPDefault) && !over(d, p.MCPMax) && !over(d, p.MCPEnd) {
 			continue
 		}
-		f := Finding{Check: MCPStuck, Severity: Warning, For: d, Call: &c, Details: fmt.Sprintf("its call of %s has not answered for %s", c.Tool, brief(d))}
+		f := Finding{Check: MCPStuck, Severity: Warning, For: d, Call: &c,
+			Details: fmt.Sprintf("its call of %s has not answered for %s", c.Tool, brief(d))}
 		// While others of its calls end, the agent does not hang in this one.
 		f.Act = over(min(d, a.since(a.last(a.Progress))), p.MCPEnd)
 		if over(d, p.MCPMax) || f.Act {
@@ -167,7 +170,8 @@ func (a *assessment) checkErrors() {
 	}
 }
 
-// checkIdle: while a call is open, silence only warns: builds run for minutes without a line.
+// checkIdle finds silence. While a call is open it only warns: builds run for minutes without a
+// line.
 func (a *assessment) checkIdle() {
 	if a.signals.Session && a.Activity.IsZero() {
 		return // see checkFirstSign
@@ -195,26 +199,29 @@ func (a *assessment) checkIdle() {
 	a.add(f)
 }
 
-// acts says whether silence of the agent is evidence: a program that tells nothing of its work may
-// wait for the network for as long as it likes.
+// acts reports whether silence of the agent is evidence: a program that tells nothing of its work
+// may wait for the network for as long as it likes.
 func (a *assessment) acts() bool { return a.signals.Session || a.policy.SilentAgents }
 
-// checkStale: an agent that is active without getting anywhere. An open call is getting somewhere.
+// checkStale finds an agent that is active without progress. An open call counts as progress.
 func (a *assessment) checkStale() {
 	d := a.since(a.last(a.Progress))
 	active := a.since(a.last(a.Activity)) < a.policy.ProgressStale
 	if a.signals.Session && active && len(a.Open()) == 0 && over(d, a.policy.ProgressStale) {
-		a.add(Finding{Check: ProgressStale, Severity: Warning, For: d, Details: fmt.Sprintf("it is active, and without progress for %s", brief(d))})
+		a.add(Finding{Check: ProgressStale, Severity: Warning, For: d,
+			Details: fmt.Sprintf("it is active, and without progress for %s", brief(d))})
 	}
 }
 
-// checkCeiling: a command that works may go on until the timeout of its attempt.
+// checkCeiling finds a lack of progress. A command that works may go on until the timeout of its
+// attempt.
 func (a *assessment) checkCeiling() {
 	d := a.since(a.last(a.Progress))
 	if !over(d, a.policy.Ceiling) || !a.acts() {
 		return
 	}
-	f := Finding{Check: Ceiling, Severity: Critical, For: d, Act: true, Details: fmt.Sprintf("no progress for %s", brief(d))}
+	f := Finding{Check: Ceiling, Severity: Critical, For: d, Act: true,
+		Details: fmt.Sprintf("no progress for %s", brief(d))}
 	for _, c := range a.Open() {
 		if c.Class != agent.ShellTool {
 			continue

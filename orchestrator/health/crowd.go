@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// sameTime is how close together agents of two boards have to be found unwell.
+// sameTime is the window in which agents of two boards have to be found unwell to share a cause.
 const sameTime = 15 * time.Minute
 
-// Crowd knows what the agents of several boards were found to have. Its methods are safe for
-// concurrent use; the zero value is ready.
+// Crowd holds the anomalies of the agents of several boards. Its methods are safe for concurrent
+// use; the zero value is ready.
 type Crowd struct {
 	mu    sync.Mutex
 	found map[string]map[string]time.Time // by anomaly and tool, and by board
 }
 
-// Note notes an anomaly of a tool that the agent of a board has, and says whether that of
-// another board has the same at the same time: seed 000, "REPLAN", "多个成员同时遇到相同问题". Anomalies of
-// no tool are none of the plan's.
+// Note records an anomaly of a tool that the agent of a board has, and reports whether another
+// board's agent has the same within sameTime: seed 000, "REPLAN", "多个成员同时遇到相同问题". An anomaly of no
+// tool is no reason to plan anew.
 func (c *Crowd) Note(board, key string, now time.Time) (shared bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

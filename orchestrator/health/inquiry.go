@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// inquiry is how a silent agent is asked for a sign: seed 000, "场景 1". It is asked, asked urgently
-// when it does not answer, and then reported. Any progress is an answer.
+// inquiry is the questioning of a silent agent: seed 000, "场景 1". The agent is asked, asked
+// urgently when it does not answer, and then reported. Any progress is an answer.
 type inquiry struct {
 	asked  time.Time // zero: not in this silence
 	urgent time.Time // zero: not yet
 	nudges []time.Time
 }
 
-// isSilence says whether asking the agent may help.
+// isSilence reports whether a question to the agent may help.
 func isSilence(f Finding) bool { return f.Check == Idle || f.Check == ProgressStale }
 
 // follow ends the inquiry when the agent has answered.
@@ -23,13 +23,15 @@ func (q *inquiry) follow(t *Trace) {
 	}
 }
 
-// next is what is to be asked now. Questions are few: one in 20 minutes, two an hour, and
-// the urgent one belongs to the first: seed 002, "Anti-Spam Policy". Before an agent is
-// ended it is asked in any case.
+// next returns the question that is due. Questions are few: one in 20 minutes, two an hour, and the
+// urgent one belongs to the first: seed 002, "Anti-Spam Policy". Before an agent is ended it is
+// asked in any case.
 func (q *inquiry) next(now time.Time, answer time.Duration, atLast bool) Action {
 	n := len(q.nudges)
+	tooMany := n > 0 && now.Sub(q.nudges[n-1]) < cooldown ||
+		n >= mostInHour && now.Sub(q.nudges[n-mostInHour]) < time.Hour
 	switch {
-	case q.asked.IsZero() && !atLast && (n > 0 && now.Sub(q.nudges[n-1]) < cooldown || n >= mostInHour && now.Sub(q.nudges[n-mostInHour]) < time.Hour):
+	case q.asked.IsZero() && !atLast && tooMany:
 		return Nothing
 	case q.asked.IsZero():
 		return Ask

@@ -7,7 +7,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Live is what an agent does in a moment, for people: seed 002, "Event Monitoring Model".
+// Live is an agent's activity at one moment, for people: seed 002, "Event Monitoring Model".
 type Live struct {
 	At           time.Time  `json:"at"`
 	Started      time.Time  `json:"started_at"`
@@ -15,12 +15,12 @@ type Live struct {
 	LastProgress time.Time  `json:"last_progress_at,omitzero"`
 	Activity     string     `json:"activity"`    // model, tool, retry or idle
 	WaitReason   string     `json:"wait_reason"` // coding, waiting_review, blocked or waiting_ack
-	IdleStage    string     `json:"idle_stage"`  // none, pinged, nudged or escalated
-	Health       string     `json:"health"`      // healthy, warning or critical; in files of before "": not known
+	IdleStage    string     `json:"idle_stage"`  // see [Monitor.IdleStage]
+	Health       string     `json:"health"`      // healthy, warning or critical; "" in older files: not known
 	Open         []LiveCall `json:"open_calls,omitempty"`
 }
 
-// LiveAttempt is what the agent of an attempt does, as live.json has it.
+// LiveAttempt is the activity of an attempt's agent, as live.json has it.
 type LiveAttempt struct {
 	event.AttemptRef
 	Live
@@ -33,18 +33,27 @@ type LiveCall struct {
 	Since time.Time `json:"since"`
 }
 
-// maxLiveCalls bounds how many open calls are told.
+// maxLiveCalls bounds the open calls in a Live.
 const maxLiveCalls = 8
 
-// Looked is what the last look at an agent found.
+// Looked is the result of the last look at an agent.
 type Looked struct{ IdleStage, Health string }
 
-// NotLooked is before the first look.
+// NotLooked returns the result that stands before the first look.
 func NotLooked() Looked { return Looked{"none", Healthy} }
 
-// Live is what the agent does now.
+// Live returns the agent's present activity.
 func (t *Trace) Live(now time.Time, last Looked) Live {
-	l := Live{At: now, Started: t.Started, LastActivity: t.Activity, LastProgress: t.Progress, Activity: "idle", WaitReason: "coding", IdleStage: last.IdleStage, Health: last.Health}
+	l := Live{
+		At:           now,
+		Started:      t.Started,
+		LastActivity: t.Activity,
+		LastProgress: t.Progress,
+		Activity:     "idle",
+		WaitReason:   "coding",
+		IdleStage:    last.IdleStage,
+		Health:       last.Health,
+	}
 	for _, c := range t.Open() {
 		if len(l.Open) < maxLiveCalls {
 			l.Open = append(l.Open, LiveCall{c.Tool, agent.OneLine(c.Text), c.Since})
@@ -64,7 +73,8 @@ func (t *Trace) Live(now time.Time, last Looked) Live {
 	return l
 }
 
-// IdleStage is how a silent agent was asked: none, pinged, nudged or escalated.
+// IdleStage returns the stage of the questions to a silent agent: none, pinged, nudged or
+// escalated.
 func (m *Monitor) IdleStage() string {
 	switch q := &m.inquiry; {
 	case m.stage > 1 || !q.urgent.IsZero() && q.isUnanswered(m.last, m.policy.Answer):

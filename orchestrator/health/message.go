@@ -17,7 +17,8 @@ func HealthCheck(f Finding, task string, urgent bool) event.Content {
 		c.Reason = "progress_stale"
 	}
 	if urgent {
-		c.Question = fmt.Sprintf("I see a pause on task #%s. What's the smallest next step you can close in 15-20 minutes?", task)
+		c.Question = fmt.Sprintf(
+			"I see a pause on task #%s. What's the smallest next step you can close in 15-20 minutes?", task)
 	}
 	return c
 }
@@ -30,24 +31,31 @@ func Recovery(task string) string {
 // AssistOffer offers help to an agent whose calls fail again and again in the
 // same way: seed 000, "协助提供".
 func AssistOffer(obstacle, task string) event.Content {
-	return event.Content{Assistance: "guidance", Details: fmt.Sprintf("%s. Try another way. For task #%s, what unblocks you fastest: missing context, "+
-		"Tech Lead decision, or task split? If nothing does, reply blocked and say what is missing.", obstacle, task)}
+	return event.Content{Assistance: "guidance", Details: fmt.Sprintf(
+		"%s. Try another way. For task #%s, what unblocks you fastest: missing context, Tech Lead decision, "+
+			"or task split? If nothing does, reply blocked and say what is missing.", obstacle, task)}
 }
 
-// Describe says what a stage means for a task: seed 002, "Ping / Nudge Templates"
+// Describe returns the event by which a stage is told of a task: seed 002, "Ping / Nudge Templates"
 // and "Idle / No-response".
 func (s Stage) Describe(task string, review bool) event.Overdue {
 	b := event.Overdue{Millis: s.For.Milliseconds()}
 	silent := "no progress for " + brief(s.For)
 	switch {
 	case s.Number == 1 && review:
-		b.Severity, b.Action, b.Text = "INFO", "PING", fmt.Sprintf("%s. Reminder: review pending for task #%s. If delayed, share ETA; otherwise I'll propose backup reviewer routing.", silent, task)
+		b.Severity, b.Action = "INFO", "PING"
+		b.Text = fmt.Sprintf("%s. Reminder: review pending for task #%s. If delayed, share ETA; "+
+			"otherwise I'll propose backup reviewer routing.", silent, task)
 	case s.Number == 1:
-		b.Severity, b.Action, b.Text = "INFO", "PING", fmt.Sprintf("%s. Quick ping on task #%s: if still in progress, send 1-line status + ETA.", silent, task)
+		b.Severity, b.Action = "INFO", "PING"
+		b.Text = fmt.Sprintf("%s. Quick ping on task #%s: if still in progress, send 1-line status + ETA.",
+			silent, task)
 	case s.Number == 2:
 		b.Severity, b.Action, b.Text = "WARN", "ESCALATE", silent+"; a person should look at it"
 	default:
-		b.Severity, b.Action, b.Text = "CRITICAL", "REASSIGN_PROPOSAL", silent+"; another agent should take the task over: stop the run, and name another agent for the role"
+		b.Severity, b.Action = "CRITICAL", "REASSIGN_PROPOSAL"
+		b.Text = silent + "; another agent should take the task over: " +
+			"stop the run, and name another agent for the role"
 	}
 	return b
 }

@@ -8,7 +8,7 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// Action is what is to be done about an agent.
+// Action is a measure that the watch takes with an agent.
 type Action int
 
 // The actions, from the mildest.
@@ -24,10 +24,10 @@ const (
 	Test            // seed 000's reboot test
 )
 
-// endsCall says whether a call is ended, which is always told.
+// endsCall reports whether the action ends a call, which is always told.
 func (a Action) endsCall() bool { return a == EndCall || a == TermCall || a == KillCall }
 
-// String is what is done, in words.
+// String returns the words for an action that people are told of; "" for the others.
 func (a Action) String() string {
 	switch a {
 	case Resume:
@@ -47,22 +47,22 @@ func (a Action) String() string {
 	}
 }
 
-// Usage is what an agent's processes have used since they started.
+// Usage is the work of an agent's processes since they started.
 type Usage struct {
-	Own, Calls Work // of the agent and its servers, and of what runs in sessions of their own
+	Own, Calls Work // of the agent and its servers, and of processes in sessions of their own
 	Stopped    bool // the agent is stopped by a signal, and no debugger holds it
 }
 
-// Work is what processes have used.
+// Work is the processor time and the input and output of processes.
 type Work struct {
 	Ticks int64 // of the processor, 10 ms each, with those of ended children
 	Bytes int64 // read and written
 }
 
-// leastTicks between two checks are work: less is what a sleeping program uses.
+// leastTicks is the least difference between two checks that is work: a sleeping program uses less.
 const leastTicks = 5
 
-// worked says whether more was used than a sleeping program does.
+// worked reports whether more was used since before than a sleeping program uses.
 func (w Work) worked(before Work) bool {
 	return w.Ticks-before.Ticks >= leastTicks || w.Bytes > before.Bytes
 }
@@ -74,7 +74,7 @@ type Report struct {
 	Action   Action
 	On       Finding // that the Action is about
 
-	Stage Stage // that is reached now; zero: none is new
+	Stage Stage // that is reached now; zero: no new one
 
 	Recovered bool // what was told of the agent's silence is over
 
@@ -82,7 +82,7 @@ type Report struct {
 	Last   time.Time // the last sign of the agent; its start before the first
 }
 
-// Health is seed 000's: healthy, warning or critical.
+// Health returns seed 000's health: healthy, warning or critical.
 func (r Report) Health() string {
 	health := Healthy
 	for _, f := range r.Findings {
@@ -94,7 +94,7 @@ func (r Report) Health() string {
 	return health
 }
 
-// YAML is the report of an agent at a time: seed 000, "health_report".
+// YAML returns the report of an agent at a time: seed 000, "health_report".
 func (r Report) YAML(now time.Time, id string) []byte {
 	counts := map[string]int{r.Health(): 1}
 	return fmt.Appendf(nil, `type: health_report
@@ -149,8 +149,8 @@ func NewMonitor(now time.Time, p Policy, s agent.Signals) *Monitor {
 	return &Monitor{policy: p, signals: s, from: now, last: now}
 }
 
-// NeedsUsage says whether the next check has a use for what the processes have used: looking at
-// them costs more than all else.
+// NeedsUsage reports whether the next check needs the [Usage] of the processes: looking at them
+// costs more than all else.
 func (m *Monitor) NeedsUsage(now time.Time, t *Trace) bool {
 	progress := t.Progress
 	if progress.Before(t.Started) {
@@ -159,8 +159,8 @@ func (m *Monitor) NeedsUsage(now time.Time, t *Trace) bool {
 	return t.Finished.IsZero() && now.Sub(progress) >= m.policy.Frequency
 }
 
-// Check looks at the agent. u is nil where its processes were not looked at; listens says whether
-// the agent can be spoken to.
+// Check looks at the agent. u is nil where its processes were not looked at; listens reports
+// whether the agent can be spoken to.
 func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report {
 	if m.isLate(now) {
 		m.Restart(now)
@@ -174,7 +174,12 @@ func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report 
 		clear(m.told)
 		m.stage, m.breach, m.alert = 0, 0, false
 	}
-	r := Report{Recovered: recovered, Status: status(t), Last: t.Activity, Findings: Assess(now, m.from, t, m.evidence(u), m.signals, m.policy)}
+	r := Report{
+		Recovered: recovered,
+		Status:    status(t),
+		Last:      t.Activity,
+		Findings:  Assess(now, m.from, t, m.evidence(u), m.signals, m.policy),
+	}
 	m.count(r.Findings)
 	m.inquiry.follow(t)
 	for i := range r.Findings {
@@ -189,8 +194,10 @@ func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report 
 			r.Told = append(r.Told, f)
 		}
 		action := m.actionOn(f, listens)
-		if listens && isSilence(f) && len(t.Open()) == 0 && m.seen[f.Key()] >= breaches && !m.inquiry.isUnanswered(now, m.policy.Answer) && m.policy.Answer > 0 {
-			action = m.inquiry.next(now, m.policy.Answer, action == Test) // an agent that would answer is not ended for its silence
+		mayAsk := listens && isSilence(f) && len(t.Open()) == 0 && m.seen[f.Key()] >= breaches
+		if mayAsk && !m.inquiry.isUnanswered(now, m.policy.Answer) && m.policy.Answer > 0 {
+			// An agent that would answer is not ended for its silence.
+			action = m.inquiry.next(now, m.policy.Answer, action == Test)
 		}
 		if action > r.Action {
 			r.Action, r.On = action, f
@@ -200,8 +207,9 @@ func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report 
 		r.Told = append(r.Told, r.On)
 	}
 	m.note(now, r)
+	isStall := func(f Finding) bool { return f.Check != Errors && f.Check != LeftOver }
 	r.Stage = m.nextStage(now, t)
-	m.alert = m.alert || r.Stage.Number > 0 || slices.ContainsFunc(r.Told, func(f Finding) bool { return f.Check != Errors && f.Check != LeftOver })
+	m.alert = m.alert || r.Stage.Number > 0 || slices.ContainsFunc(r.Told, isStall)
 	return r
 }
 
@@ -223,8 +231,8 @@ func (m *Monitor) nextStage(now time.Time, t *Trace) (s Stage) {
 	return s
 }
 
-// status is seed 000's: an agent that its provider refuses is blocked, one of which nothing is
-// known but that it is silent is idle.
+// status returns seed 000's status: an agent that its provider refuses is blocked, a silent one
+// without any sign yet, or after its result, is idle.
 func status(t *Trace) string {
 	switch {
 	case t.Waiting() == ForProvider:
@@ -236,8 +244,8 @@ func status(t *Trace) string {
 	}
 }
 
-// isLate: a check that comes two periods too late, by either clock, says that the machine slept or
-// that this program was stopped.
+// isLate reports whether a check comes two periods too late, by either clock: the machine slept, or
+// this program was stopped.
 func (m *Monitor) isLate(now time.Time) bool {
 	late := 3 * m.policy.Frequency
 	return now.Sub(m.last) >= late || now.Round(0).Sub(m.last.Round(0)) >= late
@@ -254,16 +262,17 @@ func (m *Monitor) evidence(u *Usage) Evidence {
 	before := m.usage
 	m.usage = u
 	if u == nil {
-		return Evidence{Works: true} // nothing says that it does not
+		return Evidence{Works: true} // idleness would take evidence
 	}
-	e := Evidence{Known: true, Stopped: u.Stopped, Works: before == nil} // without a second look, nothing says that it does not
+	// Without an earlier look idleness is not proven.
+	e := Evidence{Known: true, Stopped: u.Stopped, Works: before == nil}
 	if before != nil {
 		e.Works = u.Calls.worked(before.Calls) || !m.signals.Apart && u.Own.worked(before.Own)
 	}
 	return e
 }
 
-// count counts in how many checks in a row each finding stands, and acts.
+// count counts the checks in a row in which each finding stands, and in which it is to be acted on.
 func (m *Monitor) count(found []Finding) {
 	if len(found) == 0 {
 		m.seen, m.acting = nil, nil
@@ -279,15 +288,15 @@ func (m *Monitor) count(found []Finding) {
 	m.seen, m.acting = seen, acting
 }
 
-// Bounds of what is told of one agent: seed 002, "Anti-false-positive guards".
+// Bounds of the messages about one agent: seed 002, "Anti-false-positive guards".
 const (
 	breaches   = 2 // in a row, before anything is told or done
 	cooldown   = 20 * time.Minute
 	mostInHour = 2
 )
 
-// isToTell: a finding that stands is told once, and once more when it becomes critical. Warnings
-// are few; a critical one is always told.
+// isToTell reports whether a finding is told now, and notes that: it is told once, and once more
+// when it becomes critical. Warnings are few; a critical one is always told.
 func (m *Monitor) isToTell(now time.Time, f Finding) bool {
 	if m.seen[f.Key()] < breaches && f.Check != Stopped {
 		return false
@@ -298,7 +307,8 @@ func (m *Monitor) isToTell(now time.Time, f Finding) bool {
 	}
 	if f.Severity == Warning {
 		n := len(m.warned)
-		if n > 0 && now.Sub(m.warned[n-1]) < cooldown || n >= mostInHour && now.Sub(m.warned[n-mostInHour]) < time.Hour {
+		if n > 0 && now.Sub(m.warned[n-1]) < cooldown ||
+			n >= mostInHour && now.Sub(m.warned[n-mostInHour]) < time.Hour {
 			return false
 		}
 		m.warned = append(m.warned, now)
@@ -310,7 +320,7 @@ func (m *Monitor) isToTell(now time.Time, f Finding) bool {
 	return true
 }
 
-// actionOn is what is to be done about a finding. A command without work is ended alone first.
+// actionOn returns the action on a finding. A command without work is ended alone first.
 func (m *Monitor) actionOn(f Finding, listens bool) Action {
 	switch {
 	case f.Check == Stopped:

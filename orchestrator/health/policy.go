@@ -2,8 +2,8 @@ package health
 
 import "time"
 
-// Policy is when a running agent is found unwell. A zero limit is none. Seed 000, "配置参数", has the
-// names of the first ones.
+// Policy is the set of limits at which a running agent is found unwell. A zero limit is off. Seed
+// 000, "配置参数", has the names of the first ones.
 type Policy struct {
 	Frequency     time.Duration // between two checks
 	IdleWarning   time.Duration
@@ -29,14 +29,14 @@ type Policy struct {
 	Stages        Stages
 }
 
-// Off is the policy that watches nothing.
+// Off reports whether the policy watches nothing.
 func (p Policy) Off() bool { return p.Frequency <= 0 }
 
-// Stages are after what time without progress an agent is pinged, a person is told of it, and
+// Stages are the times without progress at which an agent is pinged, a person is told of it, and
 // another agent is proposed: seed 002, "Event Monitoring Model". They only tell.
 type Stages [3]time.Duration
 
-// reached is the highest stage that a time has reached, from 1; 0: none.
+// reached returns the highest stage that a time has reached, from 1; 0: not even the first.
 func (s Stages) reached(d time.Duration) int {
 	n := 0
 	for i, at := range s {

@@ -8,12 +8,12 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Case is what the reboot test looks at beside the finding.
+// Case is the evidence of the reboot test beside the finding.
 type Case struct {
 	Task        string        // path of the task
 	HasText     bool          // the task's file has a line beyond its frontmatter
 	Missing     []string      // files that the task names as its inputs, and that are not there
-	Obstacle    string        // what its calls fail with again and again; "" for nothing
+	Obstacle    string        // of its calls that fail again and again; "": there is no obstacle
 	Expected    time.Duration // of the task; 0: not known
 	Took        time.Duration // from the start to the last progress
 	NoPlan      bool          // what hangs is no work on a task, of which another plan could be made
@@ -36,9 +36,9 @@ var Questions = [...]string{
 	"Q5: would a restart help?",
 }
 
-// Reboot is seed 000's "5-Question Reboot Test" of a hung agent: the answers from the evidence, or
-// those of a judge, and the decision. For a critical anomaly no answer may leave a dead agent
-// running, so what the first three advise goes into the next attempt, the fourth may have the
+// Reboot holds seed 000's "5-Question Reboot Test" of a hung agent: the answers from the evidence,
+// or those of a judge, and the decision. For a critical anomaly no answer may leave a dead agent
+// running, so the advice from the first three goes into the next attempt, the fourth may have the
 // Manager plan anew, and the fifth decides. What bounds restarts bounds those of a judge, too.
 func Reboot(f Finding, c Case) event.RebootTested {
 	e := event.RebootTested{Anomaly: Describe(f)}
@@ -52,16 +52,19 @@ func Reboot(f Finding, c Case) event.RebootTested {
 		return a
 	}
 	ask(c.HasText, presence(c.HasText, c.Task+" has a text", c.Task+" has no text beyond its frontmatter"))
-	ask(len(c.Missing) == 0, presence(len(c.Missing) == 0, "no input that the task names is missing", "missing: "+strings.Join(c.Missing, ", ")))
+	ask(len(c.Missing) == 0, presence(len(c.Missing) == 0,
+		"no input that the task names is missing", "missing: "+strings.Join(c.Missing, ", ")))
 	ask(c.Obstacle != "", presence(c.Obstacle == "", "no call fails again and again in the same way", c.Obstacle))
 	advice := c.advice()
 	if late := ask(c.isLate()); late.Yes && !c.NoPlan {
 		e.Advice, e.Decision, e.Text = "replan", event.Replan, f.Details+"; "+late.Evidence
 		switch {
 		case !c.Replans:
-			e.Decision, e.Text = event.Stuck, e.Text+", and the Manager does not accept anomalies, so that a person has to plan anew"
+			e.Decision = event.Stuck
+			e.Text += ", and the Manager does not accept anomalies, so that a person has to plan anew"
 		case c.Replanned >= max(1, c.MaxRestarts):
-			e.Decision, e.Text = event.Stuck, fmt.Sprintf("%s, and the Manager has planned anew %s already", e.Text, times(c.Replanned))
+			e.Decision = event.Stuck
+			e.Text = fmt.Sprintf("%s, and the Manager has planned anew %s already", e.Text, times(c.Replanned))
 		default:
 			e.Details = e.Text + "." + advice // all that the Manager is told
 		}
@@ -79,7 +82,7 @@ func Reboot(f Finding, c Case) event.RebootTested {
 	return e
 }
 
-// advice is what the answers to the first three questions have the next attempt be told.
+// advice returns the advice to the next attempt that follows from the first three answers.
 func (c Case) advice() (advice string) {
 	if c.Judged != nil {
 		return strings.TrimRight(" "+c.Advice, " ")
@@ -88,7 +91,8 @@ func (c Case) advice() (advice string) {
 		advice += " The task has no text: if it is not clear what to do, reply blocked and say what is missing."
 	}
 	if len(c.Missing) > 0 {
-		advice += " The task names inputs that are not there: " + strings.Join(c.Missing, ", ") + "; do without them, or reply blocked."
+		advice += " The task names inputs that are not there: " + strings.Join(c.Missing, ", ") +
+			"; do without them, or reply blocked."
 	}
 	if c.Obstacle != "" {
 		advice += " " + c.Obstacle + ": try another way."
@@ -96,8 +100,8 @@ func (c Case) advice() (advice string) {
 	return advice
 }
 
-// Spare is the decision that leaves an agent alone with a judge's advice: seed 000, "决策映射", the
-// rows of Q1 to Q3. "": the answers go on with Q4.
+// Spare returns the decision that leaves an agent alone with a judge's advice: seed 000, "决策映射",
+// the rows of Q1 to Q3. "": the answers go on with Q4.
 func Spare(judged []event.Answer) event.Decision {
 	switch {
 	case len(judged) < 3:
@@ -155,9 +159,12 @@ func presence(yes bool, present, missing string) string {
 	return missing
 }
 
-// Describe is a finding as it is journaled: seed 000, "anomaly_report".
+// Describe returns a finding as it is journaled: seed 000, "anomaly_report".
 func Describe(f Finding) event.Anomaly {
-	a := event.Anomaly{Type: f.Check.Anomaly(), Check: string(f.Check), Severity: string(f.Severity), Details: f.Details, Advice: "continue"}
+	a := event.Anomaly{
+		Type: f.Check.Anomaly(), Check: string(f.Check), Severity: string(f.Severity),
+		Details: f.Details, Advice: "continue",
+	}
 	if f.Call != nil {
 		a.Tool = f.Call.Tool
 	}

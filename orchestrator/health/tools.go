@@ -10,7 +10,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// tools sums up the calls of tools of an agent. The zero value has none.
+// tools sums up the calls of tools of an agent. The zero value is ready.
 type tools struct {
 	uses  map[string]*event.ToolUse
 	open  map[string]call // by ID
@@ -89,8 +89,8 @@ func (t *tools) dropShortest() {
 	t.spans = slices.Delete(t.spans, shortest, shortest+1)
 }
 
-// Tools is what the agent has done with tools up to its end; nil: its program has told of
-// no call. It is asked once.
+// Tools returns the agent's use of tools up to its end; nil: its program has told of no call. It
+// may be called once only, as it closes the open calls.
 func (t *Trace) Tools(end time.Time) *event.ToolWork {
 	w := &t.tools
 	if w.uses == nil {
@@ -109,7 +109,10 @@ func (t *Trace) Tools(end time.Time) *event.ToolWork {
 		work.Uses = append(work.Uses, *u)
 	}
 	for _, s := range w.spans {
-		work.Spans = append(work.Spans, event.ToolSpan{From: s.from.Sub(t.Started).Milliseconds(), Millis: s.to.Sub(s.from).Milliseconds()})
+		work.Spans = append(work.Spans, event.ToolSpan{
+			From:   s.from.Sub(t.Started).Milliseconds(),
+			Millis: s.to.Sub(s.from).Milliseconds(),
+		})
 	}
 	return work
 }

@@ -8,7 +8,7 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// Trace is what a running agent has shown of its work so far. It is not safe for concurrent use.
+// Trace is the visible work of a running agent so far. It is not safe for concurrent use.
 type Trace struct {
 	Started  time.Time
 	Activity time.Time // the last sign of any kind; zero before the first
@@ -53,10 +53,10 @@ type repeat struct {
 const (
 	// maxCalls bounds how many calls are remembered: an agent may never end one.
 	maxCalls = 64
-	// sameCall is how many times the same call may have the same result before each counts as an
+	// sameCall is the number of equal results in a row of the same call at which each counts as an
 	// error.
 	sameCall = 5
-	// sameFault is how many calls that fail alike are an obstacle.
+	// sameFault is the number of calls in a row that fail alike and make an obstacle.
 	sameFault = 3
 )
 
@@ -69,7 +69,7 @@ func (t *Trace) Print(at time.Time) { t.quiet, t.Activity = t.Activity, at }
 // Note notes an event.
 func (t *Trace) Note(e agent.Event) {
 	if e.Kind == agent.Echo || e.Kind == agent.Dropped {
-		t.Activity = t.quiet // a program repeats what it is told also where the agent hangs
+		t.Activity = t.quiet // a program repeats its input even while the agent hangs
 		return
 	}
 	t.Activity, t.quiet = e.Time, e.Time
@@ -79,9 +79,9 @@ func (t *Trace) Note(e agent.Event) {
 	}
 }
 
-// loops says whether an event is a part of a loop: the agent makes the same call again and again,
-// and gets the same result. A text in between is a part of it; another call or another result ends
-// it.
+// loops reports whether an event is a part of a loop: the agent makes the same call again and
+// again, and gets the same result. A text in between is a part of it; another call or another
+// result ends it.
 func (t *Trace) loops(e agent.Event) bool {
 	switch {
 	case t.same.times < sameCall:
@@ -103,12 +103,12 @@ func (t *Trace) fold(e agent.Event) {
 	case agent.Retry:
 		t.fail(e)
 	case agent.Text, agent.Writing:
-		t.Finished = time.Time{} // it goes on behind a result
+		t.Finished = time.Time{} // it goes on after a result
 		if t.Failed.Kind == agent.Retry {
 			t.Failures = 0
 		}
 	case agent.Unread:
-		t.calls = nil // which of them are open is not known any more
+		t.calls = nil // any of the open ones may have ended
 	case agent.Result:
 		t.Finished, t.Failures = e.Time, 0
 	case agent.Answered:
@@ -135,12 +135,14 @@ func (t *Trace) fail(e agent.Event) {
 
 func (t *Trace) open(e agent.Event) {
 	t.Finished = time.Time{}
-	t.calls = slices.DeleteFunc(t.calls, func(c call) bool { return e.ID != "" && c.ID == e.ID }) // some tools report a call twice
+	// Some tools report a call twice.
+	t.calls = slices.DeleteFunc(t.calls, func(c call) bool { return e.ID != "" && c.ID == e.ID })
 	if len(t.calls) == maxCalls {
 		oldest := max(0, slices.IndexFunc(t.calls, func(c call) bool { return !c.ended.IsZero() }))
 		t.calls = slices.Delete(t.calls, oldest, oldest+1)
 	}
-	t.calls = append(t.calls, call{Call: Call{ID: e.ID, Tool: e.Tool, Class: e.Class, Text: e.Text, Since: e.Time}, sum: e.Sum})
+	opened := Call{ID: e.ID, Tool: e.Tool, Class: e.Class, Text: e.Text, Since: e.Time}
+	t.calls = append(t.calls, call{Call: opened, sum: e.Sum})
 }
 
 func (t *Trace) end(e agent.Event) {
@@ -159,7 +161,7 @@ func (t *Trace) end(e agent.Event) {
 	}
 }
 
-// repeats says whether a call was made too often with the same result.
+// repeats counts the result of a call and reports whether it was the same too often.
 func (t *Trace) repeats(r repeat) bool {
 	if r.input == 0 || r.result == 0 {
 		t.same = repeat{}
@@ -174,18 +176,19 @@ func (t *Trace) repeats(r repeat) bool {
 	return r.times >= sameCall
 }
 
-// Obstacle is what the agent's calls fail with again and again; "" for nothing.
+// Obstacle describes the call that fails again and again alike; "" without one.
 func (t *Trace) Obstacle() string {
 	if t.same.times < sameFault || t.Failures < sameFault || t.Failed.Kind != agent.ToolEnded {
 		return ""
 	}
-	return fmt.Sprintf("%s failed %d times with the same input: %s", t.same.tool, t.same.times, agent.OneLine(t.Failed.Text))
+	return fmt.Sprintf("%s failed %d times with the same input: %s",
+		t.same.tool, t.same.times, agent.OneLine(t.Failed.Text))
 }
 
-// Open are the calls that are open, in the order in which they began.
+// Open returns the calls that are open, in the order in which they began.
 func (t *Trace) Open() []Call { return t.OpenAt(t.Activity) }
 
-// OpenAt are the calls that were open at a time. Calls that ended long before the last ones are
+// OpenAt returns the calls that were open at a time. Calls that ended long before the last ones are
 // forgotten.
 func (t *Trace) OpenAt(at time.Time) []Call {
 	var open []Call
@@ -197,10 +200,10 @@ func (t *Trace) OpenAt(at time.Time) []Call {
 	return open
 }
 
-// Wait is what an agent waits for.
+// Wait is the party that an agent waits for: a tool, the provider or its model.
 type Wait int
 
-// What an agent may wait for. Nothing is known of a program that tells of no model.
+// The parties that an agent may wait for. Nothing is known of a program that tells of no model.
 const (
 	Unknown     Wait = iota
 	ForTools         // calls of tools are open
@@ -208,7 +211,7 @@ const (
 	ForModel
 )
 
-// Waiting is what the agent waits for.
+// Waiting returns the party that the agent waits for.
 func (t *Trace) Waiting() Wait {
 	switch {
 	case len(t.Open()) > 0:
@@ -222,7 +225,7 @@ func (t *Trace) Waiting() Wait {
 	}
 }
 
-// Asked is from when on the agent has waited for its model.
+// Asked returns the time from which the agent has waited for its model.
 func (t *Trace) Asked() time.Time {
 	if t.Last.Time.After(t.Progress) {
 		return t.Last.Time
