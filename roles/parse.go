@@ -20,8 +20,8 @@ import (
 
 // knownKeys are the keys of a role file that kanban-run reads.
 var knownKeys = [...]string{"name", "description", "agent", "command", "args", "model", "tools", "timeout", "grace",
-	"env",
-	"disallowedTools", "permission", "max_turns", "max_cost", "mcp_config", "review", "review_rounds", "accepts", "watch"}
+	"env", "disallowedTools", "permission", "max_turns", "max_cost", "mcp_config", "review", "review_rounds",
+	"accepts", "watch"}
 
 // foreignKeys are keys of other tools' agent files that look like misspelt keys of ours.
 var foreignKeys = [...]string{"mode", "agents", "maxTurns"}
@@ -370,7 +370,8 @@ func (f *fields) readReview() (review Review) {
 			}
 		case "permission":
 			if review.Permission = ParsePermission(v.Value); review.Permission == "" {
-				f.fail(v, "write permission: read-only, edit or full", "review.permission: %q is no permission", v.Value)
+				f.fail(v, "write permission: read-only, edit or full", "review.permission: %q is no permission",
+					v.Value)
 			}
 		case "supervisor":
 			if err := v.Decode(&review.Supervisor); err != nil {

@@ -38,13 +38,15 @@ type Role struct {
 	MaxCost     int64  // of one attempt, in millionths of a US dollar; 0: no limit
 	MCPConfig   string // a file that names MCP servers, from the work directory
 	Review      Review
-	Rounds      int                 // how often a review may send the work back; 0 leaves it to the program
-	Feedback    bool                // accepts feedback: its input may say why its earlier work was sent back
-	Anomalies   bool                // accepts anomalies: a Manager's input may say that a task is not done, since its agent was ended
-	Watch       []frontmatter.Value // how its agents are watched, in place of the settings; named below watch, "" for watch: off
-	WatchAs     string              // whose stages its agents have: coder, reviewer or lead; "" leaves it to the program
-	Prompt      string              // the file's body with LF line ends, without blank lines around it
-	File        string              // the path that was read, or "embedded:manager.md"
+	Rounds      int  // how often a review may send the work back; 0 leaves it to the program
+	Feedback    bool // accepts feedback: its input may say why its earlier work was sent back
+	// accepts anomalies: a Manager's input may say that a task is not done, since its agent was ended
+	Anomalies bool
+	// how its agents are watched, in place of the settings; named below watch, "" for watch: off
+	Watch   []frontmatter.Value
+	WatchAs string // whose stages its agents have: coder, reviewer or lead; "" leaves it to the program
+	Prompt  string // the file's body with LF line ends, without blank lines around it
+	File    string // the path that was read, or "embedded:manager.md"
 }
 
 // IsBuiltIn reports whether the role comes from the program and not from a file.

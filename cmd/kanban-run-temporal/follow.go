@@ -41,14 +41,20 @@ func look(stop context.Context, c *server, j fleet.Job) (progress, error) {
 	if decoder == nil {
 		decoder = converter.GetDefaultDataConverter()
 	}
-	for name, value := range map[string]any{fleet.OutcomeMemo: &s.outcome, fleet.TextMemo: &s.text, fleet.HintMemo: &s.hint, fleet.RunsMemo: &s.runs} {
+	for name, value := range map[string]any{
+		fleet.OutcomeMemo: &s.outcome,
+		fleet.TextMemo:    &s.text,
+		fleet.HintMemo:    &s.hint,
+		fleet.RunsMemo:    &s.runs,
+	} {
 		if p := info.GetMemo().GetFields()[name]; p != nil {
 			if err := decoder.FromPayload(p, value); err != nil {
 				return s, err
 			}
 		}
 	}
-	ended := s.status == enums.WORKFLOW_EXECUTION_STATUS_TERMINATED || s.status == enums.WORKFLOW_EXECUTION_STATUS_CANCELED
+	ended := s.status == enums.WORKFLOW_EXECUTION_STATUS_TERMINATED ||
+		s.status == enums.WORKFLOW_EXECUTION_STATUS_CANCELED
 	if ended || s.closed && (s.outcome == "" || s.outcome == fleet.Running) { // it could say nothing
 		s.outcome, s.hint, s.text = fleet.Stopped, "", "the workflow is "+strings.ToLower(s.status.String())
 	}
@@ -143,7 +149,18 @@ func awaitAll(stop context.Context, c *server, jobs []fleet.Job) (code int, err 
 
 // exitCode is kanban-run's for an outcome.
 func exitCode(outcome string) int {
-	codes := map[string]int{fleet.Complete: 0, fleet.Failed: 1, fleet.Invalid: 2, fleet.NeedsPerson: 3, fleet.Exhausted: 4, fleet.Frozen: 5, fleet.Owned: 6, fleet.Limited: 7, fleet.Killed: 137, fleet.Stopped: 143}
+	codes := map[string]int{
+		fleet.Complete:    0,
+		fleet.Failed:      1,
+		fleet.Invalid:     2,
+		fleet.NeedsPerson: 3,
+		fleet.Exhausted:   4,
+		fleet.Frozen:      5,
+		fleet.Owned:       6,
+		fleet.Limited:     7,
+		fleet.Killed:      137,
+		fleet.Stopped:     143,
+	}
 	if code, known := codes[outcome]; known {
 		return code
 	}

@@ -82,7 +82,8 @@ func newFlags(name, about string) (flags *pflag.FlagSet, queue *string) {
 	flags = pflag.NewFlagSet(name, pflag.ContinueOnError)
 	flags.SortFlags = false
 	flags.Usage = func() { fmt.Printf("%s\n\nflags:\n%s", strings.TrimSpace(about), flags.FlagUsagesWrapped(120)) }
-	return flags, flags.StringP("queue", "q", fleet.Queue, "task queue of Temporal: a board that needs a capability, such as gpu, is handed in at a queue of workers that have it")
+	return flags, flags.StringP("queue", "q", fleet.Queue, "task queue of Temporal: a board that needs a "+
+		"capability, such as gpu, is handed in at a queue of workers that have it")
 }
 
 func parse(flags *pflag.FlagSet, args []string) error {
@@ -105,14 +106,17 @@ func connect(ctx context.Context) (*server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read Temporal's settings: %w", err)
 	}
-	options.Logger = log.NewStructuredLogger(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	options.Logger = log.NewStructuredLogger(slog.New(slog.NewTextHandler(os.Stderr,
+		&slog.HandlerOptions{Level: slog.LevelWarn})))
 	c, err := client.DialContext(ctx, options)
 	if err != nil {
 		address := options.HostPort
 		if address == "" {
 			address = client.DefaultHostPort
 		}
-		return nil, fmt.Errorf("no Temporal server answers at %s: %w\nhint: TEMPORAL_ADDRESS names another one; temporal server start-dev starts one on this machine", address, err)
+		return nil, fmt.Errorf("no Temporal server answers at %s: %w\n"+
+			"hint: TEMPORAL_ADDRESS names another one; temporal server start-dev starts one on this machine",
+			address, err)
 	}
 	return &server{c, options}, nil
 }

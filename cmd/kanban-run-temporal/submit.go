@@ -40,7 +40,8 @@ const none = "none"
 
 func submit(args []string) (code int, err error) {
 	flags, queue := newFlags("submit", submitUsage)
-	wait := flags.BoolP("wait", "w", false, "wait until each board is complete, waits for a person or has failed, and exit with kanban-run's exit code of the worst")
+	wait := flags.BoolP("wait", "w", false, "wait until each board is complete, waits for a person or has "+
+		"failed, and exit with kanban-run's exit code of the worst")
 	ack := flags.String("ack", "", "pass the decision `CHOICE` on")
 	flags.Lookup("ack").NoOptDefVal = none
 	note := flags.StringP("message", "m", "", "`NOTE` to the decision, for the board's journal")
@@ -55,7 +56,8 @@ func submit(args []string) (code int, err error) {
 	defer cancel()
 	decides := flags.Changed("ack")
 	if decides && *ack != none && !slices.Contains(choices(), *ack) {
-		return 0, &usageError{fmt.Sprintf("there is no choice %q", *ack), "--ack alone, or --ack=" + strings.Join(choices(), ", --ack=")}
+		return 0, &usageError{fmt.Sprintf("there is no choice %q", *ack),
+			"--ack alone, or --ack=" + strings.Join(choices(), ", --ack=")}
 	}
 	c, err := connect(stop)
 	if err != nil {
@@ -77,10 +79,12 @@ func submit(args []string) (code int, err error) {
 // jobsOf reads the arguments.
 func jobsOf(args []string) ([]fleet.Job, error) {
 	if len(args) < 2 {
-		return nil, &usageError{"a repository and a board are needed", "kanban-run-temporal submit https://host/team/project.git kanban.yaml"}
+		return nil, &usageError{"a repository and a board are needed",
+			"kanban-run-temporal submit https://host/team/project.git kanban.yaml"}
 	}
 	if i := slices.IndexFunc(args, func(a string) bool { return slices.Contains(choices(), a) }); i >= 0 {
-		return nil, &usageError{fmt.Sprintf("%q stands where a board or a repository is expected", args[i]), "write --ack=" + args[i]}
+		return nil, &usageError{fmt.Sprintf("%q stands where a board or a repository is expected", args[i]),
+			"write --ack=" + args[i]}
 	}
 	repository := args[0]
 	if info, err := os.Stat(repository); err == nil && info.IsDir() {
@@ -143,15 +147,21 @@ func hand(stop context.Context, c *server, queue string, jobs []fleet.Job) error
 func warnOfQueue(stop context.Context, c *server, queue string) {
 	d, err := c.DescribeTaskQueue(stop, queue, enums.TASK_QUEUE_TYPE_ACTIVITY)
 	if err == nil && len(d.GetPollers()) == 0 {
-		fmt.Fprintf(os.Stderr, "warning: no worker waits at the queue %s; the boards begin when one does: kanban-run-temporal worker --queue %s\n", queue, queue)
+		fmt.Fprintf(os.Stderr, "warning: no worker waits at the queue %s; the boards begin when one does: "+
+			"kanban-run-temporal worker --queue %s\n", queue, queue)
 	}
 }
 
 // addAttributes has the server know the search attributes. A server that does not let
 // this user add them gets none.
 func addAttributes(stop context.Context, c *server) bool {
-	const key, number, whole = enums.INDEXED_VALUE_TYPE_KEYWORD, enums.INDEXED_VALUE_TYPE_DOUBLE, enums.INDEXED_VALUE_TYPE_INT
-	wanted := map[string]enums.IndexedValueType{fleet.OutcomeAttribute.GetName(): key, fleet.CostAttribute.GetName(): number, fleet.StepAttribute.GetName(): whole}
+	const key, number, whole = enums.INDEXED_VALUE_TYPE_KEYWORD, enums.INDEXED_VALUE_TYPE_DOUBLE,
+		enums.INDEXED_VALUE_TYPE_INT
+	wanted := map[string]enums.IndexedValueType{
+		fleet.OutcomeAttribute.GetName(): key,
+		fleet.CostAttribute.GetName():    number,
+		fleet.StepAttribute.GetName():    whole,
+	}
 	if known, err := c.GetSearchAttributes(stop); err == nil {
 		for name := range known.GetKeys() {
 			delete(wanted, name)
@@ -161,10 +171,15 @@ func addAttributes(stop context.Context, c *server) bool {
 		return true
 	}
 	namespace := cmp.Or(c.options.Namespace, client.DefaultNamespace)
-	_, err := c.OperatorService().AddSearchAttributes(stop, &operatorservice.AddSearchAttributesRequest{Namespace: namespace, SearchAttributes: wanted})
+	_, err := c.OperatorService().AddSearchAttributes(stop, &operatorservice.AddSearchAttributesRequest{
+		Namespace:        namespace,
+		SearchAttributes: wanted,
+	})
 	if err == nil || errors.As(err, new(*serviceerror.AlreadyExists)) {
 		return true
 	}
-	fmt.Fprintf(os.Stderr, "warning: the server does not know the search attributes, and does not let them be added: %v\nhint: temporal operator search-attribute create --name KanbanOutcome --type Keyword --name KanbanCost --type Double --name KanbanStep --type Int\n", err)
+	fmt.Fprintf(os.Stderr, "warning: the server does not know the search attributes, and does not let them "+
+		"be added: %v\nhint: temporal operator search-attribute create --name KanbanOutcome --type Keyword "+
+		"--name KanbanCost --type Double --name KanbanStep --type Int\n", err)
 	return false
 }

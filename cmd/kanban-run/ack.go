@@ -18,7 +18,9 @@ import (
 
 func ackCommand() command {
 	return command{
-		name: "ack", args: "BOARD [retry|accept|release|restart|continue|forced-finalize]", summary: "decide about a board that waits for a person",
+		name:    "ack",
+		args:    "BOARD [retry|accept|release|restart|continue|forced-finalize]",
+		summary: "decide about a board that waits for a person",
 		long: `
 The decisions are those of the Lead, the person whose board it is.
 
@@ -66,10 +68,14 @@ func choiceOf(args []string) (choice event.Choice, board []string, err error) {
 		return "", nil, err
 	}
 	switch string(choice) {
-	case "", string(event.Retry), string(event.Accept), string(event.ReleaseTasks), string(event.ForcedFinalize), string(event.ConsentRestart), string(event.ConsentContinue):
+	case "", string(event.Retry), string(event.Accept), string(event.ReleaseTasks),
+		string(event.ForcedFinalize), string(event.ConsentRestart), string(event.ConsentContinue):
 		return choice, args, nil
 	}
-	return "", nil, &usageError{text: fmt.Sprintf("ack: %s is no choice", choice), hint: "kanban-run inbox BOARD shows what waits, and the choices"}
+	return "", nil, &usageError{
+		text: fmt.Sprintf("ack: %s is no choice", choice),
+		hint: "kanban-run inbox BOARD shows what waits, and the choices",
+	}
 }
 
 // acknowledge makes a decision, or shows what there is to decide. A run that is at work is told;
@@ -129,7 +135,8 @@ func (t *terminal) tellDecision(board string, answer ledger.Answer) (told bool, 
 		return true, exitComplete, t.post(board, inbox.Message{Choice: string(answer.Choice)}, postWait)
 	}
 	owned, err := inspect.IsOwned(board)
-	if err != nil || !owned || answer.Choice == event.Retry || answer.Choice == event.Accept || answer.Choice == event.ForcedFinalize {
+	if err != nil || !owned || answer.Choice == event.Retry || answer.Choice == event.Accept ||
+		answer.Choice == event.ForcedFinalize {
 		return false, 0, nil // what is wrong with the board is told by the ledger
 	}
 	h, _, err := inspect.History(board, func(event.Entry) error { return nil })
@@ -147,7 +154,10 @@ func (t *terminal) tellDecision(board string, answer ledger.Answer) (told bool, 
 		}
 		return true, exitNeedsPerson, err
 	default:
-		return true, exitComplete, t.post(board, inbox.Message{Choice: string(event.ReleaseTasks), Text: answer.Note}, postWait)
+		return true, exitComplete, t.post(board, inbox.Message{
+			Choice: string(event.ReleaseTasks),
+			Text:   answer.Note,
+		}, postWait)
 	}
 }
 
@@ -158,12 +168,15 @@ const postWait = 10 * time.Second
 func printChoice(t *terminal, board string, q ledger.Question) error {
 	name := failure.Quote(board)
 	if q.Way {
-		return t.stdout.Printf("%s waits for your decision: %s\n  kanban-run ack %s accept  has checkpoints go there from now on; or set it back, and the next run goes on\n", board, q.Text, name)
+		return t.stdout.Printf("%s waits for your decision: %s\n"+
+			"  kanban-run ack %s accept  has checkpoints go there from now on; or set it back, and the next "+
+			"run goes on\n", board, q.Text, name)
 	}
 	if q.File {
 		return t.stdout.Printf("%[1]s%[2]s waits for your decision: %[3]s\n"+
 			"  kanban-run ack %[4]s accept  lets the board stand as it is; the next run goes on from that\n"+
-			"  kanban-run ack %[4]s retry   puts it back as the turn began, keeps this file beside it, and the next run goes on\n",
+			"  kanban-run ack %[4]s retry   puts it back as the turn began, keeps this file beside it, and "+
+			"the next run goes on\n",
 			console.Lines(q.Diff), board, q.Text, name)
 	}
 	errs := []error{t.stdout.Printf("%s waits for your decision: %s\n", board, q.Text)}
@@ -171,9 +184,11 @@ func printChoice(t *terminal, board string, q ledger.Question) error {
 		errs = append(errs, t.stdout.Printf("%s\n", q.Undone))
 	}
 	if q.Task != "" {
-		errs = append(errs, t.stdout.Printf("  kanban-run ack %s retry   makes %s current again; the next run goes on with it\n", name, q.Task))
+		errs = append(errs, t.stdout.Printf(
+			"  kanban-run ack %s retry   makes %s current again; the next run goes on with it\n", name, q.Task))
 	}
-	return errors.Join(append(errs, t.stdout.Printf("  kanban-run ack %s accept  ends the board as it stands\n", name))...)
+	errs = append(errs, t.stdout.Printf("  kanban-run ack %s accept  ends the board as it stands\n", name))
+	return errors.Join(errs...)
 }
 
 // printDecision shows what was decided: seed 002, "concise diff summary".
@@ -183,11 +198,15 @@ func printDecision(t *terminal, board string, q ledger.Question, answer ledger.A
 	case q.Text == "":
 		return t.stdout.Printf("%s waits for no decision\n", board)
 	case q.Team:
-		text = fmt.Sprintf("waits for your decision (kanban-run ack %s forced-finalize lets its team be deleted without): ", failure.Quote(board))
+		text = fmt.Sprintf("waits for your decision "+
+			"(kanban-run ack %s forced-finalize lets its team be deleted without): ", failure.Quote(board))
 	case q.Way && !ask:
 		text = "accepted: "
 	case q.File && !ask:
-		text = fmt.Sprintf("the board %s; kanban-run %s goes on with it: ", map[event.Choice]string{event.Accept: "stands as it is", event.Retry: "is put back as the turn began"}[answer.Choice], failure.Quote(board))
+		text = fmt.Sprintf("the board %s; kanban-run %s goes on with it: ", map[event.Choice]string{
+			event.Accept: "stands as it is",
+			event.Retry:  "is put back as the turn began",
+		}[answer.Choice], failure.Quote(board))
 	case q.File, q.Way:
 		text = "waits for your decision: "
 	case answer.Choice == event.Retry && q.Task == "": // of a checkpoint
@@ -197,7 +216,8 @@ func printDecision(t *terminal, board string, q ledger.Question, answer ledger.A
 	case answer.Choice == event.Accept && q.Undone != "":
 		text = "accepted with " + q.Undone + ": "
 	case ask && q.Look:
-		text = fmt.Sprintf("%[1]s waits for your decision (kanban-run ack %[1]s retry has it looked at anew, kanban-run ack %[1]s goes on in spite of it): ", failure.Quote(board))
+		text = fmt.Sprintf("%[1]s waits for your decision (kanban-run ack %[1]s retry has it looked at anew, "+
+			"kanban-run ack %[1]s goes on in spite of it): ", failure.Quote(board))
 	case ask && q.GoesOn:
 		text = "may go on without your decision: "
 	case ask:

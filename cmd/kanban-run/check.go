@@ -22,7 +22,9 @@ import (
 
 func checkCommand() command {
 	return command{
-		name: "check", args: "[--fix] [--agents] BOARD...", summary: "say what is wrong or odd about boards, or about the agents",
+		name:    "check",
+		args:    "[--fix] [--agents] BOARD...",
+		summary: "say what is wrong or odd about boards, or about the agents",
 		long: `
 Exit code 0: nothing about the board or its tasks stops a run. A warning is something odd that a run puts up with, or
 something that is missing on this machine, such as an agent's command. Exit code 2: a run would refuse the board.
@@ -126,8 +128,14 @@ func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatte
 	if err != nil {
 		return nil
 	}
-	prepared, err := preflight.Prepare(preflight.Job{Board: name, StartDir: u.dir, Workdir: u.workdir, Observer: ledger.Silent{},
-		Now: time.Now, Configure: u.configure(executable, "", false)})
+	prepared, err := preflight.Prepare(preflight.Job{
+		Board:     name,
+		StartDir:  u.dir,
+		Workdir:   u.workdir,
+		Observer:  ledger.Silent{},
+		Now:       time.Now,
+		Configure: u.configure(executable, "", false),
+	})
 	if err == nil {
 		return oddities(name, prepared)
 	}
@@ -185,7 +193,8 @@ func (u *setup) findFolder(name string) func(string) (string, bool) {
 	abs, absErr := filepath.Abs(name)
 	folder, relErr := filepath.Rel(u.dir, filepath.Dir(abs))
 	return func(bare string) (string, bool) {
-		if absErr != nil || relErr != nil || folder == "." || !filepath.IsLocal(folder) || exists(filepath.Join(u.dir, bare)) {
+		if absErr != nil || relErr != nil || folder == "." || !filepath.IsLocal(folder) ||
+			exists(filepath.Join(u.dir, bare)) {
 			return "", false
 		}
 		info, err := os.Stat(filepath.Join(u.dir, folder, bare))

@@ -62,8 +62,10 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{runCommand(), checkCommand(), initCommand(), statusCommand(), logCommand(), reportCommand(), viewCommand(), onceCommand(), superviseCommand(), ackCommand(), teardownCommand(),
-		inboxCommand(), tellCommand(), configCommand(), rolesCommand(), schemaCommand(), docsCommand(), versionCommand(), completionCommand()}
+	return []command{runCommand(), checkCommand(), initCommand(), statusCommand(), logCommand(),
+		reportCommand(), viewCommand(), onceCommand(), superviseCommand(), ackCommand(), teardownCommand(),
+		inboxCommand(), tellCommand(), configCommand(), rolesCommand(), schemaCommand(), docsCommand(),
+		versionCommand(), completionCommand()}
 }
 
 // run is the whole program: it returns the exit code.
@@ -190,7 +192,10 @@ func (c command) call(t *terminal, args []string) (int, error) {
 		return 0, &usageError{text: text, hint: c.flagHint(err, flags)}
 	}
 	if extra := flags.Args(); c.args == "" && len(extra) > 0 {
-		return 0, &usageError{text: fmt.Sprintf("%s takes no argument: %q", c.name, extra[0]), hint: "kanban-run " + c.name + " --help says more"}
+		return 0, &usageError{
+			text: fmt.Sprintf("%s takes no argument: %q", c.name, extra[0]),
+			hint: "kanban-run " + c.name + " --help says more",
+		}
 	}
 	words := c.withBoard(flags)
 	if t.reports && t.job != nil {
@@ -231,7 +236,9 @@ func (c command) runGuarded(t *terminal, args, words []string) (int, error) {
 // Not every command needs a board: see boardArgs.
 func (c command) withBoard(flags *pflag.FlagSet) []string {
 	words := flags.Args()
-	named := slices.ContainsFunc(words, func(word string) bool { return word != string(event.Retry) && word != string(event.Accept) })
+	named := slices.ContainsFunc(words, func(word string) bool {
+		return word != string(event.Retry) && word != string(event.Accept)
+	})
 	if !strings.Contains(c.args, "BOARD") || named {
 		return words
 	}
@@ -270,7 +277,10 @@ func (e *usageError) Hint() string { return e.hint }
 func boardArgs(command string, args []string, one bool) error {
 	switch {
 	case len(args) == 0:
-		e := &usageError{text: "which board?", hint: "kanban-run " + command + " kanban.yaml; kanban-run init makes one"}
+		e := &usageError{
+			text: "which board?",
+			hint: "kanban-run " + command + " kanban.yaml; kanban-run init makes one",
+		}
 		if _, err := inspect.FindBoard("."); err != nil {
 			e.text += " " + err.Error()
 			if gone, ok := errors.AsType[*board.FileError](err); ok {
@@ -279,7 +289,10 @@ func boardArgs(command string, args []string, one bool) error {
 		}
 		return e
 	case one && len(args) > 1:
-		return &usageError{text: fmt.Sprintf("%s takes one board, not %d", command, len(args)), hint: "run it once for each"}
+		return &usageError{
+			text: fmt.Sprintf("%s takes one board, not %d", command, len(args)),
+			hint: "run it once for each",
+		}
 	}
 	return nil
 }

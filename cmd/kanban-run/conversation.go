@@ -32,7 +32,12 @@ func openConversation(t *terminal) (*conversation, error) {
 	keys, isFile := t.stdin.(*os.File)
 	if !isFile || !term.IsTerminal(int(keys.Fd())) || !term.IsTerminal(int(t.screen.Fd())) {
 		lines, err := readLines(t.stdin)
-		return &conversation{out: t.stdout, screen: t.screen, keyboard: supervise.Keyboard{Lines: lines, Unattended: true, Err: err}, restore: func() error { return nil }}, nil
+		return &conversation{
+			out:      t.stdout,
+			screen:   t.screen,
+			keyboard: supervise.Keyboard{Lines: lines, Unattended: true, Err: err},
+			restore:  func() error { return nil },
+		}, nil
 	}
 	fd := int(keys.Fd())
 	old, err := term.MakeRaw(fd)
@@ -164,8 +169,12 @@ func readLines(from io.Reader) (messages <-chan string, failed func() error) {
 	return lines, func() error {
 		err := scan.Err()
 		if errors.Is(err, bufio.ErrTooLong) {
-			return &usageError{text: fmt.Sprintf("a message is longer than %s: each line of standard input is one", agent.Size(maxMessage)),
-				hint: "put it into a file, and say what to do with that: echo 'Read FILE, and …' | kanban-run supervise"}
+			return &usageError{
+				text: fmt.Sprintf("a message is longer than %s: each line of standard input is one",
+					agent.Size(maxMessage)),
+				hint: "put it into a file, and say what to do with that: echo 'Read FILE, and …' | " +
+					"kanban-run supervise",
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("read the messages: %w", err)

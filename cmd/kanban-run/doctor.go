@@ -64,14 +64,17 @@ func (t *terminal) printExamination(e roster.Examination) (errs, warnings int) {
 		_ = t.stdout.Printf("%s: %s: %s; nothing is known of its version\n", names, e.Agent, e.Shown)
 		return 0, 0
 	case len(e.Missing) > 0:
-		_ = t.stdout.Printf("error: %s: %s %s at %s has no %s\n", names, e.Agent, e.Version, e.Shown, strings.Join(e.Missing, ", "))
+		_ = t.stdout.Printf("error: %s: %s %s at %s has no %s\n", names, e.Agent, e.Version, e.Shown,
+			strings.Join(e.Missing, ", "))
 		_ = t.stdout.Printf("  hint: install the version that kanban-run was tested with, %s\n", e.Tested)
 		return 1, 0
 	case !e.SameVersion():
-		_ = t.stdout.Printf("warning: %s: %s %s at %s; kanban-run was tested with %s\n", names, e.Agent, e.Version, e.Shown, e.Tested)
+		_ = t.stdout.Printf("warning: %s: %s %s at %s; kanban-run was tested with %s\n", names, e.Agent,
+			e.Version, e.Shown, e.Tested)
 		return 0, 1
 	default:
-		_ = t.stdout.Printf("%s: %s %s at %s, the version that kanban-run was tested with\n", names, e.Agent, e.Version, e.Shown)
+		_ = t.stdout.Printf("%s: %s %s at %s, the version that kanban-run was tested with\n", names, e.Agent,
+			e.Version, e.Shown)
 		return 0, 0
 	}
 }

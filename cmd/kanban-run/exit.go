@@ -45,7 +45,11 @@ func exitTable() []exitRow {
 		{exitComplete, "the board is complete"},
 		{exitFailed, "internal or I/O error"},
 		{exitInvalid, "usage or invalid input"},
-		{exitNeedsPerson, "a person is needed: the Manager ended with blocked, error or escalate; a review is never content or gives no verdict; a checkpoint blocks or gives none; an agent is stuck, waits for consent or misses a tool; a loop is suspected; a checkpoint in git would hold a secret, or go another way than before; it cannot be told who ended the board; or with --strict a task is not ok"},
+		{exitNeedsPerson, "a person is needed: the Manager ended with blocked, error or escalate; a review " +
+			"is never content or gives no verdict; a checkpoint blocks or gives none; an agent is stuck, " +
+			"waits for consent or misses a tool; a loop is suspected; a checkpoint in git would hold a " +
+			"secret, or go another way than before; it cannot be told who ended the board; or with --strict " +
+			"a task is not ok"},
 		{exitExhausted, "retries exhausted: an agent gave no valid reply"},
 		{exitFrozen, "frozen: the board and the journal, or the board and the Manager, disagree"},
 		{exitOwned, "another run owns the board, works on its task, or has gone on with it in another clone"},
@@ -60,7 +64,8 @@ func exitTable() []exitRow {
 
 // severity is the order in which the outcomes of several boards decide the exit code, worst first.
 func severity() []int {
-	return []int{exitInterrupted, exitTerminated, exitQuit, exitKilled, exitFailed, exitInvalid, exitFrozen, exitOwned, exitExhausted, exitNeedsPerson, exitLimit, exitLater}
+	return []int{exitInterrupted, exitTerminated, exitQuit, exitKilled, exitFailed, exitInvalid, exitFrozen,
+		exitOwned, exitExhausted, exitNeedsPerson, exitLimit, exitLater}
 }
 
 // rank is 0 for the worst exit code.
@@ -141,7 +146,8 @@ func codeOfError(err error) int {
 		return exitOwned
 	case errors.As(err, &exhausted):
 		return exitExhausted
-	case errors.As(err, &usage), errors.As(err, &invalid), errors.As(err, &noRun), errors.As(err, &setup), errors.As(err, &settings):
+	case errors.As(err, &usage), errors.As(err, &invalid), errors.As(err, &noRun), errors.As(err, &setup),
+		errors.As(err, &settings):
 		return exitInvalid
 	case errors.As(err, &later):
 		return exitLater

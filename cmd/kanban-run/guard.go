@@ -73,7 +73,8 @@ func (e *killedError) Error() string {
 
 // Hint says what to do about it.
 func (e *killedError) Hint() string {
-	return e.resumeHint + "; signal this process instead, which stops the agent first. If no signal was sent, memory may have run out"
+	return e.resumeHint + "; signal this process instead, which stops the agent first. If no signal was " +
+		"sent, memory may have run out"
 }
 
 // guardianLost is why a runner stops whose guardian was killed: its agents would outlive it if it

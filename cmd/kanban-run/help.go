@@ -17,7 +17,8 @@ is complete.
 // writeHelp is `kanban-run --help`.
 func writeHelp(t *terminal) error {
 	var b strings.Builder
-	b.WriteString(about + "\nusage: kanban-run [run] [flags] BOARD...\n       kanban-run COMMAND [flags] [args]\n\ncommands:\n")
+	b.WriteString(about +
+		"\nusage: kanban-run [run] [flags] BOARD...\n       kanban-run COMMAND [flags] [args]\n\ncommands:\n")
 	for _, c := range commands() {
 		fmt.Fprintf(&b, "  %-11s %s\n", c.name, c.summary)
 	}
@@ -25,7 +26,8 @@ func writeHelp(t *terminal) error {
 	for _, row := range exitTable() {
 		fmt.Fprintf(&b, "  %-4d %s\n", row.code, row.meaning)
 	}
-	b.WriteString("\nkanban-run COMMAND --help says more about a command.\nTry it: kanban-run init demo && cd demo && kanban-run --dry-run kanban.yaml\n")
+	b.WriteString("\nkanban-run COMMAND --help says more about a command.\n" +
+		"Try it: kanban-run init demo && cd demo && kanban-run --dry-run kanban.yaml\n")
 	return t.stdout.PrintTrusted(b.String())
 }
 

@@ -44,7 +44,10 @@ func (t *terminal) renderPage(names []string) ([]byte, error) {
 		}
 		quoted[i] = failure.Quote(name)
 	}
-	return page.Render(boards, page.Options{Command: "kanban-run report --html " + strings.Join(quoted, " "), Hide: t.secrets.Hide})
+	return page.Render(boards, page.Options{
+		Command: "kanban-run report --html " + strings.Join(quoted, " "),
+		Hide:    t.secrets.Hide,
+	})
 }
 
 // pageOf reads a board and its journal.

@@ -73,7 +73,9 @@ func (t *terminal) showInbox(board string) (waits bool, err error) {
 	default:
 		err = printDecision(t, board, q, answer)
 		if p := q.Proposal; p != nil {
-			err = errors.Join(err, t.stdout.Printf("  REASSIGN_PROPOSAL: give %s to another agent than %s (%s): reassign: {%s: [ADAPTER or ROLE]} in .kanban-run.yaml does; %s\n", p.Task, p.Role, p.Strategy, p.Role, p.Evidence))
+			err = errors.Join(err, t.stdout.Printf("  REASSIGN_PROPOSAL: give %s to another agent than %s "+
+				"(%s): reassign: {%s: [ADAPTER or ROLE]} in .kanban-run.yaml does; %s\n", p.Task, p.Role,
+				p.Strategy, p.Role, p.Evidence))
 		}
 		return q.Text != "" && !q.GoesOn, err
 	}
@@ -156,7 +158,8 @@ func stepAtWork(board string) (*flow.Step, error) {
 	case err != nil:
 		return nil, err
 	case !owned:
-		return nil, &undeliveredError{"no run of " + board + " is at work", "write it into the task file, which the next agent reads"}
+		return nil, &undeliveredError{"no run of " + board + " is at work",
+			"write it into the task file, which the next agent reads"}
 	case h.State.Step == nil || h.State.Step.Running == 0:
 		return nil, &undeliveredError{"no agent is at work in this moment", "try again"}
 	default:
@@ -193,19 +196,22 @@ func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, w
 			return t.stdout.Printf("%s has it (%s, step %d)\n", e.AttemptRef.Player(), e.Task, e.Step)
 		case event.MessageSent:
 			if late {
-				return t.stdout.Printf("sent to %s (%s, step %d), which gets it when its open call has ended; kanban-run log -f %s tells\n",
+				return t.stdout.Printf("sent to %s (%s, step %d), which gets it when its open call has "+
+					"ended; kanban-run log -f %s tells\n",
 					e.AttemptRef.Player(), e.Task, e.Step, failure.Quote(board))
 			}
 		default:
 			if (late || !owned) && inbox.Withdraw(dir.Inbox(), m.ID) {
-				return &undeliveredError{"the run did not take it", "look at it with kanban-run status " + failure.Quote(board)}
+				return &undeliveredError{"the run did not take it",
+					"look at it with kanban-run status " + failure.Quote(board)}
 			}
 		}
 		switch {
 		case !owned:
 			return &undeliveredError{"the run has ended", ""}
 		case late:
-			return &undeliveredError{"the run does not say what became of it", "look at it with kanban-run log " + failure.Quote(board)}
+			return &undeliveredError{"the run does not say what became of it",
+				"look at it with kanban-run log " + failure.Quote(board)}
 		}
 	}
 }

@@ -55,7 +55,10 @@ func writeStart(t *terminal, dir string) error {
 	names := slices.Sorted(maps.Keys(files))
 	for _, name := range names {
 		if path := filepath.Join(dir, name); exists(path) && name != ".gitignore" {
-			return &usageError{text: path + " exists already", hint: "kanban-run init DIR starts in a folder of its own"}
+			return &usageError{
+				text: path + " exists already",
+				hint: "kanban-run init DIR starts in a folder of its own",
+			}
 		}
 	}
 	for _, name := range names {
@@ -81,7 +84,8 @@ func writeStart(t *terminal, dir string) error {
 	if dir != "." {
 		where = "cd " + failure.Quote(dir) + "\n  "
 	}
-	return t.stdout.Printf("\n%s\n\nnext:\n  %skanban-run --dry-run   tries the board with stub agents, and changes nothing\n  kanban-run             runs it\n  kanban-run view        shows it in a browser\n",
+	return t.stdout.Printf("\n%s\n\nnext:\n  %skanban-run --dry-run   tries the board with stub agents, and "+
+		"changes nothing\n  kanban-run             runs it\n  kanban-run view        shows it in a browser\n",
 		console.Lines(said), console.Lines(where))
 }
 
@@ -125,7 +129,8 @@ func installedAgents() (player string, others []string, said string) {
 		}
 	}
 	if player == "" {
-		return "", nil, "No agent that asks a model is installed here, so agents/agent.sh does the work: it does nothing, and shows how an agent speaks.\n" +
+		return "", nil, "No agent that asks a model is installed here, so agents/agent.sh does the work: it " +
+			"does nothing, and shows how an agent speaks.\n" +
 			"Install one, and name it in .kanban-run.yaml:\n" + strings.Join(missing, "\n")
 	}
 	said = player + " is installed, and does the work; walk is the Manager, without a model (.kanban-run.yaml)"
@@ -133,7 +138,8 @@ func installedAgents() (player string, others []string, said string) {
 		said += "; " + strings.Join(others, " and ") + " could do it, too"
 	}
 	if said += "."; needsSandbox(player) {
-		said += "\nYou are root, so the settings say IS_SANDBOX: take that out unless this machine may be lost, as a container may."
+		said += "\nYou are root, so the settings say IS_SANDBOX: take that out unless this machine may be " +
+			"lost, as a container may."
 	}
 	return player, others, said
 }
@@ -147,7 +153,8 @@ func startSettings(player string, others []string) string {
 # a task.
 `
 	if player == "" {
-		text += "# No agent that asks a model was installed when this was written. With claude, for example: {default: claude, Manager: walk}.\n" +
+		text += "# No agent that asks a model was installed when this was written. With claude, for example: " +
+			"{default: claude, Manager: walk}.\n" +
 			"agent: {default: exec, Manager: walk}\nexec: sh agents/agent.sh\n"
 	} else {
 		if len(others) > 0 {

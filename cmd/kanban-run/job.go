@@ -67,8 +67,14 @@ func newJob(environ []string, out *console.Printer) *job {
 	if lookup(environ, "GITHUB_ACTIONS") != "true" {
 		return nil
 	}
-	return &job{out: out, workspace: lookup(environ, "GITHUB_WORKSPACE"), outputFile: lookup(environ, "GITHUB_OUTPUT"),
-		summary: lookup(environ, "GITHUB_STEP_SUMMARY"), masks: lookup(environ, ownStep) != "", token: cmp.Or(lookup(environ, jobToken), rand.Text())}
+	return &job{
+		out:        out,
+		workspace:  lookup(environ, "GITHUB_WORKSPACE"),
+		outputFile: lookup(environ, "GITHUB_OUTPUT"),
+		summary:    lookup(environ, "GITHUB_STEP_SUMMARY"),
+		masks:      lookup(environ, ownStep) != "",
+		token:      cmp.Or(lookup(environ, jobToken), rand.Text()),
+	}
 }
 
 // shareToken has the runner use the same token.
@@ -176,7 +182,8 @@ func (j *job) conclude(endings []report.Ending, results []result.Result, r *repo
 	j.outputs.cost = used.Money()
 	for n, i := range failed {
 		if n == maxErrors-1 && len(failed) > maxErrors {
-			j.error(fmt.Sprintf("%d more boards are not complete (exit code %d)", len(failed)-n, code), "kanban-run", "", "")
+			j.error(fmt.Sprintf("%d more boards are not complete (exit code %d)", len(failed)-n, code),
+				"kanban-run", "", "")
 			break
 		}
 		j.annotate(endings[i], results[i].Err, &boards[i])
@@ -203,8 +210,8 @@ func (j *job) error(text, title, file, line string) {
 		_ = j.out.Printf("kanban-run: %s\n", console.Lines(text))
 		return
 	}
-	_ = j.out.Command("error", text, console.Property{Name: "file", Value: file}, console.Property{Name: "line", Value: line},
-		console.Property{Name: "title", Value: title})
+	_ = j.out.Command("error", text, console.Property{Name: "file", Value: file},
+		console.Property{Name: "line", Value: line}, console.Property{Name: "title", Value: title})
 }
 
 // annotate says why a board is not complete, at the place of the fault, else at the file of the
@@ -330,11 +337,13 @@ func (j *job) close(code int) error {
 	if j == nil || j.outputFile == "" {
 		return nil
 	}
-	if good := j.outputs.outcome == event.Complete || j.outputs.outcome == dryRun; j.outputs.outcome == "" || good != (code == exitComplete) {
+	good := j.outputs.outcome == event.Complete || j.outputs.outcome == dryRun
+	if j.outputs.outcome == "" || good != (code == exitComplete) {
 		j.outputs.outcome = outcomeOf(code)
 	}
 	end := rand.Text() // no path can hold it and end the value early
-	text := fmt.Sprintf("outcome=%s\nexit-code=%d\nsteps=%d\ncost=%s\n", j.outputs.outcome, code, j.outputs.steps, cmp.Or(j.outputs.cost, "unknown"))
+	text := fmt.Sprintf("outcome=%s\nexit-code=%d\nsteps=%d\ncost=%s\n", j.outputs.outcome, code,
+		j.outputs.steps, cmp.Or(j.outputs.cost, "unknown"))
 	for _, o := range []struct {
 		name  string
 		lines []string

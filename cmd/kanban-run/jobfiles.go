@@ -45,7 +45,8 @@ func (j *job) restoreFiles() error {
 		if now, err := readJobFile(f.path); err == nil && bytes.Equal(now, f.text) {
 			continue
 		}
-		_ = j.out.Command("warning", fmt.Sprintf("something wrote to the file of %s while agents were at work; it is put back", f.variable))
+		_ = j.out.Command("warning", fmt.Sprintf(
+			"something wrote to the file of %s while agents were at work; it is put back", f.variable))
 		errs = append(errs, f.putBack())
 	}
 	j.files = nil

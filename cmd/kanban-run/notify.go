@@ -32,7 +32,13 @@ func (u *setup) notifier(general *resolved, observer ledger.Observer) (*notify.N
 	if !s.Notify.IsSet() {
 		return nil, nil
 	}
-	o := notify.Options{On: s.Notify.On, Redactor: u.redactor(u.roster(general, "", "", false)), Now: time.Now, Report: reportOf, Warn: observer.Notice}
+	o := notify.Options{
+		On:       s.Notify.On,
+		Redactor: u.redactor(u.roster(general, "", "", false)),
+		Now:      time.Now,
+		Report:   reportOf,
+		Warn:     observer.Notice,
+	}
 	if s.Notify.Command != "" {
 		argv, err := agent.SplitCommand(s.Notify.Command)
 		if err != nil {

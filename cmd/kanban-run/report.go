@@ -20,7 +20,9 @@ import (
 
 func reportCommand() command {
 	return command{
-		name: "report", args: "BOARD...", summary: "what became of boards: Markdown, HTML, JUnit, JSON or a SUPERVISOR_REPORT, from their journals",
+		name:    "report",
+		args:    "BOARD...",
+		summary: "what became of boards: Markdown, HTML, JUnit, JSON or a SUPERVISOR_REPORT, from their journals",
 		long: `
 Markdown is for people and is the default: a table of the boards and, for each, a timeline and its steps. --junit is for CI
 systems: a suite for each board, a case for each step, and one failure for each board that is not complete. --json is for
@@ -69,7 +71,10 @@ a decision. Everything is read from the journals, also while a run is at work. T
 func oneOf(forms map[string]*bool) (chosen string, err error) {
 	for name, yes := range forms {
 		if *yes && chosen != "" {
-			return "", &usageError{text: "a report has one form", hint: "use one of --junit, --markdown, --json, --html and --supervisor"}
+			return "", &usageError{
+				text: "a report has one form",
+				hint: "use one of --junit, --markdown, --json, --html and --supervisor",
+			}
 		}
 		if *yes {
 			chosen = name

@@ -27,7 +27,11 @@ import (
 
 func runCommand() command {
 	return command{
-		name: "run", args: "[flags] BOARD...", summary: "run boards", agents: true, resumeHint: "a board goes on with the same command",
+		name:       "run",
+		args:       "[flags] BOARD...",
+		summary:    "run boards",
+		agents:     true,
+		resumeHint: "a board goes on with the same command",
 		long: `
 A board is kanban.yaml, or Markdown with YAML frontmatter. Its fields: phase, sub_phase, current (the path of the current
 task, or null), tasks (a list), and any that you add. Each round gives the current task to the agent of its role, and then
@@ -39,9 +43,11 @@ too, else the role file, else .kanban-run.yaml, else claude.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags)
 			o := outputFlags(flags)
-			results := flags.String("results", "", "write what became of the boards to `FILE`, as report --json prints it")
+			results := flags.String("results", "",
+				"write what became of the boards to `FILE`, as report --json prints it")
 			html := flags.String("html", "", "write what became of the boards to `FILE`, as report --html prints it")
-			dry := flags.Bool("dry-run", false, "run the whole loop with stub agents on a private copy of the board; nothing is changed")
+			dry := flags.Bool("dry-run", false,
+				"run the whole loop with stub agents on a private copy of the board; nothing is changed")
 			return func(t *terminal, args []string) (int, error) {
 				if err := boardArgs("run", args, false); err != nil {
 					return 0, err
@@ -149,15 +155,27 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 	codes := make([]int, len(results))
 	for i, r := range results {
 		codes[i] = codeOf(r)
-		endings[i] = report.Ending{Board: r.Board, Outcome: r.Outcome, Text: r.Text, Said: r.Said, Hint: hintFor(r, s.dry), Steps: r.Steps, Code: codes[i],
-			Used: flow.Tally{Used: r.Used}, Until: r.Until, Unpushed: r.Unpushed, Unsaved: r.Unsaved}
+		endings[i] = report.Ending{
+			Board:    r.Board,
+			Outcome:  r.Outcome,
+			Text:     r.Text,
+			Said:     r.Said,
+			Hint:     hintFor(r, s.dry),
+			Steps:    r.Steps,
+			Code:     codes[i],
+			Used:     flow.Tally{Used: r.Used},
+			Until:    r.Until,
+			Unpushed: r.Unpushed,
+			Unsaved:  r.Unsaved,
+		}
 	}
 	code := worst(codes)
 	if s.json != nil {
 		s.json.Summary(endings, code)
 		return code, s.conclude(t, endings, results, code)
 	}
-	slices.SortStableFunc(endings, func(a, b report.Ending) int { return cmp.Compare(rank(b.Code), rank(a.Code)) }) // the worst last, where the eye is
+	// the worst last, where the eye is
+	slices.SortStableFunc(endings, func(a, b report.Ending) int { return cmp.Compare(rank(b.Code), rank(a.Code)) })
 	for i, e := range endings {
 		if i+1 < len(endings) && endings[i+1].Hint == e.Hint { // it is said once, for all of them
 			e.Hint = ""
@@ -197,7 +215,8 @@ func (s *screen) ending(t *terminal, e report.Ending) {
 	steps := event.Count(e.Steps, "step") + usedSuffix(e.Used.Used)
 	text := fmt.Sprintf("%s, %s", e.Text, steps)
 	if s.dry {
-		text = fmt.Sprintf("a run would reach the end of the board if all its agents reply well, %s (dry run: nothing was changed)", steps)
+		text = fmt.Sprintf("a run would reach the end of the board if all its agents reply well, %s (dry "+
+			"run: nothing was changed)", steps)
 	}
 	if e.Code != exitComplete {
 		text = fmt.Sprintf("%s (%s, exit code %d)", e.Text, steps, e.Code)
@@ -245,7 +264,9 @@ func hintFor(r result.Result, dry bool) string {
 	if at, err := time.Parse(time.RFC3339, r.Until); err == nil {
 		return "the same command goes on after " + at.Local().Format("2006-01-02 15:04:05 MST")
 	}
-	if hint := hintOf(r.Err); hint != "" && (r.Outcome != event.Owned || errors.As(r.Err, new(*gitstore.AheadError))) { // advice names the board too
+	// For a board that another run owns the advice is better: it names the board.
+	hint, advised := hintOf(r.Err), r.Outcome == event.Owned && !errors.As(r.Err, new(*gitstore.AheadError))
+	if hint != "" && !advised {
 		return hint
 	}
 	return advice

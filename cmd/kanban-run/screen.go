@@ -80,5 +80,7 @@ func sizeOf(terminal *os.File) (width, height int) {
 
 // colored follows no-color.org: NO_COLOR with any value means no colour.
 func colored(t *terminal) bool {
-	return !slices.ContainsFunc(t.environ, func(e string) bool { return len(e) > len("NO_COLOR=") && e[:len("NO_COLOR=")] == "NO_COLOR=" })
+	return !slices.ContainsFunc(t.environ, func(e string) bool {
+		return len(e) > len("NO_COLOR=") && e[:len("NO_COLOR=")] == "NO_COLOR="
+	})
 }

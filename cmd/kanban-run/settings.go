@@ -139,7 +139,12 @@ type resolved struct {
 // role files are, and the role files say which roles the settings may name, so the settings are
 // looked at twice.
 func (u *setup) resolve(dir string) (*resolved, error) {
-	in := config.Input{Flags: u.flags, Environ: u.term.environ, File: filepath.Join(dir, config.FileName), StartDir: u.term.startDir}
+	in := config.Input{
+		Flags:    u.flags,
+		Environ:  u.term.environ,
+		File:     filepath.Join(dir, config.FileName),
+		StartDir: u.term.startDir,
+	}
 	first, _, err := config.Load(in)
 	if err != nil {
 		return nil, &invalidSettings{err}
@@ -166,7 +171,10 @@ func roleFolders(named, workdir string) ([]string, error) {
 		return []string{project}, nil
 	}
 	if info, err := os.Stat(named); err != nil || !info.IsDir() {
-		return nil, &usageError{text: fmt.Sprintf("roles: %s is not a folder", named), hint: "--roles names a folder with role files; kanban-run roles shows the built-in ones"}
+		return nil, &usageError{
+			text: fmt.Sprintf("roles: %s is not a folder", named),
+			hint: "--roles names a folder with role files; kanban-run roles shows the built-in ones",
+		}
 	}
 	return []string{named, project}, nil
 }
@@ -211,16 +219,31 @@ func (u *setup) configuration(dir, executable, stubState string, dry bool) (*pre
 // limits are what the settings let a run use, as they are journaled.
 func limits(s *config.Settings) event.Limits {
 	l := s.Limits
-	return event.Limits{MaxRetries: s.MaxRetries, MaxSteps: l.Steps, MaxCost: l.Cost, MaxMillis: millis(l.Duration), MaxTaskSteps: l.TaskSteps,
-		MaxTaskCost: l.TaskCost, MaxTaskMillis: millis(l.TaskDuration), MaxAttemptCost: l.AttemptCost}
+	return event.Limits{
+		MaxRetries:     s.MaxRetries,
+		MaxSteps:       l.Steps,
+		MaxCost:        l.Cost,
+		MaxMillis:      millis(l.Duration),
+		MaxTaskSteps:   l.TaskSteps,
+		MaxTaskCost:    l.TaskCost,
+		MaxTaskMillis:  millis(l.TaskDuration),
+		MaxAttemptCost: l.AttemptCost,
+	}
 }
 
 // millis rounds up: a limit of less than a millisecond is not none.
 func millis(d time.Duration) int64 { return (d + time.Millisecond - 1).Milliseconds() }
 
 func (u *setup) roster(r *resolved, executable, stubState string, dry bool) *roster.Roster {
-	return &roster.Roster{Settings: r.settings, Roles: r.roles, Environ: u.term.environ, Executable: executable, StubState: stubState, DryRun: dry,
-		MaxGrace: u.term.job.maxGrace()}
+	return &roster.Roster{
+		Settings:   r.settings,
+		Roles:      r.roles,
+		Environ:    u.term.environ,
+		Executable: executable,
+		StubState:  stubState,
+		DryRun:     dry,
+		MaxGrace:   u.term.job.maxGrace(),
+	}
 }
 
 // redactor hides the secrets that the roster knows of, from now on also in what this process
@@ -233,7 +256,8 @@ func (u *setup) redactor(c *roster.Roster) *redact.Redactor {
 	}
 	made, short := redact.NewNamed(secrets)
 	if len(short) > 0 {
-		_ = u.term.stderr.Printf("warning: too short to be redacted, under 6 characters: %s\n", strings.Join(short, ", "))
+		_ = u.term.stderr.Printf("warning: too short to be redacted, under 6 characters: %s\n",
+			strings.Join(short, ", "))
 	}
 	u.term.secrets.Add(made)
 	u.term.job.mask(secrets, short)
@@ -251,7 +275,8 @@ func stubFolder() (dir string, remove func() error) {
 func configCommand() command {
 	return command{
 		name: "config", summary: "print the settings and where each came from",
-		long: "Flags win over KANBAN_RUN_* variables, these over .kanban-run.yaml in the work directory, that over the defaults.",
+		long: "Flags win over KANBAN_RUN_* variables, these over .kanban-run.yaml in the work directory, " +
+			"that over the defaults.",
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags)
 			asJSON := flags.Bool("json", false, "print one JSON array")
@@ -311,7 +336,8 @@ func printRoles(t *terminal, r *resolved, args []string) error {
 		if program == "" {
 			program = choice.Agent
 		}
-		if err := t.stdout.Printf("%-14s %-24s %-28s %s\n", role.Name, program, role.File, role.Description); err != nil {
+		err := t.stdout.Printf("%-14s %-24s %-28s %s\n", role.Name, program, role.File, role.Description)
+		if err != nil {
 			return err
 		}
 	}

@@ -32,14 +32,18 @@ several a line each, those that need you first.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			asJSON := flags.Bool("json", false, "print one JSON object for each board")
-			verbose := flags.BoolP("verbose", "v", false, "show also the session, the owner, the journal and the rollback point")
+			verbose := flags.BoolP("verbose", "v", false,
+				"show also the session, the owner, the journal and the rollback point")
 			watch := flags.BoolP("watch", "w", false, "draw it anew every second, until no run is at work")
 			return func(t *terminal, args []string) (int, error) {
 				if err := boardArgs("status", args, false); err != nil {
 					return 0, err
 				}
 				if *watch && (*asJSON || !term.IsTerminal(int(t.screen.Fd()))) {
-					return 0, &usageError{text: "status --watch draws on a terminal", hint: "kanban-run log -f follows a run in a pipe"}
+					return 0, &usageError{
+						text: "status --watch draws on a terminal",
+						hint: "kanban-run log -f follows a run in a pipe",
+					}
 				}
 				u, err := s.load(t)
 				if err != nil {
@@ -134,7 +138,8 @@ func readLive(dir rundir.Dir, step *flow.Step, running bool) *health.Live {
 	}
 	var live health.LiveAttempt
 	data, err := plainfile.Read(dir.Live(), 1<<20)
-	if err != nil || json.Unmarshal(data, &live) != nil || live.Step != step.Number || live.Call != step.Call || live.Attempt != step.Running {
+	if err != nil || json.Unmarshal(data, &live) != nil || live.Step != step.Number || live.Call != step.Call ||
+		live.Attempt != step.Running {
 		return nil
 	}
 	return &live.Live
@@ -216,7 +221,10 @@ func checkStep(board string, step int, follow bool) error {
 	}
 	h, _, err := inspect.History(board, func(event.Entry) error { return nil })
 	if err == nil && (step < 0 || step > h.State.LastStep) {
-		err = &usageError{text: fmt.Sprintf("log: %s has no step %d; the last one is step %d", board, step, h.State.LastStep), hint: "kanban-run log " + failure.Quote(board) + " shows all"}
+		err = &usageError{
+			text: fmt.Sprintf("log: %s has no step %d; the last one is step %d", board, step, h.State.LastStep),
+			hint: "kanban-run log " + failure.Quote(board) + " shows all",
+		}
 	}
 	return err
 }
@@ -251,7 +259,8 @@ func printLog(t *terminal, board string, show report.Watcher, follow bool) error
 			return err
 		}
 		if err == nil && sum.Records < seen {
-			return fmt.Errorf("the journal of %s was replaced by another, of %s", board, event.Count(int(sum.Records), "record"))
+			return fmt.Errorf("the journal of %s was replaced by another, of %s", board,
+				event.Count(int(sum.Records), "record"))
 		}
 		if events, ok := show.(*withEvents); ok {
 			if err := events.showUntil(time.Now()); err != nil {

@@ -31,7 +31,8 @@ a run that another person started. Without a board it shows all that were run be
 only to a browser that was given the address with its token. It goes on until Ctrl-C.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
-			listen := flags.String("listen", "127.0.0.1:0", "serve at `ADDRESS` of this machine's loopback; port 0 takes a free one")
+			listen := flags.String("listen", "127.0.0.1:0",
+				"serve at `ADDRESS` of this machine's loopback; port 0 takes a free one")
 			open := flags.Bool("open", false, "open the page in the browser")
 			return func(t *terminal, args []string) (int, error) {
 				if _, err := s.load(t); err != nil {
@@ -59,7 +60,10 @@ func boardsToShow(named []string) ([]string, error) {
 	}
 	found := boardsBelow(".")
 	if len(found) == 0 {
-		return nil, &failure.Invalid{Err: fmt.Errorf("no board was run below this folder"), Fix: "kanban-run view BOARD shows one that was not run yet"}
+		return nil, &failure.Invalid{
+			Err: fmt.Errorf("no board was run below this folder"),
+			Fix: "kanban-run view BOARD shows one that was not run yet",
+		}
 	}
 	return found, nil
 }
@@ -69,7 +73,8 @@ const mostBoards = 1000
 
 // boardsBelow are the boards below a folder that have runs.
 func boardsBelow(folder string) (boards []string) {
-	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error { // what cannot be read has no boards
+	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		// what cannot be read has no boards
 		switch {
 		case err != nil || len(boards) == mostBoards:
 			return filepath.SkipDir
@@ -77,7 +82,8 @@ func boardsBelow(folder string) (boards []string) {
 			return nil
 		case d.Name() == ".git" || d.Name() == "node_modules":
 			return filepath.SkipDir
-		case filepath.Base(filepath.Dir(path)) == "runs" && filepath.Base(filepath.Dir(filepath.Dir(path))) == ".kanban-run":
+		case filepath.Base(filepath.Dir(path)) == "runs" &&
+			filepath.Base(filepath.Dir(filepath.Dir(path))) == ".kanban-run":
 			board := filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(path))), rundir.Dir{Path: path}.BoardFile())
 			if info, err := os.Stat(board); err == nil && info.Mode().IsRegular() {
 				boards = append(boards, board)
@@ -126,7 +132,8 @@ func openBrowser(address string, failed func(error)) (forget func(), err error) 
 	}
 	forget = func() { _ = os.RemoveAll(folder) }
 	file := filepath.Join(folder, "open.html")
-	text := fmt.Sprintf("<!DOCTYPE html><meta http-equiv=\"refresh\" content=\"0; url=%s\">\n", html.EscapeString(address))
+	text := fmt.Sprintf("<!DOCTYPE html><meta http-equiv=\"refresh\" content=\"0; url=%s\">\n",
+		html.EscapeString(address))
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return forget, err
 	}

@@ -76,7 +76,8 @@ func (t *terminal) awaitQ() (left <-chan struct{}, restore func()) {
 func (t *terminal) drawStatus(names []string, boards []report.Watched) error {
 	width, height := sizeOf(t.screen)
 	clock := time.Now().Format("15:04:05")
-	head := runewidth.Truncate(t.stdout.Sprintf("kanban-run status --watch %s", strings.Join(names, " ")), max(0, width-len(clock)-2), "…")
+	head := runewidth.Truncate(t.stdout.Sprintf("kanban-run status --watch %s", strings.Join(names, " ")),
+		max(0, width-len(clock)-2), "…")
 	lines := []string{runewidth.FillRight(head, width-len(clock)) + clock, ""}
 	lines = append(lines, report.DrawWatched(t.stdout, boards, time.Now(), width, colored(t))...)
 	if len(lines) > height {

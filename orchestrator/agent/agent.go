@@ -61,7 +61,8 @@ func (e *LimitError) Error() string { return e.Text }
 
 // Hint says what to do about it.
 func (e *LimitError) Hint() string {
-	return "raise max_turns or max_cost of the role, or --max-attempt-cost, or make the task smaller; the same command goes on in its session, or starts the attempt afresh where it has none"
+	return "raise max_turns or max_cost of the role, or --max-attempt-cost, or make the task smaller; the " +
+		"same command goes on in its session, or starts the attempt afresh where it has none"
 }
 
 // Permission says what an agent may do without asking: a run is unattended.
@@ -86,9 +87,10 @@ type Assignment struct {
 	Tools      []string // nil: all that there are
 	Denied     []string // tools that it must not use
 	Permission Permission
-	MaxTurns   int           // of the model in one attempt; 0: no limit
-	MaxCost    int64         // of one attempt, in millionths of a US dollar; 0: no limit
-	MCP        string        // path of a file that names MCP servers, in the tool's own form; "": only those of the tool's settings
+	MaxTurns   int   // of the model in one attempt; 0: no limit
+	MaxCost    int64 // of one attempt, in millionths of a US dollar; 0: no limit
+	// path of a file that names MCP servers, in the tool's own form; "": only those of the tool's settings
+	MCP        string
 	MCPText    []byte        // the file's content; nil: not read yet, see [ReadMCP]
 	MCPTimeout time.Duration // of one call of the servers' tools, for a tool that can end it alone; 0: the tool's own
 	Review     bool          // a review will fork and resume the session
@@ -196,9 +198,10 @@ type Adapter interface {
 
 // Host is told what happens while an attempt runs. Its functions are safe for concurrent use.
 type Host struct {
-	Emit   func(Event)
-	Told   func(id string) bool // whether a message with this ID was sent; nil: any was
-	GiveUp func(error)          // ends the attempt at once: the *ConfigError, *LaterError, *LimitError or *contract.Failure is its outcome
+	Emit func(Event)
+	Told func(id string) bool // whether a message with this ID was sent; nil: any was
+	// ends the attempt at once: the *ConfigError, *LaterError, *LimitError or *contract.Failure is its outcome
+	GiveUp func(error)
 }
 
 // Reader reads an agent's standard output, in bounded memory.
@@ -217,12 +220,13 @@ type StderrReader interface {
 
 // Report is what a Reader found in the output of an attempt that has ended.
 type Report struct {
-	Reply      string            // its text; with a Failure, what there is of it
-	Failure    *contract.Failure // why there is none
-	Err        error             // *ConfigError, *LaterError or *LimitError: why another attempt would fail, too
-	Session    string            // "" where the tool has none
-	Spent      *Spending         // nil: the tool does not say
-	Cumulative bool              // Spent is of the whole session, and of the one that it was forked from, and not only of this attempt
+	Reply   string            // its text; with a Failure, what there is of it
+	Failure *contract.Failure // why there is none
+	Err     error             // *ConfigError, *LaterError or *LimitError: why another attempt would fail, too
+	Session string            // "" where the tool has none
+	Spent   *Spending         // nil: the tool does not say
+	// Spent is of the whole session, and of the one that it was forked from, and not only of this attempt
+	Cumulative bool
 }
 
 // Tool describes the program behind an adapter. The zero value is that of an unknown program.

@@ -33,7 +33,8 @@ const (
 	Dropped  // the agent will not get a message, or an answer to a question; why, in the text
 )
 
-var kindNames = [...]string{"text", "writing", "printed", "tool started", "tool ended", "retry", "heartbeat", "usage", "session", "result", "warning", "unread",
+var kindNames = [...]string{"text", "writing", "printed", "tool started", "tool ended", "retry", "heartbeat",
+	"usage", "session", "result", "warning", "unread",
 	"heard", "answered", "echo", "dropped"}
 
 func (k Kind) String() string {
@@ -97,9 +98,11 @@ type Event struct {
 	Failed bool      `json:"failed,omitempty"` // of a result or of a call that has ended: it is an error
 	Local  bool      `json:"local,omitempty"`  // of a result: the program answered, and asked no model
 
-	Missing string `json:"missing,omitempty"` // the tool, server or program that is not there, see [Event.WithMissing]; "": none is known
+	// the tool, server or program that is not there, see [Event.WithMissing]; "": none is known
+	Missing string `json:"missing,omitempty"`
 
-	Sum uint32 `json:"-"` // of all that the call was given, or of all that it returned; 0 where the program does not tell
+	// of all that the call was given, or of all that it returned; 0 where the program does not tell
+	Sum uint32 `json:"-"`
 }
 
 // Sign is an event of the agent of an attempt.

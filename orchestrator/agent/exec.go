@@ -40,7 +40,10 @@ func (execAdapter) Tool() Tool { return Tool{Ignores: []string{"tools", "model"}
 
 func program(a Assignment) (string, error) {
 	if len(a.Command) == 0 || a.Command[0] == "" {
-		return "", &ConfigError{Text: "no command is set for the exec agent", Fix: "give one with --exec 'COMMAND ARGS', or as command in the role file"}
+		return "", &ConfigError{
+			Text: "no command is set for the exec agent",
+			Fix:  "give one with --exec 'COMMAND ARGS', or as command in the role file",
+		}
 	}
 	return LookPath(a.Command[0], a.Dir)
 }

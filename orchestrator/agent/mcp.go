@@ -45,7 +45,11 @@ func (a Assignment) Servers() (map[string]json.RawMessage, error) {
 		servers, err = parseMCP(text)
 	}
 	if err != nil {
-		return nil, &ConfigError{Text: "mcp_config cannot be read", Fix: `name a file like {"mcpServers": {"NAME": {"command": "…", "args": ["…"]}}}`, Err: err}
+		return nil, &ConfigError{
+			Text: "mcp_config cannot be read",
+			Fix:  `name a file like {"mcpServers": {"NAME": {"command": "…", "args": ["…"]}}}`,
+			Err:  err,
+		}
 	}
 	return servers, nil
 }

@@ -10,8 +10,9 @@ var (
 	unknownTool    = regexp.MustCompile(`^(?:<tool_use_error>)?(?:Error: )?No such tool available: ([^\s<]+)`)
 	unknownCommand = regexp.MustCompile(`(?m)(?:^|[:\s])([^\s:]+): (?:command )?not found\s*$`)
 	exit127        = regexp.MustCompile(`(?i)^exit (?:code|status):? 127\b`)
-	answered       = regexp.MustCompile(`(?i)\bstatus(?: code)?:? [1-5]\d\d\b|\b404\b`) // by the page that was asked for
-	closedServer   = regexp.MustCompile(`(?i)transport closed|connection closed|not connected|failed to start`)
+	// by the page that was asked for
+	answered     = regexp.MustCompile(`(?i)\bstatus(?: code)?:? [1-5]\d\d\b|\b404\b`)
+	closedServer = regexp.MustCompile(`(?i)transport closed|connection closed|not connected|failed to start`)
 )
 
 // WithMissing is the end of a call with what was not there, if it failed; said

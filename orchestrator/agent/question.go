@@ -24,7 +24,14 @@ func (t Tool) Query(stop context.Context, a Assignment, args ...string) (string,
 		return "", err
 	}
 	var stdout, stderr answer // some print their help on standard error
-	exit, err := proc.Run(stop, stop, &proc.Spec{Argv: append(argv, args...), Dir: a.Dir, Env: a.Env, Stdout: &stdout, Stderr: &stderr, Timeout: questionTime})
+	exit, err := proc.Run(stop, stop, &proc.Spec{
+		Argv:    append(argv, args...),
+		Dir:     a.Dir,
+		Env:     a.Env,
+		Stdout:  &stdout,
+		Stderr:  &stderr,
+		Timeout: questionTime,
+	})
 	switch {
 	case exit.Stopped:
 		return "", context.Cause(stop)

@@ -20,7 +20,8 @@ func Micros(dollars float64) *int64 {
 
 // Add adds o. A known price counts even where the other is not known.
 func (u *Spending) Add(o Spending) {
-	u.Input, u.Cached, u.Output, u.Partial = u.Input+o.Input, u.Cached+o.Cached, u.Output+o.Output, u.Partial || o.Partial
+	u.Input, u.Cached, u.Output = u.Input+o.Input, u.Cached+o.Cached, u.Output+o.Output
+	u.Partial = u.Partial || o.Partial
 	if o.Cost == nil {
 		return
 	}
@@ -33,7 +34,12 @@ func (u *Spending) Add(o Spending) {
 
 // Minus is what came after o, never less than 0: a tool may start its count again.
 func (u Spending) Minus(o Spending) Spending {
-	d := Spending{Partial: u.Partial, Input: max(0, u.Input-o.Input), Cached: max(0, u.Cached-o.Cached), Output: max(0, u.Output-o.Output)}
+	d := Spending{
+		Partial: u.Partial,
+		Input:   max(0, u.Input-o.Input),
+		Cached:  max(0, u.Cached-o.Cached),
+		Output:  max(0, u.Output-o.Output),
+	}
 	if u.Cost != nil {
 		cost := *u.Cost
 		if o.Cost != nil {
@@ -53,7 +59,12 @@ func (u *Spending) Journaled() *event.Spending {
 		return nil
 	}
 	within := func(n int64) int64 { return min(max(n, 0), mostSpent) }
-	spent := &event.Spending{Input: within(u.Input), Cached: within(u.Cached), Output: within(u.Output), Partial: u.Partial}
+	spent := &event.Spending{
+		Input:   within(u.Input),
+		Cached:  within(u.Cached),
+		Output:  within(u.Output),
+		Partial: u.Partial,
+	}
 	if u.Cost != nil {
 		cost := within(*u.Cost)
 		spent.Cost = &cost

@@ -36,7 +36,8 @@ func Decode(line []byte, into any) error {
 }
 
 // subjectKeys are the names that tools have for what a call is about, by precedence.
-var subjectKeys = []string{"command", "file_path", "filePath", "notebook_path", "path", "absolute_path", "pattern", "url", "query", "skill",
+var subjectKeys = []string{"command", "file_path", "filePath", "notebook_path", "path", "absolute_path",
+	"pattern", "url", "query", "skill",
 	"description", "prompt"}
 
 // ToolSubject is what a call of a tool is about, such as its command or file; "" where its input

@@ -24,9 +24,11 @@ type Spec struct {
 	Contract   contract.Kind
 	Sinks      Sinks
 	Emit       func(agent.Event) // gets redacted texts, from the goroutines of both streams; may be nil
-	Show       func(health.Live) // gets what the agent does, at most once a second, from the same goroutines; may be nil
-	TimeLimit  time.Duration     // what remains of the run's; 0: no limit. The agent's own timeout is the Invocation's
-	Resident   *Resident         // gets the Invocation's Stdin as its next message; nil: the attempt has a program of its own
+	// gets what the agent does, at most once a second, from the same goroutines; may be nil
+	Show      func(health.Live)
+	TimeLimit time.Duration // what remains of the run's; 0: no limit. The agent's own timeout is the Invocation's
+	// gets the Invocation's Stdin as its next message; nil: the attempt has a program of its own
+	Resident *Resident
 }
 
 // Ended is how an attempt ended: with a Reply, with a Failure, or with neither because it was
@@ -86,7 +88,14 @@ type Attempt struct {
 
 // Start starts an agent. A failure to start is its end.
 func Start(c Spec) *Attempt {
-	a := &Attempt{call: c, paused: proc.Paused(), tail: &tail{max: maxStderr}, voice: newVoice(c), answered: make(chan struct{}), done: make(chan struct{})}
+	a := &Attempt{
+		call:     c,
+		paused:   proc.Paused(),
+		tail:     &tail{max: maxStderr},
+		voice:    newVoice(c),
+		answered: make(chan struct{}),
+		done:     make(chan struct{}),
+	}
 	a.answer = sync.OnceFunc(func() { close(a.answered) })
 	a.watch.begin(time.Now(), c)
 	a.ctx, a.cancel = context.WithCancel(context.Background())
@@ -305,7 +314,8 @@ func (a *Attempt) isAnswered() bool {
 
 // outputs are where the streams of the process go.
 func (a *Attempt) outputs() (stdout, stderr io.Writer) {
-	return a.meter.writer(io.MultiWriter(&a.watch, a.reader, a.stdout)), a.meter.writer(io.MultiWriter(&a.watch, a.stderr))
+	return a.meter.writer(io.MultiWriter(&a.watch, a.reader, a.stdout)),
+		a.meter.writer(io.MultiWriter(&a.watch, a.stderr))
 }
 
 // spec is the process of the attempt.
@@ -435,5 +445,7 @@ func (o *Ended) recordSession(r agent.Report, s Sinks) {
 
 // IsSession says whether a text can be the ID of a session, and no option of a command line.
 func IsSession(id string) bool {
-	return id != "" && !strings.HasPrefix(id, "-") && !strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c == 0x7F })
+	return id != "" && !strings.HasPrefix(id, "-") && !strings.ContainsFunc(id, func(c rune) bool {
+		return c <= ' ' || c == 0x7F
+	})
 }

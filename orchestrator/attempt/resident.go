@@ -286,7 +286,12 @@ type hearing struct {
 // hear sends a message. The streams of s get what is printed until the hearing is closed; more
 // than [maxGoodbye] ends the program.
 func (g *program) hear(message []byte, s Sinks) *hearing {
-	h := &hearing{program: g, answer: make(chan string, 1), stdout: s.redacting(s.Stdout), stderr: s.redacting(s.Stderr)}
+	h := &hearing{
+		program: g,
+		answer:  make(chan string, 1),
+		stdout:  s.redacting(s.Stdout),
+		stderr:  s.redacting(s.Stderr),
+	}
 	lines := &agent.Lines{Max: contract.MaxReply, Each: func(line []byte) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && len(h.answer) == 0 {
 			h.answer <- s.Redact(string(line))

@@ -41,7 +41,8 @@ type TakenError struct {
 func (e *TakenError) Error() string {
 	switch {
 	case e.Left:
-		return fmt.Sprintf("DUPLICATE_TASK_KEY: the run of %s was killed, and an agent of it still works on %s; the next run of that board ends it", e.Board, e.Task)
+		return fmt.Sprintf("DUPLICATE_TASK_KEY: the run of %s was killed, and an agent of it still works on "+
+			"%s; the next run of that board ends it", e.Board, e.Task)
 	case e.Board == "":
 		return fmt.Sprintf("DUPLICATE_TASK_KEY: another run works on %s", e.Task)
 	default:

@@ -74,7 +74,8 @@ func openLockFile(dir string, s System) (*lockFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("claim the tasks of %s: %w", dir, err)
 	}
-	if ignore, err := durable.OpenPlain(filepath.Join(folder, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil { // git is not to show the file
+	ignored := filepath.Join(folder, ".gitignore") // git is not to show the file
+	if ignore, err := durable.OpenPlain(ignored, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
 		_, _ = ignore.WriteString("*\n")
 		_ = ignore.Close()
 	}
@@ -129,7 +130,8 @@ func (f *lockFile) lockTask(c Claim) (locks []lock, taken *Conflict, err error) 
 		taken = &Conflict{Task: c.Task}
 	}
 	err = f.eachRow(func(other row, left bool) bool {
-		if other.Task == c.Task && left == !locked && !(left && other.Board == c.Board) { // its next run has ended that agent
+		if other.Task == c.Task && left == !locked && !(left && other.Board == c.Board) {
+			// its next run has ended that agent
 			taken = &Conflict{Board: other.Board, Task: c.Task, Left: left}
 			return false
 		}

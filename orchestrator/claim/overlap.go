@@ -27,7 +27,9 @@ func nameOverlap(a, b string) bool {
 		return a == b
 	}
 	any := func(c byte) bool { return c == '?' || c >= 0x80 }
-	return meet(characters(a), characters(b), func(c byte) bool { return c == '*' }, func(x, y byte) bool { return any(x) || any(y) || x == y })
+	star := func(c byte) bool { return c == '*' }
+	same := func(x, y byte) bool { return any(x) || any(y) || x == y }
+	return meet(characters(a), characters(b), star, same)
 }
 
 // characters are those of a pattern, with ? for a set of them.

@@ -84,7 +84,14 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	if step := h.Journal.State().Step; step != nil {
 		mark = step.Mark
 	}
-	c := Claim{Mark: mark, Board: h.Workspace.Path, Task: durable.RealPath(file), Dir: h.dir, Files: files, Warn: h.OnOverlap == "warn"}
+	c := Claim{
+		Mark:  mark,
+		Board: h.Workspace.Path,
+		Task:  durable.RealPath(file),
+		Dir:   h.dir,
+		Files: files,
+		Warn:  h.OnOverlap == "warn",
+	}
 	h.Slots.Release()
 	grant, err := h.registry.Take(h.Stop, c, func(x Conflict) {
 		h.Slots.Acquire()
@@ -115,13 +122,20 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 // event is the event about a conflict.
 func (h *Holder) event(e flow.Spawn, x Conflict, warn bool) event.Event {
 	owner := x.Board
-	if rel, err := filepath.Rel(h.Workspace.Place.Dir(), x.Board); err == nil && x.Board != "" && !strings.HasPrefix(rel, "..") {
+	if rel, err := filepath.Rel(h.Workspace.Place.Dir(), x.Board); err == nil && x.Board != "" &&
+		!strings.HasPrefix(rel, "..") {
 		owner = filepath.ToSlash(rel)
 	}
 	if x.Files == nil {
 		return event.DuplicateTask{Task: e.Task, Owner: owner}
 	}
-	return event.ScopeOverlaps{Task: e.Task, Owner: owner, OwnerTask: filepath.ToSlash(x.Task), Files: x.Files, Waits: !warn}
+	return event.ScopeOverlaps{
+		Task:      e.Task,
+		Owner:     owner,
+		OwnerTask: filepath.ToSlash(x.Task),
+		Files:     x.Files,
+		Waits:     !warn,
+	}
 }
 
 // Release gives the claim of the step back.

@@ -29,7 +29,8 @@ func EntryOf(board string, e event.Entry) (entry Entry, ok bool) {
 	if runes := []rune(text); len(runes) > most {
 		text = string(runes[:most]) + "…"
 	}
-	return Entry{sectionOf(said.For), fmt.Sprintf("%s [%s, rev %d] %s %s: %s", e.Time.UTC().Format(time.RFC3339), board, e.Rev, e.Event.Kind(), e.Event.Subject(), text)}, true
+	return Entry{sectionOf(said.For), fmt.Sprintf("%s [%s, rev %d] %s %s: %s",
+		e.Time.UTC().Format(time.RFC3339), board, e.Rev, e.Event.Kind(), e.Event.Subject(), text)}, true
 }
 
 // sectionOf returns where an event is noted: what the Lead has to decide or to mend is an escalation.

@@ -27,7 +27,8 @@ func FindBoard(dir string) (string, error) {
 		return "", err
 	}
 	for _, e := range entries {
-		if slices.Contains([]string{".yaml", ".yml", ".md"}, filepath.Ext(e.Name())) && isBoard(filepath.Join(dir, e.Name())) {
+		if slices.Contains([]string{".yaml", ".yml", ".md"}, filepath.Ext(e.Name())) &&
+			isBoard(filepath.Join(dir, e.Name())) {
 			found = append(found, e.Name())
 		}
 	}

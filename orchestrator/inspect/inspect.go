@@ -160,7 +160,8 @@ func ExplainMissing(boardPath string) error {
 		return err
 	}
 	if before := rundir.Of(abs).Before(); isFile(before) {
-		missing.Fix = fmt.Sprintf("its bytes from before the last turn: cp %s %s", failure.Quote(before), failure.Quote(boardPath))
+		missing.Fix = fmt.Sprintf("its bytes from before the last turn: cp %s %s", failure.Quote(before),
+			failure.Quote(boardPath))
 	}
 	return err
 }

@@ -26,8 +26,16 @@ func Verify(boardPath string) (Verdict, error) {
 		return Verdict{}, err
 	}
 	dir, err := Locate(boardPath)
-	v := Verdict{Journal: dir.Journal(), Records: sum.Records, Bytes: sum.Bytes, TornBytes: sum.TornBytes, Head: sum.Head,
-		Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Points: points(h)}
+	v := Verdict{
+		Journal:   dir.Journal(),
+		Records:   sum.Records,
+		Bytes:     sum.Bytes,
+		TornBytes: sum.TornBytes,
+		Head:      sum.Head,
+		Epoch:     h.Custody.Epoch,
+		Owner:     h.Custody.Owner,
+		Points:    points(h),
+	}
 	if h.StandstillOutcome() == event.Frozen {
 		v.Frozen = h.Standstill()
 	}

@@ -59,7 +59,15 @@ const (
 // New starts a notifier. Close ends it.
 func New(o Options) *Notifier {
 	alive, cancel := context.WithCancel(context.Background())
-	n := &Notifier{Options: o, alive: alive, cancel: cancel, spam: spam{}, queue: make(chan Message, maxQueued), done: make(chan struct{}), failed: map[string]bool{}}
+	n := &Notifier{
+		Options: o,
+		alive:   alive,
+		cancel:  cancel,
+		spam:    spam{},
+		queue:   make(chan Message, maxQueued),
+		done:    make(chan struct{}),
+		failed:  map[string]bool{},
+	}
 	go n.sendAll()
 	return n
 }

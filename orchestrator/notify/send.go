@@ -22,8 +22,15 @@ func Command(argv []string, dir string, env []string) Sender {
 		if err != nil {
 			return fmt.Errorf("%s cannot be started: %w", argv[0], err)
 		}
-		exit, err := proc.Run(ctx, ctx, &proc.Spec{Argv: append([]string{path}, argv[1:]...), Dir: dir, Env: env, Stdin: message, Timeout: sendTime,
-			Mark: proc.NewMark(), Stays: true})
+		exit, err := proc.Run(ctx, ctx, &proc.Spec{
+			Argv:    append([]string{path}, argv[1:]...),
+			Dir:     dir,
+			Env:     env,
+			Stdin:   message,
+			Timeout: sendTime,
+			Mark:    proc.NewMark(),
+			Stays:   true,
+		})
 		if err == nil && !exit.Succeeded() {
 			err = errors.New(exit.String())
 		}
@@ -71,7 +78,10 @@ const maxAnswer = 4 << 10
 // Webhook is a sender that posts the message. It follows no redirection: where that leads
 // is not what was configured.
 func Webhook(address string) Sender {
-	client := &http.Client{Timeout: sendTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{
+		Timeout:       sendTime,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	return func(ctx context.Context, message []byte) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(message))
 		if err != nil {

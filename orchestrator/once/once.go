@@ -44,7 +44,8 @@ type ExhaustedError struct {
 }
 
 func (e *ExhaustedError) Error() string {
-	return fmt.Sprintf("%s gave no valid reply in %s; the last was rejected: %s", e.Role, event.Count(e.Attempts, "attempt"), e.Reason)
+	return fmt.Sprintf("%s gave no valid reply in %s; the last was rejected: %s", e.Role,
+		event.Count(e.Attempts, "attempt"), e.Reason)
 }
 
 // Do makes the call, with the same retries as in a run. Errors: *failure.Invalid, *ExhaustedError,
@@ -105,13 +106,21 @@ func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contra
 	for {
 		e, ok := flow.Next(&state, flow.Board{}).(flow.Spawn)
 		if !ok {
-			return nil, &ExhaustedError{Role: c.player.Role.Name, Attempts: state.Step.Rejected, Reason: state.Step.LastReason}
+			return nil, &ExhaustedError{
+				Role:     c.player.Role.Name,
+				Attempts: state.Step.Rejected,
+				Reason:   state.Step.LastReason,
+			}
 		}
 		if err := state.Apply(event.AttemptStarted{AttemptRef: e.AttemptRef, Input: in.JSON}); err != nil {
 			return nil, err
 		}
-		out, err := attempt.Run(stop, kill, attempt.Spec{Adapter: c.player.Adapter, Invocation: inv, Contract: contract.Instruction,
-			Sinks: attempt.Sinks{Redactor: c.Redactor}})
+		out, err := attempt.Run(stop, kill, attempt.Spec{
+			Adapter:    c.player.Adapter,
+			Invocation: inv,
+			Contract:   contract.Instruction,
+			Sinks:      attempt.Sinks{Redactor: c.Redactor},
+		})
 		c.used.Add(0, accounts.Charge(out, "").Journaled())
 		c.session = cmp.Or(out.Session, c.session)
 		switch {
@@ -133,8 +142,15 @@ func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contra
 // (task_file or instruction).
 func (c *Call) reject(state *flow.State, ref event.AttemptRef, out *attempt.Ended) error {
 	ref.Task, ref.Role = c.Redactor.String(c.Instruction), c.player.Role.Name
-	rejected := event.ReplyRejected{AttemptRef: ref, Reason: out.Failure.Reason, Exit: out.Exit.String(), Received: out.Received, Stderr: out.Stderr,
-		Retries: state.Step.Rejected, Of: c.MaxRetries}
+	rejected := event.ReplyRejected{
+		AttemptRef: ref,
+		Reason:     out.Failure.Reason,
+		Exit:       out.Exit.String(),
+		Received:   out.Received,
+		Stderr:     out.Stderr,
+		Retries:    state.Step.Rejected,
+		Of:         c.MaxRetries,
+	}
 	if err := state.Apply(rejected); err != nil {
 		return err
 	}
@@ -145,6 +161,7 @@ func (c *Call) reject(state *flow.State, ref event.AttemptRef, out *attempt.Ende
 	if err := ledger.AppendLog(dir, c.Now(), rejected); err != nil {
 		return err
 	}
-	c.Notice(fmt.Sprintf("attempt %d of %d was rejected: %s; what it said is in %s", ref.Attempt, c.MaxRetries+1, rejected.Reason, dir.Log()))
+	c.Notice(fmt.Sprintf("attempt %d of %d was rejected: %s; what it said is in %s",
+		ref.Attempt, c.MaxRetries+1, rejected.Reason, dir.Log()))
 	return nil
 }

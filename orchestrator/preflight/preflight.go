@@ -92,7 +92,10 @@ func PrepareAll(jobs []Job) ([]*Prepared, []error) {
 		}
 		for _, other := range prepared {
 			if os.SameFile(p.file, other.file) {
-				errs = append(errs, &failure.Invalid{Err: fmt.Errorf("%s: the board is named twice (also as %s)", p.Board, other.Board), Fix: "name each board once"})
+				errs = append(errs, &failure.Invalid{
+					Err: fmt.Errorf("%s: the board is named twice (also as %s)", p.Board, other.Board),
+					Fix: "name each board once",
+				})
 				break
 			}
 		}
@@ -140,8 +143,13 @@ func prepare(job *Job) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Prepared{Job: job, Setup: setup, Workspace: workspace.New(job.Board, path, place, b, setup.Redactor), checked: map[duty]error{},
-		Supervision: supervision(b, setup)}
+	p := &Prepared{
+		Job:         job,
+		Setup:       setup,
+		Workspace:   workspace.New(job.Board, path, place, b, setup.Redactor),
+		checked:     map[duty]error{},
+		Supervision: supervision(b, setup),
+	}
 	if p.file, err = os.Stat(path); err == nil {
 		err = p.check(b)
 	}
@@ -164,8 +172,13 @@ func checkNames(job *Job, path string) error {
 	}
 	names, err := durable.CountNames(f)
 	if err == nil && names > 1 {
-		err = &board.FileError{Op: "use board", File: job.Board, Err: fmt.Errorf("the file has %d names (hard links), and a run under another name would not see this one", names),
-			Fix: fmt.Sprintf("give it a file of its own: cp %[1]s %[1]s.copy && mv %[1]s.copy %[1]s", job.Board)}
+		err = &board.FileError{
+			Op:   "use board",
+			File: job.Board,
+			Err: fmt.Errorf("the file has %d names (hard links), "+
+				"and a run under another name would not see this one", names),
+			Fix: fmt.Sprintf("give it a file of its own: cp %[1]s %[1]s.copy && mv %[1]s.copy %[1]s", job.Board),
+		}
 	}
 	return errors.Join(err, f.Close())
 }
@@ -186,7 +199,12 @@ func checkWritable(job *Job, path string) error {
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|plainfile.NonBlock, 0)
 	if err != nil {
-		return &board.FileError{Op: "write board", File: job.Board, Err: errors.Unwrap(err), Fix: "make the file writable, or try the board with --dry-run"}
+		return &board.FileError{
+			Op:   "write board",
+			File: job.Board,
+			Err:  errors.Unwrap(err),
+			Fix:  "make the file writable, or try the board with --dry-run",
+		}
 	}
 	return f.Close()
 }
@@ -259,7 +277,10 @@ func (p *Prepared) checkSubstitutes() error {
 	for _, r := range p.Reassign {
 		for _, to := range r.Agents {
 			if _, err := p.Substitute(r.Role, to); err != nil {
-				return &failure.Invalid{Err: fmt.Errorf("reassign: %s: %w", r.Role, err), Fix: "name adapters, or roles that kanban-run roles lists"}
+				return &failure.Invalid{
+					Err: fmt.Errorf("reassign: %s: %w", r.Role, err),
+					Fix: "name adapters, or roles that kanban-run roles lists",
+				}
 			}
 		}
 	}

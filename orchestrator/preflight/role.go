@@ -26,7 +26,8 @@ func (p *Prepared) checkRole(role string) error {
 			return err
 		}
 		err = p.checkReadOnly(player.Judge())
-		if reader, found := p.ReadOnlyPlayer(player.Judge()); found == nil && err == nil && reader.Adapter.Tool().Free && !p.DryRun {
+		if reader, found := p.ReadOnlyPlayer(player.Judge()); found == nil && err == nil &&
+			reader.Adapter.Tool().Free && !p.DryRun {
 			err = fmt.Errorf("%s asks no model, and can answer nothing", reader.Adapter.Name())
 		}
 		if err != nil {
@@ -74,7 +75,8 @@ func (p *Prepared) examine(player *roster.Player, err error) error {
 // warnOfSecret warns of a secret in a command, which every user of the machine can read.
 func (p *Prepared) warnOfSecret(player *roster.Player) {
 	if p.Redactor.Changes(player.Shown) {
-		p.notice(fmt.Sprintf("the command of role %s holds a secret, which every user of this machine can see there: %s (env.pass in .kanban-run.yaml or in a role passes a variable)",
+		p.notice(fmt.Sprintf("the command of role %s holds a secret, which every user of this machine can "+
+			"see there: %s (env.pass in .kanban-run.yaml or in a role passes a variable)",
 			player.Role.Name, p.Redactor.String(player.Shown)))
 	}
 }
@@ -87,7 +89,8 @@ func (p *Prepared) warnOfIgnored(player *roster.Player) {
 		return
 	}
 	ignores := player.Adapter.Tool().Ignores
-	tools, model := slices.Contains(ignores, "tools") && role.Tools != nil, slices.Contains(ignores, "model") && role.Model != ""
+	tools := slices.Contains(ignores, "tools") && role.Tools != nil
+	model := slices.Contains(ignores, "model") && role.Model != ""
 	format := ""
 	switch {
 	case tools && model:

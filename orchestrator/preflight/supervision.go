@@ -36,16 +36,22 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 	p.warnOfDone(b, s)
 	for _, at := range s.At {
 		if p.Redactor.Changes(at.ID) {
-			return placed(b, "at", &failure.Invalid{Err: errors.New("an id holds a secret, so it could not be journaled"),
-				Fix: "give the checkpoint another id, such as CHECKPOINT-001"})
+			return placed(b, "at", &failure.Invalid{
+				Err: errors.New("an id holds a secret, so it could not be journaled"),
+				Fix: "give the checkpoint another id, such as CHECKPOINT-001",
+			})
 		}
 	}
 	if err := p.checkReadOnly(s.Role); err != nil {
 		return placed(b, "role", err)
 	}
-	if manager, err := p.Player(event.ManagerRole); err == nil && s.OnBlock == event.BlockRevise && !manager.Role.Anomalies {
-		return placed(b, "on_block", &failure.Invalid{Err: errors.New("on_block: revise tells the Manager what blocks, and the role Manager accepts no anomalies"),
-			Fix: "write accepts: [anomalies] into the Manager's role file, or on_block: person"})
+	if manager, err := p.Player(event.ManagerRole); err == nil && s.OnBlock == event.BlockRevise &&
+		!manager.Role.Anomalies {
+		return placed(b, "on_block", &failure.Invalid{
+			Err: errors.New("on_block: revise tells the Manager what blocks, " +
+				"and the role Manager accepts no anomalies"),
+			Fix: "write accepts: [anomalies] into the Manager's role file, or on_block: person",
+		})
 	}
 	isFile, err := p.Workspace.Place.NamesFile(s.Requirement)
 	if err != nil {
@@ -54,7 +60,8 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 	if !isFile && looksLikeFile(s.Requirement) {
 		p.warn("the requirement %q names no file in %s, so the supervisor reads it as a text", s.Requirement, p.Dir())
 	}
-	if player, err := p.ReadOnlyPlayer(s.Role); err == nil && slices.Contains([]string{"edit", "full"}, player.Role.Permission) {
+	writes := []string{"edit", "full"}
+	if player, err := p.ReadOnlyPlayer(s.Role); err == nil && slices.Contains(writes, player.Role.Permission) {
 		p.warn("role %s may change files: a supervisor looks only; what it changes voids its verdict", player.Role.Name)
 	}
 	return nil

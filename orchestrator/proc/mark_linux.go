@@ -80,7 +80,8 @@ func IsWithin(mark Mark) bool { return mark != 0 && hasMark(os.Getpid(), mark) }
 
 // hasMark finds the mark in the limits or in the environment of a process.
 func hasMark(pid int, mark Mark) bool {
-	return slices.Contains(readMarkLimits(pid), uint64(mark)) || slices.Contains(strings.Split(readMarkVariable(pid), ","), formatMark(mark))
+	return slices.Contains(readMarkLimits(pid), uint64(mark)) ||
+		slices.Contains(strings.Split(readMarkVariable(pid), ","), formatMark(mark))
 }
 
 // readMarkLimits are the limits of a process that may bear a mark; none if it is gone or another
@@ -100,7 +101,9 @@ func readMarkLimits(pid int) []uint64 {
 // of this process.
 func hasForeignMark(pid int) bool {
 	own := readMarkLimits(os.Getpid())
-	return slices.ContainsFunc(readMarkLimits(pid), func(l uint64) bool { return isMark(l) && !slices.Contains(own, l) })
+	return slices.ContainsFunc(readMarkLimits(pid), func(l uint64) bool {
+		return isMark(l) && !slices.Contains(own, l)
+	})
 }
 
 // isMark says whether a limit looks like what NewMark makes.

@@ -191,7 +191,12 @@ func (p *Process) recordEnd() Exit {
 	defer p.mu.Unlock()
 	p.ended = true
 	p.stopTimer()
-	return Exit{TimedOut: p.cause == timedOut, Stopped: p.cause == stopped, Timeout: p.timeout, Duration: time.Since(p.child.began)}
+	return Exit{
+		TimedOut: p.cause == timedOut,
+		Stopped:  p.cause == stopped,
+		Timeout:  p.timeout,
+		Duration: time.Since(p.child.began),
+	}
 }
 
 // child is the command's first process, the leader of its group. Only finish reaps it, so its

@@ -36,7 +36,12 @@ type handle struct {
 }
 
 // subreaper is one, because the kernel keeps one list of children for the whole process.
-var subreaper = &reaper{fork: syscall.ForkExec, leaders: map[int]struct{}{}, stay: map[int]Mark{}, foreign: foreignProcesses{known: processSet{}}}
+var subreaper = &reaper{
+	fork:    syscall.ForkExec,
+	leaders: map[int]struct{}{},
+	stay:    map[int]Mark{},
+	foreign: foreignProcesses{known: processSet{}},
+}
 
 // Adopt makes this process the reaper of its orphaned descendants, so that Run can find and end
 // them. Call it at the start of the program, before anything else starts a process: from then on
@@ -72,7 +77,12 @@ func forkChild(s *Spec, files inherited) (*child, error) {
 		mark = NewMark()
 	}
 	defer setMarkLimits(mark)()
-	attr := &syscall.ProcAttr{Dir: s.Dir, Env: markEnv(s.Env, mark), Files: files.withTerminal(s).descriptors(), Sys: newGroupAttr(s.Terminal)}
+	attr := &syscall.ProcAttr{
+		Dir:   s.Dir,
+		Env:   markEnv(s.Env, mark),
+		Files: files.withTerminal(s).descriptors(),
+		Sys:   newGroupAttr(s.Terminal),
+	}
 	pid, err := subreaper.startLocked(s.Argv[0], s.Argv, attr)
 	if err != nil {
 		return nil, err

@@ -22,7 +22,12 @@ func forkChild(s *Spec, files inherited) (*child, error) {
 	if env == nil {
 		env = []string{} // nil would pass on the environment of this process
 	}
-	p, err := os.StartProcess(s.Argv[0], s.Argv, &os.ProcAttr{Dir: s.Dir, Env: env, Files: files.withTerminal(s), Sys: newGroupAttr(s.Terminal)})
+	p, err := os.StartProcess(s.Argv[0], s.Argv, &os.ProcAttr{
+		Dir:   s.Dir,
+		Env:   env,
+		Files: files.withTerminal(s),
+		Sys:   newGroupAttr(s.Terminal),
+	})
 	if err != nil {
 		return nil, err
 	}

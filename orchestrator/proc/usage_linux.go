@@ -64,7 +64,8 @@ func (p *Process) Family() map[int]Relative {
 	family := map[int]Relative{}
 	for _, pid := range all.alive() {
 		name := "of an unknown program"
-		if program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil { // its short name may be a part of a secret
+		if program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil {
+			// its short name may be a part of a secret
 			name = filepath.Base(program)
 		}
 		if s, ok := readStat(pid); ok && pid != p.child.pid {

@@ -27,7 +27,8 @@ type Result struct {
 	Steps   int        // steps finished in this run
 	Used    event.Used // by the attempts of this run
 	Log     string     // path of supervisor-log.md
-	Until   string     // with outcome later: when the provider wants to be asked again, in RFC 3339; "" when it does not say
+	// with outcome later: when the provider wants to be asked again, in RFC 3339; "" when it does not say
+	Until   string
 	Err     error
 	Signal  error        // with outcome interrupted: the cause of the stop context
 	Choices flow.Choices // with outcome needs_person: what a person can do
@@ -73,7 +74,8 @@ func OutcomeOf(stop context.Context, err error) event.Outcome {
 		return event.NeedsPerson
 	case errors.As(err, new(*gitstore.UnfitError)):
 		return event.Invalid
-	case errors.As(err, new(*durable.HeldError)), errors.As(err, new(*claim.TakenError)), errors.As(err, new(*gitstore.AheadError)):
+	case errors.As(err, new(*durable.HeldError)), errors.As(err, new(*claim.TakenError)),
+		errors.As(err, new(*gitstore.AheadError)):
 		return event.Owned
 	case errors.As(err, new(*failure.Frozen)):
 		return event.Frozen

@@ -105,7 +105,8 @@ func parsePrompt(path, text string) (Prompt, error) {
 		return p, nil
 	}
 	if p.Permission = roles.ParsePermission(value.Value); p.Permission == "" {
-		return p, doc.Problem(value, fmt.Sprintf("permission: %q is no permission", value.Value), "write permission: read-only, edit or full")
+		return p, doc.Problem(value, fmt.Sprintf("permission: %q is no permission", value.Value),
+			"write permission: read-only, edit or full")
 	}
 	return p, nil
 }

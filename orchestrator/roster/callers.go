@@ -14,8 +14,8 @@ import (
 // commit, and an agent that finds CLAUDECODE takes itself for a part of that session.
 func isCallersOwn(name string) bool {
 	return slices.Contains(gitLocalVariables(), name) || matchAny([]string{
-		"CLAUDECODE", "CLAUDE_CODE_SESSION*", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT",
-		"CODEX_SANDBOX*", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE", "OPENCODE_PID", "OPENCODE_RUN_ID",
+		"CLAUDECODE", "CLAUDE_CODE_SESSION*", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_ENTRYPOINT",
+		"CLAUDE_CODE_SSE_PORT", "CODEX_SANDBOX*", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE", "OPENCODE_PID", "OPENCODE_RUN_ID",
 	}, name)
 }
 
@@ -23,8 +23,9 @@ func isCallersOwn(name string) bool {
 // but for GIT_CONFIG_COUNT: containers set safe.directory and proxies with it.
 func gitLocalVariables() []string {
 	return []string{
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_OBJECT_DIRECTORY", "GIT_DIR", "GIT_WORK_TREE",
-		"GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE", "GIT_INDEX_FILE", "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_PREFIX",
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_OBJECT_DIRECTORY",
+		"GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE", "GIT_INDEX_FILE",
+		"GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_PREFIX",
 		"GIT_INTERNAL_SUPER_PREFIX", "GIT_SHALLOW_FILE", "GIT_COMMON_DIR", "GIT_REF_STORAGE_FORMAT",
 	}
 }
@@ -73,5 +74,6 @@ func withoutSecretGitConfig(base, pass []string) (env, withheld []string) {
 // stands, and an address can hold a password.
 func isSecretGitConfig(key, value string) bool {
 	name := strings.ToUpper(key[strings.LastIndexByte(key, '.')+1:])
-	return name == "EXTRAHEADER" || redact.IsSecretName(name) || redact.IsSecretValue(value) || redact.IsSecretValue(key)
+	return name == "EXTRAHEADER" || redact.IsSecretName(name) || redact.IsSecretValue(value) ||
+		redact.IsSecretValue(key)
 }

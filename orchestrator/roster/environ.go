@@ -57,7 +57,9 @@ func environment(base []string, rule EnvRule) (env, withheld []string) {
 			}
 		case matchAny(rule.Pass, name):
 			entries[name] = entry
-		case isCallersOwn(name), !matchAny(rule.Keys, name) && (controlsCI(name) || redact.IsSecretName(name) || redact.IsSecretValue(value)):
+		case isCallersOwn(name),
+			!matchAny(rule.Keys, name) &&
+				(controlsCI(name) || redact.IsSecretName(name) || redact.IsSecretValue(value)):
 			withheld = append(withheld, name)
 		default:
 			entries[name] = entry

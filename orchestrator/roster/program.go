@@ -135,7 +135,8 @@ func Adapters() []string {
 
 func unknownAdapter(name string) error {
 	return &agent.ConfigError{
-		Text: fmt.Sprintf("this version has no adapter for the agent %q (it has: %s)", name, strings.Join(append(Adapters(), "stub"), ", ")),
-		Fix:  "give a command with --exec 'COMMAND ARGS', or try the board with --dry-run",
+		Text: fmt.Sprintf("this version has no adapter for the agent %q (it has: %s)", name,
+			strings.Join(append(Adapters(), "stub"), ", ")),
+		Fix: "give a command with --exec 'COMMAND ARGS', or try the board with --dry-run",
 	}
 }

@@ -193,7 +193,10 @@ func (r *Roster) setReviewers(p *Player) error {
 	case !review.IsSet() || r.Single:
 		return nil
 	case p.Role.Name == event.ManagerRole:
-		return &agent.ConfigError{Text: "review is for roles that work on tasks", Fix: "remove it from the Manager's role file"}
+		return &agent.ConfigError{
+			Text: "review is for roles that work on tasks",
+			Fix:  "remove it from the Manager's role file",
+		}
 	}
 	if review.Supervisor {
 		prompt, err := r.SupervisorPrompt(dir)
@@ -203,7 +206,8 @@ func (r *Roster) setReviewers(p *Player) error {
 		supervisor := *p
 		supervisor.Resumes = false // it looks at the work in a new copy of its session
 		supervisor.Assignment.Prompt = prompt.Text
-		supervisor.Assignment.Permission = agent.Permission(cmp.Or(review.Permission, prompt.Permission, string(agent.ReadOnly)))
+		supervisor.Assignment.Permission = agent.Permission(cmp.Or(review.Permission, prompt.Permission,
+			string(agent.ReadOnly)))
 		p.Supervisor = &supervisor
 	}
 	if len(review.Command) > 0 && !r.DryRun {
@@ -216,13 +220,24 @@ func (r *Roster) setReviewers(p *Player) error {
 // command found would do the same work again.
 func (r *Roster) setCommand(p *Player) error {
 	if !p.Assignment.Review && !p.Role.Feedback {
-		return &agent.ConfigError{Text: fmt.Sprintf("review: command could not tell %s why its work is sent back: it goes on in no session, and the role accepts no feedback", p.Adapter.Name()),
-			Fix: "write accepts: [feedback] into the role file; the agent's input then has the field feedback when it is called again"}
+		return &agent.ConfigError{
+			Text: fmt.Sprintf("review: command could not tell %s why its work is sent back: it goes on in no "+
+				"session, and the role accepts no feedback", p.Adapter.Name()),
+			Fix: "write accepts: [feedback] into the role file; the agent's input then has the field " +
+				"feedback when it is called again",
+		}
 	}
 	a := p.Assignment
 	words := p.Role.Review.Command
 	a.Command, a.Args, a.Prompt, a.Review = words, nil, "", false
-	p.Command = &Player{Role: p.Role, Adapter: agent.ReviewCommand(), Shown: strings.Join(words, " "), Withheld: p.Withheld, Assignment: a, watch: p.watch}
+	p.Command = &Player{
+		Role:       p.Role,
+		Adapter:    agent.ReviewCommand(),
+		Shown:      strings.Join(words, " "),
+		Withheld:   p.Withheld,
+		Assignment: a,
+		watch:      p.watch,
+	}
 	if err := p.Command.Adapter.Check(a); err != nil {
 		return fmt.Errorf("review: command: %w", err)
 	}
@@ -249,7 +264,11 @@ func (p *Player) Plan() *event.Plan {
 	if p.Supervisor == nil && p.Command == nil {
 		return nil
 	}
-	return &event.Plan{Agent: p.Supervisor != nil, Command: p.Command != nil, Rounds: cmp.Or(p.Role.Rounds, defaultRounds)}
+	return &event.Plan{
+		Agent:   p.Supervisor != nil,
+		Command: p.Command != nil,
+		Rounds:  cmp.Or(p.Role.Rounds, defaultRounds),
+	}
 }
 
 // Memory is how a supervisor that the program plays remembers what it was told.
@@ -279,7 +298,11 @@ func (p *Player) Explain(err error) error {
 	}
 	for _, name := range p.Withheld {
 		if strings.Contains(c.Text, name) {
-			return &failure.Invalid{Err: err, Fix: fmt.Sprintf("kanban-run withholds %s from agents; env: {pass: [%s]} in .kanban-run.yaml passes it", name, name)}
+			return &failure.Invalid{
+				Err: err,
+				Fix: fmt.Sprintf(
+					"kanban-run withholds %s from agents; env: {pass: [%s]} in .kanban-run.yaml passes it", name, name),
+			}
 		}
 	}
 	return &failure.Invalid{Err: err}
@@ -291,7 +314,10 @@ func (r *Roster) Talker(a *agent.Assignment, dir string) (t agent.Talker, withhe
 	name := cmp.Or(r.Settings.Agent, config.DefaultAgent)
 	talker, ok := r.adapter(name).(agent.Talker)
 	if !ok {
-		return nil, nil, &agent.ConfigError{Text: fmt.Sprintf("the agent %q takes no messages while it works", name), Fix: "use claude, which does"}
+		return nil, nil, &agent.ConfigError{
+			Text: fmt.Sprintf("the agent %q takes no messages while it works", name),
+			Fix:  "use claude, which does",
+		}
 	}
 	role := roles.Role{Name: a.Role}
 	a.Dir, a.Grace = dir, r.grace(role)
@@ -352,10 +378,12 @@ func (r *Roster) Secrets() []redact.Secret {
 // unless they list all that does.
 func (r *Roster) envRule(role roles.Role, tool agent.Tool) EnvRule {
 	s := r.Settings.Env
-	rule := EnvRule{Pass: s.Pass, Set: s.Set, Only: s.Only}.merge(EnvRule{Pass: role.Env.Pass, Set: role.Env.Set, Only: role.Env.Only})
+	ofRole := EnvRule{Pass: role.Env.Pass, Set: role.Env.Set, Only: role.Env.Only}
+	rule := EnvRule{Pass: s.Pass, Set: s.Set, Only: s.Only}.merge(ofRole)
 	rule.Keys = tool.Keys
 	for name, value := range tool.Env {
-		if _, set := rule.Set[name]; !set && !slices.ContainsFunc(r.Environ, func(e string) bool { return strings.HasPrefix(e, name+"=") }) {
+		named := func(entry string) bool { return strings.HasPrefix(entry, name+"=") }
+		if _, set := rule.Set[name]; !set && !slices.ContainsFunc(r.Environ, named) {
 			rule.Set[name] = value
 		}
 	}

@@ -53,10 +53,30 @@ func policy(w config.Watch, r roles.Role, d Duty) health.Policy {
 	if w.Off {
 		return health.Policy{}
 	}
-	return health.Policy{Frequency: w.Frequency, IdleWarning: w.IdleWarning, IdleTimeout: w.IdleTimeout, ProgressStale: w.ProgressStale,
-		ModelWarning: w.ModelWarning, ModelTimeout: w.ModelTimeout, MCPDefault: w.MCPDefault, MCPMax: w.MCPMax, MCPEnd: w.MCPEnd,
-		FirstSign: w.FirstSign, LeftOver: w.LeftOver, Ceiling: w.Ceiling, Grace: w.Grace, Answer: w.Answer, Errors: w.Errors, MaxRestarts: w.MaxRestarts,
-		SilentAgents: w.SilentAgents == "act", Person: w.Coordinator == "person", Consent: w.Consent, Judge: w.Judge, Graceful: w.Graceful, Stages: stages(w, r, d)}
+	return health.Policy{
+		Frequency:     w.Frequency,
+		IdleWarning:   w.IdleWarning,
+		IdleTimeout:   w.IdleTimeout,
+		ProgressStale: w.ProgressStale,
+		ModelWarning:  w.ModelWarning,
+		ModelTimeout:  w.ModelTimeout,
+		MCPDefault:    w.MCPDefault,
+		MCPMax:        w.MCPMax,
+		MCPEnd:        w.MCPEnd,
+		FirstSign:     w.FirstSign,
+		LeftOver:      w.LeftOver,
+		Ceiling:       w.Ceiling,
+		Grace:         w.Grace,
+		Answer:        w.Answer,
+		Errors:        w.Errors,
+		MaxRestarts:   w.MaxRestarts,
+		SilentAgents:  w.SilentAgents == "act",
+		Person:        w.Coordinator == "person",
+		Consent:       w.Consent,
+		Judge:         w.Judge,
+		Graceful:      w.Graceful,
+		Stages:        stages(w, r, d),
+	}
 }
 
 // stages are seed 002's for the kind of agent that plays a role, unless the settings have

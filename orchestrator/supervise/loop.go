@@ -243,7 +243,13 @@ func (s *Supervision) runSupervisor(stop, kill context.Context, inv *agent.Invoc
 			end(errInterrupted)
 		}
 	}()
-	return attempt.Run(here, hard, attempt.Spec{Adapter: s.Agent, Invocation: *inv, Contract: contract.Review, Sinks: s.Sinks, Emit: s.Screen.Supervisor})
+	return attempt.Run(here, hard, attempt.Spec{
+		Adapter:    s.Agent,
+		Invocation: *inv,
+		Contract:   contract.Review,
+		Sinks:      s.Sinks,
+		Emit:       s.Screen.Supervisor,
+	})
 }
 
 // waitForInterrupt returns false when over is closed before Ctrl-C.

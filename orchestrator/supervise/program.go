@@ -61,7 +61,8 @@ func (s *Supervision) startProgram(stop, kill context.Context) (*program, error)
 	}
 	s.resize(t)
 	here, hard := t.bind(stop, kill)
-	reader := s.Agent.Reader(a.Contract, s.Sinks.Host(t.emit, func(string) bool { return false }, func(err error) { t.stop(err) }))
+	told := func(string) bool { return false }
+	reader := s.Agent.Reader(a.Contract, s.Sinks.Host(t.emit, told, func(err error) { t.stop(err) }))
 	stderr, lastWord := s.Sinks.Tail()
 	go t.readOutput(reader)
 	go t.writeInput()

@@ -43,9 +43,13 @@ func Decide(t Turn) Decision {
 		return t.replan()
 	case t.Status == "":
 		return Decision{Status: "blocked",
-			Message: t.Task + " is a task for the Manager itself, and walk only goes down the list: give the Manager an agent with a model, or the task another role"}
+			Message: t.Task + " is a task for the Manager itself, and walk only goes down the list: give the " +
+				"Manager an agent with a model, or the task another role"}
 	case t.Status != "ok":
-		return Decision{Status: t.Status, Message: fmt.Sprintf("%s replied %s; its work log says why", t.Task, t.Status)}
+		return Decision{
+			Status:  t.Status,
+			Message: fmt.Sprintf("%s replied %s; its work log says why", t.Task, t.Status),
+		}
 	}
 	d := t.goOn(t.Task + " is done")
 	d.Mark = t.At >= 0
@@ -60,7 +64,10 @@ func (t Turn) replan() Decision {
 	case "checkpoint_block":
 		return Decision{Status: "blocked", Message: "walk cannot plan anew, and " + t.Anomaly.Details}
 	default:
-		return Decision{Status: "blocked", Message: fmt.Sprintf("%s is not done, and its plan does not hold: %s", t.Task, t.Anomaly.Details)}
+		return Decision{
+			Status:  "blocked",
+			Message: fmt.Sprintf("%s is not done, and its plan does not hold: %s", t.Task, t.Anomaly.Details),
+		}
 	}
 }
 

@@ -51,16 +51,20 @@ func (j Job) Check() error {
 		return fmt.Errorf("%q is no address of a repository", j.Repository)
 	case strings.Contains(j.Repository, "::"):
 		return fmt.Errorf("%q has git start a program", j.Repository)
-	case strings.ContainsFunc(j.Repository, func(r rune) bool { return r == '%' || r == '\\' || !unicode.IsPrint(r) }) || hasDots(j.Repository):
+	case strings.ContainsFunc(j.Repository, isOdd) || hasDots(j.Repository):
 		return fmt.Errorf("%q is no plain address: it has an escape, or . or .. as a part", j.Repository)
 	case err == nil && u.User != nil && isSecret(u):
-		return errors.New("the address of the repository has a password or a token, which would stand in the server's history; give the worker's git a credential helper or a key instead")
+		return errors.New("the address of the repository has a password or a token, which would stand in the " +
+			"server's history; give the worker's git a credential helper or a key instead")
 	}
-	if clean := filepath.ToSlash(filepath.Clean(j.Board)); j.Board == "" || clean != j.Board || !filepath.IsLocal(j.Board) || strings.HasPrefix(j.Board, "-") || strings.HasPrefix(j.Board, ".git/") {
-		return fmt.Errorf("%q is no path in a repository; it starts at the top of the repository, such as boards/one/kanban.yaml", j.Board)
+	if clean := filepath.ToSlash(filepath.Clean(j.Board)); j.Board == "" || clean != j.Board ||
+		!filepath.IsLocal(j.Board) || strings.HasPrefix(j.Board, "-") || strings.HasPrefix(j.Board, ".git/") {
+		return fmt.Errorf("%q is no path in a repository; it starts at the top of the repository, such as "+
+			"boards/one/kanban.yaml", j.Board)
 	}
 	if !isBranch(j.Board) {
-		return fmt.Errorf("%q can be no name of a branch as it is; take letters, digits, - and _, and dots within a name", j.Board)
+		return fmt.Errorf("%q can be no name of a branch as it is; "+
+			"take letters, digits, - and _, and dots within a name", j.Board)
 	}
 	return nil
 }
@@ -70,19 +74,26 @@ func (j Job) Branch() string { return "board/" + j.Board }
 
 // isBranch says whether kanban-run calls the branch of a board by the board's path.
 func isBranch(path string) bool {
+	other := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') &&
+			!strings.ContainsRune("._-", r)
+	}
 	for name := range strings.SplitSeq(path, "/") {
-		if strings.Trim(name, ".") != name || strings.Contains(name, "..") || strings.HasSuffix(name, ".lock") || strings.ContainsFunc(name, func(r rune) bool {
-			return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-", r)
-		}) {
+		if strings.Trim(name, ".") != name || strings.Contains(name, "..") ||
+			strings.HasSuffix(name, ".lock") || strings.ContainsFunc(name, other) {
 			return false
 		}
 	}
 	return true
 }
 
-// hasDots says whether a part of an address leads up, or nowhere.
+// isOdd reports whether a character of an address is an escape or cannot be printed.
+func isOdd(r rune) bool { return r == '%' || r == '\\' || !unicode.IsPrint(r) }
+
+// hasDots reports whether an address has . or .. as a part.
 func hasDots(address string) bool {
-	return slices.ContainsFunc(strings.FieldsFunc(address, func(r rune) bool { return r == '/' || r == ':' }), func(part string) bool { return part == "." || part == ".." })
+	parts := strings.FieldsFunc(address, func(r rune) bool { return r == '/' || r == ':' })
+	return slices.ContainsFunc(parts, func(part string) bool { return part == "." || part == ".." })
 }
 
 // isSecret says whether the user part of an address is more than a name: https://TOKEN@host
@@ -98,7 +109,8 @@ func (j Job) ID() string {
 	address := j.Repository
 	if u, err := url.Parse(address); err == nil && (u.Host != "" || u.Scheme == "file") {
 		address = u.Host + u.Path
-	} else if host, path, found := strings.Cut(address, ":"); found && !strings.Contains(host, "/") { // git@host:team/project.git
+	} else if host, path, found := strings.Cut(address, ":"); found && !strings.Contains(host, "/") {
+		// git@host:team/project.git
 		_, host, _ = cutLast(host, "@")
 		address = host + "/" + strings.TrimPrefix(path, "/")
 	}

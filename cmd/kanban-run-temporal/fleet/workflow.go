@@ -11,7 +11,8 @@ import (
 
 // Boards has boards run.
 type Boards struct {
-	Lease time.Duration // a run of which no heartbeat has come for this time has lost its worker, and another one goes on
+	// a run of which no heartbeat has come for this time has lost its worker, and another one goes on
+	Lease time.Duration
 }
 
 // longest is the time that a run may take: heartbeats say whether it lives.
@@ -133,7 +134,12 @@ func (p *progress) pause(now time.Time, e Ending) time.Duration {
 
 // note shows how a board stands, in what an operator sees of the workflow.
 func (p *progress) note(ctx workflow.Context, job Job, e Ending) error {
-	if err := workflow.UpsertMemo(ctx, map[string]any{OutcomeMemo: e.Outcome, TextMemo: e.Text, HintMemo: e.Hint, RunsMemo: p.runs}); err != nil {
+	if err := workflow.UpsertMemo(ctx, map[string]any{
+		OutcomeMemo: e.Outcome,
+		TextMemo:    e.Text,
+		HintMemo:    e.Hint,
+		RunsMemo:    p.runs,
+	}); err != nil {
 		return err
 	}
 	details := "**" + e.Outcome + "**: " + e.Text
@@ -141,7 +147,8 @@ func (p *progress) note(ctx workflow.Context, job Job, e Ending) error {
 		details += "\n\n> " + e.Said
 	}
 	if AsksPerson(e.Outcome) {
-		details += fmt.Sprintf("\n\n    kanban-run-temporal submit --ack=CHOICE %s %s\n\n%s", job.Repository, job.Board, e.Hint)
+		details += fmt.Sprintf("\n\n    kanban-run-temporal submit --ack=CHOICE %s %s\n\n%s", job.Repository,
+			job.Board, e.Hint)
 	}
 	workflow.SetCurrentDetails(ctx, details)
 	if !job.Attributes {
@@ -158,7 +165,8 @@ func (p *progress) note(ctx workflow.Context, job Job, e Ending) error {
 func awaitDecision(ctx workflow.Context) (d Decision, err error) {
 	signals := workflow.GetSignalChannel(ctx, AckSignal)
 	for signals.ReceiveAsync(&d) {
-		workflow.GetLogger(ctx).Warn("a decision came before the board waited for one; it is left out", "choice", d.Choice)
+		workflow.GetLogger(ctx).Warn("a decision came before the board waited for one; it is left out",
+			"choice", d.Choice)
 		d = Decision{}
 	}
 	workflow.NewSelector(ctx).

@@ -83,7 +83,8 @@ func (f Folder) clone(stop context.Context, job fleet.Job, dir string) error {
 		if err != nil {
 			return fmt.Errorf("the branch board/%s and the repository have no commit in common: %w", job.Board, err)
 		}
-		if _, err := git(stop, moveTime, part, "checkout", "--quiet", "--detach", strings.TrimSpace(began)); err != nil {
+		if _, err := git(stop, moveTime, part, "checkout", "--quiet", "--detach",
+			strings.TrimSpace(began)); err != nil {
 			return err
 		}
 	}
@@ -97,7 +98,8 @@ func (f Folder) leads(stop context.Context, job fleet.Job, dir string) (bool, er
 		return true, err
 	}
 	_, err = git(stop, askTime, dir, "merge-base", "--is-ancestor", there, "refs/heads/"+job.Branch())
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.Exited() { // it is not, or this clone does not know the commit
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.Exited() {
+		// it is not, or this clone does not know the commit
 		return false, nil
 	}
 	return err == nil, err
@@ -112,7 +114,8 @@ func remoteTip(stop context.Context, job fleet.Job) (string, error) {
 
 // setAside keeps what a run has left, for a person to look at.
 func (f Folder) setAside(dir string) error {
-	return os.Rename(dir, filepath.Join(f.Path, "aside", filepath.Base(dir)+"-"+time.Now().UTC().Format("20060102T150405.000")))
+	return os.Rename(dir, filepath.Join(f.Path, "aside", filepath.Base(dir)+"-"+
+		time.Now().UTC().Format("20060102T150405.000")))
 }
 
 // tidy removes a clone that holds nothing that the repository does not have. Where that is not
@@ -158,9 +161,11 @@ const (
 func git(stop context.Context, most time.Duration, dir string, args ...string) (string, error) {
 	within, cancel := context.WithTimeout(stop, most)
 	defer cancel()
-	c := exec.CommandContext(within, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"}, args...)...)
+	c := exec.CommandContext(within, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c",
+		"core.fsmonitor=false"}, args...)...)
 	c.Dir, c.Env = dir, append(gitEnviron(), "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")
-	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGTERM) } // with ssh, and what else it has started
+	// with ssh, and what else it has started
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGTERM) }
 	c.WaitDelay, c.SysProcAttr = endTime, ownGroup()
 	var out bytes.Buffer
 	var words lastWords
@@ -181,6 +186,7 @@ func git(stop context.Context, most time.Duration, dir string, args ...string) (
 func gitEnviron() []string {
 	return slices.DeleteFunc(environ(), func(e string) bool {
 		name, _, _ := strings.Cut(e, "=")
-		return strings.HasPrefix(name, "GIT_") && !slices.Contains([]string{"GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_PROXY_COMMAND"}, name)
+		return strings.HasPrefix(name, "GIT_") && !slices.Contains([]string{"GIT_SSH", "GIT_SSH_COMMAND",
+			"GIT_ASKPASS", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_PROXY_COMMAND"}, name)
 	})
 }

@@ -57,7 +57,8 @@ type summary struct {
 
 // start runs the board until kanban-run ends. An error says that it could not be started.
 func (r *Runner) start(stop context.Context, dir string, job fleet.Job) (summary, error) {
-	args := append([]string{"run", "--json", "--no-agent-events", "--checkpoint=git", "--checkpoint-remote=" + job.Repository}, r.Flags...)
+	args := append([]string{"run", "--json", "--no-agent-events", "--checkpoint=git",
+		"--checkpoint-remote=" + job.Repository}, r.Flags...)
 	c := r.command(stop, dir, append(args, "--", job.Board)...)
 	var out lastLine
 	var words lastWords
@@ -76,7 +77,11 @@ func (r *Runner) start(stop context.Context, dir string, job fleet.Job) (summary
 	s, err := readSummary(out.line)
 	if err != nil {
 		code := c.ProcessState.ExitCode()
-		return summary{Outcome: fleet.Killed, Code: code, Text: fmt.Sprintf("kanban-run ended with %s and without a word: %s", c.ProcessState, words)}, nil
+		return summary{
+			Outcome: fleet.Killed,
+			Code:    code,
+			Text:    fmt.Sprintf("kanban-run ended with %s and without a word: %s", c.ProcessState, words),
+		}, nil
 	}
 	return s, nil
 }
@@ -180,7 +185,17 @@ func (s standing) cost() float64 { return s.Total.Micros / 1e6 }
 
 // ending is how a run ended, for the server.
 func (s summary) ending(at standing) fleet.Ending {
-	return fleet.Ending{Outcome: s.Outcome, Text: tail(s.Text, 1000), Asks: s.asks(), Said: tail(s.Said, 2000), Hint: tail(s.Hint, 500), Code: s.Code, Until: s.Until, Steps: at.Steps, Cost: at.cost()}
+	return fleet.Ending{
+		Outcome: s.Outcome,
+		Text:    tail(s.Text, 1000),
+		Asks:    s.asks(),
+		Said:    tail(s.Said, 2000),
+		Hint:    tail(s.Hint, 500),
+		Code:    s.Code,
+		Until:   s.Until,
+		Steps:   at.Steps,
+		Cost:    at.cost(),
+	}
 }
 
 // asks is what a board that needs a person waits with.

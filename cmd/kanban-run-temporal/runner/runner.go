@@ -63,9 +63,11 @@ func (r *Runner) refuse(job fleet.Job) error {
 		return err
 	}
 	if !slices.ContainsFunc(r.Repositories, func(allowed string) bool {
-		return job.Repository == allowed || strings.HasSuffix(allowed, "/") && strings.HasPrefix(job.Repository, allowed)
+		return job.Repository == allowed || strings.HasSuffix(allowed, "/") &&
+			strings.HasPrefix(job.Repository, allowed)
 	}) {
-		return fmt.Errorf("the worker %s may not run boards of %s: it was started for %s", r.Name, job.Repository, strings.Join(r.Repositories, ", "))
+		return fmt.Errorf("the worker %s may not run boards of %s: it was started for %s", r.Name,
+			job.Repository, strings.Join(r.Repositories, ", "))
 	}
 	return nil
 }

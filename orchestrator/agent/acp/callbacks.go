@@ -11,7 +11,8 @@ import (
 )
 
 // RequestPermission answers in place of a person. Some agents report a tool only by asking for it.
-func (d *dialogue) RequestPermission(_ context.Context, q acp.RequestPermissionRequest) (acp.RequestPermissionResponse, error) {
+func (d *dialogue) RequestPermission(_ context.Context,
+	q acp.RequestPermissionRequest) (acp.RequestPermissionResponse, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	id, title := q.ToolCall.ToolCallId, ""
@@ -148,6 +149,7 @@ func (d *dialogue) ReleaseTerminal(context.Context, acp.ReleaseTerminalRequest) 
 	return acp.ReleaseTerminalResponse{}, acp.NewMethodNotFound(acp.ClientMethodTerminalRelease)
 }
 
-func (d *dialogue) WaitForTerminalExit(context.Context, acp.WaitForTerminalExitRequest) (acp.WaitForTerminalExitResponse, error) {
+func (d *dialogue) WaitForTerminalExit(context.Context,
+	acp.WaitForTerminalExitRequest) (acp.WaitForTerminalExitResponse, error) {
 	return acp.WaitForTerminalExitResponse{}, acp.NewMethodNotFound(acp.ClientMethodTerminalWaitForExit)
 }

@@ -64,7 +64,8 @@ type modelError struct {
 }
 
 func (e *modelError) Error() string {
-	return fmt.Sprintf("the agent does not take the model %s (its own command may have an option for it): %s", e.model, errorText(e.err))
+	return fmt.Sprintf("the agent does not take the model %s (its own command may have an option for it): %s",
+		e.model, errorText(e.err))
 }
 
 // run keeps the agent as a child during the dialogue, in this process's group, which is ended as a

@@ -38,7 +38,8 @@ func newDialogue(p agent.Permission, stdout io.Writer) *dialogue {
 }
 
 // runSession is the whole dialogue. Errors: the agent's answers, *closedError.
-func (d *dialogue) runSession(ctx context.Context, conn *acp.ClientSideConnection, model string, prompts *prompts) error {
+func (d *dialogue) runSession(ctx context.Context, conn *acp.ClientSideConnection, model string,
+	prompts *prompts) error {
 	// The client offers no files and no terminals: the agent's own obey the agent's rules.
 	_, err := conn.Initialize(ctx, acp.InitializeRequest{ProtocolVersion: acp.ProtocolVersionNumber})
 	if err != nil {

@@ -34,11 +34,25 @@ func (r *reader) readEvent(line []byte) error {
 		r.Set(e.Text)
 	case toolStarted:
 		r.Discard()
-		r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: e.Tool, Class: classOf(e.Tool), ID: e.ID, Text: agent.EventText(e.Text), Sum: e.Sum})
+		r.Emit(agent.Event{
+			Kind:  agent.ToolStarted,
+			Tool:  e.Tool,
+			Class: classOf(e.Tool),
+			ID:    e.ID,
+			Text:  agent.EventText(e.Text),
+			Sum:   e.Sum,
+		})
 	case toolEnded:
 		r.Discard()
-		ended := agent.Event{Kind: agent.ToolEnded, Tool: e.Tool, Class: classOf(e.Tool), ID: e.ID, Text: agent.EventText(e.Text),
-			Failed: e.Text != "", Sum: e.Sum}
+		ended := agent.Event{
+			Kind:   agent.ToolEnded,
+			Tool:   e.Tool,
+			Class:  classOf(e.Tool),
+			ID:     e.ID,
+			Text:   agent.EventText(e.Text),
+			Failed: e.Text != "",
+			Sum:    e.Sum,
+		}
 		r.Emit(ended.WithMissing(e.Text))
 	case writing:
 		r.Emit(agent.Event{Kind: agent.Writing})
@@ -128,7 +142,10 @@ func (r *reader) failure(exit proc.Exit) *contract.Failure {
 func (e *event) classify() error {
 	switch e.Fault {
 	case setup:
-		return &agent.ConfigError{Text: "acp: " + e.Text, Fix: "look at the command of the role, and start it at a terminal"}
+		return &agent.ConfigError{
+			Text: "acp: " + e.Text,
+			Fix:  "look at the command of the role, and start it at a terminal",
+		}
 	case login:
 		return &agent.ConfigError{Text: "acp: " + e.Text,
 			Fix: "log in to the agent at a terminal, or set its key and name it in env.pass"}

@@ -30,13 +30,15 @@ func (adapter) Tool() agent.Tool {
 		Signals: agent.Signals{Session: true, Calls: true, Apart: true},
 		Install: "npm install -g @anthropic-ai/claude-code",
 		Tested:  "2.1.328",
-		Options: []string{"--print", "--input-format", "--output-format", "--verbose", "--include-partial-messages", "--model",
+		Options: []string{"--print", "--input-format", "--output-format", "--verbose",
+			"--include-partial-messages", "--model",
 			"--system-prompt", "--system-prompt-snapshot", "--append-system-prompt", "--json-schema",
 			"--resume", "--fork-session", "--no-session-persistence", "--max-budget-usd",
 			"--mcp-config", "--strict-mcp-config", "--tools", "--allowedTools", "--disallowedTools",
 			"--permission-mode", "--dangerously-skip-permissions"},
 		Help: []string{"--help"},
-		Keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_FOUNDRY_API_KEY", "ANTHROPIC_CUSTOM_HEADERS",
+		Keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_FOUNDRY_API_KEY",
+			"ANTHROPIC_CUSTOM_HEADERS",
 			"AWS_BEARER_TOKEN_BEDROCK", "CLAUDE_CODE_*"},
 		Env: map[string]string{
 			"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1", // else a result may come before the work is done
@@ -95,7 +97,8 @@ func (c adapter) start(a agent.Assignment, more func(*commandLine, contract.Kind
 	}
 	l := commandLine{argv: argv, scratch: a.Scratch}
 	// Without the parts of messages, a model that writes for minutes would look like a hung one.
-	l.add("--print", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--include-partial-messages")
+	l.add("--print", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
+		"--include-partial-messages")
 	l.add(grantFor(a).args()...)
 	l.option("--model", a.Model)
 	l.prompt(a)

@@ -155,7 +155,14 @@ func (r *reader) onAssistant(l *line) {
 			if len(r.tools) < maxTools {
 				r.tools[id] = name
 			}
-			r.emit(agent.Event{Kind: agent.ToolStarted, Tool: name, Class: classOf(name), ID: id, Text: agent.ToolSubject(b.Input), Sum: agent.Sum(b.Input)})
+			r.emit(agent.Event{
+				Kind:  agent.ToolStarted,
+				Tool:  name,
+				Class: classOf(name),
+				ID:    id,
+				Text:  agent.ToolSubject(b.Input),
+				Sum:   agent.Sum(b.Input),
+			})
 		}
 	}
 }
@@ -167,7 +174,14 @@ func (r *reader) onUser(l *line) {
 			continue
 		}
 		id := agent.Clip(b.ToolUseID, maxName)
-		e := agent.Event{Kind: agent.ToolEnded, Tool: r.tools[id], Class: classOf(r.tools[id]), ID: id, Failed: b.IsError, Sum: agent.Sum(b.Content)}
+		e := agent.Event{
+			Kind:   agent.ToolEnded,
+			Tool:   r.tools[id],
+			Class:  classOf(r.tools[id]),
+			ID:     id,
+			Failed: b.IsError,
+			Sum:    agent.Sum(b.Content),
+		}
 		if e.Failed {
 			e.Text = firstLine(b.Content)
 			e = e.WithMissing(wholeText(b.Content))
@@ -251,7 +265,11 @@ func (r *reader) onRetry(l *line) {
 		r.waiting = fmt.Sprintf("%d %s", l.ErrorStatus, agent.Clip(l.Error, maxName))
 	}
 	delay := time.Duration(min(max(l.DelayMillis, 0), 1e12)) * time.Millisecond
-	r.emit(agent.Event{Kind: agent.Retry, Text: fmt.Sprintf("%s, again in %v (%d of %d)", r.waiting, delay.Round(time.Millisecond), l.Attempt, l.MaxRetries)})
+	r.emit(agent.Event{
+		Kind: agent.Retry,
+		Text: fmt.Sprintf("%s, again in %v (%d of %d)", r.waiting, delay.Round(time.Millisecond), l.Attempt,
+			l.MaxRetries),
+	})
 	switch l.ErrorStatus {
 	case unauthorized, forbidden:
 		// Claude answers the first refusal with a renewed login or its helper's next key. The
@@ -261,7 +279,8 @@ func (r *reader) onRetry(l *line) {
 		}
 	case tooManyRequests:
 		if delay > patience {
-			r.giveUp(r.limitError("the API wants to be left alone ("+r.waiting+")", time.Now().Add(delay).Round(time.Second)))
+			r.giveUp(r.limitError("the API wants to be left alone ("+r.waiting+")",
+				time.Now().Add(delay).Round(time.Second)))
 		}
 	}
 }
@@ -279,7 +298,11 @@ func (r *reader) result(l *line) {
 		r.subtype = agent.Clip(l.Subtype, maxName)
 	}
 	for _, d := range l.Denials {
-		now := denied{id: agent.Clip(d.ID, maxName), tool: agent.Clip(d.Tool, maxName), about: agent.ToolSubject(d.Input)}
+		now := denied{
+			id:    agent.Clip(d.ID, maxName),
+			tool:  agent.Clip(d.Tool, maxName),
+			about: agent.ToolSubject(d.Input),
+		}
 		if len(r.denials) < maxDenials && !slices.Contains(r.denials, now) {
 			r.denials = append(r.denials, now)
 		}
@@ -309,7 +332,11 @@ func (r *reader) onLifecycle(l *line) {
 
 // onResponse reports the answer to a question. Other requests have none.
 func (r *reader) onResponse(answer response) {
-	e := agent.Event{Kind: agent.Answered, ID: agent.Clip(answer.ID, maxName), Text: agent.Clip(answer.Answer.Text, maxText)}
+	e := agent.Event{
+		Kind: agent.Answered,
+		ID:   agent.Clip(answer.ID, maxName),
+		Text: agent.Clip(answer.Answer.Text, maxText),
+	}
 	switch {
 	case r.host.Told != nil && !r.host.Told(e.ID):
 		e.Kind, e.Text = agent.Echo, ""

@@ -34,7 +34,9 @@ func (r *reader) outcome(exit proc.Exit) (reply string, failure *contract.Failur
 	case !succeeded(exit):
 		failure = contract.Failed("%s", exit)
 	case len(r.denials) > 0 && r.kind != contract.Review: // a supervisor gives its verdict without
-		failure = contract.Failed("permission denied: %s; %s, or permission: full, or take the tool away from the role", r.listDenials(), remedyFor(r.denials[0].tool))
+		failure = contract.Failed(
+			"permission denied: %s; %s, or permission: full, or take the tool away from the role",
+			r.listDenials(), remedyFor(r.denials[0].tool))
 	case len(r.last.Structured) > 0 && string(r.last.Structured) != "null":
 		reply = string(r.last.Structured)
 	}
@@ -80,7 +82,8 @@ func remedyFor(tool string) string {
 	case slices.Contains([]string{"Read", "Glob", "Grep", "LS"}, tool):
 		return "give the role args: [--add-dir, FOLDER] for a folder outside of the work directory"
 	case changesFiles(tool):
-		return "give the role permission: edit, and args: [--add-dir, FOLDER] for a folder outside of the work directory"
+		return "give the role permission: edit, and args: [--add-dir, FOLDER] for a folder outside of the " +
+			"work directory"
 	default:
 		return "name it in tools of the role"
 	}

@@ -57,7 +57,8 @@ func plainCommand(command string) string {
 	if !found || strings.ContainsAny(shell, " \t") {
 		return command
 	}
-	if n := len(script); n >= 2 && (script[0] == '\'' || script[0] == '"') && script[n-1] == script[0] && !strings.ContainsRune(script[1:n-1], rune(script[0])) {
+	if n := len(script); n >= 2 && (script[0] == '\'' || script[0] == '"') && script[n-1] == script[0] &&
+		!strings.ContainsRune(script[1:n-1], rune(script[0])) {
 		return script[1 : n-1]
 	}
 	return script

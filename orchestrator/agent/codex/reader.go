@@ -81,7 +81,14 @@ func (r *reader) readEvent(line []byte) error {
 
 func (r *reader) startItem(i item) {
 	if name, what := i.tool(); name != "" {
-		r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: name, Class: i.class(), ID: i.ID, Text: agent.EventText(what), Sum: i.inputSum()})
+		r.Emit(agent.Event{
+			Kind:  agent.ToolStarted,
+			Tool:  name,
+			Class: i.class(),
+			ID:    i.ID,
+			Text:  agent.EventText(what),
+			Sum:   i.inputSum(),
+		})
 	}
 }
 
@@ -90,9 +97,18 @@ func (r *reader) endItem(i item) {
 	switch {
 	case name != "":
 		if strings.Contains(i.Error.Message, "requires approval") {
-			r.denials.Warn(r.Emit, agent.EventText(fmt.Sprintf("permission denied: %s %s (only servers that mcp_config of the role names are approved, and none with permission: read-only)", name, i.Tool)))
+			r.denials.Warn(r.Emit, agent.EventText(fmt.Sprintf("permission denied: %s %s (only servers that "+
+				"mcp_config of the role names are approved, and none with permission: read-only)", name, i.Tool)))
 		}
-		ended := agent.Event{Kind: agent.ToolEnded, Tool: name, Class: i.class(), ID: i.ID, Text: i.outcome(), Failed: i.Status != "completed", Sum: i.resultSum()}
+		ended := agent.Event{
+			Kind:   agent.ToolEnded,
+			Tool:   name,
+			Class:  i.class(),
+			ID:     i.ID,
+			Text:   i.outcome(),
+			Failed: i.Status != "completed",
+			Sum:    i.resultSum(),
+		}
 		r.Emit(ended.WithMissing(ended.Text + "\n" + i.Output))
 	case i.Type == "agent_message":
 		r.Set(i.Text)

@@ -142,7 +142,8 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, 200, side)
 	case d == nil:
 		m.record(q, func() { q.Answer = "404" })
-		writeJSON(w, 404, object{"error": object{"message": "modeltest: no such endpoint: " + r.Method + " " + r.URL.Path}})
+		message := "modeltest: no such endpoint: " + r.Method + " " + r.URL.Path
+		writeJSON(w, 404, object{"error": object{"message": message}})
 	default:
 		m.converse(w, r, d, q)
 	}

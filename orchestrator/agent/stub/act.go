@@ -146,7 +146,8 @@ func (c *call) leak() error {
 		return err
 	}
 	cmd := exec.Command(self, Command, "--leaked")
-	cmd.Stdout, cmd.SysProcAttr = os.Stdout, &syscall.SysProcAttr{Setsid: true} // where a signal to the group does not reach
+	// where a signal to the group does not reach
+	cmd.Stdout, cmd.SysProcAttr = os.Stdout, &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("leave a process behind: %w", err)
 	}

@@ -156,8 +156,17 @@ func (c *call) supervise(message string) ([]byte, error) {
 	if c.rule.Score != nil {
 		score = *c.rule.Score
 	}
-	return encode(map[string]any{"type": "checkpoint_reply", "verdict": verdict, "score": score, "key_findings": []string{message}, "decisions": []string{},
-		"risks": []string{}, "quality_trend": "stable", "artifacts_read": []string{}, "told": c.rule.Tell})
+	return encode(map[string]any{
+		"type":           "checkpoint_reply",
+		"verdict":        verdict,
+		"score":          score,
+		"key_findings":   []string{message},
+		"decisions":      []string{},
+		"risks":          []string{},
+		"quality_trend":  "stable",
+		"artifacts_read": []string{},
+		"told":           c.rule.Tell,
+	})
 }
 
 func (c *call) subject() string {

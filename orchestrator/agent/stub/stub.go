@@ -36,7 +36,11 @@ func (a adapter) Check(call agent.Assignment) error {
 		return err
 	}
 	if _, err := loadRules(a.opts.File); err != nil {
-		return &agent.ConfigError{Text: fmt.Sprintf("stub file %s", a.opts.File), Fix: "kanban-run schema stub says what such a file may hold", Err: err}
+		return &agent.ConfigError{
+			Text: fmt.Sprintf("stub file %s", a.opts.File),
+			Fix:  "kanban-run schema stub says what such a file may hold",
+			Err:  err,
+		}
 	}
 	return nil
 }

@@ -267,7 +267,12 @@ func (h Harness) stoppedBefore(t *testing.T) {
 	}
 	stop, cancel := context.WithCancel(context.Background())
 	cancel()
-	out, err := attempt.Run(stop, context.Background(), attempt.Spec{Adapter: adapter, Invocation: inv, Contract: assignment.Contract, Sinks: attempt.Sinks{}})
+	out, err := attempt.Run(stop, context.Background(), attempt.Spec{
+		Adapter:    adapter,
+		Invocation: inv,
+		Contract:   assignment.Contract,
+		Sinks:      attempt.Sinks{},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,7 +330,12 @@ func (h Harness) huge(t *testing.T) {
 	}
 	heap := &heapWatcher{}
 	ctx := context.Background()
-	out, err := attempt.Run(ctx, ctx, attempt.Spec{Adapter: adapter, Invocation: inv, Contract: assignment.Contract, Sinks: attempt.Sinks{Stdout: heap}})
+	out, err := attempt.Run(ctx, ctx, attempt.Spec{
+		Adapter:    adapter,
+		Invocation: inv,
+		Contract:   assignment.Contract,
+		Sinks:      attempt.Sinks{Stdout: heap},
+	})
 	held := heap.most >> 20
 	want, most := "larger than 16 MiB", uint64(24)
 	if h.Stream {
@@ -374,7 +384,9 @@ func (h Harness) sinks(t *testing.T) {
 	if got := c.stderr.buf.String(); !strings.Contains(got, "reading the task\n") {
 		t.Errorf("the sink of stderr got %q, want all of it", got)
 	}
-	if !slices.ContainsFunc(c.events, func(e agent.Event) bool { return strings.Contains(e.Text, "reading the task") }) {
+	if !slices.ContainsFunc(c.events, func(e agent.Event) bool {
+		return strings.Contains(e.Text, "reading the task")
+	}) {
 		t.Errorf("events = %v, want the line of stderr among them", c.events)
 	}
 }
@@ -389,7 +401,12 @@ func (h Harness) vanished(t *testing.T) {
 	inv.Argv = slices.Clone(inv.Argv)
 	inv.Argv[0] = filepath.Join(t.TempDir(), "gone")
 	ctx := context.Background()
-	_, err = attempt.Run(ctx, ctx, attempt.Spec{Adapter: adapter, Invocation: inv, Contract: assignment.Contract, Sinks: attempt.Sinks{}})
+	_, err = attempt.Run(ctx, ctx, attempt.Spec{
+		Adapter:    adapter,
+		Invocation: inv,
+		Contract:   assignment.Contract,
+		Sinks:      attempt.Sinks{},
+	})
 	if c, ok := err.(*agent.ConfigError); !ok || !strings.Contains(c.Text, inv.Argv[0]) {
 		t.Errorf("Converse = %v, want a *ConfigError that names the command", err)
 	}
