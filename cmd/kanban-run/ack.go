@@ -78,8 +78,8 @@ func choiceOf(args []string) (choice event.Choice, board []string, err error) {
 	}
 }
 
-// acknowledge makes a decision, or shows what there is to decide. A run that is at work is told;
-// one that ends meanwhile leaves the decision to this program.
+// acknowledge makes a decision, or with answer.Ask shows it. A run at work gets the decision as a
+// message; if it ends before it has taken it, this process makes the decision itself.
 func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) {
 	if err := refuseAgents(answer.Ask); err != nil {
 		return 0, err
@@ -109,8 +109,8 @@ func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) 
 	return code, printChoice(t, board, q)
 }
 
-// refuseAgents refuses a decision of the Lead to an agent, and to all that one
-// starts. A look is no decision.
+// refuseAgents returns an error to an agent and to its descendants: a decision is the Lead's alone.
+// Looking at one is allowed.
 func refuseAgents(looks bool) error {
 	if !looks && proc.IsMarked() {
 		return &undeliveredError{"an agent does not speak for a person", ""}
@@ -118,7 +118,7 @@ func refuseAgents(looks bool) error {
 	return nil
 }
 
-// missed says whether the run has ended before it took a decision.
+// missed reports whether the run ended before it took a decision.
 func (t *terminal) missed(board string, err error) bool {
 	owned, _ := inspect.IsOwned(board) // what is wrong with the board is told by the ledger
 	return errors.As(err, new(*undeliveredError)) && !owned
@@ -128,8 +128,9 @@ func isConsent(c event.Choice) bool {
 	return event.ConsentChoice(c) == event.ConsentRestart || event.ConsentChoice(c) == event.ConsentContinue
 }
 
-// tellDecision tells the run at work what the Lead has decided; told is false where there is
-// nothing to tell it. Without a choice it is the only one that there is, or all are shown.
+// tellDecision sends a decision to the run at work; told is false if there is no such run, or the
+// decision is not one for a run. Without a choice it releases the tasks in quarantine, or shows
+// what waits if a consent does.
 func (t *terminal) tellDecision(board string, answer ledger.Answer) (told bool, code int, err error) {
 	if isConsent(answer.Choice) {
 		return true, exitComplete, t.post(board, inbox.Message{Choice: string(answer.Choice)}, postWait)
@@ -161,10 +162,10 @@ func (t *terminal) tellDecision(board string, answer ledger.Answer) (told bool, 
 	}
 }
 
-// postWait is how long a decision is waited for that the run at work is told.
+// postWait bounds the wait for the answer of the run at work to a decision.
 const postWait = 10 * time.Second
 
-// printChoice shows what the Lead can choose for a board that ended.
+// printChoice prints the commands with which the Lead decides about a board that ended.
 func printChoice(t *terminal, board string, q ledger.Question) error {
 	name := failure.Quote(board)
 	if q.Way {
@@ -191,7 +192,7 @@ func printChoice(t *terminal, board string, q ledger.Question) error {
 	return errors.Join(errs...)
 }
 
-// printDecision shows what was decided: seed 002, "concise diff summary".
+// printDecision prints the decision and its diff: seed 002, "concise diff summary".
 func printDecision(t *terminal, board string, q ledger.Question, answer ledger.Answer) error {
 	text, ask := "acknowledged: ", answer.Ask
 	switch {

@@ -94,7 +94,7 @@ func (u *setup) check(t *terminal, name string, fix bool) int {
 	return exitComplete
 }
 
-// problems are what is wrong or odd about a board. Errors: the board cannot be read.
+// problems returns the errors and warnings of a board. It fails if the board cannot be read.
 func (u *setup) problems(name string) ([]*frontmatter.Problem, error) {
 	source, err := board.ReadFile(name)
 	if err != nil {
@@ -121,8 +121,8 @@ func (u *setup) problems(name string) ([]*frontmatter.Problem, error) {
 	return append(found, u.refusal(name, found)...), place.Close()
 }
 
-// refusal is what else a run would refuse, or find odd about its supervision. A command that is
-// missing on this machine is a warning: it is no fault of the board.
+// refusal returns the other reasons of a run to refuse the board, and the warnings about its
+// supervision. A command missing on this machine is a warning: it is no fault of the board.
 func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatter.Problem {
 	executable, err := os.Executable()
 	if err != nil {
@@ -152,7 +152,7 @@ func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatte
 	return []*frontmatter.Problem{{File: name, Text: err.Error(), Fix: hintOf(err), Warning: here}}
 }
 
-// oddities are warnings about a board that a run would take.
+// oddities returns the warnings about a board that a run would take.
 func oddities(name string, prepared *preflight.Prepared) (found []*frontmatter.Problem) {
 	for _, text := range prepared.Warnings {
 		found = append(found, &frontmatter.Problem{File: name, Text: text, Warning: true})
@@ -187,8 +187,8 @@ func (u *setup) fix(t *terminal, name string) error {
 	return nil
 }
 
-// findFolder returns a function that gives a bare `current` the folder that it lacks: the board's,
-// seen from the current folder, if the file is there and not here.
+// findFolder returns a function that completes a bare `current` with the board's folder, relative
+// to the current folder, if the file is in the board's folder and not in the current one.
 func (u *setup) findFolder(name string) func(string) (string, bool) {
 	abs, absErr := filepath.Abs(name)
 	folder, relErr := filepath.Rel(u.dir, filepath.Dir(abs))

@@ -41,7 +41,6 @@ fish: kanban-run completion fish > ~/.config/fish/completions/kanban-run.fish`,
 	}
 }
 
-// flagsOf are the flags of a command.
 func flagsOf(c command) *pflag.FlagSet {
 	flags := pflag.NewFlagSet(c.name, pflag.ContinueOnError)
 	c.setup(flags)
@@ -62,7 +61,7 @@ func commandNames() string {
 	return strings.Join(names, " ")
 }
 
-// wordsOf are the words that an argument of a command may be, besides a board.
+// wordsOf returns the words that a command takes as an argument, besides a board.
 func wordsOf(name string) string {
 	switch name {
 	case "ack":
@@ -113,7 +112,8 @@ func bashScript() string {
 		commandNames())
 	b.WriteString("  elif [[ ${COMP_WORDS[1]} =~ ^(completion|docs|roles|schema)$ ]]; then\n" +
 		"    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n")
-	b.WriteString("  else\n    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\"; compgen -f -- \"$word\")\n" +
+	b.WriteString("  else\n" +
+		"    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\"; compgen -f -- \"$word\")\n" +
 		"  fi\n}\ncomplete -o filenames -F _kanban_run kanban-run\n")
 	return b.String()
 }
@@ -157,7 +157,7 @@ func fishScript() string {
 	return b.String()
 }
 
-// fishWords are the words that a flag takes.
+// fishWords returns the options of fish's complete for the values of a flag.
 func fishWords(flag string) string {
 	if flag == "agent" {
 		words := adapterNames()

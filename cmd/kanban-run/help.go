@@ -14,7 +14,7 @@ format, asks again up to 3 times if it is not, and lets the Manager agent choose
 is complete.
 `
 
-// writeHelp is `kanban-run --help`.
+// writeHelp prints the text of `kanban-run --help`.
 func writeHelp(t *terminal) error {
 	var b strings.Builder
 	b.WriteString(about +
@@ -31,7 +31,7 @@ func writeHelp(t *terminal) error {
 	return t.stdout.PrintTrusted(b.String())
 }
 
-// writeHelp is `kanban-run COMMAND --help`.
+// writeHelp prints the text of `kanban-run COMMAND --help`.
 func (c command) writeHelp(t *terminal, flags *pflag.FlagSet) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nusage: kanban-run %s\n", c.summary, strings.TrimSpace(c.name+" "+c.args))

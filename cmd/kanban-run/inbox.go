@@ -47,7 +47,7 @@ Exit code 3 says that something waits, 0 that nothing does. kanban-run ack decid
 	}
 }
 
-// showInbox prints what waits for a decision about one board.
+// showInbox prints the decisions that a board waits for.
 func (t *terminal) showInbox(board string) (waits bool, err error) {
 	owned, err := inspect.IsOwned(board)
 	if err != nil {
@@ -81,7 +81,7 @@ func (t *terminal) showInbox(board string) (waits bool, err error) {
 	}
 }
 
-// showWaiting prints what a person can decide while a run is at work.
+// showWaiting prints the decisions that a run at work waits for.
 func (t *terminal) showWaiting(board string) (waits bool, err error) {
 	h, _, err := inspect.History(board, func(event.Entry) error { return nil })
 	if err != nil {
@@ -121,7 +121,7 @@ func (t *terminal) showWaiting(board string) (waits bool, err error) {
 	return true, errors.Join(errs...)
 }
 
-// post leaves a message in the inbox of the board's run, and waits for what becomes of it.
+// post leaves a message in the inbox of the board's run, and waits for the run's answer.
 func (t *terminal) post(board string, m inbox.Message, wait time.Duration) error {
 	dir, err := inspect.Locate(board)
 	if err != nil {
@@ -147,7 +147,7 @@ func (t *terminal) post(board string, m inbox.Message, wait time.Duration) error
 	return t.awaitMessage(board, dir, m, wait)
 }
 
-// stepAtWork is the step in which an agent works now. Errors: *undeliveredError.
+// stepAtWork returns the step whose agent is at work. Errors: *undeliveredError.
 func stepAtWork(board string) (*flow.Step, error) {
 	owned, err := inspect.IsOwned(board)
 	if err != nil {
@@ -167,7 +167,8 @@ func stepAtWork(board string) (*flow.Step, error) {
 	}
 }
 
-// awaitMessage says what became of a message, at the latest after wait.
+// awaitMessage prints the run's answer to a message. After wait, or the run's end, it takes back a
+// message that the run has not taken.
 func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, wait time.Duration) error {
 	for end := time.Now().Add(wait); ; time.Sleep(pollInterval / 3) {
 		owned, err := inspect.IsOwned(board)
@@ -216,10 +217,10 @@ func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, w
 	}
 }
 
-// undeliveredError says why a person's word did not reach an agent or its run.
+// undeliveredError is the reason why a message did not reach an agent or its run.
 type undeliveredError struct{ why, hint string }
 
 func (e *undeliveredError) Error() string { return "not told: " + e.why }
 
-// Hint says what to do instead.
+// Hint returns the hint line that explain prints.
 func (e *undeliveredError) Hint() string { return e.hint }

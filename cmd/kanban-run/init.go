@@ -45,8 +45,8 @@ once. Nothing that exists is touched.`,
 	}
 }
 
-// writeStart writes the start files into dir. It looks at all names before it writes: a file that
-// exists leaves the folder as it is, but for .gitignore, which is yours.
+// writeStart writes the start files into dir. It checks all names first: if a file exists nothing
+// is written, except that an existing .gitignore is left as it is.
 func writeStart(t *terminal, dir string) error {
 	files, said, err := filesToStart()
 	if err != nil {
@@ -89,8 +89,8 @@ func writeStart(t *terminal, dir string) error {
 		console.Lines(said), console.Lines(where))
 }
 
-// filesToStart are the start files by their names in the folder, with settings for the agents that
-// are installed, and what is said about these.
+// filesToStart returns the start files by name, with settings for the installed agents, and the
+// text about these agents.
 func filesToStart() (files map[string][]byte, said string, err error) {
 	files = map[string][]byte{}
 	player, others, said := installedAgents()
@@ -100,7 +100,7 @@ func filesToStart() (files map[string][]byte, said string, err error) {
 		}
 		rel := strings.TrimPrefix(name, "start/")
 		if player != "" && path.Dir(rel) == "agents" {
-			return nil // none is needed
+			return nil // agents/agent.sh plays where no agent is installed
 		}
 		files[filepath.FromSlash(rel)], err = startFiles.ReadFile(name)
 		return err
@@ -114,8 +114,8 @@ func filesToStart() (files map[string][]byte, said string, err error) {
 	return files, said, err
 }
 
-// installedAgents is the agent that is to do the work, "" where none is installed,
-// and the others that could.
+// installedAgents returns the agent for the work, "" if there is no installed one, the other
+// installed ones, and the text about them.
 func installedAgents() (player string, others []string, said string) {
 	var missing []string
 	for _, a := range roster.FindInstalled() {
@@ -144,7 +144,7 @@ func installedAgents() (player string, others []string, said string) {
 	return player, others, said
 }
 
-// startSettings are the settings of a folder in which an agent plays all roles but the Manager.
+// startSettings returns the settings of a folder: player has every role but the Manager's.
 func startSettings(player string, others []string) string {
 	text := `# yaml-language-server: $schema=.kanban-run/schema/settings.schema.json
 # Settings of kanban-run for this folder; kanban-run config prints all of them and where each came from.
@@ -177,6 +177,6 @@ max_retries: 3 # after a reply that has not the right format
 `
 }
 
-// needsSandbox reports whether the next command would refuse the agent unless the settings say that
-// this machine may be lost.
+// needsSandbox reports whether player refuses to run unless the settings declare the machine
+// expendable (IS_SANDBOX).
 func needsSandbox(player string) bool { return player == "claude" && os.Geteuid() == 0 }

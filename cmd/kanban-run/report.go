@@ -67,7 +67,8 @@ a decision. Everything is read from the journals, also while a run is at work. T
 	}
 }
 
-// oneOf is the form that was asked for, "" for the default. Errors: *usageError for several.
+// oneOf returns the form that the flags choose, "" for the default. Errors: *usageError for
+// several.
 func oneOf(forms map[string]*bool) (chosen string, err error) {
 	for name, yes := range forms {
 		if *yes && chosen != "" {
@@ -83,7 +84,7 @@ func oneOf(forms map[string]*bool) (chosen string, err error) {
 	return chosen, nil
 }
 
-// reportToLead prints what the Lead of boards is told of their last runs.
+// reportToLead prints the SUPERVISOR_REPORT on the boards' last runs.
 func (t *terminal) reportToLead(boards []string) error {
 	var r report.SupervisorReport
 	for _, board := range boards {
@@ -144,8 +145,8 @@ func (t *terminal) report(boards []digest.Digest, form string) error {
 	}
 }
 
-// writeResults writes what became of boards to a file, as report --json prints it. A board that
-// was refused has no journal.
+// writeResults writes the results of boards to a file, in the form of report --json. A refused
+// board has no journal.
 func (t *terminal) writeResults(path string, names []string) error {
 	boards := make([]digest.Digest, len(names))
 	for i, name := range names {

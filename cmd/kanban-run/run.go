@@ -116,7 +116,7 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 	return code, errors.Join(err, remove())
 }
 
-// runJobs prepares all boards and runs them; one that cannot be prepared means that none is run.
+// runJobs prepares all boards and runs them; if one cannot be prepared, no board is run.
 func (s *screen) runJobs(t *terminal, jobs []preflight.Job, n int) (int, error) {
 	prepared, errs := preflight.PrepareAll(jobs)
 	if len(errs) > 0 {
@@ -133,9 +133,9 @@ func (s *screen) runJobs(t *terminal, jobs []preflight.Job, n int) (int, error) 
 	return s.summary(t, results)
 }
 
-// tuneRuntime fits Go's runtime to a run, which nearly always waits. One processor does its
-// work: to wake another thread for a part of it takes longer than that part. Garbage may be twice
-// what is in use, and of many boards little. The runtime's own variables win.
+// tuneRuntime fits Go's runtime to a run, which nearly always waits. One processor does its work:
+// waking another thread for a part of it takes longer than that part. Garbage may be twice the live
+// heap, with many boards 15 % of it. The runtime's own variables win.
 func tuneRuntime(boards int) {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(1)
@@ -174,10 +174,10 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 		s.json.Summary(endings, code)
 		return code, s.conclude(t, endings, results, code)
 	}
-	// the worst last, where the eye is
+	// the worst last, where a reader looks first
 	slices.SortStableFunc(endings, func(a, b report.Ending) int { return cmp.Compare(rank(b.Code), rank(a.Code)) })
 	for i, e := range endings {
-		if i+1 < len(endings) && endings[i+1].Hint == e.Hint { // it is said once, for all of them
+		if i+1 < len(endings) && endings[i+1].Hint == e.Hint { // the last of these boards prints it
 			e.Hint = ""
 		}
 		s.ending(t, e)
@@ -195,7 +195,7 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 	return code, s.conclude(t, endings, results, code)
 }
 
-// conclude writes what a CI job shows, if this run is part of one.
+// conclude writes the annotations, the summary and the outputs of a CI job, if there is one.
 func (s *screen) conclude(t *terminal, endings []report.Ending, results []result.Result, code int) error {
 	if t.job == nil {
 		return nil
@@ -238,7 +238,7 @@ func (s *screen) ending(t *terminal, e report.Ending) {
 	}
 }
 
-// usedSuffix is cost and tokens behind a comma, "" where they are not known.
+// usedSuffix returns ", " with the cost and the tokens, "" if they are unknown.
 func usedSuffix(u event.Used) string {
 	if text := u.String(); text != "" {
 		return ", " + text
@@ -246,7 +246,7 @@ func usedSuffix(u event.Used) string {
 	return ""
 }
 
-// hintFor is what a person does next about a board that is not complete.
+// hintFor returns the next action of a person for a board's result.
 func hintFor(r result.Result, dry bool) string {
 	if errors.Is(r.Err, syscall.EMFILE) || errors.Is(r.Err, syscall.ENFILE) {
 		return "allow more open files (ulimit -n), or fewer boards side by side (-j); the same command goes on"
@@ -272,7 +272,7 @@ func hintFor(r result.Result, dry bool) string {
 	return advice
 }
 
-// refuse explains why nothing was started, and returns the exit code.
+// refuse prints the errors because of which nothing was started, and returns the exit code.
 func (s *screen) refuse(t *terminal, errs []error) int {
 	codes := make([]int, len(errs))
 	for i, err := range errs {
@@ -287,7 +287,7 @@ func (s *screen) refuse(t *terminal, errs []error) int {
 	return worst(codes)
 }
 
-// noticeSignal says what a signal does.
+// noticeSignal prints the effect of a signal.
 func (s *screen) noticeSignal(t *terminal, first bool) {
 	text := "stopping: waiting for the agent to end; once more stops at once"
 	if !first {

@@ -48,15 +48,15 @@ func addSettings(flags *pflag.FlagSet, names ...string) *settingFlags {
 	return &settingFlags{flags}
 }
 
-// valueFlag keeps a flag's values as they were written; config says what they mean. Values are
-// never split at commas, because commands hold them.
+// valueFlag keeps a flag's values as written, for package config to parse. Values are not split at
+// commas, which commands hold.
 type valueFlag struct {
 	kind     string // what the help calls the value
 	repeated bool
 	values   []string
 }
 
-// Set takes one value.
+// Set adds or replaces a value.
 func (v *valueFlag) Set(value string) error {
 	if v.repeated {
 		v.values = append(v.values, value)
@@ -68,15 +68,15 @@ func (v *valueFlag) Set(value string) error {
 
 func (v *valueFlag) String() string { return "" }
 
-// Type is what the help calls the value.
+// Type returns the placeholder of the value in the help.
 func (v *valueFlag) Type() string { return v.kind }
 
-// agentSettings are the settings of a command that starts agents without a board.
+// agentSettings returns the settings of a command that starts agents without a board.
 func agentSettings() []string {
 	return []string{"workdir", "roles", "agent", "exec", "stub", "timeout", "max_retries", "max_attempt_cost"}
 }
 
-// values are the flags that were set, by setting name.
+// values returns the flags that were set, by the name of the setting.
 func (s *settingFlags) values() map[string][]string {
 	given := map[string][]string{}
 	for _, setting := range config.Table() {
@@ -135,9 +135,8 @@ type resolved struct {
 	roles    *roles.Set
 }
 
-// resolve reads the settings file and the role files of a work directory. The settings say where
-// role files are, and the role files say which roles the settings may name, so the settings are
-// looked at twice.
+// resolve reads the settings file and the role files of a work directory. The settings are loaded
+// twice: they name the folder of the role files, and these decide which roles settings may name.
 func (u *setup) resolve(dir string) (*resolved, error) {
 	in := config.Input{
 		Flags:    u.flags,
@@ -164,7 +163,7 @@ func (u *setup) resolve(dir string) (*resolved, error) {
 	return r, nil
 }
 
-// roleFolders are where role files are looked up. A folder that was named must exist.
+// roleFolders returns the folders of role files. A folder that was named must exist.
 func roleFolders(named, workdir string) ([]string, error) {
 	project := filepath.Join(workdir, ".kanban-run", "roles")
 	if named == "" {
@@ -179,8 +178,8 @@ func roleFolders(named, workdir string) ([]string, error) {
 	return []string{named, project}, nil
 }
 
-// configure is [preflight.Job.Configure]. Boards of one work directory share a setup: the roles and
-// prompts of a thousand would take much memory.
+// configure returns a [preflight.Job.Configure]. Boards of one work directory share a setup: the
+// roles and prompts of a thousand would take much memory.
 func (u *setup) configure(executable, stubState string, dry bool) func(string) (*preflight.Setup, error) {
 	made := map[string]*preflight.Setup{}
 	return func(dir string) (s *preflight.Setup, err error) {
@@ -216,7 +215,7 @@ func (u *setup) configuration(dir, executable, stubState string, dry bool) (*pre
 	}, nil
 }
 
-// limits are what the settings let a run use, as they are journaled.
+// limits returns the limits of a run in the form of the journal.
 func limits(s *config.Settings) event.Limits {
 	l := s.Limits
 	return event.Limits{
@@ -231,7 +230,7 @@ func limits(s *config.Settings) event.Limits {
 	}
 }
 
-// millis rounds up: a limit of less than a millisecond is not none.
+// millis rounds up: less than a millisecond must not become 0, which is no limit.
 func millis(d time.Duration) int64 { return (d + time.Millisecond - 1).Milliseconds() }
 
 func (u *setup) roster(r *resolved, executable, stubState string, dry bool) *roster.Roster {
@@ -246,8 +245,8 @@ func (u *setup) roster(r *resolved, executable, stubState string, dry bool) *ros
 	}
 }
 
-// redactor hides the secrets that the roster knows of, from now on also in what this process
-// prints. It warns of those that are too short.
+// redactor returns the redactor for the roster's secrets, and also hides them in the output of this
+// process from now on. It warns of secrets that are too short.
 func (u *setup) redactor(c *roster.Roster) *redact.Redactor {
 	secrets := c.Secrets()
 	key := fmt.Sprintf("%q", secrets)
@@ -265,8 +264,8 @@ func (u *setup) redactor(c *roster.Roster) *redact.Redactor {
 	return made
 }
 
-// stubFolder names the folder in which stubs count their calls. The first stub makes it, so that a
-// run without one leaves nothing behind however it ends.
+// stubFolder names the folder in which stubs count their calls. The first stub creates it, so that
+// a run without stubs leaves no folder, however it ends.
 func stubFolder() (dir string, remove func() error) {
 	dir = filepath.Join(os.TempDir(), "kanban-run-stub-"+rand.Text())
 	return dir, func() error { return os.RemoveAll(dir) }
@@ -344,7 +343,7 @@ func printRoles(t *terminal, r *resolved, args []string) error {
 	return nil
 }
 
-// exists says whether a path is there.
+// exists reports whether a path exists; a dangling link does.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return !errors.Is(err, fs.ErrNotExist)

@@ -83,7 +83,7 @@ func printStatus(t *terminal, boards []report.Watched, asJSON, verbose bool) err
 	return nil
 }
 
-// watched is where boards stand, and what happened to them last.
+// watched returns the status of boards and their last events.
 func (u *setup) watched(boards []string) ([]report.Watched, error) {
 	all := make([]report.Watched, len(boards))
 	for i, board := range boards {
@@ -131,7 +131,7 @@ func (u *setup) status(board string, recent *report.Recent) (report.Status, erro
 	return status, err
 }
 
-// readLive is what the agent at work does; nil where that is not known.
+// readLive returns the activity of the agent at work; nil if it is unknown.
 func readLive(dir rundir.Dir, step *flow.Step, running bool) *health.Live {
 	if !running || step == nil || step.Running == 0 {
 		return nil
@@ -145,7 +145,7 @@ func readLive(dir rundir.Dir, step *flow.Step, running bool) *health.Live {
 	return &live.Live
 }
 
-// listTasks is where the tasks of a board stand.
+// listTasks returns the status of a board's tasks.
 func listTasks(b *board.Board, tasks *report.Tasks, h flow.History) []report.Task {
 	current := ""
 	switch {
@@ -214,7 +214,7 @@ they used, what they said, and the retries of their providers.`,
 	}
 }
 
-// checkStep refuses a step that the board has not, unless it may still come.
+// checkStep refuses a step that the board does not have, unless it may still begin.
 func checkStep(board string, step int, follow bool) error {
 	if step == 0 || step > 0 && follow {
 		return nil
@@ -232,7 +232,8 @@ func checkStep(board string, step int, follow bool) error {
 // pollInterval is the time between two looks of log --follow.
 const pollInterval = 300 * time.Millisecond
 
-// printLog shows the journal, and with follow also what is appended until a signal comes.
+// printLog prints the journal, and with follow also further entries until a signal or the run's
+// end.
 func printLog(t *terminal, board string, show report.Watcher, follow bool) error {
 	stop := context.Background() // a signal ends the process, also while it reads a long journal
 	if follow {

@@ -47,7 +47,7 @@ archive beside it, and removes it; the board and its tasks stay.`,
 	}
 }
 
-// printGate says how far the end of a team has come.
+// printGate prints the state of a team's teardown and returns the exit code.
 func (t *terminal) printGate(board string, g ledger.Gate) (int, error) {
 	switch {
 	case g.State == event.TeamDeleted:

@@ -48,7 +48,7 @@ only to a browser that was given the address with its token. It goes on until Ct
 	}
 }
 
-// boardsToShow are the boards that are named, else all that were run below this folder.
+// boardsToShow returns the named boards, else all that were run below this folder.
 func boardsToShow(named []string) ([]string, error) {
 	for _, name := range named {
 		if _, err := inspect.Locate(name); err != nil {
@@ -68,13 +68,12 @@ func boardsToShow(named []string) ([]string, error) {
 	return found, nil
 }
 
-// mostBoards is how many boards are looked for.
+// mostBoards bounds the boards that a search finds.
 const mostBoards = 1000
 
-// boardsBelow are the boards below a folder that have runs.
+// boardsBelow returns the boards below a folder that have runs. It skips what it cannot read.
 func boardsBelow(folder string) (boards []string) {
 	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		// what cannot be read has no boards
 		switch {
 		case err != nil || len(boards) == mostBoards:
 			return filepath.SkipDir
@@ -122,9 +121,9 @@ func (t *terminal) view(boards []string, listen string, open bool) error {
 	return server.Serve(stop, l)
 }
 
-// openBrowser has the browser open an address. The token in it stands in a file that only this
-// user reads, and not among the arguments of a process, which all users see. forget removes the
-// file. failed is told of a program that could not open it.
+// openBrowser opens an address in the browser. The address holds the token, so it is passed in a
+// file that only this user can read, not as an argument of a process, which all users can see.
+// forget removes the file; failed gets the error of the program.
 func openBrowser(address string, failed func(error)) (forget func(), err error) {
 	folder, err := os.MkdirTemp("", "kanban-run-view-")
 	if err != nil {
@@ -153,7 +152,7 @@ func openBrowser(address string, failed func(error)) (forget func(), err error) 
 	return forget, nil
 }
 
-// gallery renders boards, by one goroutine at a time. One that did not change is not read again.
+// gallery renders boards, in one goroutine at a time. A board is read again only after a change.
 type gallery struct {
 	*terminal
 	boards []string
@@ -165,7 +164,7 @@ type shown struct {
 	board page.Board
 }
 
-// state is another text when a board, its journal, or what its agent does is another.
+// state returns a text that changes with a board, its journal or its agent's activity.
 func (g *gallery) state() string {
 	var all strings.Builder
 	for _, name := range g.boards {
@@ -177,7 +176,7 @@ func (g *gallery) state() string {
 	return all.String()
 }
 
-// markOf tells the states of a board's files from each other.
+// markOf returns a text that changes with a board's files or its owner.
 func markOf(name string) string {
 	dir, err := inspect.Locate(name)
 	if err != nil {
@@ -216,7 +215,7 @@ func (g *gallery) render() ([]byte, error) {
 	return page.Render(boards, page.Options{Command: "kanban-run view", Hide: g.secrets.Hide, Live: true})
 }
 
-// agentOf says what the agent at work does; "" where that is not known.
+// agentOf returns the activity of the agent at work; "" if it is unknown.
 func agentOf(name string, b page.Board) string {
 	dir, err := inspect.Locate(name)
 	if err != nil {
