@@ -43,8 +43,8 @@ func (e *usageError) Error() string { return e.text }
 
 func main() { os.Exit(run(os.Args[1:])) }
 
-// run returns the exit code: 0, 1 after an error, 2 for a wrong use; of submit
-// --wait that of the worst board.
+// run returns the exit code: 0, 1 after an error, 2 for a wrong use; for submit --wait that of the
+// worst board.
 func run(args []string) int {
 	if len(args) == 0 {
 		fmt.Fprint(os.Stderr, usage)
@@ -77,7 +77,7 @@ func run(args []string) int {
 	}
 }
 
-// newFlags has the flags that both commands share.
+// newFlags declares the flags that both commands share.
 func newFlags(name, about string) (flags *pflag.FlagSet, queue *string) {
 	flags = pflag.NewFlagSet(name, pflag.ContinueOnError)
 	flags.SortFlags = false
@@ -94,7 +94,7 @@ func parse(flags *pflag.FlagSet, args []string) error {
 	return &usageError{err.Error(), "kanban-run-temporal " + flags.Name() + " --help"}
 }
 
-// server is a Temporal server.
+// server is a client of a Temporal server, and its options.
 type server struct {
 	client.Client
 	options client.Options

@@ -32,10 +32,10 @@ A board that is handed in already is left as it is; one whose workflow has ended
 --ack passes a decision on to a board that waits for one: CHOICE is that of kanban-run ack (retry, accept, release, forced-finalize), or
 is left out where it needs none.`
 
-// choices are those of kanban-run ack that a board that stands still can wait for.
+// choices returns the choices of kanban-run ack for a board without a run.
 func choices() []string { return []string{"retry", "accept", "release", "forced-finalize"} }
 
-// none is --ack without a choice: pflag needs a word for it.
+// none stands for --ack without a choice, for which pflag needs a value.
 const none = "none"
 
 func submit(args []string) (code int, err error) {
@@ -76,7 +76,7 @@ func submit(args []string) (code int, err error) {
 	return awaitAll(stop, c, jobs)
 }
 
-// jobsOf reads the arguments.
+// jobsOf parses the arguments.
 func jobsOf(args []string) ([]fleet.Job, error) {
 	if len(args) < 2 {
 		return nil, &usageError{"a repository and a board are needed",
@@ -103,7 +103,7 @@ func jobsOf(args []string) ([]fleet.Job, error) {
 	return jobs, nil
 }
 
-// each does something with all jobs, and joins the errors.
+// each calls do for all jobs, and joins the errors.
 func each(jobs []fleet.Job, do func(fleet.Job) error) error {
 	var errs []error
 	for _, j := range jobs {
@@ -143,7 +143,7 @@ func hand(stop context.Context, c *server, queue string, jobs []fleet.Job) error
 	return err
 }
 
-// warnOfQueue says so when no worker waits at a queue: boards would wait without a word.
+// warnOfQueue warns that no worker polls a queue, where boards would wait silently.
 func warnOfQueue(stop context.Context, c *server, queue string) {
 	d, err := c.DescribeTaskQueue(stop, queue, enums.TASK_QUEUE_TYPE_ACTIVITY)
 	if err == nil && len(d.GetPollers()) == 0 {
@@ -152,8 +152,8 @@ func warnOfQueue(stop context.Context, c *server, queue string) {
 	}
 }
 
-// addAttributes has the server know the search attributes. A server that does not let
-// this user add them gets none.
+// addAttributes reports whether the server knows the search attributes, and adds those it lacks. If
+// this user may not add them, boards have no search attributes.
 func addAttributes(stop context.Context, c *server) bool {
 	const key, number, whole = enums.INDEXED_VALUE_TYPE_KEYWORD, enums.INDEXED_VALUE_TYPE_DOUBLE,
 		enums.INDEXED_VALUE_TYPE_INT

@@ -29,7 +29,7 @@ It waits for boards at a queue of the server, and runs each with kanban-run in a
 board/NAME of its repository, so that any worker can go on with it. The flags behind -- are for kanban-run on every board: agents, limits.
 SIGTERM and Ctrl-C end it: its boards stop, resumable, and other workers go on with them.`
 
-// stopTime is how long a worker waits for its boards to stop, and tells the server about it.
+// stopTime bounds the wait of a worker for its boards to stop and the server to learn of it.
 const stopTime = 45 * time.Second
 
 func runWorker(args []string) error {
@@ -98,7 +98,7 @@ func checkWorker(args, rest, repositories []string, jobs int, lease time.Duratio
 	return nil
 }
 
-// work runs boards until stop ends, and the boards have stopped.
+// work runs boards until stop ends and the boards have stopped.
 func work(stop context.Context, queue string, jobs int, r *runner.Runner) error {
 	c, err := connect(stop)
 	if err != nil {
@@ -110,7 +110,8 @@ func work(stop context.Context, queue string, jobs int, r *runner.Runner) error 
 		Identity:                           r.Name,
 		MaxConcurrentActivityExecutionSize: jobs,
 		WorkerStopTimeout:                  stopTime,
-		// a heartbeat is tried for that long: after that its run is ended, before the lease is over
+		// A heartbeat is retried for that time: then the run is ended, before the lease is over.
+
 		MaxHeartbeatThrottleInterval: r.Lease / 3,
 		OnFatalError:                 func(err error) { failed <- err },
 	})
