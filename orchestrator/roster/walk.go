@@ -6,7 +6,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// walker stands for walk, the Manager that the run itself plays: it is chosen as an agent is, and
+// walker stands for walk, the Manager that the run itself plays: it is chosen like an agent, and
 // starts no program.
 type walker struct{}
 
@@ -22,7 +22,7 @@ func (walker) Check(call agent.Assignment) error {
 	return call.Refuse(event.Walker, "review", "max_turns", "max_cost", "mcp_config", "permission")
 }
 
-// Invoke always fails: walk goes down the list of a board, and a single call has none.
+// Invoke returns an error: walk works through the list of a board, and a single call has no board.
 func (walker) Invoke(agent.Assignment) (agent.Invocation, error) {
 	return agent.Invocation{}, &agent.ConfigError{
 		Text: "walk goes down the list of a board, and this call has none",
