@@ -12,7 +12,7 @@ import (
 	"kanban-run/orchestrator/failure"
 )
 
-// supervision is what the board declares, else what the settings do.
+// supervision returns the board's declaration of checkpoints, else the settings' one.
 func supervision(b *board.Board, s *Setup) *event.Supervision {
 	if b.Checkpoints != nil || b.CheckpointsOff {
 		return b.Checkpoints
@@ -20,8 +20,8 @@ func supervision(b *board.Board, s *Setup) *event.Supervision {
 	return s.Checkpoints
 }
 
-// checkSupervision checks what the checkpoints of a board need: tasks, a
-// supervisor and a requirement.
+// checkSupervision checks the needs of a board's checkpoints: tasks, a supervisor and a
+// requirement.
 func (p *Prepared) checkSupervision(b *board.Board) error {
 	s := p.Supervision
 	if s == nil {
@@ -67,7 +67,7 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 	return nil
 }
 
-// placed gives an error its place on the board. The settings' declaration has none.
+// placed adds the place on the board to an error. The settings' declaration has no place there.
 func placed(b *board.Board, key string, err error) error {
 	if b.Checkpoints == nil {
 		return fmt.Errorf("checkpoints in .kanban-run.yaml: %w", err)
@@ -86,7 +86,8 @@ func looksLikeFile(text string) bool {
 	return path.Ext(text) != "" && !strings.HasSuffix(text, ".") && !strings.ContainsAny(text, " \t\r\n")
 }
 
-// warnOfDone warns of a checkpoint behind a task that the board marks as done: it would never come.
+// warnOfDone warns of a checkpoint after a task that the board marks as done: it would never
+// happen.
 func (p *Prepared) warnOfDone(b *board.Board, s *event.Supervision) {
 	find := b.Finder()
 	for _, at := range s.At {
