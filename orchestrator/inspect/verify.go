@@ -10,12 +10,12 @@ type Verdict struct {
 	Journal   string          `json:"journal"`
 	Records   uint64          `json:"records"`
 	Bytes     int64           `json:"bytes"`
-	TornBytes int64           `json:"torn_bytes"`            // behind the last whole record
-	Head      uint64          `json:"last_acknowledged_seq"` // 0: not known
+	TornBytes int64           `json:"torn_bytes"`            // after the last whole record
+	Head      uint64          `json:"last_acknowledged_seq"` // 0: unknown
 	Epoch     uint64          `json:"epoch"`
 	Owner     string          `json:"owner"`
 	Points    []flow.Identity `json:"rollback_points"` // exactly one is sound
-	Frozen    string          `json:"frozen"`          // why the board is frozen or will be, "" when it is not
+	Frozen    string          `json:"frozen"`          // the reason; "" if it is not and will not be
 }
 
 // Verify reads a board's journal and changes nothing, also while a run writes it. Errors:
