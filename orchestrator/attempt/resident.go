@@ -155,7 +155,7 @@ func (r *Resident) leave() { <-r.turn }
 // begin sends the message to the running program, or starts one with it.
 func (r *Resident) begin(a *Attempt) (*program, error) {
 	g := r.running()
-	for g != nil && !g.process.Limit(a.call.Invocation.Timeout) { // awaitEnd is about to see its end
+	for g != nil && !g.process.Limit(a.call.Invocation.Timeout) { // awaitEnd is about to note it
 		select {
 		case <-g.ended:
 			g = r.running()

@@ -45,7 +45,7 @@ func FindBoard(dir string) (string, error) {
 // explainNone returns the error for a folder without a board. It names a missing board that was run
 // there.
 func explainNone(dir string) error {
-	runs, _ := os.ReadDir(filepath.Join(dir, ".kanban-run", "runs")) // without the folder there was no run
+	runs, _ := os.ReadDir(filepath.Join(dir, ".kanban-run", "runs")) // without it no board was run
 	for _, r := range runs {
 		gone := filepath.Join(dir, r.Name())
 		var missing *board.FileError

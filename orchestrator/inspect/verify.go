@@ -15,7 +15,7 @@ type Verdict struct {
 	Epoch     uint64          `json:"epoch"`
 	Owner     string          `json:"owner"`
 	Points    []flow.Identity `json:"rollback_points"` // exactly one is sound
-	Frozen    string          `json:"frozen"`          // the reason; "" if it is not and will not be
+	Frozen    string          `json:"frozen"`          // reason, also of a future freeze; or ""
 }
 
 // Verify reads a board's journal and changes nothing, also while a run writes it. Errors:
