@@ -34,7 +34,8 @@ type Result struct {
 	Signal  error        // with outcome interrupted: the cause of the stop context
 	Choices flow.Choices // with outcome needs_person: the choices of a person
 
-	// Unpushed is the branch whose checkpoints the remote lacks; "" if it lacks nothing or gets nothing.
+	// Unpushed is the branch whose checkpoints the remote lacks; "" if it lacks nothing or gets
+	// nothing.
 	Unpushed string
 	// Unsaved: the last checkpoint failed, so the work since the one before is only in this clone.
 	Unsaved bool
