@@ -1,4 +1,4 @@
-// Package once is a single agent call without a board: seed 004, "Input Specification", the
+// Package once makes a single agent call without a board: seed 004, "Input Specification", the
 // instruction for single-shot tasks.
 package once
 
@@ -25,10 +25,10 @@ type Call struct {
 	Instruction string
 	Dir         string
 	MaxRetries  int
-	MaxOutput   int64 // of an attempt, in bytes; 0 is no bound
+	MaxOutput   int64 // of an attempt, in bytes; 0: no limit
 	Roster      *roster.Roster
 	Redactor    *redact.Redactor
-	Notice      func(text string) // is called for withheld variables, rejected replies, and the cost of the call
+	Notice      func(text string) // gets withheld variables, rejected replies and the call's cost
 	Now         func() time.Time
 
 	player  *roster.Player
@@ -36,7 +36,7 @@ type Call struct {
 	session string
 }
 
-// ExhaustedError says that an agent gave no valid reply within its retries.
+// ExhaustedError reports that an agent gave no valid reply within its retries.
 type ExhaustedError struct {
 	Role     string
 	Attempts int
@@ -84,7 +84,7 @@ func (c Call) Do(stop, kill context.Context) (*contract.Reply, error) {
 	return c.retry(stop, kill, inv, in)
 }
 
-// noticeCost says what the call came to, if the agent's tool tells.
+// noticeCost reports the cost of the call, if the agent's tool reports it.
 func (c *Call) noticeCost() {
 	text := c.used.String()
 	if c.session != "" && text != "" {
@@ -95,7 +95,7 @@ func (c *Call) noticeCost() {
 	}
 }
 
-// retry makes attempts until flow allows no other, so that the rule of retries is in one place. Its
+// retry makes attempts until flow allows no more, so that the rule of retries is in one place. Its
 // events are not journaled.
 func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contract.Input) (*contract.Reply, error) {
 	state := flow.State{Limits: event.Limits{MaxRetries: c.MaxRetries}}
