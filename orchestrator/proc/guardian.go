@@ -16,14 +16,13 @@ import "syscall"
 // Only the guardian takes signals from outside, and passes each on over the link. A terminal
 // signals both processes, timeout(1) first one and then both: this way one request counts once.
 
-// RunnerCommand is the first argument of this program when it is to be the runner. It is not for
-// people.
+// RunnerCommand is the first argument that makes this program the runner. It is not for people.
 const RunnerCommand = "guarded-runner"
 
-// Fate is how the runner ended.
+// Fate is the end of the runner.
 type Fate struct {
-	Code   int            // what Leave told, else the exit status; -1: a signal ended it, or it never started
-	Told   bool           // the runner called Link.Leave; without it and without a Signal it crashed
+	Code   int            // passed to Leave, else the exit status; -1: killed by a signal or not started
+	Told   bool           // the runner called Link.Leave; with neither this nor a Signal it crashed
 	Signal syscall.Signal // that ended the runner; 0: it ended by itself
-	Asked  syscall.Signal // the last signal that the guardian took; 0: none
+	Asked  syscall.Signal // the last signal that the guardian took; 0: it took no signal
 }
