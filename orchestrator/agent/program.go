@@ -9,7 +9,7 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Start is the beginning of a tool's command line: the path of its program, or the role's own
+// Start returns the beginning of a tool's command line: the path of its program, or the role's own
 // command. Errors: *ConfigError.
 func (t Tool) Start(a Assignment) ([]string, error) {
 	words := []string{t.Program}
@@ -31,9 +31,8 @@ func (t Tool) Start(a Assignment) ([]string, error) {
 	return words, nil
 }
 
-// Refuse is an error where the assignment has any of the named options of a role: an agent that
-// ignored a limit or a permission would be worse than one that is not started. Errors:
-// *ConfigError.
+// Refuse returns an error if the assignment has any of the named options of a role: an agent that
+// ignores a limit or a permission is worse than no agent. Errors: *ConfigError.
 func (a Assignment) Refuse(program string, options ...string) error {
 	set := map[string]bool{
 		"review":          a.Review,
@@ -59,7 +58,7 @@ func (a Assignment) Refuse(program string, options ...string) error {
 			"role another agent; kanban-run docs agents says which of them supports what"}
 }
 
-// IsHopeless says whether an error of an attempt is one that no retry can mend.
+// IsHopeless reports whether no retry mends an attempt's error.
 func IsHopeless(err error) bool {
 	return errors.As(err, new(*ConfigError)) || errors.As(err, new(*LaterError)) || errors.As(err, new(*LimitError))
 }

@@ -15,7 +15,7 @@ type reader struct {
 	agent.Messages
 	kind    contract.Kind
 	session string
-	stop    string // why the turn ended
+	stop    string // the reason for the turn's end
 	failed  *event
 	denied  string // the first denied tool
 	spent   *agent.Spending
@@ -72,7 +72,7 @@ func (r *reader) readEvent(line []byte) error {
 	return nil
 }
 
-// classOf is the class of a kind of tools. ACP has no kind for those of MCP servers.
+// classOf returns the class of a kind of tools. ACP has no kind for those of MCP servers.
 func classOf(kind string) agent.ToolClass {
 	switch acp.ToolKind(kind) {
 	case acp.ToolKindExecute:

@@ -11,11 +11,11 @@ import (
 	"kanban-run/orchestrator/contract"
 )
 
-// New makes the adapter.
+// New returns the adapter.
 func New() agent.Adapter { return adapter{euid: os.Geteuid()} }
 
 type adapter struct {
-	euid int // of this process; -1 where users have no numbers
+	euid int // of this process; -1 if users have no numbers
 }
 
 func (adapter) Name() string { return "claude" }
@@ -41,13 +41,13 @@ func (adapter) Tool() agent.Tool {
 			"ANTHROPIC_CUSTOM_HEADERS",
 			"AWS_BEARER_TOKEN_BEDROCK", "CLAUDE_CODE_*"},
 		Env: map[string]string{
-			"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1", // else a result may come before the work is done
+			"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1", // else a result may precede the work
 			"DISABLE_AUTOUPDATER":                  "1", // else two attempts may run two versions
 		},
 	}
 }
 
-// Check refuses what claude would refuse at its start.
+// Check refuses an assignment that claude would refuse at its start.
 func (c adapter) Check(a agent.Assignment) error {
 	if _, err := c.Tool().Start(a); err != nil {
 		return err
@@ -88,8 +88,8 @@ func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	return inv, err
 }
 
-// start is the command line of a claude that reads messages from its standard input, with
-// options of the caller's own.
+// start returns the command line of a claude that reads messages from its standard input, with the
+// caller's own options.
 func (c adapter) start(a agent.Assignment, more func(*commandLine, contract.Kind)) (agent.Invocation, error) {
 	argv, err := c.Tool().Start(a)
 	if err != nil {

@@ -54,7 +54,7 @@ func (r *reader) replyText() string {
 
 func succeeded(e proc.Exit) bool { return e.Code == 0 && e.Signal == "" && !e.TimedOut }
 
-// describeEnd says why there is no result.
+// describeEnd returns the reason why there is no result.
 func (r *reader) describeEnd(exit proc.Exit) *contract.Failure {
 	reason := exit.String()
 	if succeeded(exit) {
@@ -72,7 +72,7 @@ func (r *reader) describeEnd(exit proc.Exit) *contract.Failure {
 	return &contract.Failure{Reason: reason, Lost: r.lost && exit.Code == 1}
 }
 
-// remedyFor is what would let the agent use a denied tool, and little else.
+// remedyFor returns the permission that would allow a denied tool, and little else.
 func remedyFor(tool string) string {
 	switch {
 	case isServer(tool):
@@ -101,7 +101,7 @@ func (r *reader) listDenials() string {
 	return strings.Join(all, ", ")
 }
 
-// classify tells a mistake of the set-up and a limit from a failure that may pass.
+// classify distinguishes a mistake of the set-up and a limit from a failure that may pass.
 func (r *reader) classify() (*contract.Failure, error) {
 	words, status := r.describeError(), r.last.APIErrorStatus
 	switch {
@@ -131,10 +131,10 @@ func (r *reader) lostSession() bool {
 	return r.subtype == "error_during_execution" && strings.Contains(strings.Join(r.last.Errors, "\n"), unknownSession)
 }
 
-// ReadStderr looks for an unknown session, in case there is no result to say so.
+// ReadStderr looks for an unknown session, in case no result reports it.
 func (r *reader) ReadStderr(tail string) { r.lost = strings.Contains(tail, unknownSession) }
 
-// describeError returns claude's own words behind the meaning of its subtype.
+// describeError returns claude's own words after the meaning of its subtype.
 func (r *reader) describeError() string {
 	said := r.last.Result
 	if said == "" {

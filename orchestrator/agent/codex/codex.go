@@ -12,7 +12,7 @@ import (
 	"kanban-run/orchestrator/contract"
 )
 
-// New makes the adapter.
+// New returns the adapter.
 func New() agent.Adapter { return adapter{patience: time.Minute} }
 
 type adapter struct {

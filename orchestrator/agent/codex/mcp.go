@@ -46,7 +46,7 @@ func serverOptions(a agent.Assignment) (options []string, err error) {
 		key := "mcp_servers." + name + "."
 		options = append(options, s.options(key)...)
 		if a.Permission != agent.ReadOnly {
-			// codex would ask a person before each call, and refuses it where there is none
+			// codex would ask a person before each call, and refuses an unattended one
 			options = append(options, "-c", key+`default_tools_approval_mode="approve"`)
 		}
 		if a.MCPTimeout > 0 { // codex ends such a call alone, and the turn goes on

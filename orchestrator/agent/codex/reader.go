@@ -37,7 +37,7 @@ type event struct {
 	} `json:"error"`
 }
 
-// usage is the sum of the thread so far, and of those that it was forked from.
+// usage sums up the thread so far, and those that it was forked from.
 type usage struct {
 	Input  int64 `json:"input_tokens"`
 	Cached int64 `json:"cached_input_tokens"`

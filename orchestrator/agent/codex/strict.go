@@ -32,7 +32,7 @@ func tighten(s map[string]any) {
 		delete(s, bound)
 	}
 	if _, typed := s["type"]; s["enum"] != nil && !typed {
-		s["type"] = "string" // all of ours are
+		s["type"] = "string" // all of ours are strings
 	}
 	if items, ok := s["items"].(map[string]any); ok {
 		tighten(items)

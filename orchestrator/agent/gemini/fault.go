@@ -31,7 +31,7 @@ const (
 	setupFix = "start gemini once at a terminal: it says there what is wrong with its settings"
 )
 
-// gemini's exit statuses. That of an API's fault is the HTTP status modulo 256.
+// gemini's exit statuses. For a fault of the API it is the HTTP status modulo 256.
 const (
 	exitNoLogin  = 41
 	exitSettings = 52

@@ -43,7 +43,7 @@ type event struct {
 	Stats   *stats `json:"stats"`
 }
 
-// stats are of this run only.
+// stats holds the tokens of this run only.
 type stats struct {
 	Input  int64 `json:"input_tokens"`
 	Cached int64 `json:"cached"`
@@ -113,7 +113,7 @@ func (r *reader) endTool(e event) {
 	r.Emit(ended.WithMissing(text + "\n" + e.Output))
 }
 
-// classOf is the class of a tool of gemini's; those of MCP servers begin with mcp_.
+// classOf returns the class of a tool of gemini's; those of MCP servers begin with mcp_.
 func classOf(tool string) agent.ToolClass {
 	switch tool {
 	case "run_shell_command":

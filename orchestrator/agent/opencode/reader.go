@@ -17,7 +17,7 @@ type reader struct {
 	kind    contract.Kind
 	session string
 	lost    bool   // opencode does not know the session that it was to go on in
-	reason  string // why the last step ended
+	reason  string // the reason for the last step's end
 	fault   *fault
 	denied  string // the first denied tool
 	spent   *agent.Spending
@@ -52,7 +52,7 @@ type part struct {
 	} `json:"state"`
 }
 
-// tokens are those of one step; cached and reasoning tokens are counted apart.
+// tokens counts those of one step, with cached and reasoning tokens apart.
 type tokens struct {
 	Input     int64 `json:"input"`
 	Output    int64 `json:"output"`
@@ -117,7 +117,7 @@ func (r *reader) reportTool(p part) {
 	}
 }
 
-// classOf is the class of a tool of opencode's. Those of MCP servers cannot be told from others.
+// classOf returns the class of a tool of opencode's. MCP servers' tools look like others.
 func classOf(tool string) agent.ToolClass {
 	switch tool {
 	case "bash":

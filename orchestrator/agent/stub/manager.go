@@ -14,7 +14,7 @@ import (
 	"kanban-run/orchestrator/walk"
 )
 
-// nextTask is the Manager's next task: that of walk, on the list of its input.
+// nextTask returns the Manager's next task: walk's choice from the list of its input.
 func (c *call) nextTask() *string {
 	if c.rule.Next.set {
 		return c.rule.Next.path

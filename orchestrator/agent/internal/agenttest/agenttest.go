@@ -1,5 +1,5 @@
-// Package agenttest is the conformance suite of adapters: with any program behind it a valid reply
-// comes through, every wrong one is refused with its reason, and no process is left.
+// Package agenttest is the conformance suite of adapters. With any agent program an adapter has to
+// accept a valid reply, refuse every wrong one with its reason, and leave no process.
 package agenttest
 
 import (
@@ -34,7 +34,7 @@ type Harness struct {
 	Reasons map[string]string
 	// Accepts lists each `do` that is a good reply of this program, though not of a plain one.
 	Accepts []string
-	// Stream says that the reply is a part of the program's standard output.
+	// Stream: the reply is a part of the program's standard output.
 	Stream bool
 }
 
@@ -352,8 +352,8 @@ func (h Harness) huge(t *testing.T) {
 	}
 }
 
-// heapWatcher is a sink that collects garbage at each MiB and keeps the most that was left on the heap.
-// What is left between two collections says little: on a busy machine they take long.
+// heapWatcher is a sink that collects garbage at each MiB and keeps the largest heap that remained.
+// The heap between two collections says little: on a busy machine they take long.
 type heapWatcher struct {
 	seen int // bytes
 	most uint64

@@ -64,7 +64,7 @@ type stubOutput struct{ bytes.Buffer }
 
 func (stubOutput) Close() error { return os.Stdout.Close() }
 
-// Quote returns a JSON string of a text and keeps what is invalid in it.
+// Quote returns a JSON string of a text and keeps its invalid bytes.
 func Quote(text []byte) []byte {
 	b := []byte{'"'}
 	for _, c := range text {
@@ -85,8 +85,8 @@ func Quote(text []byte) []byte {
 //
 // Two rules are for agents whose whole output is the reply. A tool's reply stands in a message,
 // where a fence is stripped (see contract.FindReply), and in one line, of which a long one is
-// dropped (see agent.Lines): the adapters' own tests cover both. skip names what else has no
-// form in the tool's output.
+// dropped (see agent.Lines): the adapters' own tests cover both. skip names the other rules without
+// a form in the tool's output.
 func Conformance(t *testing.T, a agent.Adapter, command string, reasons map[string]string, skip ...string) {
 	t.Helper()
 	agenttest.Conformance(t, agenttest.Harness{
@@ -108,7 +108,7 @@ func stubAssignment(t *testing.T, command, do string, more ...string) agent.Assi
 			agenttest.Rules(t, do, more...)}}
 }
 
-// CheckLostSession checks that a failure is Lost when the tool exits with 1 and says on standard
+// CheckLostSession checks that a failure is Lost if the tool exits with 1 and reports on standard
 // error that it does not know the session to go on in, and only then.
 func CheckLostSession(t *testing.T, a agent.Adapter, command, stderr string) {
 	t.Helper()

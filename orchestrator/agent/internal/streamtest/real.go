@@ -63,7 +63,7 @@ func (r *Real) Play(t *testing.T, steps ...modeltest.Step) Conversation {
 	return r.PlayUntil(t, "", steps...)
 }
 
-// PlayUntil stops the conversation once a file is in the work directory; "" is never.
+// PlayUntil stops the conversation once a file is in the work directory; "" for never.
 func (r *Real) PlayUntil(t *testing.T, file string, steps ...modeltest.Step) Conversation {
 	t.Helper()
 	text := "Please do this: " + modeltest.Play(steps...).String()
@@ -181,7 +181,7 @@ func WantNoProcess(t *testing.T, word string) {
 	}
 }
 
-// GoodReply is the step that ends the work with a reply.
+// GoodReply returns the step that ends the work with a reply.
 func GoodReply(message string) modeltest.Step {
 	return modeltest.Structured(map[string]string{"status": "ok", "message": message})
 }
