@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-const about = `kanban-run runs a board of tasks through AI coding agents, unattended, and tells the truth about what happened.
-
+const about = "kanban-run runs a board of tasks through AI coding agents, unattended, and tells the truth " +
+	"about what happened.\n" + `
 It reads the board, gives the current task to the agent of its role, checks that the reply is JSON of the right
 format, asks again up to 3 times if it is not, and lets the Manager agent choose the next task, until the board
 is complete.

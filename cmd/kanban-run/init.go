@@ -149,9 +149,8 @@ func startSettings(player string, others []string) string {
 	text := `# yaml-language-server: $schema=.kanban-run/schema/settings.schema.json
 # Settings of kanban-run for this folder; kanban-run config prints all of them and where each came from.
 
-# Who plays the roles. walk is a Manager without a model: it names the next task of the list. One with a model also splits tasks, and costs a call
-# a task.
-`
+` + "# Who plays the roles. walk is a Manager without a model: it names the next task of the list. " +
+		"One with a model also splits tasks, and costs a call\n# a task.\n"
 	if player == "" {
 		text += "# No agent that asks a model was installed when this was written. With claude, for example: " +
 			"{default: claude, Manager: walk}.\n" +
@@ -163,9 +162,9 @@ func startSettings(player string, others []string) string {
 		text += "agent: {default: " + player + ", Manager: walk}\n"
 	}
 	if needsSandbox(player) {
-		text += `
-# claude asks nobody for permission, and refuses that to root unless this machine may be lost, as a container may: that is what this line says. If it
-# may not, take the line out, and run kanban-run as another user.
+		text += "\n# claude asks nobody for permission, and refuses that to root unless this machine may be lost, " +
+			"as a container may: that is what this line says. If it\n" +
+			`# may not, take the line out, and run kanban-run as another user.
 env: {set: {IS_SANDBOX: "1"}}
 `
 	}
