@@ -100,7 +100,7 @@ func refuseAgents(looks bool) error {
 
 // missed reports whether the run ended before it took a decision.
 func (t *terminal) missed(board string, err error) bool {
-	owned, _ := inspect.IsOwned(board) // what is wrong with the board is told by the ledger
+	owned, _ := inspect.IsOwned(board) // the ledger reports a fault of the board
 	return errors.As(err, new(*undeliveredError)) && !owned
 }
 
@@ -118,7 +118,7 @@ func (t *terminal) tellDecision(board string, answer ledger.Answer) (told bool, 
 	owned, err := inspect.IsOwned(board)
 	if err != nil || !owned || answer.Choice == event.Retry || answer.Choice == event.Accept ||
 		answer.Choice == event.ForcedFinalize {
-		return false, 0, nil // what is wrong with the board is told by the ledger
+		return false, 0, nil // the ledger reports a fault of the board
 	}
 	h, _, err := inspect.History(board, func(event.Entry) error { return nil })
 	if err != nil {

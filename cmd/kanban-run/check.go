@@ -56,7 +56,7 @@ func checkCommand() command {
 	}
 }
 
-// check prints what it finds about one board, and returns its exit code.
+// check prints the problems of one board, and returns its exit code.
 func (u *setup) check(t *terminal, name string, fix bool) int {
 	if fix {
 		if err := u.fix(t, name); err != nil {
@@ -155,7 +155,7 @@ func oddities(name string, prepared *preflight.Prepared) (found []*frontmatter.P
 	return found
 }
 
-// fix repairs a board and prints what it did.
+// fix repairs a board and prints its changes.
 func (u *setup) fix(t *terminal, name string) error {
 	source, err := board.ReadFile(name)
 	if err != nil {

@@ -54,7 +54,7 @@ type command struct {
 	args       string // its arguments in the usage line
 	summary    string
 	agents     bool   // it starts agents, so it runs under a guardian
-	resumeHint string // what a person does after it was killed
+	resumeHint string // the next action of a person after it was killed
 	keys       bool   // it takes the terminal for itself
 	setup      func(flags *pflag.FlagSet) func(t *terminal, args []string) (int, error)
 }
@@ -101,7 +101,7 @@ func (t *terminal) perform(args []string) int {
 	}
 	t.startDir = dir
 	code, err := dispatch(t, args)
-	// A reader that closed its pipe has what it wanted.
+	// A reader that closed its pipe needs no more.
 	lost := t.stdout.Err()
 	cut := errors.Is(lost, syscall.EPIPE)
 	if code == exitComplete && err == nil && lost != nil && !cut {

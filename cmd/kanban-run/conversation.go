@@ -27,7 +27,7 @@ type conversation struct {
 }
 
 // openConversation takes the terminal, if there is one. It is raw then, so that output does not mix
-// with what is typed; close restores it.
+// with input; close restores it.
 func openConversation(t *terminal) (*conversation, error) {
 	keys, isFile := t.stdin.(*os.File)
 	if !isFile || !term.IsTerminal(int(keys.Fd())) || !term.IsTerminal(int(t.screen.Fd())) {
@@ -186,10 +186,10 @@ func readLines(from io.Reader) (messages <-chan string, failed func() error) {
 // Notice shows a line of kanban-run itself.
 func (c *conversation) Notice(text string) { _ = c.out.Printf("== %s\n", text) }
 
-// Agent shows what the agent does.
+// Agent shows an event of the agent.
 func (c *conversation) Agent(e agent.Event) { c.show("", e) }
 
-// Supervisor shows what the supervisor does.
+// Supervisor shows an event of the supervisor.
 func (c *conversation) Supervisor(e agent.Event) { c.show("supervisor: ", e) }
 
 func (c *conversation) show(speaker string, e agent.Event) {

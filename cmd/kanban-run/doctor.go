@@ -10,7 +10,7 @@ import (
 	"kanban-run/orchestrator/roster"
 )
 
-// examine prints what it finds about the programs of all roles, and returns the exit code.
+// examine prints its findings about the programs of all roles, and returns the exit code.
 func (u *setup) examine(t *terminal) (int, error) {
 	r, err := u.resolve(u.dir)
 	if err != nil {
@@ -47,7 +47,7 @@ func (u *setup) examine(t *terminal) (int, error) {
 	return exitComplete, nil
 }
 
-// printExamination prints what was found about one program.
+// printExamination prints the findings about one program, and counts them.
 func (t *terminal) printExamination(e roster.Examination) (errs, warnings int) {
 	names := strings.Join(e.Roles, ", ")
 	switch {

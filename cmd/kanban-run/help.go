@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// helpTexts holds, in NAME.txt, what the help of a command prints between its usage and its flags.
+// helpTexts holds, in NAME.txt, the part of a command's help between its usage and its flags.
 //
 //go:embed help/*.txt
 var helpTexts embed.FS

@@ -35,7 +35,7 @@ type job struct {
 	outputFile string // read by the runner of the job after the step; "" if it is not set
 	summary    string
 	token      string   // of stop-commands, and random: an agent cannot guess it
-	masks      bool     // only the runner of the job reads what is printed
+	masks      bool     // only the runner of the job reads the output
 	boards     []string // of the command line
 	errors     int      // annotated so far
 	files      []jobFile

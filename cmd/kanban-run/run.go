@@ -141,7 +141,7 @@ func tuneRuntime(boards int) {
 	}
 }
 
-// summary prints how each board ended, and returns the exit code.
+// summary prints the end of each board, and returns the exit code.
 func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 	endings := make([]report.Ending, len(results))
 	codes := make([]int, len(results))
@@ -202,7 +202,7 @@ func (s *screen) conclude(t *terminal, endings []report.Ending, results []result
 	return t.job.conclude(endings, results, s.record, code)
 }
 
-// ending writes a board's last line: to stdout what is a result, to stderr what is an error.
+// ending writes a board's last line: a result to stdout, an error to stderr.
 func (s *screen) ending(t *terminal, e report.Ending) {
 	steps := event.Count(e.Steps, "step") + usedSuffix(e.Used.Used)
 	text := fmt.Sprintf("%s, %s", e.Text, steps)

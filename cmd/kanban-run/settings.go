@@ -51,7 +51,7 @@ func addSettings(flags *pflag.FlagSet, names ...string) *settingFlags {
 // valueFlag keeps a flag's values as written, for package config to parse. Values are not split at
 // commas, which commands hold.
 type valueFlag struct {
-	kind     string // what the help calls the value
+	kind     string // the value's placeholder in the help
 	repeated bool
 	values   []string
 }
@@ -101,7 +101,7 @@ type setup struct {
 	dir     string // the current folder, after -C
 	workdir string // -C; "" when it was not given
 
-	redactors map[string]*redact.Redactor // made so far, by what they hide
+	redactors map[string]*redact.Redactor // made so far, by their secrets
 }
 
 // load reads flags and variables and changes into -C first, as git and make do.

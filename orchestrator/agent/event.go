@@ -49,7 +49,7 @@ func (k Kind) MarshalText() ([]byte, error) {
 	return []byte(strings.ReplaceAll(k.String(), " ", "_")), nil
 }
 
-// UnmarshalText reads what MarshalText wrote. A kind of a newer version is a heartbeat.
+// UnmarshalText parses MarshalText's form. A kind of a newer version is a heartbeat.
 func (k *Kind) UnmarshalText(text []byte) error {
 	*k = Heartbeat
 	for i, name := range kindNames {

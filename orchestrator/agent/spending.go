@@ -18,7 +18,7 @@ func Micros(dollars float64) *int64 {
 	return &n
 }
 
-// Add adds o. A known price counts even where the other is not known.
+// Add adds o. A known price counts even if the other is unknown.
 func (u *Spending) Add(o Spending) {
 	u.Input, u.Cached, u.Output = u.Input+o.Input, u.Cached+o.Cached, u.Output+o.Output
 	u.Partial = u.Partial || o.Partial

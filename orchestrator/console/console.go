@@ -92,7 +92,7 @@ func (p *Printer) Printf(format string, args ...any) error {
 	return p.write(inert.Lines(p.Sprintf(format, args...)))
 }
 
-// Sprintf returns what Printf would print, for pictures of the program's own; see Own.
+// Sprintf returns Printf's text, for the program's own pictures; see PrintTrusted.
 func (p *Printer) Sprintf(format string, args ...any) string {
 	safe := make([]any, len(args))
 	for i, arg := range args {

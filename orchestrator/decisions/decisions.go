@@ -31,7 +31,7 @@ var base = []string{"## Feature Definition of Done", "## Risks & Mitigations", "
 
 // The errors that keep an entry out of the file.
 var (
-	ErrMarkerMissing = errors.New("DECISIONS_MARKER_MISSING") // a section is missing, for people to add
+	ErrMarkerMissing = errors.New("DECISIONS_MARKER_MISSING") // a section is missing
 	ErrScope         = errors.New("DECISIONS_SCOPE_VIOLATION")
 )
 

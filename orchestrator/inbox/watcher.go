@@ -69,7 +69,7 @@ func (w *Watcher) Forget(dir string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.files != nil && w.boxes[filepath.Clean(dir)] != nil {
-		_ = w.files.Remove(dir) // fails where the folder is gone
+		_ = w.files.Remove(dir) // fails if the folder is gone
 		delete(w.boxes, filepath.Clean(dir))
 	}
 }

@@ -69,7 +69,7 @@ func IsOwned(boardPath string) (bool, error) {
 	return durable.IsHeld(dir.Lock())
 }
 
-// Foresee returns what a run of the board would do next, started now with the limits of the last
+// Foresee returns the next effect of a run of the board, started now with the limits of the last
 // one. workdir is the folder that -C names, "" to choose one. Errors: *failure.Invalid, when a run
 // would refuse the board.
 func Foresee(boardPath, workdir, startDir string, h flow.History) (flow.Effect, error) {

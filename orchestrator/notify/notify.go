@@ -22,7 +22,7 @@ type Message struct {
 	Task     string      `json:"task,omitempty"`
 	Text     string      `json:"text"`
 	Time     time.Time   `json:"time"`
-	Report   string      `json:"report,omitempty"` // a SUPERVISOR_REPORT, where a person is needed
+	Report   string      `json:"report,omitempty"` // a SUPERVISOR_REPORT, if a person is needed
 }
 
 // Sender delivers a message. Its error is printed once, and shows no secret.

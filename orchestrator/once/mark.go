@@ -32,7 +32,7 @@ func noteCall(dir, mark string) (done func(), err error) {
 		return nil, err
 	}
 	return func() {
-		_ = os.Remove(path) // what stays is removed by the next start
+		_ = os.Remove(path) // the next start removes a remaining one
 		_ = lock.Release()
 	}, nil
 }

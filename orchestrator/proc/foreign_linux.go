@@ -64,7 +64,7 @@ func (r *reaper) scanForeign() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var others []int
-	below, _ := listChildren(os.Getpid()) // the next scan sees what this one misses
+	below, _ := listChildren(os.Getpid()) // the next scan sees the children that this one misses
 	for _, pid := range below {
 		s, ok := readStat(pid)
 		if _, leads := r.leaders[pid]; leads || !ok {

@@ -292,7 +292,7 @@ func (r *reaper) startReaping() (stop func()) {
 func (r *reaper) reapDead() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	pids, _ := r.listAdopted() // the next look sees what this one misses
+	pids, _ := r.listAdopted() // the next look sees the children that this one misses
 	for _, pid := range pids {
 		if _, leads := r.leaders[pid]; leads {
 			continue

@@ -246,7 +246,7 @@ type phase struct {
 	more     bool // it got a message while it worked
 	worked   bool // its model has done something
 	stopping bool // the person has interrupted it
-	failed   bool // it could not do what it was told
+	failed   bool // it could not carry out a message
 	leaving  bool // the person has asked to leave while the agent was idle
 	settled  <-chan time.Time
 }

@@ -2,7 +2,7 @@
 // board, again and again, until the board is complete or a person has to see to it.
 //
 //	submit ─► Board ─► run (activity, on a worker) ─► outcome ─► complete: done
-//	             ▲                                       │    ├► usage limit: a timer until its end
+//	             ▲                                       │    ├► usage limit: a timer
 //	             └───────────────────────────────────────┘    ├► a person is needed: a signal with
 //	                                                          │  the decision
 //	                                                          └► another: the workflow fails with

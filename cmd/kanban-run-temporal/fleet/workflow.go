@@ -92,7 +92,7 @@ func endingOf(err error) Ending {
 	}
 }
 
-// run has a worker run the board once.
+// run runs the board once, on a worker.
 func (b Boards) run(ctx workflow.Context, call Call) (ending Ending, err error) {
 	summary := "run " + call.Board
 	if call.Decision != nil {

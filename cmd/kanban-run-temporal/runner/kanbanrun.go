@@ -226,7 +226,7 @@ func (l *lastLine) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lastWords keeps the end of what a program wrote to standard error, for a person.
+// lastWords keeps the end of a program's standard error, for a person.
 type lastWords struct{ text []byte }
 
 // maxWords bounds it, in bytes.

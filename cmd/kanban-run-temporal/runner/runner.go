@@ -170,7 +170,7 @@ func (r *Runner) decide(stop context.Context, dir string, call fleet.Call, s sum
 	return r.start(stop, dir, call.Job)
 }
 
-// acknowledge has kanban-run journal a decision.
+// acknowledge makes a decision through kanban-run ack, which journals it.
 func (r *Runner) acknowledge(stop context.Context, dir, board string, d fleet.Decision) error {
 	args := []string{"ack"}
 	if d.Note != "" {

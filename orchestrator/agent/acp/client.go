@@ -28,7 +28,7 @@ const (
 	lateWait   = 300 * time.Millisecond // for output that is under way when the agent has ended
 )
 
-// ClientMain starts the agent that args name behind their flags, in the current directory, prompts
+// ClientMain starts the agent that args name after their flags, in the current directory, prompts
 // it with stdin, and prints one event a line. A client that stays prompts it with each line of
 // stdin. ClientMain returns the exit status: 0 once the last turn has ended, 1 after a failure, 2
 // for a wrong command line.

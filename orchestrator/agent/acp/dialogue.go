@@ -75,7 +75,7 @@ func (d *dialogue) runSession(ctx context.Context, conn *acp.ClientSideConnectio
 	}
 }
 
-// prompt has the agent take one turn.
+// prompt starts one turn of the agent and waits for its end.
 func (d *dialogue) prompt(ctx context.Context, conn *acp.ClientSideConnection, id acp.SessionId, text string) error {
 	d.startPrompt(id)
 	answer, err := conn.Prompt(ctx, acp.PromptRequest{SessionId: id, Prompt: []acp.ContentBlock{acp.TextBlock(text)}})

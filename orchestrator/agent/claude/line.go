@@ -103,7 +103,7 @@ type result struct {
 	APIError       string                `json:"api_error"`
 	Usage          usage                 `json:"usage"`
 	CostUSD        price                 `json:"total_cost_usd"`
-	Turns          *int                  `json:"num_turns"` // of the model; 0 after a command like /cost
+	Turns          *int                  `json:"num_turns"` // of the model; 0 after /cost
 	Since          map[string]modelUsage `json:"model_usage_since_last_result"`
 }
 

@@ -62,7 +62,7 @@ const (
 		"address of its provider"
 )
 
-// remedyFor returns the remedy for a wrong setting; "" where it may be the provider's fault.
+// remedyFor returns the remedy for a wrong setting; "" if it may be the provider's fault.
 func remedyFor(text string) string {
 	switch {
 	case strings.Contains(text, "Missing environment variable"):

@@ -115,7 +115,7 @@ func (r *reader) endItem(i item) {
 	case i.Type == "reasoning":
 		r.Emit(agent.Event{Kind: agent.Writing})
 	case i.Type == "error":
-		// No fault of the turn: an unknown model's name is said in this way.
+		// No fault of the turn: codex also reports an unknown model in this way.
 		r.Emit(agent.Event{Kind: agent.Text, Text: agent.EventText("warning: " + i.Message)})
 	}
 }
