@@ -242,7 +242,7 @@ type Tool struct {
 	Tested  string            // the version that the adapter was tested with
 	Options []string          // needed by the adapter, as the program's help spells them
 	Help    []string          // arguments that print that help; --version prints its version
-	Ignores []string          // options of a role that it ignores: tools, by other names, and model
+	Ignores []string          // ignored options of a role: tools, named otherwise here, and model
 	Keys    []string          // variables that it needs though they look secret; * matches any text
 	Env     map[string]string // variables that it gets unless they are set
 	Resumes bool              // it goes on in a session that an earlier call has named
