@@ -21,6 +21,26 @@ func ackCommand() command {
 		name:    "ack",
 		args:    "BOARD [retry|accept|release|restart|continue|forced-finalize]",
 		summary: "decide about a board that waits for a person",
+		long: `
+The decisions are those of the Lead, the person whose board it is.
+
+A frozen board (exit code 5) stays frozen until you have looked at it, mended it if need be, and acknowledged it. That is so
+when the board and the Manager, or the board and the journal, disagree, when the records of the journal contradict each other,
+and when two runs took one board. -n shows what changed and what your decision would change, and writes nothing. Of a board
+whose file was changed, ack BOARD accept lets the file stand, as ack BOARD does, and ack BOARD retry puts it back as the turn
+began. Where a run was killed and it cannot be told whether the agent or a person ended the board since (exit code 3), you have
+to choose one of the two.
+
+A board that the Manager ended with blocked, error or escalate (exit code 3), or that is complete with tasks that are not ok,
+needs a choice: ack BOARD retry makes the task current again, so that the next run goes on with it; ack BOARD accept ends the
+board as it stands. Without a choice, ack shows it. Both take the field ended off the board.
+
+A task whose work goes round in circles is in quarantine: ack BOARD release ends that, also while the run works. With watch:
+{coordinator: person} a hung agent is ended only with your consent: ack BOARD restart gives it, while the run works; ack BOARD
+continue leaves the agent alone. ack BOARD forced-finalize lets a team be deleted without the members that never answered the request to
+shut down (kanban-run teardown). kanban-run inbox shows what waits.
+
+What changed, or what your decision changes, is shown as a diff; the decision is journaled.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			note := flags.StringP("message", "m", "", "a note for the journal: `TEXT`")

@@ -25,6 +25,14 @@ func checkCommand() command {
 		name:    "check",
 		args:    "[--fix] [--agents] BOARD...",
 		summary: "say what is wrong or odd about boards, or about the agents",
+		long: `
+Exit code 0: nothing about the board or its tasks stops a run. A warning is something odd that a run puts up with, or
+something that is missing on this machine, such as an agent's command. Exit code 2: a run would refuse the board.
+--fix repairs what is safe: an unquoted value that holds a colon becomes a | block, a bare current gets its folder. All other
+bytes stay as they are.
+--agents looks at the program of every role, with a board or without one: whether it is there, whether its version is the one
+that kanban-run was tested with (another is a warning), and whether it has the options that are needed. It is asked for its
+version and its help, which costs nothing.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir", "roles", "agent", "exec", "stub")
 			fix := flags.Bool("fix", false, "repair what is safe")

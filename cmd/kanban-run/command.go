@@ -53,6 +53,7 @@ type command struct {
 	name       string
 	args       string // its arguments in the usage line
 	summary    string
+	long       string
 	agents     bool   // it starts agents, so it runs under a guardian
 	resumeHint string // the next action of a person after it was killed
 	keys       bool   // it takes the terminal for itself

@@ -1,17 +1,11 @@
 package main
 
 import (
-	"embed"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/pflag"
 )
-
-// helpTexts holds, in NAME.txt, the part of a command's help between its usage and its flags.
-//
-//go:embed help/*.txt
-var helpTexts embed.FS
 
 const about = "kanban-run runs a board of tasks through AI coding agents, unattended, and tells the truth " +
 	"about what happened.\n" + `
@@ -41,8 +35,8 @@ func writeHelp(t *terminal) error {
 func (c command) writeHelp(t *terminal, flags *pflag.FlagSet) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nusage: kanban-run %s\n", c.summary, strings.TrimSpace(c.name+" "+c.args))
-	if text, err := helpTexts.ReadFile("help/" + c.name + ".txt"); err == nil {
-		b.WriteString("\n" + string(text))
+	if c.long != "" {
+		b.WriteString("\n" + strings.TrimSpace(c.long) + "\n")
 	}
 	if flags.HasAvailableFlags() {
 		b.WriteString("\nflags:\n" + flags.FlagUsagesWrapped(110))

@@ -20,6 +20,8 @@ import (
 func inboxCommand() command {
 	return command{
 		name: "inbox", args: "BOARD...", summary: "what waits for your decision",
+		long: `
+Exit code 3 says that something waits, 0 that nothing does. kanban-run ack decides it.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			return func(t *terminal, args []string) (int, error) {

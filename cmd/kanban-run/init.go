@@ -26,6 +26,10 @@ var startFiles embed.FS
 func initCommand() command {
 	return command{
 		name: "init", args: "[DIR]", summary: "a board and a task to start from",
+		long: `
+Writes kanban.yaml, a first task, .kanban-run.yaml and an example of a role of your own into DIR (default: here). The settings name the
+agent that is installed for the work, and walk, a Manager without a model; without one an example of an agent works, so that the board runs at
+once. Nothing that exists is touched.`,
 		setup: func(*pflag.FlagSet) func(*terminal, []string) (int, error) {
 			return func(t *terminal, args []string) (int, error) {
 				dir := "."

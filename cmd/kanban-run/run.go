@@ -32,6 +32,14 @@ func runCommand() command {
 		summary:    "run boards",
 		agents:     true,
 		resumeHint: "a board goes on with the same command",
+		long: `
+A board is kanban.yaml, or Markdown with YAML frontmatter. Its fields: phase, sub_phase, current (the path of the current
+task, or null), tasks (a list), and any that you add. Each round gives the current task to the agent of its role, and then
+asks the Manager for the next one. The run ends when current is null or phase is complete. Run the same command again after
+an interruption: it goes on where it was.
+
+The program of a role: --exec ROLE='COMMAND' or --agent ROLE=ADAPTER, else --exec or --agent, which is for every role, the Manager
+too, else the role file, else .kanban-run.yaml, else claude.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags)
 			o := outputFlags(flags)

@@ -274,6 +274,8 @@ func stubFolder() (dir string, remove func() error) {
 func configCommand() command {
 	return command{
 		name: "config", summary: "print the settings and where each came from",
+		long: "Flags win over KANBAN_RUN_* variables, these over .kanban-run.yaml in the work directory, " +
+			"that over the defaults.",
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags)
 			asJSON := flags.Bool("json", false, "print one JSON array")

@@ -25,6 +25,10 @@ import (
 func statusCommand() command {
 	return command{
 		name: "status", args: "BOARD...", summary: "where the runs of boards stand, from their journals",
+		long: `
+It says how each board stands, what it cost, what an agent does now, what a run would do next, and where each task stands. --watch
+draws that anew every second until no run is at work, or q, also of runs that another person started: of one board its tasks, of
+several a line each, those that need you first.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			asJSON := flags.Bool("json", false, "print one JSON object for each board")
@@ -156,6 +160,16 @@ func listTasks(b *board.Board, tasks *report.Tasks, h flow.History) []report.Tas
 func logCommand() command {
 	return command{
 		name: "log", args: "BOARD", summary: "what happened to a board, from its journal",
+		long: `
+--verify reads the whole journal, changes nothing, and says what it found: exit code 0 when it is sound, 1 when it is damaged
+(with the byte where the damage begins), 5 when the board is frozen and waits for kanban-run ack, for whatever reason.
+
+A line has its time, the number of its step where a new one begins, a sign (✓ good, ! look at it, ✗ bad), and what came of it. At
+a terminal long lines are cut, in a pipe they are whole.
+
+-f goes on with what happens next, and ends with the run. What kanban-run notes for itself, such as owners, snapshots and
+writes of the board, is shown with --verbose, and every record's number, epoch and kind; --json has everything. --events shows also what the agents did: the tools that
+they used, what they said, and the retries of their providers.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			asJSON := flags.Bool("json", false, "print one JSON event a line, as run --json does")

@@ -15,6 +15,10 @@ func teardownCommand() command {
 		name:    "teardown",
 		args:    "BOARD",
 		summary: "end the team of a board: check that all is done, archive and remove its runs",
+		long: `
+It checks what seed 002 asks for: the board is over, its journal contradicts nothing, no step is open, and all members of the team have
+shut down. Exit code 0 says that the folder of its runs may go (READY_TO_DELETE), 3 that something is in the way. --delete packs it into one
+archive beside it, and removes it; the board and its tasks stay.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			remove := flags.Bool("delete", false,
