@@ -73,7 +73,8 @@ func (f *fields) readAssignments(value *yaml.Node) map[string]string {
 				k.Value)
 		}
 		if strings.ContainsRune(v.Value, 0) {
-			f.fail(v, "remove the character", "env.set: the value of %s holds a NUL character, which no variable can", k.Value)
+			f.fail(v, "remove the character",
+				"env.set: the value of %s holds a NUL character, which no variable can", k.Value)
 		}
 		set[k.Value] = v.Value
 		if v.Tag == "!!null" {

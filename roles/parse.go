@@ -20,8 +20,8 @@ import (
 
 // knownKeys are the keys of a role file that kanban-run reads.
 var knownKeys = [...]string{"name", "description", "agent", "command", "args", "model", "tools", "timeout", "grace",
-	"env",
-	"disallowedTools", "permission", "max_turns", "max_cost", "mcp_config", "review", "review_rounds", "accepts", "watch"}
+	"env", "disallowedTools", "permission", "max_turns", "max_cost", "mcp_config", "review", "review_rounds",
+	"accepts", "watch"}
 
 // foreignKeys are keys of other tools' agent files that look like misspelt keys of ours.
 var foreignKeys = [...]string{"mode", "agents", "maxTurns"}
@@ -169,7 +169,7 @@ func (f *fields) readName(file string) string {
 }
 
 // isRoleName reports whether a name is words with one space between, of letters and digits of all
-// scripts, and of _, . and - behind the first character.
+// scripts, and of _, . and - after the first character.
 func isRoleName(name string) bool {
 	first, _ := utf8.DecodeRuneInString(name)
 	return isLetter(first) && !slices.ContainsFunc(strings.Split(name, " "), func(word string) bool {
@@ -278,7 +278,8 @@ func (f *fields) readDuration(name string) *time.Duration {
 		return nil
 	}
 	d, err := time.ParseDuration(f.readText(name))
-	if err != nil || d < 0 || d == 0 && strings.ContainsAny(value.Value, "123456789") { // less than a nanosecond
+	tooSmall := d == 0 && strings.ContainsAny(value.Value, "123456789") // less than a nanosecond
+	if err != nil || d < 0 || tooSmall {
 		f.fail(value, fmt.Sprintf("write a number with its unit, for example %s: 90s, 30m or 1h30m", name),
 			"%s: %q is no duration", name, value.Value)
 	}
@@ -293,7 +294,7 @@ var permissions = map[string]string{
 	"full": "full", "bypasspermissions": "full", "auto": "edit", "danger-full-access": "full",
 }
 
-// ParsePermission is one of these words as read-only, edit or full; "" for any other word.
+// ParsePermission translates such a word to read-only, edit or full, and another one to "".
 func ParsePermission(word string) string { return permissions[strings.ToLower(word)] }
 
 // readPermission also reads permissionMode, the key of a sub-agent's file.
@@ -370,7 +371,8 @@ func (f *fields) readReview() (review Review) {
 			}
 		case "permission":
 			if review.Permission = ParsePermission(v.Value); review.Permission == "" {
-				f.fail(v, "write permission: read-only, edit or full", "review.permission: %q is no permission", v.Value)
+				f.fail(v, "write permission: read-only, edit or full", "review.permission: %q is no permission",
+					v.Value)
 			}
 		case "supervisor":
 			if err := v.Decode(&review.Supervisor); err != nil {
@@ -383,7 +385,7 @@ func (f *fields) readReview() (review Review) {
 	return review
 }
 
-// readAccepts reads which optional fields of the input the role takes.
+// readAccepts reads the optional fields of the input that the role takes.
 func (f *fields) readAccepts(r *Role) {
 	const fix = "write accepts: [feedback], or for the Manager accepts: [anomalies]"
 	value := f.lookUp("accepts")

@@ -22,15 +22,15 @@ import (
 
 // Role is the start and the prompt of one kind of agent.
 type Role struct {
-	Name        string // as in tasks, in any case; an embedded role's spelling wins over its replacement's
+	Name        string // as in tasks, in any case; a replacement gets the embedded spelling
 	Description string
 	Agent       string         // adapter, in lower case; "" leaves it to the settings
 	Model       string         // "" is the adapter's own default; "inherit" reads as ""
-	Command     []string       // program and fixed arguments of an exec agent; nil when the file names none
+	Command     []string       // program and fixed arguments of an exec agent; nil without one
 	Args        []string       // appended to the adapter's command line
-	Tools       []string       // nil: all of the adapter's; empty: none
+	Tools       []string       // nil: all of the adapter's; empty: no tool
 	Denied      []string       // tools that it must not use
-	Timeout     *time.Duration // of one attempt; nil leaves it to the settings, zero means none
+	Timeout     *time.Duration // of one attempt; nil leaves it to the settings, zero is no limit
 	Grace       *time.Duration // between TERM and KILL; nil leaves it to the settings
 	Env         Env
 	Permission  string // read-only, edit or full; "" leaves it to the adapter
@@ -38,22 +38,26 @@ type Role struct {
 	MaxCost     int64  // of one attempt, in millionths of a US dollar; 0: no limit
 	MCPConfig   string // a file that names MCP servers, from the work directory
 	Review      Review
-	Rounds      int                 // how often a review may send the work back; 0 leaves it to the program
-	Feedback    bool                // accepts feedback: its input may say why its earlier work was sent back
-	Anomalies   bool                // accepts anomalies: a Manager's input may say that a task is not done, since its agent was ended
-	Watch       []frontmatter.Value // how its agents are watched, in place of the settings; named below watch, "" for watch: off
-	WatchAs     string              // whose stages its agents have: coder, reviewer or lead; "" leaves it to the program
-	Prompt      string              // the file's body with LF line ends, without blank lines around it
-	File        string              // the path that was read, or "embedded:manager.md"
+	Rounds      int  // the times a review may send the work back; 0 leaves it to the program
+	Feedback    bool // accepts feedback: the reason why its earlier work was sent back
+	// Anomalies: a Manager accepts anomalies, the tasks that are not done because their agent was
+	// ended.
+	Anomalies bool
+	// Watch holds its settings of the watch, named below watch, "" for watch: off. They replace the
+	// general ones.
+	Watch   []frontmatter.Value
+	WatchAs string // the stages of its agents: coder, reviewer or lead; "" leaves it to the program
+	Prompt  string // the file's body with LF line ends, without blank lines around it
+	File    string // the path that was read, or "embedded:manager.md"
 }
 
 // IsBuiltIn reports whether the role comes from the program and not from a file.
 func (r Role) IsBuiltIn() bool { return strings.HasPrefix(r.File, embeddedPrefix) }
 
-// Review says what looks at the work before the agent's reply counts: seed 003. The command comes
+// Review is the check of the work before the agent's reply counts: seed 003. The command comes
 // first.
 type Review struct {
-	Command    []string // accepts the work by its exit status 0; nil: none
+	Command    []string // accepts the work by its exit status 0; nil without one
 	Supervisor bool     // in a fork of the agent's session
 	Permission string   // of the supervisor; "" leaves it to its prompt's file
 }
@@ -61,11 +65,11 @@ type Review struct {
 // IsSet reports whether the work is reviewed at all.
 func (r Review) IsSet() bool { return r.Supervisor || len(r.Command) > 0 }
 
-// Env says which variables an agent gets beyond the harmless ones.
+// Env is a rule for the variables that an agent gets beyond the harmless ones.
 type Env struct {
 	Pass []string          // names that pass although they look secret; * matches any letters
 	Set  map[string]string // given to the agent, whether the runner has it or not
-	Only []string          // the strict list: no other variable passes; nil for none, never empty
+	Only []string          // strict: only these variables pass; nil without a list, never empty
 }
 
 // Set holds the roles of one run, found by name in any case.
@@ -174,7 +178,7 @@ func (s *Set) addFile(path string, here map[string]string) error {
 	return nil
 }
 
-// builtIn returns the embedded roles, which are read once and shared by all sets.
+// builtIn returns the embedded roles, parsed once and shared by all sets.
 var builtIn = sync.OnceValues(func() (all []Role, err error) {
 	names, err := fs.Glob(embedded, "*.md")
 	if err != nil {

@@ -2,8 +2,8 @@ package roles
 
 import "slices"
 
-// readWatch reads how the role's agents are watched. What the values mean is checked
-// where the role is played.
+// readWatch reads the settings of the watch of the role's agents. Their values are checked when the
+// role is played.
 func (f *fields) readWatch(r *Role) {
 	for _, v := range f.doc.Flatten(f.lookUp("watch")) {
 		if v.Name != "as" {

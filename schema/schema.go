@@ -72,9 +72,9 @@ func Source(name string) ([]byte, error) {
 	return data, nil
 }
 
-// Validate returns the places where v breaks the named schema, in a fixed order; none when v is
-// valid. v is decoded JSON or YAML: maps, slices, strings, numbers, booleans, dates and nil.
-// Errors: *UnknownError, or a v with other types in it.
+// Validate returns the places where v breaks the named schema, in a fixed order; the list is empty
+// if v is valid. v is decoded JSON or YAML: maps, slices, strings, numbers, booleans, dates and
+// nil. Errors: *UnknownError, or a v with other types in it.
 func Validate(name string, v any) ([]Violation, error) {
 	load, ok := schemas[name]
 	if !ok {

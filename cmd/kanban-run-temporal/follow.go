@@ -17,14 +17,14 @@ import (
 	"kanban-run/cmd/kanban-run-temporal/fleet"
 )
 
-// progress is how a workflow stands.
+// progress is the state of a workflow.
 type progress struct {
 	closed        bool
 	status        enums.WorkflowExecutionStatus
 	outcome, text string
 	hint          string
 	runs          int    // that have ended
-	trouble       string // why no worker could run it when one last tried; "": none had trouble
+	trouble       string // the reason why the last worker to try could not run it; "" without one
 }
 
 func look(stop context.Context, c *server, j fleet.Job) (progress, error) {
@@ -41,15 +41,22 @@ func look(stop context.Context, c *server, j fleet.Job) (progress, error) {
 	if decoder == nil {
 		decoder = converter.GetDefaultDataConverter()
 	}
-	for name, value := range map[string]any{fleet.OutcomeMemo: &s.outcome, fleet.TextMemo: &s.text, fleet.HintMemo: &s.hint, fleet.RunsMemo: &s.runs} {
+	for name, value := range map[string]any{
+		fleet.OutcomeMemo: &s.outcome,
+		fleet.TextMemo:    &s.text,
+		fleet.HintMemo:    &s.hint,
+		fleet.RunsMemo:    &s.runs,
+	} {
 		if p := info.GetMemo().GetFields()[name]; p != nil {
 			if err := decoder.FromPayload(p, value); err != nil {
 				return s, err
 			}
 		}
 	}
-	ended := s.status == enums.WORKFLOW_EXECUTION_STATUS_TERMINATED || s.status == enums.WORKFLOW_EXECUTION_STATUS_CANCELED
-	if ended || s.closed && (s.outcome == "" || s.outcome == fleet.Running) { // it could say nothing
+	ended := s.status == enums.WORKFLOW_EXECUTION_STATUS_TERMINATED ||
+		s.status == enums.WORKFLOW_EXECUTION_STATUS_CANCELED
+	// The workflow had no time to note its own end.
+	if ended || s.closed && (s.outcome == "" || s.outcome == fleet.Running) {
 		s.outcome, s.hint, s.text = fleet.Stopped, "", "the workflow is "+strings.ToLower(s.status.String())
 	}
 	s.text, s.hint = plain(s.text), plain(s.hint)
@@ -61,8 +68,8 @@ func look(stop context.Context, c *server, j fleet.Job) (progress, error) {
 	return s, nil
 }
 
-// plain takes out of a text what would steer a terminal: agents, and other users of
-// the server, have written it.
+// plain replaces the characters that would control a terminal: agents, and other users of the
+// server, have written the text.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -72,7 +79,7 @@ func plain(s string) string {
 	}, s)
 }
 
-// decide passes a decision on to a board that waits for one, and waits until its workflow has it.
+// decide sends a decision to a board that waits for one, and waits until its workflow has it.
 func decide(stop context.Context, c *server, j fleet.Job, d fleet.Decision) error {
 	s, err := look(stop, c, j)
 	if err != nil {
@@ -101,10 +108,10 @@ func decide(stop context.Context, c *server, j fleet.Job, d fleet.Decision) erro
 	return nil
 }
 
-// waitPause is the time between two looks at boards that are waited for.
+// waitPause is the time between two polls of the server.
 const waitPause = 3 * time.Second
 
-// awaitAll waits for boards, says how each stands, and returns the exit code of the worst.
+// awaitAll waits for boards, prints the end of each, and returns the exit code of the worst.
 func awaitAll(stop context.Context, c *server, jobs []fleet.Job) (code int, err error) {
 	open := slices.Clone(jobs)
 	told := map[string]string{} // trouble, by board
@@ -141,16 +148,27 @@ func awaitAll(stop context.Context, c *server, jobs []fleet.Job) (code int, err 
 	}
 }
 
-// exitCode is kanban-run's for an outcome.
+// exitCode returns kanban-run's exit code for an outcome.
 func exitCode(outcome string) int {
-	codes := map[string]int{fleet.Complete: 0, fleet.Failed: 1, fleet.Invalid: 2, fleet.NeedsPerson: 3, fleet.Exhausted: 4, fleet.Frozen: 5, fleet.Owned: 6, fleet.Limited: 7, fleet.Killed: 137, fleet.Stopped: 143}
+	codes := map[string]int{
+		fleet.Complete:    0,
+		fleet.Failed:      1,
+		fleet.Invalid:     2,
+		fleet.NeedsPerson: 3,
+		fleet.Exhausted:   4,
+		fleet.Frozen:      5,
+		fleet.Owned:       6,
+		fleet.Limited:     7,
+		fleet.Killed:      137,
+		fleet.Stopped:     143,
+	}
 	if code, known := codes[outcome]; known {
 		return code
 	}
 	return 1
 }
 
-// rank is higher for a worse exit code, as kanban-run has it for several boards.
+// rank orders exit codes by severity, as kanban-run does for several boards; the worst is highest.
 func rank(code int) int {
 	return slices.Index([]int{0, 7, 3, 4, 6, 5, 2, 1, 137, 143}, code)
 }

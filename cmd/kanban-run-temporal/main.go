@@ -43,8 +43,8 @@ func (e *usageError) Error() string { return e.text }
 
 func main() { os.Exit(run(os.Args[1:])) }
 
-// run returns the exit code: 0, 1 after an error, 2 for a wrong use; of submit
-// --wait that of the worst board.
+// run returns the exit code: 0, 1 after an error, 2 for a wrong use; for submit --wait that of the
+// worst board.
 func run(args []string) int {
 	if len(args) == 0 {
 		fmt.Fprint(os.Stderr, usage)
@@ -77,12 +77,13 @@ func run(args []string) int {
 	}
 }
 
-// newFlags has the flags that both commands share.
+// newFlags declares the flags that both commands share.
 func newFlags(name, about string) (flags *pflag.FlagSet, queue *string) {
 	flags = pflag.NewFlagSet(name, pflag.ContinueOnError)
 	flags.SortFlags = false
 	flags.Usage = func() { fmt.Printf("%s\n\nflags:\n%s", strings.TrimSpace(about), flags.FlagUsagesWrapped(120)) }
-	return flags, flags.StringP("queue", "q", fleet.Queue, "task queue of Temporal: a board that needs a capability, such as gpu, is handed in at a queue of workers that have it")
+	return flags, flags.StringP("queue", "q", fleet.Queue, "task queue of Temporal: a board that needs a "+
+		"capability, such as gpu, is handed in at a queue of workers that have it")
 }
 
 func parse(flags *pflag.FlagSet, args []string) error {
@@ -93,7 +94,7 @@ func parse(flags *pflag.FlagSet, args []string) error {
 	return &usageError{err.Error(), "kanban-run-temporal " + flags.Name() + " --help"}
 }
 
-// server is a Temporal server.
+// server is a client of a Temporal server, and its options.
 type server struct {
 	client.Client
 	options client.Options
@@ -105,14 +106,17 @@ func connect(ctx context.Context) (*server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read Temporal's settings: %w", err)
 	}
-	options.Logger = log.NewStructuredLogger(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	options.Logger = log.NewStructuredLogger(slog.New(slog.NewTextHandler(os.Stderr,
+		&slog.HandlerOptions{Level: slog.LevelWarn})))
 	c, err := client.DialContext(ctx, options)
 	if err != nil {
 		address := options.HostPort
 		if address == "" {
 			address = client.DefaultHostPort
 		}
-		return nil, fmt.Errorf("no Temporal server answers at %s: %w\nhint: TEMPORAL_ADDRESS names another one; temporal server start-dev starts one on this machine", address, err)
+		return nil, fmt.Errorf("no Temporal server answers at %s: %w\n"+
+			"hint: TEMPORAL_ADDRESS names another one; temporal server start-dev starts one on this machine",
+			address, err)
 	}
 	return &server{c, options}, nil
 }

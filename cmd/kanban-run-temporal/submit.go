@@ -32,15 +32,16 @@ A board that is handed in already is left as it is; one whose workflow has ended
 --ack passes a decision on to a board that waits for one: CHOICE is that of kanban-run ack (retry, accept, release, forced-finalize), or
 is left out where it needs none.`
 
-// choices are those of kanban-run ack that a board that stands still can wait for.
+// choices returns the choices of kanban-run ack for a board without a run.
 func choices() []string { return []string{"retry", "accept", "release", "forced-finalize"} }
 
-// none is --ack without a choice: pflag needs a word for it.
+// none stands for --ack without a choice, for which pflag needs a value.
 const none = "none"
 
 func submit(args []string) (code int, err error) {
 	flags, queue := newFlags("submit", submitUsage)
-	wait := flags.BoolP("wait", "w", false, "wait until each board is complete, waits for a person or has failed, and exit with kanban-run's exit code of the worst")
+	wait := flags.BoolP("wait", "w", false, "wait until each board is complete, waits for a person or has "+
+		"failed, and exit with kanban-run's exit code of the worst")
 	ack := flags.String("ack", "", "pass the decision `CHOICE` on")
 	flags.Lookup("ack").NoOptDefVal = none
 	note := flags.StringP("message", "m", "", "`NOTE` to the decision, for the board's journal")
@@ -55,7 +56,8 @@ func submit(args []string) (code int, err error) {
 	defer cancel()
 	decides := flags.Changed("ack")
 	if decides && *ack != none && !slices.Contains(choices(), *ack) {
-		return 0, &usageError{fmt.Sprintf("there is no choice %q", *ack), "--ack alone, or --ack=" + strings.Join(choices(), ", --ack=")}
+		return 0, &usageError{fmt.Sprintf("there is no choice %q", *ack),
+			"--ack alone, or --ack=" + strings.Join(choices(), ", --ack=")}
 	}
 	c, err := connect(stop)
 	if err != nil {
@@ -74,13 +76,15 @@ func submit(args []string) (code int, err error) {
 	return awaitAll(stop, c, jobs)
 }
 
-// jobsOf reads the arguments.
+// jobsOf parses the arguments.
 func jobsOf(args []string) ([]fleet.Job, error) {
 	if len(args) < 2 {
-		return nil, &usageError{"a repository and a board are needed", "kanban-run-temporal submit https://host/team/project.git kanban.yaml"}
+		return nil, &usageError{"a repository and a board are needed",
+			"kanban-run-temporal submit https://host/team/project.git kanban.yaml"}
 	}
 	if i := slices.IndexFunc(args, func(a string) bool { return slices.Contains(choices(), a) }); i >= 0 {
-		return nil, &usageError{fmt.Sprintf("%q stands where a board or a repository is expected", args[i]), "write --ack=" + args[i]}
+		return nil, &usageError{fmt.Sprintf("%q stands where a board or a repository is expected", args[i]),
+			"write --ack=" + args[i]}
 	}
 	repository := args[0]
 	if info, err := os.Stat(repository); err == nil && info.IsDir() {
@@ -99,7 +103,7 @@ func jobsOf(args []string) ([]fleet.Job, error) {
 	return jobs, nil
 }
 
-// each does something with all jobs, and joins the errors.
+// each calls do for all jobs, and joins the errors.
 func each(jobs []fleet.Job, do func(fleet.Job) error) error {
 	var errs []error
 	for _, j := range jobs {
@@ -139,19 +143,25 @@ func hand(stop context.Context, c *server, queue string, jobs []fleet.Job) error
 	return err
 }
 
-// warnOfQueue says so when no worker waits at a queue: boards would wait without a word.
+// warnOfQueue warns that no worker polls a queue, where boards would wait silently.
 func warnOfQueue(stop context.Context, c *server, queue string) {
 	d, err := c.DescribeTaskQueue(stop, queue, enums.TASK_QUEUE_TYPE_ACTIVITY)
 	if err == nil && len(d.GetPollers()) == 0 {
-		fmt.Fprintf(os.Stderr, "warning: no worker waits at the queue %s; the boards begin when one does: kanban-run-temporal worker --queue %s\n", queue, queue)
+		fmt.Fprintf(os.Stderr, "warning: no worker waits at the queue %s; the boards begin when one does: "+
+			"kanban-run-temporal worker --queue %s\n", queue, queue)
 	}
 }
 
-// addAttributes has the server know the search attributes. A server that does not let
-// this user add them gets none.
+// addAttributes reports whether the server knows the search attributes, and adds those it lacks. If
+// this user may not add them, boards have no search attributes.
 func addAttributes(stop context.Context, c *server) bool {
-	const key, number, whole = enums.INDEXED_VALUE_TYPE_KEYWORD, enums.INDEXED_VALUE_TYPE_DOUBLE, enums.INDEXED_VALUE_TYPE_INT
-	wanted := map[string]enums.IndexedValueType{fleet.OutcomeAttribute.GetName(): key, fleet.CostAttribute.GetName(): number, fleet.StepAttribute.GetName(): whole}
+	const key, number, whole = enums.INDEXED_VALUE_TYPE_KEYWORD, enums.INDEXED_VALUE_TYPE_DOUBLE,
+		enums.INDEXED_VALUE_TYPE_INT
+	wanted := map[string]enums.IndexedValueType{
+		fleet.OutcomeAttribute.GetName(): key,
+		fleet.CostAttribute.GetName():    number,
+		fleet.StepAttribute.GetName():    whole,
+	}
 	if known, err := c.GetSearchAttributes(stop); err == nil {
 		for name := range known.GetKeys() {
 			delete(wanted, name)
@@ -161,10 +171,15 @@ func addAttributes(stop context.Context, c *server) bool {
 		return true
 	}
 	namespace := cmp.Or(c.options.Namespace, client.DefaultNamespace)
-	_, err := c.OperatorService().AddSearchAttributes(stop, &operatorservice.AddSearchAttributesRequest{Namespace: namespace, SearchAttributes: wanted})
+	_, err := c.OperatorService().AddSearchAttributes(stop, &operatorservice.AddSearchAttributesRequest{
+		Namespace:        namespace,
+		SearchAttributes: wanted,
+	})
 	if err == nil || errors.As(err, new(*serviceerror.AlreadyExists)) {
 		return true
 	}
-	fmt.Fprintf(os.Stderr, "warning: the server does not know the search attributes, and does not let them be added: %v\nhint: temporal operator search-attribute create --name KanbanOutcome --type Keyword --name KanbanCost --type Double --name KanbanStep --type Int\n", err)
+	fmt.Fprintf(os.Stderr, "warning: the server does not know the search attributes, and does not let them "+
+		"be added: %v\nhint: temporal operator search-attribute create --name KanbanOutcome --type Keyword "+
+		"--name KanbanCost --type Double --name KanbanStep --type Int\n", err)
 	return false
 }

@@ -29,16 +29,18 @@ It waits for boards at a queue of the server, and runs each with kanban-run in a
 board/NAME of its repository, so that any worker can go on with it. The flags behind -- are for kanban-run on every board: agents, limits.
 SIGTERM and Ctrl-C end it: its boards stop, resumable, and other workers go on with them.`
 
-// stopTime is how long a worker waits for its boards to stop, and tells the server about it.
+// stopTime bounds the wait of a worker for its boards to stop and the server to learn of it.
 const stopTime = 45 * time.Second
 
 func runWorker(args []string) error {
 	flags, queue := newFlags("worker", workerUsage)
-	repositories := flags.StringArrayP("repository", "r", nil, "`ADDRESS` of a repository whose boards are run; https://host/team/ stands for all that begin so. May be repeated")
+	repositories := flags.StringArrayP("repository", "r", nil, "`ADDRESS` of a repository whose boards are "+
+		"run; https://host/team/ stands for all that begin so. May be repeated")
 	jobs := flags.IntP("jobs", "j", 1, "run up to `N` boards side by side")
 	folder := flags.String("work", "work", "`DIR` for the clones; workers do not share it")
 	program := flags.String("kanban-run", "kanban-run", "`PATH` of the program")
-	lease := flags.Duration("lease", 45*time.Second, "a worker that the server has not heard of for this time has lost its boards; it stops them before")
+	lease := flags.Duration("lease", 45*time.Second,
+		"a worker that the server has not heard of for this time has lost its boards; it stops them before")
 	own, rest := args, []string(nil)
 	if i := slices.Index(args, "--"); i >= 0 {
 		own, rest = args[:i], args[i+1:]
@@ -51,7 +53,8 @@ func runWorker(args []string) error {
 	}
 	path, err := exec.LookPath(*program)
 	if err != nil {
-		return &usageError{fmt.Sprintf("there is no program %s: %v", *program, err), "install kanban-run, or name it with --kanban-run"}
+		return &usageError{fmt.Sprintf("there is no program %s: %v", *program, err),
+			"install kanban-run, or name it with --kanban-run"}
 	}
 	if err := runner.HideEnvironment(); err != nil {
 		return fmt.Errorf("hide this program's environment from agents: %w", err)
@@ -63,7 +66,15 @@ func runWorker(args []string) error {
 	}
 	stop, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
-	return work(stop, *queue, *jobs, &runner.Runner{Program: path, Flags: rest, Repositories: *repositories, Folder: clones, Lease: *lease, Name: runner.Name(), Log: log})
+	return work(stop, *queue, *jobs, &runner.Runner{
+		Program:      path,
+		Flags:        rest,
+		Repositories: *repositories,
+		Folder:       clones,
+		Lease:        *lease,
+		Name:         runner.Name(),
+		Log:          log,
+	})
 }
 
 func checkWorker(args, rest, repositories []string, jobs int, lease time.Duration) error {
@@ -71,21 +82,23 @@ func checkWorker(args, rest, repositories []string, jobs int, lease time.Duratio
 	case len(args) > 0:
 		return &usageError{fmt.Sprintf("%q is no flag of worker", args[0]), "flags for kanban-run come behind --"}
 	case len(repositories) == 0:
-		return &usageError{"a worker runs boards of the repositories that it is told, and was told none", "--repository ADDRESS"}
+		return &usageError{"a worker runs boards of the repositories that it is told, and was told none",
+			"--repository ADDRESS"}
 	case jobs < 1:
 		return &usageError{"--jobs has to be 1 at least", "-j 4 runs four boards side by side"}
 	case lease < 3*time.Second:
 		return &usageError{"--lease has to be 3s at least", "the default is 45s"}
 	}
 	for _, flag := range rest {
-		if name, _, _ := strings.Cut(flag, "="); name == "--checkpoint" || name == "--checkpoint-remote" || name == "--json" {
+		if name, _, _ := strings.Cut(flag, "="); name == "--checkpoint" || name == "--checkpoint-remote" ||
+			name == "--json" {
 			return &usageError{"the worker sets " + name + " itself", "leave it out"}
 		}
 	}
 	return nil
 }
 
-// work runs boards until stop ends, and the boards have stopped.
+// work runs boards until stop ends and the boards have stopped.
 func work(stop context.Context, queue string, jobs int, r *runner.Runner) error {
 	c, err := connect(stop)
 	if err != nil {
@@ -97,15 +110,19 @@ func work(stop context.Context, queue string, jobs int, r *runner.Runner) error 
 		Identity:                           r.Name,
 		MaxConcurrentActivityExecutionSize: jobs,
 		WorkerStopTimeout:                  stopTime,
-		MaxHeartbeatThrottleInterval:       r.Lease / 3, // a heartbeat is tried for that long: after that its run is ended, before the lease is over
-		OnFatalError:                       func(err error) { failed <- err },
+		// A heartbeat is retried for that time: then the run is ended, before the lease is over.
+
+		MaxHeartbeatThrottleInterval: r.Lease / 3,
+		OnFatalError:                 func(err error) { failed <- err },
 	})
-	w.RegisterWorkflowWithOptions(fleet.Boards{Lease: r.Lease}.Board, workflow.RegisterOptions{Name: fleet.WorkflowType})
+	w.RegisterWorkflowWithOptions(fleet.Boards{Lease: r.Lease}.Board,
+		workflow.RegisterOptions{Name: fleet.WorkflowType})
 	w.RegisterActivityWithOptions(r.Run, activity.RegisterOptions{Name: fleet.RunActivity})
 	if err := w.Start(); err != nil {
 		return err
 	}
-	r.Log.Info("waits for boards", "queue", queue, "repositories", strings.Join(r.Repositories, " "), "jobs", jobs, "clones", r.Folder.Path)
+	r.Log.Info("waits for boards", "queue", queue, "repositories", strings.Join(r.Repositories, " "), "jobs",
+		jobs, "clones", r.Folder.Path)
 	select {
 	case <-stop.Done():
 		r.Log.Info("stops its boards")

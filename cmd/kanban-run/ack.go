@@ -18,7 +18,9 @@ import (
 
 func ackCommand() command {
 	return command{
-		name: "ack", args: "BOARD [retry|accept|release|restart|continue|forced-finalize]", summary: "decide about a board that waits for a person",
+		name:    "ack",
+		args:    "BOARD [retry|accept|release|restart|continue|forced-finalize]",
+		summary: "decide about a board that waits for a person",
 		long: `
 The decisions are those of the Lead, the person whose board it is.
 
@@ -66,14 +68,18 @@ func choiceOf(args []string) (choice event.Choice, board []string, err error) {
 		return "", nil, err
 	}
 	switch string(choice) {
-	case "", string(event.Retry), string(event.Accept), string(event.ReleaseTasks), string(event.ForcedFinalize), string(event.ConsentRestart), string(event.ConsentContinue):
+	case "", string(event.Retry), string(event.Accept), string(event.ReleaseTasks),
+		string(event.ForcedFinalize), string(event.ConsentRestart), string(event.ConsentContinue):
 		return choice, args, nil
 	}
-	return "", nil, &usageError{text: fmt.Sprintf("ack: %s is no choice", choice), hint: "kanban-run inbox BOARD shows what waits, and the choices"}
+	return "", nil, &usageError{
+		text: fmt.Sprintf("ack: %s is no choice", choice),
+		hint: "kanban-run inbox BOARD shows what waits, and the choices",
+	}
 }
 
-// acknowledge makes a decision, or shows what there is to decide. A run that is at work is told;
-// one that ends meanwhile leaves the decision to this program.
+// acknowledge makes a decision, or with answer.Ask shows it. A run at work gets the decision as a
+// message; if it ends before it has taken it, this process makes the decision itself.
 func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) {
 	if err := refuseAgents(answer.Ask); err != nil {
 		return 0, err
@@ -103,8 +109,8 @@ func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) 
 	return code, printChoice(t, board, q)
 }
 
-// refuseAgents refuses a decision of the Lead to an agent, and to all that one
-// starts. A look is no decision.
+// refuseAgents returns an error to an agent and to its descendants: a decision is the Lead's alone.
+// Looking at one is allowed.
 func refuseAgents(looks bool) error {
 	if !looks && proc.IsMarked() {
 		return &undeliveredError{"an agent does not speak for a person", ""}
@@ -112,9 +118,9 @@ func refuseAgents(looks bool) error {
 	return nil
 }
 
-// missed says whether the run has ended before it took a decision.
+// missed reports whether the run ended before it took a decision.
 func (t *terminal) missed(board string, err error) bool {
-	owned, _ := inspect.IsOwned(board) // what is wrong with the board is told by the ledger
+	owned, _ := inspect.IsOwned(board) // the ledger reports a fault of the board
 	return errors.As(err, new(*undeliveredError)) && !owned
 }
 
@@ -122,15 +128,17 @@ func isConsent(c event.Choice) bool {
 	return event.ConsentChoice(c) == event.ConsentRestart || event.ConsentChoice(c) == event.ConsentContinue
 }
 
-// tellDecision tells the run at work what the Lead has decided; told is false where there is
-// nothing to tell it. Without a choice it is the only one that there is, or all are shown.
+// tellDecision sends a decision to the run at work; told is false if there is no such run, or the
+// decision is not one for a run. Without a choice it releases the tasks in quarantine, or shows
+// what waits if a consent does.
 func (t *terminal) tellDecision(board string, answer ledger.Answer) (told bool, code int, err error) {
 	if isConsent(answer.Choice) {
 		return true, exitComplete, t.post(board, inbox.Message{Choice: string(answer.Choice)}, postWait)
 	}
 	owned, err := inspect.IsOwned(board)
-	if err != nil || !owned || answer.Choice == event.Retry || answer.Choice == event.Accept || answer.Choice == event.ForcedFinalize {
-		return false, 0, nil // what is wrong with the board is told by the ledger
+	if err != nil || !owned || answer.Choice == event.Retry || answer.Choice == event.Accept ||
+		answer.Choice == event.ForcedFinalize {
+		return false, 0, nil // the ledger reports a fault of the board
 	}
 	h, _, err := inspect.History(board, func(event.Entry) error { return nil })
 	if err != nil {
@@ -147,23 +155,29 @@ func (t *terminal) tellDecision(board string, answer ledger.Answer) (told bool, 
 		}
 		return true, exitNeedsPerson, err
 	default:
-		return true, exitComplete, t.post(board, inbox.Message{Choice: string(event.ReleaseTasks), Text: answer.Note}, postWait)
+		return true, exitComplete, t.post(board, inbox.Message{
+			Choice: string(event.ReleaseTasks),
+			Text:   answer.Note,
+		}, postWait)
 	}
 }
 
-// postWait is how long a decision is waited for that the run at work is told.
+// postWait bounds the wait for the answer of the run at work to a decision.
 const postWait = 10 * time.Second
 
-// printChoice shows what the Lead can choose for a board that ended.
+// printChoice prints the commands with which the Lead decides about a board that ended.
 func printChoice(t *terminal, board string, q ledger.Question) error {
 	name := failure.Quote(board)
 	if q.Way {
-		return t.stdout.Printf("%s waits for your decision: %s\n  kanban-run ack %s accept  has checkpoints go there from now on; or set it back, and the next run goes on\n", board, q.Text, name)
+		return t.stdout.Printf("%s waits for your decision: %s\n"+
+			"  kanban-run ack %s accept  has checkpoints go there from now on; or set it back, and the next "+
+			"run goes on\n", board, q.Text, name)
 	}
 	if q.File {
 		return t.stdout.Printf("%[1]s%[2]s waits for your decision: %[3]s\n"+
 			"  kanban-run ack %[4]s accept  lets the board stand as it is; the next run goes on from that\n"+
-			"  kanban-run ack %[4]s retry   puts it back as the turn began, keeps this file beside it, and the next run goes on\n",
+			"  kanban-run ack %[4]s retry   puts it back as the turn began, keeps this file beside it, and "+
+			"the next run goes on\n",
 			console.Lines(q.Diff), board, q.Text, name)
 	}
 	errs := []error{t.stdout.Printf("%s waits for your decision: %s\n", board, q.Text)}
@@ -171,23 +185,29 @@ func printChoice(t *terminal, board string, q ledger.Question) error {
 		errs = append(errs, t.stdout.Printf("%s\n", q.Undone))
 	}
 	if q.Task != "" {
-		errs = append(errs, t.stdout.Printf("  kanban-run ack %s retry   makes %s current again; the next run goes on with it\n", name, q.Task))
+		errs = append(errs, t.stdout.Printf(
+			"  kanban-run ack %s retry   makes %s current again; the next run goes on with it\n", name, q.Task))
 	}
-	return errors.Join(append(errs, t.stdout.Printf("  kanban-run ack %s accept  ends the board as it stands\n", name))...)
+	errs = append(errs, t.stdout.Printf("  kanban-run ack %s accept  ends the board as it stands\n", name))
+	return errors.Join(errs...)
 }
 
-// printDecision shows what was decided: seed 002, "concise diff summary".
+// printDecision prints the decision and its diff: seed 002, "concise diff summary".
 func printDecision(t *terminal, board string, q ledger.Question, answer ledger.Answer) error {
 	text, ask := "acknowledged: ", answer.Ask
 	switch {
 	case q.Text == "":
 		return t.stdout.Printf("%s waits for no decision\n", board)
 	case q.Team:
-		text = fmt.Sprintf("waits for your decision (kanban-run ack %s forced-finalize lets its team be deleted without): ", failure.Quote(board))
+		text = fmt.Sprintf("waits for your decision "+
+			"(kanban-run ack %s forced-finalize lets its team be deleted without): ", failure.Quote(board))
 	case q.Way && !ask:
 		text = "accepted: "
 	case q.File && !ask:
-		text = fmt.Sprintf("the board %s; kanban-run %s goes on with it: ", map[event.Choice]string{event.Accept: "stands as it is", event.Retry: "is put back as the turn began"}[answer.Choice], failure.Quote(board))
+		text = fmt.Sprintf("the board %s; kanban-run %s goes on with it: ", map[event.Choice]string{
+			event.Accept: "stands as it is",
+			event.Retry:  "is put back as the turn began",
+		}[answer.Choice], failure.Quote(board))
 	case q.File, q.Way:
 		text = "waits for your decision: "
 	case answer.Choice == event.Retry && q.Task == "": // of a checkpoint
@@ -197,7 +217,8 @@ func printDecision(t *terminal, board string, q ledger.Question, answer ledger.A
 	case answer.Choice == event.Accept && q.Undone != "":
 		text = "accepted with " + q.Undone + ": "
 	case ask && q.Look:
-		text = fmt.Sprintf("%[1]s waits for your decision (kanban-run ack %[1]s retry has it looked at anew, kanban-run ack %[1]s goes on in spite of it): ", failure.Quote(board))
+		text = fmt.Sprintf("%[1]s waits for your decision (kanban-run ack %[1]s retry has it looked at anew, "+
+			"kanban-run ack %[1]s goes on in spite of it): ", failure.Quote(board))
 	case ask && q.GoesOn:
 		text = "may go on without your decision: "
 	case ask:

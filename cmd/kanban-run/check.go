@@ -22,7 +22,9 @@ import (
 
 func checkCommand() command {
 	return command{
-		name: "check", args: "[--fix] [--agents] BOARD...", summary: "say what is wrong or odd about boards, or about the agents",
+		name:    "check",
+		args:    "[--fix] [--agents] BOARD...",
+		summary: "say what is wrong or odd about boards, or about the agents",
 		long: `
 Exit code 0: nothing about the board or its tasks stops a run. A warning is something odd that a run puts up with, or
 something that is missing on this machine, such as an agent's command. Exit code 2: a run would refuse the board.
@@ -62,7 +64,7 @@ version and its help, which costs nothing.`,
 	}
 }
 
-// check prints what it finds about one board, and returns its exit code.
+// check prints the problems of one board, and returns its exit code.
 func (u *setup) check(t *terminal, name string, fix bool) int {
 	if fix {
 		if err := u.fix(t, name); err != nil {
@@ -92,7 +94,7 @@ func (u *setup) check(t *terminal, name string, fix bool) int {
 	return exitComplete
 }
 
-// problems are what is wrong or odd about a board. Errors: the board cannot be read.
+// problems returns the errors and warnings of a board. It fails if the board cannot be read.
 func (u *setup) problems(name string) ([]*frontmatter.Problem, error) {
 	source, err := board.ReadFile(name)
 	if err != nil {
@@ -119,15 +121,21 @@ func (u *setup) problems(name string) ([]*frontmatter.Problem, error) {
 	return append(found, u.refusal(name, found)...), place.Close()
 }
 
-// refusal is what else a run would refuse, or find odd about its supervision. A command that is
-// missing on this machine is a warning: it is no fault of the board.
+// refusal returns the other reasons of a run to refuse the board, and the warnings about its
+// supervision. A command missing on this machine is a warning: it is no fault of the board.
 func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatter.Problem {
 	executable, err := os.Executable()
 	if err != nil {
 		return nil
 	}
-	prepared, err := preflight.Prepare(preflight.Job{Board: name, StartDir: u.dir, Workdir: u.workdir, Observer: ledger.Silent{},
-		Now: time.Now, Configure: u.configure(executable, "", false)})
+	prepared, err := preflight.Prepare(preflight.Job{
+		Board:     name,
+		StartDir:  u.dir,
+		Workdir:   u.workdir,
+		Observer:  ledger.Silent{},
+		Now:       time.Now,
+		Configure: u.configure(executable, "", false),
+	})
 	if err == nil {
 		return oddities(name, prepared)
 	}
@@ -144,7 +152,7 @@ func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatte
 	return []*frontmatter.Problem{{File: name, Text: err.Error(), Fix: hintOf(err), Warning: here}}
 }
 
-// oddities are warnings about a board that a run would take.
+// oddities returns the warnings about a board that a run would take.
 func oddities(name string, prepared *preflight.Prepared) (found []*frontmatter.Problem) {
 	for _, text := range prepared.Warnings {
 		found = append(found, &frontmatter.Problem{File: name, Text: text, Warning: true})
@@ -155,7 +163,7 @@ func oddities(name string, prepared *preflight.Prepared) (found []*frontmatter.P
 	return found
 }
 
-// fix repairs a board and prints what it did.
+// fix repairs a board and prints its changes.
 func (u *setup) fix(t *terminal, name string) error {
 	source, err := board.ReadFile(name)
 	if err != nil {
@@ -179,13 +187,14 @@ func (u *setup) fix(t *terminal, name string) error {
 	return nil
 }
 
-// findFolder returns a function that gives a bare `current` the folder that it lacks: the board's,
-// seen from the current folder, if the file is there and not here.
+// findFolder returns a function that completes a bare `current` with the board's folder, relative
+// to the current folder, if the file is in the board's folder and not in the current one.
 func (u *setup) findFolder(name string) func(string) (string, bool) {
 	abs, absErr := filepath.Abs(name)
 	folder, relErr := filepath.Rel(u.dir, filepath.Dir(abs))
 	return func(bare string) (string, bool) {
-		if absErr != nil || relErr != nil || folder == "." || !filepath.IsLocal(folder) || exists(filepath.Join(u.dir, bare)) {
+		if absErr != nil || relErr != nil || folder == "." || !filepath.IsLocal(folder) ||
+			exists(filepath.Join(u.dir, bare)) {
 			return "", false
 		}
 		info, err := os.Stat(filepath.Join(u.dir, folder, bare))

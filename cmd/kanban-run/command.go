@@ -20,8 +20,7 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// terminal is what a command has of the process around it: its streams, its environment, its
-// secrets.
+// terminal holds a process's streams, environment and secrets for its command.
 type terminal struct {
 	stdin          io.Reader
 	stdout, stderr *console.Printer
@@ -48,25 +47,27 @@ func newTerminal(stdin io.Reader, stdout, stderr *os.File) *terminal {
 	return t
 }
 
-// command is one subcommand. setup declares its flags and returns the function that acts: it gets
-// the other arguments and returns the exit code, or an error, from which explain finds it.
+// command is one subcommand. setup declares its flags and returns its action, which gets the other
+// arguments and returns the exit code or an error, whose exit code explain determines.
 type command struct {
 	name       string
 	args       string // its arguments in the usage line
 	summary    string
 	long       string
 	agents     bool   // it starts agents, so it runs under a guardian
-	resumeHint string // what a person does after it was killed
+	resumeHint string // the next action of a person after it was killed
 	keys       bool   // it takes the terminal for itself
 	setup      func(flags *pflag.FlagSet) func(t *terminal, args []string) (int, error)
 }
 
 func commands() []command {
-	return []command{runCommand(), checkCommand(), initCommand(), statusCommand(), logCommand(), reportCommand(), viewCommand(), onceCommand(), superviseCommand(), ackCommand(), teardownCommand(),
-		inboxCommand(), tellCommand(), configCommand(), rolesCommand(), schemaCommand(), docsCommand(), versionCommand(), completionCommand()}
+	return []command{runCommand(), checkCommand(), initCommand(), statusCommand(), logCommand(),
+		reportCommand(), viewCommand(), onceCommand(), superviseCommand(), ackCommand(), teardownCommand(),
+		inboxCommand(), tellCommand(), configCommand(), rolesCommand(), schemaCommand(), docsCommand(),
+		versionCommand(), completionCommand()}
 }
 
-// run is the whole program: it returns the exit code.
+// run executes the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr *os.File) int {
 	if len(args) > 0 && args[0] == stub.Command { // its output is for a program
 		return stub.Main(args[1:], stdin, stdout, stderr)
@@ -87,7 +88,8 @@ func run(args []string, stdin io.Reader, stdout, stderr *os.File) int {
 	if link == nil {
 		return code
 	}
-	if err := link.Leave(code); err != nil && !errors.Is(err, syscall.EPIPE) { // a guardian that is gone needs no code
+	// A guardian that is gone needs no code.
+	if err := link.Leave(code); err != nil && !errors.Is(err, syscall.EPIPE) {
 		return t.explain(err)
 	}
 	return code
@@ -100,7 +102,7 @@ func (t *terminal) perform(args []string) int {
 	}
 	t.startDir = dir
 	code, err := dispatch(t, args)
-	// A reader that closed its pipe has what it wanted.
+	// A reader that closed its pipe needs no more.
 	lost := t.stdout.Err()
 	cut := errors.Is(lost, syscall.EPIPE)
 	if code == exitComplete && err == nil && lost != nil && !cut {
@@ -176,7 +178,8 @@ func (c command) call(t *terminal, args []string) (int, error) {
 	err := flags.Parse(args)
 	t.noteSettingsFolders(flags)
 	if errors.Is(err, pflag.ErrHelp) && c.name == "run" && t.job != nil && t.job.masks {
-		return 0, &usageError{text: "--help runs no board", hint: "take it out of args"} // or the job would be green
+		// Exit code 0 would make the job green.
+		return 0, &usageError{text: "--help runs no board", hint: "take it out of args"}
 	}
 	if errors.Is(err, pflag.ErrHelp) {
 		t.reports = false
@@ -190,7 +193,10 @@ func (c command) call(t *terminal, args []string) (int, error) {
 		return 0, &usageError{text: text, hint: c.flagHint(err, flags)}
 	}
 	if extra := flags.Args(); c.args == "" && len(extra) > 0 {
-		return 0, &usageError{text: fmt.Sprintf("%s takes no argument: %q", c.name, extra[0]), hint: "kanban-run " + c.name + " --help says more"}
+		return 0, &usageError{
+			text: fmt.Sprintf("%s takes no argument: %q", c.name, extra[0]),
+			hint: "kanban-run " + c.name + " --help says more",
+		}
 	}
 	words := c.withBoard(flags)
 	if t.reports && t.job != nil {
@@ -207,7 +213,7 @@ func (c command) call(t *terminal, args []string) (int, error) {
 	return code, errors.Join(err, t.job.restoreFiles())
 }
 
-// runGuarded is the guardian's part of a command. words are its arguments without flags.
+// runGuarded runs the command in a child, as its guardian. words are the arguments without flags.
 func (c command) runGuarded(t *terminal, args, words []string) (int, error) {
 	if err := t.job.shareToken(); err != nil {
 		return 0, err
@@ -227,11 +233,13 @@ func (c command) runGuarded(t *terminal, args, words []string) (int, error) {
 	return code, err
 }
 
-// withBoard is the arguments, with the folder's own board where none is named and there is one.
-// Not every command needs a board: see boardArgs.
+// withBoard returns the arguments, or if they name no board the board of the folder, if it has one.
+// A missing board is no error here: see boardArgs.
 func (c command) withBoard(flags *pflag.FlagSet) []string {
 	words := flags.Args()
-	named := slices.ContainsFunc(words, func(word string) bool { return word != string(event.Retry) && word != string(event.Accept) })
+	named := slices.ContainsFunc(words, func(word string) bool {
+		return word != string(event.Retry) && word != string(event.Accept)
+	})
 	if !strings.Contains(c.args, "BOARD") || named {
 		return words
 	}
@@ -263,14 +271,17 @@ type usageError struct{ text, hint string }
 
 func (e *usageError) Error() string { return e.text }
 
-// Hint says what to do instead.
+// Hint returns the hint line that explain prints.
 func (e *usageError) Hint() string { return e.hint }
 
 // boardArgs checks that at least one board, or exactly one, was named.
 func boardArgs(command string, args []string, one bool) error {
 	switch {
 	case len(args) == 0:
-		e := &usageError{text: "which board?", hint: "kanban-run " + command + " kanban.yaml; kanban-run init makes one"}
+		e := &usageError{
+			text: "which board?",
+			hint: "kanban-run " + command + " kanban.yaml; kanban-run init makes one",
+		}
 		if _, err := inspect.FindBoard("."); err != nil {
 			e.text += " " + err.Error()
 			if gone, ok := errors.AsType[*board.FileError](err); ok {
@@ -279,12 +290,15 @@ func boardArgs(command string, args []string, one bool) error {
 		}
 		return e
 	case one && len(args) > 1:
-		return &usageError{text: fmt.Sprintf("%s takes one board, not %d", command, len(args)), hint: "run it once for each"}
+		return &usageError{
+			text: fmt.Sprintf("%s takes one board, not %d", command, len(args)),
+			hint: "run it once for each",
+		}
 	}
 	return nil
 }
 
-// nearest is the name within two edits of word, or "".
+// nearest returns the name closest to word, within two edits, or "".
 func nearest(word string, names []string) string {
 	best, distance := "", 3
 	for _, n := range names {
@@ -295,7 +309,7 @@ func nearest(word string, names []string) string {
 	return best
 }
 
-// edits is the Levenshtein distance.
+// edits returns the Levenshtein distance of two words.
 func edits(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -24,9 +24,16 @@ fish: kanban-run completion fish > ~/.config/fish/completions/kanban-run.fish`,
 				if len(args) != 1 {
 					return 0, &usageError{text: "which shell?", hint: "kanban-run completion bash, zsh or fish"}
 				}
-				script, ok := map[string]func() string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[args[0]]
+				script, ok := map[string]func() string{
+					"bash": bashScript,
+					"zsh":  zshScript,
+					"fish": fishScript,
+				}[args[0]]
 				if !ok {
-					return 0, &usageError{text: "no completion for " + args[0], hint: "kanban-run completion bash, zsh or fish"}
+					return 0, &usageError{
+						text: "no completion for " + args[0],
+						hint: "kanban-run completion bash, zsh or fish",
+					}
 				}
 				return exitComplete, t.stdout.PrintTrusted(script())
 			}
@@ -34,7 +41,6 @@ fish: kanban-run completion fish > ~/.config/fish/completions/kanban-run.fish`,
 	}
 }
 
-// flagsOf are the flags of a command.
 func flagsOf(c command) *pflag.FlagSet {
 	flags := pflag.NewFlagSet(c.name, pflag.ContinueOnError)
 	c.setup(flags)
@@ -55,7 +61,7 @@ func commandNames() string {
 	return strings.Join(names, " ")
 }
 
-// wordsOf are the words that an argument of a command may be, besides a board.
+// wordsOf returns the words that a command takes as an argument, besides a board.
 func wordsOf(name string) string {
 	switch name {
 	case "ack":
@@ -86,7 +92,8 @@ func adapterNames() string { return strings.Join(append(roster.Adapters(), "stub
 
 func bashScript() string {
 	var b strings.Builder
-	b.WriteString("# bash completion for kanban-run\n_kanban_run() {\n  local word=${COMP_WORDS[COMP_CWORD]} flags words= i=$COMP_CWORD\n")
+	b.WriteString("# bash completion for kanban-run\n_kanban_run() {\n" +
+		"  local word=${COMP_WORDS[COMP_CWORD]} flags words= i=$COMP_CWORD\n")
 	b.WriteString("  case ${COMP_WORDS[1]} in\n")
 	for _, c := range commands() {
 		fmt.Fprintf(&b, "    %s) flags='%s' words='%s' ;;\n", c.name, flagNames(c), wordsOf(c.name))
@@ -94,12 +101,20 @@ func bashScript() string {
 	fmt.Fprintf(&b, "    *) flags='%s' ;;\n  esac\n", flagNames(runCommand()))
 	// Bash takes ROLE=ADAPTER apart: ROLE, =, ADAPTER.
 	b.WriteString("  [[ $word == = ]] && word= && i=$((i + 1))\n")
-	fmt.Fprintf(&b, "  if [[ ${COMP_WORDS[i-1]} == = && \" ${COMP_WORDS[*]:i-3:2} \" == *' --agent '* ]]; then\n    mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$word\")\n", adapterNames())
-	fmt.Fprintf(&b, "  elif [[ ${COMP_WORDS[i-1]} == --agent ]]; then\n    compopt -o nospace 2>/dev/null\n    mapfile -t COMPREPLY < <(compgen -W '%s' -S ' ' -- \"$word\"; compgen -W '%s' -S = -- \"$word\")\n  elif", adapterNames(), strings.Join(builtInRoles(), " "))
-	b.WriteString(" [[ $word == -* ]]; then\n    mapfile -t COMPREPLY < <(compgen -W \"$flags\" -- \"$word\")\n  elif [[ $COMP_CWORD == 1 ]]; then\n")
-	fmt.Fprintf(&b, "    mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$word\"; compgen -f -- \"$word\")\n", commandNames())
-	b.WriteString("  elif [[ ${COMP_WORDS[1]} =~ ^(completion|docs|roles|schema)$ ]]; then\n    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n")
-	b.WriteString("  else\n    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\"; compgen -f -- \"$word\")\n  fi\n}\ncomplete -o filenames -F _kanban_run kanban-run\n")
+	fmt.Fprintf(&b, "  if [[ ${COMP_WORDS[i-1]} == = && \" ${COMP_WORDS[*]:i-3:2} \" == *' --agent '* ]]; then\n"+
+		"    mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$word\")\n", adapterNames())
+	fmt.Fprintf(&b, "  elif [[ ${COMP_WORDS[i-1]} == --agent ]]; then\n    compopt -o nospace 2>/dev/null\n"+
+		"    mapfile -t COMPREPLY < <(compgen -W '%s' -S ' ' -- \"$word\"; compgen -W '%s' -S = -- \"$word\")\n",
+		adapterNames(), strings.Join(builtInRoles(), " "))
+	b.WriteString("  elif [[ $word == -* ]]; then\n    mapfile -t COMPREPLY < <(compgen -W \"$flags\" -- \"$word\")\n")
+	b.WriteString("  elif [[ $COMP_CWORD == 1 ]]; then\n")
+	fmt.Fprintf(&b, "    mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$word\"; compgen -f -- \"$word\")\n",
+		commandNames())
+	b.WriteString("  elif [[ ${COMP_WORDS[1]} =~ ^(completion|docs|roles|schema)$ ]]; then\n" +
+		"    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n")
+	b.WriteString("  else\n" +
+		"    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\"; compgen -f -- \"$word\")\n" +
+		"  fi\n}\ncomplete -o filenames -F _kanban_run kanban-run\n")
 	return b.String()
 }
 
@@ -114,9 +129,12 @@ func zshScript() string {
 		fmt.Fprintf(&b, "    %s) flags=(%s) words_of=(%s) ;;\n", c.name, flagNames(c), wordsOf(c.name))
 	}
 	fmt.Fprintf(&b, "    *) flags=(%s) ;;\n  esac\n", flagNames(runCommand()))
-	fmt.Fprintf(&b, "  if [[ ${words[CURRENT-1]} == --agent ]]; then\n    compset -P '*=' || compadd -S = -- %s\n    compadd -- %s\n    return\n  fi\n", strings.Join(builtInRoles(), " "), adapterNames())
+	fmt.Fprintf(&b, "  if [[ ${words[CURRENT-1]} == --agent ]]; then\n"+
+		"    compset -P '*=' || compadd -S = -- %s\n    compadd -- %s\n    return\n  fi\n",
+		strings.Join(builtInRoles(), " "), adapterNames())
 	b.WriteString("  if [[ ${words[CURRENT]} == -* ]]; then\n    compadd -- $flags\n    return\n  fi\n")
-	b.WriteString("  (( CURRENT == 2 )) && _describe command commands || compadd -- $words_of\n  _files\n}\n_kanban_run \"$@\"\n")
+	b.WriteString("  (( CURRENT == 2 )) && _describe command commands || compadd -- $words_of\n  _files\n}\n" +
+		"_kanban_run \"$@\"\n")
 	return b.String()
 }
 
@@ -126,7 +144,8 @@ func fishScript() string {
 	for _, c := range commands() {
 		fmt.Fprintf(&b, "complete -c kanban-run -n __fish_use_subcommand -a %s -d '%s'\n", c.name, fishQuote(c.summary))
 		flagsOf(c).VisitAll(func(f *pflag.Flag) {
-			fmt.Fprintf(&b, "complete -c kanban-run -n '__fish_seen_subcommand_from %s' -l %s -d '%s'%s\n", c.name, f.Name, fishQuote(f.Usage), fishWords(f.Name))
+			fmt.Fprintf(&b, "complete -c kanban-run -n '__fish_seen_subcommand_from %s' -l %s -d '%s'%s\n",
+				c.name, f.Name, fishQuote(f.Usage), fishWords(f.Name))
 		})
 		if words := wordsOf(c.name); words != "" {
 			fmt.Fprintf(&b, "complete -c kanban-run -n '__fish_seen_subcommand_from %s' -a '%s'\n", c.name, words)
@@ -138,7 +157,7 @@ func fishScript() string {
 	return b.String()
 }
 
-// fishWords are the words that a flag takes.
+// fishWords returns the options of fish's complete for the values of a flag.
 func fishWords(flag string) string {
 	if flag == "agent" {
 		words := adapterNames()

@@ -27,12 +27,17 @@ type conversation struct {
 }
 
 // openConversation takes the terminal, if there is one. It is raw then, so that output does not mix
-// with what is typed; close restores it.
+// with input; close restores it.
 func openConversation(t *terminal) (*conversation, error) {
 	keys, isFile := t.stdin.(*os.File)
 	if !isFile || !term.IsTerminal(int(keys.Fd())) || !term.IsTerminal(int(t.screen.Fd())) {
 		lines, err := readLines(t.stdin)
-		return &conversation{out: t.stdout, screen: t.screen, keyboard: supervise.Keyboard{Lines: lines, Unattended: true, Err: err}, restore: func() error { return nil }}, nil
+		return &conversation{
+			out:      t.stdout,
+			screen:   t.screen,
+			keyboard: supervise.Keyboard{Lines: lines, Unattended: true, Err: err},
+			restore:  func() error { return nil },
+		}, nil
 	}
 	fd := int(keys.Fd())
 	old, err := term.MakeRaw(fd)
@@ -63,14 +68,14 @@ func openConversation(t *terminal) (*conversation, error) {
 
 func (c *conversation) close() error { return c.restore() }
 
-// fit sets the width of the line editor to that of the screen.
+// fit sets the width of the line editor to the screen's.
 func (c *conversation) fit(line *term.Terminal) {
 	if rows, columns := c.size(); columns > 0 {
 		_ = line.SetSize(int(columns), int(rows))
 	}
 }
 
-// size is the size of the screen, or 24 by 80 where it is not known.
+// size returns the screen's size in characters, or 24 by 80 if it is unknown.
 func (c *conversation) size() (rows, columns uint16) {
 	w, h, err := term.GetSize(int(c.screen.Fd()))
 	if err != nil || w <= 0 || h <= 0 || w > 1<<15 || h > 1<<15 {
@@ -81,7 +86,7 @@ func (c *conversation) size() (rows, columns uint16) {
 
 const ctrlC = 3
 
-// keysReader takes Ctrl-C out of what is typed: the line editor could not tell it from Ctrl-D.
+// keysReader takes Ctrl-C out of the input: the line editor could not tell it from Ctrl-D.
 type keysReader struct {
 	keys       io.Reader
 	interrupts chan<- struct{}
@@ -104,11 +109,11 @@ func (k *keysReader) Read(p []byte) (int, error) {
 	}
 }
 
-// maxEdited is the length, in characters, at which the line editor silently drops what is typed. A
-// line that is longer already is not bound by it.
+// maxEdited is the length, in characters, from which the line editor silently drops what is typed.
+// A line that is longer already is not bound by it.
 const maxEdited = 4096
 
-// grow brings a line over that length: a paste that the terminal does not mark looks typed.
+// grow takes a line over maxEdited by one key: a paste that the terminal does not mark looks typed.
 func grow(line string, at int, key rune) (longer string, next int, ok bool) {
 	if len(line) < maxEdited || key < ' ' || !utf8.ValidRune(key) || utf8.RuneCountInString(line) != maxEdited {
 		return "", 0, false
@@ -116,11 +121,11 @@ func grow(line string, at int, key rune) (longer string, next int, ok bool) {
 	return line[:at] + string(key) + line[at:], at + utf8.RuneLen(key), true
 }
 
-// maxTyped is how many messages may wait; what is typed after them is lost.
+// maxTyped bounds the messages that wait; further ones are lost.
 const maxTyped = 1000
 
-// editLines reads what is typed. A paste is one message, however many lines it has. Keys are read
-// on after Ctrl-D, and while no message is taken, because Ctrl-C is among them.
+// editLines reads messages. A paste is one message, however many lines it has. Reading goes on
+// after Ctrl-D, and while no message is taken, to notice Ctrl-C.
 func editLines(line *term.Terminal, typed *keysReader, before func()) <-chan string {
 	lines := make(chan string, maxTyped)
 	go func() {
@@ -147,7 +152,7 @@ func editLines(line *term.Terminal, typed *keysReader, before func()) <-chan str
 	return lines
 }
 
-// maxMessage bounds a message, which is a line of standard input, in bytes.
+// maxMessage bounds a message, one line of standard input, in bytes.
 const maxMessage = 8 << 20
 
 // readLines reads messages. failed returns the error that ended them, nil at the end of the input.
@@ -164,8 +169,12 @@ func readLines(from io.Reader) (messages <-chan string, failed func() error) {
 	return lines, func() error {
 		err := scan.Err()
 		if errors.Is(err, bufio.ErrTooLong) {
-			return &usageError{text: fmt.Sprintf("a message is longer than %s: each line of standard input is one", agent.Size(maxMessage)),
-				hint: "put it into a file, and say what to do with that: echo 'Read FILE, and …' | kanban-run supervise"}
+			return &usageError{
+				text: fmt.Sprintf("a message is longer than %s: each line of standard input is one",
+					agent.Size(maxMessage)),
+				hint: "put it into a file, and say what to do with that: echo 'Read FILE, and …' | " +
+					"kanban-run supervise",
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("read the messages: %w", err)
@@ -177,10 +186,10 @@ func readLines(from io.Reader) (messages <-chan string, failed func() error) {
 // Notice shows a line of kanban-run itself.
 func (c *conversation) Notice(text string) { _ = c.out.Printf("== %s\n", text) }
 
-// Agent shows what the agent does.
+// Agent shows an event of the agent.
 func (c *conversation) Agent(e agent.Event) { c.show("", e) }
 
-// Supervisor shows what the supervisor does.
+// Supervisor shows an event of the supervisor.
 func (c *conversation) Supervisor(e agent.Event) { c.show("supervisor: ", e) }
 
 func (c *conversation) show(speaker string, e agent.Event) {

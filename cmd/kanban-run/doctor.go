@@ -10,7 +10,7 @@ import (
 	"kanban-run/orchestrator/roster"
 )
 
-// examine prints what it finds about the programs of all roles, and returns the exit code.
+// examine prints its findings about the programs of all roles, and returns the exit code.
 func (u *setup) examine(t *terminal) (int, error) {
 	r, err := u.resolve(u.dir)
 	if err != nil {
@@ -47,7 +47,7 @@ func (u *setup) examine(t *terminal) (int, error) {
 	return exitComplete, nil
 }
 
-// printExamination prints what was found about one program.
+// printExamination prints the findings about one program, and counts them.
 func (t *terminal) printExamination(e roster.Examination) (errs, warnings int) {
 	names := strings.Join(e.Roles, ", ")
 	switch {
@@ -64,14 +64,17 @@ func (t *terminal) printExamination(e roster.Examination) (errs, warnings int) {
 		_ = t.stdout.Printf("%s: %s: %s; nothing is known of its version\n", names, e.Agent, e.Shown)
 		return 0, 0
 	case len(e.Missing) > 0:
-		_ = t.stdout.Printf("error: %s: %s %s at %s has no %s\n", names, e.Agent, e.Version, e.Shown, strings.Join(e.Missing, ", "))
+		_ = t.stdout.Printf("error: %s: %s %s at %s has no %s\n", names, e.Agent, e.Version, e.Shown,
+			strings.Join(e.Missing, ", "))
 		_ = t.stdout.Printf("  hint: install the version that kanban-run was tested with, %s\n", e.Tested)
 		return 1, 0
 	case !e.SameVersion():
-		_ = t.stdout.Printf("warning: %s: %s %s at %s; kanban-run was tested with %s\n", names, e.Agent, e.Version, e.Shown, e.Tested)
+		_ = t.stdout.Printf("warning: %s: %s %s at %s; kanban-run was tested with %s\n", names, e.Agent,
+			e.Version, e.Shown, e.Tested)
 		return 0, 1
 	default:
-		_ = t.stdout.Printf("%s: %s %s at %s, the version that kanban-run was tested with\n", names, e.Agent, e.Version, e.Shown)
+		_ = t.stdout.Printf("%s: %s %s at %s, the version that kanban-run was tested with\n", names, e.Agent,
+			e.Version, e.Shown)
 		return 0, 0
 	}
 }

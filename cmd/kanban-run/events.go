@@ -11,7 +11,7 @@ import (
 	"kanban-run/orchestrator/report"
 )
 
-// withEvents shows what agents did between the entries of a journal.
+// withEvents shows the events of agents between the entries of a journal.
 type withEvents struct {
 	report.Watcher
 	file  string // of the board
@@ -20,7 +20,7 @@ type withEvents struct {
 	err   error
 }
 
-// Entry shows what was done before the entry, and the entry.
+// Entry shows the events from before the entry, then the entry.
 func (w *withEvents) Entry(board string, e event.Entry) {
 	if step := event.StepOf(e.Event); step != 0 && step != w.step {
 		w.note(w.showUntil(e.Time))
@@ -36,7 +36,7 @@ func (w *withEvents) note(err error) {
 	}
 }
 
-// showUntil shows what the agents of the step did before a time and is not shown yet.
+// showUntil shows the step's events up to a time that are not shown yet.
 func (w *withEvents) showUntil(at time.Time) error {
 	if w.err != nil || w.step == 0 {
 		return w.err

@@ -17,7 +17,7 @@ import (
 	"kanban-run/orchestrator/supervise"
 )
 
-// The exit codes. exitTable is the one place that says what they mean; the help is made from it.
+// The exit codes. exitTable has their meanings; the help is made from it.
 const (
 	exitComplete    = 0
 	exitFailed      = 1
@@ -39,13 +39,17 @@ type exitRow struct {
 	meaning string
 }
 
-// exitTable is sorted by code.
+// exitTable returns the exit codes and their meanings, in the order of the codes.
 func exitTable() []exitRow {
 	return []exitRow{
 		{exitComplete, "the board is complete"},
 		{exitFailed, "internal or I/O error"},
 		{exitInvalid, "usage or invalid input"},
-		{exitNeedsPerson, "a person is needed: the Manager ended with blocked, error or escalate; a review is never content or gives no verdict; a checkpoint blocks or gives none; an agent is stuck, waits for consent or misses a tool; a loop is suspected; a checkpoint in git would hold a secret, or go another way than before; it cannot be told who ended the board; or with --strict a task is not ok"},
+		{exitNeedsPerson, "a person is needed: the Manager ended with blocked, error or escalate; a review " +
+			"is never content or gives no verdict; a checkpoint blocks or gives none; an agent is stuck, " +
+			"waits for consent or misses a tool; a loop is suspected; a checkpoint in git would hold a " +
+			"secret, or go another way than before; it cannot be told who ended the board; or with --strict " +
+			"a task is not ok"},
 		{exitExhausted, "retries exhausted: an agent gave no valid reply"},
 		{exitFrozen, "frozen: the board and the journal, or the board and the Manager, disagree"},
 		{exitOwned, "another run owns the board, works on its task, or has gone on with it in another clone"},
@@ -58,12 +62,14 @@ func exitTable() []exitRow {
 	}
 }
 
-// severity is the order in which the outcomes of several boards decide the exit code, worst first.
+// severity returns the exit codes that a board can have, worst first: of several boards the worst
+// one decides.
 func severity() []int {
-	return []int{exitInterrupted, exitTerminated, exitQuit, exitKilled, exitFailed, exitInvalid, exitFrozen, exitOwned, exitExhausted, exitNeedsPerson, exitLimit, exitLater}
+	return []int{exitInterrupted, exitTerminated, exitQuit, exitKilled, exitFailed, exitInvalid, exitFrozen,
+		exitOwned, exitExhausted, exitNeedsPerson, exitLimit, exitLater}
 }
 
-// rank is 0 for the worst exit code.
+// rank returns a code's index in severity: 0 for the worst.
 func rank(code int) int {
 	if at := slices.Index(severity(), code); at >= 0 {
 		return at
@@ -71,7 +77,7 @@ func rank(code int) int {
 	return len(severity())
 }
 
-// worst is the exit code of a run of several boards.
+// worst returns the exit code for several boards.
 func worst(codes []int) int {
 	for _, code := range severity() {
 		if slices.Contains(codes, code) {
@@ -81,7 +87,7 @@ func worst(codes []int) int {
 	return exitComplete
 }
 
-// codeOf is the exit code of one board's result.
+// codeOf returns the exit code for one board's result.
 func codeOf(r result.Result) int {
 	switch r.Outcome {
 	case event.Complete:
@@ -107,7 +113,7 @@ func codeOf(r result.Result) int {
 	}
 }
 
-// codeOfError is the exit code of an error that ended the program.
+// codeOfError returns the exit code for an error that ended the program.
 func codeOfError(err error) int {
 	var (
 		usage     *usageError
@@ -141,7 +147,8 @@ func codeOfError(err error) int {
 		return exitOwned
 	case errors.As(err, &exhausted):
 		return exitExhausted
-	case errors.As(err, &usage), errors.As(err, &invalid), errors.As(err, &noRun), errors.As(err, &setup), errors.As(err, &settings):
+	case errors.As(err, &usage), errors.As(err, &invalid), errors.As(err, &noRun), errors.As(err, &setup),
+		errors.As(err, &settings):
 		return exitInvalid
 	case errors.As(err, &later):
 		return exitLater
@@ -150,7 +157,7 @@ func codeOfError(err error) int {
 	}
 }
 
-// hintOf is the hint of an error, or of the first with one that it wraps.
+// hintOf returns the hint of err or of the first error with a hint that it wraps, else "".
 func hintOf(err error) string {
 	var h interface{ Hint() string }
 	if errors.As(err, &h) {
@@ -159,7 +166,7 @@ func hintOf(err error) string {
 	return ""
 }
 
-// explain prints what went wrong and what to do next, and returns the exit code.
+// explain prints an error and its hint, and returns the exit code.
 func (t *terminal) explain(err error) int {
 	said := map[string]bool{}
 	for _, e := range flatten(err) {
@@ -180,12 +187,12 @@ func (t *terminal) explain(err error) int {
 	return codeOfError(err)
 }
 
-// indented indents the further lines of a text, which would look like messages of kanban-run.
+// indented indents all lines but the first, which else would look like messages of kanban-run.
 func indented(text string) console.Lines {
 	return console.Lines(strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  "))
 }
 
-// flatten takes joined errors apart: each gets a line and a hint of its own.
+// flatten takes joined errors apart, so that each gets a line and a hint of its own.
 func flatten(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok || strings.Count(err.Error(), "\n") == 0 {

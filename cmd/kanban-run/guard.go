@@ -11,8 +11,8 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// guard runs the command in a child, the runner, and returns its end: this process, which the user
-// started, is the guardian. See package proc. told means that the runner has reported its end
+// guard runs the command in a child, the runner, and returns its exit code. This process, which the
+// user started, is the guardian: see package proc. told means that the runner reported its end
 // itself.
 func (c command) guard(args []string) (code int, told bool, err error) {
 	if c.keys {
@@ -47,7 +47,7 @@ func (t *terminal) endPasteMode() {
 	}
 }
 
-// fateError is the error of a runner that could not report its end itself; nil when it did.
+// fateError returns the error for a runner that did not report its end itself, else nil.
 func fateError(fate proc.Fate, resumeHint string) error {
 	switch {
 	case fate.Told:
@@ -61,7 +61,7 @@ func fateError(fate proc.Fate, resumeHint string) error {
 	}
 }
 
-// killedError is a runner that was killed, and not by its guardian.
+// killedError is the end of a runner by a signal that its guardian did not send.
 type killedError struct {
 	signal     syscall.Signal
 	resumeHint string // see command
@@ -71,17 +71,18 @@ func (e *killedError) Error() string {
 	return fmt.Sprintf("the run was ended from outside (%v); its agents were ended too", e.signal)
 }
 
-// Hint says what to do about it.
+// Hint returns the hint line that explain prints.
 func (e *killedError) Hint() string {
-	return e.resumeHint + "; signal this process instead, which stops the agent first. If no signal was sent, memory may have run out"
+	return e.resumeHint + "; signal this process instead, which stops the agent first. If no signal was " +
+		"sent, memory may have run out"
 }
 
-// guardianLost is why a runner stops whose guardian was killed: its agents would outlive it if it
-// were killed too.
+// guardianLost returns the error with which a runner stops when its guardian was killed: without a
+// guardian its agents would outlive it if it were killed too.
 func (t *terminal) guardianLost() error { return &killedError{syscall.SIGKILL, t.resumeHint} }
 
-// join connects a runner to its guardian and returns the arguments of its command; the link is nil
-// in any other process.
+// join connects a runner to its guardian and returns the arguments of its command. In any other
+// process the link is nil.
 func join(args []string) (*proc.Link, []string, error) {
 	if len(args) == 0 || args[0] != proc.RunnerCommand {
 		return nil, args, nil

@@ -7,17 +7,18 @@ import (
 	"github.com/spf13/pflag"
 )
 
-const about = `kanban-run runs a board of tasks through AI coding agents, unattended, and tells the truth about what happened.
-
+const about = "kanban-run runs a board of tasks through AI coding agents, unattended, and tells the truth " +
+	"about what happened.\n" + `
 It reads the board, gives the current task to the agent of its role, checks that the reply is JSON of the right
 format, asks again up to 3 times if it is not, and lets the Manager agent choose the next task, until the board
 is complete.
 `
 
-// writeHelp is `kanban-run --help`.
+// writeHelp prints the text of `kanban-run --help`.
 func writeHelp(t *terminal) error {
 	var b strings.Builder
-	b.WriteString(about + "\nusage: kanban-run [run] [flags] BOARD...\n       kanban-run COMMAND [flags] [args]\n\ncommands:\n")
+	b.WriteString(about +
+		"\nusage: kanban-run [run] [flags] BOARD...\n       kanban-run COMMAND [flags] [args]\n\ncommands:\n")
 	for _, c := range commands() {
 		fmt.Fprintf(&b, "  %-11s %s\n", c.name, c.summary)
 	}
@@ -25,11 +26,12 @@ func writeHelp(t *terminal) error {
 	for _, row := range exitTable() {
 		fmt.Fprintf(&b, "  %-4d %s\n", row.code, row.meaning)
 	}
-	b.WriteString("\nkanban-run COMMAND --help says more about a command.\nTry it: kanban-run init demo && cd demo && kanban-run --dry-run kanban.yaml\n")
+	b.WriteString("\nkanban-run COMMAND --help says more about a command.\n" +
+		"Try it: kanban-run init demo && cd demo && kanban-run --dry-run kanban.yaml\n")
 	return t.stdout.PrintTrusted(b.String())
 }
 
-// writeHelp is `kanban-run COMMAND --help`.
+// writeHelp prints the text of `kanban-run COMMAND --help`.
 func (c command) writeHelp(t *terminal, flags *pflag.FlagSet) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nusage: kanban-run %s\n", c.summary, strings.TrimSpace(c.name+" "+c.args))

@@ -2,5 +2,5 @@
 
 package main
 
-// hide is for Linux only.
+// hide does nothing: the flag exists on Linux only.
 func hide() error { return nil }

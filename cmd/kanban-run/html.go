@@ -15,7 +15,7 @@ import (
 	"kanban-run/orchestrator/result"
 )
 
-// reportPage prints boards as an HTML file.
+// reportPage prints the HTML page of boards.
 func (t *terminal) reportPage(names []string) error {
 	text, err := t.renderPage(names)
 	if err != nil {
@@ -24,7 +24,7 @@ func (t *terminal) reportPage(names []string) error {
 	return t.stdout.PrintTrusted(string(text))
 }
 
-// writePage writes boards to an HTML file.
+// writePage writes the HTML page of boards to a file.
 func (t *terminal) writePage(path string, names []string) error {
 	text, err := t.renderPage(names)
 	if err != nil {
@@ -33,7 +33,7 @@ func (t *terminal) writePage(path string, names []string) error {
 	return t.writeDocument(path, text)
 }
 
-// renderPage renders boards as an HTML file. A damaged journal is shown up to its damage.
+// renderPage renders boards as one HTML page. A damaged journal is shown up to its damage.
 func (t *terminal) renderPage(names []string) ([]byte, error) {
 	boards := make([]page.Board, len(names))
 	quoted := make([]string, len(names))
@@ -44,7 +44,10 @@ func (t *terminal) renderPage(names []string) ([]byte, error) {
 		}
 		quoted[i] = failure.Quote(name)
 	}
-	return page.Render(boards, page.Options{Command: "kanban-run report --html " + strings.Join(quoted, " "), Hide: t.secrets.Hide})
+	return page.Render(boards, page.Options{
+		Command: "kanban-run report --html " + strings.Join(quoted, " "),
+		Hide:    t.secrets.Hide,
+	})
 }
 
 // pageOf reads a board and its journal.

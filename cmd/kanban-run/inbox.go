@@ -47,7 +47,7 @@ Exit code 3 says that something waits, 0 that nothing does. kanban-run ack decid
 	}
 }
 
-// showInbox prints what waits for a decision about one board.
+// showInbox prints the decisions that a board waits for.
 func (t *terminal) showInbox(board string) (waits bool, err error) {
 	owned, err := inspect.IsOwned(board)
 	if err != nil {
@@ -73,13 +73,15 @@ func (t *terminal) showInbox(board string) (waits bool, err error) {
 	default:
 		err = printDecision(t, board, q, answer)
 		if p := q.Proposal; p != nil {
-			err = errors.Join(err, t.stdout.Printf("  REASSIGN_PROPOSAL: give %s to another agent than %s (%s): reassign: {%s: [ADAPTER or ROLE]} in .kanban-run.yaml does; %s\n", p.Task, p.Role, p.Strategy, p.Role, p.Evidence))
+			err = errors.Join(err, t.stdout.Printf("  REASSIGN_PROPOSAL: give %s to another agent than %s "+
+				"(%s): reassign: {%s: [ADAPTER or ROLE]} in .kanban-run.yaml does; %s\n", p.Task, p.Role,
+				p.Strategy, p.Role, p.Evidence))
 		}
 		return q.Text != "" && !q.GoesOn, err
 	}
 }
 
-// showWaiting prints what a person can decide while a run is at work.
+// showWaiting prints the decisions that a run at work waits for.
 func (t *terminal) showWaiting(board string) (waits bool, err error) {
 	h, _, err := inspect.History(board, func(event.Entry) error { return nil })
 	if err != nil {
@@ -119,7 +121,7 @@ func (t *terminal) showWaiting(board string) (waits bool, err error) {
 	return true, errors.Join(errs...)
 }
 
-// post leaves a message in the inbox of the board's run, and waits for what becomes of it.
+// post leaves a message in the inbox of the board's run, and waits for the run's answer.
 func (t *terminal) post(board string, m inbox.Message, wait time.Duration) error {
 	dir, err := inspect.Locate(board)
 	if err != nil {
@@ -145,7 +147,7 @@ func (t *terminal) post(board string, m inbox.Message, wait time.Duration) error
 	return t.awaitMessage(board, dir, m, wait)
 }
 
-// stepAtWork is the step in which an agent works now. Errors: *undeliveredError.
+// stepAtWork returns the step whose agent is at work. Errors: *undeliveredError.
 func stepAtWork(board string) (*flow.Step, error) {
 	owned, err := inspect.IsOwned(board)
 	if err != nil {
@@ -156,7 +158,8 @@ func stepAtWork(board string) (*flow.Step, error) {
 	case err != nil:
 		return nil, err
 	case !owned:
-		return nil, &undeliveredError{"no run of " + board + " is at work", "write it into the task file, which the next agent reads"}
+		return nil, &undeliveredError{"no run of " + board + " is at work",
+			"write it into the task file, which the next agent reads"}
 	case h.State.Step == nil || h.State.Step.Running == 0:
 		return nil, &undeliveredError{"no agent is at work in this moment", "try again"}
 	default:
@@ -164,7 +167,8 @@ func stepAtWork(board string) (*flow.Step, error) {
 	}
 }
 
-// awaitMessage says what became of a message, at the latest after wait.
+// awaitMessage prints the run's answer to a message. After wait, or the run's end, it takes back a
+// message that the run has not taken.
 func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, wait time.Duration) error {
 	for end := time.Now().Add(wait); ; time.Sleep(pollInterval / 3) {
 		owned, err := inspect.IsOwned(board)
@@ -193,27 +197,30 @@ func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, w
 			return t.stdout.Printf("%s has it (%s, step %d)\n", e.AttemptRef.Player(), e.Task, e.Step)
 		case event.MessageSent:
 			if late {
-				return t.stdout.Printf("sent to %s (%s, step %d), which gets it when its open call has ended; kanban-run log -f %s tells\n",
+				return t.stdout.Printf("sent to %s (%s, step %d), which gets it when its open call has "+
+					"ended; kanban-run log -f %s tells\n",
 					e.AttemptRef.Player(), e.Task, e.Step, failure.Quote(board))
 			}
 		default:
 			if (late || !owned) && inbox.Withdraw(dir.Inbox(), m.ID) {
-				return &undeliveredError{"the run did not take it", "look at it with kanban-run status " + failure.Quote(board)}
+				return &undeliveredError{"the run did not take it",
+					"look at it with kanban-run status " + failure.Quote(board)}
 			}
 		}
 		switch {
 		case !owned:
 			return &undeliveredError{"the run has ended", ""}
 		case late:
-			return &undeliveredError{"the run does not say what became of it", "look at it with kanban-run log " + failure.Quote(board)}
+			return &undeliveredError{"the run does not say what became of it",
+				"look at it with kanban-run log " + failure.Quote(board)}
 		}
 	}
 }
 
-// undeliveredError says why a person's word did not reach an agent or its run.
+// undeliveredError is the reason why a message did not reach an agent or its run.
 type undeliveredError struct{ why, hint string }
 
 func (e *undeliveredError) Error() string { return "not told: " + e.why }
 
-// Hint says what to do instead.
+// Hint returns the hint line that explain prints.
 func (e *undeliveredError) Hint() string { return e.hint }

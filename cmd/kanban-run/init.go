@@ -45,8 +45,8 @@ once. Nothing that exists is touched.`,
 	}
 }
 
-// writeStart writes the start files into dir. It looks at all names before it writes: a file that
-// exists leaves the folder as it is, but for .gitignore, which is yours.
+// writeStart writes the start files into dir. It checks all names first: if a file exists nothing
+// is written, except that an existing .gitignore is left as it is.
 func writeStart(t *terminal, dir string) error {
 	files, said, err := filesToStart()
 	if err != nil {
@@ -55,7 +55,10 @@ func writeStart(t *terminal, dir string) error {
 	names := slices.Sorted(maps.Keys(files))
 	for _, name := range names {
 		if path := filepath.Join(dir, name); exists(path) && name != ".gitignore" {
-			return &usageError{text: path + " exists already", hint: "kanban-run init DIR starts in a folder of its own"}
+			return &usageError{
+				text: path + " exists already",
+				hint: "kanban-run init DIR starts in a folder of its own",
+			}
 		}
 	}
 	for _, name := range names {
@@ -81,12 +84,13 @@ func writeStart(t *terminal, dir string) error {
 	if dir != "." {
 		where = "cd " + failure.Quote(dir) + "\n  "
 	}
-	return t.stdout.Printf("\n%s\n\nnext:\n  %skanban-run --dry-run   tries the board with stub agents, and changes nothing\n  kanban-run             runs it\n  kanban-run view        shows it in a browser\n",
+	return t.stdout.Printf("\n%s\n\nnext:\n  %skanban-run --dry-run   tries the board with stub agents, and "+
+		"changes nothing\n  kanban-run             runs it\n  kanban-run view        shows it in a browser\n",
 		console.Lines(said), console.Lines(where))
 }
 
-// filesToStart are the start files by their names in the folder, with settings for the agents that
-// are installed, and what is said about these.
+// filesToStart returns the start files by name, with settings for the installed agents, and the
+// text about these agents.
 func filesToStart() (files map[string][]byte, said string, err error) {
 	files = map[string][]byte{}
 	player, others, said := installedAgents()
@@ -96,7 +100,7 @@ func filesToStart() (files map[string][]byte, said string, err error) {
 		}
 		rel := strings.TrimPrefix(name, "start/")
 		if player != "" && path.Dir(rel) == "agents" {
-			return nil // none is needed
+			return nil // agents/agent.sh plays where no agent is installed
 		}
 		files[filepath.FromSlash(rel)], err = startFiles.ReadFile(name)
 		return err
@@ -110,8 +114,8 @@ func filesToStart() (files map[string][]byte, said string, err error) {
 	return files, said, err
 }
 
-// installedAgents is the agent that is to do the work, "" where none is installed,
-// and the others that could.
+// installedAgents returns the agent for the work, "" if there is no installed one, the other
+// installed ones, and the text about them.
 func installedAgents() (player string, others []string, said string) {
 	var missing []string
 	for _, a := range roster.FindInstalled() {
@@ -125,7 +129,8 @@ func installedAgents() (player string, others []string, said string) {
 		}
 	}
 	if player == "" {
-		return "", nil, "No agent that asks a model is installed here, so agents/agent.sh does the work: it does nothing, and shows how an agent speaks.\n" +
+		return "", nil, "No agent that asks a model is installed here, so agents/agent.sh does the work: it " +
+			"does nothing, and shows how an agent speaks.\n" +
 			"Install one, and name it in .kanban-run.yaml:\n" + strings.Join(missing, "\n")
 	}
 	said = player + " is installed, and does the work; walk is the Manager, without a model (.kanban-run.yaml)"
@@ -133,21 +138,22 @@ func installedAgents() (player string, others []string, said string) {
 		said += "; " + strings.Join(others, " and ") + " could do it, too"
 	}
 	if said += "."; needsSandbox(player) {
-		said += "\nYou are root, so the settings say IS_SANDBOX: take that out unless this machine may be lost, as a container may."
+		said += "\nYou are root, so the settings say IS_SANDBOX: take that out unless this machine may be " +
+			"lost, as a container may."
 	}
 	return player, others, said
 }
 
-// startSettings are the settings of a folder in which an agent plays all roles but the Manager.
+// startSettings returns the settings of a folder: player has every role but the Manager's.
 func startSettings(player string, others []string) string {
 	text := `# yaml-language-server: $schema=.kanban-run/schema/settings.schema.json
 # Settings of kanban-run for this folder; kanban-run config prints all of them and where each came from.
 
-# Who plays the roles. walk is a Manager without a model: it names the next task of the list. One with a model also splits tasks, and costs a call
-# a task.
-`
+` + "# Who plays the roles. walk is a Manager without a model: it names the next task of the list. " +
+		"One with a model also splits tasks, and costs a call\n# a task.\n"
 	if player == "" {
-		text += "# No agent that asks a model was installed when this was written. With claude, for example: {default: claude, Manager: walk}.\n" +
+		text += "# No agent that asks a model was installed when this was written. With claude, for example: " +
+			"{default: claude, Manager: walk}.\n" +
 			"agent: {default: exec, Manager: walk}\nexec: sh agents/agent.sh\n"
 	} else {
 		if len(others) > 0 {
@@ -156,9 +162,9 @@ func startSettings(player string, others []string) string {
 		text += "agent: {default: " + player + ", Manager: walk}\n"
 	}
 	if needsSandbox(player) {
-		text += `
-# claude asks nobody for permission, and refuses that to root unless this machine may be lost, as a container may: that is what this line says. If it
-# may not, take the line out, and run kanban-run as another user.
+		text += "\n# claude asks nobody for permission, and refuses that to root unless this machine may be lost, " +
+			"as a container may: that is what this line says. If it\n" +
+			`# may not, take the line out, and run kanban-run as another user.
 env: {set: {IS_SANDBOX: "1"}}
 `
 	}
@@ -170,6 +176,6 @@ max_retries: 3 # after a reply that has not the right format
 `
 }
 
-// needsSandbox reports whether the next command would refuse the agent unless the settings say that
-// this machine may be lost.
+// needsSandbox reports whether player refuses to run unless the settings declare the machine
+// expendable (IS_SANDBOX).
 func needsSandbox(player string) bool { return player == "claude" && os.Geteuid() == 0 }

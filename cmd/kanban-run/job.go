@@ -27,15 +27,15 @@ import (
 	"kanban-run/orchestrator/result"
 )
 
-// job is the GitHub Actions job that a run is part of. What a run leaves there: one error
-// annotation for each board that is not complete, a summary, and the outputs of its step.
+// job is the GitHub Actions job that a run is part of. A run adds to it one error annotation for
+// each incomplete board, a summary, and the outputs of its step.
 type job struct {
 	out        *console.Printer
-	workspace  string // files in annotations are named from here
-	outputFile string // files that the runner of the job reads after the step; "" where it has none
+	workspace  string // file names in annotations are relative to a repository in it
+	outputFile string // read by the runner of the job after the step; "" if it is not set
 	summary    string
-	token      string   // of stop-commands; it cannot be guessed
-	masks      bool     // only the runner of the job reads what is printed
+	token      string   // of stop-commands, and random: an agent cannot guess it
+	masks      bool     // only the runner of the job reads the output
 	boards     []string // of the command line
 	errors     int      // annotated so far
 	files      []jobFile
@@ -45,7 +45,7 @@ type job struct {
 // dryRun is the outcome of a dry run that reached the end: nothing is complete.
 const dryRun event.Outcome = "dry_run"
 
-// outputs are the outputs of the step.
+// outputs are the values of the step's outputs.
 type outputs struct {
 	outcome  event.Outcome
 	steps    int
@@ -54,24 +54,29 @@ type outputs struct {
 	journals []string
 }
 
-// ownStep is set by the action's script, whose output goes to the runner of the job and nowhere
-// else.
+// ownStep is set by the action's script, whose output only the runner of the job reads.
 const ownStep = "KANBAN_RUN_ACTION"
 
-// jobToken passes the token of the guardian to its runner: if the runner is killed, the guardian
-// ends what it stopped.
+// jobToken passes the guardian's token to its runner: if the runner is killed, the guardian resumes
+// the workflow commands that the runner had stopped.
 const jobToken = "KANBAN_RUN_JOB_TOKEN"
 
-// newJob is nil outside of GitHub Actions.
+// newJob returns nil outside of GitHub Actions.
 func newJob(environ []string, out *console.Printer) *job {
 	if lookup(environ, "GITHUB_ACTIONS") != "true" {
 		return nil
 	}
-	return &job{out: out, workspace: lookup(environ, "GITHUB_WORKSPACE"), outputFile: lookup(environ, "GITHUB_OUTPUT"),
-		summary: lookup(environ, "GITHUB_STEP_SUMMARY"), masks: lookup(environ, ownStep) != "", token: cmp.Or(lookup(environ, jobToken), rand.Text())}
+	return &job{
+		out:        out,
+		workspace:  lookup(environ, "GITHUB_WORKSPACE"),
+		outputFile: lookup(environ, "GITHUB_OUTPUT"),
+		summary:    lookup(environ, "GITHUB_STEP_SUMMARY"),
+		masks:      lookup(environ, ownStep) != "",
+		token:      cmp.Or(lookup(environ, jobToken), rand.Text()),
+	}
 }
 
-// shareToken has the runner use the same token.
+// shareToken passes the token to the runner, a child of this process, in the environment.
 func (j *job) shareToken() error {
 	if j == nil {
 		return nil
@@ -79,8 +84,8 @@ func (j *job) shareToken() error {
 	return os.Setenv(jobToken, j.token)
 }
 
-// concludeKilled is for a guardian whose runner was killed: it ends the group that may be open, and
-// reports the boards from their journals.
+// concludeKilled is for a guardian whose runner was killed: it resumes commands, ends the group
+// that may be open, and reports the boards from their journals.
 func (j *job) concludeKilled(boards []string) {
 	if j == nil {
 		return
@@ -99,7 +104,7 @@ func (j *job) concludeKilled(boards []string) {
 	_ = j.summarize(found)
 }
 
-// noteText keeps, on one line, what there is to say of a board for the outputs.
+// noteText keeps the text of a board, on one line, for the outputs.
 func (j *job) noteText(board, text string) {
 	j.outputs.texts = append(j.outputs.texts, strings.Join(strings.Fields(j.out.Sprintf("%s: %s", board, text)), " "))
 }
@@ -130,8 +135,8 @@ func (j *job) maxGrace() time.Duration {
 	return 4 * time.Second
 }
 
-// mask has the runner of the job redact secrets in the logs of all steps, except those that are too
-// short: they would tear every log apart.
+// mask makes the runner of the job redact secrets in the logs of all steps. Short ones are left
+// out: redacting them would make every log unreadable.
 func (j *job) mask(secrets []redact.Secret, short []string) {
 	if j == nil || !j.masks {
 		return
@@ -150,7 +155,7 @@ const (
 	keptSteps  = 200 // of each board, for the summary
 )
 
-// conclude annotates what is not complete, writes the summary and keeps what the outputs will say.
+// conclude annotates the incomplete boards, writes the summary and keeps the values of the outputs.
 func (j *job) conclude(endings []report.Ending, results []result.Result, r *report.Recorder, code int) error {
 	boards := make([]digest.Digest, len(endings))
 	var failed []int
@@ -176,7 +181,8 @@ func (j *job) conclude(endings []report.Ending, results []result.Result, r *repo
 	j.outputs.cost = used.Money()
 	for n, i := range failed {
 		if n == maxErrors-1 && len(failed) > maxErrors {
-			j.error(fmt.Sprintf("%d more boards are not complete (exit code %d)", len(failed)-n, code), "kanban-run", "", "")
+			j.error(fmt.Sprintf("%d more boards are not complete (exit code %d)", len(failed)-n, code),
+				"kanban-run", "", "")
 			break
 		}
 		j.annotate(endings[i], results[i].Err, &boards[i])
@@ -188,7 +194,7 @@ func (j *job) conclude(endings []report.Ending, results []result.Result, r *repo
 	return nil
 }
 
-// lastStep is the step in which a board came to its end in an earlier run.
+// lastStep returns the step in which a board ended in an earlier run, or an empty list.
 func lastStep(board string) []digest.Step {
 	d, err := digestOf(board)
 	if err != nil || len(d.Steps) == 0 {
@@ -203,12 +209,12 @@ func (j *job) error(text, title, file, line string) {
 		_ = j.out.Printf("kanban-run: %s\n", console.Lines(text))
 		return
 	}
-	_ = j.out.Command("error", text, console.Property{Name: "file", Value: file}, console.Property{Name: "line", Value: line},
-		console.Property{Name: "title", Value: title})
+	_ = j.out.Command("error", text, console.Property{Name: "file", Value: file},
+		console.Property{Name: "line", Value: line}, console.Property{Name: "title", Value: title})
 }
 
-// annotate says why a board is not complete, at the place of the fault, else at the file of the
-// task.
+// annotate writes the error of an incomplete board at the place of the fault, else at the task's
+// file, else at the board's.
 func (j *job) annotate(e report.Ending, err error, d *digest.Digest) {
 	file, line := j.place(err)
 	if culprit := d.Culprit(); file == "" && culprit != nil {
@@ -223,11 +229,11 @@ func (j *job) annotate(e report.Ending, err error, d *digest.Digest) {
 	j.error(j.fitted(e.Text, e.Hint, e.Code), "kanban-run: "+e.Board, file, line)
 }
 
-// maxAnnotation is how many characters of an annotation are shown, less what the service may add.
+// maxAnnotation bounds an annotation, in characters, less what the service may add.
 const maxAnnotation = 4096 - 64
 
-// fitted is the message of an annotation: what happened, the exit code, and what to do. What
-// happened is cut in its middle where it is too long.
+// fitted returns the message of an annotation: the text, the exit code and the hint. A text that is
+// too long is cut in its middle.
 func (j *job) fitted(text, hint string, code int) string {
 	end := fmt.Sprintf(" (exit code %d)", code)
 	if hint != "" {
@@ -241,7 +247,7 @@ func (j *job) fitted(text, hint string, code int) string {
 	return string(runes) + end
 }
 
-// explain annotates an error that kept everything from starting.
+// explain annotates an error because of which nothing was started.
 func (j *job) explain(err error, hint string) {
 	file, line := j.place(err)
 	if file == "" && len(j.boards) > 0 && exists(j.boards[0]) {
@@ -259,7 +265,7 @@ func (j *job) explain(err error, hint string) {
 	}
 }
 
-// markdown is a text of several lines, which stay lines.
+// markdown escapes a text for Markdown and keeps its line breaks.
 func (j *job) markdown(text string) string {
 	lines := strings.Split(strings.TrimSpace(j.out.Hide(text)), "\n")
 	for i, line := range lines {
@@ -268,7 +274,7 @@ func (j *job) markdown(text string) string {
 	return strings.Join(lines, "<br>")
 }
 
-// place is where an error is known to be.
+// place returns the file and line that an error names.
 func (j *job) place(err error) (file, line string) {
 	var p *frontmatter.Problem
 	var s *config.Error
@@ -289,7 +295,7 @@ func (j *job) place(err error) (file, line string) {
 	return file, line
 }
 
-// relative names a file from the top of its repository, which may be checked out into a folder of
+// relative returns a path from the top of its repository, which may be checked out into a folder of
 // the workspace; "" if it is not in the workspace.
 func (j *job) relative(path string) string {
 	path, err := filepath.Abs(path)
@@ -325,16 +331,18 @@ func (j *job) summarize(boards []digest.Digest) error {
 	return j.appendTo(j.summary, report.Markdown(boards, j.out.Hide, max(1, maxSummary-int(used))))
 }
 
-// close writes the outputs of the step. They must be there however the run ended.
+// close writes the outputs of the step, however the run ended.
 func (j *job) close(code int) error {
 	if j == nil || j.outputFile == "" {
 		return nil
 	}
-	if good := j.outputs.outcome == event.Complete || j.outputs.outcome == dryRun; j.outputs.outcome == "" || good != (code == exitComplete) {
+	good := j.outputs.outcome == event.Complete || j.outputs.outcome == dryRun
+	if j.outputs.outcome == "" || good != (code == exitComplete) {
 		j.outputs.outcome = outcomeOf(code)
 	}
-	end := rand.Text() // no path can hold it and end the value early
-	text := fmt.Sprintf("outcome=%s\nexit-code=%d\nsteps=%d\ncost=%s\n", j.outputs.outcome, code, j.outputs.steps, cmp.Or(j.outputs.cost, "unknown"))
+	end := rand.Text() // random, so that no path can hold it and end the value early
+	text := fmt.Sprintf("outcome=%s\nexit-code=%d\nsteps=%d\ncost=%s\n", j.outputs.outcome, code,
+		j.outputs.steps, cmp.Or(j.outputs.cost, "unknown"))
 	for _, o := range []struct {
 		name  string
 		lines []string
@@ -344,7 +352,7 @@ func (j *job) close(code int) error {
 	return j.appendTo(j.outputFile, text)
 }
 
-// outcomeOf is the outcome of a run that reported none, by its exit code.
+// outcomeOf returns the outcome for the exit code of a run that did not report its outcome.
 func outcomeOf(code int) event.Outcome {
 	all := []event.Outcome{event.Complete, event.Invalid, event.Owned, event.Later}
 	codes := []int{exitComplete, exitInvalid, exitOwned, exitLater}
@@ -357,8 +365,8 @@ func outcomeOf(code int) event.Outcome {
 	return event.Failed
 }
 
-// appendTo writes to a file that the runner of the job reads, without what
-// agents have written to it.
+// appendTo appends to a file that the runner of the job reads, after restoring what it held before
+// the agents.
 func (j *job) appendTo(path, text string) error {
 	if err := j.restoreFiles(); err != nil {
 		return err

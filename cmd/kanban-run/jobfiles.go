@@ -20,8 +20,8 @@ type jobFile struct {
 	text           []byte
 }
 
-// rememberFiles keeps what the files of commands hold before an agent starts. A file that is not
-// there, or cannot be read, is left alone.
+// rememberFiles keeps the contents of the files of commands before an agent starts. A file that is
+// missing or unreadable is left alone.
 func (j *job) rememberFiles(environ []string) {
 	if j == nil {
 		return
@@ -45,7 +45,8 @@ func (j *job) restoreFiles() error {
 		if now, err := readJobFile(f.path); err == nil && bytes.Equal(now, f.text) {
 			continue
 		}
-		_ = j.out.Command("warning", fmt.Sprintf("something wrote to the file of %s while agents were at work; it is put back", f.variable))
+		_ = j.out.Command("warning", fmt.Sprintf(
+			"something wrote to the file of %s while agents were at work; it is put back", f.variable))
 		errs = append(errs, f.putBack())
 	}
 	j.files = nil
@@ -63,7 +64,7 @@ func (f jobFile) putBack() error {
 	return nil
 }
 
-// maxJobFile bounds what is read of a file that an agent may have filled.
+// maxJobFile bounds the reading of a file that an agent may have filled.
 const maxJobFile = 64 << 20
 
 func readJobFile(path string) ([]byte, error) {

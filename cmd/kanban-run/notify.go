@@ -13,7 +13,7 @@ import (
 	"kanban-run/orchestrator/roster"
 )
 
-// telling has a notifier learn of each event that an observer learns of.
+// telling passes the events of an observer to a notifier too.
 type telling struct {
 	ledger.Observer
 	notifier *notify.Notifier
@@ -25,14 +25,20 @@ func (t telling) Entry(board string, e event.Entry) {
 	t.notifier.Entry(board, e)
 }
 
-// notifier is how a person is told what needs them; nil: the settings name no way. A program gets
-// what agents get of the environment: an agent may have written the settings.
+// notifier returns the notifier of the settings, nil if they name no way to notify. A program of it
+// gets only an agent's environment: an agent may have written the settings.
 func (u *setup) notifier(general *resolved, observer ledger.Observer) (*notify.Notifier, error) {
 	s := general.settings
 	if !s.Notify.IsSet() {
 		return nil, nil
 	}
-	o := notify.Options{On: s.Notify.On, Redactor: u.redactor(u.roster(general, "", "", false)), Now: time.Now, Report: reportOf, Warn: observer.Notice}
+	o := notify.Options{
+		On:       s.Notify.On,
+		Redactor: u.redactor(u.roster(general, "", "", false)),
+		Now:      time.Now,
+		Report:   reportOf,
+		Warn:     observer.Notice,
+	}
 	if s.Notify.Command != "" {
 		argv, err := agent.SplitCommand(s.Notify.Command)
 		if err != nil {
@@ -46,7 +52,7 @@ func (u *setup) notifier(general *resolved, observer ledger.Observer) (*notify.N
 	return notify.New(o), nil
 }
 
-// reportOf is what the Lead is told of a board's last run; "" where its journal cannot be read.
+// reportOf returns the SUPERVISOR_REPORT on a board's last run; "" if its journal is unreadable.
 func reportOf(board string) string {
 	var r report.SupervisorReport
 	if addBoard(&r, board) != nil {

@@ -17,7 +17,10 @@ import (
 
 func onceCommand() command {
 	return command{
-		name: "once", args: "--role ROLE INSTRUCTION", summary: "one single-shot agent call, without a board", agents: true,
+		name:       "once",
+		args:       "--role ROLE INSTRUCTION",
+		summary:    "one single-shot agent call, without a board",
+		agents:     true,
 		resumeHint: "the same command asks afresh",
 		long: `
 The agent gets {"instruction": INSTRUCTION} and its reply is printed as JSON. INSTRUCTION may be - for standard input. The
@@ -27,7 +30,10 @@ exit code is 0 for status ok, 3 for any other status, 4 when no reply was valid.
 			role := flags.StringP("role", "r", "Implementor", "`ROLE` gets the instruction")
 			return func(t *terminal, args []string) (int, error) {
 				if len(args) != 1 {
-					return 0, &usageError{text: "once takes one instruction", hint: `kanban-run once --role Architect "Review the README"`}
+					return 0, &usageError{
+						text: "once takes one instruction",
+						hint: `kanban-run once --role Architect "Review the README"`,
+					}
 				}
 				instruction, err := instructionOf(t, args[0])
 				if err != nil {
@@ -75,9 +81,17 @@ func (u *setup) once(t *terminal, role, instruction string) (code int, err error
 	defer release()
 	agents := u.roster(r, executable, stubs, false)
 	agents.Single = true
-	call := once.Call{Role: role, Instruction: instruction, Dir: u.dir, MaxRetries: r.settings.MaxRetries, MaxOutput: r.settings.MaxOutput,
-		Roster: agents, Redactor: u.redactor(agents), Now: time.Now,
-		Notice: func(text string) { _ = t.stderr.Printf("kanban-run: %s\n", text) }}
+	call := once.Call{
+		Role:        role,
+		Instruction: instruction,
+		Dir:         u.dir,
+		MaxRetries:  r.settings.MaxRetries,
+		MaxOutput:   r.settings.MaxOutput,
+		Roster:      agents,
+		Redactor:    u.redactor(agents),
+		Now:         time.Now,
+		Notice:      func(text string) { _ = t.stderr.Printf("kanban-run: %s\n", text) },
+	}
 	reply, err := call.Do(stop, kill)
 	if err != nil {
 		return 0, err

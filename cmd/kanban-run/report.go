@@ -20,7 +20,9 @@ import (
 
 func reportCommand() command {
 	return command{
-		name: "report", args: "BOARD...", summary: "what became of boards: Markdown, HTML, JUnit, JSON or a SUPERVISOR_REPORT, from their journals",
+		name:    "report",
+		args:    "BOARD...",
+		summary: "what became of boards: Markdown, HTML, JUnit, JSON or a SUPERVISOR_REPORT, from their journals",
 		long: `
 Markdown is for people and is the default: a table of the boards and, for each, a timeline and its steps. --junit is for CI
 systems: a suite for each board, a case for each step, and one failure for each board that is not complete. --json is for
@@ -65,11 +67,15 @@ a decision. Everything is read from the journals, also while a run is at work. T
 	}
 }
 
-// oneOf is the form that was asked for, "" for the default. Errors: *usageError for several.
+// oneOf returns the form that the flags choose, "" for the default. Errors: *usageError for
+// several.
 func oneOf(forms map[string]*bool) (chosen string, err error) {
 	for name, yes := range forms {
 		if *yes && chosen != "" {
-			return "", &usageError{text: "a report has one form", hint: "use one of --junit, --markdown, --json, --html and --supervisor"}
+			return "", &usageError{
+				text: "a report has one form",
+				hint: "use one of --junit, --markdown, --json, --html and --supervisor",
+			}
 		}
 		if *yes {
 			chosen = name
@@ -78,7 +84,7 @@ func oneOf(forms map[string]*bool) (chosen string, err error) {
 	return chosen, nil
 }
 
-// reportToLead prints what the Lead of boards is told of their last runs.
+// reportToLead prints the SUPERVISOR_REPORT on the boards' last runs.
 func (t *terminal) reportToLead(boards []string) error {
 	var r report.SupervisorReport
 	for _, board := range boards {
@@ -139,8 +145,8 @@ func (t *terminal) report(boards []digest.Digest, form string) error {
 	}
 }
 
-// writeResults writes what became of boards to a file, as report --json prints it. A board that
-// was refused has no journal.
+// writeResults writes the results of boards to a file, in the form of report --json. A refused
+// board has no journal.
 func (t *terminal) writeResults(path string, names []string) error {
 	boards := make([]digest.Digest, len(names))
 	for i, name := range names {

@@ -27,7 +27,11 @@ import (
 
 func runCommand() command {
 	return command{
-		name: "run", args: "[flags] BOARD...", summary: "run boards", agents: true, resumeHint: "a board goes on with the same command",
+		name:       "run",
+		args:       "[flags] BOARD...",
+		summary:    "run boards",
+		agents:     true,
+		resumeHint: "a board goes on with the same command",
 		long: `
 A board is kanban.yaml, or Markdown with YAML frontmatter. Its fields: phase, sub_phase, current (the path of the current
 task, or null), tasks (a list), and any that you add. Each round gives the current task to the agent of its role, and then
@@ -39,9 +43,11 @@ too, else the role file, else .kanban-run.yaml, else claude.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags)
 			o := outputFlags(flags)
-			results := flags.String("results", "", "write what became of the boards to `FILE`, as report --json prints it")
+			results := flags.String("results", "",
+				"write what became of the boards to `FILE`, as report --json prints it")
 			html := flags.String("html", "", "write what became of the boards to `FILE`, as report --html prints it")
-			dry := flags.Bool("dry-run", false, "run the whole loop with stub agents on a private copy of the board; nothing is changed")
+			dry := flags.Bool("dry-run", false,
+				"run the whole loop with stub agents on a private copy of the board; nothing is changed")
 			return func(t *terminal, args []string) (int, error) {
 				if err := boardArgs("run", args, false); err != nil {
 					return 0, err
@@ -110,7 +116,7 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 	return code, errors.Join(err, remove())
 }
 
-// runJobs prepares all boards and runs them; one that cannot be prepared means that none is run.
+// runJobs prepares all boards and runs them; if one cannot be prepared, no board is run.
 func (s *screen) runJobs(t *terminal, jobs []preflight.Job, n int) (int, error) {
 	prepared, errs := preflight.PrepareAll(jobs)
 	if len(errs) > 0 {
@@ -127,9 +133,9 @@ func (s *screen) runJobs(t *terminal, jobs []preflight.Job, n int) (int, error) 
 	return s.summary(t, results)
 }
 
-// tuneRuntime fits Go's runtime to a run, which nearly always waits. One processor does its
-// work: to wake another thread for a part of it takes longer than that part. Garbage may be twice
-// what is in use, and of many boards little. The runtime's own variables win.
+// tuneRuntime fits Go's runtime to a run, which nearly always waits. One processor does its work:
+// waking another thread for a part of it takes longer than that part. Garbage may be twice the live
+// heap, with many boards 15 % of it. The runtime's own variables win.
 func tuneRuntime(boards int) {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(1)
@@ -143,23 +149,35 @@ func tuneRuntime(boards int) {
 	}
 }
 
-// summary prints how each board ended, and returns the exit code.
+// summary prints the end of each board, and returns the exit code.
 func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 	endings := make([]report.Ending, len(results))
 	codes := make([]int, len(results))
 	for i, r := range results {
 		codes[i] = codeOf(r)
-		endings[i] = report.Ending{Board: r.Board, Outcome: r.Outcome, Text: r.Text, Said: r.Said, Hint: hintFor(r, s.dry), Steps: r.Steps, Code: codes[i],
-			Used: flow.Tally{Used: r.Used}, Until: r.Until, Unpushed: r.Unpushed, Unsaved: r.Unsaved}
+		endings[i] = report.Ending{
+			Board:    r.Board,
+			Outcome:  r.Outcome,
+			Text:     r.Text,
+			Said:     r.Said,
+			Hint:     hintFor(r, s.dry),
+			Steps:    r.Steps,
+			Code:     codes[i],
+			Used:     flow.Tally{Used: r.Used},
+			Until:    r.Until,
+			Unpushed: r.Unpushed,
+			Unsaved:  r.Unsaved,
+		}
 	}
 	code := worst(codes)
 	if s.json != nil {
 		s.json.Summary(endings, code)
 		return code, s.conclude(t, endings, results, code)
 	}
-	slices.SortStableFunc(endings, func(a, b report.Ending) int { return cmp.Compare(rank(b.Code), rank(a.Code)) }) // the worst last, where the eye is
+	// the worst last, where a reader looks first
+	slices.SortStableFunc(endings, func(a, b report.Ending) int { return cmp.Compare(rank(b.Code), rank(a.Code)) })
 	for i, e := range endings {
-		if i+1 < len(endings) && endings[i+1].Hint == e.Hint { // it is said once, for all of them
+		if i+1 < len(endings) && endings[i+1].Hint == e.Hint { // the last of these boards prints it
 			e.Hint = ""
 		}
 		s.ending(t, e)
@@ -177,7 +195,7 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 	return code, s.conclude(t, endings, results, code)
 }
 
-// conclude writes what a CI job shows, if this run is part of one.
+// conclude writes the annotations, the summary and the outputs of a CI job, if there is one.
 func (s *screen) conclude(t *terminal, endings []report.Ending, results []result.Result, code int) error {
 	if t.job == nil {
 		return nil
@@ -192,12 +210,13 @@ func (s *screen) conclude(t *terminal, endings []report.Ending, results []result
 	return t.job.conclude(endings, results, s.record, code)
 }
 
-// ending writes a board's last line: to stdout what is a result, to stderr what is an error.
+// ending writes a board's last line: a result to stdout, an error to stderr.
 func (s *screen) ending(t *terminal, e report.Ending) {
 	steps := event.Count(e.Steps, "step") + usedSuffix(e.Used.Used)
 	text := fmt.Sprintf("%s, %s", e.Text, steps)
 	if s.dry {
-		text = fmt.Sprintf("a run would reach the end of the board if all its agents reply well, %s (dry run: nothing was changed)", steps)
+		text = fmt.Sprintf("a run would reach the end of the board if all its agents reply well, %s (dry "+
+			"run: nothing was changed)", steps)
 	}
 	if e.Code != exitComplete {
 		text = fmt.Sprintf("%s (%s, exit code %d)", e.Text, steps, e.Code)
@@ -219,7 +238,7 @@ func (s *screen) ending(t *terminal, e report.Ending) {
 	}
 }
 
-// usedSuffix is cost and tokens behind a comma, "" where they are not known.
+// usedSuffix returns ", " with the cost and the tokens, "" if they are unknown.
 func usedSuffix(u event.Used) string {
 	if text := u.String(); text != "" {
 		return ", " + text
@@ -227,7 +246,7 @@ func usedSuffix(u event.Used) string {
 	return ""
 }
 
-// hintFor is what a person does next about a board that is not complete.
+// hintFor returns the next action of a person for a board's result.
 func hintFor(r result.Result, dry bool) string {
 	if errors.Is(r.Err, syscall.EMFILE) || errors.Is(r.Err, syscall.ENFILE) {
 		return "allow more open files (ulimit -n), or fewer boards side by side (-j); the same command goes on"
@@ -245,13 +264,15 @@ func hintFor(r result.Result, dry bool) string {
 	if at, err := time.Parse(time.RFC3339, r.Until); err == nil {
 		return "the same command goes on after " + at.Local().Format("2006-01-02 15:04:05 MST")
 	}
-	if hint := hintOf(r.Err); hint != "" && (r.Outcome != event.Owned || errors.As(r.Err, new(*gitstore.AheadError))) { // advice names the board too
+	// For a board that another run owns the advice is better: it names the board.
+	hint, advised := hintOf(r.Err), r.Outcome == event.Owned && !errors.As(r.Err, new(*gitstore.AheadError))
+	if hint != "" && !advised {
 		return hint
 	}
 	return advice
 }
 
-// refuse explains why nothing was started, and returns the exit code.
+// refuse prints the errors because of which nothing was started, and returns the exit code.
 func (s *screen) refuse(t *terminal, errs []error) int {
 	codes := make([]int, len(errs))
 	for i, err := range errs {
@@ -266,7 +287,7 @@ func (s *screen) refuse(t *terminal, errs []error) int {
 	return worst(codes)
 }
 
-// noticeSignal says what a signal does.
+// noticeSignal prints the effect of a signal.
 func (s *screen) noticeSignal(t *terminal, first bool) {
 	text := "stopping: waiting for the agent to end; once more stops at once"
 	if !first {

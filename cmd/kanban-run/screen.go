@@ -13,7 +13,7 @@ import (
 	"kanban-run/orchestrator/report"
 )
 
-// output are the flags that say how a run is shown.
+// output holds the flags for the form of a run's output.
 type output struct{ json, quiet, noAgents *bool }
 
 func outputFlags(flags *pflag.FlagSet) *output {
@@ -25,7 +25,7 @@ func outputFlags(flags *pflag.FlagSet) *output {
 	}
 }
 
-// screen is how a run is shown, and what its end needs.
+// screen is the output of a run: its observer, and the parts that its end needs.
 type screen struct {
 	observer ledger.Observer
 	json     *report.JSON
@@ -52,7 +52,7 @@ func (o *output) screen(t *terminal, boards []string, dry bool) *screen {
 	return s
 }
 
-// progress is a live view on a terminal and plain lines elsewhere.
+// progress returns the observer of a run: a live view on a terminal, plain lines elsewhere.
 func progress(t *terminal, boards []string, noAgents bool) (ledger.Observer, func()) {
 	several := len(boards) > 1
 	if t.job != nil {
@@ -69,7 +69,7 @@ func progress(t *terminal, boards []string, noAgents bool) (ledger.Observer, fun
 	return live, func() { once.Do(live.Close) }
 }
 
-// sizeOf is the size of a terminal; of one that does not tell, such as a serial line, the usual.
+// sizeOf returns the size of a terminal, or 80 by 24 if the size is unknown, as on a serial line.
 func sizeOf(terminal *os.File) (width, height int) {
 	width, height, err := term.GetSize(int(terminal.Fd()))
 	if err != nil || width <= 0 || height <= 0 {
@@ -80,5 +80,7 @@ func sizeOf(terminal *os.File) (width, height int) {
 
 // colored follows no-color.org: NO_COLOR with any value means no colour.
 func colored(t *terminal) bool {
-	return !slices.ContainsFunc(t.environ, func(e string) bool { return len(e) > len("NO_COLOR=") && e[:len("NO_COLOR=")] == "NO_COLOR=" })
+	return !slices.ContainsFunc(t.environ, func(e string) bool {
+		return len(e) > len("NO_COLOR=") && e[:len("NO_COLOR=")] == "NO_COLOR="
+	})
 }

@@ -11,8 +11,8 @@ import (
 	"kanban-run/orchestrator/roster"
 )
 
-// redactor hides the secrets of the environment, and of the settings as far as they can be read. It
-// is for what is printed before the settings are loaded, or because they are wrong.
+// redactor hides the secrets of the environment and of the settings, as far as they can be read. It
+// is for output from before the settings are loaded, or about settings that are wrong.
 func (t *terminal) redactor() *redact.Redactor {
 	secrets := roster.Secrets(t.environ)
 	for _, dir := range t.folders {

@@ -48,15 +48,15 @@ func addSettings(flags *pflag.FlagSet, names ...string) *settingFlags {
 	return &settingFlags{flags}
 }
 
-// valueFlag keeps a flag's values as they were written; config says what they mean. Values are
-// never split at commas, because commands hold them.
+// valueFlag keeps a flag's values as written, for package config to parse. Values are not split at
+// commas, which commands hold.
 type valueFlag struct {
-	kind     string // what the help calls the value
+	kind     string // the value's placeholder in the help
 	repeated bool
 	values   []string
 }
 
-// Set takes one value.
+// Set adds or replaces a value.
 func (v *valueFlag) Set(value string) error {
 	if v.repeated {
 		v.values = append(v.values, value)
@@ -68,15 +68,15 @@ func (v *valueFlag) Set(value string) error {
 
 func (v *valueFlag) String() string { return "" }
 
-// Type is what the help calls the value.
+// Type returns the placeholder of the value in the help.
 func (v *valueFlag) Type() string { return v.kind }
 
-// agentSettings are the settings of a command that starts agents without a board.
+// agentSettings returns the settings of a command that starts agents without a board.
 func agentSettings() []string {
 	return []string{"workdir", "roles", "agent", "exec", "stub", "timeout", "max_retries", "max_attempt_cost"}
 }
 
-// values are the flags that were set, by setting name.
+// values returns the flags that were set, by the name of the setting.
 func (s *settingFlags) values() map[string][]string {
 	given := map[string][]string{}
 	for _, setting := range config.Table() {
@@ -101,7 +101,7 @@ type setup struct {
 	dir     string // the current folder, after -C
 	workdir string // -C; "" when it was not given
 
-	redactors map[string]*redact.Redactor // made so far, by what they hide
+	redactors map[string]*redact.Redactor // made so far, by their secrets
 }
 
 // load reads flags and variables and changes into -C first, as git and make do.
@@ -135,11 +135,15 @@ type resolved struct {
 	roles    *roles.Set
 }
 
-// resolve reads the settings file and the role files of a work directory. The settings say where
-// role files are, and the role files say which roles the settings may name, so the settings are
-// looked at twice.
+// resolve reads the settings file and the role files of a work directory. The settings are loaded
+// twice: they name the folder of the role files, and these decide which roles settings may name.
 func (u *setup) resolve(dir string) (*resolved, error) {
-	in := config.Input{Flags: u.flags, Environ: u.term.environ, File: filepath.Join(dir, config.FileName), StartDir: u.term.startDir}
+	in := config.Input{
+		Flags:    u.flags,
+		Environ:  u.term.environ,
+		File:     filepath.Join(dir, config.FileName),
+		StartDir: u.term.startDir,
+	}
 	first, _, err := config.Load(in)
 	if err != nil {
 		return nil, &invalidSettings{err}
@@ -159,20 +163,23 @@ func (u *setup) resolve(dir string) (*resolved, error) {
 	return r, nil
 }
 
-// roleFolders are where role files are looked up. A folder that was named must exist.
+// roleFolders returns the folders of role files. A folder that was named must exist.
 func roleFolders(named, workdir string) ([]string, error) {
 	project := filepath.Join(workdir, ".kanban-run", "roles")
 	if named == "" {
 		return []string{project}, nil
 	}
 	if info, err := os.Stat(named); err != nil || !info.IsDir() {
-		return nil, &usageError{text: fmt.Sprintf("roles: %s is not a folder", named), hint: "--roles names a folder with role files; kanban-run roles shows the built-in ones"}
+		return nil, &usageError{
+			text: fmt.Sprintf("roles: %s is not a folder", named),
+			hint: "--roles names a folder with role files; kanban-run roles shows the built-in ones",
+		}
 	}
 	return []string{named, project}, nil
 }
 
-// configure is [preflight.Job.Configure]. Boards of one work directory share a setup: the roles and
-// prompts of a thousand would take much memory.
+// configure returns a [preflight.Job.Configure]. Boards of one work directory share a setup: the
+// roles and prompts of a thousand would take much memory.
 func (u *setup) configure(executable, stubState string, dry bool) func(string) (*preflight.Setup, error) {
 	made := map[string]*preflight.Setup{}
 	return func(dir string) (s *preflight.Setup, err error) {
@@ -208,23 +215,38 @@ func (u *setup) configuration(dir, executable, stubState string, dry bool) (*pre
 	}, nil
 }
 
-// limits are what the settings let a run use, as they are journaled.
+// limits returns the limits of a run in the form of the journal.
 func limits(s *config.Settings) event.Limits {
 	l := s.Limits
-	return event.Limits{MaxRetries: s.MaxRetries, MaxSteps: l.Steps, MaxCost: l.Cost, MaxMillis: millis(l.Duration), MaxTaskSteps: l.TaskSteps,
-		MaxTaskCost: l.TaskCost, MaxTaskMillis: millis(l.TaskDuration), MaxAttemptCost: l.AttemptCost}
+	return event.Limits{
+		MaxRetries:     s.MaxRetries,
+		MaxSteps:       l.Steps,
+		MaxCost:        l.Cost,
+		MaxMillis:      millis(l.Duration),
+		MaxTaskSteps:   l.TaskSteps,
+		MaxTaskCost:    l.TaskCost,
+		MaxTaskMillis:  millis(l.TaskDuration),
+		MaxAttemptCost: l.AttemptCost,
+	}
 }
 
-// millis rounds up: a limit of less than a millisecond is not none.
+// millis rounds up: less than a millisecond must not become 0, which is no limit.
 func millis(d time.Duration) int64 { return (d + time.Millisecond - 1).Milliseconds() }
 
 func (u *setup) roster(r *resolved, executable, stubState string, dry bool) *roster.Roster {
-	return &roster.Roster{Settings: r.settings, Roles: r.roles, Environ: u.term.environ, Executable: executable, StubState: stubState, DryRun: dry,
-		MaxGrace: u.term.job.maxGrace()}
+	return &roster.Roster{
+		Settings:   r.settings,
+		Roles:      r.roles,
+		Environ:    u.term.environ,
+		Executable: executable,
+		StubState:  stubState,
+		DryRun:     dry,
+		MaxGrace:   u.term.job.maxGrace(),
+	}
 }
 
-// redactor hides the secrets that the roster knows of, from now on also in what this process
-// prints. It warns of those that are too short.
+// redactor returns the redactor for the roster's secrets, and also hides them in the output of this
+// process from now on. It warns of secrets that are too short.
 func (u *setup) redactor(c *roster.Roster) *redact.Redactor {
 	secrets := c.Secrets()
 	key := fmt.Sprintf("%q", secrets)
@@ -233,7 +255,8 @@ func (u *setup) redactor(c *roster.Roster) *redact.Redactor {
 	}
 	made, short := redact.NewNamed(secrets)
 	if len(short) > 0 {
-		_ = u.term.stderr.Printf("warning: too short to be redacted, under 6 characters: %s\n", strings.Join(short, ", "))
+		_ = u.term.stderr.Printf("warning: too short to be redacted, under 6 characters: %s\n",
+			strings.Join(short, ", "))
 	}
 	u.term.secrets.Add(made)
 	u.term.job.mask(secrets, short)
@@ -241,8 +264,8 @@ func (u *setup) redactor(c *roster.Roster) *redact.Redactor {
 	return made
 }
 
-// stubFolder names the folder in which stubs count their calls. The first stub makes it, so that a
-// run without one leaves nothing behind however it ends.
+// stubFolder names the folder in which stubs count their calls. The first stub creates it, so that
+// a run without stubs leaves no folder, however it ends.
 func stubFolder() (dir string, remove func() error) {
 	dir = filepath.Join(os.TempDir(), "kanban-run-stub-"+rand.Text())
 	return dir, func() error { return os.RemoveAll(dir) }
@@ -251,7 +274,8 @@ func stubFolder() (dir string, remove func() error) {
 func configCommand() command {
 	return command{
 		name: "config", summary: "print the settings and where each came from",
-		long: "Flags win over KANBAN_RUN_* variables, these over .kanban-run.yaml in the work directory, that over the defaults.",
+		long: "Flags win over KANBAN_RUN_* variables, these over .kanban-run.yaml in the work directory, " +
+			"that over the defaults.",
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags)
 			asJSON := flags.Bool("json", false, "print one JSON array")
@@ -311,14 +335,15 @@ func printRoles(t *terminal, r *resolved, args []string) error {
 		if program == "" {
 			program = choice.Agent
 		}
-		if err := t.stdout.Printf("%-14s %-24s %-28s %s\n", role.Name, program, role.File, role.Description); err != nil {
+		err := t.stdout.Printf("%-14s %-24s %-28s %s\n", role.Name, program, role.File, role.Description)
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// exists says whether a path is there.
+// exists reports whether a path exists; a dangling link does.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return !errors.Is(err, fs.ErrNotExist)

@@ -28,9 +28,9 @@ func (e *signalError) code() int {
 // process, and some programs send another kind soon after.
 const oneRequestWithin = 300 * time.Millisecond
 
-// contexts gives the two contexts of a run: the first signal ends stop, the second ends kill too,
+// contexts returns the two contexts of a run: the first signal ends stop, the second ends kill too,
 // SIGQUIT and the guardian's death end both. onSignal is called for each signal. release ends the
-// goroutine that listens.
+// listening goroutine.
 func (t *terminal) contexts(onSignal func(first bool)) (stop, kill context.Context, release func()) {
 	stop, cancelStop := context.WithCancelCause(context.Background())
 	kill, cancelKill := context.WithCancelCause(context.Background())
@@ -71,14 +71,14 @@ func (t *terminal) contexts(onSignal func(first bool)) (stop, kill context.Conte
 	}
 }
 
-// hurry has output that is not read given up: the process is to end.
+// hurry gives up output that no reader takes, since the process is to end.
 func (t *terminal) hurry() {
 	t.stdout.Hurry()
 	t.stderr.Hurry()
 }
 
-// signals come from the guardian, if there is one. A terminal sends them to this process too, which
-// would count them twice.
+// signals returns the guardian's signals if there is a guardian, else the process's own: a terminal
+// sends signals to both processes, and they would count twice.
 func (t *terminal) signals() (signals <-chan os.Signal, lost <-chan struct{}, stop func()) {
 	if t.guardian != nil {
 		return t.guardian.Signals(), t.guardian.Lost(), func() {}
@@ -92,7 +92,7 @@ func (t *terminal) signals() (signals <-chan os.Signal, lost <-chan struct{}, st
 	return own, nil, func() { signal.Stop(own) }
 }
 
-// holdLock is how the guardian holds the lock of a board too; nil without one.
+// holdLock returns the function that makes the guardian hold a board's lock too; nil without one.
 func (t *terminal) holdLock() func(*os.File) (func() error, error) {
 	if t.guardian == nil {
 		return nil

@@ -32,14 +32,18 @@ several a line each, those that need you first.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			asJSON := flags.Bool("json", false, "print one JSON object for each board")
-			verbose := flags.BoolP("verbose", "v", false, "show also the session, the owner, the journal and the rollback point")
+			verbose := flags.BoolP("verbose", "v", false,
+				"show also the session, the owner, the journal and the rollback point")
 			watch := flags.BoolP("watch", "w", false, "draw it anew every second, until no run is at work")
 			return func(t *terminal, args []string) (int, error) {
 				if err := boardArgs("status", args, false); err != nil {
 					return 0, err
 				}
 				if *watch && (*asJSON || !term.IsTerminal(int(t.screen.Fd()))) {
-					return 0, &usageError{text: "status --watch draws on a terminal", hint: "kanban-run log -f follows a run in a pipe"}
+					return 0, &usageError{
+						text: "status --watch draws on a terminal",
+						hint: "kanban-run log -f follows a run in a pipe",
+					}
 				}
 				u, err := s.load(t)
 				if err != nil {
@@ -79,7 +83,7 @@ func printStatus(t *terminal, boards []report.Watched, asJSON, verbose bool) err
 	return nil
 }
 
-// watched is where boards stand, and what happened to them last.
+// watched returns the status of boards and their last events.
 func (u *setup) watched(boards []string) ([]report.Watched, error) {
 	all := make([]report.Watched, len(boards))
 	for i, board := range boards {
@@ -127,20 +131,21 @@ func (u *setup) status(board string, recent *report.Recent) (report.Status, erro
 	return status, err
 }
 
-// readLive is what the agent at work does; nil where that is not known.
+// readLive returns the activity of the agent at work; nil if it is unknown.
 func readLive(dir rundir.Dir, step *flow.Step, running bool) *health.Live {
 	if !running || step == nil || step.Running == 0 {
 		return nil
 	}
 	var live health.LiveAttempt
 	data, err := plainfile.Read(dir.Live(), 1<<20)
-	if err != nil || json.Unmarshal(data, &live) != nil || live.Step != step.Number || live.Call != step.Call || live.Attempt != step.Running {
+	if err != nil || json.Unmarshal(data, &live) != nil || live.Step != step.Number || live.Call != step.Call ||
+		live.Attempt != step.Running {
 		return nil
 	}
 	return &live.Live
 }
 
-// listTasks is where the tasks of a board stand.
+// listTasks returns the status of a board's tasks.
 func listTasks(b *board.Board, tasks *report.Tasks, h flow.History) []report.Task {
 	current := ""
 	switch {
@@ -209,14 +214,17 @@ they used, what they said, and the retries of their providers.`,
 	}
 }
 
-// checkStep refuses a step that the board has not, unless it may still come.
+// checkStep refuses a step that the board does not have, unless it may still begin.
 func checkStep(board string, step int, follow bool) error {
 	if step == 0 || step > 0 && follow {
 		return nil
 	}
 	h, _, err := inspect.History(board, func(event.Entry) error { return nil })
 	if err == nil && (step < 0 || step > h.State.LastStep) {
-		err = &usageError{text: fmt.Sprintf("log: %s has no step %d; the last one is step %d", board, step, h.State.LastStep), hint: "kanban-run log " + failure.Quote(board) + " shows all"}
+		err = &usageError{
+			text: fmt.Sprintf("log: %s has no step %d; the last one is step %d", board, step, h.State.LastStep),
+			hint: "kanban-run log " + failure.Quote(board) + " shows all",
+		}
 	}
 	return err
 }
@@ -224,7 +232,8 @@ func checkStep(board string, step int, follow bool) error {
 // pollInterval is the time between two looks of log --follow.
 const pollInterval = 300 * time.Millisecond
 
-// printLog shows the journal, and with follow also what is appended until a signal comes.
+// printLog prints the journal, and with follow also further entries until a signal or the run's
+// end.
 func printLog(t *terminal, board string, show report.Watcher, follow bool) error {
 	stop := context.Background() // a signal ends the process, also while it reads a long journal
 	if follow {
@@ -251,7 +260,8 @@ func printLog(t *terminal, board string, show report.Watcher, follow bool) error
 			return err
 		}
 		if err == nil && sum.Records < seen {
-			return fmt.Errorf("the journal of %s was replaced by another, of %s", board, event.Count(int(sum.Records), "record"))
+			return fmt.Errorf("the journal of %s was replaced by another, of %s", board,
+				event.Count(int(sum.Records), "record"))
 		}
 		if events, ok := show.(*withEvents); ok {
 			if err := events.showUntil(time.Now()); err != nil {

@@ -19,7 +19,11 @@ import (
 
 func superviseCommand() command {
 	return command{
-		name: "supervise", args: "[-- ARGS]", summary: "talk to an agent whose work a supervisor looks at until it is complete", agents: true, keys: true,
+		name:       "supervise",
+		args:       "[-- ARGS]",
+		summary:    "talk to an agent whose work a supervisor looks at until it is complete",
+		agents:     true,
+		keys:       true,
 		resumeHint: "kanban-run supervise -- --continue goes on in the last session of this folder",
 		long: `
 Type what is to be done. When the agent stops, a supervisor with the prompt of SUPERVISOR.md (in the current folder, else in
@@ -31,28 +35,41 @@ its first start, and the conversation goes on in that session. Without a termina
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir", "agent")
 			model := flags.StringP("model", "m", "", "`MODEL` of the agent and the supervisor")
-			permission := flags.String("permission", "full", "what they may do without asking: `PERMISSION` is read-only, edit or full")
-			rounds := flags.Int("rounds", defaultRounds, "the supervisor may send the work back `N` times before you are asked")
+			permission := flags.String("permission", "full",
+				"what they may do without asking: `PERMISSION` is read-only, edit or full")
+			rounds := flags.Int("rounds", defaultRounds,
+				"the supervisor may send the work back `N` times before you are asked")
 			example := flags.Bool("example", false, "print a SUPERVISOR.md to start from")
 			return func(t *terminal, args []string) (int, error) {
 				if *example {
 					return exitComplete, t.stdout.PrintTrusted(review.Example)
 				}
 				if n := flags.ArgsLenAtDash(); len(args) > 0 && n != 0 {
-					return 0, &usageError{text: fmt.Sprintf("supervise takes no message on its command line: %q", args[0]),
-						hint: "type it, or pipe it in: echo MESSAGE | kanban-run supervise; what stands behind -- is for claude"}
+					return 0, &usageError{
+						text: fmt.Sprintf("supervise takes no message on its command line: %q", args[0]),
+						hint: "type it, or pipe it in: echo MESSAGE | kanban-run supervise; what stands " +
+							"behind -- is for claude",
+					}
 				}
 				if *rounds < 0 {
 					return 0, &usageError{text: "--rounds must not be negative", hint: "0: you are asked each time"}
 				}
 				if !slices.Contains([]string{"read-only", "edit", "full"}, *permission) {
-					return 0, &usageError{text: fmt.Sprintf("--permission %s is unknown", *permission), hint: "it is read-only, edit or full"}
+					return 0, &usageError{
+						text: fmt.Sprintf("--permission %s is unknown", *permission),
+						hint: "it is read-only, edit or full",
+					}
 				}
 				u, err := s.load(t)
 				if err != nil {
 					return 0, err
 				}
-				a := agent.Assignment{Role: "Supervised", Model: *model, Permission: agent.Permission(*permission), Args: args}
+				a := agent.Assignment{
+					Role:       "Supervised",
+					Model:      *model,
+					Permission: agent.Permission(*permission),
+					Args:       args,
+				}
 				return u.supervise(t, a, *rounds)
 			}
 		},
@@ -94,9 +111,19 @@ func (u *setup) supervise(t *terminal, a agent.Assignment, rounds int) (int, err
 		return 0, errors.Join(fmt.Errorf("make a folder for a long prompt: %w", err), talk.close())
 	}
 	supervisor := a
-	supervisor.Prompt, supervisor.Permission = prompt.Text, agent.Permission(cmp.Or(prompt.Permission, string(agent.ReadOnly)))
-	loop := supervise.Supervision{Agent: talker, Worker: a, Supervisor: supervisor, Rounds: rounds, Sinks: attempt.Sinks{Redactor: redactor},
-		Screen: talk, Keyboard: talk.keyboard, Resize: talk.resize, Size: talk.size}
+	supervisor.Prompt = prompt.Text
+	supervisor.Permission = agent.Permission(cmp.Or(prompt.Permission, string(agent.ReadOnly)))
+	loop := supervise.Supervision{
+		Agent:      talker,
+		Worker:     a,
+		Supervisor: supervisor,
+		Rounds:     rounds,
+		Sinks:      attempt.Sinks{Redactor: redactor},
+		Screen:     talk,
+		Keyboard:   talk.keyboard,
+		Resize:     talk.resize,
+		Size:       talk.size,
+	}
 	err = errors.Join(loop.Run(stop, kill), talk.close(), os.RemoveAll(a.Scratch))
 	if err != nil {
 		return 0, err

@@ -12,14 +12,17 @@ import (
 
 func teardownCommand() command {
 	return command{
-		name: "teardown", args: "BOARD", summary: "end the team of a board: check that all is done, archive and remove its runs",
+		name:    "teardown",
+		args:    "BOARD",
+		summary: "end the team of a board: check that all is done, archive and remove its runs",
 		long: `
 It checks what seed 002 asks for: the board is over, its journal contradicts nothing, no step is open, and all members of the team have
 shut down. Exit code 0 says that the folder of its runs may go (READY_TO_DELETE), 3 that something is in the way. --delete packs it into one
 archive beside it, and removes it; the board and its tasks stay.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
-			remove := flags.Bool("delete", false, "archive the folder of the board's runs, and remove it, if all is ready")
+			remove := flags.Bool("delete", false,
+				"archive the folder of the board's runs, and remove it, if all is ready")
 			return func(t *terminal, args []string) (int, error) {
 				if err := boardArgs("teardown", args, true); err != nil {
 					return 0, err
@@ -44,7 +47,7 @@ archive beside it, and removes it; the board and its tasks stay.`,
 	}
 }
 
-// printGate says how far the end of a team has come.
+// printGate prints the state of a team's teardown and returns the exit code.
 func (t *terminal) printGate(board string, g ledger.Gate) (int, error) {
 	switch {
 	case g.State == event.TeamDeleted:

@@ -20,17 +20,24 @@ claude can be told something while it works; of any other agent tell says so and
 stand in the journal.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
-			wait := flags.Duration("wait", 10*time.Second, "wait for `DURATION` for the agent to get it; 0: leave it, and do not wait")
+			wait := flags.Duration("wait", 10*time.Second,
+				"wait for `DURATION` for the agent to get it; 0: leave it, and do not wait")
 			return func(t *terminal, args []string) (int, error) {
 				text := strings.TrimSpace(strings.Join(args[min(1, len(args)):], " "))
 				if len(args) < 2 || text == "" {
-					return 0, &usageError{text: "tell: a board and a text are needed", hint: `kanban-run tell kanban.yaml "The tests need a database: start it with make db"`}
+					return 0, &usageError{
+						text: "tell: a board and a text are needed",
+						hint: `kanban-run tell kanban.yaml "The tests need a database: start it with make db"`,
+					}
 				}
 				if !utf8.ValidString(text) || *wait < 0 {
 					return 0, &usageError{text: "tell: the text has to be UTF-8, and --wait 0 or more"}
 				}
 				if len(text) > inbox.MaxText {
-					return 0, &usageError{text: fmt.Sprintf("tell: the text has %d bytes, and may have %d", len(text), inbox.MaxText), hint: "put it into a file, and tell the agent to read that"}
+					return 0, &usageError{
+						text: fmt.Sprintf("tell: the text has %d bytes, and may have %d", len(text), inbox.MaxText),
+						hint: "put it into a file, and tell the agent to read that",
+					}
 				}
 				if _, err := s.load(t); err != nil {
 					return 0, err

@@ -8,7 +8,7 @@ import (
 	"kanban-run/orchestrator/inspect"
 )
 
-// verifyJournal checks a board's journal, changes nothing, and says what it found. A damaged
+// verifyJournal checks a board's journal, changes nothing, and prints its findings. A damaged
 // journal is an error (exit code 1), one that contradicts itself freezes its board (5).
 func verifyJournal(t *terminal, board string, asJSON bool) (int, error) {
 	v, err := inspect.Verify(board)

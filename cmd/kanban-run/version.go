@@ -16,7 +16,8 @@ func versionCommand() command {
 		name: "version", summary: "print the version",
 		setup: func(*pflag.FlagSet) func(*terminal, []string) (int, error) {
 			return func(t *terminal, _ []string) (int, error) {
-				text := fmt.Sprintf("kanban-run %s (%s, %s/%s)\n", programVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+				text := fmt.Sprintf("kanban-run %s (%s, %s/%s)\n", programVersion(), runtime.Version(),
+					runtime.GOOS, runtime.GOARCH)
 				return exitComplete, t.stdout.PrintTrusted(text)
 			}
 		},

@@ -31,7 +31,8 @@ a run that another person started. Without a board it shows all that were run be
 only to a browser that was given the address with its token. It goes on until Ctrl-C.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
-			listen := flags.String("listen", "127.0.0.1:0", "serve at `ADDRESS` of this machine's loopback; port 0 takes a free one")
+			listen := flags.String("listen", "127.0.0.1:0",
+				"serve at `ADDRESS` of this machine's loopback; port 0 takes a free one")
 			open := flags.Bool("open", false, "open the page in the browser")
 			return func(t *terminal, args []string) (int, error) {
 				if _, err := s.load(t); err != nil {
@@ -47,7 +48,7 @@ only to a browser that was given the address with its token. It goes on until Ct
 	}
 }
 
-// boardsToShow are the boards that are named, else all that were run below this folder.
+// boardsToShow returns the named boards, else all that were run below this folder.
 func boardsToShow(named []string) ([]string, error) {
 	for _, name := range named {
 		if _, err := inspect.Locate(name); err != nil {
@@ -59,17 +60,20 @@ func boardsToShow(named []string) ([]string, error) {
 	}
 	found := boardsBelow(".")
 	if len(found) == 0 {
-		return nil, &failure.Invalid{Err: fmt.Errorf("no board was run below this folder"), Fix: "kanban-run view BOARD shows one that was not run yet"}
+		return nil, &failure.Invalid{
+			Err: fmt.Errorf("no board was run below this folder"),
+			Fix: "kanban-run view BOARD shows one that was not run yet",
+		}
 	}
 	return found, nil
 }
 
-// mostBoards is how many boards are looked for.
+// mostBoards bounds the boards that a search finds.
 const mostBoards = 1000
 
-// boardsBelow are the boards below a folder that have runs.
+// boardsBelow returns the boards below a folder that have runs. It skips what it cannot read.
 func boardsBelow(folder string) (boards []string) {
-	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error { // what cannot be read has no boards
+	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil || len(boards) == mostBoards:
 			return filepath.SkipDir
@@ -77,7 +81,8 @@ func boardsBelow(folder string) (boards []string) {
 			return nil
 		case d.Name() == ".git" || d.Name() == "node_modules":
 			return filepath.SkipDir
-		case filepath.Base(filepath.Dir(path)) == "runs" && filepath.Base(filepath.Dir(filepath.Dir(path))) == ".kanban-run":
+		case filepath.Base(filepath.Dir(path)) == "runs" &&
+			filepath.Base(filepath.Dir(filepath.Dir(path))) == ".kanban-run":
 			board := filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(path))), rundir.Dir{Path: path}.BoardFile())
 			if info, err := os.Stat(board); err == nil && info.Mode().IsRegular() {
 				boards = append(boards, board)
@@ -116,9 +121,9 @@ func (t *terminal) view(boards []string, listen string, open bool) error {
 	return server.Serve(stop, l)
 }
 
-// openBrowser has the browser open an address. The token in it stands in a file that only this
-// user reads, and not among the arguments of a process, which all users see. forget removes the
-// file. failed is told of a program that could not open it.
+// openBrowser opens an address in the browser. The address holds the token, so it is passed in a
+// file that only this user can read, not as an argument of a process, which all users can see.
+// forget removes the file; failed gets the error of the program.
 func openBrowser(address string, failed func(error)) (forget func(), err error) {
 	folder, err := os.MkdirTemp("", "kanban-run-view-")
 	if err != nil {
@@ -126,7 +131,8 @@ func openBrowser(address string, failed func(error)) (forget func(), err error) 
 	}
 	forget = func() { _ = os.RemoveAll(folder) }
 	file := filepath.Join(folder, "open.html")
-	text := fmt.Sprintf("<!DOCTYPE html><meta http-equiv=\"refresh\" content=\"0; url=%s\">\n", html.EscapeString(address))
+	text := fmt.Sprintf("<!DOCTYPE html><meta http-equiv=\"refresh\" content=\"0; url=%s\">\n",
+		html.EscapeString(address))
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return forget, err
 	}
@@ -146,7 +152,7 @@ func openBrowser(address string, failed func(error)) (forget func(), err error) 
 	return forget, nil
 }
 
-// gallery renders boards, by one goroutine at a time. One that did not change is not read again.
+// gallery renders boards, in one goroutine at a time. A board is read again only after a change.
 type gallery struct {
 	*terminal
 	boards []string
@@ -158,7 +164,7 @@ type shown struct {
 	board page.Board
 }
 
-// state is another text when a board, its journal, or what its agent does is another.
+// state returns a text that changes with a board, its journal or its agent's activity.
 func (g *gallery) state() string {
 	var all strings.Builder
 	for _, name := range g.boards {
@@ -170,7 +176,7 @@ func (g *gallery) state() string {
 	return all.String()
 }
 
-// markOf tells the states of a board's files from each other.
+// markOf returns a text that changes with a board's files or its owner.
 func markOf(name string) string {
 	dir, err := inspect.Locate(name)
 	if err != nil {
@@ -209,7 +215,7 @@ func (g *gallery) render() ([]byte, error) {
 	return page.Render(boards, page.Options{Command: "kanban-run view", Hide: g.secrets.Hide, Live: true})
 }
 
-// agentOf says what the agent at work does; "" where that is not known.
+// agentOf returns the activity of the agent at work; "" if it is unknown.
 func agentOf(name string, b page.Board) string {
 	dir, err := inspect.Locate(name)
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 	"kanban-run/orchestrator/report"
 )
 
-// The other screen of a terminal, which leaves what was there before as it was.
+// The control sequences of a terminal's alternate screen, which keep the contents of the main one.
 const (
 	enterScreen = "\x1b[?1049h\x1b[?25l"
 	leaveScreen = "\x1b[?25h\x1b[?1049l"
 	drawTime    = time.Second
 )
 
-// watchStatus draws where boards stand, until no run is at work, q is typed or a signal comes. It
-// returns how they stand then.
+// watchStatus draws the status of boards until no run is at work, q is typed or a signal arrives.
+// It returns the last status.
 func (u *setup) watchStatus(t *terminal, names []string, boards []report.Watched) (now []report.Watched, err error) {
 	stop, _, release := t.contexts(func(bool) {})
 	defer release()
@@ -49,8 +49,8 @@ func (u *setup) watchStatus(t *terminal, names []string, boards []report.Watched
 	return boards, nil
 }
 
-// awaitQ closes left when q or Ctrl-C is typed. Until restore the terminal shows nothing of what
-// is typed. Without a terminal nothing is awaited.
+// awaitQ closes left when q or Ctrl-C is typed. Until restore the terminal does not echo. Without a
+// terminal left is nil.
 func (t *terminal) awaitQ() (left <-chan struct{}, restore func()) {
 	keyboard, ok := t.stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(keyboard.Fd())) {
@@ -61,7 +61,7 @@ func (t *terminal) awaitQ() (left <-chan struct{}, restore func()) {
 		return nil, func() {} // Ctrl-C is a signal then
 	}
 	typed := make(chan struct{})
-	go func() { // it ends with the process
+	go func() { // ends with the process
 		defer close(typed)
 		for key := make([]byte, 1); ; {
 			if _, err := keyboard.Read(key); err != nil || strings.Contains("qQ\x03\x04\x1c", string(key)) {
@@ -72,11 +72,12 @@ func (t *terminal) awaitQ() (left <-chan struct{}, restore func()) {
 	return typed, func() { _ = term.Restore(int(keyboard.Fd()), before) }
 }
 
-// drawStatus draws how boards stand over the last drawing, as far as the terminal has room.
+// drawStatus draws the status of boards over the last drawing, as far as the terminal has room.
 func (t *terminal) drawStatus(names []string, boards []report.Watched) error {
 	width, height := sizeOf(t.screen)
 	clock := time.Now().Format("15:04:05")
-	head := runewidth.Truncate(t.stdout.Sprintf("kanban-run status --watch %s", strings.Join(names, " ")), max(0, width-len(clock)-2), "…")
+	head := runewidth.Truncate(t.stdout.Sprintf("kanban-run status --watch %s", strings.Join(names, " ")),
+		max(0, width-len(clock)-2), "…")
 	lines := []string{runewidth.FillRight(head, width-len(clock)) + clock, ""}
 	lines = append(lines, report.DrawWatched(t.stdout, boards, time.Now(), width, colored(t))...)
 	if len(lines) > height {

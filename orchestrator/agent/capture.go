@@ -10,7 +10,7 @@ import (
 const (
 	space       = " \t\r\n"
 	maxReceived = 4 << 10
-	maxJunk     = 2 * maxReceived // more than is shown, so that no part of a secret at the cut is shown
+	maxJunk     = 2 * maxReceived // more than is shown, so that no part of a cut secret is shown
 	maxLine     = 1 << 10
 	maxWarnings = 20 // of one stream
 )
@@ -68,8 +68,8 @@ func (c *capture) drop() {
 	}
 }
 
-// take returns what was kept, without an incomplete character at its end,
-// and gives back the buffer.
+// take returns the kept text, without an incomplete character at its end, and gives back the
+// buffer.
 func (c *capture) take() string {
 	if c.buf == nil {
 		return ""
@@ -85,7 +85,7 @@ func (c *capture) take() string {
 	return text
 }
 
-// WholeRunes is b without an incomplete character at its end.
+// WholeRunes returns b without an incomplete character at its end.
 func WholeRunes(b []byte) []byte {
 	for i := 1; i <= min(3, len(b)); i++ {
 		switch c := b[len(b)-i]; {

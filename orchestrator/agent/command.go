@@ -5,8 +5,8 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// ReviewCommand is the adapter for a program that looks at an agent's work. It reads the input of
-// the task from standard input, and its exit status is its verdict.
+// ReviewCommand returns the adapter for a program that reviews an agent's work. It reads the input
+// of the task from standard input, and its exit status is its verdict.
 func ReviewCommand() Adapter { return reviewCommand{} }
 
 type reviewCommand struct{ execAdapter }

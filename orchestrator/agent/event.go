@@ -9,7 +9,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Kind says what an event is about.
+// Kind is the type of an event.
 type Kind int
 
 // The kinds of events.
@@ -25,15 +25,16 @@ const (
 	Session
 	Result
 	Warning // a part of the output could not be understood
-	Unread  // a line that was not read: it may have been anything, also the end of calls
+	Unread  // a line that was not read: it may have been anything, even the end of calls
 
 	Heard    // the agent has a message, see Listener.Tell
 	Answered // the answer to a question, see Listener.Ask
-	Echo     // the program has taken a message or a question, which says nothing of the agent
-	Dropped  // the agent will not get a message, or an answer to a question; why, in the text
+	Echo     // the program has taken a message or a question, but perhaps not yet the agent
+	Dropped  // a message or an answer will not reach the agent, for the reason in the text
 )
 
-var kindNames = [...]string{"text", "writing", "printed", "tool started", "tool ended", "retry", "heartbeat", "usage", "session", "result", "warning", "unread",
+var kindNames = [...]string{"text", "writing", "printed", "tool started", "tool ended", "retry", "heartbeat",
+	"usage", "session", "result", "warning", "unread",
 	"heard", "answered", "echo", "dropped"}
 
 func (k Kind) String() string {
@@ -43,12 +44,12 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// MarshalText is the kind in one word: tool_started.
+// MarshalText returns the kind in one word: tool_started.
 func (k Kind) MarshalText() ([]byte, error) {
 	return []byte(strings.ReplaceAll(k.String(), " ", "_")), nil
 }
 
-// UnmarshalText reads what MarshalText wrote. A kind of a newer version is a heartbeat.
+// UnmarshalText parses MarshalText's form. A kind of a newer version is a heartbeat.
 func (k *Kind) UnmarshalText(text []byte) error {
 	*k = Heartbeat
 	for i, name := range kindNames {
@@ -59,7 +60,7 @@ func (k *Kind) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// IsProgress says whether the event shows that the agent's work goes on, as far as one event can
+// IsProgress reports whether the event shows progress of the agent's work, as far as one event can
 // show it. A heartbeat, a retry and a call that failed do not.
 func (e Event) IsProgress() bool {
 	switch e.Kind {
@@ -72,7 +73,7 @@ func (e Event) IsProgress() bool {
 	}
 }
 
-// ToolClass says what a tool works with.
+// ToolClass is the class of a tool's objects.
 type ToolClass string
 
 // The classes of tools.
@@ -94,12 +95,16 @@ type Event struct {
 	Class  ToolClass `json:"class,omitempty"`
 	ID     string    `json:"id,omitempty"` // of a call of a tool, of a session, or of a message
 	Text   string    `json:"text,omitempty"`
-	Failed bool      `json:"failed,omitempty"` // of a result or of a call that has ended: it is an error
-	Local  bool      `json:"local,omitempty"`  // of a result: the program answered, and asked no model
+	Failed bool      `json:"failed,omitempty"` // of a result or an ended call: it is an error
+	Local  bool      `json:"local,omitempty"`  // of a result: the program answered without a model
 
-	Missing string `json:"missing,omitempty"` // the tool, server or program that is not there, see [Event.WithMissing]; "": none is known
+	// Missing is the tool, server or program that was not there, see [Event.WithMissing]; ""
+	// without a known one.
+	Missing string `json:"missing,omitempty"`
 
-	Sum uint32 `json:"-"` // of all that the call was given, or of all that it returned; 0 where the program does not tell
+	// Sum covers the whole input of a call, or its whole result; 0 if the program does not report
+	// it.
+	Sum uint32 `json:"-"`
 }
 
 // Sign is an event of the agent of an attempt.
@@ -108,10 +113,10 @@ type Sign struct {
 	Event
 }
 
-// Sum tells two inputs or results of tools apart.
+// Sum returns a checksum that tells two inputs or results of tools apart.
 func Sum(data []byte) uint32 { return crc32.ChecksumIEEE(data) }
 
-// String is one short line for people. Its texts have to be redacted before: a secret may have
+// String returns one short line for people. Its texts have to be redacted before: a secret may have
 // several lines, and the redactor would not recognise one of them.
 func (e Event) String() string {
 	line := e.Kind.String()
@@ -132,7 +137,7 @@ func (e Event) String() string {
 	return line
 }
 
-// OneLine is a text in one line, or its beginning.
+// OneLine returns a text in one line, or its beginning.
 func OneLine(text string) string {
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 	if len(line) <= maxLine {

@@ -9,9 +9,9 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Exec is the adapter for any program that reads the input, one JSON object, from standard input,
-// prints the reply, one JSON object, on standard output, and exits with 0. Its standard error is
-// for people.
+// Exec returns the adapter for any program that reads the input, one JSON object, from standard
+// input, prints the reply, one JSON object, on standard output, and exits with 0. Its standard
+// error is for people.
 func Exec() Adapter { return execAdapter{} }
 
 type execAdapter struct{}
@@ -40,7 +40,10 @@ func (execAdapter) Tool() Tool { return Tool{Ignores: []string{"tools", "model"}
 
 func program(a Assignment) (string, error) {
 	if len(a.Command) == 0 || a.Command[0] == "" {
-		return "", &ConfigError{Text: "no command is set for the exec agent", Fix: "give one with --exec 'COMMAND ARGS', or as command in the role file"}
+		return "", &ConfigError{
+			Text: "no command is set for the exec agent",
+			Fix:  "give one with --exec 'COMMAND ARGS', or as command in the role file",
+		}
 	}
 	return LookPath(a.Command[0], a.Dir)
 }
@@ -63,17 +66,17 @@ func startProblem(err error) error {
 	return err
 }
 
-// Invocation is the assignment for a program that reads the input as it is.
+// Invocation returns the start of a program that reads the input as it is.
 func (a Assignment) Invocation(argv []string) Invocation {
 	return Invocation{Argv: argv, Stdin: a.Input, Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace}
 }
 
-// NewObjectReader is the reader for an agent whose whole standard output is the reply.
+// NewObjectReader returns the reader for an agent whose whole standard output is the reply.
 func NewObjectReader() Reader { return &objectReader{} }
 
 type objectReader struct{ capture }
 
-// End rejects what an agent printed that ended badly: it may be an old answer, or half of one.
+// End rejects the output of an agent that ended badly: it may be an old answer, or half of one.
 func (r *objectReader) End(exit proc.Exit) Report {
 	report := Report{Reply: r.take()}
 	switch {

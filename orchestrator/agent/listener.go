@@ -9,15 +9,15 @@ import (
 // Its methods make lines for the program's standard input.
 type Listener interface {
 	Adapter
-	// Ask is a question that is answered beside the work, and leaves no trace in it. An [Answered]
-	// event with the ID follows.
+	// Ask returns a question that is answered beside the work, and leaves no trace in it. An
+	// [Answered] event with the ID follows.
 	Ask(id, question string) []byte
-	// Tell is a message to the agent. A [Heard] event with the ID follows once the agent has it:
-	// behind the call that is open, or behind the text that its model writes.
+	// Tell returns a message to the agent. A [Heard] event with the ID follows once the agent has
+	// it: after the open call, or after the text that its model writes.
 	Tell(id, text string) []byte
 	// Withdraw takes back a message that the agent has not heard yet.
 	Withdraw(id string) []byte
-	// EndCall ends an open call of a tool, and not the turn; nil: it cannot.
+	// EndCall ends an open call of a tool, and not the turn; nil if the program cannot do that.
 	EndCall(tool string) []byte
 }
 

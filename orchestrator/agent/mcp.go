@@ -11,9 +11,9 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// ReadMCP is the content of a file of MCP servers, nil where it cannot be read: the adapter's check
-// says why. It is read once for all attempts, so that an agent cannot change how it is started
-// again.
+// ReadMCP returns the content of a file of MCP servers, nil if it cannot be read: the adapter's
+// check reports the reason. It is read once for all attempts, so that an agent cannot change its
+// next start.
 func ReadMCP(path string) []byte {
 	if path == "" {
 		return nil
@@ -28,7 +28,7 @@ func ReadMCP(path string) []byte {
 // maxMCP bounds a file of MCP servers, in bytes.
 const maxMCP = 1 << 20
 
-// Servers are the MCP servers in the assignment's file, as they are written there. Errors:
+// Servers returns the MCP servers in the assignment's file, as they are written there. Errors:
 // *ConfigError.
 func (a Assignment) Servers() (map[string]json.RawMessage, error) {
 	if a.MCP == "" {
@@ -45,13 +45,17 @@ func (a Assignment) Servers() (map[string]json.RawMessage, error) {
 		servers, err = parseMCP(text)
 	}
 	if err != nil {
-		return nil, &ConfigError{Text: "mcp_config cannot be read", Fix: `name a file like {"mcpServers": {"NAME": {"command": "…", "args": ["…"]}}}`, Err: err}
+		return nil, &ConfigError{
+			Text: "mcp_config cannot be read",
+			Fix:  `name a file like {"mcpServers": {"NAME": {"command": "…", "args": ["…"]}}}`,
+			Err:  err,
+		}
 	}
 	return servers, nil
 }
 
-// parseMCP reads an object of servers, which may be empty. It has to be there: without it, the file
-// is another than was meant. Keys are case-sensitive, as for the tools.
+// parseMCP parses an object of servers, which may be empty, but not missing: then it is the wrong
+// file. Keys are case-sensitive, as for the tools.
 func parseMCP(text []byte) (map[string]json.RawMessage, error) {
 	file, err := object(bytes.TrimPrefix(text, []byte("\ufeff")), "it")
 	if err != nil {

@@ -24,8 +24,8 @@ type Messages struct {
 	warnings Warnings
 }
 
-// Init sets the function that reads a line; its error says that the line is unreadable. A line that
-// is not JSON is for people.
+// Init sets the function that reads a line; its error means that the line is unreadable. A line
+// that is not JSON is for people.
 func (m *Messages) Init(emit func(Event), each func(line []byte) error) {
 	m.Emit = emit
 	m.Each = func(line []byte) {
@@ -84,11 +84,11 @@ func (m *Messages) EmitText() {
 	}
 }
 
-// Discard drops the last message: what follows it shows that it was not the reply.
+// Discard drops the last message: the events after it show that it was not the reply.
 func (m *Messages) Discard() { m.text, m.whole = nil, false }
 
-// Reply is the reply in the last message; without a message, the unreadable line that may have been
-// it.
+// Reply returns the reply in the last message; without a message, the unreadable line that may have
+// been it.
 func (m *Messages) Reply(c contract.Kind) string {
 	switch {
 	case !m.whole:
@@ -100,7 +100,7 @@ func (m *Messages) Reply(c contract.Kind) string {
 	}
 }
 
-// Missing is why there is no reply, or nil.
+// Missing returns the reason why there is no reply, or nil.
 func (m *Messages) Missing() *contract.Failure {
 	switch {
 	case m.fault != nil:

@@ -5,17 +5,18 @@ import (
 	"strings"
 )
 
-// What tools print of what is not there.
+// The texts of tools about a missing tool or program.
 var (
 	unknownTool    = regexp.MustCompile(`^(?:<tool_use_error>)?(?:Error: )?No such tool available: ([^\s<]+)`)
 	unknownCommand = regexp.MustCompile(`(?m)(?:^|[:\s])([^\s:]+): (?:command )?not found\s*$`)
 	exit127        = regexp.MustCompile(`(?i)^exit (?:code|status):? 127\b`)
-	answered       = regexp.MustCompile(`(?i)\bstatus(?: code)?:? [1-5]\d\d\b|\b404\b`) // by the page that was asked for
-	closedServer   = regexp.MustCompile(`(?i)transport closed|connection closed|not connected|failed to start`)
+	// by the requested page
+	answered     = regexp.MustCompile(`(?i)\bstatus(?: code)?:? [1-5]\d\d\b|\b404\b`)
+	closedServer = regexp.MustCompile(`(?i)transport closed|connection closed|not connected|failed to start`)
 )
 
-// WithMissing is the end of a call with what was not there, if it failed; said
-// is what the call came to.
+// WithMissing returns the end of a call with the missing tool, server or program, if the call
+// failed. said is the call's result.
 func (e Event) WithMissing(said string) Event {
 	if e.Failed {
 		e.Missing = missing(e.Class, e.Tool, said)
@@ -23,9 +24,8 @@ func (e Event) WithMissing(said string) Event {
 	return e
 }
 
-// missing is the tool, server or program that was not there when a call failed, by what the
-// call came to; "" where it failed in another way: seed 002, "Tool Unavailability". The
-// words of a model say nothing.
+// missing returns the tool, server or program that a call's result names as missing; "" if the call
+// failed in another way: seed 002, "Tool Unavailability". A model's words do not count.
 func missing(class ToolClass, tool, said string) string {
 	if m := unknownTool.FindStringSubmatch(said); m != nil {
 		return serverOf(EventText(m[1]))
@@ -51,7 +51,7 @@ func missing(class ToolClass, tool, said string) string {
 	return ""
 }
 
-// serverOf is the MCP server of a tool: mcp:lab of mcp__lab__quick.
+// serverOf returns the MCP server of a tool: mcp:lab for mcp__lab__quick.
 func serverOf(tool string) string {
 	if rest, ok := strings.CutPrefix(tool, "mcp__"); ok {
 		server, _, _ := strings.Cut(rest, "__")

@@ -9,7 +9,7 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Start is the beginning of a tool's command line: the path of its program, or the role's own
+// Start returns the beginning of a tool's command line: the path of its program, or the role's own
 // command. Errors: *ConfigError.
 func (t Tool) Start(a Assignment) ([]string, error) {
 	words := []string{t.Program}
@@ -21,7 +21,8 @@ func (t Tool) Start(a Assignment) ([]string, error) {
 	if errors.As(err, &start) {
 		return nil, &ConfigError{
 			Text: fmt.Sprintf("%s cannot be started: %v", t.Program, start.Err),
-			Fix: fmt.Sprintf("install it: %s; or give another agent with --agent or --exec, or try the board with --dry-run, which needs none",
+			Fix: fmt.Sprintf("install it: %s; or give another agent with --agent or --exec, or try the board "+
+				"with --dry-run, which needs none",
 				t.Install),
 			Missing: true,
 		}
@@ -30,12 +31,19 @@ func (t Tool) Start(a Assignment) ([]string, error) {
 	return words, nil
 }
 
-// Refuse is an error where the assignment has any of the named options of a role: an agent that
-// ignored a limit or a permission would be worse than one that is not started. Errors:
-// *ConfigError.
+// Refuse returns an error if the assignment has any of the named options of a role: an agent that
+// ignores a limit or a permission is worse than no agent. Errors: *ConfigError.
 func (a Assignment) Refuse(program string, options ...string) error {
-	set := map[string]bool{"review": a.Review, "max_turns": a.MaxTurns > 0, "max_cost": a.MaxCost > 0, "mcp_config": a.MCP != "",
-		"permission": a.Permission != "", "model": a.Model != "", "tools": a.Tools != nil, "disallowedTools": len(a.Denied) > 0}
+	set := map[string]bool{
+		"review":          a.Review,
+		"max_turns":       a.MaxTurns > 0,
+		"max_cost":        a.MaxCost > 0,
+		"mcp_config":      a.MCP != "",
+		"permission":      a.Permission != "",
+		"model":           a.Model != "",
+		"tools":           a.Tools != nil,
+		"disallowedTools": len(a.Denied) > 0,
+	}
 	var refused []string
 	for _, o := range append(options, "disallowedTools") {
 		if set[o] {
@@ -46,10 +54,11 @@ func (a Assignment) Refuse(program string, options ...string) error {
 		return nil
 	}
 	return &ConfigError{Text: fmt.Sprintf("%s does not support %s", program, strings.Join(refused, ", ")),
-		Fix: "remove it from the role or the settings (max_cost is --max-attempt-cost, too), or give the role another agent; kanban-run docs agents says which of them supports what"}
+		Fix: "remove it from the role or the settings (max_cost is --max-attempt-cost, too), or give the " +
+			"role another agent; kanban-run docs agents says which of them supports what"}
 }
 
-// IsHopeless says whether an error of an attempt is one that no retry can mend.
+// IsHopeless reports whether no retry mends an attempt's error.
 func IsHopeless(err error) bool {
 	return errors.As(err, new(*ConfigError)) || errors.As(err, new(*LaterError)) || errors.As(err, new(*LimitError))
 }

@@ -15,11 +15,11 @@ import (
 type Resident interface {
 	Adapter
 	// Stay is Invoke for a program that stays: Stdin is the message, the assignment's input in one
-	// line with its end. Errors: *ConfigError, or what is wrong with the input.
+	// line with its end. Errors: *ConfigError, or a fault of the input.
 	Stay(Assignment) (Invocation, error)
-	// Turn reads the answer to one message. It emits a Result event once the answer is
-	// there, and ignores what follows it. End is called when the turn is over, whether the
-	// program has ended or stays.
+	// Turn reads the answer to one message. It emits a Result event once the answer is there, and
+	// ignores the output after it. End is called when the turn is over, whether the program has
+	// ended or stays.
 	Turn(contract.Kind, Host) Reader
 }
 
@@ -35,7 +35,7 @@ func (e execAdapter) Stay(a Assignment) (Invocation, error) {
 
 func (execAdapter) Turn(_ contract.Kind, h Host) Reader { return NewAnswerReader(h) }
 
-// messageLine is a JSON value in one line, with its end.
+// messageLine returns a JSON value in one line, with its end.
 func messageLine(value []byte) ([]byte, error) {
 	var line bytes.Buffer
 	line.Grow(len(value) + 1)
@@ -46,9 +46,8 @@ func messageLine(value []byte) ([]byte, error) {
 	return line.Bytes(), nil
 }
 
-// NewAnswerReader is the reader for a program that answers with one JSON object on one
-// line. Any other line makes it give up: which of the lines behind it answers which message
-// could not be told any more.
+// NewAnswerReader returns the reader for a program that answers with one JSON object on one line.
+// It gives up at any other line, after which answers could not be matched with messages.
 func NewAnswerReader(h Host) Reader {
 	r := &answerReader{host: h}
 	r.Lines = Lines{Max: contract.MaxReply, Each: r.read, Long: r.rejectLong}
@@ -58,7 +57,7 @@ func NewAnswerReader(h Host) Reader {
 type answerReader struct {
 	Lines
 	host   Host
-	answer string            // or the beginning of the line that is none
+	answer string            // or the beginning of the line that is no answer
 	fault  *contract.Failure // of the line that is no answer
 	over   bool              // there is an answer, or a fault
 }
@@ -86,7 +85,7 @@ func (r *answerReader) reject(line []byte, fault *contract.Failure) {
 	r.host.GiveUp(fault)
 }
 
-// beginning is what people are shown of a line that is no answer.
+// beginning returns the part of a wrong line for people.
 func beginning(line []byte) string {
 	if len(line) <= maxJunk {
 		return string(line)
@@ -94,7 +93,7 @@ func beginning(line []byte) string {
 	return string(WholeRunes(line[:maxJunk]))
 }
 
-// End takes an answer, also of a program that has ended behind it. The part of a line is none.
+// End takes an answer, even of a program that has ended after it, but no part of a line.
 func (r *answerReader) End(exit proc.Exit) Report {
 	report := Report{Reply: r.answer, Failure: r.fault}
 	if r.over {

@@ -2,14 +2,14 @@ package agent
 
 import "kanban-run/orchestrator/event"
 
-// Spending is what work of a model came to. Input includes what was read from a cache.
+// Spending is the cost of a model's work. Input includes the tokens read from a cache.
 type Spending struct {
 	Input, Cached, Output int64  // in tokens
 	Cost                  *int64 // in millionths of a US dollar; nil: the tool names no price
 	Partial               bool   // a part of the work is not counted
 }
 
-// Micros makes a Cost of an amount in US dollars; nil of what is no price.
+// Micros converts an amount in US dollars to a Cost; nil if it is no valid price.
 func Micros(dollars float64) *int64 {
 	if !(dollars >= 0 && dollars < 1e9) {
 		return nil
@@ -18,9 +18,10 @@ func Micros(dollars float64) *int64 {
 	return &n
 }
 
-// Add adds o. A known price counts even where the other is not known.
+// Add adds o. A known price counts even if the other is unknown.
 func (u *Spending) Add(o Spending) {
-	u.Input, u.Cached, u.Output, u.Partial = u.Input+o.Input, u.Cached+o.Cached, u.Output+o.Output, u.Partial || o.Partial
+	u.Input, u.Cached, u.Output = u.Input+o.Input, u.Cached+o.Cached, u.Output+o.Output
+	u.Partial = u.Partial || o.Partial
 	if o.Cost == nil {
 		return
 	}
@@ -31,9 +32,14 @@ func (u *Spending) Add(o Spending) {
 	u.Cost = &cost
 }
 
-// Minus is what came after o, never less than 0: a tool may start its count again.
+// Minus returns the spending after o, never less than 0: a tool may restart its count.
 func (u Spending) Minus(o Spending) Spending {
-	d := Spending{Partial: u.Partial, Input: max(0, u.Input-o.Input), Cached: max(0, u.Cached-o.Cached), Output: max(0, u.Output-o.Output)}
+	d := Spending{
+		Partial: u.Partial,
+		Input:   max(0, u.Input-o.Input),
+		Cached:  max(0, u.Cached-o.Cached),
+		Output:  max(0, u.Output-o.Output),
+	}
 	if u.Cost != nil {
 		cost := *u.Cost
 		if o.Cost != nil {
@@ -44,16 +50,21 @@ func (u Spending) Minus(o Spending) Spending {
 	return d
 }
 
-// mostSpent is more than any attempt can come to.
+// mostSpent exceeds the spending of any attempt.
 const mostSpent = 1e15
 
-// Journaled is what the journal says of it; nil of nil.
+// Journaled returns the spending in the journal's form; nil for nil.
 func (u *Spending) Journaled() *event.Spending {
 	if u == nil {
 		return nil
 	}
 	within := func(n int64) int64 { return min(max(n, 0), mostSpent) }
-	spent := &event.Spending{Input: within(u.Input), Cached: within(u.Cached), Output: within(u.Output), Partial: u.Partial}
+	spent := &event.Spending{
+		Input:   within(u.Input),
+		Cached:  within(u.Cached),
+		Output:  within(u.Output),
+		Partial: u.Partial,
+	}
 	if u.Cost != nil {
 		cost := within(*u.Cost)
 		spent.Cost = &cost

@@ -18,7 +18,7 @@ func SplitCommand(line string) ([]string, error) {
 	return words, nil
 }
 
-// notPlain is something that only a shell could do.
+// notPlain is a construct that only a shell could handle.
 type notPlain struct{ what string }
 
 func (e *notPlain) Error() string { return e.what + " would need a shell" }
@@ -63,7 +63,7 @@ func parseText(err error) string {
 	return err.Error()
 }
 
-// oneCall refuses everything but one simple command.
+// oneCall refuses all but one simple command.
 func oneCall(file *syntax.File) (*syntax.CallExpr, error) {
 	if len(file.Stmts) == 0 {
 		if len(file.Last) > 0 {

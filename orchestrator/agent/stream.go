@@ -5,15 +5,15 @@ import (
 	"cmp"
 )
 
-// maxStreamLine is how long one line of a tool's stream may be: the longest reply fits, even with
+// maxStreamLine bounds one line of a tool's stream, in bytes: the longest reply fits, even with
 // many escapes.
 const maxStreamLine = 32 << 20
 
 // Lines cuts a stream into lines and holds one at most. It drops a line that is too long.
 type Lines struct {
 	Each    func(line []byte)  // without its end; it must not be kept
-	Long    func(begin []byte) // is called once for a dropped line, with its first bytes; may be nil
-	Max     int                // how long a line may be, in bytes; 0: 32 MiB
+	Long    func(begin []byte) // called once for a dropped line, with its first bytes; may be nil
+	Max     int                // bound of a line, in bytes; 0: 32 MiB
 	Dropped int                // number of dropped lines
 	partial []byte
 	long    bool // the current line is too long

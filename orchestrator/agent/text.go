@@ -10,11 +10,11 @@ import (
 // maxText bounds the text of an event, in bytes.
 const maxText = 16 << 10
 
-// EventText is a text as an event holds it: the beginning of a very long one.
+// EventText returns a text for an event: the beginning of a very long one.
 func EventText(text string) string { return Clip(text, maxText) }
 
-// Clip is the text, or its beginning up to a space: the redactor would not recognise a secret that
-// was cut. It is a copy, so that a long text is not kept in memory.
+// Clip returns the text, or its beginning up to a space: the redactor would not recognise a cut
+// secret. It is a copy, so that a long text is not kept in memory.
 func Clip(text string, most int) string {
 	if len(text) <= most {
 		return strings.Clone(text)
@@ -35,12 +35,12 @@ func Decode(line []byte, into any) error {
 	return nil
 }
 
-// subjectKeys are the names that tools have for what a call is about, by precedence.
-var subjectKeys = []string{"command", "file_path", "filePath", "notebook_path", "path", "absolute_path", "pattern", "url", "query", "skill",
-	"description", "prompt"}
+// subjectKeys are the tools' names for the subject of a call, by precedence.
+var subjectKeys = []string{"command", "file_path", "filePath", "notebook_path", "path", "absolute_path",
+	"pattern", "url", "query", "skill", "description", "prompt"}
 
-// ToolSubject is what a call of a tool is about, such as its command or file; "" where its input
-// has no such key.
+// ToolSubject returns the subject of a call, such as its command or file; "" if its input has no
+// such key.
 func ToolSubject(input json.RawMessage) string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(input, &fields) != nil {

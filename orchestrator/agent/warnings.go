@@ -1,7 +1,7 @@
 package agent
 
-// Warnings limits the warnings about one stream: the first are emitted, and then one that there are
-// more.
+// Warnings limits the warnings about one stream: it emits the first ones, then one that more
+// follow.
 type Warnings struct{ seen int }
 
 // Warn emits the next warning.

@@ -2,12 +2,12 @@ package attempt
 
 import "kanban-run/orchestrator/agent"
 
-// Accounts are what sessions came to so far, by their IDs. Without them, a tool that counts by the
-// session would charge the first attempt's work again with each later attempt and each fork.
+// Accounts holds the spending of sessions so far, by their IDs. Without it, a tool that counts by
+// the session would charge the first attempt's work again with each later attempt and each fork.
 type Accounts map[string]agent.Spending
 
-// Charge is what one attempt came to, nil where it is unknown. parent is the session that it forked
-// or resumed.
+// Charge returns the spending of one attempt, nil if it is unknown. parent is the session that the
+// attempt forked or resumed.
 func (a Accounts) Charge(o *Ended, parent string) *agent.Spending {
 	if o.Spent == nil || !o.Cumulative || o.Session == "" {
 		return o.Spent

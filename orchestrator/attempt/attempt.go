@@ -1,5 +1,5 @@
-// Package attempt is one running agent, from its start to its end: its process, its streams,
-// its deadline and its reply.
+// Package attempt runs an agent once, from its start to its end: its process, its streams, its
+// deadline and its reply.
 package attempt
 
 import (
@@ -17,26 +17,32 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Spec is what an attempt starts.
+// Spec describes an attempt.
 type Spec struct {
 	Adapter    agent.Adapter
 	Invocation agent.Invocation
 	Contract   contract.Kind
 	Sinks      Sinks
-	Emit       func(agent.Event) // gets redacted texts, from the goroutines of both streams; may be nil
-	Show       func(health.Live) // gets what the agent does, at most once a second, from the same goroutines; may be nil
-	TimeLimit  time.Duration     // what remains of the run's; 0: no limit. The agent's own timeout is the Invocation's
-	Resident   *Resident         // gets the Invocation's Stdin as its next message; nil: the attempt has a program of its own
+	// Emit gets redacted events, in the goroutines of both streams; may be nil.
+	Emit func(agent.Event)
+	// Show gets the agent's activity, at most once a second, from the same goroutines; may be nil.
+	Show func(health.Live)
+	// TimeLimit is the rest of the run's time; 0: no limit. The agent's own timeout is in
+	// Invocation.
+	TimeLimit time.Duration
+	// Resident gets the Invocation's Stdin as its next message; nil: the attempt starts a program
+	// of its own.
+	Resident *Resident
 }
 
-// Ended is how an attempt ended: with a Reply, with a Failure, or with neither because it was
-// stopped. All but the Reply is redacted.
+// Ended is the end of an attempt: a Reply, a Failure, or neither because it was stopped. All but
+// the Reply is redacted.
 type Ended struct {
 	Reply     *contract.Reply
 	Failure   *contract.Failure
 	Exit      proc.Exit
 	Received  string // with a Failure: the beginning of the reply's text, at most 4 KiB of it
-	Stdout    string // the last lines of standard output, at most 8 KiB of them; of a review command only
+	Stdout    string // of a review command: the last lines of standard output, at most 8 KiB
 	Stderr    string // the last lines of standard error, at most 2 KiB of them, or 8 KiB
 	Stopped   bool   // by Stop or Kill, or by its TimeLimit
 	ByWatch   bool   // by End, without a final event
@@ -44,21 +50,21 @@ type Ended struct {
 
 	Spawned []string // processes that a resident has started in its turn and left running, in words
 
-	Paused time.Duration // for so long it was stopped together with this program
+	Paused time.Duration // the time for which it was stopped together with this program
 
 	Session    string
-	Spent      *agent.Spending // nil: the tool does not say
+	Spent      *agent.Spending // nil: the tool does not report it
 	Cumulative bool            // see [agent.Report.Cumulative]
 }
 
-// Attempt is a running agent. Two goroutines read what its process prints, see [proc.Process]; one
-// waits for its end and judges its reply. Its methods are safe for concurrent use.
+// Attempt is a running agent. Two goroutines read its output, see [proc.Process]; one waits for its
+// end and judges its reply. Its methods are safe for concurrent use.
 type Attempt struct {
 	call     Spec
 	reader   agent.Reader
 	out      *tail // of a review command, else nil
 	tail     *tail
-	stdout   io.WriteCloser // redacts, and keeps
+	stdout   io.WriteCloser // redacts and keeps
 	stderr   io.WriteCloser
 	meter    *meter
 	watch    watch
@@ -78,7 +84,7 @@ type Attempt struct {
 	grace     time.Duration // of End
 	killed    bool
 	outOfTime bool
-	reason    error // why the reader gave up; the first one
+	reason    error // of the reader for giving up; the first one
 
 	result *Ended // set before done is closed
 	err    error
@@ -86,7 +92,14 @@ type Attempt struct {
 
 // Start starts an agent. A failure to start is its end.
 func Start(c Spec) *Attempt {
-	a := &Attempt{call: c, paused: proc.Paused(), tail: &tail{max: maxStderr}, voice: newVoice(c), answered: make(chan struct{}), done: make(chan struct{})}
+	a := &Attempt{
+		call:     c,
+		paused:   proc.Paused(),
+		tail:     &tail{max: maxStderr},
+		voice:    newVoice(c),
+		answered: make(chan struct{}),
+		done:     make(chan struct{}),
+	}
 	a.answer = sync.OnceFunc(func() { close(a.answered) })
 	a.watch.begin(time.Now(), c)
 	a.ctx, a.cancel = context.WithCancel(context.Background())
@@ -121,8 +134,8 @@ func (a *Attempt) note(e agent.Event) {
 	}
 }
 
-// Run starts an agent and waits for its end, which is never nil. The end of stop asks it to
-// end, the end of kill kills it. Errors: those of [Attempt.Wait].
+// Run starts an agent and returns its end, which is never nil. When stop is done the agent is asked
+// to end; when kill is done it is killed. Errors: those of [Attempt.Wait].
 func Run(stop, kill context.Context, c Spec) (*Ended, error) {
 	if stop.Err() != nil || kill.Err() != nil {
 		return &Ended{Exit: proc.Exit{Code: -1, Stopped: true}, Stopped: true}, nil
@@ -133,19 +146,19 @@ func Run(stop, kill context.Context, c Spec) (*Ended, error) {
 	return a.Wait()
 }
 
-// Done is closed when all processes of the agent have ended, or a resident has
-// answered, and its reply is judged.
+// Done returns a channel that is closed when all processes of the agent have ended, or a resident
+// has answered, and its reply is judged.
 func (a *Attempt) Done() <-chan struct{} { return a.done }
 
-// Wait returns how the attempt ended, once Done is closed. Errors: *agent.ConfigError,
-// *agent.LaterError and *agent.LimitError, which no retry can mend, or one of this system's own.
+// Wait returns the end of the attempt, once Done is closed. Errors: *agent.ConfigError,
+// *agent.LaterError and *agent.LimitError, which no retry mends, or an error of this system.
 func (a *Attempt) Wait() (*Ended, error) {
 	<-a.done
 	return a.result, a.err
 }
 
-// Tools is what the agent did with tools; nil: its program has told of no
-// call. Done is closed before.
+// Tools returns the agent's work with tools, once Done is closed; nil if its program reported no
+// call.
 func (a *Attempt) Tools() *event.ToolWork {
 	a.watch.mu.Lock()
 	defer a.watch.mu.Unlock()
@@ -158,11 +171,11 @@ func (a *Attempt) Stop() { a.end(func() { a.stopped = true }) }
 // Kill kills the agent. It returns at once.
 func (a *Attempt) Kill() { a.end(func() { a.stopped, a.killed = true, true }) }
 
-// End asks the agent to end because of what the watch found, and kills it after a grace. If it has
-// sent its final event, its reply counts. It returns at once.
+// End asks the agent to end because of a finding of the watch, and kills it after a grace. If it
+// has sent its final event, its reply counts. It returns at once.
 func (a *Attempt) End(grace time.Duration) { a.end(func() { a.ended, a.grace = true, grace }) }
 
-// Check has a monitor look at the agent.
+// Check lets a monitor examine the agent, and shows its activity.
 func (a *Attempt) Check(now time.Time, m *health.Monitor) health.Report {
 	report, live := a.check(now, m)
 	if a.call.Show != nil {
@@ -183,7 +196,7 @@ func (a *Attempt) check(now time.Time, m *health.Monitor) (health.Report, health
 	return report, a.watch.trace.Live(now, a.watch.found)
 }
 
-// usage is what the agent's processes have used; nil where that is not known.
+// usage returns the resources that the agent's processes have used; nil if they are unknown.
 func (a *Attempt) usage() *health.Usage {
 	p := a.running()
 	if p == nil {
@@ -202,28 +215,28 @@ func (a *Attempt) running() *proc.Process {
 	return a.process
 }
 
-// Continue lets an agent go on that a signal has stopped.
+// Continue resumes an agent that a signal has stopped.
 func (a *Attempt) Continue() {
 	if p := a.running(); p != nil {
 		p.Continue()
 	}
 }
 
-// EndCalls asks what the agent runs in sessions of its own to end, or kills it.
+// EndCalls terminates or kills the agent's commands in sessions of their own.
 func (a *Attempt) EndCalls(kill bool) {
 	if p := a.running(); p != nil {
 		p.EndOthers(kill)
 	}
 }
 
-// Obstacle is what the agent's calls fail with again and again; "" for nothing.
+// Obstacle returns the error that the agent's calls end with again and again; "" without one.
 func (a *Attempt) Obstacle() string {
 	a.watch.mu.Lock()
 	defer a.watch.mu.Unlock()
 	return a.watch.trace.Obstacle()
 }
 
-// Took is how long the agent worked, from its start to its last progress.
+// Took returns the time from the agent's start to its last progress.
 func (a *Attempt) Took() time.Duration {
 	a.watch.mu.Lock()
 	defer a.watch.mu.Unlock()
@@ -283,7 +296,7 @@ func (a *Attempt) run() {
 	a.result, a.err = a.conclude(exit, err)
 }
 
-// release lets go of a resident that has answered; false: it is about to end.
+// release keeps a resident that has answered running; false if it is about to end.
 func (a *Attempt) release() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -303,12 +316,13 @@ func (a *Attempt) isAnswered() bool {
 	}
 }
 
-// outputs are where the streams of the process go.
+// outputs returns the writers for the streams of the process.
 func (a *Attempt) outputs() (stdout, stderr io.Writer) {
-	return a.meter.writer(io.MultiWriter(&a.watch, a.reader, a.stdout)), a.meter.writer(io.MultiWriter(&a.watch, a.stderr))
+	return a.meter.writer(io.MultiWriter(&a.watch, a.reader, a.stdout)),
+		a.meter.writer(io.MultiWriter(&a.watch, a.stderr))
 }
 
-// spec is the process of the attempt.
+// spec returns the process of the attempt.
 func (a *Attempt) spec() *proc.Spec {
 	inv := &a.call.Invocation
 	stdout, stderr := a.outputs()
@@ -333,8 +347,8 @@ func (a *Attempt) runProcess() (proc.Exit, error) {
 	return p.Wait()
 }
 
-// startFailure is the exit of a program that could not be started: the attempt may
-// have been stopped meanwhile.
+// startFailure returns the exit of a program that could not be started: the attempt may have been
+// stopped meanwhile.
 func (a *Attempt) startFailure(err error) (proc.Exit, error) {
 	if a.ctx.Err() != nil {
 		return proc.Exit{Code: -1, Stopped: true}, nil
@@ -342,7 +356,7 @@ func (a *Attempt) startFailure(err error) (proc.Exit, error) {
 	return proc.Exit{Code: -1}, err
 }
 
-// conclude closes the streams and makes the result. err is that of runProcess.
+// conclude closes the streams and returns the end of the attempt. err is the result of runProcess.
 func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 	excess := a.meter.exceeded()
 	if excess == nil { // otherwise the streams may hold back a part of a secret
@@ -386,7 +400,7 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 	return out, a.judge(out, report)
 }
 
-// applyReason replaces the report of the stopped program by the reason why the reader gave up.
+// applyReason replaces the report of the stopped program by the reader's reason for giving up.
 func applyReason(r *agent.Report, reason error) {
 	var failure *contract.Failure
 	switch {
@@ -399,7 +413,7 @@ func applyReason(r *agent.Report, reason error) {
 	}
 }
 
-// judge sets the reply of a report, or why there is none.
+// judge sets the reply of a report, or the reason for its absence.
 func (a *Attempt) judge(out *Ended, report agent.Report) (err error) {
 	if report.Err != nil {
 		return a.call.Sinks.redactError(report.Err)
@@ -424,7 +438,7 @@ func (a *Attempt) judge(out *Ended, report agent.Report) (err error) {
 	return err
 }
 
-// recordSession sets the session and what it cost. It drops a session ID that could be an option,
+// recordSession sets the session and its spending. It drops a session ID that could be an option,
 // since the ID becomes part of a command line.
 func (o *Ended) recordSession(r agent.Report, s Sinks) {
 	o.Session, o.Spent, o.Cumulative = s.Redact(r.Session), r.Spent, r.Cumulative
@@ -433,7 +447,9 @@ func (o *Ended) recordSession(r agent.Report, s Sinks) {
 	}
 }
 
-// IsSession says whether a text can be the ID of a session, and no option of a command line.
+// IsSession reports whether a text can be the ID of a session, and no option of a command line.
 func IsSession(id string) bool {
-	return id != "" && !strings.HasPrefix(id, "-") && !strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c == 0x7F })
+	return id != "" && !strings.HasPrefix(id, "-") && !strings.ContainsFunc(id, func(c rune) bool {
+		return c <= ' ' || c == 0x7F
+	})
 }

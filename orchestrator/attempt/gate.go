@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// gate passes on a stream of a resident while an attempt, or Close, listens. What is printed
-// meanwhile is dropped, and so is the rest of a line that was begun unasked.
+// gate passes on a stream of a resident while an attempt, or Close, listens. It drops other output,
+// and the rest of a line that was begun before.
 type gate struct {
 	mu     sync.Mutex
-	to     io.Writer   // nil: it is shut
-	fail   func(error) // is called once when to fails
-	err    error       // that to failed with
+	to     io.Writer   // nil while it is shut
+	fail   func(error) // called once when to fails
+	err    error       // of to
 	inLine bool        // the last byte ended no line
 	skip   bool        // up to the end of the line
 }
@@ -26,7 +26,7 @@ func (g *gate) open(to io.Writer, fail func(error)) {
 	g.to, g.fail, g.err, g.skip = to, fail, nil, g.inLine
 }
 
-// shut returns the error of the writer, which gets nothing any more.
+// shut returns the error of the writer and drops the output from now on.
 func (g *gate) shut() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -34,7 +34,7 @@ func (g *gate) shut() error {
 	return g.err
 }
 
-// Write never fails: the command would be drained no more.
+// Write never fails: a failing writer would end the reading of the command's output.
 func (g *gate) Write(p []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -57,7 +57,6 @@ func (g *gate) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// gates are those of both streams.
 type gates struct{ stdout, stderr gate }
 
 func (g *gates) open(stdout, stderr io.Writer, fail func(error)) {

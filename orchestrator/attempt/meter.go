@@ -12,15 +12,15 @@ import (
 // errOutputLimit ends an attempt whose agent prints too much.
 var errOutputLimit = errors.New("the agent printed too much")
 
-// meter bounds what an attempt may print on both streams together. It drops what is over the bound,
-// and stops the agent.
+// meter bounds the output of an attempt, both streams together. It drops the excess and stops the
+// agent.
 type meter struct {
-	max    int64 // in bytes; 0 is no bound
+	max    int64 // in bytes; 0: no limit
 	used   atomic.Int64
 	exceed func(error)
 }
 
-// writer forwards to w what is within the bound.
+// writer forwards output up to the bound to w.
 func (m *meter) writer(w io.Writer) io.Writer {
 	if m.max <= 0 {
 		return w
@@ -28,7 +28,7 @@ func (m *meter) writer(w io.Writer) io.Writer {
 	return &metered{m, w}
 }
 
-// exceeded is the failure of an attempt that printed too much, or nil.
+// exceeded returns the failure of an attempt that printed too much, or nil.
 func (m *meter) exceeded() *contract.Failure {
 	if m.max <= 0 || m.used.Load() <= m.max {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// maxGoodbye bounds what a resident may print while it is asked, in bytes,
-// on both streams together.
+// maxGoodbye bounds the output of a resident outside of an attempt, in bytes, both streams
+// together.
 const maxGoodbye = 2 * contract.MaxReply
 
 // Resident is a program that stays between attempts. The first attempt starts it; each sends it
@@ -28,10 +28,10 @@ const maxGoodbye = 2 * contract.MaxReply
 // Mark of the first one is the program's, and must be no other's.
 type Resident struct {
 	grace time.Duration
-	turn  chan struct{} // is full while an attempt, or Close, talks to the program
+	turn  chan struct{} // full while an attempt, or Close, talks to the program
 
 	mu      sync.Mutex
-	program *program // nil: none runs
+	program *program // nil if it does not run
 	err     error    // of a program that has ended, until it is reported
 }
 
@@ -40,22 +40,22 @@ type Resident struct {
 type program struct {
 	process *proc.Process
 	gates   gates
-	gone    chan struct{} // closed when it has ended unasked
-	ended   chan struct{} // closed when nothing of it is left
-	closing bool          // Resident.mu guards it
+	gone    chan struct{} // closed when the program has ended unasked
+	ended   chan struct{} // closed when all its processes have ended
+	closing bool          // guarded by Resident.mu
 }
 
-// NewResident makes a resident of which nothing runs yet. grace is how
-// long Close waits for its end.
+// NewResident returns a resident that starts with its first attempt. Close waits grace for its end.
 func NewResident(grace time.Duration) *Resident {
 	return &Resident{grace: grace, turn: make(chan struct{}, 1)}
 }
 
-// Runs says whether the program runs.
+// Runs reports whether the program runs.
 func (r *Resident) Runs() bool { return r.running() != nil }
 
-// Exited is closed when the program that runs has ended unasked, in an attempt or between two; Runs
-// says no by then. It is nil while none runs, and each program has its own.
+// Exited returns a channel that is closed when the running program has ended unasked, in an attempt
+// or between two; Runs returns false by then. It is nil if the program does not run, and each
+// program has its own.
 func (r *Resident) Exited() <-chan struct{} {
 	if g := r.running(); g != nil {
 		return g.gone
@@ -69,8 +69,8 @@ func (r *Resident) running() *program {
 	return r.program
 }
 
-// run has the program answer the message of an attempt. It returns when it has, or
-// when nothing of it is left.
+// run sends the message of an attempt to the program. It returns when the program has answered, or
+// all its processes have ended.
 func (r *Resident) run(a *Attempt) (proc.Exit, error) {
 	if _, ok := a.call.Adapter.(agent.Resident); !ok {
 		text := "the program of " + a.call.Adapter.Name() + " cannot stay between calls"
@@ -94,8 +94,8 @@ func (r *Resident) run(a *Attempt) (proc.Exit, error) {
 	return exit, errors.Join(err, g.gates.shut())
 }
 
-// family are the processes that the program has started before an attempt; nil: it does not run
-// yet, and may start what it needs.
+// family returns the processes that the program started before an attempt; nil if it does not run
+// yet: all it starts then is its own.
 func (r *Resident) family() map[int]proc.Relative {
 	if g := r.running(); g != nil {
 		return g.process.Family()
@@ -103,11 +103,11 @@ func (r *Resident) family() map[int]proc.Relative {
 	return nil
 }
 
-// leaveTime is how long what a program has started in its turn may take to end behind its answer.
+// leaveTime bounds the time for processes of a turn to end after the answer.
 const leaveTime = 200 * time.Millisecond
 
-// spawned names what the program has started since, and left running. What another process of it
-// has started, which was there before, is that one's.
+// spawned names the processes that the program has started since, and left running. Those started
+// by other processes of it, which were there before, do not count.
 func (g *program) spawned(before map[int]proc.Relative) (names []string) {
 	for last := false; ; last = true {
 		names = nil
@@ -125,7 +125,7 @@ func (g *program) spawned(before map[int]proc.Relative) (names []string) {
 	}
 }
 
-// isOf says whether a process, or one that it descends from, was there before.
+// isOf reports whether a process, or one of its ancestors, was there before.
 func isOf(before, family map[int]proc.Relative, pid int) bool {
 	for p, ok := family[pid]; ok; p, ok = family[pid] {
 		if _, known := before[pid]; known {
@@ -136,7 +136,7 @@ func isOf(before, family map[int]proc.Relative, pid int) bool {
 	return false
 }
 
-// enter waits for the turn of an attempt; false: ctx has ended.
+// enter waits for the turn of an attempt; false if ctx ended first.
 func (r *Resident) enter(ctx context.Context) bool {
 	select {
 	case r.turn <- struct{}{}:
@@ -152,10 +152,10 @@ func (r *Resident) enter(ctx context.Context) bool {
 
 func (r *Resident) leave() { <-r.turn }
 
-// begin sends the message to the program that runs, or starts one with it.
+// begin sends the message to the running program, or starts one with it.
 func (r *Resident) begin(a *Attempt) (*program, error) {
 	g := r.running()
-	for g != nil && !g.process.Limit(a.call.Invocation.Timeout) { // it has ended, and is about to be noticed
+	for g != nil && !g.process.Limit(a.call.Invocation.Timeout) { // awaitEnd is about to note it
 		select {
 		case <-g.ended:
 			g = r.running()
@@ -167,7 +167,7 @@ func (r *Resident) begin(a *Attempt) (*program, error) {
 		return r.start(a)
 	}
 	stdout, stderr := a.outputs()
-	g.process.Flush() // what it has printed by now is no answer
+	g.process.Flush() // earlier output is no part of the answer
 	g.gates.open(stdout, stderr, a.giveUp)
 	a.adopt(g.process)
 	if !g.process.Send(a.call.Invocation.Stdin) {
@@ -206,15 +206,15 @@ func (r *Resident) awaitEnd(g *program) {
 	}
 }
 
-// await returns when the program has answered, or has ended. An answer counts, also if
-// the program ends with it.
+// await returns when the program has answered, or has ended. An answer counts even if the program
+// ends with it.
 func (r *Resident) await(a *Attempt, g *program) (proc.Exit, error) {
 	select {
 	case <-a.answered:
 	case <-g.ended:
 	}
 	if a.isAnswered() {
-		g.process.Flush() // what it has printed on standard error by now belongs to the attempt
+		g.process.Flush() // standard error up to now belongs to the attempt
 		if err := g.gates.shut(); err == nil && a.release() {
 			return proc.Exit{}, nil
 		}
@@ -236,8 +236,8 @@ func (r *Resident) takeError() error {
 	return err
 }
 
-// Ask sends the program a line, and returns the line that it answers with, redacted; "" where none
-// comes in time, or none runs.
+// Ask sends the program a line, and returns its answer, one line, redacted; "" if it does not run
+// or does not answer in time.
 func (r *Resident) Ask(stop context.Context, message []byte, wait time.Duration, s Sinks) (answer string, err error) {
 	patience, cancel := within(stop, wait)
 	defer cancel()
@@ -254,10 +254,10 @@ func (r *Resident) Ask(stop context.Context, message []byte, wait time.Duration,
 	return answer, h.close()
 }
 
-// Close ends the program, if one runs, and returns when nothing of it is left. Its input ends,
-// and what is left after the grace is killed; the end of kill kills it at once. An attempt
-// that talks to it ends with it. Errors: *proc.LeftoverError, also of a program that ended
-// before, or what the system said.
+// Close ends the program, if it runs, and returns when all its processes have ended. It closes the
+// input, and kills the rest after the grace, or at once when kill is done. An attempt that talks to
+// the program ends with it. Errors: *proc.LeftoverError, also of a program that ended before, or an
+// error of the system.
 func (r *Resident) Close(kill context.Context) error {
 	if g := r.dismiss(); g != nil {
 		g.end(kill, r.grace)
@@ -265,7 +265,7 @@ func (r *Resident) Close(kill context.Context) error {
 	return r.takeError()
 }
 
-// dismiss returns the program that runs, the end of which is no surprise from now on.
+// dismiss returns the running program, whose end is expected from now on.
 func (r *Resident) dismiss() *program {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -275,7 +275,7 @@ func (r *Resident) dismiss() *program {
 	return r.program
 }
 
-// hearing is a message to the program outside of an attempt, and what it prints meanwhile.
+// hearing is a message to the program outside of an attempt, and the output until its answer.
 type hearing struct {
 	program        *program
 	answer         chan string
@@ -283,10 +283,15 @@ type hearing struct {
 	stdout, stderr io.WriteCloser
 }
 
-// hear sends a message. The streams of s get what is printed until the hearing is closed; more
-// than [maxGoodbye] ends the program.
+// hear sends a message. The streams of s get the output until the hearing is closed; more than
+// [maxGoodbye] ends the program.
 func (g *program) hear(message []byte, s Sinks) *hearing {
-	h := &hearing{program: g, answer: make(chan string, 1), stdout: s.redacting(s.Stdout), stderr: s.redacting(s.Stderr)}
+	h := &hearing{
+		program: g,
+		answer:  make(chan string, 1),
+		stdout:  s.redacting(s.Stdout),
+		stderr:  s.redacting(s.Stderr),
+	}
 	lines := &agent.Lines{Max: contract.MaxReply, Each: func(line []byte) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && len(h.answer) == 0 {
 			h.answer <- s.Redact(string(line))
@@ -333,7 +338,7 @@ func (g *program) end(kill context.Context, grace time.Duration) {
 	}
 }
 
-// within is a context that ends with another one, or after a time, without the pauses.
+// within returns a context that ends with parent, or after d without the pauses.
 func within(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(parent)
 	timer := proc.AfterFunc(d, cancel)

@@ -10,7 +10,7 @@ import (
 )
 
 // writeFiles writes the files of an invocation before each attempt: the agent may have changed them
-// in the last one.
+// during the last one.
 func writeFiles(files []agent.File) error {
 	for _, f := range files {
 		if err := writeFile(f); err != nil {

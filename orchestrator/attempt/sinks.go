@@ -11,15 +11,15 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// Sinks get what an agent prints, as it prints it and redacted: its output enters the program only
-// here. Streams may be nil. A nil Redactor is for tests.
+// Sinks get an agent's output as it is printed, redacted: it enters the program only here. Streams
+// may be nil. A nil Redactor is for tests.
 type Sinks struct {
 	Stdout, Stderr io.Writer
 	Redactor       *redact.Redactor
 }
 
-// redacting is the writer for a stream, which redacts what it forwards. It is closed when the
-// stream ends.
+// redacting returns the writer for a stream, which redacts the text that it forwards. It is closed
+// at the end of the stream.
 func (s Sinks) redacting(to ...io.Writer) io.WriteCloser {
 	var wanted []io.Writer
 	for _, w := range to {
@@ -34,7 +34,7 @@ func (s Sinks) redacting(to ...io.Writer) io.WriteCloser {
 }
 
 // redacting makes the redacting writer at the first byte: many agents print nothing for a long
-// time, or ever.
+// time, or never.
 type redacting struct {
 	redactor *redact.Redactor
 	to       io.Writer
@@ -74,8 +74,8 @@ func (s Sinks) Tail() (w io.WriteCloser, last func() string) {
 	}
 }
 
-// parseReply judges the format of a reply. It judges the redacted text again where that differs: a
-// reason quotes parts of the reply, and the redactor would not recognise a part of a secret.
+// parseReply judges the format of a reply. If redaction changes the text, it judges the redacted
+// text again: a reason quotes parts of the reply, and the redactor would miss a part of a secret.
 func (s Sinks) parseReply(c contract.Kind, raw string) (*contract.Reply, *contract.Failure) {
 	reply, failure := contract.Parse(c, raw)
 	if failure == nil || s.Redactor == nil || !s.Redactor.Changes(raw) {
@@ -87,8 +87,8 @@ func (s Sinks) parseReply(c contract.Kind, raw string) (*contract.Reply, *contra
 	return nil, contract.Failed("the reply is badly formatted where it holds a secret")
 }
 
-// excerpt is the beginning of a reply's text, for people. The redactor's rest is dropped where the
-// text was cut, since it may end in a part of a secret.
+// excerpt returns the beginning of a reply's text, for people. If the text was cut, the redactor's
+// rest is dropped, since it may end in a part of a secret.
 func (s Sinks) excerpt(raw string) (string, error) {
 	var b bytes.Buffer
 	w := s.redacting(&b)

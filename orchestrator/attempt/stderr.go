@@ -35,7 +35,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// String begins with a whole line, or where there is none with a whole word.
+// String returns the kept text from the start of a line, or of a word if it is one line.
 func (t *tail) String() string {
 	b, cut := t.buf, t.cut
 	if len(b) > t.max {
@@ -49,8 +49,8 @@ func (t *tail) String() string {
 	return strings.ToValidUTF8(string(b), "\uFFFD")
 }
 
-// lines emits the last whole lines of each write to a stream that is for people, and how many came
-// before. It drops lines that are too long.
+// lines emits the last whole lines of each write to a stream for people, and the number of the
+// earlier ones. It drops lines that are too long.
 type lines struct {
 	emit    func(agent.Event)
 	partial []byte

@@ -8,20 +8,20 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// voice is what an attempt tells its agent while the agent works. It is safe for concurrent use.
+// voice carries messages to an agent at work. It is safe for concurrent use.
 type voice struct {
-	listener agent.Listener // nil: the agent's program reads nothing but its input
+	listener agent.Listener // nil: the agent's program reads only its first input
 
 	mu          sync.Mutex
 	process     *proc.Process // nil: not started yet
 	sent        []string      // IDs of all messages and questions
-	undelivered []string      // of messages that the agent has not got yet
+	undelivered []string      // of messages that have not reached the agent
 	replying    bool          // the agent writes its reply
 	mute        bool          // its program answers no questions
-	ended       bool          // the result is there, and the input closed
+	ended       bool          // the result has arrived, and the input is closed
 }
 
-// maxUndelivered bounds how many messages wait for the agent.
+// maxUndelivered bounds the messages that wait for the agent.
 const maxUndelivered = 16
 
 func newVoice(c Spec) *voice {
@@ -56,23 +56,23 @@ func (v *voice) say(line func(agent.Listener) []byte) bool {
 	return v.process.Send(text)
 }
 
-// knows says whether a message or a question with this ID was sent.
+// knows reports whether a message or a question with this ID was sent.
 func (v *voice) knows(id string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Contains(v.sent, id)
 }
 
-// canAsk says whether the agent could be asked something now.
+// canAsk reports whether the agent can be asked now.
 func (v *voice) canAsk() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.listener != nil && v.process != nil && !v.ended && !v.mute
 }
 
-// follow notes what became of messages. Once the agent writes its reply, a message would only make
-// it work on behind that: what it has not heard by then is taken back, and returned. The result
-// closes the input, which has the program end.
+// follow tracks the delivery of messages. Once the agent writes its reply, a further message would
+// only prolong its work: those it has not heard by then are withdrawn, and returned. The result
+// closes the input, at which the program ends.
 func (v *voice) follow(e agent.Event) (lost []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -106,7 +106,7 @@ func (v *voice) withdraw() []string {
 	return lost
 }
 
-// Ask asks the agent something beside its work; false: it cannot be asked. An [agent.Answered]
+// Ask sends the agent a question beside its work; false if it cannot be asked. An [agent.Answered]
 // event follows, if it answers.
 func (a *Attempt) Ask(id, question string) bool {
 	return a.voice.say(func(l agent.Listener) []byte {
@@ -115,8 +115,8 @@ func (a *Attempt) Ask(id, question string) bool {
 	})
 }
 
-// Tell tells the agent something; false: it cannot be told. An [agent.Heard]
-// event follows once it has it.
+// Tell sends the agent a message; false if it cannot be told. An [agent.Heard] event follows once
+// the message has reached it.
 func (a *Attempt) Tell(id, text string) bool {
 	return a.voice.say(func(l agent.Listener) []byte {
 		if a.voice.replying || len(a.voice.undelivered) >= maxUndelivered {
@@ -127,7 +127,7 @@ func (a *Attempt) Tell(id, text string) bool {
 	})
 }
 
-// EndCall ends a call of a tool, and not the turn; false: it cannot be ended alone.
+// EndCall ends a call of a tool, and not the turn; false if it cannot be ended alone.
 func (a *Attempt) EndCall(tool string) bool {
 	return a.voice.say(func(l agent.Listener) []byte { return l.EndCall(tool) })
 }

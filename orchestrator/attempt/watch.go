@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/health"
 )
 
-// watch notes the signs of the agent, and passes its events on. Its Write notes that something was
-// printed. It is safe for concurrent use.
+// watch traces the signs of the agent, and passes its events on. Its Write traces output. It is
+// safe for concurrent use.
 type watch struct {
 	emit func(agent.Event) // may be nil
 	show func(health.Live) // the same
@@ -18,12 +18,12 @@ type watch struct {
 	mu    sync.Mutex
 	trace *health.Trace
 	found health.Looked
-	shown time.Time   // when it was shown last what the agent does; its start before that
-	later *time.Timer // shows what came too soon after that; nil: nothing did
-	over  bool        // nothing is shown any more
+	shown time.Time   // the time of the last call of show; the start before the first one
+	later *time.Timer // calls show for an event too soon after that; nil without one
+	over  bool        // show is not called any longer
 }
 
-// showEvery is how often it is shown at most what an agent does.
+// showEvery is the least time between two calls of show.
 const showEvery = time.Second
 
 func (w *watch) begin(at time.Time, c Spec) {
@@ -43,7 +43,7 @@ func (w *watch) note(e agent.Event) {
 	}
 }
 
-// showNow shows what the agent does.
+// showNow shows the agent's activity.
 func (w *watch) showNow() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -54,7 +54,7 @@ func (w *watch) showNow() {
 	w.show(w.trace.Live(w.shown, w.found))
 }
 
-// end ends what is shown.
+// end ends the calls of show.
 func (w *watch) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,15 +70,15 @@ func (w *watch) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// isFinished says whether the agent has sent its final event.
+// isFinished reports whether the agent has sent its final event.
 func (w *watch) isFinished() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return !w.trace.Finished.IsZero()
 }
 
-// openAt says what the agent was waiting for at a time; an agent that is asked to end ends its
-// tools first.
+// openAt names the tools that the agent was waiting for at a time; an agent that is asked to end
+// ends its tools first.
 func (w *watch) openAt(at time.Time) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

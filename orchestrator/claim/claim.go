@@ -1,6 +1,6 @@
 // Package claim keeps two runs from working on the same task, or on the same files, at the same
 // time: seed 002, "Duplicate / Overlap Work". A step takes all its claims together, in the order
-// in which steps ask, and waits holding none: no two boards wait for each other.
+// in which steps ask, and holds no claim while it waits: no two boards wait for each other.
 package claim
 
 import (
@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// Claim is what a step works on.
+// Claim is the task and the files that a step works on.
 type Claim struct {
 	Board string   // path of the board's file, without links
 	Task  string   // path of the task's file, without links
 	Dir   string   // work directory, without links
 	Files []string // patterns of the files that the task declares, from Dir
-	Warn  bool     // an overlap of files is reported, and not waited for
+	Warn  bool     // an overlap of files is reported, without a wait
 	Mark  string   // of the step's agents
 }
 
@@ -32,7 +32,7 @@ type Conflict struct {
 	Left  bool     // a kill ended the run of the earlier claim, and one of its agents still works
 }
 
-// TakenError says that a run of another process has claimed the task.
+// TakenError reports that a run of another process has claimed the task.
 type TakenError struct {
 	Task string
 	Conflict
@@ -41,7 +41,8 @@ type TakenError struct {
 func (e *TakenError) Error() string {
 	switch {
 	case e.Left:
-		return fmt.Sprintf("DUPLICATE_TASK_KEY: the run of %s was killed, and an agent of it still works on %s; the next run of that board ends it", e.Board, e.Task)
+		return fmt.Sprintf("DUPLICATE_TASK_KEY: the run of %s was killed, and an agent of it still works on "+
+			"%s; the next run of that board ends it", e.Board, e.Task)
 	case e.Board == "":
 		return fmt.Sprintf("DUPLICATE_TASK_KEY: another run works on %s", e.Task)
 	default:
@@ -64,16 +65,16 @@ type request struct {
 	granted chan struct{} // closed by the grant
 }
 
-// System answers a registry's questions about processes. A nil function answers
-// as a system without them.
+// System answers a registry's questions about processes. A nil function answers as a system without
+// them.
 type System struct {
 	// Hold has the guardian hold a lock file, too: a dead run's claim ends with the run's agents.
 	Hold func(*os.File) (release func() error, err error)
-	// IsAtWork says whether an agent with a mark lives: a claim outlives its run
-	// and its guardian as long.
+	// IsAtWork reports whether an agent with a mark lives: a claim outlives its run and its
+	// guardian for as long.
 	IsAtWork func(mark string) bool
-	// IsWithin says whether an agent with a mark has started this process: that agent's step may
-	// wait for the end of this process, so its claim does not stand in the way.
+	// IsWithin reports whether an agent with a mark has started this process: that agent's step may
+	// wait for the end of this process, so its claim does not block it.
 	IsWithin func(mark string) bool
 }
 
@@ -98,17 +99,17 @@ func (r *Registry) Close() error {
 
 // Grant is a claim that a step holds.
 type Grant struct {
-	Waited bool // other steps have worked since the claim was asked for
+	Waited bool // other steps have worked since the claim was requested
 
 	registry *Registry
 	request  *request
 	locks    []lock
 }
 
-// Take waits until no earlier claim stands in the way, and calls report once for each that does,
-// before the wait. It returns no grant with a *TakenError, where another process has the task, and
-// with the cause of stop. It returns a grant and an error where the lock files cannot be used:
-// then other processes do not see the claim.
+// Take waits until no earlier claim blocks this one, and calls report once for each that does,
+// before the wait. It returns no grant with a *TakenError, if another process has the task, and
+// with the cause of stop. It returns a grant and an error if the lock files cannot be used: then
+// other processes do not see the claim.
 func (r *Registry) Take(stop context.Context, c Claim, report func(Conflict)) (*Grant, error) {
 	g := &Grant{registry: r, request: &request{Claim: c, granted: make(chan struct{})}}
 	r.mu.Lock()
@@ -131,13 +132,13 @@ func (r *Registry) Take(stop context.Context, c Claim, report func(Conflict)) (*
 	switch {
 	case errors.As(err, new(*TakenError)):
 		return nil, errors.Join(err, g.Release())
-	case stop.Err() != nil: // it may have ended behind the last look of claimInFiles
+	case stop.Err() != nil: // it may have ended after the last look of claimInFiles
 		return nil, errors.Join(context.Cause(stop), err, g.Release())
 	}
 	return g, err
 }
 
-// conflicts are the earlier claims that a request waits for, and those that it only reports.
+// conflicts returns the earlier claims that a request waits for, and those that it only reports.
 func (r *Registry) conflicts(q *request) (blocking, harmless []Conflict) {
 	for _, other := range r.queue {
 		if other == q {
@@ -154,7 +155,7 @@ func (r *Registry) conflicts(q *request) (blocking, harmless []Conflict) {
 	return blocking, harmless
 }
 
-// conflict is what an earlier claim has in common with this one; nil: nothing.
+// conflict returns the overlap of an earlier claim with this one; nil without one.
 func (c Claim) conflict(earlier Claim) *Conflict {
 	if c.Task == earlier.Task {
 		return &Conflict{Board: earlier.Board, Task: earlier.Task}
@@ -169,7 +170,7 @@ func (c Claim) conflict(earlier Claim) *Conflict {
 	return nil
 }
 
-// Release gives the claim back. A nil grant holds none.
+// Release gives back the claim. A nil grant has no claim.
 func (g *Grant) Release() error {
 	if g == nil {
 		return nil
@@ -195,14 +196,14 @@ func (g *Grant) Release() error {
 	return errors.Join(errs...)
 }
 
-// pollTime is how often a waiting claim looks at the claims of other processes.
+// pollTime is the time between a waiting claim's looks at the claims of other processes.
 const pollTime = 250 * time.Millisecond
 
-// busyTime is how long other processes may take to write their claims.
+// busyTime bounds the wait for other processes that write their claims.
 const busyTime = 5 * time.Second
 
 // claimInFiles shows the claim to other processes: its files in the lock file of the work
-// directory, its task in that of the task's folder.
+// directory, its task in the lock file of the task's folder.
 func (g *Grant) claimInFiles(stop context.Context, report func(Conflict)) error {
 	c := g.request.Claim
 	if len(c.Files) == 0 {
@@ -252,11 +253,11 @@ func (g *Grant) lockTask(c Claim) error {
 	return err
 }
 
-// errBusy says that another process appends a claim.
+// errBusy reports that another process appends a claim.
 var errBusy = errors.New("another run writes its claim all the time")
 
-// enqueue puts the files of a claim behind those of all processes that asked before, and returns
-// its number in that order.
+// enqueue puts the files of a claim after those of all processes that asked before, and returns its
+// number in that order.
 func (g *Grant) enqueue(stop context.Context, c Claim) (number int64, err error) {
 	for end := time.Now().Add(busyTime); ; {
 		number, err = g.tryEnqueue(c)
@@ -284,7 +285,7 @@ func (g *Grant) tryEnqueue(c Claim) (number int64, err error) {
 	return number, err
 }
 
-// firstConflict is an earlier claim of another process that overlaps; nil: there is none.
+// firstConflict returns an earlier claim of another process that overlaps; nil without one.
 func (g *Grant) firstConflict(c Claim, number int64) (*Conflict, error) {
 	g.registry.mu.Lock()
 	defer g.registry.mu.Unlock()
@@ -295,7 +296,7 @@ func (g *Grant) firstConflict(c Claim, number int64) (*Conflict, error) {
 	return f.firstConflict(c, number)
 }
 
-// lockFile is the lock file of a folder.
+// lockFile returns the open lock file of a folder.
 func (r *Registry) lockFile(dir string) (*lockFile, error) {
 	was := r.files[dir]
 	if was != nil && was.isInPlace() {

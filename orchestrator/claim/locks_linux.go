@@ -17,26 +17,26 @@ import (
 )
 
 // lockFile is the file .kanban-run/claims/locks of a folder. Its rows are claims as JSON, for
-// people and for patterns; a lock on a byte far behind the rows says that the run of a row
-// lives, or that a task is taken. The locks belong to the open file, which the guardian has,
-// too. A row without its lock is of a run that was killed with its guardian: it holds while an
-// agent with its mark lives.
+// people and for patterns; a lock on a byte far beyond the rows means that the run of a row lives,
+// or that a task is taken. The locks belong to the open file, which the guardian holds too. A row
+// without its lock belongs to a run that was killed with its guardian: it counts while an agent
+// with its mark lives.
 type lockFile struct {
 	file     *os.File
 	release  func() error // of the guardian
 	used     map[int64]bool
-	last     int64 // number given out by this process
+	last     int64 // the last number given out by this process
 	system   System
 	replaced *lockFile // the folder's earlier lock file, which an agent has removed
 }
 
-// row is a claim as the lock file has it.
+// row is a claim in the lock file.
 type row struct {
 	Claim
-	Number int64 // in the order in which steps asked for files; 0: it claims none
+	Number int64 // in the order in which steps asked for files; 0: it claims no files
 }
 
-// The bytes that are locked lie far behind the rows.
+// The locked bytes are far beyond the rows.
 const (
 	rowSize = 4096
 	maxRows = 4096
@@ -61,7 +61,7 @@ func (l lock) unlock() error {
 	return errors.Join(err, l.file.set(unix.F_UNLCK, l.at))
 }
 
-// openLockFile opens the lock file of a folder, which it makes where there is none.
+// openLockFile opens the lock file of a folder, and creates it if it is missing.
 func openLockFile(dir string, s System) (*lockFile, error) {
 	folder := filepath.Join(dir, ".kanban-run", "claims")
 	name := filepath.Join(folder, "locks")
@@ -74,7 +74,8 @@ func openLockFile(dir string, s System) (*lockFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("claim the tasks of %s: %w", dir, err)
 	}
-	if ignore, err := durable.OpenPlain(filepath.Join(folder, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil { // git is not to show the file
+	ignored := filepath.Join(folder, ".gitignore") // git is not to show the file
+	if ignore, err := durable.OpenPlain(ignored, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
 		_, _ = ignore.WriteString("*\n")
 		_ = ignore.Close()
 	}
@@ -87,7 +88,7 @@ func openLockFile(dir string, s System) (*lockFile, error) {
 	return f, nil
 }
 
-// isInPlace says whether the file is still the one that other processes find.
+// isInPlace reports whether other processes find the same file at its path.
 func (f *lockFile) isInPlace() bool {
 	there, err := os.Lstat(f.file.Name())
 	own, ownErr := f.file.Stat()
@@ -102,14 +103,14 @@ func (f *lockFile) close() error {
 	return err
 }
 
-// set locks or unlocks a byte. Another open file that has it is an error for which isTaken holds.
+// set locks or unlocks a byte. If another open file has locked it, the error satisfies isTaken.
 func (f *lockFile) set(kind int16, at int64) error {
 	return unix.FcntlFlock(f.file.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: kind, Start: at, Len: 1})
 }
 
 func isTaken(err error) bool { return errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) }
 
-// isTaken says whether another open file has a byte.
+// isTaken reports whether another open file has locked a byte.
 func (f *lockFile) isTaken(at int64) (bool, error) {
 	l := unix.Flock_t{Type: unix.F_WRLCK, Start: at, Len: 1}
 	err := unix.FcntlFlock(f.file.Fd(), unix.F_OFD_GETLK, &l)
@@ -129,7 +130,8 @@ func (f *lockFile) lockTask(c Claim) (locks []lock, taken *Conflict, err error) 
 		taken = &Conflict{Task: c.Task}
 	}
 	err = f.eachRow(func(other row, left bool) bool {
-		if other.Task == c.Task && left == !locked && !(left && other.Board == c.Board) { // its next run has ended that agent
+		if other.Task == c.Task && left == !locked && !(left && other.Board == c.Board) {
+			// its next run has ended that agent
 			taken = &Conflict{Board: other.Board, Task: c.Task, Left: left}
 			return false
 		}
@@ -168,8 +170,8 @@ func (f *lockFile) enqueue(c Claim) (locks []lock, number int64, err error) {
 	return locks, number, err
 }
 
-// firstConflict is a claim of another process that overlaps and has a lower
-// number; nil: there is none.
+// firstConflict returns a claim of another process that overlaps and has a lower number; nil
+// without one.
 func (f *lockFile) firstConflict(c Claim, number int64) (taken *Conflict, err error) {
 	err = f.eachRow(func(other row, left bool) bool {
 		if other.Number < number && !(left && other.Board == c.Board) && !f.system.isWithin(other.Mark) {
@@ -182,8 +184,8 @@ func (f *lockFile) firstConflict(c Claim, number int64) (taken *Conflict, err er
 	return taken, err
 }
 
-// eachRow calls each with the claims of other processes, until it returns false. left: a kill
-// ended the process, and an agent of it lives.
+// eachRow calls each with the claims of other processes, until it returns false. left means that a
+// kill ended the process, and an agent of it lives.
 func (f *lockFile) eachRow(each func(r row, left bool) bool) error {
 	info, err := f.file.Stat()
 	if err != nil {
@@ -221,21 +223,21 @@ func (f *lockFile) eachRow(each func(r row, left bool) bool) error {
 	return nil
 }
 
-// clear makes a row empty.
+// clear empties a row.
 func (f *lockFile) clear(i int64) error {
 	_, err := f.file.WriteAt([]byte{0}, i*rowSize)
 	return err
 }
 
-// isEmpty says whether a row is empty.
+// isEmpty reports whether a row is empty.
 func (f *lockFile) isEmpty(i int64) bool {
 	first := []byte{0}
 	_, err := f.file.ReadAt(first, i*rowSize)
 	return first[0] == 0 && (err == nil || errors.Is(err, io.EOF))
 }
 
-// write writes a claim into an empty row. A claim whose patterns are too long for
-// one claims the whole folder.
+// write writes a claim into an empty row. A claim with patterns too long for a row claims the whole
+// folder.
 func (f *lockFile) write(r row) ([]lock, error) {
 	text, err := json.Marshal(r)
 	if err == nil && len(text) > rowSize {
@@ -246,7 +248,7 @@ func (f *lockFile) write(r row) ([]lock, error) {
 		return nil, err
 	}
 	if len(text) > rowSize {
-		text = []byte("{}") // the names alone are too long
+		text = []byte("{}") // even the names are too long
 	}
 	for i := range int64(maxRows) {
 		if f.used[rowsAt+i] {
@@ -257,7 +259,7 @@ func (f *lockFile) write(r row) ([]lock, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		if !f.isEmpty(i) { // a killed run has left it
+		if !f.isEmpty(i) { // left by a killed run
 			if err := f.set(unix.F_UNLCK, rowsAt+i); err != nil {
 				return nil, err
 			}
@@ -267,5 +269,5 @@ func (f *lockFile) write(r row) ([]lock, error) {
 		_, err := f.file.WriteAt(append(text, make([]byte, max(0, rowSize-len(text)))...), i*rowSize)
 		return []lock{{f, rowsAt + i}}, err
 	}
-	return nil, nil // eachRow reads no more rows than these
+	return nil, nil // eachRow reads no further rows
 }

@@ -2,8 +2,8 @@
 
 package claim
 
-// lockFile is empty: a guardian can hold locks, too, on Linux only, so that a registry knows the
-// claims of its own process alone.
+// lockFile is empty: only on Linux a guardian can hold locks too, so a registry knows just the
+// claims of its own process.
 type lockFile struct{ replaced *lockFile }
 
 type lock struct{}

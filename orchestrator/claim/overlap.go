@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// overlaps says whether a file can match both patterns: * and ? match within a name, **
-// matches any folders, a set of characters counts as any character. A pattern that ends
-// with a slash, or has neither a dot nor a star in its last name, may be a folder, and
-// matches all files below it, too.
+// overlaps reports whether a file can match both patterns: * and ? match within a name, ** matches
+// any folders, a set of characters counts as any character. A pattern that ends with a slash, or
+// has neither a dot nor a star in its last name, may be a folder, and matches all files below it,
+// too.
 func overlaps(a, b string) bool {
 	return meet(segments(a), segments(b), func(s string) bool { return s == "**" }, nameOverlap)
 }
@@ -21,16 +21,18 @@ func segments(pattern string) []string {
 	return all
 }
 
-// nameOverlap says whether a name can match both patterns.
+// nameOverlap reports whether a name can match both patterns.
 func nameOverlap(a, b string) bool {
 	if !strings.ContainsAny(a+b, "*?[") {
 		return a == b
 	}
 	any := func(c byte) bool { return c == '?' || c >= 0x80 }
-	return meet(characters(a), characters(b), func(c byte) bool { return c == '*' }, func(x, y byte) bool { return any(x) || any(y) || x == y })
+	star := func(c byte) bool { return c == '*' }
+	same := func(x, y byte) bool { return any(x) || any(y) || x == y }
+	return meet(characters(a), characters(b), star, same)
 }
 
-// characters are those of a pattern, with ? for a set of them.
+// characters returns the bytes of a pattern, with ? for a set of them.
 func characters(pattern string) (all []byte) {
 	for i := 0; i < len(pattern); i++ {
 		c := pattern[i]
@@ -45,11 +47,11 @@ func characters(pattern string) (all []byte) {
 	return all
 }
 
-// meet says whether one sequence can match two patterns, in which a star stands for any
-// number of elements and others match as same says. It takes a time of no more than the
-// product of their lengths.
+// meet reports whether one sequence can match two patterns, in which a star stands for any number
+// of elements, and same compares two others. Its time is at most proportional to the product of
+// their lengths.
 func meet[T any](a, b []T, star func(T) bool, same func(x, y T) bool) bool {
-	below := make([]bool, len(b)+1) // what is true of a[i+1:] and b[j:]
+	below := make([]bool, len(b)+1) // the result for a[i+1:] and b[j:]
 	for i := len(a); i >= 0; i-- {
 		row := make([]bool, len(b)+1)
 		for j := len(b); j >= 0; j-- {

@@ -19,7 +19,7 @@ import (
 type Turn struct {
 	Journal   Journal
 	Workspace *workspace.Workspace
-	Notice    func(text string) // tells of what is no event of the run
+	Notice    func(text string) // gets texts that are no events of the run
 	Slots     Slots
 	Stop      context.Context // its end ends the wait for another run
 
@@ -33,20 +33,20 @@ type Journal interface {
 	Record(event.Event) error
 }
 
-// Slots bound how many runs of this process work at the same time.
+// Slots bound the number of runs of this process at work.
 type Slots interface {
 	Acquire()
 	Release()
 }
 
-// Holder holds what one run's open step works on.
+// Holder holds the claim of one run's open step.
 type Holder struct {
 	Turn
 	registry *Registry
 	dir      string // the work directory without links
 
 	grant *Grant
-	step  int    // that the grant is for; 0: there is none
+	step  int    // that the grant is for; 0 without a grant
 	task  string // of that step
 	mark  string // of the step's agents
 }
@@ -58,7 +58,7 @@ func NewHolder(t Turn, g *Registry) *Holder {
 
 func (h *Holder) holds(e flow.Spawn) bool { return h.step == e.Step && h.task == e.Task }
 
-// Mark is the mark that a step's claim names; a step that claims nothing gets a new one.
+// Mark returns the mark that a step's claim names; a step without a claim gets a new one.
 func (h *Holder) Mark(e flow.Spawn) string {
 	if h.holds(e) {
 		return h.mark
@@ -68,7 +68,7 @@ func (h *Holder) Mark(e flow.Spawn) string {
 
 // Take claims the task of a step, and the files that the task declares, before any agent works on
 // them: seed 002, "Duplicate / Overlap Work". It waits for the end of an earlier step that
-// overlaps. After such a wait the board is to be read again.
+// overlaps. After such a wait the board has to be read again.
 func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	if h.DryRun || e.Call.IsSupervision() || h.holds(e) {
 		return false, nil
@@ -84,12 +84,19 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	if step := h.Journal.State().Step; step != nil {
 		mark = step.Mark
 	}
-	c := Claim{Mark: mark, Board: h.Workspace.Path, Task: durable.RealPath(file), Dir: h.dir, Files: files, Warn: h.OnOverlap == "warn"}
+	c := Claim{
+		Mark:  mark,
+		Board: h.Workspace.Path,
+		Task:  durable.RealPath(file),
+		Dir:   h.dir,
+		Files: files,
+		Warn:  h.OnOverlap == "warn",
+	}
 	h.Slots.Release()
 	grant, err := h.registry.Take(h.Stop, c, func(x Conflict) {
 		h.Slots.Acquire()
 		defer h.Slots.Release()
-		_ = h.Journal.Record(h.event(e, x, c.Warn)) // the next commit says so, if the journal cannot be written
+		_ = h.Journal.Record(h.event(e, x, c.Warn)) // the next commit reports a failure, too
 	})
 	h.Slots.Acquire()
 	var taken *TakenError
@@ -107,24 +114,31 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	}
 	h.Workspace.Forget()
 	if _, now, _ := h.Workspace.Scope(e.Task); !slices.Equal(now, files) {
-		return true, h.Release() // the task declares other files by now, which are to be taken instead
+		return true, h.Release() // the task declares other files by now, which are to be claimed
 	}
 	return true, nil
 }
 
-// event is the event about a conflict.
+// event returns the event about a conflict.
 func (h *Holder) event(e flow.Spawn, x Conflict, warn bool) event.Event {
 	owner := x.Board
-	if rel, err := filepath.Rel(h.Workspace.Place.Dir(), x.Board); err == nil && x.Board != "" && !strings.HasPrefix(rel, "..") {
+	if rel, err := filepath.Rel(h.Workspace.Place.Dir(), x.Board); err == nil && x.Board != "" &&
+		!strings.HasPrefix(rel, "..") {
 		owner = filepath.ToSlash(rel)
 	}
 	if x.Files == nil {
 		return event.DuplicateTask{Task: e.Task, Owner: owner}
 	}
-	return event.ScopeOverlaps{Task: e.Task, Owner: owner, OwnerTask: filepath.ToSlash(x.Task), Files: x.Files, Waits: !warn}
+	return event.ScopeOverlaps{
+		Task:      e.Task,
+		Owner:     owner,
+		OwnerTask: filepath.ToSlash(x.Task),
+		Files:     x.Files,
+		Waits:     !warn,
+	}
 }
 
-// Release gives the claim of the step back.
+// Release gives back the claim of the step.
 func (h *Holder) Release() error {
 	grant := h.grant
 	h.grant, h.step, h.task, h.mark = nil, 0, "", ""

@@ -16,7 +16,7 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// Secrets are the texts that no printer of a process shows. They may grow at any time, from any
+// Secrets holds the texts that printers of a process hide. It may grow at any time, from any
 // goroutine; nil hides nothing.
 type Secrets struct {
 	mu    sync.Mutex
@@ -24,11 +24,11 @@ type Secrets struct {
 	known []*redact.Redactor
 }
 
-// NewSecrets hides what the redactor of first hides. first is called once, before the first foreign
+// NewSecrets hides the secrets of first's redactor. first is called once, before the first foreign
 // text is printed: making a redactor costs more than some commands.
 func NewSecrets(first func() *redact.Redactor) *Secrets { return &Secrets{first: first} }
 
-// Add hides what r hides as well.
+// Add adds the secrets of r.
 func (s *Secrets) Add(r *redact.Redactor) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,18 +72,17 @@ func New(w io.Writer, secrets *Secrets) *Printer {
 	return &Printer{w: w, secrets: secrets, hurried: make(chan struct{})}
 }
 
-// ErrStalled is the error of a write that was given up: nothing reads what is printed.
+// ErrStalled is the error of a write that was given up because the output is not read.
 var ErrStalled = errors.New("its reader takes nothing")
 
-// patience is how long a write may take once there is a hurry.
+// patience bounds a write once Hurry was called.
 const patience = 2 * time.Second
 
-// Hurry gives up a write that takes longer than patience, and all that follow it: a process that is
-// to end cannot wait for a reader that sleeps. It is safe for concurrent use, also while a write
-// is under way.
+// Hurry gives up a write that takes longer than patience, and all further ones: a process that is
+// to end cannot wait for a reader that sleeps. It is safe for concurrent use, even during a write.
 func (p *Printer) Hurry() { p.hurry.Do(func() { close(p.hurried) }) }
 
-// Lines is an argument that may have several lines. Any other argument stays on its line.
+// Lines is an argument that may have several lines. Another argument is kept on its line.
 type Lines string
 
 // Printf prints as fmt.Printf does, with every argument redacted and inert. Arguments other than
@@ -93,7 +92,7 @@ func (p *Printer) Printf(format string, args ...any) error {
 	return p.write(inert.Lines(p.Sprintf(format, args...)))
 }
 
-// Sprintf returns what Printf would print, for pictures of the program's own; see Own.
+// Sprintf returns Printf's text, for the program's own pictures; see PrintTrusted.
 func (p *Printer) Sprintf(format string, args ...any) string {
 	safe := make([]any, len(args))
 	for i, arg := range args {

@@ -43,9 +43,9 @@ var (
 
 const shortestMask = 6 // bytes
 
-// Mask makes the job's runner hide a secret in all later logs, also those of other programs. Of a
-// secret with several lines it hides those that are long enough not to tear every log apart. It
-// prints the secret: only the runner itself may read the stream.
+// Mask makes the job's runner hide a secret in all later logs, even those of other programs. Of a
+// secret with several lines it hides the long ones: hiding short ones would make every log
+// unreadable. It prints the secret: only the runner itself may read the stream.
 func (p *Printer) Mask(secret string) error {
 	var b strings.Builder
 	for line := range strings.Lines(secret) { // the runner knows only lines

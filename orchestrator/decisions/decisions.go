@@ -1,5 +1,5 @@
-// Package decisions appends entries to DECISIONS.md, within the sections that are this program's:
-// seed 002, "Bounded DECISIONS Contribution Rule". All else in the file is people's.
+// Package decisions appends entries to DECISIONS.md, within the sections of this program: seed 002,
+// "Bounded DECISIONS Contribution Rule". The rest of the file belongs to people.
 package decisions
 
 import (
@@ -17,7 +17,7 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// Section is a section that entries may be appended to.
+// Section is a heading under which entries may be appended.
 type Section string
 
 // The sections of this program.
@@ -26,27 +26,27 @@ const (
 	Notes       Section = "## Orchestration Notes"
 )
 
-// base are the sections that people make first.
+// base holds the sections that people create first.
 var base = []string{"## Feature Definition of Done", "## Risks & Mitigations", "## Architectural Decisions"}
 
-// Errors that keep an entry out of the file.
+// The errors that keep an entry out of the file.
 var (
-	ErrMarkerMissing = errors.New("DECISIONS_MARKER_MISSING") // the sections are not there, and may not be made
+	ErrMarkerMissing = errors.New("DECISIONS_MARKER_MISSING") // a section is missing
 	ErrScope         = errors.New("DECISIONS_SCOPE_VIOLATION")
 )
 
 // maxSize bounds the file.
 const maxSize = 16 << 20
 
-// tries is how often a file that a person edits at the same time is read again.
+// tries bounds the readings of a file that a person edits at the same time.
 const (
 	tries = 8
 	pause = 10 * time.Millisecond // longer each time
 )
 
-// Append appends an entry to a section of the file, unless it is there. An entry is one line. What
-// people have written stays byte for byte. Errors: ErrMarkerMissing and ErrScope, then nothing was
-// written; what the system says.
+// Append appends an entry, one line, to a section of the file, unless it is there. It changes no
+// byte of people's text. Errors: ErrMarkerMissing and ErrScope, when nothing was written, or an
+// error of the system.
 func Append(path string, section Section, entry string) error {
 	if section != Escalations && section != Notes { // before: the target is an allowed marker
 		return fmt.Errorf("%w: %s is no section for entries", ErrScope, section)
@@ -79,7 +79,7 @@ func Append(path string, section Section, entry string) error {
 	return err
 }
 
-// printable keeps what steers a terminal out of the file.
+// printable removes characters that control a terminal.
 func printable(r rune) rune {
 	if unicode.IsPrint(r) || unicode.IsSpace(r) {
 		return r
@@ -87,8 +87,8 @@ func printable(r rune) rune {
 	return -1
 }
 
-// insert is the text with a line at the end of a section. Sections that are missing
-// are made once, at the end.
+// insert returns the text with a line added at the end of a section. Missing sections are added
+// once, at the end.
 func insert(text []byte, section Section, line string) ([]byte, error) {
 	end := "\n"
 	if bytes.Contains(text, []byte("\r\n")) {
@@ -104,7 +104,7 @@ func insert(text []byte, section Section, line string) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: %q cannot be found", ErrMarkerMissing, section)
 	}
-	at, lines := from, 0 // behind the last line that is not blank
+	at, lines := from, 0 // after the last line that is not blank
 	for next := from; next < to; {
 		piece := text[next:to]
 		if i := bytes.IndexByte(piece, '\n'); i >= 0 {
@@ -124,7 +124,7 @@ func insert(text []byte, section Section, line string) ([]byte, error) {
 	return slices.Concat(text[:at], []byte(added), text[at:]), nil
 }
 
-// addSections makes both sections, if people have made theirs.
+// addSections adds both sections, if people's own exist.
 func addSections(text []byte, end string) ([]byte, error) {
 	for _, s := range base {
 		if _, _, ok := find(text, s); !ok {
@@ -143,8 +143,8 @@ func addSections(text []byte, end string) ([]byte, error) {
 	return out, nil
 }
 
-// find is where a section begins, with its heading, and ends. A heading within a fenced block is
-// none; a fence that is never closed is none either.
+// find returns the bounds of a section, with its heading. A heading within a fenced block does not
+// count, and a fence that is never closed is no fence.
 func find(text []byte, heading string) (from, to int, ok bool) {
 	from = -1
 	lines := bytes.SplitAfter(text, []byte("\n"))
@@ -174,8 +174,8 @@ var (
 	fence      = regexp.MustCompile("^ {0,3}(`{3,}[^`]*|~{3,}.*)$")
 )
 
-// isHeading says whether a section of people's begins at a line: with a heading of the first or
-// second order, in either form of Markdown.
+// isHeading reports whether a line begins a section of people's: a heading of the first or second
+// order, in either form of Markdown.
 func isHeading(lines [][]byte, i int) bool {
 	line := bytes.TrimRight(lines[i], "\r\n")
 	if atxHeading.Match(line) {
@@ -185,8 +185,8 @@ func isHeading(lines [][]byte, i int) bool {
 	return len(text) > 0 && text[0] != '-' && i+1 < len(lines) && underline.Match(bytes.TrimRight(lines[i+1], "\r\n"))
 }
 
-// endOfFence is the line that closes the fenced block or the comment that begins at a line; the
-// line itself where none does.
+// endOfFence returns the line that closes the fenced block or the comment that begins at line i, or
+// i without one.
 func endOfFence(lines [][]byte, i int) int {
 	line := string(bytes.TrimRight(lines[i], "\r\n"))
 	if strings.HasPrefix(line, "<!--") {
@@ -211,7 +211,7 @@ func endOfFence(lines [][]byte, i int) int {
 	return i
 }
 
-// indexLine is where a line begins that is exactly as wanted; -1: nowhere.
+// indexLine returns the offset of the first line that equals line; -1 without one.
 func indexLine(text []byte, line string) int {
 	at := 0
 	for l := range bytes.SplitSeq(text, []byte("\n")) {
@@ -223,8 +223,8 @@ func indexLine(text []byte, line string) int {
 	return -1
 }
 
-// check looks whether the line stands in its section. Where a person has moved it out at the same
-// time, exactly it is taken out.
+// check verifies that the line is in its section. If an edit at the same time has left it
+// elsewhere, it removes exactly the line.
 func check(path string, section Section, line string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -233,7 +233,7 @@ func check(path string, section Section, line string) error {
 	from, to, ok := find(text, string(section))
 	at := indexLine(text, line)
 	if at < 0 || ok && at >= from && at+len(line) <= to {
-		return nil // a person who takes it out has the last word
+		return nil // a person who removes it has the last word
 	}
 	length := len(line)
 	for length < len(text)-at && (text[at+length] == '\r' || text[at+length] == '\n') {

@@ -15,11 +15,11 @@ import (
 
 // Turn has the parts of a run that the log may use.
 type Turn struct {
-	Board     string // as its user wrote it, also its name in messages
-	File      string // that the settings name; "": DECISIONS.md beside the board, if that is there
+	Board     string // as its user wrote it; also its name in messages
+	File      string // named by the settings; "": DECISIONS.md beside the board, if it exists
 	Journal   Journal
 	Workspace *workspace.Workspace
-	Notice    func(text string) // tells of what is no event of the run
+	Notice    func(text string) // gets texts that are no events of the run
 	DryRun    bool
 }
 
@@ -29,17 +29,17 @@ type Journal interface {
 	Record(event.Event) error
 }
 
-// Log collects what DECISIONS.md is to say of one run: seed 002, "Bounded DECISIONS Contribution
-// Rule". A nil *Log is that of a run that writes none.
+// Log collects the entries of one run for DECISIONS.md: seed 002, "Bounded DECISIONS Contribution
+// Rule". A nil *Log writes nothing.
 type Log struct {
 	Turn
 	path    string
 	mu      sync.Mutex
 	pending []Entry
-	told    bool // that entries cannot be written
+	told    bool // the failure to write entries was reported
 }
 
-// NewLog returns the log of a run; nil: it writes none.
+// NewLog returns the log of a run; nil if it has no file.
 func NewLog(t Turn) *Log {
 	path := t.findFile()
 	if path == "" {
@@ -52,8 +52,8 @@ func NewLog(t Turn) *Log {
 	return &Log{Turn: t, path: path}
 }
 
-// findFile returns the file for a run's decisions; "": there is none, or the run is a
-// dry run, which writes none.
+// findFile returns the file for a run's decisions; "" without one, and for a dry run, which writes
+// nothing.
 func (t *Turn) findFile() string {
 	switch {
 	case t.DryRun:
@@ -71,7 +71,7 @@ func (t *Turn) findFile() string {
 	}
 }
 
-// Note collects what an event that is committed has to say.
+// Note collects the entry of a committed event.
 func (l *Log) Note(e event.Entry) {
 	if l == nil {
 		return
@@ -83,8 +83,8 @@ func (l *Log) Note(e event.Entry) {
 	}
 }
 
-// Restore collects what the last run may not have noted. An entry that stands
-// there is not written again.
+// Restore collects the entries that the last run may not have written. An entry in the file is not
+// written again.
 func (l *Log) Restore(e event.Entry) {
 	if l == nil {
 		return
@@ -92,15 +92,14 @@ func (l *Log) Restore(e event.Entry) {
 	if _, begins := e.Event.(event.HandoffOffered); begins {
 		l.pending = nil
 	}
-	if _, ends := e.Event.(event.RunFinished); ends { // all of it was noted
+	if _, ends := e.Event.(event.RunFinished); ends { // all of it was written
 		l.pending = nil
 		return
 	}
 	l.Note(e)
 }
 
-// Save appends what is to be noted. A supervisor, which may change nothing,
-// is not at work meanwhile.
+// Save appends the collected entries. A supervisor, which may change nothing, is not at work then.
 func (l *Log) Save() error {
 	if l == nil {
 		return nil
@@ -122,7 +121,7 @@ func (l *Log) Save() error {
 	}
 }
 
-// Close notes how the run ended. Nothing is journaled behind that.
+// Close writes the entry about the end of the run. Nothing is journaled after it.
 func (l *Log) Close() {
 	if l == nil {
 		return
@@ -132,7 +131,7 @@ func (l *Log) Close() {
 	}
 }
 
-// append appends what is pending to the file. Its error is the first of this run.
+// append appends the pending entries to the file. It returns the first failure of this run.
 func (l *Log) append() (first error) {
 	l.mu.Lock()
 	pending := l.pending

@@ -1,4 +1,4 @@
-// Package failure names the two faults that end a run and that a person has to mend.
+// Package failure has the two faults that end a run and that a person has to mend.
 package failure
 
 import (
@@ -7,16 +7,16 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Invalid is wrapped around what makes a run impossible: the input or the set-up is wrong.
+// Invalid is the fault of an input or a set-up that makes a run impossible.
 type Invalid struct {
 	Err error
-	Fix string // what to do about it; "" leaves it to Err
+	Fix string // the remedy; "" leaves it to Err
 }
 
 func (e *Invalid) Error() string { return e.Err.Error() }
 func (e *Invalid) Unwrap() error { return e.Err }
 
-// Hint is what to do about it.
+// Hint returns the remedy.
 func (e *Invalid) Hint() string {
 	var h interface{ Hint() string }
 	if e.Fix == "" && errors.As(e.Err, &h) {
@@ -25,8 +25,8 @@ func (e *Invalid) Hint() string {
 	return e.Fix
 }
 
-// Quote quotes a path for a shell, where that is possible: what a person does about a failure is a
-// command to copy.
+// Quote quotes a path for a shell, if that is possible: the remedy for a failure is a command to
+// copy.
 func Quote(path string) string {
 	if quoted, err := syntax.Quote(path, syntax.LangPOSIX); err == nil {
 		return quoted
@@ -34,7 +34,7 @@ func Quote(path string) string {
 	return path
 }
 
-// Frozen says that a board may not go on before its Lead has looked at it: seed 002,
+// Frozen reports that a board may not go on before its Lead has looked at it: seed 002,
 // STATE_FROZEN and RECONCILE_LOCK.
 type Frozen struct{ Text string }
 

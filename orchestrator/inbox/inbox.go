@@ -1,4 +1,4 @@
-// Package inbox is how another process leaves a word for a run at work: a folder with one file a
+// Package inbox passes messages from another process to a run at work: a folder with one file per
 // message. Files of one user cannot prove which process wrote them.
 package inbox
 
@@ -15,7 +15,7 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// Message is a word to the agent that works in a step, or a decision about that agent.
+// Message is a text to the agent that works in a step, or a decision about that agent.
 type Message struct {
 	ID     string `json:"id"` // a UUID
 	Step   int    `json:"step"`
@@ -32,13 +32,13 @@ var fileName = regexp.MustCompile(`^[0-9a-f-]{36}\.json$`)
 
 func path(dir, id string) string { return filepath.Join(dir, id+".json") }
 
-// Post leaves a message: its file is there as a whole or not at all.
+// Post leaves a message: its file appears whole or not at all.
 func Post(dir string, m Message) error {
 	data, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".new-*") // of its owner alone
+	f, err := os.CreateTemp(dir, ".new-*") // readable by its owner only
 	if err != nil {
 		return err
 	}
@@ -52,24 +52,24 @@ func Post(dir string, m Message) error {
 	return nil
 }
 
-// Withdraw takes a message back; false: the run has it.
+// Withdraw takes back a message; false if the run has it.
 func Withdraw(dir, id string) bool { return os.Remove(path(dir, id)) == nil }
 
-// Files of an inbox that are in memory at a time, and how often one Take looks: a process may leave
-// files as quickly as they are removed.
+// The bounds of one Take, in files in memory at a time and in readings of the folder: a process may
+// leave files as quickly as they are removed.
 const (
 	looked    = 1000
 	mostLooks = 10
 )
 
-// Take returns the messages, the oldest of each thousand first, and removes their files. What is no
-// message is removed, too. Of more than most messages it removes the others unread, and says how many:
-// no person leaves a thousand, and each would be journaled. What one Take does not come to is left for
-// the next.
+// Take returns the messages, the oldest of each thousand first, and removes their files. It also
+// removes invalid ones. Beyond most messages it removes the rest unread and returns
+// their number: a person does not leave a thousand, and each would be journaled. Files beyond its
+// bounds are left for the next Take.
 func Take(dir string, most int) (all []Message, unread int) {
 	folder, err := os.Open(dir)
 	if err != nil {
-		return nil, 0 // without a folder there are none
+		return nil, 0 // without a folder there are no messages
 	}
 	defer folder.Close()
 	for range mostLooks {
@@ -95,7 +95,7 @@ func Take(dir string, most int) (all []Message, unread int) {
 	return all, unread
 }
 
-// take reads a message and removes its file; false: it is none, or another reader has it.
+// take reads a message and removes its file; false if it is no message, or another reader has it.
 func take(name string, e fs.DirEntry) (m Message, ok bool) {
 	data, err := plainfile.Read(name, maxFile)
 	if !e.Type().IsRegular() { // a link could lead to a file of another program
@@ -108,7 +108,7 @@ func take(name string, e fs.DirEntry) (m Message, ok bool) {
 	return m, os.Remove(name) == nil && err == nil && path(dir, m.ID) == name && len(m.Text) <= MaxText
 }
 
-// written is when a file was written, in nanoseconds since 1970.
+// written returns the time of a file's last change, in nanoseconds since 1970.
 func written(e fs.DirEntry) int64 {
 	info, err := e.Info()
 	if err != nil {

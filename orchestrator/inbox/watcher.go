@@ -7,8 +7,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Watcher says when something is left in inboxes. All boards of a process share one, which sleeps
-// until then. The zero value watches nothing yet.
+// Watcher reports new files in inboxes. All boards of a process share one, which sleeps until then.
+// The zero value watches nothing yet.
 type Watcher struct {
 	mu    sync.Mutex
 	files *fsnotify.Watcher // nil before the first inbox
@@ -16,8 +16,8 @@ type Watcher struct {
 	wg    sync.WaitGroup
 }
 
-// Watch watches a folder. The channel gets a value when a file was left there;
-// nil: this system cannot say.
+// Watch watches a folder. The channel gets a value when a file was left there; it is nil if this
+// system cannot watch.
 func (w *Watcher) Watch(dir string) <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -47,7 +47,7 @@ func (w *Watcher) pass(files *fsnotify.Watcher) {
 			if e.Has(fsnotify.Create) {
 				w.ring(filepath.Dir(e.Name))
 			}
-		case _, ok := <-files.Errors: // a message that is missed is found with the next look at its agent
+		case _, ok := <-files.Errors: // a missed message is found at the next look at its agent
 			if !ok {
 				return
 			}
@@ -60,7 +60,7 @@ func (w *Watcher) ring(dir string) {
 	defer w.mu.Unlock()
 	select {
 	case w.boxes[dir] <- struct{}{}:
-	default: // it will look anyway, or watches no more
+	default: // the reader will look anyway, or has stopped watching
 	}
 }
 
@@ -69,7 +69,7 @@ func (w *Watcher) Forget(dir string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.files != nil && w.boxes[filepath.Clean(dir)] != nil {
-		_ = w.files.Remove(dir) // fails where the folder is gone
+		_ = w.files.Remove(dir) // fails if the folder is gone
 		delete(w.boxes, filepath.Clean(dir))
 	}
 }

@@ -12,11 +12,11 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// defaultBoard is the board of a folder, also beside other boards.
+// defaultBoard wins over other boards of a folder.
 const defaultBoard = "kanban.yaml"
 
-// FindBoard is the name of the one board in a folder: kanban.yaml, else the only file
-// that names a current task.
+// FindBoard returns the name of the one board in a folder: kanban.yaml, else the only file that
+// names a current task.
 func FindBoard(dir string) (string, error) {
 	if _, err := os.Stat(filepath.Join(dir, defaultBoard)); err == nil {
 		return defaultBoard, nil
@@ -27,7 +27,8 @@ func FindBoard(dir string) (string, error) {
 		return "", err
 	}
 	for _, e := range entries {
-		if slices.Contains([]string{".yaml", ".yml", ".md"}, filepath.Ext(e.Name())) && isBoard(filepath.Join(dir, e.Name())) {
+		if slices.Contains([]string{".yaml", ".yml", ".md"}, filepath.Ext(e.Name())) &&
+			isBoard(filepath.Join(dir, e.Name())) {
 			found = append(found, e.Name())
 		}
 	}
@@ -41,9 +42,10 @@ func FindBoard(dir string) (string, error) {
 	}
 }
 
-// explainNone says that there is no board, and which one is gone that was run here.
+// explainNone returns the error for a folder without a board. It names a missing board that was run
+// there.
 func explainNone(dir string) error {
-	runs, _ := os.ReadDir(filepath.Join(dir, ".kanban-run", "runs")) // without them none was run
+	runs, _ := os.ReadDir(filepath.Join(dir, ".kanban-run", "runs")) // without it no board was run
 	for _, r := range runs {
 		gone := filepath.Join(dir, r.Name())
 		var missing *board.FileError

@@ -60,7 +60,7 @@ func History(boardPath string, each func(event.Entry) error) (flow.History, jour
 	return h, sum, err
 }
 
-// IsOwned says whether a run owns the board now.
+// IsOwned reports whether a run owns the board now.
 func IsOwned(boardPath string) (bool, error) {
 	dir, err := Locate(boardPath)
 	if err != nil {
@@ -69,7 +69,7 @@ func IsOwned(boardPath string) (bool, error) {
 	return durable.IsHeld(dir.Lock())
 }
 
-// Foresee returns what a run of the board would do next, started now with the limits of the last
+// Foresee returns the next effect of a run of the board, started now with the limits of the last
 // one. workdir is the folder that -C names, "" to choose one. Errors: *failure.Invalid, when a run
 // would refuse the board.
 func Foresee(boardPath, workdir, startDir string, h flow.History) (flow.Effect, error) {
@@ -125,8 +125,8 @@ func foresee(s flow.State, b *board.Board, place *board.Place, folder rundir.Dir
 }
 
 // ReadBoard reads a board and resolves its links. If the board cannot be parsed and a Manager's
-// turn is open, the Manager died as it wrote. With recover, ReadBoard returns the board from before
-// that turn, which the run puts back once it owns the board, and calls notice.
+// turn is open, the Manager died while writing. With recover, ReadBoard then returns the board from
+// before that turn, which the run restores once it owns the board, and calls notice.
 func ReadBoard(boardPath string, recover bool, notice func(text string)) (b *board.Board, path string, err error) {
 	path, err = filepath.EvalSymlinks(boardPath)
 	if err == nil {
@@ -150,8 +150,8 @@ func ReadBoard(boardPath string, recover bool, notice func(text string)) (b *boa
 	return before, path, nil
 }
 
-// ExplainMissing says why a board cannot be read, and where a run has kept
-// its bytes; nil: it can be.
+// ExplainMissing returns the reason why a board cannot be read, and the place where a run has kept
+// its bytes; nil if it can be read.
 func ExplainMissing(boardPath string) error {
 	_, err := board.ReadFile(boardPath) // its error explains more
 	var missing *board.FileError
@@ -160,7 +160,8 @@ func ExplainMissing(boardPath string) error {
 		return err
 	}
 	if before := rundir.Of(abs).Before(); isFile(before) {
-		missing.Fix = fmt.Sprintf("its bytes from before the last turn: cp %s %s", failure.Quote(before), failure.Quote(boardPath))
+		missing.Fix = fmt.Sprintf("its bytes from before the last turn: cp %s %s", failure.Quote(before),
+			failure.Quote(boardPath))
 	}
 	return err
 }
@@ -170,7 +171,7 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// beforeManager returns the board from before the Manager's turn that is open, nil when none is.
+// beforeManager returns the board from before the Manager's open turn, nil without one.
 func beforeManager(dir rundir.Dir, name string) *board.Board {
 	h, _, err := ledger.Fold(dir, nil)
 	step := h.State.Step

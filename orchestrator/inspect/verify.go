@@ -10,12 +10,12 @@ type Verdict struct {
 	Journal   string          `json:"journal"`
 	Records   uint64          `json:"records"`
 	Bytes     int64           `json:"bytes"`
-	TornBytes int64           `json:"torn_bytes"`            // behind the last whole record
-	Head      uint64          `json:"last_acknowledged_seq"` // 0: not known
+	TornBytes int64           `json:"torn_bytes"`            // after the last whole record
+	Head      uint64          `json:"last_acknowledged_seq"` // 0: unknown
 	Epoch     uint64          `json:"epoch"`
 	Owner     string          `json:"owner"`
 	Points    []flow.Identity `json:"rollback_points"` // exactly one is sound
-	Frozen    string          `json:"frozen"`          // why the board is frozen or will be, "" when it is not
+	Frozen    string          `json:"frozen"`          // reason, also of a future freeze; or ""
 }
 
 // Verify reads a board's journal and changes nothing, also while a run writes it. Errors:
@@ -26,8 +26,16 @@ func Verify(boardPath string) (Verdict, error) {
 		return Verdict{}, err
 	}
 	dir, err := Locate(boardPath)
-	v := Verdict{Journal: dir.Journal(), Records: sum.Records, Bytes: sum.Bytes, TornBytes: sum.TornBytes, Head: sum.Head,
-		Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Points: points(h)}
+	v := Verdict{
+		Journal:   dir.Journal(),
+		Records:   sum.Records,
+		Bytes:     sum.Bytes,
+		TornBytes: sum.TornBytes,
+		Head:      sum.Head,
+		Epoch:     h.Custody.Epoch,
+		Owner:     h.Custody.Owner,
+		Points:    points(h),
+	}
 	if h.StandstillOutcome() == event.Frozen {
 		v.Frozen = h.Standstill()
 	}

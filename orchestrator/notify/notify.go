@@ -1,5 +1,5 @@
-// Package notify tells a person what needs them, once: by a command or a webhook. It never
-// changes what becomes of a run.
+// Package notify sends a person what needs them, once, by a command or a webhook. It does not
+// change the result of a run.
 package notify
 
 import (
@@ -13,7 +13,7 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// Message is what is sent, as JSON.
+// Message is sent as JSON.
 type Message struct {
 	Board    string      `json:"board"`
 	Topic    event.Topic `json:"topic"`
@@ -22,20 +22,20 @@ type Message struct {
 	Task     string      `json:"task,omitempty"`
 	Text     string      `json:"text"`
 	Time     time.Time   `json:"time"`
-	Report   string      `json:"report,omitempty"` // a SUPERVISOR_REPORT, where a person is needed
+	Report   string      `json:"report,omitempty"` // a SUPERVISOR_REPORT, if a person is needed
 }
 
-// Sender delivers a message. Its error is told once, and shows no secret.
+// Sender delivers a message. Its error is printed once, and shows no secret.
 type Sender func(ctx context.Context, message []byte) error
 
-// Options say what is sent and how.
+// Options select the messages and the ways to send them.
 type Options struct {
 	On       []event.Topic
 	Senders  []Sender
 	Redactor *redact.Redactor
-	Report   func(board string) string // for the Lead; nil: none is sent
+	Report   func(board string) string // for the Lead; nil: messages have no report
 	Now      func() time.Time
-	Warn     func(board, text string) // a message could not be sent
+	Warn     func(board, text string) // gets the failure to send a message
 }
 
 // Notifier sends messages, one after the other, while the runs go on. Use New.
@@ -44,27 +44,35 @@ type Notifier struct {
 	mu     sync.Mutex
 	spam   spam
 	queue  chan Message
-	alive  context.Context // of what is sent
+	alive  context.Context // ends when sending ends
 	cancel context.CancelFunc
 	done   chan struct{}
-	failed map[string]bool // warnings that were told
+	failed map[string]bool // warnings that were printed
 }
 
 const (
 	sendTime  = 10 * time.Second // for each message, and for each way
 	maxQueued = 100              // messages that wait; those beyond are dropped
-	closeTime = 30 * time.Second // for what is left at the end
+	closeTime = 30 * time.Second // for the rest at the end
 )
 
 // New starts a notifier. Close ends it.
 func New(o Options) *Notifier {
 	alive, cancel := context.WithCancel(context.Background())
-	n := &Notifier{Options: o, alive: alive, cancel: cancel, spam: spam{}, queue: make(chan Message, maxQueued), done: make(chan struct{}), failed: map[string]bool{}}
+	n := &Notifier{
+		Options: o,
+		alive:   alive,
+		cancel:  cancel,
+		spam:    spam{},
+		queue:   make(chan Message, maxQueued),
+		done:    make(chan struct{}),
+		failed:  map[string]bool{},
+	}
 	go n.sendAll()
 	return n
 }
 
-// Entry tells of a journaled event, if it needs a person.
+// Entry queues the message about a journaled event, if the event needs a person.
 func (n *Notifier) Entry(board string, e event.Entry) {
 	m := messageOf(e.Event)
 	if m.Topic == "" || !slices.Contains(n.On, m.Topic) {
@@ -84,8 +92,8 @@ func (n *Notifier) Entry(board string, e event.Entry) {
 	}
 }
 
-// Close sends what is left, for a short time or until stop ends, and says what was not sent. A nil
-// notifier has nothing to send.
+// Close sends the queued messages, for a short time or until stop ends, and warns of unsent ones. A
+// nil notifier does nothing.
 func (n *Notifier) Close(stop context.Context) {
 	if n == nil {
 		return
@@ -97,7 +105,7 @@ func (n *Notifier) Close(stop context.Context) {
 	case <-time.After(closeTime):
 	case <-stop.Done():
 	}
-	left := len(n.queue) + 1 // and the one that is being sent
+	left := len(n.queue) + 1 // plus the one in transit
 	n.cancel()
 	n.warn("", event.Count(left, "message")+" not sent before the end")
 	<-n.done
@@ -112,7 +120,7 @@ func (n *Notifier) sendAll() {
 		if m.Topic == event.AboutPerson && n.Report != nil {
 			m.Report = n.Report(m.Board)
 		}
-		data, err := json.Marshal(m) // which has a form
+		data, err := json.Marshal(m) // whose fields always marshal
 		if err == nil {
 			data, err = n.Redactor.JSON(data)
 		}
@@ -130,7 +138,7 @@ func (n *Notifier) sendAll() {
 	}
 }
 
-// warn tells once that a message could not be sent.
+// warn prints once that a message could not be sent.
 func (n *Notifier) warn(board, text string) {
 	n.mu.Lock()
 	known := n.failed[text]
@@ -141,14 +149,14 @@ func (n *Notifier) warn(board, text string) {
 	}
 }
 
-// messageOf returns the message about an event, without a topic where none is sent.
+// messageOf returns the message about an event, without a topic if it needs no message.
 func messageOf(e event.Event) Message {
 	said := e.Sentence()
 	return Message{Topic: said.Topic, Severity: severityOf(said), Task: e.Subject(), Text: said.Whole()}
 }
 
-// severityOf returns the weight of a sentence as seed 002 has it. The end of a run weighs what its
-// topic does: in the log other words tell it.
+// severityOf returns the weight of a sentence as seed 002 has it. The end of a run has its topic's
+// weight: its sentence in the log has other words.
 func severityOf(s event.Sentence) string {
 	switch {
 	case s.Topic == event.AboutPerson, s.Heaviest() == event.Critical:

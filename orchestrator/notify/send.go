@@ -14,16 +14,23 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Command is a sender that starts a program and gives it the message on its standard input.
-// Nothing of it is left behind.
+// Command returns a sender that starts a program, gives it the message on its standard input, and
+// ends all its processes.
 func Command(argv []string, dir string, env []string) Sender {
 	return func(ctx context.Context, message []byte) error {
 		path, err := proc.LookPath(argv[0], dir)
 		if err != nil {
 			return fmt.Errorf("%s cannot be started: %w", argv[0], err)
 		}
-		exit, err := proc.Run(ctx, ctx, &proc.Spec{Argv: append([]string{path}, argv[1:]...), Dir: dir, Env: env, Stdin: message, Timeout: sendTime,
-			Mark: proc.NewMark(), Stays: true})
+		exit, err := proc.Run(ctx, ctx, &proc.Spec{
+			Argv:    append([]string{path}, argv[1:]...),
+			Dir:     dir,
+			Env:     env,
+			Stdin:   message,
+			Timeout: sendTime,
+			Mark:    proc.NewMark(),
+			Stays:   true,
+		})
 		if err == nil && !exit.Succeeded() {
 			err = errors.New(exit.String())
 		}
@@ -34,7 +41,7 @@ func Command(argv []string, dir string, env []string) Sender {
 	}
 }
 
-// CheckWebhook says what is wrong with an address; nil: nothing. The error does not show it.
+// CheckWebhook returns an error for an invalid address, which it does not show.
 func CheckWebhook(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
@@ -43,7 +50,7 @@ func CheckWebhook(address string) error {
 	return nil
 }
 
-// Host is the part of an address that may be shown: the rest may be a secret.
+// Host returns the part of an address that may be shown: the rest may be a secret.
 func Host(address string) string {
 	if u, err := url.Parse(address); err == nil {
 		return u.Host
@@ -51,8 +58,8 @@ func Host(address string) string {
 	return ""
 }
 
-// fault is why a message was not delivered, without a word of the endpoint's,
-// which may echo the address.
+// fault returns the reason why a message was not delivered, without the endpoint's text, which may
+// echo the address.
 func fault(err error) string {
 	var network *net.OpError
 	switch {
@@ -65,13 +72,16 @@ func fault(err error) string {
 	}
 }
 
-// maxAnswer is how much of an endpoint's answer is read.
+// maxAnswer bounds the part of an endpoint's answer that is read, in bytes.
 const maxAnswer = 4 << 10
 
-// Webhook is a sender that posts the message. It follows no redirection: where that leads
-// is not what was configured.
+// Webhook returns a sender that posts the message. It follows no redirection: the target was not
+// configured.
 func Webhook(address string) Sender {
-	client := &http.Client{Timeout: sendTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{
+		Timeout:       sendTime,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	return func(ctx context.Context, message []byte) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(message))
 		if err != nil {
@@ -84,7 +94,7 @@ func Webhook(address string) Sender {
 			return fmt.Errorf("webhook at %s: %s", req.URL.Host, fault(err))
 		}
 		defer answer.Body.Close()
-		_, _ = io.CopyN(io.Discard, answer.Body, maxAnswer) // so that the connection may be used again
+		_, _ = io.CopyN(io.Discard, answer.Body, maxAnswer) // allows reuse of the connection
 		if answer.StatusCode < 200 || answer.StatusCode > 299 {
 			return fmt.Errorf("webhook at %s: status %d", req.URL.Host, answer.StatusCode)
 		}

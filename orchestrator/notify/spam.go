@@ -12,24 +12,24 @@ const (
 	perHour  = 2
 )
 
-// spam is what was told of each subject.
+// spam holds the messages of each subject.
 type spam map[string]*told
 
 type told struct {
 	times   []time.Time // in the last hour
 	last    string      // topic, severity and text of the last one
-	alerted bool        // an alert was told, and no recovery
+	alerted bool        // an alert was sent, and no recovery
 }
 
-// isBounded reports whether messages about a topic can come again and again. The others are what the
-// seed calls critical-path.
+// isBounded reports whether messages about a topic can recur without end. The others are
+// critical-path in the seed.
 func isBounded(t event.Topic) bool {
 	return t == event.AboutStuck || t == event.AboutLoop || t == event.AboutTool
 }
 
-// allows reports whether a message about a subject may be sent now, and remembers it: nothing
-// identical twice, a recovery only after an alert and once, and no more than the bounds. Topics
-// without bounds are sent in any case.
+// allows reports whether a message about a subject may be sent now, and remembers it: never the
+// same text twice in a row, a recovery only after an alert and once, and no more than the bounds.
+// Topics without bounds are always sent.
 func (s spam) allows(subject string, m Message, now time.Time) bool {
 	critical := !isBounded(m.Topic)
 	t := s[subject]

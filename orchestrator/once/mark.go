@@ -11,10 +11,10 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// files is the folder of calls without a board: its supervisor log has rejected replies.
+// files returns the folder of calls without a board, whose supervisor log has rejected replies.
 func files(dir string) rundir.Dir { return rundir.Of(filepath.Join(dir, "once")) }
 
-// calls is the folder of the calls under way: a locked file each, named by the mark of its agent.
+// calls returns the folder of the calls under way: a locked file each, named by its agent's mark.
 func calls(dir string) string { return filepath.Join(files(dir).Path, "calls") }
 
 // noteCall notes the mark of a call that is about to start its agent, so that the next start can
@@ -32,7 +32,7 @@ func noteCall(dir, mark string) (done func(), err error) {
 		return nil, err
 	}
 	return func() {
-		_ = os.Remove(path) // what stays is removed by the next start
+		_ = os.Remove(path) // the next start removes a remaining one
 		_ = lock.Release()
 	}, nil
 }

@@ -1,4 +1,4 @@
-// Package once is a single agent call without a board: seed 004, "Input Specification", the
+// Package once makes a single agent call without a board: seed 004, "Input Specification", the
 // instruction for single-shot tasks.
 package once
 
@@ -25,10 +25,10 @@ type Call struct {
 	Instruction string
 	Dir         string
 	MaxRetries  int
-	MaxOutput   int64 // of an attempt, in bytes; 0 is no bound
+	MaxOutput   int64 // of an attempt, in bytes; 0: no limit
 	Roster      *roster.Roster
 	Redactor    *redact.Redactor
-	Notice      func(text string) // is called for withheld variables, rejected replies, and the cost of the call
+	Notice      func(text string) // gets withheld variables, rejected replies and the call's cost
 	Now         func() time.Time
 
 	player  *roster.Player
@@ -36,7 +36,7 @@ type Call struct {
 	session string
 }
 
-// ExhaustedError says that an agent gave no valid reply within its retries.
+// ExhaustedError reports that an agent gave no valid reply within its retries.
 type ExhaustedError struct {
 	Role     string
 	Attempts int
@@ -44,7 +44,8 @@ type ExhaustedError struct {
 }
 
 func (e *ExhaustedError) Error() string {
-	return fmt.Sprintf("%s gave no valid reply in %s; the last was rejected: %s", e.Role, event.Count(e.Attempts, "attempt"), e.Reason)
+	return fmt.Sprintf("%s gave no valid reply in %s; the last was rejected: %s", e.Role,
+		event.Count(e.Attempts, "attempt"), e.Reason)
 }
 
 // Do makes the call, with the same retries as in a run. Errors: *failure.Invalid, *ExhaustedError,
@@ -83,7 +84,7 @@ func (c Call) Do(stop, kill context.Context) (*contract.Reply, error) {
 	return c.retry(stop, kill, inv, in)
 }
 
-// noticeCost says what the call came to, if the agent's tool tells.
+// noticeCost reports the cost of the call, if the agent's tool reports it.
 func (c *Call) noticeCost() {
 	text := c.used.String()
 	if c.session != "" && text != "" {
@@ -94,7 +95,7 @@ func (c *Call) noticeCost() {
 	}
 }
 
-// retry makes attempts until flow allows no other, so that the rule of retries is in one place. Its
+// retry makes attempts until flow allows no more, so that the rule of retries is in one place. Its
 // events are not journaled.
 func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contract.Input) (*contract.Reply, error) {
 	state := flow.State{Limits: event.Limits{MaxRetries: c.MaxRetries}}
@@ -105,13 +106,21 @@ func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contra
 	for {
 		e, ok := flow.Next(&state, flow.Board{}).(flow.Spawn)
 		if !ok {
-			return nil, &ExhaustedError{Role: c.player.Role.Name, Attempts: state.Step.Rejected, Reason: state.Step.LastReason}
+			return nil, &ExhaustedError{
+				Role:     c.player.Role.Name,
+				Attempts: state.Step.Rejected,
+				Reason:   state.Step.LastReason,
+			}
 		}
 		if err := state.Apply(event.AttemptStarted{AttemptRef: e.AttemptRef, Input: in.JSON}); err != nil {
 			return nil, err
 		}
-		out, err := attempt.Run(stop, kill, attempt.Spec{Adapter: c.player.Adapter, Invocation: inv, Contract: contract.Instruction,
-			Sinks: attempt.Sinks{Redactor: c.Redactor}})
+		out, err := attempt.Run(stop, kill, attempt.Spec{
+			Adapter:    c.player.Adapter,
+			Invocation: inv,
+			Contract:   contract.Instruction,
+			Sinks:      attempt.Sinks{Redactor: c.Redactor},
+		})
 		c.used.Add(0, accounts.Charge(out, "").Journaled())
 		c.session = cmp.Or(out.Session, c.session)
 		switch {
@@ -133,8 +142,15 @@ func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contra
 // (task_file or instruction).
 func (c *Call) reject(state *flow.State, ref event.AttemptRef, out *attempt.Ended) error {
 	ref.Task, ref.Role = c.Redactor.String(c.Instruction), c.player.Role.Name
-	rejected := event.ReplyRejected{AttemptRef: ref, Reason: out.Failure.Reason, Exit: out.Exit.String(), Received: out.Received, Stderr: out.Stderr,
-		Retries: state.Step.Rejected, Of: c.MaxRetries}
+	rejected := event.ReplyRejected{
+		AttemptRef: ref,
+		Reason:     out.Failure.Reason,
+		Exit:       out.Exit.String(),
+		Received:   out.Received,
+		Stderr:     out.Stderr,
+		Retries:    state.Step.Rejected,
+		Of:         c.MaxRetries,
+	}
 	if err := state.Apply(rejected); err != nil {
 		return err
 	}
@@ -145,6 +161,7 @@ func (c *Call) reject(state *flow.State, ref event.AttemptRef, out *attempt.Ende
 	if err := ledger.AppendLog(dir, c.Now(), rejected); err != nil {
 		return err
 	}
-	c.Notice(fmt.Sprintf("attempt %d of %d was rejected: %s; what it said is in %s", ref.Attempt, c.MaxRetries+1, rejected.Reason, dir.Log()))
+	c.Notice(fmt.Sprintf("attempt %d of %d was rejected: %s; what it said is in %s",
+		ref.Attempt, c.MaxRetries+1, rejected.Reason, dir.Log()))
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package plainfile opens files and folders by what they are. Anything else in their place, such
-// as a FIFO, is refused: opening it could wait for ever.
+// Package plainfile opens regular files and folders only. It refuses others, such as a FIFO, whose
+// opening could wait for ever.
 package plainfile
 
 import (
@@ -11,14 +11,14 @@ import (
 	"syscall"
 )
 
-// ErrKind is the error for what is there and is no regular file.
+// ErrKind is the error for an existing file that is not regular.
 var ErrKind = errors.New("it is not a regular file")
 
 // NonBlock is the flag that keeps an open from waiting for the other end of a FIFO.
 const NonBlock = syscall.O_NONBLOCK
 
-// Open opens a regular file for reading; links are followed. It looks at what is there before it
-// opens it, since opening a device may do something, and after it: it may have been replaced.
+// Open opens a regular file for reading; links are followed. It checks the file before it opens it,
+// since opening a device may have an effect, and afterwards, since it may have been replaced.
 func Open(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -40,7 +40,7 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// Read reads a regular file of at most so many bytes.
+// Read reads a regular file of at most the given number of bytes.
 func Read(path string, most int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package preflight checks all of a run that needs no agent, before anything is started, locked or
-// written.
+// Package preflight checks a run as far as possible without an agent, before anything is started,
+// locked or written.
 package preflight
 
 import (
@@ -25,7 +25,7 @@ import (
 	"kanban-run/roles"
 )
 
-// Job is one board's run as it was asked for.
+// Job is the request to run one board.
 type Job struct {
 	Board     string // the board's path as the user wrote it; also its name in messages
 	StartDir  string // the current folder
@@ -41,25 +41,25 @@ type Job struct {
 	HoldLock func(lock *os.File) (release func() error, err error)
 }
 
-// Setup is what the settings and roles of a work directory say about a run there.
+// Setup holds the settings and roles of a work directory, as a run there needs them.
 type Setup struct {
 	Limits       event.Limits
 	OnDivergence string // "accept" or "freeze"
 	OnOverlap    string // "wait" or "warn"
 	OnTool       event.OnTool
 	Git          GitCheckpoints
-	Decisions    string // file for operational entries; "": DECISIONS.md beside the board, if that is there
+	Decisions    string // file for operational entries; "": DECISIONS.md beside the board, if any
 	Reassign     []event.Substitutes
 	AckTimeout   time.Duration // of the request to shut down: seed 002, "Retry budget constants"
 	Strict       bool          // a complete board with tasks that are not ok needs a person
 	KeepOutput   bool
-	MaxOutput    int64              // of an attempt, in bytes; 0 is no bound
-	Checkpoints  *event.Supervision // of boards that do not say; nil: none
+	MaxOutput    int64              // of an attempt, in bytes; 0: no limit
+	Checkpoints  *event.Supervision // of boards without a declaration; nil without one
 	Roster       *roster.Roster
 	Redactor     *redact.Redactor
 }
 
-// GitCheckpoints says where the state of a board is kept as commits; see package gitstore.
+// GitCheckpoints holds the place for commits of a board's state; see package gitstore.
 type GitCheckpoints struct {
 	On             bool
 	Branch, Remote string
@@ -67,20 +67,20 @@ type GitCheckpoints struct {
 	Allow          []string
 }
 
-// Prepared is a job whose board, tasks, roles and commands were checked.
+// Prepared is a job with a checked board, tasks, roles and commands.
 type Prepared struct {
 	*Job
 	*Setup
 	Workspace   *workspace.Workspace
-	Supervision *event.Supervision // how a supervisor looks in; nil: none does
-	Warnings    []string           // what is odd about it; a run puts up with that
+	Supervision *event.Supervision // nil without checkpoints
+	Warnings    []string           // oddities, despite which the board can run
 
 	file    fs.FileInfo          // of the board
 	checked map[duty]error       // the roles checked so far, with their errors
-	stepsOf map[string]stepState // by task; nil: the journal was not read
+	stepsOf map[string]stepState // by task; nil until the journal is read
 }
 
-// PrepareAll prepares every job. If one is invalid, or a board is named twice, none is prepared.
+// PrepareAll prepares every job. If one is invalid, or a board is named twice, it prepares no job.
 func PrepareAll(jobs []Job) ([]*Prepared, []error) {
 	var prepared []*Prepared
 	var errs []error
@@ -92,7 +92,10 @@ func PrepareAll(jobs []Job) ([]*Prepared, []error) {
 		}
 		for _, other := range prepared {
 			if os.SameFile(p.file, other.file) {
-				errs = append(errs, &failure.Invalid{Err: fmt.Errorf("%s: the board is named twice (also as %s)", p.Board, other.Board), Fix: "name each board once"})
+				errs = append(errs, &failure.Invalid{
+					Err: fmt.Errorf("%s: the board is named twice (also as %s)", p.Board, other.Board),
+					Fix: "name each board once",
+				})
 				break
 			}
 		}
@@ -109,9 +112,8 @@ func PrepareAll(jobs []Job) ([]*Prepared, []error) {
 	return nil, errs
 }
 
-// Prepare checks all that can be checked without an agent: the board, the work directory, the
-// current task, the roles of the tasks and the command of every role that the board will need.
-// Every error is a *failure.Invalid.
+// Prepare checks the board, the work directory, the current task, the roles of the tasks and the
+// command of every role that the board will need. Every error is a *failure.Invalid.
 func Prepare(job Job) (*Prepared, error) {
 	p, err := prepare(&job)
 	if err != nil {
@@ -140,8 +142,13 @@ func prepare(job *Job) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Prepared{Job: job, Setup: setup, Workspace: workspace.New(job.Board, path, place, b, setup.Redactor), checked: map[duty]error{},
-		Supervision: supervision(b, setup)}
+	p := &Prepared{
+		Job:         job,
+		Setup:       setup,
+		Workspace:   workspace.New(job.Board, path, place, b, setup.Redactor),
+		checked:     map[duty]error{},
+		Supervision: supervision(b, setup),
+	}
 	if p.file, err = os.Stat(path); err == nil {
 		err = p.check(b)
 	}
@@ -164,14 +171,19 @@ func checkNames(job *Job, path string) error {
 	}
 	names, err := durable.CountNames(f)
 	if err == nil && names > 1 {
-		err = &board.FileError{Op: "use board", File: job.Board, Err: fmt.Errorf("the file has %d names (hard links), and a run under another name would not see this one", names),
-			Fix: fmt.Sprintf("give it a file of its own: cp %[1]s %[1]s.copy && mv %[1]s.copy %[1]s", job.Board)}
+		err = &board.FileError{
+			Op:   "use board",
+			File: job.Board,
+			Err: fmt.Errorf("the file has %d names (hard links), "+
+				"and a run under another name would not see this one", names),
+			Fix: fmt.Sprintf("give it a file of its own: cp %[1]s %[1]s.copy && mv %[1]s.copy %[1]s", job.Board),
+		}
 	}
 	return errors.Join(err, f.Close())
 }
 
-// checkJournal refuses a board whose runs are written down in another form, before another board's
-// agents work.
+// checkJournal refuses a board whose journal has another format, before another board's agents
+// work.
 func checkJournal(job *Job, path string) error {
 	if job.DryRun {
 		return nil
@@ -179,22 +191,27 @@ func checkJournal(job *Job, path string) error {
 	return ledger.CheckForm(rundir.Of(path))
 }
 
-// checkWritable refuses a board that is read-only, before an agent works for nothing.
+// checkWritable refuses a read-only board, before an agent works in vain.
 func checkWritable(job *Job, path string) error {
 	if job.DryRun || job.Observer == (ledger.Silent{}) {
 		return nil
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|plainfile.NonBlock, 0)
 	if err != nil {
-		return &board.FileError{Op: "write board", File: job.Board, Err: errors.Unwrap(err), Fix: "make the file writable, or try the board with --dry-run"}
+		return &board.FileError{
+			Op:   "write board",
+			File: job.Board,
+			Err:  errors.Unwrap(err),
+			Fix:  "make the file writable, or try the board with --dry-run",
+		}
 	}
 	return f.Close()
 }
 
-// Close releases the work directory of a job that is not run.
+// Close releases the work directory of a job that does not run.
 func (p *Prepared) Close() error { return p.Workspace.Close() }
 
-// Dir is the work directory.
+// Dir returns the work directory.
 func (p *Prepared) Dir() string { return p.Workspace.Place.Dir() }
 
 // Player finds the program that plays a role in the work directory.
@@ -254,26 +271,29 @@ func (p *Prepared) checkCurrent(b *board.Board) error {
 	return p.forgive(err, errors.As(err, new(*roles.UnknownError)) && p.isOpen(b.Current.Path))
 }
 
-// checkSubstitutes checks the agents that may take work over.
+// checkSubstitutes checks the agents that may take over work.
 func (p *Prepared) checkSubstitutes() error {
 	for _, r := range p.Reassign {
 		for _, to := range r.Agents {
 			if _, err := p.Substitute(r.Role, to); err != nil {
-				return &failure.Invalid{Err: fmt.Errorf("reassign: %s: %w", r.Role, err), Fix: "name adapters, or roles that kanban-run roles lists"}
+				return &failure.Invalid{
+					Err: fmt.Errorf("reassign: %s: %w", r.Role, err),
+					Fix: "name adapters, or roles that kanban-run roles lists",
+				}
 			}
 		}
 	}
 	return nil
 }
 
-// checkEnding warns of a board that is over and has no journal: tasks of it may not be ok.
+// checkEnding warns of a board that is over without a journal: some of its tasks may not be ok.
 func (p *Prepared) checkEnding(b *board.Board) {
 	if !p.wasRun() && b.Len() > 0 && b.EndedWith() == "" {
 		p.notice("the board is over, and no journal of a run is here to tell how it ended")
 	}
 }
 
-// wasRun says whether the board has a journal.
+// wasRun reports whether the board has a journal.
 func (p *Prepared) wasRun() bool {
 	_, err := os.Lstat(rundir.Of(p.Workspace.Path).Journal())
 	return !errors.Is(err, fs.ErrNotExist)

@@ -17,8 +17,7 @@ func (p *Prepared) checkRoleOf(b *board.Board, t *board.Task) error {
 	return nil
 }
 
-// checkRole checks each role once: it must have a program, and a name without a
-// secret, and so must its judge.
+// checkRole checks each role once: it and its judge must have a program, and names without secrets.
 func (p *Prepared) checkRole(role string) error {
 	return p.checkOnce(duty{role: role}, func() error {
 		player, err := p.Player(role)
@@ -26,7 +25,8 @@ func (p *Prepared) checkRole(role string) error {
 			return err
 		}
 		err = p.checkReadOnly(player.Judge())
-		if reader, found := p.ReadOnlyPlayer(player.Judge()); found == nil && err == nil && reader.Adapter.Tool().Free && !p.DryRun {
+		if reader, found := p.ReadOnlyPlayer(player.Judge()); found == nil && err == nil &&
+			reader.Adapter.Tool().Free && !p.DryRun {
 			err = fmt.Errorf("%s asks no model, and can answer nothing", reader.Adapter.Name())
 		}
 		if err != nil {
@@ -36,12 +36,12 @@ func (p *Prepared) checkRole(role string) error {
 	})
 }
 
-// checkReadOnly is checkRole for the resident supervisor, or a judge: they look only.
+// checkReadOnly is checkRole for the resident supervisor or a judge, which only read.
 func (p *Prepared) checkReadOnly(role string) error {
 	return p.checkOnce(duty{role, true}, func() error { return p.examine(p.ReadOnlyPlayer(role)) })
 }
 
-// duty is what a role is checked for.
+// duty is a role, as a worker or as a reader.
 type duty struct {
 	role  string
 	looks bool
@@ -56,7 +56,7 @@ func (p *Prepared) checkOnce(d duty, check func() error) error {
 	return err
 }
 
-// examine warns of what is odd about a player. err is what kept it from being found.
+// examine warns of a player's oddities. err is the result of the search for the player.
 func (p *Prepared) examine(player *roster.Player, err error) error {
 	if err == nil && !roles.Embedded(player.Role.Name) {
 		err = workspace.CheckSecrets(p.Redactor, player.Role.Name)
@@ -74,7 +74,8 @@ func (p *Prepared) examine(player *roster.Player, err error) error {
 // warnOfSecret warns of a secret in a command, which every user of the machine can read.
 func (p *Prepared) warnOfSecret(player *roster.Player) {
 	if p.Redactor.Changes(player.Shown) {
-		p.notice(fmt.Sprintf("the command of role %s holds a secret, which every user of this machine can see there: %s (env.pass in .kanban-run.yaml or in a role passes a variable)",
+		p.notice(fmt.Sprintf("the command of role %s holds a secret, which every user of this machine can "+
+			"see there: %s (env.pass in .kanban-run.yaml or in a role passes a variable)",
 			player.Role.Name, p.Redactor.String(player.Shown)))
 	}
 }
@@ -87,7 +88,8 @@ func (p *Prepared) warnOfIgnored(player *roster.Player) {
 		return
 	}
 	ignores := player.Adapter.Tool().Ignores
-	tools, model := slices.Contains(ignores, "tools") && role.Tools != nil, slices.Contains(ignores, "model") && role.Model != ""
+	tools := slices.Contains(ignores, "tools") && role.Tools != nil
+	model := slices.Contains(ignores, "model") && role.Model != ""
 	format := ""
 	switch {
 	case tools && model:

@@ -12,7 +12,7 @@ import (
 	"kanban-run/orchestrator/failure"
 )
 
-// supervision is what the board declares, else what the settings do.
+// supervision returns the board's declaration of checkpoints, else the settings' one.
 func supervision(b *board.Board, s *Setup) *event.Supervision {
 	if b.Checkpoints != nil || b.CheckpointsOff {
 		return b.Checkpoints
@@ -20,8 +20,8 @@ func supervision(b *board.Board, s *Setup) *event.Supervision {
 	return s.Checkpoints
 }
 
-// checkSupervision checks what the checkpoints of a board need: tasks, a
-// supervisor and a requirement.
+// checkSupervision checks the needs of a board's checkpoints: tasks, a supervisor and a
+// requirement.
 func (p *Prepared) checkSupervision(b *board.Board) error {
 	s := p.Supervision
 	if s == nil {
@@ -36,16 +36,22 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 	p.warnOfDone(b, s)
 	for _, at := range s.At {
 		if p.Redactor.Changes(at.ID) {
-			return placed(b, "at", &failure.Invalid{Err: errors.New("an id holds a secret, so it could not be journaled"),
-				Fix: "give the checkpoint another id, such as CHECKPOINT-001"})
+			return placed(b, "at", &failure.Invalid{
+				Err: errors.New("an id holds a secret, so it could not be journaled"),
+				Fix: "give the checkpoint another id, such as CHECKPOINT-001",
+			})
 		}
 	}
 	if err := p.checkReadOnly(s.Role); err != nil {
 		return placed(b, "role", err)
 	}
-	if manager, err := p.Player(event.ManagerRole); err == nil && s.OnBlock == event.BlockRevise && !manager.Role.Anomalies {
-		return placed(b, "on_block", &failure.Invalid{Err: errors.New("on_block: revise tells the Manager what blocks, and the role Manager accepts no anomalies"),
-			Fix: "write accepts: [anomalies] into the Manager's role file, or on_block: person"})
+	if manager, err := p.Player(event.ManagerRole); err == nil && s.OnBlock == event.BlockRevise &&
+		!manager.Role.Anomalies {
+		return placed(b, "on_block", &failure.Invalid{
+			Err: errors.New("on_block: revise tells the Manager what blocks, " +
+				"and the role Manager accepts no anomalies"),
+			Fix: "write accepts: [anomalies] into the Manager's role file, or on_block: person",
+		})
 	}
 	isFile, err := p.Workspace.Place.NamesFile(s.Requirement)
 	if err != nil {
@@ -54,13 +60,14 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 	if !isFile && looksLikeFile(s.Requirement) {
 		p.warn("the requirement %q names no file in %s, so the supervisor reads it as a text", s.Requirement, p.Dir())
 	}
-	if player, err := p.ReadOnlyPlayer(s.Role); err == nil && slices.Contains([]string{"edit", "full"}, player.Role.Permission) {
+	writes := []string{"edit", "full"}
+	if player, err := p.ReadOnlyPlayer(s.Role); err == nil && slices.Contains(writes, player.Role.Permission) {
 		p.warn("role %s may change files: a supervisor looks only; what it changes voids its verdict", player.Role.Name)
 	}
 	return nil
 }
 
-// placed gives an error its place on the board. The settings' declaration has none.
+// placed adds the place on the board to an error. The settings' declaration has no place there.
 func placed(b *board.Board, key string, err error) error {
 	if b.Checkpoints == nil {
 		return fmt.Errorf("checkpoints in .kanban-run.yaml: %w", err)
@@ -79,7 +86,8 @@ func looksLikeFile(text string) bool {
 	return path.Ext(text) != "" && !strings.HasSuffix(text, ".") && !strings.ContainsAny(text, " \t\r\n")
 }
 
-// warnOfDone warns of a checkpoint behind a task that the board marks as done: it would never come.
+// warnOfDone warns of a checkpoint after a task that the board marks as done: it would never
+// happen.
 func (p *Prepared) warnOfDone(b *board.Board, s *event.Supervision) {
 	find := b.Finder()
 	for _, at := range s.At {

@@ -13,8 +13,7 @@ import (
 	"kanban-run/roles"
 )
 
-// tasksAtOnce is how many tasks are read at a time: enough to use all processors, without all in
-// memory.
+// tasksAtOnce bounds the tasks read at a time: enough to use all processors, without all in memory.
 const tasksAtOnce = 512
 
 // checkTasks checks the listed tasks that are not done. One without a file may be written later: a
@@ -52,8 +51,8 @@ func (p *Prepared) checkEntries(b *board.Board, entries []board.Entry, missing *
 	return nil
 }
 
-// forgive makes a notice of an error about a task's header or file if an agent has worked on the task, and
-// may have spoiled or moved it: the header was read when the task's step began.
+// forgive turns an error about a task's header or file into a notice if an agent has worked on the
+// task, and may have spoiled or moved the file: the header was read when the task's step began.
 func (p *Prepared) forgive(err error, worked bool) error {
 	if err == nil || !worked {
 		return err
@@ -72,7 +71,7 @@ func (p *Prepared) wasWorkedOn(task string) bool {
 	return p.steps()[path.Clean(p.Workspace.Seen(task))] != noStep
 }
 
-// stepState is what the journal has of a task.
+// stepState is the state of a task's step in the journal.
 type stepState int
 
 const (
@@ -81,7 +80,7 @@ const (
 	openStep
 )
 
-// steps reads the journal, once. One that cannot be read is refused later, in its own words.
+// steps reads the journal, once. A journal that cannot be read is refused later, in its own words.
 func (p *Prepared) steps() map[string]stepState {
 	if p.stepsOf == nil {
 		p.stepsOf = map[string]stepState{}

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// foreignProcesses descend from this process, which has not started them: the program that then
-// became this one did, as in `daemon & exec kanban-run`. Their orphans become its children too.
+// foreignProcesses descend from this process, but were not started by it: the program did it that
+// then became this one, as in `daemon & exec kanban-run`. Their orphans become its children too.
 type foreignProcesses struct {
-	any   bool // at the start; without one there can be none later
+	any   bool // at the start, after which no others can appear
 	known processSet
 	// scans are the starts of the last two scans, in clock ticks since boot. One scan can miss
 	// processes that move meanwhile.
@@ -32,7 +32,7 @@ func (s *foreignProcesses) add(pids []int) {
 	}
 }
 
-// removeGone forgets those that have ended.
+// removeGone forgets the processes that have ended.
 func (s *foreignProcesses) removeGone() {
 	for b := range s.known {
 		if of, ok := readStat(b.pid); !ok || of.born != b.born {
@@ -47,7 +47,7 @@ func ticksSinceBoot() uint64 {
 	return uint64(time.Duration(t.Nano()) / clockTick)
 }
 
-// scheduleScans says when a scan is due: never without foreign processes.
+// scheduleScans returns the times of scans: nil without foreign processes.
 func (r *reaper) scheduleScans() (due <-chan time.Time, stop func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,13 +58,13 @@ func (r *reaper) scheduleScans() (due <-chan time.Time, stop func()) {
 	return ticker.C, ticker.Stop
 }
 
-// scanForeign adds what the foreign processes have started, and reaps the dead. As long as the
+// scanForeign adds the descendants of the foreign processes, and reaps the dead. As long as the
 // runner lives, itself a reaper, every other child of the guardian is foreign.
 func (r *reaper) scanForeign() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var others []int
-	below, _ := listChildren(os.Getpid()) // the next scan sees what this one misses
+	below, _ := listChildren(os.Getpid()) // the next scan sees the children that this one misses
 	for _, pid := range below {
 		s, ok := readStat(pid)
 		if _, leads := r.leaders[pid]; leads || !ok {
@@ -83,7 +83,7 @@ func (r *reaper) scanForeign() {
 	r.foreign.add(others)
 }
 
-// leadersAreAlive is false from some time before their children become orphans.
+// leadersAreAlive returns false from some time before their children become orphans.
 func (r *reaper) leadersAreAlive() bool {
 	for pid := range r.leaders {
 		if liveThread(pid) == 0 {
@@ -96,7 +96,7 @@ func (r *reaper) leadersAreAlive() bool {
 // killAllOrphans kills every descendant of this process but the foreign ones.
 func (r *reaper) killAllOrphans() error { return r.killOrphans(r.isFromRunner) }
 
-// isFromRunner tells whether an orphan that is not known as foreign came from the runner. An
+// isFromRunner reports whether an orphan that is not known as foreign was left by the runner. An
 // unmarked one that started since the last scans could be a foreign process's.
 func (r *reaper) isFromRunner(pid int) bool {
 	if !r.foreign.any {

@@ -10,20 +10,19 @@ import "syscall"
 //
 // Both are reapers of orphans (see Adopt). If the runner dies, its agents become children of
 // the guardian, which kills them. If the guardian dies, the link ends, and the runner is to
-// kill its agents and leave: see Link.Lost. If both die at once, the next run finds what is
-// left by its mark: see EndMarked.
+// kill its agents and leave: see Link.Lost. If both die at once, the next run finds the
+// remaining processes by their mark: see EndMarked.
 //
 // Only the guardian takes signals from outside, and passes each on over the link. A terminal
 // signals both processes, timeout(1) first one and then both: this way one request counts once.
 
-// RunnerCommand is the first argument of this program when it is to be the runner. It is not for
-// people.
+// RunnerCommand is the first argument that makes this program the runner. It is not for people.
 const RunnerCommand = "guarded-runner"
 
-// Fate is how the runner ended.
+// Fate is the end of the runner.
 type Fate struct {
-	Code   int            // what Leave told, else the exit status; -1: a signal ended it, or it never started
-	Told   bool           // the runner called Link.Leave; without it and without a Signal it crashed
+	Code   int            // passed to Leave, else the exit status; -1: killed or not started
+	Told   bool           // the runner called Link.Leave; with neither this nor a Signal it crashed
 	Signal syscall.Signal // that ended the runner; 0: it ended by itself
-	Asked  syscall.Signal // the last signal that the guardian took; 0: none
+	Asked  syscall.Signal // the last signal that the guardian took; 0: it took no signal
 }

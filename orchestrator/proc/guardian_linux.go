@@ -15,42 +15,43 @@ import (
 	"kanban-run/orchestrator/failpoint"
 )
 
-// Guards says whether this system has a guardian.
+// Guards reports whether this system has a guardian.
 const Guards = true
 
 const (
-	// foreignScanPause is between two scans for what foreign processes have started. Most runs have
-	// none.
+	// foreignScanPause is the time between two scans for descendants of foreign processes, which
+	// most runs do not have.
 	foreignScanPause = 100 * time.Millisecond
-	// stoppedTime is how long a runner may be stopped: long enough for a terminal that stops the
-	// whole group to stop this process, too.
+	// stoppedTime bounds the time that a runner may be stopped: long enough for a terminal that
+	// stops the whole group to stop this process, too.
 	stoppedTime = 100 * time.Millisecond
-	// patienceTime is how long a runner may take to end at once. The guardian itself goes on
-	// to kill what will not die.
+	// patienceTime bounds the end of a runner that has to end at once. After it the guardian itself
+	// goes on to kill the processes that remain.
 	patienceTime = 5 * time.Second
 	// oneRequest is the time within which several signals count as one request, as in the runner.
 	oneRequest = 300 * time.Millisecond
-	// signalTime is how much later than the runner the guardian may get a signal to both.
+	// signalTime bounds the delay of a signal to both processes at the guardian.
 	signalTime = 100 * time.Millisecond
 )
 
 // guardian is owned by the goroutine of Guard; receivePackets, on another goroutine, owns files and
-// what the runner tells until the runner has ended.
+// the runner's packets until the runner has ended.
 type guardian struct {
 	wire         *wire
 	runner       int
 	fate         Fate
 	files        map[uint32]*os.File // held for the runner, by the names it gave them
-	firstRequest time.Time           // to end; zero: none came yet
+	firstRequest time.Time           // to end; zero before one
 }
 
-// Guard is a guardian's whole life. It starts this very program again, as "ARGV0 guarded-runner
-// ARGS...", with the same standard files and environment and in the same group, and returns when
-// the runner has ended and nothing is left of what it started. Children that this process had
-// before, and what they start, are left alone. It takes SIGINT, SIGTERM, SIGHUP, SIGQUIT and
-// SIGPIPE for as long as the process lives, and prints nothing.
+// Guard runs a guardian. It starts this very program again, as "ARGV0 guarded-runner ARGS...", with
+// the same standard files and environment and in the same group, and returns when the runner and
+// all the processes that it started have ended. It leaves alone the children that this process had
+// before, and their descendants. It takes SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGPIPE for as long
+// as the process lives, and prints nothing.
 //
-// Errors: *NoProcError, the runner could not be started, or *LeftoverError. The fate counts in all cases.
+// Errors: *NoProcError, the runner could not be started, or *LeftoverError. The fate counts in all
+// cases.
 func Guard(args []string) (Fate, error) {
 	signals := make(chan os.Signal, 64)
 	signal.Notify(signals, append(endSignals(), syscall.SIGPIPE, syscall.SIGCHLD)...)
@@ -76,8 +77,7 @@ func Guard(args []string) (Fate, error) {
 	return g.fate, err
 }
 
-// startRunner waits while the system has no process to give, but not after a signal asked it to
-// end.
+// startRunner waits while the system has no process to give, but not after a signal to end.
 func (g *guardian) startRunner(args []string, signals <-chan os.Signal) error {
 	ours, theirs, err := newWires()
 	if err != nil {
@@ -105,7 +105,7 @@ func (g *guardian) startRunner(args []string, signals <-chan os.Signal) error {
 	}
 }
 
-// forkRunner goes by /proc/self/exe, which stays this program when the file is replaced.
+// forkRunner executes /proc/self/exe, which stays this program when the file is replaced.
 func (g *guardian) forkRunner(args []string, link *os.File) error {
 	argv := append([]string{os.Args[0], RunnerCommand}, args...)
 	files := []uintptr{os.Stdin.Fd(), os.Stdout.Fd(), os.Stderr.Fd(), linkFD: link.Fd()}
@@ -154,15 +154,15 @@ func (g *guardian) watchRunner(signals <-chan os.Signal) error {
 	}
 }
 
-// pause stops the runner, which stops what it has started, and this process; the shell then takes
-// the job for stopped. Once continued, both go on.
+// pause stops the runner, which stops its processes, and this process; the shell then takes the job
+// for stopped. Once continued, both go on.
 func (g *guardian) pause() {
 	_ = unix.Kill(g.runner, unix.SIGTSTP)
 	stopSelf()
 	_ = unix.Kill(g.runner, unix.SIGCONT)
 }
 
-// isUrgent says whether the runner has to end at once: SIGQUIT says so, and so does a second
+// isUrgent reports whether the runner has to end at once: after SIGQUIT, and after a second
 // request. Several signals of one moment are one request.
 func (g *guardian) isUrgent(s os.Signal, now time.Time) bool {
 	if !isRequest(s) {
@@ -174,27 +174,27 @@ func (g *guardian) isUrgent(s os.Signal, now time.Time) bool {
 	return s == syscall.SIGQUIT || now.Sub(g.firstRequest) > oneRequest
 }
 
-// resumeRunner lets a runner go on that was stopped, perhaps by its own agent: nothing would watch
-// the agent. A terminal that stops the whole group stops this process before it gets here.
+// resumeRunner continues a stopped runner, which its own agent may have stopped: the agent would go
+// unwatched. A terminal that stops the whole group stops this process before it gets here.
 func (g *guardian) resumeRunner() {
 	if s, ok := readStat(g.runner); ok && s.halted {
 		_ = unix.Kill(g.runner, unix.SIGCONT)
 	}
 }
 
-// forward passes a signal on. A runner that is gone or does not listen cannot be told.
+// forward passes a signal on to the runner, unless it is gone or does not listen.
 func (g *guardian) forward(s os.Signal) {
 	if g.record(s) {
 		_ = g.wire.trySend(packet{kind: signalTaken, value: uint32(g.fate.Asked)})
 	}
 }
 
-// isRequest says whether a signal asks to end.
+// isRequest reports whether a signal asks to end.
 func isRequest(s os.Signal) bool {
 	return s != syscall.SIGPIPE && s != syscall.SIGCHLD && s != syscall.SIGTSTP
 }
 
-// record says whether the signal is a request.
+// record records a request as the last one, and reports whether the signal is a request.
 func (g *guardian) record(s os.Signal) bool {
 	if !isRequest(s) {
 		return false
@@ -203,8 +203,8 @@ func (g *guardian) record(s os.Signal) bool {
 	return true
 }
 
-// drainSignals records what came while the orphans were killed. A terminal's signal that has ended
-// the runner is on its way to this process too.
+// drainSignals records the signals that arrived while the orphans were killed. A terminal's signal
+// that has ended the runner is on its way to this process too.
 func (g *guardian) drainSignals(signals <-chan os.Signal) {
 	if g.fate.Asked == 0 && slices.Contains(endSignals(), os.Signal(g.fate.Signal)) {
 		select {
@@ -246,8 +246,8 @@ func (g *guardian) handle(p packet) {
 	}
 }
 
-// reapRunner reaps the runner and records how it ended. The exit code that the runner told counts
-// more than its exit status.
+// reapRunner reaps the runner and records its end. The exit code that the runner told counts more
+// than its exit status.
 func (g *guardian) reapRunner() error {
 	status, err := subreaper.reap(g.runner)
 	if err != nil {
@@ -262,7 +262,7 @@ func (g *guardian) reapRunner() error {
 	return nil
 }
 
-// releaseFiles lets other processes have the files that the runner had locked.
+// releaseFiles closes the runner's locked files, which other processes can lock then.
 func (g *guardian) releaseFiles() {
 	for _, f := range g.files {
 		_ = f.Close()

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// input is the parent's end of the standard input of a command. What the pipe does not take at
-// once is written by a goroutine, which lives for as long as there is something to write.
+// input is the parent's end of the standard input of a command. Text that the pipe does not take at
+// once is written by a goroutine, which lives for as long as there is text to write.
 type input struct {
 	pipe *os.File
 	wg   *sync.WaitGroup
 
 	mu      sync.Mutex
 	rest    []byte // to be written
-	writing bool   // a goroutine does it
-	ended   bool   // no text follows: the pipe is closed behind the rest
+	writing bool   // by a goroutine
+	ended   bool   // no text follows: the pipe is closed after the rest
 }
 
-// send writes a text behind those before it, and with end closes the pipe behind it; false: it is
+// send writes a text after those before it, and with end closes the pipe after it; false if it is
 // closed. It does not wait.
 func (in *input) send(text []byte, end bool) bool {
 	in.mu.Lock()
@@ -39,8 +39,7 @@ func (in *input) send(text []byte, end bool) bool {
 	return true
 }
 
-// write ends when nothing is left to write. A command may end without
-// reading, which breaks the pipe.
+// write ends when all is written. A command may end without reading, which breaks the pipe.
 func (in *input) write() {
 	for text := in.take(nil); len(text) > 0; {
 		_, err := in.pipe.Write(text)
@@ -48,7 +47,7 @@ func (in *input) write() {
 	}
 }
 
-// take returns what is to be written next, or notes that nothing is.
+// take returns the next text to write, or notes that there is no more.
 func (in *input) take(err error) (text []byte) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -75,7 +74,7 @@ func (in *input) giveUp() {
 	in.close()
 }
 
-// close drops what is not written yet.
+// close drops the unwritten text.
 func (in *input) close() {
 	in.mu.Lock()
 	defer in.mu.Unlock()

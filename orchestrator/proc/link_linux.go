@@ -50,8 +50,8 @@ func Join() (*Link, error) {
 	return l, err
 }
 
-// endSignals are the signals that ask a program to end. Under nohup hangups are ignored, and in the
-// background of a script the signals of the keyboard; they stay so.
+// endSignals returns the signals that ask a program to end, except ignored ones: nohup ignores
+// hangups, and a script's background the signals of the keyboard. They stay ignored.
 func endSignals() []os.Signal {
 	all := []os.Signal{syscall.SIGTERM}
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
@@ -95,19 +95,19 @@ func newLink(fd int) (*Link, error) {
 	return l, nil
 }
 
-// Signals gives what the guardian took from outside, SIGINT, SIGTERM, SIGHUP or SIGQUIT, each once
-// and in order. What came before Join is among them.
+// Signals returns a channel with the signals that the guardian took from outside, SIGINT, SIGTERM,
+// SIGHUP or SIGQUIT, each once and in order, also those from before Join.
 func (l *Link) Signals() <-chan os.Signal { return l.signals }
 
-// Lost is closed when the guardian is gone. The runner is then to kill what it started, and to
-// leave.
+// Lost returns a channel that is closed when the guardian is gone. The runner then has to kill its
+// processes, and to leave.
 func (l *Link) Lost() <-chan struct{} { return l.lost }
 
 // Hold gives the guardian a duplicate of an open file, usually a locked one, and returns when the
-// guardian has it. The guardian closes it at release, or, if the runner dies, when nothing that the
-// runner started is left. A lock that is to be free at release must be unlocked by the runner, and
-// not only closed. Once the guardian is gone release does nothing. Errors: the guardian is gone or
-// has no descriptors left.
+// guardian has it. The guardian closes it at release, or, if the runner dies, when all the
+// processes that the runner started have ended. To be free at release, a lock must be unlocked by
+// the runner, and not only closed. Once the guardian is gone release does nothing. Errors: the
+// guardian is gone or has no descriptors left.
 func (l *Link) Hold(f *os.File) (release func() error, err error) {
 	l.mu.Lock()
 	l.next++

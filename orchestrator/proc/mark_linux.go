@@ -23,15 +23,15 @@ import (
 //   - as a variable of the environment, a list with one mark for each kanban-run above the command.
 const markVariable = "KANBAN_RUN_MARK"
 
-// maxEnviron is more than a process can be given at its start: 6 MiB of arguments and environment
-// (execve(2)).
+// maxEnviron exceeds the size that a process can get at its start: 6 MiB of arguments and
+// environment (execve(2)).
 const maxEnviron = 8 << 20
 
-// markLimits are the limits that bear the mark.
+// markLimits lists the limits that hold the mark.
 var markLimits = [...]int{unix.RLIMIT_FSIZE, unix.RLIMIT_LOCKS}
 
-// setMarkLimits sets the limits of this process, for the child that is started next to inherit.
-// Where the system forbids it, only the variable bears the mark.
+// setMarkLimits sets the limits of this process, for the next child to inherit. If the system
+// forbids it, only the variable holds the mark.
 func setMarkLimits(mark Mark) (unset func()) {
 	var undo []func()
 	for _, resource := range markLimits {
@@ -68,23 +68,24 @@ func markEnv(env []string, mark Mark) []string {
 
 func formatMark(mark Mark) string { return strconv.FormatUint(uint64(mark), 16) }
 
-// IsMarked says whether this process was started by a command, of any kanban-run.
+// IsMarked reports whether this process was started by a command, of any kanban-run.
 func IsMarked() bool {
 	self := os.Getpid()
 	return readMarkVariable(self) != "" || slices.ContainsFunc(readMarkLimits(self), isMark)
 }
 
-// IsWithin says whether this process was started by a command with the mark,
-// or by a process below it.
+// IsWithin reports whether this process was started by a command with the mark, or by a descendant
+// of it.
 func IsWithin(mark Mark) bool { return mark != 0 && hasMark(os.Getpid(), mark) }
 
-// hasMark finds the mark in the limits or in the environment of a process.
+// hasMark looks for the mark in the limits and the environment of a process.
 func hasMark(pid int, mark Mark) bool {
-	return slices.Contains(readMarkLimits(pid), uint64(mark)) || slices.Contains(strings.Split(readMarkVariable(pid), ","), formatMark(mark))
+	return slices.Contains(readMarkLimits(pid), uint64(mark)) ||
+		slices.Contains(strings.Split(readMarkVariable(pid), ","), formatMark(mark))
 }
 
-// readMarkLimits are the limits of a process that may bear a mark; none if it is gone or another
-// user's.
+// readMarkLimits returns the limits of a process that may hold a mark; nil if the process is gone
+// or another user's.
 func readMarkLimits(pid int) []uint64 {
 	var all []uint64
 	for _, resource := range markLimits {
@@ -96,18 +97,20 @@ func readMarkLimits(pid int) []uint64 {
 	return all
 }
 
-// hasForeignMark says whether a limit of the process looks like a mark, and is none of the limits
-// of this process.
+// hasForeignMark reports whether the process has a limit that looks like a mark, and that this
+// process does not have.
 func hasForeignMark(pid int) bool {
 	own := readMarkLimits(os.Getpid())
-	return slices.ContainsFunc(readMarkLimits(pid), func(l uint64) bool { return isMark(l) && !slices.Contains(own, l) })
+	return slices.ContainsFunc(readMarkLimits(pid), func(l uint64) bool {
+		return isMark(l) && !slices.Contains(own, l)
+	})
 }
 
-// isMark says whether a limit looks like what NewMark makes.
+// isMark reports whether a limit has the form of NewMark's.
 func isMark(limit uint64) bool { return limit>>48 == 1<<14 }
 
-// readMarkVariable is the value of the variable in a process's environment, "" when it has none or
-// is another user's.
+// readMarkVariable returns the variable's value in a process's environment, "" if it has no such
+// variable or is another user's.
 func readMarkVariable(pid int) string {
 	text := readEnviron(pid, pid)
 	if len(text) == 0 { // cleared, or that of a first thread that has ended
@@ -131,9 +134,9 @@ func readEnviron(pid, thread int) []byte {
 	return text
 }
 
-// EndMarked kills every process that has the mark, with its descendants, and returns when none is
-// left: what an agent of a run that died left behind. Errors: *LeftoverError, at once when such an
-// agent started this process itself, or what the system said.
+// EndMarked kills every process that has the mark, with its descendants, and returns when all have
+// ended: those that an agent of a dead run left behind. Errors: *LeftoverError, at once if such an
+// agent started this process itself, or an error of the system.
 func EndMarked(mark Mark) error {
 	if mark == 0 {
 		return nil
@@ -142,7 +145,7 @@ func EndMarked(mark Mark) error {
 		return &LeftoverError{[]int{self}}
 	}
 	deadline := time.Now().Add(sweepTime)
-	all := processSet{} // a dying process shows no mark any more
+	all := processSet{} // a dying process does not show its mark
 	for {
 		if err := addMarked(all, mark); err != nil {
 			return fmt.Errorf("look for leftovers: %w", err)
@@ -161,7 +164,8 @@ func EndMarked(mark Mark) error {
 	}
 }
 
-// Lives says whether a process has the mark: an agent of a run, or what one left behind.
+// Lives reports whether a process has the mark: an agent of a run, or a process that one left
+// behind.
 func Lives(mark Mark) bool {
 	all := processSet{}
 	return mark != 0 && addMarked(all, mark) == nil && len(all.alive()) > 0

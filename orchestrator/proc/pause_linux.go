@@ -18,8 +18,8 @@ func stopSelf() {
 	<-continued
 }
 
-// watchTerminal pauses the run when a terminal asks for it with Ctrl-Z, and lets the guardian go on
-// when it alone was stopped, perhaps by an agent: nothing would return to the shell.
+// watchTerminal pauses the run when a terminal asks for it with Ctrl-Z, and continues a guardian
+// that was stopped alone, perhaps by an agent: the shell would wait for it.
 func (l *Link) watchTerminal() {
 	asked := make(chan os.Signal, 1)
 	if !signal.Ignored(syscall.SIGTSTP) {
@@ -32,7 +32,7 @@ func (l *Link) watchTerminal() {
 		select {
 		case <-asked:
 			pause()
-			for len(asked) > 0 { // the guardian passes on what the terminal sends to both
+			for len(asked) > 0 { // the guardian passes on the signals that a terminal sends to both
 				<-asked
 			}
 			halted = false
@@ -47,8 +47,8 @@ func (l *Link) watchTerminal() {
 // guardianLook is the time between two looks at the guardian.
 const guardianLook = time.Second
 
-// resumeGuardian lets a guardian go on that two looks found stopped: at the first this process may
-// be about to be stopped, too.
+// resumeGuardian continues a guardian that was stopped at two looks: at the first one this process
+// may be about to be stopped, too.
 func (l *Link) resumeGuardian(before bool) (halted bool) {
 	guardian := os.Getppid()
 	s, ok := readStat(guardian)
@@ -58,7 +58,7 @@ func (l *Link) resumeGuardian(before bool) (halted bool) {
 	return ok && s.halted
 }
 
-// pause stops all commands and this process, and lets them go on once this process is continued.
+// pause stops all commands and this process, and continues them once this process is continued.
 func pause() {
 	paused.begin()
 	signalCommands(unix.SIGSTOP)
@@ -67,8 +67,8 @@ func pause() {
 	paused.end()
 }
 
-// signalCommands signals all that this process has started. What they start meanwhile is found by
-// the second look.
+// signalCommands signals all processes that this process has started. Those that they start
+// meanwhile are found by the second look.
 func signalCommands(s unix.Signal) {
 	for range 2 {
 		children, _ := listChildren(os.Getpid())

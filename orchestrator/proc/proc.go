@@ -1,6 +1,5 @@
-// Package proc runs a command to its end and makes sure that all of it is gone afterwards: its
-// process group, and on Linux every process that it left behind, also if this process is killed:
-// see Guard.
+// Package proc runs a command to its end and ends all its processes: its process group, and on
+// Linux every process that it left behind, even if this process is killed: see Guard.
 package proc
 
 import (
@@ -14,13 +13,13 @@ import (
 	"time"
 )
 
-// Spec says what to run.
+// Spec describes a command.
 type Spec struct {
 	Argv      []string // Argv[0] is the program's path, see LookPath, and its name
 	Dir       string   // working directory
 	Env       []string // the whole environment; nil: empty
 	Stdin     []byte
-	KeepInput bool      // leave the standard input open behind Stdin, see Process.Send
+	KeepInput bool      // leave the standard input open after Stdin, see Process.Send
 	Stdout    io.Writer // nil discards
 	Stderr    io.Writer // nil discards; another goroutine than that of Stdout writes to it
 
@@ -34,42 +33,42 @@ type Spec struct {
 
 	Mark Mark // see EndMarked; 0: a new one
 
-	// Stays says that the command stays while others come and go. Its Mark must be its own: what
-	// bears none and is no child of it any more may be ended with any of the others.
+	// Stays: the command stays while others start and end. Its Mark must be its own: a process
+	// without a mark that is no longer its child may be ended with any of the others.
 	Stays bool
 }
 
-// drainTime is for processes that hold a pipe open and could not be ended. What is in a pipe is
-// read in far less.
+// drainTime bounds the wait for processes that hold a pipe open and could not be ended. Reading the
+// rest of a pipe takes far less.
 const drainTime = 5 * time.Second
 
-// Mark tells the processes of one command from all others for as long as they live, also if they
-// change their group, session or environment. Only Linux has a place for it.
+// Mark distinguishes the processes of one command from all others for as long as they live, even if
+// they change their group, session or environment. Only Linux has a place for it.
 type Mark uint64
 
-// NewMark makes a mark that no other command has.
+// NewMark returns a mark that no other command has.
 func NewMark() Mark { return Mark(1<<62 | rand.Uint64()>>16) }
 
-// MarkOf is the mark of what has a name, the same each time.
+// MarkOf returns the mark of a name, the same one each time.
 func MarkOf(name string) Mark {
 	sum := sha256.Sum256([]byte(name))
 	return Mark(1<<62 | binary.BigEndian.Uint64(sum[:])>>16)
 }
 
-// Exit is how a command ended.
+// Exit is the end of a command.
 type Exit struct {
 	Code     int    // exit status; -1: a signal ended it, or it was not started
-	Signal   string // that ended it, "terminated", "killed", …; "": none
+	Signal   string // that ended it, "terminated", "killed", …; "" without one
 	TimedOut bool   // the timeout ended it
-	Stopped  bool   // Stop or Kill ended it, or stop or kill of Run came before the start
+	Stopped  bool   // Stop or Kill ended it, or Run's stop or kill was done before the start
 	Timeout  time.Duration
 	Duration time.Duration
 }
 
-// Succeeded says whether it ended by itself, with the status 0.
+// Succeeded reports whether the command ended by itself, with the status 0.
 func (e Exit) Succeeded() bool { return e.Code == 0 && e.Signal == "" && !e.TimedOut && !e.Stopped }
 
-// String is "exit status 1", "killed by signal: terminated" or "timed out after 1s (killed by
+// String returns "exit status 1", "killed by signal: terminated" or "timed out after 1s (killed by
 // signal: killed)".
 func (e Exit) String() string {
 	end := fmt.Sprintf("exit status %d", e.Code)
@@ -89,8 +88,8 @@ func (e Exit) String() string {
 	}
 }
 
-// LeftoverError says that processes of the command outlived even SIGKILL.
-type LeftoverError struct{ Pids []int } // none: the system does not list them
+// LeftoverError reports that processes of the command outlived even SIGKILL.
+type LeftoverError struct{ Pids []int } // empty: the system does not list them
 
 func (e *LeftoverError) Error() string {
 	if len(e.Pids) == 0 {
@@ -99,14 +98,14 @@ func (e *LeftoverError) Error() string {
 	return fmt.Sprintf("processes that the command left behind cannot be ended: %v", e.Pids)
 }
 
-// Run starts the command in a process group of its own and returns when it has ended, nothing of it
-// is left and its output was written. stop and the timeout send SIGTERM to the group, and SIGKILL
-// after the grace; kill sends SIGKILL at once, also in the middle of a grace. A command that has
-// ended by then is not called stopped.
+// Run starts the command in a process group of its own and returns when all its processes have
+// ended and its output is written. stop and the timeout send SIGTERM to the group, and SIGKILL
+// after the grace; kill sends SIGKILL at once, also during a grace. A command that has ended by
+// then does not count as stopped.
 //
 // The command need not read its standard input or keep its outputs open, and a writer that fails
-// does not disturb it. Errors: *StartError when it cannot be started at all, *LeftoverError, or
-// what the system or the writers said.
+// does not disturb it. Errors: *StartError if it cannot be started at all, *LeftoverError, or an
+// error of the system or the writers.
 func Run(stop, kill context.Context, s *Spec) (Exit, error) {
 	isStopped := func() bool { return stop.Err() != nil || kill.Err() != nil }
 	if isStopped() {
@@ -126,7 +125,7 @@ func Run(stop, kill context.Context, s *Spec) (Exit, error) {
 	return p.Wait()
 }
 
-// either ends with the first of two contexts.
+// either returns a context that ends with the first of two contexts.
 func either(a, b context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(a)
 	detach := context.AfterFunc(b, cancel)

@@ -10,9 +10,9 @@ import (
 	"kanban-run/orchestrator/failpoint"
 )
 
-// Process is a command that Start has started. Two goroutines read its outputs. Wait
-// waits for its end, and ends what it left behind. Stop, Kill and the timers only send
-// signals, and none after its end.
+// Process is a command that Start has started. Two goroutines read its outputs. Wait waits for its
+// end, and ends the processes that it left behind. Stop, Kill and the timers only send signals, and
+// after its end they send no more.
 type Process struct {
 	child   *child
 	streams *streams
@@ -20,17 +20,17 @@ type Process struct {
 	grace   time.Duration
 
 	wait sync.Once
-	exit Exit // with err, set by the first Wait
+	exit Exit // set with err by the first Wait
 	err  error
 
 	mu     sync.Mutex
 	ended  bool   // the leader has, and may be reaped: its number may be used again
 	killed bool   // SIGKILL was sent
-	cause  cause  // why it was asked to end, or killed
-	timer  *Timer // of the timeout, then of the grace; nil: none
+	cause  cause  // the reason for its end; see cause
+	timer  *Timer // of the timeout, then of the grace; nil without one
 }
 
-// cause is why a command was ended. The first one counts.
+// cause is the reason for ending a command. The first one counts.
 type cause int
 
 const (
@@ -39,9 +39,9 @@ const (
 	stopped
 )
 
-// Start starts the command in a process group of its own. The end of ctx only ends the patience
-// with a system that has no process to give. Errors: *StartError when the command cannot be started
-// at all, or what the system said.
+// Start starts the command in a process group of its own. When ctx is done it stops waiting for a
+// system that has no process to give. Errors: *StartError if the command cannot be started at all,
+// or an error of the system.
 func Start(ctx context.Context, s *Spec) (*Process, error) {
 	st, err := open(s)
 	if err != nil {
@@ -63,9 +63,9 @@ func Start(ctx context.Context, s *Spec) (*Process, error) {
 	return p, nil
 }
 
-// Wait returns once the command has ended, nothing of it is left and its output was written, and
-// says how it ended. The caller of Start must call it, or the command stays behind as a zombie.
-// Errors: *LeftoverError, or what the system or the writers said.
+// Wait returns the end of the command, once all its processes have ended and its output is written.
+// The caller of Start must call it, or the command stays a zombie. Errors: *LeftoverError, or an
+// error of the system or the writers.
 func (p *Process) Wait() (Exit, error) {
 	p.wait.Do(p.awaitEnd)
 	return p.exit, p.err
@@ -90,25 +90,25 @@ func (p *Process) Kill() {
 	p.kill()
 }
 
-// Send writes a text to the standard input, if Spec.KeepInput has kept it open; false: it is
+// Send writes a text to the standard input, if Spec.KeepInput has kept it open; false if it is
 // closed. It does not wait.
 func (p *Process) Send(text []byte) bool { return p.streams.input.send(text, false) }
 
-// CloseInput closes the standard input behind what was sent. It does not wait.
+// CloseInput closes the standard input after the texts sent so far. It does not wait.
 func (p *Process) CloseInput() { p.streams.input.send(nil, true) }
 
 // Relative is a process that a command has started, itself or by others.
 type Relative struct {
 	Name   string
-	Parent int // its number; that of the command, of another relative, or of none of them
+	Parent int // the number of the command, of another relative, or of a process of neither kind
 }
 
-// Flush returns once all that the command has printed so far was written to Stdout and Stderr,
-// each of which still gets one write at a time. Only Linux can tell: elsewhere it does nothing.
+// Flush returns once the command's output so far was written to Stdout and Stderr, each of which
+// still gets one write at a time. It does nothing on systems other than Linux.
 func (p *Process) Flush() { p.streams.flush() }
 
-// Limit ends the command after a time from now on, in place of the timeout that it had; 0: it has
-// none any more. false: the command is ending, or has ended.
+// Limit replaces the timeout by one from now on; 0 removes it. It returns false if the command is
+// ending, or has ended.
 func (p *Process) Limit(d time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -123,7 +123,7 @@ func (p *Process) Limit(d time.Duration) bool {
 	return true
 }
 
-// startTimeout starts a timer that does nothing once another one has taken its place.
+// startTimeout starts a timer that has no effect once another one has replaced it.
 func (p *Process) startTimeout(d time.Duration) {
 	var own *Timer
 	own = AfterFunc(d, func() {
@@ -163,7 +163,7 @@ func (p *Process) kill() {
 	p.child.killGroup()
 }
 
-// hasEnded is also true while Wait has not noticed the end yet.
+// hasEnded also returns true while Wait has not noticed the end yet.
 func (p *Process) hasEnded() bool { return p.ended || p.child.hasEnded() }
 
 func (p *Process) setTimer(d time.Duration, f func()) {
@@ -177,7 +177,7 @@ func (p *Process) stopTimer() {
 	}
 }
 
-// awaitEnd has the leader reaped only after its group was killed: until then its number is its own.
+// awaitEnd reaps the leader only after its group was killed: until then its number is its own.
 func (p *Process) awaitEnd() {
 	p.child.await()
 	p.exit = p.recordEnd()
@@ -185,13 +185,18 @@ func (p *Process) awaitEnd() {
 	p.err = errors.Join(p.child.finish(&p.exit), p.child.sweep(), p.streams.drain())
 }
 
-// recordEnd lets no other goroutine send a signal from now on.
+// recordEnd keeps other goroutines from sending a signal from now on.
 func (p *Process) recordEnd() Exit {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ended = true
 	p.stopTimer()
-	return Exit{TimedOut: p.cause == timedOut, Stopped: p.cause == stopped, Timeout: p.timeout, Duration: time.Since(p.child.began)}
+	return Exit{
+		TimedOut: p.cause == timedOut,
+		Stopped:  p.cause == stopped,
+		Timeout:  p.timeout,
+		Duration: time.Since(p.child.began),
+	}
 }
 
 // child is the command's first process, the leader of its group. Only finish reaps it, so its
@@ -199,14 +204,14 @@ func (p *Process) recordEnd() Exit {
 type child struct {
 	pid    int
 	began  time.Time
-	handle // what this system needs to find the rest
+	handle // the system's means to find the other processes
 }
 
 func newChild(pid int, h handle) *child {
 	return &child{pid: pid, began: time.Now(), handle: h}
 }
 
-// finish kills what is left of the group, also after a normal end, and reaps the leader.
+// finish kills the rest of the group, even after a normal end, and reaps the leader.
 func (c *child) finish(exit *Exit) error {
 	c.killGroup()
 	status, err := c.reap()

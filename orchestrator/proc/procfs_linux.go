@@ -12,17 +12,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NoProcError says that /proc is not mounted.
+// NoProcError reports that /proc is not mounted.
 type NoProcError struct{}
 
 func (*NoProcError) Error() string {
 	return "/proc is not mounted here, by which kanban-run finds and ends what agents start"
 }
 
-// Hint says what can be done.
+// Hint returns the remedy.
 func (*NoProcError) Hint() string { return "as root: mount -t proc proc /proc" }
 
-// stat is what /proc says of a process.
+// stat is a process's entry in /proc.
 type stat struct {
 	dead   bool // it waits to be reaped
 	halted bool // by a signal, until SIGCONT
@@ -39,7 +39,7 @@ const (
 	stateField   = 0
 	parentField  = 1
 	sessionField = 3
-	ticksField   = 11 // and the three behind it: user, system, and both of children
+	ticksField   = 11 // and the three after it: user, system, and both of children
 	threadsField = 17
 	bornField    = 19
 	memoryField  = 20
@@ -74,8 +74,8 @@ func readStatFile(path string) (stat, bool) {
 	return s, true
 }
 
-// liveThread is a thread of the process that has memory, usually the first. 0: the process is
-// dying. It runs no code any more and shows no environment, but may still have files open.
+// liveThread returns a thread of the process that has memory, usually the first. 0 means that the
+// process is dying: it runs no code and shows no environment, but may still have files open.
 func liveThread(pid int) (thread int) {
 	if s, ok := readStat(pid); !ok || s.memory {
 		return pid
@@ -89,7 +89,7 @@ func liveThread(pid int) (thread int) {
 	return 0
 }
 
-// processID names a process for good: its number may be used again.
+// processID identifies a process for good: its number may be used again.
 type processID struct {
 	pid  int
 	born uint64
@@ -104,7 +104,7 @@ func (b processSet) has(pid int, s stat) bool {
 
 func (b processSet) add(pid int, s stat) { b[processID{pid, s.born}] = struct{}{} }
 
-// alive lists those that are not dead yet.
+// alive lists the processes that are not dead.
 func (b processSet) alive() []int {
 	var pids []int
 	for one := range b {
@@ -149,11 +149,11 @@ func parseNumbers(words []string) []int {
 	return all
 }
 
-// procRoom holds most of what is read here.
+// procRoom is enough for most files that are read here.
 const procRoom = 1 << 10
 
-// readProc is os.ReadFile with half the system calls, none of them for the poller: after a command
-// beside others, a file is read for each thread.
+// readProc is os.ReadFile with half the system calls, and without those for the poller: after a
+// command beside others, a file is read for each thread.
 func readProc(path string) ([]byte, error) {
 	fd, err := openProc(path, 0)
 	if err != nil {
@@ -183,8 +183,9 @@ func openProc(path string, flags int) (int, error) {
 	return fd, err
 }
 
-// appendDescendants appends a process and all its descendants. Only so can one be ended that starts
-// others as fast as they are killed. What it misses is found when the parent is dead.
+// appendDescendants appends a process and all its descendants, without which a process that starts
+// others as fast as they are killed could not be ended. Those it misses are found once the parent
+// is dead.
 func appendDescendants(all []int, pid int) []int {
 	if slices.Contains(all, pid) {
 		return all
@@ -197,8 +198,7 @@ func appendDescendants(all []int, pid int) []int {
 	return all
 }
 
-// listChildren lists the children of a process, of all its threads. A process that is gone has
-// none.
+// listChildren lists the children of a process, of all its threads: an empty list if it is gone.
 func listChildren(pid int) ([]int, error) {
 	threads, err := listNumbers(fmt.Sprintf("/proc/%d/task", pid))
 	if isGone(err) {
@@ -233,7 +233,7 @@ func listThreadChildren(pid, thread int) (pids []int, err error) {
 
 func isGone(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH) }
 
-// hasChildrenLists is false on kernels without lists of children (CONFIG_PROC_CHILDREN).
+// hasChildrenLists returns false on kernels without lists of children (CONFIG_PROC_CHILDREN).
 var hasChildrenLists = sync.OnceValue(func() bool {
 	_, err := os.Stat("/proc/thread-self/children")
 	return !isGone(err)

@@ -14,12 +14,12 @@ import (
 
 const (
 	// sweepTime is for processes in the middle of a system call, and for systems with a thousand
-	// processes per core; SIGKILL takes milliseconds otherwise.
+	// processes per core; otherwise SIGKILL takes milliseconds.
 	sweepTime  = 10 * time.Second
 	sweepPause = time.Millisecond
 )
 
-// reaper tells apart the children of this process: leaders, which it has started itself; foreign
+// reaper distinguishes the children of this process: leaders, which it has started itself; foreign
 // ones, which it had before Adopt; and orphans, all others, which commands left behind.
 type reaper struct {
 	fork func(name string, argv []string, attr *syscall.ProcAttr) (pid int, err error)
@@ -27,7 +27,7 @@ type reaper struct {
 	mu      sync.Mutex
 	adopts  bool
 	leaders map[int]struct{}
-	stay    map[int]Mark // the leaders among them that stay while others come and go, with their marks
+	stay    map[int]Mark // the leaders among them with Spec.Stays, and their marks
 	foreign foreignProcesses
 }
 
@@ -35,14 +35,19 @@ type handle struct {
 	mark Mark
 }
 
-// subreaper is one, because the kernel keeps one list of children for the whole process.
-var subreaper = &reaper{fork: syscall.ForkExec, leaders: map[int]struct{}{}, stay: map[int]Mark{}, foreign: foreignProcesses{known: processSet{}}}
+// subreaper is the only one, because the kernel keeps one list of children for the whole process.
+var subreaper = &reaper{
+	fork:    syscall.ForkExec,
+	leaders: map[int]struct{}{},
+	stay:    map[int]Mark{},
+	foreign: foreignProcesses{known: processSet{}},
+}
 
 // Adopt makes this process the reaper of its orphaned descendants, so that Run can find and end
-// them. Call it at the start of the program, before anything else starts a process: from then on
-// every child that Run did not start counts as an orphan, and is killed. Children that the process
-// has by then are left alone: another program started them and then became this one. Without Adopt,
-// Run ends a command's process group only.
+// them. Call it at the start of the program, before it starts a process: from then on every child
+// that Run did not start counts as an orphan, and is killed. Children from before Adopt are left
+// alone: another program started them and then became this one. Without Adopt, Run ends a command's
+// process group only.
 func Adopt() error {
 	subreaper.mu.Lock()
 	defer subreaper.mu.Unlock()
@@ -62,7 +67,7 @@ func Adopt() error {
 	return nil
 }
 
-// forkChild holds the lock over the fork: the limits that bear the mark belong to the whole
+// forkChild holds the lock over the fork: the limits that hold the mark belong to the whole
 // process, and a child that is not among the leaders yet could be taken for an orphan.
 func forkChild(s *Spec, files inherited) (*child, error) {
 	subreaper.mu.Lock()
@@ -72,7 +77,12 @@ func forkChild(s *Spec, files inherited) (*child, error) {
 		mark = NewMark()
 	}
 	defer setMarkLimits(mark)()
-	attr := &syscall.ProcAttr{Dir: s.Dir, Env: markEnv(s.Env, mark), Files: files.withTerminal(s).descriptors(), Sys: newGroupAttr(s.Terminal)}
+	attr := &syscall.ProcAttr{
+		Dir:   s.Dir,
+		Env:   markEnv(s.Env, mark),
+		Files: files.withTerminal(s).descriptors(),
+		Sys:   newGroupAttr(s.Terminal),
+	}
 	pid, err := subreaper.startLocked(s.Argv[0], s.Argv, attr)
 	if err != nil {
 		return nil, err
@@ -83,7 +93,7 @@ func forkChild(s *Spec, files inherited) (*child, error) {
 	return newChild(pid, handle{mark}), nil
 }
 
-// descriptors are those of the files, which block from now on.
+// descriptors returns the files' descriptors, which block from now on.
 func (f inherited) descriptors() []uintptr {
 	all := make([]uintptr, len(f))
 	for i, file := range f {
@@ -147,13 +157,13 @@ func (c *child) sweep() error {
 }
 
 // isOrphanOf also claims an orphan of unknown origin while no other command runs that could have
-// left it. Commands that stay do not count: what they leave bears their marks, or is claimed like
-// that. Otherwise nothing of unknown origin would be ended for as long as one of them lives.
+// left it. Commands that stay do not count: their orphans have their marks, or are claimed like the
+// others. If they counted, orphans of unknown origin would live as long as one of them.
 func (r *reaper) isOrphanOf(pid int, mark Mark) bool {
 	return hasMark(pid, mark) || r.onlySomeStay() && !r.isOfOneThatStays(pid)
 }
 
-// onlySomeStay says whether no command runs but those that stay.
+// onlySomeStay reports whether only commands that stay are running.
 func (r *reaper) onlySomeStay() bool { return len(r.leaders) == len(r.stay) }
 
 func (r *reaper) isOfOneThatStays(pid int) bool {
@@ -165,8 +175,8 @@ func (r *reaper) isOfOneThatStays(pid int) bool {
 	return false
 }
 
-// killOrphans kills the claimed orphans with all their descendants. What these start in the
-// meantime becomes an orphan when they die, so it goes on until none is left.
+// killOrphans kills the claimed orphans with all their descendants. Processes that these start
+// meanwhile become orphans when they die, so it goes on until it finds no more.
 func (r *reaper) killOrphans(claim func(pid int) bool) error {
 	deadline := time.Now().Add(sweepTime)
 	for quiet := 0; quiet < 2; {
@@ -178,7 +188,8 @@ func (r *reaper) killOrphans(claim func(pid int) bool) error {
 			time.Sleep(sweepPause)
 			fallthrough
 		case unchanged:
-			quiet++ // a list that is read while processes die may lack one that lives, so read it twice
+			// Read twice: a list that is read while processes die may lack one that lives.
+			quiet++
 			continue
 		}
 		quiet = 0
@@ -193,14 +204,14 @@ func (r *reaper) killOrphans(claim func(pid int) bool) error {
 	return nil
 }
 
-// progress is what a look at the children has shown.
+// progress is the result of a look at the children.
 type progress int
 
 const (
-	unfinished progress = iota // some live, have just died and may have left children, or are not listed
-	uncertain                  // some are unclaimed, maybe because one in the middle of exec shows no environment
-	unchanged                  // there are only leaders and foreign processes
-	childless                  // there are none
+	unfinished progress = iota // some live, are not listed, or may have left children on dying
+	uncertain                  // some are unclaimed, maybe as exec hides the environment meanwhile
+	unchanged                  // only leaders and foreign processes are left
+	childless                  // there are no children
 )
 
 // listAdopted lists the children of this process that may be orphans. While other commands run it
@@ -215,8 +226,8 @@ func (r *reaper) listAdopted() ([]int, error) {
 }
 
 // findOrphans lists the claimed orphans that are alive, with all their descendants, and reaps the
-// dead ones. It lists a dying one too: that shows no environment any more, so it could be a claimed
-// one, and has to be waited for.
+// dead ones. It lists a dying one too: without an environment it could be a claimed one, and has to
+// be waited for.
 func (r *reaper) findOrphans(claim func(pid int) bool) (alive []int, seen progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -226,7 +237,7 @@ func (r *reaper) findOrphans(claim func(pid int) bool) (alive []int, seen progre
 	pids, err := r.listAdopted()
 	spared, dead, unclaimed := len(r.leaders), 0, 0
 	for _, pid := range pids {
-		if _, leads := r.leaders[pid]; leads { // known without a look: its number is its own until it is reaped
+		if _, leads := r.leaders[pid]; leads { // its number is its own until it is reaped
 			continue
 		}
 		s, ok := readStat(pid)
@@ -255,8 +266,9 @@ func (r *reaper) findOrphans(claim func(pid int) bool) (alive []int, seen progre
 // reapPause is the least time between two looks for dead orphans: many may die at once.
 const reapPause = 100 * time.Millisecond
 
-// startReaping reaps the orphans of commands as they die, until stop. Left until their command ends,
-// they would count against the user's limit of processes, and the command could start no more.
+// startReaping reaps the orphans of commands as they die, until stop. Left until their command
+// ends, they would count against the user's limit of processes, and the command could start no
+// more.
 func (r *reaper) startReaping() (stop func()) {
 	died, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(died, unix.SIGCHLD)
@@ -274,13 +286,13 @@ func (r *reaper) startReaping() (stop func()) {
 	}
 }
 
-// reapDead reaps the orphans that have died. It leaves leaders alone, for which their commands wait,
-// and foreign processes. A leader is forked and noted in one hold of the lock, so that none is taken
-// for an orphan.
+// reapDead reaps the orphans that have died. It leaves leaders alone, for which their commands
+// wait, and foreign processes. A leader is forked and noted in one hold of the lock, so that it is
+// not taken for an orphan.
 func (r *reaper) reapDead() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	pids, _ := r.listAdopted() // the next look sees what this one misses
+	pids, _ := r.listAdopted() // the next look sees the children that this one misses
 	for _, pid := range pids {
 		if _, leads := r.leaders[pid]; leads {
 			continue

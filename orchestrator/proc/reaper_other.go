@@ -13,8 +13,8 @@ type handle struct {
 	err     error
 }
 
-// Adopt does nothing here: this system has no reaper but the first process. Run ends a command's
-// process group, and what left the group lives on.
+// Adopt does nothing: on this system only the first process is a reaper. Run ends a command's
+// process group, and processes that have left the group live on.
 func Adopt() error { return nil }
 
 func forkChild(s *Spec, files inherited) (*child, error) {
@@ -22,17 +22,22 @@ func forkChild(s *Spec, files inherited) (*child, error) {
 	if env == nil {
 		env = []string{} // nil would pass on the environment of this process
 	}
-	p, err := os.StartProcess(s.Argv[0], s.Argv, &os.ProcAttr{Dir: s.Dir, Env: env, Files: files.withTerminal(s), Sys: newGroupAttr(s.Terminal)})
+	p, err := os.StartProcess(s.Argv[0], s.Argv, &os.ProcAttr{
+		Dir:   s.Dir,
+		Env:   env,
+		Files: files.withTerminal(s),
+		Sys:   newGroupAttr(s.Terminal),
+	})
 	if err != nil {
 		return nil, err
 	}
 	return newChild(p.Pid, handle{process: p}), nil
 }
 
-// await reaps the leader: this system does not tell of its end in another way.
+// await reaps the leader: this system has no other way to notice its end.
 func (c *child) await() { c.state, c.err = c.process.Wait() }
 
-// hasEnded is not known before await returns.
+// hasEnded returns false: the end is unknown before await returns.
 func (c *child) hasEnded() bool { return false }
 
 func (c *child) reap() (syscall.WaitStatus, error) {
@@ -52,11 +57,11 @@ func (c *child) sweep() error { return nil }
 // EndMarked does nothing: this system has no place for a mark.
 func EndMarked(Mark) error { return nil }
 
-// Lives is always false: this system has no place for a mark.
+// Lives returns false: this system has no place for a mark.
 func Lives(Mark) bool { return false }
 
-// IsWithin is always false, too.
+// IsWithin returns false: this system has no place for a mark.
 func IsWithin(Mark) bool { return false }
 
-// IsMarked is always false: only Linux has marks.
+// IsMarked returns false: this system has no place for a mark.
 func IsMarked() bool { return false }

@@ -15,19 +15,19 @@ import (
 	"kanban-run/orchestrator/failpoint"
 )
 
-// StartError says that a command can never be started as it is: it does not exist or is not
+// StartError reports that a command can never be started as it is: it does not exist or is not
 // executable.
 type StartError struct {
 	Argv0  string
 	Err    error
-	folder bool // its working directory is what is missing
+	folder bool // its working directory is missing
 	beside bool // a file of that name is in the working directory
 }
 
 func (e *StartError) Error() string { return fmt.Sprintf("cannot start %s: %v", e.Argv0, e.Err) }
 func (e *StartError) Unwrap() error { return e.Err }
 
-// Hint says what to do about the commonest causes; "": nothing helps.
+// Hint returns the remedy for the commonest causes, else "".
 func (e *StartError) Hint() string {
 	switch {
 	case errors.Is(e.Err, exec.ErrNotFound) && e.beside:
@@ -61,7 +61,7 @@ func LookPath(name, dir string) (string, error) {
 	if err != nil {
 		var inner *exec.Error
 		if errors.As(err, &inner) {
-			err = inner.Err // the name is said once
+			err = inner.Err // to name the program once
 		}
 		_, beside := os.Stat(filepath.Join(dir, name))
 		return "", &StartError{Argv0: name, Err: err, beside: beside == nil}
@@ -69,7 +69,7 @@ func LookPath(name, dir string) (string, error) {
 	return found, nil
 }
 
-// Pauses while the system is out of processes for the moment. After patience it is called broken.
+// Pauses while the system is out of processes. After patience it counts as broken.
 const (
 	firstPause = 10 * time.Millisecond
 	longPause  = time.Second
@@ -92,7 +92,8 @@ func startChild(ctx context.Context, s *Spec, files inherited) (*child, error) {
 		return c, err
 	}
 	if _, dirErr := os.Stat(s.Dir); s.Dir != "" && dirErr != nil {
-		return nil, &StartError{Argv0: s.Argv[0], Err: dirErr, folder: true} // the system blames the program
+		// The system blames the program.
+		return nil, &StartError{Argv0: s.Argv[0], Err: dirErr, folder: true}
 	}
 	var inner *fs.PathError
 	if errors.As(err, &inner) {
@@ -101,7 +102,7 @@ func startChild(ctx context.Context, s *Spec, files inherited) (*child, error) {
 	return nil, &StartError{Argv0: s.Argv[0], Err: err}
 }
 
-// isShortage tells what may be over soon from what is wrong with the command.
+// isShortage distinguishes a passing shortage from a fault of the command.
 func isShortage(err error) bool {
 	for _, short := range []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE} {
 		if errors.Is(err, short) {

@@ -16,11 +16,11 @@ const (
 	pipeRoom = 1 << 20 // the most that a pipe holds
 )
 
-// chunks are lent to an output only while there is something to read: a thousand agents that think
-// need none.
+// chunks are lent to an output only while it has something to read: a thousand agents that think
+// hold no chunk.
 var chunks = sync.Pool{New: func() any { return new([chunk]byte) }}
 
-// inherited are the files that a command gets as its descriptors, from 0 on.
+// inherited lists the files that a command gets as its descriptors, from 0 on.
 type inherited []*os.File
 
 // withTerminal puts a terminal, if there is one, in the place of the first two.
@@ -76,8 +76,8 @@ func (st *streams) openPipe(end int) (*os.File, error) {
 	return ends[end], nil
 }
 
-// writeInput writes the input. With end nothing follows the text. It closes the command's ends
-// first: a pipe ends when its last writer does.
+// writeInput writes the input. With end no text follows. It closes the command's ends first: a pipe
+// ends when its last writer does.
 func (st *streams) writeInput(text []byte, end bool) {
 	st.closeChildEnds()
 	st.input.send(text, end)
@@ -90,7 +90,7 @@ func (st *streams) startReading() {
 }
 
 // drain waits until all output was written. Every process that could hold a pipe open has been
-// ended; one that escaped is not waited for.
+// ended; it does not wait for one that escaped.
 func (st *streams) drain() error {
 	st.input.giveUp()
 	late := time.AfterFunc(drainTime, func() {
@@ -109,7 +109,7 @@ func (st *streams) drain() error {
 	return errors.Join(errs...)
 }
 
-// close is for a command that was not started.
+// close closes the pipes of a command that was not started.
 func (st *streams) close() {
 	st.closeChildEnds()
 	if st.input.pipe != nil {
@@ -127,26 +127,25 @@ func (st *streams) closeChildEnds() {
 	st.childEnds = nil
 }
 
-// flush passes on what is in the pipes.
+// flush passes on the contents of the pipes.
 func (st *streams) flush() {
 	for _, o := range st.outputs {
 		o.flush()
 	}
 }
 
-// output is what a command writes.
+// output is a stream of a command.
 type output struct {
 	from *os.File
 
-	// mu is held from each read until what was read is written: all that is not
-	// written yet is in the pipe.
+	// mu is held from each read to the write: so all unwritten output is in the pipe.
 	mu  sync.Mutex
 	to  io.Writer
 	err error        // of the first write to it that failed
 	buf *[chunk]byte // nil while the pipe is empty
 }
 
-// copy goes on reading when the writer fails, so that the command never blocks or dies for that.
+// copy continues to read when the writer fails, so that the command never blocks or dies for that.
 func (o *output) copy() {
 	defer o.from.Close()
 	conn, err := o.from.SyscallConn()
@@ -162,14 +161,14 @@ func (o *output) copy() {
 	}
 }
 
-// flush passes on what is in the pipe, and no more than a pipe holds: a
-// command may print without end.
+// flush passes on the contents of the pipe, and no more than a pipe holds: a command may print
+// without end.
 func (o *output) flush() {
 	conn, err := o.from.SyscallConn()
 	if err != nil {
 		return
 	}
-	_ = conn.Control(func(fd uintptr) { // fails when the pipe has ended, and all of it was written
+	_ = conn.Control(func(fd uintptr) { // fails when the pipe has ended and is written
 		for passed := 0; passed < pipeRoom; {
 			n, _ := o.pass(fd)
 			if n == 0 {
@@ -180,8 +179,8 @@ func (o *output) flush() {
 	})
 }
 
-// pass reads once and writes what it has read. ok is false when the pipe is empty for now; n is 0
-// then, and when the pipe has ended.
+// pass reads once and writes the result. ok is false if the pipe is empty for now; n is 0 then, and
+// if the pipe has ended.
 func (o *output) pass(fd uintptr) (n int, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

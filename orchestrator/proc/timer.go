@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// pauses are the times for which this process was stopped together with its commands.
+// pauses measures the time for which this process was stopped together with its commands.
 type pauses struct {
 	mu    sync.Mutex
 	total time.Duration
-	since time.Time // the beginning of the present one; zero: there is none
+	since time.Time // the beginning of the present one; zero without one
 }
 
 var paused pauses
@@ -27,7 +27,7 @@ func (p *pauses) end() {
 	p.since = time.Time{}
 }
 
-// Paused is for how long this process was stopped together with its commands so far.
+// Paused returns the time for which this process was stopped together with its commands so far.
 func Paused() time.Duration {
 	paused.mu.Lock()
 	defer paused.mu.Unlock()
@@ -37,7 +37,7 @@ func Paused() time.Duration {
 	return paused.total + time.Since(paused.since)
 }
 
-// Timer calls a function once so much time has passed, without the pauses.
+// Timer calls a function after a time without the pauses.
 type Timer struct {
 	mu      sync.Mutex
 	timer   *time.Timer

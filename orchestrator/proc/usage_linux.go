@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Usage is what a command and its descendants have used so far.
+// Usage is the use of resources by a command and its descendants so far.
 type Usage struct {
 	Own    Work // of the processes in the command's session
 	Others Work // of those in sessions of their own, such as the commands that an agent runs
@@ -18,10 +18,10 @@ type Usage struct {
 	Halted bool // the command is stopped by a signal, and no debugger holds it
 }
 
-// Work is what processes have used.
+// Work is the use of resources by processes.
 type Work struct {
 	Ticks int64 // of the processor, 10 ms each, with those of ended children
-	Bytes int64 // read and written; of processes that may be looked at
+	Bytes int64 // read and written; only of processes that this user may examine
 }
 
 func (w *Work) add(pid int, s stat) {
@@ -29,7 +29,7 @@ func (w *Work) add(pid int, s stat) {
 	w.Bytes += readBytes(pid)
 }
 
-// Usage looks at the command's processes. It returns false when the command has ended.
+// Usage examines the command's processes. It returns false if the command has ended.
 func (p *Process) Usage() (u Usage, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -51,11 +51,11 @@ func (p *Process) Usage() (u Usage, ok bool) {
 	return u, true
 }
 
-// Family lists the processes that the command has started and that live, also behind
-// ended ones, by their numbers.
+// Family lists the living processes that the command has started, even those of ended ones, by
+// their numbers.
 func (p *Process) Family() map[int]Relative {
 	all := processSet{}
-	_ = addMarked(all, p.child.mark) // what cannot be listed is not named
+	_ = addMarked(all, p.child.mark) // unlisted processes are left out
 	for _, pid := range appendDescendants(nil, p.child.pid) {
 		if s, ok := readStat(pid); ok {
 			all.add(pid, s)
@@ -64,7 +64,8 @@ func (p *Process) Family() map[int]Relative {
 	family := map[int]Relative{}
 	for _, pid := range all.alive() {
 		name := "of an unknown program"
-		if program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil { // its short name may be a part of a secret
+		if program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil {
+			// The process's short name may be a part of a secret.
 			name = filepath.Base(program)
 		}
 		if s, ok := readStat(pid); ok && pid != p.child.pid {
@@ -74,7 +75,7 @@ func (p *Process) Family() map[int]Relative {
 	return family
 }
 
-// Continue lets a stopped command go on.
+// Continue resumes a stopped command.
 func (p *Process) Continue() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +103,7 @@ func (p *Process) EndOthers(kill bool) {
 	}
 }
 
-// readBytes is what a process has read and written, 0 where that may not be looked at.
+// readBytes returns the bytes that a process has read and written, 0 if they may not be examined.
 func readBytes(pid int) (sum int64) {
 	text, err := readProc(fmt.Sprintf("/proc/%d/io", pid))
 	if err != nil {
@@ -118,7 +119,7 @@ func readBytes(pid int) (sum int64) {
 	return sum
 }
 
-// readTracer is the process that debugs this one; 0: none does.
+// readTracer returns the process that debugs this one; 0 without one.
 func readTracer(pid int) int {
 	text, err := readProc(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -2,19 +2,20 @@
 
 package proc
 
-// Usage is what a command and its descendants have used so far. It is not known on this system.
+// Usage is the use of resources by a command and its descendants, which this system does not
+// report.
 type Usage struct {
 	Own, Others Work
 	Halted      bool
 }
 
-// Work is what processes have used.
+// Work is the use of resources by processes.
 type Work struct{ Ticks, Bytes int64 }
 
-// Usage returns false: this system is not looked into.
+// Usage returns false: this system does not report it.
 func (p *Process) Usage() (u Usage, ok bool) { return Usage{}, false }
 
-// Family is empty: this system is not looked into.
+// Family returns nil: this system does not list processes.
 func (p *Process) Family() map[int]Relative { return nil }
 
 // Continue does nothing.

@@ -10,8 +10,7 @@ func (c *child) await() { await(c.pid) }
 
 func (c *child) hasEnded() bool { return hasDied(c.pid) }
 
-// await waits for the end of a child, and does not reap it. Where there is no pidfd to be had it
-// takes a thread.
+// await waits for the end of a child, and does not reap it. Without a pidfd it takes a thread.
 func await(pid int) {
 	if awaitPidfd(pid) == nil {
 		return
@@ -35,8 +34,8 @@ func awaitPidfd(pid int) error {
 	return conn.Read(func(uintptr) bool { return hasDied(pid) })
 }
 
-// hasDied does not reap. It is also true of a number that is no child's: there is nothing to wait
-// for.
+// hasDied does not reap. It also returns true for a number that is no child's: there is nothing to
+// wait for.
 func hasDied(pid int) bool {
 	var info unix.Siginfo
 	err := waitid(unix.P_PID, pid, unix.WNOHANG, &info)

@@ -11,13 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kind is what a packet says.
+// kind is the type of a packet.
 type kind byte
 
 const (
-	signalTaken    kind = iota + 1 // guardian: value is the number of a signal that came
+	signalTaken    kind = iota + 1 // guardian: value is the number of a signal
 	requestDone                    // guardian: the request of that value is done
-	requestRefused                 // guardian: it could not be done
+	requestRefused                 // guardian: the request of that value failed
 	holdFile                       // runner: hold the file that comes with this, by the name value
 	releaseFile                    // runner: close the file of that name
 	exitCode                       // runner: value is its exit code
@@ -32,13 +32,13 @@ type packet struct {
 
 const packetSize = 5
 
-// wire is one end of the link. What was sent before an end closed still arrives.
+// wire is one end of the link. Packets from before an end closed still arrive.
 type wire struct {
 	file *os.File
 	conn syscall.RawConn
 }
 
-// newWires makes both ends. No child inherits them unless they are handed on.
+// newWires creates both ends. No child inherits them unless they are handed on.
 func newWires() (ours *wire, theirs *os.File, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -53,7 +53,7 @@ func newWires() (ours *wire, theirs *os.File, err error) {
 	return ours, theirs, nil
 }
 
-// newWire takes over the descriptor, also when it fails.
+// newWire takes over the descriptor, even if it fails.
 func newWire(fd int) (*wire, error) {
 	err := unix.SetNonblock(fd, true)
 	file := os.NewFile(uintptr(fd), "link")
@@ -69,8 +69,8 @@ func newWire(fd int) (*wire, error) {
 
 func (w *wire) close() { _ = w.file.Close() }
 
-// shutdown makes receive return io.EOF after what was sent so far, and sending fail, although the
-// other end may still be open in some process.
+// shutdown makes receive return io.EOF after the packets sent so far, and sending fail, although
+// the other end may still be open in some process.
 func (w *wire) shutdown() {
 	_ = w.conn.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_RDWR) })
 }
@@ -106,11 +106,11 @@ func (w *wire) sendmsg(data, rights []byte, wait bool) error {
 		err := w.conn.Write(try)
 		return errors.Join(err, sent)
 	}
-	err := w.conn.Control(func(fd uintptr) { try(fd) }) // Write would wait behind a send
+	err := w.conn.Control(func(fd uintptr) { try(fd) }) // Write would wait for a send
 	return errors.Join(err, sent)
 }
 
-// receive waits for a packet. Errors: io.EOF when the other end is gone and all that it sent was
+// receive waits for a packet. Errors: io.EOF if the other end is gone and all its packets were
 // received.
 func (w *wire) receive() (packet, error) {
 	var p packet
@@ -122,14 +122,14 @@ func (w *wire) receive() (packet, error) {
 	return p, errors.Join(err, got)
 }
 
-// recvmsg returns EAGAIN when there is nothing to receive now.
+// recvmsg returns EAGAIN if there is no packet now.
 func recvmsg(fd int) (packet, error) {
 	data, rights := make([]byte, packetSize), make([]byte, unix.CmsgSpace(4))
 	n, oobn, _, _, err := unix.Recvmsg(fd, data, rights, unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT)
 	switch {
 	case err == unix.ECONNRESET || err == unix.EINTR:
-		// The other end closed with packets unread. The error comes once; what that end sent still
-		// follows.
+		// The other end closed with packets unread. The error occurs once; that end's packets still
+		// follow.
 		return recvmsg(fd)
 	case err != nil:
 		return packet{}, err
@@ -143,8 +143,8 @@ func recvmsg(fd int) (packet, error) {
 	return p, nil
 }
 
-// receivedFile is the file that came with a packet; nil: none, or there was no descriptor left for
-// it.
+// receivedFile returns the file of a packet; nil without one, or if there was no descriptor left
+// for it.
 func receivedFile(rights []byte) *os.File {
 	messages, err := unix.ParseSocketControlMessage(rights)
 	if err != nil || len(messages) == 0 {

@@ -1,4 +1,4 @@
-// Package result says how a run of one board ended, and which outcome an error comes to.
+// Package result holds the end of a board's run, and chooses the outcome for an error.
 package result
 
 import (
@@ -17,23 +17,28 @@ import (
 	"kanban-run/orchestrator/gitstore"
 )
 
-// Result is how a run of one board ended. Err is set for the outcomes invalid, owned, later and
-// failed, and says why.
+// Result is the end of a board's run. Err is the reason for the outcomes invalid, owned, later and
+// failed.
 type Result struct {
 	Board   string
 	Outcome event.Outcome
 	Text    string
-	Said    string     // with outcome needs_person: the reply of the last task's agent, if this run had one
+	Said    string     // with outcome needs_person: the last task's reply, if this run had one
 	Steps   int        // steps finished in this run
 	Used    event.Used // by the attempts of this run
 	Log     string     // path of supervisor-log.md
-	Until   string     // with outcome later: when the provider wants to be asked again, in RFC 3339; "" when it does not say
+	// Until is, with outcome later, the time from which the provider accepts calls again, in RFC
+	// 3339; "" if it names no time.
+	Until   string
 	Err     error
 	Signal  error        // with outcome interrupted: the cause of the stop context
-	Choices flow.Choices // with outcome needs_person: what a person can do
+	Choices flow.Choices // with outcome needs_person: the choices of a person
 
-	Unpushed string // the branch whose checkpoints the remote does not have; "" where it has them, or is to have none
-	Unsaved  bool   // the last checkpoint could not be made: what came after the one before is in this clone only
+	// Unpushed is the branch whose checkpoints the remote lacks; "" if it lacks nothing or gets
+	// nothing.
+	Unpushed string
+	// Unsaved: the last checkpoint failed, so the work since the one before is only in this clone.
+	Unsaved bool
 }
 
 // Explain sets the outcome of a run that ended with an error.
@@ -49,7 +54,7 @@ func (r *Result) Explain(stop context.Context, err error) {
 	r.Text, r.Until, r.Err = oneLine(err), Until(r.Outcome, err), err
 }
 
-// oneLine joins the texts of joined errors, each once: a full disk fails several acts alike.
+// oneLine joins the texts of joined errors, each once: a full disk makes several acts fail alike.
 func oneLine(err error) string {
 	var said []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {
@@ -60,7 +65,7 @@ func oneLine(err error) string {
 	return strings.Join(said, "; ")
 }
 
-// OutcomeOf is the outcome of a run that an error ended; the cause of stop makes an interruption.
+// OutcomeOf returns the outcome of a run that ended with err. The cause of stop is an interruption.
 func OutcomeOf(stop context.Context, err error) event.Outcome {
 	switch {
 	case stop.Err() != nil && errors.Is(err, context.Cause(stop)):
@@ -68,12 +73,13 @@ func OutcomeOf(stop context.Context, err error) event.Outcome {
 	case errors.As(err, new(*agent.LimitError)):
 		return event.LimitReached
 	case durable.IsOutOfResources(err):
-		return event.Failed // first: a lack of files or memory makes other errors
+		return event.Failed // first: a lack of files or memory causes other errors
 	case errors.As(err, new(*gitstore.SecretError)):
 		return event.NeedsPerson
 	case errors.As(err, new(*gitstore.UnfitError)):
 		return event.Invalid
-	case errors.As(err, new(*durable.HeldError)), errors.As(err, new(*claim.TakenError)), errors.As(err, new(*gitstore.AheadError)):
+	case errors.As(err, new(*durable.HeldError)), errors.As(err, new(*claim.TakenError)),
+		errors.As(err, new(*gitstore.AheadError)):
 		return event.Owned
 	case errors.As(err, new(*failure.Frozen)):
 		return event.Frozen
@@ -86,8 +92,8 @@ func OutcomeOf(stop context.Context, err error) event.Outcome {
 	}
 }
 
-// Until is the time from which the provider accepts calls again, in RFC 3339; "" where it names
-// none, or where the outcome is another than later.
+// Until returns the time from which the provider accepts calls again, in RFC 3339; "" if it names
+// no time, or for another outcome than later.
 func Until(o event.Outcome, err error) string {
 	var later *agent.LaterError
 	if o != event.Later || !errors.As(err, &later) || later.Reset.IsZero() {

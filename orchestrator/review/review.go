@@ -38,7 +38,7 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("there is no %s (looked for %s)", FileName, strings.Join(e.Looked, " and "))
 }
 
-// Hint returns how to create it. Seed 003, "SUPERVISOR.md 不存在".
+// Hint returns the way to create it. Seed 003, "SUPERVISOR.md 不存在".
 func (e *MissingError) Hint() string {
 	return fmt.Sprintf("create %s: say in it what makes work complete, that the supervisor replies with %s on a line "+
 		"of its own once it is, and with what is missing until then; "+
@@ -55,15 +55,15 @@ func (e *UnusableError) Error() string { return fmt.Sprintf("read %s: %v", e.Pat
 
 func (e *UnusableError) Unwrap() error { return e.Err }
 
-// Hint returns what the user can do.
+// Hint returns the hint line for the user.
 func (e *UnusableError) Hint() string {
 	return "mend the file or move it away; kanban-run supervise --example prints one to start from"
 }
 
-// Prompt is the supervisor's, and what the frontmatter of its file says.
+// Prompt is the supervisor's prompt, with the frontmatter of its file.
 type Prompt struct {
 	Text       string
-	Permission string // read-only, edit or full; "" where the file does not say
+	Permission string // read-only, edit or full; "" without one in the file
 }
 
 // ReadPrompt reads the supervisor's prompt: the project's SUPERVISOR.md, else the user's in
@@ -90,7 +90,7 @@ func ReadPrompt(project, home string) (Prompt, error) {
 	return Prompt{}, &MissingError{paths}
 }
 
-// parsePrompt takes the frontmatter off the text. A key that it does not know is another tool's.
+// parsePrompt takes the frontmatter off the text. An unknown key belongs to another tool.
 func parsePrompt(path, text string) (Prompt, error) {
 	doc, err := frontmatter.Parse(path, []byte(text))
 	if err != nil || doc.Root == nil {
@@ -105,7 +105,8 @@ func parsePrompt(path, text string) (Prompt, error) {
 		return p, nil
 	}
 	if p.Permission = roles.ParsePermission(value.Value); p.Permission == "" {
-		return p, doc.Problem(value, fmt.Sprintf("permission: %q is no permission", value.Value), "write permission: read-only, edit or full")
+		return p, doc.Problem(value, fmt.Sprintf("permission: %q is no permission", value.Value),
+			"write permission: read-only, edit or full")
 	}
 	return p, nil
 }
@@ -152,8 +153,8 @@ func cutIndent(line string) (text string, shallow bool) {
 	return strings.TrimSpace(text), len(line)-len(text) <= 3 && !strings.HasPrefix(text, "\t")
 }
 
-// openingFence returns the characters that open a code block on a line, "" when the line opens
-// none, as ```code``` within a line.
+// openingFence returns the characters that open a code block on a line; "" if the line opens no
+// block, as ```code``` within a line.
 func openingFence(line string) string {
 	for _, mark := range []string{"`", "~"} {
 		info := strings.TrimLeft(line, mark)
@@ -164,8 +165,8 @@ func openingFence(line string) string {
 	return ""
 }
 
-// closesFence reports whether a line closes the block of a fence: with at least as many of its
-// characters, and nothing else.
+// closesFence reports whether a line closes the block of a fence: it has at least as many of its
+// characters, and no others.
 func closesFence(line, fence string) bool {
 	return strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == ""
 }
@@ -173,8 +174,9 @@ func closesFence(line, fence string) bool {
 // maxAsked bounds each request; the supervisor has the whole conversation in its session.
 const maxAsked = 64 << 10
 
-// FormatRequest returns the supervisor's first message in a fork of the agent's session: the user's requests,
-// and how to answer. Seed 003, "Fork session 调用 Supervisor": the user's input is the context.
+// FormatRequest returns the supervisor's first message in a fork of the agent's session: the user's
+// requests, and the form of the answer. Seed 003, "Fork session 调用 Supervisor": the user's input is
+// the context.
 func FormatRequest(asked []string) string {
 	var b strings.Builder
 	b.WriteString("You are now the supervisor of the work above, and no longer the agent that did it. ")
@@ -196,7 +198,7 @@ func clip(text string) string {
 	return strings.ToValidUTF8(text[:maxAsked], "") + "\n… (cut)"
 }
 
-// FormatFailure says how a review command ended, and what it printed last.
+// FormatFailure returns the end of a review command, with the end of its output.
 func FormatFailure(command, end, stdout, stderr string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", command, end)

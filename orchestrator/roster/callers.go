@@ -9,35 +9,38 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// isCallersOwn reports whether a variable speaks of the git command or the agent session that started
-// kanban-run. In a git hook GIT_INDEX_FILE would have an agent stage its files into its caller's
-// commit, and an agent that finds CLAUDECODE takes itself for a part of that session.
+// isCallersOwn reports whether a variable belongs to the git command or the agent session that
+// started kanban-run. In a git hook GIT_INDEX_FILE would make an agent stage its files into its
+// caller's commit, and an agent that finds CLAUDECODE takes itself for a part of that session.
 func isCallersOwn(name string) bool {
 	return slices.Contains(gitLocalVariables(), name) || matchAny([]string{
-		"CLAUDECODE", "CLAUDE_CODE_SESSION*", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT",
-		"CODEX_SANDBOX*", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE", "OPENCODE_PID", "OPENCODE_RUN_ID",
+		"CLAUDECODE", "CLAUDE_CODE_SESSION*", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_ENTRYPOINT",
+		"CLAUDE_CODE_SSE_PORT", "CODEX_SANDBOX*", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE",
+		"OPENCODE_PID", "OPENCODE_RUN_ID",
 	}, name)
 }
 
-// gitLocalVariables are those that git calls local to a repository (git rev-parse --local-env-vars),
-// but for GIT_CONFIG_COUNT: containers set safe.directory and proxies with it.
+// gitLocalVariables returns the variables that git calls local to a repository (git rev-parse
+// --local-env-vars), but for GIT_CONFIG_COUNT: containers set safe.directory and proxies with it.
 func gitLocalVariables() []string {
 	return []string{
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_OBJECT_DIRECTORY", "GIT_DIR", "GIT_WORK_TREE",
-		"GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE", "GIT_INDEX_FILE", "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_PREFIX",
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_OBJECT_DIRECTORY",
+		"GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE", "GIT_INDEX_FILE",
+		"GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_PREFIX",
 		"GIT_INTERNAL_SUPER_PREFIX", "GIT_SHALLOW_FILE", "GIT_COMMON_DIR", "GIT_REF_STORAGE_FORMAT",
 	}
 }
 
-// The variables with which an environment configures git: GIT_CONFIG_COUNT pairs of a key and a value.
+// The variables with which an environment configures git: GIT_CONFIG_COUNT pairs of a key and a
+// value.
 const (
 	gitConfigCount = "GIT_CONFIG_COUNT"
 	gitConfigKey   = "GIT_CONFIG_KEY_"
 	gitConfigValue = "GIT_CONFIG_VALUE_"
 )
 
-// withoutSecretGitConfig takes the pairs whose value looks secret out of an environment, and those that
-// git does not read, numbers the rest anew, and returns the names of the secret values.
+// withoutSecretGitConfig removes from an environment the pairs whose value looks secret, and those
+// that git does not read. It numbers the rest anew, and returns the names of the secret values.
 func withoutSecretGitConfig(base, pass []string) (env, withheld []string) {
 	values := map[string]string{}
 	for _, entry := range base {
@@ -69,9 +72,10 @@ func withoutSecretGitConfig(base, pass []string) (env, withheld []string) {
 	return env, withheld
 }
 
-// isSecretGitConfig reports whether a setting of git holds a secret: http.extraHeader is where a login
-// stands, and an address can hold a password.
+// isSecretGitConfig reports whether a setting of git holds a secret: http.extraHeader can hold a
+// login, and an address a password.
 func isSecretGitConfig(key, value string) bool {
 	name := strings.ToUpper(key[strings.LastIndexByte(key, '.')+1:])
-	return name == "EXTRAHEADER" || redact.IsSecretName(name) || redact.IsSecretValue(value) || redact.IsSecretValue(key)
+	return name == "EXTRAHEADER" || redact.IsSecretName(name) || redact.IsSecretValue(value) ||
+		redact.IsSecretValue(key)
 }

@@ -11,15 +11,16 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// EnvRule says which variables an agent gets. Names are patterns, in which * matches any text.
+// EnvRule selects the variables that an agent gets. Names are patterns, in which * matches any
+// text.
 type EnvRule struct {
 	Pass []string          // passed in any case
-	Keys []string          // passed although they look secret: the tool's own
+	Keys []string          // passed although they look secret: the tool's keys
 	Set  map[string]string // set to these values
-	Only []string          // when not empty: nothing else is passed
+	Only []string          // unless empty, only these and Set are passed
 }
 
-// merge adds a role's rule o to that of the settings. On conflict the role's wins.
+// merge adds a role's rule o to the settings' rule r; o wins over r.
 func (r EnvRule) merge(o EnvRule) EnvRule {
 	set := map[string]string{}
 	for _, m := range []map[string]string{r.Set, o.Set} {
@@ -38,10 +39,10 @@ func (r EnvRule) merge(o EnvRule) EnvRule {
 // starts an agent; here it would make two runs of a call differ.
 const outerMark = "KANBAN_RUN_MARK"
 
-// environment returns what an agent gets of base, sorted by name, and the names that are withheld:
-// they look secret, control the CI job, or belong to what started kanban-run. The address that
-// messages go to is nothing that an agent needs. It depends on base and rule alone: seed 004, "Retry
-// Rule (CRITICAL)".
+// environment returns the part of base that an agent gets, sorted by name, and the names of the
+// withheld variables: they look secret, control the CI job, or belong to what started kanban-run.
+// The address of notifications is dropped unnamed, as an agent does not need it. The result depends
+// on base and rule alone: seed 004, "Retry Rule (CRITICAL)".
 func environment(base []string, rule EnvRule) (env, withheld []string) {
 	entries := map[string]string{}
 	if len(rule.Only) == 0 {
@@ -57,7 +58,9 @@ func environment(base []string, rule EnvRule) (env, withheld []string) {
 			}
 		case matchAny(rule.Pass, name):
 			entries[name] = entry
-		case isCallersOwn(name), !matchAny(rule.Keys, name) && (controlsCI(name) || redact.IsSecretName(name) || redact.IsSecretValue(value)):
+		case isCallersOwn(name),
+			!matchAny(rule.Keys, name) &&
+				(controlsCI(name) || redact.IsSecretName(name) || redact.IsSecretValue(value)):
 			withheld = append(withheld, name)
 		default:
 			entries[name] = entry
@@ -72,18 +75,18 @@ func environment(base []string, rule EnvRule) (env, withheld []string) {
 	return env, slices.DeleteFunc(withheld, func(name string) bool { _, set := rule.Set[name]; return set })
 }
 
-// Environment is what a program gets of base that is no agent's, by the settings.
+// Environment returns the part of base that the settings let a program have that is no agent.
 func Environment(base []string, s *config.Settings) []string {
 	env, _ := environment(base, EnvRule{Pass: s.Env.Pass, Set: s.Env.Set, Only: s.Env.Only})
 	return env
 }
 
-// AgentEnviron is what a program gets of kanban-run's own environment that is no agent's, but that
-// agents may have written.
+// AgentEnviron returns the part of kanban-run's own environment for a program that is no agent, but
+// that agents may have written.
 func (r *Roster) AgentEnviron() []string { return Environment(r.Environ, r.Settings) }
 
-// controlsCI says whether a process controls a GitHub Actions job through the variable, or acts in
-// its name.
+// controlsCI reports whether the variable lets a process control a GitHub Actions job or act in its
+// name.
 func controlsCI(name string) bool {
 	return matchAny([]string{"GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY",
 		"GITHUB_TOKEN", "ACTIONS_*"}, name)
@@ -96,7 +99,7 @@ func matchAny(patterns []string, name string) bool {
 	})
 }
 
-// Secrets are the variables whose name or value looks secret. They are never shown.
+// Secrets returns the variables whose name or value looks secret, for redaction.
 func Secrets(environ []string) []redact.Secret {
 	var secrets []redact.Secret
 	for _, entry := range environ {

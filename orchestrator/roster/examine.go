@@ -16,22 +16,22 @@ type Examination struct {
 	Roles   []string
 	Agent   string   // name of the adapter
 	Shown   string   // the command, or the program's path
-	Version string   // "" where the program names none, or is unknown
+	Version string   // "" if it prints no version, or is unknown
 	Tested  string   // the version that the adapter was tested with
 	Missing []string // options that the adapter needs and the program lacks
-	Err     error    // why the roles cannot be played, or nil
+	Err     error    // the reason why the roles cannot be played, or nil
 	key     string
 }
 
-// Known says whether the program is one of an adapter's own, whose version and options can be
+// Known reports whether the adapter has a program of its own, whose version and options can be
 // compared.
 func (e Examination) Known() bool { return e.Tested != "" }
 
-// SameVersion says whether the program is of the version that the adapter was tested with.
+// SameVersion reports whether the adapter was tested with this version of the program.
 func (e Examination) SameVersion() bool { return e.Version == e.Tested }
 
 // Examine asks the program of every role for its version and its help, which costs nothing, and
-// compares them with what the adapter needs. Roles with the same command share an Examination.
+// compares them with the adapter's needs. Roles with the same command share an Examination.
 func (r *Roster) Examine(stop context.Context, dir string) []Examination {
 	var all []*Examination
 	for _, role := range r.Roles.All() {
@@ -54,7 +54,6 @@ func (r *Roster) Examine(stop context.Context, dir string) []Examination {
 	return found
 }
 
-// findProgram finds a role's program.
 func (r *Roster) findProgram(role, dir string) (*Examination, agent.Assignment, agent.Tool) {
 	p, err := r.Player(role, dir)
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// Installed is an agent that is a program of its own, and whether it is there.
+// Installed is an agent with a program of its own, and the program's place.
 type Installed struct {
 	Agent   string // name of the adapter
-	Path    string // "": it is not there
-	Install string // how it is installed
+	Path    string // "" if it is not installed
+	Install string // the command that installs it
 }
 
 // FindInstalled lists the agents that are programs of their own, by name.

@@ -17,16 +17,16 @@ import (
 	"kanban-run/roles"
 )
 
-// program is what flags, role file and settings choose for a role.
+// program is the choice of flags, role file and settings for a role.
 type program struct {
 	name    string // of the adapter
 	command []string
 	args    []string
-	adapter agent.Adapter // nil: this version has none of that name
+	adapter agent.Adapter // nil: this version has no adapter of that name
 }
 
-// choose: a role's own flag beats the general one, which beats the role file, which beats what the
-// settings file says of all roles, which beats the default.
+// choose returns a role's program: a role's own flag beats the general one, which beats the role
+// file, which beats the settings file's choice for all roles, which beats the default.
 func (r *Roster) choose(role roles.Role, dir string) (program, error) {
 	said := r.Settings.Choose(role.Name)
 	inRole := role.Agent != "" || len(role.Command) > 0
@@ -72,7 +72,7 @@ func resolveCommand(command, dir string) string {
 	return resolvePath(dir, command)
 }
 
-// tool is what is known of the program; of one without an adapter nothing is.
+// tool returns the properties of the program, the zero value without an adapter.
 func (p program) tool() agent.Tool {
 	if p.adapter == nil {
 		return agent.Tool{}
@@ -80,7 +80,7 @@ func (p program) tool() agent.Tool {
 	return p.adapter.Tool()
 }
 
-// shown is the command as a person would type it.
+// shown returns the command as a person would type it.
 func (p program) shown() string {
 	if len(p.command) == 0 {
 		return p.name
@@ -115,7 +115,7 @@ func (r *Roster) stub() agent.Adapter {
 	return stub.New(r.Executable, stub.Options{File: r.Settings.Stub, StateDir: r.StubState})
 }
 
-// adapters are all but the stub. executable is kanban-run's own path.
+// adapters returns all adapters but the stub. executable is kanban-run's own path.
 func adapters(executable string) map[string]agent.Adapter {
 	return map[string]agent.Adapter{
 		"acp":      acp.New(executable),
@@ -135,7 +135,8 @@ func Adapters() []string {
 
 func unknownAdapter(name string) error {
 	return &agent.ConfigError{
-		Text: fmt.Sprintf("this version has no adapter for the agent %q (it has: %s)", name, strings.Join(append(Adapters(), "stub"), ", ")),
-		Fix:  "give a command with --exec 'COMMAND ARGS', or try the board with --dry-run",
+		Text: fmt.Sprintf("this version has no adapter for the agent %q (it has: %s)", name,
+			strings.Join(append(Adapters(), "stub"), ", ")),
+		Fix: "give a command with --exec 'COMMAND ARGS', or try the board with --dry-run",
 	}
 }

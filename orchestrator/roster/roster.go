@@ -1,5 +1,4 @@
-// Package roster says which program plays a role: with what command and
-// environment, and whether it is there.
+// Package roster finds the program that plays a role, with its command and environment.
 package roster
 
 import (
@@ -32,7 +31,7 @@ type Roster struct {
 	StubState  string          // folder in which stubs count their calls
 	DryRun     bool            // every role is played by a stub
 	Single     bool            // for one call without a board: its work is not reviewed
-	MaxGrace   time.Duration   // over what settings and roles say; 0: no limit
+	MaxGrace   time.Duration   // for settings and roles; 0: no limit
 	Adapters   []agent.Adapter // beside those that this program has
 
 	mu      sync.Mutex
@@ -42,8 +41,8 @@ type Roster struct {
 type playerKey struct {
 	role, dir string
 	looks     bool
-	adapter   string // in place of the role's own; "": none is
-	approvals string // the role whose review the work needs, if its own asks for none; "": none
+	adapter   string // in place of the role's own, or ""
+	approvals string // the role whose review the work needs, if its own has no review; or ""
 }
 
 // Player is the program that plays a role.
@@ -52,23 +51,24 @@ type Player struct {
 	Adapter    agent.Adapter
 	Shown      string   // the command as a person would type it
 	Withheld   []string // names of variables that it does not get
-	Supervisor *Player  // reviews its work in a fork of its session; nil: none does
-	Command    *Player  // the command that reviews its work before the supervisor; nil: none does
-	Refusal    error    // of a dry run: why a run would not start the program
-	Resumes    bool     // work that is cut short goes on in its session
+	Supervisor *Player  // reviews its work in a fork of its session; nil without one
+	Command    *Player  // the command that reviews its work before the supervisor; nil without one
+	Refusal    error    // in a dry run: the reason of a run not to start the program
+	Resumes    bool     // interrupted work goes on in its session
 	watch      config.Watch
 	dryRun     bool
 
-	Assignment agent.Assignment // what it is asked to do, but for the Contract, the input and the session of one call
+	// Assignment is complete but for the Contract, the input and the session of one call.
+	Assignment agent.Assignment
 }
 
-// Player finds the program that plays a role in the work directory dir, and checks that its
-// command exists. Once found it is the same for as long as the Roster lives: every attempt of a
-// call has the same command. Errors: *roles.UnknownError, *agent.ConfigError.
+// Player finds the program that plays a role in the work directory dir, and checks that its command
+// exists. The Roster keeps it: every attempt of a call has the same command. Errors:
+// *roles.UnknownError, *agent.ConfigError.
 func (r *Roster) Player(role, dir string) (*Player, error) { return r.player(role, dir, false) }
 
-// ReadOnlyPlayer is Player for a resident supervisor, which may only read unless its role says otherwise:
-// seed 001, "Role Isolation Rules". What is no tool with permissions of its own gets none.
+// ReadOnlyPlayer is Player for a resident supervisor, which may only read unless its role grants
+// more: seed 001, "Role Isolation Rules". A command of the user's own takes no permission.
 func (r *Roster) ReadOnlyPlayer(role, dir string) (*Player, error) { return r.player(role, dir, true) }
 
 func (r *Roster) player(role, dir string, looks bool) (*Player, error) {
@@ -77,7 +77,7 @@ func (r *Roster) player(role, dir string, looks bool) (*Player, error) {
 	return r.once(playerKey{role: role, dir: dir, looks: looks})
 }
 
-// Substitute is Player for an agent that takes a role's work over: an adapter, which gets the
+// Substitute is Player for an agent that takes over a role's work: an adapter, which gets the
 // role's prompt, or another role, whose work needs the same review. Errors: those of Player.
 func (r *Roster) Substitute(role, agent, dir string) (*Player, error) {
 	r.mu.Lock()
@@ -88,7 +88,7 @@ func (r *Roster) Substitute(role, agent, dir string) (*Player, error) {
 	return r.once(playerKey{role: agent, dir: dir, approvals: role})
 }
 
-// once finds a program the first time.
+// once finds a program at its first use.
 func (r *Roster) once(key playerKey) (*Player, error) {
 	if p := r.players[key]; p != nil {
 		return p, nil
@@ -104,7 +104,7 @@ func (r *Roster) once(key playerKey) (*Player, error) {
 	return p, nil
 }
 
-// IsUnknown says whether an error of [Roster.Player] is about a role that does not exist.
+// IsUnknown reports whether an error of [Roster.Player] is about a role that does not exist.
 func IsUnknown(err error) bool { return errors.As(err, new(*roles.UnknownError)) }
 
 func (r *Roster) find(key playerKey) (*Player, error) {
@@ -132,7 +132,7 @@ func (r *Roster) newPlayer(role roles.Role, key playerKey) (*Player, error) {
 	}
 	if key.adapter != "" {
 		program.name, program.adapter, program.command, program.args = key.adapter, r.adapter(key.adapter), nil, nil
-		role.Model = "" // which is another tool's
+		role.Model = "" // a model of another tool
 	}
 	if key.looks && role.Permission == "" && program.tool().Program != "" {
 		role.Permission = string(agent.ReadOnly)
@@ -166,14 +166,14 @@ func (r *Roster) newPlayer(role roles.Role, key playerKey) (*Player, error) {
 	return p, p.Adapter.Check(p.Assignment)
 }
 
-// continues says whether a review is to go on in the session of a role's work, or the work itself
-// after it. A supervisor needs that.
+// continues reports whether a review goes on in the session of a role's work, or the work itself
+// after the review. A supervisor needs that.
 func (r *Roster) continues(role roles.Role, tool agent.Tool) bool {
 	return !r.Single && (role.Review.Supervisor || role.Review.IsSet() && tool.Resumes)
 }
 
-// replaceByStub has a stub play a role in a dry run, and keeps why a run would refuse the program
-// itself. A program that is not there is no reason: a dry run needs none.
+// replaceByStub replaces a role's program by a stub in a dry run, and keeps the reason of a run to
+// refuse the program. A missing program is no reason: a dry run needs only the stub.
 func (r *Roster) replaceByStub(p *Player) {
 	if p.Adapter == nil {
 		p.Shown += " (not in this version)"
@@ -185,15 +185,18 @@ func (r *Roster) replaceByStub(p *Player) {
 	p.Adapter, p.Assignment.Command, p.Assignment.Args = r.stub(), nil, nil
 }
 
-// setReviewers finds what reviews a role's work. The Manager's is not reviewed: what it decides is
-// on the board, not in its session.
+// setReviewers finds the reviewers of a role's work. The Manager's is not reviewed: its decisions
+// are on the board, not in its session.
 func (r *Roster) setReviewers(p *Player) error {
 	review, dir := p.Role.Review, p.Assignment.Dir
 	switch {
 	case !review.IsSet() || r.Single:
 		return nil
 	case p.Role.Name == event.ManagerRole:
-		return &agent.ConfigError{Text: "review is for roles that work on tasks", Fix: "remove it from the Manager's role file"}
+		return &agent.ConfigError{
+			Text: "review is for roles that work on tasks",
+			Fix:  "remove it from the Manager's role file",
+		}
 	}
 	if review.Supervisor {
 		prompt, err := r.SupervisorPrompt(dir)
@@ -201,9 +204,10 @@ func (r *Roster) setReviewers(p *Player) error {
 			return err
 		}
 		supervisor := *p
-		supervisor.Resumes = false // it looks at the work in a new copy of its session
+		supervisor.Resumes = false // it reviews the work in a new copy of its session
 		supervisor.Assignment.Prompt = prompt.Text
-		supervisor.Assignment.Permission = agent.Permission(cmp.Or(review.Permission, prompt.Permission, string(agent.ReadOnly)))
+		supervisor.Assignment.Permission = agent.Permission(cmp.Or(review.Permission, prompt.Permission,
+			string(agent.ReadOnly)))
 		p.Supervisor = &supervisor
 	}
 	if len(review.Command) > 0 && !r.DryRun {
@@ -212,25 +216,36 @@ func (r *Roster) setReviewers(p *Player) error {
 	return nil
 }
 
-// setCommand has the role's command review its work. An agent that is told nothing of what the
-// command found would do the same work again.
+// setCommand sets the role's command as a reviewer. An agent that cannot learn the command's
+// findings is refused: it would do the same work again.
 func (r *Roster) setCommand(p *Player) error {
 	if !p.Assignment.Review && !p.Role.Feedback {
-		return &agent.ConfigError{Text: fmt.Sprintf("review: command could not tell %s why its work is sent back: it goes on in no session, and the role accepts no feedback", p.Adapter.Name()),
-			Fix: "write accepts: [feedback] into the role file; the agent's input then has the field feedback when it is called again"}
+		return &agent.ConfigError{
+			Text: fmt.Sprintf("review: command could not tell %s why its work is sent back: it goes on in no "+
+				"session, and the role accepts no feedback", p.Adapter.Name()),
+			Fix: "write accepts: [feedback] into the role file; the agent's input then has the field " +
+				"feedback when it is called again",
+		}
 	}
 	a := p.Assignment
 	words := p.Role.Review.Command
 	a.Command, a.Args, a.Prompt, a.Review = words, nil, "", false
-	p.Command = &Player{Role: p.Role, Adapter: agent.ReviewCommand(), Shown: strings.Join(words, " "), Withheld: p.Withheld, Assignment: a, watch: p.watch}
+	p.Command = &Player{
+		Role:       p.Role,
+		Adapter:    agent.ReviewCommand(),
+		Shown:      strings.Join(words, " "),
+		Withheld:   p.Withheld,
+		Assignment: a,
+		watch:      p.watch,
+	}
 	if err := p.Command.Adapter.Check(a); err != nil {
 		return fmt.Errorf("review: command: %w", err)
 	}
 	return nil
 }
 
-// SupervisorPrompt is that of a supervisor in the work directory. Errors:
-// those of [review.ReadPrompt].
+// SupervisorPrompt returns the prompt of a supervisor in the work directory. Errors: those of
+// [review.ReadPrompt].
 func (r *Roster) SupervisorPrompt(dir string) (review.Prompt, error) {
 	home := ""
 	for _, entry := range r.Environ {
@@ -241,18 +256,22 @@ func (r *Roster) SupervisorPrompt(dir string) (review.Prompt, error) {
 	return review.ReadPrompt(dir, home)
 }
 
-// defaultRounds is how often a review may send work back unless the role says otherwise.
+// defaultRounds bounds the times a review sends work back, unless the role has a bound.
 const defaultRounds = 5
 
-// Plan is how the work of the role is reviewed; nil: it is not.
+// Plan returns the plan of the reviews of the role's work; nil without a review.
 func (p *Player) Plan() *event.Plan {
 	if p.Supervisor == nil && p.Command == nil {
 		return nil
 	}
-	return &event.Plan{Agent: p.Supervisor != nil, Command: p.Command != nil, Rounds: cmp.Or(p.Role.Rounds, defaultRounds)}
+	return &event.Plan{
+		Agent:   p.Supervisor != nil,
+		Command: p.Command != nil,
+		Rounds:  cmp.Or(p.Role.Rounds, defaultRounds),
+	}
 }
 
-// Memory is how a supervisor that the program plays remembers what it was told.
+// Memory returns the way in which a supervisor that the program plays remembers the work.
 func (p *Player) Memory() event.Memory {
 	if _, stays := p.Adapter.(agent.Resident); stays {
 		return event.InProcess
@@ -263,15 +282,14 @@ func (p *Player) Memory() event.Memory {
 	return event.InReports
 }
 
-// IsConfined says whether the program's own tool keeps it from changing files. Of a command in the
-// tool's place it is not known.
+// IsConfined reports whether the agent's own tool keeps it from changing files, which is unknown of
+// a command in the tool's place.
 func (p *Player) IsConfined() bool {
 	return p.Assignment.Permission == agent.ReadOnly && len(p.Assignment.Command) == 0
 }
 
-// Explain marks what no retry can mend as invalid input: a command that does not exist,
-// a login that expired. Where the agent lacks a variable that was withheld from it,
-// passing that is what to do.
+// Explain marks errors that no retry mends as invalid input: a command that does not exist, a login
+// that expired. If the agent lacks a variable that was withheld from it, the fix is to pass it.
 func (p *Player) Explain(err error) error {
 	var c *agent.ConfigError
 	if !errors.As(err, &c) {
@@ -279,19 +297,26 @@ func (p *Player) Explain(err error) error {
 	}
 	for _, name := range p.Withheld {
 		if strings.Contains(c.Text, name) {
-			return &failure.Invalid{Err: err, Fix: fmt.Sprintf("kanban-run withholds %s from agents; env: {pass: [%s]} in .kanban-run.yaml passes it", name, name)}
+			return &failure.Invalid{
+				Err: err,
+				Fix: fmt.Sprintf(
+					"kanban-run withholds %s from agents; env: {pass: [%s]} in .kanban-run.yaml passes it", name, name),
+			}
 		}
 	}
 	return &failure.Invalid{Err: err}
 }
 
-// Talker finds the agent that a person can talk to, and gives the assignment what it needs to be
-// started. withheld are the names of variables that it does not get. Errors: *agent.ConfigError.
+// Talker finds the agent for a conversation, and completes the assignment so that it can start.
+// withheld holds the names of the variables that it does not get. Errors: *agent.ConfigError.
 func (r *Roster) Talker(a *agent.Assignment, dir string) (t agent.Talker, withheld []string, err error) {
 	name := cmp.Or(r.Settings.Agent, config.DefaultAgent)
 	talker, ok := r.adapter(name).(agent.Talker)
 	if !ok {
-		return nil, nil, &agent.ConfigError{Text: fmt.Sprintf("the agent %q takes no messages while it works", name), Fix: "use claude, which does"}
+		return nil, nil, &agent.ConfigError{
+			Text: fmt.Sprintf("the agent %q takes no messages while it works", name),
+			Fix:  "use claude, which does",
+		}
 	}
 	role := roles.Role{Name: a.Role}
 	a.Dir, a.Grace = dir, r.grace(role)
@@ -299,8 +324,8 @@ func (r *Roster) Talker(a *agent.Assignment, dir string) (t agent.Talker, withhe
 	return talker, withheld, talker.Check(*a)
 }
 
-// maxCost is what one attempt may cost: a flag or a variable beats the role file,
-// which beats the settings file.
+// maxCost returns the limit of one attempt: a flag or a variable beats the role file, which beats
+// the settings file.
 func (r *Roster) maxCost(inRole int64) int64 {
 	if inRole == 0 || r.Settings.IsExplicit("max_attempt_cost") {
 		return r.Settings.Limits.AttemptCost
@@ -308,8 +333,8 @@ func (r *Roster) maxCost(inRole int64) int64 {
 	return inRole
 }
 
-// grace is how long an agent may take to end. Where the whole program has little time
-// itself, no agent gets more.
+// grace returns the time that an agent has to end. If the whole program has little time itself, an
+// agent gets no more.
 func (r *Roster) grace(role roles.Role) time.Duration {
 	d := r.duration("grace", role.Grace, r.Settings.Grace)
 	if r.MaxGrace > 0 {
@@ -318,7 +343,8 @@ func (r *Roster) grace(role roles.Role) time.Duration {
 	return d
 }
 
-// duration: a flag or a variable beats the role file, which beats the settings file.
+// duration applies an order: a flag or a variable beats the role file, which beats the settings
+// file.
 func (r *Roster) duration(name string, inRole *time.Duration, settings time.Duration) time.Duration {
 	if inRole == nil || r.Settings.IsExplicit(name) {
 		return settings
@@ -326,8 +352,8 @@ func (r *Roster) duration(name string, inRole *time.Duration, settings time.Dura
 	return *inRole
 }
 
-// Secrets are what no output may show: of the environment, of what the settings and the role files
-// set for agents, and what the settings list.
+// Secrets returns the secrets to redact: those of the environment, those that settings and role
+// files set for agents, and those that the settings list.
 func (r *Roster) Secrets() []redact.Secret {
 	secrets := Secrets(r.Environ)
 	sets := []map[string]string{r.Settings.Env.Set}
@@ -348,14 +374,16 @@ func (r *Roster) Secrets() []redact.Secret {
 	return secrets
 }
 
-// envRule is the settings' and the role's; what the adapter's tool needs passes,
-// unless they list all that does.
+// envRule returns the settings' and the role's rule. The keys of the adapter's tool pass, unless
+// the rule lists all variables that do.
 func (r *Roster) envRule(role roles.Role, tool agent.Tool) EnvRule {
 	s := r.Settings.Env
-	rule := EnvRule{Pass: s.Pass, Set: s.Set, Only: s.Only}.merge(EnvRule{Pass: role.Env.Pass, Set: role.Env.Set, Only: role.Env.Only})
+	ofRole := EnvRule{Pass: role.Env.Pass, Set: role.Env.Set, Only: role.Env.Only}
+	rule := EnvRule{Pass: s.Pass, Set: s.Set, Only: s.Only}.merge(ofRole)
 	rule.Keys = tool.Keys
 	for name, value := range tool.Env {
-		if _, set := rule.Set[name]; !set && !slices.ContainsFunc(r.Environ, func(e string) bool { return strings.HasPrefix(e, name+"=") }) {
+		named := func(entry string) bool { return strings.HasPrefix(entry, name+"=") }
+		if _, set := rule.Set[name]; !set && !slices.ContainsFunc(r.Environ, named) {
 			rule.Set[name] = value
 		}
 	}
@@ -363,7 +391,7 @@ func (r *Roster) envRule(role roles.Role, tool agent.Tool) EnvRule {
 	return rule
 }
 
-// resolvePath is where a file is that is named from dir; "" stays "".
+// resolvePath makes a path from dir absolute; "" stays "".
 func resolvePath(dir, name string) string {
 	if dir == "" || name == "" || filepath.IsAbs(name) {
 		return name

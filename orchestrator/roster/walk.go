@@ -6,7 +6,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// walker stands for walk, the Manager that the run itself plays: it is chosen as an agent is, and
+// walker stands for walk, the Manager that the run itself plays: it is chosen like an agent, and
 // starts no program.
 type walker struct{}
 
@@ -14,14 +14,20 @@ func (walker) Name() string { return event.Walker }
 
 func (walker) Check(call agent.Assignment) error {
 	if call.Role != event.ManagerRole {
-		return &agent.ConfigError{Text: "walk is a Manager, and cannot play " + call.Role, Fix: "write --agent Manager=walk, and another agent for the other roles"}
+		return &agent.ConfigError{
+			Text: "walk is a Manager, and cannot play " + call.Role,
+			Fix:  "write --agent Manager=walk, and another agent for the other roles",
+		}
 	}
 	return call.Refuse(event.Walker, "review", "max_turns", "max_cost", "mcp_config", "permission")
 }
 
-// Invoke always fails: walk goes down the list of a board, and a single call has none.
+// Invoke returns an error: walk works through the list of a board, and a single call has no board.
 func (walker) Invoke(agent.Assignment) (agent.Invocation, error) {
-	return agent.Invocation{}, &agent.ConfigError{Text: "walk goes down the list of a board, and this call has none", Fix: "give the Manager an agent with --agent or --exec"}
+	return agent.Invocation{}, &agent.ConfigError{
+		Text: "walk goes down the list of a board, and this call has none",
+		Fix:  "give the Manager an agent with --agent or --exec",
+	}
 }
 
 func (walker) Reader(contract.Kind, agent.Host) agent.Reader { return agent.NewObjectReader() }

@@ -12,38 +12,38 @@ import (
 	"kanban-run/roles"
 )
 
-// overrides are the settings of the watch in the frontmatter of a file.
+// overrides returns the settings of the watch in the frontmatter of a file.
 func overrides(file string, values []frontmatter.Value) (all []config.Override) {
 	for _, v := range values {
 		text := v.Text
 		switch {
-		case v.Node.Tag == "!!null": // as the settings say
+		case v.Node.Tag == "!!null": // as in the settings
 			continue
 		case v.Node.Kind != yaml.ScalarNode:
-			text = "a list" // which none of them is
+			text = "a list" // which is no valid value of any setting
 		}
 		all = append(all, config.Override{Name: v.Name, Value: text, File: file, Line: v.Line})
 	}
 	return all
 }
 
-// Duty is what an agent does, by which it may take its time.
+// Duty is the kind of work of an agent, which decides the time it may take.
 type Duty int
 
-// The duties.
+// The duties of an agent.
 const (
 	Working     Duty = iota
-	ReviewPhase      // it works, in a phase of the board in which an Architect reviews
-	Reviewing        // it looks at the work of another agent, which waits for it
+	ReviewPhase      // work in a phase of the board in which an Architect reviews
+	Reviewing        // a look at another agent's work, which waits for it
 )
 
-// Policy is how the agents of a player are watched.
+// Policy returns the policy for the watch of the player's agents.
 func (p *Player) Policy(d Duty) health.Policy { return policy(p.watch, p.Role, d) }
 
-// Judge is the role that judges agents of the player when they hang; "": none does.
+// Judge returns the role that judges hung agents of the player, or "".
 func (p *Player) Judge() string { return p.watch.Judge }
 
-// PolicyFor is Policy with a task's own settings. Errors: *config.Error.
+// PolicyFor returns Policy with a task's own settings. Errors: *config.Error.
 func (p *Player) PolicyFor(d Duty, task string, values []frontmatter.Value) (health.Policy, error) {
 	w, err := p.watch.With(overrides(task, values))
 	return policy(w, p.Role, d), err
@@ -53,15 +53,35 @@ func policy(w config.Watch, r roles.Role, d Duty) health.Policy {
 	if w.Off {
 		return health.Policy{}
 	}
-	return health.Policy{Frequency: w.Frequency, IdleWarning: w.IdleWarning, IdleTimeout: w.IdleTimeout, ProgressStale: w.ProgressStale,
-		ModelWarning: w.ModelWarning, ModelTimeout: w.ModelTimeout, MCPDefault: w.MCPDefault, MCPMax: w.MCPMax, MCPEnd: w.MCPEnd,
-		FirstSign: w.FirstSign, LeftOver: w.LeftOver, Ceiling: w.Ceiling, Grace: w.Grace, Answer: w.Answer, Errors: w.Errors, MaxRestarts: w.MaxRestarts,
-		SilentAgents: w.SilentAgents == "act", Person: w.Coordinator == "person", Consent: w.Consent, Judge: w.Judge, Graceful: w.Graceful, Stages: stages(w, r, d)}
+	return health.Policy{
+		Frequency:     w.Frequency,
+		IdleWarning:   w.IdleWarning,
+		IdleTimeout:   w.IdleTimeout,
+		ProgressStale: w.ProgressStale,
+		ModelWarning:  w.ModelWarning,
+		ModelTimeout:  w.ModelTimeout,
+		MCPDefault:    w.MCPDefault,
+		MCPMax:        w.MCPMax,
+		MCPEnd:        w.MCPEnd,
+		FirstSign:     w.FirstSign,
+		LeftOver:      w.LeftOver,
+		Ceiling:       w.Ceiling,
+		Grace:         w.Grace,
+		Answer:        w.Answer,
+		Errors:        w.Errors,
+		MaxRestarts:   w.MaxRestarts,
+		SilentAgents:  w.SilentAgents == "act",
+		Person:        w.Coordinator == "person",
+		Consent:       w.Consent,
+		Judge:         w.Judge,
+		Graceful:      w.Graceful,
+		Stages:        stages(w, r, d),
+	}
 }
 
-// stages are seed 002's for the kind of agent that plays a role, unless the settings have
-// others: "Use role-aware staged actions (defaults)". An Architect reviews in some
-// phases, and leads in the others.
+// stages returns seed 002's stages for the kind of agent that plays a role, unless the settings
+// have others: "Use role-aware staged actions (defaults)". An Architect reviews in some phases, and
+// leads in the others.
 func stages(w config.Watch, r roles.Role, d Duty) (s health.Stages) {
 	if w.Stages != nil {
 		copy(s[:], w.Stages)

@@ -26,7 +26,7 @@ type Keyboard struct {
 	Lines      <-chan string
 	Interrupts <-chan struct{}
 	Unattended bool         // no person answers: a line is read only when it is the person's turn
-	Err        func() error // the reason why Lines was closed, nil for the end of the input; may be nil
+	Err        func() error // why Lines was closed, nil for the end of the input; may be nil
 }
 
 // Supervision is a conversation of a person, an agent and a supervisor.
@@ -34,7 +34,7 @@ type Supervision struct {
 	Agent      agent.Talker
 	Supervisor agent.Assignment // its Prompt is SUPERVISOR.md
 	Worker     agent.Assignment
-	Rounds     int // how often the supervisor may send the work back before it is the person's turn
+	Rounds     int // the times the supervisor may send the work back before it is the person's turn
 	Sinks      attempt.Sinks
 	Screen     Screen
 	Keyboard   Keyboard
@@ -45,7 +45,7 @@ type Supervision struct {
 	asked      []string // the person's messages about the current work
 	next       []string // the agent's messages at its next start
 	inputEnded bool     // the input has ended
-	unfinished string   // why the current work is not completed; "" when it is
+	unfinished string   // the reason why the current work is not complete, else ""
 }
 
 // UnfinishedError reports that the input ended before its work was completed.
@@ -74,9 +74,9 @@ func isUnsafe(c rune) bool {
 // errLeft ends the conversation because the person left.
 var errLeft = errors.New("the person left")
 
-// Run returns nil when the person leaves. Seed 003, "Supervisor 主循环". Errors: the cause of stop, or
-// what keeps the agent from working: *agent.ConfigError, *agent.LaterError; without a person at the
-// keyboard *UnfinishedError.
+// Run returns nil when the person leaves. Seed 003, "Supervisor 主循环". Errors: the cause of stop, an
+// error that keeps the agent from working, *agent.ConfigError or *agent.LaterError, or without a
+// person at the keyboard *UnfinishedError.
 func (s *Supervision) Run(stop, kill context.Context) error {
 	s.Screen.Notice("Supervisor mode enabled")
 	err := s.converse(stop, kill)
@@ -90,7 +90,7 @@ func (s *Supervision) Run(stop, kill context.Context) error {
 	}
 }
 
-// passTurn tells the person why it is their turn.
+// passTurn shows the reason for the person's turn.
 func (s *Supervision) passTurn(why string) {
 	s.unfinished = why
 	s.Screen.Notice(why + " It is your turn.")
@@ -130,8 +130,8 @@ func (s *Supervision) converse(stop, kill context.Context) error {
 	}
 }
 
-// applyVerdict queues the feedback for the agent or passes the turn to the person. It returns how
-// often the current work was sent back.
+// applyVerdict queues the feedback for the agent or passes the turn to the person. It returns the
+// times that the current work was sent back.
 func (s *Supervision) applyVerdict(verdict *contract.Reply, round int) (rounds int) {
 	switch {
 	case verdict == nil:
@@ -184,11 +184,11 @@ func (s *Supervision) waitForPerson(stop context.Context) error {
 
 const leaveHint = "Nothing is going on. Ctrl-C once more, or Ctrl-D, leaves."
 
-// ending is how an agent phase ended.
+// ending is the end of an agent phase.
 type ending int
 
 const (
-	finished    ending = iota // the agent has done what it was told
+	finished    ending = iota // the agent has finished its messages
 	interrupted               // the person stopped the agent, or it could not continue
 	broken                    // the agent's program ended; the person knows why
 )
@@ -243,7 +243,13 @@ func (s *Supervision) runSupervisor(stop, kill context.Context, inv *agent.Invoc
 			end(errInterrupted)
 		}
 	}()
-	return attempt.Run(here, hard, attempt.Spec{Adapter: s.Agent, Invocation: *inv, Contract: contract.Review, Sinks: s.Sinks, Emit: s.Screen.Supervisor})
+	return attempt.Run(here, hard, attempt.Spec{
+		Adapter:    s.Agent,
+		Invocation: *inv,
+		Contract:   contract.Review,
+		Sinks:      s.Sinks,
+		Emit:       s.Screen.Supervisor,
+	})
 }
 
 // waitForInterrupt returns false when over is closed before Ctrl-C.
@@ -258,5 +264,5 @@ func (s *Supervision) waitForInterrupt(over <-chan struct{}) bool {
 
 var errInterrupted = errors.New("interrupted")
 
-// settleTime is how long an agent may take to begin with messages that came while it worked.
+// settleTime bounds the time for an agent to begin with messages that arrived while it worked.
 const settleTime = 500 * time.Millisecond

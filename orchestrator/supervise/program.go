@@ -37,7 +37,7 @@ type end struct {
 	err    error
 }
 
-// drainTime is how long a pty may still deliver after the program ended. It needs far less.
+// drainTime bounds the reading of a pty after the program ended. It takes far less.
 const drainTime = 5 * time.Second
 
 // errPhaseOver ends the agent's program at the end of its phase.
@@ -61,7 +61,8 @@ func (s *Supervision) startProgram(stop, kill context.Context) (*program, error)
 	}
 	s.resize(t)
 	here, hard := t.bind(stop, kill)
-	reader := s.Agent.Reader(a.Contract, s.Sinks.Host(t.emit, func(string) bool { return false }, func(err error) { t.stop(err) }))
+	told := func(string) bool { return false }
+	reader := s.Agent.Reader(a.Contract, s.Sinks.Host(t.emit, told, func(err error) { t.stop(err) }))
 	stderr, lastWord := s.Sinks.Tail()
 	go t.readOutput(reader)
 	go t.writeInput()
@@ -158,7 +159,7 @@ func (t *program) writeInput() {
 type queue struct {
 	mu       sync.Mutex
 	messages [][]byte
-	more     chan struct{} // has one when there may be messages; closed at the end
+	more     chan struct{} // holds a value when there may be messages; closed at the end
 }
 
 func (q *queue) add(message []byte) {
@@ -202,7 +203,8 @@ func (s *Supervision) resize(t *program) {
 		return
 	}
 	rows, columns := s.Size()
-	_ = pty.Setsize(t.near, &pty.Winsize{Rows: rows, Cols: columns}) // a program that writes JSON ignores its size
+	// A program that writes JSON ignores its size.
+	_ = pty.Setsize(t.near, &pty.Winsize{Rows: rows, Cols: columns})
 }
 
 // runAgentPhase runs the agent until it stops. Seed 003, "检测 Agent 停止". It gets the queued
@@ -244,7 +246,7 @@ type phase struct {
 	more     bool // it got a message while it worked
 	worked   bool // its model has done something
 	stopping bool // the person has interrupted it
-	failed   bool // it could not do what it was told
+	failed   bool // it could not carry out a message
 	leaving  bool // the person has asked to leave while the agent was idle
 	settled  <-chan time.Time
 }
@@ -330,8 +332,8 @@ func (p *phase) handleEvent(e agent.Event) (stopped bool) {
 	return false
 }
 
-// skipCommand goes on after a command such as /cost, which the program answers itself: there is no
-// work that the supervisor could look at.
+// skipCommand skips supervision after a command such as /cost, which the program answers itself:
+// there is no work to check.
 func (p *phase) skipCommand() {
 	if at := slices.IndexFunc(p.asked, func(text string) bool { return strings.HasPrefix(text, "/") }); at >= 0 {
 		p.asked = slices.Delete(p.asked, at, at+1)
@@ -386,7 +388,7 @@ func (p *phase) leave() error {
 	return err
 }
 
-// explainExit tells the person why the program ended.
+// explainExit shows the reason for the program's end.
 func (p *phase) explainExit() error {
 	e := <-p.ended
 	p.ended <- e

@@ -1,5 +1,5 @@
-// Package walk is the Manager without a model: it marks the finished task as done and names the
-// next one of the list. It reads no file and starts no program.
+// Package walk decides as a Manager without a model: it marks the finished task as done and names
+// the next one of the list. It reads no file and starts no program.
 package walk
 
 import (
@@ -9,26 +9,26 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Turn is what there is to decide about: what became of a task, and the list.
+// Turn is the input of a decision: the result of a task, and the list.
 type Turn struct {
-	Task    string         // that was worked on, as agents see its path
-	At      int            // its place on the list, from 0; -1: it is not listed
-	Status  string         // of its agent's reply; "": it is a task for the Manager itself
-	Anomaly *event.Anomaly // for which the task is not done; nil: there is none
+	Task    string         // the finished task, by its path for agents
+	At      int            // its index on the list, from 0; -1: it is not listed
+	Status  string         // of its agent's reply; "": the task is the Manager's own
+	Anomaly *event.Anomaly // the reason why the task is not done; nil without one
 
 	Len    int              // entries of the list
 	Marked func(i int) bool // entry i is marked as done
-	Head   func(i int) Head // of entry i; asked for those only that are not marked
+	Head   func(i int) Head // of entry i; called only for entries that are not marked
 }
 
-// Head is what the file of an entry says.
+// Head is the state of an entry's file.
 type Head struct {
-	Path  string // as agents see it
+	Path  string // for agents
 	Done  bool   // its own state ends it
-	Fault error  // why it cannot be read
+	Fault error  // the reason why it cannot be read
 }
 
-// Decision is a Manager's: seed 004, "Output Specification (Agent → Supervisor)".
+// Decision is a Manager's decision: seed 004, "Output Specification (Agent → Supervisor)".
 type Decision struct {
 	Status  string // blocked, error and escalate end the board
 	Message string
@@ -36,23 +36,27 @@ type Decision struct {
 	Mark    bool   // the task is to be marked as done
 }
 
-// Decide ends the board with the status of a task that is not ok, and goes on behind one that is.
+// Decide ends the board with the status of a task that is not ok, and goes on after one that is.
 func Decide(t Turn) Decision {
 	switch {
 	case t.Anomaly != nil:
 		return t.replan()
 	case t.Status == "":
 		return Decision{Status: "blocked",
-			Message: t.Task + " is a task for the Manager itself, and walk only goes down the list: give the Manager an agent with a model, or the task another role"}
+			Message: t.Task + " is a task for the Manager itself, and walk only goes down the list: give the " +
+				"Manager an agent with a model, or the task another role"}
 	case t.Status != "ok":
-		return Decision{Status: t.Status, Message: fmt.Sprintf("%s replied %s; its work log says why", t.Task, t.Status)}
+		return Decision{
+			Status:  t.Status,
+			Message: fmt.Sprintf("%s replied %s; its work log says why", t.Task, t.Status),
+		}
 	}
 	d := t.goOn(t.Task + " is done")
 	d.Mark = t.At >= 0
 	return d
 }
 
-// replan is the decision about a task whose agent was ended for an anomaly.
+// replan decides about a task whose agent was ended for an anomaly.
 func (t Turn) replan() Decision {
 	switch t.Anomaly.Type {
 	case "loop_suspected":
@@ -60,13 +64,17 @@ func (t Turn) replan() Decision {
 	case "checkpoint_block":
 		return Decision{Status: "blocked", Message: "walk cannot plan anew, and " + t.Anomaly.Details}
 	default:
-		return Decision{Status: "blocked", Message: fmt.Sprintf("%s is not done, and its plan does not hold: %s", t.Task, t.Anomaly.Details)}
+		return Decision{
+			Status:  "blocked",
+			Message: fmt.Sprintf("%s is not done, and its plan does not hold: %s", t.Task, t.Anomaly.Details),
+		}
 	}
 }
 
-// goOn names the first entry behind the task that is marked as done neither on the list nor in its
-// file; of a task that is not listed, the first of all. A file that cannot be read is skipped, in
-// words. Behind the last entry the board ends: blocked, where a file of the list cannot be read.
+// goOn names the first entry after the task that is marked as done neither on the list nor in its
+// file; after a task that is not listed, the first one of all. A file that cannot be read is
+// skipped, and reported. After the last entry the board ends: blocked, if a file of the list cannot
+// be read.
 func (t Turn) goOn(text string) Decision {
 	said := []string{text}
 	for i := t.At + 1; i < t.Len; i++ {
@@ -91,8 +99,8 @@ func (t Turn) goOn(text string) Decision {
 	return d
 }
 
-// unreadable says which tasks of the list are not marked as done and cannot be read: no agent
-// worked on them. It names at most three.
+// unreadable names at most three tasks of the list that are not marked as done and cannot be read:
+// no agent worked on them.
 func (t Turn) unreadable() (all []string) {
 	const most = 3
 	for i := 0; i < t.Len && len(all) < most; i++ {

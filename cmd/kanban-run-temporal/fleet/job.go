@@ -12,93 +12,106 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// Names that a server knows.
+// The names that a server knows.
 const (
 	WorkflowType = "Board"   // of the workflow
 	RunActivity  = "Run"     // of the activity that runs a board once
 	AckSignal    = "ack"     // brings a Decision
-	Queue        = "boards"  // where workers look for boards, unless they are told another
-	OutcomeMemo  = "outcome" // memo: how the last run ended, Running while one is under way
-	TextMemo     = "text"    // memo: what the run said at its end
-	HintMemo     = "hint"    // memo: what a person can do
-	RunsMemo     = "runs"    // memo: how many runs have ended, since the workflow's history began
+	Queue        = "boards"  // the task queue of worker and submit without --queue
+	OutcomeMemo  = "outcome" // memo: the outcome of the last run, Running during a run
+	TextMemo     = "text"    // memo: the text of the last run's end
+	HintMemo     = "hint"    // memo: the next action of a person
+	RunsMemo     = "runs"    // memo: runs that have ended, since the workflow's history began
 )
 
-// What a board is in while there is no outcome.
+// The states of a board without an outcome.
 const (
-	Running = "running" // a run works on it, or is about to
+	Running = "running" // a run is under way or about to begin
 	Stopped = "stopped" // the workflow was cancelled or terminated
 )
 
-// Search attributes, by which boards can be listed. They have to be known to the server.
+// The search attributes by which boards can be listed. The server must know them.
 var (
 	OutcomeAttribute = temporal.NewSearchAttributeKeyKeyword("KanbanOutcome")
 	CostAttribute    = temporal.NewSearchAttributeKeyFloat64("KanbanCost") // in USD, of all runs
-	StepAttribute    = temporal.NewSearchAttributeKeyInt64("KanbanStep")   // how many are finished
+	StepAttribute    = temporal.NewSearchAttributeKeyInt64("KanbanStep")   // finished steps
 )
 
-// Job is a board that is to be run until it is complete: the input of the workflow.
+// Job is a board to run until it is complete: the input of the workflow.
 type Job struct {
 	Repository string `json:"repository"` // its address, as git clone takes it; without secrets
 	Board      string `json:"board"`      // path in the repository
 	Attributes bool   `json:"attributes"` // the server knows the search attributes
 }
 
-// Check says what is wrong with a job.
+// Check returns an error for a job that could leak a secret or start a program, or whose names git
+// or a file system could misread.
 func (j Job) Check() error {
 	switch u, err := url.Parse(j.Repository); {
 	case j.Repository == "" || strings.HasPrefix(j.Repository, "-"):
 		return fmt.Errorf("%q is no address of a repository", j.Repository)
 	case strings.Contains(j.Repository, "::"):
 		return fmt.Errorf("%q has git start a program", j.Repository)
-	case strings.ContainsFunc(j.Repository, func(r rune) bool { return r == '%' || r == '\\' || !unicode.IsPrint(r) }) || hasDots(j.Repository):
+	case strings.ContainsFunc(j.Repository, isOdd) || hasDots(j.Repository):
 		return fmt.Errorf("%q is no plain address: it has an escape, or . or .. as a part", j.Repository)
 	case err == nil && u.User != nil && isSecret(u):
-		return errors.New("the address of the repository has a password or a token, which would stand in the server's history; give the worker's git a credential helper or a key instead")
+		return errors.New("the address of the repository has a password or a token, which would stand in the " +
+			"server's history; give the worker's git a credential helper or a key instead")
 	}
-	if clean := filepath.ToSlash(filepath.Clean(j.Board)); j.Board == "" || clean != j.Board || !filepath.IsLocal(j.Board) || strings.HasPrefix(j.Board, "-") || strings.HasPrefix(j.Board, ".git/") {
-		return fmt.Errorf("%q is no path in a repository; it starts at the top of the repository, such as boards/one/kanban.yaml", j.Board)
+	if clean := filepath.ToSlash(filepath.Clean(j.Board)); j.Board == "" || clean != j.Board ||
+		!filepath.IsLocal(j.Board) || strings.HasPrefix(j.Board, "-") || strings.HasPrefix(j.Board, ".git/") {
+		return fmt.Errorf("%q is no path in a repository; it starts at the top of the repository, such as "+
+			"boards/one/kanban.yaml", j.Board)
 	}
 	if !isBranch(j.Board) {
-		return fmt.Errorf("%q can be no name of a branch as it is; take letters, digits, - and _, and dots within a name", j.Board)
+		return fmt.Errorf("%q can be no name of a branch as it is; "+
+			"take letters, digits, - and _, and dots within a name", j.Board)
 	}
 	return nil
 }
 
-// Branch is the branch that has the state of the board.
+// Branch returns the branch that holds the board's state.
 func (j Job) Branch() string { return "board/" + j.Board }
 
-// isBranch says whether kanban-run calls the branch of a board by the board's path.
+// isBranch reports whether kanban-run names a board's branch by the board's path, unescaped.
 func isBranch(path string) bool {
+	other := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') &&
+			!strings.ContainsRune("._-", r)
+	}
 	for name := range strings.SplitSeq(path, "/") {
-		if strings.Trim(name, ".") != name || strings.Contains(name, "..") || strings.HasSuffix(name, ".lock") || strings.ContainsFunc(name, func(r rune) bool {
-			return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-", r)
-		}) {
+		if strings.Trim(name, ".") != name || strings.Contains(name, "..") ||
+			strings.HasSuffix(name, ".lock") || strings.ContainsFunc(name, other) {
 			return false
 		}
 	}
 	return true
 }
 
-// hasDots says whether a part of an address leads up, or nowhere.
+// isOdd reports whether a character of an address is an escape or cannot be printed.
+func isOdd(r rune) bool { return r == '%' || r == '\\' || !unicode.IsPrint(r) }
+
+// hasDots reports whether an address has . or .. as a part.
 func hasDots(address string) bool {
-	return slices.ContainsFunc(strings.FieldsFunc(address, func(r rune) bool { return r == '/' || r == ':' }), func(part string) bool { return part == "." || part == ".." })
+	parts := strings.FieldsFunc(address, func(r rune) bool { return r == '/' || r == ':' })
+	return slices.ContainsFunc(parts, func(part string) bool { return part == "." || part == ".." })
 }
 
-// isSecret says whether the user part of an address is more than a name: https://TOKEN@host
-// has no password, and is one.
+// isSecret reports whether the user part of an address holds a secret: the user of
+// https://TOKEN@host is one, without a password.
 func isSecret(u *url.URL) bool {
 	_, password := u.User.Password()
 	return password || u.Scheme == "http" || u.Scheme == "https"
 }
 
-// ID is the workflow's: there is one for each board. Different addresses of a
-// repository give the same one.
+// ID returns the workflow's ID, one for each board. Different addresses of a repository give the
+// same one.
 func (j Job) ID() string {
 	address := j.Repository
 	if u, err := url.Parse(address); err == nil && (u.Host != "" || u.Scheme == "file") {
 		address = u.Host + u.Path
-	} else if host, path, found := strings.Cut(address, ":"); found && !strings.Contains(host, "/") { // git@host:team/project.git
+	} else if host, path, found := strings.Cut(address, ":"); found && !strings.Contains(host, "/") {
+		// git@host:team/project.git
 		_, host, _ = cutLast(host, "@")
 		address = host + "/" + strings.TrimPrefix(path, "/")
 	}
@@ -114,42 +127,43 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// Call is the input of the activity: a board that is to be run once.
+// Call is one run of a board: the input of the activity.
 type Call struct {
 	Job
-	Decision *Decision `json:"decision,omitempty"` // about the board, which waits for one; nil: it does not
+	// Decision is about the question that the board waits with; nil without one.
+	Decision *Decision `json:"decision,omitempty"`
 }
 
-// Decision is what a person says about a board that waits: the arguments of kanban-run ack.
+// Decision is a person's answer to a board that waits, in the arguments of kanban-run ack.
 type Decision struct {
-	Choice string `json:"choice,omitempty"` // "": none
+	Choice string `json:"choice,omitempty"` // may be ""
 	Note   string `json:"note,omitempty"`
 
-	// What the board waits with: the decision counts for no other question.
+	// The question of the board: the decision counts for no other.
 	Steps    int    `json:"steps"` // finished
 	Question string `json:"question"`
 }
 
-// Beat is what a worker says of a run at each heartbeat.
+// Beat is the state of a run, with each heartbeat.
 type Beat struct {
-	Now    string  `json:"now"`    // what the run does
+	Now    string  `json:"now"`    // the run's activity
 	Steps  int     `json:"steps"`  // finished
 	Cost   float64 `json:"cost"`   // USD
-	Worker string  `json:"worker"` // on which it runs
+	Worker string  `json:"worker"` // that runs it
 }
 
-// Ending is how a run ended: the activity's result.
+// Ending is the end of a run: the activity's result.
 type Ending struct {
 	Outcome string  `json:"outcome"` // as kanban-run --json has it, or Killed
 	Text    string  `json:"text"`
-	Asks    string  `json:"asks,omitempty"` // where a person is needed: what kanban-run itself said
-	Said    string  `json:"said,omitempty"` // by the agent of the last task, where a person is needed
+	Asks    string  `json:"asks,omitempty"` // if a person is needed: kanban-run's own text
+	Said    string  `json:"said,omitempty"` // if a person is needed: the last task's agent's text
 	Hint    string  `json:"hint,omitempty"`
 	Code    int     `json:"exit_code"`
 	Until   string  `json:"until,omitempty"` // with a usage limit: its end, in RFC 3339
 	Steps   int     `json:"steps"`           // finished, by all runs
 	Cost    float64 `json:"cost"`            // USD, of all runs
-	Worker  string  `json:"worker"`          // on which it ran
+	Worker  string  `json:"worker"`          // that ran it
 }
 
 // Outcomes of a run.
@@ -164,8 +178,8 @@ const (
 	Invalid     = "invalid"
 	Exhausted   = "exhausted"
 	Limited     = "limit_reached"
-	Killed      = "killed" // it ended without a word
+	Killed      = "killed" // without reporting its end
 )
 
-// AsksPerson says whether an outcome waits for a decision.
+// AsksPerson reports whether a board with this outcome waits for a decision.
 func AsksPerson(outcome string) bool { return outcome == NeedsPerson || outcome == Frozen }

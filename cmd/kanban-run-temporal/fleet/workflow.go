@@ -9,35 +9,37 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// Boards has boards run.
+// Boards is the workflow of a board.
 type Boards struct {
-	Lease time.Duration // a run of which no heartbeat has come for this time has lost its worker, and another one goes on
+	// Lease is the time without a heartbeat after which a run's worker is taken for lost, and
+	// another one gets the board.
+	Lease time.Duration
 }
 
-// longest is the time that a run may take: heartbeats say whether it lives.
+// longest bounds a run: heartbeats, not this time, detect a lost one.
 const longest = 365 * 24 * time.Hour
 
 // Times between runs.
 const (
 	soon      = 2 * time.Second  // after a worker was stopped, or lost
-	laterPoll = 15 * time.Minute // after a usage limit of which no end is known
-	slack     = 5 * time.Second  // behind the end of a usage limit: clocks differ
-	leastWait = 30 * time.Second // for a usage limit, also one whose end is over
+	laterPoll = 15 * time.Minute // after a usage limit without a known end
+	slack     = 5 * time.Second  // after the end of a usage limit: clocks differ
+	leastWait = 30 * time.Second // for a usage limit, even one that has ended
 )
 
-// mostTries is how many runs one after the other may fail, or find another runner ahead,
-// without that a step is finished.
+// mostTries bounds the runs in succession that fail, or find another runner ahead, without
+// finishing a step.
 const mostTries = 4
 
-// progress is what a workflow knows of its board.
+// progress counts the runs of a board and its failures.
 type progress struct {
 	runs  int // that have ended
 	steps int // that were finished when a run last failed
 	tries int // runs that failed since then
 }
 
-// Board has a board run until it is complete. Errors: an ApplicationError with the outcome of the
-// last run as its type, which no retry mends.
+// Board runs a board until it is complete. Errors: a non-retryable ApplicationError with the
+// outcome of the last run as its type.
 func (b Boards) Board(ctx workflow.Context, job Job) (Ending, error) {
 	var p progress
 	var decision *Decision
@@ -77,7 +79,7 @@ func (b Boards) Board(ctx workflow.Context, job Job) (Ending, error) {
 	}
 }
 
-// endingOf is the ending of a board whose run has none.
+// endingOf returns the ending for a run that ended in an error of the activity.
 func endingOf(err error) Ending {
 	refused := (*temporal.ApplicationError)(nil)
 	switch {
@@ -90,7 +92,7 @@ func endingOf(err error) Ending {
 	}
 }
 
-// run has a worker run the board once.
+// run runs the board once, on a worker.
 func (b Boards) run(ctx workflow.Context, call Call) (ending Ending, err error) {
 	summary := "run " + call.Board
 	if call.Decision != nil {
@@ -107,7 +109,7 @@ func (b Boards) run(ctx workflow.Context, call Call) (ending Ending, err error) 
 	return ending, err
 }
 
-// pause counts a run, and is the time until the next one; 0: there is none.
+// pause counts a run and returns the time until the next one, 0 if there is to be no next one.
 func (p *progress) pause(now time.Time, e Ending) time.Duration {
 	switch e.Outcome {
 	case Interrupted:
@@ -131,9 +133,14 @@ func (p *progress) pause(now time.Time, e Ending) time.Duration {
 	}
 }
 
-// note shows how a board stands, in what an operator sees of the workflow.
+// note shows the state of a board in the workflow's memo, details and search attributes.
 func (p *progress) note(ctx workflow.Context, job Job, e Ending) error {
-	if err := workflow.UpsertMemo(ctx, map[string]any{OutcomeMemo: e.Outcome, TextMemo: e.Text, HintMemo: e.Hint, RunsMemo: p.runs}); err != nil {
+	if err := workflow.UpsertMemo(ctx, map[string]any{
+		OutcomeMemo: e.Outcome,
+		TextMemo:    e.Text,
+		HintMemo:    e.Hint,
+		RunsMemo:    p.runs,
+	}); err != nil {
 		return err
 	}
 	details := "**" + e.Outcome + "**: " + e.Text
@@ -141,7 +148,8 @@ func (p *progress) note(ctx workflow.Context, job Job, e Ending) error {
 		details += "\n\n> " + e.Said
 	}
 	if AsksPerson(e.Outcome) {
-		details += fmt.Sprintf("\n\n    kanban-run-temporal submit --ack=CHOICE %s %s\n\n%s", job.Repository, job.Board, e.Hint)
+		details += fmt.Sprintf("\n\n    kanban-run-temporal submit --ack=CHOICE %s %s\n\n%s", job.Repository,
+			job.Board, e.Hint)
 	}
 	workflow.SetCurrentDetails(ctx, details)
 	if !job.Attributes {
@@ -154,11 +162,13 @@ func (p *progress) note(ctx workflow.Context, job Job, e Ending) error {
 	return workflow.UpsertTypedSearchAttributes(ctx, updates...)
 }
 
-// awaitDecision waits for a decision. What came before the board waited was about something else.
+// awaitDecision waits for a decision. It drops those from before the board waited: they answer
+// another question.
 func awaitDecision(ctx workflow.Context) (d Decision, err error) {
 	signals := workflow.GetSignalChannel(ctx, AckSignal)
 	for signals.ReceiveAsync(&d) {
-		workflow.GetLogger(ctx).Warn("a decision came before the board waited for one; it is left out", "choice", d.Choice)
+		workflow.GetLogger(ctx).Warn("a decision came before the board waited for one; it is left out",
+			"choice", d.Choice)
 		d = Decision{}
 	}
 	workflow.NewSelector(ctx).

@@ -1,9 +1,8 @@
 // Package runner runs a board once, for a worker: it clones the repository, starts kanban-run in
-// the clone, tells the server every third of a lease what the run does, and says how it ended.
+// the clone, sends the server the state of the run every third of a lease, and returns its end.
 //
-//	call ─► allowed? ─► clone ─► kanban-run --checkpoint git ─► how it ended ─► clone removed
+//	call ─► allowed? ─► clone ─► kanban-run --checkpoint git ─► its end ─► clone removed
 //	                                      └► kanban-run status ─► heartbeat
 //
-// kanban-run is a program like any other here: what it prints as JSON is all that
-// this package knows of it.
+// This package knows kanban-run only by the JSON that it prints.
 package runner

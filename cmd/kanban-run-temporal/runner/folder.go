@@ -19,14 +19,14 @@ import (
 	"kanban-run/cmd/kanban-run-temporal/fleet"
 )
 
-// Folder is where a worker keeps its clones: one for each board that is run, always at the same
-// path, because agents find their sessions by it.
+// Folder holds a worker's clones: one for each board at work, always at the same path, because
+// agents find their sessions by it.
 type Folder struct {
 	Path string
 	lock *os.File
 }
 
-// OpenFolder makes the folder. It belongs to one worker at a time.
+// OpenFolder creates the folder and locks it: it belongs to one worker at a time.
 func OpenFolder(path string) (Folder, error) {
 	if err := os.MkdirAll(filepath.Join(path, "aside"), 0o700); err != nil {
 		return Folder{}, err
@@ -45,7 +45,7 @@ func OpenFolder(path string) (Folder, error) {
 	return Folder{path, lock}, nil
 }
 
-// of is the board's clone.
+// of returns the path of the board's clone.
 func (f Folder) of(job fleet.Job) string {
 	id := job.ID()
 	name := strings.Map(func(r rune) rune {
@@ -57,9 +57,9 @@ func (f Folder) of(job fleet.Job) string {
 	return filepath.Join(f.Path, fmt.Sprintf("%s-%.5x", tail(name, 80), sha256.Sum256([]byte(id))))
 }
 
-// clone makes the board's clone, unless one is there that a run has left with checkpoints of its
-// own. In a new one the commit is checked out that the board began with: a board goes on with the
-// files that it knows, also when its repository has new commits.
+// clone clones the repository, unless an earlier run has left a clone that is ahead. A new clone
+// gets the commit with which the board began: a board goes on with the files that it knows, even if
+// its repository has new commits.
 func (f Folder) clone(stop context.Context, job fleet.Job, dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		leads, err := f.leads(stop, job, dir)
@@ -83,40 +83,43 @@ func (f Folder) clone(stop context.Context, job fleet.Job, dir string) error {
 		if err != nil {
 			return fmt.Errorf("the branch board/%s and the repository have no commit in common: %w", job.Board, err)
 		}
-		if _, err := git(stop, moveTime, part, "checkout", "--quiet", "--detach", strings.TrimSpace(began)); err != nil {
+		if _, err := git(stop, moveTime, part, "checkout", "--quiet", "--detach",
+			strings.TrimSpace(began)); err != nil {
 			return err
 		}
 	}
 	return os.Rename(part, dir)
 }
 
-// leads says whether no other clone has come further with the board.
+// leads reports whether this clone has the repository's last checkpoint of the board.
 func (f Folder) leads(stop context.Context, job fleet.Job, dir string) (bool, error) {
 	there, err := remoteTip(stop, job)
 	if err != nil || there == "" {
 		return true, err
 	}
 	_, err = git(stop, askTime, dir, "merge-base", "--is-ancestor", there, "refs/heads/"+job.Branch())
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.Exited() { // it is not, or this clone does not know the commit
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.Exited() {
+		// It is no ancestor, or this clone does not have the commit.
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// remoteTip is the last checkpoint that the repository has; "": none.
+// remoteTip returns the board's last checkpoint in the repository, "" if it has no checkpoint.
 func remoteTip(stop context.Context, job fleet.Job) (string, error) {
 	out, err := git(stop, askTime, "/", "ls-remote", "--quiet", "--", job.Repository, "refs/heads/"+job.Branch())
 	tip, _, _ := strings.Cut(out, "\t")
 	return tip, err
 }
 
-// setAside keeps what a run has left, for a person to look at.
+// setAside keeps a clone for a person to examine.
 func (f Folder) setAside(dir string) error {
-	return os.Rename(dir, filepath.Join(f.Path, "aside", filepath.Base(dir)+"-"+time.Now().UTC().Format("20060102T150405.000")))
+	return os.Rename(dir, filepath.Join(f.Path, "aside", filepath.Base(dir)+"-"+
+		time.Now().UTC().Format("20060102T150405.000")))
 }
 
-// tidy removes a clone that holds nothing that the repository does not have. Where that is not
-// sure, the clone stays for the board's next run on this worker.
+// tidy removes a clone if the repository has all that it holds. If that is uncertain, the clone
+// stays for the board's next run on this worker.
 func (f Folder) tidy(stop context.Context, job fleet.Job, dir string, s summary) error {
 	switch s.Outcome {
 	case fleet.Killed, fleet.Failed, fleet.Owned:
@@ -134,7 +137,7 @@ func (f Folder) tidy(stop context.Context, job fleet.Job, dir string, s summary)
 	return remove(dir)
 }
 
-// remove removes a folder, also one in which agents have left folders that are not writable.
+// remove removes a folder, even if agents have left read-only folders in it.
 func remove(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil
@@ -148,19 +151,21 @@ func remove(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// Times that a call of git may take.
+// The time limits of a call of git.
 const (
 	askTime  = 30 * time.Second
-	moveTime = 15 * time.Minute // of a clone: it may be long
+	moveTime = 15 * time.Minute // of a clone, which can be large
 )
 
-// git runs git with the user's settings and keys, and asks nothing at a terminal.
+// git runs git with the user's settings and keys, and without questions at a terminal.
 func git(stop context.Context, most time.Duration, dir string, args ...string) (string, error) {
 	within, cancel := context.WithTimeout(stop, most)
 	defer cancel()
-	c := exec.CommandContext(within, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"}, args...)...)
+	c := exec.CommandContext(within, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c",
+		"core.fsmonitor=false"}, args...)...)
 	c.Dir, c.Env = dir, append(gitEnviron(), "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")
-	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGTERM) } // with ssh, and what else it has started
+	// The group: git, ssh and their children.
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGTERM) }
 	c.WaitDelay, c.SysProcAttr = endTime, ownGroup()
 	var out bytes.Buffer
 	var words lastWords
@@ -177,10 +182,11 @@ func git(stop context.Context, most time.Duration, dir string, args ...string) (
 	}
 }
 
-// gitEnviron is the environment without what leads git elsewhere.
+// gitEnviron returns the environment without the variables that lead git to another repository.
 func gitEnviron() []string {
 	return slices.DeleteFunc(environ(), func(e string) bool {
 		name, _, _ := strings.Cut(e, "=")
-		return strings.HasPrefix(name, "GIT_") && !slices.Contains([]string{"GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_PROXY_COMMAND"}, name)
+		return strings.HasPrefix(name, "GIT_") && !slices.Contains([]string{"GIT_SSH", "GIT_SSH_COMMAND",
+			"GIT_ASKPASS", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_PROXY_COMMAND"}, name)
 	})
 }

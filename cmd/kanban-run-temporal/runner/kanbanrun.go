@@ -17,11 +17,11 @@ import (
 	"kanban-run/cmd/kanban-run-temporal/fleet"
 )
 
-// A run that is asked to end has endTime for it. It needs a second or two.
+// endTime bounds the end of a run after SIGTERM. It needs a second or two.
 const endTime = 30 * time.Second
 
-// command starts kanban-run in a clone, without the worker's own keys. It is asked to end when
-// stop does, or when the worker dies.
+// command prepares kanban-run in a clone, without the worker's own keys. It gets SIGTERM when stop
+// ends or the worker dies.
 func (r *Runner) command(stop context.Context, dir string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(stop, r.Program, args...)
 	c.Dir, c.Env = dir, environ()
@@ -31,7 +31,7 @@ func (r *Runner) command(stop context.Context, dir string, args ...string) *exec
 	return c
 }
 
-// environ is this program's environment, without what belongs to the server.
+// environ returns this process's environment without the server's variables, which hold keys.
 func environ() (kept []string) {
 	for _, e := range os.Environ() {
 		if !strings.HasPrefix(e, "TEMPORAL_") {
@@ -41,7 +41,7 @@ func environ() (kept []string) {
 	return kept
 }
 
-// summary is what kanban-run --json says of a board in its last line.
+// summary is a board's part of the last line of kanban-run --json.
 type summary struct {
 	Outcome  string `json:"outcome"`
 	Text     string `json:"text"`
@@ -52,18 +52,18 @@ type summary struct {
 	Unpushed string `json:"unpushed"` // the branch whose checkpoints the repository lacks
 	Unsaved  bool   `json:"unsaved"`  // there is work without a checkpoint
 
-	refusal string // why a person's decision was not taken; ""
+	refusal string // the reason why a decision was not taken, or ""
 }
 
-// start runs the board until kanban-run ends. An error says that it could not be started.
+// start runs the board until kanban-run ends. It fails if kanban-run could not be started.
 func (r *Runner) start(stop context.Context, dir string, job fleet.Job) (summary, error) {
-	args := append([]string{"run", "--json", "--no-agent-events", "--checkpoint=git", "--checkpoint-remote=" + job.Repository}, r.Flags...)
+	args := append([]string{"run", "--json", "--no-agent-events", "--checkpoint=git",
+		"--checkpoint-remote=" + job.Repository}, r.Flags...)
 	c := r.command(stop, dir, append(args, "--", job.Board)...)
 	var out lastLine
 	var words lastWords
 	c.Stdout, c.Stderr = &out, &words
-	// The system sends the signal that a worker's death is to send when the thread ends
-	// that has started the program.
+	// The system sends Pdeathsig when the thread ends that started the program.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := c.Start(); err != nil {
@@ -72,11 +72,15 @@ func (r *Runner) start(stop context.Context, dir string, job fleet.Job) (summary
 		}
 		return summary{}, fmt.Errorf("start kanban-run: %w", err)
 	}
-	_ = c.Wait() // the last line, or the lack of it, says how it ended
+	_ = c.Wait() // the last line, or its absence, gives the outcome
 	s, err := readSummary(out.line)
 	if err != nil {
 		code := c.ProcessState.ExitCode()
-		return summary{Outcome: fleet.Killed, Code: code, Text: fmt.Sprintf("kanban-run ended with %s and without a word: %s", c.ProcessState, words)}, nil
+		return summary{
+			Outcome: fleet.Killed,
+			Code:    code,
+			Text:    fmt.Sprintf("kanban-run ended with %s and without a word: %s", c.ProcessState, words),
+		}, nil
 	}
 	return s, nil
 }
@@ -104,7 +108,7 @@ func readSummary(line []byte) (summary, error) {
 	}
 }
 
-// standing is what kanban-run status --json says of a board.
+// standing is a board's part of kanban-run status --json.
 type standing struct {
 	Steps int `json:"steps"`
 	Total struct {
@@ -127,10 +131,10 @@ type standing struct {
 	} `json:"agent"`
 }
 
-// statusTime bounds how long status may take.
+// statusTime bounds a call of kanban-run status.
 const statusTime = 20 * time.Second
 
-// ask is how the board stands; the zero value before it has a journal. An error says that
+// ask returns the standing of the board, the zero value before it has a journal. It fails if
 // kanban-run does not answer.
 func (r *Runner) ask(dir, board string) (standing, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), statusTime)
@@ -138,7 +142,7 @@ func (r *Runner) ask(dir, board string) (standing, error) {
 	return r.askWithin(ctx, dir, board)
 }
 
-// askWithin is an error only where kanban-run does not answer until ctx ends.
+// askWithin fails only if kanban-run does not answer before ctx ends.
 func (r *Runner) askWithin(ctx context.Context, dir, board string) (s standing, err error) {
 	c := r.command(ctx, dir, "status", "--json", "--", board)
 	c.WaitDelay = time.Second
@@ -155,7 +159,7 @@ func (r *Runner) askWithin(ctx context.Context, dir, board string) (s standing, 
 	return s, nil
 }
 
-// line says what the run does, in a line.
+// line returns the activity of the run, on one line.
 func (s standing) line() string {
 	if s.Open == nil {
 		return "between two steps"
@@ -178,12 +182,22 @@ func (s standing) line() string {
 
 func (s standing) cost() float64 { return s.Total.Micros / 1e6 }
 
-// ending is how a run ended, for the server.
+// ending returns the end of a run for the server.
 func (s summary) ending(at standing) fleet.Ending {
-	return fleet.Ending{Outcome: s.Outcome, Text: tail(s.Text, 1000), Asks: s.asks(), Said: tail(s.Said, 2000), Hint: tail(s.Hint, 500), Code: s.Code, Until: s.Until, Steps: at.Steps, Cost: at.cost()}
+	return fleet.Ending{
+		Outcome: s.Outcome,
+		Text:    tail(s.Text, 1000),
+		Asks:    s.asks(),
+		Said:    tail(s.Said, 2000),
+		Hint:    tail(s.Hint, 500),
+		Code:    s.Code,
+		Until:   s.Until,
+		Steps:   at.Steps,
+		Cost:    at.cost(),
+	}
 }
 
-// asks is what a board that needs a person waits with.
+// asks returns the question of a board that needs a person.
 func (s summary) asks() string {
 	if !fleet.AsksPerson(s.Outcome) {
 		return ""
@@ -191,7 +205,7 @@ func (s summary) asks() string {
 	return tail(s.Text, 1000)
 }
 
-// tail is the end of a text.
+// tail returns the last bytes of a text.
 func tail(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -212,10 +226,10 @@ func (l *lastLine) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lastWords keeps the end of what a program wrote to standard error, for a person.
+// lastWords keeps the end of a program's standard error, for a person.
 type lastWords struct{ text []byte }
 
-// maxWords is how many bytes of it are kept.
+// maxWords bounds it, in bytes.
 const maxWords = 500
 
 func (w *lastWords) Write(p []byte) (int, error) {
@@ -224,10 +238,10 @@ func (w *lastWords) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// userOfAddress is the user part of an address, which may be a token.
+// userOfAddress matches the user part of an address, which may be a token.
 var userOfAddress = regexp.MustCompile(`//[^/@\s]*@`)
 
-// String is the words in a line, without tokens in addresses.
+// String returns the words on one line, without tokens in addresses.
 func (w lastWords) String() string {
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(string(w.text), "")), " ")
 	return userOfAddress.ReplaceAllString(line, "//…@")

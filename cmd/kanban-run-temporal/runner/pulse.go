@@ -10,9 +10,8 @@ import (
 	"kanban-run/cmd/kanban-run-temporal/fleet"
 )
 
-// pulse tells the server what a run does, three times in a lease. Where kanban-run
-// does not say how the run stands, the server is told nothing, and the run is ended:
-// it goes on elsewhere, or here.
+// pulse sends the server the state of a run, three times in a lease. If kanban-run does not answer,
+// it sends no heartbeat and ends the run, which then goes on elsewhere, or here.
 type pulse struct {
 	runner *Runner
 	ctx    context.Context
@@ -23,7 +22,7 @@ type pulse struct {
 
 	mu   sync.Mutex
 	text string
-	dir  string // of a clone in which kanban-run runs; "": none does
+	dir  string // of the clone in which kanban-run runs; "" before and after
 
 	givenUp bool
 }
@@ -40,7 +39,7 @@ func (p *pulse) end() {
 	<-p.done
 }
 
-// say sets what the run does.
+// say sets the text of the heartbeats until kanban-run runs in dir.
 func (p *pulse) say(text, dir string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,7 +69,7 @@ func (p *pulse) run() {
 	}
 }
 
-// look asks kanban-run how the run stands. It is not ok where no answer comes.
+// look asks kanban-run for the state of the run; ok is false without an answer.
 func (p *pulse) look(within time.Duration) (beat fleet.Beat, ok bool) {
 	p.mu.Lock()
 	text, dir := p.text, p.dir

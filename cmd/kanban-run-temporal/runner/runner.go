@@ -21,17 +21,17 @@ import (
 type Runner struct {
 	Program      string   // path of kanban-run
 	Flags        []string // for kanban-run, on every board
-	Repositories []string // addresses that may be cloned; one that ends with / stands for all that begin with it
+	Repositories []string // addresses that may be cloned; with / at the end a prefix of them
 	Folder       Folder
-	Lease        time.Duration // the server takes a run for lost when it has not heard of it for this time
+	Lease        time.Duration // the time without a heartbeat after which the server gives a run up
 	Name         string        // of this worker
 	Log          *slog.Logger
 
-	busy sync.Map // a mutex for each board's folder: one run at a time is in it
+	busy sync.Map // a mutex for each clone, for one run at a time
 }
 
-// Run runs a board until kanban-run ends, and says how it ended. Errors: of type "refused" where
-// this worker may not, which no retry mends; else it could not be run here and now.
+// Run runs a board until kanban-run ends, and returns its end. Errors: of type "refused", which no
+// retry mends, if this worker may not run it; else it could not be run here and now.
 func (r *Runner) Run(ctx context.Context, call fleet.Call) (fleet.Ending, error) {
 	if err := r.refuse(call.Job); err != nil {
 		return fleet.Ending{}, temporal.NewNonRetryableApplicationError(err.Error(), "refused", err)
@@ -44,7 +44,8 @@ func (r *Runner) Run(ctx context.Context, call fleet.Call) (fleet.Ending, error)
 	p.say("waits for the end of an earlier run", "")
 	dir := r.Folder.of(call.Job)
 	busy, _ := r.busy.LoadOrStore(dir, &sync.Mutex{})
-	busy.(*sync.Mutex).Lock() // by an earlier run of the board, which the server has given up, and which ends
+	// An earlier run of the board, which the server has given up, may hold it until it has ended.
+	busy.(*sync.Mutex).Lock()
 	defer busy.(*sync.Mutex).Unlock()
 
 	r.Log.Info("run", "board", call.Board, "repository", call.Repository)
@@ -57,20 +58,22 @@ func (r *Runner) Run(ctx context.Context, call fleet.Call) (fleet.Ending, error)
 	return ending, err
 }
 
-// refuse says why this worker does not run a board.
+// refuse returns the reason why this worker does not run a board.
 func (r *Runner) refuse(job fleet.Job) error {
 	if err := job.Check(); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(r.Repositories, func(allowed string) bool {
-		return job.Repository == allowed || strings.HasSuffix(allowed, "/") && strings.HasPrefix(job.Repository, allowed)
+		return job.Repository == allowed || strings.HasSuffix(allowed, "/") &&
+			strings.HasPrefix(job.Repository, allowed)
 	}) {
-		return fmt.Errorf("the worker %s may not run boards of %s: it was started for %s", r.Name, job.Repository, strings.Join(r.Repositories, ", "))
+		return fmt.Errorf("the worker %s may not run boards of %s: it was started for %s", r.Name,
+			job.Repository, strings.Join(r.Repositories, ", "))
 	}
 	return nil
 }
 
-// untilStop is over when the server, or the worker's end, wants the run to stop.
+// untilStop returns a context that ends when the server or the worker's end stops the run.
 func untilStop(ctx context.Context) (context.Context, context.CancelFunc) {
 	stop, cancel := context.WithCancel(ctx)
 	go func() {
@@ -83,14 +86,13 @@ func untilStop(ctx context.Context) (context.Context, context.CancelFunc) {
 	return stop, cancel
 }
 
-// A repository that does not take the checkpoints of a board that is complete is
-// tried again for some minutes.
+// A repository that rejects the checkpoints of a complete board is tried again for some minutes.
 const (
 	pushPause = 20 * time.Second
 	pushTries = 15
 )
 
-// runIn runs the board in its clone, which is removed once its checkpoints are in the repository.
+// runIn runs the board in its clone, and removes the clone once the repository has its checkpoints.
 func (r *Runner) runIn(stop context.Context, dir string, call fleet.Call, p *pulse) (fleet.Ending, error) {
 	p.say("clones "+call.Repository, "")
 	if err := r.Folder.clone(stop, call.Job, dir); err != nil {
@@ -122,7 +124,7 @@ func (r *Runner) runIn(stop context.Context, dir string, call fleet.Call, p *pul
 	return r.ending(stop, s, at, dir), r.Folder.tidy(context.WithoutCancel(stop), call.Job, dir, s)
 }
 
-// pause is true once the time is over; false: stop came before.
+// pause reports whether the time has passed; false if stop ended first.
 func pause(stop context.Context, t time.Duration) bool {
 	select {
 	case <-time.After(t):
@@ -132,7 +134,8 @@ func pause(stop context.Context, t time.Duration) bool {
 	}
 }
 
-// ending is how the board stands for all: what only this worker has is not done.
+// ending returns the end of a run as the other workers see it: a complete board whose checkpoints
+// are only on this worker is not complete.
 func (r *Runner) ending(stop context.Context, s summary, at standing, dir string) fleet.Ending {
 	e := s.ending(at)
 	e.Text = s.refusal + e.Text
@@ -152,8 +155,8 @@ func (r *Runner) ending(stop context.Context, s summary, at standing, dir string
 	return e
 }
 
-// decide passes a person's decision on, if the board still waits with the question that
-// the person saw, and goes on.
+// decide makes a person's decision, if the board still waits with the question that the person saw,
+// and goes on.
 func (r *Runner) decide(stop context.Context, dir string, call fleet.Call, s summary) (summary, error) {
 	d := call.Decision
 	at, err := r.ask(dir, call.Board)
@@ -167,7 +170,7 @@ func (r *Runner) decide(stop context.Context, dir string, call fleet.Call, s sum
 	return r.start(stop, dir, call.Job)
 }
 
-// acknowledge has kanban-run journal a decision.
+// acknowledge makes a decision through kanban-run ack, which journals it.
 func (r *Runner) acknowledge(stop context.Context, dir, board string, d fleet.Decision) error {
 	args := []string{"ack"}
 	if d.Note != "" {
@@ -184,7 +187,7 @@ func (r *Runner) acknowledge(stop context.Context, dir, board string, d fleet.De
 	return nil
 }
 
-// Name is that of this worker: its machine's, and its process.
+// Name returns the name of this worker: its machine and its process.
 func Name() string {
 	host, err := os.Hostname()
 	if err != nil {

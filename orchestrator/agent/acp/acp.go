@@ -14,7 +14,7 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// New makes the adapter. executable is kanban-run's own path.
+// New returns the adapter. executable is kanban-run's own path.
 func New(executable string) agent.Adapter { return adapter{executable} }
 
 type adapter struct{ executable string }
@@ -77,7 +77,7 @@ func (adapter) Reader(kind contract.Kind, host agent.Host) agent.Reader {
 	return r
 }
 
-// Tool knows next to nothing: the agent may be any program.
+// Tool describes hardly anything: the agent may be any program.
 func (adapter) Tool() agent.Tool {
 	return agent.Tool{Ignores: []string{"tools"}, Signals: agent.Signals{Session: true, Calls: true}}
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // RequestPermission answers in place of a person. Some agents report a tool only by asking for it.
-func (d *dialogue) RequestPermission(_ context.Context, q acp.RequestPermissionRequest) (acp.RequestPermissionResponse, error) {
+func (d *dialogue) RequestPermission(_ context.Context,
+	q acp.RequestPermissionRequest) (acp.RequestPermissionResponse, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	id, title := q.ToolCall.ToolCallId, ""
@@ -32,7 +33,7 @@ func (d *dialogue) RequestPermission(_ context.Context, q acp.RequestPermissionR
 	return a, nil
 }
 
-// SessionUpdate reports what the agent does. Of thoughts and plans it reports that there are some.
+// SessionUpdate prints the agent's activity. Of thoughts and plans it prints only that they exist.
 func (d *dialogue) SessionUpdate(_ context.Context, n acp.SessionNotification) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -67,7 +68,7 @@ func (d *dialogue) SessionUpdate(_ context.Context, n acp.SessionNotification) e
 // maxTools bounds the tools that begin and never end.
 const maxTools = 1000
 
-// writingEvery bounds how often it is printed that the model writes.
+// writingEvery is the least time between two lines about the model's writing.
 const writingEvery = time.Second
 
 func (d *dialogue) printWriting() {
@@ -77,7 +78,7 @@ func (d *dialogue) printWriting() {
 	}
 }
 
-// sum is the sum of a tool's input or result.
+// sum returns the sum of a tool's input or result.
 func sum(raw any) uint32 {
 	if raw == nil {
 		return 0
@@ -148,6 +149,7 @@ func (d *dialogue) ReleaseTerminal(context.Context, acp.ReleaseTerminalRequest) 
 	return acp.ReleaseTerminalResponse{}, acp.NewMethodNotFound(acp.ClientMethodTerminalRelease)
 }
 
-func (d *dialogue) WaitForTerminalExit(context.Context, acp.WaitForTerminalExitRequest) (acp.WaitForTerminalExitResponse, error) {
+func (d *dialogue) WaitForTerminalExit(context.Context,
+	acp.WaitForTerminalExitRequest) (acp.WaitForTerminalExitResponse, error) {
 	return acp.WaitForTerminalExitResponse{}, acp.NewMethodNotFound(acp.ClientMethodTerminalWaitForExit)
 }

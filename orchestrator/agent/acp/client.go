@@ -24,11 +24,11 @@ const ClientCommand = "acp-client"
 
 const (
 	cancelWait = time.Second            // for an agent to end a cancelled turn
-	leaveWait  = 3 * time.Second        // for an agent to exit behind its last turn
+	leaveWait  = 3 * time.Second        // for an agent to exit after its last turn
 	lateWait   = 300 * time.Millisecond // for output that is under way when the agent has ended
 )
 
-// ClientMain starts the agent that args name behind their flags, in the current directory, prompts
+// ClientMain starts the agent that args name after their flags, in the current directory, prompts
 // it with stdin, and prints one event a line. A client that stays prompts it with each line of
 // stdin. ClientMain returns the exit status: 0 once the last turn has ended, 1 after a failure, 2
 // for a wrong command line.
@@ -52,19 +52,20 @@ func ClientMain(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// startError says that the agent could not be started.
+// startError reports that the agent could not be started.
 type startError struct{ err error }
 
 func (e *startError) Error() string { return "the agent cannot be started: " + e.err.Error() }
 
-// modelError says that the agent does not know the model, or has no choice of one.
+// modelError reports that the agent does not know the model, or has no choice of one.
 type modelError struct {
 	model string
 	err   error
 }
 
 func (e *modelError) Error() string {
-	return fmt.Sprintf("the agent does not take the model %s (its own command may have an option for it): %s", e.model, errorText(e.err))
+	return fmt.Sprintf("the agent does not take the model %s (its own command may have an option for it): %s",
+		e.model, errorText(e.err))
 }
 
 // run keeps the agent as a child during the dialogue, in this process's group, which is ended as a
@@ -86,7 +87,7 @@ func (d *dialogue) run(ctx context.Context, command []string, model string, prom
 	case err = <-turn:
 	case <-ctx.Done():
 		err = context.Cause(ctx)
-		go d.cancel(conn) // an agent that reads nothing would block it
+		go d.cancel(conn) // an agent that does not read would block it
 		select {
 		case <-turn:
 		case <-time.After(cancelWait):
@@ -123,13 +124,14 @@ func startAgent(command []string, stderr io.Writer) (*child, error) {
 	c := &child{cmd.Process, in, out, make(chan error, 1)}
 	go func() {
 		c.ended <- cmd.Wait()
-		time.AfterFunc(lateWait, func() { _ = out.Close() }) // a process that it left may keep the other end open
+		// A process that the agent left behind may keep the other end open.
+		time.AfterFunc(lateWait, func() { _ = out.Close() })
 	}()
 	return c, nil
 }
 
-// release waits for the agent's end. One that has only closed its output may go on: the caller of
-// this process limits its time.
+// release waits for the agent's end. An agent that has only closed its output may go on: the caller
+// of this process limits its time.
 func (c *child) release(ctx context.Context, err error) error {
 	_ = c.in.Close() // an error changes nothing: the dialogue is over
 	var gone *closedError
@@ -150,7 +152,8 @@ func (c *child) release(ctx context.Context, err error) error {
 }
 
 // delayedReader begins when the connection is complete, and delays the end of input until the turn
-// is over or nothing more can come: the connection would drop an answer that arrives with the end.
+// is over or no more output can follow: the connection would drop an answer that arrives with the
+// end.
 type delayedReader struct {
 	from  io.Reader
 	begun <-chan struct{}
@@ -169,7 +172,7 @@ func (p *delayedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// closedError says that the connection was closed before the turn's end.
+// closedError reports that the connection was closed before the turn's end.
 type closedError struct{ end error }
 
 func (e *closedError) Error() string {

@@ -29,16 +29,17 @@ type dialogue struct {
 	text       strings.Builder // of the agent since the last tool began
 	tools      map[acp.ToolCallId]acp.ToolKind
 	cost       *float64  // of the session so far
-	charged    float64   // of it, what was printed
-	wrote      time.Time // when it was last printed that the model writes
+	charged    float64   // the part of it that was printed
+	wrote      time.Time // the last line about the model's writing
 }
 
 func newDialogue(p agent.Permission, stdout io.Writer) *dialogue {
 	return &dialogue{permission: p, to: json.NewEncoder(stdout), tools: map[acp.ToolCallId]acp.ToolKind{}}
 }
 
-// runSession is the whole dialogue. Errors: the agent's answers, *closedError.
-func (d *dialogue) runSession(ctx context.Context, conn *acp.ClientSideConnection, model string, prompts *prompts) error {
+// runSession runs the whole dialogue. Errors: the agent's answers, *closedError.
+func (d *dialogue) runSession(ctx context.Context, conn *acp.ClientSideConnection, model string,
+	prompts *prompts) error {
 	// The client offers no files and no terminals: the agent's own obey the agent's rules.
 	_, err := conn.Initialize(ctx, acp.InitializeRequest{ProtocolVersion: acp.ProtocolVersionNumber})
 	if err != nil {
@@ -74,7 +75,7 @@ func (d *dialogue) runSession(ctx context.Context, conn *acp.ClientSideConnectio
 	}
 }
 
-// prompt has the agent take one turn.
+// prompt starts one turn of the agent and waits for its end.
 func (d *dialogue) prompt(ctx context.Context, conn *acp.ClientSideConnection, id acp.SessionId, text string) error {
 	d.startPrompt(id)
 	answer, err := conn.Prompt(ctx, acp.PromptRequest{SessionId: id, Prompt: []acp.ContentBlock{acp.TextBlock(text)}})
@@ -87,15 +88,15 @@ func (d *dialogue) prompt(ctx context.Context, conn *acp.ClientSideConnection, i
 	return nil
 }
 
-// prompts are what the client is given.
+// prompts reads the client's input.
 type prompts struct {
 	lines *bufio.Reader
 	all   bool // the whole input is one prompt
 	given bool
 }
 
-// next is the next message, nil behind the last. Errors: *closedError for an
-// agent that has gone meanwhile.
+// next returns the next message, nil after the last. Errors: *closedError for an agent that has
+// gone meanwhile.
 func (p *prompts) next(gone <-chan struct{}) (*message, error) {
 	if p.all {
 		if p.given {
@@ -129,7 +130,7 @@ func (p *prompts) next(gone <-chan struct{}) (*message, error) {
 	}
 }
 
-// answer prints what is no event.
+// answer prints a message that is no event.
 func (d *dialogue) answer(m message) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -162,7 +163,8 @@ func (d *dialogue) cancel(conn *acp.ClientSideConnection) {
 	id := d.session
 	d.mu.Unlock()
 	if id != "" {
-		_ = conn.Cancel(context.Background(), acp.CancelNotification{SessionId: id}) // fails only when it is gone
+		// It fails only when the agent is gone.
+		_ = conn.Cancel(context.Background(), acp.CancelNotification{SessionId: id})
 	}
 }
 
@@ -173,7 +175,7 @@ func (d *dialogue) print(e event) {
 	d.printLocked(e)
 }
 
-// printLocked ignores errors: the reader of this process's output ends it when it no longer reads.
+// printLocked ignores errors: if the reader of the output stops reading, it ends this process.
 func (d *dialogue) printLocked(e event) { _ = d.to.Encode(e) }
 
 // flushText prints the text so far.
@@ -217,7 +219,7 @@ func orZero(n *int) int64 {
 	return int64(*n)
 }
 
-// quotaUsage reads what gemini sends in place of a usage.
+// quotaUsage returns the usage that gemini sends in its own form.
 func quotaUsage(meta map[string]any) *usage {
 	var m struct {
 		Quota struct {
@@ -234,7 +236,7 @@ func quotaUsage(meta map[string]any) *usage {
 	return &usage{Input: m.Quota.Tokens.Input, Output: m.Quota.Tokens.Output}
 }
 
-// printFailure prints why the turn did not end.
+// printFailure prints the reason for the turn's failure.
 func (d *dialogue) printFailure(err error) {
 	e := event{Type: failure, Text: errorText(err)}
 	var answered *acp.RequestError
@@ -267,7 +269,7 @@ func answeredFault(e *acp.RequestError) fault {
 	}
 }
 
-// errorText returns an answer's text with its details, where an internal error says its cause.
+// errorText returns an answer's text with its details, in which an internal error has its cause.
 func errorText(err error) string {
 	answered, ok := err.(*acp.RequestError)
 	if !ok {

@@ -11,7 +11,7 @@ type event struct {
 	Usage *usage `json:"usage,omitempty"`
 }
 
-// message is a line that a client which stays is given: a prompt, or the request to leave.
+// message is an input line of a client that stays: a prompt, or the request to leave.
 type message struct {
 	Prompt string `json:"prompt,omitempty"`
 
@@ -22,7 +22,7 @@ type message struct {
 
 type kind string
 
-// The kinds of events. A text is everything since the last tool began.
+// The kinds of events. A text has all since the last tool began.
 const (
 	session     kind = "session"
 	text        kind = "text"
@@ -32,7 +32,7 @@ const (
 	toolEnded   kind = "tool_ended"
 	denied      kind = "denied"
 	spent       kind = "usage"
-	result      kind = "result" // why the turn ended
+	result      kind = "result" // with the reason for the turn's end
 	failure     kind = "error"
 )
 

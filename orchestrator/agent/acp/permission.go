@@ -34,7 +34,8 @@ func chooseOption(offers []acp.PermissionOption, allow bool) (acp.RequestPermiss
 	for _, kind := range wanted {
 		for _, o := range offers {
 			if o.Kind == kind {
-				return acp.RequestPermissionResponse{Outcome: acp.NewRequestPermissionOutcomeSelected(o.OptionId)}, allow
+				chosen := acp.NewRequestPermissionOutcomeSelected(o.OptionId)
+				return acp.RequestPermissionResponse{Outcome: chosen}, allow
 			}
 		}
 	}

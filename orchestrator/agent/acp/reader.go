@@ -15,7 +15,7 @@ type reader struct {
 	agent.Messages
 	kind    contract.Kind
 	session string
-	stop    string // why the turn ended
+	stop    string // the reason for the turn's end
 	failed  *event
 	denied  string // the first denied tool
 	spent   *agent.Spending
@@ -34,11 +34,25 @@ func (r *reader) readEvent(line []byte) error {
 		r.Set(e.Text)
 	case toolStarted:
 		r.Discard()
-		r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: e.Tool, Class: classOf(e.Tool), ID: e.ID, Text: agent.EventText(e.Text), Sum: e.Sum})
+		r.Emit(agent.Event{
+			Kind:  agent.ToolStarted,
+			Tool:  e.Tool,
+			Class: classOf(e.Tool),
+			ID:    e.ID,
+			Text:  agent.EventText(e.Text),
+			Sum:   e.Sum,
+		})
 	case toolEnded:
 		r.Discard()
-		ended := agent.Event{Kind: agent.ToolEnded, Tool: e.Tool, Class: classOf(e.Tool), ID: e.ID, Text: agent.EventText(e.Text),
-			Failed: e.Text != "", Sum: e.Sum}
+		ended := agent.Event{
+			Kind:   agent.ToolEnded,
+			Tool:   e.Tool,
+			Class:  classOf(e.Tool),
+			ID:     e.ID,
+			Text:   agent.EventText(e.Text),
+			Failed: e.Text != "",
+			Sum:    e.Sum,
+		}
 		r.Emit(ended.WithMissing(e.Text))
 	case writing:
 		r.Emit(agent.Event{Kind: agent.Writing})
@@ -58,7 +72,7 @@ func (r *reader) readEvent(line []byte) error {
 	return nil
 }
 
-// classOf is the class of a kind of tools. ACP has no kind for those of MCP servers.
+// classOf returns the class of a kind of tools. ACP has no kind for those of MCP servers.
 func classOf(kind string) agent.ToolClass {
 	switch acp.ToolKind(kind) {
 	case acp.ToolKindExecute:
@@ -128,7 +142,10 @@ func (r *reader) failure(exit proc.Exit) *contract.Failure {
 func (e *event) classify() error {
 	switch e.Fault {
 	case setup:
-		return &agent.ConfigError{Text: "acp: " + e.Text, Fix: "look at the command of the role, and start it at a terminal"}
+		return &agent.ConfigError{
+			Text: "acp: " + e.Text,
+			Fix:  "look at the command of the role, and start it at a terminal",
+		}
 	case login:
 		return &agent.ConfigError{Text: "acp: " + e.Text,
 			Fix: "log in to the agent at a terminal, or set its key and name it in env.pass"}

@@ -11,11 +11,11 @@ import (
 	"kanban-run/orchestrator/contract"
 )
 
-// New makes the adapter.
+// New returns the adapter.
 func New() agent.Adapter { return adapter{euid: os.Geteuid()} }
 
 type adapter struct {
-	euid int // of this process; -1 where users have no numbers
+	euid int // of this process; -1 if users have no numbers
 }
 
 func (adapter) Name() string { return "claude" }
@@ -30,22 +30,24 @@ func (adapter) Tool() agent.Tool {
 		Signals: agent.Signals{Session: true, Calls: true, Apart: true},
 		Install: "npm install -g @anthropic-ai/claude-code",
 		Tested:  "2.1.328",
-		Options: []string{"--print", "--input-format", "--output-format", "--verbose", "--include-partial-messages", "--model",
+		Options: []string{"--print", "--input-format", "--output-format", "--verbose",
+			"--include-partial-messages", "--model",
 			"--system-prompt", "--system-prompt-snapshot", "--append-system-prompt", "--json-schema",
 			"--resume", "--fork-session", "--no-session-persistence", "--max-budget-usd",
 			"--mcp-config", "--strict-mcp-config", "--tools", "--allowedTools", "--disallowedTools",
 			"--permission-mode", "--dangerously-skip-permissions"},
 		Help: []string{"--help"},
-		Keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_FOUNDRY_API_KEY", "ANTHROPIC_CUSTOM_HEADERS",
+		Keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_FOUNDRY_API_KEY",
+			"ANTHROPIC_CUSTOM_HEADERS",
 			"AWS_BEARER_TOKEN_BEDROCK", "CLAUDE_CODE_*"},
 		Env: map[string]string{
-			"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1", // else a result may come before the work is done
+			"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1", // else a result may precede the work
 			"DISABLE_AUTOUPDATER":                  "1", // else two attempts may run two versions
 		},
 	}
 }
 
-// Check refuses what claude would refuse at its start.
+// Check refuses an assignment that claude would refuse at its start.
 func (c adapter) Check(a agent.Assignment) error {
 	if _, err := c.Tool().Start(a); err != nil {
 		return err
@@ -86,8 +88,8 @@ func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	return inv, err
 }
 
-// start is the command line of a claude that reads messages from its standard input, with
-// options of the caller's own.
+// start returns the command line of a claude that reads messages from its standard input, with the
+// caller's own options.
 func (c adapter) start(a agent.Assignment, more func(*commandLine, contract.Kind)) (agent.Invocation, error) {
 	argv, err := c.Tool().Start(a)
 	if err != nil {
@@ -95,7 +97,8 @@ func (c adapter) start(a agent.Assignment, more func(*commandLine, contract.Kind
 	}
 	l := commandLine{argv: argv, scratch: a.Scratch}
 	// Without the parts of messages, a model that writes for minutes would look like a hung one.
-	l.add("--print", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--include-partial-messages")
+	l.add("--print", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
+		"--include-partial-messages")
 	l.add(grantFor(a).args()...)
 	l.option("--model", a.Model)
 	l.prompt(a)

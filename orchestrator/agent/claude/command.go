@@ -10,8 +10,8 @@ import (
 	"kanban-run/orchestrator/contract"
 )
 
-// maxArgument bounds a prompt on the command line, in bytes: Linux takes 128 KiB in one argument, and
-// every user of the machine can read them.
+// maxArgument bounds a prompt on the command line, in bytes: Linux takes 128 KiB in one argument,
+// and every user of the machine can read them.
 const maxArgument = 16 << 10
 
 // commandLine grows option by option and keeps the first error.
@@ -93,7 +93,7 @@ func (l *commandLine) limits(a agent.Assignment) {
 	}
 }
 
-// mcp leaves out the user's own servers where the role names its servers, or lists tools without a
+// mcp leaves out the user's own servers if the role names its servers, or lists tools without a
 // server's: --tools covers claude's own tools only.
 func (l *commandLine) mcp(a agent.Assignment) {
 	l.option("--mcp-config", a.MCP)

@@ -10,7 +10,7 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// line holds the fields that are read, of any line. Unknown types and keys are ignored: every
+// line holds the fields of any line that the reader uses. Unknown types and keys are ignored: every
 // version adds some.
 type line struct {
 	Type         string  `json:"type"`
@@ -83,7 +83,7 @@ type modelUsage struct {
 	CostUSD    price `json:"costUSD"`
 }
 
-// price is an amount in millionths of a US dollar; nil when it is no valid amount.
+// price is an amount in millionths of a US dollar; nil if it is invalid.
 type price struct{ micros *int64 }
 
 func (p *price) UnmarshalJSON(text []byte) error {
@@ -103,7 +103,7 @@ type result struct {
 	APIError       string                `json:"api_error"`
 	Usage          usage                 `json:"usage"`
 	CostUSD        price                 `json:"total_cost_usd"`
-	Turns          *int                  `json:"num_turns"` // of the model; 0 after a command such as /cost
+	Turns          *int                  `json:"num_turns"` // of the model; 0 after /cost
 	Since          map[string]modelUsage `json:"model_usage_since_last_result"`
 }
 
@@ -130,8 +130,8 @@ type rateLimit struct {
 	ResetsAt float64 `json:"resetsAt"` // seconds since 1970
 }
 
-// parse reads a line and leaves out values of an unexpected type. It refuses what is no object, and
-// invalid UTF-8, which reading would change.
+// parse parses a line and leaves out values of an unexpected type. It refuses a line that is no
+// object, and invalid UTF-8, which decoding would change.
 func parse(text []byte) (*line, error) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || text[0] != '{' {
@@ -147,7 +147,7 @@ func parse(text []byte) (*line, error) {
 	return l, nil
 }
 
-// blocks are the parts of a message, or of a tool's result.
+// blocks returns the parts of a message, or of a tool's result.
 func blocks(content json.RawMessage) []block {
 	var all []block
 	if len(content) == 0 || agent.Decode(content, &all) != nil {
@@ -162,7 +162,7 @@ func blocks(content json.RawMessage) []block {
 	return all
 }
 
-// wholeText is the text of a tool's result, as long as it tells what was not there.
+// wholeText returns the text of a tool's result, in which a missing tool or program is named.
 func wholeText(content json.RawMessage) string {
 	var all []string
 	for _, b := range blocks(content) {
@@ -171,7 +171,7 @@ func wholeText(content json.RawMessage) string {
 	return strings.Join(all, "\n")
 }
 
-// firstLine is the first line of a tool's result.
+// firstLine returns the first line of a tool's result.
 func firstLine(content json.RawMessage) string {
 	for _, b := range blocks(content) {
 		if line, _, _ := strings.Cut(strings.TrimSpace(b.Text), "\n"); line != "" {

@@ -8,7 +8,7 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// grant is what claude may do without asking. It may do nothing else: a run is unattended.
+// grant holds claude's permissions. The rest is denied without a question: a run is unattended.
 type grant struct {
 	mode    string   // of --permission-mode; "" skips permissions altogether
 	tools   []string // claude's own that exist; nil: all
@@ -39,7 +39,7 @@ func (g grant) args() []string {
 // with its own tools and with commands known to change nothing, and denies the rest; acceptEdits
 // also lets it change files there.
 //
-// A rule such as Bash(git log:*), or a server's tool, has a meaning only where the rest is denied.
+// A rule such as Bash(git log:*), or a server's tool, has a meaning only if the rest is denied.
 func grantFor(a agent.Assignment) grant {
 	a.Tools = rules(a.Tools)
 	g := grant{tools: ownTools(a.Tools), denied: rules(a.Denied)}
@@ -57,11 +57,11 @@ func grantFor(a agent.Assignment) grant {
 	return g
 }
 
-// servers are rules for all tools of the servers that the role names: it names them to be used.
+// servers returns rules for all tools of the servers that the role names: it names them to be used.
 func servers(a agent.Assignment) (all []string) {
 	named, err := a.Servers()
 	if err != nil {
-		return nil // which the check has said
+		return nil // reported by the check
 	}
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		all = append(all, "mcp__"+name)
@@ -69,7 +69,7 @@ func servers(a agent.Assignment) (all []string) {
 	return all
 }
 
-// rules splits Bash(git log:*, git show:*) in two, as claude wants them.
+// rules splits Bash(git log:*, git show:*) in two, as claude needs them.
 func rules(tools []string) []string {
 	if tools == nil {
 		return nil
@@ -115,10 +115,10 @@ func isRule(tool string) bool { return strings.Contains(tool, "(") || isServer(t
 
 var writers = []string{"Bash", "PowerShell", "Write", "Edit", "MultiEdit", "NotebookEdit"}
 
-// changesFiles tools are not allowed where the role may only read.
+// changesFiles reports whether a tool is denied to a role that may only read.
 func changesFiles(tool string) bool { return slices.Contains(writers, toolName(tool)) }
 
-// allowsAll entries would allow more than changing files of the work directory.
+// allowsAll reports whether an entry allows more than changing files of the work directory.
 func allowsAll(tool string) bool { return changesFiles(tool) && !isRule(tool) }
 
 func without(tools []string, unwanted func(string) bool) []string {

@@ -12,7 +12,7 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Bounds of what is kept of any stream.
+// The bounds of the kept parts of a stream.
 const (
 	maxDenials = 8
 	maxTools   = 256
@@ -25,23 +25,23 @@ type reader struct {
 	kind     contract.Kind
 	host     agent.Host
 	session  string
-	lost     bool   // standard error says that the session to resume is unknown
+	lost     bool   // standard error names the session to resume as unknown
 	text     string // the agent's last message
 	fault    string // kind of error, if the last message was one
-	waiting  string // why claude tries again, since the last answer
+	waiting  string // the reason for claude's retry, since the last answer
 	refusals int    // of the key or the login
 	warnings agent.Warnings
-	broken   int       // lines that could not be read
+	broken   int       // unreadable lines
 	resets   time.Time // end of a limit
 	tools    map[string]string
 	denials  []denied
 	last     *result // nil before the first
-	told     bool    // the turn behind it answers a message, and is not about the reply any more
+	told     bool    // the turn after it answers a message, and no longer produces the reply
 	subtype  string  // of last
 	spent    account
 }
 
-// showCursor is what claude prints to a terminal at its end.
+// showCursor is printed by claude to a terminal at its end.
 var showCursor = []byte("\x1b[?25h")
 
 // maxEvent bounds the events that are parsed, in bytes, but for results: parsing takes several
@@ -50,7 +50,7 @@ const maxEvent = 2 << 20
 
 var resultType = []byte(`"type":"result"`)
 
-// denied is a tool call that claude was not allowed.
+// denied is a tool call that claude was denied.
 type denied struct{ id, tool, about string }
 
 func newReader(c contract.Kind, h agent.Host) *reader {
@@ -72,7 +72,7 @@ func (r *reader) giveUp(err error) {
 	}
 }
 
-// resultEvent describes the last result, in claude's words when it failed.
+// resultEvent returns the event of the last result, in claude's words if it failed.
 func (r *reader) resultEvent() agent.Event {
 	e := agent.Event{Kind: agent.Result, Text: r.subtype, Failed: r.last.IsError}
 	e.Local = !e.Failed && r.last.Turns != nil && *r.last.Turns == 0 && r.last.Usage == usage{}
@@ -82,7 +82,7 @@ func (r *reader) resultEvent() agent.Event {
 	return e
 }
 
-// readLine reads a line and goes on behind one that cannot be read. Source: seed 003, "解析错误处理".
+// readLine reads a line and skips an unreadable one. Source: seed 003, "解析错误处理".
 func (r *reader) readLine(text []byte) {
 	if text = bytes.TrimSuffix(text, showCursor); len(text) == 0 {
 		return
@@ -123,7 +123,7 @@ func (r *reader) readLine(text []byte) {
 
 func (r *reader) warn(text string) { r.warnings.Warn(r.emit, text) }
 
-// skip warns of a line that is not read.
+// skip warns of an unreadable line.
 func (r *reader) skip(text string) {
 	r.warn(text)
 	r.emit(agent.Event{Kind: agent.Unread})
@@ -155,7 +155,14 @@ func (r *reader) onAssistant(l *line) {
 			if len(r.tools) < maxTools {
 				r.tools[id] = name
 			}
-			r.emit(agent.Event{Kind: agent.ToolStarted, Tool: name, Class: classOf(name), ID: id, Text: agent.ToolSubject(b.Input), Sum: agent.Sum(b.Input)})
+			r.emit(agent.Event{
+				Kind:  agent.ToolStarted,
+				Tool:  name,
+				Class: classOf(name),
+				ID:    id,
+				Text:  agent.ToolSubject(b.Input),
+				Sum:   agent.Sum(b.Input),
+			})
 		}
 	}
 }
@@ -167,7 +174,14 @@ func (r *reader) onUser(l *line) {
 			continue
 		}
 		id := agent.Clip(b.ToolUseID, maxName)
-		e := agent.Event{Kind: agent.ToolEnded, Tool: r.tools[id], Class: classOf(r.tools[id]), ID: id, Failed: b.IsError, Sum: agent.Sum(b.Content)}
+		e := agent.Event{
+			Kind:   agent.ToolEnded,
+			Tool:   r.tools[id],
+			Class:  classOf(r.tools[id]),
+			ID:     id,
+			Failed: b.IsError,
+			Sum:    agent.Sum(b.Content),
+		}
 		if e.Failed {
 			e.Text = firstLine(b.Content)
 			e = e.WithMissing(wholeText(b.Content))
@@ -177,7 +191,7 @@ func (r *reader) onUser(l *line) {
 	}
 }
 
-// onStream reports that the model writes. What it writes follows as a whole.
+// onStream reports that the model writes. The text follows as a whole.
 func (r *reader) onStream(l *line) {
 	switch l.Stream.Type {
 	case "content_block_start":
@@ -193,7 +207,8 @@ func (r *reader) onStream(l *line) {
 	}
 }
 
-// classOf is the class of a tool of claude's. The tools of an MCP server have its name.
+// classOf returns the class of a tool of claude's. The names of an MCP server's tools begin with
+// it.
 func classOf(tool string) agent.ToolClass {
 	switch tool {
 	case "Bash", "BashOutput":
@@ -251,7 +266,11 @@ func (r *reader) onRetry(l *line) {
 		r.waiting = fmt.Sprintf("%d %s", l.ErrorStatus, agent.Clip(l.Error, maxName))
 	}
 	delay := time.Duration(min(max(l.DelayMillis, 0), 1e12)) * time.Millisecond
-	r.emit(agent.Event{Kind: agent.Retry, Text: fmt.Sprintf("%s, again in %v (%d of %d)", r.waiting, delay.Round(time.Millisecond), l.Attempt, l.MaxRetries)})
+	r.emit(agent.Event{
+		Kind: agent.Retry,
+		Text: fmt.Sprintf("%s, again in %v (%d of %d)", r.waiting, delay.Round(time.Millisecond), l.Attempt,
+			l.MaxRetries),
+	})
 	switch l.ErrorStatus {
 	case unauthorized, forbidden:
 		// Claude answers the first refusal with a renewed login or its helper's next key. The
@@ -261,7 +280,8 @@ func (r *reader) onRetry(l *line) {
 		}
 	case tooManyRequests:
 		if delay > patience {
-			r.giveUp(r.limitError("the API wants to be left alone ("+r.waiting+")", time.Now().Add(delay).Round(time.Second)))
+			r.giveUp(r.limitError("the API wants to be left alone ("+r.waiting+")",
+				time.Now().Add(delay).Round(time.Second)))
 		}
 	}
 }
@@ -279,7 +299,11 @@ func (r *reader) result(l *line) {
 		r.subtype = agent.Clip(l.Subtype, maxName)
 	}
 	for _, d := range l.Denials {
-		now := denied{id: agent.Clip(d.ID, maxName), tool: agent.Clip(d.Tool, maxName), about: agent.ToolSubject(d.Input)}
+		now := denied{
+			id:    agent.Clip(d.ID, maxName),
+			tool:  agent.Clip(d.Tool, maxName),
+			about: agent.ToolSubject(d.Input),
+		}
 		if len(r.denials) < maxDenials && !slices.Contains(r.denials, now) {
 			r.denials = append(r.denials, now)
 		}
@@ -293,7 +317,7 @@ func (r *reader) result(l *line) {
 	r.emit(r.resultEvent())
 }
 
-// onLifecycle follows a message. One that claude took behind the result has a turn of its own.
+// onLifecycle follows a message. A message that claude took after the result has a turn of its own.
 func (r *reader) onLifecycle(l *line) {
 	e := agent.Event{Kind: agent.Echo, ID: agent.Clip(l.Command, maxName)}
 	switch sent := r.host.Told == nil || r.host.Told(e.ID); {
@@ -307,9 +331,13 @@ func (r *reader) onLifecycle(l *line) {
 	r.emit(e)
 }
 
-// onResponse reports the answer to a question. Other requests have none.
+// onResponse reports the answer to a question. Other requests have no answer.
 func (r *reader) onResponse(answer response) {
-	e := agent.Event{Kind: agent.Answered, ID: agent.Clip(answer.ID, maxName), Text: agent.Clip(answer.Answer.Text, maxText)}
+	e := agent.Event{
+		Kind: agent.Answered,
+		ID:   agent.Clip(answer.ID, maxName),
+		Text: agent.Clip(answer.Answer.Text, maxText),
+	}
 	switch {
 	case r.host.Told != nil && !r.host.Told(e.ID):
 		e.Kind, e.Text = agent.Echo, ""
@@ -321,7 +349,7 @@ func (r *reader) onResponse(answer response) {
 	r.emit(e)
 }
 
-// End makes the report; see report.go.
+// End returns the report; see report.go.
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	report := agent.Report{Session: r.session, Spent: r.spent.total()}

@@ -34,7 +34,9 @@ func (r *reader) outcome(exit proc.Exit) (reply string, failure *contract.Failur
 	case !succeeded(exit):
 		failure = contract.Failed("%s", exit)
 	case len(r.denials) > 0 && r.kind != contract.Review: // a supervisor gives its verdict without
-		failure = contract.Failed("permission denied: %s; %s, or permission: full, or take the tool away from the role", r.listDenials(), remedyFor(r.denials[0].tool))
+		failure = contract.Failed(
+			"permission denied: %s; %s, or permission: full, or take the tool away from the role",
+			r.listDenials(), remedyFor(r.denials[0].tool))
 	case len(r.last.Structured) > 0 && string(r.last.Structured) != "null":
 		reply = string(r.last.Structured)
 	}
@@ -52,7 +54,7 @@ func (r *reader) replyText() string {
 
 func succeeded(e proc.Exit) bool { return e.Code == 0 && e.Signal == "" && !e.TimedOut }
 
-// describeEnd says why there is no result.
+// describeEnd returns the reason why there is no result.
 func (r *reader) describeEnd(exit proc.Exit) *contract.Failure {
 	reason := exit.String()
 	if succeeded(exit) {
@@ -70,7 +72,7 @@ func (r *reader) describeEnd(exit proc.Exit) *contract.Failure {
 	return &contract.Failure{Reason: reason, Lost: r.lost && exit.Code == 1}
 }
 
-// remedyFor is what would let the agent use a denied tool, and little else.
+// remedyFor returns the permission that would allow a denied tool, and little else.
 func remedyFor(tool string) string {
 	switch {
 	case isServer(tool):
@@ -80,7 +82,8 @@ func remedyFor(tool string) string {
 	case slices.Contains([]string{"Read", "Glob", "Grep", "LS"}, tool):
 		return "give the role args: [--add-dir, FOLDER] for a folder outside of the work directory"
 	case changesFiles(tool):
-		return "give the role permission: edit, and args: [--add-dir, FOLDER] for a folder outside of the work directory"
+		return "give the role permission: edit, and args: [--add-dir, FOLDER] for a folder outside of the " +
+			"work directory"
 	default:
 		return "name it in tools of the role"
 	}
@@ -98,7 +101,7 @@ func (r *reader) listDenials() string {
 	return strings.Join(all, ", ")
 }
 
-// classify tells a mistake of the set-up and a limit from a failure that may pass.
+// classify distinguishes a mistake of the set-up and a limit from a failure that may pass.
 func (r *reader) classify() (*contract.Failure, error) {
 	words, status := r.describeError(), r.last.APIErrorStatus
 	switch {
@@ -128,10 +131,10 @@ func (r *reader) lostSession() bool {
 	return r.subtype == "error_during_execution" && strings.Contains(strings.Join(r.last.Errors, "\n"), unknownSession)
 }
 
-// ReadStderr looks for an unknown session, in case there is no result to say so.
+// ReadStderr looks for an unknown session, in case no result reports it.
 func (r *reader) ReadStderr(tail string) { r.lost = strings.Contains(tail, unknownSession) }
 
-// describeError returns claude's own words behind the meaning of its subtype.
+// describeError returns claude's own words after the meaning of its subtype.
 func (r *reader) describeError() string {
 	said := r.last.Result
 	if said == "" {

@@ -47,7 +47,7 @@ func choosesSession(args []string) int {
 			return 1
 		}
 		return 2
-	case strings.HasPrefix(option, "-r"): // -rVALUE; claude has no other option with one dash and this letter
+	case strings.HasPrefix(option, "-r"): // -rVALUE; no other short option of claude's begins so
 		return 1
 	}
 	return 0

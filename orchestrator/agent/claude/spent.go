@@ -8,16 +8,16 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// maxIDs bounds the messages that are told apart: claude repeats one for each of its parts, between
-// those of sub-agents.
+// maxIDs bounds the distinct messages: claude repeats one for each of its parts, between those of
+// sub-agents.
 const maxIDs = 64
 
-// account sums up the cost of a run. Claude's own sums are those of the session and its parent;
-// account takes from each result the part since the last one. Versions without that, such as
-// 2.1.197, count by process.
+// account sums up the cost of a run. Claude's own sums include the session and its parent; account
+// takes from each result the part since the last one. Versions without that, such as 2.1.197, count
+// by process.
 type account struct {
 	results  agent.Spending
-	messages agent.Spending // counts when no result comes
+	messages agent.Spending // counts without a result
 	ids      []string
 	reported bool
 	unpriced bool // a model has no price
@@ -64,7 +64,7 @@ func (a *account) result(r *result) {
 	a.results.Partial = a.unpriced && a.results.Cost != nil
 }
 
-// total is nil where nothing is known.
+// total returns the spending; nil if it is unknown.
 func (a *account) total() *agent.Spending {
 	switch {
 	case a.reported:

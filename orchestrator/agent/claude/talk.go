@@ -14,7 +14,7 @@ func (c adapter) Talk(a agent.Assignment) (agent.Invocation, error) {
 	return c.start(a, func(*commandLine, contract.Kind) {})
 }
 
-// user is a line for claude's input: a message. With an ID claude says what becomes of it.
+// user is a line for claude's input: a message. With an ID claude reports its delivery.
 type user struct {
 	Type    string  `json:"type"`
 	Message content `json:"message"`
@@ -35,7 +35,7 @@ type part struct {
 func (c adapter) Message(text string) []byte { return c.Tell("", text) }
 
 // Tell returns a line for claude's input. Claude passes it on within the turn, at the end of the
-// open call; a message that comes while the last text is being written is a turn of its own.
+// open call; a message that arrives while the last text is being written is a turn of its own.
 func (adapter) Tell(id, text string) []byte {
 	return encode(user{"user", content{"user", []part{{"text", text}}}, id})
 }
@@ -59,8 +59,8 @@ func (r request) line(id string) []byte { return encode(control{"control_request
 // Interrupt returns a line for claude's input. The current turn ends with a result.
 func (adapter) Interrupt() []byte { return request{Subtype: "interrupt"}.line("interrupt") }
 
-// Ask returns a line for claude's input. Claude asks the model in every state, also in a
-// call, and keeps nothing of it.
+// Ask returns a line for claude's input. Claude asks the model in every state, even in a call, and
+// keeps no trace of it.
 func (adapter) Ask(id, question string) []byte {
 	return request{Subtype: "side_question", Question: question}.line(id)
 }

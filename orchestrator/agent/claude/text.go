@@ -1,6 +1,6 @@
 package claude
 
-// Bounds of what is kept and reported, in bytes.
+// The bounds of kept and reported texts, in bytes.
 const (
 	maxText = 16 << 10
 	maxName = 256 // of a tool, a call, a session

@@ -12,7 +12,7 @@ import (
 	"kanban-run/orchestrator/contract"
 )
 
-// New makes the adapter.
+// New returns the adapter.
 func New() agent.Adapter { return adapter{patience: time.Minute} }
 
 type adapter struct {
@@ -92,7 +92,7 @@ func tool() agent.Tool {
 	}
 }
 
-// sandboxMode translates a permission. codex exec never asks: what the sandbox refuses is refused.
+// sandboxMode translates a permission. codex exec never asks: the sandbox's refusal is final.
 func sandboxMode(p agent.Permission) (string, error) {
 	switch p {
 	case agent.ReadOnly:
@@ -138,7 +138,7 @@ func promptOf(a agent.Assignment) (option []string, stdin []byte, err error) {
 	return option, stdin, nil
 }
 
-// schemaFile passes the schema of the reply. Without a scratch folder only the prompt says it.
+// schemaFile passes the schema of the reply. Without a scratch folder only the prompt has it.
 func schemaFile(a agent.Assignment) (files []agent.File, option []string, err error) {
 	if a.Contract.Schema() == "" || a.Scratch == "" {
 		return nil, nil, nil

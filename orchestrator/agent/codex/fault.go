@@ -53,14 +53,16 @@ func isLimit(text string) bool {
 }
 
 const (
-	loginFix = "run `codex login`, or set the key of the provider that codex is set to (OPENAI_API_KEY or CODEX_API_KEY)"
-	keyFix   = "set it; where a provider has a variable of its own (env_key in codex's config.toml), " +
+	loginFix = "run `codex login`, or set the key of the provider that codex is set to (OPENAI_API_KEY or " +
+		"CODEX_API_KEY)"
+	keyFix = "set it; where a provider has a variable of its own (env_key in codex's config.toml), " +
 		"name it in env.pass too: agents get no other secrets"
 	moneyFix = "look at the account's billing page at the provider"
-	modelFix = "give another model with `model` in the role, or in codex's config.toml, and look at the address of its provider"
+	modelFix = "give another model with `model` in the role, or in codex's config.toml, and look at the " +
+		"address of its provider"
 )
 
-// remedyFor returns the remedy for a wrong setting; "" where it may be the provider's fault.
+// remedyFor returns the remedy for a wrong setting; "" if it may be the provider's fault.
 func remedyFor(text string) string {
 	switch {
 	case strings.Contains(text, "Missing environment variable"):
@@ -91,7 +93,8 @@ func containsAny(text string, parts ...string) bool {
 
 // resetTime matches the end of a limit in local time: 7:55 PM today, or Nov 24th, 2026 7:55 PM.
 var resetTime = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`try again at (?:([A-Z][a-z]{2}) (\d{1,2})(?:st|nd|rd|th)?, (\d{4}),? )?(\d{1,2}:\d{2}) ?([AP]M)`)
+	return regexp.MustCompile(`try again at (?:([A-Z][a-z]{2}) (\d{1,2})(?:st|nd|rd|th)?, (\d{4}),? )?` +
+		`(\d{1,2}:\d{2}) ?([AP]M)`)
 })
 
 // parseReset returns the time that the text names, else zero. A time without a date is the next

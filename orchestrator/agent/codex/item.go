@@ -32,7 +32,7 @@ type item struct {
 	} `json:"changes"`
 }
 
-// tool returns the name of the item's tool and its task; "" for none.
+// tool returns the name of the item's tool and the subject of its call; "" without a tool.
 func (i item) tool() (name, what string) {
 	switch i.Type {
 	case "command_execution":
@@ -51,13 +51,14 @@ func (i item) tool() (name, what string) {
 	}
 }
 
-// plainCommand is a command without the shell that codex runs it in: bash -lc 'make test'.
+// plainCommand returns a command without the shell in which codex runs it: bash -lc 'make test'.
 func plainCommand(command string) string {
 	shell, script, found := strings.Cut(command, " -lc ")
 	if !found || strings.ContainsAny(shell, " \t") {
 		return command
 	}
-	if n := len(script); n >= 2 && (script[0] == '\'' || script[0] == '"') && script[n-1] == script[0] && !strings.ContainsRune(script[1:n-1], rune(script[0])) {
+	if n := len(script); n >= 2 && (script[0] == '\'' || script[0] == '"') && script[n-1] == script[0] &&
+		!strings.ContainsRune(script[1:n-1], rune(script[0])) {
 		return script[1 : n-1]
 	}
 	return script
@@ -71,7 +72,7 @@ func (i item) paths() string {
 	return strings.Join(all, ", ")
 }
 
-// class is the class of the item's tool.
+// class returns the class of the item's tool.
 func (i item) class() agent.ToolClass {
 	switch i.Type {
 	case "command_execution":
@@ -96,7 +97,7 @@ func (i item) resultSum() uint32 {
 	return agent.Sum([]byte(i.outcome() + "\n" + i.Output + "\n" + string(i.Result)))
 }
 
-// outcome is why a call failed; "" for one that did not.
+// outcome returns the reason for a call's failure; "" if it succeeded.
 func (i item) outcome() string {
 	switch {
 	case i.Status == "completed":

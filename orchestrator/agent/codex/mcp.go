@@ -35,18 +35,23 @@ func serverOptions(a agent.Assignment) (options []string, err error) {
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		var s server
 		err := json.Unmarshal(servers[name], &s)
-		if err != nil || len(s.Env)+len(s.Headers) > 0 || !serverName().MatchString(name) || (s.Command == "") == (s.URL == "") {
-			return nil, &agent.ConfigError{Text: fmt.Sprintf("codex cannot be given the MCP server %q of mcp_config", name),
-				Fix: "it needs a plain name and a command or a url, and neither env nor headers, which everybody could " +
-					"read on its command line: set those in codex's own config.toml"}
+		if err != nil || len(s.Env)+len(s.Headers) > 0 || !serverName().MatchString(name) ||
+			(s.Command == "") == (s.URL == "") {
+			return nil, &agent.ConfigError{
+				Text: fmt.Sprintf("codex cannot be given the MCP server %q of mcp_config", name),
+				Fix: "it needs a plain name and a command or a url, and neither env nor headers, which everybody " +
+					"could read on its command line: set those in codex's own config.toml",
+			}
 		}
 		key := "mcp_servers." + name + "."
 		options = append(options, s.options(key)...)
-		if a.Permission != agent.ReadOnly { // codex would ask a person before each call, and refuses it where there is none
+		if a.Permission != agent.ReadOnly {
+			// codex would ask a person before each call, and refuses an unattended one
 			options = append(options, "-c", key+`default_tools_approval_mode="approve"`)
 		}
 		if a.MCPTimeout > 0 { // codex ends such a call alone, and the turn goes on
-			options = append(options, "-c", fmt.Sprintf("%stool_timeout_sec=%d", key, int(math.Ceil(a.MCPTimeout.Seconds()))))
+			seconds := int(math.Ceil(a.MCPTimeout.Seconds()))
+			options = append(options, "-c", fmt.Sprintf("%stool_timeout_sec=%d", key, seconds))
 		}
 	}
 	return options, nil
@@ -60,5 +65,6 @@ func (s server) options(key string) []string {
 	for i, a := range s.Args {
 		args[i] = tomlString(a)
 	}
-	return []string{"-c", key + "command=" + tomlString(s.Command), "-c", key + "args=[" + strings.Join(args, ",") + "]"}
+	return []string{"-c", key + "command=" + tomlString(s.Command),
+		"-c", key + "args=[" + strings.Join(args, ",") + "]"}
 }

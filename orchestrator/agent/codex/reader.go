@@ -37,7 +37,7 @@ type event struct {
 	} `json:"error"`
 }
 
-// usage is the sum of the thread so far, and of those that it was forked from.
+// usage sums up the thread so far, and those that it was forked from.
 type usage struct {
 	Input  int64 `json:"input_tokens"`
 	Cached int64 `json:"cached_input_tokens"`
@@ -81,7 +81,14 @@ func (r *reader) readEvent(line []byte) error {
 
 func (r *reader) startItem(i item) {
 	if name, what := i.tool(); name != "" {
-		r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: name, Class: i.class(), ID: i.ID, Text: agent.EventText(what), Sum: i.inputSum()})
+		r.Emit(agent.Event{
+			Kind:  agent.ToolStarted,
+			Tool:  name,
+			Class: i.class(),
+			ID:    i.ID,
+			Text:  agent.EventText(what),
+			Sum:   i.inputSum(),
+		})
 	}
 }
 
@@ -90,16 +97,25 @@ func (r *reader) endItem(i item) {
 	switch {
 	case name != "":
 		if strings.Contains(i.Error.Message, "requires approval") {
-			r.denials.Warn(r.Emit, agent.EventText(fmt.Sprintf("permission denied: %s %s (only servers that mcp_config of the role names are approved, and none with permission: read-only)", name, i.Tool)))
+			r.denials.Warn(r.Emit, agent.EventText(fmt.Sprintf("permission denied: %s %s (only servers that "+
+				"mcp_config of the role names are approved, and none with permission: read-only)", name, i.Tool)))
 		}
-		ended := agent.Event{Kind: agent.ToolEnded, Tool: name, Class: i.class(), ID: i.ID, Text: i.outcome(), Failed: i.Status != "completed", Sum: i.resultSum()}
+		ended := agent.Event{
+			Kind:   agent.ToolEnded,
+			Tool:   name,
+			Class:  i.class(),
+			ID:     i.ID,
+			Text:   i.outcome(),
+			Failed: i.Status != "completed",
+			Sum:    i.resultSum(),
+		}
 		r.Emit(ended.WithMissing(ended.Text + "\n" + i.Output))
 	case i.Type == "agent_message":
 		r.Set(i.Text)
 	case i.Type == "reasoning":
 		r.Emit(agent.Event{Kind: agent.Writing})
 	case i.Type == "error":
-		// No fault of the turn: an unknown model's name is said in this way.
+		// No fault of the turn: codex also reports an unknown model in this way.
 		r.Emit(agent.Event{Kind: agent.Text, Text: agent.EventText("warning: " + i.Message)})
 	}
 }

@@ -27,11 +27,12 @@ func strictSchema(c contract.Kind) ([]byte, error) {
 }
 
 func tighten(s map[string]any) {
-	for _, bound := range []string{"minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "pattern", "format", "default", "minimum", "maximum"} {
+	for _, bound := range []string{"minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "pattern",
+		"format", "default", "minimum", "maximum"} {
 		delete(s, bound)
 	}
 	if _, typed := s["type"]; s["enum"] != nil && !typed {
-		s["type"] = "string" // all of ours are
+		s["type"] = "string" // all of ours are strings
 	}
 	if items, ok := s["items"].(map[string]any); ok {
 		tighten(items)

@@ -31,7 +31,7 @@ const (
 	setupFix = "start gemini once at a terminal: it says there what is wrong with its settings"
 )
 
-// gemini's exit statuses. That of an API's fault is the HTTP status modulo 256.
+// gemini's exit statuses. For a fault of the API it is the HTTP status modulo 256.
 const (
 	exitNoLogin  = 41
 	exitSettings = 52
@@ -53,7 +53,8 @@ func classify(text string, code int, now time.Time) error {
 	case code == exit429 || strings.HasPrefix(text, "429 ") || strings.Contains(text, "exhausted your"):
 		return &agent.LaterError{Text: say("429"), Reset: parseReset(text, now)}
 	case code == exit401 || code == exit403,
-		strings.HasPrefix(text, "401 ") || strings.HasPrefix(text, "403 ") || strings.Contains(text, "API key not valid"):
+		strings.HasPrefix(text, "401 ") || strings.HasPrefix(text, "403 ") ||
+			strings.Contains(text, "API key not valid"):
 		return &agent.ConfigError{Text: say("the key is refused"), Fix: loginFix}
 	case code == exitNoLogin:
 		return &agent.ConfigError{Text: say("it is not logged in, or its settings do not say how"), Fix: loginFix}

@@ -9,7 +9,7 @@ import (
 	"kanban-run/orchestrator/contract"
 )
 
-// New makes the adapter.
+// New returns the adapter.
 func New() agent.Adapter { return adapter{} }
 
 type adapter struct{}
@@ -28,8 +28,8 @@ func (adapter) Check(a agent.Assignment) error {
 	return err
 }
 
-// Invoke puts the role before the input: gemini's system prompt option would replace its own, with
-// all that it says of its tools.
+// Invoke puts the role before the input: gemini's system prompt option would replace its own
+// prompt, with its description of the tools.
 func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	argv, err := tool().Start(a)
 	if err != nil {
@@ -70,7 +70,8 @@ func tool() agent.Tool {
 	}
 }
 
-// approvalMode translates a permission. What gemini would ask a person, it refuses.
+// approvalMode translates a permission. gemini refuses an action that would need a person's
+// consent.
 func approvalMode(p agent.Permission) (string, error) {
 	switch p {
 	case agent.ReadOnly:

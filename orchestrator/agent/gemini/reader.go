@@ -43,7 +43,7 @@ type event struct {
 	Stats   *stats `json:"stats"`
 }
 
-// stats are of this run only.
+// stats holds the tokens of this run only.
 type stats struct {
 	Input  int64 `json:"input_tokens"`
 	Cached int64 `json:"cached"`
@@ -69,7 +69,8 @@ func (r *reader) readEvent(line []byte) error {
 	case "tool_result":
 		r.endTool(e)
 	case "error":
-		r.Emit(agent.Event{Kind: agent.Text, Text: agent.EventText("warning: " + e.Message)}) // a fatal one is in the result
+		// a fatal one is in the result
+		r.Emit(agent.Event{Kind: agent.Text, Text: agent.EventText("warning: " + e.Message)})
 	case "result":
 		r.readResult(e)
 	}
@@ -100,12 +101,19 @@ func (r *reader) endTool(e event) {
 	if e.Error.Type == "policy_violation" && r.denied == "" {
 		r.denied = name + " (" + text + ")"
 	}
-	ended := agent.Event{Kind: agent.ToolEnded, Tool: name, Class: classOf(name), ID: e.ToolID, Text: text, Failed: e.Status != "success",
-		Sum: agent.Sum([]byte(text + "\n" + e.Output))}
+	ended := agent.Event{
+		Kind:   agent.ToolEnded,
+		Tool:   name,
+		Class:  classOf(name),
+		ID:     e.ToolID,
+		Text:   text,
+		Failed: e.Status != "success",
+		Sum:    agent.Sum([]byte(text + "\n" + e.Output)),
+	}
 	r.Emit(ended.WithMissing(text + "\n" + e.Output))
 }
 
-// classOf is the class of a tool of gemini's; those of MCP servers begin with mcp_.
+// classOf returns the class of a tool of gemini's; those of MCP servers begin with mcp_.
 func classOf(tool string) agent.ToolClass {
 	switch tool {
 	case "run_shell_command":
@@ -128,7 +136,11 @@ func (r *reader) readResult(e event) {
 		r.spent = &agent.Spending{Input: s.Input, Cached: s.Cached, Output: s.Output}
 		r.Emit(agent.Event{Kind: agent.Usage, Text: fmt.Sprintf("%d tokens read, %d written", s.Input, s.Output)})
 	}
-	r.Emit(agent.Event{Kind: agent.Result, Text: agent.EventText(e.Status + " " + r.failed), Failed: e.Status != "success"})
+	r.Emit(agent.Event{
+		Kind:   agent.Result,
+		Text:   agent.EventText(e.Status + " " + r.failed),
+		Failed: e.Status != "success",
+	})
 }
 
 // End trusts neither the exit status, 0 after a cut stream or a signal, nor the result alone.

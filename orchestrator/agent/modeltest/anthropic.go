@@ -72,7 +72,11 @@ func writeAnthropic(w *wire, q *Request, a answer) {
 	w.writeEvent("content_block_delta", object{"type": "content_block_delta", "index": 0, "delta": delta})
 	w.cutHere()
 	w.writeEvent("content_block_stop", object{"type": "content_block_stop", "index": 0})
-	w.writeEvent("message_delta", object{"type": "message_delta", "usage": usage, "delta": object{"stop_reason": reason, "stop_sequence": nil}})
+	w.writeEvent("message_delta", object{
+		"type":  "message_delta",
+		"usage": usage,
+		"delta": object{"stop_reason": reason, "stop_sequence": nil},
+	})
 	w.writeEvent("message_stop", object{"type": "message_stop"})
 }
 

@@ -47,11 +47,20 @@ func readChat(q *Request, body []byte) error {
 }
 
 func writeChat(w *wire, q *Request, a answer) {
-	usage := object{"prompt_tokens": a.usage.Input, "completion_tokens": a.usage.Output, "total_tokens": a.usage.Input + a.usage.Output,
-		"prompt_tokens_details": object{"cached_tokens": a.usage.Cached}}
+	usage := object{
+		"prompt_tokens":         a.usage.Input,
+		"completion_tokens":     a.usage.Output,
+		"total_tokens":          a.usage.Input + a.usage.Output,
+		"prompt_tokens_details": object{"cached_tokens": a.usage.Cached},
+	}
 	delta, reason := object{"role": "assistant", "content": a.text}, "stop"
 	if a.tool != "" {
-		call := object{"index": 0, "id": id("call"), "type": "function", "function": object{"name": a.tool, "arguments": string(a.input)}}
+		call := object{
+			"index":    0,
+			"id":       id("call"),
+			"type":     "function",
+			"function": object{"name": a.tool, "arguments": string(a.input)},
+		}
 		delta, reason = object{"role": "assistant", "content": nil, "tool_calls": []any{call}}, "tool_calls"
 	}
 	name := id("chatcmpl")
@@ -61,9 +70,19 @@ func writeChat(w *wire, q *Request, a answer) {
 		return
 	}
 	chunk := func(choices ...any) object {
-		return object{"id": name, "object": "chat.completion.chunk", "created": 1, "model": q.Model, "choices": append([]any{}, choices...)}
+		return object{
+			"id":      name,
+			"object":  "chat.completion.chunk",
+			"created": 1,
+			"model":   q.Model,
+			"choices": append([]any{}, choices...),
+		}
 	}
-	w.writeEvent("", chunk(object{"index": 0, "delta": object{"role": "assistant", "content": ""}, "finish_reason": nil}))
+	w.writeEvent("", chunk(object{
+		"index":         0,
+		"delta":         object{"role": "assistant", "content": ""},
+		"finish_reason": nil,
+	}))
 	w.writeEvent("", chunk(object{"index": 0, "delta": delta, "finish_reason": nil}))
 	w.cutHere()
 	w.writeEvent("", chunk(object{"index": 0, "delta": object{}, "finish_reason": reason}))

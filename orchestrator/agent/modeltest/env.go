@@ -39,7 +39,8 @@ func (s *Server) claude() []string {
 	return []string{
 		"ANTHROPIC_BASE_URL=" + s.URL, "ANTHROPIC_API_KEY=sk-ant-dummy", "CLAUDE_CODE_MAX_RETRIES=1",
 		"IS_SANDBOX=1", // else it does not skip permissions for root
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1",
+		"DISABLE_ERROR_REPORTING=1",
 		"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", // else several results may come
 	}
 }
@@ -47,7 +48,9 @@ func (s *Server) claude() []string {
 // Subscribed replaces the key in claude's environment by a login: only then claude says when a
 // spent allowance is renewed.
 func Subscribed(env []string) []string {
-	env = slices.DeleteFunc(slices.Clone(env), func(e string) bool { return strings.HasPrefix(e, "ANTHROPIC_API_KEY=") })
+	env = slices.DeleteFunc(slices.Clone(env), func(e string) bool {
+		return strings.HasPrefix(e, "ANTHROPIC_API_KEY=")
+	})
 	return append(env, "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-dummy")
 }
 
@@ -87,6 +90,7 @@ func (s *Server) opencode(t testing.TB, home string) []string {
 		"options": {"baseURL": "%s/v1", "apiKey": "sk-dummy"},
 		"models": {"fake-model": {"name": "fake", "limit": {"context": 200000, "output": 8192}}}}}
 }`, s.URL))
-	return []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+	return []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1",
+		"OPENCODE_DISABLE_LSP_DOWNLOAD=1",
 		"OPENCODE_DISABLE_DEFAULT_PLUGINS=1"}
 }

@@ -54,7 +54,7 @@ func Find(t testing.TB, name string) string {
 	return ""
 }
 
-// cacheFolder is where .ci/agents/install installs.
+// cacheFolder returns the folder into which .ci/agents/install installs.
 func cacheFolder() string {
 	if dir := os.Getenv("KANBAN_TEST_AGENTS"); dir != "" {
 		return dir

@@ -97,23 +97,48 @@ func (item responsesItem) message() Message {
 
 func writeResponses(w *wire, q *Request, a answer) {
 	item, blank := responsesAnswer(a)
-	response := object{"id": id("resp"), "object": "response", "status": "in_progress", "model": q.Model, "output": []any{}}
-	done := object{"id": response["id"], "object": "response", "status": "completed", "model": q.Model, "output": []any{item},
+	response := object{
+		"id":     id("resp"),
+		"object": "response",
+		"status": "in_progress",
+		"model":  q.Model,
+		"output": []any{},
+	}
+	done := object{
+		"id":     response["id"],
+		"object": "response",
+		"status": "completed",
+		"model":  q.Model,
+		"output": []any{item},
 		"usage": object{"input_tokens": a.usage.Input, "input_tokens_details": object{"cached_tokens": a.usage.Cached},
 			"output_tokens": a.usage.Output, "output_tokens_details": object{"reasoning_tokens": 0},
-			"total_tokens": a.usage.Input + a.usage.Output}}
+			"total_tokens": a.usage.Input + a.usage.Output},
+	}
 	if !q.Streaming {
 		w.writeWhole(done)
 		return
 	}
 	w.writeEvent("response.created", object{"type": "response.created", "response": response})
-	w.writeEvent("response.output_item.added", object{"type": "response.output_item.added", "output_index": 0, "item": blank})
+	w.writeEvent("response.output_item.added", object{
+		"type":         "response.output_item.added",
+		"output_index": 0,
+		"item":         blank,
+	})
 	if a.tool == "" {
-		w.writeEvent("response.output_text.delta", object{"type": "response.output_text.delta", "item_id": item["id"], "output_index": 0,
-			"content_index": 0, "delta": a.text})
+		w.writeEvent("response.output_text.delta", object{
+			"type":          "response.output_text.delta",
+			"item_id":       item["id"],
+			"output_index":  0,
+			"content_index": 0,
+			"delta":         a.text,
+		})
 	}
 	w.cutHere()
-	w.writeEvent("response.output_item.done", object{"type": "response.output_item.done", "output_index": 0, "item": item})
+	w.writeEvent("response.output_item.done", object{
+		"type":         "response.output_item.done",
+		"output_index": 0,
+		"item":         item,
+	})
 	w.writeEvent("response.completed", object{"type": "response.completed", "response": done})
 }
 
@@ -122,11 +147,18 @@ func responsesAnswer(a answer) (item, blank object) {
 	if a.tool == "" {
 		item = object{"type": "message", "id": id("msg"), "role": "assistant", "status": "completed",
 			"content": []any{object{"type": "output_text", "text": a.text, "annotations": []any{}}}}
-		return item, object{"type": "message", "id": item["id"], "role": "assistant", "status": "in_progress", "content": []any{}}
+		return item, object{
+			"type":    "message",
+			"id":      item["id"],
+			"role":    "assistant",
+			"status":  "in_progress",
+			"content": []any{},
+		}
 	}
 	item = object{"type": "function_call", "id": id("fc"), "call_id": id("call"), "name": a.tool, "status": "completed"}
 	// codex gives the tools of an MCP server a namespace, as 0.169.0 does.
-	if server, tool, ok := strings.Cut(strings.TrimPrefix(a.tool, "mcp__"), "__"); ok && strings.HasPrefix(a.tool, "mcp__") {
+	if server, tool, ok := strings.Cut(strings.TrimPrefix(a.tool, "mcp__"), "__"); ok &&
+		strings.HasPrefix(a.tool, "mcp__") {
 		item["namespace"], item["name"] = "mcp__"+server, tool
 	}
 	key, value := "arguments", string(a.input)
@@ -146,24 +178,37 @@ func responsesAnswer(a answer) (item, blank object) {
 
 func refuseOpenAI(s Step) any {
 	if s.Reset != 0 {
-		return object{"error": object{"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus",
-			"resets_at": s.Reset, "resets_in_seconds": max(s.Reset-time.Now().Unix(), 0)}}
+		return object{"error": object{
+			"type":              "usage_limit_reached",
+			"message":           "The usage limit has been reached",
+			"plan_type":         "plus",
+			"resets_at":         s.Reset,
+			"resets_in_seconds": max(s.Reset-time.Now().Unix(), 0),
+		}}
 	}
-	e := object{"message": "The server had an error while processing your request. Sorry about that!", "type": "server_error",
-		"param": nil, "code": nil}
+	e := object{
+		"message": "The server had an error while processing your request. Sorry about that!",
+		"type":    "server_error",
+		"param":   nil,
+		"code":    nil,
+	}
 	switch s.Code {
 	case 400:
 		e["message"], e["type"] = "modeltest: the body is not of this API", "invalid_request_error"
 	case 401:
-		e["message"], e["type"], e["code"] = "Incorrect API key provided: sk-dummy.", "invalid_request_error", "invalid_api_key"
+		e["message"], e["type"], e["code"] = "Incorrect API key provided: sk-dummy.", "invalid_request_error",
+			"invalid_api_key"
 	case 403:
 		e["message"], e["type"] = "You are not allowed to use this model.", "invalid_request_error"
 	case 404:
-		e["message"], e["type"], e["code"] = "The model does not exist, or not for you.", "invalid_request_error", "model_not_found"
+		e["message"], e["type"], e["code"] = "The model does not exist, or not for you.",
+			"invalid_request_error", "model_not_found"
 	case 429:
-		e["message"], e["type"], e["code"] = "Rate limit reached for requests. Please try again in 20s.", "requests", "rate_limit_exceeded"
+		e["message"], e["type"], e["code"] = "Rate limit reached for requests. Please try again in 20s.",
+			"requests", "rate_limit_exceeded"
 	case 503, 529:
-		e["message"], e["type"] = "The server is currently overloaded with other requests. Sorry about that!", "service_unavailable_error"
+		e["message"], e["type"] = "The server is currently overloaded with other requests. Sorry about that!",
+			"service_unavailable_error"
 	}
 	return object{"error": e}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Script is the model's part. Each step that is no fault is one turn of the assistant. The last
-// step is repeated, unless it calls a tool: then the model says that the script is over.
+// step is repeated, unless it calls a tool: then the model replies that the script is over.
 type Script struct {
 	Steps []Step `json:"steps"`
 	Usage *Usage `json:"usage,omitempty"` // of every turn without its own; nil is DefaultUsage
@@ -53,7 +53,7 @@ type Step struct {
 	Input  json.RawMessage `json:"input,omitempty"`
 	Code   int             `json:"code,omitempty"`
 	Header [][2]string     `json:"header,omitempty"`
-	Reset  int64           `json:"reset,omitempty"` // renewal of an allowance, in seconds since 1970
+	Reset  int64           `json:"reset,omitempty"` // renewal of an allowance, in s since 1970
 	Count  int             `json:"count,omitempty"`
 	Tokens *Usage          `json:"usage,omitempty"`
 }
@@ -75,8 +75,8 @@ func Shell(command string) Step { return Step{Kind: shell, Text: command} }
 // is one, else as text.
 func Structured(reply any) Step { return Step{Kind: structured, Input: encode(reply)} }
 
-// Walk is a Manager's reply, sent like Structured: status ok, the prompt's list of tasks, and the
-// task behind the done one.
+// Walk returns a Manager's reply, sent like Structured: status ok, the prompt's list of tasks, and
+// the task after the done one.
 func Walk() Step { return Step{Kind: walk} }
 
 // Status refuses the request with a status code, the API's body for it, and headers as alternating
@@ -89,7 +89,7 @@ func Status(code int, header ...string) Step {
 	return s
 }
 
-// Limited is the 429 of a spent allowance, with the time of its renewal, and with retry-after
+// Limited returns the 429 of a spent allowance, with the time of its renewal, and with retry-after
 // unless that is 0.
 func Limited(reset time.Time, retryAfter time.Duration) Step {
 	at := strconv.FormatInt(reset.Unix(), 10)

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// Request is a request and how it was answered.
+// Request is a request and its answer.
 type Request struct {
 	Time      time.Time
 	Method    string
 	Path      string
 	Header    http.Header
 	Body      []byte
-	API       string // anthropic, responses, chat or gemini; "" is an endpoint that no agent is known to need
+	API       string // anthropic, responses, chat or gemini; "" for an unknown endpoint
 	Model     string
 	System    string    // all system messages
 	Messages  []Message // the whole conversation, the system first
@@ -41,10 +41,10 @@ type Model struct {
 	answered chan struct{} // closed and replaced with each answer
 }
 
-// New makes a model without requests.
+// New returns a model without requests.
 func New() *Model { return &Model{played: map[string]int{}, answered: make(chan struct{})} }
 
-// SetFallback sets what the model does where a prompt has no script: it passes the users' messages,
+// SetFallback sets the answer to a prompt without a script: the model passes the users' messages,
 // the last one first, to think until think returns a script. think is called from several
 // goroutines.
 func (m *Model) SetFallback(think func(q *Request, said string) (Script, bool)) {
@@ -117,7 +117,7 @@ func (m *Model) Unknown() []string {
 // dialect is one API.
 type dialect struct {
 	name string
-	// read fills in what the body holds.
+	// read fills in the contents of the body.
 	read func(q *Request, body []byte) error
 	// write sends an answer, as a stream or in one piece.
 	write func(w *wire, q *Request, a answer)
@@ -142,13 +142,14 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, 200, side)
 	case d == nil:
 		m.record(q, func() { q.Answer = "404" })
-		writeJSON(w, 404, object{"error": object{"message": "modeltest: no such endpoint: " + r.Method + " " + r.URL.Path}})
+		message := "modeltest: no such endpoint: " + r.Method + " " + r.URL.Path
+		writeJSON(w, 404, object{"error": object{"message": message}})
 	default:
 		m.converse(w, r, d, q)
 	}
 }
 
-// record notes how a request is answered, before the answer begins.
+// record notes the kind of a request's answer, before the answer begins.
 func (m *Model) record(q *Request, change func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -158,8 +159,8 @@ func (m *Model) record(q *Request, change func()) {
 	m.answered = make(chan struct{})
 }
 
-// route finds the API by the end of the path, behind any base address. side is the answer
-// to a request that is no conversation.
+// route finds the API by the end of the path, after any base address. side is the answer to a
+// request that is no conversation.
 func route(r *http.Request) (d *dialect, side any) {
 	p := r.URL.Path
 	post := r.Method == http.MethodPost

@@ -123,7 +123,11 @@ const structuredTool = "StructuredOutput"
 
 // fileTool returns the call that writes a file: with the agent's own tool, else with its shell.
 func fileTool(tools []string, path, text string) (string, json.RawMessage) {
-	for _, t := range []struct{ name, path string }{{"Write", "file_path"}, {"write_file", "file_path"}, {"write", "filePath"}} {
+	for _, t := range []struct{ name, path string }{
+		{"Write", "file_path"},
+		{"write_file", "file_path"},
+		{"write", "filePath"},
+	} {
 		if slices.Contains(tools, t.name) {
 			return t.name, encode(map[string]string{t.path: path, "content": text})
 		}

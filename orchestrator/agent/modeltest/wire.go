@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// wire sends an answer, with its stalls and cuts, of which the dialects know nothing.
+// wire sends an answer, with its stalls and cuts, which the dialects do not know.
 type wire struct {
 	w    http.ResponseWriter
 	r    *http.Request
@@ -63,8 +63,8 @@ func (w *wire) writeWhole(v any) {
 	}
 }
 
-// id returns an ID that is new to the agent, even across models of one conversation: it may drop
-// what it takes for known.
+// id returns an ID that is new to the agent, even across models of one conversation: it may drop a
+// message with a known one.
 func id(prefix string) string { return prefix + "_" + rand.Text() }
 
 // content is a text, or a list of parts with texts.

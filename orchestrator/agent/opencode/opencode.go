@@ -10,7 +10,7 @@ import (
 	"kanban-run/orchestrator/contract"
 )
 
-// New makes the adapter.
+// New returns the adapter.
 func New() agent.Adapter { return adapter{} }
 
 type adapter struct{}
@@ -84,7 +84,7 @@ func tool() agent.Tool {
 const permissionVariable = "OPENCODE_PERMISSION"
 
 // permissionFor translates a permission into options and rules, which remove some tools. Without
-// --auto opencode refuses what it would ask a person.
+// --auto opencode refuses an action that would need a person's consent.
 func permissionFor(p agent.Permission) (options []string, rules string, err error) {
 	switch p {
 	case agent.ReadOnly:

@@ -17,7 +17,7 @@ type reader struct {
 	kind    contract.Kind
 	session string
 	lost    bool   // opencode does not know the session that it was to go on in
-	reason  string // why the last step ended
+	reason  string // the reason for the last step's end
 	fault   *fault
 	denied  string // the first denied tool
 	spent   *agent.Spending
@@ -52,7 +52,7 @@ type part struct {
 	} `json:"state"`
 }
 
-// tokens are those of one step; cached and reasoning tokens are counted apart.
+// tokens counts those of one step, with cached and reasoning tokens apart.
 type tokens struct {
 	Input     int64 `json:"input"`
 	Output    int64 `json:"output"`
@@ -92,7 +92,14 @@ func (r *reader) reportTool(p part) {
 	r.Discard()
 	what := agent.ToolSubject(p.State.Input)
 	class := classOf(p.Tool)
-	r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: p.Tool, Class: class, ID: p.CallID, Text: what, Sum: agent.Sum(p.State.Input)})
+	r.Emit(agent.Event{
+		Kind:  agent.ToolStarted,
+		Tool:  p.Tool,
+		Class: class,
+		ID:    p.CallID,
+		Text:  what,
+		Sum:   agent.Sum(p.State.Input),
+	})
 	fault := agent.EventText(p.State.Error)
 	if exit := p.State.Metadata.Exit; exit != nil && *exit != 0 {
 		fault = fmt.Sprintf("exit status %d", *exit)
@@ -100,7 +107,8 @@ func (r *reader) reportTool(p part) {
 	ended := agent.Event{Kind: agent.ToolEnded, Tool: p.Tool, Class: class, ID: p.CallID, Text: fault,
 		Failed: fault != "", Sum: agent.Sum([]byte(fault + "\n" + p.State.Output))}
 	r.Emit(ended.WithMissing(fault + "\n" + p.State.Output))
-	refused := strings.Contains(p.State.Error, "rejected permission") || strings.Contains(p.State.Error, "a rule which prevents you")
+	refused := strings.Contains(p.State.Error, "rejected permission") ||
+		strings.Contains(p.State.Error, "a rule which prevents you")
 	if refused && r.denied == "" {
 		r.denied = p.Tool
 		if what != "" {
@@ -109,7 +117,7 @@ func (r *reader) reportTool(p part) {
 	}
 }
 
-// classOf is the class of a tool of opencode's. Those of MCP servers cannot be told from others.
+// classOf returns the class of a tool of opencode's. MCP servers' tools look like others.
 func classOf(tool string) agent.ToolClass {
 	switch tool {
 	case "bash":
@@ -133,7 +141,10 @@ func (r *reader) endStep(p part) {
 	r.spent.Cached += t.Cache.Read
 	r.spent.Output += t.Output + t.Reasoning
 	r.cost += p.Cost
-	r.Emit(agent.Event{Kind: agent.Usage, Text: fmt.Sprintf("%d tokens read, %d written", r.spent.Input, r.spent.Output)})
+	r.Emit(agent.Event{
+		Kind: agent.Usage,
+		Text: fmt.Sprintf("%d tokens read, %d written", r.spent.Input, r.spent.Output),
+	})
 	if p.Reason == "stop" {
 		r.Emit(agent.Event{Kind: agent.Result, Text: p.Reason})
 	}
@@ -154,7 +165,8 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 		r.spent.Cost = agent.Micros(r.cost)
 	}
 	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.kind)}
-	if report.Failure = r.failure(exit); report.Failure != nil && r.fault != nil && !exit.TimedOut && exit.Signal == "" {
+	if report.Failure = r.failure(exit); report.Failure != nil && r.fault != nil && !exit.TimedOut &&
+		exit.Signal == "" {
 		report.Err = r.fault.classify()
 	}
 	return report

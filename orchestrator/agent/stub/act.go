@@ -36,8 +36,7 @@ func (c *call) act() (code int, err error) {
 	return c.misbehave(reply)
 }
 
-// garble returns the reply, or what a bad agent makes of it; false when the fault is not in the
-// text.
+// garble returns the reply, or a bad agent's form of it; false if the fault is not in the text.
 func garble(do string, reply []byte) ([]byte, bool) {
 	const message = `"message":"`
 	switch do {
@@ -68,7 +67,7 @@ func garble(do string, reply []byte) ([]byte, bool) {
 	}
 }
 
-// misbehave says on standard error when it has come to the point, for a test that waits for that.
+// misbehave writes a line to standard error at the fault, for a test that waits for it.
 func (c *call) misbehave(reply []byte) (code int, err error) {
 	code = 0
 	switch c.rule.Do {
@@ -146,7 +145,8 @@ func (c *call) leak() error {
 		return err
 	}
 	cmd := exec.Command(self, Command, "--leaked")
-	cmd.Stdout, cmd.SysProcAttr = os.Stdout, &syscall.SysProcAttr{Setsid: true} // where a signal to the group does not reach
+	// A session of its own: a signal to the group does not reach the process.
+	cmd.Stdout, cmd.SysProcAttr = os.Stdout, &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("leave a process behind: %w", err)
 	}

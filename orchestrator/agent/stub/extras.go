@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// extras is what a stub reports beside its reply, as the tools behind other adapters do;
-// schema/stub.schema.json says what the fields mean.
+// extras are a stub's further reports beside its reply, like those of the tools of other adapters.
+// schema/stub.schema.json describes the fields.
 type extras struct {
 	Input   int64      `yaml:"input" json:"input"`
 	Cached  int64      `yaml:"cached" json:"cached"`
@@ -22,11 +22,11 @@ type extras struct {
 	Until   *time.Time `yaml:"until" json:"until,omitempty"`
 	Lost    bool       `yaml:"lost" json:"lost,omitempty"`
 
-	Untold bool `yaml:"-" json:"untold,omitempty"` // it says nothing of tokens and cost
+	Untold bool `yaml:"-" json:"untold,omitempty"` // without tokens and cost
 }
 
-// extrasReader finds the extras in a key of the reply that no other reader knows. A reply that is
-// no JSON has none. Of a review, whose reply is a text, it reports the message.
+// extrasReader finds the extras in a key of the reply that other readers do not know. A reply that
+// is no JSON has no extras. Of a review, whose reply is a text, it reports the message.
 type extrasReader struct {
 	agent.Reader
 	review bool

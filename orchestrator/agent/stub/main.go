@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// call is what a stub agent was started with.
+// call is the start of a stub agent.
 type call struct {
 	role           string
 	kind           string // callTask, callReview or callResume
@@ -27,7 +27,7 @@ type input struct {
 	DoneTask    *string  `json:"done_task"`
 	Tasks       []string `json:"tasks"`
 	Type        string   `json:"type"`    // of a supervisor's
-	Checkpoint  string   `json:"task_id"` // that it looks at
+	Checkpoint  string   `json:"task_id"` // of its review
 }
 
 func (in input) task() string {
@@ -39,8 +39,8 @@ func (in input) task() string {
 	return in.Checkpoint
 }
 
-// Main plays a stub agent: it reads the input from stdin, and prints a reply to stdout or does what
-// its rules say instead. It returns the exit status: 2 when it was started wrongly.
+// Main plays a stub agent: it reads the input from stdin, and prints a reply to stdout or follows
+// its rules otherwise. It returns the exit status: 2 if it was started wrongly.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet(Command, flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -101,7 +101,7 @@ func (c *call) prepare(stdin io.Reader, file, state string) error {
 	return nil
 }
 
-// reply is what a well-behaved agent would print, changed as the rule says.
+// reply returns a well-behaved agent's reply, changed by the rule.
 func (c *call) reply() ([]byte, error) {
 	status, message := "ok", fmt.Sprintf("stub %s: %s", c.role, c.subject())
 	if c.rule.Status != "" {
@@ -136,8 +136,8 @@ func (c *call) reply() ([]byte, error) {
 	}{status, message, next, tasks, c.rule.Tell})
 }
 
-// supervise is the reply of a resident supervisor: it is content with everything,
-// unless a rule says otherwise.
+// supervise returns a resident supervisor's reply, which accepts the work unless a rule prevents
+// it.
 func (c *call) supervise(message string) ([]byte, error) {
 	if c.rule.Status == "error" {
 		return encode(map[string]any{"type": "error", "message": message, "told": c.rule.Tell})
@@ -156,8 +156,17 @@ func (c *call) supervise(message string) ([]byte, error) {
 	if c.rule.Score != nil {
 		score = *c.rule.Score
 	}
-	return encode(map[string]any{"type": "checkpoint_reply", "verdict": verdict, "score": score, "key_findings": []string{message}, "decisions": []string{},
-		"risks": []string{}, "quality_trend": "stable", "artifacts_read": []string{}, "told": c.rule.Tell})
+	return encode(map[string]any{
+		"type":           "checkpoint_reply",
+		"verdict":        verdict,
+		"score":          score,
+		"key_findings":   []string{message},
+		"decisions":      []string{},
+		"risks":          []string{},
+		"quality_trend":  "stable",
+		"artifacts_read": []string{},
+		"told":           c.rule.Tell,
+	})
 }
 
 func (c *call) subject() string {

@@ -14,7 +14,7 @@ import (
 	"kanban-run/orchestrator/walk"
 )
 
-// nextTask is the Manager's next task: that of walk, on the list of its input.
+// nextTask returns the Manager's next task: walk's choice from the list of its input.
 func (c *call) nextTask() *string {
 	if c.rule.Next.set {
 		return c.rule.Next.path
@@ -31,7 +31,12 @@ func (c *call) nextTask() *string {
 		file, _ := cutMark(text)
 		return path.Clean(file) == done
 	})
-	d := walk.Decide(walk.Turn{Task: done, At: at, Status: "ok", Len: len(c.input.Tasks), Marked: func(i int) bool { _, marked := entry(i); return marked },
+	d := walk.Decide(walk.Turn{
+		Task:   done,
+		At:     at,
+		Status: "ok",
+		Len:    len(c.input.Tasks),
+		Marked: func(i int) bool { _, marked := entry(i); return marked },
 		Head: func(i int) walk.Head {
 			file, _ := entry(i)
 			task, err := place.ReadTask(file)
@@ -40,7 +45,8 @@ func (c *call) nextTask() *string {
 				return walk.Head{Path: file, Fault: err}
 			}
 			return walk.Head{Path: file, Done: task.Done() || path.Clean(file) == done}
-		}})
+		},
+	})
 	if d.Next == "" {
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 
 const maxRules = 256 << 10
 
-// rule is an entry of a stub file; schema/stub.schema.json says what the fields mean.
+// rule is an entry of a stub file; schema/stub.schema.json describes the fields.
 type rule struct {
 	Role    string    `yaml:"role"`
 	Task    string    `yaml:"task"`
@@ -67,7 +67,7 @@ func (d *duration) UnmarshalYAML(n *yaml.Node) error {
 	return err
 }
 
-// loadRules reads the rules of a file; none for "".
+// loadRules reads the rules of a file; nil for "".
 func loadRules(file string) ([]rule, error) {
 	if file == "" {
 		return nil, nil
@@ -115,8 +115,8 @@ func findNext(n *yaml.Node) nextTask {
 	return nextTask{}
 }
 
-// matches says whether the rule is for a call. attempt counts the calls
-// with the same role and input.
+// matches reports whether the rule is for a call. attempt counts the calls with the same role and
+// input.
 func (r rule) matches(c *call, attempt int) bool {
 	task := c.input.task()
 	switch {
@@ -131,7 +131,7 @@ func (r rule) matches(c *call, attempt int) bool {
 	}
 }
 
-// countCall returns how often the role was called with this input, this call included. Attempts
+// countCall returns the number of calls of the role with this input, with this one. Attempts
 // look alike to an agent (seed 004, "Retry Rule (CRITICAL)"), so the stub notes its calls itself,
 // one byte each.
 func countCall(dir, role string, input []byte) (int, error) {

@@ -14,14 +14,14 @@ import (
 // Command is the hidden subcommand of kanban-run that plays a stub agent; see [Main].
 const Command = "stub-agent"
 
-// Options say how stub agents behave. Relative paths start in the current directory.
+// Options control the behaviour of stub agents. Relative paths start in the current directory.
 type Options struct {
-	File     string // rules by which they misbehave, in the schema "stub"; "" for none
+	File     string // rules by which they misbehave, in the schema "stub"; "" without rules
 	StateDir string // folder in which they count their calls; "" when no rule asks for an attempt
 }
 
-// New is the adapter for stub agents. The Manager among them goes through the list of tasks.
-// executable is kanban-run's own path, so that a real process is started and spoken to.
+// New returns the adapter for stub agents. The Manager among them works through the list of tasks.
+// executable is kanban-run's own path, so that a stub is a real process.
 func New(executable string, opts Options) agent.Adapter { return adapter{executable, opts} }
 
 type adapter struct {
@@ -36,7 +36,11 @@ func (a adapter) Check(call agent.Assignment) error {
 		return err
 	}
 	if _, err := loadRules(a.opts.File); err != nil {
-		return &agent.ConfigError{Text: fmt.Sprintf("stub file %s", a.opts.File), Fix: "kanban-run schema stub says what such a file may hold", Err: err}
+		return &agent.ConfigError{
+			Text: fmt.Sprintf("stub file %s", a.opts.File),
+			Fix:  "kanban-run schema stub says what such a file may hold",
+			Err:  err,
+		}
 	}
 	return nil
 }
@@ -91,8 +95,8 @@ func followed(k contract.Kind) string {
 	}
 }
 
-// Reader looks for more than a reply only where a rule may have added it, or a
-// supervisor names its session.
+// Reader looks for more than a reply only if a rule may have added it, or a supervisor names its
+// session.
 func (a adapter) Reader(k contract.Kind, _ agent.Host) agent.Reader {
 	if a.opts.File == "" && k != contract.Ready {
 		return agent.NewObjectReader()

@@ -1,5 +1,5 @@
-// Package agenttest is the conformance suite of adapters: with any program behind it a valid reply
-// comes through, every wrong one is refused with its reason, and no process is left.
+// Package agenttest is the conformance suite of adapters. With any agent program an adapter has to
+// accept a valid reply, refuse every wrong one with its reason, and leave no process.
 package agenttest
 
 import (
@@ -34,7 +34,7 @@ type Harness struct {
 	Reasons map[string]string
 	// Accepts lists each `do` that is a good reply of this program, though not of a plain one.
 	Accepts []string
-	// Stream says that the reply is a part of the program's standard output.
+	// Stream: the reply is a part of the program's standard output.
 	Stream bool
 }
 
@@ -267,7 +267,12 @@ func (h Harness) stoppedBefore(t *testing.T) {
 	}
 	stop, cancel := context.WithCancel(context.Background())
 	cancel()
-	out, err := attempt.Run(stop, context.Background(), attempt.Spec{Adapter: adapter, Invocation: inv, Contract: assignment.Contract, Sinks: attempt.Sinks{}})
+	out, err := attempt.Run(stop, context.Background(), attempt.Spec{
+		Adapter:    adapter,
+		Invocation: inv,
+		Contract:   assignment.Contract,
+		Sinks:      attempt.Sinks{},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,7 +330,12 @@ func (h Harness) huge(t *testing.T) {
 	}
 	heap := &heapWatcher{}
 	ctx := context.Background()
-	out, err := attempt.Run(ctx, ctx, attempt.Spec{Adapter: adapter, Invocation: inv, Contract: assignment.Contract, Sinks: attempt.Sinks{Stdout: heap}})
+	out, err := attempt.Run(ctx, ctx, attempt.Spec{
+		Adapter:    adapter,
+		Invocation: inv,
+		Contract:   assignment.Contract,
+		Sinks:      attempt.Sinks{Stdout: heap},
+	})
 	held := heap.most >> 20
 	want, most := "larger than 16 MiB", uint64(24)
 	if h.Stream {
@@ -342,8 +352,8 @@ func (h Harness) huge(t *testing.T) {
 	}
 }
 
-// heapWatcher is a sink that collects garbage at each MiB and keeps the most that was left on the heap.
-// What is left between two collections says little: on a busy machine they take long.
+// heapWatcher is a sink that collects garbage at each MiB and keeps the largest heap that remained.
+// The heap between two collections says little: on a busy machine they take long.
 type heapWatcher struct {
 	seen int // bytes
 	most uint64
@@ -374,7 +384,9 @@ func (h Harness) sinks(t *testing.T) {
 	if got := c.stderr.buf.String(); !strings.Contains(got, "reading the task\n") {
 		t.Errorf("the sink of stderr got %q, want all of it", got)
 	}
-	if !slices.ContainsFunc(c.events, func(e agent.Event) bool { return strings.Contains(e.Text, "reading the task") }) {
+	if !slices.ContainsFunc(c.events, func(e agent.Event) bool {
+		return strings.Contains(e.Text, "reading the task")
+	}) {
 		t.Errorf("events = %v, want the line of stderr among them", c.events)
 	}
 }
@@ -389,7 +401,12 @@ func (h Harness) vanished(t *testing.T) {
 	inv.Argv = slices.Clone(inv.Argv)
 	inv.Argv[0] = filepath.Join(t.TempDir(), "gone")
 	ctx := context.Background()
-	_, err = attempt.Run(ctx, ctx, attempt.Spec{Adapter: adapter, Invocation: inv, Contract: assignment.Contract, Sinks: attempt.Sinks{}})
+	_, err = attempt.Run(ctx, ctx, attempt.Spec{
+		Adapter:    adapter,
+		Invocation: inv,
+		Contract:   assignment.Contract,
+		Sinks:      attempt.Sinks{},
+	})
 	if c, ok := err.(*agent.ConfigError); !ok || !strings.Contains(c.Text, inv.Argv[0]) {
 		t.Errorf("Converse = %v, want a *ConfigError that names the command", err)
 	}

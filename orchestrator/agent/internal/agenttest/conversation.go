@@ -62,7 +62,13 @@ func (c *conversation) run(t *testing.T) *attempt.Ended {
 		}
 	}}
 	sinks := attempt.Sinks{Stdout: &c.stdout, Stderr: c.stderr}
-	out, err := attempt.Run(stop, kill, attempt.Spec{Adapter: c.adapter, Invocation: inv, Contract: c.assignment.Contract, Sinks: sinks, Emit: c.note})
+	out, err := attempt.Run(stop, kill, attempt.Spec{
+		Adapter:    c.adapter,
+		Invocation: inv,
+		Contract:   c.assignment.Contract,
+		Sinks:      sinks,
+		Emit:       c.note,
+	})
 	if err != nil {
 		t.Fatalf("Converse = %v, want nil", err)
 	}

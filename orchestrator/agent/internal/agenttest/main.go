@@ -14,7 +14,7 @@ import (
 )
 
 // Main is the TestMain of an adapter's tests: the test binary plays the program that its first
-// argument names, or a stub, or runs the tests and looks for goroutines that are left. It returns the
+// argument names, or a stub, or runs the tests and looks for goroutines left over. It returns the
 // exit status.
 func Main(m *testing.M, programs map[string]func(args []string) int) int {
 	if len(os.Args) > 1 {
@@ -33,7 +33,7 @@ func Main(m *testing.M, programs map[string]func(args []string) int) int {
 	return code
 }
 
-// Self is the path of the test binary.
+// Self returns the path of the test binary.
 func Self(t testing.TB) string {
 	t.Helper()
 	path, err := os.Executable()
@@ -50,7 +50,7 @@ func QuietEnv(t testing.TB, more ...string) []string {
 	return append([]string{"GORACE=atexit_sleep_ms=0", "GOCOVERDIR=" + t.TempDir()}, more...)
 }
 
-// Rules is the path of a stub's file with one rule.
+// Rules returns the path of a stub's file with one rule.
 func Rules(t testing.TB, do string, more ...string) string {
 	t.Helper()
 	lines := append([]string{"- do: " + do}, more...)

@@ -20,7 +20,8 @@ import (
 // Main is the TestMain of a test binary that also plays a tool, when started as command, and a stub
 // agent; see [Play]. It returns the exit status.
 func Main(m *testing.M, command, first string, wrap func(reply []byte) []byte) int {
-	return agenttest.Main(m, map[string]func([]string) int{command: func(args []string) int { return Play(args, first, wrap) }})
+	play := func(args []string) int { return Play(args, first, wrap) }
+	return agenttest.Main(m, map[string]func([]string) int{command: play})
 }
 
 // Play runs a stub agent with the arguments before first, the tool's first own argument, and prints
@@ -63,7 +64,7 @@ type stubOutput struct{ bytes.Buffer }
 
 func (stubOutput) Close() error { return os.Stdout.Close() }
 
-// Quote returns a JSON string of a text and keeps what is invalid in it.
+// Quote returns a JSON string of a text and keeps its invalid bytes.
 func Quote(text []byte) []byte {
 	b := []byte{'"'}
 	for _, c := range text {
@@ -84,8 +85,8 @@ func Quote(text []byte) []byte {
 //
 // Two rules are for agents whose whole output is the reply. A tool's reply stands in a message,
 // where a fence is stripped (see contract.FindReply), and in one line, of which a long one is
-// dropped (see agent.Lines): the adapters' own tests cover both. skip names what else has no
-// form in the tool's output.
+// dropped (see agent.Lines): the adapters' own tests cover both. skip names the other rules without
+// a form in the tool's output.
 func Conformance(t *testing.T, a agent.Adapter, command string, reasons map[string]string, skip ...string) {
 	t.Helper()
 	agenttest.Conformance(t, agenttest.Harness{
@@ -103,10 +104,11 @@ func Conformance(t *testing.T, a agent.Adapter, command string, reasons map[stri
 func stubAssignment(t *testing.T, command, do string, more ...string) agent.Assignment {
 	t.Helper()
 	return agent.Assignment{Role: "Implementor", Scratch: t.TempDir(), Env: agenttest.QuietEnv(t),
-		Command: []string{agenttest.Self(t), command, "--role", "Implementor", "--file", agenttest.Rules(t, do, more...)}}
+		Command: []string{agenttest.Self(t), command, "--role", "Implementor", "--file",
+			agenttest.Rules(t, do, more...)}}
 }
 
-// CheckLostSession checks that a failure is Lost when the tool exits with 1 and says on standard
+// CheckLostSession checks that a failure is Lost if the tool exits with 1 and reports on standard
 // error that it does not know the session to go on in, and only then.
 func CheckLostSession(t *testing.T, a agent.Adapter, command, stderr string) {
 	t.Helper()
@@ -130,7 +132,8 @@ func CheckLostSession(t *testing.T, a agent.Adapter, command, stderr string) {
 // beginning. before, begin and after are the stream around it.
 func CheckLongLine(t *testing.T, a agent.Adapter, before, begin, after string) {
 	t.Helper()
-	stream := io.MultiReader(strings.NewReader(before+begin), io.LimitReader(endless{}, 40<<20), strings.NewReader(after))
+	stream := io.MultiReader(strings.NewReader(before+begin), io.LimitReader(endless{}, 40<<20),
+		strings.NewReader(after))
 	r := a.Reader(contract.Task, agent.Host{Emit: func(agent.Event) {}, GiveUp: func(error) {}})
 	if _, err := io.CopyBuffer(struct{ io.Writer }{r}, stream, make([]byte, 32<<10)); err != nil {
 		t.Fatal(err)

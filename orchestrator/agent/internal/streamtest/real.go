@@ -37,8 +37,15 @@ func Start(t *testing.T, name string, a agent.Adapter) *Real {
 	}
 	s := modeltest.Start(t)
 	return &Real{Adapter: a, Server: s, Assignment: agent.Assignment{
-		Role: "Implementor", Prompt: "You are the Implementor.", Command: []string{path}, Contract: contract.Instruction,
-		Dir: t.TempDir(), Scratch: t.TempDir(), Env: s.Env(t, name), Timeout: 2 * time.Minute, Grace: 5 * time.Second,
+		Role:     "Implementor",
+		Prompt:   "You are the Implementor.",
+		Command:  []string{path},
+		Contract: contract.Instruction,
+		Dir:      t.TempDir(),
+		Scratch:  t.TempDir(),
+		Env:      s.Env(t, name),
+		Timeout:  2 * time.Minute,
+		Grace:    5 * time.Second,
 	}}
 }
 
@@ -56,7 +63,7 @@ func (r *Real) Play(t *testing.T, steps ...modeltest.Step) Conversation {
 	return r.PlayUntil(t, "", steps...)
 }
 
-// PlayUntil stops the conversation once a file is in the work directory; "" is never.
+// PlayUntil stops the conversation once a file is in the work directory; "" for never.
 func (r *Real) PlayUntil(t *testing.T, file string, steps ...modeltest.Step) Conversation {
 	t.Helper()
 	text := "Please do this: " + modeltest.Play(steps...).String()
@@ -80,15 +87,22 @@ func (r *Real) PlayUntil(t *testing.T, file string, steps ...modeltest.Step) Con
 }
 
 // Converse runs a conversation.
-func Converse(t *testing.T, stop context.Context, a agent.Adapter, inv *agent.Invocation, c contract.Kind) (h Conversation) {
+func Converse(t *testing.T, stop context.Context, a agent.Adapter, inv *agent.Invocation,
+	c contract.Kind) (h Conversation) {
 	t.Helper()
 	var mu sync.Mutex
 	var stdout bytes.Buffer
-	h.Ended, h.Err = attempt.Run(stop, t.Context(), attempt.Spec{Adapter: a, Invocation: *inv, Contract: c, Sinks: attempt.Sinks{Stdout: &stdout}, Emit: func(e agent.Event) {
-		mu.Lock()
-		defer mu.Unlock()
-		h.Events = append(h.Events, e)
-	}})
+	h.Ended, h.Err = attempt.Run(stop, t.Context(), attempt.Spec{
+		Adapter:    a,
+		Invocation: *inv,
+		Contract:   c,
+		Sinks:      attempt.Sinks{Stdout: &stdout},
+		Emit: func(e agent.Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			h.Events = append(h.Events, e)
+		},
+	})
 
 	h.Stdout = stdout.String()
 	t.Cleanup(func() {
@@ -122,7 +136,8 @@ func (h Conversation) HasEvent(kind agent.Kind, text string) bool {
 // WantReply checks the reply and its message.
 func (h Conversation) WantReply(t *testing.T, message string) {
 	t.Helper()
-	if h.Err != nil || h.Failure != nil || h.Reply == nil || h.Reply.Status != contract.OK || h.Reply.Message != message {
+	if h.Err != nil || h.Failure != nil || h.Reply == nil || h.Reply.Status != contract.OK ||
+		h.Reply.Message != message {
 		t.Fatalf("Reply = %+v, %v, %v, want ok and %q", h.Reply, h.Failure, h.Err, message)
 	}
 }
@@ -166,7 +181,7 @@ func WantNoProcess(t *testing.T, word string) {
 	}
 }
 
-// GoodReply is the step that ends the work with a reply.
+// GoodReply returns the step that ends the work with a reply.
 func GoodReply(message string) modeltest.Step {
 	return modeltest.Structured(map[string]string{"status": "ok", "message": message})
 }

@@ -1,5 +1,5 @@
-// Package streamtest checks that a reader reports the same of a recording however the stream is
-// cut, and with additions of a newer tool.
+// Package streamtest checks that a reader reports the same events of a recording however the stream
+// is cut, and with additions of a newer tool.
 package streamtest
 
 import (
@@ -16,14 +16,14 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Transcript is what a reader reported of a stream.
+// Transcript is a reader's report of a stream.
 type Transcript struct {
 	Report agent.Report
 	Events []agent.Event
 	GaveUp []error
 }
 
-// String has one item a line, so that a comparison shows the difference.
+// String returns one item a line, so that a comparison shows the difference.
 func (h Transcript) String() string {
 	var b strings.Builder
 	for _, e := range h.Events {
