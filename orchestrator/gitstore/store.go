@@ -221,7 +221,8 @@ func (s *Store) refuseUnfit(stop context.Context) error {
 	users := git.Call{Index: index}
 	if ignored, err := s.own(stop, users, nil, "check-ignore", "--", filepath.Dir(s.Board), s.Board); err == nil {
 		name, _, _ := strings.Cut(ignored, "\n")
-		return &UnfitError{name + " is ignored by git", "put the board where git looks, or leave the setting checkpoint out"}
+		return &UnfitError{name + " is ignored by git",
+			"put the board where git looks, or leave the setting checkpoint out"}
 	}
 	if partial := s.repo.Settings.Find(partialClone); len(partial) > 0 {
 		return &UnfitError{
@@ -241,7 +242,8 @@ func (s *Store) refuseUnfit(stop context.Context) error {
 		case len(tag) < 4:
 			continue
 		case tag[0] == "S":
-			return &UnfitError{"the checkout is sparse: " + name + " is not in the work tree", "git sparse-checkout disable"}
+			return &UnfitError{"the checkout is sparse: " + name + " is not in the work tree",
+				"git sparse-checkout disable"}
 		case tag[1] == "160000":
 			return &UnfitError{name + " is a submodule, whose files would be in no checkpoint",
 				"leave the setting checkpoint out"}

@@ -28,7 +28,7 @@ type Question struct {
 	GoesOn   bool                    // the next run works on without an acknowledgement
 	Look     bool                    // a checkpoint stops the board, and can look anew
 	Way      bool                    // checkpoints would be pushed in another way than before: Accept allows that
-	File     bool                    // the board's file was changed: Accept keeps it, Retry restores the start of the turn
+	File     bool                    // the board's file was changed: Accept keeps it, Retry restores it
 	Open     bool                    // the Lead has to choose, and has not: nothing was written
 	Task     string                  // that Retry makes current again, as the board spells it; "": it is not known
 	Undone   string                  // the tasks that Accept leaves undone, in words; "": the journal has no replies
@@ -92,7 +92,8 @@ func parseBoard(path string) (*board.Board, error) {
 
 // arbitrate returns the question of a board, and journals the decision unless the answer asks.
 func arbitrate(
-	boardPath string, dir rundir.Dir, b *board.Board, broken error, answer Answer, r *redact.Redactor, now func() time.Time,
+	boardPath string, dir rundir.Dir, b *board.Board, broken error, answer Answer,
+	r *redact.Redactor, now func() time.Time,
 ) (q Question, err error) {
 	l := New(filepath.Base(boardPath), dir, Silent{}, r, now)
 	a := &arbitration{

@@ -64,7 +64,12 @@ func (l *Ledger) takeOver() error {
 		event.HandoffAcked{Board: l.board, Epoch: epoch, Owner: owner},
 	}
 	if was.Offers > 0 {
-		events = append(events, event.HandoffDuplicate{Board: l.board, Epoch: was.Epoch, Owner: was.Owner, Count: was.Offers})
+		events = append(events, event.HandoffDuplicate{
+			Board: l.board,
+			Epoch: was.Epoch,
+			Owner: was.Owner,
+			Count: was.Offers,
+		})
 	}
 	for _, e := range events {
 		if err := l.Append(e); err != nil {

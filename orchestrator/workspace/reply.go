@@ -34,7 +34,9 @@ func (d Decision) ended() string {
 // the reply must agree with the board that the Manager left, and the board must be able to hold it;
 // otherwise f gives the reason. isKnown returns an error for an unknown role. disagreed reports
 // that the reply contradicts the board. Errors: a shortage of this machine, such as of open files.
-func (w *Workspace) Judge(step *flow.Step, d Decision, isKnown func(role string) error) (f *contract.Failure, disagreed bool, err error) {
+func (w *Workspace) Judge(
+	step *flow.Step, d Decision, isKnown func(role string) error,
+) (f *contract.Failure, disagreed bool, err error) {
 	next, f, err := w.checkPaths(d)
 	if f != nil || err != nil {
 		return f, false, err
@@ -101,7 +103,8 @@ func (w *Workspace) rejectUnreadable(step *flow.Step, err error) (*contract.Fail
 		return nil, err
 	}
 	before := w.Dir().Before()
-	reason := fmt.Sprintf("the Manager left the board unreadable: %v; its earlier bytes were put back from %s", err, before)
+	reason := fmt.Sprintf("the Manager left the board unreadable: %v; "+
+		"its earlier bytes were put back from %s", err, before)
 	if back := w.PutBack(step.Before.BoardSHA); back != nil {
 		reason = fmt.Sprintf("the Manager left the board unreadable: %v; "+
 			"its earlier bytes are in %s and could not be put back: %v", err, before, back)
