@@ -24,7 +24,7 @@ type Status struct {
 	Steps      int            `json:"steps"`             // finished by all runs
 	LastStep   int            `json:"last_step"`         // steps ever started
 	Until      string         `json:"until,omitempty"`   // with outcome later: when to try again, in RFC 3339
-	Used       flow.Tally     `json:"used"`              // under the current limits; of the attempt at work without its cost
+	Used       flow.Tally     `json:"used"`              // under the current limits; of the open attempt not the cost
 	Total      flow.Tally     `json:"total"`             // by all runs
 	Limits     event.Limits   `json:"limits"`            // of the last run
 	Session    string         `json:"session,omitempty"` // the last one of an agent's work
@@ -33,7 +33,7 @@ type Status struct {
 	Consent    string         `json:"consent,omitempty"` // asked of a person: a decision about the agent at work
 	Supervisor *Supervisor    `json:"supervisor,omitempty"`
 	Quarantine []Quarantine   `json:"quarantine,omitempty"` // tasks that no agent works on
-	Unanswered []string       `json:"unanswered,omitempty"` // members of the team that never answered the request to shut down
+	Unanswered []string       `json:"unanswered,omitempty"` // members that never answered the request to shut down
 	Next       string         `json:"next"`                 // the first action of a run that is started now
 	Journal    string         `json:"journal"`
 	Records    uint64         `json:"records"`
