@@ -1,6 +1,6 @@
-// Package git runs git in a repository that agents of the same user can write into: in its settings,
-// its hooks, its index, its objects and references. None of that may start a program, lead a push
-// elsewhere, or hold a call up.
+// Package git runs git in a repository that agents of the same user can write into: in its
+// settings, its hooks, its index, its objects and references. Their changes must not start a
+// program, lead a push elsewhere, or hold a call up.
 //
 //	Open ─► Repo: the paths of its parts ─► Settings: of the user and of the repository
 //	Repo.Own  ─► its GIT_DIR is a folder made for the call; the caller gives settings and index

@@ -176,8 +176,9 @@ var writesIndex = []string{"add", "read-tree", "rm", "update-index"}
 // rawAttributes leave every byte as it is.
 const rawAttributes = "* -text -filter -ident -eol -working-tree-encoding\n"
 
-// Own calls git with a folder made for the call as GIT_DIR; it removes other files in it. The caller
-// removes the folder after its last call: each call writes only what differs from the one before.
+// Own calls git with a folder made for the call as GIT_DIR; it removes other files in it. The
+// caller removes the folder after its last call: each call writes only what differs from the one
+// before.
 func (r *Repo) Own(stop context.Context, folder string, c Call, stdin []byte, args ...string) (out string, err error) {
 	if err := r.make(folder, c, args[0]); err != nil {
 		return "", fmt.Errorf("make the folder of a call of git: %w", err)

@@ -117,8 +117,8 @@ func explain(err error) error {
 		"once that is mended, the same command goes on"}
 }
 
-// isOtherWay reports whether checkpoints would be pushed in another way than the journal here names.
-// Since an agent can have changed the way, the remote must not be contacted then.
+// isOtherWay reports whether checkpoints would be pushed in another way than the journal here
+// names. Since an agent can have changed the way, the remote must not be contacted then.
 func (c *Carrier) isOtherWay() bool {
 	h, _, err := ledger.Fold(c.Folder, func(event.Entry) error { return nil })
 	if err != nil {
@@ -182,8 +182,8 @@ func isEnd(e event.Event) bool {
 	}
 }
 
-// subjectOf returns the subject of the checkpoint for an event, and the status of an accepted reply;
-// "" for an event without a checkpoint.
+// subjectOf returns the subject of the checkpoint for an event, and the status of an accepted
+// reply; "" for an event without a checkpoint.
 func subjectOf(e event.Event) (subject, reply string) {
 	switch e := e.(type) {
 	case event.RunStarted:

@@ -1,7 +1,7 @@
 // Package gitstore keeps the state of a board's run as commits on a branch of the repository that
-// its agents work in, so that a run in another clone can continue. A commit, a checkpoint, holds the
-// files of the work tree, committed or not, and those of the run's folder that such a run needs, its
-// journal above all.
+// its agents work in, so that a run in another clone can continue. A commit, a checkpoint, holds
+// the files of the work tree, committed or not, and those of the run's folder that such a run
+// needs, its journal above all.
 //
 //	save:  journal committed ─► objects apart: add -A, write-tree, commit-tree ─► secrets?
 //	       ─► objects taken in ─► update-ref ─► push ─► events to the observer

@@ -20,8 +20,8 @@ type change struct{ was, is, name string }
 
 func (c change) isRemoved() bool { return strings.Trim(c.is, "0") == "" }
 
-// changes lists the files that differ between the commit base, or no files for "", and a checkpoint.
-// It lists all files of the run's folder: here they may be of any state, or gone.
+// changes lists the files that differ between the commit base, or no files for "", and a
+// checkpoint. It lists all files of the run's folder: here they may be of any state, or gone.
 func (s *Store) changes(stop context.Context, base, tip string) (all []change, err error) {
 	if base == "" {
 		base = emptyTree(tip)
@@ -45,8 +45,8 @@ func (s *Store) changes(stop context.Context, base, tip string) (all []change, e
 	return all, nil
 }
 
-// refuseOverwriting refuses a change if its place holds another file than the old or the new one. It
-// leaves out the run's own folder, which no person edits, and whose journal is older.
+// refuseOverwriting refuses a change if its place holds another file than the old or the new one.
+// It leaves out the run's own folder, which no person edits, and whose journal is older.
 func (s *Store) refuseOverwriting(stop context.Context, changes []change) error {
 	removed := map[string]bool{}
 	for _, c := range changes {

@@ -80,8 +80,8 @@ func (s *Store) boardInTree() string {
 	return filepath.ToSlash(rel)
 }
 
-// push pushes the branch to the remote. It gives notice of a remote that does not answer or refuses.
-// Errors: *AheadError, *SecretError.
+// push pushes the branch to the remote. It gives notice of a remote that does not answer or
+// refuses. Errors: *AheadError, *SecretError.
 func (s *Store) push(stop context.Context) error {
 	if s.address == "" {
 		return nil
@@ -130,8 +130,8 @@ func (s *Store) rest(since time.Time) {
 	s.unsure, s.askAgain = true, time.Now().Add(restFactor*time.Since(since))
 }
 
-// Waits reports whether the remote may lack checkpoints: it did not answer the last call, or refused
-// it.
+// Waits reports whether the remote may lack checkpoints: it did not answer the last call, or
+// refused it.
 func (s *Store) Waits() bool { return s.unsure }
 
 // restFactor is the ratio of the rest of a remote to the time that it took not to answer.
@@ -144,7 +144,7 @@ func (s *Store) ahead(there string) error {
 		git.ShowAddress(s.address), there, s.Branch, s.tip, s.Branch)}
 }
 
-// ask asks the remote for its branches. tip is that of the board's branch, "" if the remote lacks it.
+// ask asks the remote for its branches. tip is that of the board's branch, "" without the branch.
 func (s *Store) ask(stop context.Context) (tip string, err error) {
 	out, err := s.far(stop, askTime, "ls-remote", "--quiet", "--heads", "--", s.address)
 	if err != nil {

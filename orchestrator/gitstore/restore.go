@@ -239,8 +239,9 @@ func (s *Store) clearHalf(err error) error {
 	return rundir.RemoveForeign(s.half())
 }
 
-// resume completes the restoring of a killed run, if it names a checkpoint of the board. A file that
-// is neither the old nor the new one was written since: resume names it in an error and keeps it.
+// resume completes the restoring of a killed run, if it names a checkpoint of the board. A file
+// that is neither the old nor the new one was written since: resume names it in an error and keeps
+// it.
 func (s *Store) resume(stop context.Context, half string) (string, error) {
 	tip, base, _ := strings.Cut(strings.TrimSpace(half), " ")
 	newest, err := s.newest(stop)
@@ -266,9 +267,9 @@ func (s *Store) resume(stop context.Context, half string) (string, error) {
 	return s.bring(stop, base, tip)
 }
 
-// bring replaces the files of the commit base by those of the checkpoint tip. A file in the way that
-// neither contains stays, and ends the run: git may ignore it, or it was written after a killed run
-// had begun to restore.
+// bring replaces the files of the commit base by those of the checkpoint tip. A file in the way
+// that neither contains stays, and ends the run: git may ignore it, or it was written after a
+// killed run had begun to restore.
 func (s *Store) bring(stop context.Context, base, tip string) (string, error) {
 	changes, err := s.changes(stop, base, tip)
 	if err != nil {
@@ -336,8 +337,8 @@ func (s *Store) adopt(stop context.Context, tip string) error {
 	return s.refer(stop, tip)
 }
 
-// restoreJournal restores the last checkpoint that is here if the journal is gone: an agent can have
-// removed it, and with it the journaled way to the remote.
+// restoreJournal restores the last checkpoint that is here if the journal is gone: an agent can
+// have removed it, and with it the journaled way to the remote.
 func (s *Store) restoreJournal(stop context.Context) error {
 	_, err := os.Lstat(filepath.Join(s.Runs, "journal.jsonl"))
 	if !errors.Is(err, fs.ErrNotExist) || s.tip == "" {

@@ -128,7 +128,7 @@ func (s *Store) writeTree(stop context.Context) (tree string, err error) {
 			kept = append(kept, s.inTree+"/"+name)
 		}
 	}
-	// Take out the folder first: some of its files may be gone, or be in git by their author's wish.
+	// Take out the folder first: some of its files may be gone, or be in git by a person's wish.
 	if _, err := s.raw(stop, nil, "rm", "-r", "--cached", "--quiet", "--ignore-unmatch", "--", s.inTree); err != nil {
 		return "", fmt.Errorf("checkpoint: %w", err)
 	}
@@ -207,8 +207,8 @@ func repositoryError(name string) error {
 		"have git ignore it, or leave the setting checkpoint out"}
 }
 
-// keepUnchanged puts the blobs of the commit base into the index for files that git would convert to
-// just these blobs: they differ only in line ends or encoding.
+// keepUnchanged puts the blobs of the commit base into the index for files that git would convert
+// to just these blobs: they differ only in line ends or encoding.
 func (s *Store) keepUnchanged(stop context.Context, base string) error {
 	out, err := s.raw(stop, nil, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--diff-filter=M", base)
 	if err != nil {

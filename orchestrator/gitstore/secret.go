@@ -19,8 +19,8 @@ const (
 )
 
 // findSecret searches all new objects of a commit for known secrets: the contents and names of
-// files, and messages and authors, also those of the commits that agents and persons have made since
-// the last checkpoint. Errors: *SecretError.
+// files, and messages and authors, also those of the commits that agents and persons have made
+// since the last checkpoint. Errors: *SecretError.
 func (s *Store) findSecret(stop context.Context, commit string) error {
 	known, err := s.known(stop)
 	if err != nil {

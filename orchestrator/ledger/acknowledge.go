@@ -78,7 +78,7 @@ func Acknowledge(
 	return arbitrate(boardPath, dir, b, broken, answer, r, now)
 }
 
-// parseBoard reads the board. With an error it returns a board of the bytes alone, if there are any.
+// parseBoard reads the board. With an error it returns a board of the bytes that it could read.
 func parseBoard(path string) (*board.Board, error) {
 	source, err := board.ReadFile(path)
 	if err == nil {
@@ -142,7 +142,8 @@ type arbitration struct {
 	proposal *event.ReassignProposed // of the last run
 }
 
-// read replays the journal. A question does not open it, which would set an unfinished record aside.
+// read replays the journal. A question does not open it, which would set an unfinished record
+// aside.
 func (a *arbitration) read() (err error) {
 	note := func(e event.Entry) {
 		switch e := e.Event.(type) {
@@ -455,8 +456,8 @@ func (a *arbitration) reconcile(e event.Acknowledged, text string) (Question, er
 	return q, a.recordDecision(events...)
 }
 
-// outcome returns the result of the reconciliation. Without a rollback point that is the state after
-// the records that could be applied.
+// outcome returns the result of the reconciliation. Without a rollback point that is the state
+// after the records that could be applied.
 func (a *arbitration) outcome() (flow.Rebuilt, flow.Snapshot, error) {
 	if len(a.history.Points) != 1 {
 		unchanged := flow.Rebuilt{State: a.history.State, Affected: []string{}, Findings: []string{}}

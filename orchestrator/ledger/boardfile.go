@@ -114,8 +114,8 @@ func (a *arbitration) beforeTurn() (*board.Board, error) {
 	return before, nil
 }
 
-// UnknownEnd returns the change of the end of a board whose run died in the turn of an agent; nil if
-// the end is as before. Without the board's earlier bytes any change of the board counts.
+// UnknownEnd returns the change of the end of a board whose run died in the turn of an agent; nil
+// if the end is as before. Without the board's earlier bytes any change of the board counts.
 func UnknownEnd(dir rundir.Dir, name string, now *board.Board, step *flow.Step) *event.StateDiverged {
 	if step == nil || step.Before != nil || now.SHA == step.BoardSHA { // a Manager may end the board
 		return nil

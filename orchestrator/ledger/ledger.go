@@ -30,8 +30,8 @@ type Ledger struct {
 	pending  []event.Entry
 	logbook  *logbook
 
-	// Durable, unless nil, is called with the events on disk before the observer. After an error the
-	// observer does not get them.
+	// Durable, unless nil, is called with the events on disk before the observer. After an error
+	// the observer does not get them.
 	Durable func([]event.Entry) error
 }
 
@@ -250,8 +250,8 @@ func Fold(dir rundir.Dir, each func(event.Entry) error) (flow.History, journal.S
 // errOpened ends the reading of a journal at its first run.
 var errOpened = errors.New("a run was opened")
 
-// CheckForm refuses a journal in another form, by its first run. It ignores other errors, which Open
-// reports. Errors: *failure.Invalid.
+// CheckForm refuses a journal in another form, by its first run. It ignores other errors, which
+// Open reports. Errors: *failure.Invalid.
 func CheckForm(dir rundir.Dir) error {
 	_, err := journal.Read(dir.Journal(), func(r journal.Record) error {
 		e, err := decode(dir, r)

@@ -53,8 +53,8 @@ func newLogbook(dir rundir.Dir, board string) *logbook {
 	return &logbook{dir: dir, board: board}
 }
 
-// about returns the subject of an event. For an unavailable tool, seed 002 asks for its name and the
-// agent's.
+// about returns the subject of an event. For an unavailable tool, seed 002 asks for its name and
+// the agent's.
 func about(e event.Event) string {
 	if t, ok := e.(event.ToolUnavailable); ok {
 		return fmt.Sprintf("%s: %s for %s (%s)", t.Task, t.Tool, t.Role, t.Agent)

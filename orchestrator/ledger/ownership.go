@@ -104,8 +104,8 @@ func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) erro
 }
 
 // ResolveForeignWrite finds out why the journal is not as this run left it. When another run has
-// written to it, both believe that they own the board. This run journals that, which stops the other
-// at its next record, and ends.
+// written to it, both believe that they own the board. This run journals that, which stops the
+// other at its next record, and ends.
 func (l *Ledger) ResolveForeignWrite(cause error) error {
 	mine := l.history.Custody.Owner
 	if err := l.Close(); err != nil {

@@ -33,9 +33,9 @@ func (l *logbook) isDue(now time.Time) bool {
 	return true
 }
 
-// draw writes state.md now. It can be made from the journal again, so it is replaced without a sync.
-// Its digest is noted first: if this process is killed, the file is one of the two that the note
-// names.
+// draw writes state.md now. It can be made from the journal again, so it is replaced without a
+// sync. Its digest is noted first: if this process is killed, the file is one of the two that the
+// note names.
 func (l *Ledger) draw() error {
 	data := sealed(l.logbook.stateMarkdown(&l.history))
 	last := digestOf(data)
@@ -52,8 +52,8 @@ func digestOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)
 // none is the digest of a missing file.
 var none = strings.Repeat("-", 2*sha256.Size)
 
-// noteDigests notes the digests that state.md may have until it is drawn again. A power cut may lose
-// the note or the file, so the note is valid only until the system stops.
+// noteDigests notes the digests that state.md may have until it is drawn again. A power cut may
+// lose the note or the file, so the note is valid only until the system stops.
 func (l *Ledger) noteDigests(before, after string) error {
 	return l.journal.SetNote(fmt.Sprintf("%s %s %s\n", cmp.Or(before, none), after, durable.BootID()))
 }

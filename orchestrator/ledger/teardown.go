@@ -23,10 +23,10 @@ type Gate struct {
 	Archive string // path of the archive, once the folder is deleted
 }
 
-// Teardown ends the team of a board without a run at work: seed 002, "Teardown Readiness". No member
-// is alive, so that only the checks are left, and the Lead's decision about members that have never
-// answered. With remove it archives and removes the folder of the board's runs, once the team is
-// ready. Errors: those of [Acknowledge].
+// Teardown ends the team of a board without a run at work: seed 002, "Teardown Readiness". No
+// member is alive, so that only the checks are left, and the Lead's decision about members that
+// have never answered. With remove it archives and removes the folder of the board's runs, once the
+// team is ready. Errors: those of [Acknowledge].
 func Teardown(
 	boardPath string, dir rundir.Dir, remove bool, r *redact.Redactor, now func() time.Time,
 ) (g Gate, err error) {

@@ -69,7 +69,7 @@ func base64Forms(value string) (forms []string) {
 	return forms
 }
 
-// base32Forms does the same for its five shifts, in both cases.
+// base32Forms is base64Forms for base32 and its five shifts, in both cases.
 func base32Forms(value string) (forms []string) {
 	enc := base32.StdEncoding.WithPadding(base32.NoPadding)
 	for shift := range 5 {

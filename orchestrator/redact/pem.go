@@ -11,8 +11,8 @@ var (
 	dashes    = classOf("-")
 	indent    = classOf(" \t")
 	padding   = classOf("=")
-	// keyText has the bytes of a PEM block except - and spaces: base64, line ends also as escapes of
-	// any kind, headers.
+	// keyText has the bytes of a PEM block except - and spaces: base64, line ends also as escapes
+	// of any kind, headers.
 	keyText = classOf(alnum + "+/=\r\n\t\\:,.%&#;")
 )
 
@@ -51,9 +51,9 @@ func keyBody(r *reader, from, slot int) int {
 	}
 }
 
-// claimedEnd returns the end of a key that began before and reaches here; 0 without one. Keys within
-// it are not measured, which keeps a text of headers alone from being measured again at each: it is
-// one key, up to the limit of its length.
+// claimedEnd returns the end of a key that began before and reaches here; 0 without one. Keys
+// within it are not measured, which keeps a text of headers alone from being measured again at
+// each: it is one key, up to the limit of its length.
 func (r *reader) claimedEnd(slot int) int {
 	if known := r.t.state.runs[slot]; known.from <= r.base && r.base < known.to {
 		return known.to - r.base

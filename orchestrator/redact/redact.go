@@ -98,9 +98,9 @@ func (r *Redactor) ChangesBytes(b []byte) bool {
 	return r.hasSecret(b) && !bytes.Equal(r.Bytes(b), b) // Mark may stand for itself
 }
 
-// scan returns the redacted text of b, which is a part of b if it holds no secret, and the number of
-// bytes of b that are decided. The rest may begin a secret and must be given again with the bytes
-// that follow; if final, all bytes are decided.
+// scan returns the redacted text of b, which is a part of b if it holds no secret, and the number
+// of bytes of b that are decided. The rest may begin a secret and must be given again with the
+// bytes that follow; if final, all bytes are decided.
 func (r *Redactor) scan(b []byte, st *state, final bool) (text []byte, used int) {
 	shown := max(st.covered-1, 0)
 	used = r.find(b, st, final, func(s span, more bool) {

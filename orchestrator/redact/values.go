@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// minPart is the least length, in bytes, of a line of a value, or of a string of a JSON document,
-	// that is a secret by itself.
+	// minPart is the least length, in bytes, of a line of a value, or of a string of a JSON
+	// document, that is a secret by itself.
 	minPart = 8
 	// pieceSize and overlap, in bytes: a longer value is registered in pieces, so that no part of
 	// it shows and no pattern is long. They overlap so that base64 of one piece covers the bytes

@@ -9,9 +9,10 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Grouped is an observer that writes the log of a GitHub Actions job: for each step a group that can
-// be folded, with the signs of its agents, and a line after it with the result. The text in a group
-// is wrapped in stop-commands with a token that cannot be guessed. It is safe for concurrent use.
+// Grouped is an observer that writes the log of a GitHub Actions job: for each step a group that
+// can be folded, with the signs of its agents, and a line after it with the result. The text in a
+// group is wrapped in stop-commands with a token that cannot be guessed. It is safe for concurrent
+// use.
 //
 // Groups do not nest. The lines of a single board are written as they happen; of several boards, a
 // step's group is written when the step ends.

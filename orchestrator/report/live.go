@@ -17,8 +17,8 @@ import (
 	"kanban-run/orchestrator/health"
 )
 
-// Live is an observer that shows the boards at work at the bottom of a terminal, and permanent lines
-// above. It is safe for concurrent use; Close removes the live lines.
+// Live is an observer that shows the boards at work at the bottom of a terminal, and permanent
+// lines above. It is safe for concurrent use; Close removes the live lines.
 type Live struct {
 	mu     sync.Mutex
 	out    *console.Printer
@@ -230,8 +230,8 @@ func (l *Live) permanent(board string, s event.Sentence) string {
 	return coloredSign(s.Weight, l.color) + " " + text
 }
 
-// draw replaces the live lines by the permanent lines stay and the present live lines, in one write.
-// Errors are ignored: a terminal that is gone must not stop a run.
+// draw replaces the live lines by the permanent lines stay and the present live lines, in one
+// write. Errors are ignored: a terminal that is gone must not stop a run.
 func (l *Live) draw(stay []string) {
 	var b strings.Builder
 	width, height := l.size()

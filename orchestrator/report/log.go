@@ -11,8 +11,8 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Log is a writer of the history of a board: for each event its time, the step if that is a new one,
-// a sign, and a text.
+// Log is a writer of the history of a board: for each event its time, the step if that is a new
+// one, a sign, and a text.
 type Log struct {
 	Verbose bool // every record, with its number, its epoch and its kind, and the sessions of agents
 	Failed  bool // only events of weight Warning or more, and failures and retries of agents

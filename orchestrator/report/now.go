@@ -52,8 +52,8 @@ func (d doing) at(t time.Time) string {
 // silence is the time without output of a model after which the display shows the wait for it.
 const silence = 2 * time.Second
 
-// doingOf returns the activity in the trace of an agent at a time: its oldest open call, or its wait
-// with the last text.
+// doingOf returns the activity in the trace of an agent at a time: its oldest open call, or its
+// wait with the last text.
 func doingOf(t *health.Trace, at time.Time) doing {
 	said := ""
 	if last := t.Last; last.Kind == agent.Text || last.Kind == agent.Printed {
@@ -213,8 +213,8 @@ func (n now) fullPlayer(width int) string {
 	return text
 }
 
-// nowRows returns the lines of several boards, in columns. Without room it leaves out columns of the
-// agent, in this order: its last sign, its health, its role.
+// nowRows returns the lines of several boards, in columns. Without room it leaves out columns of
+// the agent, in this order: its last sign, its health, its role.
 func nowRows(boards []now, t time.Time, width int, color bool) []string {
 	tasks, names := make([]string, len(boards)), make([]string, len(boards))
 	for i, n := range boards {

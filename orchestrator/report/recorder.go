@@ -8,7 +8,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Watcher is the observer behind a Recorder.
+// Watcher is the observer to which a Recorder passes everything on.
 type Watcher interface {
 	Entry(board string, e event.Entry)
 	Agent(board string, s agent.Sign)

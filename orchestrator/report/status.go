@@ -280,9 +280,9 @@ func (s Status) said() string {
 	return ""
 }
 
-// WriteText writes the status for a person: the state of the board, the open step and its agent, the
-// waiting decisions, the next action, the cost, and the tasks. With verbose it adds the session, the
-// owner, the journal and the rollback point.
+// WriteText writes the status for a person: the state of the board, the open step and its agent,
+// the waiting decisions, the next action, the cost, and the tasks. With verbose it adds the
+// session, the owner, the journal and the rollback point.
 func (s Status) WriteText(out *console.Printer, verbose bool) error {
 	weight, words := s.standing()
 	errs := []error{out.Printf("%s %s\n\n", coloredSign(weight, false), words)}

@@ -130,8 +130,8 @@ func (t *Tasks) List(paths []string, current string, done func(i int) bool, find
 	return all
 }
 
-// NeverWorkedOn returns the number of tasks that are neither done nor begun, in words: "2 tasks were
-// never worked on"; "" for 0.
+// NeverWorkedOn returns the number of tasks that are neither done nor begun, in words: "2 tasks
+// were never worked on"; "" for 0.
 func NeverWorkedOn(tasks []Task) string {
 	n := 0
 	for _, t := range tasks {
@@ -157,8 +157,8 @@ var taskMarks = map[string]string{
 	TaskQuarantined: "⟳",
 }
 
-// mostTasks is the greatest number of tasks of a list that is shown whole. Of a longer list only the
-// tasks are shown that are not ok or quarantined, and the current one with its neighbours.
+// mostTasks is the greatest number of tasks of a list that is shown whole. Of a longer list only
+// the tasks are shown that are not ok or quarantined, and the current one with its neighbours.
 const (
 	mostTasks  = 40
 	neighbours = 10

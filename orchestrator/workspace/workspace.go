@@ -153,8 +153,8 @@ func (w *Workspace) SHA() string {
 	return board.SHA(source)
 }
 
-// Left returns the SHA-256 of the board as an attempt left it, which tells the agent's change from a
-// later one by a person. It first restores a board that a Manager left unreadable. Call Forget
+// Left returns the SHA-256 of the board as an attempt left it, which tells the agent's change from
+// a later one by a person. It first restores a board that a Manager left unreadable. Call Forget
 // between the end of the attempt and Left.
 func (w *Workspace) Left(step *flow.Step) string {
 	if b, err := w.Read(step); err == nil {
@@ -189,10 +189,10 @@ func (w *Workspace) checkPath() error {
 	return nil
 }
 
-// View returns the part of the board by which flow decides. Once a Manager attempt was started, that
-// is only its bytes and its ending: the Manager decides the next task. If the current task is being
-// worked on and cannot be read, its path and role are those at the beginning of its step. roleOf
-// returns a role's name as its role file spells it. Errors: *failure.Invalid.
+// View returns the part of the board by which flow decides. Once a Manager attempt was started,
+// that is only its bytes and its ending: the Manager decides the next task. If the current task is
+// being worked on and cannot be read, its path and role are those at the beginning of its step.
+// roleOf returns a role's name as its role file spells it. Errors: *failure.Invalid.
 func (w *Workspace) View(b *board.Board, s *flow.State, roleOf func(string) (string, error)) (flow.Board, error) {
 	if err := CheckSecrets(w.Redactor, b.Current.Path); err != nil {
 		return flow.Board{}, err
@@ -237,8 +237,8 @@ func View(
 	return v, &failure.Invalid{Err: err}
 }
 
-// isWorkedOn reports whether the open step is that of the board's current task. The header of such a
-// task was read when its step began: the agent at work may have spoiled it, or moved the file.
+// isWorkedOn reports whether the open step is that of the board's current task. The header of such
+// a task was read when its step began: the agent at work may have spoiled it, or moved the file.
 func isWorkedOn(b *board.Board, step *flow.Step) bool {
 	return step != nil && !step.Call.IsSupervision() &&
 		(b.SHA == step.BoardSHA || path.Clean(b.Current.Path) == path.Clean(step.Task))
@@ -296,8 +296,8 @@ func (w *Workspace) Tasks(b *board.Board) []string {
 	return paths
 }
 
-// CheckTasks is [CheckSecrets] for the board's list. It does not check the last accepted list again:
-// at 1,000 tasks that takes a third of a step.
+// CheckTasks is [CheckSecrets] for the board's list. It does not check the last accepted list
+// again: at 1,000 tasks that takes a third of a step.
 func (w *Workspace) CheckTasks(tasks []string) error {
 	if slices.Equal(tasks, w.public) {
 		return nil
@@ -322,8 +322,8 @@ func (w *Workspace) Seen(p string) string {
 	return ref.Path
 }
 
-// Position returns the task's place in the board's list, from 1, and the list's length. The place is
-// 0 when the task is not listed.
+// Position returns the task's place in the board's list, from 1, and the list's length. The place
+// is 0 when the task is not listed.
 func (w *Workspace) Position(b *board.Board, task string) (index, of int) {
 	tasks := w.Tasks(b)
 	i := slices.Index(tasks, task)

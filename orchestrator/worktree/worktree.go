@@ -33,7 +33,7 @@ const maxTime = 10 * time.Second
 
 const (
 	maxFiles  = 20_000   // that are read
-	maxFile   = 16 << 20 // bytes of a file that is read; a longer one is told by its size and time
+	maxFile   = 16 << 20 // bytes of a file that is read; of a longer one the size and time are hashed
 	maxOutput = 16 << 20 // bytes that git prints
 )
 
