@@ -22,7 +22,7 @@ import (
 // changed it at the same instant, or the disk lies.
 var ErrReadBack = errors.New("file does not hold what was written to it")
 
-// maxLinks is how many symbolic links one name may lead through, as in Linux.
+// maxLinks bounds the symbolic links that one name leads through, as in Linux.
 const maxLinks = 40
 
 // WriteFile replaces the file at path by data. After any interruption the name leads to the old
@@ -32,9 +32,9 @@ const maxLinks = 40
 // owner; a new one gets perm, before umask. A read-only file is refused although its folder would
 // allow a replacement. Hard links to the file keep the old bytes.
 //
-// After an error the old file is still there, with two exceptions that say so: the sync of the
-// folder failed (the new bytes may not survive a power cut), or the new bytes could not be read
-// back (ErrReadBack when others were there).
+// After an error the old file is still there, with two exceptions, which the error names: the sync
+// of the folder failed (the new bytes may not survive a power cut), or the new bytes could not be
+// read back (ErrReadBack when the file held others).
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	return writeFile(disk{}, path, data, perm)
 }
@@ -156,7 +156,7 @@ func followLinks(path string) (string, error) {
 	return "", errors.New("too many levels of symbolic links")
 }
 
-// writable returns the file at target, nil when there is none, and an error when an ordinary write
+// writable returns the file at target, nil if it does not exist, and an error if an ordinary write
 // to it would fail.
 func writable(sys system, target string) (fs.FileInfo, error) {
 	info, err := sys.lstat(target)
@@ -220,7 +220,7 @@ func (e *ownerError) Hint() string {
 	return "run kanban-run as the owner of the file, or make it your own with chown"
 }
 
-// RealPath is a path without links; one that leads nowhere stays as it is.
+// RealPath resolves the links of a path, or returns it unchanged if it does not exist.
 func RealPath(path string) string {
 	if p, err := filepath.EvalSymlinks(path); err == nil {
 		return p

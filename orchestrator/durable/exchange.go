@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 )
 
-// ErrChanged says that a file is not what it was taken for.
+// ErrChanged is the error for a file that does not hold the expected bytes.
 var ErrChanged = errors.New("file was changed by another program")
 
 // ReplaceFile is WriteFile for a file that other programs write, too: it is replaced only if it
-// holds was. Where the system can exchange two names, nothing that was written by then is lost.
+// holds was. If the system can exchange two names, no write before the exchange is lost.
 // Errors: those of WriteFile, [ErrChanged], fs.ErrNotExist.
 func ReplaceFile(path string, was, data []byte) error {
 	target, err := followLinks(path)
@@ -41,8 +41,8 @@ func ReplaceFile(path string, was, data []byte) error {
 	return nil
 }
 
-// replaceIf gives the file its new bytes if it holds was. The old ones have the
-// temporary name then, or are gone.
+// replaceIf gives the file its new bytes if it holds was. Afterwards the old file has the temporary
+// name or is removed.
 func replaceIf(temp, target string, was []byte) error {
 	if now, err := os.ReadFile(target); err != nil || !bytes.Equal(now, was) {
 		return errors.Join(err, ErrChanged)
@@ -52,7 +52,8 @@ func replaceIf(temp, target string, was []byte) error {
 	} else if err != nil {
 		return err
 	}
-	if now, err := os.ReadFile(temp); err != nil || !bytes.Equal(now, was) { // it was changed in this moment
+	// It may have been changed between the first look and the exchange.
+	if now, err := os.ReadFile(temp); err != nil || !bytes.Equal(now, was) {
 		return errors.Join(err, exchange(temp, target), ErrChanged)
 	}
 	return nil

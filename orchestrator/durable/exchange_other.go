@@ -4,5 +4,5 @@ package durable
 
 import "errors"
 
-// exchange is Linux's.
+// exchange is supported on Linux only.
 func exchange(string, string) error { return errors.ErrUnsupported }

@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// maxInfo is how many bytes of a lock file are read, more than any kanban-run writes.
+// maxInfo bounds the part of a lock file that is read, in bytes; no kanban-run writes as much.
 const maxInfo = 256
 
 // Lock is the right to be the only writer. The kernel takes it back when the last process that
@@ -19,7 +19,7 @@ const maxInfo = 256
 type Lock struct{ file *os.File }
 
 // HeldError reports that another process holds the lock at Path. Info is that process's text about
-// itself, "" when there is none yet; for people only.
+// itself, "" before it is written; for people only.
 type HeldError struct{ Path, Info string }
 
 func (e *HeldError) Error() string {
@@ -123,8 +123,7 @@ func lockInfo(pid int) string {
 	return info + "\n"
 }
 
-// BootID tells one start of the system from all others; "" where the system has none. Only Linux
-// has one.
+// BootID returns an identifier of this start of the system; "" on systems other than Linux.
 func BootID() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(id))

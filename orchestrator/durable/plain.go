@@ -42,7 +42,7 @@ func OpenPlain(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// ReadPlain reads at most so many bytes of a file of this program, see OpenPlain.
+// ReadPlain reads at most the first most bytes of a file of this program, see OpenPlain.
 func ReadPlain(path string, most int64) ([]byte, error) {
 	f, err := OpenPlain(path, os.O_RDONLY, 0)
 	if err != nil {
@@ -52,7 +52,7 @@ func ReadPlain(path string, most int64) ([]byte, error) {
 	return text, errors.Join(err, f.Close())
 }
 
-// CountNames returns how many names (hard links) an open file has; 0: it was removed.
+// CountNames returns the number of names (hard links) of an open file; 0 if it was removed.
 func CountNames(f *os.File) (uint64, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -7,26 +7,27 @@ import (
 	"strings"
 )
 
-// protocols are those by which git may reach a remote.
+// protocols lists the protocols by which git may reach a remote.
 const protocols = "https:http:ssh:git:file"
 
-// CheckAddress refuses an address that git would take for an option, or that names a program: a
-// transport of its own, such as ext::.
+// CheckAddress refuses an address that git would take for an option, or that names a transport
+// which runs a program, such as ext::.
 func CheckAddress(address string) error {
 	scheme, _, _ := strings.Cut(address, ":")
 	switch {
 	case strings.HasPrefix(address, "-"):
 		return fmt.Errorf("%q begins like an option", address)
 	case strings.Contains(address, "::") && !strings.ContainsAny(scheme, "/[@"):
-		return fmt.Errorf("%q names the transport %s, and only https, http, ssh, git and files are used", address, scheme)
+		return fmt.Errorf("%q names the transport %s, and only https, http, ssh, git and files are used",
+			address, scheme)
 	case strings.ContainsAny(address, "\x00\n"):
 		return fmt.Errorf("%q is no address", address)
 	}
 	return nil
 }
 
-// IsLocal says whether an address is a folder of this machine: there git runs hooks and settings that
-// an agent can have written.
+// IsLocal reports whether an address is a folder of this machine: there git obeys hooks and
+// settings that an agent can have written.
 func IsLocal(address string) bool {
 	if strings.HasPrefix(address, "file:") || filepath.IsAbs(address) {
 		return true
@@ -35,7 +36,7 @@ func IsLocal(address string) bool {
 	return !remote || strings.Contains(host, "/") // git's rule for HOST:PATH
 }
 
-// ShowAddress is an address without what is secret in it.
+// ShowAddress returns an address without its password.
 func ShowAddress(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.User == nil {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// BlobName is the object name that git gives contents, in so many hex digits.
+// BlobName returns git's object name of contents, in 64 hex digits (SHA-256) or else 40 (SHA-1).
 func BlobName(text []byte, digits int) string {
 	h := sha1.New()
 	if digits == 2*sha256.Size {

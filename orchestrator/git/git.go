@@ -1,12 +1,12 @@
-// Package git runs git in a repository that agents of the same user can write into: in its settings,
-// its hooks, its index, its objects and references. None of that may start a program, lead a push
-// elsewhere, or hold a call up.
+// Package git runs git in a repository that agents of the same user can write into: in its
+// settings, its hooks, its index, its objects and references. Their changes must not start a
+// program, lead a push elsewhere, or hold a call up.
 //
-//	Open ─► Repo: where its parts are ─► Settings: what counts of the user's and of the repository's
-//	Repo.Own  ─► a folder made for the call is its GIT_DIR, with settings, attributes and index that the caller gives
+//	Open ─► Repo: the paths of its parts ─► Settings: of the user and of the repository
+//	Repo.Own  ─► its GIT_DIR is a folder made for the call; the caller gives settings and index
 //	Repo.User ─► the repository itself: rev-parse, for-each-ref, update-ref and config only
 //
-// Each call is bounded in time and in what is kept of its output, bears a mark, and ends with the run.
+// Each call has a limit of time and of output, bears a mark, and ends with the run.
 package git
 
 import (
@@ -23,35 +23,35 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Git is how git is run.
+// Git is the configuration of a call of git.
 type Git struct {
 	Program   string   // its path, see Find
 	Dir       string   // working directory
-	Env       []string // besides that of Run; the last of a name counts
+	Env       []string // added to that of Run; the last entry of a name is used
 	Mark      proc.Mark
-	Timeout   time.Duration // of each call; 0: none
-	MaxOutput int           // bytes that are kept of its output; 0: all
-	Stdout    io.Writer     // gets the output instead; nil: Run returns it
+	Timeout   time.Duration // of each call; 0: no limit
+	MaxOutput int           // bytes; longer output is an error; 0: no limit
+	Stdout    io.Writer     // receives the output; nil: Run returns it
 
-	settings []string // besides the fixed ones
+	settings []string // added to the fixed ones
 }
 
-// Find is the path of the program. Errors: *proc.StartError.
+// Find returns the path of the program. Errors: *proc.StartError.
 func Find(dir string) (string, error) { return proc.LookPath("git", dir) }
 
-// EndLeftovers ends what git has left of an owner that was killed together with its guardian, and
-// returns the mark that the owner's git bears. The holder of a board's lock gives the folder of its
-// runs, which no other run uses meanwhile. So the mark needs no journal.
+// EndLeftovers ends the processes of git of an owner that was killed together with its guardian,
+// and returns the mark that the owner's processes of git bear. The caller holds a board's lock and
+// gives the folder of its runs, which no other run uses meanwhile: so the mark needs no journal.
 func EndLeftovers(owner string) (proc.Mark, error) {
 	mark := proc.MarkOf("git of " + owner)
 	return mark, proc.EndMarked(mark)
 }
 
-// Error is a git that failed.
+// Error is the failure of a call of git.
 type Error struct {
 	Args   []string
 	Exit   proc.Exit
-	Stderr string // its last words
+	Stderr string // its first mostWords bytes
 }
 
 func (e *Error) Error() string {
@@ -65,25 +65,32 @@ func (e *Error) Error() string {
 	return text
 }
 
-// ErrTooLong says that git printed more than MaxOutput.
+// ErrTooLong is the error when git prints more than MaxOutput.
 var ErrTooLong = errors.New("git printed too much")
 
-// mostWords bounds what is kept of standard error.
+// mostWords bounds the text of standard error in an Error, in bytes.
 const mostWords = 4 << 10
 
-// fixed are the settings of every call: nothing that runs a program, and nothing that trusts a cache
-// of the repository's.
-var fixed = []string{"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false", "core.commitGraph=false", "core.multiPackIndex=false",
-	"pack.useBitmaps=false", "gc.auto=0", "maintenance.auto=false", "submodule.recurse=false"}
+// fixed holds the settings of every call: git runs no program, and trusts no cache of the
+// repository.
+var fixed = []string{
+	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false",
+	"core.commitGraph=false", "core.multiPackIndex=false", "pack.useBitmaps=false",
+	"gc.auto=0", "maintenance.auto=false", "submodule.recurse=false",
+}
 
-// Run returns what git prints. Errors: *Error, [ErrTooLong], or what the system says.
+// Run returns the output of git. Errors: *Error, [ErrTooLong], the cause of stop, and those of
+// package proc.
 func (g Git) Run(stop context.Context, stdin []byte, args ...string) (string, error) {
 	argv := []string{g.Program}
 	for _, s := range slices.Concat(g.settings, fixed) {
 		argv = append(argv, "-c", s)
 	}
-	env := lastOf(append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1",
-		"GIT_NO_REPLACE_OBJECTS=1", "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=" + protocols}, g.Env...))
+	env := lastOf(append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LC_ALL=C",
+		"GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=" + protocols,
+	}, g.Env...))
 	var stdout bytes.Buffer
 	out := g.Stdout
 	switch {
@@ -94,7 +101,17 @@ func (g Git) Run(stop context.Context, stdin []byte, args ...string) (string, er
 		out = &stdout
 	}
 	words := &limited{&bytes.Buffer{}, mostWords}
-	exit, err := proc.Run(stop, stop, &proc.Spec{Argv: append(argv, args...), Dir: g.Dir, Env: env, Stdin: stdin, Stdout: out, Stderr: words, Mark: g.Mark, Timeout: g.Timeout, Grace: time.Second})
+	exit, err := proc.Run(stop, stop, &proc.Spec{
+		Argv:    append(argv, args...),
+		Dir:     g.Dir,
+		Env:     env,
+		Stdin:   stdin,
+		Stdout:  out,
+		Stderr:  words,
+		Mark:    g.Mark,
+		Timeout: g.Timeout,
+		Grace:   time.Second,
+	})
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("run git %s: %w", args[0], err)
@@ -108,7 +125,7 @@ func (g Git) Run(stop context.Context, stdin []byte, args ...string) (string, er
 	return stdout.String(), nil
 }
 
-// lastOf leaves one entry of each name, the last: of two, programs would take the first.
+// lastOf keeps the last entry of each name: of two, a program would use the first.
 func lastOf(env []string) (all []string) {
 	at := map[string]int{}
 	for _, entry := range env {
@@ -122,7 +139,7 @@ func lastOf(env []string) (all []string) {
 	return all
 }
 
-// limited drops what is beyond a number of bytes.
+// limited is a buffer that drops what exceeds most bytes.
 type limited struct {
 	*bytes.Buffer
 	most int

@@ -16,22 +16,22 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Repo is a repository, and where its parts are.
+// Repo is a repository, with the absolute paths of its parts.
 type Repo struct {
 	Program string
 	Mark    proc.Mark // of the processes of its calls
 
 	Top     string // of the work tree
-	Prefix  string // of the folder in it that the repository was found from, with a slash behind; "" for the top
+	Prefix  string // from Top to the folder given to Open, with a slash at the end; "" for the top
 	Folder  string // its .git, or that of a linked work tree
-	Common  string // its .git
+	Common  string // its .git, shared by all work trees
 	Objects string
 	Format  string // sha1 or sha256
 
 	Settings Settings
-	exclude  string // what it ignores by itself and by its user's wish, in the words of .gitignore
-	shallow  string // where its history ends; "": it is whole
-	attrs    string // of its own, beside those of the work tree
+	exclude  string // patterns of .gitignore: of the user's file and of info/exclude
+	shallow  string // the text of the file shallow: the ends of a cut history; "": it is whole
+	attrs    string // the text of info/attributes
 }
 
 // Errors of Open.
@@ -41,18 +41,20 @@ var (
 )
 
 const (
-	userTime = 10 * time.Second // that a question to the user's repository may take
+	userTime = 10 * time.Second // of a call of User
 	maxList  = 256 << 20        // bytes of the output of a call
-	maxText  = 4 << 20          // bytes of a file below .git that is read
-	maxIndex = 1 << 30
+	maxText  = 4 << 20          // bytes of a file below .git
+	maxIndex = 1 << 30          // bytes of an index
 )
 
-// Open finds the repository around a folder, and reads what counts of its settings. Errors:
-// ErrNoRepository, ErrNoWorkTree, *Error.
+// Open finds the repository around a folder, and reads its settings. Errors: ErrNoRepository,
+// ErrNoWorkTree, *Error.
 func Open(stop context.Context, program, dir string, mark proc.Mark) (*Repo, error) {
 	r := &Repo{Program: program, Mark: mark, Top: dir}
-	out, err := r.User(stop, "rev-parse", "--path-format=absolute", "--is-inside-work-tree", "--show-toplevel", "--show-prefix", "--git-dir", "--git-common-dir",
-		"--git-path", "objects", "--show-object-format", "--git-path", "info/exclude", "--git-path", "info/attributes", "--git-path", "shallow")
+	out, err := r.User(stop, "rev-parse", "--path-format=absolute", "--is-inside-work-tree",
+		"--show-toplevel", "--show-prefix", "--git-dir", "--git-common-dir",
+		"--git-path", "objects", "--show-object-format",
+		"--git-path", "info/exclude", "--git-path", "info/attributes", "--git-path", "shallow")
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 	if failed := (*Error)(nil); errors.As(err, &failed) && !failed.Exit.TimedOut {
 		if lines[0] == "false" {
@@ -66,7 +68,8 @@ func Open(stop context.Context, program, dir string, mark proc.Mark) (*Repo, err
 	if len(lines) != 10 || lines[0] != "true" {
 		return nil, ErrNoWorkTree
 	}
-	r.Top, r.Prefix, r.Folder, r.Common, r.Objects, r.Format = lines[1], lines[2], lines[3], lines[4], lines[5], lines[6]
+	r.Top, r.Prefix, r.Folder, r.Common = lines[1], lines[2], lines[3], lines[4]
+	r.Objects, r.Format = lines[5], lines[6]
 	list, err := r.User(stop, "config", "--list", "-z", "--show-scope")
 	if err != nil {
 		return nil, err
@@ -77,15 +80,16 @@ func Open(stop context.Context, program, dir string, mark proc.Mark) (*Repo, err
 	return r, nil
 }
 
-// User asks the repository itself. The command is rev-parse, for-each-ref, update-ref or config --list:
-// what they read of it starts no program.
+// User calls git in the repository itself. The command is rev-parse, for-each-ref, update-ref or
+// config --list: nothing that these read can start a program.
 func (r *Repo) User(stop context.Context, args ...string) (string, error) {
 	g := Git{Program: r.Program, Dir: r.Top, Env: callers(), Mark: r.Mark, Timeout: userTime, MaxOutput: maxList}
 	out, err := g.Run(stop, nil, args...)
 	return strings.TrimSuffix(out, "\n"), err // the list of settings ends with a NUL
 }
 
-// ignoreFile is the file in which the user says what git is to ignore everywhere.
+// ignoreFile returns the path of the user's patterns for files that git ignores in all
+// repositories.
 func (r *Repo) ignoreFile() string {
 	file := r.Settings.Get("core.excludesfile")
 	if rest, home := strings.CutPrefix(file, "~/"); home {
@@ -101,7 +105,7 @@ func (r *Repo) ignoreFile() string {
 	return filepath.Join(dir, "git", "ignore")
 }
 
-// textOf is the text of a file, with a newline behind it; what is no file has none.
+// textOf returns the text of a file, with a newline after it; "" if the file cannot be read.
 func textOf(path string) string {
 	text, err := plainfile.Read(path, maxText)
 	if err != nil || len(text) == 0 {
@@ -110,24 +114,25 @@ func textOf(path string) string {
 	return string(text) + "\n"
 }
 
-// Converts says whether files of any name may be converted on their way into the repository, by what
-// is said outside of the work tree.
+// Converts reports whether settings or attributes outside of the work tree may convert files on
+// their way into the repository.
 func (r *Repo) Converts() bool {
-	return r.attrs != "" || r.Settings.Get("core.attributesfile") != "" || r.Settings.GetOwn("core.autocrlf") != "" && r.Settings.GetOwn("core.autocrlf") != "false"
+	autocrlf := r.Settings.GetOwn("core.autocrlf")
+	return r.attrs != "" || r.Settings.Get("core.attributesfile") != "" || autocrlf != "" && autocrlf != "false"
 }
 
-// Index is git's index between two calls: no agent reaches it here.
+// Index is git's index between two calls. It is in memory, where no agent reaches it.
 type Index struct {
 	text []byte
-	when time.Time // by it git tells which files may have changed since they were looked at
+	when time.Time // of the file; git compares the times of files with it to find changed ones
 
-	parts map[string][]byte // of a user's index that is split, by the names of their files
+	parts map[string][]byte // of a user's split index, by the names of their files
 }
 
-// IsEmpty says whether nothing was written to it.
+// IsEmpty reports whether the index is nil or has no bytes.
 func (x *Index) IsEmpty() bool { return x == nil || len(x.text) == 0 }
 
-// ReadIndex is the index of the user's, which is only looked at.
+// ReadIndex reads the user's index.
 func (r *Repo) ReadIndex() (*Index, error) {
 	index, err := readIndex(r.Folder)
 	if err != nil {
@@ -156,23 +161,24 @@ func readIndex(folder string) (*Index, error) {
 	return &Index{text: text, when: info.ModTime()}, err
 }
 
-// Call is how a call sees the repository.
+// Call is a call of git with its view of the repository.
 type Call struct {
 	Git
-	Index   *Index   // what the call does to it stays; nil: it has none
-	Objects string   // where new objects go; "": to the others
-	Raw     bool     // every file is the bytes that it has; else line ends and encodings are converted
-	Remote  Settings // of the user, that lead to a remote; nil: none
+	Index   *Index   // the call may change it; nil: the call has no index
+	Objects string   // folder of new objects; "": that of the repository
+	Raw     bool     // files are read as they are; else line ends and encodings are converted
+	Remote  Settings // of the user, for a call to a remote
 }
 
-// writesIndex are the commands that change the index.
+// writesIndex lists the commands that change the index.
 var writesIndex = []string{"add", "read-tree", "rm", "update-index"}
 
 // rawAttributes leave every byte as it is.
 const rawAttributes = "* -text -filter -ident -eol -working-tree-encoding\n"
 
-// Own asks git in a folder that is made for the call; other files in it are removed. The caller removes
-// the folder. Where it is still there, the next call writes less.
+// Own calls git with a folder made for the call as GIT_DIR; it removes other files in it. The
+// caller removes the folder after its last call: each call writes only what differs from the one
+// before.
 func (r *Repo) Own(stop context.Context, folder string, c Call, stdin []byte, args ...string) (out string, err error) {
 	if err := r.make(folder, c, args[0]); err != nil {
 		return "", fmt.Errorf("make the folder of a call of git: %w", err)
@@ -186,11 +192,18 @@ func (r *Repo) Own(stop context.Context, folder string, c Call, stdin []byte, ar
 	if c.Objects != "" {
 		objects = c.Objects
 	}
-	if !slices.ContainsFunc(c.Env, func(e string) bool { return strings.HasPrefix(e, "HOME=") }) { // else it needs the user's keys
+	// A caller that sets HOME needs the user's keys.
+	if !slices.ContainsFunc(c.Env, func(e string) bool { return strings.HasPrefix(e, "HOME=") }) {
 		g.Env = append(g.Env, "HOME="+folder, "XDG_CONFIG_HOME="+folder)
 	}
-	g.Env = append(g.Env, "GIT_DIR="+folder, "GIT_WORK_TREE="+r.Top, "GIT_INDEX_FILE="+filepath.Join(folder, "index"), "GIT_OBJECT_DIRECTORY="+objects,
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES="+quote(r.Objects), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+filepath.Join(folder, "global"))
+	g.Env = append(g.Env,
+		"GIT_DIR="+folder,
+		"GIT_WORK_TREE="+r.Top,
+		"GIT_INDEX_FILE="+filepath.Join(folder, "index"),
+		"GIT_OBJECT_DIRECTORY="+objects,
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES="+quote(r.Objects),
+		"GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_GLOBAL="+filepath.Join(folder, "global"))
 	g.settings = r.settings(c)
 	if c.Raw {
 		g.Env = append(g.Env, "GIT_ATTR_NOSYSTEM=1")
@@ -206,16 +219,23 @@ func (r *Repo) Own(stop context.Context, folder string, c Call, stdin []byte, ar
 	return out, err
 }
 
-// readsFiles are the commands that look at files of the work tree, or at their names: what is ignored
-// and converted counts for them. The others get no more than they need, for each file of the folder
-// has its price.
-var readsFiles = []string{"add", "check-attr", "check-ignore", "checkout-index", "hash-object", "ls-files", "update-index"}
+// readsFiles lists the commands that look at files of the work tree or at their names, and so need
+// the patterns of ignored files and the attributes. Other commands do without: each file of the
+// folder costs time.
+var readsFiles = []string{
+	"add", "check-attr", "check-ignore", "checkout-index", "hash-object", "ls-files", "update-index",
+}
 
-// make makes the folder of a call, with what has to be in it and nothing else.
+// make makes the folder of a call with exactly the files that the command needs.
 func (r *Repo) make(folder string, c Call, command string) error {
-	files := map[string][]byte{"HEAD": []byte("ref: refs/heads/none\n"), "shallow": []byte(r.shallow), "global": []byte(c.Remote.File())}
+	files := map[string][]byte{
+		"HEAD":    []byte("ref: refs/heads/none\n"),
+		"shallow": []byte(r.shallow),
+		"global":  []byte(c.Remote.File()),
+	}
 	if r.Format != "sha1" {
-		files["config"] = []byte("[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = " + r.Format + "\n")
+		files["config"] = []byte("[core]\n\trepositoryformatversion = 1\n" +
+			"[extensions]\n\tobjectformat = " + r.Format + "\n")
 	}
 	info := map[string][]byte{}
 	if slices.Contains(readsFiles, command) {
@@ -240,8 +260,8 @@ func (r *Repo) make(folder string, c Call, command string) error {
 	return os.Chtimes(filepath.Join(folder, "index"), c.Index.when, c.Index.when)
 }
 
-// fill brings a folder to what is to be in it: files, of which those without a text are not there, and
-// folders.
+// fill makes files the only files of a folder, without those that are empty. It keeps the given
+// folders in it if they exist and removes all other entries.
 func fill(folder string, files map[string][]byte, folders ...string) error {
 	if info, err := os.Lstat(folder); err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
 		if err := errors.Join(os.RemoveAll(folder), os.Mkdir(folder, 0o700)); err != nil {
@@ -280,7 +300,8 @@ func fill(folder string, files map[string][]byte, folders ...string) error {
 	return nil
 }
 
-// settings are those of a call: what the work tree is, and, where files are converted, how.
+// settings returns the settings of a call: those about the file system of the work tree, and,
+// unless the call is raw, those about conversion.
 func (r *Repo) settings(c Call) (args []string) {
 	names := []string{"filemode", "symlinks", "ignorecase", "precomposeunicode"}
 	if !c.Raw {

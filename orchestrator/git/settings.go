@@ -9,18 +9,19 @@ import (
 	"strings"
 )
 
-// setting is a line of git's settings: its key, with the parts in small letters that do not depend on
-// case, and its value. Without a value it is true.
+// setting is a line of git's settings: its key, whose case-insensitive parts are in small letters,
+// and its value. A setting without a value is true.
 type setting struct {
 	key, value string
 	isSet      bool
 	own        bool // of the repository's own file, into which agents write
 }
 
-// Settings are those of a repository, its user's and the system's, in the order in which they count.
+// Settings are those of the system, the user and the repository, in git's order: the last of a key
+// is used.
 type Settings []setting
 
-// parseSettings reads what git config --list -z --show-scope prints.
+// parseSettings reads the output of git config --list -z --show-scope.
 func parseSettings(list string) (all Settings) {
 	fields := strings.Split(list, "\x00")
 	for i := 0; i+1 < len(fields); i += 2 {
@@ -31,10 +32,10 @@ func parseSettings(list string) (all Settings) {
 	return all
 }
 
-// Get is the last value of a key of the user's and the system's settings.
+// Get returns the last value of a key in the user's and the system's settings.
 func (s Settings) Get(key string) string { return s.last(key, false) }
 
-// GetOwn is the last value of a key, the repository's own included.
+// GetOwn returns the last value of a key, including the repository's own settings.
 func (s Settings) GetOwn(key string) string { return s.last(key, true) }
 
 func (s Settings) last(key string, own bool) (value string) {
@@ -56,11 +57,12 @@ func (s Settings) Find(key *regexp.Regexp) (all []string) {
 	return all
 }
 
-// kept are the settings that a call to a remote needs: who the user is, with what keys, and by what
-// way. Only the user's and the system's count.
-var kept = regexp.MustCompile(`^((credential|http|url|user|gpg|safe)\..*|core\.(sshcommand|askpass|excludesfile)|ssh\.variant)$`)
+// kept matches the keys that a call to a remote needs: for the user's name and keys, and for the
+// address and the transport.
+var kept = regexp.MustCompile(
+	`^((credential|http|url|user|gpg|safe)\..*|core\.(sshcommand|askpass|excludesfile)|ssh\.variant)$`)
 
-// Way are the settings that lead to a folder of this machine: no keys.
+// Way returns the settings for a remote in a folder of this machine, which needs no keys.
 func (s Settings) Way() (all Settings) {
 	for _, at := range s.Kept() {
 		if strings.HasPrefix(at.key, "url.") || strings.HasPrefix(at.key, "safe.") {
@@ -70,10 +72,11 @@ func (s Settings) Way() (all Settings) {
 	return all
 }
 
-// renewed are settings whose values change by themselves, such as the token of a CI job.
+// renewed matches keys whose values change by themselves, such as the token of a CI job.
 var renewed = regexp.MustCompile(`^http\..*extraheader$`)
 
-// Kept are the settings that a call to a remote gets.
+// Kept returns the settings for a call to a remote: only the user's and the system's, since agents
+// write into those of the repository.
 func (s Settings) Kept() (all Settings) {
 	for _, at := range s {
 		if !at.own && kept.MatchString(at.key) {
@@ -83,7 +86,7 @@ func (s Settings) Kept() (all Settings) {
 	return all
 }
 
-// Digests name each setting, with a digest of its value: KEY DIGEST. They are sorted.
+// Digests returns a sorted list of each setting with a digest of its value: KEY DIGEST.
 func (s Settings) Digests() (all []string) {
 	for _, at := range s {
 		value := at.value
@@ -96,7 +99,7 @@ func (s Settings) Digests() (all []string) {
 	return slices.Compact(all)
 }
 
-// File is a file of settings that says the same.
+// File formats the settings as a file of git's.
 func (s Settings) File() string {
 	var b strings.Builder
 	for _, at := range s {
@@ -122,17 +125,24 @@ func quote(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\b", `\b`).Replace(value) + `"`
 }
 
-// passed are the variables that a call to a remote gets of its user's.
-var passed = []string{"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "DISPLAY", "WAYLAND_DISPLAY",
-	"DBUS_SESSION_BUS_ADDRESS", "GNUPGHOME", "GPG_TTY", "GIT_ASKPASS", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GIT_SSH", "GIT_SSH_COMMAND",
-	"GIT_SSH_VARIANT", "GIT_PROXY_COMMAND", "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
-	"GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_CERT", "GIT_SSL_KEY", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"}
+// passed lists the user's variables that a call to a remote gets.
+var passed = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG",
+	"XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME",
+	"DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS",
+	"GNUPGHOME", "GPG_TTY",
+	"GIT_ASKPASS", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "SSH_AUTH_SOCK", "SSH_AGENT_PID",
+	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT",
+	"GIT_PROXY_COMMAND", "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
+	"GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_CERT", "GIT_SSL_KEY",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE",
+}
 
-// variable is the use of a variable in a command for a shell.
+// variable matches the use of a variable in a command for a shell.
 var variable = regexp.MustCompile(`\$\{?([A-Za-z_][A-Za-z0-9_]*)`)
 
-// Environ is the environment of a call to a remote: of environ what git and ssh need, and the
-// variables that a setting names, as a credential helper does that prints a token.
+// Environ returns the environment of a call to a remote: the variables of environ that git and ssh
+// need, and those that a setting names, such as a credential helper that prints a token.
 func (s Settings) Environ(environ []string) (env []string) {
 	names := slices.Clone(passed)
 	for _, at := range s {
@@ -148,7 +158,7 @@ func (s Settings) Environ(environ []string) (env []string) {
 	return env
 }
 
-// callers are the variables by which a user says where git's settings are.
+// callers returns the variables by which a user chooses the files of git's settings.
 func callers() (env []string) {
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")

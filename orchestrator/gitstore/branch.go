@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// branchName is a path as the name of a branch. A name that had to be changed ends with
-// a part of the path's hash.
+// branchName turns a path into the name of a branch. A name that differs from the path ends with a
+// part of the path's hash.
 func branchName(path string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("._-/", r):
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9',
+			strings.ContainsRune("._-/", r):
 			return r
 		default:
 			return '-'

@@ -24,19 +24,19 @@ type Turn struct {
 	Workspace *workspace.Workspace
 	Folder    rundir.Dir
 	Roster    *roster.Roster    // whose environment git gets
-	Notice    func(text string) // tells of what is no event of the run
+	Notice    func(text string) // shows a text that is not an event of the run
 	Redactor  *redact.Redactor
 	Slots     Slots
-	Kill      context.Context // its end ends git
+	Kill      context.Context // git is killed when it is done
 	DryRun    bool
 }
 
-// Settings say where the state of a board is kept as commits.
+// Settings are those of the checkpoints of a board.
 type Settings struct {
 	On             bool
 	Branch, Remote string
 	Signed         bool
-	Allow          []string // what may be in them although it holds what looks like a secret
+	Allow          []string // paths and object names that may hold the look of a secret
 }
 
 // Journal is the journal of the board, which need not be open before the first checkpoint.
@@ -44,7 +44,7 @@ type Journal interface {
 	State() *flow.State
 }
 
-// Slots bound how many runs of this process work at the same time.
+// Slots bounds the number of runs of this process that work at the same time.
 type Slots interface {
 	Acquire()
 	Release()
@@ -53,22 +53,33 @@ type Slots interface {
 // Carrier makes checkpoints of one run, if its settings ask for them.
 type Carrier struct {
 	Turn
-	store     *Store        // nil: there are none
-	way       *event.GitWay // by which they go; nil: there are none
-	err       error         // why there are no more
-	elsewhere bool
+	store     *Store        // nil: without checkpoints
+	way       *event.GitWay // to the remote, for the journal; nil: without checkpoints
+	err       error         // of the first checkpoint that failed, which was the last
+	elsewhere bool          // see IsElsewhere
 }
 
-// Start brings the files to the last checkpoint of the board's branch, if that has come
-// further than this folder.
+// Start restores the files of the last checkpoint of the board's branch, if that is newer than this
+// folder.
 func Start(t Turn) (*Carrier, error) {
 	c := &Carrier{Turn: t}
 	if !t.Settings.On || t.DryRun {
 		return c, nil
 	}
-	store, err := Open(t.Kill, Options{Dir: durable.RealPath(t.Workspace.Place.Dir()), Board: t.Workspace.Path, Runs: t.Folder.Path, Kept: t.Folder.Carried(),
-		Branch: t.Settings.Branch, Remote: t.Settings.Remote, Signed: t.Settings.Signed, Environ: t.Roster.Environ,
-		AgentEnv: t.Roster.AgentEnviron(), HasSecret: t.Redactor.ChangesBytes, Allow: t.Settings.Allow, Notice: t.Notice})
+	store, err := Open(t.Kill, Options{
+		Dir:       durable.RealPath(t.Workspace.Place.Dir()),
+		Board:     t.Workspace.Path,
+		Runs:      t.Folder.Path,
+		Kept:      t.Folder.Carried(),
+		Branch:    t.Settings.Branch,
+		Remote:    t.Settings.Remote,
+		Signed:    t.Settings.Signed,
+		Environ:   t.Roster.Environ,
+		AgentEnv:  t.Roster.AgentEnviron(),
+		HasSecret: t.Redactor.ChangesBytes,
+		Allow:     t.Settings.Allow,
+		Notice:    t.Notice,
+	})
 	if err != nil {
 		return nil, explain(err)
 	}
@@ -77,7 +88,7 @@ func Start(t Turn) (*Carrier, error) {
 		return nil, explain(err)
 	}
 	if c.isOtherWay() {
-		return c, nil // which the journal says, and the run ends
+		return c, nil // the run journals the other way, and ends
 	}
 	restored, err := store.Start(t.Kill)
 	if err != nil {
@@ -92,38 +103,40 @@ func Start(t Turn) (*Carrier, error) {
 	return c, nil
 }
 
-// explain gives a hint to an error of git's that has none.
+// explain adds a hint to an error of git that lacks one.
 func explain(err error) error {
 	failed := (*git.Error)(nil)
 	if !errors.As(err, &failed) || errors.As(err, new(interface{ Hint() string })) {
 		return err
 	}
 	if failed.Exit.TimedOut {
-		return &UnfitError{oneLine(failed), "something holds git up, such as a FIFO in the place of a file below .git, or of a .gitignore: see whether git status ends"}
+		return &UnfitError{oneLine(failed), "something holds git up, " +
+			"such as a FIFO in the place of a file below .git, or of a .gitignore: see whether git status ends"}
 	}
-	return &UnfitError{oneLine(failed), "git status and git fsck say what is wrong with the repository; once that is mended, the same command goes on"}
+	return &UnfitError{oneLine(failed), "git status and git fsck say what is wrong with the repository; " +
+		"once that is mended, the same command goes on"}
 }
 
-// isOtherWay says whether checkpoints would go another way than before, by the journal that is here:
-// an agent can have changed that. Nothing is asked of a remote then.
+// isOtherWay reports whether checkpoints would be pushed in another way than the journal here
+// names. Since an agent can have changed the way, the remote must not be contacted then.
 func (c *Carrier) isOtherWay() bool {
 	h, _, err := ledger.Fold(c.Folder, func(event.Entry) error { return nil })
 	if err != nil {
-		return false // there is none yet, or what is wrong with it is told where it is opened
+		return false // it does not exist yet, or the ledger reports the error when it opens it
 	}
 	s := &h.State
 	return s.Apply(event.RunStarted{Git: c.way}) == nil && s.Frozen != nil && s.Frozen.Git != nil
 }
 
-// Way is by what way checkpoints go, for the journal; nil: there are none.
+// Way returns the way of the checkpoints to the remote, for the journal; nil without checkpoints.
 func (c *Carrier) Way() *event.GitWay { return c.way }
 
-// IsElsewhere says whether the journal is that of a run in another clone: its processes, on this
+// IsElsewhere reports whether the journal is that of a run in another clone: its processes, on this
 // machine or another, may be at work.
 func (c *Carrier) IsElsewhere() bool { return c.elsewhere }
 
-// Save makes a checkpoint of what was journaled, before it is told: after an accepted reply, and
-// where a run begins and ends. After an error there is no other.
+// Save makes a checkpoint of journaled events before the observer gets them: after an accepted
+// reply, and at the beginning and the end of a run. After an error it makes no other.
 func (c *Carrier) Save(entries []event.Entry) error {
 	if c.store == nil || c.err != nil {
 		return c.err
@@ -143,11 +156,13 @@ func (c *Carrier) Save(entries []event.Entry) error {
 	c.Slots.Release()
 	c.err = explain(c.store.Save(c.Kill, point))
 	c.Slots.Acquire()
-	c.Workspace.Forget() // a push takes seconds, in which a person, or another board's agent, may change a task
+	// A push takes seconds, in which a person, or another board's agent, may change a task.
+	c.Workspace.Forget()
 	return c.err
 }
 
-// Unpushed is the branch of which the remote lacks checkpoints; "": it has all, or is to have none.
+// Unpushed returns the branch of which the remote may lack checkpoints; "" if it has all of them or
+// is not used.
 func (c *Carrier) Unpushed() string {
 	if c.store == nil || !c.store.Waits() {
 		return ""
@@ -155,7 +170,7 @@ func (c *Carrier) Unpushed() string {
 	return c.store.Branch
 }
 
-// IsUnsaved says whether the last checkpoint could not be made.
+// IsUnsaved reports whether the last checkpoint failed.
 func (c *Carrier) IsUnsaved() bool { return c.err != nil }
 
 func isEnd(e event.Event) bool {
@@ -167,7 +182,8 @@ func isEnd(e event.Event) bool {
 	}
 }
 
-// subjectOf says in a few words what a checkpoint is made for; "": for this event there is none.
+// subjectOf returns the subject of the checkpoint for an event, and the status of an accepted
+// reply; "" for an event without a checkpoint.
 func subjectOf(e event.Event) (subject, reply string) {
 	switch e := e.(type) {
 	case event.RunStarted:

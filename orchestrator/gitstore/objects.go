@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// apart has git make objects in a folder of their own: what a checkpoint that is refused would have
-// held stays nowhere. After an error the index is as it was, too. The folder is beside those of git's
-// objects, where git gc does not take it for its own.
+// apart makes git write the objects of do into a separate folder, which it removes: so the objects
+// of a refused checkpoint are not kept. After an error it restores the index, too. The folder is
+// beside those of git's objects, outside of the reach of git gc.
 func (s *Store) apart(do func() error) error {
 	folder := filepath.Join(s.repo.Common, fmt.Sprintf("kanban-run-objects-%.8x", sha256.Sum256([]byte(s.Runs))))
 	if err := os.RemoveAll(folder); err != nil {
@@ -31,8 +31,8 @@ func (s *Store) apart(do func() error) error {
 	return errors.Join(err, os.RemoveAll(folder))
 }
 
-// takeIn moves the objects that were made apart to the others. A pack comes before its index, without
-// which git does not see it.
+// takeIn moves the objects that were made apart to the others. It moves a pack before its index,
+// without which git does not see the pack.
 func (s *Store) takeIn() error {
 	var names []string
 	err := filepath.WalkDir(s.objects, func(path string, e fs.DirEntry, err error) error {
@@ -52,7 +52,7 @@ func (s *Store) takeIn() error {
 	for _, name := range names {
 		to := filepath.Join(s.repo.Objects, name)
 		if _, err := os.Lstat(to); err == nil {
-			continue // an object is what its name says
+			continue // an object of this name has the same contents
 		}
 		err := os.Rename(filepath.Join(s.objects, name), to)
 		if errors.Is(err, fs.ErrNotExist) {

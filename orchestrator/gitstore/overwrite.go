@@ -14,19 +14,24 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// change is a file that is another one in a checkpoint than before.
-type change struct{ was, is, name string } // git's objects; of a file that is not there all digits are 0
+// change is a file that differs between a commit and a checkpoint: git's object names, in which all
+// digits of a missing file are 0, and the path.
+type change struct{ was, is, name string }
 
 func (c change) isRemoved() bool { return strings.Trim(c.is, "0") == "" }
 
-// changes are the files that differ between a commit, "" for none, and a checkpoint. All files of the
-// run's folder are among them: here they may be of any state, or gone.
+// changes lists the files that differ between the commit base, or no files for "", and a
+// checkpoint. It lists all files of the run's folder: here they may be of any state, or gone.
 func (s *Store) changes(stop context.Context, base, tip string) (all []change, err error) {
 	if base == "" {
 		base = emptyTree(tip)
 	}
-	for _, diff := range [][]string{{base, tip, "--", ".", ":(exclude,top,literal)" + s.inTree}, {emptyTree(tip), tip, "--", ":(top,literal)" + s.inTree}} {
-		out, err := s.own(stop, git.Call{Raw: true}, nil, append([]string{"diff-tree", "-r", "-z", "--raw", "--no-renames"}, diff...)...)
+	for _, diff := range [][]string{
+		{base, tip, "--", ".", ":(exclude,top,literal)" + s.inTree},
+		{emptyTree(tip), tip, "--", ":(top,literal)" + s.inTree},
+	} {
+		args := append([]string{"diff-tree", "-r", "-z", "--raw", "--no-renames"}, diff...)
+		out, err := s.own(stop, git.Call{Raw: true}, nil, args...)
 		if err != nil {
 			return nil, fmt.Errorf("checkpoint: %w", err)
 		}
@@ -40,15 +45,14 @@ func (s *Store) changes(stop context.Context, base, tip string) (all []change, e
 	return all, nil
 }
 
-// refuseOverwriting refuses changes in whose place there is something else than the file that was
-// there, or that is to be there. The run's own folder is none of a person's: the journal has told
-// which one is further.
+// refuseOverwriting refuses a change if its place holds another file than the old or the new one.
+// It leaves out the run's own folder, which no person edits, and whose journal is older.
 func (s *Store) refuseOverwriting(stop context.Context, changes []change) error {
 	removed := map[string]bool{}
 	for _, c := range changes {
 		removed[c.name] = c.isRemoved()
 	}
-	var doubtful []change // files that are not byte for byte the ones that were, or are to be, there
+	var doubtful []change // files that are not byte for byte the old or the new ones
 	for _, c := range changes {
 		if strings.HasPrefix(c.name, s.inTree+"/") {
 			continue
@@ -68,8 +72,8 @@ func (s *Store) refuseOverwriting(stop context.Context, changes []change) error 
 	return s.refuseUnconverted(stop, doubtful)
 }
 
-// foreignAt is what is in the place of a change, or above or below it, and was not there before; "":
-// nothing is.
+// foreignAt returns the path of a file in the place of a change, or above or below it, that is
+// neither the old nor the new one and is not removed by the checkpoint; "" without such a file.
 func (s *Store) foreignAt(c change, removed map[string]bool) (string, error) {
 	for above := path.Dir(c.name); above != "."; above = path.Dir(above) {
 		if info, err := os.Lstat(s.path(above)); err == nil && !info.IsDir() && !removed[above] {
@@ -99,7 +103,7 @@ func (s *Store) foreignAt(c change, removed map[string]bool) (string, error) {
 	return c.name, err
 }
 
-// foreignBelow is a file in a folder that a checkpoint does not remove.
+// foreignBelow returns a file in a folder that a checkpoint does not remove; "" without one.
 func (s *Store) foreignBelow(dir string, removed map[string]bool) (found string, err error) {
 	err = filepath.WalkDir(s.path(dir), func(at string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -115,7 +119,8 @@ func (s *Store) foreignBelow(dir string, removed map[string]bool) (found string,
 	return found, err
 }
 
-// refuseUnconverted refuses files that are others also as git would have them in the repository.
+// refuseUnconverted refuses files that are neither the old nor the new ones even after git's
+// conversion of line ends and encoding.
 func (s *Store) refuseUnconverted(stop context.Context, doubtful []change) error {
 	for _, c := range doubtful {
 		id := ""
@@ -131,10 +136,13 @@ func (s *Store) refuseUnconverted(stop context.Context, doubtful []change) error
 	return nil
 }
 
-// path is that of a file by its name in the repository.
+// path returns the path of a file, given its name in the repository.
 func (s *Store) path(name string) string { return filepath.Join(s.repo.Top, filepath.FromSlash(name)) }
 
 func overwritingError(here, name string) error {
-	return &UnfitError{fmt.Sprintf("the board has come further elsewhere: %s here would be overwritten by %s of the checkpoint, and is in no checkpoint and no commit", here, name),
-		"move " + here + " away; then the same command goes on"}
+	return &UnfitError{
+		fmt.Sprintf("the board has come further elsewhere: %s here would be overwritten by %s of the checkpoint, "+
+			"and is in no checkpoint and no commit", here, name),
+		"move " + here + " away; then the same command goes on",
+	}
 }

@@ -13,16 +13,17 @@ import (
 	"kanban-run/orchestrator/git"
 )
 
-// partialClone are the settings of a clone of which a part is at its remote only.
+// partialClone matches the settings of a clone that leaves some objects at its remote.
 var partialClone = regexp.MustCompile(`^(extensions\.partialclone|remote\..*\.promisor)$`)
 
-// findRemote finds out where checkpoints are pushed to.
+// findRemote finds the address to which checkpoints are pushed.
 func (s *Store) findRemote(stop context.Context) error {
 	if s.Remote == "none" {
 		return nil
 	}
 	s.address = s.Remote
-	if !strings.Contains(s.Remote, ":") && !filepath.IsAbs(s.Remote) { // else an address, also where an agent has named a remote so
+	// With a colon or as an absolute path it is an address, even if an agent has named a remote so.
+	if !strings.Contains(s.Remote, ":") && !filepath.IsAbs(s.Remote) {
 		named := s.repo.Settings.GetOwn("remote." + s.Remote + ".pushurl")
 		if named == "" {
 			named = s.repo.Settings.GetOwn("remote." + s.Remote + ".url")
@@ -40,29 +41,37 @@ func (s *Store) findRemote(stop context.Context) error {
 		}
 	}
 	if err := git.CheckAddress(s.address); err != nil {
-		return &UnfitError{"the address of the remote cannot be used: " + err.Error(), "git remote set-url " + s.Remote + " ADDRESS; none keeps the branch here"}
+		return &UnfitError{"the address of the remote cannot be used: " + err.Error(),
+			"git remote set-url " + s.Remote + " ADDRESS; none keeps the branch here"}
 	}
 	settings := s.repo.Settings.Kept()
-	led, err := s.own(stop, git.Call{Remote: settings}, nil, "ls-remote", "--get-url", "--", s.address) // by url.*.insteadOf
+	// The setting url.*.insteadOf may replace the address.
+	led, err := s.own(stop, git.Call{Remote: settings}, nil, "ls-remote", "--get-url", "--", s.address)
 	if err == nil {
 		err = git.CheckAddress(led)
 	}
 	if failed := (*git.Error)(nil); errors.As(err, &failed) {
-		return &UnfitError{"the address of the remote cannot be used: " + oneLine(err), "git remote get-url " + s.Remote + " shows it"}
+		return &UnfitError{"the address of the remote cannot be used: " + oneLine(err),
+			"git remote get-url " + s.Remote + " shows it"}
 	}
 	s.local = git.IsLocal(led)
 	return err
 }
 
-// Way is by what way checkpoints get to the remote: its address, and the settings of git that say how.
+// Way returns the way of the checkpoints to the remote: its address, and digests of the settings
+// with which git reaches it.
 func (s *Store) Way() *event.GitWay {
 	if s.address == "" {
 		return &event.GitWay{Board: s.boardInTree()}
 	}
-	return &event.GitWay{Board: s.boardInTree(), Address: git.ShowAddress(s.address), Settings: s.repo.Settings.Kept().Digests()}
+	return &event.GitWay{
+		Board:    s.boardInTree(),
+		Address:  git.ShowAddress(s.address),
+		Settings: s.repo.Settings.Kept().Digests(),
+	}
 }
 
-// boardInTree is the path of the board in the repository.
+// boardInTree returns the path of the board in the repository.
 func (s *Store) boardInTree() string {
 	rel, err := filepath.Rel(s.repo.Top, s.Board)
 	if err != nil {
@@ -71,7 +80,8 @@ func (s *Store) boardInTree() string {
 	return filepath.ToSlash(rel)
 }
 
-// push brings the branch to the remote. Errors: *AheadError.
+// push pushes the branch to the remote. It gives notice of a remote that does not answer or
+// refuses. Errors: *AheadError, *SecretError.
 func (s *Store) push(stop context.Context) error {
 	if s.address == "" {
 		return nil
@@ -81,7 +91,7 @@ func (s *Store) push(stop context.Context) error {
 	if s.unsure || s.heads == nil {
 		first := s.heads == nil
 		_, err = s.ask(stop)
-		if err == nil && first { // what was looked at was told by references here
+		if err == nil && first { // the search so far left out commits by references here, which an agent can write
 			s.looked = ""
 			if err := s.findSecret(stop, s.tip); err != nil {
 				return err
@@ -115,24 +125,26 @@ func (s *Store) push(stop context.Context) error {
 	return nil
 }
 
-// rest leaves a remote alone that has not answered since a time.
+// rest postpones the next call to a remote that has not answered since a time.
 func (s *Store) rest(since time.Time) {
 	s.unsure, s.askAgain = true, time.Now().Add(restFactor*time.Since(since))
 }
 
-// Waits says whether the remote may lack checkpoints: it did not answer, or
-// refused, when it was asked last.
+// Waits reports whether the remote may lack checkpoints: it did not answer the last call, or
+// refused it.
 func (s *Store) Waits() bool { return s.unsure }
 
-// restFactor is for how many times as long as it was waited for a remote is left alone.
+// restFactor is the ratio of the rest of a remote to the time that it took not to answer.
 const restFactor = 10
 
 func (s *Store) ahead(there string) error {
-	return &AheadError{fmt.Sprintf("another runner has gone on with the board: %s has %.12s on %s, which does not follow %.12s here; nothing is lost: the branch %s has what was done here",
+	return &AheadError{fmt.Sprintf("another runner has gone on with the board: "+
+		"%s has %.12s on %s, which does not follow %.12s here; "+
+		"nothing is lost: the branch %s has what was done here",
 		git.ShowAddress(s.address), there, s.Branch, s.tip, s.Branch)}
 }
 
-// ask asks the remote for its branches; tip is that of the board's, "": it is not there.
+// ask asks the remote for its branches. tip is that of the board's branch, "" without the branch.
 func (s *Store) ask(stop context.Context) (tip string, err error) {
 	out, err := s.far(stop, askTime, "ls-remote", "--quiet", "--heads", "--", s.address)
 	if err != nil {
@@ -142,7 +154,8 @@ func (s *Store) ask(stop context.Context) (tip string, err error) {
 	for line := range strings.Lines(out) {
 		id, ref, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		if !isObjectName(id) {
-			return "", &UnfitError{fmt.Sprintf("the remote names %q as the tip of a branch, which is no commit", id), "git ls-remote " + git.ShowAddress(s.address) + " shows it"}
+			return "", &UnfitError{fmt.Sprintf("the remote names %q as the tip of a branch, which is no commit", id),
+				"git ls-remote " + git.ShowAddress(s.address) + " shows it"}
 		}
 		if s.heads = append(s.heads, id); ref == s.ref {
 			tip = id
@@ -151,13 +164,14 @@ func (s *Store) ask(stop context.Context) (tip string, err error) {
 	return tip, nil
 }
 
-// fetch is the tip of the branch at the remote; "": it is not there.
+// fetch fetches the branch and returns its tip at the remote, "" if the remote lacks it.
 func (s *Store) fetch(stop context.Context) (string, error) {
 	there, err := s.ask(stop)
 	if err != nil || there == "" {
 		return "", err
 	}
-	_, err = s.far(stop, moveTime, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--", s.address, s.ref)
+	_, err = s.far(stop, moveTime, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
+		"--", s.address, s.ref)
 	return there, err
 }
 

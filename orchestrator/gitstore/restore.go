@@ -19,10 +19,9 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Start brings this folder to where the board stands, before its journal is opened: where the
-// branch, here or at the remote, has come further than this folder's journal, the files become
-// those of its last checkpoint. restored is the commit; "": this folder was not behind. Errors:
-// *AheadError, *UnfitError.
+// Start brings this folder up to date before its journal is opened: if the branch, here or at the
+// remote, is newer than this folder's journal, Start restores the files of its last checkpoint.
+// restored is the commit; "" if this folder was up to date. Errors: *AheadError, *UnfitError.
 func (s *Store) Start(stop context.Context) (restored string, err error) {
 	err = s.inCalls(func() error {
 		return s.apart(func() (err error) {
@@ -30,7 +29,7 @@ func (s *Store) Start(stop context.Context) (restored string, err error) {
 			return err
 		})
 	})
-	s.index = git.Index{} // it names objects that are nowhere
+	s.index = git.Index{} // it names objects that apart has removed
 	return restored, err
 }
 
@@ -44,11 +43,11 @@ func (s *Store) start(stop context.Context) (restored string, err error) {
 	if err != nil {
 		return "", err
 	}
-	further, err := s.goOn(stop) // another runner may have gone on since
+	further, err := s.goOn(stop) // another runner may have worked since
 	return cmp.Or(further, restored), err
 }
 
-// goOn brings this folder to the newest checkpoint, if that has come further.
+// goOn restores the newest checkpoint, if that is newer than this folder.
 func (s *Store) goOn(stop context.Context) (restored string, err error) {
 	tip, err := s.newest(stop)
 	if err != nil || tip == "" {
@@ -58,7 +57,7 @@ func (s *Store) goOn(stop context.Context) (restored string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if tip != s.tip || s.Signed { // what is here already can be an agent's, too
+	if tip != s.tip || s.Signed { // a commit that is here already can be an agent's, too
 		if err := s.trust(stop, tip); err != nil {
 			return "", err
 		}
@@ -73,7 +72,7 @@ func (s *Store) goOn(stop context.Context) (restored string, err error) {
 	return s.bring(stop, base, tip)
 }
 
-// newest is the last checkpoint, here or at the remote; "": there is none.
+// newest returns the last checkpoint, here or at the remote; "" without one.
 func (s *Store) newest(stop context.Context) (string, error) {
 	if s.address == "" {
 		return s.tip, nil
@@ -100,7 +99,7 @@ func (s *Store) newest(stop context.Context) (string, error) {
 	return "", s.ahead(there)
 }
 
-// fetched is fetch for objects that stay: they are at the remote already.
+// fetched is fetch with objects that stay: they hold nothing secret, since the remote has them.
 func (s *Store) fetched(stop context.Context) (string, error) {
 	apart := s.objects
 	s.objects = ""
@@ -108,44 +107,51 @@ func (s *Store) fetched(stop context.Context) (string, error) {
 	return s.fetch(stop)
 }
 
-// maxJournal bounds the journal that is compared with a checkpoint's.
+// maxJournal bounds the journals of isBehind, in bytes.
 const maxJournal = 1 << 30
 
-// isBehind says whether a checkpoint has come further than this folder. Errors:
-// *AheadError where neither has.
+// isBehind reports whether the journal of a checkpoint continues the one here. Errors: *AheadError
+// if neither continues the other.
 func (s *Store) isBehind(stop context.Context, tip string) (bool, error) {
-	there, err := s.repo.Own(stop, s.calls, git.Call{Git: git.Git{Timeout: localTime, MaxOutput: maxJournal}, Raw: true}, nil,
-		"cat-file", "blob", tip+":"+s.inTree+"/journal.jsonl")
+	call := git.Call{Git: git.Git{Timeout: localTime, MaxOutput: maxJournal}, Raw: true}
+	there, err := s.repo.Own(stop, s.calls, call, nil, "cat-file", "blob", tip+":"+s.inTree+"/journal.jsonl")
 	if failed := (*git.Error)(nil); errors.As(err, &failed) {
-		return false, &UnfitError{fmt.Sprintf("%.12s on %s is no checkpoint of this board: it has no %s/journal.jsonl", tip, s.Branch, s.inTree), "name another branch with checkpoint:, or remove that one"}
+		return false, &UnfitError{
+			fmt.Sprintf("%.12s on %s is no checkpoint of this board: it has no %s/journal.jsonl",
+				tip, s.Branch, s.inTree),
+			"name another branch with checkpoint:, or remove that one",
+		}
 	}
 	if err != nil {
 		return false, err
 	}
 	here, err := plainfile.Read(filepath.Join(s.Runs, "journal.jsonl"), maxJournal)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, &UnfitError{"the journal cannot be read: " + err.Error(), "move away what is in its place; then the same command goes on from the last checkpoint"}
+		return false, &UnfitError{"the journal cannot be read: " + err.Error(),
+			"move away what is in its place; then the same command goes on from the last checkpoint"}
 	}
-	here = here[:bytes.LastIndexByte(here, '\n')+1] // a torn record is none
+	here = here[:bytes.LastIndexByte(here, '\n')+1] // without a torn record
 	switch {
 	case bytes.HasPrefix(here, []byte(there)):
 		return false, nil
 	case strings.HasPrefix(there, string(here)):
 		return true, nil
 	default:
-		return false, &AheadError{fmt.Sprintf("another runner has gone on with the board: the journal here, and that of %.12s on %s, have parted", tip, s.Branch)}
+		return false, &AheadError{fmt.Sprintf("another runner has gone on with the board: "+
+			"the journal here, and that of %.12s on %s, have parted", tip, s.Branch)}
 	}
 }
 
-// trust refuses a commit from elsewhere that does not look like a checkpoint, or that is not
-// signed where that is asked.
+// trust refuses a commit that does not look like a checkpoint, or that lacks a required signature.
 func (s *Store) trust(stop context.Context, tip string) error {
-	text, err := s.own(stop, git.Call{Raw: true}, nil, "show", "--no-patch", "--format=%(trailers:key=Kanban-Step)%(trailers:key=Kanban-Base)", tip)
+	text, err := s.own(stop, git.Call{Raw: true}, nil,
+		"show", "--no-patch", "--format=%(trailers:key=Kanban-Step)%(trailers:key=Kanban-Base)", tip)
 	if err != nil {
 		return err
 	}
 	if !strings.Contains(text, "Kanban-Step: ") || !strings.Contains(text, "Kanban-Base: ") {
-		return &UnfitError{fmt.Sprintf("%.12s on %s was not made by kanban-run: it names no step", tip, s.Branch), "look at it with git show; take it off the branch if it does not belong there"}
+		return &UnfitError{fmt.Sprintf("%.12s on %s was not made by kanban-run: it names no step", tip, s.Branch),
+			"look at it with git show; take it off the branch if it does not belong there"}
 	}
 	files, err := s.own(stop, git.Call{Raw: true}, nil, "ls-tree", "-r", "--name-only", "-z", tip, "--", s.inTree)
 	if err != nil {
@@ -154,28 +160,33 @@ func (s *Store) trust(stop context.Context, tip string) error {
 	for name := range strings.SplitSeq(strings.TrimSuffix(files, "\x00"), "\x00") {
 		top, _, _ := strings.Cut(strings.TrimPrefix(name, s.inTree+"/"), "/")
 		if !slices.Contains(s.Kept, top) {
-			return &UnfitError{fmt.Sprintf("%.12s on %s was not made by kanban-run: it has %s", tip, s.Branch, name), "look at it with git show; take it off the branch if it does not belong there"}
+			return &UnfitError{fmt.Sprintf("%.12s on %s was not made by kanban-run: it has %s", tip, s.Branch, name),
+				"look at it with git show; take it off the branch if it does not belong there"}
 		}
 	}
 	if !s.Signed {
 		return nil
 	}
 	if _, err := s.own(stop, s.withKeys(), nil, "verify-commit", tip); err != nil {
-		return &UnfitError{fmt.Sprintf("%.12s on %s has no signature that git trusts", tip, s.Branch), "git verify-commit says why; checkpoint_signed: false does without"}
+		return &UnfitError{fmt.Sprintf("%.12s on %s has no signature that git trusts", tip, s.Branch),
+			"git verify-commit says why; checkpoint_signed: false does without"}
 	}
 	return nil
 }
 
 // checkClean refuses to replace files that are in no checkpoint and in no commit. It leaves the
-// index as the work tree is. base is what the files are of.
+// index like the work tree. base is the checkpoint or commit that the files equal.
 func (s *Store) checkClean(stop context.Context, tip string) (base string, err error) {
 	if base, err = s.base(stop); err != nil {
 		return "", err
 	}
 	if s.tip == "" && base != "" {
 		if older, err := s.isAncestor(stop, base, tip); err != nil || !older {
-			return "", errors.Join(err, &UnfitError{fmt.Sprintf("HEAD has commits that the checkpoint %.12s does not know", tip),
-				"check out the commit that the board began with, or bring the checkpoints' files to HEAD by git merge " + s.Branch})
+			return "", errors.Join(err, &UnfitError{
+				fmt.Sprintf("HEAD has commits that the checkpoint %.12s does not know", tip),
+				"check out the commit that the board began with, " +
+					"or bring the checkpoints' files to HEAD by git merge " + s.Branch,
+			})
 		}
 	}
 	if err := s.addAll(stop); err != nil {
@@ -184,7 +195,8 @@ func (s *Store) checkClean(stop context.Context, tip string) (base string, err e
 	if base == "" {
 		return "", s.refuseFiles(stop)
 	}
-	changed, err := s.raw(stop, nil, "diff-index", "--cached", "--name-only", "-z", base, "--", ".", ":(exclude,top,literal)"+s.inTree)
+	changed, err := s.raw(stop, nil, "diff-index", "--cached", "--name-only", "-z", base,
+		"--", ".", ":(exclude,top,literal)"+s.inTree)
 	if err != nil {
 		return "", err
 	}
@@ -196,7 +208,8 @@ func isNUL(r rune) bool { return r == 0 }
 // refuseFiles refuses to replace the files of a clone without a commit.
 func (s *Store) refuseFiles(stop context.Context) error {
 	out, err := s.raw(stop, nil, "ls-files", "-z")
-	names := slices.DeleteFunc(strings.FieldsFunc(out, isNUL), func(name string) bool { return strings.HasPrefix(name, s.inTree+"/") })
+	isRuns := func(name string) bool { return strings.HasPrefix(name, s.inTree+"/") }
+	names := slices.DeleteFunc(strings.FieldsFunc(out, isNUL), isRuns)
 	return errors.Join(err, furtherElsewhere(names))
 }
 
@@ -204,16 +217,21 @@ func furtherElsewhere(names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	return &UnfitError{fmt.Sprintf("the board has come further elsewhere, and %s here is in no checkpoint", strings.Join(names[:min(3, len(names))], ", ")),
-		"commit it to a branch of your own, or git stash; then the same command goes on"}
+	return &UnfitError{
+		fmt.Sprintf("the board has come further elsewhere, and %s here is in no checkpoint",
+			strings.Join(names[:min(3, len(names))], ", ")),
+		"commit it to a branch of your own, or git stash; then the same command goes on",
+	}
 }
 
-// half is the file that says to which checkpoint the files are being brought, and from what.
+// half returns the path of the file that names, during a restoring, the new checkpoint and the old
+// commit.
 func (s *Store) half() string { return filepath.Join(s.Runs, "restoring") }
 
+// maxHalf bounds the file of half, in bytes.
 const maxHalf = 1 << 10
 
-// clearHalf frees the name of the file where something else is in its place.
+// clearHalf frees the name of half of everything but a regular file.
 func (s *Store) clearHalf(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -221,8 +239,9 @@ func (s *Store) clearHalf(err error) error {
 	return rundir.RemoveForeign(s.half())
 }
 
-// resume goes on with what a killed run has begun, if it is a checkpoint of the board. A file that is
-// neither as it was nor as it is to be was written since: it is named, and stands.
+// resume completes the restoring of a killed run, if it names a checkpoint of the board. A file
+// that is neither the old nor the new one was written since: resume names it in an error and keeps
+// it.
 func (s *Store) resume(stop context.Context, half string) (string, error) {
 	tip, base, _ := strings.Cut(strings.TrimSpace(half), " ")
 	newest, err := s.newest(stop)
@@ -234,7 +253,10 @@ func (s *Store) resume(stop context.Context, half string) (string, error) {
 		known, err = s.isAncestor(stop, tip, newest)
 	}
 	if failed := (*git.Error)(nil); errors.As(err, &failed) || err == nil && !known {
-		return "", &UnfitError{fmt.Sprintf("%s names %q, which is no checkpoint on %s", s.half(), half[:min(len(half), 80)], s.Branch), "remove that file; then the same command goes on"}
+		return "", &UnfitError{
+			fmt.Sprintf("%s names %q, which is no checkpoint on %s", s.half(), half[:min(len(half), 80)], s.Branch),
+			"remove that file; then the same command goes on",
+		}
 	}
 	if err != nil {
 		return "", err
@@ -245,9 +267,9 @@ func (s *Store) resume(stop context.Context, half string) (string, error) {
 	return s.bring(stop, base, tip)
 }
 
-// bring brings the files from a commit to a checkpoint, as they were when that was made. What is here
-// and in neither of the two stays, and ends the run: git may ignore it, or it was written since a
-// killed run began with this.
+// bring replaces the files of the commit base by those of the checkpoint tip. A file in the way
+// that neither contains stays, and ends the run: git may ignore it, or it was written after a
+// killed run had begun to restore.
 func (s *Store) bring(stop context.Context, base, tip string) (string, error) {
 	changes, err := s.changes(stop, base, tip)
 	if err != nil {
@@ -268,10 +290,11 @@ func (s *Store) bring(stop context.Context, base, tip string) (string, error) {
 	return tip, removeIfThere(s.half())
 }
 
-// write writes the files that are others in a checkpoint, and removes those that it does not have.
+// write writes the changed files of a checkpoint, and removes those that it lacks.
 func (s *Store) write(stop context.Context, changes []change, tip string) error {
 	s.index = git.Index{}
-	if _, err := s.raw(stop, nil, "read-tree", tip); err != nil { // which refuses names that lead out, or into .git
+	// read-tree refuses names that lead out of the work tree, or into .git.
+	if _, err := s.raw(stop, nil, "read-tree", tip); err != nil {
 		return err
 	}
 	root, err := os.OpenRoot(s.repo.Top)
@@ -298,7 +321,7 @@ func (s *Store) write(stop context.Context, changes []change, tip string) error 
 	return err
 }
 
-// emptyTree is the name of the tree without files, in a repository whose names are as long as another.
+// emptyTree returns the name of the tree without files, SHA-1 or SHA-256 like another name.
 func emptyTree(like string) string {
 	if len(like) == 64 {
 		return "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
@@ -306,7 +329,7 @@ func emptyTree(like string) string {
 	return "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 }
 
-// adopt has the branch here name the checkpoint.
+// adopt moves the branch here to the checkpoint.
 func (s *Store) adopt(stop context.Context, tip string) error {
 	if tip == s.tip {
 		return nil
@@ -314,8 +337,8 @@ func (s *Store) adopt(stop context.Context, tip string) error {
 	return s.refer(stop, tip)
 }
 
-// restoreJournal brings this folder to the last checkpoint that is here, where its journal is gone: an
-// agent can have removed it, and with it what it says of the way to the remote.
+// restoreJournal restores the last checkpoint that is here if the journal is gone: an agent can
+// have removed it, and with it the journaled way to the remote.
 func (s *Store) restoreJournal(stop context.Context) error {
 	_, err := os.Lstat(filepath.Join(s.Runs, "journal.jsonl"))
 	if !errors.Is(err, fs.ErrNotExist) || s.tip == "" {

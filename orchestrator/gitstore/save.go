@@ -14,13 +14,13 @@ import (
 	"kanban-run/orchestrator/git"
 )
 
-// Point is what a checkpoint is of.
+// Point is the description of a checkpoint.
 type Point struct {
 	Subject string // in a line, for git log
 	Step    int
 	Base    string // SHA-256 of the board
 	Reply   string // status of the last accepted reply; ""
-	Last    bool   // the run ends with it: a remote that did not answer lately is asked all the same
+	Last    bool   // the run ends with it: push also to a remote that did not answer lately
 }
 
 func (p Point) message() []byte {
@@ -31,8 +31,9 @@ func (p Point) message() []byte {
 	return []byte(text)
 }
 
-// Save makes a checkpoint of what is there, and pushes it. A remote that cannot be reached, or
-// refuses, gets it with a later one; that is told. Errors: *AheadError, *SecretError, *UnfitError.
+// Save makes a checkpoint of the present files, and pushes it. A remote that cannot be reached, or
+// refuses, gets it with a later one; Save gives notice of that. Errors: *AheadError, *SecretError,
+// *UnfitError.
 func (s *Store) Save(stop context.Context, p Point) error {
 	return s.inCalls(func() error { return s.save(stop, p) })
 }
@@ -57,7 +58,7 @@ func (s *Store) save(stop context.Context, p Point) error {
 	return s.push(stop)
 }
 
-// make makes a commit of what is there, in which nothing secret was found.
+// make makes a commit of the present files, and searches it for secrets.
 func (s *Store) make(stop context.Context, p Point) (string, error) {
 	tree, err := s.writeTree(stop)
 	if err != nil {
@@ -74,7 +75,7 @@ func (s *Store) make(stop context.Context, p Point) (string, error) {
 	return commit, nil
 }
 
-// base is the last checkpoint, or else the commit that is checked out; "": there is neither.
+// base returns the last checkpoint, or else the commit that is checked out; "" without either.
 func (s *Store) base(stop context.Context) (string, error) {
 	if s.tip != "" {
 		return s.tip, nil
@@ -82,7 +83,7 @@ func (s *Store) base(stop context.Context) (string, error) {
 	return s.head(stop)
 }
 
-// refer has the branch name a commit.
+// refer moves the branch from the last checkpoint to a commit.
 func (s *Store) refer(stop context.Context, commit string) error {
 	before := s.tip
 	if before == "" {
@@ -90,7 +91,8 @@ func (s *Store) refer(stop context.Context, commit string) error {
 	}
 	_, err := s.repo.User(stop, "update-ref", "--no-deref", "-m", "kanban-run", s.ref, commit, before)
 	if failed := (*git.Error)(nil); errors.As(err, &failed) {
-		if now, failed := s.repo.User(stop, "for-each-ref", "--format=%(objectname)", s.ref); failed == nil && now != s.tip {
+		now, failed := s.repo.User(stop, "for-each-ref", "--format=%(objectname)", s.ref)
+		if failed == nil && now != s.tip {
 			return movedError(s.Branch, s.tip, now)
 		}
 	}
@@ -101,7 +103,7 @@ func (s *Store) refer(stop context.Context, commit string) error {
 	return nil
 }
 
-// movedError says that the branch is not where the last checkpoint left it.
+// movedError returns the error for a branch that is not at the last checkpoint.
 func movedError(branch, was, now string) error {
 	where := "is gone"
 	if now != "" {
@@ -111,10 +113,11 @@ func movedError(branch, was, now string) error {
 	if was != "" {
 		fix = fmt.Sprintf("git branch -f %s %.12s brings it back; then the same command goes on", branch, was)
 	}
-	return &UnfitError{fmt.Sprintf("the branch %s %s while the run was at work, and its checkpoints are the run's", branch, where), fix}
+	return &UnfitError{fmt.Sprintf("the branch %s %s while the run was at work, and its checkpoints are the run's",
+		branch, where), fix}
 }
 
-// writeTree brings the index up to date with the work tree and the run's folder.
+// writeTree updates the index from the work tree and the run's folder, and writes its tree.
 func (s *Store) writeTree(stop context.Context) (tree string, err error) {
 	if err := s.addAll(stop); err != nil {
 		return "", err
@@ -125,7 +128,7 @@ func (s *Store) writeTree(stop context.Context) (tree string, err error) {
 			kept = append(kept, s.inTree+"/"+name)
 		}
 	}
-	// What is gone of it, or is in git by a wish of its author's, is taken out first.
+	// Take out the folder first: some of its files may be gone, or be in git by a person's wish.
 	if _, err := s.raw(stop, nil, "rm", "-r", "--cached", "--quiet", "--ignore-unmatch", "--", s.inTree); err != nil {
 		return "", fmt.Errorf("checkpoint: %w", err)
 	}
@@ -135,9 +138,9 @@ func (s *Store) writeTree(stop context.Context) (tree string, err error) {
 	return s.raw(stop, nil, "write-tree")
 }
 
-// addAll brings the index up to date with the work tree. A file that another board's agent writes
-// at the moment is looked at again. Files that are unchanged but for line ends and encoding keep
-// the blobs that they have in the last checkpoint.
+// addAll updates the index from the work tree. It tries again, since another board's agent may be
+// writing a file. A file whose change is only in line ends or encoding keeps its blob of the last
+// checkpoint.
 func (s *Store) addAll(stop context.Context) error {
 	base, err := s.base(stop)
 	if err != nil {
@@ -150,7 +153,8 @@ func (s *Store) addAll(stop context.Context) error {
 	}
 	for range 3 {
 		_, err = s.raw(stop, nil, "add", "--all", "--", ".")
-		if failed := (*git.Error)(nil); err == nil || stop.Err() != nil || errors.As(err, &failed) && failed.Exit.TimedOut {
+		failed := (*git.Error)(nil)
+		if err == nil || stop.Err() != nil || errors.As(err, &failed) && failed.Exit.TimedOut {
 			break
 		}
 		if inner := s.findRepository(stop); inner != "" {
@@ -179,10 +183,10 @@ func (s *Store) addAll(stop context.Context) error {
 	return err
 }
 
-// addPause is the time between two looks at a file that changes.
+// addPause is the time between two tries of addAll.
 const addPause = 200 * time.Millisecond
 
-// findRepository finds a repository within this one that has no commit; "": there is none.
+// findRepository returns a repository without a commit within this one; "" if there is no such one.
 func (s *Store) findRepository(stop context.Context) string {
 	out, err := s.raw(stop, nil, "ls-files", "--others", "--exclude-standard", "-z")
 	if err != nil {
@@ -196,14 +200,15 @@ func (s *Store) findRepository(stop context.Context) string {
 	return ""
 }
 
-// repositoryError refuses a repository within this one, of which a checkpoint would hold the name of
-// a commit only, or nothing.
+// repositoryError returns the error for a repository within this one, of which a checkpoint would
+// hold only the name of a commit, or not even that.
 func repositoryError(name string) error {
-	return &UnfitError{name + " is a repository of its own, whose files would be in no checkpoint", "have git ignore it, or leave the setting checkpoint out"}
+	return &UnfitError{name + " is a repository of its own, whose files would be in no checkpoint",
+		"have git ignore it, or leave the setting checkpoint out"}
 }
 
-// keepUnchanged gives files that git would convert to the very blob that they have in a commit that
-// blob: they differ in line ends or encoding only.
+// keepUnchanged puts the blobs of the commit base into the index for files that git would convert
+// to just these blobs: they differ only in line ends or encoding.
 func (s *Store) keepUnchanged(stop context.Context, base string) error {
 	out, err := s.raw(stop, nil, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--diff-filter=M", base)
 	if err != nil {
@@ -222,7 +227,7 @@ func (s *Store) keepUnchanged(stop context.Context, base string) error {
 	}
 	out, err = s.converted(stop, []byte(strings.Join(names, "\n")+"\n"), "hash-object", "--stdin-paths")
 	if failed := (*git.Error)(nil); errors.As(err, &failed) {
-		return nil // a file is gone by now, or cannot be converted: they count as changed
+		return nil // a file is gone by now, or cannot be converted: all files count as changed
 	}
 	var same strings.Builder
 	for i, converted := range strings.Fields(out) {
@@ -236,7 +241,7 @@ func (s *Store) keepUnchanged(stop context.Context, base string) error {
 	if _, err := s.raw(stop, []byte(same.String()), "update-index", "-z", "--index-info"); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	_, err = s.converted(stop, nil, "update-index", "-q", "--refresh") // so that the next checkpoint need not look again
+	_, err = s.converted(stop, nil, "update-index", "-q", "--refresh") // saves the next checkpoint this work
 	if failed := (*git.Error)(nil); errors.As(err, &failed) {
 		return nil
 	}
@@ -275,13 +280,13 @@ func (s *Store) commit(stop context.Context, tree string, p Point) (string, erro
 	return commit, nil
 }
 
-// withKeys is a call with the user's keys, by which git signs or looks at a signature.
+// withKeys returns a call with the user's keys, with which git signs or verifies a signature.
 func (s *Store) withKeys() git.Call {
 	settings := s.repo.Settings.Kept()
 	return git.Call{Git: git.Git{Timeout: askTime, Env: settings.Environ(s.Environ)}, Raw: true, Remote: settings}
 }
 
-// identity is the user's, as git knows it.
+// identity returns the user's name and address in git's settings, as variables of git.
 func (s *Store) identity() []string {
 	name, email := s.repo.Settings.GetOwn("user.name"), s.repo.Settings.GetOwn("user.email")
 	if name == "" {
@@ -290,5 +295,8 @@ func (s *Store) identity() []string {
 	if email == "" {
 		email = "kanban-run@localhost"
 	}
-	return []string{"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + email, "GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + email}
+	return []string{
+		"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + email,
+		"GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + email,
+	}
 }

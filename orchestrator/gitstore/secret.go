@@ -13,20 +13,21 @@ import (
 )
 
 const (
-	windowOf = 4 << 20  // bytes of an object that are looked at at once
-	overlap  = 64 << 10 // of two windows; no secret is as long
-	leastOID = 7        // hex digits of an object that is allowed by a part of its name
+	windowOf = 4 << 20  // bytes of an object that are searched at once
+	overlap  = 64 << 10 // bytes of two windows; secrets are shorter
+	leastOID = 7        // hex digits of an object name, or more, in the setting secrets_allow
 )
 
-// findSecret looks for known secrets in all that is new in a commit: the contents of files, their
-// names, messages and authors, its own and those of the commits that agents and persons have made
+// findSecret searches all new objects of a commit for known secrets: the contents and names of
+// files, and messages and authors, also those of the commits that agents and persons have made
 // since the last checkpoint. Errors: *SecretError.
 func (s *Store) findSecret(stop context.Context, commit string) error {
 	known, err := s.known(stop)
 	if err != nil {
 		return err
 	}
-	list, err := s.own(stop, git.Call{Git: git.Git{Timeout: moveTime}, Raw: true}, []byte(commit+"\n"+known), "rev-list", "--objects", "--stdin")
+	list, err := s.own(stop, git.Call{Git: git.Git{Timeout: moveTime}, Raw: true},
+		[]byte(commit+"\n"+known), "rev-list", "--objects", "--stdin")
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
@@ -38,7 +39,8 @@ func (s *Store) findSecret(stop context.Context, commit string) error {
 		ids.WriteString(id + "\n")
 	}
 	look := &scanner{hasSecret: s.HasSecret, objects: objects, allowed: s.isAllowed}
-	_, err = s.own(stop, git.Call{Git: git.Git{Stdout: look, Timeout: moveTime}, Raw: true}, []byte(ids.String()), "cat-file", "--batch")
+	_, err = s.own(stop, git.Call{Git: git.Git{Stdout: look, Timeout: moveTime}, Raw: true},
+		[]byte(ids.String()), "cat-file", "--batch")
 	if look.found != nil {
 		return s.describe(stop, look, commit)
 	}
@@ -51,9 +53,9 @@ func (s *Store) findSecret(stop context.Context, commit string) error {
 	return nil
 }
 
-// known are the commits that need no look, with ^ before each: those that this run has looked at, and
-// those that the remote has. What references here say is an agent's to write: it counts only where
-// nothing is pushed, or as long as the remote does not answer; see push.
+// known lists the commits that findSecret leaves out, with ^ before each: those that this run has
+// searched, and those that the remote has. An agent can write the references here, so known uses
+// them only if nothing is pushed, or until the remote answers; see push.
 func (s *Store) known(stop context.Context) (string, error) {
 	if s.looked != "" {
 		return "^" + s.looked + "\n", nil
@@ -75,9 +77,10 @@ func (s *Store) known(stop context.Context) (string, error) {
 	return refs + "\n", nil
 }
 
-// knownHeads are the commits of the remote's branches that are here, too, with ^ before each.
+// knownHeads lists the tips of the remote's branches that are here, too, with ^ before each.
 func (s *Store) knownHeads(stop context.Context) (string, error) {
-	out, err := s.own(stop, git.Call{Raw: true}, []byte(strings.Join(s.heads, "\n")+"\n"), "cat-file", "--batch-check=%(objecttype) %(objectname)")
+	out, err := s.own(stop, git.Call{Raw: true}, []byte(strings.Join(s.heads, "\n")+"\n"),
+		"cat-file", "--batch-check=%(objecttype) %(objectname)")
 	if err != nil {
 		return "", fmt.Errorf("checkpoint: %w", err)
 	}
@@ -90,14 +93,14 @@ func (s *Store) knownHeads(stop context.Context) (string, error) {
 	return all.String(), nil
 }
 
-// isAllowed says whether a person lets an object pass, by its path or by its name.
+// isAllowed reports whether the settings allow an object, by its path or by its name.
 func (s *Store) isAllowed(o object) bool {
 	return slices.ContainsFunc(s.Allow, func(allowed string) bool {
 		return allowed == o.path || len(allowed) >= leastOID && strings.HasPrefix(o.id, allowed)
 	})
 }
 
-// describe says where a secret was found.
+// describe returns the error for a secret that was found.
 func (s *Store) describe(stop context.Context, look *scanner, commit string) error {
 	e := &SecretError{File: look.found.path, Object: look.found.id}
 	switch {
@@ -116,34 +119,34 @@ func (s *Store) describe(stop context.Context, look *scanner, commit string) err
 	return e
 }
 
-// isIn says whether the files of a commit have an object at its path.
+// isIn reports whether a commit has an object at its path.
 func (s *Store) isIn(stop context.Context, commit string, o *object) bool {
 	id, err := s.own(stop, git.Call{Raw: true}, nil, "rev-parse", "--verify", "--quiet", commit+":"+o.path)
 	return err == nil && id == o.id
 }
 
-// object is one of git's.
+// object is an object of git.
 type object struct {
-	id, path string // path is that by which it was found; "" of a commit, and of a tree at the top
+	id, path string // path is "" of a commit, and of a tree at the top
 }
 
-// scanner looks for secrets in what git cat-file --batch prints: of each object a line with its name,
-// kind and size, its bytes, and a newline.
+// scanner is a writer that searches the output of git cat-file --batch for secrets: for each object
+// a line with its name, kind and size, its bytes, and a newline.
 type scanner struct {
 	hasSecret func([]byte) bool
 	allowed   func(object) bool
 	objects   []object
 
-	next  int     // objects that were seen
+	next  int     // number of objects that have begun
 	kind  string  // of the last
 	found *object // the first that holds a secret
-	head  []byte  // of the next object, as far as it is known
-	left  int64   // bytes of the object that are to come
-	text  []byte  // of the object, which were not looked at
-	tail  bool    // the newline behind an object is to come
+	head  []byte  // the line of the next object, as far as it was written
+	left  int64   // bytes of the object that are still to be written
+	text  []byte  // the window: bytes to search, and the overlap
+	tail  bool    // the newline after an object is still to be written
 }
 
-// Write takes the next bytes. Behind a find it is done with them.
+// Write searches the next bytes. After a find it ignores them.
 func (l *scanner) Write(p []byte) (int, error) {
 	for rest := p; len(rest) > 0 && l.found == nil; {
 		switch {
@@ -171,7 +174,7 @@ func (l *scanner) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// begin begins an object by its line.
+// begin starts the object of the line in head.
 func (l *scanner) begin() error {
 	fields := strings.Fields(string(l.head))
 	l.head, l.text = l.head[:0], l.text[:0]
@@ -184,7 +187,7 @@ func (l *scanner) begin() error {
 	return err
 }
 
-// look looks at the window, of which the end stays: a secret may go on in the next one.
+// look searches the window and keeps its end: a secret may extend into the next one.
 func (l *scanner) look() {
 	o := l.objects[l.next-1]
 	if l.hasSecret(l.text) && !l.allowed(o) {

@@ -17,69 +17,72 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// Options say of what checkpoints are, and where they go.
+// Options are the contents of checkpoints and the place to which they are pushed.
 type Options struct {
 	Dir       string   // work directory of the run
 	Board     string   // path of the board's file
 	Runs      string   // the run's folder
-	Kept      []string // what is kept of it, by names in it
+	Kept      []string // names in Runs that a checkpoint holds
 	Branch    string   // "": board/ and the board's path in the repository
-	Remote    string   // name or address of the repository that gets the branch; none: it stays here
-	Signed    bool     // a checkpoint that is gone on from has to be signed, as git verify-commit sees it
+	Remote    string   // name or address of the repository that gets the branch; "none": it stays here
+	Signed    bool     // a checkpoint to continue from needs a signature that git verify-commit accepts
 	Environ   []string // of kanban-run itself, for a remote that is elsewhere
-	AgentEnv  []string // what agents get of it, for a remote that is a folder: its hooks are programs
+	AgentEnv  []string // the part of it for agents, for a remote that is a folder: its hooks are programs
 	HasSecret func([]byte) bool
-	Allow     []string          // paths and object names that may hold what looks like a secret
-	Notice    func(text string) // tells a person what ends nothing
+	Allow     []string          // paths and object names that may hold the look of a secret
+	Notice    func(text string) // shows a person a text that does not end the run
 }
 
-// Store keeps the checkpoints of one board. One goroutine uses it, which holds the board's lock.
+// Store is the branch of the checkpoints of one board. One goroutine uses it, which holds the
+// board's lock.
 type Store struct {
 	Options
 	repo    *git.Repo
-	calls   string    // the folder of its calls; "": it makes none now
+	calls   string    // the folder of its calls; "" outside of inCalls
 	index   git.Index // of the next checkpoint
-	objects string    // where the objects of a checkpoint are made; "": none is made now
+	objects string    // the folder of new objects; "": that of the repository
 	inTree  string    // the run's folder, from the top of the work tree
 	ref     string
-	address string // of the remote; "": none
-	local   bool   // it is a folder of this machine
+	address string // of the remote; "": checkpoints stay here
+	local   bool   // the remote is a folder of this machine
 	tip     string // the last checkpoint; ""
-	looked  string // the commit up to which this run has looked for secrets; ""
+	looked  string // the commit up to which this run has searched for secrets; ""
 
 	heads []string // commits that the remote has; nil: it was not asked, or did not answer
 
-	askAgain time.Time // until then a remote that did not answer is left alone
-	unsure   bool      // it did not answer when it was asked last
-	told     string    // last, of the remote
+	askAgain time.Time // the earliest time of the next push after one without an answer
+	unsure   bool      // the remote did not answer the last call
+	told     string    // the last notice about the remote
 }
 
-// Times that a call of git may take.
+// Limits of the time of a call of git.
 const (
 	localTime = 2 * time.Minute
 	askTime   = 30 * time.Second // of a question to the remote
 	moveTime  = 15 * time.Minute // of a push or a fetch: the first may be long
 )
 
-// UnfitError says why a repository can have no checkpoints, or why a run cannot go on from one.
+// UnfitError is the error for a repository that can have no checkpoints, or for a checkpoint from
+// which a run cannot continue.
 type UnfitError struct{ Text, Fix string }
 
 func (e *UnfitError) Error() string { return "checkpoint: " + e.Text }
 
-// Hint says what to do.
+// Hint returns Fix.
 func (e *UnfitError) Hint() string { return e.Fix }
 
-// AheadError says that another runner has gone on with the board.
+// AheadError is the error when another runner has worked on the board since.
 type AheadError struct{ Text string }
 
 func (e *AheadError) Error() string { return "checkpoint: " + e.Text }
 
-// Hint says what to do.
+// Hint names the two ways to continue.
 func (*AheadError) Hint() string {
-	return "let that runner go on; to go on here from where it stands, keep what was done here under another name (git branch -m), and start in a fresh clone"
+	return "let that runner go on; to go on here from where it stands, " +
+		"keep what was done here under another name (git branch -m), and start in a fresh clone"
 }
 
-// SecretError says that what would be committed or pushed holds a secret.
+// SecretError is the error for a secret in an object that would be committed or pushed.
 type SecretError struct {
 	File   string // where, in words: a path, or a part of a commit
 	Object string // its name in git
@@ -93,10 +96,11 @@ func (e *SecretError) Error() string {
 	return fmt.Sprintf("checkpoint: %s holds a known secret, and would be committed", e.File)
 }
 
-// Hint says what to do.
+// Hint names the ways to remove or to allow the secret.
 func (e *SecretError) Hint() string {
 	if e.Made {
-		return "take it out of the commits (git rebase -i), or pass it with secrets_allow: [" + e.Object[:12] + "]; then the same command goes on"
+		return "take it out of the commits (git rebase -i), " +
+			"or pass it with secrets_allow: [" + e.Object[:12] + "]; then the same command goes on"
 	}
 	return "take the secret out, or have git ignore the file; then the same command goes on"
 }
@@ -118,14 +122,17 @@ func Open(stop context.Context, o Options) (*Store, error) {
 	s.repo, err = git.Open(stop, program, o.Dir, mark)
 	switch {
 	case errors.Is(err, git.ErrNoRepository):
-		return nil, &UnfitError{fmt.Sprintf("%s is in %v", o.Dir, err), "git init makes one; or leave the setting checkpoint out"}
+		return nil, &UnfitError{fmt.Sprintf("%s is in %v", o.Dir, err),
+			"git init makes one; or leave the setting checkpoint out"}
 	case errors.Is(err, git.ErrNoWorkTree):
 		return nil, &UnfitError{fmt.Sprintf("%s is in %v", o.Dir, err), "run it in a clone"}
 	case err != nil:
 		return nil, err
 	}
 	return s, s.inCalls(func() error {
-		for _, step := range []func(context.Context) error{s.placeInTree, s.refuseUnfit, s.findBranch, s.readBranch, s.findRemote} {
+		for _, step := range []func(context.Context) error{
+			s.placeInTree, s.refuseUnfit, s.findBranch, s.readBranch, s.findRemote,
+		} {
 			if err := step(stop); err != nil {
 				return err
 			}
@@ -135,9 +142,13 @@ func Open(stop context.Context, o Options) (*Store, error) {
 }
 
 func (s *Store) placeInTree(context.Context) error {
-	for path, what := range map[string]string{s.Runs: "the folder of the board's runs", s.Dir: "the work directory"} {
+	for path, what := range map[string]string{
+		s.Runs: "the folder of the board's runs",
+		s.Dir:  "the work directory",
+	} {
 		if rel, err := filepath.Rel(s.repo.Top, path); err != nil || !filepath.IsLocal(rel) {
-			return &UnfitError{fmt.Sprintf("%s, %s, is not in the repository %s", path, what, s.repo.Top), "put the board into the repository that its agents work in"}
+			return &UnfitError{fmt.Sprintf("%s, %s, is not in the repository %s", path, what, s.repo.Top),
+				"put the board into the repository that its agents work in"}
 		}
 	}
 	rel, err := filepath.Rel(s.repo.Top, s.Runs)
@@ -145,7 +156,7 @@ func (s *Store) placeInTree(context.Context) error {
 	return err
 }
 
-// own asks git in a folder made for the call. A test kills the run before each call.
+// own calls git in a folder made for the call. A test kills the run before each call.
 func (s *Store) own(stop context.Context, c git.Call, stdin []byte, args ...string) (string, error) {
 	failpoint.At("git-call")
 	if c.Timeout == 0 {
@@ -158,8 +169,8 @@ func (s *Store) own(stop context.Context, c git.Call, stdin []byte, args ...stri
 	return strings.TrimSuffix(out, "\n"), err
 }
 
-// inCalls gives the calls of git a folder, of a name that cannot be foretold, for as long as do takes.
-// What killed runs have left is removed.
+// inCalls runs do with a folder, of an unpredictable name, for the calls of git. It first removes
+// the folders of killed runs.
 func (s *Store) inCalls(do func() error) error {
 	if s.calls != "" {
 		return do()
@@ -178,40 +189,47 @@ func (s *Store) inCalls(do func() error) error {
 	return errors.Join(do(), os.RemoveAll(s.calls))
 }
 
-// raw asks git about files as they are, byte for byte.
+// raw calls git with files as they are, byte for byte.
 func (s *Store) raw(stop context.Context, stdin []byte, args ...string) (string, error) {
 	return s.own(stop, git.Call{Index: &s.index, Raw: true}, stdin, args...)
 }
 
-// converted asks git about files as the user's git would have them in the repository.
+// converted calls git with files as the user's git would convert them for the repository.
 func (s *Store) converted(stop context.Context, stdin []byte, args ...string) (string, error) {
 	return s.own(stop, git.Call{Index: &s.index}, stdin, args...)
 }
 
-// far asks git about the remote. One that is a folder of this machine gets no more than agents do:
-// git runs the hooks that are there.
+// far calls git for the remote. If that is a folder of this machine, git gets no more of the
+// environment than agents do, since it runs the hooks in the folder.
 func (s *Store) far(stop context.Context, timeout time.Duration, args ...string) (string, error) {
 	settings := s.repo.Settings.Kept()
 	c := git.Call{Git: git.Git{Timeout: timeout, Env: settings.Environ(s.Environ)}, Raw: true, Remote: settings}
 	if s.local {
-		c.Env, c.Remote = slices.DeleteFunc(slices.Clone(s.AgentEnv), func(e string) bool { return strings.HasPrefix(e, "GIT_") }), s.repo.Settings.Way()
+		isGits := func(e string) bool { return strings.HasPrefix(e, "GIT_") }
+		c.Env, c.Remote = slices.DeleteFunc(slices.Clone(s.AgentEnv), isGits), s.repo.Settings.Way()
 	}
 	return s.own(stop, c, nil, args...)
 }
 
-// refuseUnfit refuses a repository of which a checkpoint would not hold all.
+// refuseUnfit refuses a repository of which a checkpoint would lack a part.
 func (s *Store) refuseUnfit(stop context.Context) error {
 	index, err := s.repo.ReadIndex()
 	if err != nil {
-		return &UnfitError{"the index of the repository cannot be read: " + err.Error(), "git status says what is wrong with it"}
+		return &UnfitError{"the index of the repository cannot be read: " + err.Error(),
+			"git status says what is wrong with it"}
 	}
 	users := git.Call{Index: index}
 	if ignored, err := s.own(stop, users, nil, "check-ignore", "--", filepath.Dir(s.Board), s.Board); err == nil {
 		name, _, _ := strings.Cut(ignored, "\n")
-		return &UnfitError{name + " is ignored by git", "put the board where git looks, or leave the setting checkpoint out"}
+		return &UnfitError{name + " is ignored by git",
+			"put the board where git looks, or leave the setting checkpoint out"}
 	}
 	if partial := s.repo.Settings.Find(partialClone); len(partial) > 0 {
-		return &UnfitError{"the repository is a partial clone, of which git may have to fetch a part (" + strings.Join(partial, ", ") + ")", "use a whole clone; a shallow one will do"}
+		return &UnfitError{
+			"the repository is a partial clone, " +
+				"of which git may have to fetch a part (" + strings.Join(partial, ", ") + ")",
+			"use a whole clone; a shallow one will do",
+		}
 	}
 	files, err := s.own(stop, users, nil, "ls-files", "-t", "--stage", "-z")
 	if err != nil {
@@ -224,16 +242,18 @@ func (s *Store) refuseUnfit(stop context.Context) error {
 		case len(tag) < 4:
 			continue
 		case tag[0] == "S":
-			return &UnfitError{"the checkout is sparse: " + name + " is not in the work tree", "git sparse-checkout disable"}
+			return &UnfitError{"the checkout is sparse: " + name + " is not in the work tree",
+				"git sparse-checkout disable"}
 		case tag[1] == "160000":
-			return &UnfitError{name + " is a submodule, whose files would be in no checkpoint", "leave the setting checkpoint out"}
+			return &UnfitError{name + " is a submodule, whose files would be in no checkpoint",
+				"leave the setting checkpoint out"}
 		}
 		names = append(names, name)
 	}
 	return s.refuseFilters(stop, users, names)
 }
 
-// refuseFilters refuses files that a program of the user's makes other bytes of.
+// refuseFilters refuses files that a program of the user's converts.
 func (s *Store) refuseFilters(stop context.Context, users git.Call, names []string) error {
 	out, err := s.own(stop, users, []byte(strings.Join(names, "\x00")), "check-attr", "--stdin", "-z", "filter")
 	if err != nil {
@@ -242,18 +262,22 @@ func (s *Store) refuseFilters(stop context.Context, users git.Call, names []stri
 	fields := strings.Split(out, "\x00")
 	for i := 0; i+2 < len(fields); i += 3 {
 		if value := fields[i+2]; value != "unspecified" && value != "unset" {
-			return &UnfitError{fmt.Sprintf("%s has the filter %s: its checkpoints would hold whole files", fields[i], value), "leave the setting checkpoint out"}
+			return &UnfitError{
+				fmt.Sprintf("%s has the filter %s: its checkpoints would hold whole files", fields[i], value),
+				"leave the setting checkpoint out",
+			}
 		}
 	}
 	return nil
 }
 
-// findBranch names the branch.
+// findBranch chooses the branch, checks its name, and removes a stale lock of it.
 func (s *Store) findBranch(stop context.Context) error {
 	if s.Branch == "" {
 		rel, err := filepath.Rel(s.repo.Top, s.Board)
 		if err != nil || !filepath.IsLocal(rel) {
-			return &UnfitError{s.Board + " is not in the repository " + s.repo.Top, "put the board into the repository that its agents work in"}
+			return &UnfitError{s.Board + " is not in the repository " + s.repo.Top,
+				"put the board into the repository that its agents work in"}
 		}
 		s.Branch = "board/" + branchName(filepath.ToSlash(rel))
 	}
@@ -264,7 +288,10 @@ func (s *Store) findBranch(stop context.Context) error {
 	}
 	for above := path.Dir(s.Branch); above != "."; above = path.Dir(above) {
 		if _, err := s.repo.User(stop, "rev-parse", "--verify", "--quiet", "refs/heads/"+above); err == nil {
-			return &UnfitError{fmt.Sprintf("there is a branch %s, beside which git can have no branch %s", above, s.Branch), "name another branch: checkpoint: BRANCH"}
+			return &UnfitError{
+				fmt.Sprintf("there is a branch %s, beside which git can have no branch %s", above, s.Branch),
+				"name another branch: checkpoint: BRANCH",
+			}
 		}
 	}
 	return s.unlockRef()
@@ -279,25 +306,32 @@ func (s *Store) readBranch(stop context.Context) error {
 	names, about, _ := strings.Cut(about, " ")
 	to, where, _ := strings.Cut(about, " ")
 	if to != "" {
-		return &UnfitError{fmt.Sprintf("%s leads to %s, which would be moved with it", s.Branch, to), "git symbolic-ref --delete " + s.ref + "; then the same command goes on"}
+		return &UnfitError{fmt.Sprintf("%s leads to %s, which would be moved with it", s.Branch, to),
+			"git symbolic-ref --delete " + s.ref + "; then the same command goes on"}
 	}
-	head, _ := plainfile.Read(filepath.Join(s.repo.Folder, "HEAD"), 1<<10) // a branch without a commit is no reference yet
+	// for-each-ref does not list a branch without a commit, which may be checked out, too.
+	head, _ := plainfile.Read(filepath.Join(s.repo.Folder, "HEAD"), 1<<10)
 	if where != "" || strings.TrimSpace(string(head)) == "ref: "+s.ref {
-		return &UnfitError{s.Branch + " is checked out, and the checkpoints of the board are to be its commits", "name another branch, or check another one out"}
+		return &UnfitError{s.Branch + " is checked out, and the checkpoints of the board are to be its commits",
+			"name another branch, or check another one out"}
 	}
 	if names == "" {
 		return nil
 	}
 	if s.tip, err = s.commitOf(stop, s.ref); err == nil && s.tip == "" {
-		return &UnfitError{fmt.Sprintf("the branch %s names %.12s, which is no commit that is here", s.Branch, names), "git update-ref -d " + s.ref + " takes it away; then the same command goes on, from the remote if that has it"}
+		return &UnfitError{
+			fmt.Sprintf("the branch %s names %.12s, which is no commit that is here", s.Branch, names),
+			"git update-ref -d " + s.ref + " takes it away; " +
+				"then the same command goes on, from the remote if that has it",
+		}
 	}
 	return err
 }
 
-// head is the commit that is checked out; "": there is none yet.
+// head returns the commit that is checked out; "" before the first.
 func (s *Store) head(stop context.Context) (string, error) { return s.commitOf(stop, "HEAD") }
 
-// commitOf is the commit that a reference names; "": none.
+// commitOf returns the commit of a reference; "" without one.
 func (s *Store) commitOf(stop context.Context, ref string) (string, error) {
 	commit, err := s.repo.User(stop, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
 	if failed := (*git.Error)(nil); errors.As(err, &failed) && !failed.Exit.TimedOut {
@@ -306,7 +340,7 @@ func (s *Store) commitOf(stop context.Context, ref string) (string, error) {
 	return commit, err
 }
 
-// isAncestor says whether a commit is another, or comes before it.
+// isAncestor reports whether commit b is commit a or follows it.
 func (s *Store) isAncestor(stop context.Context, a, b string) (bool, error) {
 	_, err := s.own(stop, git.Call{}, nil, "merge-base", "--is-ancestor", a, b)
 	if failed := (*git.Error)(nil); errors.As(err, &failed) && failed.Exit.Code == 1 {
@@ -315,7 +349,7 @@ func (s *Store) isAncestor(stop context.Context, a, b string) (bool, error) {
 	return err == nil, err
 }
 
-// unlockRef takes the lock off the branch that a killed git has left.
+// unlockRef removes the lock of the branch that a killed git has left.
 func (s *Store) unlockRef() error {
 	return removeIfThere(filepath.Join(s.repo.Common, filepath.FromSlash(s.ref)+".lock"))
 }

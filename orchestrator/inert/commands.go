@@ -7,14 +7,14 @@ import (
 )
 
 // A command is a line of a CI job's log that its runner obeys: ::name::data of GitHub Actions
-// behind white space, and ##[name]data of the older form, ##vso[name]data of Azure Pipelines and
+// after white space, and ##[name]data of the older form, ##vso[name]data of Azure Pipelines and
 // ##teamcity[name] of TeamCity anywhere.
 //
 // Source: ActionCommand.TryParseV2 and TryParse of github.com/actions/runner. They compare by the
 // rules of a language, which ignore weightless characters.
 
 // breakCommands puts a backslash before the :: that begins a line and before the bracket of ##[,
-// even with nothing behind them: the rest may come with the next text.
+// even at the end of s: the rest of the command may follow in the next text.
 func breakCommands(s string) string {
 	var at []int
 	for start := 0; start < len(s); {
@@ -35,7 +35,7 @@ func breakCommands(s string) string {
 }
 
 // breakJSONCommands escapes the last # before a bracket. No line of JSON begins with ::, since
-// adjacent colons stand in a string, behind its quote.
+// adjacent colons stand in a string, after its quote.
 func breakJSONCommands(s string) string {
 	var at []int
 	for h := nextHashCommand(s, 0); h.last >= 0; h = nextHashCommand(s, h.bracket) {
@@ -60,10 +60,10 @@ func commandColons(line string) int {
 	return -1
 }
 
-// hashCommand is the last # of a ## and the bracket behind it.
+// hashCommand is a pair of offsets: the last # of a ##, and the bracket that follows.
 type hashCommand struct{ last, bracket int }
 
-// nextHashCommand returns the next command from i on; last is -1 for none.
+// nextHashCommand returns the next command from i on; last is -1 without one.
 func nextHashCommand(s string, i int) hashCommand {
 	for {
 		n := strings.IndexByte(s[i:], '#')
@@ -84,7 +84,7 @@ func nextHashCommand(s string, i int) hashCommand {
 	}
 }
 
-// skipWeightless returns the next position from i on that counts.
+// skipWeightless returns the next position from i on that is not weightless.
 func skipWeightless(s string, i int) int {
 	for i < len(s) && s[i] >= utf8.RuneSelf {
 		r, size := utf8.DecodeRuneInString(s[i:])

@@ -1,5 +1,5 @@
-// Package inert makes foreign text harmless where it is shown: on a terminal, in the log of a CI job,
-// in JSON on either, in Markdown.
+// Package inert makes foreign text harmless where it is shown: on a terminal, in the log of a CI
+// job, in JSON on either, in Markdown.
 package inert
 
 import (
@@ -11,21 +11,21 @@ import (
 	"unicode/utf8"
 )
 
-// Line returns s as one line that only shows itself, on a terminal and in the log of a CI
-// job. Control characters, escape sequences, line ends, invisible characters and those that change
-// the direction of writing appear as Go escapes (\n, \x1b, \u202e), invalid UTF-8 as \xff, and a
+// Line returns s as one line that only shows itself, on a terminal and in the log of a CI job.
+// Control characters, escape sequences, line ends, invisible characters and those that change the
+// direction of writing appear as Go escapes (\n, \x1b, \u202e), invalid UTF-8 as \xff, and a
 // backslash breaks a command: \::error::, ##\[error]. The result may stand anywhere in a line. Two
-// of them side by side may form a command: a joined text goes through Lines once more.
+// results side by side may form a command: pass a joined text through Lines once more.
 func Line(s string) string { return breakCommands(escape(s, inLine)) }
 
-// Lines does the same for several lines: \n and \t stay, and the \r before a \n is dropped. A
-// second pass changes nothing.
+// Lines is Line for several lines: it keeps \n and \t, and drops the \r before a \n. A second pass
+// changes nothing.
 func Lines(s string) string {
 	return breakCommands(escape(strings.ReplaceAll(s, "\r\n", "\n"), inLines))
 }
 
-// JSON returns the JSON text b with everything escaped that Lines would change: it
-// means the same and only shows itself. Without such text it returns b itself.
+// JSON returns the JSON text b with everything escaped that Lines would change: it means the same
+// and only shows itself. Without such text it returns b itself.
 func JSON(b []byte) []byte {
 	s := string(b)
 	if out := breakJSONCommands(escape(s, inJSON)); out != s {
@@ -103,8 +103,10 @@ func nextRisk(s string, i int, p *place) int {
 // between before and after.
 func isActive(before string, r rune, after string) bool {
 	switch {
-	case 0xa0 <= r && r < 0x300, 0x370 <= r && r < 0x600, 0x3040 <= r && r < 0x3130, 0x3190 <= r && r < 0xd800, 0x1f300 <= r && r < 0x1fb00:
-		return r == '\u00ad' // most text
+	case 0xa0 <= r && r < 0x300, 0x370 <= r && r < 0x600, // most text is in these ranges
+		0x3040 <= r && r < 0x3130, 0x3190 <= r && r < 0xd800,
+		0x1f300 <= r && r < 0x1fb00:
+		return r == '\u00ad'
 	case r == '\u200c' || r == '\u200d':
 		return !isJoiner(before, after)
 	case r == '\ufe0e' || r == '\ufe0f':
@@ -131,7 +133,8 @@ func isJoiner(before, after string) bool {
 }
 
 func joinable(r rune) bool {
-	return r >= 0x370 && r != utf8.RuneError && (r < 0x2000 || r > 0x206f) && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsSymbol(r))
+	return r >= 0x370 && r != utf8.RuneError && (r < 0x2000 || r > 0x206f) &&
+		(unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsSymbol(r))
 }
 
 // canBeEmoji reports whether r can look like a sign or like an emoji. ASCII digits make keycaps; *
@@ -169,8 +172,8 @@ func writeEscape(out *strings.Builder, first byte, r rune, size int) {
 	}
 }
 
-// writeJSONEscape writes a control character as a space: it is white space there, since no string
-// has one.
+// writeJSONEscape writes a control character as a space: no string of JSON contains one, so it is
+// white space between tokens.
 func writeJSONEscape(out *strings.Builder, first byte, r rune, _ int) {
 	if first < ' ' {
 		out.WriteByte(' ')

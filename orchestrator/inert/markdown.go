@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Markdown is Line for a line of GitHub's Markdown: it shows the same text and is
-// nothing but text, at the start of a line, in a paragraph, a heading, a list and a table.
-// Characters without a meaning where they stand stay.
+// Markdown is Line for a line of GitHub's Markdown: the result shows the same text and is only
+// text, at the start of a line, in a paragraph, a heading, a list and a table. Characters without a
+// meaning at their place stay.
 func Markdown(s string) string {
 	s = Line(s)
 	start, end := startMark(s), closingHashes(s)
@@ -34,13 +34,13 @@ func Markdown(s string) string {
 
 var markdownMarks = classOf("\\`*_[]<>()&|~$@#:.+-= ")
 
-// pause ends what GitHub looks for once the Markdown is gone, and shows nothing. A backslash or an
-// entity would not do: \@name still notifies name.
+// pause is invisible and interrupts what GitHub searches for in rendered Markdown. A backslash or
+// an entity would not do: \@name still notifies name.
 //
 // Source: issues 181 and 278 of github.com/github/cmark-gfm.
 const pause = "<!-- -->"
 
-// markdownText returns the replacement of s[i], "" to keep it.
+// markdownText returns the replacement of s[i]; "" keeps it.
 func markdownText(s string, i int) string {
 	switch c, before, after := s[i], s[:i], s[i+1:]; {
 	case strings.IndexByte("`*[]|~$", c) >= 0,
@@ -91,7 +91,8 @@ func leading(s string, in *class) string {
 }
 
 // withinWord reports whether letters or digits stand on both sides of the run of _ around s[i],
-// where it emphasizes nothing. A long run counts as none: its ends would be searched from each _.
+// where it does not emphasize. For a long run it returns false, since it searches the ends of the
+// run from each _.
 func withinWord(s string, i int) bool {
 	const long = 8
 	from, to := i, i+1
@@ -108,7 +109,7 @@ func withinWord(s string, i int) bool {
 
 func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// mayBeEntity reports whether &after can be an entity, also with a ; still to come.
+// mayBeEntity reports whether &after can be an entity, also if the ; is in the next text.
 func mayBeEntity(after string) bool {
 	rest := after[len(leading(after, entityChars)):]
 	return rest == "" || rest[0] == ';'
@@ -123,8 +124,8 @@ func isEmail(before, after string) bool {
 	return before != "" && emailChars[before[len(before)-1]] && strings.Contains(leading(after, emailChars), ".")
 }
 
-// isShortcode reports whether a colon and after look like the name of an emoji. Of digits there are
-// only 100 and 1234, so times stay.
+// isShortcode reports whether a colon and after look like the name of an emoji. The only names of
+// digits are 100 and 1234, so times stay.
 func isShortcode(after string) bool {
 	name := leading(after, emojiChars)
 	if !strings.HasPrefix(after[len(name):], ":") {
@@ -143,8 +144,8 @@ func endsGH(s string) bool {
 	return n >= 0 && strings.EqualFold(s[n:], "GH") && (n == 0 || !isAlnum[s[n-1]])
 }
 
-// startMark returns the offset at which s would begin more than a paragraph, or change the line
-// above; -1 for none.
+// startMark returns the offset of the mark that makes s more than a paragraph, or that changes the
+// line above; -1 without one.
 func startMark(s string) int {
 	hashes, digits := len(leading(s, hashChars)), len(leading(s, digitChars))
 	switch {
@@ -155,7 +156,8 @@ func startMark(s string) int {
 		return 0
 	case (s[0] == '-' || s[0] == '+') && endsItem(s[1:]):
 		return 0
-	case 0 < digits && digits < 10 && digits < len(s) && (s[digits] == '.' || s[digits] == ')') && endsItem(s[digits+1:]):
+	case 0 < digits && digits < 10 && digits < len(s) &&
+		(s[digits] == '.' || s[digits] == ')') && endsItem(s[digits+1:]):
 		return digits
 	}
 	return -1
@@ -166,7 +168,8 @@ var hashChars = classOf("#")
 // endsItem reports whether a mark of a block may end before s.
 func endsItem(s string) bool { return s == "" || s[0] == ' ' }
 
-// closingHashes returns the start of the hashes that would end a heading unseen; -1 for none.
+// closingHashes returns the start of the hashes that would end a heading, and so not be shown; -1
+// without any.
 func closingHashes(s string) int {
 	text := strings.TrimRight(s, "#")
 	if text == "" || text[len(text)-1] == ' ' {

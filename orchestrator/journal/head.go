@@ -12,8 +12,8 @@ import (
 // record was cut off cleanly, or has rotted, looks like one whose writer died while writing it; the
 // head tells them apart.
 //
-// It is written after the journal's sync and not synced itself: a power cut may leave it behind the
-// journal, which is harmless, never ahead of it.
+// It is written after the journal's sync and not synced itself: after a power cut it may name an
+// earlier record, which is harmless, but never one that the journal lacks.
 type head struct {
 	seq uint64
 	crc uint32
@@ -28,8 +28,8 @@ func (h head) encode() []byte {
 
 func headName(path string) string { return path + ".head" }
 
-// readHead returns the zero head, which demands nothing, when there is none or a power cut left the
-// file empty or torn.
+// readHead returns the zero head, which demands nothing, when the file is missing or a power cut
+// left it empty or torn.
 func readHead(sys system, path string) (head, error) {
 	b, err := sys.read(path, headLen)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -47,10 +47,10 @@ func readHead(sys system, path string) (head, error) {
 	return h, nil
 }
 
-// maxNote is how much of a note is read, in bytes.
+// maxNote bounds the part of a note that is read, in bytes.
 const maxNote = 512
 
-// Note returns what SetNote kept last, "" for nothing.
+// Note returns the last text of SetNote, or "" before the first.
 func (j *Journal) Note() (string, error) {
 	b, err := j.sys.read(headName(j.path), headLen+maxNote)
 	if err != nil || len(b) <= headLen {
@@ -59,8 +59,8 @@ func (j *Journal) Note() (string, error) {
 	return string(b[headLen:]), nil
 }
 
-// SetNote keeps a text beside the head, in the place of the one before. It is not synced: a power
-// cut may take it away.
+// SetNote writes a text into the head file, over the start of the last one. It does not sync: a
+// power cut may lose the text.
 func (j *Journal) SetNote(text string) error {
 	return j.wrap("write the note of", j.openHead(func(f file) error {
 		_, err := f.WriteAt([]byte(text), headLen)
@@ -68,8 +68,8 @@ func (j *Journal) SetNote(text string) error {
 	}))
 }
 
-// walk passes the records to each, and fails when the head's record is not among them. It returns
-// also the position behind that record.
+// walk passes the records to each, and fails when the head's record is not among them. acked is the
+// end of that record.
 func (h head) walk(r io.ReaderAt, size int64, each func(Record) error) (end, acked position, err error) {
 	var before position
 	end, err = walk(r, size, func(rec *Record, at *position) error {
@@ -91,7 +91,7 @@ func (h head) walk(r io.ReaderAt, size int64, each func(Record) error) (end, ack
 	return end, acked, err
 }
 
-// missing is the damage of a journal that ends before the head's record.
+// missing returns the error for a journal that ends before the head's record.
 func (h head) missing(end position) error {
 	return damagef(end.offset, "it ends behind record %d, but record %d was written", end.seq, h.seq)
 }

@@ -3,9 +3,9 @@
 //
 // On disk a record is one line, `%08x %08x {json}\n`: length and CRC-32C of the JSON, and the JSON.
 // Each record names the checksum of the one before it, so that none can be removed, inserted or
-// moved. A torn tail, which a killed writer leaves, is kept aside and cut off; every other fault is
-// damage. The small file .head beside the journal names the last acknowledged record: without it a
-// cleanly cut journal would look intact.
+// moved. A torn tail, which a killed writer leaves, is copied aside and cut off; every other fault
+// is damage. The small file .head beside the journal names the last acknowledged record: without it
+// a cleanly cut journal would look intact.
 package journal
 
 import (
@@ -19,11 +19,11 @@ import (
 )
 
 var (
-	// ErrNoEpoch is an Append before BeginEpoch or ContinueEpoch, whose record would pass for the
-	// last run's, and a ContinueEpoch where no epoch was begun.
+	// ErrNoEpoch is the error of an Append before BeginEpoch or ContinueEpoch, whose record would
+	// pass for the last run's, and of a ContinueEpoch in a journal without an epoch.
 	ErrNoEpoch = errors.New("no epoch was begun")
-	// ErrForeignWrite says that another process wrote to the open journal, replaced or removed it.
-	// This run is not the only one and must stop.
+	// ErrForeignWrite is the error of a Commit after another process wrote to the open journal,
+	// replaced or removed it. This run is not the only one and must stop.
 	ErrForeignWrite = errors.New("the journal was changed by another process")
 )
 
@@ -35,8 +35,8 @@ type Journal struct {
 	file file
 	sys  system
 
-	durable position // behind the last committed record
-	end     position // behind the last appended one
+	durable position // the end of the last committed record
+	end     position // the end of the last appended one
 	pending []byte
 	began   bool
 	failed  error
@@ -46,10 +46,9 @@ type Journal struct {
 }
 
 // Open opens the journal at path and creates it when missing; its folder must exist. It passes
-// every record to replay, oldest first, and keeps none: a record's Data are valid until replay
-// returns.
+// every record to replay, oldest first; a record's Data are valid until replay returns.
 //
-// Bytes behind the last whole record are copied to path.torn-1 (-2, …) and cut off. A journal
+// Bytes after the last whole record are copied to path.torn-1 (-2, …) and cut off. A journal
 // changed in any other way is a *DamageError, after replay has seen the records before the damage.
 // A journal or head file that is a link is a *durable.NotPlainError, a journal open for another
 // writer a *durable.HeldError.
@@ -86,7 +85,7 @@ func (j *Journal) open(sys system, replay func(Record) error) error {
 	if err := j.replay(sys, known, replay); err != nil {
 		return err
 	}
-	// A head that cannot be written is found now, not behind the first record.
+	// A head that cannot be written fails here, not after the first record.
 	if err := j.openHead(func(file) error { return nil }); err != nil {
 		return err
 	}
@@ -111,8 +110,8 @@ func (j *Journal) replay(sys system, known head, replay func(Record) error) erro
 	return err
 }
 
-// Repaired returns the path of the torn tail that Open kept aside and its length in bytes; "" and 0
-// when there was none.
+// Repaired returns the path of Open's copy of the torn tail and its length in bytes; "" and 0 if
+// the journal had no torn tail.
 func (j *Journal) Repaired() (kept string, n int64) { return j.kept, j.torn }
 
 // BeginEpoch starts an epoch above all that the journal has seen. It writes nothing: a run begins
@@ -126,8 +125,8 @@ func (j *Journal) BeginEpoch() (uint64, error) {
 	return j.end.epoch, nil
 }
 
-// ContinueEpoch puts the records that follow into the last epoch, for what transfers no ownership:
-// a person's answer, an audit. It is ErrNoEpoch when there is no epoch yet.
+// ContinueEpoch puts the records that follow into the last epoch: they transfer no ownership, such
+// as a person's answer or an audit. It fails with ErrNoEpoch before the first epoch.
 func (j *Journal) ContinueEpoch() (uint64, error) {
 	if j.failed != nil {
 		return 0, j.failed
@@ -139,9 +138,9 @@ func (j *Journal) ContinueEpoch() (uint64, error) {
 	return j.end.epoch, nil
 }
 
-// Append puts d behind the last record and returns the record as it will be read. It is on disk only
-// after Commit. A refused draft (ErrAmbiguous, ErrNoEpoch, Data that are not JSON) leaves the journal
-// as it was.
+// Append adds d to the pending records and returns the record as it will be read. It is on disk
+// only after Commit. A refused draft (ErrAmbiguous, ErrNoEpoch, Data that are not JSON) leaves the
+// journal as it was.
 func (j *Journal) Append(d Draft) (Record, error) {
 	if j.failed != nil {
 		return Record{}, j.failed
@@ -230,7 +229,7 @@ func (j *Journal) commitPending() error {
 	})
 }
 
-// openHead opens the head file for use and creates it when missing. It is not kept open: a run may
+// openHead opens the head file for use and creates it when missing. It closes it again: a run may
 // have a thousand journals.
 func (j *Journal) openHead(use func(file) error) error {
 	f, err := j.sys.open(headName(j.path), true)

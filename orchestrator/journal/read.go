@@ -12,7 +12,7 @@ import (
 type Summary struct {
 	Records   uint64
 	Bytes     int64  // of the whole records
-	TornBytes int64  // behind them
+	TornBytes int64  // after the whole records
 	Epoch     uint64 // of the last whole record; 0 without one
 	Head      uint64 // seq of the record that the head file names; 0 without one
 }

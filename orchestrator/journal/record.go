@@ -50,12 +50,13 @@ type Draft struct {
 	Data         json.RawMessage
 }
 
-// ErrAmbiguous is a draft without one of its required fields.
+// ErrAmbiguous is the error for a draft without one of its required fields, and for a record with a
+// field that stands twice.
 // Source: seed 002, "Reject ambiguous operational payloads".
 var ErrAmbiguous = errors.New("ambiguous record")
 
-// MaxRecord is the greatest length of a record's JSON in bytes: twice the longest valid reply.
-// Replay needs that much memory and no more.
+// MaxRecord is the greatest length of a record's JSON in bytes: twice the longest valid reply. It
+// also bounds the memory of a replay.
 const MaxRecord = 32 << 20
 
 // headerLen is the length of "%08x %08x ": the JSON's length and CRC-32C.
@@ -113,7 +114,7 @@ func appendRecord(dst []byte, r *Record) ([]byte, uint32, error) {
 	return append(dst, '\n'), crc, nil
 }
 
-// encode is the one form in which a record is written.
+// encode returns the JSON of a record in its only valid form.
 func encode(r *Record) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -163,8 +164,8 @@ func compactData(data json.RawMessage) (json.RawMessage, error) {
 // header stands before the JSON of a record.
 func header(length int, crc uint32) string { return fmt.Sprintf("%08x %08x ", length, crc) }
 
-// parseHeader reads "%08x %08x " and nothing that header does not write, so that no flipped bit
-// goes unseen, not even one in the case of a digit.
+// parseHeader reads "%08x %08x ". It accepts only what header writes, so that it detects any
+// flipped bit, also one in the case of a digit.
 func parseHeader(h []byte) (length int64, crc uint32, ok bool) {
 	if len(h) != headerLen || h[8] != ' ' || h[17] != ' ' {
 		return 0, 0, false

@@ -8,16 +8,17 @@ import (
 	"slices"
 )
 
-// badRecord is a place without a whole record. What follows decides between a torn tail and damage.
+// badRecord is the error for a place without a whole record. It is a torn tail if no whole record
+// follows, else damage.
 type badRecord struct{ reason string }
 
 func (e *badRecord) Error() string { return e.reason }
 
-// readSize is how much of a journal is read at once.
+// readSize is the size of the read buffer, in bytes.
 const readSize = 256 << 10
 
-// scanner reads the records of a journal up to a size, which keeps a reader beside a running writer
-// from a record that was half written when the size was taken.
+// scanner is a reader of the records up to a size, in bytes. Beside a running writer, the size
+// excludes what was written after it was taken.
 type scanner struct {
 	in     *bufio.Reader
 	offset int64 // of the next record
@@ -32,7 +33,7 @@ func newScanner(in io.ReaderAt, size int64) *scanner {
 }
 
 // next returns the JSON of the next record, valid until the next call, and its checksum. Errors:
-// io.EOF behind the last record, *badRecord, and those of the disk.
+// io.EOF after the last record, *badRecord, and those of the disk.
 func (l *scanner) next() (json []byte, crc uint32, err error) {
 	left := l.size - l.offset
 	switch {

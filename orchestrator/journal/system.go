@@ -12,7 +12,7 @@ import (
 )
 
 // system is the disk under a journal. Tests replace it by one that fails its k-th operation or
-// forgets what was never synced.
+// loses data that were never synced.
 type system interface {
 	read(path string, max int64) ([]byte, error) // the first max bytes
 	open(path string, make bool) (file, error)   // to read and write
@@ -28,8 +28,8 @@ type file interface {
 	Sync() error
 	// Lock keeps other writers away until Close. Errors: *durable.HeldError.
 	Lock() error
-	// SizeByPath returns the size of the file at the path that this one was opened by, and
-	// fs.ErrNotExist when that is another file or none.
+	// SizeByPath returns the size of the file at the path by which this one was opened, and
+	// fs.ErrNotExist when that is another file or missing.
 	SizeByPath() (size int64, err error)
 }
 
@@ -65,8 +65,8 @@ func wrapFile(f *os.File, err error) (file, error) {
 
 func (f *diskFile) Sync() error { return durable.SyncData(f.File) }
 
-// dyingTime is how long a writer that was killed may take to close its files, one after the other:
-// the board's lock is free by then, and the journal's not yet.
+// dyingTime bounds the wait for a killed writer to close its files one after the other: the board's
+// lock may be free before the journal's.
 const dyingTime = time.Second
 
 func (f *diskFile) Lock() error {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// DamageError says that a journal was changed after it was written. What follows Offset cannot be
-// trusted, and nothing was written. A person decides.
+// DamageError is the error for a journal that was changed after it was written. The bytes from
+// Offset on cannot be trusted, and nothing was written. A person decides.
 type DamageError struct {
 	Path   string
 	Offset int64 // in bytes, of the first record that cannot be trusted
@@ -20,7 +20,7 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("journal %s is damaged at byte %d: %s", e.Path, e.Offset, e.Reason)
 }
 
-// Hint says how a person can go on.
+// Hint returns the choices of the person that decides.
 func (e *DamageError) Hint() string {
 	return "restore the journal's folder from a backup, or move it aside to begin a new run"
 }
@@ -38,7 +38,7 @@ type position struct {
 	time   time.Time
 }
 
-// next checks that r continues the chain and returns the position behind it.
+// next checks that r continues the chain and returns the end of r.
 func (m position) next(r *Record, size int64, crc uint32) (position, error) {
 	switch {
 	case r.Seq != m.seq+1:
@@ -53,7 +53,7 @@ func (m position) next(r *Record, size int64, crc uint32) (position, error) {
 	return position{offset: m.offset + size, seq: r.Seq, crc: crc, epoch: r.Epoch, time: r.Time}, nil
 }
 
-// decodeNext decodes the record at m into r and moves m behind it. Errors: *DamageError without a
+// decodeNext decodes the record at m into r and moves m to its end. Errors: *DamageError without a
 // path.
 func (m *position) decodeNext(json []byte, crc uint32, r *Record) error {
 	if err := decode(json, r); err != nil {
@@ -67,8 +67,8 @@ func (m *position) decodeNext(json []byte, crc uint32, r *Record) error {
 	return nil
 }
 
-// walk passes every record to each and returns the position behind the last sound one. Without an
-// error, bytes behind that position are torn.
+// walk passes every record to each and returns the end of the last sound one. Without an error,
+// bytes after it are a torn tail.
 func walk(r io.ReaderAt, size int64, each func(*Record, *position) error) (position, error) {
 	var at position
 	var rec Record
@@ -93,12 +93,12 @@ func walk(r io.ReaderAt, size int64, each func(*Record, *position) error) (posit
 	}
 }
 
-// maxTail bounds the bytes behind the last whole record, in which another is looked for: a writer
-// that died leaves at most the records of one commit.
+// maxTail bounds the length of a torn tail, in bytes: a writer that died leaves at most the records
+// of one commit.
 const maxTail = 1 << 30
 
-// requireTornTail fails when a whole record stands behind the bad one at from, or more bytes than a
-// writer can have left. Else the writer died, and nothing that was acknowledged is lost.
+// requireTornTail fails when a whole record follows the bad one at from, or more bytes than a
+// writer can have left. Otherwise the writer died, and no acknowledged record is lost.
 func requireTornTail(r io.ReaderAt, from, size int64, bad *badRecord) error {
 	if size-from > maxTail {
 		return damagef(from, "%s, and %d bytes behind it are more than a killed run leaves", bad.reason, size-from)
@@ -110,8 +110,8 @@ func requireTornTail(r io.ReaderAt, from, size int64, bad *badRecord) error {
 	return damagef(from, "%s, but a whole record stands behind it at byte %d", bad.reason, later)
 }
 
-// opening begins the JSON of every record. Data cannot hold it behind a header: quotes are escaped
-// there.
+// opening begins the JSON of every record. Data cannot contain it after a header, which could stand
+// only in a string, where quotes are escaped.
 var opening = []byte(`{"seq":`)
 
 // findRecord returns the offset of the first whole record that begins at any byte in [from, size),

@@ -20,36 +20,38 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Question is what the Lead of a board has to decide.
+// Question is a decision that the Lead of a board has to make.
 type Question struct {
-	Text string // why the board stopped; "" when there is nothing to decide
-	Diff string // what changed, or what the decision changes, as a unified diff; "" when nothing does
+	Text string // why the board stopped; "": there is no decision to make
+	Diff string // a unified diff of the change in question, or of the decision's change; "": no change
 
 	GoesOn   bool                    // the next run works on without an acknowledgement
 	Look     bool                    // a checkpoint stops the board, and can look anew
-	Way      bool                    // checkpoints would go another way than before: Accept has them do that
-	File     bool                    // the board's file was changed: Accept lets it stand, Retry puts it back as the turn began
+	Way      bool                    // checkpoints would be pushed in another way than before: Accept allows that
+	File     bool                    // the board's file was changed: Accept keeps it, Retry restores it
 	Open     bool                    // the Lead has to choose, and has not: nothing was written
-	Task     string                  // that Retry makes current again, as the board spells it; "" if none can be told
-	Undone   string                  // the tasks that Accept leaves undone, in words; "" if the journal does not say
-	Proposal *event.ReassignProposed // how the last run proposes to give its task to another agent; nil: it does not
+	Task     string                  // that Retry makes current again, as the board spells it; "": it is not known
+	Undone   string                  // the tasks that Accept leaves undone, in words; "": the journal has no replies
+	Proposal *event.ReassignProposed // of the last run: another agent for its task; nil: no proposal
 
-	Team bool // it is about members of the team that have never answered: only ForcedFinalize decides that
+	Team bool // members of the team have never answered: only ForcedFinalize decides that
 }
 
-// Answer is what the Lead decides. With Ask nothing is decided and nothing is written.
+// Answer is a decision of the Lead. With Ask it is only checked: nothing is written.
 type Answer struct {
 	Choice event.Choice // about a board that ended, or was changed: Accept or Retry; "" shows the choice
 	Note   string
 	Ask    bool
 }
 
-// Acknowledge journals the Lead's decision. It thaws a frozen board, applies what a
-// reconciliation found, or decides what becomes of a board that ended with tasks undone: its
-// field ended is taken off, and with Retry the task is made current again. Errors: *NoRunError,
-// *durable.HeldError while a run owns the board, *failure.Invalid for a board that cannot be read
-// or a choice that it does not have.
-func Acknowledge(boardPath string, dir rundir.Dir, answer Answer, r *redact.Redactor, now func() time.Time) (q Question, err error) {
+// Acknowledge journals the Lead's decision. It thaws a frozen board, applies the result of a
+// reconciliation, or decides about a board that ended with tasks undone: it removes the board's
+// field ended, and with Retry makes the task current again. Errors: *NoRunError, *durable.HeldError
+// while a run owns the board, *failure.Invalid for a board that cannot be read or a choice that it
+// does not have.
+func Acknowledge(
+	boardPath string, dir rundir.Dir, answer Answer, r *redact.Redactor, now func() time.Time,
+) (q Question, err error) {
 	b, broken := parseBoard(boardPath)
 	ask := answer
 	ask.Ask = true
@@ -58,7 +60,7 @@ func Acknowledge(boardPath string, dir rundir.Dir, answer Answer, r *redact.Reda
 	} else if err != nil && b.EndedWith() == "" {
 		return q, &NoRunError{boardPath}
 	} else if err != nil && (answer.Ask || answer.Choice == "") {
-		return arbitrate(boardPath, dir, b, nil, ask, r, now) // no folder is made for a question
+		return arbitrate(boardPath, dir, b, nil, ask, r, now) // a question makes no folder
 	}
 	if err := dir.Ensure(); err != nil {
 		return q, err
@@ -68,7 +70,7 @@ func Acknowledge(boardPath string, dir rundir.Dir, answer Answer, r *redact.Reda
 		return q, err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	b, broken = parseBoard(boardPath) // no run changes it any more
+	b, broken = parseBoard(boardPath) // under the lock no run changes it
 	q, err = arbitrate(boardPath, dir, b, broken, ask, r, now)
 	if err != nil || answer.Ask || q.Open || q.Text == "" {
 		return q, err
@@ -76,7 +78,7 @@ func Acknowledge(boardPath string, dir rundir.Dir, answer Answer, r *redact.Reda
 	return arbitrate(boardPath, dir, b, broken, answer, r, now)
 }
 
-// parseBoard is the board; one that cannot be read has its bytes only, if there are any.
+// parseBoard reads the board. With an error it returns a board of the bytes that it could read.
 func parseBoard(path string) (*board.Board, error) {
 	source, err := board.ReadFile(path)
 	if err == nil {
@@ -88,10 +90,21 @@ func parseBoard(path string) (*board.Board, error) {
 	return &board.Board{File: path, Source: source, SHA: board.SHA(source)}, &failure.Invalid{Err: err}
 }
 
-// arbitrate asks for a decision, or makes it.
-func arbitrate(boardPath string, dir rundir.Dir, b *board.Board, broken error, answer Answer, r *redact.Redactor, now func() time.Time) (q Question, err error) {
+// arbitrate returns the question of a board, and journals the decision unless the answer asks.
+func arbitrate(
+	boardPath string, dir rundir.Dir, b *board.Board, broken error, answer Answer,
+	r *redact.Redactor, now func() time.Time,
+) (q Question, err error) {
 	l := New(filepath.Base(boardPath), dir, Silent{}, r, now)
-	a := &arbitration{Ledger: l, path: boardPath, before: b, find: b.Finder(), answer: answer, status: map[string]string{}, broken: broken}
+	a := &arbitration{
+		Ledger: l,
+		path:   boardPath,
+		before: b,
+		find:   b.Finder(),
+		answer: answer,
+		status: map[string]string{},
+		broken: broken,
+	}
 	if err = a.read(); err == nil && broken != nil && !a.isAboutFile() {
 		err = broken
 	}
@@ -105,12 +118,12 @@ func arbitrate(boardPath string, dir rundir.Dir, b *board.Board, broken error, a
 	return q, errors.Join(err, l.Close())
 }
 
-// NoRunError says that a board was never run.
+// NoRunError is the error for a board without a journal.
 type NoRunError struct{ Board string }
 
 func (e *NoRunError) Error() string { return fmt.Sprintf("%s was never run", e.Board) }
 
-// Hint says how to run it.
+// Hint names the command that runs it.
 func (e *NoRunError) Hint() string { return "kanban-run " + e.Board }
 
 // arbitration is one decision of the Lead about one board.
@@ -121,16 +134,16 @@ type arbitration struct {
 	find    func(string) int // a task on it, see [board.Board.Finder]
 	answer  Answer
 	status  map[string]string // of the last reply to each task
-	began   string            // SHA-256 of the board as the turn began in which it was changed last
+	began   string            // SHA-256 of the board at the start of the turn that changed it last
 	broken  error             // the board cannot be read; before has its bytes only
-	unknown []event.Event     // what the next run would find first: it cannot be told who ended the board
+	unknown []event.Event     // the next run would journal them first: an agent or a person ended the board
 	decided bool
 
 	proposal *event.ReassignProposed // of the last run
 }
 
-// read replays the journal. A question does not open it, which would set
-// an unfinished record aside.
+// read replays the journal. A question does not open it, which would set an unfinished record
+// aside.
 func (a *arbitration) read() (err error) {
 	note := func(e event.Entry) {
 		switch e := e.Event.(type) {
@@ -172,9 +185,15 @@ func (a *arbitration) decide(e event.Acknowledged) (Question, error) {
 	case a.answer.Choice == event.ForcedFinalize:
 		return a.finalize()
 	case a.answer.Choice == event.ReleaseTasks && len(a.history.State.Quarantine) == 0:
-		return Question{}, &failure.Invalid{Err: fmt.Errorf("no task of %s is in quarantine", a.board), Fix: "kanban-run inbox " + failure.Quote(a.path)}
+		return Question{}, &failure.Invalid{
+			Err: fmt.Errorf("no task of %s is in quarantine", a.board),
+			Fix: "kanban-run inbox " + failure.Quote(a.path),
+		}
 	case a.answer.Choice == event.ReleaseTasks && a.hasEnded():
-		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s is over: %s", a.board, text), Fix: "kanban-run ack " + failure.Quote(a.path) + " retry makes the task current again"}
+		return Question{}, &failure.Invalid{
+			Err: fmt.Errorf("%s is over: %s", a.board, text),
+			Fix: "kanban-run ack " + failure.Quote(a.path) + " retry makes the task current again",
+		}
 	case text == "" && len(a.history.State.Teardown.Unanswered()) > 0:
 		return Question{Text: neverAnswered(a.history.State.Teardown.Missing), Team: true}, nil
 	case text == "":
@@ -188,23 +207,34 @@ func (a *arbitration) decide(e event.Acknowledged) (Question, error) {
 	case a.answer.Choice == event.Retry && a.history.State.Supervisor.Waits() != "" && a.history.Standstill() == "":
 		e.Text, e.Look = "it is to be looked at anew, says the Lead", true
 	case a.answer.Choice == event.Accept && a.history.State.Supervisor.Waits() != "":
-		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s has not ended, so there is no end to accept: %s", a.board, text),
-			Fix: "kanban-run ack " + failure.Quote(a.path) + " goes on in spite of it, kanban-run ack " + failure.Quote(a.path) + " retry has it looked at anew"}
+		return Question{}, &failure.Invalid{
+			Err: fmt.Errorf("%s has not ended, so there is no end to accept: %s", a.board, text),
+			Fix: "kanban-run ack " + failure.Quote(a.path) + " goes on in spite of it, " +
+				"kanban-run ack " + failure.Quote(a.path) + " retry has it looked at anew",
+		}
 	case a.answer.Choice == event.Retry:
-		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s has not ended, so there is no task to make current again: %s", a.board, text),
-			Fix: "kanban-run ack " + failure.Quote(a.path)}
+		return Question{}, &failure.Invalid{
+			Err: fmt.Errorf("%s has not ended, so there is no task to make current again: %s", a.board, text),
+			Fix: "kanban-run ack " + failure.Quote(a.path),
+		}
 	case a.history.Custody.Locked != "" || a.history.Contradiction() != "":
 		return a.reconcile(e, text)
 	}
-	q := Question{Text: text, Look: a.history.State.Supervisor.Waits() != "", Diff: a.boardDiff(), GoesOn: a.history.Standstill() == "" && (a.history.State.GoesOn() || a.history.State.Outcome == event.Exhausted)}
+	q := Question{
+		Text: text,
+		Look: a.history.State.Supervisor.Waits() != "",
+		Diff: a.boardDiff(),
+		GoesOn: a.history.Standstill() == "" &&
+			(a.history.State.GoesOn() || a.history.State.Outcome == event.Exhausted),
+	}
 	if a.answer.Ask {
 		return q, nil
 	}
 	return q, a.recordDecision(e)
 }
 
-// waitsFor is why the board waits for its Lead, "" if it does not. One that is complete with tasks
-// undone waits only for a Lead that has something to say.
+// waitsFor returns why the board waits for its Lead, "" if it does not. A board that is complete
+// with tasks undone has a reason, too, though it needs no decision.
 func (a *arbitration) waitsFor() string {
 	s := a.history.State
 	switch {
@@ -227,13 +257,14 @@ func (a *arbitration) waitsFor() string {
 	}
 }
 
-// hasEnded says whether the board is over, so that the Lead has to choose what becomes of it.
+// hasEnded reports whether the board is over, so that the Lead has to choose between Accept and
+// Retry.
 func (a *arbitration) hasEnded() bool {
 	return a.history.Standstill() == "" && a.history.State.Step == nil && a.before.Terminal()
 }
 
-// settle does what the Lead chose for a board that ended. The choice is journaled first: where the
-// board could not be written after it, the board still says that it waits.
+// settle carries out the Lead's choice about a board that ended. It journals the choice first: if
+// writing the board then fails, the board still shows that it waits.
 func (a *arbitration) settle(e event.Acknowledged, text string) (Question, error) {
 	q := Question{Text: text, Open: a.answer.Choice == "", Task: a.again(), Undone: a.undone()}
 	edit := board.Edit{Ended: new(string)}
@@ -241,7 +272,10 @@ func (a *arbitration) settle(e event.Acknowledged, text string) (Question, error
 	case q.Open:
 		return q, nil
 	case a.answer.Choice == event.Retry && q.Task == "":
-		return q, &failure.Invalid{Err: fmt.Errorf("it cannot be told which task of %s to do again", a.board), Fix: "set current to its path, then kanban-run " + failure.Quote(a.path)}
+		return q, &failure.Invalid{
+			Err: fmt.Errorf("it cannot be told which task of %s to do again", a.board),
+			Fix: "set current to its path, then kanban-run " + failure.Quote(a.path),
+		}
 	case a.answer.Choice == event.Retry:
 		edit.Current, e.Text = &q.Task, q.Task+" is to be done again, says the Lead"
 	default:
@@ -266,23 +300,25 @@ func (a *arbitration) settle(e event.Acknowledged, text string) (Question, error
 	return q, board.Save(a.path, after.Source)
 }
 
-// edited is the board with an edit, which has to make it go on where it names a task. Errors:
-// *failure.Invalid.
+// edited returns the board with an edit. An edit that names a task must not leave the board
+// terminal. Errors: *failure.Invalid.
 func (a *arbitration) edited(edit board.Edit) (*board.Board, error) {
 	after, err := a.before.Splice(edit)
 	if err != nil {
 		return nil, &failure.Invalid{Err: err}
 	}
 	if edit.Current != nil && after.Terminal() {
-		return nil, &failure.Invalid{Err: fmt.Errorf("phase is %s, so the board would stay over with a current task", after.Phase),
-			Fix: "set phase back to what the work is about, then kanban-run ack " + failure.Quote(a.path) + " retry"}
+		return nil, &failure.Invalid{
+			Err: fmt.Errorf("phase is %s, so the board would stay over with a current task", after.Phase),
+			Fix: "set phase back to what the work is about, then kanban-run ack " + failure.Quote(a.path) + " retry",
+		}
 	}
 	return after, nil
 }
 
-// again is the task that the Lead can have done again, as the board spells it: the one that the
-// Manager ended the board on, or the first that is not ok. Without a journal it is the first
-// that is not marked as done.
+// again returns the task that Retry makes current, as the board spells it: the one on which the
+// Manager ended the board, or the first that is not ok. Without a journal it is the first that is
+// not marked as done.
 func (a *arbitration) again() string {
 	if task := a.history.State.Supervisor.Again(); task != "" {
 		return a.spelled(task)
@@ -294,7 +330,7 @@ func (a *arbitration) again() string {
 			task = s.Quarantine[0].Task
 		}
 	}
-	if a.status[task] == "ok" { // the Manager has ended the board for the sake of another
+	if a.status[task] == "ok" { // the Manager has ended the board because of another task
 		task = cmp.Or(a.firstNotOK(), a.passedOver(task), task)
 	}
 	if task == "" {
@@ -303,8 +339,8 @@ func (a *arbitration) again() string {
 	return a.spelled(task)
 }
 
-// passedOver is the first task of the list before another one that no agent has worked on, and
-// that is not marked as done; "": there is none.
+// passedOver returns the first task of the list, before the given one, that no agent has worked on
+// and that is not marked as done; "" without one.
 func (a *arbitration) passedOver(before string) string {
 	begun := map[int]bool{}
 	for task := range a.status {
@@ -318,7 +354,7 @@ func (a *arbitration) passedOver(before string) string {
 	return ""
 }
 
-// spelled is a task as the board spells it.
+// spelled returns a task as the board spells it.
 func (a *arbitration) spelled(task string) string {
 	if i := a.find(task); i >= 0 {
 		return a.before.TaskPaths()[i]
@@ -335,12 +371,12 @@ func (a *arbitration) firstNotDone() string {
 	return ""
 }
 
-// isManagers says whether the board is as the Manager left it: what it marked as done, or took off
-// the list, was not decided by a person.
+// isManagers reports whether the board is as the Manager left it: then no person has marked a task
+// as done or taken it off the list.
 func (a *arbitration) isManagers() bool { return a.before.SHA == a.history.State.Last.BoardSHA }
 
-// firstNotOK is the first task that did not end well, unless a person marked it as done or took it
-// off the list.
+// firstNotOK returns the first task that did not end well. It skips a task that a person marked as
+// done or took off the list.
 func (a *arbitration) firstNotOK() string {
 	for _, t := range a.history.State.NotOK {
 		if i := a.find(t.Task); a.isManagers() || i >= 0 && !a.before.Entry(i).Done() {
@@ -356,7 +392,8 @@ func (a *arbitration) undone() string {
 	if len(a.status) == 0 {
 		return ""
 	}
-	ok, left, all := map[int]bool{}, 0, a.before.Len() // ok has the tasks of the list with a reply
+	// ok has an entry for each task with a reply, by its place on the list.
+	ok, left, all := map[int]bool{}, 0, a.before.Len()
 	for task, status := range a.status {
 		i := a.find(task)
 		ok[i] = status == "ok"
@@ -375,7 +412,7 @@ func (a *arbitration) undone() string {
 	return fmt.Sprintf("%d of %s undone", left, event.Count(all, "task"))
 }
 
-// recordDecision journals the Lead's decision. It is no run's, so it takes no epoch of its own.
+// recordDecision journals the Lead's decision. It starts no epoch, since it is not a run.
 func (a *arbitration) recordDecision(events ...event.Event) (err error) {
 	events = slices.Concat(a.unknown, events)
 	a.epoch, err = a.journal.ContinueEpoch()
@@ -395,7 +432,7 @@ func (a *arbitration) recordDecision(events ...event.Event) (err error) {
 }
 
 // reconcile ends a RECONCILE_LOCK: seed 002, "Deterministic reconcile procedure", steps 8, 9 and
-// 11. The diff shows what the decision does to the state of the work.
+// 11. The diff shows the decision's change of the state of the work.
 func (a *arbitration) reconcile(e event.Acknowledged, text string) (Question, error) {
 	was := a.history.State
 	rebuilt, point, err := a.outcome()
@@ -405,23 +442,26 @@ func (a *arbitration) reconcile(e event.Acknowledged, text string) (Question, er
 	if err := rebuilt.State.Apply(e); err != nil {
 		return Question{}, err
 	}
-	q := Question{Text: text, Diff: summary(rebuilt, point) + unified("state", stateJSON(was), "state after the rollback", stateJSON(rebuilt.State))}
+	change := unified("state", stateJSON(was), "state after the rollback", stateJSON(rebuilt.State))
+	q := Question{Text: text, Diff: summary(rebuilt, point) + change}
 	if a.answer.Ask {
 		return q, nil
 	}
 	events := []event.Event{e, rebuilt.Exit(a.board, event.DecisionLead, text, point)}
 	if a.history.Custody.Locked == "" { // no run has found the contradiction yet
-		events = slices.Insert(events, 0, event.Event(event.StateDiverged{Source: event.SourceJournal, Task: a.board, Text: text}),
+		events = slices.Insert(events, 0,
+			event.Event(event.StateDiverged{Source: event.SourceJournal, Task: a.board, Text: text}),
 			event.Event(event.LockEntered{Board: a.board, Reason: text}))
 	}
 	return q, a.recordDecision(events...)
 }
 
-// outcome is the result of the reconciliation. Without a rollback point the state stands as far as
-// the records could be applied.
+// outcome returns the result of the reconciliation. Without a rollback point that is the state
+// after the records that could be applied.
 func (a *arbitration) outcome() (flow.Rebuilt, flow.Snapshot, error) {
 	if len(a.history.Points) != 1 {
-		return flow.Rebuilt{State: a.history.State, Affected: []string{}, Findings: []string{}}, flow.Snapshot{}, nil
+		unchanged := flow.Rebuilt{State: a.history.State, Affected: []string{}, Findings: []string{}}
+		return unchanged, flow.Snapshot{}, nil
 	}
 	point := a.history.Points[0]
 	rebuilt, err := a.rebuild(point)

@@ -12,18 +12,20 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// isAboutFile says whether the Lead decides which bytes of the board's file stand: it was frozen since
-// they changed. Where it cannot be told who ended the board, there is no other decision.
+// isAboutFile reports whether the Lead chooses between the old and the new bytes of the board's
+// file: the board was frozen when they changed, or an agent or a person has ended it, and the
+// journal cannot tell which.
 func (a *arbitration) isAboutFile() bool {
 	if a.unknown != nil {
 		return true
 	}
 	f := a.history.Freeze()
-	return f != nil && f.Git == nil && (f.Asks || a.answer.Choice == event.Accept || a.answer.Choice == event.Retry)
+	return f != nil && f.Git == nil &&
+		(f.Asks || a.answer.Choice == event.Accept || a.answer.Choice == event.Retry)
 }
 
-// foresee finds out what the next run would find first where the last one died in the turn of an agent:
-// the Lead may decide about that before it.
+// foresee does what the next run would do first if the last one died in the turn of an agent: it
+// looks for an unknown end of the board, about which the Lead may decide before that run.
 func (a *arbitration) foresee() error {
 	s := a.history.State
 	if a.history.Standstill() != "" || a.broken != nil {
@@ -43,22 +45,28 @@ func (a *arbitration) foresee() error {
 	return nil
 }
 
-// settleFile does what the Lead chose. The board is put back before the choice is journaled: where
-// that fails, it is still frozen.
+// settleFile carries out the Lead's choice about the board's file. It restores the board before it
+// journals the choice: if the restoring fails, the board is still frozen.
 func (a *arbitration) settleFile(e event.Acknowledged, text string) (Question, error) {
 	q := Question{Text: text, File: true, Open: a.answer.Choice == "", Diff: a.boardDiff()}
 	switch {
 	case q.Open:
 		return q, nil
 	case a.answer.Choice == event.Accept && a.broken != nil:
-		return q, &failure.Invalid{Err: a.broken, Fix: "kanban-run ack " + failure.Quote(a.path) + " retry puts it back as the turn began"}
+		return q, &failure.Invalid{
+			Err: a.broken,
+			Fix: "kanban-run ack " + failure.Quote(a.path) + " retry puts it back as the turn began",
+		}
 	case a.answer.Choice == event.Accept && a.answer.Ask:
 		return q, nil
 	case a.answer.Choice == event.Accept:
 		e.Text = "the board stands as it is, says the Lead"
 		return q, a.recordDecision(e)
 	case a.answer.Choice != event.Retry:
-		return q, &failure.Invalid{Err: fmt.Errorf("%s is no choice here: %s", a.answer.Choice, text), Fix: "kanban-run ack " + failure.Quote(a.path) + " shows the choices"}
+		return q, &failure.Invalid{
+			Err: fmt.Errorf("%s is no choice here: %s", a.answer.Choice, text),
+			Fix: "kanban-run ack " + failure.Quote(a.path) + " shows the choices",
+		}
 	}
 	before, err := a.beforeTurn()
 	if err != nil {
@@ -78,7 +86,7 @@ func (a *arbitration) settleFile(e event.Acknowledged, text string) (Question, e
 	return q, a.recordDecision(e)
 }
 
-// putBack replaces the board, or what is in its place.
+// putBack restores the board. It first removes a link or a folder in its place.
 func (a *arbitration) putBack(before *board.Board) error {
 	if a.broken == nil {
 		return board.Save(a.path, before.Source)
@@ -89,7 +97,8 @@ func (a *arbitration) putBack(before *board.Board) error {
 	return durable.WriteFile(a.path, before.Source, 0o644)
 }
 
-// beforeTurn is the board as the turn began in which it was changed. Errors: *failure.Invalid.
+// beforeTurn returns the board at the start of the turn in which it was changed. Errors:
+// *failure.Invalid.
 func (a *arbitration) beforeTurn() (*board.Board, error) {
 	sha := a.began
 	if step := a.history.State.Step; step != nil && step.Before != nil { // the Manager's
@@ -97,14 +106,16 @@ func (a *arbitration) beforeTurn() (*board.Board, error) {
 	}
 	before, err := board.ReadCopy(a.dir.Before(), a.path, sha)
 	if err != nil {
-		return nil, &failure.Invalid{Err: fmt.Errorf("the bytes of %s as the turn began are not in %s any more", a.board, a.dir.Before()),
-			Fix: "mend the board by hand, then kanban-run ack " + failure.Quote(a.path) + " accept"}
+		return nil, &failure.Invalid{
+			Err: fmt.Errorf("the bytes of %s as the turn began are not in %s any more", a.board, a.dir.Before()),
+			Fix: "mend the board by hand, then kanban-run ack " + failure.Quote(a.path) + " accept",
+		}
 	}
 	return before, nil
 }
 
-// UnknownEnd is the change of a board whose run died in the turn of an agent, if the end of the
-// board is another one since; nil: it is not. Without the board's earlier bytes any change counts.
+// UnknownEnd returns the change of the end of a board whose run died in the turn of an agent; nil
+// if the end is as before. Without the board's earlier bytes any change of the board counts.
 func UnknownEnd(dir rundir.Dir, name string, now *board.Board, step *flow.Step) *event.StateDiverged {
 	if step == nil || step.Before != nil || now.SHA == step.BoardSHA { // a Manager may end the board
 		return nil
@@ -117,7 +128,14 @@ func UnknownEnd(dir rundir.Dir, name string, now *board.Board, step *flow.Step) 
 		}
 		what = strings.Join(changes, ", ") + "; earlier bytes: " + dir.Before()
 	}
-	return &event.StateDiverged{Source: event.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: now.SHA, Policy: event.PolicyAsk,
-		Text: fmt.Sprintf("STATE_DIVERGENCE: %s has changed since the run died while %s was at work on %s (%s): it cannot be told whether the agent or a person ended it",
-			name, step.CallRole(), step.Task, what)}
+	return &event.StateDiverged{
+		Source: event.SourceBoard,
+		Step:   step.Number,
+		Task:   step.Task,
+		Before: step.BoardSHA,
+		After:  now.SHA,
+		Policy: event.PolicyAsk,
+		Text: fmt.Sprintf("STATE_DIVERGENCE: %s has changed since the run died while %s was at work on %s (%s): "+
+			"it cannot be told whether the agent or a person ended it", name, step.CallRole(), step.Task, what),
+	}
 }

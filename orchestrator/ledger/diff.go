@@ -13,11 +13,12 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// summary is seed 002's "concise diff summary" in words.
+// summary returns seed 002's "concise diff summary" in words.
 func summary(r flow.Rebuilt, point flow.Snapshot) string {
 	var b strings.Builder
 	if point.Hash != "" {
-		fmt.Fprintf(&b, "rollback point: epoch %d, record %d, snapshot %.12s\n", point.Epoch, point.ReplayIndex, point.Hash)
+		fmt.Fprintf(&b, "rollback point: epoch %d, record %d, snapshot %.12s\n",
+			point.Epoch, point.ReplayIndex, point.Hash)
 	}
 	for _, f := range r.Findings {
 		fmt.Fprintf(&b, "found: %s\n", f)
@@ -36,7 +37,7 @@ func stateJSON(s flow.State) []byte {
 	return append(data, '\n')
 }
 
-// boardDiff is the change of the board since its bytes were last kept.
+// boardDiff returns a diff of the board from its last kept bytes.
 func (a *arbitration) boardDiff() string {
 	before, err := board.ReadFile(a.dir.Before())
 	if err != nil || bytes.Equal(before, a.before.Source) {
@@ -45,7 +46,7 @@ func (a *arbitration) boardDiff() string {
 	return unified("before", before, a.board, a.before.Source)
 }
 
-// maxDiff bounds the lines of a diff that is shown.
+// maxDiff bounds a shown diff, in lines.
 const maxDiff = 60
 
 func unified(oldName string, old []byte, newName string, new []byte) string {

@@ -7,19 +7,23 @@ import (
 	"kanban-run/orchestrator/failure"
 )
 
-// isAboutWay says whether the Lead decides if checkpoints may go another way than before.
+// isAboutWay reports whether the Lead decides if checkpoints may be pushed in another way (address
+// or settings) than before.
 func (a *arbitration) isAboutWay() bool {
 	f := a.history.Freeze()
 	return f != nil && f.Git != nil
 }
 
-// settleWay accepts the way that was found. A person who does not want it sets it back: the next run
-// looks at it anew.
+// settleWay accepts the new way of the checkpoints. A person that does not want it changes the
+// settings back: the next run compares them again.
 func (a *arbitration) settleWay(e event.Acknowledged, text string) (Question, error) {
 	q := Question{Text: text, Way: true, Open: a.answer.Choice == ""}
 	switch {
 	case a.answer.Choice != "" && a.answer.Choice != event.Accept:
-		return q, &failure.Invalid{Err: fmt.Errorf("%s is no choice here: %s", a.answer.Choice, text), Fix: "kanban-run ack " + failure.Quote(a.path) + " accept, or set it back; then the same command goes on"}
+		return q, &failure.Invalid{
+			Err: fmt.Errorf("%s is no choice here: %s", a.answer.Choice, text),
+			Fix: "kanban-run ack " + failure.Quote(a.path) + " accept, or set it back; then the same command goes on",
+		}
 	case q.Open || a.answer.Ask:
 		return q, nil
 	}

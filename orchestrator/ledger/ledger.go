@@ -1,5 +1,5 @@
-// Package ledger is the journal of one board, its history and its owner. Only here is an event
-// appended, applied to the history and passed to the observer.
+// Package ledger keeps the journal of one board, its history and its owner. It alone appends an
+// event, applies it to the history and passes it to the observer.
 package ledger
 
 import (
@@ -30,15 +30,24 @@ type Ledger struct {
 	pending  []event.Entry
 	logbook  *logbook
 
-	Durable func([]event.Entry) error // is called with what is on disk, before anything is told of it; an error leaves it untold. nil: nothing more is to be done
+	// Durable, unless nil, is called with the events on disk before the observer. After an error
+	// the observer does not get them.
+	Durable func([]event.Entry) error
 }
 
-// New is the ledger of the board whose runs are in dir. Open reads it.
+// New returns the ledger of the board whose runs are in dir. Open reads it.
 func New(board string, dir rundir.Dir, o Observer, r *redact.Redactor, now func() time.Time) *Ledger {
-	return &Ledger{board: board, dir: dir, observer: o, redactor: r, now: now, logbook: newLogbook(dir, board)}
+	return &Ledger{
+		board:    board,
+		dir:      dir,
+		observer: o,
+		redactor: r,
+		now:      now,
+		logbook:  newLogbook(dir, board),
+	}
 }
 
-// Listen has note learn of each event that is committed, before the observer does.
+// Listen passes each committed event to note, before the observer.
 func (l *Ledger) Listen(note func(event.Entry)) {
 	l.observer = tapped{l.observer, note}
 }
@@ -63,12 +72,13 @@ func (l *Ledger) Open(each func(event.Entry)) error {
 		return err
 	}
 	if kept, n := j.Repaired(); n > 0 {
-		l.observer.Notice(l.board, fmt.Sprintf("the journal ended in a torn record; its %d bytes are kept in %s", n, kept))
+		l.observer.Notice(l.board,
+			fmt.Sprintf("the journal ended in a torn record; its %d bytes are kept in %s", n, kept))
 	}
 	return nil
 }
 
-// Own makes this run the owner of the board, and reconciles changes that no run has made. Errors:
+// Own makes this run the owner of the board, and reconciles changes by others than runs. Errors:
 // *failure.Frozen.
 func (l *Ledger) Own() error {
 	err := l.takeOver()
@@ -86,7 +96,7 @@ func (l *Ledger) Own() error {
 	return l.logbook.catchUp(l.dir.Journal())
 }
 
-// State is the state of the board's work.
+// State returns the state of the board's work.
 func (l *Ledger) State() *flow.State { return &l.history.State }
 
 // Close closes the journal. It may be called twice.
@@ -110,7 +120,13 @@ func (l *Ledger) Append(e event.Event) error {
 	if err := next.Extend(entry); err != nil {
 		return err
 	}
-	r, err := l.journal.Append(journal.Draft{Type: e.Kind(), TaskID: e.Subject(), Rev: entry.Rev, Actor: entry.Actor, Data: data})
+	r, err := l.journal.Append(journal.Draft{
+		Type:   e.Kind(),
+		TaskID: e.Subject(),
+		Rev:    entry.Rev,
+		Actor:  entry.Actor,
+		Data:   data,
+	})
 	if err != nil {
 		return err
 	}
@@ -119,7 +135,8 @@ func (l *Ledger) Append(e event.Event) error {
 	return nil
 }
 
-// encode redacts and encodes an event. It returns the redacted event too: that is what is applied.
+// encode redacts and encodes an event. It returns the redacted event, too, which Append applies to
+// the history.
 func (l *Ledger) encode(e event.Event) (event.Event, []byte, error) {
 	e = event.Redacted(e, l.redactor.String)
 	data, err := json.Marshal(e)
@@ -159,8 +176,8 @@ func (l *Ledger) Record(e event.Event) error {
 	return l.Commit()
 }
 
-// snapshotEvery is how many steps may lie between two snapshots. Fewer make a longer journal, more
-// a longer rebuild.
+// snapshotEvery is the number of steps from one snapshot to the next. Fewer make a longer journal,
+// more a longer rebuild.
 const snapshotEvery = 64
 
 // FinishStep appends the end of a step, and a snapshot after every snapshotEvery steps.
@@ -171,15 +188,15 @@ func (l *Ledger) FinishStep(e event.StepFinished) error {
 	return l.TakeSnapshot()
 }
 
-// TakeSnapshot keeps the present state as a rollback point. It is on disk after the next Commit.
+// TakeSnapshot appends the present state as a rollback point. It is on disk after the next Commit.
 func (l *Ledger) TakeSnapshot() error { return l.Append(l.history.Snapshot(l.board)) }
 
-// DrawIn is how long DrawState is to wait; false when state.md is up to date.
+// DrawIn returns the time until DrawState may draw again; false when state.md is up to date.
 func (l *Ledger) DrawIn() (time.Duration, bool) {
 	return max(0, drawEvery-l.now().Sub(l.logbook.drawn)), l.logbook.behind
 }
 
-// DrawState brings state.md up to date, at most once a second.
+// DrawState updates state.md, at most once a second.
 func (l *Ledger) DrawState() error {
 	if !l.logbook.isDue(l.now()) {
 		return nil
@@ -190,7 +207,7 @@ func (l *Ledger) DrawState() error {
 	return l.draw()
 }
 
-// Finish journals how the run ended. In RECONCILE_LOCK it does not: that would be an operational
+// Finish journals the end of the run, unless in RECONCILE_LOCK, where it would be an operational
 // write.
 func (l *Ledger) Finish(e event.Event) error {
 	failpoint.At("run-end")
@@ -212,8 +229,8 @@ func (l *Ledger) finish(e event.Event) error {
 	return l.Commit()
 }
 
-// Fold replays a board's journal without opening it, also while a run writes it. It calls each,
-// which may be nil, for every entry.
+// Fold replays a board's journal without opening it for writing, also while a run writes it. It
+// calls each, which may be nil, for every entry.
 func Fold(dir rundir.Dir, each func(event.Entry) error) (flow.History, journal.Summary, error) {
 	var h flow.History
 	sum, err := journal.Read(dir.Journal(), func(r journal.Record) error {
@@ -233,8 +250,8 @@ func Fold(dir rundir.Dir, each func(event.Entry) error) (flow.History, journal.S
 // errOpened ends the reading of a journal at its first run.
 var errOpened = errors.New("a run was opened")
 
-// CheckForm refuses a journal in another form, by its first run. A journal that cannot be read is
-// left to Open. Errors: *failure.Invalid.
+// CheckForm refuses a journal in another form, by its first run. It ignores other errors, which
+// Open reports. Errors: *failure.Invalid.
 func CheckForm(dir rundir.Dir) error {
 	_, err := journal.Read(dir.Journal(), func(r journal.Record) error {
 		e, err := decode(dir, r)
@@ -250,12 +267,14 @@ func CheckForm(dir rundir.Dir) error {
 	return nil
 }
 
-// CheckFile refuses a journal that was copied from another board: its steps and inputs are of that
-// one. Errors: *failure.Invalid.
+// CheckFile refuses a journal that was copied from another board: its steps and inputs belong to
+// that board. Errors: *failure.Invalid.
 func CheckFile(dir rundir.Dir, h flow.History) error {
 	if own := dir.BoardFile(); h.File != "" && h.File != own {
-		return &failure.Invalid{Err: fmt.Errorf("journal %s is the one of a board %s, not of %s", dir.Journal(), h.File, own),
-			Fix: "give the folder " + dir.Path + " back to its board, or move it aside to begin a new run"}
+		return &failure.Invalid{
+			Err: fmt.Errorf("journal %s is the one of a board %s, not of %s", dir.Journal(), h.File, own),
+			Fix: "give the folder " + dir.Path + " back to its board, or move it aside to begin a new run",
+		}
 	}
 	return nil
 }
@@ -266,7 +285,7 @@ type recordError struct{ err error }
 func (e *recordError) Error() string { return e.err.Error() }
 func (e *recordError) Unwrap() error { return e.err }
 
-// Hint says what to do about it.
+// Hint names the ways to continue.
 func (e *recordError) Hint() string {
 	return "restore the run's folder from a backup, or move it aside to begin a new run"
 }
@@ -278,12 +297,16 @@ func decode(dir rundir.Dir, r journal.Record) (event.Entry, error) {
 	run, opens := e.(event.RunStarted)
 	switch {
 	case errors.Is(err, event.ErrUnknownKind), opens && run.Form != flow.Form():
-		return event.Entry{}, &failure.Invalid{Err: errors.New("it is of another version of kanban-run, whose journals this one does not read"),
-			Fix: "rm -r " + failure.Quote(dir.Path) + " forgets the runs of the board, which stays as it is; or use that version"}
+		return event.Entry{}, &failure.Invalid{
+			Err: errors.New("it is of another version of kanban-run, whose journals this one does not read"),
+			Fix: "rm -r " + failure.Quote(dir.Path) +
+				" forgets the runs of the board, which stays as it is; or use that version",
+		}
 	case err != nil:
 		return event.Entry{}, &recordError{fmt.Errorf("record %d: %w", r.Seq, err)}
 	case e.Subject() != r.TaskID:
-		return event.Entry{}, &recordError{fmt.Errorf("record %d: it is about %q, its data about %q", r.Seq, r.TaskID, e.Subject())}
+		return event.Entry{}, &recordError{
+			fmt.Errorf("record %d: it is about %q, its data about %q", r.Seq, r.TaskID, e.Subject())}
 	}
 	return event.Entry{Seq: r.Seq, Epoch: r.Epoch, Rev: r.Rev, Time: r.Time, Actor: r.Actor, Event: e}, nil
 }

@@ -20,24 +20,24 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// logbook keeps the two Markdown files of a run up with its journal: supervisor-log.md, with an
-// entry for every rejected reply, and state.md, the state at a glance. Both can be made from the
-// journal at any time; neither is ever read.
+// logbook is a writer of the two Markdown files of a run: supervisor-log.md, with an entry for
+// every rejected reply, and state.md, the state at a glance. Both can be made from the journal at
+// any time; no run takes its state from them.
 type logbook struct {
 	dir      rundir.Dir
 	board    string
 	rejected int // replies rejected according to the journal
 	recent   []eventRow
 	earlier  int       // entries before the recent ones
-	drawn    time.Time // when state.md was last written
-	digest   string    // of that state.md; "": not by this process
-	behind   bool      // something was committed since
+	drawn    time.Time // of the last writing of state.md that was due
+	digest   string    // SHA-256 of that state.md; "": this process has not written it
+	behind   bool      // an event was committed since
 }
 
 const (
 	logHeading  = "## Supervisor Log\n"
 	recentLimit = 50
-	maxLog      = 256 << 20 // bytes of a supervisor log that are looked at
+	maxLog      = 256 << 20 // bytes of a supervisor log that are read
 	maxState    = 1 << 20   // bytes of a state.md; ours has a few hundred lines
 	drawEvery   = time.Second
 )
@@ -53,8 +53,8 @@ func newLogbook(dir rundir.Dir, board string) *logbook {
 	return &logbook{dir: dir, board: board}
 }
 
-// about is what an event is about. Of a tool that is not there seed 002 asks for
-// its name and the agent's.
+// about returns the subject of an event. For an unavailable tool, seed 002 asks for its name and
+// the agent's.
 func about(e event.Event) string {
 	if t, ok := e.(event.ToolUnavailable); ok {
 		return fmt.Sprintf("%s: %s for %s (%s)", t.Task, t.Tool, t.Role, t.Agent)
@@ -71,11 +71,12 @@ func (l *logbook) remember(e event.Entry) {
 		l.earlier++
 		l.recent = append(l.recent[:0], l.recent[1:]...)
 	}
-	l.recent = append(l.recent, eventRow{e.Time, e.Epoch, e.Rev, e.Event.Kind(), e.Actor, about(e.Event)})
+	l.recent = append(l.recent,
+		eventRow{e.Time, e.Epoch, e.Rev, e.Event.Kind(), e.Actor, about(e.Event)})
 }
 
-// catchUp makes supervisor-log.md anew when its number of entries is not the journal's, most likely
-// because of a crash.
+// catchUp writes supervisor-log.md again when its number of entries is not the journal's, most
+// likely because of a crash.
 func (l *logbook) catchUp(journalPath string) error {
 	if err := rundir.RemoveForeign(l.dir.Log()); err != nil {
 		return fmt.Errorf("look at the supervisor log: %w", err)
@@ -152,13 +153,14 @@ func AppendLog(dir rundir.Dir, at time.Time, e event.ReplyRejected) error {
 	return errors.Join(err, log.Close())
 }
 
-// retryEntry is one entry of the log: seed 004, "Retry Logging". The entry of the last attempt says
-// that nothing is rescheduled.
+// retryEntry formats one entry of the log: seed 004, "Retry Logging". The entry of the last attempt
+// tells that nothing is rescheduled.
 func retryEntry(at time.Time, e event.ReplyRejected) string {
 	title, action := "Retry Event", "Rescheduling with exact same parameters"
 	attempt := fmt.Sprintf("%d/%d", e.Retries+1, e.Of)
 	if e.Retries >= e.Of {
-		title, action = "Retries Exhausted", fmt.Sprintf("Giving up: agent %s failed after %d retries", inert.Markdown(e.Role), e.Of)
+		title = "Retries Exhausted"
+		action = fmt.Sprintf("Giving up: agent %s failed after %d retries", inert.Markdown(e.Role), e.Of)
 		attempt = fmt.Sprintf("%d, no retry is left", e.Retries+1)
 	}
 	if e.Lost {
@@ -173,8 +175,10 @@ func retryEntry(at time.Time, e event.ReplyRejected) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n### [%s] %s\n\n", at.UTC().Format(time.RFC3339), title)
-	fmt.Fprintf(&b, "**Agent:** %s  \n**Task:** %s  \n**Attempt:** %s  \n", inert.Markdown(agentName), inert.Markdown(task), attempt)
-	fmt.Fprintf(&b, "**Issue:** Invalid output format: %s  \n**Exit:** %s\n\n", inert.Markdown(e.Reason), inert.Markdown(e.Exit))
+	fmt.Fprintf(&b, "**Agent:** %s  \n**Task:** %s  \n**Attempt:** %s  \n",
+		inert.Markdown(agentName), inert.Markdown(task), attempt)
+	fmt.Fprintf(&b, "**Issue:** Invalid output format: %s  \n**Exit:** %s\n\n",
+		inert.Markdown(e.Reason), inert.Markdown(e.Exit))
 	fmt.Fprintf(&b, "**Expected:**\n%s\n", fenced("json", contract.Of(e.Call).Expected()))
 	fmt.Fprintf(&b, "**Received:**\n%s\n", fenced("json", inert.Lines(e.Received)))
 	if e.Stderr != "" {

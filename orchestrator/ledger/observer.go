@@ -5,18 +5,18 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Observer receives what happens to boards. Several runs call it at once, each from its own
+// Observer is a receiver of the events of boards. Several runs call it at once, each from its own
 // goroutine.
 type Observer interface {
 	// Entry is called for every journaled event, in order, after its commit.
 	Entry(board string, e event.Entry)
-	// Agent is called for what an agent does. It is not journaled and may be dropped.
+	// Agent is called for a sign of an agent's work. It is not journaled and may be dropped.
 	Agent(board string, s agent.Sign)
 	// Notice is called for a warning that is not an event of the run.
 	Notice(board, text string)
 }
 
-// tapped hands each event to note before it hands it to the observer.
+// tapped is an observer that passes each event to note first.
 type tapped struct {
 	Observer
 	note func(event.Entry)

@@ -13,7 +13,7 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// foreignError says that the journal was changed, moved or removed by something else than this run.
+// foreignError is the error for a journal that was changed, moved or removed, but not by a run.
 type foreignError struct {
 	err  error
 	kept string // folder of the output that could not be journaled
@@ -22,9 +22,10 @@ type foreignError struct {
 func (e *foreignError) Error() string { return e.err.Error() }
 func (e *foreignError) Unwrap() error { return e.err }
 
-// Hint says what to do about it.
+// Hint names the place of a lost reply, and the way to continue.
 func (e *foreignError) Hint() string {
-	return "the files of this run were changed, moved or removed while it was at work; a reply that could not be recorded is in " + e.kept +
+	return "the files of this run were changed, moved or removed while it was at work; " +
+		"a reply that could not be recorded is in " + e.kept +
 		"; find out by what, then the same command goes on"
 }
 
@@ -52,11 +53,23 @@ func (l *Ledger) takeOver() error {
 	l.epoch = epoch
 	owner := fmt.Sprintf("%s@%d-%08x", event.ActorRun, epoch, rand.Uint32())
 	events := []event.Event{
-		event.HandoffOffered{Board: l.board, File: l.dir.BoardFile(), Epoch: epoch, Owner: owner, PreviousEpoch: was.Epoch, Previous: was.Owner},
+		event.HandoffOffered{
+			Board:         l.board,
+			File:          l.dir.BoardFile(),
+			Epoch:         epoch,
+			Owner:         owner,
+			PreviousEpoch: was.Epoch,
+			Previous:      was.Owner,
+		},
 		event.HandoffAcked{Board: l.board, Epoch: epoch, Owner: owner},
 	}
 	if was.Offers > 0 {
-		events = append(events, event.HandoffDuplicate{Board: l.board, Epoch: was.Epoch, Owner: was.Owner, Count: was.Offers})
+		events = append(events, event.HandoffDuplicate{
+			Board: l.board,
+			Epoch: was.Epoch,
+			Owner: was.Owner,
+			Count: was.Offers,
+		})
 	}
 	for _, e := range events {
 		if err := l.Append(e); err != nil {
@@ -67,7 +80,7 @@ func (l *Ledger) takeOver() error {
 	return nil
 }
 
-// forbid journals that no run may own the board, and locks it. The records are of the last epoch:
+// forbid journals that no run may own the board, and locks it. The records are in the last epoch:
 // this run never became the owner.
 func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) error {
 	epoch, err := l.journal.ContinueEpoch()
@@ -91,8 +104,8 @@ func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) erro
 }
 
 // ResolveForeignWrite finds out why the journal is not as this run left it. When another run has
-// written to it, both believe that they own the board. This run journals so, which stops the other
-// at its next record, and ends.
+// written to it, both believe that they own the board. This run journals that, which stops the
+// other at its next record, and ends.
 func (l *Ledger) ResolveForeignWrite(cause error) error {
 	mine := l.history.Custody.Owner
 	if err := l.Close(); err != nil {
@@ -107,7 +120,9 @@ func (l *Ledger) ResolveForeignWrite(cause error) error {
 	var held *durable.HeldError
 	switch {
 	case errors.As(err, &held):
-		return &failure.Frozen{Text: fmt.Sprintf("%s: another run took %s over while this one was at work on it", flow.TwoOwners, l.board)}
+		return &failure.Frozen{
+			Text: fmt.Sprintf("%s: another run took %s over while this one was at work on it", flow.TwoOwners, l.board),
+		}
 	case err != nil:
 		return errors.Join(cause, err)
 	}

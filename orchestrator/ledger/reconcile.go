@@ -10,8 +10,8 @@ import (
 	"kanban-run/orchestrator/journal"
 )
 
-// reconcile is seed 002's "Deterministic reconcile procedure"; the numbers are its steps. Errors:
-// *failure.Frozen when the Lead has to decide; after nil the run may go on.
+// reconcile runs seed 002's "Deterministic reconcile procedure"; the numbers are its steps. Errors:
+// *failure.Frozen when the Lead has to decide; after nil the run may continue.
 func (l *Ledger) reconcile(d event.StateDiverged) error {
 	// 1. and 2. From here on only events of this procedure may be written: 3.
 	if err := l.Append(d); err != nil {
@@ -23,7 +23,7 @@ func (l *Ledger) reconcile(d event.StateDiverged) error {
 	return l.settle(d.Text)
 }
 
-// resumeReconciliation goes on with a reconciliation whose run died. It stays in that epoch: in
+// resumeReconciliation continues a reconciliation whose run died. It stays in that epoch: in
 // RECONCILE_LOCK the board must not change its owner.
 func (l *Ledger) resumeReconciliation() (err error) {
 	if l.epoch, err = l.journal.ContinueEpoch(); err != nil {
@@ -32,7 +32,7 @@ func (l *Ledger) resumeReconciliation() (err error) {
 	return l.settle(l.history.Custody.Locked)
 }
 
-// settle is the procedure from step 4 on, in RECONCILE_LOCK.
+// settle runs the procedure from step 4 on, in RECONCILE_LOCK.
 func (l *Ledger) settle(reason string) error {
 	// 4. and 5.
 	point, why := l.history.RollbackPoint(l.board, reason)
@@ -46,8 +46,13 @@ func (l *Ledger) settle(reason string) error {
 	}
 	switch {
 	case rebuilt.Conflict != "": // 10.
-		return l.freeze(event.ReconcileConflict{Board: l.board, Findings: rebuilt.Findings, Text: "RECONCILE_CONFLICT: " + rebuilt.Conflict})
-	case !rebuilt.Same(&l.history): // 9. "if rollback affects active tasks, require explicit Lead ACK before applying it"
+		return l.freeze(event.ReconcileConflict{
+			Board:    l.board,
+			Findings: rebuilt.Findings,
+			Text:     "RECONCILE_CONFLICT: " + rebuilt.Conflict,
+		})
+	case !rebuilt.Same(&l.history):
+		// 9. "if rollback affects active tasks, require explicit Lead ACK before applying it"
 		return &failure.Frozen{Text: reason}
 	default: // 8. and 11., "explicit no-impact determination"
 		return l.Record(rebuilt.Exit(l.board, event.DecisionNoImpact, reason, point))
@@ -85,7 +90,11 @@ func (l *Ledger) reconcileChanges() error {
 		if b := l.history.Breach; b != nil {
 			task, text = b.Task, b.Text
 		}
-		return l.reconcile(event.StateDiverged{Source: event.SourceJournal, Task: task, Text: "STATE_DIVERGENCE: the journal contradicts itself: " + text})
+		return l.reconcile(event.StateDiverged{
+			Source: event.SourceJournal,
+			Task:   task,
+			Text:   "STATE_DIVERGENCE: the journal contradicts itself: " + text,
+		})
 	}
 	return l.reconcileState()
 }
@@ -101,5 +110,6 @@ func (l *Ledger) reconcileState() error {
 		text += fmt.Sprintf(" (the edited text: %s)", edit.kept)
 	}
 	err = l.reconcile(event.StateDiverged{Source: event.SourceState, Task: l.board, Text: text})
-	return errors.Join(err, l.setAside(edit), l.draw()) // last: a crash before the record must not hide the edit
+	// After the record: a crash before it must not hide the edit.
+	return errors.Join(err, l.setAside(edit), l.draw())
 }

@@ -24,7 +24,7 @@ import (
 // state.md is drawn from the journal and never believed: seed 002, "Single-Writer Operational State
 // Rule". Its last line is a checksum of the others, which shows an edit.
 
-// isDue says whether it is time to draw state.md again.
+// isDue reports whether it is time to draw state.md again, and if so takes now as that time.
 func (l *logbook) isDue(now time.Time) bool {
 	if now.Sub(l.drawn) < drawEvery {
 		return false
@@ -33,8 +33,8 @@ func (l *logbook) isDue(now time.Time) bool {
 	return true
 }
 
-// draw writes state.md now. It is made from the journal and never read, so it is replaced without a
-// sync. Its digest is noted first: when this process is killed, the file is one of the two that the
+// draw writes state.md now. It can be made from the journal again, so it is replaced without a
+// sync. Its digest is noted first: if this process is killed, the file is one of the two that the
 // note names.
 func (l *Ledger) draw() error {
 	data := sealed(l.logbook.stateMarkdown(&l.history))
@@ -49,17 +49,17 @@ func (l *Ledger) draw() error {
 
 func digestOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
 
-// none stands for the digest of no file.
+// none is the digest of a missing file.
 var none = strings.Repeat("-", 2*sha256.Size)
 
-// noteDigests notes what state.md may be until it is drawn again. A power cut may lose the note or
-// the file: it counts as long as the system runs.
+// noteDigests notes the digests that state.md may have until it is drawn again. A power cut may
+// lose the note or the file, so the note is valid only until the system stops.
 func (l *Ledger) noteDigests(before, after string) error {
 	return l.journal.SetNote(fmt.Sprintf("%s %s %s\n", cmp.Or(before, none), after, durable.BootID()))
 }
 
-// digests are what state.md may be: what this process drew, else what the note says; nil when that
-// is not known.
+// digests returns the digests that state.md may have: the one that this process drew, else those of
+// the note; nil without a valid note.
 func (l *Ledger) digests() ([]string, error) {
 	if l.logbook.digest != "" {
 		return []string{l.logbook.digest}, nil
@@ -77,8 +77,8 @@ func seal(text string) string {
 	return fmt.Sprintf("\n<!-- sha256 %x -->\n", sha256.Sum256([]byte(text)))
 }
 
-// unsealed says whether a text is not as the runner wrote it. Nothing, or nothing but zeros, is
-// what a power cut leaves of a file that was never synced.
+// unsealed reports whether a text is not as the runner wrote it. An empty text, or one of zeros, is
+// not an edit: a power cut leaves it of a file that was never synced.
 func unsealed(text []byte) bool {
 	if len(bytes.Trim(text, "\x00")) == 0 {
 		return false
@@ -87,7 +87,7 @@ func unsealed(text []byte) bool {
 	return at < 0 || !bytes.Equal(text[at:], []byte(seal(string(text[:at]))))
 }
 
-// redraw writes state.md without a reconciliation; an edited text is kept all the same.
+// redraw writes state.md without a reconciliation; it still keeps an edited text.
 func (l *Ledger) redraw() error {
 	edit, err := l.findEdit()
 	if err == nil {
@@ -96,8 +96,8 @@ func (l *Ledger) redraw() error {
 	return errors.Join(err, l.draw())
 }
 
-// setAside keeps an edited text under a name of its own. That there is no state.md then is noted
-// before, so that a run that is killed here leaves no file that looks removed.
+// setAside keeps an edited text under another name. It notes first that state.md may be missing, so
+// that after a kill here the next run does not take it for removed by hand.
 func (l *Ledger) setAside(edit stateEdit) error {
 	if edit.kept == "" {
 		return nil
@@ -112,11 +112,11 @@ func (l *Ledger) setAside(edit stateEdit) error {
 // stateEdit is a change of state.md that this program has not made.
 type stateEdit struct {
 	what string // "edited by hand", "removed", "emptied"; "": it is as it was drawn
-	kept string // the name under which the text is to be kept; "": there is none
+	kept string // the name for the edited text; "": there is no text to keep
 }
 
-// findEdit compares state.md with what was drawn last, and remembers which text is there, for the
-// next note. Where it is not known what was drawn, the last line of the text shows an edit.
+// findEdit compares state.md with the text that was drawn last, and remembers the digest of an
+// unchanged file for the next note. Without known digests, the last line of the text shows an edit.
 func (l *Ledger) findEdit() (stateEdit, error) {
 	path := l.dir.State()
 	edited := func() (stateEdit, error) {
@@ -149,7 +149,8 @@ func (l *Ledger) findEdit() (stateEdit, error) {
 
 func (l *logbook) stateMarkdown(h *flow.History) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# State of %s\n\nMade by kanban-run from the journal; what is written here by hand is set aside.\n\n", inert.Markdown(l.board))
+	fmt.Fprintf(&b, "# State of %s\n\n"+
+		"Made by kanban-run from the journal; what is written here by hand is set aside.\n\n", inert.Markdown(l.board))
 	for _, line := range stateLines(h) {
 		fmt.Fprintf(&b, "- %s\n", inert.Markdown(line))
 	}
@@ -159,13 +160,14 @@ func (l *logbook) stateMarkdown(h *flow.History) string {
 	}
 	b.WriteString("| time | epoch | rev | event | actor | about |\n|---|---|---|---|---|---|\n")
 	for _, e := range l.recent {
-		fmt.Fprintf(&b, "| %s | %d | %d | %s | %s | %s |\n", e.at.UTC().Format(time.RFC3339Nano), e.epoch, e.rev, e.kind,
+		fmt.Fprintf(&b, "| %s | %d | %d | %s | %s | %s |\n",
+			e.at.UTC().Format(time.RFC3339Nano), e.epoch, e.rev, e.kind,
 			inert.Markdown(e.actor), inert.Markdown(e.subject))
 	}
 	return b.String()
 }
 
-// used is what attempts came to, in a line of state.md.
+// used returns the total cost, tokens and time of attempts, in a line of state.md.
 func used(u event.Used) string {
 	text := fmt.Sprintf("cost %s", u.Money())
 	if tokens := u.Tokens(); tokens != "" {
@@ -191,10 +193,12 @@ func stateLines(h *flow.History) []string {
 	lines = append(lines, fmt.Sprintf("owner: %s, epoch %d", h.Custody.Owner, h.Custody.Epoch))
 	if len(h.Points) == 1 {
 		p := h.Points[0]
-		lines = append(lines, fmt.Sprintf("rollback point: epoch %d, replay index %d, snapshot hash %s", p.Epoch, p.ReplayIndex, p.Hash))
+		lines = append(lines, fmt.Sprintf("rollback point: epoch %d, replay index %d, snapshot hash %s",
+			p.Epoch, p.ReplayIndex, p.Hash))
 	}
 	now, ever := s.Known()
-	lines = append(lines, fmt.Sprintf("steps finished: %d", s.Finished), "used by this run: "+used(now), "by all runs: "+used(ever))
+	lines = append(lines, fmt.Sprintf("steps finished: %d", s.Finished),
+		"used by this run: "+used(now), "by all runs: "+used(ever))
 	if v := s.Supervisor; v != nil && len(v.Held) > 0 {
 		h := v.Held[len(v.Held)-1]
 		last := fmt.Sprintf("%s (score %.2f)", h.Verdict, h.Score)

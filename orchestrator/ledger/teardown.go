@@ -16,18 +16,20 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Gate is how far the end of a board's team has come.
+// Gate is the progress of the end of a board's team.
 type Gate struct {
 	State   event.TeardownState
-	Reason  string // why it is not ready; "": it is
+	Reason  string // why the team is not ready to be deleted; "": it is
 	Archive string // path of the archive, once the folder is deleted
 }
 
-// Teardown ends the team of a board that no run works on: seed 002, "Teardown Readiness". Nothing
-// of it lives, so that only the checks are left, and the Lead's word about members that have never
-// answered. With remove the folder of the board's runs is archived and removed, once all is ready.
-// Errors: those of [Acknowledge].
-func Teardown(boardPath string, dir rundir.Dir, remove bool, r *redact.Redactor, now func() time.Time) (g Gate, err error) {
+// Teardown ends the team of a board without a run at work: seed 002, "Teardown Readiness". No
+// member is alive, so that only the checks are left, and the Lead's decision about members that
+// have never answered. With remove it archives and removes the folder of the board's runs, once the
+// team is ready. Errors: those of [Acknowledge].
+func Teardown(
+	boardPath string, dir rundir.Dir, remove bool, r *redact.Redactor, now func() time.Time,
+) (g Gate, err error) {
 	if _, err := os.Stat(dir.Journal()); err != nil {
 		return g, &NoRunError{boardPath}
 	}
@@ -41,7 +43,13 @@ func Teardown(boardPath string, dir rundir.Dir, remove bool, r *redact.Redactor,
 		return g, err
 	}
 	l := New(filepath.Base(boardPath), dir, Silent{}, r, now)
-	a := &arbitration{Ledger: l, path: boardPath, before: b, find: b.Finder(), status: map[string]string{}}
+	a := &arbitration{
+		Ledger: l,
+		path:   boardPath,
+		before: b,
+		find:   b.Finder(),
+		status: map[string]string{},
+	}
 	if err = a.read(); err == nil {
 		g, err = a.teardown()
 	}
@@ -62,7 +70,7 @@ func Teardown(boardPath string, dir rundir.Dir, remove bool, r *redact.Redactor,
 	return g, dir.Remove()
 }
 
-// teardown checks what is to be checked, and journals the transitions.
+// teardown checks the readiness, and journals the transitions.
 func (a *arbitration) teardown() (Gate, error) {
 	h, at := a.history, a.history.State.Teardown
 	reason := h.NotReady(a.before.Terminal())
@@ -72,24 +80,34 @@ func (a *arbitration) teardown() (Gate, error) {
 	case reason != "" && (h.Standstill() != "" || h.State.Step != nil): // nothing may be journaled
 		return Gate{State: event.FailedSafe, Reason: reason}, nil
 	case len(at.Unanswered()) > 0 && reason == "":
-		return Gate{State: event.FailedSafe, Reason: fmt.Sprintf("%s never answered: kanban-run ack %s forced-finalize goes on without", strings.Join(at.Missing, ", "), a.path)}, a.failSafe()
+		never := fmt.Sprintf("%s never answered: kanban-run ack %s forced-finalize goes on without",
+			strings.Join(at.Missing, ", "), a.path)
+		return Gate{State: event.FailedSafe, Reason: never}, a.failSafe()
 	case at != nil && at.State == event.ReadyToDelete && reason == "":
 		return Gate{State: event.ReadyToDelete}, nil
 	case reason != "":
-		return Gate{State: event.FailedSafe, Reason: reason}, a.recordDecision(a.move(event.TeardownInit, ""), event.TeardownBlocked{Board: a.board, Reason: reason}, a.move(event.FailedSafe, reason))
+		return Gate{State: event.FailedSafe, Reason: reason}, a.recordDecision(
+			a.move(event.TeardownInit, ""),
+			event.TeardownBlocked{Board: a.board, Reason: reason},
+			a.move(event.FailedSafe, reason))
 	default:
-		return Gate{State: event.ReadyToDelete}, a.recordDecision(a.move(event.TeardownInit, ""), a.move(event.ReadyToDelete, ""))
+		return Gate{State: event.ReadyToDelete}, a.recordDecision(
+			a.move(event.TeardownInit, ""),
+			a.move(event.ReadyToDelete, ""))
 	}
 }
 
-// failSafe journals that members have never answered, unless that is where the teardown stands.
+// failSafe journals that members have never answered, unless that is journaled already.
 func (a *arbitration) failSafe() error {
 	at := a.history.State.Teardown
 	if at.State == event.FailedSafe {
 		return nil
 	}
 	reason := strings.Join(at.Missing, ", ") + " has not answered the request to shut down"
-	return a.recordDecision(a.move(event.TeardownInit, ""), event.TeardownBlocked{Board: a.board, Reason: reason}, a.move(event.FailedSafe, reason))
+	return a.recordDecision(
+		a.move(event.TeardownInit, ""),
+		event.TeardownBlocked{Board: a.board, Reason: reason},
+		a.move(event.FailedSafe, reason))
 }
 
 func (a *arbitration) move(to event.TeardownState, reason string) event.TeardownMoved {
@@ -101,10 +119,16 @@ func (a *arbitration) move(to event.TeardownState, reason string) event.Teardown
 func (a *arbitration) finalize() (Question, error) {
 	at := a.history.State.Teardown
 	if len(at.Unanswered()) == 0 {
-		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s waits for no forced finalize", a.board), Fix: "kanban-run teardown " + failure.Quote(a.path) + " shows where it stands"}
+		return Question{}, &failure.Invalid{
+			Err: fmt.Errorf("%s waits for no forced finalize", a.board),
+			Fix: "kanban-run teardown " + failure.Quote(a.path) + " shows where it stands",
+		}
 	}
 	if reason := a.history.NotReady(a.before.Terminal()); reason != "" {
-		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s cannot be finalized: %s", a.board, reason), Fix: "kanban-run status " + failure.Quote(a.path)}
+		return Question{}, &failure.Invalid{
+			Err: fmt.Errorf("%s cannot be finalized: %s", a.board, reason),
+			Fix: "kanban-run status " + failure.Quote(a.path),
+		}
 	}
 	q := Question{Text: neverAnswered(at.Missing)}
 	if a.answer.Ask {
@@ -113,8 +137,9 @@ func (a *arbitration) finalize() (Question, error) {
 	if err := a.failSafe(); err != nil {
 		return q, err
 	}
+	acked := event.ForcedFinalizeAcked{Board: a.board, Note: a.answer.Note}
 	approved := event.TeardownMoved{Board: a.board, To: event.ReadyToDelete, Status: "FORCED_FINALIZE_APPROVED"}
-	if err := a.recordDecision(event.ForcedFinalizeAcked{Board: a.board, Note: a.answer.Note}, approved); err != nil {
+	if err := a.recordDecision(acked, approved); err != nil {
 		return q, err
 	}
 	return q, a.ReportTeardown(Gate{State: event.ReadyToDelete})
@@ -124,10 +149,12 @@ func neverAnswered(members []string) string {
 	return strings.Join(members, ", ") + " never answered the request to shut down"
 }
 
-// ReportTeardown keeps how the team ended, in a file of the run: seed 002, "Teardown report".
+// ReportTeardown writes a report of the team's end to a file of the run: seed 002, "Teardown
+// report".
 func (l *Ledger) ReportTeardown(g Gate) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Teardown of %s\n\n- state: %s\n- time: %s\n", inert.Markdown(l.board), g.State, l.now().UTC().Format(time.RFC3339))
+	fmt.Fprintf(&b, "# Teardown of %s\n\n- state: %s\n- time: %s\n",
+		inert.Markdown(l.board), g.State, l.now().UTC().Format(time.RFC3339))
 	if g.Reason != "" {
 		fmt.Fprintf(&b, "- blocked: %s\n", inert.Markdown(l.redactor.String(g.Reason)))
 	}

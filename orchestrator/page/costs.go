@@ -29,7 +29,7 @@ type toolView struct {
 	millis, longest     int64
 }
 
-// tools sums up the calls by tool, those that took longest first.
+// tools sums up the calls by tool and sorts the tools by their time, the longest first.
 func (p *page) tools() {
 	byName := map[string]*toolView{}
 	for _, v := range p.Boards {
@@ -45,7 +45,9 @@ func (p *page) tools() {
 		t.Name, t.Time, t.Longest = p.text(cmp.Or(name, "others")), event.Took(t.millis), event.Took(t.longest)
 		p.Tools = append(p.Tools, *t)
 	}
-	slices.SortFunc(p.Tools, func(a, b toolView) int { return cmp.Or(cmp.Compare(b.millis, a.millis), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(p.Tools, func(a, b toolView) int {
+		return cmp.Or(cmp.Compare(b.millis, a.millis), cmp.Compare(a.Name, b.Name))
+	})
 	p.Tools = p.Tools[:min(len(p.Tools), mostCostly)]
 }
 
@@ -62,7 +64,7 @@ func addUses(byName map[string]*toolView, uses []event.ToolUse) {
 	}
 }
 
-// costs sums up by role and program, and by task.
+// costs sums up the costs by role and program, and by task.
 func (p *page) costs(all event.Used) {
 	if all.Priced < all.Attempts && all.Attempts > 0 {
 		p.CostNote = fmt.Sprintf("%d of %s told no cost", all.Attempts-all.Priced, event.Count(all.Attempts, "attempt"))
@@ -111,10 +113,14 @@ func roleOf(a *digest.Attempt) string {
 	}
 }
 
-// ranked puts the costliest first, and, where costs are not known, what took longest.
+// ranked sorts by cost, then by time, the greatest first.
 func ranked(all []costView) []costView {
 	slices.SortFunc(all, func(a, b costView) int {
-		return cmp.Or(cmp.Compare(b.used.Cost, a.used.Cost), cmp.Compare(b.used.Millis, a.used.Millis), cmp.Compare(a.Of, b.Of), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(
+			cmp.Compare(b.used.Cost, a.used.Cost),
+			cmp.Compare(b.used.Millis, a.used.Millis),
+			cmp.Compare(a.Of, b.Of),
+			cmp.Compare(a.Name, b.Name))
 	})
 	most := int64(0)
 	for _, c := range all {
@@ -147,7 +153,7 @@ func (c *costView) fill(most int64) {
 	}
 }
 
-// count is a number of tokens: 512, 26 k, 4.6 M.
+// count formats a number of tokens: 512, 26 k, 4.6 M.
 func count(n int64) string {
 	switch {
 	case n < 1000:
@@ -159,7 +165,7 @@ func count(n int64) string {
 	}
 }
 
-// checkpointsView is what the resident supervisor said of a board.
+// checkpointsView is the display of a board's checkpoints by the resident supervisor.
 type checkpointsView struct {
 	Board, Cost string
 	Points      []pointView
@@ -177,7 +183,7 @@ type verdictView struct {
 	Findings                      []string
 }
 
-// mostPoints is how many scores a line shows.
+// mostPoints bounds the scores of a line.
 const mostPoints = 12
 
 func (p *page) checkpoints() {
@@ -188,7 +194,13 @@ func (p *page) checkpoints() {
 		c := checkpointsView{Board: v.Name, Cost: v.board.Supervision.Money()}
 		var scored []digest.Checkpoint
 		for _, x := range v.board.Checkpoints {
-			view := verdictView{ID: p.text(x.ID), Word: p.text(x.Verdict), Tone: "bad", Trend: p.text(x.Trend), Report: p.text(x.Report)}
+			view := verdictView{
+				ID:     p.text(x.ID),
+				Word:   p.text(x.Verdict),
+				Tone:   "bad",
+				Trend:  p.text(x.Trend),
+				Report: p.text(x.Report),
+			}
 			switch x.Verdict {
 			case "pass":
 				view.Tone = "good"
@@ -216,7 +228,12 @@ func (p *page) checkpoints() {
 func (p *page) draw(c *checkpointsView, scored []digest.Checkpoint) {
 	var said []string
 	for i, x := range scored {
-		at := pointView{X: fmt.Sprintf("%.1f%%", 8+84*float64(i)/float64(max(1, len(scored)-1))), ID: strings.TrimPrefix(p.text(x.ID), "CHECKPOINT-"), Score: fmt.Sprintf("%.2f", x.Score), Class: "c"}
+		at := pointView{
+			X:     fmt.Sprintf("%.1f%%", 8+84*float64(i)/float64(max(1, len(scored)-1))),
+			ID:    strings.TrimPrefix(p.text(x.ID), "CHECKPOINT-"),
+			Score: fmt.Sprintf("%.2f", x.Score),
+			Class: "c",
+		}
 		y := 100 - 80*min(max(x.Score, 0), 1)
 		at.Y, at.TextY = fmt.Sprintf("%.1f", y), fmt.Sprintf("%.1f", y-9)
 		if x.Verdict != "pass" {
@@ -231,7 +248,7 @@ func (p *page) draw(c *checkpointsView, scored []digest.Checkpoint) {
 	c.Says = strings.Join(said, ", ")
 }
 
-// settings are what was in force in a board's last run.
+// settings returns the settings of a board's last run.
 func (p *page) settings(b *Board) (all []pairView) {
 	add := func(name, text string) {
 		if text != "" {

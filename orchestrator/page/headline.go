@@ -7,7 +7,7 @@ import (
 	"kanban-run/orchestrator/report"
 )
 
-// headline answers whether all is done.
+// headline sets the headline, which answers whether all boards are done.
 func (p *page) headline() {
 	complete, needs, atWork, first := 0, 0, 0, ""
 	for _, v := range p.Boards {
@@ -41,7 +41,8 @@ func (p *page) headline() {
 	p.Sentence = p.sentence()
 }
 
-// sentence says how many tasks are done, and what it cost. It counts what the filter offers.
+// sentence returns the number of tasks that are done, and the cost. It also sets the counts of the
+// filter.
 func (p *page) sentence() string {
 	counts, tasks := map[string]int{}, 0
 	for _, v := range p.Boards {
@@ -55,8 +56,10 @@ func (p *page) sentence() string {
 			}
 		}
 	}
-	p.Filter.All, p.Filter.Doing, p.Filter.Todo = tasks, counts[report.TaskCurrent]+counts[stateReview], counts[report.TaskWaiting]
-	text := fmt.Sprintf("%d of %s %s done", counts[report.TaskDone], event.Count(tasks, "task"), isAre(counts[report.TaskDone]))
+	p.Filter.All, p.Filter.Todo = tasks, counts[report.TaskWaiting]
+	p.Filter.Doing = counts[report.TaskCurrent] + counts[stateReview]
+	done := counts[report.TaskDone]
+	text := fmt.Sprintf("%d of %s %s done", done, event.Count(tasks, "task"), isAre(done))
 	for _, state := range []string{report.TaskNotOK, report.TaskQuarantined} {
 		if c := counts[state]; c > 0 {
 			text += fmt.Sprintf(", %d %s %s", c, isAre(c), stateWords[state])

@@ -14,7 +14,7 @@ import (
 	"kanban-run/orchestrator/report"
 )
 
-// page is what the template shows. Every string in it is text.
+// page is the input of the template. Every string in it is text.
 type page struct {
 	Policy string
 	Style  template.CSS
@@ -23,7 +23,7 @@ type page struct {
 	Title, Headline, Sentence string
 	AsOf, Day                 string
 	Command                   string
-	Long                      bool // what says nothing is left out
+	Long                      bool // details of routine attempts and short tool calls are left out
 	Live                      bool
 
 	Boards      []*boardView
@@ -32,7 +32,7 @@ type page struct {
 	Time, Cost  string
 	Tokens      string
 	Next        []nextView
-	Decisions   int // of these, that wait while a run is at work
+	Decisions   int // of Next: those that wait while a run is at work
 	Now         []nowView
 	Filter      filterView
 	Axis        axisView
@@ -50,7 +50,7 @@ type page struct {
 	parts map[string]time.Duration
 }
 
-// look is a sign, a word and a colour, since colour never speaks alone.
+// look is a sign, a word and a colour: colour alone must not carry a meaning.
 type look struct{ Sign, Tone, Word string }
 
 type boardView struct {
@@ -61,7 +61,7 @@ type boardView struct {
 	Done, All         int
 	Steps, Attempts   int
 	Time, Cost, Limit string
-	Span              string // from when to when, and what it cost
+	Span              string // the first and the last time, and the cost
 	Columns           []columnView
 	Rows              []rowView
 	Tasks             []*taskView
@@ -69,7 +69,7 @@ type boardView struct {
 	Damage            string
 	board             *Board
 	counts            map[string]int
-	byStep            map[int]*taskView // of each step but the supervisor's
+	byStep            map[int]*taskView // of each step except the supervisor's
 }
 
 type squareView struct{ X, Width, Class, Word string }
@@ -85,7 +85,7 @@ type taskView struct {
 	Note, NoteTone       string
 	Attempts             int
 	Tries, Time, Cost    string
-	Trouble              string // a word on it
+	Trouble              string // see trouble
 	Keys                 string
 	Open                 bool
 	State                string
@@ -95,7 +95,7 @@ type taskView struct {
 
 type stepView struct {
 	Number   int
-	Given    string // why it was given up
+	Given    string // "given up", or ""
 	Attempts []attemptView
 	Notes    []string
 }
@@ -119,15 +119,14 @@ type signView struct{ Clock, Kind, Text string }
 
 type filterView struct{ All, Trouble, Doing, Todo int }
 
-// The most that is shown of a text, and how many steps are shown whole.
 const (
-	mostText  = 400
-	mostLong  = 150 // where there are more steps than are shown whole
-	wholeUpTo = 200
-	squares   = 40
+	mostText  = 400 // characters of a text
+	mostLong  = 150 // characters of a text in a long page
+	wholeUpTo = 200 // steps; a page with more is long
+	squares   = 40  // the most tasks of a board with a square for each
 )
 
-// text makes a text of an agent, a board or a file name fit for the page.
+// text redacts and shortens a text of an agent, a board or a file name for the page.
 func (p *page) text(s string) string {
 	s = inert.Line(p.hide(s))
 	most := mostText
@@ -174,12 +173,12 @@ func newPage(boards []Board, o Options) *page {
 	return p
 }
 
-// urgency puts what needs a person first, then what is at work, then what is done.
+// urgency orders boards: first those that need a person, then those at work, then those done.
 func (v *boardView) urgency() int {
 	return slices.Index([]string{"bad", "warn", "soft", "work", "good"}, v.Look.Tone)
 }
 
-// lookOf is how a board stands.
+// lookOf returns the look of a board's state.
 func lookOf(b *Board) look {
 	words := b.Outcome.Words()
 	if b.Outcome == event.NeedsPerson {
@@ -212,8 +211,18 @@ func lookOf(b *Board) look {
 }
 
 func (p *page) board(b *Board, number int) *boardView {
-	v := &boardView{Look: lookOf(b), ID: fmt.Sprint("b", number), Name: p.text(b.Board), Steps: b.Finished, Attempts: b.Digest.Attempts,
-		Time: event.Took(b.Millis), Cost: b.Used.Money(), board: b, counts: map[string]int{}, byStep: map[int]*taskView{}}
+	v := &boardView{
+		Look:     lookOf(b),
+		ID:       fmt.Sprint("b", number),
+		Name:     p.text(b.Board),
+		Steps:    b.Finished,
+		Attempts: b.Digest.Attempts,
+		Time:     event.Took(b.Millis),
+		Cost:     b.Used.Money(),
+		board:    b,
+		counts:   map[string]int{},
+		byStep:   map[int]*taskView{},
+	}
 	v.Look.Word = p.text(v.Look.Word)
 	v.Damage = p.text(b.Damage)
 	if b.Run.Limits.MaxCost > 0 {
@@ -231,11 +240,20 @@ func (p *page) board(b *Board, number int) *boardView {
 	return v
 }
 
-// columns are the columns of a board. An empty one is only its head; one that
-// few boards need is left out.
+// columns returns the columns of a board. An empty one is only its head; an empty one that few
+// boards need is left out.
 func columns(tasks []*taskView) []columnView {
-	all := []columnView{{Name: "To do"}, {Name: "Doing"}, {Name: "Review"}, {Name: "Done"}, {Name: "Not ok"}, {Name: "Quarantined"}}
-	at := map[string]int{report.TaskWaiting: 0, report.TaskCurrent: 1, stateReview: 2, report.TaskDone: 3, report.TaskNotOK: 4, report.TaskQuarantined: 5}
+	all := []columnView{
+		{Name: "To do"}, {Name: "Doing"}, {Name: "Review"}, {Name: "Done"}, {Name: "Not ok"}, {Name: "Quarantined"},
+	}
+	at := map[string]int{
+		report.TaskWaiting:     0,
+		report.TaskCurrent:     1,
+		stateReview:            2,
+		report.TaskDone:        3,
+		report.TaskNotOK:       4,
+		report.TaskQuarantined: 5,
+	}
 	for _, t := range tasks {
 		c := &all[at[t.State]]
 		c.Cards = append(c.Cards, t)
@@ -256,22 +274,30 @@ func columns(tasks []*taskView) []columnView {
 	return all
 }
 
-// drawSquares draws one square for each task, or, of many, a bar with a part for each state.
+// drawSquares draws one square for each task, or, for many tasks, a bar with a part for each state.
 func (v *boardView) drawSquares() {
 	const step = 14
 	if len(v.Tasks) <= squares {
 		v.Width = step * len(v.Tasks)
 		for i, t := range v.Tasks {
-			v.Squares = append(v.Squares, squareView{fmt.Sprintf("%d.6", i*step), "9.8", squareClass[t.State], stateWords[t.State]})
+			x := fmt.Sprintf("%d.6", i*step)
+			v.Squares = append(v.Squares, squareView{x, "9.8", squareClass[t.State], stateWords[t.State]})
 		}
 		return
 	}
 	x := 0.6
 	v.Width = step * squares
-	for _, state := range []string{report.TaskDone, report.TaskCurrent, stateReview, report.TaskNotOK, report.TaskQuarantined, report.TaskWaiting} {
+	for _, state := range []string{
+		report.TaskDone, report.TaskCurrent, stateReview, report.TaskNotOK, report.TaskQuarantined, report.TaskWaiting,
+	} {
 		if n := v.counts[state]; n > 0 {
 			width := float64(v.Width-1) * float64(n) / float64(len(v.Tasks))
-			v.Squares = append(v.Squares, squareView{fmt.Sprintf("%.1f", x), fmt.Sprintf("%.1f", width), squareClass[state], fmt.Sprintf("%d %s", n, stateWords[state])})
+			v.Squares = append(v.Squares, squareView{
+				X:     fmt.Sprintf("%.1f", x),
+				Width: fmt.Sprintf("%.1f", width),
+				Class: squareClass[state],
+				Word:  fmt.Sprintf("%d %s", n, stateWords[state]),
+			})
 			x += width
 		}
 	}
@@ -280,17 +306,34 @@ func (v *boardView) drawSquares() {
 // stateReview is the state of a task whose work is being reviewed.
 const stateReview = "review"
 
-var squareClass = map[string]string{report.TaskDone: "done", report.TaskNotOK: "blocked", report.TaskCurrent: "doing", stateReview: "doing",
-	report.TaskWaiting: "todo", report.TaskQuarantined: "quarantined"}
+var squareClass = map[string]string{
+	report.TaskDone:        "done",
+	report.TaskNotOK:       "blocked",
+	report.TaskCurrent:     "doing",
+	stateReview:            "doing",
+	report.TaskWaiting:     "todo",
+	report.TaskQuarantined: "quarantined",
+}
 
-var stateWords = map[string]string{report.TaskDone: "done", report.TaskNotOK: "not ok", report.TaskCurrent: "current", stateReview: "in review",
-	report.TaskWaiting: "to do", report.TaskQuarantined: "quarantined"}
+var stateWords = map[string]string{
+	report.TaskDone:        "done",
+	report.TaskNotOK:       "not ok",
+	report.TaskCurrent:     "current",
+	stateReview:            "in review",
+	report.TaskWaiting:     "to do",
+	report.TaskQuarantined: "quarantined",
+}
 
-var stateLooks = map[string]look{report.TaskDone: {Sign: "ok", Tone: "good"}, report.TaskNotOK: {Sign: "stop", Tone: "bad"},
-	report.TaskCurrent: {Sign: "half", Tone: "work"}, stateReview: {Sign: "half", Tone: "work"}, report.TaskWaiting: {Sign: "ring", Tone: "soft"},
-	report.TaskQuarantined: {Sign: "hold", Tone: "hold"}}
+var stateLooks = map[string]look{
+	report.TaskDone:        {Sign: "ok", Tone: "good"},
+	report.TaskNotOK:       {Sign: "stop", Tone: "bad"},
+	report.TaskCurrent:     {Sign: "half", Tone: "work"},
+	stateReview:            {Sign: "half", Tone: "work"},
+	report.TaskWaiting:     {Sign: "ring", Tone: "soft"},
+	report.TaskQuarantined: {Sign: "hold", Tone: "hold"},
+}
 
-// money is a cost; "" where none was told.
+// money formats a cost; "" if it is not known.
 func money(u event.Used) string {
 	if u.Priced < u.Attempts && u.Cost == 0 || u.Told == 0 {
 		return ""

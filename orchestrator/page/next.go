@@ -11,11 +11,11 @@ import (
 	"kanban-run/orchestrator/report"
 )
 
-// nextView is something that waits for a person.
+// nextView is an action for a person.
 type nextView struct {
 	Look        look
 	Title, Text string
-	Link        string // ID of the task that it is about; "": none
+	Link        string // ID of the task in question; ""
 	Commands    []pairView
 	Note        string
 }
@@ -26,20 +26,30 @@ type nowView struct {
 	Facts     []pairView
 }
 
-// whatNext collects what a person has to do, and what is at work.
+// whatNext collects the actions for a person, and the boards at work.
 func (p *page) whatNext() {
 	for _, v := range p.Boards {
 		b := v.board
 		switch {
 		case b.Damage != "":
-			p.Next = append(p.Next, nextView{Look: v.Look, Title: "Look at the journal of " + v.Name, Text: v.Damage,
-				Commands: p.commands(b, "check it", "log --verify %s"), Note: "What this page says ends where the damage begins."})
+			p.Next = append(p.Next, nextView{
+				Look:     v.Look,
+				Title:    "Look at the journal of " + v.Name,
+				Text:     v.Damage,
+				Commands: p.commands(b, "check it", "log --verify %s"),
+				Note:     "What this page says ends where the damage begins.",
+			})
 		case b.Owned:
 			p.Now = append(p.Now, p.now(v))
 			p.decisions(v)
 		case b.Outcome == event.Complete && b.Text == flow.CompleteText && v.Look.Tone == "warn":
-			p.Next = append(p.Next, nextView{Look: v.Look, Title: "Look at the tasks of " + v.Name + " that were never worked on",
-				Text: "The board has ended without them. To do one, make it current on the board, and run the board again.", Commands: p.commands(b, "see what happened", "log %s", "then run", "%s")})
+			p.Next = append(p.Next, nextView{
+				Look:  v.Look,
+				Title: "Look at the tasks of " + v.Name + " that were never worked on",
+				Text: "The board has ended without them. " +
+					"To do one, make it current on the board, and run the board again.",
+				Commands: p.commands(b, "see what happened", "log %s", "then run", "%s"),
+			})
 		case v.Look.Tone != "good" || b.Text != flow.CompleteText:
 			p.Next = append(p.Next, p.ending(v))
 		}
@@ -47,16 +57,18 @@ func (p *page) whatNext() {
 	}
 }
 
-// commands are pairs of a label and the arguments of kanban-run, in which %s is the board.
+// commands returns commands from pairs of a label and the arguments of kanban-run, in which %s
+// stands for the board.
 func (p *page) commands(b *Board, pairs ...string) (all []pairView) {
 	board := failure.Quote(b.Board)
 	for i := 0; i+1 < len(pairs); i += 2 {
-		all = append(all, pairView{Name: pairs[i], Text: p.text("kanban-run " + fmt.Sprintf(pairs[i+1], board)), Code: true})
+		command := p.text("kanban-run " + fmt.Sprintf(pairs[i+1], board))
+		all = append(all, pairView{Name: pairs[i], Text: command, Code: true})
 	}
 	return all
 }
 
-// link is the ID of a task's part of the page.
+// link returns the ID of a task's part of the page; "" if the task is not on it.
 func (v *boardView) link(task string) string {
 	for i := range v.Tasks {
 		if t := v.Tasks[i]; t.Path == task {
@@ -66,7 +78,7 @@ func (v *boardView) link(task string) string {
 	return ""
 }
 
-// ending is what a person does about a board that is not plainly complete.
+// ending returns the action of a person for a board that is not plainly complete.
 func (p *page) ending(v *boardView) nextView {
 	b := v.board
 	w := b.State.Choices()
@@ -80,7 +92,8 @@ func (p *page) ending(v *boardView) nextView {
 		n.Commands = p.commands(b, "see what changed", "ack -n %s", "go on as it stands", "ack %s")
 	case b.Outcome == event.NeedsPerson && w.Blocked:
 		n.Title = "Decide about the checkpoint that stops " + v.Name
-		n.Commands = p.commands(b, append(look, "have it looked at anew", "ack %s retry", "go on in spite of it", "ack %s")...)
+		n.Commands = p.commands(b, append(look,
+			"have it looked at anew", "ack %s retry", "go on in spite of it", "ack %s")...)
 	case b.Outcome == event.NeedsPerson && w.Quarantined != "":
 		n.Title, n.Link = "Decide about "+p.text(w.Quarantined)+" of "+v.Name, v.link(p.text(w.Quarantined))
 		n.Commands = p.commands(b, append(look, "once it is mended", "%s", "end the quarantine", "ack %s")...)
@@ -89,7 +102,8 @@ func (p *page) ending(v *boardView) nextView {
 	case w.Undone != "":
 		n.Title, n.Link = "Unblock "+p.text(w.Undone)+" of "+v.Name, v.link(p.text(w.Undone))
 		n.Commands = p.commands(b, append(look, "do it again", "ack %s retry", "then run", "%s")...)
-		n.Note = p.text("Or leave it: kanban-run ack " + failure.Quote(b.Board) + " accept ends the board as it stands.")
+		n.Note = p.text("Or leave it: " +
+			"kanban-run ack " + failure.Quote(b.Board) + " accept ends the board as it stands.")
 	case b.Outcome == event.NeedsPerson:
 		n.Title, n.Commands = "Look at "+v.Name, p.commands(b, append(look, "see what you can decide", "ack %s")...)
 	case b.Outcome == event.Exhausted:
@@ -112,30 +126,45 @@ func (p *page) ending(v *boardView) nextView {
 	return n
 }
 
-// decisions are what waits for a person while the run is at work.
+// decisions adds the decisions that wait for a person while a run is at work.
 func (p *page) decisions(v *boardView) {
 	b, before := v.board, len(p.Next)
 	defer func() { p.Decisions += len(p.Next) - before }()
 	if step := b.State.Step; step != nil && step.Consent != nil {
-		p.Next = append(p.Next, nextView{Look: look{"tri", "warn", ""}, Title: "Decide about the agent at " + p.text(step.Task) + " of " + v.Name,
-			Text: p.text(step.Consent.Text), Link: v.link(p.text(step.Task)),
-			Commands: p.commands(b, "end it, and start it again", "ack %s restart", "leave it alone", "ack %s continue")})
+		p.Next = append(p.Next, nextView{
+			Look:  look{"tri", "warn", ""},
+			Title: "Decide about the agent at " + p.text(step.Task) + " of " + v.Name,
+			Text:  p.text(step.Consent.Text),
+			Link:  v.link(p.text(step.Task)),
+			Commands: p.commands(b,
+				"end it, and start it again", "ack %s restart", "leave it alone", "ack %s continue"),
+		})
 	}
 	for _, q := range b.State.Quarantine {
-		p.Next = append(p.Next, nextView{Look: look{"hold", "hold", ""}, Title: "Decide about " + p.text(q.Task) + " of " + v.Name,
-			Text: p.text(q.Text), Link: v.link(p.text(q.Task)), Commands: p.commands(b, "let it be named again", "ack %s release"),
-			Note: "The board goes on without it."})
+		p.Next = append(p.Next, nextView{
+			Look:     look{"hold", "hold", ""},
+			Title:    "Decide about " + p.text(q.Task) + " of " + v.Name,
+			Text:     p.text(q.Text),
+			Link:     v.link(p.text(q.Task)),
+			Commands: p.commands(b, "let it be named again", "ack %s release"),
+			Note:     "The board goes on without it.",
+		})
 	}
 }
 
-// warnings are the checkpoints that a person should read, though no answer is needed.
+// warnings adds the last checkpoint if it is a warning, which a person should read without having
+// to answer.
 func (p *page) warnings(v *boardView) {
 	all := v.board.Checkpoints
 	if len(all) == 0 {
 		return
 	}
 	if c := all[len(all)-1]; c.Verdict == "warn" {
-		n := nextView{Look: look{"tri", "warn", ""}, Title: "Read " + p.text(c.ID) + " of " + v.Name, Text: p.text(c.String())}
+		n := nextView{
+			Look:  look{"tri", "warn", ""},
+			Title: "Read " + p.text(c.ID) + " of " + v.Name,
+			Text:  p.text(c.String()),
+		}
 		if len(c.Findings) > 0 {
 			n.Text += ": " + p.text(c.Findings[0])
 		}
@@ -144,7 +173,7 @@ func (p *page) warnings(v *boardView) {
 	}
 }
 
-// now is what an agent does, as far as the journal knows.
+// now returns the facts about the agent at work, from the journal and b.Agent.
 func (p *page) now(v *boardView) nowView {
 	b := v.board
 	n := nowView{Board: v.Name, ID: v.ID}
@@ -158,7 +187,11 @@ func (p *page) now(v *boardView) nowView {
 		if last := b.Steps[len(b.Steps)-1].Last(); last != nil && last.Result == digest.Pending {
 			add("agent", p.text(fmt.Sprintf("%s (%s), %s", step.CallRole(), last.Adapter, kindOf(last))), false)
 			add("since", clock(last.Began), false)
-			n.Facts = append(n.Facts, pairView{Name: "for", Text: event.Took(p.asOf.Sub(last.Began).Milliseconds()), Since: last.Began.UnixMilli()})
+			n.Facts = append(n.Facts, pairView{
+				Name:  "for",
+				Text:  event.Took(p.asOf.Sub(last.Began).Milliseconds()),
+				Since: last.Began.UnixMilli(),
+			})
 			add("does", p.text(b.Agent), false)
 			if signs := last.Watched; len(signs) > 0 {
 				add("watched", p.text(signs[len(signs)-1].Text), false)

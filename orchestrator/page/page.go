@@ -16,25 +16,25 @@ import (
 	"kanban-run/orchestrator/report"
 )
 
-// Board is what the page shows of a board.
+// Board is the input of the page about one board.
 type Board struct {
 	digest.Digest
 	Tasks   []report.Task         // of its list; nil: it cannot be read
-	Find    func(task string) int // where a journaled task is in Tasks, or -1; nil: nowhere
+	Find    func(task string) int // the place of a journaled task in Tasks, or -1; nil: always -1
 	State   flow.State
 	Run     event.RunStarted // the last one
 	Code    int              // exit code of its outcome
 	Owned   bool             // a run is at work
-	Agent   string           // what the agent at work does, for a live page; "": it is not known
+	Agent   string           // the activity of the agent at work, for a live page; "": it is not known
 	Records uint64           // of its journal
-	Damage  string           // what is wrong with its journal; "": nothing
+	Damage  string           // of its journal, in words; ""
 }
 
-// Options are what the page says of itself.
+// Options are the settings of the page.
 type Options struct {
-	Command string              // that makes it
+	Command string              // that makes the page, which shows it
 	Hide    func(string) string // redacts a text
-	Live    bool                // the page is served, and taken anew as it changes
+	Live    bool                // the page is served, and loads itself again when it changes
 }
 
 var (
@@ -48,13 +48,17 @@ var (
 	live string
 )
 
-// pageTemplate is parsed where a page is made, and not in each of the processes that make none.
-var pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(layout)) })
+// pageTemplate is parsed for the first page: most processes make no page.
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Parse(layout))
+})
 
-// Policy allows nothing but the page's own style and script: no request, no frame, no form. A live
-// page may ask its own server.
+// Policy returns a Content Security Policy that allows only the page's own style and script: no
+// request, no frame, no form. A live page may ask its own server.
 func Policy(isLive bool) string {
-	text := fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", hashOf(style), hashOf(scriptOf(isLive)))
+	text := fmt.Sprintf(
+		"default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'",
+		hashOf(style), hashOf(scriptOf(isLive)))
 	if isLive {
 		text += "; connect-src 'self'"
 	}
@@ -68,7 +72,7 @@ func scriptOf(isLive bool) string {
 	return script
 }
 
-// hashOf names a text as a Content Security Policy does.
+// hashOf returns the hash of a text in the form of a Content Security Policy.
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
@@ -77,7 +81,8 @@ func hashOf(text string) string {
 // Render renders boards as of the last entry of their journals.
 func Render(boards []Board, o Options) ([]byte, error) {
 	p := newPage(boards, o)
-	p.Policy, p.Style, p.Script, p.Live = Policy(o.Live), template.CSS(style), template.JS(scriptOf(o.Live)), o.Live
+	p.Policy, p.Live = Policy(o.Live), o.Live
+	p.Style, p.Script = template.CSS(style), template.JS(scriptOf(o.Live))
 	var out bytes.Buffer
 	if err := pageTemplate().Execute(&out, p); err != nil {
 		return nil, fmt.Errorf("render the page: %w", err)
@@ -85,7 +90,7 @@ func Render(boards []Board, o Options) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// clock is a time of day.
+// clock formats the time of day in UTC; "" for the zero time.
 func clock(t time.Time) string {
 	if t.IsZero() {
 		return ""

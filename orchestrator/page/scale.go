@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// scale puts times on an axis from 0 to 100. Of a time in which no board was worked on, longer
-// than a tenth of all work, a gap is left.
+// scale is a map from times to an axis from 0 to 100. A time without work that is longer than a
+// minute and than a tenth of all work is shortened to a gap.
 type scale struct {
 	spans []span
 }
 
-// span is a time in which boards were worked on, and its place.
+// span is a time in which boards were worked on, with its place and width on the axis.
 type span struct {
 	from, to  time.Time
 	at, width float64
 }
 
-// axisView is the axis: lines at round times, and where time is left out.
+// axisView is the axis: lines at round times, and the places of the gaps.
 type axisView struct {
 	Ticks []tickView
 	Gaps  []string
@@ -27,7 +27,7 @@ type axisView struct {
 
 type tickView struct {
 	X, Text, Class string
-	Odd            bool // left out where there is little room
+	Odd            bool // left out on a narrow screen
 }
 
 const (
@@ -84,7 +84,7 @@ func place(spans []span) scale {
 	return scale{spans}
 }
 
-// at is the place of a time.
+// at returns the place of a time.
 func (s scale) at(t time.Time) float64 {
 	place := 0.0
 	for _, p := range s.spans {
@@ -149,10 +149,13 @@ func anchorOf(x float64) string {
 	}
 }
 
-// tickStep is a round time that divides a length into at most maxTicks parts.
+// tickStep returns a round time that divides a length into about maxTicks parts at most.
 func tickStep(length time.Duration) time.Duration {
-	for _, d := range []time.Duration{time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 5 * time.Minute, 10 * time.Minute,
-		30 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour} {
+	for _, d := range []time.Duration{
+		time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second,
+		time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute,
+		time.Hour, 3 * time.Hour, 6 * time.Hour,
+	} {
 		if length/d <= maxTicks {
 			return d
 		}
@@ -160,5 +163,5 @@ func tickStep(length time.Duration) time.Duration {
 	return 24 * time.Hour * max(1, (length/(24*time.Hour)+maxTicks-1)/maxTicks)
 }
 
-// percent is a place as an attribute of SVG.
+// percent formats a place as an attribute of SVG.
 func percent(x float64) string { return fmt.Sprintf("%.2f%%", x) }

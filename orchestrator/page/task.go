@@ -11,7 +11,7 @@ import (
 	"kanban-run/orchestrator/report"
 )
 
-// tasks are the tasks of a board's list, and behind them those that only its steps know.
+// tasks returns the tasks of a board's list, and after them those that only its steps name.
 func (p *page) tasks(v *boardView) []*taskView {
 	b := v.board
 	listed := slices.Clone(b.Tasks)
@@ -61,7 +61,7 @@ func (p *page) tasks(v *boardView) []*taskView {
 	return all
 }
 
-// stateOf is where a task stands of which only the steps are known.
+// stateOf returns the state of a task that is not on the list, by one of its steps.
 func stateOf(s *digest.Step) string {
 	switch {
 	case s.State == digest.Open:
@@ -73,7 +73,7 @@ func stateOf(s *digest.Step) string {
 	}
 }
 
-// isSupervision says whether a step is of the resident supervisor.
+// isSupervision reports whether a step is one of the resident supervisor.
 func isSupervision(s *digest.Step) bool {
 	return len(s.Attempts) > 0 && s.Attempts[0].Call.IsSupervision()
 }
@@ -98,7 +98,8 @@ func (p *page) task(v *boardView, t report.Task, steps []*digest.Step) *taskView
 			if a := &s.Attempts[i]; a.Call != event.ManagerCall && a.Call != digest.JudgeCall && !a.Call.IsReview() {
 				w.Attempts++
 			}
-			if slices.ContainsFunc(s.Attempts[i].Watched, func(x digest.Sign) bool { return x.Kind == digest.Ended }) {
+			isEnd := func(x digest.Sign) bool { return x.Kind == digest.Ended }
+			if slices.ContainsFunc(s.Attempts[i].Watched, isEnd) {
 				restarts++
 			}
 		}
@@ -109,7 +110,8 @@ func (p *page) task(v *boardView, t report.Task, steps []*digest.Step) *taskView
 		w.Tries, w.Time, w.Cost = event.Count(w.Attempts, "attempt"), event.Took(millis), money(w.used)
 	}
 	w.Trouble = p.text(trouble(t, state, rejected, back, restarts))
-	w.Open = state == report.TaskNotOK || state == report.TaskQuarantined || state == report.TaskCurrent && len(steps) > 0 || state == stateReview
+	w.Open = state == report.TaskNotOK || state == report.TaskQuarantined ||
+		state == report.TaskCurrent && len(steps) > 0 || state == stateReview
 	w.Note, w.NoteTone = stateWords[state], w.Look.Tone
 	if n := len(steps); n > 0 {
 		w.Note = p.text(report.LastWord(steps[n-1]))
@@ -127,7 +129,7 @@ func (p *page) task(v *boardView, t report.Task, steps []*digest.Step) *taskView
 	return w
 }
 
-// trouble is a word on what did not go well with a task; "": all did.
+// trouble names the worst problem of a task; "" without one.
 func trouble(t report.Task, state string, rejected, back, restarts int) string {
 	switch {
 	case state == report.TaskQuarantined:
@@ -176,7 +178,7 @@ func (p *page) step(b *boardView, s *digest.Step) stepView {
 	return v
 }
 
-// attempt is one start of a program.
+// attempt returns the view of one start of a program.
 func (p *page) attempt(s *digest.Step, a *digest.Attempt) attemptView {
 	v := attemptView{Clock: clock(a.Began), Kind: kindOf(a), Time: event.Took(a.Millis), Text: p.text(a.Message)}
 	var used event.Used
@@ -225,7 +227,7 @@ func (p *page) attempt(s *digest.Step, a *digest.Attempt) attemptView {
 	return v
 }
 
-// kindOf says what an attempt is of.
+// kindOf names the kind of an attempt.
 func kindOf(a *digest.Attempt) string {
 	kind := "Work"
 	switch {

@@ -10,18 +10,18 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// rowView is a step on the axis: its attempts one after the other.
+// rowView is a step on the axis, with its attempts in order.
 type rowView struct {
 	Keys       string
 	Number     int
 	Task, Role string
 	Link       string // ID of the task; "": a step of the supervisor
-	Says       string // in words
+	Says       string // the row in words
 	Bars       []barView
 	Marks      []markView
 	Word, Tone string // at its end
 	WordX      string
-	WordEnd    bool // the word ends there
+	WordEnd    bool // the word ends at WordX, instead of beginning there
 	Time, Cost string
 }
 
@@ -44,7 +44,16 @@ const (
 	partAsked   = "asked"
 )
 
-var partClass = map[string]string{partWork: "m", partTools: "t", partManager: "m h", partReview: "r", partLook: "c", partWait: "w", partIdle: "q", partAsked: "a"}
+var partClass = map[string]string{
+	partWork:    "m",
+	partTools:   "t",
+	partManager: "m h",
+	partReview:  "r",
+	partLook:    "c",
+	partWait:    "w",
+	partIdle:    "q",
+	partAsked:   "a",
+}
 
 // waterfall draws every step of every board on one clock.
 func (p *page) waterfall() {
@@ -57,7 +66,9 @@ func (p *page) waterfall() {
 		}
 	}
 	p.Axis = p.scale.axis(p.asOf, atWork)
-	for _, name := range []string{partWork, partTools, partManager, partReview, partLook, partWait, partIdle, partAsked} {
+	for _, name := range []string{
+		partWork, partTools, partManager, partReview, partLook, partWait, partIdle, partAsked,
+	} {
 		if d := p.parts[name]; d > 0 {
 			l := partView{partClass[name], name, event.Took(d.Milliseconds()), "0", "10"}
 			switch name {
@@ -72,13 +83,22 @@ func (p *page) waterfall() {
 }
 
 func (p *page) row(v *boardView, s *digest.Step) rowView {
-	r := rowView{Number: s.Step, Task: p.text(s.Task), Role: p.text(s.Role), Time: event.Took(s.Millis), Cost: money(s.Used.Used), Keys: v.ID}
+	r := rowView{
+		Number: s.Step,
+		Task:   p.text(s.Task),
+		Role:   p.text(s.Role),
+		Time:   event.Took(s.Millis),
+		Cost:   money(s.Used.Used),
+		Keys:   v.ID,
+	}
 	if t := v.byStep[s.Step]; t != nil {
 		r.Link, r.Task, r.Keys = t.ID, t.Name, t.Keys
 	}
 	said := p.bars(&r, v, s)
 	var sums []string
-	for _, name := range []string{partWork, partTools, partReview, partLook, partManager, partWait, partIdle, partAsked} {
+	for _, name := range []string{
+		partWork, partTools, partReview, partLook, partManager, partWait, partIdle, partAsked,
+	} {
 		if d := said[name]; d > 0 {
 			sums = append(sums, name+" "+event.Took(d.Milliseconds()))
 		}
@@ -88,8 +108,8 @@ func (p *page) row(v *boardView, s *digest.Step) rowView {
 	return r
 }
 
-// bars draws the attempts of a step, and what is to be marked on them. It
-// returns how long each part took.
+// bars draws the attempts of a step, and the marks for rejected and ended ones. It returns the time
+// of each part.
 func (p *page) bars(r *rowView, v *boardView, s *digest.Step) map[string]time.Duration {
 	said := map[string]time.Duration{}
 	add := func(name string, from, to time.Time) {
@@ -101,7 +121,7 @@ func (p *page) bars(r *rowView, v *boardView, s *digest.Step) map[string]time.Du
 	var last time.Time
 	for i := range s.Attempts {
 		a := &s.Attempts[i]
-		if a.Call == digest.JudgeCall { // the agent that it judged shows that it was asked
+		if a.Call == digest.JudgeCall { // the row of the judged agent shows the part asked
 			continue
 		}
 		from, to := a.Began, a.Began.Add(time.Duration(a.Millis)*time.Millisecond)
@@ -117,7 +137,7 @@ func (p *page) bars(r *rowView, v *boardView, s *digest.Step) map[string]time.Du
 				began := from.Add(time.Duration(s.From) * time.Millisecond)
 				end := earlier(to, began.Add(time.Duration(s.Millis)*time.Millisecond))
 				add(partTools, began, end)
-				said[partWork] -= max(0, end.Sub(began)) // it is counted once
+				said[partWork] -= max(0, end.Sub(began)) // the time counts once, as that of tools
 				p.parts[partWork] -= max(0, end.Sub(began))
 			}
 		}
@@ -140,7 +160,7 @@ func (p *page) mark(r *rowView, at time.Time, id string) {
 	p.Marked[id] = true
 }
 
-// toolSpans are the times with tools that are drawn: of many steps the long ones only.
+// toolSpans returns the times with tools to draw: in a long page only those of a minute or more.
 func toolSpans(all []event.ToolSpan, isLong bool) []event.ToolSpan {
 	least := int64(0)
 	if isLong {
@@ -156,8 +176,7 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// placeWord puts the word about a step behind its bars, or, where these end
-// too far right, before them.
+// placeWord puts the word about a step after its bars, or, if these end too far right, before them.
 func (p *page) placeWord(r *rowView, s *digest.Step) {
 	if r.Word, r.Tone = p.rowWord(s); r.Word != "" {
 		r.Says += "; " + r.Word
@@ -185,8 +204,8 @@ func partOf(a *digest.Attempt) string {
 	}
 }
 
-// watchedParts adds the times in which an attempt gave no sign, and in which it was asked. Both
-// end with its recovery, or with it.
+// watchedParts adds the times in which an attempt gave no sign, and in which it was asked. Both end
+// with the recovery or the end of the attempt.
 func watchedParts(a *digest.Attempt, end time.Time, add func(name string, from, to time.Time)) {
 	var idle, asked time.Time
 	stop := func(at time.Time) {
@@ -219,7 +238,7 @@ func watchedParts(a *digest.Attempt, end time.Time, add func(name string, from, 
 	stop(end)
 }
 
-// rowWord is a word on what did not go well in a step.
+// rowWord names the worst problem of a step; "" without one.
 func (p *page) rowWord(s *digest.Step) (word, tone string) {
 	switch {
 	case s.State == digest.Open && s.Last() != nil && s.Last().Result == digest.Pending:

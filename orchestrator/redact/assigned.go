@@ -5,16 +5,18 @@ import (
 	"strings"
 )
 
-// assignedRules are credentials without a shape, which only the name before them gives away.
+// assignedRules lists credentials without a shape, which only the name before them gives away.
 var assignedRules = []struct {
 	names  []string
 	class  string
-	least  int
-	equal  bool // no longer than least
-	secret func([]byte) bool
+	least  int               // bytes of the credential
+	equal  bool              // it has exactly least bytes
+	secret func([]byte) bool // decides about a text of the class; nil: each is a credential
 }{
 	{
-		names: []string{"aws_secret_access_key", "AWS_SECRET_ACCESS_KEY", "SecretAccessKey", "secretAccessKey", "secret_access_key"},
+		names: []string{
+			"aws_secret_access_key", "AWS_SECRET_ACCESS_KEY", "SecretAccessKey", "secretAccessKey", "secret_access_key",
+		},
 		class: alnum + "+/", least: 40, equal: true,
 	},
 	{
@@ -24,8 +26,10 @@ var assignedRules = []struct {
 	{names: []string{"AccountKey", "SharedAccessKey"}, class: alnum + "+/=%", least: 40, secret: isPadded},
 	{names: []string{"sig="}, class: alnum + "+/=%", least: 40, secret: isPadded},
 	{
-		names: []string{"x-api-key", "X-Api-Key", "X-API-Key", "x-goog-api-key", "X-Goog-Api-Key", "PRIVATE-TOKEN", "Private-Token",
-			"private-token", "X-Vault-Token", "x-vault-token"},
+		names: []string{
+			"x-api-key", "X-Api-Key", "X-API-Key", "x-goog-api-key", "X-Goog-Api-Key",
+			"PRIVATE-TOKEN", "Private-Token", "private-token", "X-Vault-Token", "x-vault-token",
+		},
 		class: dotted + "~+/=", least: 16, secret: looksRandom,
 	},
 	{names: []string{"Bearer ", "bearer "}, class: dotted + "~+/=", least: 20, secret: looksRandom},
@@ -36,12 +40,12 @@ func isPadded(b []byte) bool {
 	return bytes.HasSuffix(b, []byte("=")) || bytes.HasSuffix(bytes.ToUpper(b[max(len(b)-3, 0):]), []byte("%3D"))
 }
 
-// looksRandom reports whether b is more than words.
+// looksRandom reports whether b has a digit among its first 200 bytes, and so is more than words.
 func looksRandom(b []byte) bool {
 	return bytes.ContainsAny(b[:min(len(b), 200)], digits)
 }
 
-// between are the bytes that may separate a name from its value.
+// between is the class of the bytes that may separate a name from its value.
 var between = classOf(" \t\"'\\:=>(,")
 
 const maxBetween = 12
@@ -66,15 +70,19 @@ func assignments(slot *slotCount) (all []*shape) {
 	}
 	place := slot.take()
 	for _, name := range []string{"Authorization", "authorization", "AUTHORIZATION"} {
-		all = append(all, &shape{prefix: name, length: func(r *reader) int { return authorization(r, len(name), place) }})
+		all = append(all, &shape{prefix: name, length: func(r *reader) int {
+			return authorization(r, len(name), place)
+		}})
 	}
 	return append(append(all, passwords(slot)...), cookies(slot)...)
 }
 
-// passwords are what is assigned to a password: password=…, "password": "…".
+// passwords returns the shapes of values assigned to a password: password=…, "password": "…".
 func passwords(slot *slotCount) (all []*shape) {
 	place := slot.take()
-	for _, name := range []string{"password", "Password", "PASSWORD", "passwd", "Passwd", "PASSWD", "passphrase", "Passphrase", "PASSPHRASE"} {
+	for _, name := range []string{
+		"password", "Password", "PASSWORD", "passwd", "Passwd", "PASSWD", "passphrase", "Passphrase", "PASSPHRASE",
+	} {
 		all = append(all, &shape{prefix: name, length: func(r *reader) int { return password(r, len(name), place) }})
 	}
 	return all
@@ -82,8 +90,8 @@ func passwords(slot *slotCount) (all []*shape) {
 
 var assignedChars = not(classOf(" \t\r\n\x00\x1b\"'`\\<>,;&|"))
 
-// password finds what is assigned to a name. Program text assigns variables and calls to it, and a type or
-// a word stands behind a colon: there only a text with a digit counts.
+// password finds the value assigned to a name. In program text, variables and calls are assigned,
+// and a type or a word follows a colon: except after a bare =, only a text with a digit counts.
 func password(r *reader, from, slot int) int {
 	start := r.count(from, maxBetween, between)
 	sign := string(r.b[from:start])
@@ -104,7 +112,7 @@ func isProgramText(b []byte) bool {
 	return bytes.ContainsAny(b, "()[]{}") || bytes.Contains(bytes.ToLower(b), []byte("pass"))
 }
 
-// cookies are the values of the headers Cookie and Set-Cookie.
+// cookies returns the shapes of the values of the headers Cookie and Set-Cookie.
 func cookies(slot *slotCount) (all []*shape) {
 	place := slot.take()
 	for _, name := range []string{"Cookie", "cookie", "COOKIE"} {
@@ -113,7 +121,7 @@ func cookies(slot *slotCount) (all []*shape) {
 	return all
 }
 
-// maxHeader bounds a header, in bytes: servers take no longer ones.
+// maxHeader bounds a header, in bytes: servers refuse longer ones.
 const maxHeader = 8 << 10
 
 var (
@@ -144,7 +152,7 @@ var (
 	credential  = classOf(dotted + "~+/=%")
 )
 
-// authorization finds the credential of an Authorization header, behind its scheme.
+// authorization finds the credential of an Authorization header, after its scheme.
 func authorization(r *reader, from, slot int) int {
 	const maxScheme = 20
 	start := r.count(from, maxBetween, between)
@@ -163,8 +171,9 @@ func authorization(r *reader, from, slot int) int {
 	}
 	end := r.run(i, credential, slot)
 	text := r.b[i:end]
-	if len(text) < minValue || len(text) < 20 && !looksRandom(text) && !bytes.HasSuffix(text, []byte("=")) || strings.EqualFold(string(r.b[start:scheme]), "AWS4-HMAC-SHA256") {
-		return 0 // a word: Basic authentication
+	isWord := len(text) < 20 && !looksRandom(text) && !bytes.HasSuffix(text, []byte("=")) // Basic authentication
+	if len(text) < minValue || isWord || strings.EqualFold(string(r.b[start:scheme]), "AWS4-HMAC-SHA256") {
+		return 0
 	}
 	r.ahead = i
 	return end

@@ -16,7 +16,12 @@ import (
 func literals(value string) (all []*literal) {
 	add := func(k kind, forms ...string) {
 		for _, f := range forms {
-			l := &literal{text: []byte(f), kind: k, canon: k.canonical(), simple: !strings.ContainsAny(f, openerBytes+doubled) && k != decimal}
+			l := &literal{
+				text:   []byte(f),
+				kind:   k,
+				canon:  k.canonical(),
+				simple: !strings.ContainsAny(f, openerBytes+doubled) && k != decimal,
+			}
 			l.second = l.secondBytes()
 			all = append(all, l)
 		}
@@ -64,7 +69,7 @@ func base64Forms(value string) (forms []string) {
 	return forms
 }
 
-// base32Forms does the same for its five shifts, in both cases.
+// base32Forms is base64Forms for base32 and its five shifts, in both cases.
 func base32Forms(value string) (forms []string) {
 	enc := base32.StdEncoding.WithPadding(base32.NoPadding)
 	for shift := range 5 {
@@ -75,7 +80,7 @@ func base32Forms(value string) (forms []string) {
 	return forms
 }
 
-// utf16Forms returns the value in UTF-16. big lacks its first zero byte, so that it is found behind
+// utf16Forms returns the value in UTF-16. big lacks its first zero byte, so that it is found after
 // any character.
 func utf16Forms(value string) (little, big string) {
 	var l, b []byte

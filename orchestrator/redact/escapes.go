@@ -7,7 +7,7 @@ import (
 
 const (
 	maxBackslashes = 8 // of one escape: a string in a string in a string has 7
-	maxNested      = 3 // how often %25 or &amp; stands for the mark of an escape
+	maxNested      = 3 // levels of %25 or &amp; in place of the mark of an escape
 	maxReadings    = 6
 )
 
@@ -18,7 +18,7 @@ type reading struct {
 	text [utf8.UTFMax]byte
 }
 
-// readings are the meanings of one place, in the languages that escape so.
+// readings is a list of the meanings of one place, in the languages with such an escape.
 type readings struct {
 	n   int
 	all [maxReadings]reading
@@ -144,7 +144,7 @@ func (r *readings) readUnicode(b []byte, p, q, run int) (short bool) {
 	return r.readUnit(b, p, q, `\\\\\\\\u`[maxBackslashes-run:])
 }
 
-// readUnit reads a unit of UTF-16 in four digits at q. Behind the first of a pair, mark and the
+// readUnit reads a unit of UTF-16 in four digits at q. After the first of a pair, mark and the
 // second must follow.
 func (r *readings) readUnit(b []byte, p, q int, mark string) (short bool) {
 	v, short := hexNumber(b, q, 4)
@@ -302,8 +302,8 @@ func letterEscape(c byte) (byte, bool) {
 	return 0, false
 }
 
-// hexNumber returns the number that n hex digits at b[q] write, -1 for none;
-// short when b ends within them.
+// hexNumber returns the number of n hex digits at b[q], -1 without them; short when b ends within
+// them.
 func hexNumber(b []byte, q, n int) (v rune, short bool) {
 	for k := q; k < q+n; k++ {
 		if k >= len(b) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// formats are the shapes that have a structure.
+// formats returns the shapes that have a structure.
 func formats(slot *slotCount) []*shape {
 	sk, header, claims, signature := slot.take(), slot.take(), slot.take(), slot.take()
 	id, end, key, keys := slot.take(), slot.take(), slot.take(), slot.take()
@@ -36,7 +36,7 @@ func skKey(r *reader, slot int) int {
 		return 0 // a slug
 	}
 	if !bytes.ContainsAny(text, digits) || !bytes.ContainsAny(text, upper+lower) {
-		return 0 // no random text of this length is without either
+		return 0 // a random text of this length has both
 	}
 	return end
 }
@@ -63,7 +63,7 @@ func jwt(r *reader, slot1, slot2, slot3 int) int {
 	return r.tokenEnd(claims+1, wordChars, 10, slot3)
 }
 
-// maxURL bounds the distance from :// to the @ behind a password, in bytes.
+// maxURL bounds the distance from :// to the @ after a password, in bytes.
 const maxURL = 512
 
 var (
@@ -128,7 +128,7 @@ func isPlaceholder(b []byte) bool {
 	return strings.Trim(s, "*") == ""
 }
 
-// telegram measures the random part of a bot's token, behind its number.
+// telegram measures the random part of a bot's token, after its number.
 func telegram(r *reader, slot int) int {
 	var buf [context]byte
 	number := r.t.before(r.base, 8, &buf)

@@ -21,7 +21,7 @@ type group struct {
 	second   byteSet // the bytes that may follow it
 }
 
-// newIndex is the index of all shapes and of all forms of the values.
+// newIndex returns the index of all shapes and of all forms of the values.
 func newIndex(values []string) *index {
 	ix := &index{pairs: map[[2]byte][]*literal{}, values: len(values) > 0}
 	for _, s := range shapes() {
@@ -59,7 +59,7 @@ func (ix *index) addLiteral(l *literal) {
 	for _, s := range l.spellings(0) {
 		g := &ix.first[s[0]]
 		if slices.Contains(g.literals, l) {
-			continue // in another spelling
+			continue // added in another spelling
 		}
 		g.literals = append(g.literals, l)
 		for c := range 256 {
@@ -76,14 +76,15 @@ func (ix *index) addLiteral(l *literal) {
 
 // nextCandidate returns the next position from i on where a secret may begin, or the last one of b.
 func (ix *index) nextCandidate(b []byte, i int) int {
-	for i+1 < len(b) && !ix.first[b[i]].second.has(b[i+1]) && !(ix.values && (opener[b[i]]|opener[b[i+1]]) != 0) {
+	for i+1 < len(b) && !ix.first[b[i]].second.has(b[i+1]) &&
+		!(ix.values && (opener[b[i]]|opener[b[i+1]]) != 0) {
 		i++
 	}
 	return i
 }
 
-// found is what begins at a position: n bytes of a secret, or a secret further ahead, counted from
-// there; or more, when the bytes so far do not tell.
+// found is the result of a match at a position: n bytes of a secret that begins there, or a secret
+// further ahead, with offsets from there; or more, when the bytes so far do not tell.
 type found struct {
 	n     int
 	ahead span
@@ -109,7 +110,7 @@ func (f *found) literals(list []*literal, t *text, i int) {
 	}
 }
 
-// match returns what begins at i.
+// match returns the secret that begins at i.
 func (ix *index) match(t *text, i int) (f found) {
 	c := t.b[i]
 	f.shapes(ix.first[c].shapes, t, i)

@@ -9,7 +9,7 @@ import (
 
 // JSON returns the JSON text b with Mark for every secret in its strings and keys, as written and
 // as decoded. A number in a secret becomes the string Mark. All else stays, so that the result is
-// JSON of the same shape. The error says that b is no JSON.
+// JSON of the same shape. It fails if b is not JSON.
 func (r *Redactor) JSON(b []byte) ([]byte, error) {
 	if !json.Valid(b) {
 		return nil, fmt.Errorf("read JSON: %w", json.Unmarshal(b, new(json.RawMessage)))

@@ -13,7 +13,7 @@ const (
 	encoded  kind = 'e' // base32: lines may be wrapped
 	encoded6 kind = '6' // base64: the same, in either alphabet
 	hexed    kind = 'h' // hex: the same, with separators between bytes
-	decimal  kind = 'd' // decimal numbers with commas, that may be other separators
+	decimal  kind = 'd' // decimal numbers with commas or other separators
 )
 
 // literal is a value, or one whole encoding of it. Any of its characters may be escaped in a text.
@@ -22,22 +22,22 @@ type literal struct {
 	kind   kind
 	canon  *[256]byte
 	simple bool    // no character begins another of its spellings
-	second byteSet // bytes that may follow the first one, but for openers
+	second byteSet // bytes that may follow the first one, except openers
 }
 
-// separators stand between the bytes of a hex dump, longest first.
+// separators lists the texts between the bytes of a hex dump, longest first.
 var separators = []string{", 0x", ",0x", " 0x", ", ", "  ", ":", " ", "-", ","}
 
-// commas stand between decimal numbers: Node pads them to columns.
+// commas lists the texts between decimal numbers: Node pads them to columns.
 var commas = []string{",   ", ",  ", ", ", ",", " "}
 
-// doubled are the characters that quoting writes twice: in SQL, CSV and YAML, in make, in printf.
+// doubled lists the characters that quoting writes twice: in SQL, CSV and YAML, in make, in printf.
 const doubled = "'\"$%"
 
 var (
 	identity  = canonical("", "")
 	base64as  = canonical("-_", "+/")
-	separated = canonical(",", "\x00") // no comma is just one
+	separated = canonical(",", "\x00") // each comma is compared by its spellings
 )
 
 // canonical returns the table that maps the characters of from to those of to.
@@ -76,7 +76,7 @@ func (l *literal) secondBytes() (all byteSet) {
 	return all
 }
 
-// spellings returns the forms of the character at j, but for escapes.
+// spellings returns the forms of the character at j, except escapes.
 func (l *literal) spellings(j int) []string {
 	c := string(l.text[j : j+1])
 	switch {
@@ -104,8 +104,7 @@ func (l *literal) spellings(j int) []string {
 	return []string{c}
 }
 
-// match returns the length of the literal at i, 0 for none; or more, when what
-// follows t must be known.
+// match returns the length of the literal at i, 0 without one; more when the bytes after t decide.
 func (l *literal) match(t *text, i int) (n int, more bool) {
 	if n, sure := l.matchPlain(t, i); sure {
 		return n, false

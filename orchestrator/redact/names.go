@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// IsSecretName reports whether an environment variable of this name, in any case of
-// letters, may hold a secret.
+// IsSecretName reports whether an environment variable of this name, in any case of letters, may
+// hold a secret.
 func IsSecretName(name string) bool {
 	name = strings.ToUpper(name)
 	if countsTokens(name) {
@@ -46,6 +46,6 @@ func countsTokens(name string) bool {
 	return false
 }
 
-// IsSecretValue reports whether value holds a credential of a known shape: a
-// provider's token, a JWT, a private key, a URL with a password.
+// IsSecretValue reports whether value holds a credential of a known shape: a provider's token, a
+// JWT, a private key, a URL with a password.
 func IsSecretValue(value string) bool { return shapesOnly().Changes(value) }

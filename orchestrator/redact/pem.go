@@ -11,25 +11,27 @@ var (
 	dashes    = classOf("-")
 	indent    = classOf(" \t")
 	padding   = classOf("=")
-	// keyText are the bytes of a PEM block but - and spaces: base64, line ends also as escapes of
-	// any kind, headers.
+	// keyText has the bytes of a PEM block except - and spaces: base64, line ends also as escapes
+	// of any kind, headers.
 	keyText = classOf(alnum + "+/=\r\n\t\\:,.%&#;")
 )
 
-// privateKey measures a PEM block up to its end line; without one, up to what cannot be part of a
-// key. Its lines may be indented, or within a string.
+// privateKey measures a PEM block up to its end line; without one, up to the first byte that cannot
+// be part of a key. Its lines may be indented, or within a string.
 func privateKey(r *reader, slot, keys int) int {
 	if end := r.claimedEnd(keys); end > 0 {
 		return end
 	}
 	header := r.count(10, 64, pemHeader)
-	if !bytes.Contains(r.b[:header], []byte("PRIVATE")) || !bytes.Contains(r.b[:header], []byte("KEY")) || !r.hasAt(header, "-----") {
+	if !bytes.Contains(r.b[:header], []byte("PRIVATE")) || !bytes.Contains(r.b[:header], []byte("KEY")) ||
+		!r.hasAt(header, "-----") {
 		return 0
 	}
 	return r.claim(keyBody(r, header+5, slot), keys)
 }
 
-// keyBody returns the end of the key that begins at from; 0 for none: a header alone is no secret.
+// keyBody returns the end of the key that begins at from; 0 without a key: a header alone is no
+// secret.
 func keyBody(r *reader, from, slot int) int {
 	const least = 16
 	i := from
@@ -49,9 +51,9 @@ func keyBody(r *reader, from, slot int) int {
 	}
 }
 
-// claimedEnd returns the end of a key that began before and reaches here; 0 for none. A key within
-// it is not measured again: a text of nothing but headers is one key, up to the limit of its
-// length.
+// claimedEnd returns the end of a key that began before and reaches here; 0 without one. Keys
+// within it are not measured, which keeps a text of headers alone from being measured again at
+// each: it is one key, up to the limit of its length.
 func (r *reader) claimedEnd(slot int) int {
 	if known := r.t.state.runs[slot]; known.from <= r.base && r.base < known.to {
 		return known.to - r.base
@@ -105,8 +107,7 @@ func base64Key(r *reader, shift, keys int) int {
 	}
 }
 
-// lineEnd returns the start of the next line's text, behind its indentation; i if no line ends at
-// i.
+// lineEnd returns the start of the next line's text, after its indentation; i if no line ends at i.
 func (r *reader) lineEnd(i int) int {
 	start := i
 	for _, end := range []string{"\r", `\r`, "\n", `\n`} {

@@ -4,18 +4,18 @@ import "strings"
 
 // shape is a known kind of credential.
 type shape struct {
-	// prefix begins each credential; if empty, length decides alone, behind one of the first bytes.
+	// prefix begins each credential; if empty, each begins with one of the bytes in first.
 	prefix, first string
 	// word restricts matches to the start of a word, because the prefix also ends words (task-…). A
 	// letter of an escape such as \n does not count as a word.
 	word bool
 	// length returns the length of a whole credential at the start of the text, which begins with
-	// the prefix; 0 for none. It sets r.ahead when the secret begins later, and r.short when the
+	// the prefix; 0 without one. It sets r.ahead when the secret begins later, and r.short when the
 	// end is not in sight.
 	length func(r *reader) int
 }
 
-// match returns what of the shape begins at i.
+// match returns the credential of this shape that begins at i.
 func (s *shape) match(t *text, i int) found {
 	if rest := t.b[i:]; len(rest) < len(s.prefix) {
 		return found{more: !t.final && s.prefix[:len(rest)] == string(rest)}
@@ -38,18 +38,18 @@ func (s *shape) match(t *text, i int) found {
 // slots bounds the places at which the length of a run of characters is remembered.
 const slots = 48
 
-// reader measures a credential and notes when its end is not in sight yet.
+// reader is a text of which the functions of shapes measure the credential at its beginning.
 type reader struct {
 	b     []byte // begins with the credential
 	t     *text
 	base  int  // offset of b in t
-	whole bool // nothing that matters follows b
-	ahead int
-	short bool
+	whole bool // bytes after b do not matter
+	ahead int  // offset of the secret in b; 0: the beginning
+	short bool // the end of the credential is not in sight yet
 }
 
 // run returns the end of the characters of the class from i on. The slot, one for each caller,
-// remembers it: else a text of nothing but prefixes would be measured again from each of them.
+// remembers it: a text of prefixes alone would otherwise be measured again from each of them.
 func (r *reader) run(i int, in *class, slot int) int {
 	at, known := r.base+i, &r.t.state.runs[slot]
 	if known.from <= at && at < known.to {
@@ -101,7 +101,7 @@ func (r *reader) noteEnd(i int) {
 	}
 }
 
-// tokenEnd returns the end of a run of at least least characters; 0 for none.
+// tokenEnd returns the end of a run of at least least characters; 0 if it is shorter.
 func (r *reader) tokenEnd(from int, in *class, least, slot int) int {
 	end := r.run(from, in, slot)
 	if end-from < least {
@@ -110,8 +110,8 @@ func (r *reader) tokenEnd(from int, in *class, least, slot int) int {
 	return end
 }
 
-// startsWord reports whether a word can begin at i: not behind a letter, unless that belongs to an
-// escape (\n, \u003d, %3D, a colour's ESC[1m).
+// startsWord reports whether a word can begin at i: not after a character of a word, unless that
+// belongs to an escape (\n, \u003d, %3D, a colour's ESC[1m).
 func startsWord(t *text, i int) bool {
 	var buf [context]byte
 	before := t.before(i, context, &buf)

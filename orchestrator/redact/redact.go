@@ -1,4 +1,4 @@
-// Package redact removes secrets from text and streams. No registered value, in none of the forms
+// Package redact removes secrets from text and streams. No registered value, in any of the forms
 // that encoders give it, leaves a Redactor, however the stream is cut into writes.
 //
 // It also knows the shapes of common credentials, as a net for values that were not registered;
@@ -19,7 +19,8 @@ const Mark = "[REDACTED_SECRET]"
 // apart.
 const minValue = 6
 
-// Redactor replaces the values given to New by Mark. It is immutable and safe for concurrent use.
+// Redactor is a filter that replaces the values given to New by Mark. It is immutable and safe for
+// concurrent use.
 type Redactor struct{ index *index }
 
 // Secret is a value and its name: that of a variable, or of a setting.
@@ -47,7 +48,7 @@ func New(values []string) *Redactor {
 	return &Redactor{newIndex(all)}
 }
 
-// shapesOnly is the Redactor without values.
+// shapesOnly returns the Redactor without values.
 var shapesOnly = sync.OnceValue(func() *Redactor { return &Redactor{newIndex(nil)} })
 
 // NewNamed is New for named values. It also returns the sorted names of those that are too short or
@@ -77,7 +78,7 @@ func (r *Redactor) String(s string) string {
 	return string(r.Bytes(b))
 }
 
-// Bytes returns b with Mark for every secret in it, and b itself where it holds none.
+// Bytes returns b with Mark for every secret in it, and b itself without a secret.
 func (r *Redactor) Bytes(b []byte) []byte {
 	text, _ := r.scan(b, &state{}, true)
 	return text
@@ -97,9 +98,9 @@ func (r *Redactor) ChangesBytes(b []byte) bool {
 	return r.hasSecret(b) && !bytes.Equal(r.Bytes(b), b) // Mark may stand for itself
 }
 
-// scan returns what may be shown of b, which is a part of b where nothing is hidden, and the number
-// of bytes of b that are decided. The rest may begin a secret and must be given again with what
-// follows; if final, nothing follows.
+// scan returns the redacted text of b, which is a part of b if it holds no secret, and the number
+// of bytes of b that are decided. The rest may begin a secret and must be given again with the
+// bytes that follow; if final, all bytes are decided.
 func (r *Redactor) scan(b []byte, st *state, final bool) (text []byte, used int) {
 	shown := max(st.covered-1, 0)
 	used = r.find(b, st, final, func(s span, more bool) {
@@ -115,7 +116,7 @@ func (r *Redactor) scan(b []byte, st *state, final bool) (text []byte, used int)
 	return append(text, rest...), used
 }
 
-// findAll returns the spans that scan would hide of a whole text; the last one may go on in the
+// findAll returns the spans that scan would hide of a whole text; the last one may extend into the
 // next text.
 func (r *Redactor) findAll(b []byte) (all []span) {
 	r.find(b, &state{}, true, func(s span, _ bool) { all = append(all, s) })
@@ -123,8 +124,8 @@ func (r *Redactor) findAll(b []byte) (all []span) {
 }
 
 // find calls hide for every secret in b, in order, and returns the number of bytes of b that are
-// decided. more says that the span extends the last one: overlapping and adjacent secrets are one,
-// so that nothing of the second shows behind the first.
+// decided. more is true if the span extends the last one: overlapping and adjacent secrets are one,
+// so that no part of the second shows after the first.
 //
 // Whether a secret begins at a position depends on the bytes from there on and on at most context
 // bytes before it, never on where a write ended: every chunking gives the same result.

@@ -2,7 +2,7 @@ package redact
 
 import "sync"
 
-// shapes is read-only, and made for the first Redactor: not every command has one.
+// shapes returns a read-only table, made for the first Redactor: not every command has one.
 var shapes = sync.OnceValue(shapeTable)
 
 var (
@@ -18,13 +18,15 @@ type rule struct {
 	prefixes []string
 }
 
-// anywhereRules are the tokens that no other text resembles. Sources: the providers' own pages, and
-// the patterns of GitHub's secret scanning.
+// anywhereRules lists the tokens that no other text resembles. Sources: the providers' own pages,
+// and the patterns of GitHub's secret scanning.
 var anywhereRules = []rule{
 	// forges and registries
 	{36, alnum, []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "npm_"}},
 	{40, alnum + "_", []string{"github_pat_"}},
-	{20, dotted, []string{"glpat-", "gldt-", "glrt-", "glptt-", "glsoat-", "glft-", "glcbt-", "glimt-", "glagent-", "gloas-", "glffct-"}},
+	{20, dotted, []string{
+		"glpat-", "gldt-", "glrt-", "glptt-", "glsoat-", "glft-", "glcbt-", "glimt-", "glagent-", "gloas-", "glffct-",
+	}},
 	{60, alnum + "_-=", []string{"ATCTT3", "ATATT3"}}, // Bitbucket and Atlassian
 	{60, alnum + "_-", []string{"pypi-"}},
 	{20, alnum + "_-", []string{"dckr_pat_", "dckr_oat_", "rubygems_", "CCIPAT_", "bkua_"}},
@@ -39,17 +41,21 @@ var anywhereRules = []rule{
 	{31, dotted + "~", []string{"7Q~", "8Q~"}}, // Azure: three characters stand before it
 	{24, dotted, []string{"hvs.", "hvb.", "dop_v1_", "doo_v1_", "pscale_tkn_", "tskey-", "AGE-SECRET-KEY-1"}},
 	// chat and mail
-	{10, alnum + "-", []string{"xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxc-", "xoxd-", "xoxe-", "xoxe.", "xapp-"}},
+	{10, alnum + "-", []string{
+		"xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxc-", "xoxd-", "xoxe-", "xoxe.", "xapp-",
+	}},
 	{24, alnum + "/", []string{"hooks.slack.com/services/", "hooks.slack.com/workflows/"}},
 	{60, alnum + "_-/", []string{"discord.com/api/webhooks/", "discordapp.com/api/webhooks/"}},
 	{50, dotted, []string{"SG."}},
 	// payments and services
 	{20, alnum, []string{"sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_"}},
-	{24, alnum + "_-", []string{"shpat_", "shpss_", "glsa_", "lin_api_", "sntrys_", "sntryu_", "PMAK-", "NRAK-", "sq0atp-", "sq0csp-"}},
+	{24, alnum + "_-", []string{
+		"shpat_", "shpss_", "glsa_", "lin_api_", "sntrys_", "sntryu_", "PMAK-", "NRAK-", "sq0atp-", "sq0csp-",
+	}},
 }
 
-// wordStartRules are the tokens that also occur in base64 or in names, but seldom at the start of a
-// word.
+// wordStartRules lists the tokens that also occur in base64 or in names, but seldom at the start of
+// a word.
 var wordStartRules = []rule{
 	{35, alnum + "_-", []string{"AIza"}},
 	{32, alnum + "_-=", []string{"ATBB"}},

@@ -2,8 +2,9 @@ package redact
 
 import "math"
 
-// context is the number of bytes before a position that count: to find the start of a word behind
-// an escape such as \u003d, and to tell a wrapped line of base64 from a word at the end of a line.
+// context is the number of bytes before a position that a match may read: to find the start of a
+// word after an escape such as \u003d, and to tell a wrapped line of base64 from a word at the end
+// of a line.
 const context = 16
 
 // maxToken bounds a secret in a text, in bytes: more than the PEM text of any private key, and than
@@ -12,7 +13,8 @@ const maxToken = 16 << 10
 
 type span struct{ from, to int }
 
-// state is what scan knows about the bytes before its text. Offsets count from the text's start.
+// state is the knowledge of scan about the bytes before its text. Offsets count from the text's
+// start.
 type state struct {
 	covered int         // 1 + the bytes that belong to a secret already marked
 	ahead   []span      // secrets found before their first byte
@@ -43,7 +45,7 @@ func (st *state) takeAhead(i int) (end int) {
 	return end
 }
 
-// advance moves the state behind the n consumed bytes of b.
+// advance moves the state past the n consumed bytes of b.
 func (st *state) advance(n, end int, b []byte) {
 	st.covered = max(end-n+1, 0)
 	for i, s := range st.ahead {
@@ -60,23 +62,23 @@ func (st *state) advance(n, end int, b []byte) {
 	}
 }
 
-// text is the text of a scan and what is known of the bytes before.
+// text is the text of a scan, with the state of the bytes before.
 type text struct {
 	b      []byte
 	state  *state
-	final  bool // nothing follows b
+	final  bool // b is the end of the stream
 	reader reader
 }
 
-// window returns the bytes that a secret at i may take, with those before i, and whether nothing
-// that matters follows them.
+// window returns the bytes that a secret at i may take, with those before i. whole is true if bytes
+// after them do not matter.
 func (t *text) window(i int) (b []byte, whole bool) {
 	end := min(len(t.b), i+maxToken)
 	return t.b[:end], t.final || end == i+maxToken
 }
 
-// before returns the last k bytes before i, or all there are; k is at most context. The bytes are
-// borrowed.
+// before returns the last k bytes before i, or fewer at the start of the stream; k is at most
+// context. The bytes are those of t or buf.
 func (t *text) before(i, k int, buf *[context]byte) []byte {
 	if i >= k {
 		return t.b[i-k : i]

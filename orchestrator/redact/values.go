@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// minPart is the length, in bytes, from which a line of a value, or a string of a JSON
-	// document, is a secret by itself.
+	// minPart is the least length, in bytes, of a line of a value, or of a string of a JSON
+	// document, that is a secret by itself.
 	minPart = 8
 	// pieceSize and overlap, in bytes: a longer value is registered in pieces, so that no part of
-	// it shows and no pattern is long. They overlap so that base64 of one covers what it shares
-	// with the next.
+	// it shows and no pattern is long. They overlap so that base64 of one piece covers the bytes
+	// that it shares with the next.
 	pieceSize = 256
 	overlap   = 16
 	// maxDepth bounds values within values.
@@ -41,7 +41,9 @@ func appendParts(all []string, value string, depth int) []string {
 }
 
 // armor matches the first or last line of a PEM block, which is no secret.
-var armor = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-----(BEGIN|END) [A-Z0-9 ]+-----$`) })
+var armor = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^-----(BEGIN|END) [A-Z0-9 ]+-----$`)
+})
 
 // longLines returns each long line of a value of several, because programs print line by line.
 func longLines(value string) (all []string) {
@@ -96,8 +98,8 @@ func credentials(value string) (all []string) {
 	return all
 }
 
-// documentSecrets returns the strings of a JSON document that stand under keys
-// that look secret, such as private_key.
+// documentSecrets returns the strings of a JSON document under keys that look secret, such as
+// private_key.
 func documentSecrets(value string) []string {
 	if value == "" || value[0] != '{' && value[0] != '[' {
 		return nil
@@ -127,7 +129,7 @@ func secretStrings(all []string, v any, secret bool) []string {
 	return all
 }
 
-// secretKey is SecretName for the keys of documents, which are shorter and may be written
+// secretKey is IsSecretName for the keys of documents, which are shorter and may be written
 // privateKey or private-key.
 func secretKey(key string) bool {
 	var b strings.Builder

@@ -2,7 +2,7 @@ package redact
 
 import "strings"
 
-// walk compares a text with a literal, through all escapes that may stand in it.
+// walk is a comparison of a text with a literal, through all escapes in the text.
 type walk struct {
 	*literal
 	t     *text
@@ -12,15 +12,15 @@ type walk struct {
 	work  int  // steps left that may lead nowhere: a bound on time
 }
 
-// maxWork is enough for a piece of a value of nothing but escape characters, escaped four times.
+// maxWork suffices for a piece of a value of escape characters alone, escaped four times.
 const maxWork = 2000
 
-// maxIdle bounds consecutive line ends within base64 and base32. The n of an escaped one may begin
-// the literal: without a bound a run of line ends would be walked again from each n.
+// maxIdle bounds the consecutive line ends within base64 and base32. The n of an escaped one may
+// begin the literal: without a bound, a run of line ends would be walked again from each n.
 const maxIdle = 3
 
 // match returns the end of the literal's rest from j on, if it stands at p, else -1. idle counts
-// the last steps that took none of the literal.
+// the last steps that covered no byte of the literal.
 func (w *walk) match(p, j, idle int) int {
 	for j < len(w.text) {
 		if p >= len(w.b) {
@@ -59,7 +59,7 @@ func (w *walk) tryEach(s *steps, p, j, idle int) int {
 	return -1
 }
 
-// steps are the possible next steps.
+// steps is a list of the possible next steps.
 type steps struct {
 	n    int
 	list [2*maxReadings + 6]step
@@ -68,7 +68,7 @@ type steps struct {
 // step covers in bytes of the text and of bytes of the literal.
 type step struct{ in, of int32 }
 
-// after returns the arguments of match behind a step.
+// after returns the arguments of match after a step.
 func (s step) after(p, j, idle int) (int, int, int) {
 	if idle++; s.of > 0 {
 		idle = 0
@@ -83,7 +83,7 @@ func (s *steps) add(in, of int) {
 
 func (w *walk) addSteps(s *steps, p, j int) {
 	c, want := w.b[p], w.text[j]
-	if c == '\'' && want == '\'' { // first: what it begins with is also a quote by itself
+	if c == '\'' && want == '\'' { // first, since its beginning is also a quote by itself
 		w.addShellQuotes(s, p)
 	}
 	if w.kind == plain && (c == want || c == '\\') && strings.IndexByte(doubled, want) >= 0 {
@@ -151,8 +151,11 @@ func (w *walk) addBackslashes(s *steps, p, j int) {
 	}
 }
 
-// addShellQuotes adds the two ways to write ' within a shell's quotes: '\” and '"'"'. In a string,
-// backslashes stand before what is quoted.
+// addShellQuotes adds the two ways to write ' within a shell's quotes:
+//
+//	'\''  '"'"'
+//
+// In a string, backslashes stand before the quotes.
 func (w *walk) addShellQuotes(s *steps, p int) {
 	run := w.backslashes(p + 1)
 	if q := p + 1 + run; run > 0 && w.hasAt(q, "''") {
@@ -216,9 +219,9 @@ func (w *walk) hasAt(p int, want string) bool {
 // maxIndent bounds the indentation of a wrapped line.
 const maxIndent = 32
 
-// wrapLength returns the length of a line end at p, escaped or not, with the indentation behind it,
-// within encoded bytes; 0 for none. Enough encoded bytes must stand before it that it is no word:
-// else the last word of each line would wait for the next line.
+// wrapLength returns the length of a line end at p, escaped or not, with the indentation after it,
+// within encoded bytes; 0 without one. The 16 bytes before it must be of the encoding, more than a
+// word: otherwise the last word of each line would wait for the next line.
 func (w *walk) wrapLength(p int) int {
 	if c := w.b[p]; c != '\n' && c != '\r' && c != '\\' {
 		return 0
@@ -266,7 +269,7 @@ var (
 	hexText    = bitsOf(digits + "abcdefABCDEFx:-, \t")
 )
 
-// isDense reports whether only bytes of the encoding stand before p.
+// isDense reports whether the context before p is whole and only of bytes of the encoding.
 func (t *text) isDense(p int, k kind) bool {
 	var buf [context]byte
 	of := base64Text

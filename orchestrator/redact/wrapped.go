@@ -21,7 +21,10 @@ func wrappedShapes(tokens []*shape, slot *slotCount) (all []*shape) {
 		}
 	}
 	for shift := range 3 {
-		all = append(all, &shape{prefix: base64Forms("-----BEGIN")[shift], length: func(r *reader) int { return base64Key(r, shift, keys) }})
+		all = append(all, &shape{
+			prefix: base64Forms("-----BEGIN")[shift],
+			length: func(r *reader) int { return base64Key(r, shift, keys) },
+		})
 	}
 	return all
 }
@@ -45,7 +48,7 @@ func base64Shape(s *shape, shift, slot int) *shape {
 			return 0
 		}
 		n := shift + lengthOf(s, plain, shift)
-		if n == len(plain) { // it may go on
+		if n == len(plain) { // it may be longer
 			return r.run(end, base64Any, slot)
 		}
 		return min((n*8+5)/6-first, end)
@@ -73,7 +76,7 @@ func lengthOf(s *shape, b []byte, i int) int {
 	return s.match(&text{b: b, state: &state{}, final: true}, i).n
 }
 
-// decodeBase64 decodes the complete groups behind head.
+// decodeBase64 decodes head and b, without an incomplete byte at the end.
 func decodeBase64(head string, b []byte) []byte {
 	all := append([]byte(head), b...)
 	for i, c := range all {

@@ -6,14 +6,15 @@ import (
 	"io/fs"
 )
 
-// piece is the part of a write that is scanned at once, so that a huge one is not copied whole.
+// piece is the size of the part of a write that is scanned at once, in bytes, so that a huge write
+// is not copied whole.
 const piece = 64 << 10
 
-// Writer redacts a stream on its way to another writer. It holds back only what may begin a secret,
-// at most 16 KiB: in ordinary text nothing behind a line end, and else at most three bytes; more
-// behind the start of a token, a URL or a key, or behind a line that ends in sixteen or more
-// characters of base64 or hex, as wrapped lines do. What is held waits for the next write or for
-// Close. A writer keeps less than 512 KiB of memory. It is not safe for concurrent use.
+// Writer is a filter of a stream to another writer. It holds back only bytes that may begin a
+// secret, at most 16 KiB: in ordinary text 0 bytes after a line end, and elsewhere at most three;
+// more after the start of a token, a URL or a key, or after a line that ends in sixteen or more
+// characters of base64 or hex, as wrapped lines do. The bytes wait for the next write or for Close.
+// A writer keeps less than 512 KiB of memory. It is not safe for concurrent use.
 type Writer struct {
 	redactor *Redactor
 	to       io.Writer
@@ -25,7 +26,7 @@ type Writer struct {
 // Writer returns a redacting writer to w. Close it to write what it holds back.
 func (r *Redactor) Writer(w io.Writer) *Writer { return &Writer{redactor: r, to: w} }
 
-// Write takes all of p or returns the error of the writer behind, as every later call does: a gap
+// Write takes all of p or returns the error of the other writer, as every later call does: a gap
 // would join the texts on its two sides.
 func (w *Writer) Write(p []byte) (int, error) {
 	for n := 0; n < len(p); {
@@ -38,7 +39,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), w.failed
 }
 
-// Close writes what was held back. It does not close the writer behind.
+// Close writes the bytes held back. It does not close the other writer.
 func (w *Writer) Close() error {
 	err := w.forward(nil, true)
 	if w.failed == nil {

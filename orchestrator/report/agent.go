@@ -11,19 +11,20 @@ import (
 	"kanban-run/orchestrator/health"
 )
 
-// isTold says whether an event is told to programs: neither each part of what a model writes nor
-// what the agent's program prints for people.
+// isTold reports whether an event is passed to programs. The parts of a model's text, the output of
+// the agent's program for people, and messages, which are journaled, are not.
 func isTold(e agent.Event) bool {
 	switch e.Kind {
-	case agent.Writing, agent.Heartbeat, agent.Printed, agent.Unread, agent.Heard, agent.Answered, agent.Echo, agent.Dropped: // the journal tells of messages
+	case agent.Writing, agent.Heartbeat, agent.Printed, agent.Unread,
+		agent.Heard, agent.Answered, agent.Echo, agent.Dropped:
 		return false
 	default:
 		return true
 	}
 }
 
-// describeTool is a line about the tool that an agent uses, for a log: its start, and its end where
-// it failed. It has no text for all else.
+// describeTool returns a line for a log about the start of a tool, its failure, or a wait for the
+// provider. It has no text for other signs.
 func describeTool(s agent.Sign) (said event.Sentence) {
 	said = event.Sentence{Weight: event.Note, Step: s.Step}
 	switch {
@@ -38,9 +39,13 @@ func describeTool(s agent.Sign) (said event.Sentence) {
 	return said
 }
 
-// describeSign is a line about anything else that an agent did.
+// describeSign returns a line about any sign of an agent.
 func describeSign(s agent.Sign) event.Sentence {
-	return event.Sentence{Weight: event.Note, Step: s.Step, Text: s.AttemptRef.Player() + ": " + event.Brief(s.Event.String())}
+	return event.Sentence{
+		Weight: event.Note,
+		Step:   s.Step,
+		Text:   s.AttemptRef.Player() + ": " + event.Brief(s.Event.String()),
+	}
 }
 
 func colonSuffix(text string) string {
@@ -50,12 +55,12 @@ func colonSuffix(text string) string {
 	return ": " + event.Brief(agent.OneLine(text))
 }
 
-// DescribeLive says what an agent at work does.
+// DescribeLive describes the activity and the health of an agent at work, in one line.
 func DescribeLive(l health.Live, now time.Time) string {
 	return strings.Join(describeAgent(l, now), " · ")
 }
 
-// describeAgent says what an agent at work does, and how it is.
+// describeAgent describes an agent at work: its activity, and its last sign and health.
 func describeAgent(l health.Live, now time.Time) []string {
 	text := "working " + event.Elapsed(now.Sub(l.Started))
 	if doing := doingLive(l).at(now); doing != "" {

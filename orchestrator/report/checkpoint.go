@@ -14,7 +14,7 @@ func shorten(text string, most int) string {
 	return text
 }
 
-// Supervisor is where the resident supervisor of a board stands, for `kanban-run status`.
+// Supervisor is the state of the resident supervisor of a board, for `kanban-run status`.
 type Supervisor struct {
 	Role    string             `json:"role"`
 	Ready   bool               `json:"ready"`
@@ -30,11 +30,20 @@ func newSupervisor(v *flow.Supervisor) *Supervisor {
 	if v == nil || v.Off && len(v.Held) == 0 {
 		return nil
 	}
-	return &Supervisor{Role: v.Plan.Role, Ready: v.Ready, Memory: v.Memory, Held: append([]flow.Held{}, v.Held...), Due: append([]event.Checkpoint{}, v.Due...),
-		Errors: v.Errors, Blocked: v.Waits(), Used: flow.Tally{Used: v.Used}}
+	return &Supervisor{
+		Role:    v.Plan.Role,
+		Ready:   v.Ready,
+		Memory:  v.Memory,
+		Held:    append([]flow.Held{}, v.Held...),
+		Due:     append([]event.Checkpoint{}, v.Due...),
+		Errors:  v.Errors,
+		Blocked: v.Waits(),
+		Used:    flow.Tally{Used: v.Used},
+	}
 }
 
-// String is the supervisor in a line: its last verdicts, of which it remembers the trend.
+// String returns the supervisor in a line: its last verdicts with their trend, the due checkpoint
+// and the cost.
 func (v Supervisor) String() string {
 	const most = 5
 	text := v.Role

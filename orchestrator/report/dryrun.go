@@ -5,8 +5,8 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// DryRun writes which role would get which task, and the command that would run. It is safe for
-// concurrent use.
+// DryRun is an observer that writes the role for each task, and the command that would run. It is
+// safe for concurrent use.
 type DryRun struct {
 	out *console.Printer
 	*Plain

@@ -9,12 +9,13 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Grouped writes the log of a GitHub Actions job: for each step a group that can be folded, with
-// what its agents do, and a line after it with the result. The text in a group is wrapped in
-// stop-commands with a token that cannot be guessed. It is safe for concurrent use.
+// Grouped is an observer that writes the log of a GitHub Actions job: for each step a group that
+// can be folded, with the signs of its agents, and a line after it with the result. The text in a
+// group is wrapped in stop-commands with a token that cannot be guessed. It is safe for concurrent
+// use.
 //
-// Groups do not nest. With one board its lines come as they happen; with several, a step's group
-// comes when the step ends.
+// Groups do not nest. The lines of a single board are written as they happen; of several boards, a
+// step's group is written when the step ends.
 type Grouped struct {
 	mu     sync.Mutex
 	out    *console.Printer
@@ -28,21 +29,19 @@ type Grouped struct {
 type group struct {
 	title   string
 	open    bool     // its head is written, and lines are written at once
-	shown   int      // lines of its agents
-	last    []string // of those that are not shown, at most [keptLines]
+	shown   int      // number of lines of its agents, also of those not written
+	last    []string // the last lines beyond maxLines, at most [keptLines]
 	message string   // of the task agent
 	lines   []string // held back while it is not open
-	bytes   int
-	dropped int // lines, before those that are held back
+	bytes   int      // of lines
+	dropped int      // number of lines dropped before those held back
 }
 
-// Bounds of what agents show in a step, of what a group holds back, and of the warnings of a job:
-// its runner keeps ten of a step.
 const (
-	maxLines    = 2000 // lines
-	keptLines   = 50   // of those behind maxLines, which are shown at the end
-	maxHeld     = 32 << 10
-	maxWarnings = 9
+	maxLines    = 2000     // lines of agents in a step
+	keptLines   = 50       // the last lines beyond maxLines, written at the end
+	maxHeld     = 32 << 10 // bytes that a group holds back
+	maxWarnings = 9        // of a job; its runner keeps ten of a step
 )
 
 // NewGrouped writes to out, which the runner of the job reads.
@@ -78,13 +77,14 @@ func (g *Grouped) Entry(board string, e event.Entry) {
 			message = b.message
 		}
 		g.close(board)
-		g.print(board, fmt.Sprintf("step %d: %s %s%s%s", ev.Step, ev.Role, ev.Status, durationSuffix(ev.Millis), messageSuffix(message)))
+		g.print(board, fmt.Sprintf("step %d: %s %s%s%s",
+			ev.Step, ev.Role, ev.Status, durationSuffix(ev.Millis), messageSuffix(message)))
 	case event.StepAbandoned, event.RunFinished, event.RunInterrupted:
 		g.close(board)
 	}
 }
 
-// durationSuffix is how long a step took, "" for a step that began in an earlier run.
+// durationSuffix returns the duration of a step, "" for a step that began in an earlier run.
 func durationSuffix(millis int64) string {
 	if millis == 0 {
 		return ""
@@ -99,7 +99,7 @@ func messageSuffix(message string) string {
 	return ": " + event.Brief(message)
 }
 
-// Agent writes what an agent does as a line of the step's group.
+// Agent writes a sign of an agent as a line of the step's group.
 func (g *Grouped) Agent(board string, s agent.Sign) {
 	if s.Kind != agent.Printed && !isTold(s.Event) {
 		return
@@ -116,7 +116,7 @@ func (g *Grouped) Agent(board string, s agent.Sign) {
 	g.say(board, "  "+text)
 }
 
-// Notice writes a warning annotation, or a plain line where there is no room for one.
+// Notice writes a warning annotation, or a plain line within a group or after maxWarnings.
 func (g *Grouped) Notice(board, text string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -171,7 +171,7 @@ func (g *Grouped) say(board, text string) {
 	}
 }
 
-// keep holds a line back, and drops the oldest where there is no room.
+// keep holds a line back, and drops the oldest ones beyond maxHeld.
 func (b *group) keep(text string) {
 	b.lines, b.bytes = append(b.lines, text), b.bytes+len(text)
 	for b.bytes > maxHeld && len(b.lines) > 1 {

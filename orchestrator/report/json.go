@@ -9,14 +9,14 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// JSON writes one JSON object a line: every journaled event, as it is in the journal, what agents
-// do, and notices. It is safe for concurrent use.
+// JSON is an observer that writes one JSON object a line: every journaled event, as it is in the
+// journal, signs of agents, and notices. It is safe for concurrent use.
 type JSON struct {
 	out      *console.Printer
 	noAgents bool
 }
 
-// NewJSON writes to out; agents says whether it shows what agents do.
+// NewJSON returns an observer that writes to out, with agents also the signs of agents.
 func NewJSON(out *console.Printer, agents bool) *JSON { return &JSON{out, !agents} }
 
 // jsonEvent is the shape of every line.
@@ -33,11 +33,19 @@ type jsonEvent struct {
 
 // Entry writes a journaled event.
 func (j *JSON) Entry(board string, e event.Entry) {
-	j.write(jsonEvent{Board: board, Seq: e.Seq, Epoch: e.Epoch, Rev: e.Rev, Actor: e.Actor, Time: &e.Time, Type: e.Event.Kind(), Data: e.Event})
+	j.write(jsonEvent{
+		Board: board,
+		Seq:   e.Seq,
+		Epoch: e.Epoch,
+		Rev:   e.Rev,
+		Actor: e.Actor,
+		Time:  &e.Time,
+		Type:  e.Event.Kind(),
+		Data:  e.Event,
+	})
 }
 
-// Agent writes what an agent does, with type AGENT_EVENT: neither each part of what its model
-// writes nor what it prints for people.
+// Agent writes a sign of an agent that isTold accepts, with type AGENT_EVENT.
 func (j *JSON) Agent(board string, s agent.Sign) {
 	if !j.noAgents && isTold(s.Event) {
 		j.write(jsonEvent{Board: board, Type: "AGENT_EVENT", Data: s})
@@ -49,7 +57,7 @@ func (j *JSON) Notice(board, text string) {
 	j.write(jsonEvent{Board: board, Type: "NOTICE", Data: map[string]string{"text": text}})
 }
 
-// Summary writes the last line, with type SUMMARY: how each board ended, and the exit code.
+// Summary writes the last line, with type SUMMARY: the ending of each board, and the exit code.
 func (j *JSON) Summary(endings []Ending, code int) {
 	j.write(jsonEvent{Type: "SUMMARY", Data: struct {
 		Boards []Ending `json:"boards"`
@@ -57,7 +65,7 @@ func (j *JSON) Summary(endings []Ending, code int) {
 	}{endings, code}})
 }
 
-// Refused writes why nothing was started, with type REFUSED.
+// Refused writes the reason for not starting, with type REFUSED.
 func (j *JSON) Refused(text, hint string, code int) {
 	j.write(jsonEvent{Type: "REFUSED", Data: struct {
 		Text string `json:"text"`
@@ -70,18 +78,18 @@ func (j *JSON) write(e jsonEvent) {
 	_ = j.out.JSON(e, "") // a closed pipe must not stop a run: the journal has the event
 }
 
-// Ending is how one board's run ended.
+// Ending is the end of one board's run.
 type Ending struct {
 	Board   string        `json:"board"`
 	Outcome event.Outcome `json:"outcome"`
 	Text    string        `json:"text"`
-	Said    string        `json:"said,omitempty"` // by the agent of the last task, where a person is needed
+	Said    string        `json:"said,omitempty"` // by the agent of the last task, if a person is needed
 	Hint    string        `json:"hint,omitempty"`
 	Steps   int           `json:"steps"`
 	Used    flow.Tally    `json:"used"`
 	Until   string        `json:"until,omitempty"` // with outcome later: when to try again, in RFC 3339
 	Code    int           `json:"exit_code"`
 
-	Unpushed string `json:"unpushed,omitempty"` // the branch whose checkpoints wait in this clone: the remote was not reached
-	Unsaved  bool   `json:"unsaved,omitempty"`  // what came after the last checkpoint is in this clone only
+	Unpushed string `json:"unpushed,omitempty"` // a branch with checkpoints that the remote lacks
+	Unsaved  bool   `json:"unsaved,omitempty"`  // the work after the last checkpoint is only in this clone
 }

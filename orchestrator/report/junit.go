@@ -11,8 +11,8 @@ import (
 )
 
 // JUnit renders boards as the XML that CI systems read: a suite for each board, a case for each
-// step. A board that is not complete has exactly one failure, or one error where the program and
-// not the work has failed, so that what CI shows is what the exit code says. hide redacts a text.
+// step. A board that is not complete has exactly one failure, or one error if the program and not
+// the work has failed, so that CI agrees with the exit code. hide redacts a text.
 func JUnit(boards []digest.Digest, hide func(string) string) ([]byte, error) {
 	j := junit{func(text string) string { return inert.Lines(hide(text)) }}
 	var all suites
@@ -80,10 +80,22 @@ type junit struct{ clean func(string) string }
 
 func (j junit) suite(d *digest.Digest) suite {
 	name := j.clean(d.Board)
-	s := suite{Package: name, Name: name, Timestamp: d.Began.UTC().Format("2006-01-02T15:04:05"), Hostname: "localhost",
-		Time: seconds(d.Millis), Out: output{j.log(d)}}
-	for _, p := range []property{{"outcome", string(d.Outcome)}, {"text", d.Text}, {"runs", fmt.Sprint(d.Runs)}, {"cost", d.Used.Money()}, {"tokens", d.Used.Tokens()},
-		{"checkpoints", verdicts(d)}} {
+	s := suite{
+		Package:   name,
+		Name:      name,
+		Timestamp: d.Began.UTC().Format("2006-01-02T15:04:05"),
+		Hostname:  "localhost",
+		Time:      seconds(d.Millis),
+		Out:       output{j.log(d)},
+	}
+	for _, p := range []property{
+		{"outcome", string(d.Outcome)},
+		{"text", d.Text},
+		{"runs", fmt.Sprint(d.Runs)},
+		{"cost", d.Used.Money()},
+		{"tokens", d.Used.Tokens()},
+		{"checkpoints", verdicts(d)},
+	} {
 		if p.Name == "checkpoints" && p.Value == "" {
 			continue
 		}
@@ -92,8 +104,11 @@ func (j junit) suite(d *digest.Digest) suite {
 	culprit := d.Culprit()
 	for i := range d.Steps {
 		step := &d.Steps[i]
-		c := testCase{Name: j.clean(fmt.Sprintf("step %d: %s", step.Step, step.Task)), Class: j.clean(d.Board + "." + step.Role),
-			Time: seconds(step.Millis)}
+		c := testCase{
+			Name:  j.clean(fmt.Sprintf("step %d: %s", step.Step, step.Task)),
+			Class: j.clean(d.Board + "." + step.Role),
+			Time:  seconds(step.Millis),
+		}
 		if step == culprit {
 			j.fail(&c, d, failureText(step))
 		}
@@ -114,7 +129,7 @@ func (j junit) suite(d *digest.Digest) suite {
 	return s
 }
 
-// verdicts are those of the resident supervisor.
+// verdicts returns the verdicts of the resident supervisor.
 func verdicts(d *digest.Digest) string {
 	var all []string
 	for _, c := range d.Checkpoints {
@@ -130,8 +145,8 @@ func count(p *problem) int {
 	return 1
 }
 
-// fail says why the board is not complete. What the work did not achieve is a failure, what kept it
-// from being done an error.
+// fail marks a case with the reason why the board is not complete: a failure if the work did not
+// succeed, an error if it could not be done.
 func (j junit) fail(c *testCase, d *digest.Digest, text string) {
 	if d.Advice != "" {
 		text += "\nnext: " + d.Advice + "\n"
@@ -145,7 +160,8 @@ func (j junit) fail(c *testCase, d *digest.Digest, text string) {
 	}
 }
 
-// failureText is the last attempt of a step: why it was not accepted, and its last lines.
+// failureText describes the last attempt of a step: the reason for its rejection, and its last
+// lines.
 func failureText(s *digest.Step) string {
 	last := s.Last()
 	if last == nil {
@@ -153,7 +169,12 @@ func failureText(s *digest.Step) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", attemptLine(last))
-	for _, part := range []struct{ name, text string }{{"message", last.Message}, {"output", last.Received}, {"standard error", last.Stderr}, {"all of it", last.Output}} {
+	for _, part := range []struct{ name, text string }{
+		{"message", last.Message},
+		{"output", last.Received},
+		{"standard error", last.Stderr},
+		{"all of it", last.Output},
+	} {
 		if part.text != "" {
 			fmt.Fprintf(&b, "%s:\n%s\n", part.name, lastLines(part.text, 20))
 		}
@@ -166,7 +187,7 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// log is one line for each attempt and note.
+// log returns one line for each attempt, decision of walk and note.
 func (j junit) log(d *digest.Digest) string {
 	var b strings.Builder
 	for i := range d.Steps {

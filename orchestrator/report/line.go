@@ -4,7 +4,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// describe is what is printed of an event, a line each. What only explains gives no line.
+// describe returns the printed lines of an event. An event of weight Trace has no line.
 func describe(e event.Event) []event.Sentence {
 	s := e.Sentence()
 	if s.Weight == event.Trace {
@@ -13,7 +13,7 @@ func describe(e event.Event) []event.Sentence {
 	return s.Lines()
 }
 
-// coloredSign is the character before a line of this weight.
+// coloredSign returns the character before a line of this weight.
 func coloredSign(w event.Weight, color bool) string {
 	sign, code := " ", ""
 	switch w {

@@ -17,8 +17,8 @@ import (
 	"kanban-run/orchestrator/health"
 )
 
-// Live shows what the boards at work do at the bottom of a terminal, and calm permanent lines
-// above. It is safe for concurrent use; Close removes the live lines.
+// Live is an observer that shows the boards at work at the bottom of a terminal, and permanent
+// lines above. It is safe for concurrent use; Close removes the live lines.
 type Live struct {
 	mu     sync.Mutex
 	out    *console.Printer
@@ -28,7 +28,7 @@ type Live struct {
 	names  bool
 	boards []*liveBoard
 	order  []string // of the boards, as they were named
-	drawn  []int    // widths of the live lines on the screen now
+	drawn  []int    // widths of the live lines on the screen now, in columns
 	last   time.Time
 	done   chan struct{}
 	idle   sync.WaitGroup
@@ -38,8 +38,8 @@ type Live struct {
 type liveBoard struct {
 	now
 	trace *health.Trace // nil before the first agent
-	asked time.Time     // when the agent was asked whether it is well; zero: it was not, or has answered
-	waits doing         // for a person
+	asked time.Time     // of an unanswered health check of the agent; zero: there is no such check
+	waits doing         // for a person, a judge or another board
 }
 
 var colors = regexp.MustCompile("\x1b\\[[0-9]+m")
@@ -50,7 +50,15 @@ const redrawEvery = 100 * time.Millisecond
 // NewLive draws on the terminal out, which has size() columns and rows, and starts a clock that
 // redraws once a second. The boards keep the order in which they are named.
 func NewLive(out *console.Printer, size func() (width, height int), color bool, boards []string) *Live {
-	l := &Live{out: out, size: size, now: time.Now, color: color, names: len(boards) > 1, order: boards, done: make(chan struct{})}
+	l := &Live{
+		out:   out,
+		size:  size,
+		now:   time.Now,
+		color: color,
+		names: len(boards) > 1,
+		order: boards,
+		done:  make(chan struct{}),
+	}
 	l.idle.Go(l.tick)
 	return l
 }
@@ -80,7 +88,7 @@ func (l *Live) Close() {
 	l.draw(nil)
 }
 
-// Entry brings the board's live line up to date and prints the lines that stay.
+// Entry updates the board's live line and prints the permanent lines.
 func (l *Live) Entry(board string, e event.Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,7 +102,7 @@ func (l *Live) Entry(board string, e event.Entry) {
 	l.draw(stay)
 }
 
-// Agent shows what the agent does in the live line.
+// Agent shows the agent's activity in the live line.
 func (l *Live) Agent(board string, s agent.Sign) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,7 +118,8 @@ func (l *Live) Agent(board string, s agent.Sign) {
 func (l *Live) Notice(board, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.draw([]string{l.permanent(board, event.Sentence{Weight: event.Warning, Text: "warning: " + text})})
+	warning := event.Sentence{Weight: event.Warning, Text: "warning: " + text}
+	l.draw([]string{l.permanent(board, warning)})
 }
 
 func (l *Live) find(board string) *liveBoard {
@@ -124,7 +133,12 @@ func (l *Live) find(board string) *liveBoard {
 
 func (l *Live) update(board string, e event.Entry) {
 	if ev, ok := e.Event.(event.RunStarted); ok && l.find(board) == nil {
-		l.boards = append(l.boards, &liveBoard{now: now{board: board, since: l.now(), used: ev.Carried, limit: ev.Limits.MaxCost}})
+		l.boards = append(l.boards, &liveBoard{now: now{
+			board: board,
+			since: l.now(),
+			used:  ev.Carried,
+			limit: ev.Limits.MaxCost,
+		}})
 		slices.SortStableFunc(l.boards, func(a, b *liveBoard) int {
 			return cmp.Compare(slices.Index(l.order, a.board), slices.Index(l.order, b.board))
 		})
@@ -141,7 +155,7 @@ func (l *Live) update(board string, e event.Entry) {
 	}
 }
 
-// note brings a board up to date.
+// note updates a board by an event at a time.
 func (b *liveBoard) note(e event.Event, at time.Time) {
 	if millis, spent, ok := event.UseOf(e); ok {
 		b.used.Add(millis, spent)
@@ -179,12 +193,13 @@ func (b *liveBoard) note(e event.Event, at time.Time) {
 		b.task, b.waits = e.Task, doing{what: "waits for " + e.Owner, since: at}
 	case event.ScopeOverlaps:
 		if e.Waits {
-			b.task, b.waits = e.Task, doing{what: "waits for " + e.Owner, since: at, detail: strings.Join(e.Files, ", ")}
+			files := strings.Join(e.Files, ", ")
+			b.task, b.waits = e.Task, doing{what: "waits for " + e.Owner, since: at, detail: files}
 		}
 	}
 }
 
-// at is what a board shows at a time.
+// at returns the display of a board at a time.
 func (b *liveBoard) at(t time.Time) now {
 	n := b.now
 	switch {
@@ -208,15 +223,15 @@ func (l *Live) permanent(board string, s event.Sentence) string {
 		name = board + "  "
 	}
 	text := l.out.Sprintf("%s%s", name, s)
-	if s.Weight == event.Success { // the log has it whole
+	if s.Weight == event.Success { // the log has the whole line
 		width, _ := l.size()
 		text = cut(text, width-3)
 	}
 	return coloredSign(s.Weight, l.color) + " " + text
 }
 
-// draw replaces the live lines by the lines that stay and the present live lines, in one write.
-// Errors are ignored: a terminal that is gone must not stop a run.
+// draw replaces the live lines by the permanent lines stay and the present live lines, in one
+// write. Errors are ignored: a terminal that is gone must not stop a run.
 func (l *Live) draw(stay []string) {
 	var b strings.Builder
 	width, height := l.size()
@@ -237,8 +252,8 @@ func (l *Live) draw(stay []string) {
 	}
 }
 
-// rows is how many rows of the screen the live lines have by now: a terminal that became
-// narrower has wrapped them.
+// rows returns the number of screen rows of the drawn live lines: a terminal that became narrower
+// has wrapped them.
 func (l *Live) rows(width int) int {
 	rows := 0
 	for _, drawn := range l.drawn {
@@ -247,8 +262,8 @@ func (l *Live) rows(width int) int {
 	return rows
 }
 
-// liveLines are two lines of a board that runs alone, and one of each of several, as
-// many as there is room for.
+// liveLines returns two lines for a board that runs alone, or one for each of several, at most most
+// lines.
 func (l *Live) liveLines(width, most int) []string {
 	boards := make([]now, len(l.boards))
 	for i, b := range l.boards {
@@ -263,7 +278,7 @@ func (l *Live) liveLines(width, most int) []string {
 	} else {
 		lines = boards[0].pair(l.now(), width, l.color)
 	}
-	if most = max(1, most); len(lines) > most { // else what is above the screen would be drawn again and again
+	if most = max(1, most); len(lines) > most { // draw cannot replace lines above the screen
 		more := len(lines) - most + 1
 		lines = append(lines[:most-1], cut(fmt.Sprintf("  and %d more", more), width))
 	}

@@ -11,18 +11,18 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Log writes what happened to a board: the time, the step where a new one begins, a
-// sign, and what came of it.
+// Log is a writer of the history of a board: for each event its time, the step if that is a new
+// one, a sign, and a text.
 type Log struct {
 	Verbose bool // every record, with its number, its epoch and its kind, and the sessions of agents
-	Failed  bool // only what went wrong
-	Step    int  // only what is of this step; 0: all
-	Width   int  // of the terminal, at which lines are cut; 0: they stay whole
+	Failed  bool // only events of weight Warning or more, and failures and retries of agents
+	Step    int  // only events of this step; 0: all
+	Width   int  // of the terminal, in columns, at which lines are cut; 0: they stay whole
 	Color   bool
 
 	out  *console.Printer
 	date string // of the line before
-	step int    // the same
+	step int    // of the last line with a step
 }
 
 // NewLog writes to out.
@@ -45,7 +45,7 @@ func (l *Log) Entry(_ string, e event.Entry) {
 	}
 }
 
-// Agent writes what an agent did.
+// Agent writes a sign of an agent.
 func (l *Log) Agent(_ string, s agent.Sign) {
 	said := describeTool(s)
 	if said.Text == "" {
@@ -66,7 +66,8 @@ func (l *Log) Notice(_, text string) {
 	l.print("", time.Now(), l.step, event.Sentence{Weight: event.Warning, Text: text})
 }
 
-// describe renders an event. That an agent begins is left out: its end says it.
+// describe renders an event. Without Verbose it leaves out routine events, such as the start of an
+// agent, which its end implies.
 func (l *Log) describe(e event.Event) []event.Sentence {
 	lines := e.Sentence().Lines()
 	switch e := e.(type) {
@@ -99,10 +100,11 @@ func weightOfOutcome(o event.Outcome) event.Weight {
 	}
 }
 
-// Sign is the character before the last line of a run at a terminal.
+// Sign returns the character before the last line of a run at a terminal.
 func Sign(o event.Outcome, color bool) string { return coloredSign(weightOfOutcome(o), color) }
 
-// print writes a line, behind another day's date and behind the number of another step.
+// print writes a line, after the date if that has changed, and with the step's number if that has
+// changed.
 func (l *Log) print(head string, at time.Time, step int, s event.Sentence) {
 	at = at.Local()
 	if date := at.Format(time.DateOnly); date != l.date {
@@ -121,6 +123,6 @@ func (l *Log) print(head string, at time.Time, step int, s event.Sentence) {
 	if l.Width > 0 {
 		text = cut(text, max(8, l.Width-len(plain)-len("✓ ")+1))
 	}
-	// A closed pipe is told by the printer at the end.
+	// The printer reports a closed pipe at the end.
 	_ = l.out.PrintTrusted(plain + coloredSign(s.Weight, l.Color) + " " + text + "\n")
 }

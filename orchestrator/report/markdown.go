@@ -12,9 +12,9 @@ import (
 	"kanban-run/orchestrator/inert"
 )
 
-// Markdown renders boards for a person, in at most limit bytes: where it would be longer, the
-// oldest steps are left out first, then boards that are complete, then others, and it says how
-// many. hide redacts a text. 0 is no limit.
+// Markdown renders boards for a person, in at most limit bytes; 0 is no limit. If it would be
+// longer, it leaves out the oldest steps first, then boards that are complete, then others, and
+// tells how many. hide redacts a text.
 func Markdown(boards []digest.Digest, hide func(string) string, limit int) string {
 	return renderMarkdown(boards, hide, limit, true)
 }
@@ -69,7 +69,7 @@ func (m *markdown) document(boards []digest.Digest) {
 	}
 	m.line("## kanban-run: %d of %s complete\n", complete, event.Count(len(boards), "board"))
 	shown := boards
-	if m.boards < len(boards) { // what a person has to do is the last to go
+	if m.boards < len(boards) { // complete boards are left out first
 		shown = slices.Clone(boards)
 		slices.SortStableFunc(shown, func(a, b digest.Digest) int { return m.is(&a) - m.is(&b) })
 		shown = shown[:m.boards]
@@ -92,7 +92,7 @@ func (m *markdown) is(d *digest.Digest) int {
 	return 0
 }
 
-// overview is the table of boards, and what a person has to do.
+// overview writes the table of boards, and the text and advice for each that needs one.
 func (m *markdown) overview(boards []digest.Digest) {
 	m.line("|  | board | outcome | steps | attempts | time | cost |\n|---|---|---|--:|--:|--:|--:|")
 	for i := range boards {
@@ -101,8 +101,8 @@ func (m *markdown) overview(boards []digest.Digest) {
 		if d.Rejected > 0 {
 			tries += fmt.Sprintf(" (%d rejected)", d.Rejected)
 		}
-		m.line("| %s | %s | %s | %d | %s | %s | %s |", outcomeSign(d), d.Board, d.Outcome.Words(), d.Finished, tries,
-			event.Took(d.Millis), priced(d.Used))
+		m.line("| %s | %s | %s | %d | %s | %s | %s |",
+			outcomeSign(d), d.Board, d.Outcome.Words(), d.Finished, tries, event.Took(d.Millis), priced(d.Used))
 	}
 	for i := range boards {
 		if d := &boards[i]; !isPlainlyComplete(d) {
@@ -111,7 +111,7 @@ func (m *markdown) overview(boards []digest.Digest) {
 	}
 }
 
-// priced is a cell with a cost and, where they are known, tokens.
+// priced returns a cost and, if they are known, tokens.
 func priced(u flow.Tally) string {
 	if tokens := u.Tokens(); tokens != "" {
 		return u.Money() + " (" + tokens + ")"
@@ -126,7 +126,7 @@ func adviceSuffix(advice string) string {
 	return ". Next: " + advice
 }
 
-// isPlainlyComplete says whether there is nothing to say but that the board is complete.
+// isPlainlyComplete reports whether the board is complete without a remark.
 func isPlainlyComplete(d *digest.Digest) bool {
 	return d.Outcome == event.Complete && d.Text == flow.CompleteText
 }
@@ -145,7 +145,7 @@ func outcomeSign(d *digest.Digest) string {
 	}
 }
 
-// board is a board's timeline and its steps.
+// board writes a board's timeline, its steps, checkpoints and missing tools.
 func (m *markdown) board(d *digest.Digest) {
 	m.line("\n### %s\n", d.Board)
 	if len(d.Steps) == 0 {
@@ -157,33 +157,40 @@ func (m *markdown) board(d *digest.Digest) {
 	if left := d.Earlier + first; left > 0 {
 		m.line("%s before these: `kanban-run log` shows all.\n", event.Count(left, "step"))
 	}
-	m.line("| step | task | role | attempts | time | cost | result | last message |\n|--:|---|---|--:|--:|--:|---|---|")
+	m.line("| step | task | role | attempts | time | cost | result | last message |\n" +
+		"|--:|---|---|--:|--:|--:|---|---|")
 	for i := first; i < len(d.Steps); i++ {
 		s := &d.Steps[i]
-		m.line("| %d | %s | %s | %d | %s | %s | %s | %s |", s.Step, s.Task, s.Role, len(s.Attempts), event.Took(s.Millis), priced(s.Used), StepResult(s), event.Brief(LastWord(s)))
+		m.line("| %d | %s | %s | %d | %s | %s | %s | %s |",
+			s.Step, s.Task, s.Role, len(s.Attempts), event.Took(s.Millis), priced(s.Used),
+			StepResult(s), event.Brief(LastWord(s)))
 	}
 	m.checkpoints(d)
 	m.tools(d)
 }
 
-// tools is the table of what was not there: seed 002, "post-mortem health summary".
+// tools writes the table of missing tools: seed 002, "post-mortem health summary".
 func (m *markdown) tools(d *digest.Digest) {
 	if len(d.Tools) == 0 {
 		return
 	}
-	m.line("\nTools that were not there:\n\n| tool | agents | roles | tasks | last reason | then |\n|---|--:|---|---|---|---|")
+	m.line("\nTools that were not there:\n\n" +
+		"| tool | agents | roles | tasks | last reason | then |\n|---|--:|---|---|---|---|")
 	for _, t := range d.Tools {
 		const most = 3
-		m.line("| %s | %d | %s | %s | %s | %s |", t.Tool, t.Agents, strings.Join(t.Roles, ", "), event.List(t.Tasks, most), event.Brief(t.Reason), t.Then)
+		m.line("| %s | %d | %s | %s | %s | %s |",
+			t.Tool, t.Agents, strings.Join(t.Roles, ", "), event.List(t.Tasks, most), event.Brief(t.Reason), t.Then)
 	}
 }
 
-// checkpoints is the table of what the resident supervisor said.
+// checkpoints writes the table of the checkpoints of the resident supervisor.
 func (m *markdown) checkpoints(d *digest.Digest) {
 	if len(d.Checkpoints) == 0 {
 		return
 	}
-	m.line("\nSupervisor: %s\n\n| checkpoint | verdict | score | trend | first finding | report |\n|---|---|--:|---|---|---|", priced(d.Supervision))
+	m.line("\nSupervisor: %s\n\n"+
+		"| checkpoint | verdict | score | trend | first finding | report |\n|---|---|--:|---|---|---|",
+		priced(d.Supervision))
 	for _, c := range d.Checkpoints[max(0, len(d.Checkpoints)-max(m.steps, 5)):] {
 		score, found := fmt.Sprintf("%.2f", c.Score), c.Reason
 		if c.Verdict == event.NoVerdict {
@@ -192,11 +199,12 @@ func (m *markdown) checkpoints(d *digest.Digest) {
 		if len(c.Findings) > 0 {
 			found = c.Findings[0]
 		}
-		m.line("| %s | %s | %s | %s | %s | %s |", c.ID, c.Verdict, score, event.Brief(c.Trend), event.Brief(found), c.Report)
+		m.line("| %s | %s | %s | %s | %s | %s |",
+			c.ID, c.Verdict, score, event.Brief(c.Trend), event.Brief(found), c.Report)
 	}
 }
 
-// StepResult is what became of a step, in a few words.
+// StepResult describes the result of a step in a few words.
 func StepResult(s *digest.Step) string {
 	words := []string{string(s.State)}
 	if s.State == digest.Done {
@@ -217,8 +225,8 @@ func StepResult(s *digest.Step) string {
 	return strings.Join(words, ", ")
 }
 
-// LastWord is the last message about the work in a step: the task agent's, unless the Manager asks
-// for help or a reply was rejected.
+// LastWord returns the last message about the work in a step: the task agent's, unless the Manager
+// asks for help or a reply was rejected.
 func LastWord(s *digest.Step) string {
 	text := s.Message
 	if s.Manager == "" || s.Manager == "ok" {
@@ -239,10 +247,10 @@ func LastWord(s *digest.Step) string {
 	return strings.Join(append([]string{text}, s.Notes...), "; ")
 }
 
-// maxBars keeps a timeline readable, and within what Mermaid draws.
+// maxBars bounds the steps of a timeline, which stays readable and within the limits of Mermaid.
 const maxBars = 60
 
-// timeline is a Mermaid diagram of the last steps.
+// timeline writes a Mermaid diagram of the last steps.
 func (m *markdown) timeline(d *digest.Digest) {
 	first := max(0, len(d.Steps)-min(maxBars, m.steps))
 	if first == len(d.Steps) || !m.draws {
@@ -253,17 +261,19 @@ func (m *markdown) timeline(d *digest.Digest) {
 		s := &d.Steps[i]
 		kind := "done"
 		switch {
-		case s == d.Culprit() || slices.Contains([]string{"blocked", "error", "escalate", "block", event.NoVerdict}, s.Status):
+		case s == d.Culprit(),
+			slices.Contains([]string{"blocked", "error", "escalate", "block", event.NoVerdict}, s.Status):
 			kind = "crit"
 		case s.State == digest.Open:
 			kind = "active"
 		}
-		fmt.Fprintf(&m.b, "  %d %s %s :%s, %d, %d\n", s.Step, m.label(s.Role), m.label(s.Task), kind, s.Began.UnixMilli(), max(s.Ended.UnixMilli(), s.Began.UnixMilli()+1))
+		fmt.Fprintf(&m.b, "  %d %s %s :%s, %d, %d\n", s.Step, m.label(s.Role), m.label(s.Task), kind,
+			s.Began.UnixMilli(), max(s.Ended.UnixMilli(), s.Began.UnixMilli()+1))
 	}
 	m.line("```\n")
 }
 
-// label keeps of a text what has no meaning in a Mermaid diagram.
+// label replaces the characters of a text that may have a meaning in a Mermaid diagram.
 func (m *markdown) label(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" ._/-", r) {

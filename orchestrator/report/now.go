@@ -15,27 +15,26 @@ import (
 	"kanban-run/orchestrator/health"
 )
 
-// now is what a board at work shows in a moment, in the live lines of its
-// run and in status --watch.
+// now is the display of a board at one time, in the live lines of its run and in status --watch.
 type now struct {
 	board     string
-	index, of int // place of the task on the board; 0: it is not on it
+	index, of int // place of the task on the board, from 1; 0: it is not on it
 	task      string
 	player    event.AttemptRef
 	adapter   string // "": not known
 	since     time.Time
 	used      event.Used
-	limit     int64 // of the cost, in millionths of a US dollar; 0: none
+	limit     int64 // of the cost, in millionths of a US dollar; 0: no limit
 	doing     doing
-	last      time.Time // sign of the agent; zero: none yet
+	last      time.Time // sign of the agent; zero: no sign yet
 	health    string    // seed 000's word; "": no agent is watched
 	weight    event.Weight
 }
 
-// doing is what an agent does: for how long, and in words that may be cut.
+// doing is an activity of an agent, its beginning, and a detail that may be cut.
 type doing struct {
 	what   string
-	since  time.Time // zero: no age is told
+	since  time.Time // zero: the age is not shown
 	detail string
 }
 
@@ -50,11 +49,11 @@ func (d doing) at(t time.Time) string {
 	return text + d.detail
 }
 
-// silence is after what time a model that writes nothing is shown as one that is waited for.
+// silence is the time without output of a model after which the display shows the wait for it.
 const silence = 2 * time.Second
 
-// doingOf is what the trace of an agent shows at a time: its oldest open call, or for what it
-// waits, and what it said last.
+// doingOf returns the activity in the trace of an agent at a time: its oldest open call, or its
+// wait with the last text.
 func doingOf(t *health.Trace, at time.Time) doing {
 	said := ""
 	if last := t.Last; last.Kind == agent.Text || last.Kind == agent.Printed {
@@ -63,7 +62,8 @@ func doingOf(t *health.Trace, at time.Time) doing {
 	switch t.Waiting() {
 	case health.ForTools:
 		calls := t.Open()
-		return doing{calls[0].Tool, calls[0].Since, agent.OneLine(calls[0].Text) + moreCalls(len(calls)-1)}
+		about := agent.OneLine(calls[0].Text) + moreCalls(len(calls)-1)
+		return doing{calls[0].Tool, calls[0].Since, about}
 	case health.ForProvider:
 		return doing{"waits for the provider", t.Failed.Time, agent.OneLine(t.Failed.Text)}
 	case health.ForModel:
@@ -85,7 +85,7 @@ func moreCalls(n int) string {
 	}
 }
 
-// doingLive is the same of an agent of another process, which does not tell what was said.
+// doingLive is doingOf for an agent of another process, whose texts are not known.
 func doingLive(l health.Live) doing {
 	switch {
 	case len(l.Open) > 0:
@@ -99,7 +99,7 @@ func doingLive(l health.Live) doing {
 	}
 }
 
-// weightOf is the weight of an agent's health.
+// weightOf returns the weight of an agent's health.
 func weightOf(word string) event.Weight {
 	switch word {
 	case string(health.Warning):
@@ -111,10 +111,10 @@ func weightOf(word string) event.Weight {
 	}
 }
 
-// wide is the width from which on nothing is shortened but by its end.
+// wide is the least width, in columns, at which tasks and roles are not shortened.
 const wide = 100
 
-// pair are the two lines of a board that runs alone: where it stands, and what its agent does.
+// pair returns the two lines of a board that runs alone: its progress, and its agent's activity.
 func (n now) pair(t time.Time, width int, color bool) []string {
 	task := n.task
 	if width < wide {
@@ -140,7 +140,7 @@ func (n now) pair(t time.Time, width int, color bool) []string {
 	return lines
 }
 
-// tail is the right end of the second line.
+// tail returns the right end of the second line.
 func (n now) tail(t time.Time, width int) string {
 	if n.health == "" || width < 40 {
 		return ""
@@ -173,7 +173,7 @@ func (n now) time(t time.Time) string {
 	return event.Elapsed(t.Sub(n.since))
 }
 
-// cost is what the run came to, and its limit behind a word; "" where it is not known.
+// cost returns the cost of the run, then the word of and the limit; "" if it is not known.
 func (n now) cost(of string) string {
 	if n.used.Told == 0 {
 		return ""
@@ -199,8 +199,8 @@ func (n now) fullPlayer(width int) string {
 	return text
 }
 
-// nowRows are the lines of boards side by side, in columns. What there is no room for is left out,
-// from the right of the agent's description: its last sign, its health, its role.
+// nowRows returns the lines of several boards, in columns. Without room it leaves out columns of
+// the agent, in this order: its last sign, its health, its role.
 func nowRows(boards []now, t time.Time, width int, color bool) []string {
 	tasks, names := make([]string, len(boards)), make([]string, len(boards))
 	for i, n := range boards {
@@ -218,7 +218,10 @@ func nowRows(boards []now, t time.Time, width int, color bool) []string {
 		if n.health != "" && !n.last.IsZero() {
 			sign = "sign " + event.Elapsed(t.Sub(n.last))
 		}
-		cells[i] = []string{names[i], n.place("%d/%d"), cutMiddle(tasks[i], max(8, width/5)), n.player.Short(), n.time(t), "", sign, n.health, n.cost("/")}
+		cells[i] = []string{
+			names[i], n.place("%d/%d"), cutMiddle(tasks[i], max(8, width/5)), n.player.Short(), n.time(t),
+			"", sign, n.health, n.cost("/"),
+		}
 	}
 	const ofPlayer, ofTime, ofDoing, ofSign, ofHealth, ofCost = 3, 4, 5, 6, 7, 8
 	const leastDoing = 16
@@ -242,7 +245,7 @@ func nowRows(boards []now, t time.Time, width int, color bool) []string {
 	return lines
 }
 
-// roomOf is what columns leave of a line for one more.
+// roomOf returns the width that the columns leave for one more.
 func roomOf(cells [][]string, width int) int {
 	for _, w := range columnWidths(cells) {
 		if w > 0 {
@@ -265,8 +268,7 @@ func columnWidths(cells [][]string) []int {
 	return widths
 }
 
-// columns sets cells one below the other; those of right end at the right.
-// Empty columns are left out.
+// columns aligns cells in columns, those of right at their right end. It leaves out empty columns.
 func columns(cells [][]string, right map[int]bool, width int) []string {
 	widths := columnWidths(cells)
 	lines := make([]string, len(cells))
@@ -309,7 +311,7 @@ func join(sep string, parts ...string) string {
 	return strings.Join(there, sep)
 }
 
-// shortTask is the name of a file without its folder and ending.
+// shortTask returns the name of a file without its folder and ending.
 func shortTask(task string) string {
 	name := filepath.Base(task)
 	if task == "" {
@@ -318,7 +320,8 @@ func shortTask(task string) string {
 	return strings.TrimSuffix(name, filepath.Ext(name))
 }
 
-// ShortNames are the names of files without folder and ending, where these tell them apart.
+// ShortNames returns the names of files without folder and ending, except those that would then be
+// equal.
 func ShortNames(files []string) []string {
 	times := map[string]int{}
 	for _, f := range files {
@@ -333,7 +336,7 @@ func ShortNames(files []string) []string {
 	return names
 }
 
-// clean has texts of agents and boards shown as they may be.
+// clean makes the texts of agents and boards fit for the printer.
 func (n now) clean(out *console.Printer) now {
 	for _, s := range []*string{&n.board, &n.task, &n.player.Role, &n.adapter, &n.doing.what, &n.doing.detail} {
 		*s = out.Sprintf("%s", *s)

@@ -6,11 +6,12 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Plain writes one stable line for each event, for logs and pipes. It is safe for concurrent use.
+// Plain is an observer that writes one stable line for each event, for logs and pipes. It is safe
+// for concurrent use.
 type Plain struct {
 	out      *console.Printer
 	names    bool
-	NoAgents bool // do not show what tools agents use
+	NoAgents bool // leaves out the tools of agents
 }
 
 // NewPlain writes to out; names puts the board's name before each line.
@@ -23,7 +24,7 @@ func (p *Plain) Entry(board string, e event.Entry) {
 	}
 }
 
-// Agent writes what tools an agent uses. All else that it does would be most of the log.
+// Agent writes the tools that an agent uses. Its other signs would be most of the log.
 func (p *Plain) Agent(board string, s agent.Sign) {
 	if said := describeTool(s); said.Text != "" && !p.NoAgents {
 		p.print(board, s.Time.Local().Format("15:04:05"), said.String())
@@ -41,7 +42,7 @@ func (p *Plain) print(board, head, text string) {
 	_ = p.out.Printf("%s %s\n", head, text)
 }
 
-// Quiet shows warnings only.
+// Quiet is an observer that writes only warnings.
 type Quiet struct{ *Plain }
 
 // Entry shows nothing.

@@ -8,15 +8,15 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Watcher is the observer behind a Recorder.
+// Watcher is the observer to which a Recorder passes everything on.
 type Watcher interface {
 	Entry(board string, e event.Entry)
 	Agent(board string, s agent.Sign)
 	Notice(board, text string)
 }
 
-// Recorder folds the events of each board into a digest, and passes everything on to the Watcher.
-// It is safe for concurrent use.
+// Recorder is an observer that folds the events of each board into a digest, and passes everything
+// on to the Watcher. It is safe for concurrent use.
 type Recorder struct {
 	Watcher
 	keep   int
@@ -24,7 +24,7 @@ type Recorder struct {
 	boards map[string]*digest.Digest
 }
 
-// NewRecorder keeps the last steps of each board.
+// NewRecorder returns a recorder that keeps the last keep steps of each board.
 func NewRecorder(w Watcher, keep int) *Recorder {
 	return &Recorder{Watcher: w, keep: keep, boards: map[string]*digest.Digest{}}
 }
@@ -42,7 +42,7 @@ func (r *Recorder) Entry(board string, e event.Entry) {
 	r.Watcher.Entry(board, e)
 }
 
-// Digest is what was recorded, with where the board stands.
+// Digest returns the recorded digest of a board, completed by its ending.
 func (r *Recorder) Digest(e Ending) digest.Digest {
 	r.mu.Lock()
 	defer r.mu.Unlock()

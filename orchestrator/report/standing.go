@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// Conclude completes a digest by the whole history of its board: the outcome, and what a person
-// does next. owned says that a run is at work.
+// Conclude completes a digest by the whole history of its board: the outcome, and the advice for a
+// person. owned is true if a run is at work. log is the path of the supervisor log.
 func Conclude(d *digest.Digest, h flow.History, owned bool, log string) {
 	s := h.State
 	d.CountOpen()
@@ -30,37 +30,50 @@ func Conclude(d *digest.Digest, h flow.History, owned bool, log string) {
 	}
 }
 
-// Advice is what a person does next about a board that is not complete; log is its supervisor
-// log, w what the board's state lets a person do.
+// Advice returns the next action of a person for a board that is not complete; log is the path of
+// its supervisor log, w the choices in the board's state.
 func Advice(o event.Outcome, board, log string, w flow.Choices) string {
 	board = failure.Quote(board)
 	switch o {
 	case event.NeedsPerson:
 		if w.NewWay {
-			return fmt.Sprintf("if that is your doing, kanban-run ack %s accept; else set it back; then the same command goes on", board)
+			return fmt.Sprintf("if that is your doing, kanban-run ack %s accept; "+
+				"else set it back; then the same command goes on", board)
 		}
 		if w.Asks {
-			return fmt.Sprintf("kanban-run ack -n %[1]s shows what changed; kanban-run ack %[1]s accept lets the board stand as it is, kanban-run ack %[1]s retry puts it back as the turn began", board)
+			return fmt.Sprintf("kanban-run ack -n %[1]s shows what changed; "+
+				"kanban-run ack %[1]s accept lets the board stand as it is, "+
+				"kanban-run ack %[1]s retry puts it back as the turn began", board)
 		}
 		if w.Blocked {
-			return fmt.Sprintf("kanban-run log %[1]s shows what was found; mend it, and kanban-run ack %[1]s retry has it looked at anew; kanban-run ack %[1]s goes on in spite of it", board)
+			return fmt.Sprintf("kanban-run log %[1]s shows what was found; "+
+				"mend it, and kanban-run ack %[1]s retry has it looked at anew; "+
+				"kanban-run ack %[1]s goes on in spite of it", board)
 		}
 		if w.Quarantined != "" {
-			return fmt.Sprintf("kanban-run log %[1]s shows what happened; mend %[2]s or the board (current names the task to do), then the same command goes on; kanban-run ack %[1]s ends the quarantine",
+			return fmt.Sprintf("kanban-run log %[1]s shows what happened; "+
+				"mend %[2]s or the board (current names the task to do), then the same command goes on; "+
+				"kanban-run ack %[1]s ends the quarantine",
 				board, failure.Quote(w.Quarantined))
 		}
 		if w.GoesOn {
-			return "kanban-run log " + board + " shows what happened; mend the task, the board or the role if need be, then the same command goes on"
+			return "kanban-run log " + board + " shows what happened; " +
+				"mend the task, the board or the role if need be, then the same command goes on"
 		}
 		if w.Undone != "" {
-			return fmt.Sprintf("kanban-run log %s shows what happened; set current: %s to do it again (kanban-run ack %s retry does), or kanban-run ack %s accept ends the board as it stands",
+			return fmt.Sprintf("kanban-run log %s shows what happened; "+
+				"set current: %s to do it again (kanban-run ack %s retry does), "+
+				"or kanban-run ack %s accept ends the board as it stands",
 				board, w.Undone, board, board)
 		}
-		return "kanban-run log " + board + " shows what happened; kanban-run ack " + board + " shows what you can decide, or set current to the task to do again"
+		return "kanban-run log " + board + " shows what happened; " +
+			"kanban-run ack " + board + " shows what you can decide, or set current to the task to do again"
 	case event.Frozen:
-		return "kanban-run ack -n " + board + " shows what changed and what your decision would change; look at it, mend the board if need be, then kanban-run ack " + board
+		return "kanban-run ack -n " + board + " shows what changed and what your decision would change; " +
+			"look at it, mend the board if need be, then kanban-run ack " + board
 	case event.Owned:
-		return "another run owns this board or works on its task; kanban-run status " + board + " shows where it stands; once that has ended, the same command goes on"
+		return "another run owns this board or works on its task; " +
+			"kanban-run status " + board + " shows where it stands; once that has ended, the same command goes on"
 	case event.Exhausted:
 		return log + " has the replies; the same command asks again, with fresh retries"
 	case event.Later:

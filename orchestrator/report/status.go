@@ -14,7 +14,7 @@ import (
 	"kanban-run/orchestrator/health"
 )
 
-// Status is where a board stands, for `kanban-run status`.
+// Status is the state of a board, for `kanban-run status`.
 type Status struct {
 	Board      string         `json:"board"`
 	Running    bool           `json:"running"` // a run owns the board now
@@ -24,17 +24,17 @@ type Status struct {
 	Steps      int            `json:"steps"`             // finished by all runs
 	LastStep   int            `json:"last_step"`         // steps ever started
 	Until      string         `json:"until,omitempty"`   // with outcome later: when to try again, in RFC 3339
-	Used       flow.Tally     `json:"used"`              // under the current limits, with the attempt at work, of which the cost is not known
+	Used       flow.Tally     `json:"used"`              // under the current limits; of the open attempt not the cost
 	Total      flow.Tally     `json:"total"`             // by all runs
 	Limits     event.Limits   `json:"limits"`            // of the last run
 	Session    string         `json:"session,omitempty"` // the last one of an agent's work
 	Open       *OpenStep      `json:"open_step,omitempty"`
-	Agent      *health.Live   `json:"agent,omitempty"`   // what the agent at work does, a second ago at most where it does something
-	Consent    string         `json:"consent,omitempty"` // to what a person's consent is asked, about the agent at work
+	Agent      *health.Live   `json:"agent,omitempty"`   // the agent at work, at most a second ago while it is active
+	Consent    string         `json:"consent,omitempty"` // asked of a person: a decision about the agent at work
 	Supervisor *Supervisor    `json:"supervisor,omitempty"`
 	Quarantine []Quarantine   `json:"quarantine,omitempty"` // tasks that no agent works on
-	Unanswered []string       `json:"unanswered,omitempty"` // members of the team that never answered the request to shut down
-	Next       string         `json:"next"`                 // what a run started now would do first
+	Unanswered []string       `json:"unanswered,omitempty"` // members that never answered the request to shut down
+	Next       string         `json:"next"`                 // the first action of a run that is started now
 	Journal    string         `json:"journal"`
 	Records    uint64         `json:"records"`
 	Epoch      uint64         `json:"epoch"` // of the last owner
@@ -54,12 +54,13 @@ type OpenStep struct {
 	Attempts int        `json:"attempts"`
 	Rejected int        `json:"rejected"` // over all runs
 	Reason   string     `json:"last_reason,omitempty"`
-	Since    time.Time  `json:"attempt_started_at,omitzero"` // zero: none is under way
+	Since    time.Time  `json:"attempt_started_at,omitzero"` // zero: no attempt is under way
 }
 
-// String is the step, its task and the attempts at it in words.
+// String returns the step, its task and the attempts at it in words.
 func (o OpenStep) String() string {
-	text := fmt.Sprintf("step %d: %s, %s", o.Step, o.Task, event.AttemptRef{Call: o.Call, Role: o.Role, Round: o.Round}.Short())
+	player := event.AttemptRef{Call: o.Call, Role: o.Role, Round: o.Round}.Short()
+	text := fmt.Sprintf("step %d: %s, %s", o.Step, o.Task, player)
 	if o.Attempts != 1 {
 		text += ", " + event.Count(o.Attempts, "attempt")
 	}
@@ -75,13 +76,28 @@ type Quarantine struct {
 	Text string `json:"text"` // why
 }
 
-// NewStatus renders a history. foreseen is what a run would do next; refused, if not nil, is why
-// it would refuse to.
+// NewStatus returns the status of a history. foreseen is the next action of a run; refused, if not
+// nil, is the reason why it would refuse to start.
 func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect, refused error) Status {
 	s := h.State
 	used, total := s.Known()
-	st := Status{Board: board, Running: running, Outcome: s.Outcome, Text: s.Text, Steps: s.Finished,
-		LastStep: s.LastStep, Until: s.Until, Limits: s.Limits, Used: flow.Tally{Used: used}, Total: flow.Tally{Used: total}, Session: s.Session, Next: describeNext(running, foreseen, refused), Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Locked: h.Custody.Locked}
+	st := Status{
+		Board:    board,
+		Running:  running,
+		Outcome:  s.Outcome,
+		Text:     s.Text,
+		Steps:    s.Finished,
+		LastStep: s.LastStep,
+		Until:    s.Until,
+		Limits:   s.Limits,
+		Used:     flow.Tally{Used: used},
+		Total:    flow.Tally{Used: total},
+		Session:  s.Session,
+		Next:     describeNext(running, foreseen, refused),
+		Epoch:    h.Custody.Epoch,
+		Owner:    h.Custody.Owner,
+		Locked:   h.Custody.Locked,
+	}
 	st.Supervisor = newSupervisor(s.Supervisor)
 	st.Unanswered = s.Teardown.Unanswered()
 	for _, q := range s.Quarantine {
@@ -101,13 +117,20 @@ func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect,
 		if step.Consent != nil && running {
 			st.Consent = string(step.Consent.Decision) + ": " + step.Consent.Text
 		}
-		st.Open = &OpenStep{Step: step.Number, Task: step.Task, Role: step.Role, Call: step.Call, Round: step.Round, Attempts: step.Started,
-			Reason: step.LastReason}
+		st.Open = &OpenStep{
+			Step:     step.Number,
+			Task:     step.Task,
+			Role:     step.Role,
+			Call:     step.Call,
+			Round:    step.Round,
+			Attempts: step.Started,
+			Reason:   step.LastReason,
+		}
 	}
 	return st
 }
 
-// describeNext says what the next run would do.
+// describeNext describes the first action of the next run.
 func describeNext(running bool, e flow.Effect, refused error) string {
 	if running {
 		return "a run is at work"
@@ -164,7 +187,7 @@ func describeFinish(e flow.Finish) string {
 	}
 }
 
-// cost is what the last run came to, and all runs where that is more.
+// cost returns the cost under the current limits, and that of all runs if it is more.
 func (s Status) cost() string {
 	if s.Used.Attempts == 0 && s.Total.Attempts > 0 {
 		return "of all runs " + priced(s.Total)
@@ -176,7 +199,7 @@ func (s Status) cost() string {
 	return text
 }
 
-// standing is how the board stands, in one line.
+// standing returns the state of the board in one line, and its weight.
 func (s Status) standing() (weight event.Weight, words string) {
 	switch {
 	case s.Running && s.Consent != "":
@@ -206,7 +229,7 @@ func (s Status) standing() (weight event.Weight, words string) {
 	}
 }
 
-// progress is how many tasks are done, and how many never will be by themselves.
+// progress returns the number of tasks that are done, not ok and quarantined.
 func (s Status) progress() string {
 	if len(s.Tasks) == 0 {
 		return event.Count(s.Steps, "step") + " done"
@@ -225,7 +248,7 @@ func (s Status) progress() string {
 	return text
 }
 
-// forYou are the decisions that wait for a person.
+// forYou lists the decisions that wait for a person.
 func (s Status) forYou() (all []string) {
 	board := failure.Quote(s.Board)
 	if s.Consent != "" {
@@ -238,13 +261,13 @@ func (s Status) forYou() (all []string) {
 		all = append(all, fmt.Sprintf("%s is in quarantine: %s", q.Task, q.Text))
 	}
 	if len(s.Unanswered) > 0 {
-		all = append(all, fmt.Sprintf("%s never answered the request to shut down (kanban-run ack %s forced-finalize)", strings.Join(s.Unanswered, ", "), board))
+		all = append(all, fmt.Sprintf("%s never answered the request to shut down (kanban-run ack %s forced-finalize)",
+			strings.Join(s.Unanswered, ", "), board))
 	}
 	return all
 }
 
-// said is what the agent of the last task that is not ok said, where a person is
-// needed; "": that is not why.
+// said returns the message of the last task that is not ok, if a person is needed; "" without one.
 func (s Status) said() string {
 	if s.Outcome != event.NeedsPerson || s.Running {
 		return ""
@@ -257,9 +280,9 @@ func (s Status) said() string {
 	return ""
 }
 
-// WriteText writes the status for a person: how the board stands, what works, what is
-// next, what it cost, what waits for a decision, and the tasks. With verbose also what
-// kanban-run notes for itself.
+// WriteText writes the status for a person: the state of the board, the open step and its agent,
+// the waiting decisions, the next action, the cost, and the tasks. With verbose it adds the
+// session, the owner, the journal and the rollback point.
 func (s Status) WriteText(out *console.Printer, verbose bool) error {
 	weight, words := s.standing()
 	errs := []error{out.Printf("%s %s\n\n", coloredSign(weight, false), words)}

@@ -12,7 +12,7 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// Alert is an event that the Lead of a board is told of.
+// Alert is an event in the report to the Lead of a board.
 type Alert struct {
 	Severity string
 	Event    string // one of event.AlertTypes
@@ -21,19 +21,20 @@ type Alert struct {
 	Elapsed  time.Duration
 }
 
-// String is the line of the report.
+// String returns the line of the report.
 func (a Alert) String() string {
-	return fmt.Sprintf("- %s %s task #%s owner=%s elapsed=%s", a.Severity, a.Event, a.Task, a.Owner, a.Elapsed.Round(time.Second))
+	return fmt.Sprintf("- %s %s task #%s owner=%s elapsed=%s",
+		a.Severity, a.Event, a.Task, a.Owner, a.Elapsed.Round(time.Second))
 }
 
-// SupervisorReport is what the Lead of boards is told of their last runs. Add takes the entries of
-// one board after the other.
+// SupervisorReport is the report to the Lead of boards about their last runs. Add takes the entries
+// of one board after the other.
 type SupervisorReport struct {
 	end    time.Time
 	boards []supervised
 }
 
-// supervised is what the report says of a board's last run.
+// supervised is the part of the report about a board's last run.
 type supervised struct {
 	board   string
 	start   time.Time
@@ -78,8 +79,8 @@ func (b *supervised) work(r event.AttemptRef) {
 // Wait notes a decision of the board that waits for its Lead.
 func (r *SupervisorReport) Wait(request string) { r.boards[len(r.boards)-1].request = request }
 
-// Request is the decision that waits for the Lead of a board; "": none does. A run that ends says
-// so in its journal, and then lets go of its board.
+// Request returns the decision that waits for the Lead of a board; "" without one. A run that ends
+// journals its end before it releases its board, so owned alone does not mean that it is at work.
 func Request(h flow.History, board string, owned bool) string {
 	s, ack := h.State, "kanban-run ack "+failure.Quote(board)
 	atWork := owned && s.Running
@@ -95,15 +96,17 @@ func Request(h flow.History, board string, owned bool) string {
 	case len(s.Quarantine) > 0 && atWork:
 		return ack + " release: " + s.Quarantine[0].Text
 	case len(s.Teardown.Unanswered()) > 0 && !s.Running:
-		return ack + " forced-finalize: " + strings.Join(s.Teardown.Missing, ", ") + " never answered the request to shut down"
-	case s.Outcome == event.Complete && len(s.NotOK) > 0 && !s.Last.Acknowledged, s.Outcome == event.NeedsPerson && !s.Last.Acknowledged: // a run that begins takes its outcome back
+		return ack + " forced-finalize: " + strings.Join(s.Teardown.Missing, ", ") +
+			" never answered the request to shut down"
+	case s.Outcome == event.Complete && len(s.NotOK) > 0 && !s.Last.Acknowledged,
+		s.Outcome == event.NeedsPerson && !s.Last.Acknowledged: // the start of a run clears the outcome
 		return "kanban-run inbox " + failure.Quote(board) + ": " + s.Text
 	default:
 		return ""
 	}
 }
 
-// note adds the alert and the action that an event is.
+// note adds the alert and the actions of an event.
 func (b *supervised) note(e event.Entry) {
 	is := e.Event.Sentence().Alert
 	b.actions = append(b.actions, is.Actions...)
@@ -114,10 +117,11 @@ func (b *supervised) note(e event.Entry) {
 	if !b.began.IsZero() {
 		elapsed = e.Time.Sub(b.began)
 	}
-	b.alerts = append(b.alerts, Alert{is.Severity, is.Type, e.Event.Subject(), cmp.Or(is.Owner, b.owner, b.board), elapsed})
+	owner := cmp.Or(is.Owner, b.owner, b.board)
+	b.alerts = append(b.alerts, Alert{is.Severity, is.Type, e.Event.Subject(), owner, elapsed})
 }
 
-// String is the report in the form of the seed, byte for byte.
+// String returns the report in the form of the seed, byte for byte.
 func (r *SupervisorReport) String() string {
 	var alerts, actions, requests []string
 	var start time.Time
@@ -138,18 +142,29 @@ func (r *SupervisorReport) String() string {
 			requests = append(requests, "- yes -> "+event.OneLine(b.request))
 		}
 	}
-	lines := []string{"SUPERVISOR_REPORT", fmt.Sprintf("Window: %s -> %s", instant(start), instant(r.end)), fmt.Sprintf("Healthy: %d", healthy), "", "Enums:",
-		enum("severity", event.AlertSeverities()), enum("event_type", event.AlertTypes()), enum("action_type", event.AlertActions()), "", "Alerts:"}
+	lines := []string{
+		"SUPERVISOR_REPORT",
+		fmt.Sprintf("Window: %s -> %s", instant(start), instant(r.end)),
+		fmt.Sprintf("Healthy: %d", healthy),
+		"",
+		"Enums:",
+		enum("severity", event.AlertSeverities()),
+		enum("event_type", event.AlertTypes()),
+		enum("action_type", event.AlertActions()),
+		"",
+		"Alerts:",
+	}
 	lines = append(append(lines, orNone(alerts, "- none")...), "Actions taken:")
 	lines = append(append(lines, orNone(actions, "- none")...), "Needs decision:")
 	lines = append(lines, orNone(requests, "- no")...)
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// healthy counts the roles of the last run of which there is no alert.
+// healthy counts the roles of the last run without an alert above the severity info.
 func (b supervised) healthy() (n int) {
 	for _, role := range b.roles {
-		if !slices.ContainsFunc(b.alerts, func(a Alert) bool { return a.Owner == role && a.Severity != event.AlertInfo }) {
+		isBad := func(a Alert) bool { return a.Owner == role && a.Severity != event.AlertInfo }
+		if !slices.ContainsFunc(b.alerts, isBad) {
 			n++
 		}
 	}

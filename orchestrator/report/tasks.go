@@ -10,15 +10,15 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Task is where a task of a board stands, for `kanban-run status`.
+// Task is the state of a task of a board, for `kanban-run status`.
 type Task struct {
 	Task     string `json:"task"`
 	State    string `json:"state"`            // one of the constants
 	Status   string `json:"status,omitempty"` // of its last reply
 	Role     string `json:"role,omitempty"`   // of its last step
-	Attempts int    `json:"attempts"`         // of all its steps, the Manager's not among them
-	Millis   int64  `json:"millis"`           // that these took
-	Said     string `json:"said,omitempty"`   // its last reply's message, where that was not ok
+	Attempts int    `json:"attempts"`         // of all its steps, without the Manager's
+	Millis   int64  `json:"millis"`           // of all attempts, in ms
+	Said     string `json:"said,omitempty"`   // its last reply's message, if that was not ok
 }
 
 // The states of a task.
@@ -31,7 +31,7 @@ const (
 	TaskQuarantined = "quarantined" // a loop is suspected
 )
 
-// Tasks folds what became of tasks from a journal.
+// Tasks is a fold of the states of tasks from the events of a journal.
 type Tasks struct {
 	known       map[string]*Task
 	quarantined map[string]bool
@@ -53,7 +53,7 @@ func (t *Tasks) Add(e event.Event) {
 	case event.StepStarted:
 		t.rejected = 0
 		k := t.of(e.Task)
-		if k.State = TaskCurrent; !t.quarantined[e.Task] { // else only the Manager is called
+		if k.State = TaskCurrent; !t.quarantined[e.Task] { // a step of a quarantined task calls only the Manager
 			k.Role = e.Role
 		}
 	case event.ReplyAccepted:
@@ -82,7 +82,7 @@ func (t *Tasks) Add(e event.Event) {
 	}
 }
 
-// Rejected is how many replies were rejected in the open step, or the last one, over all runs.
+// Rejected returns the number of replies rejected in the open step, or the last one, over all runs.
 func (t *Tasks) Rejected() int { return t.rejected }
 
 func (t *Tasks) of(task string) *Task {
@@ -95,8 +95,8 @@ func (t *Tasks) of(task string) *Task {
 	return t.known[task]
 }
 
-// List is where the tasks of a list stand. done says which of them the board marks as done, find
-// where a journaled task is on the list, or -1.
+// List returns the states of the tasks of a list. done reports whether the board marks a task as
+// done; find returns the place of a journaled task on the list, or -1.
 func (t *Tasks) List(paths []string, current string, done func(i int) bool, find func(task string) int) []Task {
 	all := make([]Task, len(paths))
 	for i, p := range paths {
@@ -121,7 +121,7 @@ func (t *Tasks) List(paths []string, current string, done func(i int) bool, find
 		case all[i].State == TaskQuarantined:
 		case i == at:
 			all[i].State = TaskCurrent
-		case all[i].State == TaskCurrent: // of a step that is not open any more
+		case all[i].State == TaskCurrent: // the board's current task has changed since the step
 			all[i].State = TaskWaiting
 		case all[i].State == TaskWaiting && done(i):
 			all[i].State = TaskDone
@@ -130,8 +130,8 @@ func (t *Tasks) List(paths []string, current string, done func(i int) bool, find
 	return all
 }
 
-// NeverWorkedOn says how many tasks are neither done nor begun: "2 tasks were
-// never worked on"; "": none is.
+// NeverWorkedOn returns the number of tasks that are neither done nor begun, in words: "2 tasks
+// were never worked on"; "" for 0.
 func NeverWorkedOn(tasks []Task) string {
 	n := 0
 	for _, t := range tasks {
@@ -149,10 +149,16 @@ func NeverWorkedOn(tasks []Task) string {
 	}
 }
 
-var taskMarks = map[string]string{TaskDone: "✓", TaskNotOK: "✗", TaskCurrent: "▸", TaskWaiting: " ", TaskQuarantined: "⟳"}
+var taskMarks = map[string]string{
+	TaskDone:        "✓",
+	TaskNotOK:       "✗",
+	TaskCurrent:     "▸",
+	TaskWaiting:     " ",
+	TaskQuarantined: "⟳",
+}
 
-// mostTasks is how many tasks of a board are all shown. Of a longer list those are that are not
-// ok, and the current one with its neighbours.
+// mostTasks is the greatest number of tasks of a list that is shown whole. Of a longer list only
+// the tasks are shown that are not ok or quarantined, and the current one with its neighbours.
 const (
 	mostTasks  = 40
 	neighbours = 10
@@ -167,7 +173,9 @@ func writeTasks(out *console.Printer, tasks []Task) error {
 	}
 	var errs []error
 	shown := func(i int) bool {
-		return len(tasks) <= mostTasks || tasks[i].State == TaskNotOK || tasks[i].State == TaskQuarantined || i >= at-neighbours && i <= at+neighbours
+		return len(tasks) <= mostTasks ||
+			tasks[i].State == TaskNotOK || tasks[i].State == TaskQuarantined ||
+			i >= at-neighbours && i <= at+neighbours
 	}
 	for i, t := range tasks {
 		if shown(i) {

@@ -13,7 +13,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Watched is a board as status --watch draws it.
+// Watched is a board for status --watch.
 type Watched struct {
 	Status Status
 	Recent Recent
@@ -42,7 +42,7 @@ type recentLine struct {
 	event.Sentence
 }
 
-// lines are those that a person should see.
+// lines returns the lines of the events that a person should see, of weight Success or more.
 func (r *Recent) lines(board string) (all []recentLine) {
 	for _, e := range r.last {
 		for _, l := range describe(e.Event) {
@@ -54,8 +54,8 @@ func (r *Recent) lines(board string) (all []recentLine) {
 	return all
 }
 
-// DrawWatched are the lines of a screen that shows boards: of one its tasks by where they stand,
-// of several a line each, those that need a person first; then what happened last.
+// DrawWatched returns the lines of a screen: the tasks of a single board by their state, or a line
+// for each of several boards, those that need a person first; then the last events.
 func DrawWatched(out *console.Printer, boards []Watched, at time.Time, width int, color bool) []string {
 	var lines []string
 	var recent []recentLine
@@ -77,7 +77,8 @@ func DrawWatched(out *console.Printer, boards []Watched, at time.Time, width int
 			name = r.board + "  "
 		}
 		text := cut(out.Sprintf("%s%s", name, r.Sentence), width-13)
-		lines = append(lines, fmt.Sprintf("  %s %s %s", r.at.Local().Format("15:04:05"), coloredSign(r.Weight, color), text))
+		lines = append(lines,
+			fmt.Sprintf("  %s %s %s", r.at.Local().Format("15:04:05"), coloredSign(r.Weight, color), text))
 	}
 	return lines
 }
@@ -93,7 +94,12 @@ func drawBoard(out *console.Printer, s *Status, at time.Time, width int, color b
 	}
 	lines = append(lines, "")
 	for _, group := range []struct{ state, name string }{
-		{TaskDone, "done"}, {TaskNotOK, "not ok"}, {TaskCurrent, "doing"}, {TaskWaiting, "to do"}, {TaskQuarantined, "quarantined"}} {
+		{TaskDone, "done"},
+		{TaskNotOK, "not ok"},
+		{TaskCurrent, "doing"},
+		{TaskWaiting, "to do"},
+		{TaskQuarantined, "quarantined"},
+	} {
 		lines = append(lines, drawTasks(out, group.name, tasksIn(s.Tasks, group.state), width)...)
 	}
 	return lines
@@ -108,7 +114,7 @@ func tasksIn(tasks []Task, state string) (names []string) {
 	return names
 }
 
-// drawTasks are the names of tasks side by side, in at most three lines.
+// drawTasks returns the names of tasks side by side, in at most three lines.
 func drawTasks(out *console.Printer, title string, names []string, width int) []string {
 	const most, indent = 3, 15
 	var lines []string
@@ -134,7 +140,9 @@ func drawTasks(out *console.Printer, title string, names []string, width int) []
 
 func drawBoards(out *console.Printer, boards []Watched, at time.Time, width int, color bool) []string {
 	sorted := slices.Clone(boards)
-	slices.SortStableFunc(sorted, func(a, b Watched) int { return cmp.Compare(a.Status.urgency(), b.Status.urgency()) })
+	slices.SortStableFunc(sorted, func(a, b Watched) int {
+		return cmp.Compare(a.Status.urgency(), b.Status.urgency())
+	})
 	rows := make([]now, len(sorted))
 	for i := range sorted {
 		rows[i] = sorted[i].Status.now().clean(out)
@@ -142,10 +150,11 @@ func drawBoards(out *console.Printer, boards []Watched, at time.Time, width int,
 	return nowRows(rows, at, width, color)
 }
 
-// urgency is 0 for a board that needs a person, 1 for one at work, 2 for the others.
+// urgency returns 0 for a board that needs a person, 1 for one at work, 2 for the others.
 func (s *Status) urgency() int {
+	needy := []event.Outcome{event.NeedsPerson, event.Exhausted, event.Frozen}
 	switch {
-	case len(s.forYou()) > 0 || !s.Running && slices.Contains([]event.Outcome{event.NeedsPerson, event.Exhausted, event.Frozen}, s.Outcome):
+	case len(s.forYou()) > 0 || !s.Running && slices.Contains(needy, s.Outcome):
 		return 0
 	case s.Running:
 		return 1
@@ -154,11 +163,17 @@ func (s *Status) urgency() int {
 	}
 }
 
-// now is the board at work, or how its last run ended.
+// now returns the display of the board at work, or of the end of its last run.
 func (s *Status) now() now {
 	n := now{board: s.Board, used: s.Used.Used, limit: s.Limits.MaxCost, weight: event.Routine}
 	if s.Open != nil {
-		n.task, n.player = s.Open.Task, event.AttemptRef{Call: s.Open.Call, Role: s.Open.Role, Round: s.Open.Round, Attempt: s.Open.Attempts}
+		n.task = s.Open.Task
+		n.player = event.AttemptRef{
+			Call:    s.Open.Call,
+			Role:    s.Open.Role,
+			Round:   s.Open.Round,
+			Attempt: s.Open.Attempts,
+		}
 		for i, t := range s.Tasks {
 			if t.State == TaskCurrent {
 				n.index, n.of = i+1, len(s.Tasks)
@@ -174,7 +189,8 @@ func (s *Status) now() now {
 		n.since = s.Open.Since
 	}
 	if s.Agent != nil {
-		n.since, n.last, n.health, n.doing = s.Agent.Started, s.Agent.LastActivity, s.Agent.Health, doingLive(*s.Agent)
+		n.since, n.last, n.health = s.Agent.Started, s.Agent.LastActivity, s.Agent.Health
+		n.doing = doingLive(*s.Agent)
 		n.weight = weightOf(n.health)
 	}
 	if s.Consent != "" {
@@ -183,7 +199,7 @@ func (s *Status) now() now {
 	return n
 }
 
-// ending is how the last run ended.
+// ending describes the end of the last run.
 func (s *Status) ending() string {
 	switch s.Outcome {
 	case event.Complete:

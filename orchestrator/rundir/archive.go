@@ -14,16 +14,16 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// Report is the path of the report of a teardown.
+// Report returns the path of the report of a teardown.
 func (d Dir) Report() string { return filepath.Join(d.Path, "teardown.md") }
 
-// ArchiveName is the path of the archive of a folder that is deleted at a time.
+// ArchiveName returns the path of the archive of a folder that is deleted at a time.
 func (d Dir) ArchiveName(at time.Time) string {
 	return d.Path + "-" + at.UTC().Format("20060102T150405Z") + ".tar.gz"
 }
 
-// Archive packs the files of the folder, and syncs the archive before it has its name. What is no
-// file is left out: a run makes none.
+// Archive packs the regular files of the folder; a run makes no others. It syncs the archive before
+// it gives it its name.
 func (d Dir) Archive(name string) error {
 	temp := name + ".new"
 	f, err := durable.OpenPlain(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -77,7 +77,7 @@ func (d Dir) packFile(to *tar.Writer, path string) error {
 	return err
 }
 
-// Remove removes the folder.
+// Remove removes the folder and syncs its parent.
 func (d Dir) Remove() error {
 	if err := os.RemoveAll(d.Path); err != nil {
 		return err

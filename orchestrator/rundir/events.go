@@ -13,10 +13,10 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// maxEvents bounds what is kept of a step, in bytes.
+// maxEvents bounds the events of a step, in bytes: the line that exceeds it is the last.
 const maxEvents = 4 << 20
 
-// Events is the file of what the agents of a step did, one line each. It is opened with the first
+// Events is a file of the actions of a step's agents, one per line. It is opened with the first
 // line, and safe for concurrent use.
 type Events struct {
 	path string
@@ -27,7 +27,7 @@ type Events struct {
 	err  error
 }
 
-// NewEvents is the file of a step. Lines are appended to what an earlier attempt left.
+// NewEvents returns the file of a step. Its lines follow those of an earlier attempt.
 func (d Dir) NewEvents(step int) *Events { return &Events{path: d.events(step)} }
 
 func (d Dir) events(step int) string {
@@ -65,7 +65,7 @@ func (e *Events) open() (err error) {
 	return err
 }
 
-// Close closes the file. Errors: of this or of any line.
+// Close closes the file. Errors: its own and the first of Append.
 func (e *Events) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -79,7 +79,8 @@ func (e *Events) Close() error {
 	return nil
 }
 
-// ReadEvents are the whole lines of what the agents of a step did; none when nothing is known.
+// ReadEvents returns the events of a step, without a last line that lacks its end. Without a file
+// there are no events and no error.
 func (d Dir) ReadEvents(step int) ([][]byte, error) {
 	data, err := plainfile.Read(d.events(step), 2*maxEvents)
 	if errors.Is(err, fs.ErrNotExist) {

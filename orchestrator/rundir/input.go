@@ -15,11 +15,11 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// inputs is the folder of stored texts, each under the SHA-256 of its bytes.
+// inputs returns the folder of stored texts, each under the SHA-256 of its bytes.
 func (d Dir) inputs() string { return filepath.Join(d.Path, "inputs") }
 
-// Store durably stores a text that is too long for the journal, and returns its SHA-256 in hex. A
-// text that is stored already is not written again.
+// Store durably stores a text that is too long for the journal, and returns its SHA-256 in hex. It
+// does not write a stored text again.
 func (d Dir) Store(text []byte) (sha string, err error) {
 	sum := sha256.Sum256(text)
 	sha = hex.EncodeToString(sum[:])
@@ -52,8 +52,8 @@ func (d Dir) Stored(sha string) ([]byte, error) {
 	return text, nil
 }
 
-// read checks the kinds of folder and file before it opens them: an agent could have
-// put a link or a FIFO there.
+// read checks the kinds of folder and file before it opens them: an agent could have put a link or
+// a FIFO there.
 func (d Dir) read(sha string) ([]byte, error) {
 	path := filepath.Join(d.inputs(), sha)
 	folder, err := os.Lstat(d.inputs())
@@ -70,18 +70,17 @@ func (d Dir) read(sha string) ([]byte, error) {
 	return nil, err
 }
 
-// ErrNotStored is matched by the error of [Dir.Stored] for a text that is not there as it was
-// stored.
+// ErrNotStored is matched by the error of [Dir.Stored] for a text that is missing or was changed.
 var ErrNotStored = errors.New("a stored input is missing")
 
-// maxStored bounds a stored text, in bytes: no board and no reply is as long.
+// maxStored bounds a stored text, in bytes; boards and replies are shorter.
 const maxStored = 256 << 20
 
-// isStored matches the names of stored texts.
+// isStored reports whether a file name is that of a stored text.
 var isStored = regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString
 
-// SweepStored removes all stored texts but one; "" keeps none. A text that cannot be
-// removed stays: it harms nothing.
+// SweepStored removes all stored texts except keep, or all of them for "". A text that cannot be
+// removed does no harm.
 func (d Dir) SweepStored(keep string) {
 	root, err := plainfile.OpenRoot(d.Path)
 	if err != nil {

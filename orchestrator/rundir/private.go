@@ -28,7 +28,7 @@ func createFile(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// OverwriteFile is WriteFile for a file that is written in every step. It writes into the present
+// OverwriteFile is WriteFile for a file that is written in every step. It writes into the existing
 // file if that is private: a new inode is the most expensive part of a short step.
 func OverwriteFile(path string, data []byte) error {
 	f, err := openPrivate(path)
@@ -45,7 +45,8 @@ func OverwriteFile(path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// openPrivate opens a file at its beginning. What is no file of the run's own is replaced.
+// openPrivate opens a file at its beginning. It replaces one that is not regular or that others
+// may read.
 func openPrivate(path string) (*os.File, error) {
 	f, err := durable.OpenPlain(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
@@ -58,7 +59,8 @@ func openPrivate(path string) (*os.File, error) {
 	return f, nil
 }
 
-// ReplaceFile is WriteFile for a file that a person may be reading: it is the old or the new one.
+// ReplaceFile is WriteFile for a file that a person may be reading: a reader sees the whole old
+// file or the whole new one.
 func ReplaceFile(path string, data []byte) error {
 	temp := path + ".new"
 	if err := WriteFile(temp, data); err != nil {
@@ -72,8 +74,8 @@ func ReplaceFile(path string, data []byte) error {
 	return os.Rename(temp, path)
 }
 
-// RemoveForeign removes what is not a regular file from the name of a run's file: reading it could
-// wait for ever, and writing to it could change another file.
+// RemoveForeign frees the name of a run's file of everything but a regular file: reading a FIFO
+// could wait for ever, and writing through a link could change another file.
 func RemoveForeign(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() {
@@ -85,12 +87,12 @@ func RemoveForeign(path string) error {
 	return clear(path)
 }
 
-// making is held while a folder is made: both streams of a program need the first one, and what one
-// has just made must not be removed as foreign by the other.
+// making is held while a folder is made: both streams of a program need the same folder, and one
+// must not remove as foreign the folder that the other has just made.
 var making sync.Mutex
 
-// makeFolder makes a folder of the run's, if there is none. What an agent put in its place is
-// removed, and a link never followed.
+// makeFolder makes a folder of the run if it does not exist. It removes a file or link that an
+// agent put in its place, and follows no link.
 func makeFolder(path string) error {
 	making.Lock()
 	defer making.Unlock()
@@ -108,7 +110,7 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// clear frees a name. A folder that is not empty is not of the run's making: it is renamed.
+// clear frees a name. It renames a folder that is not empty, since the run did not make it.
 func clear(path string) error {
 	err := os.Remove(path)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -120,7 +122,7 @@ func clear(path string) error {
 	return os.Rename(path, FreeName(path, "aside"))
 }
 
-// FreeName is an unused name beside path: PATH.WHY-1, PATH.WHY-2, …
+// FreeName returns an unused name beside path: PATH.WHY-1, PATH.WHY-2, …
 func FreeName(path, why string) string {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s.%s-%d", path, why, n)

@@ -1,4 +1,4 @@
-// Package rundir is the folder of a board's runs: the names of its files, and how each is written.
+// Package rundir names the files in the folder of a board's runs, and reads and writes them.
 package rundir
 
 import (
@@ -14,51 +14,56 @@ import (
 // Dir is the folder .kanban-run/runs/BOARDFILE/ beside a board.
 type Dir struct{ Path string }
 
-// Of is the folder of the board at a path whose links are resolved.
+// Of returns the folder of the board at a path whose links are resolved.
 func Of(boardPath string) Dir {
 	return Dir{filepath.Join(filepath.Dir(boardPath), ".kanban-run", "runs", filepath.Base(boardPath))}
 }
 
-// BoardFile is the name of the board's file, after which the folder is named.
+// BoardFile returns the name of the board's file, after which the folder is named.
 func (d Dir) BoardFile() string { return filepath.Base(d.Path) }
 
-// Journal is the path of the journal.
+// Journal returns the path of the journal.
 func (d Dir) Journal() string { return filepath.Join(d.Path, "journal.jsonl") }
 
-// Lock is the path of the file that the owner of the board has locked.
+// Lock returns the path of the file that the owner of the board has locked.
 func (d Dir) Lock() string { return filepath.Join(d.Path, "lock") }
 
-// State is the path of state.md.
+// State returns the path of state.md.
 func (d Dir) State() string { return filepath.Join(d.Path, "state.md") }
 
-// Health is the path of health.yaml.
+// Health returns the path of health.yaml.
 func (d Dir) Health() string { return filepath.Join(d.Path, "health.yaml") }
 
-// Log is the path of supervisor-log.md.
+// Log returns the path of supervisor-log.md.
 func (d Dir) Log() string { return filepath.Join(d.Path, "supervisor-log.md") }
 
-// Before is the path of the copy of the board that was made before the last turn.
+// Before returns the path of the copy of the board that was made before the last turn.
 func (d Dir) Before() string { return filepath.Join(d.Path, "board.before") }
 
-// After is the path of the copy of the board as an agent left it, whose changes were taken back.
+// After returns the path of the copy of the board as an agent left it, before its changes were
+// taken back.
 func (d Dir) After() string { return filepath.Join(d.Path, "board.after") }
 
-// Carried are the names in the folder that a run in another place needs to go on, or a
-// person to see what happened.
+// Carried returns the names in the folder that a run in another place needs to continue, or that a
+// person needs to see what happened.
 func (d Dir) Carried() []string {
-	return []string{"journal.jsonl", "journal.jsonl.head", "inputs", "board.before", "board.after", "state.md", "supervisor-log.md", "artifacts", "wisdom", "team-session.json", "teardown.md"}
+	return []string{
+		"journal.jsonl", "journal.jsonl.head", "inputs", "board.before", "board.after",
+		"state.md", "supervisor-log.md",
+		"artifacts", "wisdom", "team-session.json", "teardown.md",
+	}
 }
 
-// output is the folder of what the program at work prints.
+// output returns the folder of the streams of the program at work.
 func (d Dir) output() string { return filepath.Join(d.Path, "output") }
 
-// Steps is the folder of the streams that were kept.
+// Steps returns the folder of the streams of finished attempts.
 func (d Dir) Steps() string { return filepath.Join(d.Path, "steps") }
 
-// Scratch is the folder of files whose names are given to agents' programs.
+// Scratch returns the folder of files whose names are given to agents' programs.
 func (d Dir) Scratch() string { return filepath.Join(d.Path, "handed") }
 
-// Output is the folder with the streams that were kept of a step, or "" if there are none.
+// Output returns the folder of the kept streams of a step, or "" if it does not exist.
 func (d Dir) Output(step int) string {
 	path := filepath.Join(d.Steps(), stepName(step))
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
@@ -70,7 +75,7 @@ func (d Dir) Output(step int) string {
 func stepName(n int) string { return fmt.Sprintf("%04d", n) }
 
 // Ensure creates the folder, readable by its owner only, and keeps the folder of all runs out of
-// git: what agents said is for the owner alone.
+// git: only the owner may read what agents said.
 func (d Dir) Ensure() error {
 	for _, dir := range []string{filepath.Dir(d.Path), d.Path, d.Steps(), d.output(), d.inputs()} {
 		if info, err := os.Lstat(dir); err == nil && info.Mode().Type() == fs.ModeSymlink {
@@ -89,8 +94,8 @@ func (d Dir) Ensure() error {
 	return d.ignore()
 }
 
-// ignore writes .gitignore, unless it has content: its author may want the runs in git. It needs no
-// sync: after a power cut it is missing or empty, and the next run writes it.
+// ignore writes .gitignore, unless it has content: its author may want the runs in git. It does not
+// sync: if a power cut leaves the file missing or empty, the next run writes it.
 func (d Dir) ignore() error {
 	path := filepath.Join(filepath.Dir(d.Path), ".gitignore")
 	info, err := os.Lstat(path)
@@ -109,16 +114,16 @@ type linkError struct{ path string }
 
 func (e *linkError) Error() string { return e.path + " is a link, not a folder" }
 
-// Hint says how to keep the files of runs elsewhere.
+// Hint names a supported way to keep the files of runs elsewhere.
 func (e *linkError) Hint() string {
 	return "remove the link; to keep the files of runs elsewhere, make .kanban-run itself a link"
 }
 
-// Live is the file that says what the agent at work does.
+// Live returns the path of the file about the agent at work.
 func (d Dir) Live() string { return filepath.Join(d.Path, "live.json") }
 
-// Inbox is the folder where other processes leave messages for the run.
+// Inbox returns the folder where other processes leave messages for the run.
 func (d Dir) Inbox() string { return filepath.Join(d.Path, "inbox") }
 
-// MakeInbox makes that folder.
+// MakeInbox makes the folder of Inbox.
 func (d Dir) MakeInbox() error { return makeFolder(d.Inbox()) }

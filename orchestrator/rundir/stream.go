@@ -10,8 +10,8 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// Stream writes what a program prints to a file, which it opens with the first byte. It is safe for
-// concurrent use.
+// Stream is a writer of a program's output to a file, which it opens with the first byte. It is
+// safe for concurrent use.
 type Stream struct {
 	path string
 
@@ -26,9 +26,8 @@ const (
 	Stderr = "stderr"
 )
 
-// NewStream is a stream of the attempt that a call of this name makes now. Its file is empty: each
-// attempt writes to the files of the one before, because a new file costs more than the rest of a
-// short step.
+// NewStream returns a stream of the current attempt of the named call. The file must be empty:
+// attempts share their files, because a new file costs more than the rest of a short step.
 func (d Dir) NewStream(call, kind string) *Stream { return &Stream{path: d.stream(call, kind)} }
 
 func (d Dir) stream(call, kind string) string { return filepath.Join(d.output(), call+"."+kind) }
@@ -52,7 +51,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close ends the stream; its file stays. Errors: of this or of any write.
+// Close ends the stream; its file stays. Errors: its own and the first of Write.
 func (s *Stream) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,8 +65,8 @@ func (s *Stream) Close() error {
 	return nil
 }
 
-// KeepStreams moves what the last attempt of a call has printed to the folder of its step. A link
-// that an agent put in the place of a folder is not followed out of the run's folder.
+// KeepStreams moves the output of the last attempt of a call to the folder of its step. It follows
+// no link out of the run's folder, should an agent have put one in the place of a folder.
 func (d Dir) KeepStreams(step int, call string, attempt int) error {
 	root, err := plainfile.OpenRoot(d.Path)
 	if err != nil {
@@ -91,8 +90,8 @@ func (d Dir) KeepStreams(step int, call string, attempt int) error {
 	return nil
 }
 
-// EmptyStreams forgets what the last attempt of a call has printed. A file that cannot be emptied,
-// or that its agent removed itself, harms nothing.
+// EmptyStreams deletes the output of the last attempt of a call. A file that cannot be emptied, or
+// that its agent has removed, does no harm.
 func (d Dir) EmptyStreams(call string) {
 	if !isFolder(d.output()) {
 		return

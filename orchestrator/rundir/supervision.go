@@ -9,13 +9,13 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// Artifacts is the folder of the reports of the resident supervisor.
+// Artifacts returns the folder of the reports of the resident supervisor.
 func (d Dir) Artifacts() string { return filepath.Join(d.Path, "artifacts") }
 
-// Wisdom is the folder of what is to be known at later checkpoints.
+// Wisdom returns the folder of notes for later checkpoints.
 func (d Dir) Wisdom() string { return filepath.Join(d.Path, "wisdom") }
 
-// TeamSession is the file that tells the resident supervisor how its board is worked on.
+// TeamSession returns the path of the file that describes the run to the resident supervisor.
 func (d Dir) TeamSession() string { return filepath.Join(d.Path, "team-session.json") }
 
 // MakeSupervision makes the folders of the resident supervisor.
@@ -26,13 +26,14 @@ func (d Dir) MakeSupervision() error {
 	return makeFolder(d.Wisdom())
 }
 
-// maxFile bounds a file of a supervisor that is read, in bytes.
+// maxFile bounds a file of ReadFile, in bytes.
 const maxFile = 1 << 20
 
-// ReadFile reads a file of the folder that an agent could have put there.
+// ReadFile reads a regular file that an agent could have put into the folder.
 func ReadFile(path string) ([]byte, error) { return plainfile.Read(path, maxFile) }
 
-// MarkdownFiles are the names of the files *.md in a folder, sorted. A link in its place has none.
+// MarkdownFiles returns the names of the files *.md in a folder, sorted. It does not follow a link
+// in place of the folder.
 func MarkdownFiles(dir string) (names []string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil || !isFolder(dir) {
@@ -46,7 +47,7 @@ func MarkdownFiles(dir string) (names []string) {
 	return names
 }
 
-// Others are the folders of the runs of other boards in a folder of runs.
+// Others returns the folders of the runs of other boards in a folder of runs.
 func Others(folder string, own Dir) (all []Dir) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -60,7 +61,7 @@ func Others(folder string, own Dir) (all []Dir) {
 	return all
 }
 
-// IsOwned says whether a run is at work in the folder.
+// IsOwned reports whether a run is at work in the folder.
 func (d Dir) IsOwned() bool {
 	held, err := durable.IsHeld(d.Lock())
 	return err == nil && held

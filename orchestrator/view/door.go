@@ -8,28 +8,28 @@ import (
 	"time"
 )
 
-// door lets in so many clients at the same time. For one more it closes the connection that has been
-// without a request for the longest time, if that is long: a program that opens connections and sends
-// nothing keeps no browser out.
+// door lets in at most mostClients at the same time. For one more it closes the connection that has
+// been idle for the longest time, if that is at least idleTime: a program that opens connections
+// and sends nothing keeps no browser out.
 type door struct {
 	net.Listener
 
 	mu      sync.Mutex
-	room    sync.Cond // has a client left, or become idle?
-	clients []*client // those without a request by the time since then
+	room    sync.Cond // signalled when a client leaves or becomes idle
+	clients []*client // the idle ones in the order in which they became idle
 }
 
-// idleTime is how long a client may be without a request while others wait.
+// idleTime bounds the time that a client stays without a request while others wait.
 const idleTime = 500 * time.Millisecond
 
-// client is a connection that was let in.
+// client is an accepted connection.
 type client struct {
 	net.Conn
 	door *door
 
 	// door.mu guards these.
-	busy  bool      // a request of it is answered
-	since time.Time // when it came, or was answered last
+	busy  bool      // a request is being answered
+	since time.Time // of the connection, or of the end of the last answer
 }
 
 func newDoor(l net.Listener) *door {
@@ -54,7 +54,8 @@ func (d *door) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// makeRoom closes the client that has been idle for too long, or waits until one leaves or has been.
+// makeRoom closes the client that has been idle for the longest time if that is idleTime or more.
+// Otherwise it waits for a change or for that time to pass; the caller checks again.
 func (d *door) makeRoom() {
 	i := slices.IndexFunc(d.clients, func(c *client) bool { return !c.busy })
 	if i < 0 {
@@ -87,8 +88,8 @@ func (d *door) forget(c *client) {
 	d.clients = slices.DeleteFunc(d.clients, func(other *client) bool { return other == c })
 }
 
-// noteState notes whether a client has a request. A connection is active once the header of one was
-// read as a whole.
+// noteState records whether a client has a request. net/http calls a connection active once it has
+// read the whole header of a request.
 func noteState(conn net.Conn, state http.ConnState) {
 	c, ok := conn.(*client)
 	if !ok || state != http.StateActive && state != http.StateIdle {

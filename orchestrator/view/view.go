@@ -1,11 +1,11 @@
-// Package view serves a page that shows how boards stand, now and as they go on, to the browser of
-// the person that started it: `kanban-run view`. It answers on the loopback only, to requests that
-// know its token, that name it as their host and that come from its own page; it changes nothing.
-// All clients share one rendered page, and nothing is looked at while none is there.
+// Package view serves a live page of the state of boards to the browser of the person that started
+// it: `kanban-run view`. It answers on the loopback only, to requests that know its token, that
+// name it as their host and that come from its own page; it changes nothing. All clients share one
+// rendered page, and without a client the state is not polled.
 //
 //	GET /?token=T  the token becomes a cookie, and the browser goes on to /
 //	GET /          the page
-//	GET /events    server-sent events: "change" when the page is another
+//	GET /events    server-sent events: "change" when the page has changed
 package view
 
 import (
@@ -23,10 +23,10 @@ import (
 	"time"
 )
 
-// Source is what is shown.
+// Source supplies the page.
 type Source struct {
 	Render func() ([]byte, error) // the page; one goroutine at a time calls it
-	State  func() string          // is another text when the page may be another
+	State  func() string          // a text that changes when the page may have changed
 	Policy string                 // Content Security Policy of the page
 }
 
@@ -40,15 +40,15 @@ type Server struct {
 	mu      sync.Mutex
 	page    []byte
 	state   string        // of page
-	changed chan struct{} // closed when the state is another
+	changed chan struct{} // closed when the state changes
 	viewers int
-	awake   chan struct{} // has a value when the first viewer comes
+	awake   chan struct{} // has a value when the first viewer arrives
 }
 
 const (
-	pollTime    = 250 * time.Millisecond // between two looks at the state, while there is a viewer
+	pollTime    = 250 * time.Millisecond // between two readings of the state, while there is a viewer
 	beatTime    = 15 * time.Second       // between two signs of life to a viewer
-	patience    = 10 * time.Second       // with a client that takes nothing
+	patience    = 10 * time.Second       // with a client that reads or sends nothing
 	mostViewers = 64
 	mostClients = 256 // connections at the same time
 )
@@ -58,7 +58,14 @@ func New(source Source, address net.Addr) *Server {
 	token := make([]byte, 32)
 	_, _ = rand.Read(token) // it never fails
 	_, port, _ := net.SplitHostPort(address.String())
-	s := &Server{source: source, token: hex.EncodeToString(token), hosts: map[string]bool{}, cookie: "kanban-run-" + port, changed: make(chan struct{}), awake: make(chan struct{}, 1)}
+	s := &Server{
+		source:  source,
+		token:   hex.EncodeToString(token),
+		hosts:   map[string]bool{},
+		cookie:  "kanban-run-" + port,
+		changed: make(chan struct{}),
+		awake:   make(chan struct{}, 1),
+	}
 	for _, host := range []string{address.String(), "localhost:" + port, "127.0.0.1:" + port, "[::1]:" + port} {
 		s.hosts[host] = true
 	}
@@ -78,33 +85,41 @@ func Listen(address string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
-	if tcp, ok := l.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() { // localhost is what this machine makes of it
+	// The name localhost may resolve to another address.
+	if tcp, ok := l.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
 		return nil, errors.Join(&AddressError{address}, l.Close())
 	}
 	return newDoor(l), nil
 }
 
-// AddressError says that an address is none of the loopback.
+// AddressError is the error for an address outside the loopback.
 type AddressError struct{ Address string }
 
 func (e *AddressError) Error() string {
 	return fmt.Sprintf("%s is no address of this machine's loopback", e.Address)
 }
 
-// Hint says what is one.
+// Hint names an address that works.
 func (*AddressError) Hint() string {
 	return "use 127.0.0.1:PORT; to look from another machine, forward the port with ssh -L"
 }
 
-// URL is where the page is, with the token.
+// URL returns the address of the page, with the token.
 func (s *Server) URL(address net.Addr) string {
 	return "http://" + address.String() + "/?token=" + s.token
 }
 
 // Serve serves until stop ends.
 func (s *Server) Serve(stop context.Context, l net.Listener) error {
-	server := &http.Server{Handler: s, ReadHeaderTimeout: patience, ReadTimeout: patience, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
-		BaseContext: func(net.Listener) context.Context { return stop }, ConnState: noteState}
+	server := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: patience,
+		ReadTimeout:       patience,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		BaseContext:       func(net.Listener) context.Context { return stop },
+		ConnState:         noteState,
+	}
 	go s.watch(stop)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
@@ -132,7 +147,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience)) // a test's recorder has none
+	// The error is ignored: a test's recorder has no deadline.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience))
 	switch {
 	case !s.hosts[r.Host]:
 		http.Error(w, "this is another host", http.StatusMisdirectedRequest)
@@ -153,8 +169,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// isForeign says whether the page of another site has sent a request, other than
-// that a person follows a link.
+// isForeign reports whether the page of another site has sent a request, other than by a link that
+// a person follows.
 func isForeign(r *http.Request) bool {
 	if origin := r.Header.Get("Origin"); origin != "" {
 		u, err := url.Parse(origin)
@@ -168,18 +184,24 @@ func isForeign(r *http.Request) bool {
 	}
 }
 
-// onward leads to the page. A redirect would not do: where the address was opened from another
-// site's page or from a file, the browser sends no cookie of this site with it.
+// onward is an HTML page that loads the page. A redirect would not do: after a link on another
+// site's page or in a file, the browser sends no cookie of this site with it.
 const onward = `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/"><title>kanban-run</title></head><body><a href="/">on to the page</a></body></html>
 `
 
-// enter makes the token a cookie, so that it leaves the address.
+// enter turns the token of the address into a cookie, so that the address no longer shows it.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	if !isSame(r.URL.Query().Get("token"), s.token) {
 		http.Error(w, "this is another token; open the address that kanban-run view has printed", http.StatusForbidden)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: s.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{
+		Name:     s.cookie,
+		Value:    s.token,
+		Path:     "/",
+		HttpOnly: true,
+		SameSite: http.SameSiteStrictMode,
+	})
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = w.Write([]byte(onward)) // a client that is gone needs nothing
 }
@@ -189,7 +211,7 @@ func (s *Server) isKnown(r *http.Request) bool {
 	return err == nil && isSame(c.Value, s.token)
 }
 
-// isSame compares two texts in a time that tells nothing of them.
+// isSame compares two texts in a time that does not depend on them.
 func isSame(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
@@ -206,7 +228,7 @@ func (s *Server) servePage(w http.ResponseWriter) {
 	_, _ = w.Write(text) // a client that is gone needs nothing
 }
 
-// current renders the page, if it may be another than the last one.
+// current returns the page, which it renders again only if the state has changed.
 func (s *Server) current() ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,7 +243,7 @@ func (s *Server) current() ([]byte, error) {
 	return text, err
 }
 
-// serveEvents tells a viewer of each change until the viewer leaves.
+// serveEvents sends a viewer an event for each change until the viewer leaves.
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	if !s.join() {
 		http.Error(w, "too many viewers", http.StatusServiceUnavailable)
@@ -232,7 +254,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	beat := time.NewTicker(beatTime)
 	defer beat.Stop()
 	out := http.NewResponseController(w)
-	_ = out.SetReadDeadline(time.Time{}) // that of the request would end the answer
+	_ = out.SetReadDeadline(time.Time{}) // the request's deadline would end the answer
 	changed := s.next()
 	for say := "retry: 1000\nevent: change\ndata: begin\n\n"; ; {
 		_ = out.SetWriteDeadline(time.Now().Add(patience))
@@ -243,7 +265,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		case <-changed:
-			changed = s.next() // here alone: a change in the moment of a beat is told behind that
+			changed = s.next() // in this case only: a change during a beat is sent after the beat
 			say = "event: change\ndata: more\n\n"
 		case <-beat.C:
 			say = ":\n\n"
@@ -257,7 +279,7 @@ func (s *Server) next() <-chan struct{} {
 	return s.changed
 }
 
-// join adds a viewer, of whom there are only so many.
+// join adds a viewer; it returns false when there are mostViewers.
 func (s *Server) join() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -279,7 +301,7 @@ func (s *Server) leave() {
 	s.viewers--
 }
 
-// watch looks for changes as long as there are viewers.
+// watch polls the state while there are viewers.
 func (s *Server) watch(stop context.Context) {
 	last := ""
 	for {

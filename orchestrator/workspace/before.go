@@ -12,8 +12,8 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// KeepBefore copies the board's bytes before a turn. The copy needs no sync: it is for a board that
-// an agent breaks, not for a power cut.
+// KeepBefore copies the board's bytes before a turn. It does not sync the copy, which serves after
+// an agent has broken the board, not after a power cut.
 func (w *Workspace) KeepBefore(b *board.Board) error {
 	if w.kept != nil && w.kept.SHA == b.SHA {
 		return nil
@@ -25,8 +25,8 @@ func (w *Workspace) KeepBefore(b *board.Board) error {
 	return nil
 }
 
-// Before is the board with the given SHA-256 as it was before the last turn. In the run of that turn
-// it is there also if an agent has removed the copy.
+// Before returns the board with the given SHA-256 as it was before the last turn. The run of that
+// turn has it in memory, in case an agent has removed the copy.
 func (w *Workspace) Before(sha string) (*board.Board, error) {
 	if w.kept != nil && w.kept.SHA == sha {
 		return w.kept, nil
@@ -34,8 +34,8 @@ func (w *Workspace) Before(sha string) (*board.Board, error) {
 	return board.ReadCopy(w.Dir().Before(), w.Name, sha)
 }
 
-// RestoreEnd gives the board the end that it had before, see [board.Board.WithEndOf], and says what was
-// done: where the two are too different, all of it is put back.
+// RestoreEnd gives the board the end that it had before, see [board.Board.WithEndOf], or restores
+// the whole board if the two are too different. done describes the change in words.
 func (w *Workspace) RestoreEnd(now, before *board.Board) (sha, done string, err error) {
 	kept := w.keepAfter()
 	after, err := now.WithEndOf(before)
@@ -45,12 +45,12 @@ func (w *Workspace) RestoreEnd(now, before *board.Board) (sha, done string, err 
 	return after.SHA, "that is put back " + kept, w.Save(after)
 }
 
-// keepAfter copies the board as an agent left it, and says in brackets where. A copy that cannot be
-// made keeps nothing from being put back.
+// keepAfter copies the board as an agent left it, and returns the place of the copy in words. It
+// has no error: the board is restored even without a copy.
 func (w *Workspace) keepAfter() string {
 	source, err := board.ReadFile(w.Path)
 	if named, failed := board.ReadFile(w.Name); failed == nil && !w.dryRun && w.checkPath() != nil {
-		source, err = named, nil // another file is in the place of the link
+		source, err = named, nil // another file is in place of the link
 	}
 	if err == nil {
 		err = rundir.OverwriteFile(w.Dir().After(), source)
@@ -61,8 +61,8 @@ func (w *Workspace) keepAfter() string {
 	return "(as it was left: " + w.Dir().After() + ")"
 }
 
-// PutBackSpoiled puts all of a board back that an agent has removed, or left so that it cannot be read,
-// and says what was done.
+// PutBackSpoiled restores a board that an agent has removed or left unreadable. done describes the
+// change in words.
 func (w *Workspace) PutBackSpoiled(sha string) (done string, err error) {
 	kept := ""
 	if _, err := os.Lstat(w.Name); err == nil {
@@ -71,8 +71,8 @@ func (w *Workspace) PutBackSpoiled(sha string) (done string, err error) {
 	return fmt.Sprintf("its earlier bytes are put back from %s%s", w.Dir().Before(), kept), w.PutBack(sha)
 }
 
-// PutBack replaces a board that an agent left unreadable, or removed, by the one before the agent's
-// turn, which has the given SHA-256.
+// PutBack restores the board and its name as they were before the agent's turn. The board then had
+// the given SHA-256.
 func (w *Workspace) PutBack(sha string) error {
 	w.Forget()
 	before, err := w.Before(sha)
@@ -85,11 +85,11 @@ func (w *Workspace) PutBack(sha string) error {
 	return durable.WriteFile(w.Path, before.Source, 0o644)
 }
 
-// restoreName takes away what is in the place of the board and of its name, and is no file, or not the
-// link that the user made: that is made anew. A link that an agent put there is not followed.
+// restoreName removes everything but a regular file from the place of the board and of its name. If
+// the user named the board by a link, it makes that link again. It follows no link of an agent's.
 func (w *Workspace) restoreName() error {
 	if err := rundir.RemoveForeign(w.Path); err != nil || w.dryRun {
-		return err // of a dry run nothing else is anyone's
+		return err // a dry run has no other file of its own
 	}
 	if w.link == "" {
 		return rundir.RemoveForeign(w.Name)
@@ -103,7 +103,7 @@ func (w *Workspace) restoreName() error {
 	return os.Symlink(w.link, w.Name)
 }
 
-// isOwnLink says whether the user named the board by a link that still leads to it.
+// isOwnLink reports whether the user named the board by a link that still leads to it.
 func (w *Workspace) isOwnLink(path string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil {

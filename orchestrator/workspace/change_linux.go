@@ -5,7 +5,8 @@ import (
 	"syscall"
 )
 
-// changeTime is when the inode of a file was last changed, which no program can set back.
+// changeTime returns the time of the last change of a file's inode, in ns since 1970, which no
+// program can set back.
 func changeTime(info os.FileInfo) int64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return s.Ctim.Nano()

@@ -15,19 +15,25 @@ import (
 	"kanban-run/orchestrator/worktree"
 )
 
-// ProjectHash identifies the state of the project's files but for those in which a run itself is
-// written down: the board, the files of runs and the work logs of tasks. "": it is not known, see
-// [worktree.Tree.Hash]. mark is that of the processes that are started for it.
+// ProjectHash returns a hash of the project's files without the records of runs: the board, the
+// files of runs and the work logs of tasks. It returns "" if it cannot tell, see
+// [worktree.Tree.Hash]. mark is for the processes that it starts.
 func (w *Workspace) ProjectHash(stop context.Context, mark proc.Mark) string {
 	ignored := slices.Clone(w.Ignored)
-	for _, other := range rundir.Others(filepath.Dir(w.Dir().Path), w.Dir()) { // boards beside this one, which may be at work
+	// Runs of the boards beside this one may be at work.
+	for _, other := range rundir.Others(filepath.Dir(w.Dir().Path), w.Dir()) {
 		ignored = append(ignored, filepath.Join(filepath.Dir(w.Path), other.BoardFile()))
 	}
 	kanban, outputs := w.KanbanFile(), ownOutputs()
-	return worktree.Tree{Dir: w.Place.Dir(), Mark: mark, Calls: filepath.Join(w.Dir().Path, "git"),
+	return worktree.Tree{
+		Dir:   w.Place.Dir(),
+		Mark:  mark,
+		Calls: filepath.Join(w.Dir().Path, "git"),
 		Ignore: func(name string) bool {
 			path := filepath.Join(w.Place.Dir(), name)
-			return name == kanban || strings.Contains("/"+name, "/.kanban-run/runs/") || strings.Contains("/"+name, "/.kanban-run/claims/") ||
+			return name == kanban ||
+				strings.Contains("/"+name, "/.kanban-run/runs/") ||
+				strings.Contains("/"+name, "/.kanban-run/claims/") ||
 				slices.Contains(ignored, path) || isOneOf(path, outputs)
 		},
 		Part: func(name string, text []byte) []byte {
@@ -35,10 +41,11 @@ func (w *Workspace) ProjectHash(stop context.Context, mark proc.Mark) string {
 				return text[:at[0]]
 			}
 			return text
-		}}.Hash(stop)
+		},
+	}.Hash(stop)
 }
 
-// isOneOf says whether a path leads to one of the files.
+// isOneOf reports whether a path leads to one of the files.
 func isOneOf(path string, files []os.FileInfo) bool {
 	if len(files) == 0 {
 		return false
@@ -47,10 +54,10 @@ func isOneOf(path string, files []os.FileInfo) bool {
 	return err == nil && slices.ContainsFunc(files, func(f os.FileInfo) bool { return os.SameFile(f, info) })
 }
 
-// workLog is the heading of a task's work log.
+// workLog matches the beginning of the heading of a task's work log.
 var workLog = regexp.MustCompile(`(?mi)^#{1,6}[ \t]+work[ \t-]*log\b`)
 
-// LastEntry is the last entry of a task's work log; "" for none.
+// LastEntry returns the last entry of a task's work log; "" without a log.
 func (w *Workspace) LastEntry(task string) string {
 	text, err := w.Place.ReadText(task)
 	at := workLog.FindStringIndex(text)
@@ -61,10 +68,10 @@ func (w *Workspace) LastEntry(task string) string {
 	return strings.TrimSpace(string(log[max(0, bytes.LastIndex(log, []byte("\n#"))):]))
 }
 
-// TaskSHA is the SHA-256 of a task's file; "": it cannot be read.
+// TaskSHA returns the SHA-256 of a task's file; "" if it cannot be read.
 func (w *Workspace) TaskSHA(task string) string { return TaskSHA(w.Place, task) }
 
-// TaskSHA is the SHA-256 of a task's file; "": it cannot be read.
+// TaskSHA returns the SHA-256 of a task's file; "" if it cannot be read.
 func TaskSHA(place *board.Place, task string) string {
 	text, err := place.ReadText(task)
 	if err != nil {

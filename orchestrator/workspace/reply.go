@@ -15,13 +15,14 @@ import (
 
 // Decision is the part of a Manager's reply that is about the board.
 type Decision struct {
-	Given  []string // the list that it was given
+	Given  []string // the list of tasks that the Manager was given
 	Status contract.Status
 	Next   *string // next_task
 	Tasks  []string
 }
 
-// ended is the status that the board has to show: one that needs a person, where it ends the board.
+// ended returns the status to write onto the board: one that needs a person, if it ends the board;
+// "" otherwise.
 func (d Decision) ended() string {
 	if d.Next != nil || d.Status == contract.OK {
 		return ""
@@ -29,11 +30,13 @@ func (d Decision) ended() string {
 	return string(d.Status)
 }
 
-// Judge checks a Manager's reply whose JSON is valid. next_task must be a task that a known role
-// can be given, the reply must agree with the board that the Manager left, and the board must be
-// able to hold it; else f says why not. isKnown says whether there is such a role. disagreed: the
-// reply contradicts the board. Errors: a shortage of this machine, such as of open files.
-func (w *Workspace) Judge(step *flow.Step, d Decision, isKnown func(role string) error) (f *contract.Failure, disagreed bool, err error) {
+// Judge checks a Manager's reply whose JSON is valid. next_task must be a task with a known role,
+// the reply must agree with the board that the Manager left, and the board must be able to hold it;
+// otherwise f gives the reason. isKnown returns an error for an unknown role. disagreed reports
+// that the reply contradicts the board. Errors: a shortage of this machine, such as of open files.
+func (w *Workspace) Judge(
+	step *flow.Step, d Decision, isKnown func(role string) error,
+) (f *contract.Failure, disagreed bool, err error) {
 	next, f, err := w.checkPaths(d)
 	if f != nil || err != nil {
 		return f, false, err
@@ -61,8 +64,8 @@ func (w *Workspace) Judge(step *flow.Step, d Decision, isKnown func(role string)
 
 // checkPaths returns the next task, nil at the end of the work. It refuses one that does not exist,
 // or whose header cannot be read: the run would end in the next round. It refuses secrets in paths,
-// because they would be journaled and written onto the board; those of the
-// list that the Manager was given were looked at before.
+// because they would be journaled and written onto the board; those of the Manager's given list
+// were checked before.
 func (w *Workspace) checkPaths(d Decision) (*board.Task, *contract.Failure, error) {
 	if !slices.Equal(d.Tasks, d.Given) && slices.ContainsFunc(d.Tasks, w.Redactor.Changes) {
 		return nil, &contract.Failure{Reason: "tasks holds a secret"}, nil
@@ -74,7 +77,8 @@ func (w *Workspace) checkPaths(d Decision) (*board.Task, *contract.Failure, erro
 		return nil, &contract.Failure{Reason: "next_task holds a secret"}, nil
 	}
 	if w.isOwn(*d.Next) {
-		return nil, &contract.Failure{Reason: "next_task: " + *d.Next + " is a file of kanban-run's own or the board, and no task"}, nil
+		reason := "next_task: " + *d.Next + " is a file of kanban-run's own or the board, and no task"
+		return nil, &contract.Failure{Reason: reason}, nil
 	}
 	task, err := w.Task(*d.Next)
 	switch {
@@ -86,29 +90,31 @@ func (w *Workspace) checkPaths(d Decision) (*board.Task, *contract.Failure, erro
 	return task, nil, nil
 }
 
-// isOwn says whether a path leads to the board, or to files of runs or settings.
+// isOwn reports whether a path leads to the board, or to files of runs or settings.
 func (w *Workspace) isOwn(p string) bool {
 	clean := path.Clean(filepath.ToSlash(p))
 	return clean == w.Place.KanbanFile() || slices.Contains(strings.Split(clean, "/"), ".kanban-run")
 }
 
-// rejectUnreadable puts back a board that the Manager left unreadable. A lack of open files says
-// nothing about the board: it is returned as the error.
+// rejectUnreadable restores a board that the Manager left unreadable. It returns a shortage of this
+// machine as the error: the board itself may be sound.
 func (w *Workspace) rejectUnreadable(step *flow.Step, err error) (*contract.Failure, error) {
 	if durable.IsOutOfResources(err) {
 		return nil, err
 	}
 	before := w.Dir().Before()
-	reason := fmt.Sprintf("the Manager left the board unreadable: %v; its earlier bytes were put back from %s", err, before)
+	reason := fmt.Sprintf("the Manager left the board unreadable: %v; "+
+		"its earlier bytes were put back from %s", err, before)
 	if back := w.PutBack(step.Before.BoardSHA); back != nil {
-		reason = fmt.Sprintf("the Manager left the board unreadable: %v; its earlier bytes are in %s and could not be put back: %v", err, before, back)
+		reason = fmt.Sprintf("the Manager left the board unreadable: %v; "+
+			"its earlier bytes are in %s and could not be put back: %v", err, before, back)
 	}
 	return &contract.Failure{Reason: reason}, nil
 }
 
-// TakeBackEnd puts back the board of a Manager that ended it and never replied: a clone
-// without the journal would take it for complete. It returns what to say of it, ""
-// where there is nothing to say.
+// TakeBackEnd restores the board of a Manager that ended it and never replied: a clone without the
+// journal would consider it complete. It returns a note for the message about the Manager, "" if it
+// changed nothing.
 func (w *Workspace) TakeBackEnd(step *flow.Step) string {
 	b, err := w.Look()
 	if err != nil || !b.Terminal() || b.EndedWith() != "" || step.Before.Current == "" {
@@ -116,26 +122,35 @@ func (w *Workspace) TakeBackEnd(step *flow.Step) string {
 	}
 	before := w.Dir().Before()
 	if err := w.PutBack(step.Before.BoardSHA); err != nil {
-		return fmt.Sprintf("; it ended the board without a valid reply, and the earlier bytes in %s could not be put back: %v", before, err)
+		return fmt.Sprintf("; it ended the board without a valid reply, "+
+			"and the earlier bytes in %s could not be put back: %v", before, err)
 	}
 	return fmt.Sprintf("; it ended the board without a valid reply: the earlier bytes were put back from %s", before)
 }
 
-// Compare says what is left to write of a Manager's decision, and whether it contradicts the board.
+// Compare returns the parts of a Manager's decision that the board does not show yet, and a
+// contradiction between the two.
 func (w *Workspace) Compare(b *board.Board, step *flow.Step, d Decision) flow.Verdict {
 	before := flow.Fields{Current: step.Before.Current, Tasks: d.Given}
 	return flow.Reconcile(before, w.fields(b), w.next(d), d.Tasks, d.ended())
 }
 
 func (w *Workspace) fields(b *board.Board) flow.Fields {
-	f := flow.Fields{Terminal: b.Terminal(), Tasks: w.Tasks(b), Ended: b.Ended, Taken: !b.HoldsEnded(), Over: b.PhaseEnds()}
+	f := flow.Fields{
+		Terminal: b.Terminal(),
+		Tasks:    w.Tasks(b),
+		Ended:    b.Ended,
+		Taken:    !b.HoldsEnded(),
+		Over:     b.PhaseEnds(),
+	}
 	if b.Current.Set && !b.Current.Null {
 		f.Current = w.Seen(b.Current.Path)
 	}
 	return f
 }
 
-// next is the next task in the spelling in which paths are compared; "" at the end of the work.
+// next returns the next task in the spelling in which paths are compared; "" at the end of the
+// work.
 func (w *Workspace) next(d Decision) string {
 	if d.Next == nil {
 		return ""
@@ -143,8 +158,8 @@ func (w *Workspace) next(d Decision) string {
 	return w.Seen(*d.Next)
 }
 
-// Splice is the board with the decision, b itself when there is nothing to write. Errors: the board
-// cannot hold it.
+// Splice returns the board with the decision, b itself when it shows the decision already. Errors:
+// the board cannot hold it.
 func (w *Workspace) Splice(b *board.Board, v flow.Verdict, d Decision) (*board.Board, error) {
 	if !v.WriteCurrent && !v.WriteTasks && !v.WriteEnded {
 		return b, nil
@@ -152,7 +167,7 @@ func (w *Workspace) Splice(b *board.Board, v flow.Verdict, d Decision) (*board.B
 	return b.Splice(w.edit(b, v, d))
 }
 
-// edit is the change to make. A path that is on the board keeps its author's spelling.
+// edit returns the change to the board. A path that is on the board keeps its author's spelling.
 func (w *Workspace) edit(b *board.Board, v flow.Verdict, d Decision) board.Edit {
 	written := w.authorsSpelling(b)
 	var e board.Edit
@@ -175,7 +190,7 @@ func (w *Workspace) edit(b *board.Board, v flow.Verdict, d Decision) board.Edit 
 	return e
 }
 
-// authorsSpelling turns a path as agents see it into what the board's author wrote.
+// authorsSpelling returns a function from a path as agents see it to the spelling on the board.
 func (w *Workspace) authorsSpelling(b *board.Board) func(string) string {
 	if w.Place.HoldsBoard() {
 		return func(p string) string { return p }
@@ -200,7 +215,7 @@ func (w *Workspace) Save(b *board.Board) error {
 	return board.Save(w.Path, b.Source)
 }
 
-// End is the board when a checkpoint has ended it: it is over, and says that it is blocked.
+// End returns the board as a checkpoint ends it: terminal, with ended set to blocked.
 func (w *Workspace) End(b *board.Board) (*board.Board, error) {
 	ended := "blocked"
 	return b.Splice(board.Edit{Null: !b.Terminal(), Ended: &ended})

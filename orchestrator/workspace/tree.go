@@ -13,28 +13,28 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Tree is what the files of a work directory were at one time: what a
-// supervisor changes is told from it.
+// Tree is a snapshot of the files of a work directory. Two of them show the changes of a
+// supervisor.
 type Tree struct {
-	files map[string]string // what is known of a file or folder, by its path from the work directory
+	files map[string]string // state of a file or folder, by its path from the work directory
 	own   map[string][]byte // of wisdom/ and artifacts/, by the path from the folder of the board's runs
 	cut   bool              // there are more than [mostFiles]
 
-	runs map[string]string // what is known of the journals of other boards' runs, and whether one is at work
+	runs map[string]string // state of other boards' runs, by folder: of the journal, and at work or not
 }
 
-// mostFiles bounds the files that are looked at: a look at so many takes about a second.
+// mostFiles bounds the files of a Tree: as many take about a second.
 const mostFiles = 200_000
 
-// Tree looks at all files of the work directory but those of git, of runs and of this program's
-// own output, and at what the supervisor of the board may only add to.
+// Tree takes a snapshot of all files of the work directory except those of git, of runs and of this
+// program's own output, and of the supervisor's files in wisdom/ and artifacts/.
 func (w *Workspace) Tree() Tree {
 	t := Tree{files: map[string]string{}, own: map[string][]byte{}, runs: map[string]string{}}
 	dir, outputs := w.Place.Dir(), ownOutputs()
 	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return nil // what cannot be read, the supervisor cannot either, or it is gone
+			return nil // the supervisor cannot read it either, or it is gone
 		case d.IsDir() && d.Name() == ".git":
 			return fs.SkipDir
 		case d.IsDir() && d.Name() == "runs" && filepath.Base(filepath.Dir(p)) == ".kanban-run":
@@ -66,7 +66,7 @@ func (w *Workspace) Tree() Tree {
 	return t
 }
 
-// ownOutputs are the files that this program's output goes to.
+// ownOutputs returns the files that receive this program's output.
 func ownOutputs() (files []os.FileInfo) {
 	for _, f := range []*os.File{os.Stdout, os.Stderr} {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -76,7 +76,8 @@ func ownOutputs() (files []os.FileInfo) {
 	return files
 }
 
-// known is what is known of a file. What a folder holds is told by its entries.
+// known returns the state of a file in words. That of a folder leaves out its size and times, since
+// its entries show a change.
 func known(info os.FileInfo, err error) string {
 	switch {
 	case err != nil:
@@ -87,9 +88,9 @@ func known(info os.FileInfo, err error) string {
 	return fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano(), changeTime(info))
 }
 
-// Changes names the files of the work directory that differ from an earlier look, and
-// those of the supervisor, as they stand below the board's folder, sorted. report is the
-// one of these that it may write.
+// Changes lists the files of the work directory that differ from an earlier snapshot, and, below
+// runs, the supervisor's files with a change that it may not make, both sorted. It may write the
+// file report, and add files and text to wisdom/.
 func (t Tree) Changes(before Tree, runs, report string) (files, own []string) {
 	for name, now := range t.files {
 		if was, ok := before.files[name]; now != was && (ok || !before.cut) {
@@ -116,7 +117,7 @@ func (t Tree) Changes(before Tree, runs, report string) (files, own []string) {
 	return files, own
 }
 
-// isKept says whether a file has all that it had. To wisdom may be added.
+// isKept reports whether a file is unchanged, or, in wisdom/, still begins with its old text.
 func isKept(name string, was, now []byte) bool {
 	if strings.HasPrefix(name, "wisdom/") {
 		return bytes.HasPrefix(now, was)
@@ -124,8 +125,8 @@ func isKept(name string, was, now []byte) bool {
 	return bytes.Equal(now, was)
 }
 
-// Written is what was written into a file of the supervisor's since an
-// earlier look; "" for nothing.
+// Written returns the text of a supervisor's file if it differs from an earlier snapshot; "" if it
+// does not.
 func (t Tree) Written(before Tree, name string) string {
 	if bytes.Equal(t.own[name], before.own[name]) {
 		return ""
@@ -133,7 +134,7 @@ func (t Tree) Written(before Tree, name string) string {
 	return string(t.own[name])
 }
 
-// noteRuns notes what the runs in a folder do, but for a board's own.
+// noteRuns notes the state of the runs in a folder of runs, except those of a board's own.
 func (t Tree) noteRuns(folder string, own rundir.Dir) {
 	for _, run := range rundir.Others(folder, own) {
 		info, err := os.Lstat(run.Journal())
@@ -141,8 +142,8 @@ func (t Tree) noteRuns(folder string, own rundir.Dir) {
 	}
 }
 
-// HasNeighbours says whether a run of another board, here or in a folder around this one, was at
-// work, or has been since an earlier look: it may have changed files.
+// HasNeighbours reports whether a run of another board, here or in a folder around this one, is at
+// work, or was since an earlier snapshot: it may have changed files.
 func (t Tree) HasNeighbours(before Tree) bool {
 	for path, now := range t.runs {
 		if now != before.runs[path] || strings.HasSuffix(now, "true") {

@@ -13,15 +13,22 @@ import (
 	"kanban-run/orchestrator/walk"
 )
 
-// Walk is the decision of walk about the open step on board b, and the board with it: the mark,
-// current and ended. Errors: *failure.Invalid where the board cannot hold it, and a shortage of
-// this machine, such as of open files.
+// Walk returns the decision of the Manager without a model (package walk) about the open step on
+// board b, and the board with the decision: the mark, current and ended. Errors: *failure.Invalid
+// if the board cannot hold it, and a shortage of this machine, such as of open files.
 func (w *Workspace) Walk(b *board.Board, step *flow.Step) (e event.ManagerWalked, after *board.Board, err error) {
 	d, at, err := w.decideWalk(b, step)
 	if err != nil {
 		return e, nil, err
 	}
-	e = event.ManagerWalked{Step: step.Number, Task: step.Task, Status: d.Status, Message: event.Clip(w.Redactor.String(d.Message)), Before: b.SHA, Current: w.fields(b).Current}
+	e = event.ManagerWalked{
+		Step:    step.Number,
+		Task:    step.Task,
+		Status:  d.Status,
+		Message: event.Clip(w.Redactor.String(d.Message)),
+		Before:  b.SHA,
+		Current: w.fields(b).Current,
+	}
 	if d.Next != "" {
 		e.NextTask = &d.Next
 		if err := w.checkNext(d.Next); err != nil {
@@ -37,14 +44,17 @@ func (w *Workspace) Walk(b *board.Board, step *flow.Step) (e event.ManagerWalked
 		after, e.Warning, err = w.spliceWalked(b, marked, e)
 	}
 	if err != nil {
-		return e, nil, &failure.Invalid{Err: fmt.Errorf("walk cannot write its decision onto the board: %w", err), Fix: "write the list of tasks with a path a line, or give the Manager an agent with a model"}
+		return e, nil, &failure.Invalid{
+			Err: fmt.Errorf("walk cannot write its decision onto the board: %w", err),
+			Fix: "write the list of tasks with a path a line, or give the Manager an agent with a model",
+		}
 	}
 	e.After = after.SHA
 	return e, after, nil
 }
 
-// Moved says that a person has edited the board since walk decided: it names another task, or is over,
-// or goes on again. "": it was not edited so.
+// Moved returns a message if a person has edited the board since walk decided, so that it has
+// another current task, has become terminal or has stopped being so; "" otherwise.
 func (w *Workspace) Moved(b *board.Board, e event.ManagerWalked) string {
 	now := w.fields(b)
 	if now.Current == e.Current && now.Terminal == (e.Current == "") {
@@ -53,10 +63,11 @@ func (w *Workspace) Moved(b *board.Board, e event.ManagerWalked) string {
 	return "the board was edited after walk had decided, and stays as it is: current is " + cmp.Or(now.Current, "null")
 }
 
-// decideWalk has walk look at the list. It reads the files of entries that are not marked only.
+// decideWalk returns walk's decision and the index of the step's task in the list. It reads only
+// the files of entries that are not marked.
 func (w *Workspace) decideWalk(b *board.Board, step *flow.Step) (d walk.Decision, at int, err error) {
 	at = b.Finder()(step.Task)
-	var short error // this machine could not read a file, which says nothing of it
+	var short error // a shortage of this machine while it read a file, which may be sound
 	d = walk.Decide(walk.Turn{Task: step.Task, At: at, Status: step.TaskStatus, Anomaly: step.Anomaly,
 		Len: b.Len(), Marked: func(i int) bool { return b.Entry(i).Done() }, Head: func(i int) walk.Head {
 			path := b.Entry(i).Path
@@ -76,17 +87,23 @@ func (w *Workspace) decideWalk(b *board.Board, step *flow.Step) (d walk.Decision
 // checkNext refuses a task that a Manager may not name. Errors: *failure.Invalid.
 func (w *Workspace) checkNext(task string) error {
 	if w.isOwn(task) {
-		return &failure.Invalid{Err: fmt.Errorf("%s is on the list, and is a file of kanban-run's own or the board, and no task", task), Fix: "take it off the list"}
+		return &failure.Invalid{
+			Err: fmt.Errorf("%s is on the list, and is a file of kanban-run's own or the board, and no task", task),
+			Fix: "take it off the list",
+		}
 	}
 	return CheckSecrets(w.Redactor, task)
 }
 
 // spliceWalked writes current and ended onto the marked board.
-func (w *Workspace) spliceWalked(b, marked *board.Board, e event.ManagerWalked) (after *board.Board, warning string, err error) {
+func (w *Workspace) spliceWalked(
+	b, marked *board.Board, e event.ManagerWalked,
+) (after *board.Board, warning string, err error) {
 	tasks := w.Tasks(marked)
 	d := Decision{Status: contract.Status(e.Status), Next: e.NextTask, Tasks: tasks}
 	before := w.fields(b)
-	verdict := flow.Reconcile(flow.Fields{Current: before.Current, Tasks: tasks}, w.fields(marked), w.next(d), tasks, d.ended())
+	was := flow.Fields{Current: before.Current, Tasks: tasks}
+	verdict := flow.Reconcile(was, w.fields(marked), w.next(d), tasks, d.ended())
 	after, err = w.Splice(marked, verdict, d)
 	return after, verdict.Warning, err
 }

@@ -1,6 +1,5 @@
-// Package workspace is the board and the tasks of one run. It reads them, reduces them to what
-// package flow decides by, keeps and restores the board's bytes, and writes a Manager's reply onto
-// the board.
+// Package workspace reads the board and the tasks of one run, reduces them to the input of package
+// flow, keeps and restores the board's bytes, and writes a Manager's reply onto the board.
 package workspace
 
 import (
@@ -21,10 +20,10 @@ import (
 // Workspace is the board of one run and the work directory around it. One goroutine uses it.
 type Workspace struct {
 	Name     string // the board's path as the user wrote it, which names it in messages
-	Path     string // of the file that is read and written: without links; of a dry run its private copy
+	Path     string // of the board's file, without links; in a dry run, of its private copy
 	Place    *board.Place
 	Redactor *redact.Redactor
-	Ignored  []string // files in which runs are written down, too
+	Ignored  []string // more files that are records of runs, see ProjectHash
 
 	dryRun bool
 	reader *board.Reader
@@ -32,10 +31,10 @@ type Workspace struct {
 	task   *board.Task  // the task as read since the last turn; nil: read it again
 	link   string       // where the board's name leads, if it is a link
 	kept   *board.Board // as the board was before the last turn of this run
-	public []string     // the list of tasks that was looked at last, and holds no secret
+	public []string     // the last list of tasks that CheckTasks accepted
 }
 
-// New is the workspace of a board that was just read. path is its file without links.
+// New returns the workspace of a board that was just read. path is its file without links.
 func New(name, path string, place *board.Place, b *board.Board, r *redact.Redactor) *Workspace {
 	w := &Workspace{Name: name, Path: path, Place: place, Redactor: r, reader: board.NewReader(path, name)}
 	w.link, _ = os.Readlink(name)
@@ -43,11 +42,11 @@ func New(name, path string, place *board.Place, b *board.Board, r *redact.Redact
 	return w
 }
 
-// Dir is the folder of the board's runs.
+// Dir returns the folder of the board's runs.
 func (w *Workspace) Dir() rundir.Dir { return rundir.Of(w.Path) }
 
-// CopyAside makes a dry run work on a private copy of the board, with a folder of runs of its own,
-// so that nothing of the project is touched. remove is never nil.
+// CopyAside makes a dry run work on a private copy of the board, with its own folder of runs, so
+// that it changes no file of the project. remove is never nil.
 func (w *Workspace) CopyAside() (remove func() error, err error) {
 	dir, err := os.MkdirTemp("", "kanban-run-dry-")
 	if err != nil {
@@ -66,7 +65,7 @@ func (w *Workspace) CopyAside() (remove func() error, err error) {
 // Close releases the work directory.
 func (w *Workspace) Close() error { return w.Place.Close() }
 
-// KanbanFile is the board's path as agents see it.
+// KanbanFile returns the board's path as agents see it.
 func (w *Workspace) KanbanFile() string {
 	if w.dryRun {
 		return w.Path
@@ -74,9 +73,9 @@ func (w *Workspace) KanbanFile() string {
 	return w.Place.KanbanFile()
 }
 
-// Read is the board on disk, read once after every turn: in between only a person could change it,
-// which the next turn shows. A board that the Manager of the open step left unreadable is put back
-// first. step is nil if none is open. Errors: *failure.Invalid.
+// Read returns the board on disk. It reads the file once after every turn: until the next, only a
+// person could change it, which the next turn shows. It first restores a board that the Manager of
+// the open step left unreadable. step is nil if no step is open. Errors: *failure.Invalid.
 func (w *Workspace) Read(step *flow.Step) (*board.Board, error) {
 	b, err := w.Look()
 	if err != nil && !durable.IsOutOfResources(err) && step != nil && step.Before != nil && step.Reply == nil {
@@ -90,20 +89,22 @@ func (w *Workspace) Read(step *flow.Step) (*board.Board, error) {
 	return b, nil
 }
 
-// explain says where the board's bytes are from before the turn in which it became unreadable.
+// explain adds to an error the command that restores the board as it was before the turn in which
+// it became unreadable.
 func (w *Workspace) explain(step *flow.Step, err error) error {
 	invalid := &failure.Invalid{Err: err}
 	if step == nil || step.BoardSHA == "" || w.dryRun || durable.IsOutOfResources(err) {
 		return invalid
 	}
 	if _, lost := w.Before(step.BoardSHA); lost == nil {
-		invalid.Fix = fmt.Sprintf("its bytes from before %s was at work on %s: cp %s %s", step.Role, step.Task, failure.Quote(w.Dir().Before()), failure.Quote(w.Name))
+		invalid.Fix = fmt.Sprintf("its bytes from before %s was at work on %s: cp %s %s",
+			step.Role, step.Task, failure.Quote(w.Dir().Before()), failure.Quote(w.Name))
 	}
 	return invalid
 }
 
-// Look is Read without putting anything back. The board must still be the file that it was when the
-// run was prepared: agents and the runner would otherwise use different files, and the runner could
+// Look is Read without restoring the board. The board must still be the file that it was when the
+// run was prepared: otherwise agents and the runner would use different files, and the runner could
 // write outside of the project.
 func (w *Workspace) Look() (*board.Board, error) {
 	if w.fresh != nil {
@@ -117,8 +118,8 @@ func (w *Workspace) Look() (*board.Board, error) {
 	return b, err
 }
 
-// Task is the header of a task, read once after every turn, like the board. Errors: those
-// of [board.Place.ReadTask].
+// Task returns the header of a task, read once after every turn, like the board. Errors: those of
+// [board.Place.ReadTask].
 func (w *Workspace) Task(name string) (*board.Task, error) {
 	if w.task != nil && w.task.Ref.Path == name {
 		return w.task, nil
@@ -128,8 +129,8 @@ func (w *Workspace) Task(name string) (*board.Task, error) {
 	return t, err
 }
 
-// Scope is the file of a task, and the patterns of the files that its work changes, as its header
-// declares them. An unreadable header declares none.
+// Scope returns the file of a task, and the patterns of the files that its work changes, as its
+// header declares them. With an unreadable header there are no patterns.
 func (w *Workspace) Scope(name string) (file string, changes []string, err error) {
 	if t, err := w.Task(name); err == nil {
 		return t.Ref.Abs, t.Files, nil
@@ -138,12 +139,12 @@ func (w *Workspace) Scope(name string) (file string, changes []string, err error
 	return ref.Abs, nil, err
 }
 
-// Forget makes the next Look and the next Task read their files: an agent or the
-// runner may have changed them.
+// Forget makes the next Look and the next Task read their files: an agent or the runner may have
+// changed them.
 func (w *Workspace) Forget() { w.fresh, w.task = nil, nil }
 
-// SHA is the SHA-256 of the board's bytes, also when they make no board; "" when the file is
-// missing or another one.
+// SHA returns the SHA-256 of the board's bytes, also of an invalid board; "" when the file is
+// missing or the name leads to another one.
 func (w *Workspace) SHA() string {
 	source, err := board.ReadFile(w.Path)
 	if err != nil || w.checkPath() != nil {
@@ -152,9 +153,9 @@ func (w *Workspace) SHA() string {
 	return board.SHA(source)
 }
 
-// Left is the SHA-256 of the board as an attempt left it, which tells the agent's change from a
-// later one by a person. What a Manager left unreadable is put back first. The caller has forgotten
-// the board since the attempt ended.
+// Left returns the SHA-256 of the board as an attempt left it, which tells the agent's change from
+// a later one by a person. It first restores a board that a Manager left unreadable. Call Forget
+// between the end of the attempt and Left.
 func (w *Workspace) Left(step *flow.Step) string {
 	if b, err := w.Read(step); err == nil {
 		return b.SHA
@@ -162,8 +163,8 @@ func (w *Workspace) Left(step *flow.Step) string {
 	return w.SHA() // Read reports the error when the board is needed
 }
 
-// checkPath refuses a board whose name leads to another file by now. Links are resolved only if the
-// name is not plainly the same file.
+// checkPath refuses a board whose name leads to another file by now. It resolves links only if the
+// name is not itself the same regular file.
 func (w *Workspace) checkPath() error {
 	if w.dryRun {
 		return nil
@@ -178,15 +179,20 @@ func (w *Workspace) checkPath() error {
 		real, err = filepath.Abs(real)
 	}
 	if err == nil && real != w.Path {
-		return &board.FileError{Op: "read board", File: w.Name, Err: fmt.Errorf("it leads to %s now", real), Fix: "put the file back in the link's place"}
+		return &board.FileError{
+			Op:   "read board",
+			File: w.Name,
+			Err:  fmt.Errorf("it leads to %s now", real),
+			Fix:  "put the file back in the link's place",
+		}
 	}
 	return nil
 }
 
-// View is the part of the board that flow decides by. Once a Manager attempt was started, that is
-// its bytes and its ending: the Manager decides the next task. While a task is worked on, what cannot
-// be read of it stands as it was when its step began. roleOf returns a role's name as its role file
-// spells it. Errors: *failure.Invalid.
+// View returns the part of the board by which flow decides. Once a Manager attempt was started,
+// that is only its bytes and its ending: the Manager decides the next task. If the current task is
+// being worked on and cannot be read, its path and role are those at the beginning of its step.
+// roleOf returns a role's name as its role file spells it. Errors: *failure.Invalid.
 func (w *Workspace) View(b *board.Board, s *flow.State, roleOf func(string) (string, error)) (flow.Board, error) {
 	if err := CheckSecrets(w.Redactor, b.Current.Path); err != nil {
 		return flow.Board{}, err
@@ -194,13 +200,16 @@ func (w *Workspace) View(b *board.Board, s *flow.State, roleOf func(string) (str
 	return View(b, s, w.Task, roleOf)
 }
 
-// Bare is what can be told of a board without its roles and tasks.
+// Bare returns the view of a board without its roles and tasks.
 func Bare(b *board.Board) flow.Board {
 	return flow.Board{Terminal: b.Terminal(), Ended: b.EndedWith(), Taken: !b.HoldsEnded(), SHA: b.SHA}
 }
 
 // View is [Workspace.View] for a board without a run. read reads a task.
-func View(b *board.Board, s *flow.State, read func(task string) (*board.Task, error), roleOf func(string) (string, error)) (flow.Board, error) {
+func View(
+	b *board.Board, s *flow.State,
+	read func(task string) (*board.Task, error), roleOf func(string) (string, error),
+) (flow.Board, error) {
 	v := Bare(b)
 	if v.Terminal {
 		v.NotOK, v.Tasks = undone(b, s)
@@ -228,15 +237,16 @@ func View(b *board.Board, s *flow.State, read func(task string) (*board.Task, er
 	return v, &failure.Invalid{Err: err}
 }
 
-// isWorkedOn reports whether the open step is that of the board's current task. The header of such a
-// task was read when its step began: the agent at work may have spoiled it, or moved the file.
+// isWorkedOn reports whether the open step is that of the board's current task. The header of such
+// a task was read when its step began: the agent at work may have spoiled it, or moved the file.
 func isWorkedOn(b *board.Board, step *flow.Step) bool {
-	return step != nil && !step.Call.IsSupervision() && (b.SHA == step.BoardSHA || path.Clean(b.Current.Path) == path.Clean(step.Task))
+	return step != nil && !step.Call.IsSupervision() &&
+		(b.SHA == step.BoardSHA || path.Clean(b.Current.Path) == path.Clean(step.Task))
 }
 
-// undone are the tasks whose last reply was not ok, and how many tasks there are with them. A
-// person who marks a task as done, or takes it off the list, has decided about it; on a board that
-// is as the Manager left it, that is the Manager's doing, and hides nothing.
+// undone returns the tasks whose last reply was not ok, and the number of all tasks with them. It
+// leaves out a task that a person has marked as done or taken off the list, which is a decision. If
+// the board is as the Manager left it, the Manager did that, and the task counts.
 func undone(b *board.Board, s *flow.State) (left []flow.TaskStatus, tasks int) {
 	tasks = b.Len()
 	if len(s.NotOK) == 0 {
@@ -260,19 +270,23 @@ func undone(b *board.Board, s *flow.State) (left []flow.TaskStatus, tasks int) {
 func CheckSecrets(r *redact.Redactor, paths ...string) error {
 	for _, p := range paths {
 		if shown := r.String(p); shown != p {
-			return &failure.Invalid{Err: fmt.Errorf("a path holds a secret: %s", shown),
-				Fix: "rename the file; a word that is no secret must not be the value of a variable whose name looks secret, nor stand under redact: in the settings"}
+			return &failure.Invalid{
+				Err: fmt.Errorf("a path holds a secret: %s", shown),
+				Fix: "rename the file; a word that is no secret must not be the value of a variable " +
+					"whose name looks secret, nor stand under redact: in the settings",
+			}
 		}
 	}
 	return nil
 }
 
-// Tasks is the board's list as agents see it: each path as the board writes it when that resolves
-// from the work directory, else rewritten so that it does. A path without a file stays as it is.
+// Tasks returns the board's list as agents see it: each path as the board writes it when that
+// resolves from the work directory, else rewritten so that it does. A path without a file stays as
+// it is.
 func (w *Workspace) Tasks(b *board.Board) []string {
 	paths := b.TaskPaths()
 	if w.Place.HoldsBoard() {
-		return paths // both spellings are the same; no file is looked at
+		return paths // both spellings are the same; reading no file is faster
 	}
 	for i, p := range paths {
 		if ref, err := w.Place.Resolve(p); err == nil {
@@ -282,7 +296,7 @@ func (w *Workspace) Tasks(b *board.Board) []string {
 	return paths
 }
 
-// CheckTasks is [CheckSecrets] for the board's list. One that was looked at last is not looked at
+// CheckTasks is [CheckSecrets] for the board's list. It does not check the last accepted list
 // again: at 1,000 tasks that takes a third of a step.
 func (w *Workspace) CheckTasks(tasks []string) error {
 	if slices.Equal(tasks, w.public) {
@@ -295,11 +309,11 @@ func (w *Workspace) CheckTasks(tasks []string) error {
 	return nil
 }
 
-// Seen is a path as agents see it: as the board writes it when that resolves from the work
-// directory, else rewritten so that it does. A path without a file stays as it is.
+// Seen returns a path as agents see it: as the board writes it when that resolves from the work
+// directory, else rewritten so that it does. A path without a file is only cleaned.
 func (w *Workspace) Seen(p string) string {
 	if w.Place.HoldsBoard() && filepath.IsLocal(p) && path.Clean(p) == p && filepath.ToSlash(p) == p {
-		return p // both spellings are the same; no file is looked at
+		return p // both spellings are the same; reading no file is faster
 	}
 	ref, err := w.Place.Resolve(p)
 	if err != nil {
@@ -308,8 +322,8 @@ func (w *Workspace) Seen(p string) string {
 	return ref.Path
 }
 
-// Position is the task's place in the board's list, from 1, and the list's length; 0 when it is not
-// listed.
+// Position returns the task's place in the board's list, from 1, and the list's length. The place
+// is 0 when the task is not listed.
 func (w *Workspace) Position(b *board.Board, task string) (index, of int) {
 	tasks := w.Tasks(b)
 	i := slices.Index(tasks, task)

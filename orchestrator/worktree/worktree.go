@@ -1,5 +1,4 @@
-// Package worktree tells whether the files of a project have changed, as git sees them: what it
-// ignores counts for nothing.
+// Package worktree detects changes of a project's files, other than those that git ignores.
 package worktree
 
 import (
@@ -23,24 +22,24 @@ import (
 // Tree is the work directory of a run in a git repository.
 type Tree struct {
 	Dir    string
-	Ignore func(name string) bool                // a file that counts for nothing, by its path from Dir
-	Part   func(name string, text []byte) []byte // the part of a file that counts; nil: the whole
+	Ignore func(name string) bool                // leaves a file out of the hash, by its path from Dir
+	Part   func(name string, text []byte) []byte // the part of a file that is hashed; nil: the whole
 	Mark   proc.Mark                             // of the processes that it starts
-	Calls  string                                // a folder that is made for calls of git, and removed; no file of it counts
+	Calls  string                                // a folder for calls of git, removed afterwards; never hashed
 }
 
-// maxTime bounds the time that git may take. A repository in which it takes longer is not known.
+// maxTime bounds all calls of git for one hash. A repository that needs longer has no hash.
 const maxTime = 10 * time.Second
 
 const (
 	maxFiles  = 20_000   // that are read
-	maxFile   = 16 << 20 // bytes of a file that is read; a longer one is told by its size and time
+	maxFile   = 16 << 20 // bytes of a file that is read; of a longer one the size and time are hashed
 	maxOutput = 16 << 20 // bytes that git prints
 )
 
-// Hash identifies the contents of the files of the whole repository, in hex, whether or not they
-// are committed. It is "" where that cannot be told: there is no git repository, all of it takes
-// too long, or git does not look at a part of the files, such as another repository's.
+// Hash returns, in hex, a hash of the files of the whole repository, committed or not. It returns
+// "" if it cannot tell: there is no git repository, git takes too long, or git does not look at
+// some of the files, such as those of another repository within this one.
 func (t Tree) Hash(stop context.Context) string {
 	program, err := git.Find(t.Dir)
 	if err != nil {
@@ -85,8 +84,8 @@ func (t Tree) Hash(stop context.Context) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// stateOf is what a file is, in the words of git's index: its mode, and the object name of the
-// part of it that counts; "" where it is gone.
+// stateOf returns the mode of a file and the object name of its hashed part, as in git's index; ""
+// if the file is gone.
 func (t Tree) stateOf(path, name string, digits int) string {
 	info, err := os.Lstat(path)
 	switch {
@@ -112,8 +111,7 @@ func (t Tree) stateOf(path, name string, digits int) string {
 	return mode + git.BlobName(text, digits)
 }
 
-// query asks git, with the index of the user's and with none of the settings that an agent may have
-// written.
+// query calls git with the user's index, but without the settings that an agent may have written.
 type query struct {
 	Tree
 	repo   *git.Repo
@@ -123,19 +121,20 @@ type query struct {
 	digits int  // of an object name
 }
 
-// ask returns what git prints; known is false where it fails.
+// ask returns the output of git; known is false if the call fails.
 func (q *query) ask(args ...string) (out string, known bool) {
-	out, err := q.repo.Own(q.stop, q.Calls, git.Call{Git: git.Git{MaxOutput: maxOutput}, Index: q.index}, nil, args...)
+	call := git.Call{Git: git.Git{MaxOutput: maxOutput}, Index: q.index}
+	out, err := q.repo.Own(q.stop, q.Calls, call, nil, args...)
 	return out, err == nil
 }
 
-// isIgnored says whether git ignores the folder.
+// isIgnored reports whether git ignores Dir.
 func (q *query) isIgnored() bool {
 	_, ignored := q.ask("check-ignore", "--quiet", "--", "./"+q.repo.Prefix)
 	return ignored
 }
 
-// fromDir is a path from the folder.
+// fromDir turns a path from the top of the repository into one from Dir.
 func (q *query) fromDir(name string) string {
 	if rest, ok := strings.CutPrefix(name, q.repo.Prefix); ok {
 		return rest
@@ -143,8 +142,8 @@ func (q *query) fromDir(name string) string {
 	return strings.Repeat("../", strings.Count(q.repo.Prefix, "/")) + name
 }
 
-// tracked are the files in git's index, with mode and object name. sees says whether git looks at
-// all of them: at no other repository, and at none that it was told to leave alone.
+// tracked returns the mode and object name of each file in git's index. sees is false if git does
+// not look at one: it is a submodule, or marked assume-unchanged.
 func (q *query) tracked() (files map[string]string, sees bool) {
 	files, q.digits = map[string]string{}, 2*sha1.Size
 	for _, line := range q.list("ls-files", "-v", "--stage", "-z") { // "H 100644 NAME 0", a tab, and the path
@@ -163,12 +162,13 @@ func (q *query) tracked() (files map[string]string, sees bool) {
 	return files, !q.failed
 }
 
-// changed are the files that may not be as the index has them.
+// changed lists the files that may differ from the index, and the untracked ones.
 func (q *query) changed() []string {
-	return append(q.list("diff-files", "--name-only", "--ignore-submodules", "-z"), q.list("ls-files", "--others", "--exclude-standard", "-z")...)
+	differing := q.list("diff-files", "--name-only", "--ignore-submodules", "-z")
+	return append(differing, q.list("ls-files", "--others", "--exclude-standard", "-z")...)
 }
 
-// list asks for texts, each with a NUL behind it.
+// list splits the output of git at its NUL bytes.
 func (q *query) list(args ...string) []string {
 	out, known := q.ask(args...)
 	q.failed = q.failed || !known
