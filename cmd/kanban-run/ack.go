@@ -67,14 +67,23 @@ func choiceOf(args []string) (choice event.Choice, board []string, err error) {
 	if err := boardArgs("ack", args, true); err != nil {
 		return "", nil, err
 	}
-	switch string(choice) {
-	case "", string(event.Retry), string(event.Accept), string(event.ReleaseTasks),
-		string(event.ForcedFinalize), string(event.ConsentRestart), string(event.ConsentContinue):
+	if choice == "" || isChoice(string(choice)) {
 		return choice, args, nil
 	}
 	return "", nil, &usageError{
 		text: fmt.Sprintf("ack: %s is no choice", choice),
 		hint: "kanban-run inbox BOARD shows what waits, and the choices",
+	}
+}
+
+// isChoice reports whether a word of the command line is a decision, and so not the name of a board.
+func isChoice(word string) bool {
+	switch word {
+	case string(event.Retry), string(event.Accept), string(event.ReleaseTasks), string(event.ForcedFinalize),
+		string(event.ConsentRestart), string(event.ConsentContinue):
+		return true
+	default:
+		return false
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 	"kanban-run/orchestrator/agent/stub"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/console"
-	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/proc"
 )
@@ -237,9 +236,7 @@ func (c command) runGuarded(t *terminal, args, words []string) (int, error) {
 // A missing board is no error here: see boardArgs.
 func (c command) withBoard(flags *pflag.FlagSet) []string {
 	words := flags.Args()
-	named := slices.ContainsFunc(words, func(word string) bool {
-		return word != string(event.Retry) && word != string(event.Accept)
-	})
+	named := slices.ContainsFunc(words, func(word string) bool { return !isChoice(word) })
 	if !strings.Contains(c.args, "BOARD") || named {
 		return words
 	}

@@ -66,7 +66,13 @@ func (v *valueFlag) Set(value string) error {
 	return nil
 }
 
-func (v *valueFlag) String() string { return "" }
+// String returns the last value; "": the flag was not given.
+func (v *valueFlag) String() string {
+	if len(v.values) == 0 {
+		return ""
+	}
+	return v.values[len(v.values)-1]
+}
 
 // Type returns the placeholder of the value in the help.
 func (v *valueFlag) Type() string { return v.kind }

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
-
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/briefing"
 	"kanban-run/orchestrator/contract"

@@ -58,7 +58,9 @@ func (j *journal) FinishStep(e event.StepFinished) error { return j.Append(e) }
 type tool struct {
 	agent.Adapter
 	asked   *agent.Assignment
-	session bool // its output tells of its session
+	session bool  // its output tells of its session
+	silent  bool  // it gives no reply
+	fault   error // that its output tells of
 }
 
 // staying is a tool whose program can stay between calls.
@@ -76,9 +78,15 @@ func (t tool) Tool() agent.Tool {
 }
 
 // Reader reads what the tool prints: a reply, with signs of its work before.
-func (tool) Reader(_ contract.Kind, h agent.Host) agent.Reader { return &reader{host: h} }
+func (t tool) Reader(_ contract.Kind, h agent.Host) agent.Reader {
+	return &reader{host: h, silent: t.silent, fault: t.fault}
+}
 
-type reader struct{ host agent.Host }
+type reader struct {
+	host   agent.Host
+	silent bool
+	fault  error
+}
 
 func (r *reader) Write(p []byte) (int, error) {
 	for _, e := range []agent.Event{{Kind: agent.Session, ID: "s"}, {Kind: agent.ToolStarted, Tool: "Bash", ID: "1"}, {Kind: agent.Text, Text: "looking at\nthe task"}, {Kind: agent.Heartbeat},
@@ -89,6 +97,9 @@ func (r *reader) Write(p []byte) (int, error) {
 }
 
 func (r *reader) End(proc.Exit) agent.Report {
+	if r.silent {
+		return agent.Report{Failure: contract.Failed("no reply"), Err: r.fault}
+	}
 	return agent.Report{Reply: `{"status": "ok", "message": "done"}`, Session: "s", Spent: &agent.Spending{Input: 5}}
 }
 
@@ -244,21 +255,3 @@ func (r *rig) end(t *testing.T, a *Attempt, e attempt.Ended) event.Event {
 func replied(message string) attempt.Ended {
 	return attempt.Ended{Session: "s", Reply: &contract.Reply{Status: contract.OK, Message: message}}
 }
-
-// TestSecretInInput: seed 004 has a retry get the same input, and a journaled one is redacted: a name
-
-// TestEnd: what the end of an attempt means that broke no rule, for all kinds. What the run or this
-
-// TestWork: seed 004, "Constraints": a reply counts whatever it says. One that is to be reviewed needs
-
-// TestManager: seed 004, "Manager": a reply that names what is not there, or contradicts the board
-
-// TestReady: seed 001, "Core Loop": a supervisor that reports an error is not ready, nor one that
-
-// TestScope: seed 001, "Role Isolation Rules": a supervisor that changed a file has no verdict, and
-
-// TestStreams: what an attempt printed is kept unless its reply counts; then it is emptied once that
-
-// TestProgram: a program is started, and what it does is passed on: all of it to the observer, what a
-
-// TestFinishStep: a step has the time that its agents were not paused, and says how it leaves the

@@ -26,16 +26,16 @@ func TestCheckpoint(t *testing.T) {
 		then   event.OnBlock
 	}{
 		"pass":                    {says("checkpoint_reply", "CHECKPOINT-001", "pass"), event.InProcess, "CHECKPOINT_HELD", ""},
-		"block":                   {says("checkpoint_reply", "CHECKPOINT-001", "block"), event.InProcess, "CHECKPOINT_HELD", event.BlockPerson},
+		"block":                   {says("checkpoint_reply", "CHECKPOINT-001", "block"), event.InProcess, "CHECKPOINT_HELD", event.BlockOverride},
 		"of another checkpoint":   {says("checkpoint_reply", "CHECKPOINT-000", "pass"), event.InReports, "REPLY_REJECTED", ""},
 		"a model that names none": {says("checkpoint_reply", "", "pass"), event.InReports, "CHECKPOINT_HELD", ""},
 		"a program that does so":  {says("checkpoint_reply", "", "pass"), event.InProcess, "REPLY_REJECTED", ""},
-		"an error of its own":     {says("error", "", ""), event.InProcess, "SUPERVISOR_FAILED", event.BlockPerson},
+		"an error of its own":     {says("error", "", ""), event.InProcess, "SUPERVISOR_FAILED", event.BlockOverride},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			r.open(event.CheckpointCall)
-			r.journal.state.Supervisor.Memory = tt.memory
+			r.journal.state.Supervisor.Memory, r.journal.state.Supervisor.Plan.OnBlock = tt.memory, event.BlockOverride
 			a := r.start(t)
 			e := r.end(t, a, tt.end)
 			if e.Kind() != tt.kind {

@@ -36,5 +36,5 @@ func (command) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, err
 	}
 	held.Feedback = event.Clip(c.Redactor.String(review.FormatFailure(a.Player.Shown, end, e.Stdout, e.Stderr)))
 	held.Tree, held.Finding = c.projectHash(), event.FindingOf(held.Feedback)
-	return held, c.keepStreams(a)
+	return held, nil
 }

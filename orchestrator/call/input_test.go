@@ -9,6 +9,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
+// TestSecretInInput: seed 004 has a retry get the same input, and a journaled one is redacted: a name
 // that looks like a secret is refused before it is told to anybody.
 func TestSecretInInput(t *testing.T) {
 	r := newRig(t)

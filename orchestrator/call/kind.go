@@ -273,7 +273,8 @@ type keeper interface {
 }
 
 // record journals the event of an attempt. The streams of one whose reply counts are emptied once it
-// is on disk; those of all others are kept. An error of theirs counts only where they are to stay.
+// is on disk; those of all others are kept, and of a command that is not content. An error of theirs
+// counts only where they are to stay.
 func (c *Caller) record(a *Attempt, ev event.Event) error {
 	switch ev := ev.(type) {
 	case event.ReplyRejected:
@@ -282,6 +283,10 @@ func (c *Caller) record(a *Attempt, ev event.Event) error {
 		return errors.Join(c.Journal.Record(ev), kept)
 	case event.AttemptStopped, event.ScopeViolated:
 		return errors.Join(c.Journal.Record(ev), c.keepStreams(a))
+	}
+	if held, ok := ev.(event.ReviewHeld); ok && !held.Completed && a.Spec.Contract == contract.Command {
+		kept := c.keepStreams(a)
+		return errors.Join(c.Journal.Append(ev), kept)
 	}
 	c.emptied = append(c.emptied, a.Intent.Call)
 	err := c.Journal.Append(ev)

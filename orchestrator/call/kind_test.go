@@ -4,15 +4,21 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/roster"
+	"kanban-run/orchestrator/workspace"
 )
 
 // TestPrepare: what each kind of call is told, and what its intent says besides.
@@ -51,6 +57,12 @@ func TestPrepare(t *testing.T) {
 			}
 			if as := *r.players.tool.asked; as.Contract != contract.Of(tt.call) || (as.Follow != nil) != (a.Input.Text != "") {
 				t.Errorf("the adapter was asked %+v", as)
+			}
+			if f := r.players.tool.asked.Follow; f != nil && f.Fork != (tt.call == event.ReviewCall) {
+				t.Errorf("it goes on in %+v", f)
+			}
+			if reviews := tt.call.IsReview() || tt.call.IsSupervision(); (a.Duty == roster.Reviewing) != reviews {
+				t.Errorf("its duty is %d", a.Duty)
 			}
 			if (len(r.players.readOnly) > 0) != tt.call.IsSupervision() {
 				t.Errorf("%q only read", r.players.readOnly)
@@ -101,6 +113,7 @@ func TestPlayer(t *testing.T) {
 	}
 }
 
+// TestEnd: what the end of an attempt means that broke no rule, for all kinds. What the run or this
 // machine did to it comes before what it replied.
 func TestEnd(t *testing.T) {
 	stopped := errors.New("SIGTERM")
@@ -169,5 +182,119 @@ func TestGoesOn(t *testing.T) {
 		if f := r.players.tool.asked.Follow; (f != nil) != goesOn || goesOn && !strings.Contains(f.Text, "cut short. It was hung. Go on") {
 			t.Errorf("by %s it is told %+v", adapter, f)
 		}
+	}
+}
+
+// TestIntent: a run asks for the reviews of the role, a dry run for none; only the first attempt of the
+// Manager has the board as it found it; in a phase of review an Architect may take its time.
+func TestIntent(t *testing.T) {
+	for _, dry := range []bool{false, true} {
+		r := newRig(t)
+		r.players.reviewed, r.DryRun = true, dry
+		if a := r.start(t); (a.Intent.Plan == nil) != dry || !dry && !a.Intent.Plan.Command {
+			t.Errorf("in a dry run %t the plan is %+v", dry, a.Intent.Plan)
+		}
+	}
+	r := newRig(t)
+	r.open(event.ManagerCall)
+	if a := r.start(t); a.Intent.Before.BoardSHA != r.board.SHA || a.Intent.Before.Current != "a.md" {
+		t.Errorf("the Manager finds %+v", a.Intent.Before)
+	}
+	if err := r.settle(&Attempt{Intent: event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "a.md", Role: "Manager", Attempt: 1}}}, &attempt.Ended{ByWatch: true}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if a := r.start(t); a.Intent.Before != nil {
+		t.Errorf("at its second attempt it finds %+v", a.Intent.Before)
+	}
+	r = newRig(t)
+	r.write(t, "k.yaml", "phase: validate\ncurrent: a.md\ntasks: [a.md, b.md]\n")
+	r.Workspace.Forget()
+	var err error
+	if r.board, err = r.Workspace.Look(); err != nil {
+		t.Fatal(err)
+	}
+	if a := r.start(t); a.Duty != roster.ReviewPhase {
+		t.Errorf("in a phase of review the duty is %d", a.Duty)
+	}
+}
+
+// TestSettle: the turn of an agent is looked at before its end counts, but not that of a supervisor that
+// broke its scope: there the whole board gets its bytes back.
+func TestSettle(t *testing.T) {
+	stopped := errors.New("SIGTERM")
+	for name, tt := range map[string]struct {
+		argv  []string
+		call  event.Call
+		stop  bool
+		kinds string
+		turns int // looks at the board, and how many events were journaled before
+		err   error
+	}{
+		"a violation":              {[]string{"sh", "-c", "echo x > c.go"}, event.CheckpointCall, false, "SUPERVISOR_SCOPE_VIOLATION", 0, nil},
+		"a violation, stopped":     {[]string{"sh", "-c", "echo x > c.go; sleep 60"}, event.CheckpointCall, true, "SUPERVISOR_SCOPE_VIOLATION", 0, stopped},
+		"none":                     {[]string{"sh", "-c", "true"}, event.CheckpointCall, false, "REPLY_REJECTED", 1, nil},
+		"a violation, and a fault": {[]string{"sh", "-c", "echo x > c.go"}, event.CheckpointCall, false, "ATTEMPT_STOPPED", 1, nil},
+		"one that cannot start":    {[]string{"/nonexistent"}, event.CheckpointCall, false, "ATTEMPT_STOPPED", 1, nil},
+		"a change by other roles":  {[]string{"sh", "-c", "echo x > c.go"}, event.TaskCall, false, "REPLY_REJECTED", 1, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.players.tool.silent = true
+			if strings.HasSuffix(name, "fault") {
+				r.players.tool.fault = &agent.ConfigError{Text: "please log in"}
+			}
+			stop, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			r.Stop = stop
+			r.open(tt.call)
+			a := r.start(t)
+			a.Spec.Invocation.Argv, a.Spec.Invocation.Dir, a.Spec.Invocation.Env = tt.argv, r.dir, os.Environ()
+			if path, err := exec.LookPath(tt.argv[0]); err == nil {
+				a.Spec.Invocation.Argv[0] = path
+			}
+			r.tree, r.treeOf = workspace.Tree{}, 0 // of before: Start takes it
+			p := r.Start(a)
+			if tt.stop {
+				for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+					if _, err := os.Stat(filepath.Join(r.dir, "c.go")); err == nil {
+						break
+					}
+				}
+				cancel(stopped)
+				p.Stop()
+			}
+			turns := 0
+			err := r.Settle(a, p, func() error {
+				turns++
+				if len(r.journal.events) > 0 {
+					t.Errorf("%d events before the look at the board", len(r.journal.events))
+				}
+				return nil
+			})
+			if tt.kinds == "ATTEMPT_STOPPED" {
+				if !errors.As(err, new(*failure.Invalid)) {
+					t.Errorf("settled with %v, want what to mend", err)
+				}
+			} else if !errors.Is(err, tt.err) {
+				t.Errorf("settled with %v, want %v", err, tt.err)
+			}
+			if len(r.journal.events) != 1 || r.journal.events[0].Kind() != tt.kinds || turns != tt.turns || r.journal.committed != 1 {
+				t.Errorf("journaled %+v, %d on disk, %d looks at the board; want %s and %d", r.journal.events, r.journal.committed, turns, tt.kinds, tt.turns)
+			}
+		})
+	}
+}
+
+// TestBriefCommits: a supervisor that is asked knows nothing that is not on disk.
+func TestBriefCommits(t *testing.T) {
+	r := newRig(t)
+	r.open(event.ReadyCall)
+	if err := r.journal.Append(event.MarkerMissing{}); err != nil {
+		t.Fatal(err)
+	}
+	s := r.journal.state.Afresh()
+	p, _ := r.Player(s)
+	if _, err := r.Prepare(s, p, r.board); err != nil || r.journal.committed != 1 {
+		t.Errorf("%d of 1 events are on disk, %v", r.journal.committed, err)
 	}
 }

@@ -110,6 +110,7 @@ func TestDecision(t *testing.T) {
 	}
 }
 
+// TestManager: seed 004, "Manager": a reply that names what is not there, or contradicts the board
 // that the Manager left, is rejected; the last rejection takes back an end without a reply.
 func TestManager(t *testing.T) {
 	next, unknown, long := "b.md", "gone.md", make([]string, 0, 400)
@@ -136,6 +137,11 @@ func TestManager(t *testing.T) {
 			r.Workspace.Forget()
 		},
 			decide(&next, "a.md", "b.md"), "", true},
+		"against its board, at last": {func(t *testing.T, r *rig) {
+			r.journal.state.Step.Rejected = 3
+			r.write(t, "k.yaml", "phase: complete\ncurrent: null\ntasks: [a.md, b.md]\n")
+			r.Workspace.Forget()
+		}, decide(&next, "a.md", "b.md"), "", true},
 		"an end without a reply": {func(t *testing.T, r *rig) {
 			r.journal.state.Step.Rejected = 3
 			r.write(t, "k.yaml", "phase: complete\ncurrent: null\ntasks: [a.md, b.md]\n")
@@ -156,6 +162,8 @@ func TestManager(t *testing.T) {
 				tt.set(t, r)
 			}
 			switch got := r.end(t, a, tt.end).(type) {
+			default:
+				t.Errorf("journaled %T", got)
 			case event.ReplyAccepted:
 				if tt.reason != "" || tt.disagrees || !cmp.Equal(got.NextTask, tt.end.Reply.NextTask) {
 					t.Errorf("accepted %+v", got)

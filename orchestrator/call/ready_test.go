@@ -13,6 +13,7 @@ import (
 	"kanban-run/orchestrator/roster"
 )
 
+// TestReady: seed 001, "Core Loop": a supervisor that reports an error is not ready, nor one that
 // could not remember.
 func TestReady(t *testing.T) {
 	says := func(kind, session string) attempt.Ended {
@@ -34,6 +35,8 @@ func TestReady(t *testing.T) {
 			r.journal.state.Supervisor.Memory = tt.memory
 			a := r.start(t)
 			switch got := r.end(t, a, tt.end).(type) {
+			default:
+				t.Errorf("journaled %T", got)
 			case event.ReplyAccepted:
 				if tt.reason != "" || got.Message == "" {
 					t.Errorf("accepted %+v", got)

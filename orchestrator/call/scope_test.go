@@ -9,6 +9,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
+// TestScope: seed 001, "Role Isolation Rules": a supervisor that changed a file has no verdict, and
 // the board gets its bytes back. Where another run may have changed it, that is told and no more.
 func TestScope(t *testing.T) {
 	for name, tt := range map[string]struct {

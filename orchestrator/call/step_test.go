@@ -8,6 +8,7 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
+// TestFinishStep: a step has the time that its agents were not paused, and says how it leaves the
 // work tree where the next task was worked on lately.
 func TestFinishStep(t *testing.T) {
 	same, other := "./a.md", "b.md"

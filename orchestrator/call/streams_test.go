@@ -3,6 +3,7 @@ package call
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,8 +13,10 @@ import (
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/health"
+	"kanban-run/orchestrator/proc"
 )
 
+// TestStreams: what an attempt printed is kept unless its reply counts; then it is emptied once that
 // is on disk.
 func TestStreams(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -22,11 +25,13 @@ func TestStreams(t *testing.T) {
 		kept bool
 		disk int // events on disk
 	}{
-		"accepted":        {nil, replied("ok"), false, 0},
-		"with all output": {func(r *rig) { r.KeepOutput = true }, replied("ok"), true, 0},
-		"in commits":      {func(r *rig) { r.Carried = true }, replied("ok"), false, 1},
-		"rejected":        {nil, attempt.Ended{Failure: contract.Failed("no JSON")}, true, 1},
-		"stopped":         {nil, attempt.Ended{ByWatch: true}, true, 1},
+		"accepted":                  {nil, replied("ok"), false, 0},
+		"with all output":           {func(r *rig) { r.KeepOutput = true }, replied("ok"), true, 0},
+		"in commits":                {func(r *rig) { r.Carried = true }, replied("ok"), false, 1},
+		"rejected":                  {nil, attempt.Ended{Failure: contract.Failed("no JSON")}, true, 1},
+		"stopped":                   {nil, attempt.Ended{ByWatch: true}, true, 1},
+		"a command that is content": {func(r *rig) { r.open(event.CommandCall) }, attempt.Ended{}, false, 0},
+		"one that is not":           {func(r *rig) { r.open(event.CommandCall) }, attempt.Ended{Exit: proc.Exit{Code: 1}}, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
@@ -46,16 +51,21 @@ func TestStreams(t *testing.T) {
 			if rejected, ok := e.(event.ReplyRejected); ok && rejected.Output == "" {
 				t.Error("the rejection does not say where the output is")
 			}
-			if !tt.kept && len(r.emptied) != 1 {
+			if counts := !tt.kept || r.KeepOutput; counts != (len(r.emptied) == 1) {
 				t.Errorf("%v are emptied later", r.emptied)
 			}
 			if r.EmptyStreams(); r.emptied != nil {
 				t.Error("nothing is forgotten")
 			}
+			stream := filepath.Join(r.Folder.Path, "output", string(a.Intent.Call)+".stdout")
+			if text, err := os.ReadFile(stream); !tt.kept && (err != nil || len(text) > 0) {
+				t.Errorf("the stream has %q, %v", text, err)
+			}
 		})
 	}
 }
 
+// TestProgram: a program is started, and what it does is passed on: all of it to the observer, what a
 // person may ask for to the file of the step, and what is journaled to the run.
 func TestProgram(t *testing.T) {
 	r := newRig(t)

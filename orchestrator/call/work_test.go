@@ -9,6 +9,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
+// TestWork: seed 004, "Constraints": a reply counts whatever it says. One that is to be reviewed needs
 // a session.
 func TestWork(t *testing.T) {
 	r := newRig(t)

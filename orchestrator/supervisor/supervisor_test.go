@@ -15,6 +15,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/briefing"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
@@ -33,11 +34,15 @@ type journal struct {
 	said  []string // kinds, with the state of a teardown
 	last  event.Event
 	gates []ledger.Gate
+	seen  func() // is called before an event counts
 }
 
 func (j *journal) State() *flow.State { return &j.state }
 
 func (j *journal) Record(e event.Event) error {
+	if j.seen != nil {
+		j.seen()
+	}
 	if err := j.state.Apply(e); err != nil {
 		j.t.Errorf("the journal refuses %s: %v", e.Kind(), err)
 	}
@@ -270,6 +275,11 @@ func TestEndBoard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.journal.seen = func() {
+		if now, err := os.ReadFile(r.path); err != nil || string(now) != open {
+			t.Errorf("before the intent is journaled the board is %s, %v", now, err)
+		}
+	}
 	if err := r.EndBoard(b); err != nil {
 		t.Fatal(err)
 	}
@@ -364,4 +374,19 @@ func TestDismissFault(t *testing.T) {
 		t.Errorf("%v, closed %t, asked %d times", err, r.program.closed, r.program.asked)
 	}
 	r.want(t, "TEARDOWN_INIT SHUTDOWN_REQUESTED WAITING_ACKS SUPERVISOR_DISMISSED")
+}
+
+// TestNote: a supervisor is briefed with each event; without one there is no briefing to fill.
+func TestNote(t *testing.T) {
+	r := newRig(t, open)
+	r.Note(event.Entry{Seq: 1, Event: event.StepAbandoned{Step: 1, Task: "a.md", Reason: "it was edited"}})
+	about := briefing.About{Board: "k.yaml", Supervisor: r.journal.state.Supervisor}
+	due := event.Checkpoint{ID: "C1"}
+	if in := r.Briefing().Checkpoint(about, due); len(in.Messages) != 1 || !strings.Contains(in.Messages[0], "it was edited") {
+		t.Errorf("it is told %q", in.Messages)
+	}
+	none := New(Turn{})
+	if none.Note(event.Entry{Event: event.StepAbandoned{}}); none.Briefing() != nil {
+		t.Error("without a supervisor there is a briefing")
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
@@ -86,6 +87,7 @@ func (p *program) Tell(_, text string) bool {
 type tool struct{ agent.Adapter }
 
 func (tool) Name() string                                      { return "tool" }
+func (tool) Check(agent.Assignment) error                      { return nil }
 func (tool) Tool() agent.Tool                                  { return agent.Tool{} }
 func (tool) Invoke(agent.Assignment) (agent.Invocation, error) { return agent.Invocation{}, nil }
 
@@ -340,23 +342,45 @@ func TestConsent(t *testing.T) {
 	}
 }
 
-// TestTune: a task's own settings count from the first look on; what is wrong with them is told.
+// watched returns a player whose agents are watched by the settings.
+func watched(t *testing.T) *roster.Player {
+	t.Helper()
+	set, err := roles.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := &config.Settings{Agent: "tool", Watch: config.Watch{Frequency: time.Minute, IdleWarning: 2 * time.Minute, IdleTimeout: 5 * time.Minute}}
+	p, err := (&roster.Roster{Settings: settings, Roles: set, Adapters: []agent.Adapter{tool{}}}).Player("Implementor", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestTune: a task's own settings count from the first look on; what is wrong with them is told, and the
+// watch goes on as before.
 func TestTune(t *testing.T) {
 	value := func(name, text string) frontmatter.Value {
 		return frontmatter.Value{Name: name, Text: text, Node: &yaml.Node{Kind: yaml.ScalarNode}}
 	}
 	for name, tt := range map[string]struct {
-		value  frontmatter.Value
-		notice string
-		off    bool
+		value   frontmatter.Value
+		notice  string
+		off     bool
+		judge   string
+		warning time.Duration
 	}{
-		"none":             {},
-		"off":              {value("enabled", "false"), "", true},
-		"an unknown key":   {value("nonsense", "1m"), "it is left out", false},
-		"an unknown judge": {value("judge", "Nobody"), "the judge of t.md (watch.judge): there is no role Nobody; the evidence decides", true},
+		"none":             {warning: 2 * time.Minute},
+		"off":              {value: value("enabled", "false"), off: true},
+		"a limit":          {value: value("idle_warning", "3m"), warning: 3 * time.Minute},
+		"an unknown key":   {value: value("nonsense", "1m"), notice: "it is left out", warning: 2 * time.Minute},
+		"a judge":          {value: value("judge", "Manager"), judge: "Manager", warning: 2 * time.Minute},
+		"an unknown judge": {value: value("judge", "Nobody"), notice: "the judge of t.md (watch.judge): there is no role Nobody; the evidence decides", warning: 2 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, policy)
+			r.agent.Player = watched(t)
+			r.policy = r.agent.Player.Policy(r.agent.Duty)
 			if tt.value.Name != "" {
 				r.Tasks = tasks{board.Brief{Watch: []frontmatter.Value{tt.value}}}
 			}
@@ -364,8 +388,8 @@ func TestTune(t *testing.T) {
 			if got := strings.Join(r.notices, "\n"); !strings.Contains(got, tt.notice) || (got == "") != (tt.notice == "") {
 				t.Errorf("told %q, want %q", got, tt.notice)
 			}
-			if off := r.C == nil; off != tt.off {
-				t.Errorf("off: %t, want %t", off, tt.off)
+			if off := r.C == nil; off != tt.off || r.policy.Judge != tt.judge || r.policy.IdleWarning != tt.warning {
+				t.Errorf("off: %t, the policy %+v, want off %t, judge %q and a warning after %s", off, r.policy, tt.off, tt.judge, tt.warning)
 			}
 		})
 	}
@@ -374,7 +398,15 @@ func TestTune(t *testing.T) {
 // TestDryRun: a dry run watches nothing and takes no message.
 func TestDryRun(t *testing.T) {
 	r := newRig(t, health.Policy{})
+	if w := Start(r.Turn, Agent{Player: watched(t)}); w.C == nil {
+		t.Error("a run watches nothing")
+	} else {
+		w.Close()
+	}
 	r.DryRun = true
+	if w := Start(r.Turn, Agent{Player: watched(t)}); w.C != nil {
+		t.Error("a dry run watches an agent")
+	}
 	r.leave(t, inbox.Message{Step: 2, Text: "x"})
 	if err := errors.Join(r.Deliver(), r.Check(), r.End()); err != nil || r.C != nil {
 		t.Errorf("%v, checks %v", err, r.C)
