@@ -14,19 +14,21 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// kindArms are the arms of switches over kinds of event, by package. What a kind means to people is
+// kindArms are the arms of switches over kinds of event, and the assertions of one, by package. What a kind means to people is
 // said in package event, and what it changes in package flow; a package that folds events into a model
 // of its own, or draws a kind in its own way, has arms for those kinds alone.
 var kindArms = map[string]int{
-	"orchestrator/briefing": 20, // what the supervisor is told of each step
-	"orchestrator/call":     3,  // which events end an attempt at once
-	"orchestrator/digest":   46, // the steps and attempts of a run, folded
-	"orchestrator/flow":     28, // what a journal of another run says, and who wrote it
-	"orchestrator/gitstore": 9,  // after which a commit is made
-	"orchestrator/ledger":   4,  // the log of replies, and whose record an acknowledgement follows
-	"orchestrator/report":   40, // the live line, the states of tasks, the groups of a job's log
-	"orchestrator/watch":    3,  // which messages were not delivered
-	"cmd/kanban-run":        5,  // what log --events and ack look for
+	"orchestrator/briefing":  20, // what the supervisor is told of each step
+	"orchestrator/call":      5,  // which events end an attempt at once
+	"orchestrator/decisions": 3,  // a run that begins or ends, and what a checkpoint found
+	"orchestrator/preflight": 1,  // whether a task was worked on before
+	"orchestrator/digest":    47, // the steps and attempts of a run, folded
+	"orchestrator/flow":      32, // what a journal of another run says, and who wrote it
+	"orchestrator/gitstore":  9,  // after which a commit is made
+	"orchestrator/ledger":    11, // the log of replies, and whose record an acknowledgement follows
+	"orchestrator/report":    41, // the live line, the states of tasks, the groups of a job's log
+	"orchestrator/watch":     5,  // which messages were not delivered
+	"cmd/kanban-run":         7,  // what log --events and ack look for
 }
 
 // callBranches are the places that tell kinds of call apart, by package: six kinds are made in package
@@ -78,6 +80,10 @@ func TestKindsHaveOneHome(t *testing.T) {
 						arms[pkg]++
 					}
 				}
+			case *ast.TypeAssertExpr:
+				if s, ok := n.Type.(*ast.SelectorExpr); ok && kinds[s.Sel.Name] && isName(s.X, "event") {
+					arms[pkg]++
+				}
 			case *ast.SelectorExpr:
 				switch name := n.Sel.Name; {
 				case isName(n.X, "event") && strings.HasSuffix(name, "Call") && name != "Call", name == "IsReview", name == "IsSupervision":
@@ -93,7 +99,7 @@ func TestKindsHaveOneHome(t *testing.T) {
 		}
 		return n
 	}
-	t.Logf("%d arms of switches over kinds of event: %v", sum(arms), arms)
+	t.Logf("%d arms of switches over kinds of event, and assertions: %v", sum(arms), arms)
 	t.Logf("%d places tell kinds of call apart: %v", sum(calls), calls)
 	for name, tt := range map[string]struct{ got, want map[string]int }{"kinds of event": {arms, kindArms}, "kinds of call": {calls, callBranches}} {
 		for _, pkg := range slices.Sorted(maps.Keys(tt.got)) {

@@ -158,6 +158,9 @@ func (q *query) tracked() (files map[string]string, sees bool) {
 		}
 		q.digits = len(tag[2])
 		files[name] = tag[1] + " " + tag[2]
+		if tag[0] == "S" { // skip-worktree: diff-files does not report a change of it
+			files[name] = ""
+		}
 	}
 	return files, !q.failed
 }

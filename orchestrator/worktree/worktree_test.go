@@ -137,6 +137,24 @@ func TestPart(t *testing.T) {
 	}
 }
 
+// TestSkipWorktree: a file that git is told to leave out of its look counts as it is on disk.
+func TestSkipWorktree(t *testing.T) {
+	p := newProject(t)
+	p.git("update-index", "--skip-worktree", "main.go")
+	before := p.hash()
+	p.write("main.go", "package main // changed\n")
+	changed := p.hash()
+	if before == "" || changed == before {
+		t.Errorf("a change of it: %q, then %q", before, changed)
+	}
+	if err := os.Remove(filepath.Join(p.dir, "main.go")); err != nil {
+		t.Fatal(err)
+	}
+	if gone := p.hash(); gone == "" || gone == changed {
+		t.Errorf("without it: %q", gone)
+	}
+}
+
 // TestUnknown: where git cannot tell the state, it is not known, and not taken for unchanged.
 func TestUnknown(t *testing.T) {
 	for name, prepare := range map[string]func(p project) string{
