@@ -45,7 +45,7 @@ var callBranches = map[string]int{
 	"orchestrator/flow":       56,
 	"orchestrator/ledger":     2,
 	"orchestrator/page":       14,
-	"orchestrator/report":     11,
+	"orchestrator/report":     7,
 	"orchestrator/supervisor": 1,
 	"orchestrator/watch":      5,
 	"orchestrator/workspace":  1,

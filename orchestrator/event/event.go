@@ -55,6 +55,22 @@ func (r AttemptRef) Short() string {
 	}
 }
 
+// Aim returns what a run is to do with the attempt, in the imperative.
+func (r AttemptRef) Aim() string {
+	switch r.Call {
+	case ManagerCall:
+		return "ask the Manager what follows " + r.Task
+	case ReadyCall:
+		return "have " + r.Role + " get ready"
+	case CheckpointCall:
+		return "have " + r.Role + " look at " + r.Task
+	case CommandCall, ReviewCall:
+		return "have the work of " + r.Role + " on " + r.Task + " reviewed"
+	default:
+		return "give " + r.Task + " to " + r.Role
+	}
+}
+
 // Name names the attempt at the beginning of a sentence about it.
 func (r AttemptRef) Name() string {
 	if r.Call.IsReview() {

@@ -140,9 +140,9 @@ func describeNext(running bool, e flow.Effect, refused error) string {
 	}
 	switch e := e.(type) {
 	case flow.Spawn:
-		return describeSpawn(e)
+		return fmt.Sprintf("step %d: %s%s", e.Step, e.Aim(), e.Again())
 	case flow.Walk:
-		return describeSpawn(e.Spawn)
+		return fmt.Sprintf("step %d: %s%s", e.Spawn.Step, e.Spawn.Aim(), e.Spawn.Again())
 	case flow.Reassign:
 		return fmt.Sprintf("step %d: have %s take the work over", e.Step, e.To)
 	case flow.SuspectLoop:
@@ -158,22 +158,6 @@ func describeNext(running bool, e flow.Effect, refused error) string {
 	default:
 		return "unknown"
 	}
-}
-
-func describeSpawn(e flow.Spawn) string {
-	if e.Call == event.ManagerCall {
-		return fmt.Sprintf("step %d: ask the Manager what follows %s%s", e.Step, e.Task, e.Again())
-	}
-	switch e.Call {
-	case event.ReadyCall:
-		return fmt.Sprintf("step %d: have %s get ready%s", e.Step, e.Role, e.Again())
-	case event.CheckpointCall:
-		return fmt.Sprintf("step %d: have %s look at %s%s", e.Step, e.Role, e.Task, e.Again())
-	}
-	if e.Call.IsReview() {
-		return fmt.Sprintf("step %d: have the work of %s on %s reviewed%s", e.Step, e.Role, e.Task, e.Again())
-	}
-	return fmt.Sprintf("step %d: give %s to %s%s", e.Step, e.Task, e.Role, e.Again())
 }
 
 func describeFinish(e flow.Finish) string {
