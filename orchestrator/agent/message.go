@@ -11,12 +11,12 @@ import (
 // Messages reads the output of a tool that prints lines of JSON: the last message is the reply,
 // unless an unreadable line follows it.
 type Messages struct {
-	Lines
 	Emit func(Event)
 
 	Strict    bool // the tool prints only JSON: any other line is unreadable
 	Completed bool // the tool has ended its turn: no message follows
 
+	lines    Lines
 	text     []byte
 	whole    bool   // text is a message
 	broken   []byte // the beginning of the last unreadable line, unless a message follows it
@@ -28,7 +28,7 @@ type Messages struct {
 // that is not JSON is for people.
 func (m *Messages) Init(emit func(Event), each func(line []byte) error) {
 	m.Emit = emit
-	m.Each = func(line []byte) {
+	m.lines.Each = func(line []byte) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			return
 		}
@@ -38,8 +38,14 @@ func (m *Messages) Init(emit func(Event), each func(line []byte) error) {
 			m.rejectLine(line, err)
 		}
 	}
-	m.Long = func(begin []byte) { m.rejectLine(begin, errors.New("it is too long")) }
+	m.lines.Long = func(begin []byte) { m.rejectLine(begin, errors.New("it is too long")) }
 }
+
+// Write reads a part of the output.
+func (m *Messages) Write(p []byte) (int, error) { return m.lines.Write(p) }
+
+// Flush reads the last line, if it has no end.
+func (m *Messages) Flush() { m.lines.Flush() }
 
 // emitProse emits a line that is no part of an event: the last message stays the last.
 func (m *Messages) emitProse(line []byte) {

@@ -12,7 +12,8 @@ func (a Accounts) Charge(o *Ended, parent string) *agent.Spending {
 	if o.Spent == nil || !o.Cumulative || o.Session == "" {
 		return o.Spent
 	}
-	own := o.Spent.Minus(a.balance(o.Session, parent))
+	before := a.balance(o.Session, parent)
+	own := o.Spent.Minus(before)
 	a[o.Session] = *o.Spent
 	return &own
 }
