@@ -16,9 +16,9 @@
 //	    └─────────────────────────────────────────────────────────────────────────────────────────────────┘
 //
 // Every program that is started is a Spawn of its own: an agent's work, the reviews of it by a
-// command and by a supervisor (seed 003), the Manager. Where walk is the Manager there is none: the
-// effect Walk has package walk decide, journals the decision and writes it. The calls of a step
-// follow each other like this; a rejected reply repeats its own call:
+// command and by a supervisor (seed 003), the Manager. Where walk plays the Manager no program is
+// started: for the effect Walk package walk decides, and the run journals the decision and writes it.
+// The calls of a step follow each other like this; a rejected reply repeats its own call:
 //
 //	        ┌── not content: the work goes on, in its session where it has one ──┐
 //	        ▼                                                                    │
@@ -147,8 +147,8 @@
 //
 // What the user starts is the guardian, and the run happens in its child, the runner; package proc
 // has the reasons. The guardian takes the signals and holds the boards' locks too. If the runner
-// dies it ends the agents; if it dies itself, the runner ends them and leaves (both contexts end);
-// if both die, the next run ends them before it starts anything.
+// dies, the guardian ends the agents; if the guardian dies, the runner ends them and leaves (both
+// contexts end); if both die, the next run ends them before it starts anything.
 //
 // # What a crash leaves
 //

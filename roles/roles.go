@@ -138,7 +138,7 @@ func (s *Set) addFolder(dir string) error {
 	if err != nil {
 		return fmt.Errorf("read roles in %s: %w", dir, err)
 	}
-	// Two files of one folder have no natural order, so neither may win.
+	// No file of a folder has precedence: addFile refuses a role that an earlier one defines.
 	here := map[string]string{}
 	for _, entry := range entries {
 		if !isRoleFile(entry.Name()) {

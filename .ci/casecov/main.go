@@ -1,7 +1,7 @@
 // casecov stands in for the go command while mutation tests measure coverage. It runs go with the
 // same arguments, and then adds to the cover profile, if one was asked for, the conditions of
-// switch cases: Go keeps no counter for them, so that a mutation in a condition is never tried
-// (gremlins issue 298). GO names the real go command.
+// switch cases: Go has no counter for them, so gremlins never mutates them (its issue 298). The
+// environment variable GO names the real go command.
 package main
 
 import (

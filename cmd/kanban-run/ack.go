@@ -87,8 +87,8 @@ func isChoice(word string) bool {
 	}
 }
 
-// acknowledge makes a decision, or with answer.Ask shows it. A run at work gets the decision as a
-// message; if it ends before it has taken it, this process makes the decision itself.
+// acknowledge makes the Lead's decision: through the run of the board, or here if no run takes it. Only
+// a consent needs a run. With answer.Ask it shows the decisions that wait, and makes none.
 func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) {
 	if err := refuseAgents(answer.Ask); err != nil {
 		return 0, err

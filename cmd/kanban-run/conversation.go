@@ -189,7 +189,7 @@ func (c *conversation) Notice(text string) { _ = c.out.Printf("== %s\n", text) }
 // Agent shows an event of the agent.
 func (c *conversation) Agent(e agent.Event) { c.show("", e) }
 
-// Supervisor shows an event of the supervisor.
+// Supervisor shows e with the prefix "supervisor: "; the events of the agent have none.
 func (c *conversation) Supervisor(e agent.Event) { c.show("supervisor: ", e) }
 
 func (c *conversation) show(speaker string, e agent.Event) {

@@ -43,7 +43,7 @@ func (w *watch) note(e agent.Event) {
 	}
 }
 
-// showNow shows the agent's activity.
+// showNow is called by the timer later; it calls show, unless the watch has ended.
 func (w *watch) showNow() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -54,7 +54,7 @@ func (w *watch) showNow() {
 	w.show(w.trace.Live(w.shown, w.found))
 }
 
-// end ends the calls of show.
+// end waits for a call of show that is under way; no other call follows.
 func (w *watch) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -33,8 +33,8 @@ func (b *Board) patchBlock(key, list *yaml.Node, p plan) ([]patch, error) {
 	return []patch{{from, to, b.formatBlockItems(lines, p, from, to)}}, nil
 }
 
-// findLines finds the lines of every entry. All dashes stand in one column, each on the line of its
-// value or above it.
+// findLines finds the lines of every entry. It returns false unless each entry has its dash in the
+// column of the list, on the line of its value or above it.
 func (b *Board) findLines(list *yaml.Node) (block, bool) {
 	n := b.Len()
 	lines := block{start: make([]int, 0, n), end: make([]int, 0, n), indent: strings.Repeat(" ", list.Column-1)}

@@ -14,9 +14,8 @@ import (
 // maxLooked bounds the names of a folder among which a file that was probably meant is looked for.
 const maxLooked = 10_000
 
-// findNear returns a file that was probably meant by the name of one that is not there, or "": it
-// differs in case, in the composition of an accent, by a blank at its end, or by .md, or is in a
-// folder beside.
+// findNear returns an existing file for a wrong name, or "": its base or folder differs in case, accents
+// or outer blanks, the base by .md, or a bare name is in a subfolder of the work directory.
 func (p *Place) findNear(name string) string {
 	folder, base := path.Split(path.Clean(filepath.ToSlash(name)))
 	if !isLocal(path.Join(folder, base)) {

@@ -263,8 +263,8 @@ func (p *Place) missingError(name string) error {
 		hint: func() string { return p.hintForMissing(name) }}
 }
 
-// hintForMissing looks for a file that was probably meant, and from the folders above, up to the
-// top of the git repository: boards are often written with paths from there.
+// hintForMissing returns how to mend the path of a missing file: by a similar name, or by -C with the
+// folder that has the file, of those from the board's folder up to the top of the git repository.
 func (p *Place) hintForMissing(name string) string {
 	if near := p.findNear(name); near != "" {
 		return "there is " + apart(name, near)

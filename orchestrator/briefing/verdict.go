@@ -99,8 +99,8 @@ func (b *Briefing) readReport(h flow.Held) ([]byte, error) {
 	return rundir.ReadFile(filepath.Join(b.Dir.Path, filepath.FromSlash(ReportName(h.ID))))
 }
 
-// SaveReport writes the report of a checkpoint, and appends to wisdom/ the lessons that the
-// supervisor wants to keep. own is the text that it has written into its report itself, or "".
+// SaveReport writes the report of a checkpoint, and appends to wisdom/ the lessons that the supervisor
+// wants to keep. own is the text that the supervisor has written into the file of the report; "": no text.
 func (b *Briefing) SaveReport(c event.Checkpoint, r *contract.CheckpointReply, own string) error {
 	var missing []string
 	for _, task := range c.Scope {

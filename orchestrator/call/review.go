@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/roster"
 )
 
-// reviewing is the call of the supervisor that looks at a task's work in a fork of its session: seed
-// 003.
+// reviewing is the call in which the supervisor looks at a task's work, in a fork of the session of
+// the agent that did it: seed 003.
 type reviewing struct{}
 
 // Player returns the role's supervisor.

@@ -83,7 +83,7 @@ func (k Kind) Schema() string {
 	}
 }
 
-// Expected returns that JSON Schema, as text for people.
+// Expected returns the JSON Schema of the replies, for people to read; "any text" for a Review.
 func (k Kind) Expected() string {
 	if k == Review {
 		return "any text"

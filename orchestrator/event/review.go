@@ -26,8 +26,8 @@ func (e ReviewHeld) Sentence() Sentence {
 		e.Player(), e.Round, Took(e.Millis), e.Spent.suffix(), e.excerpt())
 }
 
-// excerpt shortens the feedback for a terminal: of a command it returns the end and the last line
-// that it printed.
+// excerpt shortens the feedback for a terminal. Of a command's feedback it keeps how the command ended,
+// and the last line of its output.
 func (e ReviewHeld) excerpt() string {
 	if e.Call != CommandCall {
 		return Brief(e.Feedback)

@@ -44,8 +44,8 @@ func Next(s *State, b Board) Effect {
 func (s *State) nextCall() Effect {
 	step := s.Step
 	switch {
-	// 5. and 7. "if not validate_output(...): log_retry(...); continue": the same call again,
-	// MAX_RETRIES times.
+	// Seed steps 5 and 7, "if not validate_output(...): log_retry(...); continue": the call was
+	// rejected, or lost its session, more than MAX_RETRIES times.
 	case step.isExhausted(s.Limits):
 		end := step.exhausted()
 		return s.handOver(end, end.Text)

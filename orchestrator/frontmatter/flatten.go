@@ -10,8 +10,8 @@ type Value struct {
 	Line int // in the file
 }
 
-// Flatten lists the scalars below a node, in their order. A list or an
-// empty mapping has the text "".
+// Flatten lists the scalars at and below a node, in file order. A list or an empty mapping is one
+// entry, with the text "".
 func (d *Document) Flatten(node *yaml.Node) []Value { return d.flatten("", node) }
 
 func (d *Document) flatten(name string, node *yaml.Node) (all []Value) {

@@ -144,7 +144,8 @@ func (s *Store) ahead(there string) error {
 		git.ShowAddress(s.address), there, s.Branch, s.tip, s.Branch)}
 }
 
-// ask asks the remote for its branches. tip is that of the board's branch, "" without the branch.
+// ask reads the tips of the remote's branches into s.heads. tip is the one of the board's branch; "": the
+// remote does not have that branch.
 func (s *Store) ask(stop context.Context) (tip string, err error) {
 	out, err := s.far(stop, askTime, "ls-remote", "--quiet", "--heads", "--", s.address)
 	if err != nil {

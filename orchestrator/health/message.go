@@ -23,7 +23,8 @@ func HealthCheck(f Finding, task string, urgent bool) event.Content {
 	return c
 }
 
-// Recovery confirms that a task gets on again: seed 002, "Ping / Nudge Templates".
+// Recovery returns the message that a silent agent's task moves again: seed 002, "Ping / Nudge
+// Templates".
 func Recovery(task string) string {
 	return fmt.Sprintf("Thanks, task #%s is moving again. I updated state and cleared idle alert.", task)
 }

@@ -82,7 +82,8 @@ type Report struct {
 	Last   time.Time // the last sign of the agent; its start before the first
 }
 
-// Health returns seed 000's health: healthy, warning or critical.
+// Health returns the health of the worst finding in the words of seed 000: critical, warning, or
+// healthy without findings.
 func (r Report) Health() string {
 	health := Healthy
 	for _, f := range r.Findings {
@@ -295,8 +296,8 @@ const (
 	mostInHour = 2
 )
 
-// isToTell reports whether a finding is told now, and notes that: it is told once, and once more
-// when it becomes critical. Warnings are few; a critical one is always told.
+// isToTell reports whether to tell of f now, and if so remembers it: once, and again if f has become
+// critical. Warnings are limited in number and rate, critical findings are not.
 func (m *Monitor) isToTell(now time.Time, f Finding) bool {
 	if m.seen[f.Key()] < breaches && f.Check != Stopped {
 		return false

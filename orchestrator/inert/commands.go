@@ -96,7 +96,8 @@ func skipWeightless(s string, i int) int {
 	return i
 }
 
-// isWeightless reports whether a comparison may ignore r: marks and invisible characters.
+// isWeightless reports whether the runner ignores r where it compares texts: a mark or an invisible
+// character, but not one of ASCII.
 func isWeightless(r rune) bool {
 	return r >= utf8.RuneSelf && (unicode.IsMark(r) || !unicode.IsGraphic(r))
 }

@@ -90,7 +90,8 @@ func parseBoard(path string) (*board.Board, error) {
 	return &board.Board{File: path, Source: source, SHA: board.SHA(source)}, &failure.Invalid{Err: err}
 }
 
-// arbitrate returns the question of a board, and journals the decision unless the answer asks.
+// arbitrate returns what a board waits for, and journals the Lead's decision about it, unless
+// answer.Ask is set or a choice is still to be made (q.Open).
 func arbitrate(
 	boardPath string, dir rundir.Dir, b *board.Board, broken error, answer Answer,
 	r *redact.Redactor, now func() time.Time,
@@ -263,8 +264,8 @@ func (a *arbitration) hasEnded() bool {
 	return a.history.Standstill() == "" && a.history.State.Step == nil && a.before.Terminal()
 }
 
-// settle carries out the Lead's choice about a board that ended. It journals the choice first: if
-// writing the board then fails, the board still shows that it waits.
+// settle carries out the Lead's choice about a board that ended. It journals the choice first: if the
+// board then cannot be written, its file still says that it waits for the Lead.
 func (a *arbitration) settle(e event.Acknowledged, text string) (Question, error) {
 	q := Question{Text: text, Open: a.answer.Choice == "", Task: a.again(), Undone: a.undone()}
 	edit := board.Edit{Ended: new(string)}

@@ -72,7 +72,8 @@ func New(o Options) *Notifier {
 	return n
 }
 
-// Entry queues the message about a journaled event, if the event needs a person.
+// Entry queues the message about a journaled event, if its topic is one of On and the bounds against
+// spam allow it.
 func (n *Notifier) Entry(board string, e event.Entry) {
 	m := messageOf(e.Event)
 	if m.Topic == "" || !slices.Contains(n.On, m.Topic) {

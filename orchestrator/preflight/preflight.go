@@ -208,7 +208,7 @@ func checkWritable(job *Job, path string) error {
 	return f.Close()
 }
 
-// Close releases the work directory of a job that does not run.
+// Close releases the work directory, for a job that is not going to be run.
 func (p *Prepared) Close() error { return p.Workspace.Close() }
 
 // Dir returns the work directory.

@@ -164,8 +164,8 @@ func EndMarked(mark Mark) error {
 	}
 }
 
-// Lives reports whether a process has the mark: an agent of a run, or a process that one left
-// behind.
+// Lives reports whether a process with the mark is alive: an agent of the marked run, or a process
+// that the agent left behind.
 func Lives(mark Mark) bool {
 	all := processSet{}
 	return mark != 0 && addMarked(all, mark) == nil && len(all.alive()) > 0

@@ -125,7 +125,7 @@ func Run(stop, kill context.Context, s *Spec) (Exit, error) {
 	return p.Wait()
 }
 
-// either returns a context that ends with the first of two contexts.
+// either returns a context that ends as soon as a or b does.
 func either(a, b context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(a)
 	detach := context.AfterFunc(b, cancel)

@@ -38,7 +38,7 @@ func (p *Plain) print(board, head, text string) {
 	if p.names && board != "" {
 		head += " " + board
 	}
-	// A closed or full terminal must not stop a run: the journal has the event.
+	// A closed terminal or a full disk must not stop a run.
 	_ = p.out.Printf("%s %s\n", head, text)
 }
 

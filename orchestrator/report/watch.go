@@ -163,7 +163,8 @@ func (s *Status) urgency() int {
 	}
 }
 
-// now returns the display of the board at work, or of the end of its last run.
+// now returns the display of a running board: its activity; of one that has ended: the end of its
+// last run.
 func (s *Status) now() now {
 	n := now{board: s.Board, used: s.Used.Used, limit: s.Limits.MaxCost, weight: event.Routine}
 	if s.Open != nil {

@@ -238,7 +238,7 @@ func (s *Supervision) runAgentPhase(stop, kill context.Context) (ending, error) 
 	return how, nil
 }
 
-// phase is a running agent phase.
+// phase is one turn of the agent, from its start until the agent stops, and what happened in it.
 type phase struct {
 	*Supervision
 	*program
@@ -343,7 +343,8 @@ func (p *phase) skipCommand() {
 	}
 }
 
-// handleLine sends the person's message, and keeps it for the supervisor. Seed 003, "捕获用户输入".
+// handleLine sends the agent what the person typed, or keeps it for the next turn while the agent is
+// being stopped. The supervisor sees it, too. Seed 003, "捕获用户输入".
 func (p *phase) handleLine(text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return

@@ -39,7 +39,8 @@ func (p *pulse) end() {
 	<-p.done
 }
 
-// say sets the text of the heartbeats until kanban-run runs in dir.
+// say sets the text of the heartbeats. If dir is not "", they have instead the state that kanban-run
+// reports in that clone.
 func (p *pulse) say(text, dir string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
