@@ -20,9 +20,9 @@ import (
 )
 
 // RunAll runs the boards, n at a time, each a sequential loop of its own, and returns their results
-// in the boards' order. The end of stop ends the runs at their next safe point: running agents are
-// asked to end, and the boards can go on later; a board that was not started yet is reported as
-// interrupted. The end of kill kills the agents.
+// in the boards' order. When stop is done, running agents are asked to end, and their boards can go on
+// later; a board that was not started yet has the outcome interrupted. When kill is done, running
+// agents are killed.
 func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []result.Result {
 	results := make([]result.Result, len(boards))
 	next, all := make(chan int), shared{run.NewDiskSlots(), &inbox.Watcher{}, &health.Crowd{},
@@ -40,8 +40,8 @@ func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []r
 	}
 	close(next)
 	wg.Wait()
-	_ = all.mail.Close()     // nothing is left to be told
-	_ = all.registry.Close() // all is given back
+	_ = all.mail.Close()     // no run waits for its inbox
+	_ = all.registry.Close() // no claim is held
 	return results
 }
 

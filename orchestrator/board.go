@@ -12,9 +12,8 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// readBoard reads the board, the source of truth in every round (seed 004, "Communication Model"),
-// and journals a change that was made in another turn than the Manager's. The board is nil when it
-// is frozen.
+// readBoard reads the board, the source of truth in every round: seed 004, "Communication Model". It
+// journals a change that was made outside of a Manager's turn. b is nil when the board is frozen.
 func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 	step := l.ledger.State().Step
 	b, err = l.workspace.Read(step)
@@ -24,7 +23,7 @@ func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 	} else {
 		sha = l.workspace.SHA()
 	}
-	known := sha != "" || result.OutcomeOf(l.stop, err) == event.Invalid // otherwise this machine could not read it
+	known := sha != "" || result.OutcomeOf(l.stop, err) == event.Invalid // else this machine could not read the file
 	if step != nil && step.Before == nil && known && sha != step.BoardSHA && l.ledger.State().Frozen == nil {
 		if err := l.ledger.Record(l.divergence(step, sha, err)); err != nil {
 			return nil, view, err
@@ -37,13 +36,13 @@ func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 		return nil, view, err
 	}
 	view, err = l.view(b)
-	if err != nil && l.ledger.State().Supervisor.Waits() != "" { // which is the first to be mended
+	if err != nil && l.ledger.State().Supervisor.Waits() != "" { // a person has to decide about the checkpoint first
 		return b, workspace.Bare(b), nil
 	}
 	return b, view, err
 }
 
-// view is the part of the board that flow decides by, with the roles of this run.
+// view returns the facts of the board that flow decides by, with the roles of this run.
 func (l *loop) view(b *board.Board) (flow.Board, error) {
 	return l.workspace.View(b, l.ledger.State(), func(role string) (string, error) {
 		p, err := l.job.Player(role)
@@ -54,7 +53,7 @@ func (l *loop) view(b *board.Board) (flow.Board, error) {
 	})
 }
 
-// writeBoard writes onto the board what the Manager's reply says and the Manager has not written
+// writeBoard writes the Manager's reply onto the board, but for the part that the Manager has written
 // itself, and finishes the step.
 func (l *loop) writeBoard(b *board.Board) error {
 	step := l.ledger.State().Step
@@ -77,7 +76,7 @@ func (l *loop) writeBoard(b *board.Board) error {
 			return err
 		}
 		if now.SHA != b.SHA {
-			return l.writeBoard(now) // it was changed since it was read
+			return l.writeBoard(now) // the file was changed since b was read
 		}
 		if err := l.replaceBoard(step, b, after); err != nil {
 			return err

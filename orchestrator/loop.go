@@ -47,8 +47,8 @@ type loop struct {
 	undelivered watch.Undelivered
 }
 
-// run is seed 004's supervisor_loop, "State Machine": read the board, decide, act, again. Package
-// flow decides; an error leaves the run resumable.
+// run reads the board, has package flow decide, acts, and begins again: seed 004, "State Machine",
+// supervisor_loop. After an error the next run goes on from the journal.
 func (l *loop) run() (flow.Finish, error) {
 	for {
 		b, view, err := l.readBoard()
@@ -82,8 +82,8 @@ func (l *loop) run() (flow.Finish, error) {
 	}
 }
 
-// spawn starts one program and waits for its end. The intent is on disk before the program starts,
-// the outcome before anything follows from it.
+// spawn starts one program and waits for its end. The intent is on disk before the program starts, and
+// the outcome before the next act.
 func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	l.caller.WarnOfLimits()
 	if waited, err := l.claims.Take(e); err != nil || waited {
@@ -115,8 +115,8 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	return errors.Join(l.caller.Settle(a, p, l.endTurn), endErr, waitErr)
 }
 
-// postDelay is when the inbox is looked at for the first time in an attempt:
-// most stubs are over by then.
+// postDelay is the time from the start of an attempt to the first look into the inbox: most stubs have
+// ended by then.
 const postDelay = 300 * time.Millisecond
 
 // waitForAgent returns when the agent has ended. When stop is done the agent is asked to end; when kill
@@ -162,7 +162,7 @@ func (l *loop) waitForAgent(a *call.Attempt, p *attempt.Attempt, w *watch.Watch)
 		}
 		if failed := l.shared.slots.With(do); failed != nil {
 			err = errors.Join(err, failed)
-			p.Stop() // its reply could not be journaled either
+			p.Stop() // the journal could not take its reply either
 		}
 	}
 }
@@ -183,8 +183,8 @@ func (l *loop) drawTimer() *time.Timer {
 	return t
 }
 
-// openInbox watches the inbox of the board. Where that cannot be, messages are found
-// with the checks of the watch.
+// openInbox watches the inbox of the board. If the folder cannot be watched, the checks of the watch
+// find the messages.
 func (l *loop) openInbox() {
 	if l.inbox != nil || l.job.DryRun {
 		return

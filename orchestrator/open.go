@@ -42,7 +42,7 @@ func open(stop, kill context.Context, p *preflight.Prepared, s shared, crowded b
 	return l, l.close, l.takeBoard()
 }
 
-// assemble gives each part of the run what it may use of it.
+// assemble makes the parts of the run, and gives each the Turn that it needs.
 func (l *loop) assemble(crowded bool) (err error) {
 	p, slots := l.job, l.shared.slots
 	notice := func(text string) { p.Observer.Notice(p.Board, text) }
@@ -78,7 +78,8 @@ func (l *loop) assemble(crowded bool) (err error) {
 	return nil
 }
 
-// close gives all back that the run of the board has taken.
+// close closes the journal and the supervisor's program, and releases the claims, the lock and the
+// folder.
 func (l *loop) close() error {
 	err := l.ledger.Close()
 	l.shared.mail.Forget(l.folder.Inbox())
@@ -101,7 +102,7 @@ func (l *loop) takeBoard() error {
 	return l.ledger.Own()
 }
 
-// restore takes over what an earlier run has journaled.
+// restore hands an entry of an earlier run to the parts that keep a memory of the journal.
 func (l *loop) restore(e event.Entry) {
 	l.caller.Restore(e.Event)
 	l.undelivered.Restore(e.Event)
@@ -109,8 +110,8 @@ func (l *loop) restore(e event.Entry) {
 	l.supervisor.Note(e)
 }
 
-// start opens the run in the journal, and closes what an earlier run left open that no longer fits
-// the board. All of it is on disk with the first intent, before any act.
+// start opens the run in the journal. It closes the attempt, the messages and the quarantines of an
+// earlier run that no longer fit the board. These records are on disk with the first intent.
 func (l *loop) start() error {
 	state := l.ledger.State()
 	b, err := l.workspace.Read(state.Step)
@@ -163,8 +164,8 @@ func (l *loop) start() error {
 	return l.caller.RestartWithoutInput(b)
 }
 
-// endLastTurn closes the attempt in which an earlier run died, and returns the board as that turn is
-// to leave it.
+// endLastTurn closes the attempt in which an earlier run died. It returns the board, after a change of
+// its end by that attempt was put back.
 func (l *loop) endLastTurn(b *board.Board) (*board.Board, error) {
 	lost, err := flow.CloseAttempt(l.ledger.State(), l.ledger.Append)
 	if err != nil {
@@ -176,8 +177,8 @@ func (l *loop) endLastTurn(b *board.Board) (*board.Board, error) {
 	return l.workspace.Read(l.ledger.State().Step)
 }
 
-// withheld names the variables that agents do not get. A board that is over needs no agent: a
-// Manager that cannot be started is no error then.
+// withheld returns the names of the environment variables that agents do not get. On a board that is
+// over a Manager that cannot be started is no error, since no agent is needed.
 func (l *loop) withheld(b *board.Board) ([]string, error) {
 	p, err := l.job.Player(event.ManagerRole)
 	if err != nil && b.Terminal() && l.ledger.State().Step == nil {

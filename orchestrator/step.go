@@ -31,8 +31,8 @@ func (l *loop) reassign(e flow.Reassign) error {
 		Call: step.Call, Number: e.Number, To: e.To, Reason: e.Reason})
 }
 
-// suspectLoop puts a task into quarantine: seed 002, "Review Loop". The Manager is told,
-// if its role accepts that.
+// suspectLoop puts a task into quarantine: seed 002, "Review Loop". The Manager is told if its role
+// accepts anomalies.
 func (l *loop) suspectLoop(e flow.SuspectLoop, b *board.Board) error {
 	manager, err := l.job.Player(event.ManagerRole)
 	return l.ledger.Record(event.LoopSuspected{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA,

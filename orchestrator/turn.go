@@ -13,11 +13,10 @@ import (
 	"kanban-run/orchestrator/ledger"
 )
 
-// endTurn looks at the board behind an attempt. Its end is the Manager's or a person's (seed 004,
-// "Communication Model": the Manager updates the kanban): what another agent has changed of that is
-// put back before anything follows from it, however this run ends, and so is a board that it removed
-// or left unreadable. The rest of a change is journaled by readBoard. With on_divergence: freeze
-// nothing is put back, and the board is frozen.
+// endTurn looks at the board after an attempt. Only the Manager or a person may end a board: seed 004,
+// "Communication Model". If another agent changed the end of the board, removed the file or left it
+// unreadable, endTurn puts the board back before the next act, however this run ends. readBoard
+// journals the rest of a change. With on_divergence: freeze the board is frozen, and stays as it is.
 func (l *loop) endTurn() error {
 	step := l.ledger.State().Step
 	if step == nil || step.Before != nil || l.ledger.State().Frozen != nil {
@@ -29,7 +28,7 @@ func (l *loop) endTurn() error {
 	}
 	before, err := l.workspace.Before(step.BoardSHA)
 	if err != nil {
-		return nil // all that can be told is that it differs, which readBoard does
+		return nil // without the earlier bytes readBoard can only report the difference
 	}
 	switch {
 	case l.job.OnDivergence == event.PolicyFreeze && unreadable != nil:
@@ -48,8 +47,8 @@ func (l *loop) endTurn() error {
 	}
 }
 
-// restoreEnd puts the end of the board back, and then journals that: where the run dies in between,
-// the next one finds the end that it had.
+// restoreEnd puts the end of the board back, and then journals the change. If the run dies in between,
+// the next run finds a board with the right end.
 func (l *loop) restoreEnd(step *flow.Step, now, before *board.Board, changes []string) error {
 	sha, done, err := l.workspace.RestoreEnd(now, before)
 	if err != nil {
@@ -60,7 +59,7 @@ func (l *loop) restoreEnd(step *flow.Step, now, before *board.Board, changes []s
 	return l.ledger.Record(diverged(step, sha, event.PolicyRestore, text))
 }
 
-// putBackSpoiled puts a board back that an agent removed or left unreadable, and journals that.
+// putBackSpoiled puts back a board that an agent removed or left unreadable, and journals the change.
 func (l *loop) putBackSpoiled(step *flow.Step, unreadable error) error {
 	what := "was removed"
 	if !errors.Is(unreadable, fs.ErrNotExist) {
@@ -75,8 +74,8 @@ func (l *loop) putBackSpoiled(step *flow.Step, unreadable error) error {
 			l.job.Board, what, step.Player(), step.Task, done)))
 }
 
-// endLostTurn is endTurn for the last turn of an earlier run. Where that run died in it, it cannot
-// be told who has changed the board since: if its end is another one, the Lead is asked.
+// endLostTurn is endTurn for the last turn of an earlier run. lost: the run died in that turn, so that
+// the author of a change since then is unknown. If the board then has another end, the Lead is asked.
 func (l *loop) endLostTurn(lost bool) error {
 	step := l.ledger.State().Step
 	if step == nil || step.Before != nil {
@@ -95,8 +94,8 @@ func (l *loop) endLostTurn(lost bool) error {
 	return nil
 }
 
-// divergence is a change of the board in another turn than the Manager's, which stands or freezes
-// the board.
+// divergence returns the event of a change of the board outside of a Manager's turn. The change stands
+// or freezes the board, as on_divergence has it.
 func (l *loop) divergence(step *flow.Step, sha string, unreadable error) event.StateDiverged {
 	text := fmt.Sprintf("STATE_DIVERGENCE: %s changed while %s was at work on %s; "+
 		"only the Manager's turn may change it (earlier bytes: %s)",

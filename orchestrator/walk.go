@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// walk is a Manager's call without a program: the decision and its intent are one record, and the
-// board is written at once.
+// walk plays a Manager's call without a program. One record holds the decision and the intent to write
+// it; then the board is written.
 func (l *loop) walk(e flow.Walk, b *board.Board) error {
 	if waited, err := l.claims.Take(e.Spawn); err != nil || waited {
 		return err
@@ -42,9 +42,9 @@ func (l *loop) walk(e flow.Walk, b *board.Board) error {
 	return l.finishWalk(walked)
 }
 
-// writeWalked goes on behind a decision whose run has died. Where the board is as the decision leaves
-// it, or a person has edited its current or its end, the step is finished; else walk decides anew on
-// the board as it is, which costs nothing.
+// writeWalked goes on after a run died with a decision of walk in its journal. If the board has the
+// decision, or a person has edited its current task or its end since, the step is finished. Else walk
+// decides anew on the present board, which costs nothing.
 func (l *loop) writeWalked(step *flow.Step, b *board.Board) error {
 	walked := *step.Walked
 	if b.SHA == walked.After {

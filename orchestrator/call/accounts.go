@@ -34,7 +34,7 @@ func (c *Caller) charge(a *Attempt, e *attempt.Ended, took time.Duration) *event
 	return spent
 }
 
-// warnOfCost warns once that a limit of cost cannot hold an agent whose tool tells no cost.
+// warnOfCost warns once that a limit of cost has no effect on an agent whose tool reports no cost.
 func (c *Caller) warnOfCost(a *Attempt) {
 	limits := c.Journal.State().Limits.OfCost()
 	if len(limits) == 0 || c.warned || c.DryRun {
@@ -57,7 +57,7 @@ func (c *Caller) WarnOfLimits() {
 	}
 }
 
-// accountsOf returns those of the sessions in which a call may go on.
+// accountsOf returns the accounts of the sessions in which a call may go on.
 func (c *Caller) accountsOf(call event.Call) attempt.Accounts {
 	if call.IsSupervision() {
 		return c.watched
@@ -65,8 +65,8 @@ func (c *Caller) accountsOf(call event.Call) attempt.Accounts {
 	return c.accounts
 }
 
-// Restore adds what earlier runs journaled of the open step's sessions, and of the supervisor's.
-// Without it a tool that counts by the session would be charged for them again.
+// Restore adds the costs that earlier runs journaled for the sessions of the open step and of the
+// supervisor. Some tools report the cost of a whole session: without Restore they would be charged twice.
 func (c *Caller) Restore(e event.Event) {
 	if _, ok := e.(event.StepStarted); ok {
 		c.BeginStep(time.Time{})

@@ -73,17 +73,17 @@ type Supervisor interface {
 type Caller struct {
 	Turn
 
-	input    contract.Input // of the call that inputOf names
+	input    contract.Input // of the call inputOf
 	inputOf  event.AttemptRef
 	accounts attempt.Accounts // of the open step's sessions
 	watched  attempt.Accounts // of the supervisor's
-	emptied  []event.Call     // whose streams are emptied once their replies are on disk
+	emptied  []event.Call     // calls whose streams are emptied once their replies are on disk
 	said     string           // by the last task agent, in the open step
 	opened   time.Time        // when the open step began; zero if in an earlier run
 	paused   time.Duration    // by Ctrl-Z, in the open step
 	steps    int              // finished in this run
 	warned   bool             // a limit of cost cannot hold; see warnOfCost
-	near     []string         // what was said of limits that are nearly used
+	near     []string         // warnings about limits that were given
 	tree     workspace.Tree   // of the files before the supervisor looked at them, in its step
 	treeOf   int              // that step
 }

@@ -18,7 +18,7 @@ type checkpoint struct{}
 // Player returns the supervisor.
 func (checkpoint) Player(role *roster.Player) *roster.Player { return role }
 
-// Prepare tells the supervisor what has happened since its last look.
+// Prepare tells the supervisor the events since its last look.
 func (checkpoint) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 	a.Spec.Resident = c.Supervisor.Resident()
 	return c.setInput(a, func() (contract.Input, error) {
@@ -31,7 +31,7 @@ func (checkpoint) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 	})
 }
 
-// Settle reads the verdict. Its report is written before: what the journal names is there.
+// Settle reads the verdict. It writes the report of the supervisor first, since the event names the file.
 func (checkpoint) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	reply, v, due := e.Reply.Checkpoint, c.Journal.State().Supervisor, *c.Journal.State().Step.Checkpoint
 	if reply.Failed() {
@@ -39,7 +39,7 @@ func (checkpoint) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, 
 			Errors: v.Errors + 1, Then: v.Plan.OnBlock,
 			End: c.end(a, e)}, nil
 	}
-	// A late line of a program is no answer.
+	// A program that stays may print the answer to an earlier checkpoint late.
 	named := reply.ID == due.ID || reply.ID == "" && (c.readsText(a) || v.Memory != event.InProcess)
 	if !named {
 		return c.rejected(a, e, contract.Failure{Reason: fmt.Sprintf("task_id is %q, want %s", reply.ID, due.ID)}), nil

@@ -13,9 +13,9 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// setInput gives the first attempt of a call a new input, which the intent records, and each later
-// attempt the same bytes: seed 004, "Retry Rule (CRITICAL)". It holds no secret: it is journaled, and
-// a redacted retry would get other bytes.
+// setInput gives the first attempt of a call a new input, which its intent records, and each later
+// attempt the same bytes: seed 004, "Retry Rule (CRITICAL)". Paths with a secret are refused: the
+// journal is redacted, so that a retry would get other bytes.
 func (c *Caller) setInput(a *Attempt, make func() (contract.Input, error)) (err error) {
 	step := c.Journal.State().Step
 	if step.Input != nil {
@@ -43,7 +43,7 @@ func (c *Caller) setInput(a *Attempt, make func() (contract.Input, error)) (err 
 	return nil
 }
 
-// inputKey names the open call of a step, to which its input belongs.
+// inputKey returns the identity of the open call, for the input that is kept in memory.
 func inputKey(s *flow.Step) event.AttemptRef {
 	return event.AttemptRef{Step: s.Number, Call: s.Call, Round: s.Round}
 }

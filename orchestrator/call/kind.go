@@ -18,16 +18,15 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Kind is one kind of call: its way in and its way out. What all of them have in common is in this
-// file.
+// Kind is one kind of call, with its input and the meaning of its end. The functions of this file are
+// common to all kinds.
 type Kind interface {
-	// Player returns the player of the call, of those that the role has; nil: the role asks for no such
-	// call.
+	// Player returns the program that plays the call for a role; nil: the role asks for no such call.
 	Player(role *roster.Player) *roster.Player
 	// Prepare sets the input of the attempt, and the fields of its intent that are this kind's own.
 	Prepare(c *Caller, a *Attempt, b *board.Board) error
-	// Settle returns the event of an attempt that ended by itself. With an error the run ends, also
-	// where there is an event.
+	// Settle returns the event of an attempt that ended by itself. An error ends the run, after the
+	// event, if there is one, is journaled.
 	Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error)
 }
 
@@ -43,14 +42,14 @@ func kinds() map[event.Call]Kind {
 	}
 }
 
-// Attempt is one attempt of a call, as the run has it: why it is made, who plays, what that is told,
-// and what its program is started with.
+// Attempt is one attempt of a call, with its intent, its player, its input and the command that starts
+// its program.
 type Attempt struct {
 	Intent event.AttemptStarted // is journaled before the program starts
 	Player *roster.Player
 	Input  contract.Input
 	Spec   attempt.Spec
-	Signs  chan *agent.Event // of the agent that are journaled: its session, and what becomes of messages
+	Signs  chan *agent.Event // that are journaled: the session, receipts of messages, missing tools
 	Duty   roster.Duty
 
 	kind    Kind
@@ -67,15 +66,15 @@ type Attempt struct {
 // Ref names the attempt.
 func (a *Attempt) Ref() event.AttemptRef { return a.Intent.AttemptRef }
 
-// The signs of an agent that wait to be journaled are bounded; those beyond are dropped. One that
-// can be told something has more.
+// Capacity of the channel of signs; a sign is dropped while the channel is full. An agent that takes
+// messages sends more signs.
 const (
 	fewSigns = 8
 	maxSigns = 64
 )
 
-// Player returns the player of a call's role. Errors: [failure.Invalid], also where the role asks
-// for no such call since it was changed.
+// Player returns the program that plays a call. Errors: [failure.Invalid], for example if the role file
+// was changed and asks for no review any longer.
 func (c *Caller) Player(s flow.Spawn) (*roster.Player, error) {
 	role, err := c.rolePlayer(s.AttemptRef)
 	if err != nil {
@@ -100,7 +99,7 @@ func (c *Caller) rolePlayer(r event.AttemptRef) (*roster.Player, error) {
 	return c.Roster.Player(r.Role)
 }
 
-// Prepare makes an attempt in the open step ready to start. It journals nothing. p is its player;
+// Prepare makes an attempt of the open step ready to start, and journals nothing. p is the player of s;
 // see [Caller.Player].
 func (c *Caller) Prepare(s flow.Spawn, p *roster.Player, b *board.Board) (*Attempt, error) {
 	step := c.Journal.State().Step
@@ -163,7 +162,7 @@ func (c *Caller) setSpec(a *Attempt) error {
 	return nil
 }
 
-// invoke returns how the program of a call is started, or what a program that stays is told.
+// invoke returns the command that starts the program; for a program that stays, its next message.
 func (c *Caller) invoke(a *Attempt, as agent.Assignment) (agent.Invocation, error) {
 	if stays, ok := a.Player.Adapter.(agent.Resident); ok && a.Spec.Resident != nil {
 		return stays.Stay(as)
@@ -171,7 +170,7 @@ func (c *Caller) invoke(a *Attempt, as agent.Assignment) (agent.Invocation, erro
 	return a.Player.Adapter.Invoke(as)
 }
 
-// Start starts the program of an attempt, the intent of which is journaled.
+// Start starts the program of an attempt. The intent of the attempt is on disk before.
 func (c *Caller) Start(a *Attempt) *attempt.Attempt {
 	c.sweep(a)
 	c.snapshotTree(a)
@@ -179,9 +178,9 @@ func (c *Caller) Start(a *Attempt) *attempt.Attempt {
 	return attempt.Start(a.Spec)
 }
 
-// Settle journals how an attempt ended. An accepted reply is on disk with the next commit,
-// everything else at once. endTurn looks at what the agent has done to the board, if that is no
-// violation of a supervisor's scope.
+// Settle waits for the end of an attempt and journals it. An accepted reply is on disk with the next
+// commit, every other end when Settle returns. endTurn checks the board first, except after a violation
+// of the supervisor's scope, which puts the whole board back itself.
 func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func() error) error {
 	e, err := p.Wait()
 	if work := p.Tools(); work != nil {
@@ -203,9 +202,9 @@ func (c *Caller) settle(a *Attempt, e *attempt.Ended, failed error) error {
 	return errors.Join(c.record(a, ev), err)
 }
 
-// eventOf returns the event of the end of an attempt. An end by this machine or by the run goes first,
-// for then the reply counts for nothing; then a missing reply, so that a kind judges only one that is
-// there. A review command gives no reply: its failure is a verdict.
+// eventOf returns the event of the end of an attempt. The order matters: a fault of this machine or an
+// end by the run makes the reply void, so these cases go first. Then comes a missing reply, so that a
+// kind sees only replies that exist. A review command gives no reply: its failure is a verdict.
 func (c *Caller) eventOf(a *Attempt, e *attempt.Ended, failed error) (event.Event, error) {
 	switch {
 	case failed != nil:
@@ -227,7 +226,7 @@ func (c *Caller) eventOf(a *Attempt, e *attempt.Ended, failed error) (event.Even
 	}
 }
 
-// rejecter is a kind that has more to do where a reply is rejected.
+// rejecter is a kind with an act of its own when a reply is missing or invalid.
 type rejecter interface {
 	reject(c *Caller, f *contract.Failure)
 }
@@ -245,8 +244,7 @@ func (c *Caller) end(a *Attempt, e *attempt.Ended) event.End {
 	return event.End{Left: c.boardLeft(), Millis: a.millis, Session: e.Session, Spent: a.spent}
 }
 
-// stopped returns the event of an attempt that the run ended, or that failed in a way that no retry
-// mends.
+// stopped returns the event of an attempt that the run ended, or that met a fault which no retry mends.
 func (c *Caller) stopped(a *Attempt, e *attempt.Ended, reason string) event.AttemptStopped {
 	return event.AttemptStopped{AttemptRef: a.Ref(), Reason: reason, End: c.end(a, e)}
 }
@@ -267,14 +265,14 @@ func (c *Caller) accepted(a *Attempt, e *attempt.Ended) event.ReplyAccepted {
 		End:     event.End{Millis: a.millis, Session: e.Session, Spent: a.spent}}
 }
 
-// keeper is a kind that keeps something once its event is journaled.
+// keeper is a kind that writes a file once its event is journaled.
 type keeper interface {
 	keep(c *Caller, a *Attempt) error
 }
 
-// record journals the event of an attempt. The streams of one whose reply counts are emptied once it
-// is on disk; those of all others are kept, and of a command that is not content. An error of theirs
-// counts only where they are to stay.
+// record journals the event of an attempt. If the reply counts, the streams of the attempt are emptied
+// once the event is on disk. The streams of all other attempts, and of a command that rejects the work,
+// are kept; an error of the streams counts only if they are kept.
 func (c *Caller) record(a *Attempt, ev event.Event) error {
 	switch ev := ev.(type) {
 	case event.ReplyRejected:

@@ -22,8 +22,8 @@ type manager struct{}
 // Player returns the Manager's agent.
 func (manager) Player(role *roster.Player) *roster.Player { return role }
 
-// Prepare tells the Manager the finished task, the list, and what was odd about the work. The intent
-// has the board as the Manager finds it, with which its reply is compared.
+// Prepare tells the Manager the finished task, the list of tasks, and an anomaly of the work. The first
+// intent records the board before the Manager's turn: the changes of the Manager are told by it.
 func (manager) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 	step := c.Journal.State().Step
 	if step.Before == nil {
@@ -46,7 +46,7 @@ func (manager) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 	})
 }
 
-// reject takes an end back that the Manager wrote, with the last rejection.
+// reject puts back a board that the Manager has ended without a valid reply, after the last retry.
 func (manager) reject(c *Caller, f *contract.Failure) {
 	if step := c.Journal.State().Step; step.Rejected >= c.Journal.State().Limits.MaxRetries {
 		f.Reason += c.Workspace.TakeBackEnd(step)
@@ -84,8 +84,8 @@ func (m manager) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, e
 	return accepted, nil
 }
 
-// isKnown returns an error for a role that does not exist. One that is set up wrongly is
-// no fault of the Manager's.
+// isKnown returns an error for a role that does not exist. A role that exists and is set up wrongly is
+// no fault of the Manager, and so no error here.
 func (c *Caller) isKnown(role string) error {
 	_, err := c.Roster.Player(role)
 	if roster.IsUnknown(err) {
@@ -94,9 +94,9 @@ func (c *Caller) isKnown(role string) error {
 	return nil
 }
 
-// Decision returns the accepted reply of the step's Manager, with the list that it was given. Where
-// that list is lost it is taken to be the one in the reply, and where that is lost the board's:
-// then the board's own list stands, with all that the Manager did to it.
+// Decision returns the accepted reply of the step's Manager, with the list that the Manager was given.
+// If the stored file of the given list is lost, the list in the reply stands for it; if that file is
+// lost, too, the list of the board does. lost: the list of the board stands, with the Manager's changes.
 func (c *Caller) Decision(step *flow.Step, b *board.Board) (d workspace.Decision, lost bool, err error) {
 	reply := step.Reply
 	d.Next, d.Status = reply.NextTask, contract.Status(reply.Status)

@@ -67,8 +67,8 @@ func (c *Caller) surroundings(a *Attempt, b *board.Board) briefing.About {
 	return about
 }
 
-// redacted hides secrets in the supervisor's input: a retry gets the same bytes, and they are
-// journaled.
+// redacted hides the secrets in an input of the supervisor before the first attempt, since the input is
+// journaled and a retry gets the same bytes.
 func (c *Caller) redacted(in contract.Input, err error) (contract.Input, error) {
 	if in.Text = c.Redactor.String(in.Text); in.JSON != nil {
 		in.JSON = []byte(c.Redactor.String(string(in.JSON)))
@@ -76,13 +76,13 @@ func (c *Caller) redacted(in contract.Input, err error) (contract.Input, error) 
 	return in, err
 }
 
-// readsText reports whether the supervisor is a model that goes on in a conversation: it gets text.
-// A program gets JSON.
+// readsText reports whether the supervisor gets text: it is a model that goes on in a conversation. A
+// program gets JSON.
 func (c *Caller) readsText(a *Attempt) bool {
 	return a.Intent.From != "" || c.Supervisor.Resident() != nil && a.Player.Adapter.Tool().Signals.Session
 }
 
-// saveSession writes into team-session.json what the supervisor knows by now.
+// saveSession writes the memory of the supervisor to team-session.json.
 func (c *Caller) saveSession(a *Attempt) error {
 	b, err := c.Workspace.Look()
 	if err != nil {

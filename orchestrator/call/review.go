@@ -32,8 +32,8 @@ func (reviewing) Prepare(c *Caller, a *Attempt, _ *board.Board) error {
 	})
 }
 
-// Settle reads the verdict: seed 003, "检测完成标记". Without the marker of completion the text is the
-// feedback, with which the work goes back to its agent.
+// Settle reads the verdict. A text without the marker of completion is feedback, with which the work goes
+// back to its agent: seed 003, "检测完成标记".
 func (reviewing) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	said := e.Reply.Message
 	held := event.ReviewHeld{AttemptRef: a.Ref(), Completed: review.IsCompleted(said),

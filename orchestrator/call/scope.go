@@ -9,17 +9,17 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// snapshotTree remembers what the files are before the first attempt of a supervisor's step.
+// snapshotTree remembers the files of the project before the first attempt of a supervisor's step.
 func (c *Caller) snapshotTree(a *Attempt) {
 	if a.Intent.Call.IsSupervision() && !c.DryRun && c.treeOf != a.Intent.Step {
 		c.tree, c.treeOf = c.Workspace.Tree(), a.Intent.Step
 	}
 }
 
-// violations lists the files that have changed, and the processes that were left running, since a
-// supervisor was first told to look. A supervisor may only read: seed 001, "Role Isolation Rules".
-// Where its tool keeps it from writing, or a run of another board may have changed the files, a
-// change is told as a notice and is no violation.
+// violations lists the files that the supervisor has changed in its step, and the processes that it has
+// left running. A supervisor may only read: seed 001, "Role Isolation Rules". A change that another
+// program may have made is a notice, and no violation: the supervisor's tool cannot write, or a run of
+// another board uses the folder.
 func (c *Caller) violations(a *Attempt, spawned []string) []string {
 	if !a.Intent.Call.IsSupervision() || c.DryRun {
 		return nil
@@ -37,8 +37,8 @@ func (c *Caller) violations(a *Attempt, spawned []string) []string {
 	return sure
 }
 
-// changes returns the files that have changed in a supervisor's step: those that it has changed, and
-// those that another may have changed.
+// changes returns the files that have changed in a supervisor's step: surely by the supervisor, and
+// perhaps by another program.
 func (c *Caller) changes(a *Attempt) (sure, doubtful []string) {
 	report := ""
 	if checkpoint := c.Journal.State().Step.Checkpoint; checkpoint != nil {
@@ -58,13 +58,13 @@ func (c *Caller) changes(a *Attempt) (sure, doubtful []string) {
 	return sure, slices.DeleteFunc(files, board)
 }
 
-// How many changed files are journaled, and how many are named in a sentence.
+// The greatest number of changed files in an event, and in its sentence.
 const (
 	maxFiles = 50
 	named    = 5
 )
 
-// accuse gives the board its bytes back, and returns the event that a verdict does not count.
+// accuse puts the board back, and returns the event that makes the verdict void.
 func (c *Caller) accuse(a *Attempt, e *attempt.Ended, files []string) event.ScopeViolated {
 	text := fmt.Sprintf("SUPERVISOR_SCOPE_VIOLATION: %s changed or began while %s, and it may only read: "+
 		"its verdict does not count", event.List(files, named), looking(a.Ref()))

@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// BeginStep forgets the step before; at is zero for a step that an earlier run began. No session
-// but the supervisor's outlives its step.
+// BeginStep clears the facts of the last step, with the accounts of its sessions: only the session of the
+// supervisor outlives a step. at is zero for a step that an earlier run began.
 func (c *Caller) BeginStep(at time.Time) {
 	c.accounts, c.said, c.paused, c.opened = attempt.Accounts{}, "", 0, at
 }
@@ -59,7 +59,7 @@ func (c *Caller) leaving(step *flow.Step) *event.Leaving {
 	}
 	left := &event.Leaving{Tree: c.projectHash(), Said: c.said}
 	entry := c.Workspace.LastEntry(step.Task)
-	if left.Tree == "" { // else the files tell more: an approval of each of many parts is the same word, too
+	if left.Tree == "" { // with a tree the files tell more than the words
 		left.Finding = event.FindingOf(left.Said + "\n" + entry)
 	}
 	return left

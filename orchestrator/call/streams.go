@@ -13,9 +13,9 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// emitterOf passes on what an agent does: what is journaled to the run, all of it to the
-// observer and to the file of the step. A warning is a notice, which is shown also where agents
-// are not: seed 003, "解析错误处理".
+// emitterOf returns the receiver of an agent's events. Events that are journaled go to a.Signs, and all
+// events go to the observer and to the file of the step. A warning is a notice, which is shown also
+// where the events of agents are not: seed 003, "解析错误处理".
 func (c *Caller) emitterOf(a *Attempt) func(agent.Event) {
 	return func(ev agent.Event) {
 		if ev.Kind == agent.Session && attempt.IsSession(ev.ID) || isAboutMessage(ev) || ev.Missing != "" {
@@ -39,8 +39,8 @@ func isAboutMessage(e agent.Event) bool {
 	return e.Kind == agent.Heard || e.Kind == agent.Answered || e.Kind == agent.Dropped
 }
 
-// shower writes what the agent does for other programs. That it cannot be written
-// changes nothing for the run.
+// shower returns the function that writes the agent's activity to live.json, for other programs; nil in
+// a dry run. A failure to write does not end the run.
 func (c *Caller) shower(a *Attempt) func(health.Live) {
 	if c.DryRun {
 		return nil
@@ -58,7 +58,7 @@ func (c *Caller) shower(a *Attempt) func(health.Live) {
 	}
 }
 
-// keepSign keeps what the agent did for `kanban-run log --events`.
+// keepSign appends an event of the agent to the file of the step, for `kanban-run log --events`.
 func (a *Attempt) keepSign(s agent.Sign) {
 	switch s.Kind {
 	case agent.ToolStarted, agent.ToolEnded, agent.Retry, agent.Text, agent.Result:
@@ -78,7 +78,7 @@ func (a *Attempt) close() error {
 	return errors.Join(append(errs, a.signs.Close())...)
 }
 
-// keepStreams keeps what an attempt has printed. Its error is also the one that its streams had.
+// keepStreams keeps the output of an attempt. Errors: those of keeping, and of the streams before.
 func (c *Caller) keepStreams(a *Attempt) error {
 	r := a.Ref()
 	return errors.Join(a.streamErr, c.Folder.KeepStreams(r.Step, string(r.Call), r.Attempt))

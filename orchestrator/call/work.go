@@ -33,8 +33,8 @@ func (work) Prepare(c *Caller, a *Attempt, _ *board.Board) error {
 	})
 }
 
-// feedbackFor returns why the work of a task was sent back or its agent was ended, for an agent that
-// does not go on in its session.
+// feedbackFor returns the feedback of a review and the reason of a restart, for an agent that begins in a
+// new session; "" if its role takes no feedback.
 func (c *Caller) feedbackFor(a *Attempt) string {
 	if !a.Player.Role.Feedback {
 		return ""
@@ -47,8 +47,8 @@ func (c *Caller) feedbackFor(a *Attempt) string {
 	return c.Redactor.String(text)
 }
 
-// Settle accepts the agent's reply. Its content is not judged: seed 004, "Constraints", never
-// interpret agent output content. Work that is to be reviewed needs a session to be reviewed in.
+// Settle accepts the agent's reply whatever it says: seed 004, "Constraints", never interpret agent output
+// content. Work that an agent is to review must have a session, in a fork of which it is reviewed.
 func (work) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	plan := c.Journal.State().Step.Plan
 	if plan != nil && plan.Agent && e.Session == "" {

@@ -23,8 +23,9 @@ type Hold struct {
 	undo []func() error
 }
 
-// Take takes the folder of a board's run, and its lock. A dry run gets a copy. The hold has to be
-// closed also after an error. Errors: *durable.HeldError if another run has the board.
+// Take takes the folder of a board's runs and the lock of the board; for a dry run, of a copy of the
+// board. The caller closes the hold also after an error. Errors: *durable.HeldError if another run has
+// the board.
 func Take(p *preflight.Prepared) (*Hold, error) {
 	h := &Hold{undo: []func() error{p.Close}}
 	if p.DryRun {
@@ -58,8 +59,8 @@ func (h *Hold) Close() error {
 	return errors.Join(errs...)
 }
 
-// EndLeftovers ends what an earlier run left behind, as its state says: its agent may still be at
-// work, and two would do the same task.
+// EndLeftovers ends the processes that an earlier run left at work, by the marks in its state s: two
+// agents would do the same task. It keeps the output of the attempt.
 func (h *Hold) EndLeftovers(s *flow.State) error {
 	if v := s.Supervisor; v != nil && v.Mark != "" {
 		if err := agent.EndLeftovers(v.Mark); err != nil {
@@ -82,8 +83,8 @@ func (h *Hold) EndLeftovers(s *flow.State) error {
 	return h.Folder.KeepStreams(step.Number, string(step.Call), step.Running)
 }
 
-// lockBoard takes the board's lock. The guardian holds it too, as long as a process of this run may
-// live. unlock is never nil.
+// lockBoard takes the lock of the board. The guardian holds the lock too, until no process of this run
+// is left. unlock is never nil.
 func lockBoard(job *preflight.Job, dir rundir.Dir) (unlock func() error, err error) {
 	lock, err := durable.Acquire(dir.Lock())
 	if err != nil {

@@ -13,10 +13,10 @@ func NewDiskSlots() DiskSlots { return make(DiskSlots, maxAtWork) }
 // Acquire waits for a slot.
 func (s DiskSlots) Acquire() { s <- struct{}{} }
 
-// Release gives the slot back, for as long as the run waits for something else.
+// Release gives the slot back while the run waits.
 func (s DiskSlots) Release() { <-s }
 
-// With acts in a slot.
+// With calls act in a slot.
 func (s DiskSlots) With(act func() error) error {
 	s.Acquire()
 	defer s.Release()
