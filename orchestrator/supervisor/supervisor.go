@@ -1,5 +1,5 @@
-// Package supervisor is the resident supervisor of one board's run (seed 001), but for its calls: how
-// it looks in, whether its program still runs, and how that leaves with the run.
+// Package supervisor is the resident supervisor of one board's run: its plan, the life of its program,
+// and the request to shut down (seed 001). Package call has its calls.
 package supervisor
 
 import (
@@ -30,7 +30,7 @@ type Turn struct {
 	Workspace  *workspace.Workspace
 	Folder     rundir.Dir
 	Roster     Roster
-	Notice     func(text string) // tells of what is no event of the run
+	Notice     func(text string) // gets warnings that are no events of the run
 	Redactor   *redact.Redactor
 	Slots      Slots
 	Stop       context.Context // its end asks agents to end
@@ -55,7 +55,7 @@ type Slots interface {
 	Release()
 }
 
-// Supervisor looks in on a run. Where the settings name no supervisor, it does nothing.
+// Supervisor is the supervisor of a run. If the settings name none, its methods do nothing.
 type Supervisor struct {
 	Turn
 	briefing *briefing.Briefing // nil: there is no supervisor
@@ -71,7 +71,7 @@ type Program interface {
 	Close(kill context.Context) error
 }
 
-// New returns the supervisor that the settings of a run name, if any.
+// New returns the supervisor of a run.
 func New(t Turn) *Supervisor {
 	s := &Supervisor{Turn: t}
 	if t.Settings != nil {
@@ -80,7 +80,7 @@ func New(t Turn) *Supervisor {
 	return s
 }
 
-// Note has the supervisor's briefing learn of an event that is committed.
+// Note adds an event that is on disk to the briefing of the supervisor.
 func (s *Supervisor) Note(e event.Entry) {
 	if s.briefing != nil {
 		s.briefing.Add(e)
@@ -120,7 +120,7 @@ func (s *Supervisor) Plan() (*event.Supervision, *roster.Player, error) {
 // Resident returns the supervisor's program, if that stays between calls.
 func (s *Supervisor) Resident() *attempt.Resident { return s.resident }
 
-// RecordLoss journals that the supervisor's program has died since its last call.
+// RecordLoss journals the death of the supervisor's program between two calls.
 func (s *Supervisor) RecordLoss() error {
 	v := s.Journal.State().Supervisor
 	if v == nil || v.Memory != event.InProcess || !v.Ready || s.program.Runs() {
@@ -129,8 +129,8 @@ func (s *Supervisor) RecordLoss() error {
 	return s.Journal.Record(event.SupervisorLost{Task: v.Plan.Role, Reason: "it ended between two checkpoints"})
 }
 
-// Exited is closed when the supervisor's program dies while another agent is at work. Its own
-// calls notice that themselves.
+// Exited returns a channel that is closed when the supervisor's program dies during a call of another
+// agent. It is nil for the supervisor's own calls, which end with the program.
 func (s *Supervisor) Exited(c event.Call) <-chan struct{} {
 	if s.program == nil || c.IsSupervision() {
 		return nil
@@ -138,7 +138,7 @@ func (s *Supervisor) Exited(c event.Call) <-chan struct{} {
 	return s.program.Exited()
 }
 
-// Close ends the supervisor's program, if a fault of the run has left it.
+// Close ends the supervisor's program if it still runs, as after a fault of the run.
 func (s *Supervisor) Close() error {
 	if s.program == nil {
 		return nil
@@ -156,12 +156,12 @@ func (s *Supervisor) GiveUp(reason string) error {
 		missed.Step, missed.Task = step.Number, step.Task
 	}
 	if missed.Then == event.BlockRevise && (step == nil || step.Checkpoint == nil) {
-		missed.Then = event.BlockPerson // the Manager could not mend that
+		missed.Then = event.BlockPerson // no work was looked at that the Manager could plan anew
 	}
 	return s.Journal.Record(missed)
 }
 
-// EndBoard writes onto the board that a checkpoint has ended it.
+// EndBoard ends the board for a checkpoint: it journals the intent, and writes the end.
 func (s *Supervisor) EndBoard(b *board.Board) error {
 	after, err := s.Workspace.End(b)
 	if err != nil {

@@ -19,9 +19,9 @@ type shutdown struct {
 	Approve bool   `json:"approve,omitempty"`
 }
 
-// Dismiss ends the supervisor's program with the run. On a board that is over that is seed
-// 002's teardown, with all its rounds; else it is asked once. A run that is interrupted
-// does not wait for its answer.
+// Dismiss ends the supervisor's program at the end of a run. The supervisor is asked to shut down first:
+// on a board that is over by the teardown of seed 002, with all its rounds, else once. A run that is
+// interrupted, or frozen, does not ask.
 func (s *Supervisor) Dismiss() error {
 	if s.program == nil || !s.program.Runs() {
 		return nil
@@ -39,9 +39,9 @@ func (s *Supervisor) Dismiss() error {
 		Approved: approved}))
 }
 
-// askToLeave asks the supervisor to shut down, and again as often as rounds says. With rounds it
-// journals the teardown: seed 002, "Deterministic teardown protocol". Its members are the
-// supervisor alone. Without an answer the Lead may approve the end; no run waits for that.
+// askToLeave asks the supervisor to shut down, and rounds times again without an answer. With rounds it
+// journals the teardown, of which the supervisor is the only member: seed 002, "Deterministic teardown
+// protocol". Without an answer the teardown waits for the approval of the Lead, and the run ends.
 func (s *Supervisor) askToLeave(rounds int) (request string, approved bool, err error) {
 	request = agent.NewMessageID()
 	if rounds == 0 {

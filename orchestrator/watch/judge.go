@@ -14,15 +14,15 @@ import (
 	"kanban-run/orchestrator/roster"
 )
 
-// judge is an agent that answers the reboot test of a hung one, beside which it works: the
-// hung one may be left alone.
+// judge is an agent that answers the reboot test about a hung agent. Both run at the same time, since
+// the judge may decide to leave the hung agent alone.
 type judge struct {
 	player *roster.Player
 	mark   string
 	began  time.Time
 	void   string // why its answers are void; "": they count
 	end    context.CancelCauseFunc
-	limit  *time.Timer // nil: it has no limit but that of its role
+	limit  *time.Timer // nil: only the timeout of its role holds
 }
 
 // Verdict has the answers of a judge, or the reason for their absence.
@@ -35,8 +35,8 @@ type Verdict struct {
 	spent   *agent.Spending // by all tries; nil: its tool does not tell
 }
 
-// makeTest makes the reboot test of a hung agent. A judge, if the settings name one, is asked
-// first; without its answers the evidence decides.
+// makeTest makes the reboot test of a hung agent. If the settings name a judge, the judge answers the
+// questions; without an answer the evidence does.
 func (w *Watch) makeTest(f health.Finding) error {
 	e := w.reboot(f)
 	switch {
@@ -49,7 +49,7 @@ func (w *Watch) makeTest(f health.Finding) error {
 	}
 }
 
-// askJudge starts a judge. What keeps it from starting is as good as no answer.
+// askJudge starts a judge. If the judge cannot be started, the evidence decides.
 func (w *Watch) askJudge(e event.RebootTested) error {
 	player, inv, err := w.prepareJudge(e)
 	if err != nil {
@@ -104,8 +104,8 @@ func (w *Watch) prepareJudge(e event.RebootTested) (*roster.Player, agent.Invoca
 	return player, inv, err
 }
 
-// askForAnswers starts a judge, and again as often as its reply has not the right format: seed
-// 004, "Retry Rule (CRITICAL)".
+// askForAnswers runs a judge until its reply is valid, and at most retries times more: seed 004, "Retry
+// Rule (CRITICAL)".
 func askForAnswers(stop, kill context.Context, run Run, s attempt.Spec, retries int) *Verdict {
 	v, accounts, told := &Verdict{}, attempt.Accounts{}, 0
 	for v.tries = 1; ; v.tries++ {

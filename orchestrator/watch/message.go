@@ -15,7 +15,7 @@ import (
 // user, the agent included, can leave some.
 const mostMessages = 100
 
-// Deliver passes on what was left in the inbox.
+// Deliver takes the messages from the inbox. It sends texts to the agent, and carries out decisions.
 func (w *Watch) Deliver() error {
 	if w.DryRun {
 		return nil
@@ -32,7 +32,7 @@ func (w *Watch) Deliver() error {
 	for _, m := range messages {
 		m.Text = w.Redactor.String(m.Text)
 		switch {
-		case m.Choice == string(event.ReleaseTasks) && m.Step >= w.agent.Step-1: // a step may have ended meanwhile
+		case m.Choice == string(event.ReleaseTasks) && m.Step >= w.agent.Step-1: // the step may have ended after the message was left
 			errs = append(errs, w.release(m))
 		case m.Step != w.agent.Step:
 			errs = append(errs, w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID,
@@ -47,7 +47,7 @@ func (w *Watch) Deliver() error {
 	return errors.Join(errs...)
 }
 
-// release ends the quarantines, as the Lead says.
+// release ends all quarantines: the Lead has decided so.
 func (w *Watch) release(m inbox.Message) error {
 	var errs []error
 	reason := "says the Lead"
@@ -64,8 +64,8 @@ func (w *Watch) release(m inbox.Message) error {
 	return errors.Join(errs...)
 }
 
-// Texts around a message, which keep the agent from ending its turn with an
-// answer: that would be its reply.
+// Texts around a message. They keep the agent from answering, since the last text of a turn is taken for
+// the reply.
 const (
 	toldBefore = "A person who watches this run tells you:\n\n"
 	offered    = "The watch of this run found: "
@@ -73,7 +73,8 @@ const (
 		"and do not end your turn because of it."
 )
 
-// send journals a message to the agent, and then sends it; or why it cannot be sent.
+// send journals a message to the agent and sends it. A message that cannot be sent is journaled as lost,
+// with the reason.
 func (w *Watch) send(m event.MessageSent) error {
 	m.AttemptRef = w.agent.AttemptRef
 	lost := event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: m.Type,
@@ -102,13 +103,13 @@ func (w *Watch) send(m event.MessageSent) error {
 	return nil
 }
 
-// ask asks a silent agent for a sign.
+// ask sends a question to a silent agent; urgent: for the second time.
 func (w *Watch) ask(f health.Finding, urgent bool) error {
 	return w.send(event.MessageSent{ID: agent.NewMessageID(), Type: event.HealthCheck, Urgent: urgent,
 		Content: health.HealthCheck(f, w.agent.Task, urgent)})
 }
 
-// offerHelp tells an agent what fails again and again, if the same thing does.
+// offerHelp tells an agent which of its calls fails again and again with the same error, if one does.
 func (w *Watch) offerHelp() error {
 	obstacle := w.agent.Program.Obstacle()
 	if obstacle == "" || !w.agent.Listens {
@@ -118,7 +119,7 @@ func (w *Watch) offerHelp() error {
 		Content: health.AssistOffer(obstacle, w.agent.Task)})
 }
 
-// OnSign does what follows from a sign of the agent.
+// OnSign journals a sign of the agent, and acts on a tool that is missing.
 func (w *Watch) OnSign(e *agent.Event) error {
 	if e.Missing != "" {
 		return w.onMissing(*e, false)
@@ -126,7 +127,7 @@ func (w *Watch) OnSign(e *agent.Event) error {
 	return w.recordSign(*e)
 }
 
-// recordSign journals the agent's session, or what became of a message.
+// recordSign journals the session of the agent, or the receipt, the answer or the loss of a message.
 func (w *Watch) recordSign(e agent.Event) error {
 	if e.Kind == agent.Session {
 		return w.Journal.Record(event.SessionNamed{AttemptRef: w.agent.AttemptRef, Session: e.ID})
@@ -144,7 +145,8 @@ func (w *Watch) recordSign(e agent.Event) error {
 	return w.Journal.Record(event.MessageHeard{AttemptRef: w.agent.AttemptRef, ID: e.ID, Answer: event.Clip(e.Text)})
 }
 
-// End journals what became of the judge and of the last messages of an agent that has ended.
+// End journals the verdict of a judge, the last signs of an agent that has ended, and the loss of the
+// messages that the agent never got.
 func (w *Watch) End() error {
 	var errs []error
 	if w.judge != nil {

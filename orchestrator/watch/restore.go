@@ -7,11 +7,11 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Undelivered are the messages that an earlier run has sent to the attempt that it left open,
-// and that were not answered.
+// Undelivered are the messages that an earlier run sent in its last attempt, and that the journal has
+// neither as received nor as lost.
 type Undelivered []event.MessageSent
 
-// Restore notes what an earlier run journaled of messages, as long as their attempt is open.
+// Restore adds an event of an earlier run. The end of an attempt clears the list.
 func (u *Undelivered) Restore(e event.Event) {
 	switch e := e.(type) {
 	case event.MessageSent:
@@ -31,7 +31,7 @@ func (u *Undelivered) forget(id string) {
 	*u = slices.DeleteFunc(*u, func(m event.MessageSent) bool { return m.ID == id })
 }
 
-// Close journals that they were lost: their attempt died with its run.
+// Close journals the messages as lost: their attempt died with its run.
 func (u *Undelivered) Close(record func(event.Event) error) error {
 	var errs []error
 	for _, m := range *u {

@@ -7,8 +7,8 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// noteMissing journals that a tool was not there, once for each call, and returns what becomes of
-// it: seed 002, "Tool Unavailability".
+// noteMissing journals that a tool is missing, once for each call, and returns the event: seed 002, "Tool
+// Unavailability". noted is nil if the tool is known to be missing.
 func (w *Watch) noteMissing(e agent.Event, then event.OnTool) (noted *event.ToolUnavailable, err error) {
 	tool := w.Redactor.String(e.Missing)
 	agents, known := w.Journal.State().Misses(tool, w.agent.AttemptRef)
@@ -21,8 +21,8 @@ func (w *Watch) noteMissing(e agent.Event, then event.OnTool) (noted *event.Tool
 	return noted, w.Journal.Record(*noted)
 }
 
-// onMissing does what the settings say of an agent whose tool is not there. A reviewer and a
-// supervisor go on. gone: the agent has ended already, and only the run can be stopped.
+// onMissing acts on an agent whose tool is missing, as on_tool of the settings has it. A reviewer and a
+// supervisor always go on. gone: the agent has ended, so that only the run can be stopped.
 func (w *Watch) onMissing(e agent.Event, gone bool) error {
 	then := w.OnTool
 	if w.agent.Call.IsReview() || w.agent.Call.IsSupervision() || gone && then != event.ToolStop {
@@ -32,7 +32,7 @@ func (w *Watch) onMissing(e agent.Event, gone bool) error {
 	found := event.Anomaly{Type: "error", Check: event.ToolCheck, Tool: w.Redactor.String(e.Missing),
 		Severity: "critical", Advice: "restart"}
 	if step.Hung != nil || then == event.ToolRetry && step.WasRestartedFor(found.Check) {
-		then = event.ToolCaveat // it is ended by now, or was started again for a tool, this one or another
+		then = event.ToolCaveat // the agent is being ended, or was restarted once for a missing tool
 	}
 	noted, err := w.noteMissing(e, then)
 	if noted == nil || err != nil {

@@ -24,7 +24,7 @@ type Turn struct {
 	Folder   rundir.Dir
 	Roster   Roster
 	Crowd    *health.Crowd     // of the runs of this process
-	Notice   func(text string) // tells of what is no event of the run
+	Notice   func(text string) // gets warnings that are no events of the run
 	Redactor *redact.Redactor
 	Used     *event.Used // by the attempts of this run, which it adds to
 	Now      func() time.Time
@@ -43,7 +43,7 @@ type Journal interface {
 	Record(event.Event) error // is on disk when it returns
 }
 
-// Tasks reads what the watch has to know of a task.
+// Tasks reads the files of tasks.
 type Tasks interface {
 	ReadBrief(task string) board.Brief
 }
@@ -76,6 +76,6 @@ type Agent struct {
 	Program Program
 	Player  *roster.Player
 	Duty    roster.Duty
-	Listens bool              // it can be told something while it works
-	Signs   chan *agent.Event // what of its doings is journaled
+	Listens bool              // the agent takes messages while it works
+	Signs   chan *agent.Event // that are journaled
 }

@@ -1,5 +1,5 @@
-// Package watch watches one running agent: it has package health judge its signs, journals what is
-// found and decided, and does that. It also passes messages on to the agent.
+// Package watch watches one running agent. Package health judges the signs of the agent; this package
+// journals the findings and decisions, and acts on them. It also passes messages on to the agent.
 package watch
 
 import (
@@ -21,28 +21,28 @@ type Watch struct {
 	agent Agent
 
 	policy  health.Policy
-	tuned   bool // the task's own settings are looked at
+	tuned   bool // the settings in the task's header have been read
 	monitor *health.Monitor
 	ticker  *time.Ticker // nil: nothing is watched
 
-	// C says when to Check. It is nil where nothing is watched, or the agent is to end.
+	// C fires when Check is due. It is nil if nothing is watched, or the agent is about to end.
 	C <-chan time.Time
 	// Judged gets the verdict of a judge, for OnVerdict; nil: no judge is at work.
 	Judged chan *Verdict
 
-	asked time.Time           // since then a person is asked for consent; zero: no question is open
-	test  *event.RebootTested // that the question is about
+	asked time.Time           // when a person was asked for consent; zero: no question is open
+	test  *event.RebootTested // for which consent is asked
 
 	judge   *judge   // at work; nil: no judge is
 	verdict *Verdict // by which the next check decides; nil: by the evidence
 	spared  bool     // the agent was left alone once, as a judge said
 
-	undelivered []event.MessageSent // that the agent has not got, or answered, yet
-	taken       int                 // messages of the inbox
-	flooded     bool                // there were too many, which was journaled
+	undelivered []event.MessageSent // without a receipt or an answer
+	taken       int                 // messages from the inbox, in this attempt
+	flooded     bool                // too many messages were left, and that is journaled
 }
 
-// Close ends the watch: there are no more checks. It may be called twice.
+// Close stops the checks. It may be called twice.
 func (w *Watch) Close() {
 	if w.ticker != nil {
 		w.ticker.Stop()
@@ -50,7 +50,7 @@ func (w *Watch) Close() {
 	w.C = nil
 }
 
-// Start watches an agent. If the policy watches nothing, it only passes messages on.
+// Start watches an agent. If the policy is off, the watch only passes messages on.
 func Start(t Turn, a Agent) *Watch {
 	w := &Watch{Turn: t, agent: a}
 	p := a.Player.Policy(a.Duty)
@@ -63,8 +63,8 @@ func Start(t Turn, a Agent) *Watch {
 	return w
 }
 
-// tune has the task's own settings count, from the first look on: most agents have replied by
-// then, and no file is read for them.
+// tune applies the settings in the task's header. It is called at the first check, so that no file is
+// read for an agent that replies before.
 func (w *Watch) tune() {
 	if w.tuned {
 		return
@@ -94,8 +94,8 @@ func (w *Watch) tune() {
 	w.ticker.Reset(p.Frequency)
 }
 
-// Check looks at the agent, and does what the monitor says. Each decision is journaled before it is
-// acted on.
+// Check looks at the agent, journals the findings, and acts on them. Each decision is on disk before the
+// act.
 func (w *Watch) Check() error {
 	if w.tune(); w.C == nil {
 		return nil
@@ -105,7 +105,7 @@ func (w *Watch) Check() error {
 		w.recordFindings(report), w.recordStage(report.Stage), w.act(report))
 }
 
-// recordFindings journals what the check has found and what is to be told now.
+// recordFindings journals a recovery, and the findings that a person is to be told of now.
 func (w *Watch) recordFindings(report health.Report) error {
 	var errs []error
 	if report.Recovered {
@@ -140,7 +140,8 @@ func (w *Watch) recordStage(s health.Stage) error {
 	return w.Journal.Record(event.IdleBreach{AttemptRef: w.agent.AttemptRef, Overdue: b})
 }
 
-// act does what the monitor says about the agent.
+// act carries out the action of a check. A sign of the agent since then makes an open question, and a
+// verdict, void.
 func (w *Watch) act(report health.Report) (err error) {
 	if !w.asked.IsZero() && report.Last.After(w.asked) {
 		w.asked = time.Time{}
@@ -170,8 +171,8 @@ func (w *Watch) act(report health.Report) (err error) {
 	return err
 }
 
-// decide ends a hung agent, as soon as a person has consented where one has to. Without
-// consent in time the run ends.
+// decide ends a hung agent. If the settings require the consent of a person, it asks once, and waits;
+// without consent in time the run ends.
 func (w *Watch) decide(e event.RebootTested) error {
 	if !w.policy.Person {
 		return w.endHung(e)
@@ -202,7 +203,7 @@ func (w *Watch) endHung(e event.RebootTested) error {
 	return nil
 }
 
-// answerConsent does what a person has decided about the agent.
+// answerConsent carries out the decision of a person about the agent.
 func (w *Watch) answerConsent(m inbox.Message) error {
 	choice := event.ConsentChoice(m.Choice)
 	if w.asked.IsZero() || choice != event.ConsentRestart && choice != event.ConsentContinue {
@@ -217,13 +218,13 @@ func (w *Watch) answerConsent(m inbox.Message) error {
 		return err
 	}
 	e := *w.test
-	if e.Decision == event.Stuck { // a person knows better
+	if e.Decision == event.Stuck { // the consent of a person overrules the test
 		e.Decision, e.Text = event.Restart, "The watch ended your program: "+e.Details+"."
 	}
 	return errors.Join(err, w.endHung(e))
 }
 
-// reboot is the reboot test of a hung agent.
+// reboot makes the reboot test of a hung agent: seed 000, "5-Question Reboot Test".
 func (w *Watch) reboot(f health.Finding) event.RebootTested {
 	step := w.Journal.State().Step
 	brief := w.Tasks.ReadBrief(w.agent.Task)
