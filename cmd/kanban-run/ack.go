@@ -77,7 +77,7 @@ func choiceOf(args []string) (choice event.Choice, board []string, err error) {
 	}
 }
 
-// isChoice reports whether a word of the command line is a decision, and so not the name of a board.
+// isChoice reports whether a word of the command line is a decision, and not the name of a board.
 func isChoice(word string) bool {
 	switch word {
 	case string(event.Retry), string(event.Accept), string(event.ReleaseTasks), string(event.ForcedFinalize),
