@@ -47,7 +47,8 @@ func newTerminal(stdin io.Reader, stdout, stderr *os.File) *terminal {
 }
 
 // command is one subcommand. setup declares its flags and returns its action. The action gets the
-// arguments that are no flags, and returns an exit code, or an error that codeOfError maps to one.
+// arguments that are no flags, and returns an exit code, or an error whose exit code is
+// codeOfError's.
 type command struct {
 	name       string
 	args       string // its arguments in the usage line
@@ -271,7 +272,8 @@ func (e *usageError) Error() string { return e.text }
 // Hint returns the hint line that explain prints.
 func (e *usageError) Hint() string { return e.hint }
 
-// boardArgs returns a *usageError unless args name at least one board, or with one exactly one.
+// boardArgs returns a *usageError unless args name a board. If one is set, they must name exactly
+// one board.
 func boardArgs(command string, args []string, one bool) error {
 	switch {
 	case len(args) == 0:

@@ -192,7 +192,7 @@ func (c *conversation) Notice(text string) { _ = c.out.Printf("== %s\n", text) }
 // Agent shows an event of the agent.
 func (c *conversation) Agent(e agent.Event) { c.show("", e) }
 
-// Supervisor shows e with the prefix "supervisor: "; the events of the agent have none.
+// Supervisor shows e with the prefix "supervisor: "; the events of the agent have no prefix.
 func (c *conversation) Supervisor(e agent.Event) { c.show("supervisor: ", e) }
 
 func (c *conversation) show(speaker string, e agent.Event) {

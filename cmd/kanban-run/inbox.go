@@ -47,8 +47,8 @@ Exit code 3 says that something waits, 0 that nothing does. kanban-run ack decid
 	}
 }
 
-// showInbox prints the decisions that a board waits for. waits is false if a run can go on without
-// a decision.
+// showInbox prints the decisions that a board waits for. waits reports whether a decision waits; it
+// is false if the next run goes on without the decision.
 func (t *terminal) showInbox(board string) (waits bool, err error) {
 	owned, err := inspect.IsOwned(board)
 	if err != nil {
@@ -149,7 +149,8 @@ func (t *terminal) post(board string, m inbox.Message, wait time.Duration) error
 	return t.awaitMessage(board, dir, m, wait)
 }
 
-// stepAtWork returns the step whose agent is at work. Errors: *undeliveredError if no agent is.
+// stepAtWork returns the step whose agent is at work. Errors: *undeliveredError if no agent is at
+// work.
 func stepAtWork(board string) (*flow.Step, error) {
 	owned, err := inspect.IsOwned(board)
 	if err != nil {

@@ -42,8 +42,8 @@ type job struct {
 	outputs    outputs
 }
 
-// dryRun is the outcome of a dry run that reached the end. It is not event.Complete, for the board
-// itself is not changed.
+// dryRun is the outcome of a dry run that reached the end. It is not event.Complete, because the
+// board itself is not changed.
 const dryRun event.Outcome = "dry_run"
 
 // outputs are the values of the step's outputs.

@@ -95,7 +95,8 @@ func (t *terminal) reportToLead(boards []string) error {
 	return t.stdout.Printf("%s", console.Lines(r.String()))
 }
 
-// digestsOf reads the journals of boards. Only if one board is named, it must have been run before.
+// digestsOf reads the journals of boards. A board that was never run is an error only if no other
+// board is named.
 func digestsOf(names []string) ([]digest.Digest, error) {
 	boards := make([]digest.Digest, len(names))
 	for i, name := range names {

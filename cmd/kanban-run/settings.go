@@ -26,7 +26,7 @@ import (
 // variables give the other settings.
 type settingFlags struct{ flags *pflag.FlagSet }
 
-// addSettings declares the flags of the named settings, without names those of all settings.
+// addSettings declares the flags of the named settings, or of all settings if names is empty.
 func addSettings(flags *pflag.FlagSet, names ...string) *settingFlags {
 	for _, s := range config.Table() {
 		if s.Flag == "" || len(names) > 0 && !slices.Contains(names, s.Name) {

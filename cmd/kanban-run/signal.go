@@ -77,8 +77,9 @@ func (t *terminal) hurry() {
 	t.stderr.Hurry()
 }
 
-// signals returns the signals that the guardian passes on, without a guardian the process's own. A
-// terminal signals both processes, so signals from both sources would count twice.
+// signals returns the signals that the guardian passes on. Without a guardian it returns the
+// process's own signals. A terminal signals both processes, so signals from both sources would
+// count twice.
 func (t *terminal) signals() (signals <-chan os.Signal, lost <-chan struct{}, stop func()) {
 	if t.guardian != nil {
 		return t.guardian.Signals(), t.guardian.Lost(), func() {}

@@ -48,7 +48,8 @@ only to a browser that was given the address with its token. It goes on until Ct
 	}
 }
 
-// boardsToShow returns the named boards, without names all boards below this folder that were run.
+// boardsToShow returns the named boards. Without names it returns all boards below this folder that
+// were run.
 func boardsToShow(named []string) ([]string, error) {
 	for _, name := range named {
 		if _, err := inspect.Locate(name); err != nil {
