@@ -11,9 +11,8 @@ import (
 	"kanban-run/orchestrator/health"
 )
 
-// isTold reports whether an event is passed to programs. The parts of a model's text, the
-// heartbeats and the unread lines of the agent's program, and its output for people are not; nor
-// are messages, which the journal has.
+// isTold reports whether an event is passed to programs. It is false for parts of a model's text,
+// heartbeats, unread lines, output for people, and messages, which the journal has.
 func isTold(e agent.Event) bool {
 	switch e.Kind {
 	case agent.Writing, agent.Heartbeat, agent.Printed, agent.Unread,

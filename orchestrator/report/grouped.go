@@ -29,12 +29,12 @@ type Grouped struct {
 type group struct {
 	title   string
 	open    bool     // its head is written, so further lines are written at once
-	shown   int      // number of lines of its agents, also of those not written
+	shown   int      // number of its agents' lines, including lines not written
 	last    []string // the last lines beyond maxLines, at most [keptLines]
 	message string   // of the task agent
 	lines   []string // lines held back while the group is not open
 	bytes   int      // of lines
-	dropped int      // number of lines dropped before those held back
+	dropped int      // number of lines dropped before the lines held back
 }
 
 const (
@@ -44,8 +44,8 @@ const (
 	maxWarnings = 9        // of the job: its runner shows ten warnings of a step
 )
 
-// NewGrouped returns an observer that writes to out, which the runner of the job reads. names:
-// lines name their board.
+// NewGrouped returns an observer that writes to out, which the runner of the job reads. names puts
+// the board's name before each line that is not in a group, and into the title of each group.
 func NewGrouped(out *console.Printer, token string, names bool) *Grouped {
 	return &Grouped{out: out, token: token, names: names, boards: map[string]*group{}}
 }

@@ -28,9 +28,9 @@ func JUnit(boards []digest.Digest, hide func(string) string) ([]byte, error) {
 	return append(append([]byte(xml.Header), text...), '\n'), nil
 }
 
-// The elements, their order and their attributes are valid by two schemas: that of Apache Ant's
-// JUnit task (windyroad/JUnit-Schema), which is the strictest, and that of Jenkins (junit-10.xsd of
-// its xunit plugin).
+// The elements, their order and their attributes are valid by two schemas: Apache Ant's for its
+// JUnit task (windyroad/JUnit-Schema), which is the stricter, and Jenkins's (junit-10.xsd of its
+// xunit plugin).
 type suites struct {
 	XMLName xml.Name `xml:"testsuites"`
 	Suites  []suite  `xml:"testsuite"`

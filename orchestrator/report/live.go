@@ -88,8 +88,8 @@ func (l *Live) Close() {
 	l.draw(nil)
 }
 
-// Entry updates the board's live line, and prints the lines of the event that stay. Routine lines
-// do not stay.
+// Entry updates the board's live line, and prints the event's lines, except routine lines, as
+// permanent lines.
 func (l *Live) Entry(board string, e event.Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -29,7 +29,7 @@ type Status struct {
 	Limits     event.Limits   `json:"limits"`            // limits of the last run
 	Session    string         `json:"session,omitempty"` // last session of an agent that worked on a task
 	Open       *OpenStep      `json:"open_step,omitempty"`
-	Agent      *health.Live   `json:"agent,omitempty"`   // the agent at work, as it was at most a second ago
+	Agent      *health.Live   `json:"agent,omitempty"`   // the agent at work; while it is active, at most 1 s old
 	Consent    string         `json:"consent,omitempty"` // decision about the agent that waits for a person's consent
 	Supervisor *Supervisor    `json:"supervisor,omitempty"`
 	Quarantine []Quarantine   `json:"quarantine,omitempty"` // tasks that no agent works on
@@ -76,9 +76,9 @@ type Quarantine struct {
 	Text string `json:"text"` // why
 }
 
-// NewStatus returns the status of a board with history h. running: a run owns the board now.
-// foreseen is the first action of the next run; refused, if not nil, is the reason why that run
-// would refuse to start.
+// NewStatus returns the status of a board with history h. running means that a run owns the board
+// now. foreseen is the first action of the next run; refused, if not nil, is the reason why that
+// run would refuse to start.
 func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect, refused error) Status {
 	s := h.State
 	used, total := s.Known()
@@ -253,7 +253,8 @@ func (s Status) forYou() (all []string) {
 	return all
 }
 
-// said returns the message of the last task that is not ok, if a person is needed; "" without one.
+// said returns the message of the last task that is not ok, if a person is needed; "" without such
+// a message.
 func (s Status) said() string {
 	if s.Outcome != event.NeedsPerson || s.Running {
 		return ""

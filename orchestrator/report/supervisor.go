@@ -27,8 +27,8 @@ func (a Alert) String() string {
 		a.Severity, a.Event, a.Task, a.Owner, a.Elapsed.Round(time.Second))
 }
 
-// SupervisorReport is the report to the Lead about the last runs of boards. The entries of one
-// board follow those of another: Begin starts a board, Add takes its entries.
+// SupervisorReport is the report to the Lead about the last runs of boards. It takes one board
+// after another: Begin starts a board, Add takes the board's entries.
 type SupervisorReport struct {
 	end    time.Time
 	boards []supervised
@@ -76,7 +76,7 @@ func (b *supervised) work(r event.AttemptRef) {
 	}
 }
 
-// Wait notes a decision that the board begun last waits for; "": it waits for none.
+// Wait notes a decision that the board begun last waits for; "": no decision waits.
 func (r *SupervisorReport) Wait(request string) { r.boards[len(r.boards)-1].request = request }
 
 // Request returns the decision that waits for the Lead of a board; "" if no decision waits. At its

@@ -25,7 +25,7 @@ type Task struct {
 const (
 	TaskDone    = "done"    // its last step is finished, or the board marks it as done
 	TaskNotOK   = "not_ok"  // its last reply was not ok
-	TaskCurrent = "current" // the task of the open step; without one the board's current task
+	TaskCurrent = "current" // the task of the open step; if no step is open, the board's current task
 	TaskWaiting = "waiting"
 
 	TaskQuarantined = "quarantined" // a loop is suspected
@@ -82,8 +82,8 @@ func (t *Tasks) Add(e event.Event) {
 	}
 }
 
-// Rejected returns the number of replies rejected in the open step, without one in the last step.
-// The step may span several runs.
+// Rejected returns the number of replies rejected in the open step, or, if no step is open, in the
+// last step. The step may span several runs.
 func (t *Tasks) Rejected() int { return t.rejected }
 
 func (t *Tasks) of(task string) *Task {

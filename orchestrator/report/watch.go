@@ -56,7 +56,7 @@ func (r *Recent) lines(board string) (all []recentLine) {
 }
 
 // DrawWatched returns the lines of a screen: the tasks of a single board by their state, or a line
-// for each of several boards, those that need a person first; then the last events.
+// for each of several boards, with the boards that need a person first; after that the last events.
 func DrawWatched(out *console.Printer, boards []Watched, at time.Time, width int, color bool) []string {
 	var lines []string
 	var recent []recentLine
