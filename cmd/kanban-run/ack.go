@@ -59,7 +59,8 @@ What changed, or what your decision changes, is shown as a diff; the decision is
 	}
 }
 
-// choiceOf takes the choice off the arguments of ack.
+// choiceOf splits the arguments of ack into the choice, "" if there is none, and the board. Errors:
+// *usageError.
 func choiceOf(args []string) (choice event.Choice, board []string, err error) {
 	if len(args) == 2 {
 		choice, args = event.Choice(args[1]), args[:1]
@@ -76,7 +77,7 @@ func choiceOf(args []string) (choice event.Choice, board []string, err error) {
 	}
 }
 
-// isChoice reports whether a word of the command line is a decision, and so not the name of a board.
+// isChoice reports whether a word of the command line is a decision, and not the name of a board.
 func isChoice(word string) bool {
 	switch word {
 	case string(event.Retry), string(event.Accept), string(event.ReleaseTasks), string(event.ForcedFinalize),
@@ -87,8 +88,8 @@ func isChoice(word string) bool {
 	}
 }
 
-// acknowledge makes the Lead's decision: through the run of the board, or here if no run takes it. Only
-// a consent needs a run. With answer.Ask it shows the decisions that wait, and makes none.
+// acknowledge carries out the Lead's decision: the run at work does it, or this process if no run
+// takes the decision. A consent needs a run. With answer.Ask it only shows the decisions that wait.
 func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) {
 	if err := refuseAgents(answer.Ask); err != nil {
 		return 0, err
@@ -118,8 +119,8 @@ func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) 
 	return code, printChoice(t, board, q)
 }
 
-// refuseAgents returns an error to an agent and to its descendants: a decision is the Lead's alone.
-// Looking at one is allowed.
+// refuseAgents returns an error to an agent and to its descendants, unless they only look: a
+// decision is the Lead's alone.
 func refuseAgents(looks bool) error {
 	if !looks && proc.IsMarked() {
 		return &undeliveredError{"an agent does not speak for a person", ""}
@@ -127,7 +128,7 @@ func refuseAgents(looks bool) error {
 	return nil
 }
 
-// missed reports whether the run ended before it took a decision.
+// missed reports whether err says that a decision was not delivered, and no run is at work now.
 func (t *terminal) missed(board string, err error) bool {
 	owned, _ := inspect.IsOwned(board) // the ledger reports a fault of the board
 	return errors.As(err, new(*undeliveredError)) && !owned
@@ -137,9 +138,9 @@ func isConsent(c event.Choice) bool {
 	return event.ConsentChoice(c) == event.ConsentRestart || event.ConsentChoice(c) == event.ConsentContinue
 }
 
-// tellDecision sends a decision to the run at work; told is false if there is no such run, or the
-// decision is not one for a run. Without a choice it releases the tasks in quarantine, or shows
-// what waits if a consent does.
+// tellDecision sends a decision to the run at work. told is false if no run is at work, if the
+// decision is not for a run, or if there is no choice and the run waits for none. Without a choice
+// it releases the tasks in quarantine, but if a consent waits, it only shows what waits.
 func (t *terminal) tellDecision(board string, answer ledger.Answer) (told bool, code int, err error) {
 	if isConsent(answer.Choice) {
 		return true, exitComplete, t.post(board, inbox.Message{Choice: string(answer.Choice)}, postWait)
@@ -174,7 +175,7 @@ func (t *terminal) tellDecision(board string, answer ledger.Answer) (told bool, 
 // postWait bounds the wait for the answer of the run at work to a decision.
 const postWait = 10 * time.Second
 
-// printChoice prints the commands with which the Lead decides about a board that ended.
+// printChoice prints the commands with which the Lead can decide about a board.
 func printChoice(t *terminal, board string, q ledger.Question) error {
 	name := failure.Quote(board)
 	if q.Way {
@@ -201,7 +202,8 @@ func printChoice(t *terminal, board string, q ledger.Question) error {
 	return errors.Join(errs...)
 }
 
-// printDecision prints the decision and its diff: seed 002, "concise diff summary".
+// printDecision prints the diff of a decision and what the decision does, or that it waits: seed
+// 002, "concise diff summary".
 func printDecision(t *terminal, board string, q ledger.Question, answer ledger.Answer) error {
 	text, ask := "acknowledged: ", answer.Ask
 	switch {

@@ -121,8 +121,9 @@ func (u *setup) problems(name string) ([]*frontmatter.Problem, error) {
 	return append(found, u.refusal(name, found)...), place.Close()
 }
 
-// refusal returns the other reasons of a run to refuse the board, and the warnings about its
-// supervision. A command missing on this machine is a warning: it is no fault of the board.
+// refusal returns the reasons beyond found for which a run would refuse the board, and the warnings
+// about its supervision. A command that is missing on this machine is a warning: it is no fault of
+// the board.
 func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatter.Problem {
 	executable, err := os.Executable()
 	if err != nil {
@@ -152,7 +153,7 @@ func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatte
 	return []*frontmatter.Problem{{File: name, Text: err.Error(), Fix: hintOf(err), Warning: here}}
 }
 
-// oddities returns the warnings about a board that a run would take.
+// oddities returns the warnings about a board that a run would accept.
 func oddities(name string, prepared *preflight.Prepared) (found []*frontmatter.Problem) {
 	for _, text := range prepared.Warnings {
 		found = append(found, &frontmatter.Problem{File: name, Text: text, Warning: true})
@@ -187,8 +188,9 @@ func (u *setup) fix(t *terminal, name string) error {
 	return nil
 }
 
-// findFolder returns a function that completes a bare `current` with the board's folder, relative
-// to the current folder, if the file is in the board's folder and not in the current one.
+// findFolder returns a function that puts the board's folder, relative to the current folder,
+// before a bare `current`. The function reports false unless the file is in the board's folder and
+// not in the current one.
 func (u *setup) findFolder(name string) func(string) (string, bool) {
 	abs, absErr := filepath.Abs(name)
 	folder, relErr := filepath.Rel(u.dir, filepath.Dir(abs))

@@ -29,8 +29,8 @@ type terminal struct {
 	environ        []string
 	startDir       string     // the current folder before -C
 	guardian       *proc.Link // nil in a process without a guardian
-	folders        []string   // whose settings may name secrets
-	job            *job       // nil outside of one
+	folders        []string   // the settings in these folders may name secrets
+	job            *job       // nil outside of GitHub Actions
 	reports        bool       // this process writes the outputs of the job
 	resumeHint     string     // see command
 }
@@ -46,16 +46,17 @@ func newTerminal(stdin io.Reader, stdout, stderr *os.File) *terminal {
 	return t
 }
 
-// command is one subcommand. setup declares its flags and returns its action, which gets the other
-// arguments and returns the exit code or an error, whose exit code explain determines.
+// command is one subcommand. setup declares its flags and returns its action. The action gets the
+// arguments that are no flags, and returns an exit code, or an error whose exit code is
+// codeOfError's.
 type command struct {
 	name       string
 	args       string // its arguments in the usage line
 	summary    string
 	long       string
 	agents     bool   // it starts agents, so it runs under a guardian
-	resumeHint string // the next action of a person after it was killed
-	keys       bool   // it takes the terminal for itself
+	resumeHint string // tells a person what to do after the command was killed
+	keys       bool   // it sets the terminal to raw mode
 	setup      func(flags *pflag.FlagSet) func(t *terminal, args []string) (int, error)
 }
 
@@ -71,7 +72,7 @@ func run(args []string, stdin io.Reader, stdout, stderr *os.File) int {
 	if len(args) > 0 && args[0] == stub.Command { // its output is for a program
 		return stub.Main(args[1:], stdin, stdout, stderr)
 	}
-	if len(args) > 0 && args[0] == acp.ClientCommand { // the same
+	if len(args) > 0 && args[0] == acp.ClientCommand { // its output is for a program too
 		return acp.ClientMain(args[1:], stdin, stdout, stderr)
 	}
 	t := newTerminal(stdin, stdout, stderr)
@@ -87,7 +88,7 @@ func run(args []string, stdin io.Reader, stdout, stderr *os.File) int {
 	if link == nil {
 		return code
 	}
-	// A guardian that is gone needs no code.
+	// No guardian is left to need the code after EPIPE.
 	if err := link.Leave(code); err != nil && !errors.Is(err, syscall.EPIPE) {
 		return t.explain(err)
 	}
@@ -122,8 +123,8 @@ func (t *terminal) perform(args []string) int {
 	return code
 }
 
-// dispatch finds the subcommand. Without one the arguments are those of `run`, so that `kanban-run
-// kanban.yaml` works.
+// dispatch calls the subcommand that the first word names. If it names no subcommand, the arguments
+// are those of `run`, so that `kanban-run kanban.yaml` works.
 func dispatch(t *terminal, args []string) (int, error) {
 	if len(args) == 0 {
 		return runCommand().call(t, nil)
@@ -148,8 +149,8 @@ func dispatch(t *terminal, args []string) (int, error) {
 	return runCommand().call(t, args)
 }
 
-// checkCommandWord refuses a word that is neither a command nor a board: a board is a file, or has
-// a dot or a slash in its name.
+// checkCommandWord returns an error if a word is neither a command nor a board. A board is an
+// existing file, or has a dot or a slash in its name.
 func checkCommandWord(word string) error {
 	if strings.HasPrefix(word, "-") || strings.ContainsAny(word, "./\\") {
 		return nil
@@ -232,8 +233,8 @@ func (c command) runGuarded(t *terminal, args, words []string) (int, error) {
 	return code, err
 }
 
-// withBoard returns the arguments, or if they name no board the board of the folder, if it has one.
-// A missing board is no error here: see boardArgs.
+// withBoard returns the arguments. If they name no board, it puts the board of the folder first. It
+// reports no error if the folder has no board: boardArgs does.
 func (c command) withBoard(flags *pflag.FlagSet) []string {
 	words := flags.Args()
 	named := slices.ContainsFunc(words, func(word string) bool { return !isChoice(word) })
@@ -271,7 +272,8 @@ func (e *usageError) Error() string { return e.text }
 // Hint returns the hint line that explain prints.
 func (e *usageError) Hint() string { return e.hint }
 
-// boardArgs checks that at least one board, or exactly one, was named.
+// boardArgs returns a *usageError unless args name a board. If one is set, they must name exactly
+// one board.
 func boardArgs(command string, args []string, one bool) error {
 	switch {
 	case len(args) == 0:

@@ -99,7 +99,7 @@ func bashScript() string {
 		fmt.Fprintf(&b, "    %s) flags='%s' words='%s' ;;\n", c.name, flagNames(c), wordsOf(c.name))
 	}
 	fmt.Fprintf(&b, "    *) flags='%s' ;;\n  esac\n", flagNames(runCommand()))
-	// Bash takes ROLE=ADAPTER apart: ROLE, =, ADAPTER.
+	// Bash splits ROLE=ADAPTER into three words: ROLE, =, ADAPTER.
 	b.WriteString("  [[ $word == = ]] && word= && i=$((i + 1))\n")
 	fmt.Fprintf(&b, "  if [[ ${COMP_WORDS[i-1]} == = && \" ${COMP_WORDS[*]:i-3:2} \" == *' --agent '* ]]; then\n"+
 		"    mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$word\")\n", adapterNames())

@@ -26,8 +26,8 @@ type conversation struct {
 	restore  func() error // of the terminal
 }
 
-// openConversation takes the terminal, if there is one. It is raw then, so that output does not mix
-// with input; close restores it.
+// openConversation sets the terminal to raw mode, so that output does not mix with input; close
+// restores the terminal. Without a terminal it reads messages from the lines of standard input.
 func openConversation(t *terminal) (*conversation, error) {
 	keys, isFile := t.stdin.(*os.File)
 	if !isFile || !term.IsTerminal(int(keys.Fd())) || !term.IsTerminal(int(t.screen.Fd())) {
@@ -86,7 +86,8 @@ func (c *conversation) size() (rows, columns uint16) {
 
 const ctrlC = 3
 
-// keysReader takes Ctrl-C out of the input: the line editor could not tell it from Ctrl-D.
+// keysReader turns Ctrl-C in the input into an interrupt: the line editor ends at Ctrl-C as at
+// Ctrl-D.
 type keysReader struct {
 	keys       io.Reader
 	interrupts chan<- struct{}
@@ -99,7 +100,7 @@ func (k *keysReader) Read(p []byte) (int, error) {
 		if len(kept) < n {
 			select {
 			case k.interrupts <- struct{}{}:
-			default: // one is pending
+			default: // an interrupt is pending already
 			}
 		}
 		copy(p, kept)
@@ -109,11 +110,12 @@ func (k *keysReader) Read(p []byte) (int, error) {
 	}
 }
 
-// maxEdited is the length, in characters, from which the line editor silently drops what is typed.
-// A line that is longer already is not bound by it.
+// maxEdited is the length, in characters, from which the line editor silently drops typed
+// characters. It does not drop them in a line that is longer already.
 const maxEdited = 4096
 
-// grow takes a line over maxEdited by one key: a paste that the terminal does not mark looks typed.
+// grow inserts the key that takes a line over maxEdited, so that the line editor goes on. Without
+// this it would cut a paste that the terminal does not mark, which looks typed.
 func grow(line string, at int, key rune) (longer string, next int, ok bool) {
 	if len(line) < maxEdited || key < ' ' || !utf8.ValidRune(key) || utf8.RuneCountInString(line) != maxEdited {
 		return "", 0, false
@@ -121,11 +123,11 @@ func grow(line string, at int, key rune) (longer string, next int, ok bool) {
 	return line[:at] + string(key) + line[at:], at + utf8.RuneLen(key), true
 }
 
-// maxTyped bounds the messages that wait; further ones are lost.
+// maxTyped bounds the messages that wait to be taken; further messages are lost.
 const maxTyped = 1000
 
-// editLines reads messages. A paste is one message, however many lines it has. Reading goes on
-// after Ctrl-D, and while no message is taken, to notice Ctrl-C.
+// editLines returns a channel with the messages that are typed. A paste is one message, however
+// many lines it has. To notice Ctrl-C it reads on after Ctrl-D, and while no message is taken.
 func editLines(line *term.Terminal, typed *keysReader, before func()) <-chan string {
 	lines := make(chan string, maxTyped)
 	go func() {
@@ -155,7 +157,8 @@ func editLines(line *term.Terminal, typed *keysReader, before func()) <-chan str
 // maxMessage bounds a message, one line of standard input, in bytes.
 const maxMessage = 8 << 20
 
-// readLines reads messages. failed returns the error that ended them, nil at the end of the input.
+// readLines returns a channel with the lines of from, each a message. failed returns the error that
+// ended them, nil at the end of the input.
 func readLines(from io.Reader) (messages <-chan string, failed func() error) {
 	lines := make(chan string)
 	scan := bufio.NewScanner(from)
@@ -183,13 +186,13 @@ func readLines(from io.Reader) (messages <-chan string, failed func() error) {
 	}
 }
 
-// Notice shows a line of kanban-run itself.
+// Notice shows a message of kanban-run itself.
 func (c *conversation) Notice(text string) { _ = c.out.Printf("== %s\n", text) }
 
 // Agent shows an event of the agent.
 func (c *conversation) Agent(e agent.Event) { c.show("", e) }
 
-// Supervisor shows e with the prefix "supervisor: "; the events of the agent have none.
+// Supervisor shows e with the prefix "supervisor: "; the events of the agent have no prefix.
 func (c *conversation) Supervisor(e agent.Event) { c.show("supervisor: ", e) }
 
 func (c *conversation) show(speaker string, e agent.Event) {

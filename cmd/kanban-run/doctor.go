@@ -47,7 +47,8 @@ func (u *setup) examine(t *terminal) (int, error) {
 	return exitComplete, nil
 }
 
-// printExamination prints the findings about one program, and counts them.
+// printExamination prints the findings about one program, and returns the number of errors and of
+// warnings.
 func (t *terminal) printExamination(e roster.Examination) (errs, warnings int) {
 	names := strings.Join(e.Roles, ", ")
 	switch {

@@ -15,12 +15,12 @@ import (
 type withEvents struct {
 	report.Watcher
 	file  string // of the board
-	step  int    // that was shown last
-	shown int    // lines of its file
+	step  int    // the step of the entry shown last
+	shown int    // lines already shown of that step's file
 	err   error
 }
 
-// Entry shows the events from before the entry, then the entry.
+// Entry shows the agents' events that came before the entry, then the entry.
 func (w *withEvents) Entry(board string, e event.Entry) {
 	if step := event.StepOf(e.Event); step != 0 && step != w.step {
 		w.note(w.showUntil(e.Time))
@@ -36,7 +36,7 @@ func (w *withEvents) note(err error) {
 	}
 }
 
-// showUntil shows the step's events up to a time that are not shown yet.
+// showUntil shows the events of the current step up to a time, without those already shown.
 func (w *withEvents) showUntil(at time.Time) error {
 	if w.err != nil || w.step == 0 {
 		return w.err

@@ -62,14 +62,13 @@ func exitTable() []exitRow {
 	}
 }
 
-// severity returns the exit codes that a board can have, worst first: of several boards the worst
-// one decides.
+// severity returns all exit codes except exitComplete, worst first.
 func severity() []int {
 	return []int{exitInterrupted, exitTerminated, exitQuit, exitKilled, exitFailed, exitInvalid, exitFrozen,
 		exitOwned, exitExhausted, exitNeedsPerson, exitLimit, exitLater}
 }
 
-// rank returns a code's index in severity: 0 for the worst.
+// rank returns a code's index in severity; exitComplete ranks after all others.
 func rank(code int) int {
 	if at := slices.Index(severity(), code); at >= 0 {
 		return at
@@ -77,7 +76,7 @@ func rank(code int) int {
 	return len(severity())
 }
 
-// worst returns the exit code for several boards.
+// worst returns the most severe of the exit codes of several boards.
 func worst(codes []int) int {
 	for _, code := range severity() {
 		if slices.Contains(codes, code) {
@@ -166,7 +165,7 @@ func hintOf(err error) string {
 	return ""
 }
 
-// explain prints an error and its hint, and returns the exit code.
+// explain prints an error and its hint, in a job as an annotation, and returns the exit code.
 func (t *terminal) explain(err error) int {
 	said := map[string]bool{}
 	for _, e := range flatten(err) {
@@ -192,7 +191,7 @@ func indented(text string) console.Lines {
 	return console.Lines(strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  "))
 }
 
-// flatten takes joined errors apart, so that each gets a line and a hint of its own.
+// flatten splits joined errors, so that explain prints each error with its own hint.
 func flatten(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok || strings.Count(err.Error(), "\n") == 0 {

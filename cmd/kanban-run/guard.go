@@ -11,9 +11,9 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// guard runs the command in a child, the runner, and returns its exit code. This process, which the
-// user started, is the guardian: see package proc. told means that the runner reported its end
-// itself.
+// guard runs the command in a child process, the runner, and returns the runner's exit code. This
+// process, which the user started, is the guardian: see package proc. told reports whether the
+// runner itself reported how it ended.
 func (c command) guard(args []string) (code int, told bool, err error) {
 	if c.keys {
 		defer keepTerminal()()
@@ -29,8 +29,8 @@ func (c command) guard(args []string) (code int, told bool, err error) {
 	return fate.Code, fate.Told, err
 }
 
-// keepTerminal returns a function that restores the terminal to its present mode, also after the
-// runner was killed in raw mode.
+// keepTerminal returns a function that restores the terminal to its present mode, even if the
+// runner is killed in raw mode.
 func keepTerminal() (restore func()) {
 	fd := int(os.Stdin.Fd())
 	state, err := term.GetState(fd)
@@ -53,7 +53,7 @@ func fateError(fate proc.Fate, resumeHint string) error {
 	case fate.Told:
 		return nil
 	case fate.Asked != 0 && (fate.Signal == fate.Asked || fate.Asked == syscall.SIGQUIT):
-		return &signalError{fate.Asked} // before it listened to the guardian
+		return &signalError{fate.Asked} // the signal came before the runner listened to the guardian
 	case fate.Signal != 0:
 		return &killedError{fate.Signal, resumeHint}
 	default:
@@ -77,12 +77,12 @@ func (e *killedError) Hint() string {
 		"sent, memory may have run out"
 }
 
-// guardianLost returns the error with which a runner stops when its guardian was killed: without a
-// guardian its agents would outlive it if it were killed too.
+// guardianLost returns the error with which a runner stops after its guardian was killed. Without a
+// guardian, agents would go on if the runner were killed too.
 func (t *terminal) guardianLost() error { return &killedError{syscall.SIGKILL, t.resumeHint} }
 
-// join connects a runner to its guardian and returns the arguments of its command. In any other
-// process the link is nil.
+// join connects a runner to its guardian and returns the arguments of its command. In a process
+// that is no runner the link is nil and the arguments are args.
 func join(args []string) (*proc.Link, []string, error) {
 	if len(args) == 0 || args[0] != proc.RunnerCommand {
 		return nil, args, nil

@@ -33,7 +33,8 @@ func (t *terminal) writePage(path string, names []string) error {
 	return t.writeDocument(path, text)
 }
 
-// renderPage renders boards as one HTML page. A damaged journal is shown up to its damage.
+// renderPage renders boards as one HTML page. Of a damaged journal it shows the part before the
+// damage.
 func (t *terminal) renderPage(names []string) ([]byte, error) {
 	boards := make([]page.Board, len(names))
 	quoted := make([]string, len(names))
@@ -85,7 +86,7 @@ func pageOf(name string) (page.Board, error) {
 		b.Code = codeOf(result.Result{Outcome: b.Outcome})
 	}
 	if b.Outcome == event.Interrupted {
-		b.Code = 0 // it depends on the signal
+		b.Code = 0 // the exit code depends on the signal, which is unknown here
 	}
 	if source, _, err := inspect.ReadBoard(name, true, func(string) {}); err == nil {
 		b.Tasks, b.Find = listTasks(source, &tasks, h), source.Finder()

@@ -47,7 +47,8 @@ Exit code 3 says that something waits, 0 that nothing does. kanban-run ack decid
 	}
 }
 
-// showInbox prints the decisions that a board waits for.
+// showInbox prints the decisions that a board waits for. waits reports whether a decision waits; it
+// is false if the next run goes on without the decision.
 func (t *terminal) showInbox(board string) (waits bool, err error) {
 	owned, err := inspect.IsOwned(board)
 	if err != nil {
@@ -81,7 +82,7 @@ func (t *terminal) showInbox(board string) (waits bool, err error) {
 	}
 }
 
-// showWaiting prints the decisions that a run at work waits for.
+// showWaiting prints the decisions that the run at work waits for.
 func (t *terminal) showWaiting(board string) (waits bool, err error) {
 	h, _, err := inspect.History(board, func(event.Entry) error { return nil })
 	if err != nil {
@@ -121,7 +122,8 @@ func (t *terminal) showWaiting(board string) (waits bool, err error) {
 	return true, errors.Join(errs...)
 }
 
-// post leaves a message in the inbox of the board's run, and waits for the run's answer.
+// post leaves a message in the inbox of the board's run, and waits for the run's answer unless wait
+// is 0.
 func (t *terminal) post(board string, m inbox.Message, wait time.Duration) error {
 	dir, err := inspect.Locate(board)
 	if err != nil {
@@ -147,7 +149,8 @@ func (t *terminal) post(board string, m inbox.Message, wait time.Duration) error
 	return t.awaitMessage(board, dir, m, wait)
 }
 
-// stepAtWork returns the step whose agent is at work. Errors: *undeliveredError.
+// stepAtWork returns the step whose agent is at work. Errors: *undeliveredError if no agent is at
+// work.
 func stepAtWork(board string) (*flow.Step, error) {
 	owned, err := inspect.IsOwned(board)
 	if err != nil {
@@ -167,8 +170,8 @@ func stepAtWork(board string) (*flow.Step, error) {
 	}
 }
 
-// awaitMessage prints the run's answer to a message. After wait, or the run's end, it takes back a
-// message that the run has not taken.
+// awaitMessage prints the run's answer to a message. If the run has not read the message after wait
+// or at its end, awaitMessage withdraws it. Errors: *undeliveredError.
 func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, wait time.Duration) error {
 	for end := time.Now().Add(wait); ; time.Sleep(pollInterval / 3) {
 		owned, err := inspect.IsOwned(board)

@@ -45,8 +45,8 @@ once. Nothing that exists is touched.`,
 	}
 }
 
-// writeStart writes the start files into dir. It checks all names first: if a file exists nothing
-// is written, except that an existing .gitignore is left as it is.
+// writeStart writes the start files into dir. If one of them exists already, it writes no file at
+// all; only an existing .gitignore is no obstacle, and stays as it is.
 func writeStart(t *terminal, dir string) error {
 	files, said, err := filesToStart()
 	if err != nil {
@@ -100,7 +100,7 @@ func filesToStart() (files map[string][]byte, said string, err error) {
 		}
 		rel := strings.TrimPrefix(name, "start/")
 		if player != "" && path.Dir(rel) == "agents" {
-			return nil // agents/agent.sh plays where no agent is installed
+			return nil // agents/agent.sh is for a machine without an agent
 		}
 		files[filepath.FromSlash(rel)], err = startFiles.ReadFile(name)
 		return err
@@ -114,8 +114,8 @@ func filesToStart() (files map[string][]byte, said string, err error) {
 	return files, said, err
 }
 
-// installedAgents returns the agent for the work, "" if there is no installed one, the other
-// installed ones, and the text about them.
+// installedAgents returns the installed agent that is to do the work ("" if no agent is installed),
+// the other installed agents, and a text about them for the user.
 func installedAgents() (player string, others []string, said string) {
 	var missing []string
 	for _, a := range roster.FindInstalled() {
@@ -144,7 +144,8 @@ func installedAgents() (player string, others []string, said string) {
 	return player, others, said
 }
 
-// startSettings returns the settings of a folder: player has every role but the Manager's.
+// startSettings returns the text of a settings file in which player has every role but the
+// Manager's.
 func startSettings(player string, others []string) string {
 	text := `# yaml-language-server: $schema=.kanban-run/schema/settings.schema.json
 # Settings of kanban-run for this folder; kanban-run config prints all of them and where each came from.

@@ -35,14 +35,15 @@ type job struct {
 	outputFile string // read by the runner of the job after the step; "" if it is not set
 	summary    string
 	token      string   // of stop-commands, and random: an agent cannot guess it
-	masks      bool     // only the runner of the job reads the output
+	masks      bool     // set if only the runner of the job reads the output
 	boards     []string // of the command line
 	errors     int      // annotated so far
 	files      []jobFile
 	outputs    outputs
 }
 
-// dryRun is the outcome of a dry run that reached the end: nothing is complete.
+// dryRun is the outcome of a dry run that reached the end. It is not event.Complete, because the
+// board itself is not changed.
 const dryRun event.Outcome = "dry_run"
 
 // outputs are the values of the step's outputs.
@@ -54,14 +55,15 @@ type outputs struct {
 	journals []string
 }
 
-// ownStep is set by the action's script, whose output only the runner of the job reads.
+// ownStep is the environment variable that the action's script sets. Only the runner of the job
+// reads the output of that script.
 const ownStep = "KANBAN_RUN_ACTION"
 
-// jobToken passes the guardian's token to its runner: if the runner is killed, the guardian resumes
-// the workflow commands that the runner had stopped.
+// jobToken is the environment variable that passes the guardian's token to its runner. If the
+// runner is killed, the guardian resumes with it the workflow commands that the runner had stopped.
 const jobToken = "KANBAN_RUN_JOB_TOKEN"
 
-// newJob returns nil outside of GitHub Actions.
+// newJob returns the job that the environment variables describe, or nil outside of GitHub Actions.
 func newJob(environ []string, out *console.Printer) *job {
 	if lookup(environ, "GITHUB_ACTIONS") != "true" {
 		return nil
@@ -84,8 +86,8 @@ func (j *job) shareToken() error {
 	return os.Setenv(jobToken, j.token)
 }
 
-// concludeKilled is for a guardian whose runner was killed: it resumes commands, ends the group
-// that may be open, and reports the boards from their journals.
+// concludeKilled reports the boards from their journals after the guardian's runner was killed.
+// First it resumes workflow commands, and ends the group of output lines that may be open.
 func (j *job) concludeKilled(boards []string) {
 	if j == nil {
 		return
@@ -109,7 +111,7 @@ func (j *job) noteText(board, text string) {
 	j.outputs.texts = append(j.outputs.texts, strings.Join(strings.Fields(j.out.Sprintf("%s: %s", board, text)), " "))
 }
 
-// noteJournal keeps the path of a board's journal for the outputs.
+// noteJournal keeps the path of a board's journal, if there is a journal, for the outputs.
 func (j *job) noteJournal(board string) {
 	if dir, err := inspect.Locate(board); err == nil && exists(dir.Journal()) {
 		j.outputs.journals = append(j.outputs.journals, dir.Journal())
@@ -126,8 +128,8 @@ func lookup(environ []string, name string) string {
 	return value
 }
 
-// maxGrace bounds the grace of agents, 0 outside of a job. A job that is cancelled gets SIGINT, 7.5
-// s later SIGTERM, and 2.5 s later SIGKILL.
+// maxGrace returns the longest grace of agents in a job; 0, no limit, outside of a job. A job that
+// is cancelled gets SIGINT, 7.5 s later SIGTERM, and 2.5 s later SIGKILL.
 func (j *job) maxGrace() time.Duration {
 	if j == nil {
 		return 0
@@ -135,8 +137,8 @@ func (j *job) maxGrace() time.Duration {
 	return 4 * time.Second
 }
 
-// mask makes the runner of the job redact secrets in the logs of all steps. Short ones are left
-// out: redacting them would make every log unreadable.
+// mask makes the runner of the job redact secrets in the logs of all steps. It leaves out the short
+// secrets: redacting them would make every log unreadable.
 func (j *job) mask(secrets []redact.Secret, short []string) {
 	if j == nil || !j.masks {
 		return
@@ -148,7 +150,8 @@ func (j *job) mask(secrets []redact.Secret, short []string) {
 	}
 }
 
-// The runner of a job shows ten errors of a step, and drops a summary of more than 1 MiB whole.
+// The runner of a job shows ten errors of a step, and drops the whole summary if it is larger than
+// 1 MiB.
 const (
 	maxErrors  = 10
 	maxSummary = 1<<20 - 1<<10
@@ -203,7 +206,7 @@ func lastStep(board string) []digest.Step {
 	return d.Steps[len(d.Steps)-1:]
 }
 
-// error writes an annotation, or a plain line when the job has no room for another.
+// error writes an annotation, or a plain line after maxErrors annotations.
 func (j *job) error(text, title, file, line string) {
 	if j.errors++; j.errors > maxErrors {
 		_ = j.out.Printf("kanban-run: %s\n", console.Lines(text))
@@ -213,8 +216,8 @@ func (j *job) error(text, title, file, line string) {
 		console.Property{Name: "line", Value: line}, console.Property{Name: "title", Value: title})
 }
 
-// annotate writes the error of an incomplete board at the place of the fault, else at the task's
-// file, else at the board's.
+// annotate writes the error of an incomplete board. The annotation points at the first of these
+// that is known: the place that err names, the task's file, the board's file.
 func (j *job) annotate(e report.Ending, err error, d *digest.Digest) {
 	file, line := j.place(err)
 	if culprit := d.Culprit(); file == "" && culprit != nil {
@@ -247,7 +250,8 @@ func (j *job) fitted(text, hint string, code int) string {
 	return string(runes) + end
 }
 
-// explain annotates an error because of which nothing was started.
+// explain annotates an error that kept the run from starting, and adds the error to the summary and
+// the outputs.
 func (j *job) explain(err error, hint string) {
 	file, line := j.place(err)
 	if file == "" && len(j.boards) > 0 && exists(j.boards[0]) {
@@ -256,7 +260,7 @@ func (j *job) explain(err error, hint string) {
 	code := codeOfError(err)
 	j.outputs.texts = append(j.outputs.texts, strings.Join(strings.Fields(j.out.Hide(err.Error())), " "))
 	j.error(j.fitted(err.Error(), hint, code), "kanban-run", file, line)
-	if j.summary != "" { // without a summary the log has it
+	if j.summary != "" { // without a summary file only the log shows the error
 		text := fmt.Sprintf("**kanban-run**: %s (exit code %d)\n\n", j.markdown(err.Error()), code)
 		if hint != "" {
 			text += "Hint: " + j.markdown(hint) + "\n\n"
@@ -274,7 +278,8 @@ func (j *job) markdown(text string) string {
 	return strings.Join(lines, "<br>")
 }
 
-// place returns the file and line that an error names.
+// place returns the file and the line that an error names. Both are "" if it names no file or one
+// outside of the workspace; line is "" if it is unknown.
 func (j *job) place(err error) (file, line string) {
 	var p *frontmatter.Problem
 	var s *config.Error
@@ -340,7 +345,7 @@ func (j *job) close(code int) error {
 	if j.outputs.outcome == "" || good != (code == exitComplete) {
 		j.outputs.outcome = outcomeOf(code)
 	}
-	end := rand.Text() // random, so that no path can hold it and end the value early
+	end := rand.Text() // random, so that no value holds this end mark
 	text := fmt.Sprintf("outcome=%s\nexit-code=%d\nsteps=%d\ncost=%s\n", j.outputs.outcome, code,
 		j.outputs.steps, cmp.Or(j.outputs.cost, "unknown"))
 	for _, o := range []struct {
@@ -365,8 +370,8 @@ func outcomeOf(code int) event.Outcome {
 	return event.Failed
 }
 
-// appendTo appends to a file that the runner of the job reads, after restoring what it held before
-// the agents.
+// appendTo appends to a file that the runner of the job reads. First it undoes what agents wrote to
+// such files: see restoreFiles.
 func (j *job) appendTo(path, text string) error {
 	if err := j.restoreFiles(); err != nil {
 		return err

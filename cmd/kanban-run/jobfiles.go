@@ -10,18 +10,18 @@ import (
 	"kanban-run/orchestrator/durable"
 )
 
-// commandFiles are the variables that name the files by which a step tells the runner of the job
-// something. Agents do not get the variables, but they can find the files.
+// commandFiles are the environment variables that name the files by which a step gives commands to
+// the runner of the job. Agents do not get the variables, but they can find the files.
 var commandFiles = []string{"GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"}
 
-// jobFile is such a file as it was before the agents.
+// jobFile is a file that one of commandFiles names, with its contents before the agents started.
 type jobFile struct {
 	variable, path string
 	text           []byte
 }
 
-// rememberFiles keeps the contents of the files of commands before an agent starts. A file that is
-// missing or unreadable is left alone.
+// rememberFiles keeps the contents of the job's files before an agent starts. restoreFiles will not
+// touch a file that is missing or unreadable now.
 func (j *job) rememberFiles(environ []string) {
 	if j == nil {
 		return
@@ -34,8 +34,9 @@ func (j *job) rememberFiles(environ []string) {
 	}
 }
 
-// restoreFiles puts the files back, once the agents have ended and before this program writes to
-// them: an agent could have set the outputs, or a variable or a program of later steps.
+// restoreFiles restores the contents of the job's files, and warns about each that was changed. It
+// is called after the agents have ended and before this program writes to the files: agents could
+// have set outputs, or environment variables and the search path of later steps.
 func (j *job) restoreFiles() error {
 	if j == nil {
 		return nil
@@ -54,7 +55,7 @@ func (j *job) restoreFiles() error {
 }
 
 func (f jobFile) putBack() error {
-	err := os.RemoveAll(f.path) // it may be a link, a folder or read-only by now
+	err := os.RemoveAll(f.path) // an agent may have made it a link, a folder or read-only
 	if err == nil {
 		err = os.WriteFile(f.path, f.text, 0o644)
 	}
@@ -64,7 +65,7 @@ func (f jobFile) putBack() error {
 	return nil
 }
 
-// maxJobFile bounds the reading of a file that an agent may have filled.
+// maxJobFile is the largest job file that is read, in bytes: an agent may have filled the file.
 const maxJobFile = 64 << 20
 
 func readJobFile(path string) ([]byte, error) {

@@ -13,20 +13,21 @@ import (
 	"kanban-run/orchestrator/roster"
 )
 
-// telling passes the events of an observer to a notifier too.
+// telling is an observer that passes each event to a notifier too.
 type telling struct {
 	ledger.Observer
 	notifier *notify.Notifier
 }
 
-// Entry passes an event to both.
+// Entry passes an event to the observer and to the notifier.
 func (t telling) Entry(board string, e event.Entry) {
 	t.Observer.Entry(board, e)
 	t.notifier.Entry(board, e)
 }
 
-// notifier returns the notifier of the settings, nil if they name no way to notify. A program of it
-// gets only an agent's environment: an agent may have written the settings.
+// notifier returns the notifier of the settings, nil if they name no way to notify. The program of
+// notify.command gets only the environment variables of an agent: an agent may have written the
+// settings.
 func (u *setup) notifier(general *resolved, observer ledger.Observer) (*notify.Notifier, error) {
 	s := general.settings
 	if !s.Notify.IsSet() {

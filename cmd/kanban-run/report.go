@@ -67,8 +67,8 @@ a decision. Everything is read from the journals, also while a run is at work. T
 	}
 }
 
-// oneOf returns the form that the flags choose, "" for the default. Errors: *usageError for
-// several.
+// oneOf returns the form that the flags choose, "" for the default. Errors: *usageError if they
+// choose several forms.
 func oneOf(forms map[string]*bool) (chosen string, err error) {
 	for name, yes := range forms {
 		if *yes && chosen != "" {
@@ -95,7 +95,8 @@ func (t *terminal) reportToLead(boards []string) error {
 	return t.stdout.Printf("%s", console.Lines(r.String()))
 }
 
-// digestsOf reads the journals of boards. Of several, one may never have been run.
+// digestsOf reads the journals of boards. A board that was never run is an error only if no other
+// board is named.
 func digestsOf(names []string) ([]digest.Digest, error) {
 	boards := make([]digest.Digest, len(names))
 	for i, name := range names {
@@ -145,8 +146,8 @@ func (t *terminal) report(boards []digest.Digest, form string) error {
 	}
 }
 
-// writeResults writes the results of boards to a file, in the form of report --json. A refused
-// board has no journal.
+// writeResults writes the results of boards to a file, in the form of report --json. A board
+// without a journal is no error, since the run may have refused it.
 func (t *terminal) writeResults(path string, names []string) error {
 	boards := make([]digest.Digest, len(names))
 	for i, name := range names {
@@ -163,7 +164,7 @@ func (t *terminal) writeResults(path string, names []string) error {
 	return t.writeDocument(path, text.Bytes())
 }
 
-// writeDocument writes a file that a flag names.
+// writeDocument writes a file that a flag names. A relative path begins at the folder before -C.
 func (t *terminal) writeDocument(path string, text []byte) error {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(t.startDir, path)

@@ -133,9 +133,10 @@ func (s *screen) runJobs(t *terminal, jobs []preflight.Job, n int) (int, error) 
 	return s.summary(t, results)
 }
 
-// tuneRuntime fits Go's runtime to a run, which nearly always waits. One processor does its work:
-// waking another thread for a part of it takes longer than that part. Garbage may be twice the live
-// heap, with many boards 15 % of it. The runtime's own variables win.
+// tuneRuntime fits Go's runtime to a run, which nearly always waits. It allows one processor:
+// waking a second thread takes longer than the work that this thread would take over. Garbage may
+// grow to twice the live heap, with more than 100 boards to 15 % of the heap. The environment
+// variables GOMAXPROCS and GOGC take precedence.
 func tuneRuntime(boards int) {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(1)
@@ -177,7 +178,7 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 	// the worst last, where a reader looks first
 	slices.SortStableFunc(endings, func(a, b report.Ending) int { return cmp.Compare(rank(b.Code), rank(a.Code)) })
 	for i, e := range endings {
-		if i+1 < len(endings) && endings[i+1].Hint == e.Hint { // the last of these boards prints it
+		if i+1 < len(endings) && endings[i+1].Hint == e.Hint { // only the last of the boards with this hint prints it
 			e.Hint = ""
 		}
 		s.ending(t, e)
@@ -210,7 +211,8 @@ func (s *screen) conclude(t *terminal, endings []report.Ending, results []result
 	return t.job.conclude(endings, results, s.record, code)
 }
 
-// ending writes a board's last line: a result to stdout, an error to stderr.
+// ending writes a board's last line: an error to stderr, any other result to stdout. The agent's
+// last words and the hint follow on stderr.
 func (s *screen) ending(t *terminal, e report.Ending) {
 	steps := event.Count(e.Steps, "step") + usedSuffix(e.Used.Used)
 	text := fmt.Sprintf("%s, %s", e.Text, steps)
@@ -233,7 +235,7 @@ func (s *screen) ending(t *terminal, e report.Ending) {
 	if e.Said != "" {
 		_ = t.stderr.Printf("%s\n", indented("the agent said: "+e.Said))
 	}
-	if e.Hint != "" && t.job == nil { // a job's annotation has it
+	if e.Hint != "" && t.job == nil { // in a job the annotation shows the hint
 		_ = t.stderr.Printf("hint: %s\n", indented(e.Hint))
 	}
 }
@@ -264,7 +266,8 @@ func hintFor(r result.Result, dry bool) string {
 	if at, err := time.Parse(time.RFC3339, r.Until); err == nil {
 		return "the same command goes on after " + at.Local().Format("2006-01-02 15:04:05 MST")
 	}
-	// For a board that another run owns the advice is better: it names the board.
+	// For a board that another run owns the advice is better than the error's hint: it names the
+	// board.
 	hint, advised := hintOf(r.Err), r.Outcome == event.Owned && !errors.As(r.Err, new(*gitstore.AheadError))
 	if hint != "" && !advised {
 		return hint
@@ -272,7 +275,7 @@ func hintFor(r result.Result, dry bool) string {
 	return advice
 }
 
-// refuse prints the errors because of which nothing was started, and returns the exit code.
+// refuse prints the errors that kept the run from starting, and returns the exit code.
 func (s *screen) refuse(t *terminal, errs []error) int {
 	codes := make([]int, len(errs))
 	for i, err := range errs {
@@ -287,7 +290,7 @@ func (s *screen) refuse(t *terminal, errs []error) int {
 	return worst(codes)
 }
 
-// noticeSignal prints the effect of a signal.
+// noticeSignal prints the effect of a signal. first is false if the agents are ended at once.
 func (s *screen) noticeSignal(t *terminal, first bool) {
 	text := "stopping: waiting for the agent to end; once more stops at once"
 	if !first {

@@ -25,7 +25,7 @@ func outputFlags(flags *pflag.FlagSet) *output {
 	}
 }
 
-// screen is the output of a run: its observer, and the parts that its end needs.
+// screen is the output of a run: the observer of the run, and what is needed at the end of the run.
 type screen struct {
 	observer ledger.Observer
 	json     *report.JSON
@@ -78,7 +78,8 @@ func sizeOf(terminal *os.File) (width, height int) {
 	return width, height
 }
 
-// colored follows no-color.org: NO_COLOR with any value means no colour.
+// colored reports whether output may have colours: not if NO_COLOR has any value but ""
+// (no-color.org).
 func colored(t *terminal) bool {
 	return !slices.ContainsFunc(t.environ, func(e string) bool {
 		return len(e) > len("NO_COLOR=") && e[:len("NO_COLOR=")] == "NO_COLOR="

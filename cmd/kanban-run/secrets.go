@@ -11,8 +11,8 @@ import (
 	"kanban-run/orchestrator/roster"
 )
 
-// redactor hides the secrets of the environment and of the settings, as far as they can be read. It
-// is for output from before the settings are loaded, or about settings that are wrong.
+// redactor returns a redactor of the secrets in the environment and in those settings that can be
+// read. It is for output before the settings are loaded, or about settings that are wrong.
 func (t *terminal) redactor() *redact.Redactor {
 	secrets := roster.Secrets(t.environ)
 	for _, dir := range t.folders {
@@ -28,8 +28,8 @@ func (t *terminal) redactor() *redact.Redactor {
 	return r
 }
 
-// noteSettingsFolders notes the folders whose settings a command may use: that of -C, else the
-// current one, and those of its boards.
+// noteSettingsFolders notes the folders whose settings a command may use: the folder of -C, else
+// the current one, and the folders of its boards.
 func (t *terminal) noteSettingsFolders(flags *pflag.FlagSet) {
 	dir := t.startDir
 	if f := flags.Lookup("workdir"); f != nil {

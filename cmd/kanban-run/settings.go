@@ -22,11 +22,11 @@ import (
 	"kanban-run/roles"
 )
 
-// settingFlags are the flags of a command that are settings: the rest of the table is in the
-// settings file and the variables.
+// settingFlags are those flags of a command that are settings. The settings file and environment
+// variables give the other settings.
 type settingFlags struct{ flags *pflag.FlagSet }
 
-// addSettings declares the flags of the named settings, or of all.
+// addSettings declares the flags of the named settings, or of all settings if names is empty.
 func addSettings(flags *pflag.FlagSet, names ...string) *settingFlags {
 	for _, s := range config.Table() {
 		if s.Flag == "" || len(names) > 0 && !slices.Contains(names, s.Name) {
@@ -49,14 +49,14 @@ func addSettings(flags *pflag.FlagSet, names ...string) *settingFlags {
 }
 
 // valueFlag keeps a flag's values as written, for package config to parse. Values are not split at
-// commas, which commands hold.
+// commas, because a command may hold commas.
 type valueFlag struct {
 	kind     string // the value's placeholder in the help
 	repeated bool
 	values   []string
 }
 
-// Set adds or replaces a value.
+// Set adds a value to a repeated flag, and replaces the value of any other flag.
 func (v *valueFlag) Set(value string) error {
 	if v.repeated {
 		v.values = append(v.values, value)
@@ -82,7 +82,7 @@ func agentSettings() []string {
 	return []string{"workdir", "roles", "agent", "exec", "stub", "timeout", "max_retries", "max_attempt_cost"}
 }
 
-// values returns the flags that were set, by the name of the setting.
+// values returns the values of the flags that the command line gives, by the name of the setting.
 func (s *settingFlags) values() map[string][]string {
 	given := map[string][]string{}
 	for _, setting := range config.Table() {
@@ -100,17 +100,18 @@ func (s *settingFlags) values() map[string][]string {
 }
 
 // setup resolves the settings and roles of work directories: boards in different folders may have
-// different ones.
+// different settings and roles.
 type setup struct {
 	term    *terminal
 	flags   map[string][]string
 	dir     string // the current folder, after -C
 	workdir string // -C; "" when it was not given
 
-	redactors map[string]*redact.Redactor // made so far, by their secrets
+	redactors map[string]*redact.Redactor // by the secrets that they hide
 }
 
-// load reads flags and variables and changes into -C first, as git and make do.
+// load reads flags and environment variables and changes into the folder of -C before the command
+// does anything else, as git and make do.
 func (s *settingFlags) load(t *terminal) (*setup, error) {
 	u := &setup{term: t, flags: s.values(), dir: t.startDir, redactors: map[string]*redact.Redactor{}}
 	first, _, err := config.Load(config.Input{Flags: u.flags, Environ: t.environ, Partial: true, StartDir: t.startDir})
@@ -141,8 +142,9 @@ type resolved struct {
 	roles    *roles.Set
 }
 
-// resolve reads the settings file and the role files of a work directory. The settings are loaded
-// twice: they name the folder of the role files, and these decide which roles settings may name.
+// resolve reads the settings file and the role files of a work directory. It loads the settings
+// twice: they name the folder of the role files, and the role files decide which roles the settings
+// may name.
 func (u *setup) resolve(dir string) (*resolved, error) {
 	in := config.Input{
 		Flags:    u.flags,
@@ -169,7 +171,7 @@ func (u *setup) resolve(dir string) (*resolved, error) {
 	return r, nil
 }
 
-// roleFolders returns the folders of role files. A folder that was named must exist.
+// roleFolders returns the folders of role files. A folder that the settings name must exist.
 func roleFolders(named, workdir string) ([]string, error) {
 	project := filepath.Join(workdir, ".kanban-run", "roles")
 	if named == "" {
@@ -184,8 +186,8 @@ func roleFolders(named, workdir string) ([]string, error) {
 	return []string{named, project}, nil
 }
 
-// configure returns a [preflight.Job.Configure]. Boards of one work directory share a setup: the
-// roles and prompts of a thousand would take much memory.
+// configure returns a [preflight.Job.Configure]. Boards of one work directory share a setup: a copy
+// of the roles and prompts for each of a thousand boards would take much memory.
 func (u *setup) configure(executable, stubState string, dry bool) func(string) (*preflight.Setup, error) {
 	made := map[string]*preflight.Setup{}
 	return func(dir string) (s *preflight.Setup, err error) {
@@ -236,7 +238,7 @@ func limits(s *config.Settings) event.Limits {
 	}
 }
 
-// millis rounds up: less than a millisecond must not become 0, which is no limit.
+// millis rounds up: a limit under a millisecond must not become 0, which means no limit.
 func millis(d time.Duration) int64 { return (d + time.Millisecond - 1).Milliseconds() }
 
 func (u *setup) roster(r *resolved, executable, stubState string, dry bool) *roster.Roster {
@@ -251,8 +253,8 @@ func (u *setup) roster(r *resolved, executable, stubState string, dry bool) *ros
 	}
 }
 
-// redactor returns the redactor for the roster's secrets, and also hides them in the output of this
-// process from now on. It warns of secrets that are too short.
+// redactor returns the redactor for the roster's secrets, and also hides these secrets in the
+// output of this process from now on. It warns of secrets that are too short to be hidden.
 func (u *setup) redactor(c *roster.Roster) *redact.Redactor {
 	secrets := c.Secrets()
 	key := fmt.Sprintf("%q", secrets)
@@ -270,8 +272,8 @@ func (u *setup) redactor(c *roster.Roster) *redact.Redactor {
 	return made
 }
 
-// stubFolder names the folder in which stubs count their calls. The first stub creates it, so that
-// a run without stubs leaves no folder, however it ends.
+// stubFolder returns the path of a folder in which stubs count their calls. The first stub creates
+// the folder, so that a run without stubs leaves no folder, however the run ends.
 func stubFolder() (dir string, remove func() error) {
 	dir = filepath.Join(os.TempDir(), "kanban-run-stub-"+rand.Text())
 	return dir, func() error { return os.RemoveAll(dir) }
@@ -349,7 +351,8 @@ func printRoles(t *terminal, r *resolved, args []string) error {
 	return nil
 }
 
-// exists reports whether a path exists; a dangling link does.
+// exists reports whether a path exists. It is true also for a dangling link, and for a path that
+// this process must not look up.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return !errors.Is(err, fs.ErrNotExist)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// signalError is the cause of a stop that a signal asked for.
+// signalError is the cause of a stop that a signal requested.
 type signalError struct{ signal os.Signal }
 
 func (e *signalError) Error() string { return "stopped by signal: " + e.signal.String() }
@@ -24,13 +24,13 @@ func (e *signalError) code() int {
 	}
 }
 
-// Signals within oneRequestWithin are one request: timeout(1) signals the group as well as the
-// process, and some programs send another kind soon after.
+// Signals within oneRequestWithin are one request: timeout(1) signals the process group as well as
+// the process, and some programs soon send a signal of another kind.
 const oneRequestWithin = 300 * time.Millisecond
 
-// contexts returns the two contexts of a run: the first signal ends stop, the second ends kill too,
-// SIGQUIT and the guardian's death end both. onSignal is called for each signal. release ends the
-// listening goroutine.
+// contexts returns the two contexts of a run. The first signal ends stop, the second ends kill too;
+// SIGQUIT and the guardian's death end both at once. onSignal is called for each signal. release
+// ends the listening goroutine.
 func (t *terminal) contexts(onSignal func(first bool)) (stop, kill context.Context, release func()) {
 	stop, cancelStop := context.WithCancelCause(context.Background())
 	kill, cancelKill := context.WithCancelCause(context.Background())
@@ -71,28 +71,30 @@ func (t *terminal) contexts(onSignal func(first bool)) (stop, kill context.Conte
 	}
 }
 
-// hurry gives up output that no reader takes, since the process is to end.
+// hurry gives up output that no program reads, because this process is about to end.
 func (t *terminal) hurry() {
 	t.stdout.Hurry()
 	t.stderr.Hurry()
 }
 
-// signals returns the guardian's signals if there is a guardian, else the process's own: a terminal
-// sends signals to both processes, and they would count twice.
+// signals returns the signals that the guardian passes on. Without a guardian it returns the
+// process's own signals. A terminal signals both processes, so signals from both sources would
+// count twice.
 func (t *terminal) signals() (signals <-chan os.Signal, lost <-chan struct{}, stop func()) {
 	if t.guardian != nil {
 		return t.guardian.Signals(), t.guardian.Lost(), func() {}
 	}
 	own := make(chan os.Signal, 8)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
-		if !signal.Ignored(s) { // nohup and a background job ignore it on purpose
+		if !signal.Ignored(s) { // ignored on purpose, by nohup or for a background job
 			signal.Notify(own, s)
 		}
 	}
 	return own, nil, func() { signal.Stop(own) }
 }
 
-// holdLock returns the function that makes the guardian hold a board's lock too; nil without one.
+// holdLock returns the function that makes the guardian, too, hold a board's lock; nil without a
+// guardian.
 func (t *terminal) holdLock() func(*os.File) (func() error, error) {
 	if t.guardian == nil {
 		return nil
@@ -101,8 +103,8 @@ func (t *terminal) holdLock() func(*os.File) (func() error, error) {
 }
 
 // surviveClosedPipes keeps a run alive when the reader of its output closes the pipe (`kanban-run
-// board | head`): the write fails and the run goes on. SIGPIPE is caught, not ignored: agents would
-// inherit that.
+// board | head`): the write fails and the run goes on. It catches SIGPIPE: if it ignored SIGPIPE,
+// agents would inherit that.
 func surviveClosedPipes() (release func()) {
 	pipes := make(chan os.Signal, 1)
 	signal.Notify(pipes, syscall.SIGPIPE)

@@ -121,7 +121,7 @@ func (u *setup) status(board string, recent *report.Recent) (report.Status, erro
 			status.Open.Since = since
 		}
 	}
-	status.Tasks = []report.Task{} // of a board that cannot be read
+	status.Tasks = []report.Task{} // so that an unreadable board has [] in JSON
 	if b, _, err := inspect.ReadBoard(board, true, func(string) {}); err == nil {
 		status.Tasks = listTasks(b, &tasks, h)
 	}
@@ -131,7 +131,8 @@ func (u *setup) status(board string, recent *report.Recent) (report.Status, erro
 	return status, err
 }
 
-// readLive returns the activity of the agent at work; nil if it is unknown.
+// readLive returns the activity of the agent at work; nil if no agent is at work or its activity is
+// unknown.
 func readLive(dir rundir.Dir, step *flow.Step, running bool) *health.Live {
 	if !running || step == nil || step.Running == 0 {
 		return nil
@@ -214,7 +215,8 @@ they used, what they said, and the retries of their providers.`,
 	}
 }
 
-// checkStep refuses a step that the board does not have, unless it may still begin.
+// checkStep returns a *usageError for a step that the board does not have, unless follow is set and
+// the step may still begin.
 func checkStep(board string, step int, follow bool) error {
 	if step == 0 || step > 0 && follow {
 		return nil
@@ -229,20 +231,20 @@ func checkStep(board string, step int, follow bool) error {
 	return err
 }
 
-// pollInterval is the time between two looks of log --follow.
+// pollInterval is the time between two reads of the journal by log --follow.
 const pollInterval = 300 * time.Millisecond
 
 // printLog prints the journal, and with follow also further entries until a signal or the run's
 // end.
 func printLog(t *terminal, board string, show report.Watcher, follow bool) error {
-	stop := context.Background() // a signal ends the process, also while it reads a long journal
+	stop := context.Background() // without follow a signal ends the process, even while it reads a long journal
 	if follow {
 		asked, _, release := t.contexts(func(bool) {})
 		defer release()
 		stop = asked
 	}
 	var seen uint64
-	var ran bool // a run was seen at work
+	var ran bool // a run was at work at the last look
 	for {
 		owned, err := inspect.IsOwned(board)
 		if err != nil {

@@ -8,8 +8,9 @@ import (
 	"kanban-run/orchestrator/inspect"
 )
 
-// verifyJournal checks a board's journal, changes nothing, and prints its findings. A damaged
-// journal is an error (exit code 1), one that contradicts itself freezes its board (5).
+// verifyJournal checks a board's journal, changes nothing, and prints its findings. It returns an
+// error (exit code 1) for a damaged journal, and exit code 5 for a frozen board, for instance one
+// whose journal contradicts itself.
 func verifyJournal(t *terminal, board string, asJSON bool) (int, error) {
 	v, err := inspect.Verify(board)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// version is set when a release is built; `go install` leaves it to the module's version.
+// version is set when a release is built. `go install` leaves it empty; then the module's version
+// counts.
 var version = ""
 
 func versionCommand() command {

@@ -48,7 +48,8 @@ only to a browser that was given the address with its token. It goes on until Ct
 	}
 }
 
-// boardsToShow returns the named boards, else all that were run below this folder.
+// boardsToShow returns the named boards. Without names it returns all boards below this folder that
+// were run.
 func boardsToShow(named []string) ([]string, error) {
 	for _, name := range named {
 		if _, err := inspect.Locate(name); err != nil {
@@ -68,10 +69,11 @@ func boardsToShow(named []string) ([]string, error) {
 	return found, nil
 }
 
-// mostBoards bounds the boards that a search finds.
+// mostBoards bounds the boards that boardsBelow finds.
 const mostBoards = 1000
 
-// boardsBelow returns the boards below a folder that have runs. It skips what it cannot read.
+// boardsBelow returns the boards below a folder that were run, mostBoards at most. It skips folders
+// that it cannot read.
 func boardsBelow(folder string) (boards []string) {
 	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -121,9 +123,9 @@ func (t *terminal) view(boards []string, listen string, open bool) error {
 	return server.Serve(stop, l)
 }
 
-// openBrowser opens an address in the browser. The address holds the token, so it is passed in a
-// file that only this user can read, not as an argument of a process, which all users can see.
-// forget removes the file; failed gets the error of the program.
+// openBrowser opens an address in the browser. The address holds a token, and all users can see the
+// arguments of a process. So the address is passed in a file that only this user can read. forget
+// removes the file; failed gets the error of the opening program.
 func openBrowser(address string, failed func(error)) (forget func(), err error) {
 	folder, err := os.MkdirTemp("", "kanban-run-view-")
 	if err != nil {
@@ -152,7 +154,8 @@ func openBrowser(address string, failed func(error)) (forget func(), err error) 
 	return forget, nil
 }
 
-// gallery renders boards, in one goroutine at a time. A board is read again only after a change.
+// gallery renders boards. Only one goroutine at a time may use it. It reads a board again only
+// after the board's mark changed.
 type gallery struct {
 	*terminal
 	boards []string
@@ -176,13 +179,14 @@ func (g *gallery) state() string {
 	return all.String()
 }
 
-// markOf returns a text that changes with a board's files or its owner.
+// markOf returns a text that changes with a board's file, its journal, or whether a run owns the
+// board.
 func markOf(name string) string {
 	dir, err := inspect.Locate(name)
 	if err != nil {
 		return err.Error()
 	}
-	owned, _ := inspect.IsOwned(name) // as not
+	owned, _ := inspect.IsOwned(name) // an error counts as not owned
 	return fmt.Sprint(stamp(dir.Journal()), stamp(name), owned, ";")
 }
 
@@ -201,7 +205,7 @@ func (g *gallery) render() ([]byte, error) {
 		known, ok := g.shown[name]
 		if !ok || known.mark != mark {
 			b, err := pageOf(name)
-			if err != nil { // it may be written anew, or gone
+			if err != nil { // the board may be in the middle of a write, or gone
 				b = page.Board{Digest: known.board.Digest, Damage: err.Error()}
 				b.Board = name
 				mark = ""

@@ -13,15 +13,16 @@ import (
 	"kanban-run/orchestrator/report"
 )
 
-// The control sequences of a terminal's alternate screen, which keep the contents of the main one.
+// enterScreen and leaveScreen switch a terminal to its alternate screen and back. The main screen
+// keeps its contents.
 const (
 	enterScreen = "\x1b[?1049h\x1b[?25l"
 	leaveScreen = "\x1b[?25h\x1b[?1049l"
 	drawTime    = time.Second
 )
 
-// watchStatus draws the status of boards until no run is at work, q is typed or a signal arrives.
-// It returns the last status.
+// watchStatus draws the status of boards every drawTime until no run is at work, q is typed or a
+// signal arrives. It returns the status that it read last.
 func (u *setup) watchStatus(t *terminal, names []string, boards []report.Watched) (now []report.Watched, err error) {
 	stop, _, release := t.contexts(func(bool) {})
 	defer release()
@@ -49,8 +50,8 @@ func (u *setup) watchStatus(t *terminal, names []string, boards []report.Watched
 	return boards, nil
 }
 
-// awaitQ closes left when q or Ctrl-C is typed. Until restore the terminal does not echo. Without a
-// terminal left is nil.
+// awaitQ closes left when q, Ctrl-C, Ctrl-D or Ctrl-\ is typed. The terminal does not echo until
+// restore is called. Without a terminal left is nil.
 func (t *terminal) awaitQ() (left <-chan struct{}, restore func()) {
 	keyboard, ok := t.stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(keyboard.Fd())) {
@@ -58,7 +59,7 @@ func (t *terminal) awaitQ() (left <-chan struct{}, restore func()) {
 	}
 	before, err := term.MakeRaw(int(keyboard.Fd()))
 	if err != nil {
-		return nil, func() {} // Ctrl-C is a signal then
+		return nil, func() {} // Ctrl-C still sends a signal
 	}
 	typed := make(chan struct{})
 	go func() { // ends with the process
@@ -72,7 +73,8 @@ func (t *terminal) awaitQ() (left <-chan struct{}, restore func()) {
 	return typed, func() { _ = term.Restore(int(keyboard.Fd()), before) }
 }
 
-// drawStatus draws the status of boards over the last drawing, as far as the terminal has room.
+// drawStatus draws the status of boards over the last drawing. It cuts what the terminal has no
+// room for.
 func (t *terminal) drawStatus(names []string, boards []report.Watched) error {
 	width, height := sizeOf(t.screen)
 	clock := time.Now().Format("15:04:05")

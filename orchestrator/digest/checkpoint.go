@@ -14,7 +14,7 @@ type Checkpoint struct {
 	Score    float64  `json:"score"`   // from 0 to 1
 	Trend    string   `json:"quality_trend,omitempty"`
 	Findings []string `json:"key_findings,omitempty"`
-	Report   string   `json:"report,omitempty"` // path of its report, from the board's folder
+	Report   string   `json:"report,omitempty"` // path of the report, from the board's folder
 	Reason   string   `json:"reason,omitempty"` // why there is no verdict
 }
 
@@ -48,7 +48,7 @@ func checkpointOf(e event.Event) (Checkpoint, bool) {
 	}
 }
 
-// endCheckpoint ends the step of a checkpoint. The Manager may be called in the same step.
+// endCheckpoint ends the step of a checkpoint. A call of the Manager may follow in the same step.
 func (s *Step) endCheckpoint(e event.Event, c Checkpoint) {
 	s.State, s.Status, s.Message = Done, c.Verdict, c.Reason
 	if len(c.Findings) > 0 {

@@ -10,26 +10,26 @@ import (
 )
 
 // Digest is the history of a board. Add folds the journal's entries into it; the caller sets Board,
-// Outcome, Text and Advice. Its JSON is that of `kanban-run report --json`.
+// Outcome, Text and Advice. `kanban-run report --json` prints it as JSON.
 type Digest struct {
 	Board   string        `json:"board"`
-	Workdir string        `json:"workdir"` // of the last run: the folder in which the paths of tasks are
+	Workdir string        `json:"workdir"` // of the last run; the paths of tasks begin in this folder
 	Outcome event.Outcome `json:"outcome"`
 	Text    string        `json:"text"`   // of the outcome
 	Advice  string        `json:"advice"` // what a person does next, "" when there is nothing to do
 	Runs    int           `json:"runs"`
-	Began   time.Time     `json:"began"` // of the first entry, and of the last
-	Ended   time.Time     `json:"ended"`
-	Millis  int64         `json:"millis"`        // that its runs took, without the time between two runs
-	Earlier int           `json:"earlier_steps"` // that Keep left out
+	Began   time.Time     `json:"began"`         // time of the first entry
+	Ended   time.Time     `json:"ended"`         // time of the last entry
+	Millis  int64         `json:"millis"`        // that the runs took, without the time between two runs
+	Earlier int           `json:"earlier_steps"` // number of steps that Keep left out
 	Used    flow.Tally    `json:"used"`          // by all attempts, also of the steps that Keep left out
 	Counts
 	LastRun Counts `json:"last_run"`
 	Steps   []Step `json:"steps"`
 
 	Checkpoints []Checkpoint `json:"checkpoints,omitempty"` // the last [mostCheckpoints]
-	Tools       []Tool       `json:"tools,omitempty"`       // that were not there; at most [mostTools]
-	Supervision flow.Tally   `json:"supervision,omitzero"`  // what the resident supervisor used of it all
+	Tools       []Tool       `json:"tools,omitempty"`       // tools that agents missed; at most [mostTools]
+	Supervision flow.Tally   `json:"supervision,omitzero"`  // the part of Used that is the resident supervisor's
 
 	Keep int `json:"-"` // how many of the last steps are kept; 0: all
 
@@ -69,7 +69,8 @@ type clock struct {
 	took  time.Duration
 }
 
-// tick returns the time since the entry before, 0 if that is not of the same run.
+// tick returns the time of work since the entry before: 0 if that entry belongs to another run, and
+// without a time in which the program was suspended.
 func (c *clock) tick(last time.Time, e event.Entry) (since time.Duration) {
 	if !last.IsZero() && c.epoch == e.Epoch && !c.idle {
 		since = e.Time.Sub(last)
@@ -89,7 +90,8 @@ func (c *clock) tick(last time.Time, e event.Entry) (since time.Duration) {
 	return since
 }
 
-// pause is the least excess of a time over its attempt that is taken for a pause of the program.
+// pause bounds how much longer than an attempt the time since the entry before may be. If it is
+// longer still, tick takes the excess for a suspension of the program.
 const pause = 2 * time.Second
 
 // Step is the work of an agent on a task, and the Manager's decision about it.
@@ -103,16 +105,16 @@ type Step struct {
 	State    State      `json:"state"`
 	Status   string     `json:"status,omitempty"`  // of the task agent
 	Manager  string     `json:"manager,omitempty"` // status of the Manager
-	Message  string     `json:"message,omitempty"` // the Manager's, before it has replied the task agent's
+	Message  string     `json:"message,omitempty"` // the Manager's; until its reply the task agent's
 	NextTask *string    `json:"next_task"`
-	Notes    []string   `json:"notes,omitempty"` // divergences, warnings, why it was given up
+	Notes    []string   `json:"notes,omitempty"` // divergences, warnings, the reason why the step was given up
 	Used     flow.Tally `json:"used"`
 	Attempts []Attempt  `json:"attempts"`
 
-	checkpoint   bool   // it is one of the supervisor's
-	walked       string // the word of the Manager that was no program; "": it was one
+	checkpoint   bool   // the step belongs to the resident supervisor
+	walked       string // the decision of walk; "": the Manager was a program
 	took         time.Duration
-	attemptBegan time.Duration // of took, when the last attempt began
+	attemptBegan time.Duration // value of took when the last attempt began
 }
 
 // State is the progress of a step.
@@ -125,8 +127,8 @@ const (
 	Abandoned State = "abandoned"
 )
 
-// Attempt is one start of a program: of an agent, of a supervisor that reviews its
-// work, or of a judge beside it.
+// Attempt is one start of a program: of an agent, of a supervisor that reviews the agent's work, or
+// of a judge that runs beside the agent.
 type Attempt struct {
 	Call     event.Call      `json:"call"`
 	Role     string          `json:"role"`
@@ -134,24 +136,24 @@ type Attempt struct {
 	Round    int             `json:"round,omitempty"` // of work and review
 	Adapter  string          `json:"adapter"`
 	Command  string          `json:"command"`
-	GoesOn   bool            `json:"goes_on,omitempty"` // with work that was cut short
+	GoesOn   bool            `json:"goes_on,omitempty"` // continues work that was cut short
 	Began    time.Time       `json:"began"`
 	Millis   int64           `json:"millis"`
 	Result   Result          `json:"result"`
 	Status   string          `json:"status,omitempty"`
-	Message  string          `json:"message,omitempty"`   // of a review, its feedback
+	Message  string          `json:"message,omitempty"`   // for a review its feedback
 	SentBack bool            `json:"sent_back,omitempty"` // the review is not content with the work
 	Reason   string          `json:"reason,omitempty"`    // why it was rejected or stopped
 	Exit     string          `json:"exit,omitempty"`
 	Received string          `json:"received,omitempty"`
 	Stderr   string          `json:"stderr,omitempty"`
 	Output   string          `json:"output,omitempty"`  // folder with its full streams
-	Session  string          `json:"session,omitempty"` // by which its tool continues the conversation
-	Spent    *event.Spending `json:"spent,omitempty"`   // nil: its tool does not say
-	Tools    *event.ToolWork `json:"tools,omitempty"`   // nil: its program told of no call
+	Session  string          `json:"session,omitempty"` // with which its program continues the conversation
+	Spent    *event.Spending `json:"spent,omitempty"`   // nil: its program does not report it
+	Tools    *event.ToolWork `json:"tools,omitempty"`   // nil: its program reported no call
 	Watched  []Sign          `json:"watched,omitempty"` // what the watch saw and did; at most [mostSigns]
 
-	Told string `json:"-"` // its input, of which a long one is cut
+	Told string `json:"-"` // its input; a long one is cut
 }
 
 // Result is the ending of an attempt.
@@ -185,7 +187,7 @@ func (d *Digest) Add(e event.Entry) {
 	case event.StepStarted:
 		d.begin(Step{Step: ev.Step, Task: ev.Task, Role: ev.Role, Began: e.Time, State: Open, Attempts: []Attempt{},
 			checkpoint: ev.Checkpoint != nil})
-	case event.AttemptStarted: // of a step of an earlier run, when only this run is folded
+	case event.AttemptStarted: // the step began in an earlier run, whose entries are not folded in
 		d.resume(ev.Step, ev.Task, ev.Role, e.Time)
 	case event.StepFinished:
 		d.resume(ev.Step, ev.Task, ev.Role, e.Time)
@@ -208,14 +210,15 @@ func (d *Digest) Add(e event.Entry) {
 	d.LastRun.add(e.Event)
 }
 
-// count adds the attempt, or the judge, whose end e is.
+// count adds the time and the cost of the attempt or judge that e ends.
 func count(u *event.Used, e event.Event) {
 	if millis, spent, ok := event.UseOf(e); ok {
 		u.Add(millis, spent)
 	}
 }
 
-// CountOpen counts the attempt that is still open after the last entry.
+// CountOpen adds the attempt that is open after the last entry to the attempts of Used. Its cost is
+// unknown.
 func (d *Digest) CountOpen() {
 	if len(d.Steps) == 0 {
 		return
@@ -241,9 +244,9 @@ func (d *Digest) resume(step int, task, role string, at time.Time) {
 	}
 }
 
-// Culprit returns the step in which an incomplete board stopped, nil where it stopped between two
-// steps. For a board that only lacks tasks that are ok, it returns the last step of one that is
-// not.
+// Culprit returns the step in which an incomplete board stopped, nil if it stopped between two
+// steps. If the board needs a person and its last step is ok, it returns the last step that is not
+// ok.
 func (d *Digest) Culprit() *Step {
 	if len(d.Steps) == 0 || d.Outcome == event.Complete {
 		return nil

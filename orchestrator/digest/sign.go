@@ -21,16 +21,17 @@ type SignKind string
 const (
 	Noticed   SignKind = "noticed"   // an anomaly
 	Asked     SignKind = "asked"     // the agent, a judge, or a person for consent
-	Answered  SignKind = "answered"  // or nothing came
-	Said      SignKind = "said"      // to the agent, by a person or as help
-	Recovered SignKind = "recovered" // it moves again
-	Ended     SignKind = "ended"     // by the watch
+	Answered  SignKind = "answered"  // an answer, or the reason why no answer came
+	Said      SignKind = "said"      // a message to the agent, from a person or as help
+	Recovered SignKind = "recovered" // the agent works again
+	Ended     SignKind = "ended"     // the watch ended the agent
 	Missed    SignKind = "missed"    // a tool that was not there
 )
 
 const mostSigns = 100
 
-// watch adds the sign of an entry, where it has one.
+// watch adds the sign of an entry, if it has a sign, to the last attempt. It keeps at most
+// mostSigns.
 func (s *Step) watch(e event.Entry) {
 	kind, ok := kindOf(e.Event)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// add folds an entry into its step. An entry that is not of a step changes nothing.
+// add folds an entry into the step. An entry that does not belong to a step changes nothing.
 func (s *Step) add(e event.Entry) {
 	count(&s.Used.Used, e.Event)
 	switch ev := e.Event.(type) {
@@ -34,7 +34,7 @@ func (s *Step) add(e event.Entry) {
 		s.update(func(a *Attempt) {
 			a.Result, a.Millis, a.Reason = Stopped, ev.Millis, ev.Reason
 			a.Session, a.Spent = ev.Session, ev.Spent
-			if ev.Millis == 0 { // as far as is known of a run that died
+			if ev.Millis == 0 { // the run died, and its journal does not give the time
 				a.Millis = (s.took - s.attemptBegan).Milliseconds()
 			}
 		})
@@ -69,8 +69,8 @@ func (s *Step) add(e event.Entry) {
 	}
 }
 
-// note keeps the sentence of an event of the step, beside its attempts, for a person. It reports
-// whether the event has one of that weight.
+// note adds the sentence of an event to the step's notes for a person. It reports false, and adds
+// nothing, if the sentence weighs less than event.Note, or names another step and another task.
 func (s *Step) note(e event.Event) bool {
 	said := e.Sentence()
 	of := said.Step == s.Step || e.Subject() == s.Task
@@ -81,10 +81,11 @@ func (s *Step) note(e event.Event) bool {
 	return true
 }
 
-// JudgeCall stands for the attempt of a judge, which works beside that of the agent that it judges.
+// JudgeCall is the call of a judge's attempt. A judge runs beside the attempt that it judges.
 const JudgeCall event.Call = "judge"
 
-// addJudge puts the attempt of a judge before the one that it was about, which is still the last.
+// addJudge inserts the attempt of a judge before the attempt that it judged, which has to stay the
+// last. A judge that was not started has no attempt.
 func (s *Step) addJudge(e event.JudgeAnswered, at time.Time) {
 	if e.Tries == 0 {
 		return
@@ -127,7 +128,7 @@ func (s *Step) accept(e event.ReplyAccepted) {
 
 func (s *Step) finish(e event.StepFinished) {
 	s.State, s.Manager, s.NextTask = Done, e.Manager, e.NextTask
-	if e.Checkpoint == "" { // else its verdict stands
+	if e.Checkpoint == "" { // the step of a checkpoint keeps its verdict
 		s.Status, s.Message = e.Status, e.Message
 	}
 	if e.Warning != "" {
@@ -135,10 +136,11 @@ func (s *Step) finish(e event.StepFinished) {
 	}
 }
 
-// Walked returns the Manager's word where no attempt has it, because walk was the Manager; else "".
+// Walked returns the decision of walk as the Manager, which has no attempt; "" if walk did not
+// decide.
 func (s *Step) Walked() string { return s.walked }
 
-// Rejections counts the replies that did not have the right format.
+// Rejections returns the number of replies that did not have the right format.
 func (s *Step) Rejections() int {
 	n := 0
 	for _, a := range s.Attempts {
@@ -149,7 +151,7 @@ func (s *Step) Rejections() int {
 	return n
 }
 
-// SentBack counts the reviews that were not content with the work.
+// SentBack returns the number of reviews that sent the work back.
 func (s *Step) SentBack() int {
 	n := 0
 	for _, a := range s.Attempts {

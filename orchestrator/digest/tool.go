@@ -10,16 +10,16 @@ import (
 // "Tool Unavailability", action 4.
 type Tool struct {
 	Tool   string       `json:"tool"`
-	Agents int          `json:"agents"` // that missed it
+	Agents int          `json:"agents"` // number of agents that missed it
 	Roles  []string     `json:"roles"`
 	Tasks  []string     `json:"tasks"`
-	Reason string       `json:"reason"` // the last one's
+	Reason string       `json:"reason"` // of the last agent that missed it
 	Then   event.OnTool `json:"then"`   // what became of the last agent
 }
 
 const mostTools = 64
 
-// addTool adds the tool that an agent missed.
+// addTool adds the tool that an agent missed. It leaves out further tools after mostTools.
 func (d *Digest) addTool(e event.ToolUnavailable) {
 	i := slices.IndexFunc(d.Tools, func(t Tool) bool { return t.Tool == e.Tool })
 	if i < 0 {

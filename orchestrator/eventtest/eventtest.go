@@ -7,7 +7,8 @@ import (
 	"reflect"
 )
 
-// Fill puts a value into every field of what v points to, however deep, and no two of them alike.
+// Fill puts a value into every field of what v points to, however deep. No two values are equal,
+// except that each bool is true. It panics at a field of another kind than events have.
 func Fill(v any) {
 	n := int64(0)
 	fill(reflect.ValueOf(v).Elem(), &n)

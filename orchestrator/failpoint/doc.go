@@ -1,11 +1,11 @@
 // Package failpoint kills or delays the program at named places of the code, in builds with the
-// tag failpoints. In all others its functions are empty and compile to nothing.
+// tag failpoints. In all other builds its functions do nothing and compile to nothing.
 //
-// A test arms one place by the environment:
+// A test arms one place by an environment variable:
 //
 //	KANBAN_TEST_FAILPOINT=NAME@N=VICTIM
 //
-// When NAME is reached for the N-th time, VICTIM gets SIGKILL: self, the process that reached it;
-// parent, the process that started it (a runner's guardian); both, the parent first. The victim
-// none waits a second there, and goes on: a test does something meanwhile.
+// When a process reaches NAME for the N-th time, VICTIM gets SIGKILL: self, this process; parent,
+// the process that started it (a runner's guardian); both, the parent first. With the victim none
+// the process waits there for a second and goes on, so that a test can act meanwhile.
 package failpoint

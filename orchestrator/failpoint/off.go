@@ -2,9 +2,8 @@
 
 package failpoint
 
-// At marks a place where a test may kill the program.
+// At marks a place where a test may kill or delay the program, in builds with the tag failpoints.
 func At(string) {}
 
-// Cut returns how many of n bytes to write before the At of the same name: fewer than n when that
-// place is armed.
+// Cut returns n: only builds with the tag failpoints can cut a write short.
 func Cut(_ string, n int) int { return n }

@@ -38,7 +38,7 @@ func parse(text string) *trap {
 	return &trap{name: name, at: n, victim: victim}
 }
 
-// At marks a place where a test may kill or delay the program.
+// At kills or delays the program if this place is armed and is reached for the N-th time.
 func At(name string) {
 	if name != armed.name || armed.seen.Add(1) != armed.at {
 		return
@@ -62,8 +62,8 @@ func kill(pid int) {
 	}
 }
 
-// Cut returns how many of n bytes to write before the At of the same name: fewer than n when that
-// place is armed.
+// Cut returns how many of n bytes to write before the At of the same name: half of them if that At
+// will kill or delay the program, else all.
 func Cut(name string, n int) int {
 	if name == armed.name && armed.seen.Load()+1 == armed.at {
 		return n / 2

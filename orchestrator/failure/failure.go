@@ -1,4 +1,4 @@
-// Package failure has the two faults that end a run and that a person has to mend.
+// Package failure has the two faults that end a run until a person mends them.
 package failure
 
 import (
@@ -10,13 +10,13 @@ import (
 // Invalid is the fault of an input or a set-up that makes a run impossible.
 type Invalid struct {
 	Err error
-	Fix string // the remedy; "" leaves it to Err
+	Fix string // the remedy; "": the hint of Err is the remedy
 }
 
 func (e *Invalid) Error() string { return e.Err.Error() }
 func (e *Invalid) Unwrap() error { return e.Err }
 
-// Hint returns the remedy.
+// Hint returns the remedy; "" if no remedy is known.
 func (e *Invalid) Hint() string {
 	var h interface{ Hint() string }
 	if e.Fix == "" && errors.As(e.Err, &h) {
@@ -25,8 +25,8 @@ func (e *Invalid) Hint() string {
 	return e.Fix
 }
 
-// Quote quotes a path for a shell, if that is possible: the remedy for a failure is a command to
-// copy.
+// Quote quotes a path for a POSIX shell, because the remedy for a failure is a command to copy. It
+// leaves a path that cannot be quoted as it is.
 func Quote(path string) string {
 	if quoted, err := syntax.Quote(path, syntax.LangPOSIX); err == nil {
 		return quoted

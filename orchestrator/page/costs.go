@@ -29,7 +29,8 @@ type toolView struct {
 	millis, longest     int64
 }
 
-// tools sums up the calls by tool and sorts the tools by their time, the longest first.
+// tools sums up the calls by tool, and keeps the mostCostly tools with the longest time, longest
+// first.
 func (p *page) tools() {
 	byName := map[string]*toolView{}
 	for _, v := range p.Boards {
@@ -113,7 +114,7 @@ func roleOf(a *digest.Attempt) string {
 	}
 }
 
-// ranked sorts by cost, then by time, the greatest first.
+// ranked sorts rows by cost, then by time, greatest first, and fills in their texts.
 func ranked(all []costView) []costView {
 	slices.SortFunc(all, func(a, b costView) int {
 		return cmp.Or(
@@ -183,7 +184,7 @@ type verdictView struct {
 	Findings                      []string
 }
 
-// mostPoints bounds the scores of a line.
+// mostPoints is the greatest number of checkpoints in the line of scores.
 const mostPoints = 12
 
 func (p *page) checkpoints() {
@@ -224,7 +225,7 @@ func (p *page) checkpoints() {
 	}
 }
 
-// draw draws the scores as a line.
+// draw draws the scores of checkpoints as a line.
 func (p *page) draw(c *checkpointsView, scored []digest.Checkpoint) {
 	var said []string
 	for i, x := range scored {

@@ -14,7 +14,7 @@ import (
 	"kanban-run/orchestrator/report"
 )
 
-// page is the input of the template. Every string in it is text.
+// page is the input of the template. Its strings are plain text, which the template escapes.
 type page struct {
 	Policy string
 	Style  template.CSS
@@ -32,7 +32,7 @@ type page struct {
 	Time, Cost  string
 	Tokens      string
 	Next        []nextView
-	Decisions   int // of Next: those that wait while a run is at work
+	Decisions   int // number of actions in Next that decide about a run at work
 	Now         []nowView
 	Filter      filterView
 	Axis        axisView
@@ -69,7 +69,7 @@ type boardView struct {
 	Damage            string
 	board             *Board
 	counts            map[string]int
-	byStep            map[int]*taskView // of each step except the supervisor's
+	byStep            map[int]*taskView // task of each step that is not the supervisor's
 }
 
 type squareView struct{ X, Width, Class, Word string }
@@ -122,7 +122,7 @@ type filterView struct{ All, Trouble, Doing, Todo int }
 const (
 	mostText  = 400 // characters of a text
 	mostLong  = 150 // characters of a text in a long page
-	wholeUpTo = 200 // steps; a page with more is long
+	wholeUpTo = 200 // a page with more steps than this is Long
 	squares   = 40  // the most tasks of a board with a square for each
 )
 
@@ -173,7 +173,8 @@ func newPage(boards []Board, o Options) *page {
 	return p
 }
 
-// urgency orders boards: first those that need a person, then those at work, then those done.
+// urgency returns the rank of a board on the page: first the boards that need a person, then those
+// that were never run, those at work, and those that are complete.
 func (v *boardView) urgency() int {
 	return slices.Index([]string{"bad", "warn", "soft", "work", "good"}, v.Look.Tone)
 }
@@ -240,8 +241,8 @@ func (p *page) board(b *Board, number int) *boardView {
 	return v
 }
 
-// columns returns the columns of a board. An empty one is only its head; an empty one that few
-// boards need is left out.
+// columns returns the columns of a board. An empty column has only its head; if it is Not ok or
+// Quarantined it is left out.
 func columns(tasks []*taskView) []columnView {
 	all := []columnView{
 		{Name: "To do"}, {Name: "Doing"}, {Name: "Review"}, {Name: "Done"}, {Name: "Not ok"}, {Name: "Quarantined"},
@@ -274,7 +275,8 @@ func columns(tasks []*taskView) []columnView {
 	return all
 }
 
-// drawSquares draws one square for each task, or, for many tasks, a bar with a part for each state.
+// drawSquares draws one square for each task, or, for more than squares tasks, a bar with a part
+// for each state.
 func (v *boardView) drawSquares() {
 	const step = 14
 	if len(v.Tasks) <= squares {

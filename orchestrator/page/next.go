@@ -15,7 +15,7 @@ import (
 type nextView struct {
 	Look        look
 	Title, Text string
-	Link        string // ID of the task in question; ""
+	Link        string // ID of the task in question; "": no task
 	Commands    []pairView
 	Note        string
 }
@@ -26,7 +26,7 @@ type nowView struct {
 	Facts     []pairView
 }
 
-// whatNext collects the actions for a person, and the boards at work.
+// whatNext sets the page's actions for a person, and its boards at work.
 func (p *page) whatNext() {
 	for _, v := range p.Boards {
 		b := v.board
@@ -78,7 +78,8 @@ func (v *boardView) link(task string) string {
 	return ""
 }
 
-// ending returns the action of a person for a board that is not plainly complete.
+// ending returns the next action of a person for a board that is not complete, or complete with a
+// remark.
 func (p *page) ending(v *boardView) nextView {
 	b := v.board
 	w := b.State.Choices()
@@ -152,8 +153,8 @@ func (p *page) decisions(v *boardView) {
 	}
 }
 
-// warnings adds the last checkpoint if it is a warning, which a person should read without having
-// to answer.
+// warnings adds the last checkpoint if its verdict is warn. A person should read it, but need not
+// answer.
 func (p *page) warnings(v *boardView) {
 	all := v.board.Checkpoints
 	if len(all) == 0 {
@@ -173,7 +174,7 @@ func (p *page) warnings(v *boardView) {
 	}
 }
 
-// now returns the facts about the agent at work, from the journal and b.Agent.
+// now returns the facts about a board at work, from its journal and from Board.Agent.
 func (p *page) now(v *boardView) nowView {
 	b := v.board
 	n := nowView{Board: v.Name, ID: v.ID}

@@ -19,22 +19,22 @@ import (
 // Board is the input of the page about one board.
 type Board struct {
 	digest.Digest
-	Tasks   []report.Task         // of its list; nil: it cannot be read
+	Tasks   []report.Task         // of the board's list; nil: the board cannot be read
 	Find    func(task string) int // the place of a journaled task in Tasks, or -1; nil: always -1
 	State   flow.State
-	Run     event.RunStarted // the last one
+	Run     event.RunStarted // start of the last run
 	Code    int              // exit code of its outcome
 	Owned   bool             // a run is at work
 	Agent   string           // the activity of the agent at work, for a live page; "": it is not known
 	Records uint64           // of its journal
-	Damage  string           // of its journal, in words; ""
+	Damage  string           // damage of its journal, in words; "": no damage
 }
 
 // Options are the settings of the page.
 type Options struct {
-	Command string              // that makes the page, which shows it
+	Command string              // command that makes the page; the page shows it
 	Hide    func(string) string // redacts a text
-	Live    bool                // the page is served, and loads itself again when it changes
+	Live    bool                // the page is served, and reloads itself when the boards change
 }
 
 var (
@@ -54,7 +54,7 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 })
 
 // Policy returns a Content Security Policy that allows only the page's own style and script: no
-// request, no frame, no form. A live page may ask its own server.
+// request, no frame, no form. A live page may send requests to its own server.
 func Policy(isLive bool) string {
 	text := fmt.Sprintf(
 		"default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'",

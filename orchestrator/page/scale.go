@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// scale is a map from times to an axis from 0 to 100. A time without work that is longer than a
-// minute and than a tenth of all work is shortened to a gap.
+// scale maps times to places on an axis from 0 to 100. A time without work becomes a gap of
+// gapWidth if it is longer than a minute and longer than a tenth of all work.
 type scale struct {
 	spans []span
 }
@@ -84,7 +84,7 @@ func place(spans []span) scale {
 	return scale{spans}
 }
 
-// at returns the place of a time.
+// at returns the place of a time on the axis. A time in a gap has the place where the gap begins.
 func (s scale) at(t time.Time) float64 {
 	place := 0.0
 	for _, p := range s.spans {
@@ -149,7 +149,7 @@ func anchorOf(x float64) string {
 	}
 }
 
-// tickStep returns a round time that divides a length into about maxTicks parts at most.
+// tickStep returns a round time that divides a length into about maxTicks parts, or fewer.
 func tickStep(length time.Duration) time.Duration {
 	for _, d := range []time.Duration{
 		time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second,

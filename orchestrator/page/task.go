@@ -11,7 +11,7 @@ import (
 	"kanban-run/orchestrator/report"
 )
 
-// tasks returns the tasks of a board's list, and after them those that only its steps name.
+// tasks returns the tasks of a board's list, and after them the tasks that only its steps name.
 func (p *page) tasks(v *boardView) []*taskView {
 	b := v.board
 	listed := slices.Clone(b.Tasks)
@@ -61,7 +61,7 @@ func (p *page) tasks(v *boardView) []*taskView {
 	return all
 }
 
-// stateOf returns the state of a task that is not on the list, by one of its steps.
+// stateOf returns the state that a step gives to a task that is not on the board's list.
 func stateOf(s *digest.Step) string {
 	switch {
 	case s.State == digest.Open:
@@ -73,7 +73,7 @@ func stateOf(s *digest.Step) string {
 	}
 }
 
-// isSupervision reports whether a step is one of the resident supervisor.
+// isSupervision reports whether a step belongs to the resident supervisor.
 func isSupervision(s *digest.Step) bool {
 	return len(s.Attempts) > 0 && s.Attempts[0].Call.IsSupervision()
 }
@@ -84,7 +84,7 @@ func (p *page) task(v *boardView, t report.Task, steps []*digest.Step) *taskView
 		state = stateReview
 	}
 	if state == report.TaskCurrent && t.Status != "" && t.Status != "ok" && !b.Owned {
-		state = report.TaskNotOK // the board stands at it
+		state = report.TaskNotOK // the run ended at this task
 	}
 	w := &taskView{Look: stateLooks[state], Path: p.text(t.Task), Role: p.text(t.Role), State: state}
 	rejected, back, restarts := 0, 0, 0
@@ -129,7 +129,7 @@ func (p *page) task(v *boardView, t report.Task, steps []*digest.Step) *taskView
 	return w
 }
 
-// trouble names the worst problem of a task; "" without one.
+// trouble names the worst problem of a task; "" without a problem.
 func trouble(t report.Task, state string, rejected, back, restarts int) string {
 	switch {
 	case state == report.TaskQuarantined:
@@ -171,14 +171,14 @@ func (p *page) step(b *boardView, s *digest.Step) stepView {
 	}
 	for _, note := range s.Notes {
 		if watched[note] {
-			continue // it stands with its attempt
+			continue // the note is shown with its attempt
 		}
 		v.Notes = append(v.Notes, p.text(note))
 	}
 	return v
 }
 
-// attempt returns the view of one start of a program.
+// attempt returns the view of an attempt. A long page has no details of a routine attempt.
 func (p *page) attempt(s *digest.Step, a *digest.Attempt) attemptView {
 	v := attemptView{Clock: clock(a.Began), Kind: kindOf(a), Time: event.Took(a.Millis), Text: p.text(a.Message)}
 	var used event.Used

@@ -10,7 +10,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// rowView is a step on the axis, with its attempts in order.
+// rowView is the row of a step on the axis, with its attempts in order.
 type rowView struct {
 	Keys       string
 	Number     int
@@ -19,7 +19,7 @@ type rowView struct {
 	Says       string // the row in words
 	Bars       []barView
 	Marks      []markView
-	Word, Tone string // at its end
+	Word, Tone string // a remark on the step, beside its bars
 	WordX      string
 	WordEnd    bool // the word ends at WordX, instead of beginning there
 	Time, Cost string
@@ -29,10 +29,10 @@ type barView struct{ X, Width, Class string }
 
 type markView struct{ X, ID string }
 
-// partView is a kind of time in the legend, with its sum.
+// partView is an entry of the legend: a part of the time, with its sum over all steps.
 type partView struct{ Class, Name, Time, Y, Height string }
 
-// The parts of an attempt's time.
+// The parts of a step's time.
 const (
 	partWork    = "agent"
 	partTools   = "its tools"
@@ -108,8 +108,8 @@ func (p *page) row(v *boardView, s *digest.Step) rowView {
 	return r
 }
 
-// bars draws the attempts of a step, and the marks for rejected and ended ones. It returns the time
-// of each part.
+// bars draws the attempts of a step, and marks those that were rejected and those that the watch
+// ended. It returns the time of each part in the step.
 func (p *page) bars(r *rowView, v *boardView, s *digest.Step) map[string]time.Duration {
 	said := map[string]time.Duration{}
 	add := func(name string, from, to time.Time) {
@@ -137,7 +137,7 @@ func (p *page) bars(r *rowView, v *boardView, s *digest.Step) map[string]time.Du
 				began := from.Add(time.Duration(s.From) * time.Millisecond)
 				end := earlier(to, began.Add(time.Duration(s.Millis)*time.Millisecond))
 				add(partTools, began, end)
-				said[partWork] -= max(0, end.Sub(began)) // the time counts once, as that of tools
+				said[partWork] -= max(0, end.Sub(began)) // the time of tools must not count as the agent's too
 				p.parts[partWork] -= max(0, end.Sub(began))
 			}
 		}
@@ -160,7 +160,7 @@ func (p *page) mark(r *rowView, at time.Time, id string) {
 	p.Marked[id] = true
 }
 
-// toolSpans returns the times with tools to draw: in a long page only those of a minute or more.
+// toolSpans returns the spans of tool calls to draw: in a long page only spans of a minute or more.
 func toolSpans(all []event.ToolSpan, isLong bool) []event.ToolSpan {
 	least := int64(0)
 	if isLong {
@@ -176,7 +176,8 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// placeWord puts the word about a step after its bars, or, if these end too far right, before them.
+// placeWord puts the word about a step after its bars, or before them if they end too far right. If
+// there is no room on either side, it leaves the word out.
 func (p *page) placeWord(r *rowView, s *digest.Step) {
 	if r.Word, r.Tone = p.rowWord(s); r.Word != "" {
 		r.Says += "; " + r.Word
@@ -186,7 +187,7 @@ func (p *page) placeWord(r *rowView, s *digest.Step) {
 		r.WordX = percent(end + 0.8)
 	case start > 20:
 		r.WordX, r.WordEnd = percent(start-0.6), true
-	default: // there is no room for it
+	default:
 		r.Word = ""
 	}
 }
@@ -204,8 +205,9 @@ func partOf(a *digest.Attempt) string {
 	}
 }
 
-// watchedParts adds the times in which an attempt gave no sign, and in which it was asked. Both end
-// with the recovery or the end of the attempt.
+// watchedParts adds the times in which an attempt gave no sign, and the times in which it was asked
+// for a sign and did not answer. A recovery and the end of the attempt end both; a question ends
+// the time without a sign.
 func watchedParts(a *digest.Attempt, end time.Time, add func(name string, from, to time.Time)) {
 	var idle, asked time.Time
 	stop := func(at time.Time) {
@@ -238,7 +240,7 @@ func watchedParts(a *digest.Attempt, end time.Time, add func(name string, from, 
 	stop(end)
 }
 
-// rowWord names the worst problem of a step; "" without one.
+// rowWord names the worst problem of a step; "" without a problem.
 func (p *page) rowWord(s *digest.Step) (word, tone string) {
 	switch {
 	case s.State == digest.Open && s.Last() != nil && s.Last().Result == digest.Pending:

@@ -1,5 +1,5 @@
-// Package plainfile opens regular files and folders only. It refuses others, such as a FIFO, whose
-// opening could wait for ever.
+// Package plainfile opens only regular files and folders. It refuses any other file, such as a
+// FIFO, because opening that could wait for ever.
 package plainfile
 
 import (
@@ -18,7 +18,8 @@ var ErrKind = errors.New("it is not a regular file")
 const NonBlock = syscall.O_NONBLOCK
 
 // Open opens a regular file for reading; links are followed. It checks the file before it opens it,
-// since opening a device may have an effect, and afterwards, since it may have been replaced.
+// since opening a device may have an effect, and again after that, since the file may have been
+// replaced. Errors: ErrKind.
 func Open(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -40,7 +41,7 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// Read reads a regular file of at most the given number of bytes.
+// Read reads a regular file. Errors: ErrKind, or the file has more than most bytes.
 func Read(path string, most int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {
@@ -61,12 +62,12 @@ func size(n int64) string {
 	return fmt.Sprintf("%d KiB", n>>10)
 }
 
-// OpenFolder opens a folder. The system resolves the dot in a folder only.
+// OpenFolder opens a folder, and nothing else: the system resolves the final dot only in a folder.
 func OpenFolder(dir string) (*os.File, error) {
 	return os.Open(filepath.Clean(dir) + string(filepath.Separator) + ".")
 }
 
-// OpenRoot opens a folder as a root.
+// OpenRoot opens a folder as a root, and refuses any other file as OpenFolder does.
 func OpenRoot(dir string) (*os.Root, error) {
 	return os.OpenRoot(filepath.Clean(dir) + string(filepath.Separator) + ".")
 }

@@ -11,8 +11,8 @@ import (
 	"kanban-run/orchestrator/health"
 )
 
-// isTold reports whether an event is passed to programs. The parts of a model's text, the output of
-// the agent's program for people, and messages, which are journaled, are not.
+// isTold reports whether an event is passed to programs. It is false for parts of a model's text,
+// heartbeats, unread lines, output for people, and messages, which the journal has.
 func isTold(e agent.Event) bool {
 	switch e.Kind {
 	case agent.Writing, agent.Heartbeat, agent.Printed, agent.Unread,
@@ -23,8 +23,8 @@ func isTold(e agent.Event) bool {
 	}
 }
 
-// describeTool returns a line for a log about the start of a tool, its failure, or a wait for the
-// provider. It has no text for other signs.
+// describeTool returns a line for a log about the start of a tool, a tool's failure, or a wait for
+// the provider. For other signs the line has no text.
 func describeTool(s agent.Sign) (said event.Sentence) {
 	said = event.Sentence{Weight: event.Note, Step: s.Step}
 	switch {
@@ -60,7 +60,8 @@ func DescribeLive(l health.Live, now time.Time) string {
 	return strings.Join(describeAgent(l, now), " · ")
 }
 
-// describeAgent describes an agent at work: its activity, and its last sign and health.
+// describeAgent describes an agent at work in two texts: its activity, and its last sign with its
+// health.
 func describeAgent(l health.Live, now time.Time) []string {
 	text := "working " + event.Elapsed(now.Sub(l.Started))
 	if doing := doingLive(l).at(now); doing != "" {

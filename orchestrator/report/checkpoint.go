@@ -21,9 +21,9 @@ type Supervisor struct {
 	Memory  event.Memory       `json:"memory"`
 	Held    []flow.Held        `json:"held"` // the last verdicts
 	Due     []event.Checkpoint `json:"due"`
-	Errors  int                `json:"errors"`            // of its own, in the last run
+	Errors  int                `json:"errors"`            // failures of the supervisor itself in the last run
 	Blocked string             `json:"blocked,omitempty"` // why the board waits for a person
-	Used    flow.Tally         `json:"used"`              // by all runs; it is a part of theirs
+	Used    flow.Tally         `json:"used"`              // by the supervisor in all runs; Status.Total includes it
 }
 
 func newSupervisor(v *flow.Supervisor) *Supervisor {

@@ -12,12 +12,12 @@ type DryRun struct {
 	*Plain
 }
 
-// NewDryRun writes the calls to out and warnings to notices.
+// NewDryRun returns an observer that writes the calls to out, and warnings to notices.
 func NewDryRun(out, notices *console.Printer, names bool) *DryRun {
 	return &DryRun{out: out, Plain: NewPlain(notices, names)}
 }
 
-// Entry writes a line for each call of an agent.
+// Entry writes a line for each call of an agent, and the lines of a rejected reply as a warning.
 func (d *DryRun) Entry(board string, e event.Entry) {
 	name := ""
 	if d.names {
@@ -31,7 +31,7 @@ func (d *DryRun) Entry(board string, e event.Entry) {
 		}
 		_ = d.out.Printf("%s%3d  %-11s  %s  would run: %s\n", name, ev.Step, ev.Role, subject, ev.Command)
 	case event.ReplyRejected:
-		ev.Output = "" // its folder is removed with the private copy
+		ev.Output = "" // the folder with the output is removed with the private copy of the board
 		e.Event = ev
 		d.Plain.Entry(board, e)
 	}

@@ -10,12 +10,12 @@ import (
 )
 
 // Grouped is an observer that writes the log of a GitHub Actions job: for each step a group that
-// can be folded, with the signs of its agents, and a line after it with the result. The text in a
-// group is wrapped in stop-commands with a token that cannot be guessed. It is safe for concurrent
-// use.
+// can be folded, with the signs of its agents, and after the group a line with the result. The text
+// in a group is wrapped in stop-commands with a token that cannot be guessed. It is safe for
+// concurrent use.
 //
-// Groups do not nest. The lines of a single board are written as they happen; of several boards, a
-// step's group is written when the step ends.
+// Groups do not nest. So only the lines of a single board are written as they happen. With several
+// boards, the group of a step is written when the step ends.
 type Grouped struct {
 	mu     sync.Mutex
 	out    *console.Printer
@@ -28,23 +28,24 @@ type Grouped struct {
 // group is the open step of a board.
 type group struct {
 	title   string
-	open    bool     // its head is written, and lines are written at once
-	shown   int      // number of lines of its agents, also of those not written
+	open    bool     // its head is written, so further lines are written at once
+	shown   int      // number of its agents' lines, including lines not written
 	last    []string // the last lines beyond maxLines, at most [keptLines]
 	message string   // of the task agent
-	lines   []string // held back while it is not open
+	lines   []string // lines held back while the group is not open
 	bytes   int      // of lines
-	dropped int      // number of lines dropped before those held back
+	dropped int      // number of lines dropped before the lines held back
 }
 
 const (
 	maxLines    = 2000     // lines of agents in a step
 	keptLines   = 50       // the last lines beyond maxLines, written at the end
 	maxHeld     = 32 << 10 // bytes that a group holds back
-	maxWarnings = 9        // of a job; its runner keeps ten of a step
+	maxWarnings = 9        // of the job: its runner shows ten warnings of a step
 )
 
-// NewGrouped writes to out, which the runner of the job reads.
+// NewGrouped returns an observer that writes to out, which the runner of the job reads. names puts
+// the board's name before each line that is not in a group, and into the title of each group.
 func NewGrouped(out *console.Printer, token string, names bool) *Grouped {
 	return &Grouped{out: out, token: token, names: names, boards: map[string]*group{}}
 }
@@ -84,7 +85,8 @@ func (g *Grouped) Entry(board string, e event.Entry) {
 	}
 }
 
-// durationSuffix returns the duration of a step, "" for a step that began in an earlier run.
+// durationSuffix returns " in " and the duration of a step, "" for a step without a duration
+// because it began in an earlier run.
 func durationSuffix(millis int64) string {
 	if millis == 0 {
 		return ""
@@ -121,7 +123,7 @@ func (g *Grouped) Notice(board, text string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for name, b := range g.boards {
-		if b.open { // commands are stopped there
+		if b.open { // the runner of the job takes no command within a group
 			g.say(name, "warning: "+text)
 			return
 		}
@@ -140,7 +142,7 @@ func (g *Grouped) prefix(board, otherwise string) string {
 	return board
 }
 
-// begin opens the group of a step.
+// begin begins the group of a step, and opens it at once if the job has a single board.
 func (g *Grouped) begin(board, title string) {
 	b := &group{title: title, open: !g.names}
 	g.boards[board] = b
@@ -171,7 +173,7 @@ func (g *Grouped) say(board, text string) {
 	}
 }
 
-// keep holds a line back, and drops the oldest ones beyond maxHeld.
+// keep holds a line back, and drops the oldest lines while more than maxHeld bytes are held.
 func (b *group) keep(text string) {
 	b.lines, b.bytes = append(b.lines, text), b.bytes+len(text)
 	for b.bytes > maxHeld && len(b.lines) > 1 {
@@ -181,7 +183,8 @@ func (b *group) keep(text string) {
 	}
 }
 
-// close ends the group of a step.
+// close ends the group of a board's step, and writes the lines held back. Without such a group it
+// does nothing.
 func (g *Grouped) close(board string) {
 	b := g.boards[board]
 	if b == nil {

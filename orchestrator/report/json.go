@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// JSON is an observer that writes one JSON object a line: every journaled event, as it is in the
-// journal, signs of agents, and notices. It is safe for concurrent use.
+// JSON is an observer that writes one JSON object a line: for every journaled event, as the journal
+// has it, for signs of agents, and for notices. It is safe for concurrent use.
 type JSON struct {
 	out      *console.Printer
 	noAgents bool
@@ -65,7 +65,7 @@ func (j *JSON) Summary(endings []Ending, code int) {
 	}{endings, code}})
 }
 
-// Refused writes the reason for not starting, with type REFUSED.
+// Refused writes the error that kept the run from starting, with type REFUSED.
 func (j *JSON) Refused(text, hint string, code int) {
 	j.write(jsonEvent{Type: "REFUSED", Data: struct {
 		Text string `json:"text"`

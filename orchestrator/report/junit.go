@@ -28,8 +28,8 @@ func JUnit(boards []digest.Digest, hide func(string) string) ([]byte, error) {
 	return append(append([]byte(xml.Header), text...), '\n'), nil
 }
 
-// Elements, their order and attributes are valid by the schema of Apache Ant's JUnit task
-// (windyroad/JUnit-Schema), which is the narrowest, and by that of Jenkins (junit-10.xsd of its
+// The elements, their order and their attributes are valid by two schemas: Apache Ant's for its
+// JUnit task (windyroad/JUnit-Schema), which is the stricter, and Jenkins's (junit-10.xsd of its
 // xunit plugin).
 type suites struct {
 	XMLName xml.Name `xml:"testsuites"`
@@ -129,7 +129,7 @@ func (j junit) suite(d *digest.Digest) suite {
 	return s
 }
 
-// verdicts returns the verdicts of the resident supervisor.
+// verdicts returns the verdicts of the resident supervisor in one line.
 func verdicts(d *digest.Digest) string {
 	var all []string
 	for _, c := range d.Checkpoints {
@@ -145,8 +145,8 @@ func count(p *problem) int {
 	return 1
 }
 
-// fail marks a case with the reason why the board is not complete: a failure if the work did not
-// succeed, an error if it could not be done.
+// fail marks a case with the reason why the board is not complete: a failure if the work was done
+// without success, an error if the work could not be done.
 func (j junit) fail(c *testCase, d *digest.Digest, text string) {
 	if d.Advice != "" {
 		text += "\nnext: " + d.Advice + "\n"
@@ -160,8 +160,8 @@ func (j junit) fail(c *testCase, d *digest.Digest, text string) {
 	}
 }
 
-// failureText describes the last attempt of a step: the reason for its rejection, and its last
-// lines.
+// failureText describes the last attempt of a step: its result, and the last lines of its message
+// and its output.
 func failureText(s *digest.Step) string {
 	last := s.Last()
 	if last == nil {

@@ -27,7 +27,7 @@ type Live struct {
 	color  bool
 	names  bool
 	boards []*liveBoard
-	order  []string // of the boards, as they were named
+	order  []string // names of the boards, in the order of the command line
 	drawn  []int    // widths of the live lines on the screen now, in columns
 	last   time.Time
 	done   chan struct{}
@@ -39,12 +39,12 @@ type liveBoard struct {
 	now
 	trace *health.Trace // nil before the first agent
 	asked time.Time     // of an unanswered health check of the agent; zero: there is no such check
-	waits doing         // for a person, a judge or another board
+	waits doing         // what the board waits for: a person, a judge or another board
 }
 
 var colors = regexp.MustCompile("\x1b\\[[0-9]+m")
 
-// redrawEvery bounds how often activity redraws the screen.
+// redrawEvery is the least time between two redraws that the activity of agents causes.
 const redrawEvery = 100 * time.Millisecond
 
 // NewLive draws on the terminal out, which has size() columns and rows, and starts a clock that
@@ -88,7 +88,8 @@ func (l *Live) Close() {
 	l.draw(nil)
 }
 
-// Entry updates the board's live line and prints the permanent lines.
+// Entry updates the board's live line, and prints the event's lines, except routine lines, as
+// permanent lines.
 func (l *Live) Entry(board string, e event.Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -155,7 +156,7 @@ func (l *Live) update(board string, e event.Entry) {
 	}
 }
 
-// note updates a board by an event at a time.
+// note updates a board with an event that happened at a time.
 func (b *liveBoard) note(e event.Event, at time.Time) {
 	if millis, spent, ok := event.UseOf(e); ok {
 		b.used.Add(millis, spent)
@@ -199,7 +200,7 @@ func (b *liveBoard) note(e event.Event, at time.Time) {
 	}
 }
 
-// at returns the display of a board at a time.
+// at returns the display of a board at time t.
 func (b *liveBoard) at(t time.Time) now {
 	n := b.now
 	switch {
@@ -223,7 +224,7 @@ func (l *Live) permanent(board string, s event.Sentence) string {
 		name = board + "  "
 	}
 	text := l.out.Sprintf("%s%s", name, s)
-	if s.Weight == event.Success { // the log has the whole line
+	if s.Weight == event.Success { // kanban-run log shows the whole line
 		width, _ := l.size()
 		text = cut(text, width-3)
 	}
@@ -262,8 +263,8 @@ func (l *Live) rows(width int) int {
 	return rows
 }
 
-// liveLines returns two lines for a board that runs alone, or one for each of several, at most most
-// lines.
+// liveLines returns two lines for a board that runs alone, or one line for each of several boards,
+// but not more than most lines.
 func (l *Live) liveLines(width, most int) []string {
 	boards := make([]now, len(l.boards))
 	for i, b := range l.boards {
@@ -285,7 +286,7 @@ func (l *Live) liveLines(width, most int) []string {
 	return lines
 }
 
-// cutMiddle keeps the beginning and the end of a path, where paths differ.
+// cutMiddle shortens a path to a width. It cuts the middle, because paths differ at their ends.
 func cutMiddle(s string, width int) string {
 	if runewidth.StringWidth(s) <= width {
 		return s
@@ -298,7 +299,7 @@ func cutMiddle(s string, width int) string {
 	return head + "…" + string(tail)
 }
 
-// cut keeps a line within the terminal's width, so that it stays one line. Characters may be two
+// cut shortens a text to a width, so that the terminal does not wrap it. Characters may be two
 // columns wide.
 func cut(s string, width int) string {
 	return runewidth.Truncate(s, max(1, width), "…")

@@ -11,8 +11,8 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Log is a writer of the history of a board: for each event its time, the step if that is a new
-// one, a sign, and a text.
+// Log writes the history of a board: for each event its time, the number of its step if another
+// step begins, a sign, and a text.
 type Log struct {
 	Verbose bool // every record, with its number, its epoch and its kind, and the sessions of agents
 	Failed  bool // only events of weight Warning or more, and failures and retries of agents
@@ -21,14 +21,14 @@ type Log struct {
 	Color   bool
 
 	out  *console.Printer
-	date string // of the line before
+	date string // date of the line before
 	step int    // of the last line with a step
 }
 
-// NewLog writes to out.
+// NewLog returns a Log that writes to out.
 func NewLog(out *console.Printer) *Log { return &Log{out: out} }
 
-// Entry writes the lines of one event.
+// Entry writes the lines of an event, unless Failed or Step leaves the event out.
 func (l *Log) Entry(_ string, e event.Entry) {
 	lines := l.describe(e.Event)
 	wrong := slices.ContainsFunc(lines, func(s event.Sentence) bool { return s.Weight >= event.Warning })
@@ -45,7 +45,7 @@ func (l *Log) Entry(_ string, e event.Entry) {
 	}
 }
 
-// Agent writes a sign of an agent.
+// Agent writes a sign of an agent, unless Failed or Step leaves the sign out.
 func (l *Log) Agent(_ string, s agent.Sign) {
 	said := describeTool(s)
 	if said.Text == "" {
@@ -66,8 +66,8 @@ func (l *Log) Notice(_, text string) {
 	l.print("", time.Now(), l.step, event.Sentence{Weight: event.Warning, Text: text})
 }
 
-// describe renders an event. Without Verbose it leaves out routine events, such as the start of an
-// agent, which its end implies.
+// describe returns the lines of an event. Without Verbose it leaves out routine lines, such as the
+// start of an agent, which the line about its end implies.
 func (l *Log) describe(e event.Event) []event.Sentence {
 	lines := e.Sentence().Lines()
 	switch e := e.(type) {
@@ -100,11 +100,11 @@ func weightOfOutcome(o event.Outcome) event.Weight {
 	}
 }
 
-// Sign returns the character before the last line of a run at a terminal.
+// Sign returns the sign of an outcome, which stands before the last line of a run at a terminal.
 func Sign(o event.Outcome, color bool) string { return coloredSign(weightOfOutcome(o), color) }
 
-// print writes a line, after the date if that has changed, and with the step's number if that has
-// changed.
+// print writes a line. If the date has changed, the date precedes it on a line of its own. If the
+// step has changed, the line has the step's number.
 func (l *Log) print(head string, at time.Time, step int, s event.Sentence) {
 	at = at.Local()
 	if date := at.Format(time.DateOnly); date != l.date {
@@ -123,6 +123,6 @@ func (l *Log) print(head string, at time.Time, step int, s event.Sentence) {
 	if l.Width > 0 {
 		text = cut(text, max(8, l.Width-len(plain)-len("✓ ")+1))
 	}
-	// The printer reports a closed pipe at the end.
+	// The printer keeps an error, such as a closed pipe, until the command ends.
 	_ = l.out.PrintTrusted(plain + coloredSign(s.Weight, l.Color) + " " + text + "\n")
 }

@@ -12,14 +12,15 @@ import (
 	"kanban-run/orchestrator/inert"
 )
 
-// Markdown renders boards for a person, in at most limit bytes; 0 is no limit. If it would be
-// longer, it leaves out the oldest steps first, then boards that are complete, then others, and
-// tells how many. hide redacts a text.
+// Markdown renders boards for a person, in at most limit bytes; 0 is no limit. If the text would be
+// longer, Markdown leaves out the oldest steps first, then complete boards, then other boards, and
+// gives the numbers left out. hide redacts a text.
 func Markdown(boards []digest.Digest, hide func(string) string, limit int) string {
 	return renderMarkdown(boards, hide, limit, true)
 }
 
-// MarkdownForTerminal is Markdown, without the diagrams that a terminal cannot draw.
+// MarkdownForTerminal renders boards as Markdown does without a limit, but without the diagrams,
+// which a terminal cannot draw.
 func MarkdownForTerminal(boards []digest.Digest, hide func(string) string) string {
 	return renderMarkdown(boards, hide, 0, false)
 }
@@ -52,7 +53,7 @@ type markdown struct {
 	draws         bool // its reader draws diagrams
 }
 
-// line writes a line of Markdown; string arguments are put into it as text.
+// line writes a line of Markdown. It redacts and escapes string arguments, but not format.
 func (m *markdown) line(format string, args ...any) {
 	for i, arg := range args {
 		if text, ok := arg.(string); ok {
@@ -92,7 +93,8 @@ func (m *markdown) is(d *digest.Digest) int {
 	return 0
 }
 
-// overview writes the table of boards, and the text and advice for each that needs one.
+// overview writes the table of boards, and the text and advice for each board that is not plainly
+// complete.
 func (m *markdown) overview(boards []digest.Digest) {
 	m.line("|  | board | outcome | steps | attempts | time | cost |\n|---|---|---|--:|--:|--:|--:|")
 	for i := range boards {
@@ -111,7 +113,7 @@ func (m *markdown) overview(boards []digest.Digest) {
 	}
 }
 
-// priced returns a cost and, if they are known, tokens.
+// priced returns a cost and, if they are known, the tokens.
 func priced(u flow.Tally) string {
 	if tokens := u.Tokens(); tokens != "" {
 		return u.Money() + " (" + tokens + ")"
@@ -225,8 +227,9 @@ func StepResult(s *digest.Step) string {
 	return strings.Join(words, ", ")
 }
 
-// LastWord returns the last message about the work in a step: the task agent's, unless the Manager
-// asks for help or a reply was rejected.
+// LastWord returns the last message about the work in a step, and the step's notes. The message is
+// the last attempt's reason if it has one, the feedback of a last review that sent the work back,
+// the Manager's message if the Manager's status is not ok, else the task agent's.
 func LastWord(s *digest.Step) string {
 	text := s.Message
 	if s.Manager == "" || s.Manager == "ok" {
@@ -247,7 +250,8 @@ func LastWord(s *digest.Step) string {
 	return strings.Join(append([]string{text}, s.Notes...), "; ")
 }
 
-// maxBars bounds the steps of a timeline, which stays readable and within the limits of Mermaid.
+// maxBars bounds the steps of a timeline, so that it stays readable and within the limits of
+// Mermaid.
 const maxBars = 60
 
 // timeline writes a Mermaid diagram of the last steps.

@@ -18,7 +18,7 @@ import (
 // now is the display of a board at one time, in the live lines of its run and in status --watch.
 type now struct {
 	board     string
-	index, of int // place of the task on the board, from 1; 0: it is not on it
+	index, of int // place of the task among the board's tasks, from 1; index 0: it is not listed
 	task      string
 	player    event.AttemptRef
 	adapter   string // "": not known
@@ -26,7 +26,7 @@ type now struct {
 	used      event.Used
 	limit     int64 // of the cost, in millionths of a US dollar; 0: no limit
 	doing     doing
-	last      time.Time // sign of the agent; zero: no sign yet
+	last      time.Time // time of the agent's last sign; zero: no sign yet
 	health    string    // seed 000's word; "": no agent is watched
 	weight    event.Weight
 }
@@ -52,8 +52,8 @@ func (d doing) at(t time.Time) string {
 // silence is the time without output of a model after which the display shows the wait for it.
 const silence = 2 * time.Second
 
-// doingOf returns the activity in the trace of an agent at a time: its oldest open call, or its
-// wait with the last text.
+// doingOf returns what an agent does at a time by its trace: its oldest open tool call, its wait
+// for the provider, or its wait for the model and the last text.
 func doingOf(t *health.Trace, at time.Time) doing {
 	said := ""
 	if last := t.Last; last.Kind == agent.Text || last.Kind == agent.Printed {
@@ -85,7 +85,8 @@ func moreCalls(n int) string {
 	}
 }
 
-// doingLive is doingOf for an agent of another process, whose texts are not known.
+// doingLive returns what an agent of another process does. Unlike doingOf it does not know the
+// agent's texts.
 func doingLive(l health.Live) doing {
 	switch {
 	case len(l.Open) > 0:
@@ -140,7 +141,8 @@ func (n now) pair(t time.Time, width int, color bool) []string {
 	return lines
 }
 
-// tail returns the right end of the second line.
+// tail returns the right end of pair's second line: the last sign and the health, as far as there
+// is room.
 func (n now) tail(t time.Time, width int) string {
 	if n.health == "" || width < 40 {
 		return ""
@@ -173,7 +175,8 @@ func (n now) time(t time.Time) string {
 	return event.Elapsed(t.Sub(n.since))
 }
 
-// cost returns the cost of the run, then the word of and the limit; "" if it is not known.
+// cost returns the cost of the run, and, after the separator of, the limit if there is one; "" if
+// the cost is not known.
 func (n now) cost(of string) string {
 	if n.used.Told == 0 {
 		return ""
@@ -199,8 +202,8 @@ func (n now) fullPlayer(width int) string {
 	return text
 }
 
-// nowRows returns the lines of several boards, in columns. Without room it leaves out columns of
-// the agent, in this order: its last sign, its health, its role.
+// nowRows returns the lines of several boards, in columns. If room is short, it leaves out columns
+// of the agent, in this order: last sign, health, role.
 func nowRows(boards []now, t time.Time, width int, color bool) []string {
 	tasks, names := make([]string, len(boards)), make([]string, len(boards))
 	for i, n := range boards {
@@ -245,7 +248,7 @@ func nowRows(boards []now, t time.Time, width int, color bool) []string {
 	return lines
 }
 
-// roomOf returns the width that the columns leave for one more.
+// roomOf returns the width that the columns leave for one more column.
 func roomOf(cells [][]string, width int) int {
 	for _, w := range columnWidths(cells) {
 		if w > 0 {
@@ -268,7 +271,8 @@ func columnWidths(cells [][]string) []int {
 	return widths
 }
 
-// columns aligns cells in columns, those of right at their right end. It leaves out empty columns.
+// columns aligns cells in columns: the columns in right at their right end, all others at their
+// left end. It leaves out empty columns.
 func columns(cells [][]string, right map[int]bool, width int) []string {
 	widths := columnWidths(cells)
 	lines := make([]string, len(cells))
@@ -288,7 +292,8 @@ func columns(cells [][]string, right map[int]bool, width int) []string {
 	return lines
 }
 
-// flush sets left and right at the ends of a line. The right end stays whole.
+// flush returns a line with left at its left end and right at its right end. If they do not fit, it
+// cuts left.
 func flush(left, right string, width int) string {
 	room := width - runewidth.StringWidth(right)
 	if right != "" {
@@ -320,8 +325,8 @@ func shortTask(task string) string {
 	return strings.TrimSuffix(name, filepath.Ext(name))
 }
 
-// ShortNames returns the names of files without folder and ending, except those that would then be
-// equal.
+// ShortNames returns the names of files without folder and ending. Files whose short names would be
+// equal keep their names.
 func ShortNames(files []string) []string {
 	times := map[string]int{}
 	for _, f := range files {
@@ -336,7 +341,7 @@ func ShortNames(files []string) []string {
 	return names
 }
 
-// clean makes the texts of agents and boards fit for the printer.
+// clean redacts the texts of agents and boards, and takes out what could control the terminal.
 func (n now) clean(out *console.Printer) now {
 	for _, s := range []*string{&n.board, &n.task, &n.player.Role, &n.adapter, &n.doing.what, &n.doing.detail} {
 		*s = out.Sprintf("%s", *s)

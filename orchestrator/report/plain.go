@@ -14,7 +14,7 @@ type Plain struct {
 	NoAgents bool // leaves out the tools of agents
 }
 
-// NewPlain writes to out; names puts the board's name before each line.
+// NewPlain returns an observer that writes to out; names puts the board's name before each line.
 func NewPlain(out *console.Printer, names bool) *Plain { return &Plain{out: out, names: names} }
 
 // Entry writes the lines of a journaled event.
@@ -24,7 +24,8 @@ func (p *Plain) Entry(board string, e event.Entry) {
 	}
 }
 
-// Agent writes the tools that an agent uses. Its other signs would be most of the log.
+// Agent writes which tools an agent uses, their failures, and waits for the provider. Other signs
+// would fill most of the log.
 func (p *Plain) Agent(board string, s agent.Sign) {
 	if said := describeTool(s); said.Text != "" && !p.NoAgents {
 		p.print(board, s.Time.Local().Format("15:04:05"), said.String())

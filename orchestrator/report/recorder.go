@@ -8,15 +8,15 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Watcher is the observer to which a Recorder passes everything on.
+// Watcher is an observer to which a Recorder passes all that it gets.
 type Watcher interface {
 	Entry(board string, e event.Entry)
 	Agent(board string, s agent.Sign)
 	Notice(board, text string)
 }
 
-// Recorder is an observer that folds the events of each board into a digest, and passes everything
-// on to the Watcher. It is safe for concurrent use.
+// Recorder is an observer that folds the events of each board into a digest, and passes all that it
+// gets on to the Watcher. It is safe for concurrent use.
 type Recorder struct {
 	Watcher
 	keep   int
@@ -29,7 +29,7 @@ func NewRecorder(w Watcher, keep int) *Recorder {
 	return &Recorder{Watcher: w, keep: keep, boards: map[string]*digest.Digest{}}
 }
 
-// Entry records a journaled event.
+// Entry folds a journaled event into the board's digest, and passes it on.
 func (r *Recorder) Entry(board string, e event.Entry) {
 	r.mu.Lock()
 	d := r.boards[board]
@@ -42,7 +42,8 @@ func (r *Recorder) Entry(board string, e event.Entry) {
 	r.Watcher.Entry(board, e)
 }
 
-// Digest returns the recorded digest of a board, completed by its ending.
+// Digest returns the digest of a board, with the outcome, text and hint of its ending. If no event
+// was recorded, it has no steps.
 func (r *Recorder) Digest(e Ending) digest.Digest {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,8 +9,9 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// Conclude completes a digest by the whole history of its board: the outcome, and the advice for a
-// person. owned is true if a run is at work. log is the path of the supervisor log.
+// Conclude completes a digest that has all entries of a board's journal: it counts the open
+// attempt, and sets the outcome, its text and the advice for a person. h is the board's history,
+// owned means that a run is at work, log is the path of the supervisor log.
 func Conclude(d *digest.Digest, h flow.History, owned bool, log string) {
 	s := h.State
 	d.CountOpen()
@@ -30,8 +31,8 @@ func Conclude(d *digest.Digest, h flow.History, owned bool, log string) {
 	}
 }
 
-// Advice returns the next action of a person for a board that is not complete; log is the path of
-// its supervisor log, w the choices in the board's state.
+// Advice returns the next action of a person for a board that is not complete. log is the path of
+// the board's supervisor log, w has the choices in the board's state.
 func Advice(o event.Outcome, board, log string, w flow.Choices) string {
 	board = failure.Quote(board)
 	switch o {

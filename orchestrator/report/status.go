@@ -21,16 +21,16 @@ type Status struct {
 	Outcome    event.Outcome  `json:"outcome,omitempty"`
 	Text       string         `json:"text,omitempty"`
 	Frozen     bool           `json:"frozen"`
-	Steps      int            `json:"steps"`             // finished by all runs
-	LastStep   int            `json:"last_step"`         // steps ever started
+	Steps      int            `json:"steps"`             // steps that all runs finished
+	LastStep   int            `json:"last_step"`         // number of steps that were ever started
 	Until      string         `json:"until,omitempty"`   // with outcome later: when to try again, in RFC 3339
-	Used       flow.Tally     `json:"used"`              // under the current limits; of the open attempt not the cost
+	Used       flow.Tally     `json:"used"`              // under the current limits, without the open attempt's cost
 	Total      flow.Tally     `json:"total"`             // by all runs
-	Limits     event.Limits   `json:"limits"`            // of the last run
-	Session    string         `json:"session,omitempty"` // the last one of an agent's work
+	Limits     event.Limits   `json:"limits"`            // limits of the last run
+	Session    string         `json:"session,omitempty"` // last session of an agent that worked on a task
 	Open       *OpenStep      `json:"open_step,omitempty"`
-	Agent      *health.Live   `json:"agent,omitempty"`   // the agent at work, at most a second ago while it is active
-	Consent    string         `json:"consent,omitempty"` // asked of a person: a decision about the agent at work
+	Agent      *health.Live   `json:"agent,omitempty"`   // the agent at work; while it is active, at most 1 s old
+	Consent    string         `json:"consent,omitempty"` // decision about the agent that waits for a person's consent
 	Supervisor *Supervisor    `json:"supervisor,omitempty"`
 	Quarantine []Quarantine   `json:"quarantine,omitempty"` // tasks that no agent works on
 	Unanswered []string       `json:"unanswered,omitempty"` // members that never answered the request to shut down
@@ -39,9 +39,9 @@ type Status struct {
 	Records    uint64         `json:"records"`
 	Epoch      uint64         `json:"epoch"` // of the last owner
 	Owner      string         `json:"owner,omitempty"`
-	Locked     string         `json:"reconcile_lock,omitempty"` // why it is on
+	Locked     string         `json:"reconcile_lock,omitempty"` // why RECONCILE_LOCK is on; "": it is off
 	Rollback   *flow.Identity `json:"rollback_point,omitempty"`
-	Tasks      []Task         `json:"tasks"` // of the board's list, in its order
+	Tasks      []Task         `json:"tasks"` // in the order of the board's list
 }
 
 // OpenStep is a step that was started and is not finished.
@@ -52,7 +52,7 @@ type OpenStep struct {
 	Call     event.Call `json:"call"`
 	Round    int        `json:"round,omitempty"` // of work and review
 	Attempts int        `json:"attempts"`
-	Rejected int        `json:"rejected"` // over all runs
+	Rejected int        `json:"rejected"` // replies rejected in this step over all runs
 	Reason   string     `json:"last_reason,omitempty"`
 	Since    time.Time  `json:"attempt_started_at,omitzero"` // zero: no attempt is under way
 }
@@ -76,8 +76,9 @@ type Quarantine struct {
 	Text string `json:"text"` // why
 }
 
-// NewStatus returns the status of a history. foreseen is the next action of a run; refused, if not
-// nil, is the reason why it would refuse to start.
+// NewStatus returns the status of a board with history h. running means that a run owns the board
+// now. foreseen is the first action of the next run; refused, if not nil, is the reason why that
+// run would refuse to start.
 func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect, refused error) Status {
 	s := h.State
 	used, total := s.Known()
@@ -171,7 +172,7 @@ func describeFinish(e flow.Finish) string {
 	}
 }
 
-// cost returns the cost under the current limits, and that of all runs if it is more.
+// cost returns the cost under the current limits, and the cost of all runs if it differs.
 func (s Status) cost() string {
 	if s.Used.Attempts == 0 && s.Total.Attempts > 0 {
 		return "of all runs " + priced(s.Total)
@@ -183,7 +184,7 @@ func (s Status) cost() string {
 	return text
 }
 
-// standing returns the state of the board in one line, and its weight.
+// standing returns the state of the board in one line, and the weight of that line.
 func (s Status) standing() (weight event.Weight, words string) {
 	switch {
 	case s.Running && s.Consent != "":
@@ -213,7 +214,8 @@ func (s Status) standing() (weight event.Weight, words string) {
 	}
 }
 
-// progress returns the number of tasks that are done, not ok and quarantined.
+// progress returns how many tasks are done, not ok and quarantined; without tasks, how many steps
+// are done.
 func (s Status) progress() string {
 	if len(s.Tasks) == 0 {
 		return event.Count(s.Steps, "step") + " done"
@@ -251,7 +253,8 @@ func (s Status) forYou() (all []string) {
 	return all
 }
 
-// said returns the message of the last task that is not ok, if a person is needed; "" without one.
+// said returns the message of the last task that is not ok, if a person is needed; "" without such
+// a message.
 func (s Status) said() string {
 	if s.Outcome != event.NeedsPerson || s.Running {
 		return ""

@@ -12,12 +12,12 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// Alert is an event in the report to the Lead of a board.
+// Alert is an event in a SupervisorReport.
 type Alert struct {
 	Severity string
 	Event    string // one of event.AlertTypes
 	Task     string
-	Owner    string // role, or board
+	Owner    string // the agent's role, else the board
 	Elapsed  time.Duration
 }
 
@@ -27,8 +27,8 @@ func (a Alert) String() string {
 		a.Severity, a.Event, a.Task, a.Owner, a.Elapsed.Round(time.Second))
 }
 
-// SupervisorReport is the report to the Lead of boards about their last runs. Add takes the entries
-// of one board after the other.
+// SupervisorReport is the report to the Lead about the last runs of boards. It takes one board
+// after another: Begin starts a board, Add takes the board's entries.
 type SupervisorReport struct {
 	end    time.Time
 	boards []supervised
@@ -39,8 +39,8 @@ type supervised struct {
 	board   string
 	start   time.Time
 	began   time.Time // of the open step
-	owner   string    // its role
-	roles   []string  // that were at work
+	owner   string    // role of the open step
+	roles   []string  // roles that were at work
 	alerts  []Alert
 	actions []string
 	request string // a decision that waits
@@ -76,11 +76,12 @@ func (b *supervised) work(r event.AttemptRef) {
 	}
 }
 
-// Wait notes a decision of the board that waits for its Lead.
+// Wait notes a decision that the board begun last waits for; "": no decision waits.
 func (r *SupervisorReport) Wait(request string) { r.boards[len(r.boards)-1].request = request }
 
-// Request returns the decision that waits for the Lead of a board; "" without one. A run that ends
-// journals its end before it releases its board, so owned alone does not mean that it is at work.
+// Request returns the decision that waits for the Lead of a board; "" if no decision waits. At its
+// end a run writes to the journal before it releases its board, so owned alone does not prove that
+// a run is at work.
 func Request(h flow.History, board string, owned bool) string {
 	s, ack := h.State, "kanban-run ack "+failure.Quote(board)
 	atWork := owned && s.Running
@@ -121,7 +122,7 @@ func (b *supervised) note(e event.Entry) {
 	b.alerts = append(b.alerts, Alert{is.Severity, is.Type, e.Event.Subject(), owner, elapsed})
 }
 
-// String returns the report in the form of the seed, byte for byte.
+// String returns the report in the form of seed 002, byte for byte.
 func (r *SupervisorReport) String() string {
 	var alerts, actions, requests []string
 	var start time.Time
@@ -160,7 +161,7 @@ func (r *SupervisorReport) String() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// healthy counts the roles of the last run without an alert above the severity info.
+// healthy counts the roles of the last run that have no alert above severity info.
 func (b supervised) healthy() (n int) {
 	for _, role := range b.roles {
 		isBad := func(a Alert) bool { return a.Owner == role && a.Severity != event.AlertInfo }

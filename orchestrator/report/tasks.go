@@ -18,20 +18,20 @@ type Task struct {
 	Role     string `json:"role,omitempty"`   // of its last step
 	Attempts int    `json:"attempts"`         // of all its steps, without the Manager's
 	Millis   int64  `json:"millis"`           // of all attempts, in ms
-	Said     string `json:"said,omitempty"`   // its last reply's message, if that was not ok
+	Said     string `json:"said,omitempty"`   // message of its last reply, if its status was not ok
 }
 
 // The states of a task.
 const (
 	TaskDone    = "done"    // its last step is finished, or the board marks it as done
 	TaskNotOK   = "not_ok"  // its last reply was not ok
-	TaskCurrent = "current" // the board's current task, or that of the open step
+	TaskCurrent = "current" // the task of the open step; if no step is open, the board's current task
 	TaskWaiting = "waiting"
 
 	TaskQuarantined = "quarantined" // a loop is suspected
 )
 
-// Tasks is a fold of the states of tasks from the events of a journal.
+// Tasks folds the events of a journal into the states of tasks.
 type Tasks struct {
 	known       map[string]*Task
 	quarantined map[string]bool
@@ -82,7 +82,8 @@ func (t *Tasks) Add(e event.Event) {
 	}
 }
 
-// Rejected returns the number of replies rejected in the open step, or the last one, over all runs.
+// Rejected returns the number of replies rejected in the open step, or, if no step is open, in the
+// last step. The step may span several runs.
 func (t *Tasks) Rejected() int { return t.rejected }
 
 func (t *Tasks) of(task string) *Task {
@@ -95,8 +96,9 @@ func (t *Tasks) of(task string) *Task {
 	return t.known[task]
 }
 
-// List returns the states of the tasks of a list. done reports whether the board marks a task as
-// done; find returns the place of a journaled task on the list, or -1.
+// List returns the states of the tasks with these paths. current is the board's current task, "" if
+// there is none. done reports whether the board marks a task as done. find returns the index of a
+// journaled task in paths, or -1.
 func (t *Tasks) List(paths []string, current string, done func(i int) bool, find func(task string) int) []Task {
 	all := make([]Task, len(paths))
 	for i, p := range paths {
@@ -157,8 +159,8 @@ var taskMarks = map[string]string{
 	TaskQuarantined: "⟳",
 }
 
-// mostTasks is the greatest number of tasks of a list that is shown whole. Of a longer list only
-// the tasks are shown that are not ok or quarantined, and the current one with its neighbours.
+// A list of more than mostTasks tasks is not shown whole, but only its tasks that are not ok or
+// quarantined, and the current task with the given number of neighbours on either side.
 const (
 	mostTasks  = 40
 	neighbours = 10

@@ -13,7 +13,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Watched is a board for status --watch.
+// Watched is the state of a board in status --watch.
 type Watched struct {
 	Status Status
 	Recent Recent
@@ -22,7 +22,8 @@ type Watched struct {
 // Recent are the last events of a board.
 type Recent struct{ last []event.Entry }
 
-// Of mostEvents events at most mostRecent lines are shown.
+// Recent keeps at least the last mostEvents events; the screen shows at most mostRecent of their
+// lines.
 const (
 	mostEvents = 50
 	mostRecent = 6
@@ -42,7 +43,7 @@ type recentLine struct {
 	event.Sentence
 }
 
-// lines returns the lines of the events that a person should see, of weight Success or more.
+// lines returns the lines of weight Success or more, which a person should see.
 func (r *Recent) lines(board string) (all []recentLine) {
 	for _, e := range r.last {
 		for _, l := range describe(e.Event) {
@@ -55,7 +56,7 @@ func (r *Recent) lines(board string) (all []recentLine) {
 }
 
 // DrawWatched returns the lines of a screen: the tasks of a single board by their state, or a line
-// for each of several boards, those that need a person first; then the last events.
+// for each of several boards, with the boards that need a person first; after that the last events.
 func DrawWatched(out *console.Printer, boards []Watched, at time.Time, width int, color bool) []string {
 	var lines []string
 	var recent []recentLine
@@ -163,8 +164,8 @@ func (s *Status) urgency() int {
 	}
 }
 
-// now returns the display of a running board: its activity; of one that has ended: the end of its
-// last run.
+// now returns the display of a board: the activity of a board at work, else the end of the last
+// run.
 func (s *Status) now() now {
 	n := now{board: s.Board, used: s.Used.Used, limit: s.Limits.MaxCost, weight: event.Routine}
 	if s.Open != nil {

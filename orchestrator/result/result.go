@@ -17,8 +17,8 @@ import (
 	"kanban-run/orchestrator/gitstore"
 )
 
-// Result is the end of a board's run. Err is the reason for the outcomes invalid, owned, later and
-// failed.
+// Result is the end of a board's run. Err is the error that ended the run; nil after an
+// interruption and at an end without an error.
 type Result struct {
 	Board   string
 	Outcome event.Outcome
@@ -31,17 +31,19 @@ type Result struct {
 	// 3339; "" if it names no time.
 	Until   string
 	Err     error
-	Signal  error        // with outcome interrupted: the cause of the stop context
+	Signal  error        // with outcome interrupted: the signal or other cause of the stop
 	Choices flow.Choices // with outcome needs_person: the choices of a person
 
-	// Unpushed is the branch whose checkpoints the remote lacks; "" if it lacks nothing or gets
-	// nothing.
+	// Unpushed is the branch of which the remote may lack checkpoints; "" if it has all of them or
+	// no remote is used.
 	Unpushed string
-	// Unsaved: the last checkpoint failed, so the work since the one before is only in this clone.
+	// Unsaved reports that the last checkpoint failed, so the work since the checkpoint before is
+	// only in this clone.
 	Unsaved bool
 }
 
-// Explain sets the outcome of a run that ended with an error.
+// Explain sets the outcome and the text of a run that ended with err, and Until and Err, or Signal
+// after an interruption. If err is nil, it changes nothing.
 func (r *Result) Explain(stop context.Context, err error) {
 	if err == nil {
 		return
@@ -54,7 +56,8 @@ func (r *Result) Explain(stop context.Context, err error) {
 	r.Text, r.Until, r.Err = oneLine(err), Until(r.Outcome, err), err
 }
 
-// oneLine joins the texts of joined errors, each once: a full disk makes several acts fail alike.
+// oneLine joins the lines of an error's text, each once: with a full disk several acts fail with
+// one text.
 func oneLine(err error) string {
 	var said []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {
@@ -65,7 +68,8 @@ func oneLine(err error) string {
 	return strings.Join(said, "; ")
 }
 
-// OutcomeOf returns the outcome of a run that ended with err. The cause of stop is an interruption.
+// OutcomeOf returns the outcome of a run that ended with err. It is an interruption if stop has
+// ended and err wraps the cause of that.
 func OutcomeOf(stop context.Context, err error) event.Outcome {
 	switch {
 	case stop.Err() != nil && errors.Is(err, context.Cause(stop)):
@@ -73,7 +77,7 @@ func OutcomeOf(stop context.Context, err error) event.Outcome {
 	case errors.As(err, new(*agent.LimitError)):
 		return event.LimitReached
 	case durable.IsOutOfResources(err):
-		return event.Failed // first: a lack of files or memory causes other errors
+		return event.Failed // before the cases below: a lack of files or memory causes those errors too
 	case errors.As(err, new(*gitstore.SecretError)):
 		return event.NeedsPerson
 	case errors.As(err, new(*gitstore.UnfitError)):

@@ -1,4 +1,4 @@
-// Package testfile writes files for tests, which alone import it.
+// Package testfile writes files for tests. Only tests import it.
 package testfile
 
 import (
@@ -19,7 +19,7 @@ func Write(t testing.TB, path, text string) string {
 	return path
 }
 
-// Tree writes files by their names into a new folder, and returns that.
+// Tree writes files, given by name, into a new temporary folder, and returns the folder's path.
 func Tree(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

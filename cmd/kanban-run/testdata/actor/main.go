@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// main does what its flags say and then replies.
+// main does the actions that its flags name and then prints a reply.
 func main() {
 	flags := flag.NewFlagSet("actor", flag.ContinueOnError)
 	var (
@@ -90,7 +90,8 @@ func main() {
 	os.Exit(*code)
 }
 
-// waitForSignal says in a file whose child it is and lets itself be ended.
+// waitForSignal writes the process ID of its parent into a file and ends at SIGTERM. With stubborn
+// it writes that file at SIGTERM and goes on. After a minute it ends in either case.
 func waitForSignal(file, stubborn string) {
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGTERM)
@@ -108,7 +109,8 @@ func waitForSignal(file, stubborn string) {
 	}
 }
 
-// oddReply has entries that look like YAML with so many values that no board with them could be read.
+// oddReply returns a Manager's reply with n tasks whose names look like YAML with so many values
+// that a board that held them could not be read.
 func oddReply(n int) string {
 	tasks := make([]string, n)
 	for i := range tasks {

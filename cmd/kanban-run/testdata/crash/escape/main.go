@@ -1,8 +1,7 @@
 //go:build linux
 
-// Command escape starts a process that does its best to outlive the agent that started
-// it: escape KIND MARKER FILE. It ends when that process is up, which says so by
-// writing its number into FILE.
+// Command escape starts a process that does its best to outlive the agent that started it: escape
+// KIND MARKER FILE. The command ends when that process has written its process ID into FILE.
 package main
 
 import (
@@ -16,10 +15,10 @@ import (
 	"time"
 )
 
-// lifetime bounds what a failed test leaves behind.
+// lifetime bounds how long a process outlives a failed test.
 const lifetime = 30 * time.Second
 
-// stormPause is how long one process of a storm lives.
+// stormPause is the lifetime of one process of a storm.
 const stormPause = 2 * time.Millisecond
 
 func main() {
@@ -76,7 +75,7 @@ func storm(marker, up string) {
 	fail(next.Start())
 }
 
-// unlimit raises the soft limit on file sizes as far as it goes.
+// unlimit raises the soft limit on file sizes to the hard limit.
 func unlimit() {
 	var limit syscall.Rlimit
 	fail(syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
@@ -84,7 +83,7 @@ func unlimit() {
 	fail(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 }
 
-// groupOfRunner is the process group of the agent's parent.
+// groupOfRunner returns the process group of the parent of the agent that started this process.
 func groupOfRunner() int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", os.Getppid()))
 	fail(err)
