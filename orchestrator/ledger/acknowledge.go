@@ -23,18 +23,18 @@ import (
 // Question is a decision that the Lead of a board has to make.
 type Question struct {
 	Text string // why the board stopped; "": there is no decision to make
-	Diff string // a unified diff of the change to decide about, or of the one that the decision makes; ""
+	Diff string // a diff of the change to decide about, or of the one that the decision makes; ""
 
 	GoesOn   bool                    // the next run works on without an acknowledgement
-	Look     bool                    // a supervisor's checkpoint stopped the board: Retry repeats the checkpoint
-	Way      bool                    // git checkpoints would be pushed in another way than before: Accept allows that
+	Look     bool                    // a supervisor's checkpoint stopped the board: Retry repeats it
+	Way      bool                    // checkpoints would be pushed in another way than before: Accept allows it
 	File     bool                    // the board's file was changed: Accept keeps it, Retry restores it
 	Open     bool                    // the Lead has to choose, and has not: nothing was written
-	Task     string                  // the task that Retry makes current again, as the board spells it; "": not known
+	Task     string                  // the task that Retry makes current, as the board spells it; "": unknown
 	Undone   string                  // the tasks that Accept leaves undone, in words; "": unknown or no task
 	Proposal *event.ReassignProposed // of the last run: another agent for its task; nil: no proposal
 
-	Team bool // members of the team never answered the request to shut down: only ForcedFinalize goes on
+	Team bool // members never answered the request to shut down: only ForcedFinalize goes on
 }
 
 // Answer is a decision of the Lead. With Ask it is only checked, and not journaled.
@@ -138,7 +138,7 @@ type arbitration struct {
 	status  map[string]string // of the last reply to each task
 	began   string            // SHA-256 of the board at the start of the turn that changed it last
 	broken  error             // the board cannot be read; before has its bytes only
-	unknown []event.Event     // an agent or a person ended the board: the next run would journal these first
+	unknown []event.Event     // the board was ended, unknown by whom: the next run journals these
 	decided bool
 
 	proposal *event.ReassignProposed // of the last run
