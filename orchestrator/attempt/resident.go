@@ -155,7 +155,7 @@ func (r *Resident) leave() { <-r.turn }
 // begin sends the message to the running program, or starts one with it.
 func (r *Resident) begin(a *Attempt) (*program, error) {
 	g := r.running()
-	for g != nil && !g.process.Limit(a.call.Invocation.Timeout) { // the program is ending: see awaitEnd
+	for g != nil && !g.process.Limit(a.call.Invocation.Timeout) { // it is ending: see awaitEnd
 		select {
 		case <-g.ended:
 			g = r.running()

@@ -173,7 +173,7 @@ func authorization(r *reader, from, slot int) int {
 	}
 	end := r.run(i, credential, slot)
 	text := r.b[i:end]
-	isWord := len(text) < 20 && !looksRandom(text) && !bytes.HasSuffix(text, []byte("=")) // Basic authentication has a = or more bytes
+	isWord := len(text) < 20 && !looksRandom(text) && !bytes.HasSuffix(text, []byte("=")) // Basic ends with =
 	if len(text) < minValue || isWord || strings.EqualFold(string(r.b[start:scheme]), "AWS4-HMAC-SHA256") {
 		return 0
 	}
