@@ -25,7 +25,8 @@ type Spec struct {
 	Sinks      Sinks
 	// Emit gets redacted events, in the goroutines of both streams; may be nil.
 	Emit func(agent.Event)
-	// Show gets the agent's activity, at most once a second, from the same goroutines; may be nil.
+	// Show gets the agent's activity, at most once a second after events and at each Check, also
+	// from other goroutines than those; may be nil.
 	Show func(health.Live)
 	// TimeLimit is the rest of the run's time; 0: no limit. The agent's own timeout is in
 	// Invocation.
@@ -123,8 +124,8 @@ func (c *Spec) reader(h agent.Host) agent.Reader {
 	return c.Adapter.Reader(c.Contract, h)
 }
 
-// note passes on an event of the agent, and reports the messages that the agent cannot hear after
-// it.
+// note passes on an event of the agent, and reports each message that the agent then cannot hear as
+// dropped.
 func (a *Attempt) note(e agent.Event) {
 	lost := a.voice.follow(e)
 	a.watch.note(e)

@@ -16,7 +16,7 @@ type gate struct {
 	fail   func(error) // called once when to fails
 	err    error       // the error of to
 	inLine bool        // the last byte ended no line
-	skip   bool        // drops what follows, up to the end of the line
+	skip   bool        // what follows is dropped, up to the end of the line
 }
 
 // open drops the rest of the current line and passes on what follows.

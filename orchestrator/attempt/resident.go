@@ -95,7 +95,7 @@ func (r *Resident) run(a *Attempt) (proc.Exit, error) {
 }
 
 // family returns the processes that the program started before an attempt. It returns nil if the
-// program does not run yet: those of its first attempt count as its own.
+// program does not run yet: then all that it starts in its first attempt counts as its own.
 func (r *Resident) family() map[int]proc.Relative {
 	if g := r.running(); g != nil {
 		return g.process.Family()

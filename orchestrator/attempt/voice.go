@@ -8,7 +8,7 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// voice is the way of messages to an agent at work. It is safe for concurrent use.
+// voice is the channel for messages to an agent at work. It is safe for concurrent use.
 type voice struct {
 	listener agent.Listener // nil: the agent's program reads only its first input
 

@@ -34,7 +34,7 @@ const maxLinks = 40
 //
 // After an error the old file is still there, with two exceptions, which the error names: the sync
 // of the folder failed (the new bytes may not survive a power cut), or the new bytes could not be
-// read back (ErrReadBack when the file held others).
+// read back (ErrReadBack when the file held other bytes).
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	return writeFile(disk{}, path, data, perm)
 }

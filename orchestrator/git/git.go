@@ -1,4 +1,4 @@
-// Package git runs git in a repository that agents of the same user can write into: in its
+// Package git runs git in a repository into which agents of the same user can write: into its
 // settings, its hooks, its index, its objects and references. Their changes must not start a
 // program, lead a push elsewhere, or hold a call up.
 //
@@ -27,7 +27,7 @@ import (
 type Git struct {
 	Program   string   // its path, see Find
 	Dir       string   // working directory
-	Env       []string // variables besides those of Run; the last entry of a name is used
+	Env       []string // environment variables besides those of Run; the last entry of a name is used
 	Mark      proc.Mark
 	Timeout   time.Duration // of each call; 0: no limit
 	MaxOutput int           // bytes; longer output is an error; 0: no limit

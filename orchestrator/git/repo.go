@@ -260,8 +260,8 @@ func (r *Repo) make(folder string, c Call, command string) error {
 	return os.Chtimes(filepath.Join(folder, "index"), c.Index.when, c.Index.when)
 }
 
-// fill gives a folder exactly those of the files that are not empty, and removes all other entries
-// but the given subfolders. It makes the folder anew unless it is one with mode 0700.
+// fill writes the files that are not empty into a folder, and removes all other entries but the
+// given subfolders. It makes the folder anew unless it is one with mode 0700.
 func fill(folder string, files map[string][]byte, folders ...string) error {
 	if info, err := os.Lstat(folder); err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
 		if err := errors.Join(os.RemoveAll(folder), os.Mkdir(folder, 0o700)); err != nil {

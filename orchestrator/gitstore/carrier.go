@@ -122,7 +122,7 @@ func explain(err error) error {
 func (c *Carrier) isOtherWay() bool {
 	h, _, err := ledger.Fold(c.Folder, func(event.Entry) error { return nil })
 	if err != nil {
-		return false // it does not exist yet, or the ledger reports the error when it opens it
+		return false // there is no journal yet, or the ledger reports the error when it opens the journal
 	}
 	s := &h.State
 	return s.Apply(event.RunStarted{Git: c.way}) == nil && s.Frozen != nil && s.Frozen.Git != nil

@@ -92,7 +92,7 @@ func (s *Store) push(stop context.Context) error {
 	if s.unsure || s.heads == nil {
 		first := s.heads == nil
 		_, err = s.ask(stop)
-		if err == nil && first { // the last search left out the commits of references, which agents write
+		if err == nil && first { // so far the search relied on references here, which an agent can write
 			s.looked = ""
 			if err := s.findSecret(stop, s.tip); err != nil {
 				return err

@@ -29,7 +29,7 @@ func (s *Store) Start(stop context.Context) (restored string, err error) {
 			return err
 		})
 	})
-	s.index = git.Index{} // it names objects that apart has removed
+	s.index = git.Index{} // the index names objects that apart has removed
 	return restored, err
 }
 
@@ -179,7 +179,7 @@ func (s *Store) trust(stop context.Context, tip string) error {
 
 // checkClean returns an *UnfitError if there are files that are in no checkpoint and in no commit.
 // It makes the index equal to the work tree. base is the checkpoint or commit that the files equal;
-// "" if there is none yet, and no file.
+// "" for a repository without commits and files.
 func (s *Store) checkClean(stop context.Context, tip string) (base string, err error) {
 	if base, err = s.base(stop); err != nil {
 		return "", err
@@ -294,7 +294,7 @@ func (s *Store) bring(stop context.Context, base, tip string) (string, error) {
 	return tip, removeIfThere(s.half())
 }
 
-// write writes the changed files of a checkpoint, and removes those that it lacks.
+// write writes the changed files of a checkpoint, and removes the files that the checkpoint lacks.
 func (s *Store) write(stop context.Context, changes []change, tip string) error {
 	s.index = git.Index{}
 	// read-tree refuses names that lead out of the work tree, or into .git.
@@ -317,7 +317,7 @@ func (s *Store) write(stop context.Context, changes []change, tip string) error 
 		}
 		for above := path.Dir(c.name); above != "."; above = path.Dir(above) {
 			if root.Remove(above) != nil {
-				break // it is not empty
+				break // the folder is not empty
 			}
 		}
 	}

@@ -251,8 +251,8 @@ func (s *Store) keepUnchanged(stop context.Context, base string) error {
 	return err
 }
 
-// commit makes a commit of a tree. Its parents are the last checkpoint and the commit that is
-// checked out, unless the checkpoint follows that commit.
+// commit makes a commit of a tree. Its parents are the last checkpoint and, unless that follows it,
+// the commit that is checked out.
 func (s *Store) commit(stop context.Context, tree string, p Point) (string, error) {
 	args := []string{"commit-tree", tree}
 	if s.tip != "" {

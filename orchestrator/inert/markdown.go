@@ -115,7 +115,7 @@ func mayBeEntity(after string) bool {
 	return rest == "" || rest[0] == ';'
 }
 
-// isMention reports whether the @ between may name a person or a team.
+// isMention reports whether the @ between before and after may name a person or a team.
 func isMention(before, after string) bool {
 	return startsWith(after, isAlnum) && (before == "" || !isAlnum[before[len(before)-1]])
 }

@@ -30,7 +30,7 @@ type logbook struct {
 	recent   []eventRow
 	earlier  int       // entries before the recent ones
 	drawn    time.Time // time of the last DrawState that was due
-	digest   string    // SHA-256 of state.md as this process knows it; ""
+	digest   string    // SHA-256 of state.md as this process knows it; "": unknown
 	behind   bool      // an event was committed since state.md was written
 }
 
@@ -53,7 +53,7 @@ func newLogbook(dir rundir.Dir, board string) *logbook {
 	return &logbook{dir: dir, board: board}
 }
 
-// about returns the subject of an event for state.md. That of an unavailable tool also names the
+// about returns the subject of an event for state.md. For an unavailable tool it also names the
 // tool and the agent: seed 002.
 func about(e event.Event) string {
 	if t, ok := e.(event.ToolUnavailable); ok {
@@ -75,8 +75,8 @@ func (l *logbook) remember(e event.Entry) {
 		eventRow{e.Time, e.Epoch, e.Rev, e.Event.Kind(), e.Actor, about(e.Event)})
 }
 
-// catchUp writes supervisor-log.md anew if it has not as many entries as the journal has rejected
-// replies, most likely because of a crash.
+// catchUp writes supervisor-log.md anew if its number of entries differs from the number of
+// rejected replies in the journal, most likely because of a crash.
 func (l *logbook) catchUp(journalPath string) error {
 	if err := rundir.RemoveForeign(l.dir.Log()); err != nil {
 		return fmt.Errorf("look at the supervisor log: %w", err)

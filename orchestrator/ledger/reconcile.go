@@ -11,7 +11,7 @@ import (
 )
 
 // reconcile journals a divergence and decides which state of the work counts: seed 002,
-// "Deterministic reconcile procedure", whose steps the numbers name. After nil the run may
+// "Deterministic reconcile procedure". The numbers below are its steps. After nil the run may
 // continue. Errors: *failure.Frozen when the Lead has to decide.
 func (l *Ledger) reconcile(d event.StateDiverged) error {
 	// 1. and 2. From here on only events of this procedure may be written: 3.

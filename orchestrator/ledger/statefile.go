@@ -78,8 +78,8 @@ func seal(text string) string {
 	return fmt.Sprintf("\n<!-- sha256 %x -->\n", sha256.Sum256([]byte(text)))
 }
 
-// unsealed reports whether the checksum at the end of a text is missing or wrong. An empty text, or
-// one of zero bytes, does not count: a power cut leaves such a text in a file that was not synced.
+// unsealed reports whether a text was edited: the checksum at its end is missing or wrong. An empty
+// text, or one of zero bytes, does not count: a power cut leaves it in a file that was not synced.
 func unsealed(text []byte) bool {
 	if len(bytes.Trim(text, "\x00")) == 0 {
 		return false

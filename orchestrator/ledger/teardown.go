@@ -16,7 +16,7 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Gate is the result of a check whether a board's team can end.
+// Gate is the state of the end of a board's team.
 type Gate struct {
 	State   event.TeardownState
 	Reason  string // why the team is not ready to be deleted; "": it is

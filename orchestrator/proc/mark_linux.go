@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A command has its mark in three places, because processes lose each in ways of their own:
+// A command has its mark in three places, because processes lose each of them in another way:
 //
 //   - as a soft limit on file sizes, so large that it limits nothing. It survives setsid, double
 //     forks, exec and a cleared environment; programs that set limits, such as sudo and those that

@@ -19,7 +19,7 @@ func stopSelf() {
 }
 
 // watchTerminal pauses the run when a terminal asks for it with Ctrl-Z, and continues a guardian
-// that was stopped alone, perhaps by an agent: the shell would wait for it.
+// that was stopped alone, perhaps by an agent: the shell would take the job for stopped.
 func (l *Link) watchTerminal() {
 	asked := make(chan os.Signal, 1)
 	if !signal.Ignored(syscall.SIGTSTP) {

@@ -34,7 +34,7 @@ type Spec struct {
 	Mark Mark // see EndMarked; 0: a new one
 
 	// Stays: the command stays while others start and end. No other command may have its Mark. An
-	// orphan of it without a mark may be ended with any other command.
+	// orphan of it that has lost the mark may be ended with any other command.
 	Stays bool
 }
 
@@ -58,7 +58,7 @@ func MarkOf(name string) Mark {
 // Exit is the end of a command.
 type Exit struct {
 	Code     int    // exit status; -1: a signal ended it, or it was not started
-	Signal   string // that ended it, "terminated", "killed", …; "" without one
+	Signal   string // the signal that ended it, "terminated", "killed", …; "" without one
 	TimedOut bool   // the timeout ended it
 	Stopped  bool   // Stop or Kill ended it, or Run's stop or kill was done before the start
 	Timeout  time.Duration

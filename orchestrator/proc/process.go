@@ -74,7 +74,7 @@ func (p *Process) Wait() (Exit, error) {
 // Stop sends SIGTERM to the process group, and SIGKILL after the grace. It does not wait.
 func (p *Process) Stop() { p.interrupt(stopped, p.grace) }
 
-// StopWithin is Stop with a grace of its own.
+// StopWithin is Stop with another grace.
 func (p *Process) StopWithin(grace time.Duration) { p.interrupt(stopped, grace) }
 
 // Kill sends SIGKILL at once, also in the middle of a grace. It does not wait.

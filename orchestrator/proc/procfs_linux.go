@@ -198,7 +198,8 @@ func appendDescendants(all []int, pid int) []int {
 	return all
 }
 
-// listChildren lists the children of a process, of all its threads: an empty list if it is gone.
+// listChildren lists the children of all threads of a process; an empty list if the process is
+// gone.
 func listChildren(pid int) ([]int, error) {
 	threads, err := listNumbers(fmt.Sprintf("/proc/%d/task", pid))
 	if isGone(err) {
@@ -216,8 +217,8 @@ func listChildren(pid int) ([]int, error) {
 	return pids, err
 }
 
-// listThreadChildren lists the children that one thread of a process has started or adopted. Those
-// of a thread that is gone are listed with another.
+// listThreadChildren lists the children that one thread of a process has started or adopted. The
+// children of a thread that is gone are listed with another thread.
 func listThreadChildren(pid, thread int) (pids []int, err error) {
 	text, err := readProc(fmt.Sprintf("/proc/%d/task/%d/children", pid, thread))
 	if isGone(err) {

@@ -32,8 +32,8 @@ func (f inherited) withTerminal(s *Spec) inherited {
 }
 
 // streams are the three pipes of a command. One goroutine reads each output, and one writes the
-// input; drain waits for them. The parent ends do not block, so a goroutine that waits for one has
-// no thread.
+// input; drain waits for them. The parent ends do not block, so a goroutine that waits for one
+// occupies no thread.
 type streams struct {
 	childEnds inherited // standard input, output and error of the command
 	input     input

@@ -52,7 +52,7 @@ func (p *Process) Usage() (u Usage, ok bool) {
 }
 
 // Family lists, by their numbers, the living processes that the command has started, directly or
-// through processes that have ended since.
+// through others, even if those have ended.
 func (p *Process) Family() map[int]Relative {
 	all := processSet{}
 	_ = addMarked(all, p.child.mark) // unlisted processes are left out

@@ -108,7 +108,7 @@ func password(r *reader, from, slot int) int {
 	return end
 }
 
-// isProgramText reports whether b is not a password but a call, an element, or a name for it.
+// isProgramText reports whether b is no value, but a call, an element, or a name for the password.
 func isProgramText(b []byte) bool {
 	return bytes.ContainsAny(b, "()[]{}") || bytes.Contains(bytes.ToLower(b), []byte("pass"))
 }

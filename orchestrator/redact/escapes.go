@@ -11,7 +11,7 @@ const (
 	maxReadings    = 6
 )
 
-// reading is a possible meaning of an escape that takes in bytes.
+// reading is a possible meaning of an escape; in is the length of the escape in bytes.
 type reading struct {
 	in   uint16
 	n    uint8 // bytes of text

@@ -65,7 +65,7 @@ type steps struct {
 	list [2*maxReadings + 6]step
 }
 
-// step is a move over in bytes of the text and of bytes of the literal.
+// step is a move forward: by in bytes in the text and by of bytes in the literal.
 type step struct{ in, of int32 }
 
 // after returns the arguments of match after a step.
@@ -118,7 +118,7 @@ func (w *walk) addSteps(s *steps, p, j int) {
 }
 
 // addEscapes adds a step for each reading of an escape at p that means the literal's bytes at j.
-// The step also covers in and of bytes before them.
+// The lengths in and of, which were covered before p and j, are a part of each step.
 func (w *walk) addEscapes(s *steps, p, j, in, of int) {
 	var all readings
 	if all.read(w.b, p) {

@@ -65,8 +65,8 @@ func (w *Workspace) Judge(
 
 // checkPaths returns the next task, nil at the end of the work. It refuses a task that does not
 // exist, or whose header cannot be read: the run would end in the next round. It refuses secrets in
-// paths, because paths are journaled and written onto the board. It does not check the list that
-// the Manager was given again.
+// paths, because paths are journaled and written onto the board. The list that the Manager was
+// given was checked before.
 func (w *Workspace) checkPaths(d Decision) (*board.Task, *contract.Failure, error) {
 	if !slices.Equal(d.Tasks, d.Given) && slices.ContainsFunc(d.Tasks, w.Redactor.Changes) {
 		return nil, &contract.Failure{Reason: "tasks holds a secret"}, nil

@@ -18,7 +18,7 @@ import (
 type Tree struct {
 	files map[string]string // state of a file or folder, by its path from the work directory
 	own   map[string][]byte // text of files in wisdom/ and artifacts/, by the path from the board's runs
-	cut   bool              // there are more than [mostFiles]
+	cut   bool              // there are more files than [mostFiles]
 
 	runs map[string]string // other boards' runs, by folder: state of the journal, and true for a run at work
 }
@@ -89,8 +89,9 @@ func known(info os.FileInfo, err error) string {
 }
 
 // Changes lists the files of the work directory that differ from an earlier snapshot, and in own,
-// with runs before their names, the supervisor's files that it changed without leave, both sorted.
-// The supervisor may write the file report, add files to wisdom/, and add text at their ends.
+// with runs before their names, the supervisor's files with a change that it may not make, both
+// sorted. It may write the file report, add files to wisdom/, and add text to the end of files
+// there.
 func (t Tree) Changes(before Tree, runs, report string) (files, own []string) {
 	for name, now := range t.files {
 		if was, ok := before.files[name]; now != was && (ok || !before.cut) {
