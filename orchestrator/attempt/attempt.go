@@ -25,8 +25,8 @@ type Spec struct {
 	Sinks      Sinks
 	// Emit gets redacted events, in the goroutines of both streams; may be nil.
 	Emit func(agent.Event)
-	// Show gets the agent's activity, at most once a second after events and at each Check, also
-	// from other goroutines than those; may be nil.
+	// Show gets the agent's activity, at most once a second after events, in a timer's goroutine,
+	// and at each Check, in that of its caller; may be nil.
 	Show func(health.Live)
 	// TimeLimit is the rest of the run's time; 0: no limit. The agent's own timeout is in
 	// Invocation.
