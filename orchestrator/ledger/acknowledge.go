@@ -26,7 +26,7 @@ type Question struct {
 	Diff string // a diff of the change to decide about, or of the one that the decision makes; ""
 
 	GoesOn   bool                    // the next run works on without an acknowledgement
-	Look     bool                    // a supervisor's checkpoint stopped the board: Retry repeats it
+	Look     bool                    // a checkpoint stopped the board: Retry repeats that checkpoint
 	Way      bool                    // checkpoints would be pushed in another way than before: Accept allows it
 	File     bool                    // the board's file was changed: Accept keeps it, Retry restores it
 	Open     bool                    // the Lead has to choose, and has not: nothing was written
@@ -34,7 +34,7 @@ type Question struct {
 	Undone   string                  // the tasks that Accept leaves undone, in words; "": unknown or no task
 	Proposal *event.ReassignProposed // of the last run: another agent for its task; nil: no proposal
 
-	Team bool // members never answered the request to shut down: only ForcedFinalize goes on
+	Team bool // members never answered the shutdown request: only ForcedFinalize goes on without them
 }
 
 // Answer is a decision of the Lead. With Ask it is only checked, and not journaled.
