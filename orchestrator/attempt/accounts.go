@@ -2,8 +2,9 @@ package attempt
 
 import "kanban-run/orchestrator/agent"
 
-// Accounts holds the spending of sessions so far, by their IDs. Without it, a tool that counts by
-// the session would charge the first attempt's work again with each later attempt and each fork.
+// Accounts holds the spending of sessions so far, by their IDs. Without it, a tool that reports the
+// total of a session would charge the first attempt's work again with each later attempt and each
+// fork.
 type Accounts map[string]agent.Spending
 
 // Charge returns the spending of one attempt, nil if it is unknown. parent is the session that the

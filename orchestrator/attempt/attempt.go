@@ -25,7 +25,8 @@ type Spec struct {
 	Sinks      Sinks
 	// Emit gets redacted events, in the goroutines of both streams; may be nil.
 	Emit func(agent.Event)
-	// Show gets the agent's activity, at most once a second, from the same goroutines; may be nil.
+	// Show gets the agent's activity, at most once a second after events, in a timer's goroutine,
+	// and at each Check, in that of its caller; may be nil.
 	Show func(health.Live)
 	// TimeLimit is the rest of the run's time; 0: no limit. The agent's own timeout is in
 	// Invocation.
@@ -43,9 +44,9 @@ type Ended struct {
 	Exit      proc.Exit
 	Received  string // with a Failure: the beginning of the reply's text, at most 4 KiB of it
 	Stdout    string // of a review command: the last lines of standard output, at most 8 KiB
-	Stderr    string // the last lines of standard error, at most 2 KiB of them, or 8 KiB
+	Stderr    string // the last lines of standard error, at most 2 KiB, of a review command 8 KiB
 	Stopped   bool   // by Stop or Kill, or by its TimeLimit
-	ByWatch   bool   // by End, without a final event
+	ByWatch   bool   // by End, before a final event
 	OutOfTime bool   // by its TimeLimit
 
 	Spawned []string // processes that a resident has started in its turn and left running, in words
@@ -62,18 +63,18 @@ type Ended struct {
 type Attempt struct {
 	call     Spec
 	reader   agent.Reader
-	out      *tail // of a review command, else nil
+	out      *tail // standard output of a review command; else nil
 	tail     *tail
-	stdout   io.WriteCloser // redacts and keeps
+	stdout   io.WriteCloser // passes the output on, redacted
 	stderr   io.WriteCloser
 	meter    *meter
 	watch    watch
 	voice    *voice
-	paused   time.Duration   // before it started, see proc.Paused
+	paused   time.Duration   // proc.Paused at the start
 	ctx      context.Context // ends the wait for a system that cannot start a process
 	cancel   context.CancelFunc
-	answered chan struct{} // closed by the result of a resident
-	answer   func()        // closes it, once
+	answered chan struct{} // closed when the result has arrived
+	answer   func()        // closes answered, once
 	spawned  []string      // see Ended.Spawned
 	done     chan struct{}
 
@@ -84,13 +85,14 @@ type Attempt struct {
 	grace     time.Duration // of End
 	killed    bool
 	outOfTime bool
-	reason    error // of the reader for giving up; the first one
+	reason    error // the first reason of the reader or the meter for giving up
 
 	result *Ended // set before done is closed
 	err    error
 }
 
-// Start starts an agent. A failure to start is its end.
+// Start starts an agent and returns at once. If the agent cannot be started, that is the end of the
+// attempt.
 func Start(c Spec) *Attempt {
 	a := &Attempt{
 		call:     c,
@@ -122,7 +124,8 @@ func (c *Spec) reader(h agent.Host) agent.Reader {
 	return c.Adapter.Reader(c.Contract, h)
 }
 
-// note passes on an event of the agent.
+// note passes on an event of the agent, and reports each message that the agent then cannot hear as
+// dropped.
 func (a *Attempt) note(e agent.Event) {
 	lost := a.voice.follow(e)
 	a.watch.note(e)
@@ -147,7 +150,7 @@ func Run(stop, kill context.Context, c Spec) (*Ended, error) {
 }
 
 // Done returns a channel that is closed when all processes of the agent have ended, or a resident
-// has answered, and its reply is judged.
+// has answered, and the reply is judged.
 func (a *Attempt) Done() <-chan struct{} { return a.done }
 
 // Wait returns the end of the attempt, once Done is closed. Errors: *agent.ConfigError,
@@ -171,11 +174,12 @@ func (a *Attempt) Stop() { a.end(func() { a.stopped = true }) }
 // Kill kills the agent. It returns at once.
 func (a *Attempt) Kill() { a.end(func() { a.stopped, a.killed = true, true }) }
 
-// End asks the agent to end because of a finding of the watch, and kills it after a grace. If it
-// has sent its final event, its reply counts. It returns at once.
+// End asks the agent to end because of a finding of the watch, and kills it after a grace. If the
+// agent has sent its final event, its reply counts. It returns at once.
 func (a *Attempt) End(grace time.Duration) { a.end(func() { a.ended, a.grace = true, grace }) }
 
-// Check lets a monitor examine the agent, and shows its activity.
+// Check examines the agent with a monitor and returns the result. It also shows the agent's
+// activity.
 func (a *Attempt) Check(now time.Time, m *health.Monitor) health.Report {
 	report, live := a.check(now, m)
 	if a.call.Show != nil {
@@ -222,7 +226,7 @@ func (a *Attempt) Continue() {
 	}
 }
 
-// EndCalls terminates or kills the agent's commands in sessions of their own.
+// EndCalls terminates, or kills, the agent's commands that run in sessions of their own.
 func (a *Attempt) EndCalls(kill bool) {
 	if p := a.running(); p != nil {
 		p.EndOthers(kill)
@@ -296,7 +300,8 @@ func (a *Attempt) run() {
 	a.result, a.err = a.conclude(exit, err)
 }
 
-// release keeps a resident that has answered running; false if it is about to end.
+// release removes the timeout of a resident that has answered, which runs on; false if it is about
+// to end.
 func (a *Attempt) release() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -347,8 +352,8 @@ func (a *Attempt) runProcess() (proc.Exit, error) {
 	return p.Wait()
 }
 
-// startFailure returns the exit of a program that could not be started: the attempt may have been
-// stopped meanwhile.
+// startFailure returns the exit of a program that could not be started. That is no error if the
+// attempt was stopped meanwhile.
 func (a *Attempt) startFailure(err error) (proc.Exit, error) {
 	if a.ctx.Err() != nil {
 		return proc.Exit{Code: -1, Stopped: true}, nil
@@ -413,7 +418,8 @@ func applyReason(r *agent.Report, reason error) {
 	}
 }
 
-// judge sets the reply of a report, or the reason for its absence.
+// judge sets the reply, or, if the report has no valid one, the failure. Errors: that of the
+// report.
 func (a *Attempt) judge(out *Ended, report agent.Report) (err error) {
 	if report.Err != nil {
 		return a.call.Sinks.redactError(report.Err)

@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// gate passes on a stream of a resident while an attempt, or Close, listens. It drops other output,
+// gate passes on a stream of a resident while an attempt, or Ask, listens. It drops other output,
 // and the rest of a line that was begun before.
 type gate struct {
 	mu     sync.Mutex
 	to     io.Writer   // nil while it is shut
 	fail   func(error) // called once when to fails
-	err    error       // of to
+	err    error       // the error of to
 	inLine bool        // the last byte ended no line
-	skip   bool        // up to the end of the line
+	skip   bool        // what follows is dropped, up to the end of the line
 }
 
 // open drops the rest of the current line and passes on what follows.

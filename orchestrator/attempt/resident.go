@@ -19,16 +19,16 @@ import (
 // together.
 const maxGoodbye = 2 * contract.MaxReply
 
-// Resident is a program that stays between attempts. The first attempt starts it; each sends it
-// one message and ends with the answer, and the program waits for the next one. The timeout of an
-// attempt, and all else that ends one early, ends the program, and the next attempt starts a new
-// one. Attempts on one resident follow one another. Its methods are safe for concurrent use.
+// Resident is a program that stays between attempts. The first attempt starts it; each sends it one
+// message and ends with the answer, and the program waits for the next message. The timeout of an
+// attempt, and all else that ends an attempt early, ends the program, and the next attempt starts a
+// new one. Attempts on one resident follow one another. Its methods are safe for concurrent use.
 //
 // Each attempt needs an adapter that is an [agent.Resident], and an Invocation from its Stay. The
-// Mark of the first one is the program's, and must be no other's.
+// Mark of the first attempt becomes the program's, and no other program may have it.
 type Resident struct {
 	grace time.Duration
-	turn  chan struct{} // full while an attempt, or Close, talks to the program
+	turn  chan struct{} // full while an attempt, or Ask, talks to the program
 
 	mu      sync.Mutex
 	program *program // nil if it does not run
@@ -54,8 +54,8 @@ func NewResident(grace time.Duration) *Resident {
 func (r *Resident) Runs() bool { return r.running() != nil }
 
 // Exited returns a channel that is closed when the running program has ended unasked, in an attempt
-// or between two; Runs returns false by then. It is nil if the program does not run, and each
-// program has its own.
+// or between two; Runs returns false by then. Each program has its own channel. It is nil if the
+// program does not run.
 func (r *Resident) Exited() <-chan struct{} {
 	if g := r.running(); g != nil {
 		return g.gone
@@ -94,8 +94,8 @@ func (r *Resident) run(a *Attempt) (proc.Exit, error) {
 	return exit, errors.Join(err, g.gates.shut())
 }
 
-// family returns the processes that the program started before an attempt; nil if it does not run
-// yet: all it starts then is its own.
+// family returns the processes that the program started before an attempt. It returns nil if the
+// program does not run yet: then all that it starts in its first attempt counts as its own.
 func (r *Resident) family() map[int]proc.Relative {
 	if g := r.running(); g != nil {
 		return g.process.Family()
@@ -106,8 +106,8 @@ func (r *Resident) family() map[int]proc.Relative {
 // leaveTime bounds the time for processes of a turn to end after the answer.
 const leaveTime = 200 * time.Millisecond
 
-// spawned names the processes that the program has started since, and left running. Those started
-// by other processes of it, which were there before, do not count.
+// spawned names the processes that the program has started since before, and that still run after
+// leaveTime. Processes whose ancestors were there before do not count.
 func (g *program) spawned(before map[int]proc.Relative) (names []string) {
 	for last := false; ; last = true {
 		names = nil
@@ -155,7 +155,7 @@ func (r *Resident) leave() { <-r.turn }
 // begin sends the message to the running program, or starts one with it.
 func (r *Resident) begin(a *Attempt) (*program, error) {
 	g := r.running()
-	for g != nil && !g.process.Limit(a.call.Invocation.Timeout) { // awaitEnd is about to note it
+	for g != nil && !g.process.Limit(a.call.Invocation.Timeout) { // it is ending: see awaitEnd
 		select {
 		case <-g.ended:
 			g = r.running()
@@ -194,7 +194,7 @@ func (r *Resident) start(a *Attempt) (*program, error) {
 	return g, nil
 }
 
-// awaitEnd notes the end of a program.
+// awaitEnd notes the end of a program, and its error for takeError.
 func (r *Resident) awaitEnd(g *program) {
 	defer close(g.ended)
 	exit, err := g.process.Wait()
@@ -220,7 +220,7 @@ func (r *Resident) await(a *Attempt, g *program) (proc.Exit, error) {
 		}
 	}
 	<-g.ended
-	exit, _ := g.process.Wait() // its error is r's
+	exit, _ := g.process.Wait() // takeError returns the error
 	if a.isAnswered() && !exit.Stopped && !exit.TimedOut {
 		exit = proc.Exit{}
 	}

@@ -11,8 +11,8 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// Sinks get an agent's output as it is printed, redacted: it enters the program only here. Streams
-// may be nil. A nil Redactor is for tests.
+// Sinks are the receivers of an agent's output as it is printed. The output enters the program only
+// here, redacted. Streams may be nil. A nil Redactor is for tests.
 type Sinks struct {
 	Stdout, Stderr io.Writer
 	Redactor       *redact.Redactor
@@ -33,8 +33,8 @@ func (s Sinks) redacting(to ...io.Writer) io.WriteCloser {
 	return &redacting{redactor: s.Redactor, to: io.MultiWriter(wanted...)}
 }
 
-// redacting makes the redacting writer at the first byte: many agents print nothing for a long
-// time, or never.
+// redacting is a writer that makes its redacting writer at the first byte: many agents print
+// nothing for a long time, or never.
 type redacting struct {
 	redactor *redact.Redactor
 	to       io.Writer
@@ -60,7 +60,7 @@ type plain struct{ io.Writer }
 
 func (plain) Close() error { return nil }
 
-// Host redacts events before it passes them to emit.
+// Host returns the host of a reader. It redacts events before it passes them to emit.
 func (s Sinks) Host(emit func(agent.Event), told func(id string) bool, giveUp func(error)) agent.Host {
 	return agent.Host{Emit: func(e agent.Event) { emit(s.redactEvent(e)) }, Told: told, GiveUp: giveUp}
 }
@@ -122,8 +122,8 @@ func (s Sinks) redactError(err error) error {
 	}
 }
 
-// Redact redacts a text that was decoded from the output: a secret in it may have been escaped
-// there.
+// Redact redacts a text that was decoded from the output, where a secret in it may have been
+// escaped.
 func (s Sinks) Redact(text string) string {
 	if s.Redactor == nil {
 		return text

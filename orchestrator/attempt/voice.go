@@ -8,7 +8,7 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// voice carries messages to an agent at work. It is safe for concurrent use.
+// voice is the channel for messages to an agent at work. It is safe for concurrent use.
 type voice struct {
 	listener agent.Listener // nil: the agent's program reads only its first input
 
@@ -32,7 +32,8 @@ func newVoice(c Spec) *voice {
 	return v
 }
 
-// adopt takes over the process that has just started. Its result may have been read already.
+// adopt takes over the process that has just started. If the result was read already, it closes the
+// input.
 func (v *voice) adopt(p *proc.Process) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -71,8 +72,8 @@ func (v *voice) canAsk() bool {
 }
 
 // follow tracks the delivery of messages. Once the agent writes its reply, a further message would
-// only prolong its work: those it has not heard by then are withdrawn, and returned. The result
-// closes the input, at which the program ends.
+// only prolong its work: messages that it has not heard by then are withdrawn, and returned. The
+// result closes the input, at which the program ends.
 func (v *voice) follow(e agent.Event) (lost []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

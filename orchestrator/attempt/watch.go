@@ -13,14 +13,14 @@ import (
 // safe for concurrent use.
 type watch struct {
 	emit func(agent.Event) // may be nil
-	show func(health.Live) // the same
+	show func(health.Live) // may be nil
 
 	mu    sync.Mutex
 	trace *health.Trace
 	found health.Looked
-	shown time.Time   // the time of the last call of show; the start before the first one
-	later *time.Timer // calls show for an event too soon after that; nil without one
-	over  bool        // show is not called any longer
+	shown time.Time   // the time of the last call of show; before the first call, the start
+	later *time.Timer // calls show for an event that came too soon after shown; nil: no such event
+	over  bool        // show is no longer called
 }
 
 // showEvery is the least time between two calls of show.
@@ -54,7 +54,7 @@ func (w *watch) showNow() {
 	w.show(w.trace.Live(w.shown, w.found))
 }
 
-// end waits for a call of show that is under way; no other call follows.
+// end waits for a call of show that is under way. Afterwards show is not called again.
 func (w *watch) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -77,8 +77,8 @@ func (w *watch) isFinished() bool {
 	return !w.trace.Finished.IsZero()
 }
 
-// openAt names the tools that the agent was waiting for at a time; an agent that is asked to end
-// ends its tools first.
+// openAt names the tools that the agent was waiting for at a time. A present look would be too
+// late: an agent that is asked to end ends its tools first.
 func (w *watch) openAt(at time.Time) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

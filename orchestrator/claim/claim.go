@@ -65,16 +65,17 @@ type request struct {
 	granted chan struct{} // closed by the grant
 }
 
-// System answers a registry's questions about processes. A nil function answers as a system without
-// them.
+// System has the functions by which a registry asks about processes. A nil function stands for a
+// system without such processes.
 type System struct {
-	// Hold has the guardian hold a lock file, too: a dead run's claim ends with the run's agents.
+	// Hold gives the guardian a lock file to hold, too, so that a dead run's claim ends only with
+	// the run's agents.
 	Hold func(*os.File) (release func() error, err error)
-	// IsAtWork reports whether an agent with a mark lives: a claim outlives its run and its
-	// guardian for as long.
+	// IsAtWork reports whether an agent with a mark lives: so long a claim counts, even after the
+	// end of its run and its guardian.
 	IsAtWork func(mark string) bool
-	// IsWithin reports whether an agent with a mark has started this process: that agent's step may
-	// wait for the end of this process, so its claim does not block it.
+	// IsWithin reports whether an agent with a mark has started this process. The step of that
+	// agent may wait for the end of this process, so its claim must not block this process.
 	IsWithin func(mark string) bool
 }
 
@@ -106,9 +107,9 @@ type Grant struct {
 	locks    []lock
 }
 
-// Take waits until no earlier claim blocks this one, and calls report once for each that does,
-// before the wait. It returns no grant with a *TakenError, if another process has the task, and
-// with the cause of stop. It returns a grant and an error if the lock files cannot be used: then
+// Take waits until no earlier claim blocks this one. Before the wait it calls report once for each
+// earlier claim that overlaps. Errors without a grant: *TakenError, if another process has the
+// task, and the cause of stop. An error with a grant means that the lock files cannot be used:
 // other processes do not see the claim.
 func (r *Registry) Take(stop context.Context, c Claim, report func(Conflict)) (*Grant, error) {
 	g := &Grant{registry: r, request: &request{Claim: c, granted: make(chan struct{})}}
@@ -132,7 +133,7 @@ func (r *Registry) Take(stop context.Context, c Claim, report func(Conflict)) (*
 	switch {
 	case errors.As(err, new(*TakenError)):
 		return nil, errors.Join(err, g.Release())
-	case stop.Err() != nil: // it may have ended after the last look of claimInFiles
+	case stop.Err() != nil: // stop may have ended after the last look of claimInFiles
 		return nil, errors.Join(context.Cause(stop), err, g.Release())
 	}
 	return g, err
@@ -296,7 +297,7 @@ func (g *Grant) firstConflict(c Claim, number int64) (*Conflict, error) {
 	return f.firstConflict(c, number)
 }
 
-// lockFile returns the open lock file of a folder.
+// lockFile returns the lock file of a folder, which it opens anew if it was removed.
 func (r *Registry) lockFile(dir string) (*lockFile, error) {
 	was := r.files[dir]
 	if was != nil && was.isInPlace() {
@@ -306,7 +307,7 @@ func (r *Registry) lockFile(dir string) (*lockFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.replaced = was // an agent has removed it; its locks end with their steps
+	f.replaced = was // an agent has removed that file; its locks end with their steps
 	r.files[dir] = f
 	return f, nil
 }

@@ -17,13 +17,13 @@ import (
 )
 
 // lockFile is the file .kanban-run/claims/locks of a folder. Its rows are claims as JSON, for
-// people and for patterns; a lock on a byte far beyond the rows means that the run of a row lives,
-// or that a task is taken. The locks belong to the open file, which the guardian holds too. A row
-// without its lock belongs to a run that was killed with its guardian: it counts while an agent
-// with its mark lives.
+// people and for patterns. For each row, and for each task, a byte far beyond the rows is locked:
+// while the run of the row lives, or while the task is taken. The locks belong to the open file,
+// which the guardian holds too. A row without its lock belongs to a run that was killed with its
+// guardian: it counts while an agent with its mark lives.
 type lockFile struct {
 	file     *os.File
-	release  func() error // of the guardian
+	release  func() error // makes the guardian close its duplicate
 	used     map[int64]bool
 	last     int64 // the last number given out by this process
 	system   System
@@ -131,7 +131,7 @@ func (f *lockFile) lockTask(c Claim) (locks []lock, taken *Conflict, err error) 
 	}
 	err = f.eachRow(func(other row, left bool) bool {
 		if other.Task == c.Task && left == !locked && !(left && other.Board == c.Board) {
-			// its next run has ended that agent
+			// Rows left by the board itself do not count: this run has ended their agents.
 			taken = &Conflict{Board: other.Board, Task: c.Task, Left: left}
 			return false
 		}
@@ -184,8 +184,8 @@ func (f *lockFile) firstConflict(c Claim, number int64) (taken *Conflict, err er
 	return taken, err
 }
 
-// eachRow calls each with the claims of other processes, until it returns false. left means that a
-// kill ended the process, and an agent of it lives.
+// eachRow calls each with the claims of other processes, until each returns false. left means that
+// a kill ended the process, and an agent of it lives. It clears the rows of ended runs.
 func (f *lockFile) eachRow(each func(r row, left bool) bool) error {
 	info, err := f.file.Stat()
 	if err != nil {
@@ -236,8 +236,8 @@ func (f *lockFile) isEmpty(i int64) bool {
 	return first[0] == 0 && (err == nil || errors.Is(err, io.EOF))
 }
 
-// write writes a claim into an empty row. A claim with patterns too long for a row claims the whole
-// folder.
+// write writes a claim into an empty row, or nowhere if all are full. A claim with patterns too
+// long for a row claims the whole folder.
 func (f *lockFile) write(r row) ([]lock, error) {
 	text, err := json.Marshal(r)
 	if err == nil && len(text) > rowSize {
@@ -269,5 +269,5 @@ func (f *lockFile) write(r row) ([]lock, error) {
 		_, err := f.file.WriteAt(append(text, make([]byte, max(0, rowSize-len(text)))...), i*rowSize)
 		return []lock{{f, rowsAt + i}}, err
 	}
-	return nil, nil // eachRow reads no further rows
+	return nil, nil // no row is free, and eachRow reads no further rows
 }

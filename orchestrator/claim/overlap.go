@@ -48,8 +48,8 @@ func characters(pattern string) (all []byte) {
 }
 
 // meet reports whether one sequence can match two patterns, in which a star stands for any number
-// of elements, and same compares two others. Its time is at most proportional to the product of
-// their lengths.
+// of elements, and same compares two elements that are no stars. Its time is at most proportional
+// to the product of their lengths.
 func meet[T any](a, b []T, star func(T) bool, same func(x, y T) bool) bool {
 	below := make([]bool, len(b)+1) // the result for a[i+1:] and b[j:]
 	for i := len(a); i >= 0; i-- {

@@ -21,7 +21,7 @@ type Turn struct {
 	Workspace *workspace.Workspace
 	Notice    func(text string) // gets texts that are no events of the run
 	Slots     Slots
-	Stop      context.Context // its end ends the wait for another run
+	Stop      context.Context // ends the wait for another run
 
 	DryRun    bool
 	OnOverlap string // "wait" or "warn"
@@ -46,7 +46,7 @@ type Holder struct {
 	dir      string // the work directory without links
 
 	grant *Grant
-	step  int    // that the grant is for; 0 without a grant
+	step  int    // the step that the grant is for; 0 without a grant
 	task  string // of that step
 	mark  string // of the step's agents
 }
@@ -78,7 +78,7 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	}
 	file, files, err := h.Workspace.Scope(e.Task)
 	if err != nil {
-		return false, nil // the call reports it
+		return false, nil // the call of the agent reports the error
 	}
 	mark := agent.NewMark()
 	if step := h.Journal.State().Step; step != nil {

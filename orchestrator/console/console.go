@@ -24,8 +24,8 @@ type Secrets struct {
 	known []*redact.Redactor
 }
 
-// NewSecrets hides the secrets of first's redactor. first is called once, before the first foreign
-// text is printed: making a redactor costs more than some commands.
+// NewSecrets returns Secrets that hide those of first's redactor. first is called once, before the
+// first foreign text is printed: making a redactor costs more than some commands.
 func NewSecrets(first func() *redact.Redactor) *Secrets { return &Secrets{first: first} }
 
 // Add adds the secrets of r.
@@ -56,7 +56,7 @@ func (s *Secrets) Hide(text string) string {
 	return text
 }
 
-// Printer writes to one stream. It is safe for concurrent use; each call is one write.
+// Printer is a writer to one stream. It is safe for concurrent use; each call is one write.
 type Printer struct {
 	w       io.Writer
 	secrets *Secrets
@@ -82,13 +82,14 @@ const patience = 2 * time.Second
 // to end cannot wait for a reader that sleeps. It is safe for concurrent use, even during a write.
 func (p *Printer) Hurry() { p.hurry.Do(func() { close(p.hurried) }) }
 
-// Lines is an argument that may have several lines. Another argument is kept on its line.
+// Lines is an argument of Printf that may have several lines. Line ends in other arguments are
+// escaped.
 type Lines string
 
 // Printf prints as fmt.Printf does, with every argument redacted and inert. Arguments other than
 // numbers and booleans are printed as with %v.
 func (p *Printer) Printf(format string, args ...any) error {
-	// Once more over the whole: two adjacent arguments may together be a command of a CI job.
+	// A second pass over the whole: two adjacent arguments may together be a command of a CI job.
 	return p.write(inert.Lines(p.Sprintf(format, args...)))
 }
 
@@ -173,7 +174,7 @@ func (p *Printer) send(text string) error {
 	}
 }
 
-// Err returns the first error of a write: an unreadable output is no success.
+// Err returns the first error of a write: a command whose output was not written has failed.
 func (p *Printer) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

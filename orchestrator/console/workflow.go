@@ -44,7 +44,7 @@ var (
 const shortestMask = 6 // bytes
 
 // Mask makes the job's runner hide a secret in all later logs, even those of other programs. Of a
-// secret with several lines it hides the long ones: hiding short ones would make every log
+// secret with several lines it hides only the long lines: hiding short ones would make every log
 // unreadable. It prints the secret: only the runner itself may read the stream.
 func (p *Printer) Mask(secret string) error {
 	var b strings.Builder

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SyncData makes the bytes and the length of f durable, without the times, which an append-only
+// SyncData makes the bytes and the length of f durable, but not its times, which an append-only
 // file does not need.
 func SyncData(f *os.File) error {
 	for {

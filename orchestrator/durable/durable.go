@@ -34,7 +34,7 @@ const maxLinks = 40
 //
 // After an error the old file is still there, with two exceptions, which the error names: the sync
 // of the folder failed (the new bytes may not survive a power cut), or the new bytes could not be
-// read back (ErrReadBack when the file held others).
+// read back (ErrReadBack when the file held other bytes).
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	return writeFile(disk{}, path, data, perm)
 }
@@ -176,7 +176,8 @@ func writable(sys system, target string) (fs.FileInfo, error) {
 	return info, f.Close()
 }
 
-// verify reads target back in pieces: a large board needs no second copy in memory.
+// verify compares the bytes at target with want. It reads them in pieces: a large board needs no
+// second copy in memory. Errors: ErrReadBack.
 func verify(sys system, target string, want []byte) error {
 	f, err := sys.open(target, os.O_RDONLY)
 	if err != nil {
@@ -203,7 +204,7 @@ func verify(sys system, target string, want []byte) error {
 	return nil
 }
 
-// ownerError reports a file whose owner a replacement would silently change.
+// ownerError is the error for a file whose owner a replacement would silently change.
 type ownerError struct {
 	uid, gid int
 	err      error

@@ -12,9 +12,9 @@ import (
 // ErrChanged is the error for a file that does not hold the expected bytes.
 var ErrChanged = errors.New("file was changed by another program")
 
-// ReplaceFile is WriteFile for a file that other programs write, too: it is replaced only if it
-// holds was. If the system can exchange two names, no write before the exchange is lost.
-// Errors: those of WriteFile, [ErrChanged], fs.ErrNotExist.
+// ReplaceFile is WriteFile for a file that other programs write, too: it replaces the file only if
+// that holds was. If the system can exchange two names, no other program's write before the
+// exchange is lost. Errors: those of WriteFile, [ErrChanged], fs.ErrNotExist.
 func ReplaceFile(path string, was, data []byte) error {
 	target, err := followLinks(path)
 	if err != nil {
@@ -52,7 +52,7 @@ func replaceIf(temp, target string, was []byte) error {
 	} else if err != nil {
 		return err
 	}
-	// It may have been changed between the first look and the exchange.
+	// Another program may have written between the first look and the exchange.
 	if now, err := os.ReadFile(temp); err != nil || !bytes.Equal(now, was) {
 		return errors.Join(err, exchange(temp, target), ErrChanged)
 	}

@@ -11,8 +11,8 @@ import (
 // errHeld is the kernel's error when another process has the lock.
 var errHeld error = unix.EWOULDBLOCK
 
-// noFollow opens no link, which could make two boards share a lock, and never waits for the other
-// end of a FIFO.
+// noFollow has the flags to open no link, through which two boards could share a lock, and never to
+// wait for the other end of a FIFO.
 const noFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
 func lock(f *os.File) error   { return flock(f, unix.LOCK_EX|unix.LOCK_NB) }

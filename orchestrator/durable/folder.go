@@ -13,8 +13,8 @@ import (
 )
 
 // MkdirAll makes dir and the missing folders above it, with perm before umask, and syncs the parent
-// of each. It also syncs the parents of dir and of every empty folder above it that exist: a killed
-// run may have made them.
+// of each. If dir exists, or an empty folder above it, a killed run may have just made it: then its
+// parent is synced, too.
 func MkdirAll(dir string, perm fs.FileMode) error {
 	if err := mkdirAll(disk{}, filepath.Clean(dir), perm); err != nil {
 		return fmt.Errorf("make folder %s: %w", dir, err)
@@ -38,8 +38,8 @@ func mkdirAll(sys system, dir string, perm fs.FileMode) error {
 	return sys.syncDir(parent)
 }
 
-// mayBeUnsynced reports whether the name of dir may not be durable. A folder gets no content before
-// its name is durable.
+// mayBeUnsynced reports whether the name of dir may not be durable: dir is missing or empty, or
+// cannot be read now. A folder gets no content before its name is durable.
 func mayBeUnsynced(dir string) bool {
 	d, err := plainfile.OpenFolder(dir)
 	if err != nil {

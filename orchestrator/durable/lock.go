@@ -18,8 +18,8 @@ const maxInfo = 256
 // holds its descriptor ends.
 type Lock struct{ file *os.File }
 
-// HeldError reports that another process holds the lock at Path. Info is that process's text about
-// itself, "" before it is written; for people only.
+// HeldError reports that another process holds the lock at Path. Info is a text about that process,
+// for people only; "" if it is not written yet.
 type HeldError struct{ Path, Info string }
 
 func (e *HeldError) Error() string {
@@ -34,12 +34,12 @@ func (e *HeldError) Hint() string {
 	return "another run owns this board; see kanban-run status"
 }
 
-// errReplaced reports a lock on a file that no longer has the name.
+// errReplaced reports a lock on a file that no longer has the name of the lock file.
 var errReplaced = errors.New("the lock file was replaced while it was being locked")
 
 // Acquire takes the lock at path within a twentieth of a second or returns a *HeldError. The lock
-// file is made when missing and never removed: a removed lock file has two holders. It must not be
-// the protected file, because a rename would replace that.
+// file is made when missing and never removed: a second file of that name could have a second
+// holder. It must not be the protected file itself, which a rename replaces.
 func Acquire(path string) (*Lock, error) {
 	var held *HeldError
 	for try := 1; ; {
@@ -92,7 +92,8 @@ func makePrintable(s string) string {
 	}, strings.ToValidUTF8(s, "")))
 }
 
-// confirmName checks that the locked file still has the name, and writes the holder into it.
+// confirmName checks that the locked file still has the name path, and writes into it that this
+// process is the holder. Errors: errReplaced.
 func confirmName(f *os.File, path string) error {
 	locked, err := f.Stat()
 	if err != nil {
@@ -151,7 +152,7 @@ func (l *Lock) Release() error {
 }
 
 // TryLock locks the open file f, until Unlock or until f is closed. It returns a *HeldError at once
-// when another open of the file is locked. A reader without a lock is not affected.
+// if the file is locked through another open file. A reader without a lock is not affected.
 func TryLock(f *os.File) error {
 	err := lock(f)
 	if errors.Is(err, errHeld) {
@@ -163,7 +164,8 @@ func TryLock(f *os.File) error {
 	return nil
 }
 
-// Unlock ends TryLock at once: a child that is being started may share f for a moment longer.
+// Unlock releases the lock of TryLock at once. To close f may not be enough: a child that is being
+// started may share f for a moment longer.
 func Unlock(f *os.File) error {
 	if err := unlock(f); err != nil {
 		return fmt.Errorf("unlock %s: %w", f.Name(), err)

@@ -31,7 +31,7 @@ func OpenPlain(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, notRegular(path, info)
 	}
-	// A link or a FIFO put there since is neither followed nor waited for.
+	// A link or a FIFO that was put there since Lstat is neither followed nor waited for.
 	f, err := os.OpenFile(path, flag|noFollow, perm)
 	if err != nil {
 		return nil, err

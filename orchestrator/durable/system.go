@@ -14,7 +14,7 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// system is the disk as a write uses it. Tests replace it by one that fails operation k or loses
+// system is the disk under a write. Tests replace it by one that fails its k-th operation or loses
 // data that were never synced.
 type system interface {
 	lstat(name string) (fs.FileInfo, error)
@@ -74,8 +74,8 @@ func tempPrefix(target string) string {
 }
 
 // Sweep removes the temporary files of killed writes to path. It also makes the name of path
-// durable: a killed write may have just renamed, and the run acts on the bytes that it reads. Call
-// it only while no other writer of path can be at work.
+// durable: a killed write may have renamed the file without a sync, and the run acts on the bytes
+// that it reads. Call it only while no other writer of path can be at work.
 func Sweep(path string) error {
 	if err := sweep(disk{}, path); err != nil {
 		return fmt.Errorf("sweep %s: %w", path, err)

@@ -7,7 +7,8 @@ import (
 	"fmt"
 )
 
-// BlobName returns git's object name of contents, in 64 hex digits (SHA-256) or else 40 (SHA-1).
+// BlobName returns git's object name of a file's contents: with SHA-256 if digits is 64, else with
+// SHA-1, in hex.
 func BlobName(text []byte, digits int) string {
 	h := sha1.New()
 	if digits == 2*sha256.Size {

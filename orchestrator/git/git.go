@@ -1,4 +1,4 @@
-// Package git runs git in a repository that agents of the same user can write into: in its
+// Package git runs git in a repository into which agents of the same user can write: into its
 // settings, its hooks, its index, its objects and references. Their changes must not start a
 // program, lead a push elsewhere, or hold a call up.
 //
@@ -27,7 +27,7 @@ import (
 type Git struct {
 	Program   string   // its path, see Find
 	Dir       string   // working directory
-	Env       []string // added to that of Run; the last entry of a name is used
+	Env       []string // environment variables besides those of Run; the last entry of a name is used
 	Mark      proc.Mark
 	Timeout   time.Duration // of each call; 0: no limit
 	MaxOutput int           // bytes; longer output is an error; 0: no limit
@@ -36,12 +36,13 @@ type Git struct {
 	settings []string // added to the fixed ones
 }
 
-// Find returns the path of the program. Errors: *proc.StartError.
+// Find returns the path of git, the first of PATH. Errors: *proc.StartError.
 func Find(dir string) (string, error) { return proc.LookPath("git", dir) }
 
-// EndLeftovers ends the processes of git of an owner that was killed together with its guardian,
-// and returns the mark that the owner's processes of git bear. The caller holds a board's lock and
-// gives the folder of its runs, which no other run uses meanwhile: so the mark needs no journal.
+// EndLeftovers ends the processes of git that a run left when it was killed together with its
+// guardian. The owner is the folder of the board's runs, and the caller holds the board's lock, so
+// no other run uses the folder. It returns the mark that all processes of git of this owner bear:
+// the mark follows from the folder's name, so the journal need not keep it.
 func EndLeftovers(owner string) (proc.Mark, error) {
 	mark := proc.MarkOf("git of " + owner)
 	return mark, proc.EndMarked(mark)
@@ -71,7 +72,7 @@ var ErrTooLong = errors.New("git printed too much")
 // mostWords bounds the text of standard error in an Error, in bytes.
 const mostWords = 4 << 10
 
-// fixed holds the settings of every call: git runs no program, and trusts no cache of the
+// fixed holds the settings of every call: with them git runs no program, and trusts no cache of the
 // repository.
 var fixed = []string{
 	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false",

@@ -30,7 +30,7 @@ type Repo struct {
 
 	Settings Settings
 	exclude  string // patterns of .gitignore: of the user's file and of info/exclude
-	shallow  string // the text of the file shallow: the ends of a cut history; "": it is whole
+	shallow  string // the text of the file shallow: the ends of a cut history; "": a whole history
 	attrs    string // the text of info/attributes
 }
 
@@ -85,7 +85,7 @@ func Open(stop context.Context, program, dir string, mark proc.Mark) (*Repo, err
 func (r *Repo) User(stop context.Context, args ...string) (string, error) {
 	g := Git{Program: r.Program, Dir: r.Top, Env: callers(), Mark: r.Mark, Timeout: userTime, MaxOutput: maxList}
 	out, err := g.Run(stop, nil, args...)
-	return strings.TrimSuffix(out, "\n"), err // the list of settings ends with a NUL
+	return strings.TrimSuffix(out, "\n"), err // the list of settings keeps its end, a NUL
 }
 
 // ignoreFile returns the path of the user's patterns for files that git ignores in all
@@ -124,7 +124,7 @@ func (r *Repo) Converts() bool {
 // Index is git's index between two calls. It is in memory, where no agent reaches it.
 type Index struct {
 	text []byte
-	when time.Time // of the file; git compares the times of files with it to find changed ones
+	when time.Time // time of the file; git compares the times of other files with it to find changes
 
 	parts map[string][]byte // of a user's split index, by the names of their files
 }
@@ -167,7 +167,7 @@ type Call struct {
 	Index   *Index   // the call may change it; nil: the call has no index
 	Objects string   // folder of new objects; "": that of the repository
 	Raw     bool     // files are read as they are; else line ends and encodings are converted
-	Remote  Settings // of the user, for a call to a remote
+	Remote  Settings // the user's settings, for a call to a remote
 }
 
 // writesIndex lists the commands that change the index.
@@ -176,9 +176,9 @@ var writesIndex = []string{"add", "read-tree", "rm", "update-index"}
 // rawAttributes leave every byte as it is.
 const rawAttributes = "* -text -filter -ident -eol -working-tree-encoding\n"
 
-// Own calls git with a folder made for the call as GIT_DIR; it removes other files in it. The
-// caller removes the folder after its last call: each call writes only what differs from the one
-// before.
+// Own calls git with folder as GIT_DIR, after it has given the folder exactly the files that the
+// call needs. Several calls may use one folder: each writes only what differs from the call before,
+// and the caller removes the folder in the end. Own updates c.Index if the command changes it.
 func (r *Repo) Own(stop context.Context, folder string, c Call, stdin []byte, args ...string) (out string, err error) {
 	if err := r.make(folder, c, args[0]); err != nil {
 		return "", fmt.Errorf("make the folder of a call of git: %w", err)
@@ -192,7 +192,7 @@ func (r *Repo) Own(stop context.Context, folder string, c Call, stdin []byte, ar
 	if c.Objects != "" {
 		objects = c.Objects
 	}
-	// A caller that sets HOME needs the user's keys.
+	// If the caller has set HOME, git needs the user's keys there.
 	if !slices.ContainsFunc(c.Env, func(e string) bool { return strings.HasPrefix(e, "HOME=") }) {
 		g.Env = append(g.Env, "HOME="+folder, "XDG_CONFIG_HOME="+folder)
 	}
@@ -220,8 +220,8 @@ func (r *Repo) Own(stop context.Context, folder string, c Call, stdin []byte, ar
 }
 
 // readsFiles lists the commands that look at files of the work tree or at their names, and so need
-// the patterns of ignored files and the attributes. Other commands do without: each file of the
-// folder costs time.
+// the patterns of ignored files and the attributes. Other commands do not get these files: each
+// costs time.
 var readsFiles = []string{
 	"add", "check-attr", "check-ignore", "checkout-index", "hash-object", "ls-files", "update-index",
 }
@@ -260,8 +260,8 @@ func (r *Repo) make(folder string, c Call, command string) error {
 	return os.Chtimes(filepath.Join(folder, "index"), c.Index.when, c.Index.when)
 }
 
-// fill makes files the only files of a folder, without those that are empty. It keeps the given
-// folders in it if they exist and removes all other entries.
+// fill writes the files that are not empty into a folder, and removes all other entries but the
+// given subfolders. It makes the folder anew unless it is one with mode 0700.
 func fill(folder string, files map[string][]byte, folders ...string) error {
 	if info, err := os.Lstat(folder); err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
 		if err := errors.Join(os.RemoveAll(folder), os.Mkdir(folder, 0o700)); err != nil {

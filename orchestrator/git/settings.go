@@ -17,8 +17,8 @@ type setting struct {
 	own        bool // of the repository's own file, into which agents write
 }
 
-// Settings are those of the system, the user and the repository, in git's order: the last of a key
-// is used.
+// Settings are the settings of the system, the user and the repository, in git's order: of several
+// with one key, the last is used.
 type Settings []setting
 
 // parseSettings reads the output of git config --list -z --show-scope.
@@ -86,7 +86,8 @@ func (s Settings) Kept() (all Settings) {
 	return all
 }
 
-// Digests returns a sorted list of each setting with a digest of its value: KEY DIGEST.
+// Digests returns a sorted list of each setting with a digest of its value: KEY DIGEST. A value
+// that changes by itself counts as empty.
 func (s Settings) Digests() (all []string) {
 	for _, at := range s {
 		value := at.value
@@ -99,7 +100,7 @@ func (s Settings) Digests() (all []string) {
 	return slices.Compact(all)
 }
 
-// File formats the settings as a file of git's.
+// File returns the settings as the text of a file that git can read.
 func (s Settings) File() string {
 	var b strings.Builder
 	for _, at := range s {
@@ -125,7 +126,7 @@ func quote(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\b", `\b`).Replace(value) + `"`
 }
 
-// passed lists the user's variables that a call to a remote gets.
+// passed lists the environment variables of the user that a call to a remote gets.
 var passed = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG",
 	"XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME",
@@ -142,7 +143,8 @@ var passed = []string{
 var variable = regexp.MustCompile(`\$\{?([A-Za-z_][A-Za-z0-9_]*)`)
 
 // Environ returns the environment of a call to a remote: the variables of environ that git and ssh
-// need, and those that a setting names, such as a credential helper that prints a token.
+// need, and those that the value of a setting names, such as a credential helper that prints a
+// token.
 func (s Settings) Environ(environ []string) (env []string) {
 	names := slices.Clone(passed)
 	for _, at := range s {
@@ -158,7 +160,7 @@ func (s Settings) Environ(environ []string) (env []string) {
 	return env
 }
 
-// callers returns the variables by which a user chooses the files of git's settings.
+// callers returns the environment variables by which a user chooses the files of git's settings.
 func callers() (env []string) {
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")

@@ -18,7 +18,7 @@ import (
 
 // Turn has the parts of a run that a carrier may use.
 type Turn struct {
-	Board     string // as its user wrote it, also its name in messages
+	Board     string // the board's path as the user wrote it, also its name in messages
 	Settings  Settings
 	Journal   Journal
 	Workspace *workspace.Workspace
@@ -27,16 +27,16 @@ type Turn struct {
 	Notice    func(text string) // shows a text that is not an event of the run
 	Redactor  *redact.Redactor
 	Slots     Slots
-	Kill      context.Context // git is killed when it is done
+	Kill      context.Context // git is killed when this context is done
 	DryRun    bool
 }
 
-// Settings are those of the checkpoints of a board.
+// Settings are the settings of a board for its checkpoints.
 type Settings struct {
 	On             bool
 	Branch, Remote string
 	Signed         bool
-	Allow          []string // paths and object names that may hold the look of a secret
+	Allow          []string // paths and object names; a secret found in one of them is ignored
 }
 
 // Journal is the journal of the board, which need not be open before the first checkpoint.
@@ -50,17 +50,17 @@ type Slots interface {
 	Release()
 }
 
-// Carrier makes checkpoints of one run, if its settings ask for them.
+// Carrier is the maker of one run's checkpoints; it makes none unless the settings ask for them.
 type Carrier struct {
 	Turn
 	store     *Store        // nil: without checkpoints
 	way       *event.GitWay // to the remote, for the journal; nil: without checkpoints
-	err       error         // of the first checkpoint that failed, which was the last
+	err       error         // of the checkpoint that failed; no other follows it
 	elsewhere bool          // see IsElsewhere
 }
 
-// Start restores the files of the last checkpoint of the board's branch, if that is newer than this
-// folder.
+// Start restores the files of the last checkpoint of the board's branch, if that checkpoint is
+// newer than the run's folder here. If the way to the remote was changed, it contacts no remote.
 func Start(t Turn) (*Carrier, error) {
 	c := &Carrier{Turn: t}
 	if !t.Settings.On || t.DryRun {
@@ -88,7 +88,7 @@ func Start(t Turn) (*Carrier, error) {
 		return nil, explain(err)
 	}
 	if c.isOtherWay() {
-		return c, nil // the run journals the other way, and ends
+		return c, nil // the run journals the new way to the remote, and ends
 	}
 	restored, err := store.Start(t.Kill)
 	if err != nil {
@@ -117,12 +117,12 @@ func explain(err error) error {
 		"once that is mended, the same command goes on"}
 }
 
-// isOtherWay reports whether checkpoints would be pushed in another way than the journal here
-// names. Since an agent can have changed the way, the remote must not be contacted then.
+// isOtherWay reports whether checkpoints would be pushed in another way than the one in the journal
+// here. An agent can have changed the way, so then the remote must not be contacted.
 func (c *Carrier) isOtherWay() bool {
 	h, _, err := ledger.Fold(c.Folder, func(event.Entry) error { return nil })
 	if err != nil {
-		return false // it does not exist yet, or the ledger reports the error when it opens it
+		return false // there is no journal yet, or the ledger reports the error when it opens the journal
 	}
 	s := &h.State
 	return s.Apply(event.RunStarted{Git: c.way}) == nil && s.Frozen != nil && s.Frozen.Git != nil
@@ -131,12 +131,13 @@ func (c *Carrier) isOtherWay() bool {
 // Way returns the way of the checkpoints to the remote, for the journal; nil without checkpoints.
 func (c *Carrier) Way() *event.GitWay { return c.way }
 
-// IsElsewhere reports whether the journal is that of a run in another clone: its processes, on this
-// machine or another, may be at work.
+// IsElsewhere reports whether Start restored the journal of a run in another clone: the processes
+// of that run, on this machine or another, may be at work.
 func (c *Carrier) IsElsewhere() bool { return c.elsewhere }
 
 // Save makes a checkpoint of journaled events before the observer gets them: after an accepted
-// reply, and at the beginning and the end of a run. After an error it makes no other.
+// reply, and at the beginning and the end of a run. After an error it makes no other checkpoint,
+// and returns the same error again.
 func (c *Carrier) Save(entries []event.Entry) error {
 	if c.store == nil || c.err != nil {
 		return c.err
@@ -161,8 +162,8 @@ func (c *Carrier) Save(entries []event.Entry) error {
 	return c.err
 }
 
-// Unpushed returns the branch of which the remote may lack checkpoints; "" if it has all of them or
-// is not used.
+// Unpushed returns the branch if the remote may lack checkpoints of it; "" if the remote has all of
+// them or is not used.
 func (c *Carrier) Unpushed() string {
 	if c.store == nil || !c.store.Waits() {
 		return ""

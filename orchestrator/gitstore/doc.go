@@ -1,5 +1,5 @@
 // Package gitstore keeps the state of a board's run as commits on a branch of the repository that
-// its agents work in, so that a run in another clone can continue. A commit, a checkpoint, holds
+// its agents work in, so that a run in another clone can continue. A checkpoint, one commit, holds
 // the files of the work tree, committed or not, and those of the run's folder that such a run
 // needs, its journal above all.
 //

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// apart makes git write the objects of do into a separate folder, which it removes: so the objects
-// of a refused checkpoint are not kept. After an error it restores the index, too. The folder is
-// beside those of git's objects, outside of the reach of git gc.
+// apart calls do and makes git write new objects into a separate folder, which it then removes: so
+// the objects of a refused checkpoint are not kept. If do fails, apart restores the index, too. The
+// folder is beside git's folder of objects, out of the reach of git gc.
 func (s *Store) apart(do func() error) error {
 	folder := filepath.Join(s.repo.Common, fmt.Sprintf("kanban-run-objects-%.8x", sha256.Sum256([]byte(s.Runs))))
 	if err := os.RemoveAll(folder); err != nil {
@@ -31,8 +31,8 @@ func (s *Store) apart(do func() error) error {
 	return errors.Join(err, os.RemoveAll(folder))
 }
 
-// takeIn moves the objects that were made apart to the others. It moves a pack before its index,
-// without which git does not see the pack.
+// takeIn moves the objects from the separate folder (see apart) into the repository's. It moves a
+// pack before the pack's index file, since git looks for a pack once it sees the index.
 func (s *Store) takeIn() error {
 	var names []string
 	err := filepath.WalkDir(s.objects, func(path string, e fs.DirEntry, err error) error {

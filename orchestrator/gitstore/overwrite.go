@@ -14,14 +14,15 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// change is a file that differs between a commit and a checkpoint: git's object names, in which all
-// digits of a missing file are 0, and the path.
+// change is a file that differs between a commit and a checkpoint. was and is are git's object
+// names of its old and new contents, with only zeros if the file is missing; name is its path.
 type change struct{ was, is, name string }
 
 func (c change) isRemoved() bool { return strings.Trim(c.is, "0") == "" }
 
-// changes lists the files that differ between the commit base, or no files for "", and a
-// checkpoint. It lists all files of the run's folder: here they may be of any state, or gone.
+// changes lists the files that differ between the commit base ("": a commit without files) and the
+// checkpoint tip. Of the run's folder it lists all files: those here may be in any state, or
+// missing.
 func (s *Store) changes(stop context.Context, base, tip string) (all []change, err error) {
 	if base == "" {
 		base = emptyTree(tip)
@@ -45,8 +46,9 @@ func (s *Store) changes(stop context.Context, base, tip string) (all []change, e
 	return all, nil
 }
 
-// refuseOverwriting refuses a change if its place holds another file than the old or the new one.
-// It leaves out the run's own folder, which no person edits, and whose journal is older.
+// refuseOverwriting returns an *UnfitError if the place of a change holds a file that is neither
+// the old nor the new one. It does not check the run's folder: no person edits it, and its journal
+// here is older than that of the checkpoint.
 func (s *Store) refuseOverwriting(stop context.Context, changes []change) error {
 	removed := map[string]bool{}
 	for _, c := range changes {
@@ -103,7 +105,7 @@ func (s *Store) foreignAt(c change, removed map[string]bool) (string, error) {
 	return c.name, err
 }
 
-// foreignBelow returns a file in a folder that a checkpoint does not remove; "" without one.
+// foreignBelow returns a file below a folder that the checkpoint does not remove; "" without one.
 func (s *Store) foreignBelow(dir string, removed map[string]bool) (found string, err error) {
 	err = filepath.WalkDir(s.path(dir), func(at string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -119,8 +121,8 @@ func (s *Store) foreignBelow(dir string, removed map[string]bool) (found string,
 	return found, err
 }
 
-// refuseUnconverted refuses files that are neither the old nor the new ones even after git's
-// conversion of line ends and encoding.
+// refuseUnconverted returns an *UnfitError if a file is neither the old nor the new one even after
+// git's conversion of line ends and encoding.
 func (s *Store) refuseUnconverted(stop context.Context, doubtful []change) error {
 	for _, c := range doubtful {
 		id := ""

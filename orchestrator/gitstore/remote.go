@@ -16,13 +16,14 @@ import (
 // partialClone matches the settings of a clone that leaves some objects at its remote.
 var partialClone = regexp.MustCompile(`^(extensions\.partialclone|remote\..*\.promisor)$`)
 
-// findRemote finds the address to which checkpoints are pushed.
+// findRemote sets the address to which checkpoints are pushed; "" if they stay here.
 func (s *Store) findRemote(stop context.Context) error {
 	if s.Remote == "none" {
 		return nil
 	}
 	s.address = s.Remote
-	// With a colon or as an absolute path it is an address, even if an agent has named a remote so.
+	// A Remote with a colon, or with an absolute path, is an address, even if an agent gave a
+	// remote this name.
 	if !strings.Contains(s.Remote, ":") && !filepath.IsAbs(s.Remote) {
 		named := s.repo.Settings.GetOwn("remote." + s.Remote + ".pushurl")
 		if named == "" {
@@ -80,8 +81,8 @@ func (s *Store) boardInTree() string {
 	return filepath.ToSlash(rel)
 }
 
-// push pushes the branch to the remote. It gives notice of a remote that does not answer or
-// refuses. Errors: *AheadError, *SecretError.
+// push pushes the branch to the remote. If the remote does not answer, or refuses, push gives
+// notice of that and returns nil. Errors: *AheadError, *SecretError.
 func (s *Store) push(stop context.Context) error {
 	if s.address == "" {
 		return nil
@@ -91,7 +92,7 @@ func (s *Store) push(stop context.Context) error {
 	if s.unsure || s.heads == nil {
 		first := s.heads == nil
 		_, err = s.ask(stop)
-		if err == nil && first { // the search so far left out commits by references here, which an agent can write
+		if err == nil && first { // so far the search relied on references here, which an agent can write
 			s.looked = ""
 			if err := s.findSecret(stop, s.tip); err != nil {
 				return err
@@ -125,7 +126,7 @@ func (s *Store) push(stop context.Context) error {
 	return nil
 }
 
-// rest postpones the next call to a remote that has not answered since a time.
+// rest postpones the next push, after a call to the remote that began at since and failed.
 func (s *Store) rest(since time.Time) {
 	s.unsure, s.askAgain = true, time.Now().Add(restFactor*time.Since(since))
 }
@@ -134,7 +135,7 @@ func (s *Store) rest(since time.Time) {
 // refused it.
 func (s *Store) Waits() bool { return s.unsure }
 
-// restFactor is the ratio of the rest of a remote to the time that it took not to answer.
+// restFactor is the ratio of the time until the next push to the duration of the failed call.
 const restFactor = 10
 
 func (s *Store) ahead(there string) error {
@@ -144,8 +145,8 @@ func (s *Store) ahead(there string) error {
 		git.ShowAddress(s.address), there, s.Branch, s.tip, s.Branch)}
 }
 
-// ask reads the tips of the remote's branches into s.heads. tip is the one of the board's branch; "": the
-// remote does not have that branch.
+// ask reads the tips of the remote's branches into s.heads. tip is the one of the board's branch;
+// "": the remote does not have that branch.
 func (s *Store) ask(stop context.Context) (tip string, err error) {
 	out, err := s.far(stop, askTime, "ls-remote", "--quiet", "--heads", "--", s.address)
 	if err != nil {

@@ -29,13 +29,13 @@ func (s *Store) Start(stop context.Context) (restored string, err error) {
 			return err
 		})
 	})
-	s.index = git.Index{} // it names objects that apart has removed
+	s.index = git.Index{} // the index names objects that apart has removed
 	return restored, err
 }
 
 func (s *Store) start(stop context.Context) (restored string, err error) {
 	half, failed := plainfile.Read(s.half(), maxHalf)
-	if failed == nil { // a run was killed here
+	if failed == nil { // a run was killed while it restored
 		restored, err = s.resume(stop, string(half))
 	} else {
 		err = s.clearHalf(failed)
@@ -47,7 +47,7 @@ func (s *Store) start(stop context.Context) (restored string, err error) {
 	return cmp.Or(further, restored), err
 }
 
-// goOn restores the newest checkpoint, if that is newer than this folder.
+// goOn restores the newest checkpoint, if that is newer than the journal here.
 func (s *Store) goOn(stop context.Context) (restored string, err error) {
 	tip, err := s.newest(stop)
 	if err != nil || tip == "" {
@@ -57,7 +57,7 @@ func (s *Store) goOn(stop context.Context) (restored string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if tip != s.tip || s.Signed { // a commit that is here already can be an agent's, too
+	if tip != s.tip || s.Signed { // only a signature proves that a commit here is not an agent's
 		if err := s.trust(stop, tip); err != nil {
 			return "", err
 		}
@@ -72,7 +72,8 @@ func (s *Store) goOn(stop context.Context) (restored string, err error) {
 	return s.bring(stop, base, tip)
 }
 
-// newest returns the last checkpoint, here or at the remote; "" without one.
+// newest returns the last checkpoint, here or at the remote; "" without one. If the remote cannot
+// be asked, it gives notice of that. Errors: *AheadError if neither checkpoint follows the other.
 func (s *Store) newest(stop context.Context) (string, error) {
 	if s.address == "" {
 		return s.tip, nil
@@ -99,7 +100,8 @@ func (s *Store) newest(stop context.Context) (string, error) {
 	return "", s.ahead(there)
 }
 
-// fetched is fetch with objects that stay: they hold nothing secret, since the remote has them.
+// fetched fetches straight into the repository, not into the folder of apart: the objects can hold
+// no new secret, since the remote has them.
 func (s *Store) fetched(stop context.Context) (string, error) {
 	apart := s.objects
 	s.objects = ""
@@ -107,11 +109,11 @@ func (s *Store) fetched(stop context.Context) (string, error) {
 	return s.fetch(stop)
 }
 
-// maxJournal bounds the journals of isBehind, in bytes.
+// maxJournal bounds each journal that isBehind reads, in bytes.
 const maxJournal = 1 << 30
 
-// isBehind reports whether the journal of a checkpoint continues the one here. Errors: *AheadError
-// if neither continues the other.
+// isBehind reports whether the journal of the checkpoint tip continues the journal here. Errors:
+// *AheadError if neither continues the other, *UnfitError if one of them cannot be read.
 func (s *Store) isBehind(stop context.Context, tip string) (bool, error) {
 	call := git.Call{Git: git.Git{Timeout: localTime, MaxOutput: maxJournal}, Raw: true}
 	there, err := s.repo.Own(stop, s.calls, call, nil, "cat-file", "blob", tip+":"+s.inTree+"/journal.jsonl")
@@ -142,7 +144,8 @@ func (s *Store) isBehind(stop context.Context, tip string) (bool, error) {
 	}
 }
 
-// trust refuses a commit that does not look like a checkpoint, or that lacks a required signature.
+// trust returns an *UnfitError for a commit that does not look like a checkpoint, or that lacks a
+// signature although one is required.
 func (s *Store) trust(stop context.Context, tip string) error {
 	text, err := s.own(stop, git.Call{Raw: true}, nil,
 		"show", "--no-patch", "--format=%(trailers:key=Kanban-Step)%(trailers:key=Kanban-Base)", tip)
@@ -174,8 +177,9 @@ func (s *Store) trust(stop context.Context, tip string) error {
 	return nil
 }
 
-// checkClean refuses to replace files that are in no checkpoint and in no commit. It leaves the
-// index like the work tree. base is the checkpoint or commit that the files equal.
+// checkClean returns an *UnfitError if there are files that are in no checkpoint and in no commit.
+// It makes the index equal to the work tree. base is the checkpoint or commit that the files equal;
+// "" for a repository without commits and files.
 func (s *Store) checkClean(stop context.Context, tip string) (base string, err error) {
 	if base, err = s.base(stop); err != nil {
 		return "", err
@@ -205,7 +209,7 @@ func (s *Store) checkClean(stop context.Context, tip string) (base string, err e
 
 func isNUL(r rune) bool { return r == 0 }
 
-// refuseFiles refuses to replace the files of a clone without a commit.
+// refuseFiles returns an *UnfitError if a clone without a commit has files.
 func (s *Store) refuseFiles(stop context.Context) error {
 	out, err := s.raw(stop, nil, "ls-files", "-z")
 	isRuns := func(name string) bool { return strings.HasPrefix(name, s.inTree+"/") }
@@ -231,7 +235,7 @@ func (s *Store) half() string { return filepath.Join(s.Runs, "restoring") }
 // maxHalf bounds the file of half, in bytes.
 const maxHalf = 1 << 10
 
-// clearHalf frees the name of half of everything but a regular file.
+// clearHalf removes a link or a folder in the place of half. err is the error of reading half.
 func (s *Store) clearHalf(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -239,9 +243,9 @@ func (s *Store) clearHalf(err error) error {
 	return rundir.RemoveForeign(s.half())
 }
 
-// resume completes the restoring of a killed run, if it names a checkpoint of the board. A file
-// that is neither the old nor the new one was written since: resume names it in an error and keeps
-// it.
+// resume completes the restoring that a killed run began. half is the text of that run's note.
+// Errors: *UnfitError if the note names no checkpoint of the board, or if a file is neither the old
+// nor the new one: it was written since, and is kept.
 func (s *Store) resume(stop context.Context, half string) (string, error) {
 	tip, base, _ := strings.Cut(strings.TrimSpace(half), " ")
 	newest, err := s.newest(stop)
@@ -267,9 +271,9 @@ func (s *Store) resume(stop context.Context, half string) (string, error) {
 	return s.bring(stop, base, tip)
 }
 
-// bring replaces the files of the commit base by those of the checkpoint tip. A file in the way
-// that neither contains stays, and ends the run: git may ignore it, or it was written after a
-// killed run had begun to restore.
+// bring replaces the files of the commit base by those of the checkpoint tip. Errors: *UnfitError,
+// before it changes anything, for a file in the way that is in neither: git may ignore the file, or
+// it was written after a killed run had begun to restore.
 func (s *Store) bring(stop context.Context, base, tip string) (string, error) {
 	changes, err := s.changes(stop, base, tip)
 	if err != nil {
@@ -290,7 +294,7 @@ func (s *Store) bring(stop context.Context, base, tip string) (string, error) {
 	return tip, removeIfThere(s.half())
 }
 
-// write writes the changed files of a checkpoint, and removes those that it lacks.
+// write writes the changed files of a checkpoint, and removes the files that the checkpoint lacks.
 func (s *Store) write(stop context.Context, changes []change, tip string) error {
 	s.index = git.Index{}
 	// read-tree refuses names that lead out of the work tree, or into .git.
@@ -313,7 +317,7 @@ func (s *Store) write(stop context.Context, changes []change, tip string) error 
 		}
 		for above := path.Dir(c.name); above != "."; above = path.Dir(above) {
 			if root.Remove(above) != nil {
-				break // it is not empty
+				break // the folder is not empty
 			}
 		}
 	}
@@ -321,7 +325,7 @@ func (s *Store) write(stop context.Context, changes []change, tip string) error 
 	return err
 }
 
-// emptyTree returns the name of the tree without files, SHA-1 or SHA-256 like another name.
+// emptyTree returns the name of the tree without files, in SHA-1 or SHA-256 like the name given.
 func emptyTree(like string) string {
 	if len(like) == 64 {
 		return "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
@@ -329,7 +333,7 @@ func emptyTree(like string) string {
 	return "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 }
 
-// adopt moves the branch here to the checkpoint.
+// adopt moves the branch in this repository to the checkpoint.
 func (s *Store) adopt(stop context.Context, tip string) error {
 	if tip == s.tip {
 		return nil
@@ -337,8 +341,8 @@ func (s *Store) adopt(stop context.Context, tip string) error {
 	return s.refer(stop, tip)
 }
 
-// restoreJournal restores the last checkpoint that is here if the journal is gone: an agent can
-// have removed it, and with it the journaled way to the remote.
+// restoreJournal restores the last checkpoint that is in this repository if the journal is gone: an
+// agent can have removed the journal, and with it the record of the way to the remote.
 func (s *Store) restoreJournal(stop context.Context) error {
 	_, err := os.Lstat(filepath.Join(s.Runs, "journal.jsonl"))
 	if !errors.Is(err, fs.ErrNotExist) || s.tip == "" {

@@ -19,8 +19,8 @@ type Point struct {
 	Subject string // in a line, for git log
 	Step    int
 	Base    string // SHA-256 of the board
-	Reply   string // status of the last accepted reply; ""
-	Last    bool   // the run ends with it: push also to a remote that did not answer lately
+	Reply   string // status of the last accepted reply; "": no reply
+	Last    bool   // the run ends here: push even if the remote did not answer lately
 }
 
 func (p Point) message() []byte {
@@ -31,9 +31,9 @@ func (p Point) message() []byte {
 	return []byte(text)
 }
 
-// Save makes a checkpoint of the present files, and pushes it. A remote that cannot be reached, or
-// refuses, gets it with a later one; Save gives notice of that. Errors: *AheadError, *SecretError,
-// *UnfitError.
+// Save makes a checkpoint of the present files, and pushes it. If the remote cannot be reached, or
+// refuses, Save gives notice of that, and the checkpoint is pushed with a later one. Errors:
+// *AheadError, *SecretError, *UnfitError.
 func (s *Store) Save(stop context.Context, p Point) error {
 	return s.inCalls(func() error { return s.save(stop, p) })
 }
@@ -83,7 +83,8 @@ func (s *Store) base(stop context.Context) (string, error) {
 	return s.head(stop)
 }
 
-// refer moves the branch from the last checkpoint to a commit.
+// refer moves the branch from the last checkpoint to a commit. Errors: *UnfitError if another
+// program has moved the branch.
 func (s *Store) refer(stop context.Context, commit string) error {
 	before := s.tip
 	if before == "" {
@@ -117,7 +118,8 @@ func movedError(branch, was, now string) error {
 		branch, where), fix}
 }
 
-// writeTree updates the index from the work tree and the run's folder, and writes its tree.
+// writeTree updates the index from the work tree and the run's folder, and returns the name of the
+// tree that it writes from the index.
 func (s *Store) writeTree(stop context.Context) (tree string, err error) {
 	if err := s.addAll(stop); err != nil {
 		return "", err
@@ -128,7 +130,8 @@ func (s *Store) writeTree(stop context.Context) (tree string, err error) {
 			kept = append(kept, s.inTree+"/"+name)
 		}
 	}
-	// Take out the folder first: some of its files may be gone, or be in git by a person's wish.
+	// Take out the run's folder first: some of its files may be gone, or be in git by a person's
+	// wish.
 	if _, err := s.raw(stop, nil, "rm", "-r", "--cached", "--quiet", "--ignore-unmatch", "--", s.inTree); err != nil {
 		return "", fmt.Errorf("checkpoint: %w", err)
 	}
@@ -138,9 +141,9 @@ func (s *Store) writeTree(stop context.Context) (tree string, err error) {
 	return s.raw(stop, nil, "write-tree")
 }
 
-// addAll updates the index from the work tree. It tries again, since another board's agent may be
-// writing a file. A file whose change is only in line ends or encoding keeps its blob of the last
-// checkpoint.
+// addAll updates the index from the work tree. It tries three times, since another board's agent
+// may be writing a file. A file that changed only in line ends or encoding keeps its blob of the
+// last checkpoint.
 func (s *Store) addAll(stop context.Context) error {
 	base, err := s.base(stop)
 	if err != nil {
@@ -186,7 +189,7 @@ func (s *Store) addAll(stop context.Context) error {
 // addPause is the time between two tries of addAll.
 const addPause = 200 * time.Millisecond
 
-// findRepository returns a repository without a commit within this one; "" if there is no such one.
+// findRepository returns the path of a repository without a commit within this one; "" without one.
 func (s *Store) findRepository(stop context.Context) string {
 	out, err := s.raw(stop, nil, "ls-files", "--others", "--exclude-standard", "-z")
 	if err != nil {
@@ -207,8 +210,8 @@ func repositoryError(name string) error {
 		"have git ignore it, or leave the setting checkpoint out"}
 }
 
-// keepUnchanged puts the blobs of the commit base into the index for files that git would convert
-// to just these blobs: they differ only in line ends or encoding.
+// keepUnchanged puts the blob of the commit base into the index for each file that git would
+// convert to just that blob: the file differs only in line ends or encoding.
 func (s *Store) keepUnchanged(stop context.Context, base string) error {
 	out, err := s.raw(stop, nil, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--diff-filter=M", base)
 	if err != nil {
@@ -248,8 +251,8 @@ func (s *Store) keepUnchanged(stop context.Context, base string) error {
 	return err
 }
 
-// commit makes a commit of a tree. Its parents are the last checkpoint and the commit that is
-// checked out, unless that is older.
+// commit makes a commit of a tree. Its parents are the last checkpoint and, unless that follows it,
+// the commit that is checked out.
 func (s *Store) commit(stop context.Context, tree string, p Point) (string, error) {
 	args := []string{"commit-tree", tree}
 	if s.tip != "" {
@@ -286,7 +289,8 @@ func (s *Store) withKeys() git.Call {
 	return git.Call{Git: git.Git{Timeout: askTime, Env: settings.Environ(s.Environ)}, Raw: true, Remote: settings}
 }
 
-// identity returns the user's name and address in git's settings, as variables of git.
+// identity returns environment variables for git with the name and address in the user's settings,
+// or else with those of kanban-run.
 func (s *Store) identity() []string {
 	name, email := s.repo.Settings.GetOwn("user.name"), s.repo.Settings.GetOwn("user.email")
 	if name == "" {

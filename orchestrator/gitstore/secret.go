@@ -14,8 +14,8 @@ import (
 
 const (
 	windowOf = 4 << 20  // bytes of an object that are searched at once
-	overlap  = 64 << 10 // bytes of two windows; secrets are shorter
-	leastOID = 7        // hex digits of an object name, or more, in the setting secrets_allow
+	overlap  = 64 << 10 // bytes that two windows share; secrets are shorter
+	leastOID = 7        // least hex digits of an object name in the setting secrets_allow
 )
 
 // findSecret searches all new objects of a commit for known secrets: the contents and names of
@@ -77,7 +77,7 @@ func (s *Store) known(stop context.Context) (string, error) {
 	return refs + "\n", nil
 }
 
-// knownHeads lists the tips of the remote's branches that are here, too, with ^ before each.
+// knownHeads lists the tips of the remote's branches that this repository has, with ^ before each.
 func (s *Store) knownHeads(stop context.Context) (string, error) {
 	out, err := s.own(stop, git.Call{Raw: true}, []byte(strings.Join(s.heads, "\n")+"\n"),
 		"cat-file", "--batch-check=%(objecttype) %(objectname)")
@@ -127,18 +127,18 @@ func (s *Store) isIn(stop context.Context, commit string, o *object) bool {
 
 // object is an object of git.
 type object struct {
-	id, path string // path is "" of a commit, and of a tree at the top
+	id, path string // path is "" for a commit, and for the tree at the top
 }
 
-// scanner is a writer that searches the output of git cat-file --batch for secrets: for each object
-// a line with its name, kind and size, its bytes, and a newline.
+// scanner is a writer that searches the output of git cat-file --batch for secrets. The output has,
+// for each object, a line with its name, kind and size, then its bytes and a newline.
 type scanner struct {
 	hasSecret func([]byte) bool
 	allowed   func(object) bool
 	objects   []object
 
 	next  int     // number of objects that have begun
-	kind  string  // of the last
+	kind  string  // of the object that has begun last
 	found *object // the first that holds a secret
 	head  []byte  // the line of the next object, as far as it was written
 	left  int64   // bytes of the object that are still to be written
@@ -174,7 +174,8 @@ func (l *scanner) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// begin starts the object of the line in head.
+// begin starts the object that the line in head announces. It returns an error if that is not the
+// next object of the list.
 func (l *scanner) begin() error {
 	fields := strings.Fields(string(l.head))
 	l.head, l.text = l.head[:0], l.text[:0]
@@ -187,7 +188,7 @@ func (l *scanner) begin() error {
 	return err
 }
 
-// look searches the window and keeps its end: a secret may extend into the next one.
+// look searches the window and keeps its end: a secret may extend into the next window.
 func (l *scanner) look() {
 	o := l.objects[l.next-1]
 	if l.hasSecret(l.text) && !l.allowed(o) {

@@ -24,12 +24,12 @@ type Options struct {
 	Runs      string   // the run's folder
 	Kept      []string // names in Runs that a checkpoint holds
 	Branch    string   // "": board/ and the board's path in the repository
-	Remote    string   // name or address of the repository that gets the branch; "none": it stays here
+	Remote    string   // name or address of the repository that gets the branch; "none": no repository
 	Signed    bool     // a checkpoint to continue from needs a signature that git verify-commit accepts
-	Environ   []string // of kanban-run itself, for a remote that is elsewhere
-	AgentEnv  []string // the part of it for agents, for a remote that is a folder: its hooks are programs
+	Environ   []string // of kanban-run itself, for a remote on another machine
+	AgentEnv  []string // the part of Environ for agents, for a remote in a folder, whose hooks git runs
 	HasSecret func([]byte) bool
-	Allow     []string          // paths and object names that may hold the look of a secret
+	Allow     []string          // paths and object names; a secret found in one of them is ignored
 	Notice    func(text string) // shows a person a text that does not end the run
 }
 
@@ -38,20 +38,20 @@ type Options struct {
 type Store struct {
 	Options
 	repo    *git.Repo
-	calls   string    // the folder of its calls; "" outside of inCalls
+	calls   string    // the folder for the calls of git; "" outside of inCalls
 	index   git.Index // of the next checkpoint
 	objects string    // the folder of new objects; "": that of the repository
 	inTree  string    // the run's folder, from the top of the work tree
 	ref     string
 	address string // of the remote; "": checkpoints stay here
 	local   bool   // the remote is a folder of this machine
-	tip     string // the last checkpoint; ""
-	looked  string // the commit up to which this run has searched for secrets; ""
+	tip     string // the last checkpoint; "": no checkpoint
+	looked  string // the commit up to which this run has searched for secrets; "": no search yet
 
 	heads []string // commits that the remote has; nil: it was not asked, or did not answer
 
-	askAgain time.Time // the earliest time of the next push after one without an answer
-	unsure   bool      // the remote did not answer the last call
+	askAgain time.Time // the earliest time of the next push, after one that failed
+	unsure   bool      // the remote did not answer the last call, or refused it
 	told     string    // the last notice about the remote
 }
 
@@ -71,7 +71,7 @@ func (e *UnfitError) Error() string { return "checkpoint: " + e.Text }
 // Hint returns Fix.
 func (e *UnfitError) Hint() string { return e.Fix }
 
-// AheadError is the error when another runner has worked on the board since.
+// AheadError is the error for a board on which another runner has worked in the meantime.
 type AheadError struct{ Text string }
 
 func (e *AheadError) Error() string { return "checkpoint: " + e.Text }
@@ -85,7 +85,7 @@ func (*AheadError) Hint() string {
 // SecretError is the error for a secret in an object that would be committed or pushed.
 type SecretError struct {
 	File   string // where, in words: a path, or a part of a commit
-	Object string // its name in git
+	Object string // the name of the object in git
 	Made   bool   // it is committed already, by an agent or a person
 }
 
@@ -105,7 +105,8 @@ func (e *SecretError) Hint() string {
 	return "take the secret out, or have git ignore the file; then the same command goes on"
 }
 
-// Open finds the repository. Errors: *UnfitError.
+// Open finds the repository, the branch and the remote, after it has ended the processes of git
+// that a killed run left. Errors: *UnfitError, *proc.LeftoverError.
 func Open(stop context.Context, o Options) (*Store, error) {
 	program, err := git.Find(o.Dir)
 	if err != nil {
@@ -189,18 +190,18 @@ func (s *Store) inCalls(do func() error) error {
 	return errors.Join(do(), os.RemoveAll(s.calls))
 }
 
-// raw calls git with files as they are, byte for byte.
+// raw calls git, which takes the files of the work tree as they are, byte for byte.
 func (s *Store) raw(stop context.Context, stdin []byte, args ...string) (string, error) {
 	return s.own(stop, git.Call{Index: &s.index, Raw: true}, stdin, args...)
 }
 
-// converted calls git with files as the user's git would convert them for the repository.
+// converted calls git, which converts the files of the work tree as the user's git would.
 func (s *Store) converted(stop context.Context, stdin []byte, args ...string) (string, error) {
 	return s.own(stop, git.Call{Index: &s.index}, stdin, args...)
 }
 
-// far calls git for the remote. If that is a folder of this machine, git gets no more of the
-// environment than agents do, since it runs the hooks in the folder.
+// far calls git for the remote. If the remote is a folder of this machine, git gets no more of the
+// environment than agents do, since it runs the hooks in that folder.
 func (s *Store) far(stop context.Context, timeout time.Duration, args ...string) (string, error) {
 	settings := s.repo.Settings.Kept()
 	c := git.Call{Git: git.Git{Timeout: timeout, Env: settings.Environ(s.Environ)}, Raw: true, Remote: settings}
@@ -211,7 +212,7 @@ func (s *Store) far(stop context.Context, timeout time.Duration, args ...string)
 	return s.own(stop, c, nil, args...)
 }
 
-// refuseUnfit refuses a repository of which a checkpoint would lack a part.
+// refuseUnfit returns an *UnfitError for a repository of which a checkpoint would lack a part.
 func (s *Store) refuseUnfit(stop context.Context) error {
 	index, err := s.repo.ReadIndex()
 	if err != nil {
@@ -253,7 +254,7 @@ func (s *Store) refuseUnfit(stop context.Context) error {
 	return s.refuseFilters(stop, users, names)
 }
 
-// refuseFilters refuses files that a program of the user's converts.
+// refuseFilters returns an *UnfitError if a program of the user converts one of the files.
 func (s *Store) refuseFilters(stop context.Context, users git.Call, names []string) error {
 	out, err := s.own(stop, users, []byte(strings.Join(names, "\x00")), "check-attr", "--stdin", "-z", "filter")
 	if err != nil {
@@ -297,7 +298,8 @@ func (s *Store) findBranch(stop context.Context) error {
 	return s.unlockRef()
 }
 
-// readBranch reads the last checkpoint that this repository has.
+// readBranch reads the last checkpoint that this repository has. Errors: *UnfitError if the branch
+// cannot be the run's own.
 func (s *Store) readBranch(stop context.Context) error {
 	about, err := s.repo.User(stop, "for-each-ref", "--format=%(objectname) %(symref) %(worktreepath)", s.ref)
 	if err != nil {
@@ -328,10 +330,10 @@ func (s *Store) readBranch(stop context.Context) error {
 	return err
 }
 
-// head returns the commit that is checked out; "" before the first.
+// head returns the commit that is checked out; "" before the first commit.
 func (s *Store) head(stop context.Context) (string, error) { return s.commitOf(stop, "HEAD") }
 
-// commitOf returns the commit of a reference; "" without one.
+// commitOf returns the commit that a reference names; "" if it names no commit.
 func (s *Store) commitOf(stop context.Context, ref string) (string, error) {
 	commit, err := s.repo.User(stop, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
 	if failed := (*git.Error)(nil); errors.As(err, &failed) && !failed.Exit.TimedOut {

@@ -34,8 +34,8 @@ func breakCommands(s string) string {
 	return replaceAt(s, at, 0, `\`)
 }
 
-// breakJSONCommands escapes the last # before a bracket. No line of JSON begins with ::, since
-// adjacent colons stand in a string, after its quote.
+// breakJSONCommands escapes the last # before the bracket of a command. No line of JSON begins with
+// ::, since adjacent colons stand in a string, after its quote.
 func breakJSONCommands(s string) string {
 	var at []int
 	for h := nextHashCommand(s, 0); h.last >= 0; h = nextHashCommand(s, h.bracket) {
@@ -84,7 +84,7 @@ func nextHashCommand(s string, i int) hashCommand {
 	}
 }
 
-// skipWeightless returns the next position from i on that is not weightless.
+// skipWeightless returns the position of the next character from i on that is not weightless.
 func skipWeightless(s string, i int) int {
 	for i < len(s) && s[i] >= utf8.RuneSelf {
 		r, size := utf8.DecodeRuneInString(s[i:])

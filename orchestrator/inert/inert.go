@@ -38,7 +38,7 @@ func JSON(b []byte) []byte {
 const (
 	shown   = iota // as it is
 	escaped        // by an escape
-	wide           // by its whole character
+	wide           // depends on the whole character
 )
 
 // place is the destination of a text.
@@ -91,7 +91,7 @@ func escape(s string, p *place) string {
 	return out.String()
 }
 
-// nextRisk returns the next position from i on that is not shown as it is.
+// nextRisk returns the next position from i on whose byte may not be shown as it is.
 func nextRisk(s string, i int, p *place) int {
 	for i < len(s) && p.needs[s[i]] == shown {
 		i++
@@ -116,8 +116,8 @@ func isActive(before string, r rune, after string) bool {
 	return isHidden(r)
 }
 
-// isHidden reports whether r does something or shows nothing wherever it stands; texts are hidden
-// in invisible letters and marks.
+// isHidden reports whether r does something or shows nothing wherever it stands: invisible letters
+// and marks can hide a text.
 func isHidden(r rune) bool {
 	const blankBraille = '\u2800'
 	return r == blankBraille || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,

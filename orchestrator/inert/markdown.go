@@ -34,8 +34,8 @@ func Markdown(s string) string {
 
 var markdownMarks = classOf("\\`*_[]<>()&|~$@#:.+-= ")
 
-// pause is invisible and interrupts what GitHub searches for in rendered Markdown. A backslash or
-// an entity would not do: \@name still notifies name.
+// pause is an invisible text that interrupts the names that GitHub searches for in rendered
+// Markdown. A backslash or an entity would not do: \@name still notifies name.
 //
 // Source: issues 181 and 278 of github.com/github/cmark-gfm.
 const pause = "<!-- -->"
@@ -53,7 +53,7 @@ func markdownText(s string, i int) string {
 		return "&lt;"
 	case c == '&' && mayBeEntity(after):
 		return "&amp;"
-	case c == ' ' && (before == "" || after == ""): // four begin code, two end a line
+	case c == ' ' && (before == "" || after == ""): // four spaces begin code, two end a line
 		return "&#32;"
 	case c == '@' && (isMention(before, after) || isEmail(before, after)),
 		c == ':' && isShortcode(after),
@@ -91,7 +91,7 @@ func leading(s string, in *class) string {
 }
 
 // withinWord reports whether letters or digits stand on both sides of the run of _ around s[i],
-// where it does not emphasize. For a long run it returns false, since it searches the ends of the
+// where a _ does not emphasize. For a long run it returns false, since it searches the ends of the
 // run from each _.
 func withinWord(s string, i int) bool {
 	const long = 8
@@ -115,7 +115,7 @@ func mayBeEntity(after string) bool {
 	return rest == "" || rest[0] == ';'
 }
 
-// isMention reports whether the @ between may name a person or a team.
+// isMention reports whether the @ between before and after may name a person or a team.
 func isMention(before, after string) bool {
 	return startsWith(after, isAlnum) && (before == "" || !isAlnum[before[len(before)-1]])
 }

@@ -9,11 +9,11 @@ import (
 )
 
 // head names the last acknowledged record, in a file beside the journal. A journal whose last
-// record was cut off cleanly, or has rotted, looks like one whose writer died while writing it; the
-// head tells them apart.
+// record was cut off cleanly, or has rotted, looks like one whose writer died while it wrote that
+// record; the head tells these two cases apart.
 //
-// It is written after the journal's sync and not synced itself: after a power cut it may name an
-// earlier record, which is harmless, but never one that the journal lacks.
+// The head is written after the journal's sync and is not synced itself: after a power cut it may
+// name an earlier record, which is harmless, but never a record that the journal lacks.
 type head struct {
 	seq uint64
 	crc uint32
@@ -50,7 +50,7 @@ func readHead(sys system, path string) (head, error) {
 // maxNote bounds the part of a note that is read, in bytes.
 const maxNote = 512
 
-// Note returns the last text of SetNote, or "" before the first.
+// Note returns the last text of SetNote, or "" before the first call of it.
 func (j *Journal) Note() (string, error) {
 	b, err := j.sys.read(headName(j.path), headLen+maxNote)
 	if err != nil || len(b) <= headLen {
@@ -59,8 +59,8 @@ func (j *Journal) Note() (string, error) {
 	return string(b[headLen:]), nil
 }
 
-// SetNote writes a text into the head file, over the start of the last one. It does not sync: a
-// power cut may lose the text.
+// SetNote writes a text into the head file, over the start of the last text, so all texts must have
+// one length. It does not sync: a power cut may lose the text.
 func (j *Journal) SetNote(text string) error {
 	return j.wrap("write the note of", j.openHead(func(f file) error {
 		_, err := f.WriteAt([]byte(text), headLen)
@@ -68,8 +68,8 @@ func (j *Journal) SetNote(text string) error {
 	}))
 }
 
-// walk passes the records to each, and fails when the head's record is not among them. acked is the
-// end of that record.
+// walk passes every record to each. acked is the end of the record that the head names. Errors:
+// *DamageError if the journal lacks that record, and those of each.
 func (h head) walk(r io.ReaderAt, size int64, each func(Record) error) (end, acked position, err error) {
 	var before position
 	end, err = walk(r, size, func(rec *Record, at *position) error {

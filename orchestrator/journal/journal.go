@@ -20,10 +20,10 @@ import (
 
 var (
 	// ErrNoEpoch is the error of an Append before BeginEpoch or ContinueEpoch, whose record would
-	// pass for the last run's, and of a ContinueEpoch in a journal without an epoch.
+	// pass for one of the last run, and of a ContinueEpoch in a journal without an epoch.
 	ErrNoEpoch = errors.New("no epoch was begun")
 	// ErrForeignWrite is the error of a Commit after another process wrote to the open journal,
-	// replaced or removed it. This run is not the only one and must stop.
+	// replaced or removed it. The run must stop: another one may be at work.
 	ErrForeignWrite = errors.New("the journal was changed by another process")
 )
 
@@ -36,7 +36,7 @@ type Journal struct {
 	sys  system
 
 	durable position // the end of the last committed record
-	end     position // the end of the last appended one
+	end     position // the end of the last appended record
 	pending []byte
 	began   bool
 	failed  error
@@ -114,8 +114,8 @@ func (j *Journal) replay(sys system, known head, replay func(Record) error) erro
 // the journal had no torn tail.
 func (j *Journal) Repaired() (kept string, n int64) { return j.kept, j.torn }
 
-// BeginEpoch starts an epoch above all that the journal has seen. It writes nothing: a run begins
-// with a record of its own.
+// BeginEpoch starts the epoch after the last one in the journal. It writes nothing to the disk: the
+// epoch stands in the run's records.
 func (j *Journal) BeginEpoch() (uint64, error) {
 	if j.failed != nil {
 		return 0, j.failed
@@ -125,8 +125,8 @@ func (j *Journal) BeginEpoch() (uint64, error) {
 	return j.end.epoch, nil
 }
 
-// ContinueEpoch puts the records that follow into the last epoch: they transfer no ownership, such
-// as a person's answer or an audit. It fails with ErrNoEpoch before the first epoch.
+// ContinueEpoch puts the next records into the last epoch, because they transfer no ownership: a
+// person's answer, or an audit. It fails with ErrNoEpoch before the first epoch.
 func (j *Journal) ContinueEpoch() (uint64, error) {
 	if j.failed != nil {
 		return 0, j.failed
@@ -202,7 +202,7 @@ func (j *Journal) Commit() error {
 		return j.failed
 	}
 	j.durable = j.end
-	j.pending = nil // a thousand journals may wait for hours
+	j.pending = nil // release the memory: a thousand journals may wait for hours
 	return nil
 }
 
@@ -229,8 +229,8 @@ func (j *Journal) commitPending() error {
 	})
 }
 
-// openHead opens the head file for use and creates it when missing. It closes it again: a run may
-// have a thousand journals.
+// openHead opens the head file, which it creates when missing, calls use and closes the file: a run
+// may have a thousand journals, too many for open files.
 func (j *Journal) openHead(use func(file) error) error {
 	f, err := j.sys.open(headName(j.path), true)
 	if err != nil {
@@ -239,7 +239,7 @@ func (j *Journal) openHead(use func(file) error) error {
 	return errors.Join(use(f), f.Close())
 }
 
-// writePending writes once, unless a test tears the write.
+// writePending writes the pending records with one write, unless a test tears it into two.
 func (j *Journal) writePending() error {
 	n := failpoint.Cut("journal-torn", len(j.pending))
 	_, err := j.file.WriteAt(j.pending[:n], j.durable.offset)
@@ -250,7 +250,7 @@ func (j *Journal) writePending() error {
 	return err
 }
 
-// Close closes the files and drops what was not committed.
+// Close closes the file and drops the records that were not committed.
 func (j *Journal) Close() error {
 	if j.failed == nil {
 		j.failed = j.wrap("use", fs.ErrClosed)

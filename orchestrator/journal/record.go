@@ -13,7 +13,7 @@ import (
 // Record is one event of a run as it stands in the journal.
 type Record struct {
 	Seq    uint64          `json:"seq"`     // 1, 2, 3, … without a gap
-	Prev   Sum             `json:"prev"`    // of the record before; 0 in the first
+	Prev   Sum             `json:"prev"`    // checksum of the record before; 0 in the first
 	Epoch  uint64          `json:"epoch"`   // of the run that wrote it; never falls
 	Time   time.Time       `json:"time"`    // UTC, later than the record before
 	Type   string          `json:"type"`    // the event's kind
@@ -71,7 +71,7 @@ func (d Draft) validate() error {
 		if f.value == "" {
 			return fmt.Errorf("%w: no %s", ErrAmbiguous, f.name)
 		}
-		// The encoder would replace it by U+FFFD without an error.
+		// The encoder would replace invalid bytes by U+FFFD without an error.
 		if !utf8.ValidString(f.value) {
 			return fmt.Errorf("%s is not valid UTF-8: %q", f.name, f.value)
 		}
@@ -135,7 +135,7 @@ func decode(line []byte, r *Record) error {
 		return errors.New("a required field is missing")
 	}
 	r.Time = r.Time.UTC()
-	// A field that stands twice, or in another case, would pass for another record.
+	// The decoder accepts a field that stands twice, or whose name is in another case.
 	if again, err := encode(r); err != nil || !bytes.Equal(again, line) {
 		return ErrAmbiguous
 	}
@@ -161,7 +161,7 @@ func compactData(data json.RawMessage) (json.RawMessage, error) {
 	return b.Bytes(), nil
 }
 
-// header stands before the JSON of a record.
+// header returns the text before the JSON of a record, with the JSON's length and CRC-32C.
 func header(length int, crc uint32) string { return fmt.Sprintf("%08x %08x ", length, crc) }
 
 // parseHeader reads "%08x %08x ". It accepts only what header writes, so that it detects any

@@ -32,9 +32,9 @@ func (j *Journal) repairTail(sys system, from, size int64) error {
 	return nil
 }
 
-// rewriteUnacked writes the records again that were never acknowledged. If a failed sync ended
-// their writer, the kernel shows them and takes them for written: only a new write brings them to
-// the disk.
+// rewriteUnacked writes the records again that were never acknowledged. If their writer ended with
+// a failed sync, the kernel still shows the records, but counts them as written: only a new write
+// brings them to the disk.
 func (j *Journal) rewriteUnacked(from, end int64) error {
 	if from == end {
 		return nil

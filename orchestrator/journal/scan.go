@@ -17,8 +17,8 @@ func (e *badRecord) Error() string { return e.reason }
 // readSize is the size of the read buffer, in bytes.
 const readSize = 256 << 10
 
-// scanner is a reader of the records up to a size, in bytes. Beside a running writer, the size
-// excludes what was written after it was taken.
+// scanner is a reader of the records in the first size bytes of a journal. Records that a running
+// writer adds later are outside of them.
 type scanner struct {
 	in     *bufio.Reader
 	offset int64 // of the next record
@@ -64,7 +64,8 @@ func (l *scanner) next() (json []byte, crc uint32, err error) {
 	return json, crc, nil
 }
 
-// fill fills p. A file that became shorter since its size was taken ends in a bad record.
+// fill fills p from the journal. Errors: *badRecord if the file is now shorter than size, and those
+// of the disk.
 func (l *scanner) fill(p []byte) error {
 	_, err := io.ReadFull(l.in, p)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

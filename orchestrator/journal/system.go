@@ -28,14 +28,14 @@ type file interface {
 	Sync() error
 	// Lock keeps other writers away until Close. Errors: *durable.HeldError.
 	Lock() error
-	// SizeByPath returns the size of the file at the path by which this one was opened, and
-	// fs.ErrNotExist when that is another file or missing.
+	// SizeByPath returns the size of the file at the path by which this file was opened, and
+	// fs.ErrNotExist when the path leads to another file or does not exist.
 	SizeByPath() (size int64, err error)
 }
 
 type disk struct{}
 
-// create follows no link: the name is taken, wherever the link leads.
+// create follows no link: a name with a link counts as taken, wherever the link leads.
 func (disk) create(path string) (file, error) {
 	return wrapFile(os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600))
 }

@@ -29,7 +29,7 @@ func damagef(offset int64, format string, args ...any) *DamageError {
 	return &DamageError{Offset: offset, Reason: fmt.Sprintf(format, args...)}
 }
 
-// position is the end of a sound record, with what the next one must continue.
+// position is the end of a sound record, with the values that the next record must continue.
 type position struct {
 	offset int64
 	seq    uint64
@@ -97,8 +97,9 @@ func walk(r io.ReaderAt, size int64, each func(*Record, *position) error) (posit
 // of one commit.
 const maxTail = 1 << 30
 
-// requireTornTail fails when a whole record follows the bad one at from, or more bytes than a
-// writer can have left. Otherwise the writer died, and no acknowledged record is lost.
+// requireTornTail returns a *DamageError when a whole record follows the bad one at from, or more
+// bytes than a dying writer can leave. Otherwise the writer died there, and no acknowledged record
+// is lost.
 func requireTornTail(r io.ReaderAt, from, size int64, bad *badRecord) error {
 	if size-from > maxTail {
 		return damagef(from, "%s, and %d bytes behind it are more than a killed run leaves", bad.reason, size-from)
@@ -110,8 +111,8 @@ func requireTornTail(r io.ReaderAt, from, size int64, bad *badRecord) error {
 	return damagef(from, "%s, but a whole record stands behind it at byte %d", bad.reason, later)
 }
 
-// opening begins the JSON of every record. Data cannot contain it after a header, which could stand
-// only in a string, where quotes are escaped.
+// opening begins the JSON of every record. Data cannot contain a header and opening: a header can
+// stand only in a string, in which the quotes of opening would be escaped.
 var opening = []byte(`{"seq":`)
 
 // findRecord returns the offset of the first whole record that begins at any byte in [from, size),
@@ -143,8 +144,8 @@ func findRecord(r io.ReaderAt, from, size int64) (int64, error) {
 	return -1, nil
 }
 
-// holdsRecord ignores the line's end: records whose line ends an editor rewrote were acknowledged,
-// too.
+// holdsRecord reports whether a whole record begins at a byte. It ignores the end of the line: a
+// record whose line end an editor rewrote was acknowledged, too.
 func holdsRecord(r io.ReaderAt, at, size int64, header []byte) (bool, error) {
 	length, crc, ok := parseHeader(header)
 	if !ok || length > MaxRecord || at+headerLen+length > size {

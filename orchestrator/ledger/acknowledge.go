@@ -23,23 +23,23 @@ import (
 // Question is a decision that the Lead of a board has to make.
 type Question struct {
 	Text string // why the board stopped; "": there is no decision to make
-	Diff string // a unified diff of the change in question, or of the decision's change; "": no change
+	Diff string // a diff of the change to decide about, or of the one that the decision makes; ""
 
 	GoesOn   bool                    // the next run works on without an acknowledgement
-	Look     bool                    // a checkpoint stops the board, and can look anew
-	Way      bool                    // checkpoints would be pushed in another way than before: Accept allows that
+	Look     bool                    // a checkpoint stopped the board: Retry repeats that checkpoint
+	Way      bool                    // checkpoints would be pushed in another way than before: Accept allows it
 	File     bool                    // the board's file was changed: Accept keeps it, Retry restores it
 	Open     bool                    // the Lead has to choose, and has not: nothing was written
-	Task     string                  // that Retry makes current again, as the board spells it; "": it is not known
-	Undone   string                  // the tasks that Accept leaves undone, in words; "": the journal has no replies
+	Task     string                  // the task that Retry makes current, as the board spells it; "": unknown
+	Undone   string                  // the tasks that Accept leaves undone, in words; "": unknown or no task
 	Proposal *event.ReassignProposed // of the last run: another agent for its task; nil: no proposal
 
-	Team bool // members of the team have never answered: only ForcedFinalize decides that
+	Team bool // members never answered the shutdown request: only ForcedFinalize goes on without them
 }
 
-// Answer is a decision of the Lead. With Ask it is only checked: nothing is written.
+// Answer is a decision of the Lead. With Ask it is only checked, and not journaled.
 type Answer struct {
-	Choice event.Choice // about a board that ended, or was changed: Accept or Retry; "" shows the choice
+	Choice event.Choice // "": acknowledge, or only show the choices if the Lead has to make one
 	Note   string
 	Ask    bool
 }
@@ -47,8 +47,8 @@ type Answer struct {
 // Acknowledge journals the Lead's decision. It thaws a frozen board, applies the result of a
 // reconciliation, or decides about a board that ended with tasks undone: it removes the board's
 // field ended, and with Retry makes the task current again. Errors: *NoRunError, *durable.HeldError
-// while a run owns the board, *failure.Invalid for a board that cannot be read or a choice that it
-// does not have.
+// while a run owns the board, *failure.Invalid for a board that cannot be read or a choice that the
+// board does not offer.
 func Acknowledge(
 	boardPath string, dir rundir.Dir, answer Answer, r *redact.Redactor, now func() time.Time,
 ) (q Question, err error) {
@@ -60,7 +60,7 @@ func Acknowledge(
 	} else if err != nil && b.EndedWith() == "" {
 		return q, &NoRunError{boardPath}
 	} else if err != nil && (answer.Ask || answer.Choice == "") {
-		return arbitrate(boardPath, dir, b, nil, ask, r, now) // a question makes no folder
+		return arbitrate(boardPath, dir, b, nil, ask, r, now) // a question must not make the folder
 	}
 	if err := dir.Ensure(); err != nil {
 		return q, err
@@ -78,7 +78,8 @@ func Acknowledge(
 	return arbitrate(boardPath, dir, b, broken, answer, r, now)
 }
 
-// parseBoard reads the board. With an error it returns a board of the bytes that it could read.
+// parseBoard reads the board. If it cannot be read, parseBoard returns a board with the bytes that
+// could be read, and *failure.Invalid.
 func parseBoard(path string) (*board.Board, error) {
 	source, err := board.ReadFile(path)
 	if err == nil {
@@ -124,7 +125,7 @@ type NoRunError struct{ Board string }
 
 func (e *NoRunError) Error() string { return fmt.Sprintf("%s was never run", e.Board) }
 
-// Hint names the command that runs it.
+// Hint returns the command that runs the board.
 func (e *NoRunError) Hint() string { return "kanban-run " + e.Board }
 
 // arbitration is one decision of the Lead about one board.
@@ -132,19 +133,19 @@ type arbitration struct {
 	*Ledger
 	path    string
 	before  *board.Board     // as it stands before the decision
-	find    func(string) int // a task on it, see [board.Board.Finder]
+	find    func(string) int // the place of a task on the board, see [board.Board.Finder]
 	answer  Answer
 	status  map[string]string // of the last reply to each task
 	began   string            // SHA-256 of the board at the start of the turn that changed it last
 	broken  error             // the board cannot be read; before has its bytes only
-	unknown []event.Event     // the next run would journal them first: an agent or a person ended the board
+	unknown []event.Event     // the board was ended, unknown by whom: the next run journals these
 	decided bool
 
 	proposal *event.ReassignProposed // of the last run
 }
 
-// read replays the journal. A question does not open it, which would set an unfinished record
-// aside.
+// read replays the journal. For a question it does not open the journal for writing, which would
+// cut off an unfinished record.
 func (a *arbitration) read() (err error) {
 	note := func(e event.Entry) {
 		switch e := e.Event.(type) {
@@ -264,8 +265,8 @@ func (a *arbitration) hasEnded() bool {
 	return a.history.Standstill() == "" && a.history.State.Step == nil && a.before.Terminal()
 }
 
-// settle carries out the Lead's choice about a board that ended. It journals the choice first: if the
-// board then cannot be written, its file still says that it waits for the Lead.
+// settle carries out the Lead's choice about a board that ended. It journals the choice first: if
+// the board then cannot be written, its file still says that the board waits for the Lead.
 func (a *arbitration) settle(e event.Acknowledged, text string) (Question, error) {
 	q := Question{Text: text, Open: a.answer.Choice == "", Task: a.again(), Undone: a.undone()}
 	edit := board.Edit{Ended: new(string)}
@@ -301,8 +302,8 @@ func (a *arbitration) settle(e event.Acknowledged, text string) (Question, error
 	return q, board.Save(a.path, after.Source)
 }
 
-// edited returns the board with an edit. An edit that names a task must not leave the board
-// terminal. Errors: *failure.Invalid.
+// edited returns the board after an edit. Errors: *failure.Invalid if the board refuses the edit,
+// or if the edit sets a current task and leaves the board terminal.
 func (a *arbitration) edited(edit board.Edit) (*board.Board, error) {
 	after, err := a.before.Splice(edit)
 	if err != nil {
@@ -317,9 +318,9 @@ func (a *arbitration) edited(edit board.Edit) (*board.Board, error) {
 	return after, nil
 }
 
-// again returns the task that Retry makes current, as the board spells it: the one on which the
-// Manager ended the board, or the first that is not ok. Without a journal it is the first that is
-// not marked as done.
+// again returns the task that Retry makes current, as the board spells it: the task that the
+// supervisor names, or on which the Manager ended the board, else the first that is not ok. Without
+// a journal it returns the first task that is not marked as done.
 func (a *arbitration) again() string {
 	if task := a.history.State.Supervisor.Again(); task != "" {
 		return a.spelled(task)
@@ -387,8 +388,9 @@ func (a *arbitration) firstNotOK() string {
 	return ""
 }
 
-// undone counts the tasks whose last reply was not ok, see firstNotOK, and those that were never
-// begun and are not marked as done: "2 of 5 tasks undone".
+// undone returns the number of undone tasks, such as "2 of 5 tasks undone"; "" without one or
+// without a journaled reply. It counts the tasks whose last reply was not ok, except as in
+// firstNotOK, and those that were never begun and are not marked as done.
 func (a *arbitration) undone() string {
 	if len(a.status) == 0 {
 		return ""
@@ -432,8 +434,9 @@ func (a *arbitration) recordDecision(events ...event.Event) (err error) {
 	return a.Commit()
 }
 
-// reconcile ends a RECONCILE_LOCK: seed 002, "Deterministic reconcile procedure", steps 8, 9 and
-// 11. The diff shows the decision's change of the state of the work.
+// reconcile journals the Lead's decision about a RECONCILE_LOCK, which ends with the state that was
+// rebuilt from the rollback point: seed 002, "Deterministic reconcile procedure", steps 8, 9 and
+// 11. The diff shows how the decision changes the state of the work.
 func (a *arbitration) reconcile(e event.Acknowledged, text string) (Question, error) {
 	was := a.history.State
 	rebuilt, point, err := a.outcome()
@@ -457,8 +460,8 @@ func (a *arbitration) reconcile(e event.Acknowledged, text string) (Question, er
 	return q, a.recordDecision(events...)
 }
 
-// outcome returns the result of the reconciliation. Without a rollback point that is the state
-// after the records that could be applied.
+// outcome returns the state that the reconciliation restores. Without a rollback point it is the
+// state after the records that could be applied.
 func (a *arbitration) outcome() (flow.Rebuilt, flow.Snapshot, error) {
 	if len(a.history.Points) != 1 {
 		unchanged := flow.Rebuilt{State: a.history.State, Affected: []string{}, Findings: []string{}}

@@ -13,8 +13,8 @@ import (
 )
 
 // isAboutFile reports whether the Lead chooses between the old and the new bytes of the board's
-// file: the board was frozen when they changed, or an agent or a person has ended it, and the
-// journal cannot tell which.
+// file. There is such a choice if their change froze the board, or if either an agent or a person
+// has ended the board, and the journal cannot tell which of them.
 func (a *arbitration) isAboutFile() bool {
 	if a.unknown != nil {
 		return true
@@ -24,8 +24,9 @@ func (a *arbitration) isAboutFile() bool {
 		(f.Asks || a.answer.Choice == event.Accept || a.answer.Choice == event.Retry)
 }
 
-// foresee does what the next run would do first if the last one died in the turn of an agent: it
-// looks for an unknown end of the board, about which the Lead may decide before that run.
+// foresee looks for an end of the board by an unknown author, as the next run would do first, if
+// the last run died in the turn of an agent: so the Lead may decide about that end before the next
+// run.
 func (a *arbitration) foresee() error {
 	s := a.history.State
 	if a.history.Standstill() != "" || a.broken != nil {
@@ -86,7 +87,8 @@ func (a *arbitration) settleFile(e event.Acknowledged, text string) (Question, e
 	return q, a.recordDecision(e)
 }
 
-// putBack restores the board. It first removes a link or a folder in its place.
+// putBack restores the board. If the board cannot be read, putBack first removes a link or a folder
+// in the place of its file.
 func (a *arbitration) putBack(before *board.Board) error {
 	if a.broken == nil {
 		return board.Save(a.path, before.Source)
@@ -101,7 +103,7 @@ func (a *arbitration) putBack(before *board.Board) error {
 // *failure.Invalid.
 func (a *arbitration) beforeTurn() (*board.Board, error) {
 	sha := a.began
-	if step := a.history.State.Step; step != nil && step.Before != nil { // the Manager's
+	if step := a.history.State.Step; step != nil && step.Before != nil { // the turn was the Manager's
 		sha = step.Before.BoardSHA
 	}
 	before, err := board.ReadCopy(a.dir.Before(), a.path, sha)
@@ -114,8 +116,9 @@ func (a *arbitration) beforeTurn() (*board.Board, error) {
 	return before, nil
 }
 
-// UnknownEnd returns the change of the end of a board whose run died in the turn of an agent; nil
-// if the end is as before. Without the board's earlier bytes any change of the board counts.
+// UnknownEnd returns the divergence of a board whose end was changed after its run died in the turn
+// of an agent; nil if the end is unchanged, or the turn was the Manager's. If the board's earlier
+// bytes are gone, any change of the board counts.
 func UnknownEnd(dir rundir.Dir, name string, now *board.Board, step *flow.Step) *event.StateDiverged {
 	if step == nil || step.Before != nil || now.SHA == step.BoardSHA { // a Manager may end the board
 		return nil

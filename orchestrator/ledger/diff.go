@@ -13,7 +13,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// summary returns seed 002's "concise diff summary" in words.
+// summary returns the rollback point, the findings and the affected tasks of a reconciliation, in
+// words: seed 002, "concise diff summary".
 func summary(r flow.Rebuilt, point flow.Snapshot) string {
 	var b strings.Builder
 	if point.Hash != "" {
@@ -37,7 +38,8 @@ func stateJSON(s flow.State) []byte {
 	return append(data, '\n')
 }
 
-// boardDiff returns a diff of the board from its last kept bytes.
+// boardDiff returns a diff from the board's bytes that the runs kept last to its bytes now; "" if
+// they are equal or the kept bytes cannot be read.
 func (a *arbitration) boardDiff() string {
 	before, err := board.ReadFile(a.dir.Before())
 	if err != nil || bytes.Equal(before, a.before.Source) {

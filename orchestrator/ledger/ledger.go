@@ -30,12 +30,12 @@ type Ledger struct {
 	pending  []event.Entry
 	logbook  *logbook
 
-	// Durable, unless nil, is called with the events on disk before the observer. After an error
-	// the observer does not get them.
+	// Durable, unless nil, is called with the committed events before the observer gets them. If it
+	// fails, the observer does not get them, and Commit returns the error.
 	Durable func([]event.Entry) error
 }
 
-// New returns the ledger of the board whose runs are in dir. Open reads it.
+// New returns the ledger of the board whose runs are in dir. Open reads its journal.
 func New(board string, dir rundir.Dir, o Observer, r *redact.Redactor, now func() time.Time) *Ledger {
 	return &Ledger{
 		board:    board,
@@ -78,8 +78,8 @@ func (l *Ledger) Open(each func(event.Entry)) error {
 	return nil
 }
 
-// Own makes this run the owner of the board, and reconciles changes by others than runs. Errors:
-// *failure.Frozen.
+// Own makes this run the owner of the board, and reconciles changes that no run has made. Errors:
+// *failure.Frozen if the board must wait for its Lead.
 func (l *Ledger) Own() error {
 	err := l.takeOver()
 	if err == nil {
@@ -176,8 +176,8 @@ func (l *Ledger) Record(e event.Event) error {
 	return l.Commit()
 }
 
-// snapshotEvery is the number of steps from one snapshot to the next. Fewer make a longer journal,
-// more a longer rebuild.
+// snapshotEvery is the number of steps from one snapshot to the next. A smaller number makes the
+// journal longer, a greater one the rebuild.
 const snapshotEvery = 64
 
 // FinishStep appends the end of a step, and a snapshot after every snapshotEvery steps.
@@ -196,7 +196,7 @@ func (l *Ledger) DrawIn() (time.Duration, bool) {
 	return max(0, drawEvery-l.now().Sub(l.logbook.drawn)), l.logbook.behind
 }
 
-// DrawState updates state.md, at most once a second.
+// DrawState updates state.md, at most once a second. It first reconciles an edited one.
 func (l *Ledger) DrawState() error {
 	if !l.logbook.isDue(l.now()) {
 		return nil
@@ -207,8 +207,8 @@ func (l *Ledger) DrawState() error {
 	return l.draw()
 }
 
-// Finish journals the end of the run, unless in RECONCILE_LOCK, where it would be an operational
-// write.
+// Finish journals the end of the run, and draws state.md. In RECONCILE_LOCK, which forbids
+// operational writes, it does not journal the end.
 func (l *Ledger) Finish(e event.Event) error {
 	failpoint.At("run-end")
 	err := l.reconcileState()
@@ -247,11 +247,11 @@ func Fold(dir rundir.Dir, each func(event.Entry) error) (flow.History, journal.S
 	return h, sum, err
 }
 
-// errOpened ends the reading of a journal at its first run.
+// errOpened stops the reading of a journal at its first event RunStarted.
 var errOpened = errors.New("a run was opened")
 
-// CheckForm refuses a journal in another form, by its first run. It ignores other errors, which
-// Open reports. Errors: *failure.Invalid.
+// CheckForm refuses a journal in a form that this program does not read. It reads up to the first
+// run, and leaves all other errors to Open. Errors: *failure.Invalid.
 func CheckForm(dir rundir.Dir) error {
 	_, err := journal.Read(dir.Journal(), func(r journal.Record) error {
 		e, err := decode(dir, r)
@@ -279,7 +279,7 @@ func CheckFile(dir rundir.Dir, h flow.History) error {
 	return nil
 }
 
-// recordError is an intact record that this program cannot have written.
+// recordError is the error for an intact record that this program cannot have written.
 type recordError struct{ err error }
 
 func (e *recordError) Error() string { return e.err.Error() }

@@ -29,16 +29,16 @@ type logbook struct {
 	rejected int // replies rejected according to the journal
 	recent   []eventRow
 	earlier  int       // entries before the recent ones
-	drawn    time.Time // of the last writing of state.md that was due
-	digest   string    // SHA-256 of that state.md; "": this process has not written it
-	behind   bool      // an event was committed since
+	drawn    time.Time // time of the last DrawState that was due
+	digest   string    // SHA-256 of state.md as this process knows it; "": unknown
+	behind   bool      // an event was committed since state.md was written
 }
 
 const (
 	logHeading  = "## Supervisor Log\n"
 	recentLimit = 50
 	maxLog      = 256 << 20 // bytes of a supervisor log that are read
-	maxState    = 1 << 20   // bytes of a state.md; ours has a few hundred lines
+	maxState    = 1 << 20   // bytes; a longer state.md was edited by hand
 	drawEvery   = time.Second
 )
 
@@ -53,8 +53,8 @@ func newLogbook(dir rundir.Dir, board string) *logbook {
 	return &logbook{dir: dir, board: board}
 }
 
-// about returns the subject of an event. For an unavailable tool, seed 002 asks for its name and
-// the agent's.
+// about returns the subject of an event for state.md. For an unavailable tool it also names the
+// tool and the agent: seed 002.
 func about(e event.Event) string {
 	if t, ok := e.(event.ToolUnavailable); ok {
 		return fmt.Sprintf("%s: %s for %s (%s)", t.Task, t.Tool, t.Role, t.Agent)
@@ -75,8 +75,8 @@ func (l *logbook) remember(e event.Entry) {
 		eventRow{e.Time, e.Epoch, e.Rev, e.Event.Kind(), e.Actor, about(e.Event)})
 }
 
-// catchUp writes supervisor-log.md again when its number of entries is not the journal's, most
-// likely because of a crash.
+// catchUp writes supervisor-log.md anew if its number of entries differs from the number of
+// rejected replies in the journal, most likely because of a crash.
 func (l *logbook) catchUp(journalPath string) error {
 	if err := rundir.RemoveForeign(l.dir.Log()); err != nil {
 		return fmt.Errorf("look at the supervisor log: %w", err)
@@ -103,7 +103,8 @@ func (l *logbook) catchUp(journalPath string) error {
 	return durable.WriteFile(l.dir.Log(), all.Bytes(), 0o600)
 }
 
-// countEntries counts the entries of a log. An agent may have made the file of any size.
+// countEntries counts the entries in the first maxLog bytes of a log. An agent may have made the
+// file of any size.
 func countEntries(path string) (n int, err error) {
 	f, err := plainfile.Open(path)
 	if err != nil {
@@ -126,7 +127,7 @@ func countEntries(path string) (n int, err error) {
 	return n, err
 }
 
-// follow adds a committed event to the files.
+// follow notes a committed event for state.md, and adds a rejected reply to supervisor-log.md.
 func (l *logbook) follow(e event.Entry) error {
 	l.remember(e)
 	l.behind = true
@@ -154,7 +155,7 @@ func AppendLog(dir rundir.Dir, at time.Time, e event.ReplyRejected) error {
 }
 
 // retryEntry formats one entry of the log: seed 004, "Retry Logging". The entry of the last attempt
-// tells that nothing is rescheduled.
+// says that the runner gives up.
 func retryEntry(at time.Time, e event.ReplyRejected) string {
 	title, action := "Retry Event", "Rescheduling with exact same parameters"
 	attempt := fmt.Sprintf("%d/%d", e.Retries+1, e.Of)

@@ -10,7 +10,7 @@ import (
 type Observer interface {
 	// Entry is called for every journaled event, in order, after its commit.
 	Entry(board string, e event.Entry)
-	// Agent is called for a sign of an agent's work. It is not journaled and may be dropped.
+	// Agent is called for a sign of an agent's work. Signs are not journaled and may be dropped.
 	Agent(board string, s agent.Sign)
 	// Notice is called for a warning that is not an event of the run.
 	Notice(board, text string)

@@ -80,8 +80,8 @@ func (l *Ledger) takeOver() error {
 	return nil
 }
 
-// forbid journals that no run may own the board, and locks it. The records are in the last epoch:
-// this run never became the owner.
+// forbid journals that no run may own the board, and locks it. The records are in the last epoch,
+// since this run is not, or is no longer, the owner. It returns *failure.Frozen.
 func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) error {
 	epoch, err := l.journal.ContinueEpoch()
 	if err != nil {
@@ -103,9 +103,9 @@ func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) erro
 	return &failure.Frozen{Text: text}
 }
 
-// ResolveForeignWrite finds out why the journal is not as this run left it. When another run has
-// written to it, both believe that they own the board. This run journals that, which stops the
-// other at its next record, and ends.
+// ResolveForeignWrite finds out why the journal is not as this run left it. If another run has
+// written to it, both runs believe that they own the board: this run then journals that, which
+// stops the other run at its next record, and ends. Errors: *failure.Frozen, or else cause.
 func (l *Ledger) ResolveForeignWrite(cause error) error {
 	mine := l.history.Custody.Owner
 	if err := l.Close(); err != nil {
@@ -113,7 +113,7 @@ func (l *Ledger) ResolveForeignWrite(cause error) error {
 	}
 	cause = &foreignError{err: cause, kept: l.dir.Steps()}
 	if _, err := os.Lstat(l.dir.Journal()); err != nil {
-		return cause // removed, and there is no other
+		return cause // removed, and no other journal is in its place
 	}
 	now := New(l.board, l.dir, l.observer, l.redactor, l.now)
 	err := now.Open(func(event.Entry) {})

@@ -10,8 +10,9 @@ import (
 	"kanban-run/orchestrator/journal"
 )
 
-// reconcile runs seed 002's "Deterministic reconcile procedure"; the numbers are its steps. Errors:
-// *failure.Frozen when the Lead has to decide; after nil the run may continue.
+// reconcile journals a divergence and decides which state of the work counts: seed 002,
+// "Deterministic reconcile procedure". The numbers below are its steps. After nil the run may
+// continue. Errors: *failure.Frozen when the Lead has to decide.
 func (l *Ledger) reconcile(d event.StateDiverged) error {
 	// 1. and 2. From here on only events of this procedure may be written: 3.
 	if err := l.Append(d); err != nil {
@@ -23,7 +24,7 @@ func (l *Ledger) reconcile(d event.StateDiverged) error {
 	return l.settle(d.Text)
 }
 
-// resumeReconciliation continues a reconciliation whose run died. It stays in that epoch: in
+// resumeReconciliation continues a reconciliation whose run died, in the epoch of that run: in
 // RECONCILE_LOCK the board must not change its owner.
 func (l *Ledger) resumeReconciliation() (err error) {
 	if l.epoch, err = l.journal.ContinueEpoch(); err != nil {
@@ -99,7 +100,8 @@ func (l *Ledger) reconcileChanges() error {
 	return l.reconcileState()
 }
 
-// reconcileState reconciles a state.md that was edited. The edited text is kept aside.
+// reconcileState reconciles a state.md that was edited: it keeps the edited text aside and draws
+// the file anew.
 func (l *Ledger) reconcileState() error {
 	edit, err := l.findEdit()
 	if err != nil || edit.what == "" {

@@ -21,10 +21,12 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// state.md is drawn from the journal and never believed: seed 002, "Single-Writer Operational State
-// Rule". Its last line is a checksum of the others, which shows an edit.
+// The runner draws state.md from the journal and never takes a board's state from it: seed 002,
+// "Single-Writer Operational State Rule". Its last line is a checksum of the lines before, which
+// reveals an edit.
 
-// isDue reports whether it is time to draw state.md again, and if so takes now as that time.
+// isDue reports whether state.md was last drawn at least drawEvery ago, and if so sets that time to
+// now.
 func (l *logbook) isDue(now time.Time) bool {
 	if now.Sub(l.drawn) < drawEvery {
 		return false
@@ -33,9 +35,8 @@ func (l *logbook) isDue(now time.Time) bool {
 	return true
 }
 
-// draw writes state.md now. It can be made from the journal again, so it is replaced without a
-// sync. Its digest is noted first: if this process is killed, the file is one of the two that the
-// note names.
+// draw writes state.md now, without a sync, since the journal can restore it. It first notes the
+// digests of the old and the new text: if this process is killed, the file has one of the two.
 func (l *Ledger) draw() error {
 	data := sealed(l.logbook.stateMarkdown(&l.history))
 	last := digestOf(data)
@@ -49,17 +50,17 @@ func (l *Ledger) draw() error {
 
 func digestOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
 
-// none is the digest of a missing file.
+// none stands in a note in place of the digest of a missing file.
 var none = strings.Repeat("-", 2*sha256.Size)
 
-// noteDigests notes the digests that state.md may have until it is drawn again. A power cut may
-// lose the note or the file, so the note is valid only until the system stops.
+// noteDigests notes the digests that state.md may have until it is drawn again. The note is valid
+// only until the system stops: a power cut may lose the note or the file.
 func (l *Ledger) noteDigests(before, after string) error {
 	return l.journal.SetNote(fmt.Sprintf("%s %s %s\n", cmp.Or(before, none), after, durable.BootID()))
 }
 
-// digests returns the digests that state.md may have: the one that this process drew, else those of
-// the note; nil without a valid note.
+// digests returns the digests that state.md may have: the one that this process knows, else the two
+// of the note. It returns nil if there is no note from the time since the system started.
 func (l *Ledger) digests() ([]string, error) {
 	if l.logbook.digest != "" {
 		return []string{l.logbook.digest}, nil
@@ -77,8 +78,8 @@ func seal(text string) string {
 	return fmt.Sprintf("\n<!-- sha256 %x -->\n", sha256.Sum256([]byte(text)))
 }
 
-// unsealed reports whether a text is not as the runner wrote it. An empty text, or one of zeros, is
-// not an edit: a power cut leaves it of a file that was never synced.
+// unsealed reports whether a text was edited: the checksum at its end is missing or wrong. An empty
+// text, or one of zero bytes, does not count: a power cut leaves it in a file that was not synced.
 func unsealed(text []byte) bool {
 	if len(bytes.Trim(text, "\x00")) == 0 {
 		return false
@@ -87,7 +88,7 @@ func unsealed(text []byte) bool {
 	return at < 0 || !bytes.Equal(text[at:], []byte(seal(string(text[:at]))))
 }
 
-// redraw writes state.md without a reconciliation; it still keeps an edited text.
+// redraw writes state.md and keeps an edited text aside, but does not journal that as a divergence.
 func (l *Ledger) redraw() error {
 	edit, err := l.findEdit()
 	if err == nil {
@@ -96,8 +97,8 @@ func (l *Ledger) redraw() error {
 	return errors.Join(err, l.draw())
 }
 
-// setAside keeps an edited text under another name. It notes first that state.md may be missing, so
-// that after a kill here the next run does not take it for removed by hand.
+// setAside renames an edited state.md to edit.kept. It notes first that the file may be missing:
+// else, after a kill here, the next run would take the file for removed by hand.
 func (l *Ledger) setAside(edit stateEdit) error {
 	if edit.kept == "" {
 		return nil
@@ -111,12 +112,12 @@ func (l *Ledger) setAside(edit stateEdit) error {
 
 // stateEdit is a change of state.md that this program has not made.
 type stateEdit struct {
-	what string // "edited by hand", "removed", "emptied"; "": it is as it was drawn
+	what string // "edited by hand", "removed", "emptied"; "": not changed
 	kept string // the name for the edited text; "": there is no text to keep
 }
 
 // findEdit compares state.md with the text that was drawn last, and remembers the digest of an
-// unchanged file for the next note. Without known digests, the last line of the text shows an edit.
+// unchanged file for the next note. Without known digests, the checksum in the text shows an edit.
 func (l *Ledger) findEdit() (stateEdit, error) {
 	path := l.dir.State()
 	edited := func() (stateEdit, error) {

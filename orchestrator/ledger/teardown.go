@@ -16,17 +16,18 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Gate is the progress of the end of a board's team.
+// Gate is the state of the end of a board's team.
 type Gate struct {
 	State   event.TeardownState
 	Reason  string // why the team is not ready to be deleted; "": it is
 	Archive string // path of the archive, once the folder is deleted
 }
 
-// Teardown ends the team of a board without a run at work: seed 002, "Teardown Readiness". No
-// member is alive, so that only the checks are left, and the Lead's decision about members that
-// have never answered. With remove it archives and removes the folder of the board's runs, once the
-// team is ready. Errors: those of [Acknowledge].
+// Teardown ends the team of a board on which no run works: seed 002, "Teardown Readiness". No
+// member is alive, so it only checks whether the board is ready, and whether all members have
+// answered the request to shut down or the Lead has decided to go on without them. With remove it
+// archives and removes the folder of the board's runs, once the team is ready. Errors: those of
+// [Acknowledge].
 func Teardown(
 	boardPath string, dir rundir.Dir, remove bool, r *redact.Redactor, now func() time.Time,
 ) (g Gate, err error) {
@@ -70,7 +71,7 @@ func Teardown(
 	return g, dir.Remove()
 }
 
-// teardown checks the readiness, and journals the transitions.
+// teardown checks whether the team can be deleted, and journals the new state of the teardown.
 func (a *arbitration) teardown() (Gate, error) {
 	h, at := a.history, a.history.State.Teardown
 	reason := h.NotReady(a.before.Terminal())
@@ -97,7 +98,8 @@ func (a *arbitration) teardown() (Gate, error) {
 	}
 }
 
-// failSafe journals that members have never answered, unless that is journaled already.
+// failSafe journals that members have never answered the request to shut down, unless that is
+// journaled already.
 func (a *arbitration) failSafe() error {
 	at := a.history.State.Teardown
 	if at.State == event.FailedSafe {
@@ -114,8 +116,8 @@ func (a *arbitration) move(to event.TeardownState, reason string) event.Teardown
 	return event.TeardownMoved{Board: a.board, To: to, Reason: reason}
 }
 
-// finalize journals the Lead's approval of an end without all members: seed 002, "Bounded
-// forced-finalize path", step 6.
+// finalize journals the Lead's decision to end the team although members never answered: seed 002,
+// "Bounded forced-finalize path", step 6.
 func (a *arbitration) finalize() (Question, error) {
 	at := a.history.State.Teardown
 	if len(at.Unanswered()) == 0 {

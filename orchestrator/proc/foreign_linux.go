@@ -7,13 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// foreignProcesses descend from this process, but were not started by it: the program did it that
-// then became this one, as in `daemon & exec kanban-run`. Their orphans become its children too.
+// foreignProcesses are descendants of this process that it did not start: the program did that then
+// became this one by exec, as in `daemon & exec kanban-run`. Their orphans become children of this
+// process, too.
 type foreignProcesses struct {
-	any   bool // at the start, after which no others can appear
+	any   bool // there were some at the start; later no others can appear
 	known processSet
 	// scans are the starts of the last two scans, in clock ticks since boot. One scan can miss
-	// processes that move meanwhile.
+	// processes that get another parent meanwhile.
 	scans [2]uint64
 }
 
@@ -47,7 +48,7 @@ func ticksSinceBoot() uint64 {
 	return uint64(time.Duration(t.Nano()) / clockTick)
 }
 
-// scheduleScans returns the times of scans: nil without foreign processes.
+// scheduleScans returns a channel that receives when a scan is due; nil without foreign processes.
 func (r *reaper) scheduleScans() (due <-chan time.Time, stop func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,8 +59,8 @@ func (r *reaper) scheduleScans() (due <-chan time.Time, stop func()) {
 	return ticker.C, ticker.Stop
 }
 
-// scanForeign adds the descendants of the foreign processes, and reaps the dead. As long as the
-// runner lives, itself a reaper, every other child of the guardian is foreign.
+// scanForeign adds the descendants of the foreign processes, and reaps dead children. While the
+// runner lives, which is itself a reaper, every other child of the guardian is foreign.
 func (r *reaper) scanForeign() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,7 +84,8 @@ func (r *reaper) scanForeign() {
 	r.foreign.add(others)
 }
 
-// leadersAreAlive returns false from some time before their children become orphans.
+// leadersAreAlive reports whether no leader is dying. It returns false from some time before the
+// children of a leader become orphans.
 func (r *reaper) leadersAreAlive() bool {
 	for pid := range r.leaders {
 		if liveThread(pid) == 0 {
@@ -96,8 +98,9 @@ func (r *reaper) leadersAreAlive() bool {
 // killAllOrphans kills every descendant of this process but the foreign ones.
 func (r *reaper) killAllOrphans() error { return r.killOrphans(r.isFromRunner) }
 
-// isFromRunner reports whether an orphan that is not known as foreign was left by the runner. An
-// unmarked one that started since the last scans could be a foreign process's.
+// isFromRunner reports whether an orphan that is not known as foreign was left by the runner. It
+// returns false for an unmarked orphan that started since the last two scans: a foreign process
+// could have left it.
 func (r *reaper) isFromRunner(pid int) bool {
 	if !r.foreign.any {
 		return true

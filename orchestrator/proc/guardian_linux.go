@@ -25,12 +25,13 @@ const (
 	// stoppedTime bounds the time that a runner may be stopped: long enough for a terminal that
 	// stops the whole group to stop this process, too.
 	stoppedTime = 100 * time.Millisecond
-	// patienceTime bounds the end of a runner that has to end at once. After it the guardian itself
-	// goes on to kill the processes that remain.
+	// patienceTime bounds the end of a runner that has to end at once. Then the guardian kills the
+	// runner and the processes that remain.
 	patienceTime = 5 * time.Second
 	// oneRequest is the time within which several signals count as one request, as in the runner.
 	oneRequest = 300 * time.Millisecond
-	// signalTime bounds the delay of a signal to both processes at the guardian.
+	// signalTime bounds the delay with which a signal that is sent to both processes reaches the
+	// guardian after the runner.
 	signalTime = 100 * time.Millisecond
 )
 
@@ -41,7 +42,7 @@ type guardian struct {
 	runner       int
 	fate         Fate
 	files        map[uint32]*os.File // held for the runner, by the names it gave them
-	firstRequest time.Time           // to end; zero before one
+	firstRequest time.Time           // time of the first request to end; zero before it
 }
 
 // Guard runs a guardian. It starts this very program again, as "ARGV0 guarded-runner ARGS...", with
@@ -77,7 +78,8 @@ func Guard(args []string) (Fate, error) {
 	return g.fate, err
 }
 
-// startRunner waits while the system has no process to give, but not after a signal to end.
+// startRunner starts the runner. It waits while the system has no process to give, but not after a
+// signal to end.
 func (g *guardian) startRunner(args []string, signals <-chan os.Signal) error {
 	ours, theirs, err := newWires()
 	if err != nil {
@@ -114,7 +116,8 @@ func (g *guardian) forkRunner(args []string, link *os.File) error {
 	return err
 }
 
-// watchRunner returns when the runner was reaped and all its packets were handled.
+// watchRunner passes signals on to the runner. It returns when it has reaped the runner, and all
+// packets of the runner were handled.
 func (g *guardian) watchRunner(signals <-chan os.Signal) error {
 	received := make(chan struct{})
 	go func() {
@@ -154,8 +157,8 @@ func (g *guardian) watchRunner(signals <-chan os.Signal) error {
 	}
 }
 
-// pause stops the runner, which stops its processes, and this process; the shell then takes the job
-// for stopped. Once continued, both go on.
+// pause stops the runner, which stops its commands, and then this process, so that the shell sees a
+// stopped job. Once this process is continued, it continues the runner.
 func (g *guardian) pause() {
 	_ = unix.Kill(g.runner, unix.SIGTSTP)
 	stopSelf()
@@ -163,7 +166,7 @@ func (g *guardian) pause() {
 }
 
 // isUrgent reports whether the runner has to end at once: after SIGQUIT, and after a second
-// request. Several signals of one moment are one request.
+// request. Several signals within oneRequest are one request.
 func (g *guardian) isUrgent(s os.Signal, now time.Time) bool {
 	if !isRequest(s) {
 		return false
@@ -182,7 +185,8 @@ func (g *guardian) resumeRunner() {
 	}
 }
 
-// forward passes a signal on to the runner, unless it is gone or does not listen.
+// forward passes a request to end on to the runner. It does nothing if the runner is gone or does
+// not listen.
 func (g *guardian) forward(s os.Signal) {
 	if g.record(s) {
 		_ = g.wire.trySend(packet{kind: signalTaken, value: uint32(g.fate.Asked)})
@@ -203,8 +207,8 @@ func (g *guardian) record(s os.Signal) bool {
 	return true
 }
 
-// drainSignals records the signals that arrived while the orphans were killed. A terminal's signal
-// that has ended the runner is on its way to this process too.
+// drainSignals records the signals that arrived while the orphans were killed. If a terminal's
+// signal has ended the runner, it waits for the same signal to this process.
 func (g *guardian) drainSignals(signals <-chan os.Signal) {
 	if g.fate.Asked == 0 && slices.Contains(endSignals(), os.Signal(g.fate.Signal)) {
 		select {
@@ -218,7 +222,7 @@ func (g *guardian) drainSignals(signals <-chan os.Signal) {
 	}
 }
 
-// receivePackets ends when the runner has closed the link, or when the wire is shut down.
+// receivePackets handles packets until the runner has closed the link or the wire is shut down.
 func (g *guardian) receivePackets() {
 	for {
 		p, err := g.wire.receive()
@@ -246,8 +250,8 @@ func (g *guardian) handle(p packet) {
 	}
 }
 
-// reapRunner reaps the runner and records its end. The exit code that the runner told counts more
-// than its exit status.
+// reapRunner reaps the runner and records its end. An exit code that the runner told has precedence
+// over its exit status.
 func (g *guardian) reapRunner() error {
 	status, err := subreaper.reap(g.runner)
 	if err != nil {
@@ -262,7 +266,7 @@ func (g *guardian) reapRunner() error {
 	return nil
 }
 
-// releaseFiles closes the runner's locked files, which other processes can lock then.
+// releaseFiles closes the runner's locked files, which frees their locks for other processes.
 func (g *guardian) releaseFiles() {
 	for _, f := range g.files {
 		_ = f.Close()

@@ -18,8 +18,8 @@ type input struct {
 	ended   bool   // no text follows: the pipe is closed after the rest
 }
 
-// send writes a text after those before it, and with end closes the pipe after it; false if it is
-// closed. It does not wait.
+// send adds a text to those to be written, and with end closes the pipe after it; false if the
+// input has ended. It does not wait.
 func (in *input) send(text []byte, end bool) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -39,7 +39,8 @@ func (in *input) send(text []byte, end bool) bool {
 	return true
 }
 
-// write ends when all is written. A command may end without reading, which breaks the pipe.
+// write returns when all text is written, or after an error: a command that ends without reading
+// its input breaks the pipe.
 func (in *input) write() {
 	for text := in.take(nil); len(text) > 0; {
 		_, err := in.pipe.Write(text)
@@ -47,7 +48,8 @@ func (in *input) write() {
 	}
 }
 
-// take returns the next text to write, or notes that there is no more.
+// take returns the next text to write. If there is no more, or after err, the error of the last
+// write, it returns nil and notes that the goroutine ends.
 func (in *input) take(err error) (text []byte) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -70,11 +72,11 @@ func (in *input) closeEnded() {
 
 // giveUp ends a write that the command does not read, and closes the pipe.
 func (in *input) giveUp() {
-	_ = in.pipe.SetWriteDeadline(time.Now()) // usually it is closed by now, which is no error
+	_ = in.pipe.SetWriteDeadline(time.Now()) // usually the pipe is closed by now, which is no error
 	in.close()
 }
 
-// close drops the unwritten text.
+// close drops the unwritten text, and closes the pipe once no text is being written.
 func (in *input) close() {
 	in.mu.Lock()
 	defer in.mu.Unlock()

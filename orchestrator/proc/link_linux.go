@@ -34,13 +34,14 @@ func Join() (*Link, error) {
 		return nil, fmt.Errorf("this command is not for people: %w", err)
 	}
 	unix.CloseOnExec(linkFD)
-	// It was started as /proc/self/exe, and ps and top would call it exe.
+	// This process was started as /proc/self/exe: ps and top would call it exe.
 	_ = os.WriteFile("/proc/self/comm", []byte(filepath.Base(os.Args[0])), 0)
-	// A runner that is stopped when its guardian dies goes on, and sees that it is alone.
+	// If the guardian dies while this process is stopped, this process continues, and sees that it
+	// is alone.
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGCONT), 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("ask to be woken: %w", err)
 	}
-	// Taken and never read. They are not ignored, because children inherit what is ignored.
+	// These signals are taken and never read. To ignore them would make all children ignore them.
 	signal.Notify(make(chan os.Signal, 1), endSignals()...)
 	l, err := newLink(linkFD)
 	if err == nil {
@@ -50,8 +51,8 @@ func Join() (*Link, error) {
 	return l, err
 }
 
-// endSignals returns the signals that ask a program to end, except ignored ones: nohup ignores
-// hangups, and a script's background the signals of the keyboard. They stay ignored.
+// endSignals returns the signals that ask a program to end, except those that this process was
+// started to ignore: SIGHUP below nohup, the keyboard's signals in the background of a script.
 func endSignals() []os.Signal {
 	all := []os.Signal{syscall.SIGTERM}
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
@@ -104,9 +105,9 @@ func (l *Link) Signals() <-chan os.Signal { return l.signals }
 func (l *Link) Lost() <-chan struct{} { return l.lost }
 
 // Hold gives the guardian a duplicate of an open file, usually a locked one, and returns when the
-// guardian has it. The guardian closes it at release, or, if the runner dies, when all the
-// processes that the runner started have ended. To be free at release, a lock must be unlocked by
-// the runner, and not only closed. Once the guardian is gone release does nothing. Errors: the
+// guardian has it. The guardian closes the duplicate at release, or, if the runner dies, when all
+// the processes that the runner started have ended. To be free at release, a lock must be unlocked
+// by the runner, and not only closed. Once the guardian is gone release does nothing. Errors: the
 // guardian is gone or has no descriptors left.
 func (l *Link) Hold(f *os.File) (release func() error, err error) {
 	l.mu.Lock()
@@ -137,7 +138,7 @@ var (
 	errRefused = errors.New("the guardian cannot")
 )
 
-// request sends a packet and waits for the answer.
+// request sends a packet and waits for the answer. Errors: errLost, errRefused.
 func (l *Link) request(p packet) error {
 	answer := make(chan bool, 1)
 	l.mu.Lock()
@@ -160,7 +161,7 @@ func (l *Link) request(p packet) error {
 	}
 }
 
-// receivePackets ends with the guardian.
+// receivePackets passes on the packets of the guardian, and closes lost when the guardian is gone.
 func (l *Link) receivePackets() {
 	defer close(l.lost)
 	for {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A command has its mark in three places, because processes lose each in ways of their own:
+// A command has its mark in three places, because processes lose each of them in another way:
 //
 //   - as a soft limit on file sizes, so large that it limits nothing. It survives setsid, double
 //     forks, exec and a cleared environment; programs that set limits, such as sudo and those that
@@ -49,8 +49,8 @@ func setMarkLimits(mark Mark) (unset func()) {
 	}
 }
 
-// markEnv returns the environment with the mark in it, after the marks of the kanban-runs above,
-// which are in the environment itself or, where that was filtered, in that of this process.
+// markEnv returns the environment with the mark added to those of the kanban-runs above. Their
+// marks are in env or, if env was filtered, in the environment of this process.
 func markEnv(env []string, mark Mark) []string {
 	outer := os.Getenv(markVariable)
 	marked := slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
@@ -68,7 +68,8 @@ func markEnv(env []string, mark Mark) []string {
 
 func formatMark(mark Mark) string { return strconv.FormatUint(uint64(mark), 16) }
 
-// IsMarked reports whether this process was started by a command, of any kanban-run.
+// IsMarked reports whether a command of any kanban-run has started this process, itself or through
+// others.
 func IsMarked() bool {
 	self := os.Getpid()
 	return readMarkVariable(self) != "" || slices.ContainsFunc(readMarkLimits(self), isMark)
@@ -106,14 +107,14 @@ func hasForeignMark(pid int) bool {
 	})
 }
 
-// isMark reports whether a limit has the form of NewMark's.
+// isMark reports whether a limit has the form of a mark that NewMark returns.
 func isMark(limit uint64) bool { return limit>>48 == 1<<14 }
 
 // readMarkVariable returns the variable's value in a process's environment, "" if it has no such
 // variable or is another user's.
 func readMarkVariable(pid int) string {
 	text := readEnviron(pid, pid)
-	if len(text) == 0 { // cleared, or that of a first thread that has ended
+	if len(text) == 0 { // it was cleared, or the first thread has ended
 		text = readEnviron(pid, liveThread(pid))
 	}
 	for entry := range bytes.SplitSeq(text, []byte{0}) {
@@ -134,8 +135,8 @@ func readEnviron(pid, thread int) []byte {
 	return text
 }
 
-// EndMarked kills every process that has the mark, with its descendants, and returns when all have
-// ended: those that an agent of a dead run left behind. Errors: *LeftoverError, at once if such an
+// EndMarked kills every process that has the mark, with its descendants: an agent of a dead run
+// left them behind. It returns when all have ended. Errors: *LeftoverError, at once if such an
 // agent started this process itself, or an error of the system.
 func EndMarked(mark Mark) error {
 	if mark == 0 {

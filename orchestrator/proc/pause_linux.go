@@ -19,7 +19,7 @@ func stopSelf() {
 }
 
 // watchTerminal pauses the run when a terminal asks for it with Ctrl-Z, and continues a guardian
-// that was stopped alone, perhaps by an agent: the shell would wait for it.
+// that was stopped alone, perhaps by an agent: the shell would take the job for stopped.
 func (l *Link) watchTerminal() {
 	asked := make(chan os.Signal, 1)
 	if !signal.Ignored(syscall.SIGTSTP) {
@@ -47,8 +47,9 @@ func (l *Link) watchTerminal() {
 // guardianLook is the time between two looks at the guardian.
 const guardianLook = time.Second
 
-// resumeGuardian continues a guardian that was stopped at two looks: at the first one this process
-// may be about to be stopped, too.
+// resumeGuardian continues a guardian that is stopped, and was stopped before, at the last look: at
+// the first such look this process may be about to be stopped, too. halted is true if the guardian
+// is stopped.
 func (l *Link) resumeGuardian(before bool) (halted bool) {
 	guardian := os.Getppid()
 	s, ok := readStat(guardian)
@@ -67,8 +68,8 @@ func pause() {
 	paused.end()
 }
 
-// signalCommands signals all processes that this process has started. Those that they start
-// meanwhile are found by the second look.
+// signalCommands signals all processes that this process has started. The second look finds those
+// that were started during the first.
 func signalCommands(s unix.Signal) {
 	for range 2 {
 		children, _ := listChildren(os.Getpid())

@@ -25,7 +25,7 @@ type Spec struct {
 
 	// Terminal is the far side of a pty: the standard input and output of the command, in place of
 	// Stdin and Stdout, and the terminal of a session of its own. nil: pipes.
-	// Input, if there is one, is the standard input even so.
+	// Input, unless nil, is the standard input of a command with a Terminal.
 	Terminal, Input *os.File
 
 	Timeout time.Duration // from start to end; 0: no limit
@@ -33,8 +33,8 @@ type Spec struct {
 
 	Mark Mark // see EndMarked; 0: a new one
 
-	// Stays: the command stays while others start and end. Its Mark must be its own: a process
-	// without a mark that is no longer its child may be ended with any of the others.
+	// Stays: the command stays while others start and end. No other command may have its Mark. An
+	// orphan of it that has lost the mark may be ended with any other command.
 	Stays bool
 }
 
@@ -58,7 +58,7 @@ func MarkOf(name string) Mark {
 // Exit is the end of a command.
 type Exit struct {
 	Code     int    // exit status; -1: a signal ended it, or it was not started
-	Signal   string // that ended it, "terminated", "killed", …; "" without one
+	Signal   string // the signal that ended it, "terminated", "killed", …; "" without one
 	TimedOut bool   // the timeout ended it
 	Stopped  bool   // Stop or Kill ended it, or Run's stop or kill was done before the start
 	Timeout  time.Duration

@@ -12,7 +12,7 @@ import (
 
 // Process is a command that Start has started. Two goroutines read its outputs. Wait waits for its
 // end, and ends the processes that it left behind. Stop, Kill and the timers only send signals, and
-// after its end they send no more.
+// after the command's end they send no more.
 type Process struct {
 	child   *child
 	streams *streams
@@ -24,7 +24,7 @@ type Process struct {
 	err  error
 
 	mu     sync.Mutex
-	ended  bool   // the leader has, and may be reaped: its number may be used again
+	ended  bool   // the leader has ended, and may be reaped: its number may be used again
 	killed bool   // SIGKILL was sent
 	cause  cause  // the reason for its end; see cause
 	timer  *Timer // of the timeout, then of the grace; nil without one
@@ -74,7 +74,7 @@ func (p *Process) Wait() (Exit, error) {
 // Stop sends SIGTERM to the process group, and SIGKILL after the grace. It does not wait.
 func (p *Process) Stop() { p.interrupt(stopped, p.grace) }
 
-// StopWithin is Stop with a grace of its own.
+// StopWithin is Stop with another grace.
 func (p *Process) StopWithin(grace time.Duration) { p.interrupt(stopped, grace) }
 
 // Kill sends SIGKILL at once, also in the middle of a grace. It does not wait.
@@ -97,18 +97,18 @@ func (p *Process) Send(text []byte) bool { return p.streams.input.send(text, fal
 // CloseInput closes the standard input after the texts sent so far. It does not wait.
 func (p *Process) CloseInput() { p.streams.input.send(nil, true) }
 
-// Relative is a process that a command has started, itself or by others.
+// Relative is a process that a command has started, directly or through others.
 type Relative struct {
 	Name   string
-	Parent int // the number of the command, of another relative, or of a process of neither kind
+	Parent int // number of the parent: the command, another relative, or a process of neither kind
 }
 
 // Flush returns once the command's output so far was written to Stdout and Stderr, each of which
 // still gets one write at a time. It does nothing on systems other than Linux.
 func (p *Process) Flush() { p.streams.flush() }
 
-// Limit replaces the timeout by one from now on; 0 removes it. It returns false if the command is
-// ending, or has ended.
+// Limit replaces the timeout by d, counted from now; 0 removes it. It returns false if the command
+// is ending, or has ended.
 func (p *Process) Limit(d time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,7 +142,8 @@ func (p *Process) interrupt(why cause, grace time.Duration) {
 	p.interruptLocked(why, grace)
 }
 
-// interruptLocked does nothing to a command that is ending, or has ended by itself.
+// interruptLocked ends the command for a reason. It does nothing to a command that is ending, or
+// has ended by itself.
 func (p *Process) interruptLocked(why cause, grace time.Duration) {
 	if p.cause != none || p.hasEnded() {
 		return
@@ -163,7 +164,7 @@ func (p *Process) kill() {
 	p.child.killGroup()
 }
 
-// hasEnded also returns true while Wait has not noticed the end yet.
+// hasEnded reports whether the leader has ended, also while Wait has not noticed that yet.
 func (p *Process) hasEnded() bool { return p.ended || p.child.hasEnded() }
 
 func (p *Process) setTimer(d time.Duration, f func()) {
@@ -177,7 +178,8 @@ func (p *Process) stopTimer() {
 	}
 }
 
-// awaitEnd reaps the leader only after its group was killed: until then its number is its own.
+// awaitEnd waits for the leader's end, then ends all other processes. It reaps the leader only
+// after its group was killed: until then no other process can have the group's number.
 func (p *Process) awaitEnd() {
 	p.child.await()
 	p.exit = p.recordEnd()
@@ -185,7 +187,8 @@ func (p *Process) awaitEnd() {
 	p.err = errors.Join(p.child.finish(&p.exit), p.child.sweep(), p.streams.drain())
 }
 
-// recordEnd keeps other goroutines from sending a signal from now on.
+// recordEnd notes the end, after which other goroutines send no signals, and returns it without the
+// leader's exit status.
 func (p *Process) recordEnd() Exit {
 	p.mu.Lock()
 	defer p.mu.Unlock()

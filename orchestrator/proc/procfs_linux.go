@@ -28,10 +28,10 @@ type stat struct {
 	halted bool // by a signal, until SIGCONT
 	parent int
 	born   uint64 // in clock ticks since boot
-	memory bool   // its first thread has some
+	memory bool   // its first thread has memory
 
 	session int
-	ticks   int64 // of the processor, with those of ended children
+	ticks   int64 // of processor time, with those of ended children
 }
 
 // The fields of /proc/PID/stat after the name, from proc_pid_stat(5).
@@ -45,8 +45,8 @@ const (
 	memoryField  = 20
 )
 
-// readStat returns false when the process is gone. A process whose first thread has ended is not
-// dead.
+// readStat returns the entry of a process; false if the process is gone. A process whose first
+// thread has ended, but not all others, is not dead.
 func readStat(pid int) (stat, bool) { return readStatFile(fmt.Sprintf("/proc/%d/stat", pid)) }
 
 func readStatFile(path string) (stat, bool) {
@@ -89,7 +89,7 @@ func liveThread(pid int) (thread int) {
 	return 0
 }
 
-// processID identifies a process for good: its number may be used again.
+// processID identifies a process for good, while another process may get its number later.
 type processID struct {
 	pid  int
 	born uint64
@@ -152,8 +152,8 @@ func parseNumbers(words []string) []int {
 // procRoom is enough for most files that are read here.
 const procRoom = 1 << 10
 
-// readProc is os.ReadFile with half the system calls, and without those for the poller: after a
-// command beside others, a file is read for each thread.
+// readProc is os.ReadFile with half the system calls, and without those for the poller: the search
+// for descendants reads a file for each of their threads.
 func readProc(path string) ([]byte, error) {
 	fd, err := openProc(path, 0)
 	if err != nil {
@@ -183,9 +183,9 @@ func openProc(path string, flags int) (int, error) {
 	return fd, err
 }
 
-// appendDescendants appends a process and all its descendants, without which a process that starts
-// others as fast as they are killed could not be ended. Those it misses are found once the parent
-// is dead.
+// appendDescendants appends a process and all its descendants. They must be killed together: a
+// process may start others as fast as they are killed. Descendants that it misses are found once
+// their parent is dead.
 func appendDescendants(all []int, pid int) []int {
 	if slices.Contains(all, pid) {
 		return all
@@ -198,7 +198,8 @@ func appendDescendants(all []int, pid int) []int {
 	return all
 }
 
-// listChildren lists the children of a process, of all its threads: an empty list if it is gone.
+// listChildren lists the children of all threads of a process; an empty list if the process is
+// gone.
 func listChildren(pid int) ([]int, error) {
 	threads, err := listNumbers(fmt.Sprintf("/proc/%d/task", pid))
 	if isGone(err) {
@@ -216,8 +217,8 @@ func listChildren(pid int) ([]int, error) {
 	return pids, err
 }
 
-// listThreadChildren lists the children that one thread of a process has started or adopted. Those
-// of a thread that is gone are listed with another.
+// listThreadChildren lists the children that one thread of a process has started or adopted. The
+// children of a thread that is gone are listed with another thread.
 func listThreadChildren(pid, thread int) (pids []int, err error) {
 	text, err := readProc(fmt.Sprintf("/proc/%d/task/%d/children", pid, thread))
 	if isGone(err) {

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// sweepTime is for processes in the middle of a system call, and for systems with a thousand
-	// processes per core; otherwise SIGKILL takes milliseconds.
+	// sweepTime bounds the wait for killed processes. They end in milliseconds, but later if they
+	// are in the middle of a system call, or if there are a thousand processes per core.
 	sweepTime  = 10 * time.Second
 	sweepPause = time.Millisecond
 )
@@ -35,7 +35,8 @@ type handle struct {
 	mark Mark
 }
 
-// subreaper is the only one, because the kernel keeps one list of children for the whole process.
+// subreaper is the only reaper, because the kernel keeps one list of children for the whole
+// process.
 var subreaper = &reaper{
 	fork:    syscall.ForkExec,
 	leaders: map[int]struct{}{},
@@ -67,8 +68,8 @@ func Adopt() error {
 	return nil
 }
 
-// forkChild holds the lock over the fork: the limits that hold the mark belong to the whole
-// process, and a child that is not among the leaders yet could be taken for an orphan.
+// forkChild starts a command. It holds the lock over the fork: the limits that hold the mark belong
+// to the whole process, and a child that is not among the leaders yet could be taken for an orphan.
 func forkChild(s *Spec, files inherited) (*child, error) {
 	subreaper.mu.Lock()
 	defer subreaper.mu.Unlock()
@@ -109,8 +110,8 @@ func (r *reaper) start(name string, argv []string, attr *syscall.ProcAttr) (pid 
 	return r.startLocked(name, argv, attr)
 }
 
-// startLocked goes below package os, which would keep a descriptor for each child. A leader is
-// known by its number alone, so no signal is sent to one that was reaped.
+// startLocked starts a leader without package os, which would keep a descriptor for each child. It
+// knows leaders by their numbers alone, so no signal may be sent to a leader after it was reaped.
 func (r *reaper) startLocked(name string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
 	pid, err = r.fork(name, argv, attr)
 	if err == nil {
@@ -125,7 +126,8 @@ func (r *reaper) isForeign(pid int, of stat) bool {
 	return r.foreign.known.has(pid, of)
 }
 
-// reap forgets the leader in the same moment as it frees its number for another process.
+// reap reaps a leader, and forgets it in one hold of the lock: its number may be another process's
+// next.
 func (r *reaper) reap(leader int) (syscall.WaitStatus, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -143,8 +145,8 @@ func (c *child) reap() (syscall.WaitStatus, error) { return subreaper.reap(c.pid
 
 func (c *child) killLeader() { _ = unix.Kill(c.pid, unix.SIGKILL) }
 
-// killTree kills the leader and all its descendants. Those that left its group need not wait for
-// the leader's end, which may take long.
+// killTree kills the leader and all its descendants. Otherwise those outside of its group would
+// live until the leader's end, which may take long.
 func (c *child) killTree() {
 	for _, pid := range appendDescendants(nil, c.pid) {
 		_ = unix.Kill(pid, unix.SIGKILL)
@@ -156,9 +158,10 @@ func (c *child) sweep() error {
 	return subreaper.killOrphans(func(pid int) bool { return subreaper.isOrphanOf(pid, c.mark) })
 }
 
-// isOrphanOf also claims an orphan of unknown origin while no other command runs that could have
-// left it. Commands that stay do not count: their orphans have their marks, or are claimed like the
-// others. If they counted, orphans of unknown origin would live as long as one of them.
+// isOrphanOf reports whether an orphan is to end with the command that has the mark. That is also
+// true of an orphan of unknown origin if no other command runs that could have left it. Commands
+// that stay do not count as such: if they did, orphans of unknown origin would live as long as one
+// of them.
 func (r *reaper) isOrphanOf(pid int, mark Mark) bool {
 	return hasMark(pid, mark) || r.onlySomeStay() && !r.isOfOneThatStays(pid)
 }
@@ -176,7 +179,8 @@ func (r *reaper) isOfOneThatStays(pid int) bool {
 }
 
 // killOrphans kills the claimed orphans with all their descendants. Processes that these start
-// meanwhile become orphans when they die, so it goes on until it finds no more.
+// meanwhile become orphans when their parents die, so it goes on until it finds no more. Errors:
+// *LeftoverError after sweepTime.
 func (r *reaper) killOrphans(claim func(pid int) bool) error {
 	deadline := time.Now().Add(sweepTime)
 	for quiet := 0; quiet < 2; {
@@ -216,8 +220,8 @@ const (
 
 // listAdopted lists the children of this process that may be orphans. While other commands run it
 // reads the list of the first thread only: the kernel gives an orphan to the first thread that is
-// not ending (find_new_reaper), and Go's runtime never ends that one. After the last command, of
-// those that do not stay, it reads the lists of all threads.
+// not ending (find_new_reaper), and Go's runtime never ends that one. Once all running commands
+// are ones that stay, it reads the lists of all threads.
 func (r *reaper) listAdopted() ([]int, error) {
 	if r.onlySomeStay() || !hasChildrenLists() {
 		return listChildren(os.Getpid())
@@ -226,8 +230,8 @@ func (r *reaper) listAdopted() ([]int, error) {
 }
 
 // findOrphans lists the claimed orphans that are alive, with all their descendants, and reaps the
-// dead ones. It lists a dying one too: without an environment it could be a claimed one, and has to
-// be waited for.
+// dead ones. It lists a dying orphan too: its environment is gone, so it could be a claimed one,
+// and has to be waited for.
 func (r *reaper) findOrphans(claim func(pid int) bool) (alive []int, seen progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -266,9 +270,9 @@ func (r *reaper) findOrphans(claim func(pid int) bool) (alive []int, seen progre
 // reapPause is the least time between two looks for dead orphans: many may die at once.
 const reapPause = 100 * time.Millisecond
 
-// startReaping reaps the orphans of commands as they die, until stop. Left until their command
-// ends, they would count against the user's limit of processes, and the command could start no
-// more.
+// startReaping reaps the orphans of commands as they die, until stop is called. Dead orphans that
+// are left until their command ends would count against the user's limit of processes, and the
+// command could start no more.
 func (r *reaper) startReaping() (stop func()) {
 	died, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(died, unix.SIGCHLD)

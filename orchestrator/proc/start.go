@@ -69,7 +69,8 @@ func LookPath(name, dir string) (string, error) {
 	return found, nil
 }
 
-// Pauses while the system is out of processes. After patience it counts as broken.
+// Pauses between tries while the system is out of processes. After patience the system counts as
+// broken.
 const (
 	firstPause = 10 * time.Millisecond
 	longPause  = time.Second
@@ -83,7 +84,7 @@ func startChild(ctx context.Context, s *Spec, files inherited) (*child, error) {
 		if c, err = forkChild(s, files); err == nil {
 			failpoint.At("forked")
 		}
-		if errors.Is(err, syscall.EBADF) { // in the child, a descriptor over the limit is a bad one
+		if errors.Is(err, syscall.EBADF) { // the child's error for a descriptor over the limit
 			err = syscall.EMFILE
 		}
 		return err
@@ -92,7 +93,7 @@ func startChild(ctx context.Context, s *Spec, files inherited) (*child, error) {
 		return c, err
 	}
 	if _, dirErr := os.Stat(s.Dir); s.Dir != "" && dirErr != nil {
-		// The system blames the program.
+		// The system's error blames the program.
 		return nil, &StartError{Argv0: s.Argv[0], Err: dirErr, folder: true}
 	}
 	var inner *fs.PathError
@@ -102,7 +103,8 @@ func startChild(ctx context.Context, s *Spec, files inherited) (*child, error) {
 	return nil, &StartError{Argv0: s.Argv[0], Err: err}
 }
 
-// isShortage distinguishes a passing shortage from a fault of the command.
+// isShortage reports whether an error is a passing shortage of the system, and no fault of the
+// command.
 func isShortage(err error) bool {
 	for _, short := range []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE} {
 		if errors.Is(err, short) {
@@ -114,7 +116,7 @@ func isShortage(err error) bool {
 
 // retryStart tries again while the system has no process to give (EAGAIN), or while another
 // goroutine's fork still holds a program open that was only just written (ETXTBSY). Neither is the
-// command's fault.
+// command's fault. It gives up after patience, or when ctx is done.
 func retryStart(ctx context.Context, try func() error) error {
 	deadline := time.Now().Add(patience)
 	for pause := firstPause; ; pause = min(2*pause, longPause) {

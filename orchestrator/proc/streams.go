@@ -23,7 +23,7 @@ var chunks = sync.Pool{New: func() any { return new([chunk]byte) }}
 // inherited lists the files that a command gets as its descriptors, from 0 on.
 type inherited []*os.File
 
-// withTerminal puts a terminal, if there is one, in the place of the first two.
+// withTerminal puts a terminal, if there is one, in the place of standard input and output.
 func (f inherited) withTerminal(s *Spec) inherited {
 	if s.Terminal == nil {
 		return f
@@ -32,8 +32,8 @@ func (f inherited) withTerminal(s *Spec) inherited {
 }
 
 // streams are the three pipes of a command. One goroutine reads each output, and one writes the
-// input; drain waits for them. The parent ends do not block, so a goroutine that waits for one has
-// no thread.
+// input; drain waits for them. The parent ends do not block, so a goroutine that waits for one
+// occupies no thread.
 type streams struct {
 	childEnds inherited // standard input, output and error of the command
 	input     input
@@ -76,8 +76,8 @@ func (st *streams) openPipe(end int) (*os.File, error) {
 	return ends[end], nil
 }
 
-// writeInput writes the input. With end no text follows. It closes the command's ends first: a pipe
-// ends when its last writer does.
+// writeInput writes the input. With end no text follows. It first closes the command's ends of the
+// pipes in this process: a pipe ends when its last writer does.
 func (st *streams) writeInput(text []byte, end bool) {
 	st.closeChildEnds()
 	st.input.send(text, end)
@@ -90,7 +90,7 @@ func (st *streams) startReading() {
 }
 
 // drain waits until all output was written. Every process that could hold a pipe open has been
-// ended; it does not wait for one that escaped.
+// ended; for one that escaped it waits no longer than drainTime. Errors: those of the writers.
 func (st *streams) drain() error {
 	st.input.giveUp()
 	late := time.AfterFunc(drainTime, func() {
@@ -141,11 +141,12 @@ type output struct {
 	// mu is held from each read to the write: so all unwritten output is in the pipe.
 	mu  sync.Mutex
 	to  io.Writer
-	err error        // of the first write to it that failed
+	err error        // of the first write that failed
 	buf *[chunk]byte // nil while the pipe is empty
 }
 
-// copy continues to read when the writer fails, so that the command never blocks or dies for that.
+// copy copies the stream. It continues to read when the writer fails, so that the command never
+// blocks or dies for that.
 func (o *output) copy() {
 	defer o.from.Close()
 	conn, err := o.from.SyscallConn()

@@ -9,7 +9,7 @@ import (
 type pauses struct {
 	mu    sync.Mutex
 	total time.Duration
-	since time.Time // the beginning of the present one; zero without one
+	since time.Time // the beginning of the present pause; zero: no pause
 }
 
 var paused pauses
@@ -37,7 +37,7 @@ func Paused() time.Duration {
 	return paused.total + time.Since(paused.since)
 }
 
-// Timer calls a function after a time without the pauses.
+// Timer is the call of a function after a time in which pauses do not count.
 type Timer struct {
 	mu      sync.Mutex
 	timer   *time.Timer
@@ -67,7 +67,7 @@ func (t *Timer) start(d time.Duration, f func()) {
 	})
 }
 
-// Stop keeps the function from being called, unless it was.
+// Stop prevents the call of the function, unless it was called already.
 func (t *Timer) Stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

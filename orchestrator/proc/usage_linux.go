@@ -51,8 +51,8 @@ func (p *Process) Usage() (u Usage, ok bool) {
 	return u, true
 }
 
-// Family lists the living processes that the command has started, even those of ended ones, by
-// their numbers.
+// Family lists, by their numbers, the living processes that the command has started, directly or
+// through others, even if those have ended.
 func (p *Process) Family() map[int]Relative {
 	all := processSet{}
 	_ = addMarked(all, p.child.mark) // unlisted processes are left out
@@ -65,7 +65,7 @@ func (p *Process) Family() map[int]Relative {
 	for _, pid := range all.alive() {
 		name := "of an unknown program"
 		if program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil {
-			// The process's short name may be a part of a secret.
+			// Not the process's short name, which may be a part of a secret.
 			name = filepath.Base(program)
 		}
 		if s, ok := readStat(pid); ok && pid != p.child.pid {
@@ -119,7 +119,7 @@ func readBytes(pid int) (sum int64) {
 	return sum
 }
 
-// readTracer returns the process that debugs this one; 0 without one.
+// readTracer returns the process that debugs the given one; 0 without one.
 func readTracer(pid int) int {
 	text, err := readProc(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -10,7 +10,8 @@ func (c *child) await() { await(c.pid) }
 
 func (c *child) hasEnded() bool { return hasDied(c.pid) }
 
-// await waits for the end of a child, and does not reap it. Without a pidfd it takes a thread.
+// await waits for the end of a child, and does not reap it. Where the kernel has no pidfds, the
+// wait occupies a thread.
 func await(pid int) {
 	if awaitPidfd(pid) == nil {
 		return
@@ -34,8 +35,8 @@ func awaitPidfd(pid int) error {
 	return conn.Read(func(uintptr) bool { return hasDied(pid) })
 }
 
-// hasDied does not reap. It also returns true for a number that is no child's: there is nothing to
-// wait for.
+// hasDied reports whether a child has ended, and does not reap it. It also returns true for a
+// number that is no child's: there is nothing to wait for.
 func hasDied(pid int) bool {
 	var info unix.Siginfo
 	err := waitid(unix.P_PID, pid, unix.WNOHANG, &info)

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kind is the type of a packet.
+// kind is the type of a packet. Each is sent by the process named at it.
 type kind byte
 
 const (
@@ -32,13 +32,13 @@ type packet struct {
 
 const packetSize = 5
 
-// wire is one end of the link. Packets from before an end closed still arrive.
+// wire is one end of the link. Packets that were sent before the other end closed still arrive.
 type wire struct {
 	file *os.File
 	conn syscall.RawConn
 }
 
-// newWires creates both ends. No child inherits them unless they are handed on.
+// newWires creates both ends. A child inherits an end only if it is handed on to that child.
 func newWires() (ours *wire, theirs *os.File, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -53,7 +53,7 @@ func newWires() (ours *wire, theirs *os.File, err error) {
 	return ours, theirs, nil
 }
 
-// newWire takes over the descriptor, even if it fails.
+// newWire makes a wire of a descriptor. It closes the descriptor if it fails.
 func newWire(fd int) (*wire, error) {
 	err := unix.SetNonblock(fd, true)
 	file := os.NewFile(uintptr(fd), "link")
@@ -75,11 +75,12 @@ func (w *wire) shutdown() {
 	_ = w.conn.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_RDWR) })
 }
 
-// trySend does not wait: a peer with hundreds of unread packets is stopped or broken.
+// trySend sends a packet, or fails at once: a peer with hundreds of unread packets is stopped or
+// broken.
 func (w *wire) trySend(p packet) error { return w.transmit(p, false) }
 
-// send waits while the peer has hundreds of packets to read: a thousand boards make requests at
-// once, and each needs its answer.
+// send sends a packet. It waits while the peer has hundreds of packets to read: a thousand boards
+// make requests at once, and each needs its answer.
 func (w *wire) send(p packet) error { return w.transmit(p, true) }
 
 func (w *wire) transmit(p packet, wait bool) error {
@@ -106,7 +107,7 @@ func (w *wire) sendmsg(data, rights []byte, wait bool) error {
 		err := w.conn.Write(try)
 		return errors.Join(err, sent)
 	}
-	err := w.conn.Control(func(fd uintptr) { try(fd) }) // Write would wait for a send
+	err := w.conn.Control(func(fd uintptr) { try(fd) }) // Write would wait until it is sent
 	return errors.Join(err, sent)
 }
 

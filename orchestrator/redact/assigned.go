@@ -90,8 +90,9 @@ func passwords(slot *slotCount) (all []*shape) {
 
 var assignedChars = not(classOf(" \t\r\n\x00\x1b\"'`\\<>,;&|"))
 
-// password finds the value assigned to a name. In program text, variables and calls are assigned,
-// and a type or a word follows a colon: except after a bare =, only a text with a digit counts.
+// password returns the end of the value assigned to a name; 0 without one. In program text,
+// variables and calls are assigned too, and a type or a word may follow a colon: so, except after a
+// bare =, a value counts only if it has a digit.
 func password(r *reader, from, slot int) int {
 	start := r.count(from, maxBetween, between)
 	sign := string(r.b[from:start])
@@ -107,7 +108,7 @@ func password(r *reader, from, slot int) int {
 	return end
 }
 
-// isProgramText reports whether b is a call, an element, or a name for the password itself.
+// isProgramText reports whether b is no value, but a call, an element, or a name for the password.
 func isProgramText(b []byte) bool {
 	return bytes.ContainsAny(b, "()[]{}") || bytes.Contains(bytes.ToLower(b), []byte("pass"))
 }
@@ -131,7 +132,7 @@ var (
 	cookieChars = not(classOf("\r\n\x00\x1b\"'`\\<>"))
 )
 
-// cookie finds all NAME=VALUE of a header, to its end.
+// cookie returns the end of all NAME=VALUE of a header; 0 without one.
 func cookie(r *reader, from, slot int) int {
 	r.limit(maxHeader)
 	start := r.count(from, maxBetween, betweenCookie)
@@ -152,7 +153,8 @@ var (
 	credential  = classOf(dotted + "~+/=%")
 )
 
-// authorization finds the credential of an Authorization header, after its scheme.
+// authorization returns the end of the credential of an Authorization header, after its scheme; 0
+// without one.
 func authorization(r *reader, from, slot int) int {
 	const maxScheme = 20
 	start := r.count(from, maxBetween, between)
@@ -171,7 +173,7 @@ func authorization(r *reader, from, slot int) int {
 	}
 	end := r.run(i, credential, slot)
 	text := r.b[i:end]
-	isWord := len(text) < 20 && !looksRandom(text) && !bytes.HasSuffix(text, []byte("=")) // Basic authentication
+	isWord := len(text) < 20 && !looksRandom(text) && !bytes.HasSuffix(text, []byte("=")) // Basic ends with =
 	if len(text) < minValue || isWord || strings.EqualFold(string(r.b[start:scheme]), "AWS4-HMAC-SHA256") {
 		return 0
 	}

@@ -11,7 +11,7 @@ const (
 	maxReadings    = 6
 )
 
-// reading is a possible meaning of an escape of in bytes.
+// reading is a possible meaning of an escape; in is the length of the escape in bytes.
 type reading struct {
 	in   uint16
 	n    uint8 // bytes of text
@@ -42,7 +42,7 @@ func (r *readings) addRune(in int, c rune) {
 	}
 }
 
-// addLatin adds an escaped byte as the character that some languages read.
+// addLatin adds an escaped byte as the Latin-1 character that some languages read.
 func (r *readings) addLatin(in int, c rune) {
 	if c >= utf8.RuneSelf {
 		r.addRune(in, c)
@@ -115,7 +115,7 @@ func (r *readings) addNumber(in int, v rune) {
 	}
 }
 
-// readOctal adds the longest reading first.
+// readOctal reads an octal escape of one to three digits, and adds the longest reading first.
 func (r *readings) readOctal(b []byte, p, q int) (short bool) {
 	v, k := 0, q
 	var values [3]int
@@ -144,8 +144,8 @@ func (r *readings) readUnicode(b []byte, p, q, run int) (short bool) {
 	return r.readUnit(b, p, q, `\\\\\\\\u`[maxBackslashes-run:])
 }
 
-// readUnit reads a unit of UTF-16 in four digits at q. After the first of a pair, mark and the
-// second must follow.
+// readUnit reads a unit of UTF-16 in four digits at q. After the first unit of a pair, mark and the
+// second unit must follow.
 func (r *readings) readUnit(b []byte, p, q int, mark string) (short bool) {
 	v, short := hexNumber(b, q, 4)
 	if v < 0xd800 || v > 0xdbff {
@@ -184,7 +184,7 @@ func (r *readings) readBraced(b []byte, p, q int) (short bool) {
 	return q+8 >= len(b)
 }
 
-// readPercent reads %XX, %uXXXX, and the same with %25 for the mark.
+// readPercent reads %XX and %uXXXX, and both with %25 for the %.
 func (r *readings) readPercent(b []byte, p int) (short bool) {
 	q := p + 1
 	for range maxNested + 1 {
@@ -204,8 +204,8 @@ func (r *readings) readPercent(b []byte, p int) (short bool) {
 	return false
 }
 
-// readEntity reads an HTML or XML entity whose mark ends at q, and the same with &amp; for the
-// mark.
+// readEntity reads an HTML or XML entity whose & ends at q, and such an entity with &amp; for the
+// &.
 func (r *readings) readEntity(b []byte, p, q int) (short bool) {
 	for range maxNested + 1 {
 		const amp = "amp;"

@@ -77,7 +77,7 @@ func (r *reader) limit(most int) {
 	}
 }
 
-// userinfo finds the password in user:password of a URL.
+// userinfo returns the end of the password in user:password of a URL; 0 without one.
 func userinfo(r *reader) int {
 	r.limit(maxURL)
 	user := r.shortRun(3, userChars)
@@ -92,7 +92,7 @@ func userinfo(r *reader) int {
 	return end
 }
 
-// encodedUserinfo finds the same in a URL within another.
+// encodedUserinfo is userinfo for a percent-encoded URL within another URL.
 func encodedUserinfo(r *reader, colon, at string) int {
 	r.limit(maxURL)
 	in := classOf(dotted + "~%!$&*+=")

@@ -74,7 +74,8 @@ func (ix *index) addLiteral(l *literal) {
 	}
 }
 
-// nextCandidate returns the next position from i on where a secret may begin, or the last one of b.
+// nextCandidate returns the next position from i on where a secret may begin, or the last position
+// of b.
 func (ix *index) nextCandidate(b []byte, i int) int {
 	for i+1 < len(b) && !ix.first[b[i]].second.has(b[i+1]) &&
 		!(ix.values && (opener[b[i]]|opener[b[i+1]]) != 0) {
@@ -83,8 +84,8 @@ func (ix *index) nextCandidate(b []byte, i int) int {
 	return i
 }
 
-// found is the result of a match at a position: n bytes of a secret that begins there, or a secret
-// further ahead, with offsets from there; or more, when the bytes so far do not tell.
+// found is the result of a match at a position: the n bytes of a secret that begins there, or the
+// offsets of a secret further ahead, from there. more means that the bytes so far do not tell.
 type found struct {
 	n     int
 	ahead span
@@ -110,7 +111,7 @@ func (f *found) literals(list []*literal, t *text, i int) {
 	}
 }
 
-// match returns the secret that begins at i.
+// match returns the secret that begins at i, or that a shape at i finds further ahead.
 func (ix *index) match(t *text, i int) (f found) {
 	c := t.b[i]
 	f.shapes(ix.first[c].shapes, t, i)

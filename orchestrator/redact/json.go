@@ -14,11 +14,11 @@ func (r *Redactor) JSON(b []byte) ([]byte, error) {
 	if !json.Valid(b) {
 		return nil, fmt.Errorf("read JSON: %w", json.Unmarshal(b, new(json.RawMessage)))
 	}
-	// In this order, because the first one writes text that the second must see.
+	// The strings first: redactText must also see the text that redactMeanings writes.
 	return r.redactText(r.redactMeanings(b)), nil
 }
 
-// redactMeanings redacts decoded strings; one without escapes is its own meaning.
+// redactMeanings redacts the strings with escapes, as decoded; redactText sees all others.
 func (r *Redactor) redactMeanings(b []byte) []byte {
 	var out []byte
 	done := 0
@@ -68,8 +68,8 @@ func (r *Redactor) redactText(b []byte) []byte {
 	return append(out, b[done:]...)
 }
 
-// appendString appends the body s of a string, with Mark for the secrets. An escape that is partly
-// a secret goes whole.
+// appendString appends the body s of a string, with Mark for the secrets. Mark replaces the whole
+// of an escape that is partly a secret.
 func appendString(out, b []byte, s span, secrets []span) []byte {
 	marked := false
 	for i := s.from; i < s.to; {
@@ -102,7 +102,7 @@ func jsonBody(s string, html bool) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(html)
-	enc.Encode(s) // of a string, to memory
+	enc.Encode(s) // a string, to memory: no error
 	return b.Bytes()[1 : b.Len()-len("\"\n")]
 }
 

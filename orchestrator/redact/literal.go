@@ -11,8 +11,8 @@ type kind byte
 const (
 	plain    kind = 'p' // as it is
 	encoded  kind = 'e' // base32: lines may be wrapped
-	encoded6 kind = '6' // base64: the same, in either alphabet
-	hexed    kind = 'h' // hex: the same, with separators between bytes
+	encoded6 kind = '6' // base64: lines may be wrapped, in either alphabet
+	hexed    kind = 'h' // hex: lines may be wrapped, and bytes separated
 	decimal  kind = 'd' // decimal numbers with commas or other separators
 )
 
@@ -21,7 +21,7 @@ type literal struct {
 	text   []byte
 	kind   kind
 	canon  *[256]byte
-	simple bool    // no character begins another of its spellings
+	simple bool    // it has no opener, no doubled character and no comma between numbers
 	second byteSet // bytes that may follow the first one, except openers
 }
 
@@ -134,7 +134,7 @@ func (l *literal) matchExact(rest []byte, whole bool) (n int, more bool) {
 	return len(rest), false
 }
 
-// matchPlain compares without escapes, and reports whether that decides.
+// matchPlain compares without escapes. sure reports whether that decides.
 func (l *literal) matchPlain(t *text, i int) (n int, sure bool) {
 	if !l.simple {
 		return 0, false

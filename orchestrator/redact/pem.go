@@ -51,9 +51,9 @@ func keyBody(r *reader, from, slot int) int {
 	}
 }
 
-// claimedEnd returns the end of a key that began before and reaches here; 0 without one. Keys
-// within it are not measured, which keeps a text of headers alone from being measured again at
-// each: it is one key, up to the limit of its length.
+// claimedEnd returns the end of a key that began before and reaches here; 0 without one. Headers
+// within a key are not measured again: otherwise a text of headers alone, one key up to the limit
+// of its length, would be measured from each of them.
 func (r *reader) claimedEnd(slot int) int {
 	if known := r.t.state.runs[slot]; known.from <= r.base && r.base < known.to {
 		return known.to - r.base
@@ -85,7 +85,8 @@ func isIndent(b []byte, i int) bool {
 	return b[i-1] == 'n' && b[i-2] == '\\'
 }
 
-// base64Key measures a PEM block in base64, over lines of the length of wrapped ones.
+// base64Key measures a PEM block in base64. It continues over a line end only after a line of at
+// least 60 characters, as wrapped lines have.
 func base64Key(r *reader, shift, keys int) int {
 	if end := r.claimedEnd(keys); end > 0 {
 		return end
@@ -107,7 +108,7 @@ func base64Key(r *reader, shift, keys int) int {
 	}
 }
 
-// lineEnd returns the start of the next line's text, after its indentation; i if no line ends at i.
+// lineEnd returns the start of the next line's text, after the indentation; i if no line ends at i.
 func (r *reader) lineEnd(i int) int {
 	start := i
 	for _, end := range []string{"\r", `\r`, "\n", `\n`} {

@@ -49,7 +49,7 @@ type reader struct {
 }
 
 // run returns the end of the characters of the class from i on. The slot, one for each caller,
-// remembers it: a text of prefixes alone would otherwise be measured again from each of them.
+// remembers that end: otherwise a text of prefixes alone would be measured again from each of them.
 func (r *reader) run(i int, in *class, slot int) int {
 	at, known := r.base+i, &r.t.state.runs[slot]
 	if known.from <= at && at < known.to {
@@ -111,7 +111,7 @@ func (r *reader) tokenEnd(from int, in *class, least, slot int) int {
 }
 
 // startsWord reports whether a word can begin at i: not after a character of a word, unless that
-// belongs to an escape (\n, \u003d, %3D, a colour's ESC[1m).
+// character belongs to an escape (\n, \u003d, %3D, a colour's ESC[1m).
 func startsWord(t *text, i int) bool {
 	var buf [context]byte
 	before := t.before(i, context, &buf)

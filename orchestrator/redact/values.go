@@ -60,7 +60,7 @@ func longLines(value string) (all []string) {
 }
 
 // decodedForms returns the meaning of a value that is written for some syntax: a key with \n for
-// its line ends, as variables hold it, or a document in base64.
+// its line ends, as environment variables hold it, or a document in base64.
 func decodedForms(value string) (all []string) {
 	if strings.Contains(value, `\n`) && !strings.HasPrefix(value, "{") {
 		all = append(all, strings.NewReplacer(`\r`, "\r", `\n`, "\n").Replace(value))

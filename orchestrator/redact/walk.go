@@ -15,8 +15,8 @@ type walk struct {
 // maxWork suffices for a piece of a value of escape characters alone, escaped four times.
 const maxWork = 2000
 
-// maxIdle bounds the consecutive line ends within base64 and base32. The n of an escaped one may
-// begin the literal: without a bound, a run of line ends would be walked again from each n.
+// maxIdle bounds the consecutive line ends within base64 and base32. The n of an escaped line end
+// may begin the literal: without a bound, a run of line ends would be walked again from each n.
 const maxIdle = 3
 
 // match returns the end of the literal's rest from j on, if it stands at p, else -1. idle counts
@@ -46,7 +46,7 @@ func (w *walk) match(p, j, idle int) int {
 	return p
 }
 
-// tryEach takes the first step that leads to the end.
+// tryEach returns the end of the literal by the first step that leads to it, else -1.
 func (w *walk) tryEach(s *steps, p, j, idle int) int {
 	for k, way := range s.list[:s.n] {
 		if k > 0 && w.work <= 0 {
@@ -65,7 +65,7 @@ type steps struct {
 	list [2*maxReadings + 6]step
 }
 
-// step covers in bytes of the text and of bytes of the literal.
+// step is a move forward: by in bytes in the text and by of bytes in the literal.
 type step struct{ in, of int32 }
 
 // after returns the arguments of match after a step.
@@ -117,8 +117,8 @@ func (w *walk) addSteps(s *steps, p, j int) {
 	}
 }
 
-// addEscapes adds the readings of an escape at p that mean the literal's bytes at j; in and of were
-// covered already.
+// addEscapes adds a step for each reading of an escape at p that means the literal's bytes at j.
+// The lengths in and of, which were covered before p and j, are a part of each step.
 func (w *walk) addEscapes(s *steps, p, j, in, of int) {
 	var all readings
 	if all.read(w.b, p) {
@@ -132,8 +132,8 @@ func (w *walk) addEscapes(s *steps, p, j, in, of int) {
 	}
 }
 
-// addBackslashes covers a run of backslashes in both: each level of strings within strings doubles
-// them, and the last may belong to an escape that follows.
+// addBackslashes adds a step over a run of backslashes in both: each level of strings within
+// strings doubles them. The last one may belong to an escape that follows the run.
 func (w *walk) addBackslashes(s *steps, p, j int) {
 	of, in := 1, 1
 	for j+of < len(w.text) && w.text[j+of] == '\\' {
@@ -177,8 +177,8 @@ func (w *walk) backslashes(p int) int {
 	return min(n, maxBackslashes)
 }
 
-// addDoubled covers a whole run of a character that is written twice, because each one could be
-// read in two ways. In a string, backslashes stand before them.
+// addDoubled adds a step over a whole run of a character that is written twice, because each
+// character alone could be read in two ways. In a string, backslashes stand before them.
 func (w *walk) addDoubled(s *steps, p, j int) {
 	c := string(w.text[j : j+1])
 	if j > 0 && w.text[j-1] == c[0] {
@@ -220,8 +220,8 @@ func (w *walk) hasAt(p int, want string) bool {
 const maxIndent = 32
 
 // wrapLength returns the length of a line end at p, escaped or not, with the indentation after it,
-// within encoded bytes; 0 without one. The 16 bytes before it must be of the encoding, more than a
-// word: otherwise the last word of each line would wait for the next line.
+// within encoded bytes; 0 without one. The 16 bytes before p must be of the encoding, which is more
+// than a word: otherwise the last word of each line would wait for the next line.
 func (w *walk) wrapLength(p int) int {
 	if c := w.b[p]; c != '\n' && c != '\r' && c != '\\' {
 		return 0

@@ -34,7 +34,7 @@ const maxWrapped = 256
 
 var base64Any = classOf(alnum + "+/-_")
 
-// base64Shape returns the shape of s in base64, shifted by so many bytes.
+// base64Shape returns the shape of s in base64, after shift other bytes.
 func base64Shape(s *shape, shift, slot int) *shape {
 	first := (shift*8 + 5) / 6 // characters before those that the prefix decides
 	head := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), s.prefix...))[:first]
@@ -48,7 +48,7 @@ func base64Shape(s *shape, shift, slot int) *shape {
 			return 0
 		}
 		n := shift + lengthOf(s, plain, shift)
-		if n == len(plain) { // it may be longer
+		if n == len(plain) { // the token may be longer
 			return r.run(end, base64Any, slot)
 		}
 		return min((n*8+5)/6-first, end)

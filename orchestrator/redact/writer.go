@@ -26,8 +26,8 @@ type Writer struct {
 // Writer returns a redacting writer to w. Close it to write what it holds back.
 func (r *Redactor) Writer(w io.Writer) *Writer { return &Writer{redactor: r, to: w} }
 
-// Write takes all of p or returns the error of the other writer, as every later call does: a gap
-// would join the texts on its two sides.
+// Write takes all of p, or returns the error of the other writer. Every later call then returns
+// that error, too: a gap would join the texts on its two sides.
 func (w *Writer) Write(p []byte) (int, error) {
 	for n := 0; n < len(p); {
 		next := min(n+piece, len(p))

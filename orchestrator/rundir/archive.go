@@ -22,8 +22,8 @@ func (d Dir) ArchiveName(at time.Time) string {
 	return d.Path + "-" + at.UTC().Format("20060102T150405Z") + ".tar.gz"
 }
 
-// Archive packs the regular files of the folder; a run makes no others. It syncs the archive before
-// it gives it its name.
+// Archive packs the regular files of the folder into the file name; a run makes no others. It syncs
+// the archive before that gets its name.
 func (d Dir) Archive(name string) error {
 	temp := name + ".new"
 	f, err := durable.OpenPlain(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

@@ -79,8 +79,8 @@ func (e *Events) Close() error {
 	return nil
 }
 
-// ReadEvents returns the events of a step, without a last line that lacks its end. Without a file
-// there are no events and no error.
+// ReadEvents returns the events of a step, without an unfinished last line. If the file does not
+// exist, it returns no events and no error.
 func (d Dir) ReadEvents(step int) ([][]byte, error) {
 	data, err := plainfile.Read(d.events(step), 2*maxEvents)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -52,8 +52,8 @@ func (d Dir) Stored(sha string) ([]byte, error) {
 	return text, nil
 }
 
-// read checks the kinds of folder and file before it opens them: an agent could have put a link or
-// a FIFO there.
+// read reads a stored text. It checks the kinds of the folder and the file first: an agent could
+// have put a link or a FIFO there. Errors: ErrNotStored.
 func (d Dir) read(sha string) ([]byte, error) {
 	path := filepath.Join(d.inputs(), sha)
 	folder, err := os.Lstat(d.inputs())

@@ -74,7 +74,7 @@ func ReplaceFile(path string, data []byte) error {
 	return os.Rename(temp, path)
 }
 
-// RemoveForeign frees the name of a run's file of everything but a regular file: reading a FIFO
+// RemoveForeign removes everything but a regular file from the path of a run's file: reading a FIFO
 // could wait for ever, and writing through a link could change another file.
 func RemoveForeign(path string) error {
 	info, err := os.Lstat(path)
@@ -110,7 +110,8 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// clear frees a name. It renames a folder that is not empty, since the run did not make it.
+// clear removes the file or folder at path. It renames a folder that is not empty, since the run
+// did not make it.
 func clear(path string) error {
 	err := os.Remove(path)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {

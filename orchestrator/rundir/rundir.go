@@ -108,8 +108,8 @@ func (d Dir) ignore() error {
 	return OverwriteFile(path, []byte("*\n"))
 }
 
-// linkError is a link in the place of a run's folder: through it two boards could share one
-// journal, or a run could write elsewhere.
+// linkError is the error for a link in the place of a run's folder: through it two boards could
+// share one journal, or a run could write elsewhere.
 type linkError struct{ path string }
 
 func (e *linkError) Error() string { return e.path + " is a link, not a folder" }

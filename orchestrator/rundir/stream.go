@@ -66,7 +66,7 @@ func (s *Stream) Close() error {
 }
 
 // KeepStreams moves the output of the last attempt of a call to the folder of its step. It follows
-// no link out of the run's folder, should an agent have put one in the place of a folder.
+// no link out of the run's folder, since an agent could have put one there.
 func (d Dir) KeepStreams(step int, call string, attempt int) error {
 	root, err := plainfile.OpenRoot(d.Path)
 	if err != nil {

@@ -47,7 +47,7 @@ func MarkdownFiles(dir string) (names []string) {
 	return names
 }
 
-// Others returns the folders of the runs of other boards in a folder of runs.
+// Others returns the folders of the runs of other boards than own's in a folder of runs.
 func Others(folder string, own Dir) (all []Dir) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

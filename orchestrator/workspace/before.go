@@ -26,7 +26,7 @@ func (w *Workspace) KeepBefore(b *board.Board) error {
 }
 
 // Before returns the board with the given SHA-256 as it was before the last turn. The run of that
-// turn has it in memory, in case an agent has removed the copy.
+// turn keeps the board in memory, since an agent can remove the copy.
 func (w *Workspace) Before(sha string) (*board.Board, error) {
 	if w.kept != nil && w.kept.SHA == sha {
 		return w.kept, nil
@@ -46,7 +46,7 @@ func (w *Workspace) RestoreEnd(now, before *board.Board) (sha, done string, err 
 }
 
 // keepAfter copies the board as an agent left it, and returns the place of the copy in words. It
-// has no error: the board is restored even without a copy.
+// returns no error, since the board is restored even without a copy.
 func (w *Workspace) keepAfter() string {
 	source, err := board.ReadFile(w.Path)
 	if named, failed := board.ReadFile(w.Name); failed == nil && !w.dryRun && w.checkPath() != nil {
@@ -89,7 +89,7 @@ func (w *Workspace) PutBack(sha string) error {
 // the user named the board by a link, it makes that link again. It follows no link of an agent's.
 func (w *Workspace) restoreName() error {
 	if err := rundir.RemoveForeign(w.Path); err != nil || w.dryRun {
-		return err // a dry run has no other file of its own
+		return err // a dry run owns only its copy of the board
 	}
 	if w.link == "" {
 		return rundir.RemoveForeign(w.Name)
@@ -103,7 +103,8 @@ func (w *Workspace) restoreName() error {
 	return os.Symlink(w.link, w.Name)
 }
 
-// isOwnLink reports whether the user named the board by a link that still leads to it.
+// isOwnLink reports whether path is the link by which the user named the board, and still leads to
+// it.
 func (w *Workspace) isOwnLink(path string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil {

@@ -16,11 +16,11 @@ import (
 )
 
 // ProjectHash returns a hash of the project's files without the records of runs: the board, the
-// files of runs and the work logs of tasks. It returns "" if it cannot tell, see
-// [worktree.Tree.Hash]. mark is for the processes that it starts.
+// files of runs and the work logs of tasks. It returns "" if the hash cannot be made, see
+// [worktree.Tree.Hash]. The processes that it starts bear mark.
 func (w *Workspace) ProjectHash(stop context.Context, mark proc.Mark) string {
 	ignored := slices.Clone(w.Ignored)
-	// Runs of the boards beside this one may be at work.
+	// Boards beside this one change while their own runs work.
 	for _, other := range rundir.Others(filepath.Dir(w.Dir().Path), w.Dir()) {
 		ignored = append(ignored, filepath.Join(filepath.Dir(w.Path), other.BoardFile()))
 	}

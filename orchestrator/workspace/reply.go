@@ -21,8 +21,8 @@ type Decision struct {
 	Tasks  []string
 }
 
-// ended returns the status to write onto the board: one that needs a person, if it ends the board;
-// "" otherwise.
+// ended returns the status to write into the board's field ended: that of the reply if it ends the
+// board and is not ok, else "".
 func (d Decision) ended() string {
 	if d.Next != nil || d.Status == contract.OK {
 		return ""
@@ -31,9 +31,10 @@ func (d Decision) ended() string {
 }
 
 // Judge checks a Manager's reply whose JSON is valid. next_task must be a task with a known role,
-// the reply must agree with the board that the Manager left, and the board must be able to hold it;
-// otherwise f gives the reason. isKnown returns an error for an unknown role. disagreed reports
-// that the reply contradicts the board. Errors: a shortage of this machine, such as of open files.
+// the reply must agree with the board that the Manager left, and the board must be able to hold the
+// reply; otherwise f gives the reason. Judge restores a board that was left unreadable. isKnown
+// returns an error for an unknown role. disagreed reports that the reply contradicts the board.
+// Errors: a shortage of this machine, such as of open files.
 func (w *Workspace) Judge(
 	step *flow.Step, d Decision, isKnown func(role string) error,
 ) (f *contract.Failure, disagreed bool, err error) {
@@ -62,10 +63,10 @@ func (w *Workspace) Judge(
 	return nil, false, nil
 }
 
-// checkPaths returns the next task, nil at the end of the work. It refuses one that does not exist,
-// or whose header cannot be read: the run would end in the next round. It refuses secrets in paths,
-// because they would be journaled and written onto the board; those of the Manager's given list
-// were checked before.
+// checkPaths returns the next task, nil at the end of the work. It refuses a task that does not
+// exist, or whose header cannot be read: the run would end in the next round. It refuses secrets in
+// paths, because paths are journaled and written onto the board. The list that the Manager was
+// given was checked before.
 func (w *Workspace) checkPaths(d Decision) (*board.Task, *contract.Failure, error) {
 	if !slices.Equal(d.Tasks, d.Given) && slices.ContainsFunc(d.Tasks, w.Redactor.Changes) {
 		return nil, &contract.Failure{Reason: "tasks holds a secret"}, nil
@@ -96,8 +97,8 @@ func (w *Workspace) isOwn(p string) bool {
 	return clean == w.Place.KanbanFile() || slices.Contains(strings.Split(clean, "/"), ".kanban-run")
 }
 
-// rejectUnreadable restores a board that the Manager left unreadable. It returns a shortage of this
-// machine as the error: the board itself may be sound.
+// rejectUnreadable restores a board that the Manager left unreadable, and returns the reply's
+// failure. If err is a shortage of this machine, it only returns err, since the board may be sound.
 func (w *Workspace) rejectUnreadable(step *flow.Step, err error) (*contract.Failure, error) {
 	if durable.IsOutOfResources(err) {
 		return nil, err
@@ -112,9 +113,9 @@ func (w *Workspace) rejectUnreadable(step *flow.Step, err error) (*contract.Fail
 	return &contract.Failure{Reason: reason}, nil
 }
 
-// TakeBackEnd restores the board of a Manager that ended it and never replied: a clone without the
-// journal would consider it complete. It returns a note for the message about the Manager, "" if it
-// changed nothing.
+// TakeBackEnd restores the board of a Manager that ended it but sent no valid reply: a clone
+// without the journal would consider the board complete. It returns a note for the message about
+// the Manager; "" if the board did not have to be restored.
 func (w *Workspace) TakeBackEnd(step *flow.Step) string {
 	b, err := w.Look()
 	if err != nil || !b.Terminal() || b.EndedWith() != "" || step.Before.Current == "" {
@@ -129,7 +130,7 @@ func (w *Workspace) TakeBackEnd(step *flow.Step) string {
 }
 
 // Compare returns the parts of a Manager's decision that the board does not show yet, and a
-// contradiction between the two.
+// contradiction between decision and board.
 func (w *Workspace) Compare(b *board.Board, step *flow.Step, d Decision) flow.Verdict {
 	before := flow.Fields{Current: step.Before.Current, Tasks: d.Given}
 	return flow.Reconcile(before, w.fields(b), w.next(d), d.Tasks, d.ended())
@@ -158,8 +159,8 @@ func (w *Workspace) next(d Decision) string {
 	return w.Seen(*d.Next)
 }
 
-// Splice returns the board with the decision, b itself when it shows the decision already. Errors:
-// the board cannot hold it.
+// Splice returns the board with the decision, or b itself if b shows it already. It returns an
+// error if the board cannot hold the decision.
 func (w *Workspace) Splice(b *board.Board, v flow.Verdict, d Decision) (*board.Board, error) {
 	if !v.WriteCurrent && !v.WriteTasks && !v.WriteEnded {
 		return b, nil
@@ -167,7 +168,8 @@ func (w *Workspace) Splice(b *board.Board, v flow.Verdict, d Decision) (*board.B
 	return b.Splice(w.edit(b, v, d))
 }
 
-// edit returns the change to the board. A path that is on the board keeps its author's spelling.
+// edit returns the change to the board. A path that is on the board already keeps its author's
+// spelling.
 func (w *Workspace) edit(b *board.Board, v flow.Verdict, d Decision) board.Edit {
 	written := w.authorsSpelling(b)
 	var e board.Edit

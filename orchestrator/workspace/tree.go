@@ -13,14 +13,14 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Tree is a snapshot of the files of a work directory. Two of them show the changes of a
-// supervisor.
+// Tree is a snapshot of the files of a work directory. The trees from before and after a
+// supervisor's turn show its changes.
 type Tree struct {
 	files map[string]string // state of a file or folder, by its path from the work directory
-	own   map[string][]byte // of wisdom/ and artifacts/, by the path from the folder of the board's runs
-	cut   bool              // there are more than [mostFiles]
+	own   map[string][]byte // text of files in wisdom/ and artifacts/, by the path from the board's runs
+	cut   bool              // there are more files than [mostFiles]
 
-	runs map[string]string // state of other boards' runs, by folder: of the journal, and at work or not
+	runs map[string]string // other boards' runs, by folder: state of the journal, and true for a run at work
 }
 
 // mostFiles bounds the files of a Tree: as many take about a second.
@@ -76,8 +76,8 @@ func ownOutputs() (files []os.FileInfo) {
 	return files
 }
 
-// known returns the state of a file in words. That of a folder leaves out its size and times, since
-// its entries show a change.
+// known returns the state of a file in words. The state of a folder leaves out its size and times,
+// since its entries show a change.
 func known(info os.FileInfo, err error) string {
 	switch {
 	case err != nil:
@@ -88,9 +88,10 @@ func known(info os.FileInfo, err error) string {
 	return fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano(), changeTime(info))
 }
 
-// Changes lists the files of the work directory that differ from an earlier snapshot, and, below
-// runs, the supervisor's files with a change that it may not make, both sorted. It may write the
-// file report, and add files and text to wisdom/.
+// Changes lists the files of the work directory that differ from an earlier snapshot, and in own,
+// with runs before their names, the supervisor's files with a change that it may not make, both
+// sorted. It may write the file report, add files to wisdom/, and add text to the end of files
+// there.
 func (t Tree) Changes(before Tree, runs, report string) (files, own []string) {
 	for name, now := range t.files {
 		if was, ok := before.files[name]; now != was && (ok || !before.cut) {
@@ -134,7 +135,7 @@ func (t Tree) Written(before Tree, name string) string {
 	return string(t.own[name])
 }
 
-// noteRuns notes the state of the runs in a folder of runs, except those of a board's own.
+// noteRuns notes the state of all runs in a folder of runs, except those in own.
 func (t Tree) noteRuns(folder string, own rundir.Dir) {
 	for _, run := range rundir.Others(folder, own) {
 		info, err := os.Lstat(run.Journal())
@@ -143,7 +144,7 @@ func (t Tree) noteRuns(folder string, own rundir.Dir) {
 }
 
 // HasNeighbours reports whether a run of another board, here or in a folder around this one, is at
-// work, or was since an earlier snapshot: it may have changed files.
+// work, or was since an earlier snapshot: that run may have changed files.
 func (t Tree) HasNeighbours(before Tree) bool {
 	for path, now := range t.runs {
 		if now != before.runs[path] || strings.HasSuffix(now, "true") {

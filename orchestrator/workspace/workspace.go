@@ -23,13 +23,13 @@ type Workspace struct {
 	Path     string // of the board's file, without links; in a dry run, of its private copy
 	Place    *board.Place
 	Redactor *redact.Redactor
-	Ignored  []string // more files that are records of runs, see ProjectHash
+	Ignored  []string // other files that count as records of runs, see ProjectHash
 
 	dryRun bool
 	reader *board.Reader
 	fresh  *board.Board // the board as read since the last turn; nil: read it again
 	task   *board.Task  // the task as read since the last turn; nil: read it again
-	link   string       // where the board's name leads, if it is a link
+	link   string       // the target of the board's name, if that is a link
 	kept   *board.Board // as the board was before the last turn of this run
 	public []string     // the last list of tasks that CheckTasks accepted
 }
@@ -73,9 +73,10 @@ func (w *Workspace) KanbanFile() string {
 	return w.Place.KanbanFile()
 }
 
-// Read returns the board on disk. It reads the file once after every turn: until the next, only a
-// person could change it, which the next turn shows. It first restores a board that the Manager of
-// the open step left unreadable. step is nil if no step is open. Errors: *failure.Invalid.
+// Read returns the board on disk. It reads the file once after every turn: until the next turn only
+// a person can change the file, and that turn shows the change. It first restores a board that the
+// Manager of the open step left unreadable. step is nil if no step is open. Errors:
+// *failure.Invalid.
 func (w *Workspace) Read(step *flow.Step) (*board.Board, error) {
 	b, err := w.Look()
 	if err != nil && !durable.IsOutOfResources(err) && step != nil && step.Before != nil && step.Reply == nil {
@@ -153,8 +154,8 @@ func (w *Workspace) SHA() string {
 	return board.SHA(source)
 }
 
-// Left returns the SHA-256 of the board as an attempt left it, which tells the agent's change from
-// a later one by a person. It first restores a board that a Manager left unreadable. Call Forget
+// Left returns the SHA-256 of the board as an attempt left it, so that a person's later change can
+// be told from the agent's. It first restores a board that a Manager left unreadable. Call Forget
 // between the end of the attempt and Left.
 func (w *Workspace) Left(step *flow.Step) string {
 	if b, err := w.Read(step); err == nil {
@@ -163,8 +164,8 @@ func (w *Workspace) Left(step *flow.Step) string {
 	return w.SHA() // Read reports the error when the board is needed
 }
 
-// checkPath refuses a board whose name leads to another file by now. It resolves links only if the
-// name is not itself the same regular file.
+// checkPath returns an error if the board's name leads to another file by now. It resolves links
+// only if the name is not itself the same regular file.
 func (w *Workspace) checkPath() error {
 	if w.dryRun {
 		return nil
@@ -190,9 +191,9 @@ func (w *Workspace) checkPath() error {
 }
 
 // View returns the part of the board by which flow decides. Once a Manager attempt was started,
-// that is only its bytes and its ending: the Manager decides the next task. If the current task is
-// being worked on and cannot be read, its path and role are those at the beginning of its step.
-// roleOf returns a role's name as its role file spells it. Errors: *failure.Invalid.
+// that is only the board's SHA-256 and its end: the Manager decides the next task. If the current
+// task is being worked on and cannot be read, its path and role are those at the beginning of its
+// step. roleOf returns a role's name as its role file spells it. Errors: *failure.Invalid.
 func (w *Workspace) View(b *board.Board, s *flow.State, roleOf func(string) (string, error)) (flow.Board, error) {
 	if err := CheckSecrets(w.Redactor, b.Current.Path); err != nil {
 		return flow.Board{}, err
@@ -244,9 +245,10 @@ func isWorkedOn(b *board.Board, step *flow.Step) bool {
 		(b.SHA == step.BoardSHA || path.Clean(b.Current.Path) == path.Clean(step.Task))
 }
 
-// undone returns the tasks whose last reply was not ok, and the number of all tasks with them. It
-// leaves out a task that a person has marked as done or taken off the list, which is a decision. If
-// the board is as the Manager left it, the Manager did that, and the task counts.
+// undone returns the tasks whose last reply was not ok, and the number of the board's tasks, with
+// those of them that are off the list. It leaves out a task that a person has marked as done or
+// taken off the list, which is a decision. If the board is as the Manager left it, the Manager made
+// that change, and the task counts.
 func undone(b *board.Board, s *flow.State) (left []flow.TaskStatus, tasks int) {
 	tasks = b.Len()
 	if len(s.NotOK) == 0 {
@@ -265,8 +267,8 @@ func undone(b *board.Board, s *flow.State) (left []flow.TaskStatus, tasks int) {
 	return left, tasks
 }
 
-// CheckSecrets refuses paths that redaction would change: they could not be journaled. Errors:
-// *failure.Invalid.
+// CheckSecrets refuses paths that redaction would change, since they could not be journaled.
+// Errors: *failure.Invalid.
 func CheckSecrets(r *redact.Redactor, paths ...string) error {
 	for _, p := range paths {
 		if shown := r.String(p); shown != p {
@@ -280,7 +282,7 @@ func CheckSecrets(r *redact.Redactor, paths ...string) error {
 	return nil
 }
 
-// Tasks returns the board's list as agents see it: each path as the board writes it when that
+// Tasks returns the board's list as agents see it: each path as the board writes it if that path
 // resolves from the work directory, else rewritten so that it does. A path without a file stays as
 // it is.
 func (w *Workspace) Tasks(b *board.Board) []string {
@@ -309,7 +311,7 @@ func (w *Workspace) CheckTasks(tasks []string) error {
 	return nil
 }
 
-// Seen returns a path as agents see it: as the board writes it when that resolves from the work
+// Seen returns a path as agents see it: as the board writes it if that path resolves from the work
 // directory, else rewritten so that it does. A path without a file is only cleaned.
 func (w *Workspace) Seen(p string) string {
 	if w.Place.HoldsBoard() && filepath.IsLocal(p) && path.Clean(p) == p && filepath.ToSlash(p) == p {

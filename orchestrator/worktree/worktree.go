@@ -24,7 +24,7 @@ type Tree struct {
 	Dir    string
 	Ignore func(name string) bool                // leaves a file out of the hash, by its path from Dir
 	Part   func(name string, text []byte) []byte // the part of a file that is hashed; nil: the whole
-	Mark   proc.Mark                             // of the processes that it starts
+	Mark   proc.Mark                             // of the processes of git
 	Calls  string                                // a folder for calls of git, removed afterwards; never hashed
 }
 
@@ -92,7 +92,7 @@ func (t Tree) stateOf(path, name string, digits int) string {
 	case err != nil:
 		return ""
 	case info.Mode()&os.ModeSymlink != 0:
-		target, _ := os.Readlink(path) // one that is gone by now points nowhere
+		target, _ := os.Readlink(path) // a link that is gone by now has no target
 		return "120000 " + git.BlobName([]byte(target), digits)
 	case !info.Mode().IsRegular() || info.Size() > maxFile:
 		return fmt.Sprintf("%v %d %d", info.Mode(), info.Size(), info.ModTime().UnixNano())
@@ -117,7 +117,7 @@ type query struct {
 	repo   *git.Repo
 	index  *git.Index
 	stop   context.Context
-	failed bool // a question was not answered
+	failed bool // a call of git failed
 	digits int  // of an object name
 }
 
@@ -143,7 +143,7 @@ func (q *query) fromDir(name string) string {
 }
 
 // tracked returns the mode and object name of each file in git's index. sees is false if git does
-// not look at one: it is a submodule, or marked assume-unchanged.
+// not look at one of them, a submodule or a file marked assume-unchanged, or if the call failed.
 func (q *query) tracked() (files map[string]string, sees bool) {
 	files, q.digits = map[string]string{}, 2*sha1.Size
 	for _, line := range q.list("ls-files", "-v", "--stage", "-z") { // "H 100644 NAME 0", a tab, and the path
