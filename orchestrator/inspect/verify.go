@@ -15,7 +15,7 @@ type Verdict struct {
 	Epoch     uint64          `json:"epoch"`
 	Owner     string          `json:"owner"`
 	Points    []flow.Identity `json:"rollback_points"` // a sound journal has exactly one
-	Frozen    string          `json:"frozen"`          // reason for a freeze, also for a future one; or ""
+	Frozen    string          `json:"frozen"`          // reason for a freeze, even a future one; or ""
 }
 
 // Verify reads and replays a board's journal. It changes nothing, and works also while a run writes
