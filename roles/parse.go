@@ -280,7 +280,7 @@ func (f *fields) readDuration(name string) *time.Duration {
 		return nil
 	}
 	d, err := time.ParseDuration(f.readText(name))
-	tooSmall := d == 0 && strings.ContainsAny(value.Value, "123456789") // not zero, but less than a nanosecond
+	tooSmall := d == 0 && strings.ContainsAny(value.Value, "123456789") // less than a nanosecond
 	if err != nil || d < 0 || tooSmall {
 		f.fail(value, fmt.Sprintf("write a number with its unit, for example %s: 90s, 30m or 1h30m", name),
 			"%s: %q is no duration", name, value.Value)

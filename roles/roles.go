@@ -22,7 +22,7 @@ import (
 
 // Role is the definition of one kind of agent: its prompt and the options of its start.
 type Role struct {
-	Name        string // tasks may name it in any case; a role that replaces an embedded one gets its spelling
+	Name        string // tasks name it in any case; spelt as the embedded role that it replaces
 	Description string
 	Agent       string         // name of the adapter, in lower case; "": the settings decide
 	Model       string         // "": the adapter's default, also for inherit in the file
@@ -46,7 +46,7 @@ type Role struct {
 	// Watch holds the role's settings of the watch, which replace the general ones. Their names are
 	// those of the keys below watch; the name "" stands for watch: off.
 	Watch   []frontmatter.Value
-	WatchAs string // kind of the agents for the watch's stages: coder, reviewer or lead; "": by the role's name
+	WatchAs string // kind of agent for the watch: coder, reviewer or lead; "": by the role's name
 	Prompt  string // the body of the file, with LF line ends and without blank lines around it
 	File    string // path of the file, or such as "embedded:manager.md"
 }

@@ -31,7 +31,7 @@ var base = []string{"## Feature Definition of Done", "## Risks & Mitigations", "
 
 // The errors after which the file does not hold the entry.
 var (
-	ErrMarkerMissing = errors.New("DECISIONS_MARKER_MISSING") // a section of base or the target is missing
+	ErrMarkerMissing = errors.New("DECISIONS_MARKER_MISSING") // a section is missing
 	ErrScope         = errors.New("DECISIONS_SCOPE_VIOLATION")
 )
 
@@ -48,7 +48,7 @@ const (
 // already. It changes no byte of people's text. Errors: ErrMarkerMissing and ErrScope, after which
 // the file does not hold the entry, or an error of the system.
 func Append(path string, section Section, entry string) error {
-	if section != Escalations && section != Notes { // the seed's check before writing
+	if section != Escalations && section != Notes { // a target has to be one of our sections
 		return fmt.Errorf("%w: %s is no section for entries", ErrScope, section)
 	}
 	line := "- " + strings.Join(strings.Fields(strings.Map(printable, entry)), " ")
@@ -189,7 +189,7 @@ func isHeading(lines [][]byte, i int) bool {
 }
 
 // endOfFence returns the number of the line that closes the fenced block or the comment that begins
-// at line i; i if none begins or it is never closed.
+// at line i; i if no block begins there or the block is never closed.
 func endOfFence(lines [][]byte, i int) int {
 	line := string(bytes.TrimRight(lines[i], "\r\n"))
 	if strings.HasPrefix(line, "<!--") {

@@ -16,7 +16,7 @@ import (
 // Turn holds the parts of a run that the log uses.
 type Turn struct {
 	Board     string // the board's path as the user wrote it; also its name in messages
-	File      string // the file that the settings name; "": DECISIONS.md beside the board, if it exists
+	File      string // from the settings; "": DECISIONS.md beside the board, if it exists
 	Journal   Journal
 	Workspace *workspace.Workspace
 	Notice    func(text string) // gets texts that are no events of the run
@@ -39,8 +39,8 @@ type Log struct {
 	told    bool // the failure to write entries was reported
 }
 
-// NewLog returns the log of a run; nil if there is no file for it. It excludes the file from the
-// check of the workspace, and gives a notice if the file does not exist.
+// NewLog returns the log of a run; nil if there is no file for it. It adds the file to the
+// workspace's ignored files, and gives a notice if the file does not exist.
 func NewLog(t Turn) *Log {
 	path := t.findFile()
 	if path == "" {
@@ -54,7 +54,7 @@ func NewLog(t Turn) *Log {
 }
 
 // findFile returns the path of the file for a run's decisions. It returns "" for a dry run, which
-// writes nothing, and if the settings name no file and none is beside the board.
+// writes nothing, and if the settings name no file and DECISIONS.md is not beside the board.
 func (t *Turn) findFile() string {
 	switch {
 	case t.DryRun:
@@ -125,7 +125,7 @@ func (l *Log) Save() error {
 }
 
 // Close appends the last entries, such as the one about the run's end. It gives a notice of an
-// error, because nothing can be journaled any longer.
+// error, because nothing can be journaled after the run's end.
 func (l *Log) Close() {
 	if l == nil {
 		return

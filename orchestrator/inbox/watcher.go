@@ -47,7 +47,7 @@ func (w *Watcher) pass(files *fsnotify.Watcher) {
 			if e.Has(fsnotify.Create) {
 				w.ring(filepath.Dir(e.Name))
 			}
-		case _, ok := <-files.Errors: // an error may hide a file: the next look at the agent finds it
+		case _, ok := <-files.Errors: // a missed file is found at the next look at the agent
 			if !ok {
 				return
 			}

@@ -34,7 +34,7 @@ type Options struct {
 	On       []event.Topic
 	Senders  []Sender
 	Redactor *redact.Redactor
-	Report   func(board string) string // returns the report for the Lead; nil: messages have no report
+	Report   func(board string) string // report for the Lead; nil: messages have no report
 	Now      func() time.Time
 	Warn     func(board, text string) // prints that a message could not be sent
 }

@@ -75,8 +75,8 @@ func fault(err error) string {
 // maxAnswer bounds the part of an endpoint's answer that is read, in bytes.
 const maxAnswer = 4 << 10
 
-// Webhook returns a sender that posts the message. It follows no redirection, because nobody has
-// configured the target; a status other than 2xx is an error.
+// Webhook returns a sender that posts the message. It follows no redirection, because the new
+// target was not configured. A status other than 2xx is an error.
 func Webhook(address string) Sender {
 	client := &http.Client{
 		Timeout:       sendTime,

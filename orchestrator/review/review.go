@@ -62,7 +62,7 @@ func (e *UnusableError) Hint() string {
 // Prompt is the supervisor's prompt, with the frontmatter of its file.
 type Prompt struct {
 	Text       string
-	Permission string // read-only, edit or full; "" if the file names none
+	Permission string // read-only, edit or full; "" without a permission in the file
 }
 
 // ReadPrompt reads the supervisor's prompt: SUPERVISOR.md in the folder project, else in

@@ -16,7 +16,7 @@ type Examination struct {
 	Roles   []string
 	Agent   string   // name of the adapter
 	Shown   string   // the command, or the program's path
-	Version string   // "" if the program prints none or is unknown
+	Version string   // "" if the program or its version is unknown
 	Tested  string   // the version that the adapter was tested with
 	Missing []string // options that the adapter needs and the program lacks
 	Err     error    // the reason why the roles cannot be played, or nil

@@ -260,7 +260,8 @@ func (r *Roster) SupervisorPrompt(dir string) (review.Prompt, error) {
 	return review.ReadPrompt(dir, home)
 }
 
-// defaultRounds is how often a review may send work back, unless the role has its own number.
+// defaultRounds bounds the number of times that a review sends work back, unless the role has a
+// bound.
 const defaultRounds = 5
 
 // Plan returns the plan of the reviews of the role's work; nil without a review.

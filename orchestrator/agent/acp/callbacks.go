@@ -80,7 +80,7 @@ func (d *dialogue) printWriting() {
 	}
 }
 
-// sum returns the checksum of a tool's input or result; 0 if there is none.
+// sum returns the checksum of a tool's input or result; 0 for nil.
 func sum(raw any) uint32 {
 	if raw == nil {
 		return 0

@@ -90,7 +90,7 @@ func (c *call) misbehave(reply []byte) (code int, err error) {
 		hang()
 	case "close-stdout":
 		if closer, ok := c.stdout.(io.Closer); ok {
-			_ = closer.Close() // no reply was written, so none is lost
+			_ = closer.Close() // no reply was written that could be lost
 		}
 		c.say("closed stdout, hanging")
 		hang()
