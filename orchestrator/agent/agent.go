@@ -246,16 +246,16 @@ type Tool struct {
 	Help    []string          // arguments that print this help; the version is printed by --version
 	Ignores []string          // role options that it ignores: model; tools, if its names differ
 	Keys    []string          // needed environment variables that look secret; * matches any text
-	Env     map[string]string // environment variables with a default for the program
+	Env     map[string]string // environment variables that it gets unless they are set
 	Resumes bool              // it can go on in a session of an earlier call
 	Free    bool              // it asks no model and costs nothing
 	Signals Signals           // the signs of work in its output
 }
 
-// Signals describes the signs of work that a program's output contains. For the zero value, output
-// of any kind is the only sign.
+// Signals describes the signs of work in a program's output. For the zero value, output of any kind
+// is the only sign.
 type Signals struct {
 	Session bool // it reports its session, and from then on its model's activity
 	Calls   bool // it reports a tool call when the call begins; else only when the call ends
-	Apart   bool // each command has a process session, so that its work can be told apart
+	Apart   bool // it runs each command in a process session of its own
 }

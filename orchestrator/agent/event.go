@@ -62,7 +62,7 @@ func (k *Kind) UnmarshalText(text []byte) error {
 }
 
 // IsProgress reports whether the event shows progress of the agent's work, as far as one event can
-// show it. A heartbeat, a retry and a failed call, for instance, do not.
+// show it. For instance, a heartbeat, a retry and a failed call show no progress.
 func (e Event) IsProgress() bool {
 	switch e.Kind {
 	case Text, Writing, ToolStarted, Result, Unread:

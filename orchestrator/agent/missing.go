@@ -15,8 +15,8 @@ var (
 	closedServer = regexp.MustCompile(`(?i)transport closed|connection closed|not connected|failed to start`)
 )
 
-// WithMissing returns the event of an ended call; if the call failed, with the tool, server or
-// program that its result said names as missing.
+// WithMissing returns the event of an ended call. If the call failed, the event has the missing
+// tool, server or program that said, the result of the call, names.
 func (e Event) WithMissing(said string) Event {
 	if e.Failed {
 		e.Missing = missing(e.Class, e.Tool, said)

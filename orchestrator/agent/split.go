@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// SplitCommand splits a command line into words as a POSIX shell does. It refuses unquoted text
+// SplitCommand splits a command line into words as a POSIX shell does. It returns an error for text
 // that a shell would expand or act on. Errors: *ConfigError.
 func SplitCommand(line string) ([]string, error) {
 	words, err := split(line)

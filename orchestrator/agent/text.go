@@ -13,8 +13,8 @@ const maxText = 16 << 10
 // EventText returns a text for an event, cut to its first 16 KiB.
 func EventText(text string) string { return Clip(text, maxText) }
 
-// Clip returns a copy of the text of at most so many bytes. It cuts at a white space, because the
-// redactor does not recognise half a secret. A copy, so that the long text can be freed.
+// Clip returns a copy of the text, so that the memory of a long text can be freed. If the text has
+// more than most bytes, it is cut at a white space: the redactor does not recognise half a secret.
 func Clip(text string, most int) string {
 	if len(text) <= most {
 		return strings.Clone(text)

@@ -63,7 +63,7 @@ const (
 	mostLooks = 10
 )
 
-// Take returns at most most messages, the oldest of each thousand files first, and removes their
+// Take returns up to most messages, the oldest of each thousand files first, and removes their
 // files, also the invalid ones. It removes further messages unread and returns their number: a
 // person does not write so many, and each would be journaled. It looks at no more than 10,000
 // files; the next Take finds the others.

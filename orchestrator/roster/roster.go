@@ -68,8 +68,8 @@ type Player struct {
 func (r *Roster) Player(role, dir string) (*Player, error) { return r.player(role, dir, false) }
 
 // ReadOnlyPlayer returns the program that plays a resident supervisor or a judge. It may only read,
-// unless its role grants more. A command of the user's own gets no permission, because it could not
-// use one. Source: seed 001, "Role Isolation Rules".
+// unless its role grants more. An adapter for any program, such as exec, gets no permission by
+// default. Source: seed 001, "Role Isolation Rules".
 func (r *Roster) ReadOnlyPlayer(role, dir string) (*Player, error) { return r.player(role, dir, true) }
 
 func (r *Roster) player(role, dir string, looks bool) (*Player, error) {
@@ -288,8 +288,8 @@ func (p *Player) Memory() event.Memory {
 	return event.InReports
 }
 
-// IsConfined reports whether the agent's own tool keeps it from changing files. A command in place
-// of the tool is never confined.
+// IsConfined reports whether the agent's own tool keeps it from changing files. For a command in
+// place of the tool this is unknown, and it returns false.
 func (p *Player) IsConfined() bool {
 	return p.Assignment.Permission == agent.ReadOnly && len(p.Assignment.Command) == 0
 }

@@ -106,8 +106,8 @@ func (s *Supervision) endInput() error {
 	return s.Keyboard.Err()
 }
 
-// converse alternates between agent phases and supervisor phases, and waits for the person where an
-// agent phase broke. It returns errLeft when the person leaves.
+// converse alternates between agent phases and supervisor phases, and waits for the person after an
+// agent phase that broke. It returns errLeft when the person leaves.
 func (s *Supervision) converse(stop, kill context.Context) error {
 	for round := 0; ; {
 		if len(s.next) == 0 && s.inputEnded {
