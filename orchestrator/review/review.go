@@ -128,7 +128,7 @@ func readText(path string) (string, error) {
 // a line of its own, and not in a fenced or indented code block of Markdown. So a message that the
 // work is not yet [TASK_COMPLETED] does not accept it.
 func IsCompleted(message string) bool {
-	fence := "" // that opened the current block
+	fence := "" // the fence that opened the current block; "" outside of a block
 	for line := range strings.Lines(message) {
 		text, shallow := cutIndent(line)
 		switch {
