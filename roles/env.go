@@ -32,8 +32,8 @@ func (f *fields) readEnv() Env {
 	return env
 }
 
-// readVariables reads a list of names. It refuses an empty env.only, which would either mean
-// nothing or stop every agent.
+// readVariables returns a list of names or patterns of environment variables. An empty env.only is
+// a problem: it would either mean nothing or stop every agent.
 func (f *fields) readVariables(value *yaml.Node, name string) []string {
 	if value.Tag == "!!null" {
 		return nil

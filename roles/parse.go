@@ -23,7 +23,8 @@ var knownKeys = [...]string{"name", "description", "agent", "command", "args", "
 	"env", "disallowedTools", "permission", "max_turns", "max_cost", "mcp_config", "review", "review_rounds",
 	"accepts", "watch"}
 
-// foreignKeys are keys of other tools' agent files that look like misspelt keys of ours.
+// foreignKeys are correct keys in the agent files of other tools that look like misspelt keys of
+// ours.
 var foreignKeys = [...]string{"mode", "agents", "maxTurns"}
 
 var (
@@ -34,14 +35,14 @@ var (
 	plainWords      = lazyPattern(`^[\pL\pN_./:=@%+,~ -]*$`)
 )
 
-// lazyPattern compiles a pattern at its first use: patterns with letters of all scripts take half
-// of a start.
+// lazyPattern returns a function that compiles a pattern at its first use: compiling those for
+// letters of all scripts would take half of the time of a start.
 func lazyPattern(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// fields reads the frontmatter of one role file and keeps the first problem, so that parse reads as
-// a list of keys.
+// fields reads the frontmatter of one role file. It keeps the first problem, so that parse need not
+// check each key for an error.
 type fields struct {
 	doc *frontmatter.Document
 	err error
@@ -85,8 +86,9 @@ func parse(file string, source []byte) (Role, error) {
 	return role, f.err
 }
 
-// readDocument also reads files as Claude Code writes them: a description of several sentences with
-// colons and without quotes. That is not YAML; the line is quoted and the file read once more.
+// readDocument parses a role file. It also accepts files of Claude Code, whose description may hold
+// colons without quotes, which is not YAML: it then quotes this line and parses the file again. If
+// that fails, too, it returns the first error.
 func readDocument(file string, source []byte) (*frontmatter.Document, error) {
 	doc, err := frontmatter.Parse(file, source)
 	if err == nil {
@@ -100,7 +102,7 @@ func readDocument(file string, source []byte) (*frontmatter.Document, error) {
 	if secondErr != nil {
 		return nil, err
 	}
-	// The body is the same in both, counted from the end.
+	// The quotes have moved the body's start: count it from the end.
 	second.Body += len(source) - len(quoted)
 	return second, nil
 }
@@ -116,7 +118,7 @@ func quoteDescription(source []byte) ([]byte, bool) {
 	return slices.Concat(source[:at[2]], []byte("'"), value, []byte("'"), source[at[3]:]), true
 }
 
-// readPrompt refuses a NUL: no command line can hold one.
+// readPrompt returns the prompt. A NUL character in it is a problem: no command line can hold one.
 func (f *fields) readPrompt(body []byte) string {
 	if bytes.IndexByte(body, 0) >= 0 && f.err == nil {
 		f.err = &frontmatter.Problem{File: f.doc.File, Text: "the prompt holds a NUL character",
@@ -135,7 +137,7 @@ func (f *fields) fail(n *yaml.Node, fix, format string, args ...any) {
 	}
 }
 
-// lookUp returns nil for a key that is absent or null.
+// lookUp returns the value of a key; nil if the key is absent or null.
 func (f *fields) lookUp(name string) *yaml.Node {
 	_, value := f.doc.Field(name)
 	if value == nil || value.Tag == "!!null" {
@@ -155,7 +157,7 @@ func (f *fields) readText(name string) string {
 	return strings.TrimSpace(value.Value)
 }
 
-// readName returns the name, by default the file's own.
+// readName returns the name of the role, by default the name of the file without its extension.
 func (f *fields) readName(file string) string {
 	if f.lookUp("name") == nil {
 		base := filepath.Base(strings.TrimPrefix(file, embeddedPrefix))
@@ -168,8 +170,8 @@ func (f *fields) readName(file string) string {
 	return name
 }
 
-// isRoleName reports whether a name is words with one space between, of letters and digits of all
-// scripts, and of _, . and - after the first character.
+// isRoleName reports whether a name consists of words with one space between them. Words have
+// letters and digits of all scripts, and after the name's first character also _, . and -.
 func isRoleName(name string) bool {
 	first, _ := utf8.DecodeRuneInString(name)
 	return isLetter(first) && !slices.ContainsFunc(strings.Split(name, " "), func(word string) bool {
@@ -180,8 +182,8 @@ func isRoleName(name string) bool {
 
 func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// readModel reads "inherit" as in a sub-agent file: the model of the caller, here the adapter's
-// default.
+// readModel returns the model. In a sub-agent's file "inherit" means the model of the caller, which
+// here is the adapter's default.
 func (f *fields) readModel() string {
 	model := f.readText("model")
 	if model == "inherit" {
@@ -190,8 +192,8 @@ func (f *fields) readModel() string {
 	return model
 }
 
-// readWords reads a list, or one line of plain words. A line with a meaning to a shell is refused:
-// nothing is expanded here, and a list is clear.
+// readWords returns the words of a list, or of one line of plain words. A line with quotes or other
+// characters of a shell is a problem, because nothing here expands them.
 func (f *fields) readWords(name string) []string { return f.words(f.lookUp(name), name) }
 
 func (f *fields) words(value *yaml.Node, name string) []string {
@@ -210,7 +212,7 @@ func (f *fields) words(value *yaml.Node, name string) []string {
 	return strings.Fields(line)
 }
 
-// readList returns nil for an absent key, and an empty list for an empty list.
+// readList returns the texts of a list; nil for a nil value, and an empty slice for an empty list.
 func (f *fields) readList(value *yaml.Node, name string) []string {
 	if value == nil {
 		return nil
@@ -226,8 +228,8 @@ func (f *fields) readList(value *yaml.Node, name string) []string {
 	return items
 }
 
-// readTools reads a list, or text with commas between; a comma within Bash(git log:*, git show:*)
-// belongs to the tool.
+// readTools returns the tools of a list, or of a text with commas between tools; nil for an absent
+// key or for tools: *. A comma within Bash(git log:*, git show:*) belongs to the tool.
 func (f *fields) readTools(name string) []string {
 	value := f.lookUp(name)
 	if value == nil {
@@ -286,18 +288,20 @@ func (f *fields) readDuration(name string) *time.Duration {
 	return &d
 }
 
-// permissions are our own words, those of Claude Code's sub-agents (permissionMode) and those of
-// Codex's sandboxes.
+// permissions maps the known words, in lower case, to a permission: our own words, those of Claude
+// Code's sub-agents (permissionMode) and those of Codex's sandboxes.
 var permissions = map[string]string{
 	"read-only": "read-only", "default": "read-only", "plan": "read-only", "dontask": "read-only",
 	"edit": "edit", "acceptedits": "edit", "workspace-write": "edit",
 	"full": "full", "bypasspermissions": "full", "auto": "edit", "danger-full-access": "full",
 }
 
-// ParsePermission translates such a word to read-only, edit or full, and another one to "".
+// ParsePermission returns the permission that a word means: read-only, edit or full; "" for an
+// unknown word.
 func ParsePermission(word string) string { return permissions[strings.ToLower(word)] }
 
-// readPermission also reads permissionMode, the key of a sub-agent's file.
+// readPermission returns the permission, of the key permission or else of permissionMode, the key
+// in a sub-agent's file.
 func (f *fields) readPermission() string {
 	name := "permission"
 	if f.lookUp(name) == nil {
@@ -311,7 +315,8 @@ func (f *fields) readPermission() string {
 	return meaning
 }
 
-// readTurns also reads maxTurns, the key of a sub-agent's file.
+// readTurns returns the limit of turns, of the key max_turns or else of maxTurns, the key in a
+// sub-agent's file.
 func (f *fields) readTurns() int {
 	if f.lookUp("max_turns") == nil {
 		return f.readCount("maxTurns")
@@ -331,7 +336,8 @@ func (f *fields) readCount(name string) int {
 	return n
 }
 
-// readDollars reads an amount in US dollars, as in the settings, and returns exact millionths.
+// readDollars returns an amount in exact millionths of a US dollar. The file has it in US dollars,
+// as the settings do.
 func (f *fields) readDollars(name string) int64 {
 	value := f.lookUp(name)
 	if value == nil {
@@ -347,7 +353,8 @@ func (f *fields) readDollars(name string) int64 {
 	return n
 }
 
-// readReview reads the word supervisor or none, or a mapping: {command: WORDS, supervisor: true}.
+// readReview returns the review: the file has the word supervisor or none, or a mapping such as
+// {command: WORDS, supervisor: true}.
 func (f *fields) readReview() (review Review) {
 	const fix = "write review: supervisor, none, or {command: make test}"
 	value := f.lookUp("review")
@@ -385,7 +392,7 @@ func (f *fields) readReview() (review Review) {
 	return review
 }
 
-// readAccepts reads the optional fields of the input that the role takes.
+// readAccepts sets the optional fields that the role's input may have.
 func (f *fields) readAccepts(r *Role) {
 	const fix = "write accepts: [feedback], or for the Manager accepts: [anomalies]"
 	value := f.lookUp("accepts")
@@ -405,8 +412,8 @@ func (f *fields) readAccepts(r *Role) {
 	}
 }
 
-// refuseMisspelt ignores the keys of other tools and refuses misspelt keys of ours: a silently
-// ignored `tool:` would give an agent every tool.
+// refuseMisspelt makes a misspelt key of ours a problem: if `tool:` were ignored, an agent would
+// get every tool. It ignores all other unknown keys, which belong to other tools.
 func (f *fields) refuseMisspelt() {
 	content := f.doc.Root.Content
 	for i := 0; i+1 < len(content); i += 2 {
@@ -428,8 +435,8 @@ func foldKey(name string) string {
 	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
 }
 
-// isMisspelling compares a folded key. A short word like env becomes another word by one changed
-// letter.
+// isMisspelling reports whether a folded key equals the known key k or, if k has more than three
+// letters, is one edit away. One edit of a short key like env gives another word.
 func isMisspelling(plain, k string) bool {
 	k = strings.ToLower(strings.ReplaceAll(k, "_", ""))
 	return plain == k || len(k) > 3 && frontmatter.OneEditApart(plain, k)

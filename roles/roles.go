@@ -1,6 +1,6 @@
-// Package roles loads role definitions, the prompts and options of agents: Markdown files with
-// frontmatter, from the given folders first and from the binary last. A role file is read whole or
-// refused with its line.
+// Package roles loads roles: the prompts and options of agents, in Markdown files with frontmatter.
+// They come from folders and, unless a folder has a role of the same name, from the binary. A wrong
+// role file is an error that names the line.
 package roles
 
 import (
@@ -20,59 +20,59 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// Role is the start and the prompt of one kind of agent.
+// Role is the definition of one kind of agent: its prompt and the options of its start.
 type Role struct {
-	Name        string // as in tasks, in any case; a replacement gets the embedded spelling
+	Name        string // tasks name it in any case; spelt as the embedded role that it replaces
 	Description string
-	Agent       string         // adapter, in lower case; "" leaves it to the settings
-	Model       string         // "" is the adapter's own default; "inherit" reads as ""
+	Agent       string         // name of the adapter, in lower case; "": the settings decide
+	Model       string         // "": the adapter's default, also for inherit in the file
 	Command     []string       // program and fixed arguments of an exec agent; nil without one
 	Args        []string       // appended to the adapter's command line
-	Tools       []string       // nil: all of the adapter's; empty: no tool
-	Denied      []string       // tools that it must not use
-	Timeout     *time.Duration // of one attempt; nil leaves it to the settings, zero is no limit
-	Grace       *time.Duration // between TERM and KILL; nil leaves it to the settings
+	Tools       []string       // nil: all tools of the adapter; empty: no tool
+	Denied      []string       // tools that the agent must not use
+	Timeout     *time.Duration // of one attempt; nil: the settings decide, zero: no limit
+	Grace       *time.Duration // between SIGTERM and SIGKILL; nil: the settings decide
 	Env         Env
-	Permission  string // read-only, edit or full; "" leaves it to the adapter
+	Permission  string // read-only, edit or full; "": the adapter decides
 	MaxTurns    int    // of the model in one attempt; 0: no limit
 	MaxCost     int64  // of one attempt, in millionths of a US dollar; 0: no limit
-	MCPConfig   string // a file that names MCP servers, from the work directory
+	MCPConfig   string // path of a file of MCP servers, relative to the work directory
 	Review      Review
-	Rounds      int  // the times a review may send the work back; 0 leaves it to the program
-	Feedback    bool // accepts feedback: the reason why its earlier work was sent back
-	// Anomalies: a Manager accepts anomalies, the tasks that are not done because their agent was
-	// ended.
+	Rounds      int  // how often a review may send the work back; 0: the default
+	Feedback    bool // the input may have feedback: the reason why the work was sent back
+	// Anomalies means that a Manager's input may have anomalies: the tasks that are not done
+	// because their agent was ended.
 	Anomalies bool
-	// Watch holds its settings of the watch, named below watch, "" for watch: off. They replace the
-	// general ones.
+	// Watch holds the role's settings of the watch, which replace the general ones. Their names are
+	// those of the keys below watch; the name "" stands for watch: off.
 	Watch   []frontmatter.Value
-	WatchAs string // the stages of its agents: coder, reviewer or lead; "" leaves it to the program
-	Prompt  string // the file's body with LF line ends, without blank lines around it
-	File    string // the path that was read, or "embedded:manager.md"
+	WatchAs string // kind of agent for the watch: coder, reviewer or lead; "": by the role's name
+	Prompt  string // the body of the file, with LF line ends and without blank lines around it
+	File    string // path of the file, or such as "embedded:manager.md"
 }
 
-// IsBuiltIn reports whether the role comes from the program and not from a file.
+// IsBuiltIn reports whether the role comes from the binary and not from a folder.
 func (r Role) IsBuiltIn() bool { return strings.HasPrefix(r.File, embeddedPrefix) }
 
-// Review is the check of the work before the agent's reply counts: seed 003. The command comes
-// first.
+// Review is the check of the work before the agent's reply counts. The command runs before the
+// supervisor. Source: seed 003.
 type Review struct {
-	Command    []string // accepts the work by its exit status 0; nil without one
-	Supervisor bool     // in a fork of the agent's session
-	Permission string   // of the supervisor; "" leaves it to its prompt's file
+	Command    []string // accepts the work by exit status 0; nil: no command
+	Supervisor bool     // a supervisor reviews in a fork of the agent's session
+	Permission string   // of the supervisor; "": the file of its prompt decides
 }
 
-// IsSet reports whether the work is reviewed at all.
+// IsSet reports whether there is any review.
 func (r Review) IsSet() bool { return r.Supervisor || len(r.Command) > 0 }
 
-// Env is a rule for the variables that an agent gets beyond the harmless ones.
+// Env is a rule for the environment variables that an agent gets.
 type Env struct {
-	Pass []string          // names that pass although they look secret; * matches any letters
-	Set  map[string]string // given to the agent, whether the runner has it or not
-	Only []string          // strict: only these variables pass; nil without a list, never empty
+	Pass []string          // names that pass although they look secret; * matches any text
+	Set  map[string]string // set for the agent, in any case
+	Only []string          // only these and Set pass; nil: no such limit; never empty
 }
 
-// Set holds the roles of one run, found by name in any case.
+// Set is the set of the roles of one run.
 type Set struct{ roles map[string]Role }
 
 //go:embed *.md
@@ -86,14 +86,14 @@ func Embedded(name string) bool {
 
 const embeddedPrefix = "embedded:"
 
-// maxFile bounds a role file: a larger prompt fits no model's attention, and a device or a log is
-// refused early.
+// maxFile bounds a role file, in bytes. No model could use a larger prompt, and a device or a log
+// is refused early.
 const maxFile = 1 << 20
 
-// Load reads every *.md file of the folders, except README.md and hidden ones, and then the
-// embedded roles. An earlier folder wins over a later one, and a whole file over a whole file:
-// nothing is merged. A missing folder holds no roles. Errors: *frontmatter.Problem for a wrong
-// file, with its line.
+// Load reads every *.md file of the folders, except README.md and hidden files, and then the
+// embedded roles. Of two roles with the same name, the one of the earlier folder replaces the other
+// as a whole. Two in one folder are an error, and a missing folder holds no roles. Errors:
+// *frontmatter.Problem for a wrong file, with the line.
 func Load(dirs ...string) (*Set, error) {
 	s := &Set{roles: map[string]Role{}}
 	for _, dir := range dirs {
@@ -104,7 +104,7 @@ func Load(dirs ...string) (*Set, error) {
 	return s, s.addEmbedded()
 }
 
-// Lookup finds a role by its name in any case. Errors: *UnknownError.
+// Lookup returns the role of a name, in any case. Errors: *UnknownError.
 func (s *Set) Lookup(name string) (Role, error) {
 	role, ok := s.roles[key(name)]
 	if !ok {
@@ -138,7 +138,8 @@ func (s *Set) addFolder(dir string) error {
 	if err != nil {
 		return fmt.Errorf("read roles in %s: %w", dir, err)
 	}
-	// No file of a folder has precedence: addFile refuses a role that an earlier one defines.
+	// here: the files of this folder by role. Within a folder no file has precedence, so addFile
+	// refuses a role that an earlier file defines.
 	here := map[string]string{}
 	for _, entry := range entries {
 		if !isRoleFile(entry.Name()) {
@@ -201,8 +202,8 @@ var builtIn = sync.OnceValues(func() (all []Role, err error) {
 func (s *Set) addEmbedded() error {
 	all, err := builtIn()
 	for _, role := range all {
-		// `name: manager` must still be the Manager when names are compared: sub-agent files are in
-		// lower case.
+		// The embedded spelling replaces that of a file: sub-agent files have names in lower case,
+		// and `name: manager` must still equal Manager.
 		if replacement, ok := s.roles[key(role.Name)]; ok {
 			replacement.Name = role.Name
 			role = replacement
@@ -222,7 +223,7 @@ type UnknownError struct {
 
 func (e *UnknownError) Error() string { return fmt.Sprintf("unknown role %q", e.Name) }
 
-// Hint names the role that was probably meant, and all known roles.
+// Hint returns the known roles, after the one that was probably meant.
 func (e *UnknownError) Hint() string {
 	known := "the known roles are " + strings.Join(e.Known, ", ")
 	for _, name := range e.Known {

@@ -14,11 +14,11 @@ import (
 
 // Violation is one place where a value breaks a schema.
 type Violation struct {
-	Path    string // JSON Pointer into the value, "" for the whole
-	Message string // follows the name of the place
+	Path    string // JSON Pointer into the value; "": the whole value
+	Message string // the words after the name of the place
 }
 
-// String writes the place as tasks[0].file.
+// String returns the place, in a form like tasks[0].file, and the message.
 func (v Violation) String() string {
 	if v.Path == "" {
 		return v.Message
@@ -37,8 +37,8 @@ func (v Violation) String() string {
 	return place.String() + " " + v.Message
 }
 
-// explain lists the violations in the words of the schema, which are better than the library's
-// messages.
+// explain returns the violations, sorted by place. Their words come from the schema where possible:
+// they are better than the library's messages.
 func explain(schema, value any, invalid *jsonschema.ValidationError) []Violation {
 	var all []Violation
 	for _, unit := range invalid.BasicOutput().Errors {
@@ -50,11 +50,11 @@ func explain(schema, value any, invalid *jsonschema.ValidationError) []Violation
 		rule, _ := lookUp(schema, fragment[:at]).(map[string]any)
 		keyword := fragment[at+1:]
 		if keyword == "$ref" || keyword == "then" || rule == nil {
-			continue // a wrapper of later errors
+			continue // the errors inside it follow
 		}
 		path := unit.InstanceLocation
 		if plain, err := url.PathUnescape(path); err == nil {
-			path = plain // the library escapes keys twice, as pointer and as URL
+			path = plain // the library escapes keys twice, as JSON Pointer and as URL
 		}
 		f := fault{rule: rule, path: path, value: lookUp(value, path), library: unit.Error}
 		all = append(all, f.listViolations(keyword)...)
@@ -65,7 +65,7 @@ func explain(schema, value any, invalid *jsonschema.ValidationError) []Violation
 	return slices.Compact(all)
 }
 
-// fault is a keyword of the schema object rule that a value breaks.
+// fault is a value that breaks a schema object. library is the library's message.
 type fault struct {
 	rule    map[string]any
 	path    string
@@ -143,8 +143,8 @@ func nameKind(v any) string {
 	}
 }
 
-// quoteShort quotes and shortens a value: agents may write long ones. Letters of other scripts are
-// escaped, as some look like Latin ones.
+// quoteShort returns a value in quotes, and shortened: agents may write long values. It escapes
+// letters of other scripts, because some look like Latin letters.
 func quoteShort(v any) string {
 	const most = 60
 	switch v := v.(type) {
@@ -188,7 +188,7 @@ func listTexts(v any) []string {
 	return all
 }
 
-// lookUp follows a JSON Pointer; nil when it leads nowhere.
+// lookUp returns the value in v to which a JSON Pointer leads; nil if it leads nowhere.
 func lookUp(v any, pointer string) any {
 	for _, key := range splitPointer(pointer) {
 		switch node := v.(type) {

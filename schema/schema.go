@@ -1,5 +1,5 @@
-// Package schema holds the JSON Schemas of all that people and agents write for kanban-run, and
-// explains in plain words where a value breaks one.
+// Package schema holds the JSON Schemas of all that people and agents write for kanban-run. It
+// explains in plain words where a value breaks a schema.
 package schema
 
 import (
@@ -26,13 +26,14 @@ var files embed.FS
 
 var schemas = lazySchemas()
 
-// document is a schema, compiled for judging and decoded for explaining.
+// document is a schema in two forms: compiled to validate, decoded to explain violations.
 type document struct {
 	compiled *jsonschema.Schema
 	plain    any
 }
 
-// Compiling a schema takes as long as starting a process: each is compiled once, at its first use.
+// lazySchemas returns a function for each schema that compiles it once, at its first use: compiling
+// one takes as long as starting a process.
 func lazySchemas() map[string]func() (*document, error) {
 	m := map[string]func() (*document, error){}
 	for _, name := range Names() {
@@ -59,7 +60,7 @@ func Names() []string {
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), suffix))
 	}
-	slices.Sort(names) // the files are sorted by their names: task-input before task
+	slices.Sort(names) // ReadDir sorts by file name, which puts task-input before task
 	return names
 }
 
@@ -72,9 +73,10 @@ func Source(name string) ([]byte, error) {
 	return data, nil
 }
 
-// Validate returns the places where v breaks the named schema, in a fixed order; the list is empty
-// if v is valid. v is decoded JSON or YAML: maps, slices, strings, numbers, booleans, dates and
-// nil. Errors: *UnknownError, or a v with other types in it.
+// Validate returns the places where v breaks the named schema, in a fixed order; nil if v is valid.
+// v is decoded JSON or YAML: maps, slices, strings, numbers, booleans, dates and nil. Errors:
+// *UnknownError, or an error for a v with other types, nested too deeply or with a number out of
+// range.
 func Validate(name string, v any) ([]Violation, error) {
 	load, ok := schemas[name]
 	if !ok {
@@ -105,7 +107,7 @@ func compile(name string) (*document, error) {
 		return nil, err
 	}
 	c := jsonschema.NewCompiler()
-	// A $ref out of the binary is a mistake: nothing is fetched, not even a file.
+	// A $ref to a schema outside of the binary is a mistake: nothing is fetched, not even a file.
 	c.LoadURL = func(url string) (io.ReadCloser, error) { return nil, fmt.Errorf("%s is not embedded", url) }
 	if err := c.AddResource(base+name+suffix, bytes.NewReader(source)); err != nil {
 		return nil, err
@@ -118,7 +120,8 @@ func compile(name string) (*document, error) {
 	return doc, json.Unmarshal(source, &doc.plain)
 }
 
-// validateSafely turns a panic of the library into an error: it panics on unforeseen values.
+// validateSafely validates v. It turns a panic of the library, which some unforeseen values cause,
+// into an error.
 func validateSafely(s *jsonschema.Schema, v any) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// maxDepth is far below the limit of the library's recursion and above that of all readers.
+// maxDepth bounds the depth of nesting. It is far below the depth at which the library's recursion
+// fails, and above the limits of all our parsers.
 const maxDepth = 1000
 
-// makePlain rebuilds a decoded value from types that the library knows. Dates become text, as the
-// author may have written them. Numbers that no float can hold are refused: the library would
-// expand them digit by digit.
+// makePlain returns a decoded value rebuilt from types that the library knows. A date becomes text,
+// which its author may have meant. A number that no float can hold is an error: the library would
+// expand it digit by digit.
 func makePlain(v any, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("nested deeper than %d", maxDepth)
@@ -66,7 +67,7 @@ func makeList[T any](in []T, depth int) (any, error) {
 	return out, nil
 }
 
-// makeObject takes any key, as YAML does: `1: x` has the key "1".
+// makeObject turns every key into text, because YAML allows other keys: `1: x` has the key "1".
 func makeObject[K comparable](in map[K]any, depth int) (any, error) {
 	out := make(map[string]any, len(in))
 	for key, item := range in {

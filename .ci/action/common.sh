@@ -1,7 +1,9 @@
 # shellcheck shell=bash
-# What the scripts of the action share. All of them keep to bash 3.2, which is what macOS has.
+# Functions that the scripts of the action share. All scripts keep to bash 3.2, the version of
+# macOS.
 
-# refuse OUTCOME CODE MESSAGE ends the step in red. Its outputs say why, as those of kanban-run do.
+# refuse OUTCOME CODE MESSAGE ends the step as failed, with exit code CODE. It sets the outputs that
+# kanban-run sets, with the reason.
 refuse() {
   local message="$3 (exit code $2)"
   printf 'outcome=%s\ntext=%s\nexit-code=%s\nsteps=0\ncost=unknown\njournal=\n' "$1" "${3//$'\n'/ }" "$2" >>"$GITHUB_OUTPUT"
@@ -9,7 +11,7 @@ refuse() {
   exit "$2"
 }
 
-# escape TEXT prints it so that it stays one line of data in a workflow command.
+# escape TEXT prints TEXT, escaped so that it is one line of data in a workflow command.
 escape() {
   local text=$1
   text=${text//%/%25}
@@ -18,7 +20,7 @@ escape() {
   printf '%s' "$text"
 }
 
-# trim TEXT prints it without blanks around it.
+# trim TEXT prints TEXT without white space around it.
 trim() {
   local text=$1
   text=${text#"${text%%[![:space:]]*}"}

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs kanban-run, for action.yml: takes an earlier build, or builds it from the action's own source.
+# Installs kanban-run, for action.yml: it uses an earlier build if there is one, else it builds the
+# action's own source.
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/common.sh
 . "${BASH_SOURCE[0]%/*}/common.sh"
@@ -11,7 +12,7 @@ main() {
   if ! "$folder/kanban-run" version 2>/dev/null; then
     platform
     mkdir -p "$folder"
-    trap 'rm -rf "$folder"' EXIT # a refusal leaves nothing
+    trap 'rm -rf "$folder"' EXIT # after an error nothing is left
     build
     "$folder/kanban-run" version || refuse failed 1 "the installed kanban-run does not start"
     built=true
@@ -21,7 +22,7 @@ main() {
   trap - EXIT
 }
 
-# platform refuses a system on which the action was not tried.
+# platform ends the step with an error on a system on which the action was not tried.
 platform() {
   case $(uname -s) in
     Linux | Darwin) ;;
@@ -35,11 +36,12 @@ build() {
   command -v go >/dev/null || refuse invalid 2 "Go is needed to build kanban-run and is not installed on this runner; hint: $hint"
 
   cd "$source_folder"
-  # The job may be set up for another system, or for a workspace of its own.
+  # The job may have set these for a build for another system, or for its own Go workspace.
   unset GOOS GOARCH GOFLAGS GOEXPERIMENT
   export GOWORK=off CGO_ENABLED=0
   need=$(sed -n 's/^go \([0-9.]*\).*/\1/p' go.mod)
-  # An old Go fetches the one that go.mod asks for, if GOTOOLCHAIN lets it: then it is the new one that answers.
+  # If GOTOOLCHAIN allows it, an old Go fetches the version that go.mod asks for, and this new one
+  # answers.
   have=$(go env GOVERSION) || refuse invalid 2 "kanban-run needs Go $need, and the Go of this runner cannot fetch it; hint: $hint"
   ! older "${have#go}" "$need" || refuse invalid 2 "kanban-run needs Go $need, and this runner has ${have:-an old one}; hint: $hint"
 
@@ -48,7 +50,8 @@ build() {
     refuse failed 1 "kanban-run could not be built; what Go says stands above"
 }
 
-# older A B: is Go A older than Go B? What is no release, such as a development version, is not.
+# older A B reports whether Go A is older than Go B. An empty A is older; a version that is no
+# release, such as a development version, is not.
 older() {
   [[ -n $1 ]] || return 0
   [[ $1 =~ ^([0-9]+)\.([0-9]+) ]] || return 1

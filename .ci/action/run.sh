@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs boards, for action.yml: turns its inputs into arguments and becomes kanban-run.
+# Runs boards, for action.yml: it turns the inputs of the action into arguments, and becomes
+# kanban-run.
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/common.sh
 . "${BASH_SOURCE[0]%/*}/common.sh"
@@ -19,7 +20,7 @@ enter() {
   folder=$(trim "$1")
   case $folder in
     /*) ;;
-    *) folder=./$folder ;; # neither an option nor "-", the folder before
+    *) folder=./$folder ;; # neither an option nor "-", the previous folder
   esac
   CDPATH='' cd -- "$folder" 2>/dev/null ||
     refuse invalid 2 "working-directory: there is no folder $1 that can be entered; hint: does the job check out the repository first?"
@@ -47,7 +48,7 @@ case $(trim "$ACTION_REPORT") in
 esac
 
 read_lines "$ACTION_ARGS"
-set -- "$@" ${lines[@]+"${lines[@]}"} -- # bash 3.2 takes an empty array for an unset variable
+set -- "$@" ${lines[@]+"${lines[@]}"} -- # bash 3.2 reports an empty array as an unset variable
 
 read_lines "$ACTION_BOARDS"
 [[ ${#lines[@]} -gt 0 ]] || refuse invalid 2 "boards: no board is named; hint: boards: path/to/kanban.yaml, one per line"

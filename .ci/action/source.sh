@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Names the build of kanban-run, for action.yml: by the digest of its source, the system and the name of the version.
+# Sets the name and the folder of the build of kanban-run, for action.yml. The name holds the
+# system, the digest of the source and the digest of the version's name.
 set -euo pipefail
 cd "${BASH_SOURCE[0]%/*}/../.."
 
-# What prints a SHA-256: Linux has the one program, macOS the other.
+# The command that prints a SHA-256: sha256sum on Linux, shasum on macOS.
 sha256=(sha256sum)
 command -v sha256sum >/dev/null || sha256=(shasum -a 256)
 
-# digest prints the SHA-256 of what it reads.
+# digest prints the SHA-256 of its input.
 digest() { "${sha256[@]}" | cut -d ' ' -f 1; }
 
 source=$(find . \( -name '*.go' -o -name 'go.*' -o -path './roles/*' -o -path './schema/*' -o -path './docs/*' -o -path './orchestrator/page/*' -o -path './cmd/*' \) -type f ! -path './.git/*' -print0 |

@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 )
 
-// files is the number of tasks with a file: a few more than the steps that are run.
+// files is the number of tasks that have a file: a little more than the steps that any row runs.
 const files = 201
 
-// makeBoard makes a folder with a board of n tasks, unless it exists.
+// makeBoard returns a folder with a board of n tasks. It makes the folder at the first call.
 func (l *lab) makeBoard(n int) (string, error) {
 	dir := l.path(fmt.Sprintf("board-%d", n))
 	if _, err := os.Stat(dir); err == nil {
@@ -43,7 +43,7 @@ func (l *lab) makeBoard(n int) (string, error) {
 
 func taskName(i int) string { return fmt.Sprintf("tasks/%06d-implement-thing.md", i) }
 
-// freshBoard makes a folder with a board of n tasks that no run has touched.
+// freshBoard returns the folder of makeBoard, with the board as it was before any run.
 func (l *lab) freshBoard(n int) (string, error) {
 	dir, err := l.makeBoard(n)
 	if err == nil {
@@ -52,7 +52,7 @@ func (l *lab) freshBoard(n int) (string, error) {
 	return dir, err
 }
 
-// resetBoard restores a board's start and removes a run's files.
+// resetBoard restores the first state of a board and removes the files of its runs.
 func resetBoard(dir string) error {
 	source, err := os.ReadFile(filepath.Join(dir, "kanban.source"))
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"kanban-run/orchestrator/journal"
 )
 
-// longRecords is the least number of records in the long journal.
+// longRecords is the number of records at which the long journal ends, after the current step.
 const longRecords = 100_000
 
-// historyWriter writes the journal of a long run as kanban-run does: the same events in the same
-// order, each admitted by the history.
+// historyWriter writes the journal of a long run. It writes the same events in the same order as
+// kanban-run, and the history has to admit each.
 type historyWriter struct {
 	journal *journal.Journal
 	history flow.History
@@ -57,7 +57,7 @@ func writeLongHistory(path, board string) error {
 
 const longTasks = 10
 
-// step writes a step of a board of ten tasks that starts again and again.
+// step writes step n of a run that goes through a board of ten tasks again and again.
 func (s *historyWriter) step(n int, board string) error {
 	var tasks []string
 	for i := range longTasks {

@@ -1,6 +1,6 @@
-// Command bench measures the cost of kanban-run itself beside a bare C loop that does the same
-// work, and prints each figure with its goal. Most figures are ratios within one run: absolute
-// times mean little on another machine.
+// Command bench measures the cost of kanban-run itself, most often in relation to a bare C loop
+// that does the same work, and prints each figure with its goal. Most figures are such ratios,
+// because absolute times mean little on another machine.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// row is one figure. measure is called once a round; the median of the rounds is held against the
+// row is one figure. measure is called once a round; the median of the rounds is compared with the
 // goal.
 type row struct {
 	name    string
@@ -25,7 +25,7 @@ type row struct {
 	measure func(*lab) (float64, error)
 }
 
-// errSkipped is wrapped by rows that this machine cannot measure.
+// errSkipped is in the chain of the error of a row that this machine cannot measure.
 var errSkipped = errors.New("skipped")
 
 func main() {
@@ -70,7 +70,7 @@ func bench(binary string, rounds int, only string) error {
 	return nil
 }
 
-// measureRow measures and prints a row, and reports whether the goal was met.
+// measureRow measures and prints a row, and reports whether the row meets its goal.
 func (l *lab) measureRow(r row, rounds int) (bool, error) {
 	if r.once {
 		rounds = 1

@@ -14,18 +14,18 @@ import (
 	"time"
 )
 
-// usage is the kernel's account of the runner, which does the work. Its guardian and the agents are
-// not counted.
+// usage is the resources of the runner, the process that does the work, as the kernel counts them.
+// The guardian and the agents are not included.
 type usage struct {
-	peakKB  int // VmHWM, because a child inherits ru_maxrss over exec
+	peakKB  int // VmHWM: ru_maxrss would include the memory of the parent before exec
 	threads int
-	fds     int // at last: a starting board has a few more
+	fds     int // the last count: a starting board has a few more
 }
 
 func (u usage) peakMB() float64 { return float64(u.peakKB) / 1024 }
 
-// watchUsage reads the usage of a command's process tree until it ends or the limit is reached, and
-// returns the highest of each.
+// watchUsage reads the usage of a command's runner until the command ends or the limit is reached.
+// It returns the highest memory and number of threads, and the last number of descriptors.
 func watchUsage(cmd *exec.Cmd, limit time.Duration) usage {
 	var most usage
 	ended := make(chan struct{})
@@ -63,8 +63,9 @@ func readUsage(pid int, program string) usage {
 	return u
 }
 
-// processesOf lists a guardian and its runner, a child of the same name. The runner's children are
-// agents, which have its name, memory and descriptors until they exec.
+// processesOf returns the process IDs of a guardian and of its runner, a child of the same name. It
+// does not look at the runner's children: they are agents, which have the runner's name, memory and
+// descriptors until they exec.
 func processesOf(pid int, name string) []int {
 	all := []int{pid}
 	for _, child := range children(pid) {
@@ -107,8 +108,8 @@ func runAndWatch(cmd *exec.Cmd, limit time.Duration) (usage, error) {
 	return watchUsage(cmd, limit), nil
 }
 
-// measureProcessor returns the share of a core, in percent, that a command's own processes take
-// once all its agents sleep.
+// measureProcessor returns the share of a core, in percent, that the guardian and the runner of a
+// command take once all agents sleep.
 func measureProcessor(cmd *exec.Cmd, agents int) (float64, error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
@@ -127,17 +128,17 @@ func measureProcessor(cmd *exec.Cmd, agents int) (float64, error) {
 	time.Sleep(seconds * time.Second)
 	ticks := countTicks(processes) - before
 	err := cmd.Process.Signal(syscall.SIGINT)
-	_ = cmd.Wait() // it ends with 130
+	_ = cmd.Wait() // exit status 130, after SIGINT
 	return float64(ticks) / seconds, err
 }
 
-// countTicks returns the time that processes have run, in hundredths of a second: proc(5), utime
-// and stime. Their children are not counted.
+// countTicks returns the processor time of processes, without their children, in hundredths of a
+// second. Source: proc(5), utime and stime.
 func countTicks(processes []int) int {
 	sum := 0
 	for _, pid := range processes {
 		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // from the third, state
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // from field 3
 		if len(fields) < 13 {
 			continue
 		}
@@ -157,8 +158,8 @@ func (l *lab) usageOfRun(n int) (usage, error) {
 	return runAndWatch(l.command(dir, steps[n]), 10*time.Minute)
 }
 
-// floodRow measures the peak while an agent writes lines of 48 MB, over the peak with a silent
-// agent.
+// floodRow returns a measurement of the ratio of two peaks of memory: with an agent that writes
+// lines of 48 MB, and with a silent agent.
 func floodRow(lines int, to string) func(*lab) (float64, error) {
 	return func(l *lab) (float64, error) { return l.measureFlood(lines, to) }
 }
@@ -185,8 +186,8 @@ func (l *lab) measureFlood(lines int, to string) (float64, error) {
 	return busy - idle, err
 }
 
-// asleepRow runs a thousand boards side by side, whose agents sleep, and reads one figure of the
-// runner.
+// asleepRow returns a measurement that runs a thousand boards side by side whose agents sleep, and
+// reads one figure of the runner.
 func asleepRow(figure string) func(*lab) (float64, error) {
 	return func(l *lab) (float64, error) {
 		const boards = 1000
@@ -211,7 +212,7 @@ func asleepRow(figure string) func(*lab) (float64, error) {
 	}
 }
 
-// descriptorsPerBoard returns the descriptors that each further board takes.
+// descriptorsPerBoard returns the number of descriptors that each board after the first takes.
 func (l *lab) descriptorsPerBoard(fds, boards int) (float64, error) {
 	cmd, err := l.sleepCommand(1)
 	if err != nil {
@@ -224,7 +225,7 @@ func (l *lab) descriptorsPerBoard(fds, boards int) (float64, error) {
 	return float64(fds-one.fds) / float64(boards-1), err
 }
 
-// sleepCommand returns kanban-run on boards whose agents sleep.
+// sleepCommand returns the command that runs so many boards whose agents sleep.
 func (l *lab) sleepCommand(boards int) (*exec.Cmd, error) {
 	dir := l.path("asleep")
 	if err := os.MkdirAll(filepath.Join(dir, "tasks"), 0o755); err != nil {

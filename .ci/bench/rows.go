@@ -16,7 +16,7 @@ import (
 
 const exitLimit = 7
 
-// steps is the number of steps that are measured on a board of so many tasks.
+// steps holds the number of steps that a row runs, by the number of the board's tasks.
 var steps = map[int]int{100: 90, 1000: 200, 10000: 60}
 
 func rows() []row {
@@ -53,7 +53,8 @@ func rows() []row {
 	}
 }
 
-// ratio measures a, then b, on the same machine in the same state.
+// ratio returns a measurement of a divided by b. It measures b directly after a, so that the
+// machine is in the same state.
 func ratio(a, b func(*lab) (float64, error)) func(*lab) (float64, error) {
 	return func(l *lab) (float64, error) {
 		x, err := a(l)
@@ -65,12 +66,13 @@ func ratio(a, b func(*lab) (float64, error)) func(*lab) (float64, error) {
 	}
 }
 
-// command returns kanban-run on the board of a folder, with agents that reply at once.
+// command returns the command that runs the board of a folder with agents that reply at once.
 func (l *lab) command(dir string, maxSteps int) *exec.Cmd {
 	return l.kanbanRun(dir, maxSteps, "--exec", "Manager="+l.path("manager"))
 }
 
-// kanbanRun returns kanban-run on the board of a folder, whose Implementor replies at once.
+// kanbanRun returns the command that runs the board of a folder with an Implementor that replies at
+// once.
 func (l *lab) kanbanRun(dir string, maxSteps int, more ...string) *exec.Cmd {
 	args := []string{"--quiet", "--max-steps", strconv.Itoa(maxSteps), "--exec", "Implementor=" + l.path("agent")}
 	cmd := exec.Command(l.binary, append(append(args, more...), "kanban.yaml")...)
@@ -88,7 +90,7 @@ func (l *lab) step(n int) (float64, error) {
 	return took, err
 }
 
-// floor returns the time of one step of the C floor, in seconds.
+// floor returns the time of one step of the C loop, in seconds.
 func (l *lab) floor(n int) (float64, error) {
 	took, _, err := l.runFloor(n)
 	return took, err
@@ -119,8 +121,8 @@ func (l *lab) floorProcessor() (float64, error) {
 	return processor, err
 }
 
-// timePerStep runs a command that must end with the exit code. It returns the seconds a step, and
-// those of user and system time that the command and the processes below it took a step.
+// timePerStep runs a command, which must end with the exit code. For one step it returns the time,
+// and the processor time of the command and the processes below it, in seconds.
 func timePerStep(steps int, cmd *exec.Cmd, code int) (took, processor float64, err error) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -135,7 +137,8 @@ func timePerStep(steps int, cmd *exec.Cmd, code int) (took, processor float64, e
 	return passed.Seconds() / float64(steps), spent.Seconds() / float64(steps), nil
 }
 
-// longJournal returns the path of a journal of 100,000 records, made at the first call.
+// longJournal returns the path of a journal of 100,000 records. It writes the journal at the first
+// call.
 func (l *lab) longJournal() (string, error) {
 	path := l.path("journal.jsonl")
 	if _, err := os.Stat(path); err == nil {
@@ -144,7 +147,7 @@ func (l *lab) longJournal() (string, error) {
 	return path, writeLongHistory(path, "kanban.yaml")
 }
 
-// verifyJournal returns the time to verify a journal of 100,000 records.
+// verifyJournal returns the time to verify a journal of 100,000 records, in seconds.
 func (l *lab) verifyJournal() (float64, error) {
 	path, err := l.longJournal()
 	if err != nil {
@@ -158,7 +161,7 @@ func (l *lab) verifyJournal() (float64, error) {
 	return time.Since(began).Seconds(), err
 }
 
-// resume returns the time of a run of one step whose journal has 100,000 records.
+// resume returns the time of a run of one step, in seconds, if the journal has 100,000 records.
 func (l *lab) resume() (float64, error) {
 	path, err := l.longJournal()
 	if err != nil {
@@ -183,7 +186,7 @@ func (l *lab) resume() (float64, error) {
 	return took, err
 }
 
-// hello returns the time that a Go hello world takes from its start to its end, in seconds.
+// hello returns the time of a Go program that prints hello world, from start to end, in seconds.
 func (l *lab) hello() (float64, error) {
 	program, err := l.buildHello()
 	if err != nil {
@@ -193,7 +196,7 @@ func (l *lab) hello() (float64, error) {
 	return took, err
 }
 
-// many returns the sum of fifty measurements.
+// many returns a measurement of the sum of fifty measurements.
 func many(measure func(*lab) (float64, error)) func(*lab) (float64, error) {
 	return func(l *lab) (total float64, err error) {
 		for range 50 {

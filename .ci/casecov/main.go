@@ -1,7 +1,7 @@
-// casecov stands in for the go command while mutation tests measure coverage. It runs go with the
-// same arguments, and then adds to the cover profile, if one was asked for, the conditions of
-// switch cases: Go has no counter for them, so gremlins never mutates them (its issue 298). The
-// environment variable GO names the real go command.
+// casecov takes the place of the go command while mutation tests measure coverage. It runs go with
+// the same arguments. If these ask for a cover profile, it then adds the conditions of switch cases
+// to the profile: Go has no counter for such conditions, so gremlins would never mutate them (its
+// issue 298). The environment variable GO names the real go command.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// addConditions appends a block for each condition that the tests evaluated.
+// addConditions appends a block to the profile for each condition that the tests evaluated.
 func addConditions(profile string) error {
 	module, err := exec.Command(os.Getenv("GO"), "list", "-m", "-f", "{{.Path}} {{.Dir}}").Output()
 	if err != nil {
@@ -61,10 +61,10 @@ func addConditions(profile string) error {
 	return os.WriteFile(profile, data, 0o644)
 }
 
-// A block is a range of source text.
+// block is a range of source text.
 type block struct{ line, column, endLine, endColumn int }
 
-// parse returns the blocks of a cover profile that ran, by the name of their file.
+// parse returns the blocks of a cover profile that were run, by the name of their file.
 func parse(profile string) (map[string][]block, error) {
 	covered := map[string][]block{}
 	for line := range strings.Lines(profile) {
@@ -84,8 +84,8 @@ func parse(profile string) (map[string][]block, error) {
 	return covered, nil
 }
 
-// conditions returns the conditions that were evaluated: those of a case that ran,
-// and of the cases before it.
+// conditions returns the conditions of switch cases that were evaluated: those of a case that was
+// run, and those of the cases before it.
 func conditions(fset *token.FileSet, file *ast.File, covered []block) (evaluated []block) {
 	at := func(start, end token.Pos) block {
 		from, to := fset.Position(start), fset.Position(end)

@@ -9,15 +9,16 @@ import (
 	"strings"
 )
 
-// changes are the files that differ from a commit, in later commits or in the work tree.
+// changes holds the files that differ from a commit, in later commits or in the work tree.
 type changes struct {
 	known bool   // false: there is no commit to compare with, so that any file may have changed
-	why   string // it has no base
-	since string // commit, for people
+	why   string // the reason why known is false
+	since string // the commit's ID, shortened for people
 	files []string
 }
 
-// changedSince compares the work tree with a commit; "": no commit is known.
+// changedSince returns the files in which the work tree differs from a commit. Without a commit, or
+// if the clone lacks it, the changes are not known. Errors: those of git.
 func changedSince(commit string) (changes, error) {
 	if commit == "" {
 		return changes{why: "it is not known when it passed last"}, nil
@@ -37,7 +38,7 @@ func changedSince(commit string) (changes, error) {
 	return changes{known: true, since: short, files: append(tracked, fresh...)}, nil
 }
 
-// git returns what a command of git lists, each entry ended by a NUL.
+// git returns the entries that a git command prints, each of which ends with a NUL.
 func git(args ...string) ([]string, error) {
 	cmd := exec.Command("git", args...)
 	var errs bytes.Buffer
@@ -49,8 +50,8 @@ func git(args ...string) ([]string, error) {
 	return slices.DeleteFunc(strings.Split(string(out), "\x00"), func(s string) bool { return s == "" }), nil
 }
 
-// changedPackages are the folders with Go files, or with testdata, in which a file has changed; "all"
-// where that cannot be told.
+// changedPackages returns the folders in which a Go file or a file of testdata has changed; only
+// "all" if the changes are not known or concern all stages.
 func changedPackages(c changes) []string {
 	if !c.known || slices.ContainsFunc(c.files, concernsAll) {
 		return []string{"all"}
@@ -69,8 +70,8 @@ func changedPackages(c changes) []string {
 	return packages
 }
 
-// concernsAll reports whether a file may change the result of any stage: the versions of modules, and
-// how stages are chosen and run.
+// concernsAll reports whether a file may change the result of every stage: it names versions of
+// modules, or chooses or runs stages.
 func concernsAll(file string) bool {
 	return slices.Contains([]string{"go.mod", "go.sum", "Makefile", ".ci/run", ".ci/stage", ".ci/gotest", ".ci/fuzz"},
 		file) || strings.HasPrefix(file, ".ci/choose/")

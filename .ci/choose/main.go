@@ -1,12 +1,13 @@
-// Command choose tells .ci/run what a change may have touched, so that the rest is left out:
+// Command choose prints the parts of CI that a change may concern, so that .ci/run leaves out the
+// rest:
 //
 //	choose stages  the make targets of the real tools to run, of those that stages lists
 //	choose fuzz    the packages in which a file has changed, to be fuzzed for longer
 //	choose race    the packages in whose tests a goroutine can be
 //
-// A change is what differs from the commit at which a stage passed last. .ci/run keeps it in a file
-// green/STAGE of the folder -kept. What cannot be told is run. The answer goes to stdout, one a line,
-// and the reasons go to stderr.
+// A change is the difference from the commit at which a stage passed last. .ci/run keeps this
+// commit in the file green/STAGE of the folder -kept. If the change is not known, the part is run.
+// The answer goes to stdout, one part a line, and the reasons go to stderr.
 package main
 
 import (
@@ -47,11 +48,11 @@ func choose(question, kept string) ([]string, error) {
 	}
 }
 
-// greenCommit is the commit at which a stage passed last; "" where that is not known.
+// greenCommit returns the commit at which a stage passed last; "" if it is not known.
 func greenCommit(kept, stage string) string {
 	text, err := os.ReadFile(filepath.Join(kept, "green", stage))
 	if err != nil {
-		return "" // never passed here
+		return "" // the stage has never passed here
 	}
 	return strings.TrimSpace(string(text))
 }

@@ -15,18 +15,19 @@ import (
 	"strings"
 )
 
-// goPackage has the fields of `go list -json` of a package, or of a variant of it built for a test.
+// goPackage holds fields that `go list -json` prints for a package, or for a variant of a package
+// that is built for a test.
 type goPackage struct {
 	ImportPath string
-	ForTest    string // the package whose test it was built for
+	ForTest    string // the package for whose test the variant is built
 	Dir        string
 	Module     *struct{ Main bool }
 	GoFiles    []string
 	Deps       []string
 }
 
-// listPackages lists packages of this module with their tests and all that these import of this
-// module.
+// listPackages returns packages, their tests and all packages that these import, as far as they
+// belong to this module.
 func listPackages(patterns ...string) ([]goPackage, error) {
 	cmd := exec.Command("go", append([]string{"list", "-deps", "-test",
 		"-json=ImportPath,ForTest,Dir,Module,GoFiles,Deps"}, patterns...)...)
@@ -49,8 +50,8 @@ func listPackages(patterns ...string) ([]goPackage, error) {
 	}
 }
 
-// closureOf returns the folders of packages and of all that they and their tests import, from the
-// current folder, with true for those of the packages themselves.
+// closureOf returns the folders of packages, with true, and of all packages of this module that
+// they and their tests import, with false. Paths are relative to the current folder.
 func closureOf(patterns []string) (map[string]bool, error) {
 	if len(patterns) == 0 {
 		return nil, nil
@@ -80,8 +81,8 @@ func closureOf(patterns []string) (map[string]bool, error) {
 	return folders, nil
 }
 
-// concurrentPackages returns the packages with tests in which more than one goroutine can be: a file of
-// the test's program, tests and imports of this module included, starts one.
+// concurrentPackages returns the packages whose tests can have more than one goroutine: a file of
+// the test's program starts one. Files of tests and of this module's imported packages count.
 func concurrentPackages() ([]string, error) {
 	packages, err := listPackages("./...")
 	if err != nil {
@@ -110,8 +111,9 @@ func concurrentPackages() ([]string, error) {
 	return concurrent, nil
 }
 
-// startsGoroutine reports whether a file has a go statement, or calls what starts goroutines or has
-// tests run side by side: Go of sync.WaitGroup, AfterFunc of time and context, Parallel of testing.
+// startsGoroutine reports whether a file has a go statement, or names a function that starts
+// goroutines or runs tests side by side: Go of sync.WaitGroup, AfterFunc of time and context,
+// Parallel and RunParallel of testing.
 func startsGoroutine(path string) (found bool, err error) {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 	if err != nil {

@@ -9,16 +9,17 @@ import (
 )
 
 // stage is a make target that runs kanban-run with a real tool, which takes minutes. It has to run
-// where a package of its closure or one of its files has changed.
+// if a package of its closure or one of its files has changed.
 type stage struct {
 	target   string
-	packages []string // what they import, in this module, and what their tests import, is the closure
-	files    []string // a file, or what the names of files begin with
+	packages []string // the closure: these, and all that they and their tests import
+	files    []string // paths of files, or the beginnings of paths
 }
 
-// stages name for each tool the packages that speak to it, or make what it gets, and the commands that
-// its tests call. test-agents runs boards with real agents, so that all of the program is in its closure.
-// Of the others, what lies behind the commands that they call is left to make test and make exhaustive.
+// stages returns the stages. Each names the packages that speak to its tool or make the tool's
+// input, and the files of the commands that its tests call. test-agents runs boards with real
+// agents, so that the whole program is in its closure. The other stages leave out the packages that
+// their commands import: make test and make exhaustive cover those.
 func stages() []stage {
 	return []stage{
 		{"test-agents", []string{"./cmd/kanban-run", "./orchestrator/agent/..."},
@@ -37,7 +38,8 @@ func stages() []stage {
 	}
 }
 
-// chooseStages returns the targets that have to run, and says why or why not.
+// chooseStages returns the targets that have to run. For each stage it prints the decision and the
+// reason on standard error.
 func chooseStages(kept string) (targets []string, err error) {
 	for _, s := range stages() {
 		changed, err := changedSince(greenCommit(kept, s.target))
@@ -59,8 +61,8 @@ func chooseStages(kept string) (targets []string, err error) {
 	return targets, nil
 }
 
-// decide reports whether a stage has to run, and why. closure has the folders of its packages, with
-// true for those whose own tests it runs.
+// decide reports whether a stage has to run, and returns the reason. closure holds the folders of
+// the stage's closure, with true for those whose own tests the stage runs.
 func (s stage) decide(c changes, closure map[string]bool) (run bool, why string) {
 	if !c.known {
 		return true, c.why
@@ -86,7 +88,7 @@ func (s stage) concerns(file string, closure map[string]bool) bool {
 	}
 	own, imported := closure[folder]
 	if folder == "docs" && strings.HasSuffix(file, ".md") {
-		return false // the program prints its pages, and no tool reads them
+		return false // the program prints the pages of docs, but no tool reads them
 	}
 	return imported && (own || !inTestdata && !strings.HasSuffix(file, "_test.go"))
 }

@@ -1,5 +1,5 @@
-// Command picture draws docs/run.svg: what kanban-run prints when it runs the batch example, on
-// a terminal of 96 columns.
+// Command picture draws docs/run.svg: the output of kanban-run for the batch example, on a terminal
+// of 96 columns.
 //
 //	go run ./.ci/picture bin/kanban-run
 package main
@@ -22,7 +22,7 @@ const (
 	margin     = 16
 )
 
-// shown has the commands that are typed, in the example's folder.
+// shown holds the commands that the picture shows. They run in the example's folder.
 var shown = []string{"kanban-run --jobs 2 letters.yaml recipes.yaml", "kanban-run status recipes.yaml"}
 
 func main() {
@@ -60,7 +60,8 @@ func draw(args []string) error {
 	return os.WriteFile("docs/run.svg", picture(lines), 0o644)
 }
 
-// run returns the output of the program, in lines that fit.
+// run returns the output of the program in lines that fit into the picture. An exit status other
+// than 0 is an error.
 func run(program, dir string, args []string) ([]string, error) {
 	cmd := exec.Command(program, args...)
 	cmd.Dir = dir
@@ -78,7 +79,8 @@ func run(program, dir string, args []string) ([]string, error) {
 	return lines, nil
 }
 
-// picture draws lines in the colours of the reader's scheme.
+// picture returns an SVG image of the lines, in light or dark colours as the reader's browser
+// prefers.
 func picture(lines []string) []byte {
 	var b bytes.Buffer
 	width, height := 2*margin+columns*charWidth/10, 2*margin+lineHeight*len(lines)
@@ -101,7 +103,7 @@ func picture(lines []string) []byte {
 			class = "soft"
 		}
 		fmt.Fprintf(&b, `<text class="%s" x="%d" y="%d" xml:space="preserve">`, class, margin, margin+lineHeight*i+13)
-		_ = xml.EscapeText(&b, []byte(line)) // memory takes all
+		_ = xml.EscapeText(&b, []byte(line)) // a write to memory cannot fail
 		b.WriteString("</text>\n")
 	}
 	b.WriteString("</svg>\n")

@@ -17,14 +17,14 @@ import (
 	"kanban-run/cmd/kanban-run-temporal/fleet"
 )
 
-// progress is the state of a workflow.
+// progress is the state of a board's workflow on the server.
 type progress struct {
 	closed        bool
 	status        enums.WorkflowExecutionStatus
 	outcome, text string
 	hint          string
-	runs          int    // that have ended
-	trouble       string // the reason why the last worker to try could not run it; "" without one
+	runs          int    // number of runs that have ended
+	trouble       string // the reason why a worker could not run the board at the last try, or ""
 }
 
 func look(stop context.Context, c *server, j fleet.Job) (progress, error) {
@@ -55,7 +55,7 @@ func look(stop context.Context, c *server, j fleet.Job) (progress, error) {
 	}
 	ended := s.status == enums.WORKFLOW_EXECUTION_STATUS_TERMINATED ||
 		s.status == enums.WORKFLOW_EXECUTION_STATUS_CANCELED
-	// The workflow had no time to note its own end.
+	// A workflow that was ended from outside had no time to note its end.
 	if ended || s.closed && (s.outcome == "" || s.outcome == fleet.Running) {
 		s.outcome, s.hint, s.text = fleet.Stopped, "", "the workflow is "+strings.ToLower(s.status.String())
 	}
@@ -68,8 +68,8 @@ func look(stop context.Context, c *server, j fleet.Job) (progress, error) {
 	return s, nil
 }
 
-// plain replaces the characters that would control a terminal: agents, and other users of the
-// server, have written the text.
+// plain replaces the characters that could control a terminal by spaces: agents, or other users of
+// the server, have written the text.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -79,7 +79,8 @@ func plain(s string) string {
 	}, s)
 }
 
-// decide sends a decision to a board that waits for one, and waits until its workflow has it.
+// decide sends a decision to a board that waits for one, and waits until its workflow has taken the
+// decision. It returns an error if the board waits for no decision or ends meanwhile.
 func decide(stop context.Context, c *server, j fleet.Job, d fleet.Decision) error {
 	s, err := look(stop, c, j)
 	if err != nil {
@@ -111,10 +112,11 @@ func decide(stop context.Context, c *server, j fleet.Job, d fleet.Decision) erro
 // waitPause is the time between two polls of the server.
 const waitPause = 3 * time.Second
 
-// awaitAll waits for boards, prints the end of each, and returns the exit code of the worst.
+// awaitAll waits until each board has ended or needs a person, prints the result of each, and
+// returns the worst exit code; 130 if stop ends first.
 func awaitAll(stop context.Context, c *server, jobs []fleet.Job) (code int, err error) {
 	open := slices.Clone(jobs)
-	told := map[string]string{} // trouble, by board
+	told := map[string]string{} // the trouble that was printed, by board
 	for {
 		var left []fleet.Job
 		for _, j := range open {
@@ -148,7 +150,7 @@ func awaitAll(stop context.Context, c *server, jobs []fleet.Job) (code int, err 
 	}
 }
 
-// exitCode returns kanban-run's exit code for an outcome.
+// exitCode returns kanban-run's exit code for an outcome; 1 for an unknown one.
 func exitCode(outcome string) int {
 	codes := map[string]int{
 		fleet.Complete:    0,
@@ -168,7 +170,8 @@ func exitCode(outcome string) int {
 	return 1
 }
 
-// rank orders exit codes by severity, as kanban-run does for several boards; the worst is highest.
+// rank returns the severity of an exit code, as kanban-run ranks those of several boards: the worst
+// has the highest rank.
 func rank(code int) int {
 	return slices.Index([]int{0, 7, 3, 4, 6, 5, 2, 1, 137, 143}, code)
 }

@@ -1,5 +1,5 @@
-// kanban-run-temporal runs boards on many machines, with Temporal as the engine: workers run
-// boards, submit hands them in.
+// kanban-run-temporal runs boards on many machines, with Temporal as the engine: the command submit
+// hands boards in, and workers run them.
 package main
 
 import (
@@ -36,15 +36,15 @@ configuration file; without them, that of this machine (localhost:7233, which "t
 kanban-run-temporal COMMAND --help says more about a command.
 `
 
-// usageError is a wrong use of the program.
+// usageError reports a wrong use of the program.
 type usageError struct{ text, hint string }
 
 func (e *usageError) Error() string { return e.text }
 
 func main() { os.Exit(run(os.Args[1:])) }
 
-// run returns the exit code: 0, 1 after an error, 2 for a wrong use; for submit --wait that of the
-// worst board.
+// run runs a command and returns the exit code: 0, 1 after an error, 2 for a wrong use; for submit
+// --wait the exit code of the worst board.
 func run(args []string) int {
 	if len(args) == 0 {
 		fmt.Fprint(os.Stderr, usage)
@@ -77,7 +77,7 @@ func run(args []string) int {
 	}
 }
 
-// newFlags declares the flags that both commands share.
+// newFlags returns the flags of a command, with --queue, which both commands have.
 func newFlags(name, about string) (flags *pflag.FlagSet, queue *string) {
 	flags = pflag.NewFlagSet(name, pflag.ContinueOnError)
 	flags.SortFlags = false

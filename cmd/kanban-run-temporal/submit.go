@@ -32,10 +32,10 @@ A board that is handed in already is left as it is; one whose workflow has ended
 --ack passes a decision on to a board that waits for one: CHOICE is that of kanban-run ack (retry, accept, release, forced-finalize), or
 is left out where it needs none.`
 
-// choices returns the choices of kanban-run ack for a board without a run.
+// choices returns the choices that kanban-run ack has for a board that is not being run.
 func choices() []string { return []string{"retry", "accept", "release", "forced-finalize"} }
 
-// none stands for --ack without a choice, for which pflag needs a value.
+// none is the value of --ack without a choice: pflag needs a value.
 const none = "none"
 
 func submit(args []string) (code int, err error) {
@@ -76,7 +76,7 @@ func submit(args []string) (code int, err error) {
 	return awaitAll(stop, c, jobs)
 }
 
-// jobsOf parses the arguments.
+// jobsOf returns a job for each board that the arguments name. Errors: *usageError.
 func jobsOf(args []string) ([]fleet.Job, error) {
 	if len(args) < 2 {
 		return nil, &usageError{"a repository and a board are needed",
@@ -103,7 +103,7 @@ func jobsOf(args []string) ([]fleet.Job, error) {
 	return jobs, nil
 }
 
-// each calls do for all jobs, and joins the errors.
+// each calls do for all jobs, also after an error, and joins the errors.
 func each(jobs []fleet.Job, do func(fleet.Job) error) error {
 	var errs []error
 	for _, j := range jobs {
@@ -114,7 +114,7 @@ func each(jobs []fleet.Job, do func(fleet.Job) error) error {
 	return errors.Join(errs...)
 }
 
-// hand starts a workflow for each board.
+// hand starts a workflow for each board. A board whose workflow is at work already is no error.
 func hand(stop context.Context, c *server, queue string, jobs []fleet.Job) error {
 	attributes := addAttributes(stop, c)
 	err := each(jobs, func(j fleet.Job) error {
@@ -152,8 +152,8 @@ func warnOfQueue(stop context.Context, c *server, queue string) {
 	}
 }
 
-// addAttributes reports whether the server knows the search attributes, and adds those it lacks. If
-// this user may not add them, boards have no search attributes.
+// addAttributes adds the search attributes that the server lacks. It returns false, after a
+// warning, if they cannot be added: boards then have no search attributes.
 func addAttributes(stop context.Context, c *server) bool {
 	const key, number, whole = enums.INDEXED_VALUE_TYPE_KEYWORD, enums.INDEXED_VALUE_TYPE_DOUBLE,
 		enums.INDEXED_VALUE_TYPE_INT

@@ -29,7 +29,8 @@ It waits for boards at a queue of the server, and runs each with kanban-run in a
 board/NAME of its repository, so that any worker can go on with it. The flags behind -- are for kanban-run on every board: agents, limits.
 SIGTERM and Ctrl-C end it: its boards stop, resumable, and other workers go on with them.`
 
-// stopTime bounds the wait of a worker for its boards to stop and the server to learn of it.
+// stopTime bounds the time that a worker at its end waits until its boards have stopped and the
+// server knows it.
 const stopTime = 45 * time.Second
 
 func runWorker(args []string) error {
@@ -110,7 +111,8 @@ func work(stop context.Context, queue string, jobs int, r *runner.Runner) error 
 		Identity:                           r.Name,
 		MaxConcurrentActivityExecutionSize: jobs,
 		WorkerStopTimeout:                  stopTime,
-		// A heartbeat is retried for that time: then the run is ended, before the lease is over.
+		// A heartbeat is retried for a third of the lease; then the run is ended, while the lease
+		// still holds.
 
 		MaxHeartbeatThrottleInterval: r.Lease / 3,
 		OnFatalError:                 func(err error) { failed <- err },

@@ -1,5 +1,5 @@
-// Package agent holds the common part of adapters of agent programs: the assignment, the start of
-// the program, and the events in its output. An agent runs in package attempt.
+// Package agent holds the part that all adapters of agent programs share: the assignment, the start
+// of the program, and the events in its output. Package attempt runs the program.
 package agent
 
 import (
@@ -19,9 +19,9 @@ import (
 type ConfigError struct {
 	Text string
 	Fix  string // the remedy
-	Err  error  // the system's error, or nil
+	Err  error  // the error of the system, or nil
 
-	Missing bool // only the program is missing
+	Missing bool // the program does not exist, and nothing else is wrong
 }
 
 func (e *ConfigError) Error() string {
@@ -37,7 +37,7 @@ func (e *ConfigError) Unwrap() error { return e.Err }
 // Hint returns the remedy.
 func (e *ConfigError) Hint() string { return e.Fix }
 
-// LaterError reports that the provider refuses work for now: a usage limit is reached.
+// LaterError reports that the provider refuses work until a usage limit has ended.
 type LaterError struct {
 	Text  string    // in the provider's words
 	Reset time.Time // the end of the limit; zero if it is unknown
@@ -50,11 +50,10 @@ func (e *LaterError) Error() string {
 	return fmt.Sprintf("%s (until %s)", e.Text, e.Reset.UTC().Format(time.RFC3339))
 }
 
-// Hint returns the remedy: the same command, later.
+// Hint returns the remedy: to start the same command again later.
 func (e *LaterError) Hint() string { return "the same command goes on once the limit is over" }
 
-// LimitError reports that an agent has reached a limit of its attempt. Another attempt would reach
-// it, too.
+// LimitError reports that an agent has reached a limit of its attempt; a retry would reach it, too.
 type LimitError struct{ Text string }
 
 func (e *LimitError) Error() string { return e.Text }
@@ -65,7 +64,7 @@ func (e *LimitError) Hint() string {
 		"same command goes on in its session, or starts the attempt afresh where it has none"
 }
 
-// Permission is the extent of an agent's actions without asking: a run is unattended.
+// Permission is the set of actions that an agent takes without a question: no person could answer.
 type Permission string
 
 // The values of Permission; "" is the adapter's default.
@@ -81,21 +80,21 @@ type Assignment struct {
 	Contract contract.Kind
 	Input    []byte // one JSON object
 	Prompt   string // the role's system prompt
-	// Command belongs to an exec agent, or replaces the program of another adapter.
+	// Command is the program of an exec agent; for another adapter it replaces the tool's program.
 	Command    []string
 	Args       []string // added to the command line
 	Model      string
 	Tools      []string // nil: all
-	Denied     []string // tools that it must not use
+	Denied     []string // tools that the agent must not use
 	Permission Permission
 	MaxTurns   int   // of the model in one attempt; 0: no limit
 	MaxCost    int64 // of one attempt, in millionths of a US dollar; 0: no limit
-	// MCP is the path of a file that names MCP servers, in the tool's own form; "": only those of
-	// the tool's settings.
+	// MCP is the path of a file that names MCP servers, in the tool's own form; "": the agent has
+	// only the servers of the tool's settings.
 	MCP     string
 	MCPText []byte // the file's content; nil until it is read, see [ReadMCP]
-	// MCPTimeout bounds one call of the servers' tools, for a tool that can end it alone; 0: the
-	// tool's own limit.
+	// MCPTimeout bounds one call to an MCP server, for an agent program that can end a call without
+	// ending the turn; 0: the program's own limit.
 	MCPTimeout time.Duration
 	Review     bool // a review will fork and resume the session
 	Follow     *Follow
@@ -109,12 +108,12 @@ type Assignment struct {
 // Follow is the continuation of an earlier call's session.
 type Follow struct {
 	Session string
-	Fork    bool   // in a copy of the session, which stays as it is
+	Fork    bool   // go on in a copy; the session itself stays unchanged
 	Text    string // the prompt in place of Input
 }
 
-// Invocation describes the start of a program. It is the same, to the byte, in every attempt: seed
-// 004, "Retry Rule (CRITICAL)".
+// Invocation describes the start of a program. Every attempt at a call starts the program with the
+// same bytes. Source: seed 004, "Retry Rule (CRITICAL)".
 type Invocation struct {
 	Argv    []string // Argv[0] is the program's path
 	Stdin   []byte
@@ -128,18 +127,18 @@ type Invocation struct {
 	Listens bool // Stdin stays open until the result, so that a [Listener] can send more
 
 	MaxOutput int64     // in bytes, of both streams together; 0: no limit
-	Mark      proc.Mark // by which EndLeftovers finds its processes; not part of the Digest
+	Mark      proc.Mark // EndLeftovers finds the program's processes by it; not part of the Digest
 }
 
-// File is a file that a command line names.
+// File is a file that the command line of an [Invocation] names.
 type File struct {
 	Path string
 	Data []byte
 }
 
 // Digest returns the SHA-256, in hex, of all that the agent can see: argv, the SHA-256 of stdin,
-// environment, folder and files. Each part follows its length, so that two invocations never have
-// the same bytes.
+// environment, folder and files. The length of each part is written before it, so that different
+// invocations never hash the same bytes.
 func (i Invocation) Digest() string {
 	stdin := sha256.Sum256(i.Stdin)
 	all := make([]byte, 0, 8<<10)
@@ -166,16 +165,17 @@ func add(all []byte, part string) []byte { return append(addLength(all, len(part
 
 func addLength(all []byte, n int) []byte { return binary.BigEndian.AppendUint64(all, uint64(n)) }
 
-// NewMark returns a mark for a step's agents, in hex.
+// NewMark returns a new mark for the processes of a step's agents, in hex.
 func NewMark() string { return strconv.FormatUint(uint64(proc.NewMark()), 16) }
 
-// IsAtWork reports whether a process has a mark: an agent, or a process that one left behind.
+// IsAtWork reports whether a process with the mark lives: an agent, or a process that an agent left
+// behind.
 func IsAtWork(mark string) bool { return proc.Lives(ParseMark(mark)) }
 
-// IsWithin reports whether this process was started by an agent with a mark.
+// IsWithin reports whether an agent with the mark started this process.
 func IsWithin(mark string) bool { return proc.IsWithin(ParseMark(mark)) }
 
-// ParseMark parses a mark; 0 is no mark.
+// ParseMark parses a mark in hex; it returns 0, which is no mark, for any other text.
 func ParseMark(s string) proc.Mark {
 	mark, err := strconv.ParseUint(s, 16, 64)
 	if err != nil {
@@ -184,17 +184,19 @@ func ParseMark(s string) proc.Mark {
 	return proc.Mark(mark)
 }
 
-// EndLeftovers ends the processes with the mark, which outlived the run that started them.
+// EndLeftovers ends the processes with the mark, after the run that started them has ended.
 func EndLeftovers(mark string) error { return proc.EndMarked(ParseMark(mark)) }
 
-// Adapter knows one kind of agent program.
+// Adapter starts one kind of agent program and reads its output.
 type Adapter interface {
 	Name() string
-	// Check finds the faults that a start would meet. Errors: *ConfigError.
+	// Check returns the fault that would make a start fail, or nil. Errors: *ConfigError.
 	Check(Assignment) error
-	// Invoke depends on the assignment alone. Errors: *ConfigError.
+	// Invoke returns the start of the program; it depends on the assignment alone. Errors:
+	// *ConfigError.
 	Invoke(Assignment) (Invocation, error)
-	// Reader reads the standard output of one attempt, and passes its events to the host.
+	// Reader returns a reader of one attempt's standard output, which passes the events to the
+	// host.
 	Reader(contract.Kind, Host) Reader
 	// Tool describes the program behind the adapter.
 	Tool() Tool
@@ -203,35 +205,35 @@ type Adapter interface {
 // Host receives the events of a running attempt. Its functions are safe for concurrent use.
 type Host struct {
 	Emit func(Event)
-	Told func(id string) bool // a message with this ID was sent; nil: every message was
-	// GiveUp ends the attempt at once: its outcome is the *ConfigError, *LaterError, *LimitError or
-	// *contract.Failure.
+	Told func(id string) bool // whether a message with this ID was sent; nil: always
+	// GiveUp ends the attempt at once. Its argument is the outcome: a *ConfigError, *LaterError,
+	// *LimitError or *contract.Failure.
 	GiveUp func(error)
 }
 
 // Reader reads an agent's standard output, in bounded memory.
 type Reader interface {
 	io.Writer
-	// End is called once, after the last byte.
+	// End returns the report. The caller calls it once, after the last byte.
 	End(proc.Exit) Report
 }
 
 // StderrReader is a Reader for a tool that reports some failures on standard error only.
 type StderrReader interface {
 	Reader
-	// ReadStderr is called once, before End, with the last lines of standard error.
+	// ReadStderr takes the last lines of standard error. The caller calls it once, before End.
 	ReadStderr(tail string)
 }
 
-// Report is the result of a Reader's reading of an attempt that has ended.
+// Report is the result that a [Reader] found in the output of an attempt that has ended.
 type Report struct {
-	Reply   string            // its text; with a Failure, the received part
+	Reply   string            // text of the reply; with a Failure, the part that was received
 	Failure *contract.Failure // the reason why there is no reply
-	Err     error             // *ConfigError, *LaterError or *LimitError: a retry fails, too
+	Err     error             // *ConfigError, *LaterError or *LimitError: a retry would fail, too
 	Session string            // "" if the tool has no sessions
-	Spent   *Spending         // nil: the tool does not report it
-	// Cumulative: Spent includes earlier attempts in the session, and the session that it was
-	// forked from.
+	Spent   *Spending         // nil: the tool does not report its spending
+	// Cumulative means that Spent includes the earlier attempts in the session, and the session
+	// from which this one was forked.
 	Cumulative bool
 }
 
@@ -241,19 +243,19 @@ type Tool struct {
 	Install string            // the command that installs it
 	Tested  string            // the version that the adapter was tested with
 	Options []string          // needed by the adapter, as the program's help spells them
-	Help    []string          // arguments that print that help; --version prints its version
-	Ignores []string          // ignored options of a role: tools, named otherwise here, and model
-	Keys    []string          // variables that it needs though they look secret; * matches any text
-	Env     map[string]string // variables that it gets unless they are set
-	Resumes bool              // it goes on in a session that an earlier call has named
-	Free    bool              // it asks no model, so that it costs nothing
+	Help    []string          // arguments that print this help; the version is printed by --version
+	Ignores []string          // role options that it ignores: model; tools, if its names differ
+	Keys    []string          // needed environment variables that look secret; * matches any text
+	Env     map[string]string // environment variables that it gets unless they are set
+	Resumes bool              // it can go on in a session of an earlier call
+	Free    bool              // it asks no model and costs nothing
 	Signals Signals           // the signs of work in its output
 }
 
-// Signals describe the signs of work in a program's output. The zero value is a program of which
-// only the existence of output is known.
+// Signals describes the signs of work in a program's output. For the zero value, output of any kind
+// is the only sign.
 type Signals struct {
-	Session bool // its session, and from then on its model's activity
-	Calls   bool // calls of tools when they begin; else only when they end
-	Apart   bool // it runs commands in sessions of their own, so that their work can be told apart
+	Session bool // it reports its session, and from then on its model's activity
+	Calls   bool // it reports a tool call when the call begins; else only when the call ends
+	Apart   bool // it runs each command in a process session of its own
 }

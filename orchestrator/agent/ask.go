@@ -2,8 +2,8 @@ package agent
 
 import "bytes"
 
-// Ask returns the prompt of a call: the input, and the form of the reply. It is the same in every
-// attempt. Source: seed 004, "Input Specification (Supervisor → Agent)".
+// Ask returns the prompt of a call: the input, and the form of the reply. The prompt is the same in
+// every attempt. Source: seed 004, "Input Specification (Supervisor → Agent)".
 func (a Assignment) Ask() []byte {
 	var b bytes.Buffer
 	if a.Follow != nil {
@@ -19,8 +19,8 @@ func (a Assignment) Ask() []byte {
 	return b.Bytes()
 }
 
-// AskWithRole returns Ask's prompt after the role's prompt, for a tool without another place for
-// it.
+// AskWithRole returns the role's prompt followed by the prompt of [Assignment.Ask], for a tool that
+// takes no system prompt.
 func (a Assignment) AskWithRole() []byte {
 	if a.Prompt == "" {
 		return a.Ask()

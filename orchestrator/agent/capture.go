@@ -10,17 +10,17 @@ import (
 const (
 	space       = " \t\r\n"
 	maxReceived = 4 << 10
-	maxJunk     = 2 * maxReceived // more than is shown, so that no part of a cut secret is shown
+	maxJunk     = 2 * maxReceived // more than is shown: a secret cut here stays hidden
 	maxLine     = 1 << 10
 	maxWarnings = 20 // of one stream
 )
 
-// buffers are lent to a capture from its first byte to its end: a board's list of tasks, and so the
-// reply, is as long in every step.
+// buffers holds the buffers that no capture uses. Reusing one pays: a reply holds the board's list
+// of tasks, which is about as long in every step.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// capture keeps a reply. Of an output that does not begin like an object it keeps only the first
-// bytes.
+// capture keeps a reply. It keeps only the first bytes of an output that does not begin with "{" or
+// is longer than a reply may be.
 type capture struct {
 	buf  *[]byte // nil before the first byte
 	size int64
@@ -45,7 +45,7 @@ func (c *capture) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// grow keeps append from reserving more than a reply may be long.
+// grow makes room for n bytes, but never reserves more than the longest reply, as append would.
 func (c *capture) grow(n int) {
 	if need := len(*c.buf) + n; need > cap(*c.buf) {
 		bigger := make([]byte, len(*c.buf), min(max(2*cap(*c.buf), need), contract.MaxReply))
@@ -54,7 +54,7 @@ func (c *capture) grow(n int) {
 	}
 }
 
-// checkBegin judges the first byte that is not white space.
+// checkBegin drops an output whose first byte other than white space is not "{".
 func (c *capture) checkBegin() {
 	if begin := bytes.TrimLeft((*c.buf)[:min(len(*c.buf), maxJunk)], space); len(begin) > 0 && begin[0] != '{' {
 		c.drop()
@@ -68,8 +68,8 @@ func (c *capture) drop() {
 	}
 }
 
-// take returns the kept text, without an incomplete character at its end, and gives back the
-// buffer.
+// take returns the kept text and gives back the buffer. A cut text loses the incomplete character
+// at its end.
 func (c *capture) take() string {
 	if c.buf == nil {
 		return ""

@@ -16,9 +16,9 @@ type Kind int
 const (
 	Text        Kind = iota
 	Writing          // the model writes: a part of a text, of a thought or of a call's input
-	Printed          // a line that the program printed for people, and not the model
-	ToolStarted      // a call of a tool is open
-	ToolEnded        // that call has ended
+	Printed          // a line that the program, not its model, printed for people
+	ToolStarted      // a call of a tool has begun
+	ToolEnded        // a call of a tool has ended
 	Retry            // the provider refused, and the program tries again
 	Heartbeat        // the program is alive
 	Usage
@@ -27,9 +27,9 @@ const (
 	Warning // a part of the output could not be understood
 	Unread  // a line that was not read: it may have been anything, even the end of calls
 
-	Heard    // the agent has a message, see Listener.Tell
-	Answered // the answer to a question, see Listener.Ask
-	Echo     // the program has taken a message or a question, but perhaps not yet the agent
+	Heard    // the agent has read a message, see Listener.Tell
+	Answered // the agent has answered a question, see Listener.Ask
+	Echo     // the program, but perhaps not yet its model, has a message or a question
 	Dropped  // a message or an answer will not reach the agent, for the reason in the text
 )
 
@@ -49,7 +49,8 @@ func (k Kind) MarshalText() ([]byte, error) {
 	return []byte(strings.ReplaceAll(k.String(), " ", "_")), nil
 }
 
-// UnmarshalText parses MarshalText's form. A kind of a newer version is a heartbeat.
+// UnmarshalText parses the form of MarshalText. An unknown kind, of a newer version, is a
+// heartbeat.
 func (k *Kind) UnmarshalText(text []byte) error {
 	*k = Heartbeat
 	for i, name := range kindNames {
@@ -61,7 +62,7 @@ func (k *Kind) UnmarshalText(text []byte) error {
 }
 
 // IsProgress reports whether the event shows progress of the agent's work, as far as one event can
-// show it. A heartbeat, a retry and a call that failed do not.
+// show it. For instance, a heartbeat, a retry and a failed call show no progress.
 func (e Event) IsProgress() bool {
 	switch e.Kind {
 	case Text, Writing, ToolStarted, Result, Unread:
@@ -73,7 +74,7 @@ func (e Event) IsProgress() bool {
 	}
 }
 
-// ToolClass is the class of a tool's objects.
+// ToolClass is the class of the things that a tool acts on.
 type ToolClass string
 
 // The classes of tools.
@@ -86,10 +87,10 @@ const (
 	ReplyTool ToolClass = "reply" // the call that hands over the reply
 )
 
-// Event is something that happened within an agent, in terms that all adapters share. Its texts are
-// the agent's own: the code that shows them makes them harmless.
+// Event is something that happened within an agent, in a form that all adapters share. Its texts
+// are the agent's own and may do harm on a terminal: code that shows them has to clean them.
 type Event struct {
-	Time   time.Time `json:"time"` // when it was read; set by the attempt
+	Time   time.Time `json:"time"` // time of reading; set by package attempt
 	Kind   Kind      `json:"kind"`
 	Tool   string    `json:"tool,omitempty"` // name of the tool
 	Class  ToolClass `json:"class,omitempty"`
@@ -98,16 +99,16 @@ type Event struct {
 	Failed bool      `json:"failed,omitempty"` // of a result or an ended call: it is an error
 	Local  bool      `json:"local,omitempty"`  // of a result: the program answered without a model
 
-	// Missing is the tool, server or program that was not there, see [Event.WithMissing]; ""
-	// without a known one.
+	// Missing is the tool, server or program that a failed call did not find, see
+	// [Event.WithMissing]; "" if it is unknown.
 	Missing string `json:"missing,omitempty"`
 
-	// Sum covers the whole input of a call, or its whole result; 0 if the program does not report
-	// it.
+	// Sum is the checksum of a call's whole input, or of its whole result; 0 if the program does
+	// not report them.
 	Sum uint32 `json:"-"`
 }
 
-// Sign is an event of the agent of an attempt.
+// Sign is an event of an agent, with the attempt in which it happened.
 type Sign struct {
 	event.AttemptRef
 	Event
@@ -116,8 +117,8 @@ type Sign struct {
 // Sum returns a checksum that tells two inputs or results of tools apart.
 func Sum(data []byte) uint32 { return crc32.ChecksumIEEE(data) }
 
-// String returns one short line for people. Its texts have to be redacted before: a secret may have
-// several lines, and the redactor would not recognise one of them.
+// String returns one short line for people. Redact the texts before: a secret may have several
+// lines, and the redactor does not recognise it once they are joined.
 func (e Event) String() string {
 	line := e.Kind.String()
 	switch {
@@ -137,7 +138,7 @@ func (e Event) String() string {
 	return line
 }
 
-// OneLine returns a text in one line, or its beginning.
+// OneLine returns a text in one line, cut to its first 1 KiB.
 func OneLine(text string) string {
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 	if len(line) <= maxLine {

@@ -48,7 +48,8 @@ func program(a Assignment) (string, error) {
 	return LookPath(a.Command[0], a.Dir)
 }
 
-// LookPath finds a program as its start would: in PATH, or from dir. Errors: *ConfigError.
+// LookPath finds a program as its start does: in PATH, or a relative path from dir. Errors:
+// *ConfigError.
 func LookPath(name, dir string) (string, error) {
 	path, err := proc.LookPath(name, dir)
 	if err != nil {
@@ -57,7 +58,8 @@ func LookPath(name, dir string) (string, error) {
 	return path, nil
 }
 
-// startProblem words a fault at the check as at the start.
+// startProblem turns a *proc.StartError into a *ConfigError, so that a check reports the same words
+// as a start.
 func startProblem(err error) error {
 	var start *proc.StartError
 	if errors.As(err, &start) {
@@ -66,7 +68,8 @@ func startProblem(err error) error {
 	return err
 }
 
-// Invocation returns the start of a program that reads the input as it is.
+// Invocation returns the start of a program whose standard input is the assignment's input,
+// unchanged.
 func (a Assignment) Invocation(argv []string) Invocation {
 	return Invocation{Argv: argv, Stdin: a.Input, Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace}
 }
@@ -76,7 +79,7 @@ func NewObjectReader() Reader { return &objectReader{} }
 
 type objectReader struct{ capture }
 
-// End rejects the output of an agent that ended badly: it may be an old answer, or half of one.
+// End rejects the output of an agent that ended badly: it may be an old answer, or half an answer.
 func (r *objectReader) End(exit proc.Exit) Report {
 	report := Report{Reply: r.take()}
 	switch {

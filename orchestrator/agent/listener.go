@@ -5,23 +5,24 @@ import (
 	"fmt"
 )
 
-// Listener is an adapter whose program reads on while it works, where its [Invocation.Listens].
-// Its methods make lines for the program's standard input.
+// Listener is an adapter whose program reads its standard input also while it works, if
+// [Invocation.Listens] is set. The methods return lines for this input.
 type Listener interface {
 	Adapter
-	// Ask returns a question that is answered beside the work, and leaves no trace in it. An
-	// [Answered] event with the ID follows.
+	// Ask returns a question that the agent answers without a trace in its work. An [Answered]
+	// event with the ID follows.
 	Ask(id, question string) []byte
 	// Tell returns a message to the agent. A [Heard] event with the ID follows once the agent has
-	// it: after the open call, or after the text that its model writes.
+	// read it: after the open call, or after the text that the model is writing.
 	Tell(id, text string) []byte
-	// Withdraw takes back a message that the agent has not heard yet.
+	// Withdraw returns a line that takes back a message that the agent has not read yet.
 	Withdraw(id string) []byte
-	// EndCall ends an open call of a tool, and not the turn; nil if the program cannot do that.
+	// EndCall returns a line that ends an open call of the tool, but not the turn; nil if the
+	// program cannot do this.
 	EndCall(tool string) []byte
 }
 
-// NewMessageID makes the ID of a question or a message: a UUID of version 4.
+// NewMessageID returns a new ID for a question or a message: a UUID of version 4.
 func NewMessageID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // it never fails

@@ -11,9 +11,9 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// ReadMCP returns the content of a file of MCP servers, nil if it cannot be read: the adapter's
-// check reports the reason. It is read once for all attempts, so that an agent cannot change its
-// next start.
+// ReadMCP returns the content of a file of MCP servers; nil if it cannot be read, for which the
+// adapter's check reports the reason. The caller reads the file once for all attempts, so that an
+// agent cannot change the start of the next one.
 func ReadMCP(path string) []byte {
 	if path == "" {
 		return nil
@@ -28,8 +28,7 @@ func ReadMCP(path string) []byte {
 // maxMCP bounds a file of MCP servers, in bytes.
 const maxMCP = 1 << 20
 
-// Servers returns the MCP servers in the assignment's file, as they are written there. Errors:
-// *ConfigError.
+// Servers returns the MCP servers in the assignment's file by name, unparsed. Errors: *ConfigError.
 func (a Assignment) Servers() (map[string]json.RawMessage, error) {
 	if a.MCP == "" {
 		return nil, nil
@@ -54,8 +53,8 @@ func (a Assignment) Servers() (map[string]json.RawMessage, error) {
 	return servers, nil
 }
 
-// parseMCP parses an object of servers, which may be empty, but not missing: then it is the wrong
-// file. Keys are case-sensitive, as for the tools.
+// parseMCP parses the object mcpServers, which may be empty. A file without it is an error: it must
+// be the wrong file. Keys are case-sensitive, as the agent programs read them.
 func parseMCP(text []byte) (map[string]json.RawMessage, error) {
 	file, err := object(bytes.TrimPrefix(text, []byte("\ufeff")), "it")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"kanban-run/orchestrator/contract"
 )
 
-// Messages reads the output of a tool that prints lines of JSON: the last message is the reply,
-// unless an unreadable line follows it.
+// Messages reads the output of a tool that prints lines of JSON. The last message is the reply,
+// unless an unreadable line follows it before the turn ends.
 type Messages struct {
 	Emit func(Event)
 
@@ -20,12 +20,12 @@ type Messages struct {
 	text     []byte
 	whole    bool   // text is a message
 	broken   []byte // the beginning of the last unreadable line, unless a message follows it
-	fault    error  // of that line
+	fault    error  // the reason why broken is unreadable
 	warnings Warnings
 }
 
 // Init sets the function that reads a line; its error means that the line is unreadable. A line
-// that is not JSON is for people.
+// that does not begin with "{" is a text for people.
 func (m *Messages) Init(emit func(Event), each func(line []byte) error) {
 	m.Emit = emit
 	m.lines.Each = func(line []byte) {
@@ -47,7 +47,7 @@ func (m *Messages) Write(p []byte) (int, error) { return m.lines.Write(p) }
 // Flush reads the last line, if it has no end.
 func (m *Messages) Flush() { m.lines.Flush() }
 
-// emitProse emits a line that is no part of an event: the last message stays the last.
+// emitProse emits a line that is not JSON as a text. The last message stays the reply.
 func (m *Messages) emitProse(line []byte) {
 	if m.Strict {
 		m.warnings.Warn(m.Emit, "a line of its output cannot be read (not a JSON object): "+EventText(string(line)))
@@ -56,8 +56,8 @@ func (m *Messages) emitProse(line []byte) {
 	m.Emit(Event{Kind: Text, Text: EventText(string(line))})
 }
 
-// rejectLine warns of an unreadable line. Before the end of the turn it may have been the reply, so
-// that no earlier message is one.
+// rejectLine warns of an unreadable line. Before the end of the turn this line may have been the
+// reply, so the message before it is dropped.
 func (m *Messages) rejectLine(line []byte, err error) {
 	m.warnings.Warn(m.Emit, fmt.Sprintf("a line of its output cannot be read (%v)", err))
 	m.Emit(Event{Kind: Unread})
@@ -75,7 +75,8 @@ func (m *Messages) Set(text string) {
 	m.EmitText()
 }
 
-// Add appends a part of a message. It keeps one byte more than a reply may have.
+// Add appends a part of a message. It keeps at most one byte more than a reply may have, so that
+// the excess is still noticed.
 func (m *Messages) Add(text string) {
 	m.broken, m.fault, m.whole = nil, nil, true
 	if room := contract.MaxReply + 1 - len(m.text); room > 0 {
@@ -90,11 +91,11 @@ func (m *Messages) EmitText() {
 	}
 }
 
-// Discard drops the last message: the events after it show that it was not the reply.
+// Discard drops the last message, because an event after it shows that it was not the reply.
 func (m *Messages) Discard() { m.text, m.whole = nil, false }
 
-// Reply returns the reply in the last message; without a message, the unreadable line that may have
-// been it.
+// Reply returns the reply in the last message; without a message, the beginning of the unreadable
+// line that may have been the reply.
 func (m *Messages) Reply(c contract.Kind) string {
 	switch {
 	case !m.whole:

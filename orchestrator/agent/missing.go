@@ -10,13 +10,13 @@ var (
 	unknownTool    = regexp.MustCompile(`^(?:<tool_use_error>)?(?:Error: )?No such tool available: ([^\s<]+)`)
 	unknownCommand = regexp.MustCompile(`(?m)(?:^|[:\s])([^\s:]+): (?:command )?not found\s*$`)
 	exit127        = regexp.MustCompile(`(?i)^exit (?:code|status):? 127\b`)
-	// by the requested page
+	// a web page answered, so the tool was there
 	answered     = regexp.MustCompile(`(?i)\bstatus(?: code)?:? [1-5]\d\d\b|\b404\b`)
 	closedServer = regexp.MustCompile(`(?i)transport closed|connection closed|not connected|failed to start`)
 )
 
-// WithMissing returns the end of a call with the missing tool, server or program, if the call
-// failed. said is the call's result.
+// WithMissing returns the event of an ended call. If the call failed, the event has the missing
+// tool, server or program that said, the result of the call, names.
 func (e Event) WithMissing(said string) Event {
 	if e.Failed {
 		e.Missing = missing(e.Class, e.Tool, said)
@@ -24,8 +24,9 @@ func (e Event) WithMissing(said string) Event {
 	return e
 }
 
-// missing returns the tool, server or program that a call's result names as missing; "" if the call
-// failed in another way: seed 002, "Tool Unavailability". A model's words do not count.
+// missing returns the tool, server or program that the result of a failed call names as missing; ""
+// if the call failed in another way. The words of a model do not count. Source: seed 002, "Tool
+// Unavailability".
 func missing(class ToolClass, tool, said string) string {
 	if m := unknownTool.FindStringSubmatch(said); m != nil {
 		return serverOf(EventText(m[1]))
@@ -51,7 +52,8 @@ func missing(class ToolClass, tool, said string) string {
 	return ""
 }
 
-// serverOf returns the MCP server of a tool: mcp:lab for mcp__lab__quick.
+// serverOf returns the MCP server of a tool, such as mcp:lab for mcp__lab__quick; the name of any
+// other tool stays unchanged.
 func serverOf(tool string) string {
 	if rest, ok := strings.CutPrefix(tool, "mcp__"); ok {
 		server, _, _ := strings.Cut(rest, "__")

@@ -10,7 +10,7 @@ import (
 )
 
 // Start returns the beginning of a tool's command line: the path of its program, or the role's own
-// command. Errors: *ConfigError.
+// command with the program's path. Errors: *ConfigError.
 func (t Tool) Start(a Assignment) ([]string, error) {
 	words := []string{t.Program}
 	if len(a.Command) > 0 && a.Command[0] != "" {
@@ -31,8 +31,9 @@ func (t Tool) Start(a Assignment) ([]string, error) {
 	return words, nil
 }
 
-// Refuse returns an error if the assignment has any of the named options of a role: an agent that
-// ignores a limit or a permission is worse than no agent. Errors: *ConfigError.
+// Refuse returns an error if the assignment sets one of the named options of a role, or
+// disallowedTools: an agent that ignores a limit or a permission is worse than no agent. Errors:
+// *ConfigError.
 func (a Assignment) Refuse(program string, options ...string) error {
 	set := map[string]bool{
 		"review":          a.Review,
@@ -58,7 +59,8 @@ func (a Assignment) Refuse(program string, options ...string) error {
 			"role another agent; kanban-run docs agents says which of them supports what"}
 }
 
-// IsHopeless reports whether no retry mends an attempt's error.
+// IsHopeless reports whether a retry would fail with the same error: a *ConfigError, *LaterError or
+// *LimitError.
 func IsHopeless(err error) bool {
 	return errors.As(err, new(*ConfigError)) || errors.As(err, new(*LaterError)) || errors.As(err, new(*LimitError))
 }

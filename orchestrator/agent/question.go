@@ -16,14 +16,14 @@ const (
 	maxAnswer    = 1 << 20
 )
 
-// Query starts the tool's program with arguments like --version, and returns its output. Errors:
-// *ConfigError, or the cause of stop.
+// Query starts the tool's program with arguments like --version, and returns its standard output
+// and standard error. Errors: *ConfigError, or the cause of stop.
 func (t Tool) Query(stop context.Context, a Assignment, args ...string) (string, error) {
 	argv, err := t.Start(a)
 	if err != nil {
 		return "", err
 	}
-	var stdout, stderr answer // some print their help on standard error
+	var stdout, stderr answer // some programs print their help on standard error
 	exit, err := proc.Run(stop, stop, &proc.Spec{
 		Argv:    append(argv, args...),
 		Dir:     a.Dir,
@@ -48,13 +48,13 @@ func (t Tool) Query(stop context.Context, a Assignment, args ...string) (string,
 	return string(stdout) + "\n" + string(stderr), nil
 }
 
-// LastLine returns the last line of a text, in which programs explain their end.
+// LastLine returns the last line of a text, where most programs explain a failure.
 func LastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-// answer keeps the beginning of a program's output.
+// answer keeps the first 1 MiB of a program's output.
 type answer []byte
 
 func (a *answer) Write(p []byte) (int, error) {

@@ -10,20 +10,20 @@ import (
 )
 
 // Resident is an adapter whose program can stay between calls: it reads messages from standard
-// input, one JSON object a line, answers each with one JSON object on one line of standard
-// output, and sleeps meanwhile.
+// input, one JSON object a line, answers each with one JSON object on one line of standard output,
+// and sleeps between them.
 type Resident interface {
 	Adapter
-	// Stay is Invoke for a program that stays: Stdin is the message, the assignment's input in one
-	// line with its end. Errors: *ConfigError, or a fault of the input.
+	// Stay returns what Invoke returns, for a program that stays: Stdin is the first message, one
+	// line that ends with a newline. Errors: *ConfigError, or a fault of the input.
 	Stay(Assignment) (Invocation, error)
-	// Turn reads the answer to one message. It emits a Result event once the answer is there, and
-	// ignores the output after it. End is called when the turn is over, whether the program has
-	// ended or stays.
+	// Turn returns a reader of the answer to one message. The reader emits a Result event once it
+	// has the answer, and ignores the output after it. The caller calls End when the turn is over,
+	// whether or not the program has ended.
 	Turn(contract.Kind, Host) Reader
 }
 
-// Stay is Invoke with the input in one line.
+// Stay returns the invocation with the input in one line.
 func (e execAdapter) Stay(a Assignment) (Invocation, error) {
 	inv, err := e.Invoke(a)
 	if err != nil {
@@ -35,7 +35,7 @@ func (e execAdapter) Stay(a Assignment) (Invocation, error) {
 
 func (execAdapter) Turn(_ contract.Kind, h Host) Reader { return NewAnswerReader(h) }
 
-// messageLine returns a JSON value in one line, with its end.
+// messageLine returns a JSON value in one line that ends with a newline.
 func messageLine(value []byte) ([]byte, error) {
 	var line bytes.Buffer
 	line.Grow(len(value) + 1)
@@ -47,7 +47,7 @@ func messageLine(value []byte) ([]byte, error) {
 }
 
 // NewAnswerReader returns the reader for a program that answers with one JSON object on one line.
-// It gives up at any other line, after which answers could not be matched with messages.
+// At any other line it gives up, because later answers could not be matched with messages.
 func NewAnswerReader(h Host) Reader {
 	r := &answerReader{host: h}
 	r.Lines = Lines{Max: contract.MaxReply, Each: r.read, Long: r.rejectLong}
@@ -57,9 +57,9 @@ func NewAnswerReader(h Host) Reader {
 type answerReader struct {
 	Lines
 	host   Host
-	answer string            // or the beginning of the line that is no answer
-	fault  *contract.Failure // of the line that is no answer
-	over   bool              // there is an answer, or a fault
+	answer string            // or the beginning of a line that is no answer
+	fault  *contract.Failure // of a line that is no answer
+	over   bool              // answer or fault is set
 }
 
 func (r *answerReader) read(line []byte) {
@@ -85,7 +85,7 @@ func (r *answerReader) reject(line []byte, fault *contract.Failure) {
 	r.host.GiveUp(fault)
 }
 
-// beginning returns the part of a wrong line for people.
+// beginning returns the first bytes of a line, to be shown to people.
 func beginning(line []byte) string {
 	if len(line) <= maxJunk {
 		return string(line)
@@ -93,7 +93,8 @@ func beginning(line []byte) string {
 	return string(WholeRunes(line[:maxJunk]))
 }
 
-// End takes an answer, even of a program that has ended after it, but no part of a line.
+// End returns the answer, also if the program ended badly after it. An incomplete line is no
+// answer.
 func (r *answerReader) End(exit proc.Exit) Report {
 	report := Report{Reply: r.answer, Failure: r.fault}
 	if r.over {

@@ -9,7 +9,7 @@ type Spending struct {
 	Partial               bool   // a part of the work is not counted
 }
 
-// Micros converts an amount in US dollars to a Cost; nil if it is no valid price.
+// Micros converts an amount in US dollars to a Cost; nil unless it is at least 0 and less than 1e9.
 func Micros(dollars float64) *int64 {
 	if !(dollars >= 0 && dollars < 1e9) {
 		return nil
@@ -18,7 +18,7 @@ func Micros(dollars float64) *int64 {
 	return &n
 }
 
-// Add adds o. A known price counts even if the other is unknown.
+// Add adds o. If only one of the two costs is known, the sum is this cost.
 func (u *Spending) Add(o Spending) {
 	u.Input, u.Cached, u.Output = u.Input+o.Input, u.Cached+o.Cached, u.Output+o.Output
 	u.Partial = u.Partial || o.Partial
@@ -32,7 +32,7 @@ func (u *Spending) Add(o Spending) {
 	u.Cost = &cost
 }
 
-// Minus returns the spending after o, never less than 0: a tool may restart its count.
+// Minus returns the spending since o. No number is less than 0: a tool may restart its count.
 func (u Spending) Minus(o Spending) Spending {
 	d := Spending{
 		Partial: u.Partial,
@@ -50,7 +50,7 @@ func (u Spending) Minus(o Spending) Spending {
 	return d
 }
 
-// mostSpent exceeds the spending of any attempt.
+// mostSpent bounds each number in the journal; no real attempt reaches it.
 const mostSpent = 1e15
 
 // Journaled returns the spending in the journal's form; nil for nil.

@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// SplitCommand splits a command line into words as a POSIX shell does. It expands nothing: what a
-// shell would expand, or act on, is refused unless it is quoted. Errors: *ConfigError.
+// SplitCommand splits a command line into words as a POSIX shell does. It returns an error for text
+// that a shell would expand or act on. Errors: *ConfigError.
 func SplitCommand(line string) ([]string, error) {
 	words, err := split(line)
 	if err != nil {
@@ -18,7 +18,7 @@ func SplitCommand(line string) ([]string, error) {
 	return words, nil
 }
 
-// notPlain is a construct that only a shell could handle.
+// notPlain reports a construct that only a shell could handle.
 type notPlain struct{ what string }
 
 func (e *notPlain) Error() string { return e.what + " would need a shell" }
@@ -63,7 +63,7 @@ func parseText(err error) string {
 	return err.Error()
 }
 
-// oneCall refuses all but one simple command.
+// oneCall returns the one simple command of the line, and an error for anything else.
 func oneCall(file *syntax.File) (*syntax.CallExpr, error) {
 	if len(file.Stmts) == 0 {
 		if len(file.Last) > 0 {
@@ -112,8 +112,8 @@ func plainWord(w *syntax.Word) (string, error) {
 	return b.String(), nil
 }
 
-// literal reads unquoted text: a backslash quotes the next character, and joins lines at a line's
-// end.
+// literal writes unquoted text to b: a backslash quotes the next character, and at the end of a
+// line joins it with the next.
 func literal(b *strings.Builder, text string, first bool) error {
 	if first && strings.HasPrefix(text, "~") {
 		return &notPlain{"~"}
@@ -134,8 +134,8 @@ func literal(b *strings.Builder, text string, first bool) error {
 	return nil
 }
 
-// quoted reads text in double quotes, where a backslash quotes only characters that have a meaning
-// there.
+// quoted writes text in double quotes to b. There a backslash quotes only $, `, ", \ and the end of
+// a line.
 func quoted(b *strings.Builder, q *syntax.DblQuoted) error {
 	for _, part := range q.Parts {
 		lit, ok := part.(*syntax.Lit)

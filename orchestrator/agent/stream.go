@@ -5,13 +5,14 @@ import (
 	"cmp"
 )
 
-// maxStreamLine bounds one line of a tool's stream, in bytes: the longest reply fits, even with
+// maxStreamLine bounds one line of a tool's stream, in bytes. The longest reply fits, even with
 // many escapes.
 const maxStreamLine = 32 << 20
 
-// Lines cuts a stream into lines and holds one at most. It drops a line that is too long.
+// Lines cuts a stream into lines, and keeps at most one in memory. It drops a line that is too
+// long.
 type Lines struct {
-	Each    func(line []byte)  // without its end; it must not be kept
+	Each    func(line []byte)  // without its end; Each must not keep it
 	Long    func(begin []byte) // called once for a dropped line, with its first bytes; may be nil
 	Max     int                // bound of a line, in bytes; 0: 32 MiB
 	Dropped int                // number of dropped lines
@@ -60,7 +61,7 @@ func (l *Lines) add(part []byte) {
 	l.partial = append(l.partial, part...)
 }
 
-// Flush treats the partial line as a whole one.
+// Flush passes on the partial line as if it had an end.
 func (l *Lines) Flush() {
 	if !l.long {
 		l.pass(l.partial)

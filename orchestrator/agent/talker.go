@@ -1,11 +1,11 @@
 package agent
 
-// Talker is an adapter whose tool reads messages as long as its input is open, and reports after
-// each whether it is done.
+// Talker is an adapter whose tool reads messages as long as its input is open, and reports a result
+// after each.
 type Talker interface {
 	Adapter
-	// Talk returns the command line of a conversation, in Follow.Session if there is one. Errors:
-	// *ConfigError.
+	// Talk returns the start of a conversation, which goes on in Follow.Session if that is set.
+	// Errors: *ConfigError.
 	Talk(Assignment) (Invocation, error)
 	// Message returns a person's message in the tool's form.
 	Message(text string) []byte

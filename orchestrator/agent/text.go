@@ -10,11 +10,11 @@ import (
 // maxText bounds the text of an event, in bytes.
 const maxText = 16 << 10
 
-// EventText returns a text for an event: the beginning of a very long one.
+// EventText returns a text for an event, cut to its first 16 KiB.
 func EventText(text string) string { return Clip(text, maxText) }
 
-// Clip returns the text, or its beginning up to a space: the redactor would not recognise a cut
-// secret. It is a copy, so that a long text is not kept in memory.
+// Clip returns a copy of the text, so that the memory of a long text can be freed. If the text has
+// more than most bytes, it is cut at a white space: the redactor does not recognise half a secret.
 func Clip(text string, most int) string {
 	if len(text) <= most {
 		return strings.Clone(text)
@@ -35,12 +35,12 @@ func Decode(line []byte, into any) error {
 	return nil
 }
 
-// subjectKeys are the tools' names for the subject of a call, by precedence.
+// subjectKeys are the keys under which tools name the subject of a call, by precedence.
 var subjectKeys = []string{"command", "file_path", "filePath", "notebook_path", "path", "absolute_path",
 	"pattern", "url", "query", "skill", "description", "prompt"}
 
-// ToolSubject returns the subject of a call, such as its command or file; "" if its input has no
-// such key.
+// ToolSubject returns the subject of a call, such as its command or file; "" if the input has no
+// key of subjectKeys.
 func ToolSubject(input json.RawMessage) string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(input, &fields) != nil {

@@ -1,7 +1,7 @@
 package agent
 
-// Warnings limits the warnings about one stream: it emits the first ones, then one that more
-// follow.
+// Warnings limits the warnings about one stream: after the first 20 it emits one last warning, that
+// more are left out.
 type Warnings struct{ seen int }
 
 // Warn emits the next warning.

@@ -1,5 +1,5 @@
-// Package decisions appends entries to DECISIONS.md, within the sections of this program: seed 002,
-// "Bounded DECISIONS Contribution Rule". The rest of the file belongs to people.
+// Package decisions appends entries to DECISIONS.md, in two sections that belong to this program.
+// The rest of the file belongs to people. Source: seed 002, "Bounded DECISIONS Contribution Rule".
 package decisions
 
 import (
@@ -26,29 +26,29 @@ const (
 	Notes       Section = "## Orchestration Notes"
 )
 
-// base holds the sections that people create first.
+// base holds the sections that people have to create before this program adds its own.
 var base = []string{"## Feature Definition of Done", "## Risks & Mitigations", "## Architectural Decisions"}
 
-// The errors that keep an entry out of the file.
+// The errors after which the file does not hold the entry.
 var (
 	ErrMarkerMissing = errors.New("DECISIONS_MARKER_MISSING") // a section is missing
 	ErrScope         = errors.New("DECISIONS_SCOPE_VIOLATION")
 )
 
-// maxSize bounds the file.
+// maxSize bounds the file, in bytes.
 const maxSize = 16 << 20
 
-// tries bounds the readings of a file that a person edits at the same time.
+// The limits of a retry when a person edits the file at the same time.
 const (
 	tries = 8
-	pause = 10 * time.Millisecond // longer each time
+	pause = 10 * time.Millisecond // times the number of tries so far
 )
 
-// Append appends an entry, one line, to a section of the file, unless it is there. It changes no
-// byte of people's text. Errors: ErrMarkerMissing and ErrScope, when nothing was written, or an
-// error of the system.
+// Append appends an entry as one line to a section of the file, unless the line is in the file
+// already. It changes no byte of people's text. Errors: ErrMarkerMissing and ErrScope, after which
+// the file does not hold the entry, or an error of the system.
 func Append(path string, section Section, entry string) error {
-	if section != Escalations && section != Notes { // before: the target is an allowed marker
+	if section != Escalations && section != Notes { // a target has to be one of our sections
 		return fmt.Errorf("%w: %s is no section for entries", ErrScope, section)
 	}
 	line := "- " + strings.Join(strings.Fields(strings.Map(printable, entry)), " ")
@@ -79,7 +79,7 @@ func Append(path string, section Section, entry string) error {
 	return err
 }
 
-// printable removes characters that control a terminal.
+// printable returns -1, which removes the character, for one that controls a terminal.
 func printable(r rune) rune {
 	if unicode.IsPrint(r) || unicode.IsSpace(r) {
 		return r
@@ -87,8 +87,9 @@ func printable(r rune) rune {
 	return -1
 }
 
-// insert returns the text with a line added at the end of a section. Missing sections are added
-// once, at the end.
+// insert returns the text with the line added at the end of the section. If the section is missing,
+// it first adds the missing sections of this program at the end of the text. Errors:
+// ErrMarkerMissing.
 func insert(text []byte, section Section, line string) ([]byte, error) {
 	end := "\n"
 	if bytes.Contains(text, []byte("\r\n")) {
@@ -104,7 +105,7 @@ func insert(text []byte, section Section, line string) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: %q cannot be found", ErrMarkerMissing, section)
 	}
-	at, lines := from, 0 // after the last line that is not blank
+	at, lines := from, 0 // at: after the last line of the section that is not blank
 	for next := from; next < to; {
 		piece := text[next:to]
 		if i := bytes.IndexByte(piece, '\n'); i >= 0 {
@@ -115,7 +116,7 @@ func insert(text []byte, section Section, line string) ([]byte, error) {
 		}
 	}
 	added := line + end
-	if lines == 1 { // the heading
+	if lines == 1 { // only the heading
 		added = end + added
 	}
 	if text[at-1] != '\n' {
@@ -124,7 +125,8 @@ func insert(text []byte, section Section, line string) ([]byte, error) {
 	return slices.Concat(text[:at], []byte(added), text[at:]), nil
 }
 
-// addSections adds both sections, if people's own exist.
+// addSections returns the text with the missing sections of this program added at the end. Errors:
+// ErrMarkerMissing if a section of base is missing.
 func addSections(text []byte, end string) ([]byte, error) {
 	for _, s := range base {
 		if _, _, ok := find(text, s); !ok {
@@ -143,8 +145,9 @@ func addSections(text []byte, end string) ([]byte, error) {
 	return out, nil
 }
 
-// find returns the bounds of a section, with its heading. A heading within a fenced block does not
-// count, and a fence that is never closed is no fence.
+// find returns the bounds of a section, including its heading; ok is false without the section. A
+// heading within a fenced block or a comment does not count, and a fence that is never closed is
+// not a fence.
 func find(text []byte, heading string) (from, to int, ok bool) {
 	from = -1
 	lines := bytes.SplitAfter(text, []byte("\n"))
@@ -174,8 +177,8 @@ var (
 	fence      = regexp.MustCompile("^ {0,3}(`{3,}[^`]*|~{3,}.*)$")
 )
 
-// isHeading reports whether a line begins a section of people's: a heading of the first or second
-// order, in either form of Markdown.
+// isHeading reports whether line i begins the next section: it is a heading of level 1 or 2, in one
+// of the two forms of Markdown.
 func isHeading(lines [][]byte, i int) bool {
 	line := bytes.TrimRight(lines[i], "\r\n")
 	if atxHeading.Match(line) {
@@ -185,8 +188,8 @@ func isHeading(lines [][]byte, i int) bool {
 	return len(text) > 0 && text[0] != '-' && i+1 < len(lines) && underline.Match(bytes.TrimRight(lines[i+1], "\r\n"))
 }
 
-// endOfFence returns the line that closes the fenced block or the comment that begins at line i, or
-// i without one.
+// endOfFence returns the number of the line that closes the fenced block or the comment that begins
+// at line i; i if no block begins there or the block is never closed.
 func endOfFence(lines [][]byte, i int) int {
 	line := string(bytes.TrimRight(lines[i], "\r\n"))
 	if strings.HasPrefix(line, "<!--") {
@@ -211,7 +214,7 @@ func endOfFence(lines [][]byte, i int) int {
 	return i
 }
 
-// indexLine returns the offset of the first line that equals line; -1 without one.
+// indexLine returns the offset in bytes of the first line that equals line; -1 without such a line.
 func indexLine(text []byte, line string) int {
 	at := 0
 	for l := range bytes.SplitSeq(text, []byte("\n")) {
@@ -223,8 +226,8 @@ func indexLine(text []byte, line string) int {
 	return -1
 }
 
-// check verifies that the line is in its section. If an edit at the same time has left it
-// elsewhere, it removes exactly the line.
+// check verifies that the line is in its section. If an edit at the same time has left the line
+// elsewhere, check removes it, and returns ErrScope.
 func check(path string, section Section, line string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -233,7 +236,7 @@ func check(path string, section Section, line string) error {
 	from, to, ok := find(text, string(section))
 	at := indexLine(text, line)
 	if at < 0 || ok && at >= from && at+len(line) <= to {
-		return nil // a person who removes it has the last word
+		return nil // right, or a person has removed it, which stands
 	}
 	length := len(line)
 	for length < len(text)-at && (text[at+length] == '\r' || text[at+length] == '\n') {

@@ -14,8 +14,8 @@ type Entry struct {
 	Text    string
 }
 
-// EntryOf returns the entry about a record; false without one. Of events about the design it notes
-// only the operation.
+// EntryOf returns the entry about a journaled event; false if the event is not for the team. The
+// entry leaves out a supervisor's findings, which are about the design.
 func EntryOf(board string, e event.Entry) (entry Entry, ok bool) {
 	said := e.Event.Sentence()
 	if said.For&event.Team == 0 {
@@ -23,7 +23,7 @@ func EntryOf(board string, e event.Entry) (entry Entry, ok bool) {
 	}
 	const most = 400
 	text := strings.TrimPrefix(said.Whole(), e.Event.Kind()+": ")
-	if held, is := e.Event.(event.CheckpointHeld); is { // its findings are about the design
+	if held, is := e.Event.(event.CheckpointHeld); is { // the findings are about the design
 		text = fmt.Sprintf("the supervisor blocks (score %.2f)", held.Data.Score)
 	}
 	if runes := []rune(text); len(runes) > most {
@@ -33,7 +33,8 @@ func EntryOf(board string, e event.Entry) (entry Entry, ok bool) {
 		e.Time.UTC().Format(time.RFC3339), board, e.Rev, e.Event.Kind(), e.Event.Subject(), text)}, true
 }
 
-// sectionOf returns the section for an event: an escalation is for the Lead to decide or mend.
+// sectionOf returns the section for an event: Escalations if the Lead has to decide or mend, else
+// Notes.
 func sectionOf(who event.Who) Section {
 	if who&event.Lead != 0 {
 		return Escalations

@@ -13,10 +13,10 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// Turn has the parts of a run that the log may use.
+// Turn holds the parts of a run that the log uses.
 type Turn struct {
-	Board     string // as its user wrote it; also its name in messages
-	File      string // named by the settings; "": DECISIONS.md beside the board, if it exists
+	Board     string // the board's path as the user wrote it; also its name in messages
+	File      string // from the settings; "": DECISIONS.md beside the board, if it exists
 	Journal   Journal
 	Workspace *workspace.Workspace
 	Notice    func(text string) // gets texts that are no events of the run
@@ -29,8 +29,8 @@ type Journal interface {
 	Record(event.Event) error
 }
 
-// Log collects the entries of one run for DECISIONS.md: seed 002, "Bounded DECISIONS Contribution
-// Rule". A nil *Log writes nothing.
+// Log collects the entries of one run for DECISIONS.md. A nil *Log writes nothing. Source: seed
+// 002, "Bounded DECISIONS Contribution Rule".
 type Log struct {
 	Turn
 	path    string
@@ -39,7 +39,8 @@ type Log struct {
 	told    bool // the failure to write entries was reported
 }
 
-// NewLog returns the log of a run; nil if it has no file.
+// NewLog returns the log of a run; nil if there is no file for it. It adds the file to the
+// workspace's ignored files, and gives a notice if the file does not exist.
 func NewLog(t Turn) *Log {
 	path := t.findFile()
 	if path == "" {
@@ -52,8 +53,8 @@ func NewLog(t Turn) *Log {
 	return &Log{Turn: t, path: path}
 }
 
-// findFile returns the file for a run's decisions; "" without one, and for a dry run, which writes
-// nothing.
+// findFile returns the path of the file for a run's decisions. It returns "" for a dry run, which
+// writes nothing, and if the settings name no file and DECISIONS.md is not beside the board.
 func (t *Turn) findFile() string {
 	switch {
 	case t.DryRun:
@@ -83,8 +84,8 @@ func (l *Log) Note(e event.Entry) {
 	}
 }
 
-// Restore collects the entries that the last run may not have written. An entry in the file is not
-// written again.
+// Restore collects an entry of the last run, which may not have written it. Append does not write
+// an entry again that is in the file.
 func (l *Log) Restore(e event.Entry) {
 	if l == nil {
 		return
@@ -92,14 +93,16 @@ func (l *Log) Restore(e event.Entry) {
 	if _, begins := e.Event.(event.HandoffOffered); begins {
 		l.pending = nil
 	}
-	if _, ends := e.Event.(event.RunFinished); ends { // all of it was written
+	if _, ends := e.Event.(event.RunFinished); ends { // the last run wrote all its entries
 		l.pending = nil
 		return
 	}
 	l.Note(e)
 }
 
-// Save appends the collected entries. A supervisor, which may change nothing, is not at work then.
+// Save appends the collected entries to the file. It does nothing during a supervisor's step,
+// because no file may change then. It journals the first ErrMarkerMissing or ErrScope, and gives a
+// notice of any other first error. Errors: those of the journal.
 func (l *Log) Save() error {
 	if l == nil {
 		return nil
@@ -121,7 +124,8 @@ func (l *Log) Save() error {
 	}
 }
 
-// Close writes the entry about the end of the run. Nothing is journaled after it.
+// Close appends the last entries, such as the one about the run's end. It gives a notice of an
+// error, because nothing can be journaled after the run's end.
 func (l *Log) Close() {
 	if l == nil {
 		return
@@ -131,7 +135,8 @@ func (l *Log) Close() {
 	}
 }
 
-// append appends the pending entries to the file. It returns the first failure of this run.
+// append appends the pending entries to the file. It returns the first failure of this run, and nil
+// for later failures.
 func (l *Log) append() (first error) {
 	l.mu.Lock()
 	pending := l.pending

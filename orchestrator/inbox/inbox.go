@@ -1,5 +1,6 @@
-// Package inbox passes messages from another process to a run at work: a folder with one file per
-// message. Files of one user cannot prove which process wrote them.
+// Package inbox passes messages from other processes to a run at work, through a folder with one
+// file for each message. A message has no proven sender: any process of the user can write such a
+// file.
 package inbox
 
 import (
@@ -20,19 +21,19 @@ type Message struct {
 	ID     string `json:"id"` // a UUID
 	Step   int    `json:"step"`
 	Text   string `json:"text,omitempty"`
-	Choice string `json:"choice,omitempty"` // "": the text is for the agent
+	Choice string `json:"choice,omitempty"` // the decision; "": the text is for the agent
 }
 
 // MaxText bounds the text of a message, in bytes.
 const MaxText = 16 << 10
 
-const maxFile = 8 * MaxText // escapes make a text longer
+const maxFile = 8 * MaxText // JSON escapes make a text longer
 
 var fileName = regexp.MustCompile(`^[0-9a-f-]{36}\.json$`)
 
 func path(dir, id string) string { return filepath.Join(dir, id+".json") }
 
-// Post leaves a message: its file appears whole or not at all.
+// Post writes a message into the folder dir. Its file appears whole or not at all.
 func Post(dir string, m Message) error {
 	data, err := json.Marshal(m)
 	if err != nil {
@@ -52,20 +53,20 @@ func Post(dir string, m Message) error {
 	return nil
 }
 
-// Withdraw takes back a message; false if the run has it.
+// Withdraw removes a message; it returns false if the run has already taken the message.
 func Withdraw(dir, id string) bool { return os.Remove(path(dir, id)) == nil }
 
-// The bounds of one Take, in files in memory at a time and in readings of the folder: a process may
-// leave files as quickly as they are removed.
+// The bounds of one Take: the files in memory at a time, and the readings of the folder. A process
+// may write files as quickly as they are removed.
 const (
 	looked    = 1000
 	mostLooks = 10
 )
 
-// Take returns the messages, the oldest of each thousand first, and removes their files. It also
-// removes invalid ones. Beyond most messages it removes the rest unread and returns
-// their number: a person does not leave a thousand, and each would be journaled. Files beyond its
-// bounds are left for the next Take.
+// Take returns up to most messages, the oldest of each thousand files first, and removes their
+// files, also the invalid ones. It removes further messages unread and returns their number: a
+// person does not write so many, and each would be journaled. It looks at no more than 10,000
+// files; the next Take finds the others.
 func Take(dir string, most int) (all []Message, unread int) {
 	folder, err := os.Open(dir)
 	if err != nil {
@@ -88,14 +89,15 @@ func Take(dir string, most int) (all []Message, unread int) {
 				all = append(all, m)
 			}
 		}
-		if err != nil { // io.EOF: these were the last
+		if err != nil { // io.EOF: these were the last files
 			break
 		}
 	}
 	return all, unread
 }
 
-// take reads a message and removes its file; false if it is no message, or another reader has it.
+// take reads a message and removes its file. It returns false if the file holds no valid message,
+// or if another process has removed the file.
 func take(name string, e fs.DirEntry) (m Message, ok bool) {
 	data, err := plainfile.Read(name, maxFile)
 	if !e.Type().IsRegular() { // a link could lead to a file of another program

@@ -7,8 +7,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Watcher reports new files in inboxes. All boards of a process share one, which sleeps until then.
-// The zero value watches nothing yet.
+// Watcher reports new files in inboxes. It sleeps until a file appears, and all boards of a process
+// share it. The zero value watches nothing yet.
 type Watcher struct {
 	mu    sync.Mutex
 	files *fsnotify.Watcher // nil before the first inbox
@@ -16,8 +16,8 @@ type Watcher struct {
 	wg    sync.WaitGroup
 }
 
-// Watch watches a folder. The channel gets a value when a file was left there; it is nil if this
-// system cannot watch.
+// Watch watches a folder. The returned channel gets a value when a file appears in the folder; it
+// is nil if the system cannot watch the folder.
 func (w *Watcher) Watch(dir string) <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -47,7 +47,7 @@ func (w *Watcher) pass(files *fsnotify.Watcher) {
 			if e.Has(fsnotify.Create) {
 				w.ring(filepath.Dir(e.Name))
 			}
-		case _, ok := <-files.Errors: // a missed message is found at the next look at its agent
+		case _, ok := <-files.Errors: // a missed file is found at the next look at the agent
 			if !ok {
 				return
 			}
@@ -69,7 +69,7 @@ func (w *Watcher) Forget(dir string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.files != nil && w.boxes[filepath.Clean(dir)] != nil {
-		_ = w.files.Remove(dir) // fails if the folder is gone
+		_ = w.files.Remove(dir) // fails if the folder was removed
 		delete(w.boxes, filepath.Clean(dir))
 	}
 }

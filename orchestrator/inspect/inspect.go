@@ -1,5 +1,5 @@
 // Package inspect answers questions about a board's runs. It takes no lock and writes nothing, so
-// it works also beside a run.
+// that it also works while a run is at work.
 package inspect
 
 import (
@@ -20,9 +20,9 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// Locate finds the folder of a board's runs, whether or not it exists. The board itself need not
-// be readable, but it must be there, because its links are resolved. A journal names itself.
-// Errors: *failure.Invalid.
+// Locate returns the folder of a board's runs, whether or not this folder exists. The board need
+// not be readable, but it must exist, because its links are resolved. For the path of a journal,
+// Locate returns the journal's folder. Errors: *failure.Invalid.
 func Locate(boardPath string) (rundir.Dir, error) {
 	real, err := filepath.EvalSymlinks(boardPath)
 	if err == nil {
@@ -38,13 +38,14 @@ func Locate(boardPath string) (rundir.Dir, error) {
 		return rundir.Dir{}, &failure.Invalid{Err: fmt.Errorf("%s is a folder, not a board", boardPath)}
 	}
 	if dir := (rundir.Dir{Path: filepath.Dir(real)}); real == dir.Journal() {
-		return dir, nil // also one that was copied from its place, such as an artifact of a job
+		return dir, nil // also for a copy of a journal elsewhere, such as an artifact of a CI job
 	}
 	return rundir.Of(real), nil
 }
 
 // History replays a board's journal and returns its history. It calls each, which may be nil, for
-// every entry in order. Errors: *ledger.NoRunError, *journal.DamageError.
+// every entry in order. Errors: *ledger.NoRunError, *journal.DamageError, those of Locate, of each
+// and of the check of the board's file.
 func History(boardPath string, each func(event.Entry) error) (flow.History, journal.Summary, error) {
 	dir, err := Locate(boardPath)
 	if err != nil {
@@ -69,9 +70,9 @@ func IsOwned(boardPath string) (bool, error) {
 	return durable.IsHeld(dir.Lock())
 }
 
-// Foresee returns the next effect of a run of the board, started now with the limits of the last
-// one. workdir is the folder that -C names, "" to choose one. Errors: *failure.Invalid, when a run
-// would refuse the board.
+// Foresee returns the first effect of a run of the board, if it started now with the limits of the
+// last run. workdir is the folder that -C names; "": it is chosen as for a run. Errors:
+// *failure.Invalid if a run would refuse the board.
 func Foresee(boardPath, workdir, startDir string, h flow.History) (flow.Effect, error) {
 	if text := h.Standstill(); text != "" {
 		return flow.Finish{Outcome: h.StandstillOutcome(), Text: text}, nil
@@ -124,9 +125,10 @@ func foresee(s flow.State, b *board.Board, place *board.Place, folder rundir.Dir
 	return flow.Next(&s, v), nil
 }
 
-// ReadBoard reads a board and resolves its links. If the board cannot be parsed and a Manager's
-// turn is open, the Manager died while writing. With recover, ReadBoard then returns the board from
-// before that turn, which the run restores once it owns the board, and calls notice.
+// ReadBoard reads a board and resolves the links in its path. If the board cannot be parsed while a
+// Manager's turn is open, the Manager died while it wrote. With recover, ReadBoard then calls
+// notice and returns the board from before this turn; the run restores the file once it owns the
+// board.
 func ReadBoard(boardPath string, recover bool, notice func(text string)) (b *board.Board, path string, err error) {
 	path, err = filepath.EvalSymlinks(boardPath)
 	if err == nil {
@@ -150,10 +152,10 @@ func ReadBoard(boardPath string, recover bool, notice func(text string)) (b *boa
 	return before, path, nil
 }
 
-// ExplainMissing returns the reason why a board cannot be read, and the place where a run has kept
-// its bytes; nil if it can be read.
+// ExplainMissing returns the error of reading a board; nil if it can be read. If the file is
+// missing and a run has kept its bytes, the error's fix names the copy.
 func ExplainMissing(boardPath string) error {
-	_, err := board.ReadFile(boardPath) // its error explains more
+	_, err := board.ReadFile(boardPath) // its error explains more than that of EvalSymlinks
 	var missing *board.FileError
 	abs, failed := filepath.Abs(boardPath)
 	if failed != nil || !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &missing) {
@@ -171,7 +173,8 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// beforeManager returns the board from before the Manager's open turn, nil without one.
+// beforeManager returns the board from before the Manager's open turn; nil without an open turn or
+// a readable copy.
 func beforeManager(dir rundir.Dir, name string) *board.Board {
 	h, _, err := ledger.Fold(dir, nil)
 	step := h.State.Step

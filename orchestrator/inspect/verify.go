@@ -10,16 +10,16 @@ type Verdict struct {
 	Journal   string          `json:"journal"`
 	Records   uint64          `json:"records"`
 	Bytes     int64           `json:"bytes"`
-	TornBytes int64           `json:"torn_bytes"`            // after the last whole record
+	TornBytes int64           `json:"torn_bytes"`            // bytes after the last whole record
 	Head      uint64          `json:"last_acknowledged_seq"` // 0: unknown
 	Epoch     uint64          `json:"epoch"`
 	Owner     string          `json:"owner"`
-	Points    []flow.Identity `json:"rollback_points"` // exactly one is sound
-	Frozen    string          `json:"frozen"`          // reason, also of a future freeze; or ""
+	Points    []flow.Identity `json:"rollback_points"` // a sound journal has exactly one
+	Frozen    string          `json:"frozen"`          // reason for a freeze, even a future one; or ""
 }
 
-// Verify reads a board's journal and changes nothing, also while a run writes it. Errors:
-// *ledger.NoRunError, *journal.DamageError.
+// Verify reads and replays a board's journal. It changes nothing, and works also while a run writes
+// the journal. Errors: those of History.
 func Verify(boardPath string) (Verdict, error) {
 	h, sum, err := History(boardPath, nil)
 	if err != nil {

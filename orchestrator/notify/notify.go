@@ -1,5 +1,5 @@
-// Package notify sends a person what needs them, once, by a command or a webhook. It does not
-// change the result of a run.
+// Package notify sends messages about journaled events to a person, by commands or webhooks. A
+// failure to send changes no result of a run.
 package notify
 
 import (
@@ -13,7 +13,7 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// Message is sent as JSON.
+// Message is a message to a person. It is sent as JSON.
 type Message struct {
 	Board    string      `json:"board"`
 	Topic    event.Topic `json:"topic"`
@@ -25,7 +25,8 @@ type Message struct {
 	Report   string      `json:"report,omitempty"` // a SUPERVISOR_REPORT, if a person is needed
 }
 
-// Sender delivers a message. Its error is printed once, and shows no secret.
+// Sender delivers a message. Its error must hold no secret; the notifier prints each error text
+// once.
 type Sender func(ctx context.Context, message []byte) error
 
 // Options select the messages and the ways to send them.
@@ -33,30 +34,30 @@ type Options struct {
 	On       []event.Topic
 	Senders  []Sender
 	Redactor *redact.Redactor
-	Report   func(board string) string // for the Lead; nil: messages have no report
+	Report   func(board string) string // report for the Lead; nil: messages have no report
 	Now      func() time.Time
-	Warn     func(board, text string) // gets the failure to send a message
+	Warn     func(board, text string) // prints that a message could not be sent
 }
 
-// Notifier sends messages, one after the other, while the runs go on. Use New.
+// Notifier sends messages one after the other, in a goroutine beside the runs. Make one with New.
 type Notifier struct {
 	Options
 	mu     sync.Mutex
 	spam   spam
 	queue  chan Message
-	alive  context.Context // ends when sending ends
+	alive  context.Context // ends when unsent messages are given up
 	cancel context.CancelFunc
 	done   chan struct{}
-	failed map[string]bool // warnings that were printed
+	failed map[string]bool // texts of the warnings that were printed
 }
 
 const (
-	sendTime  = 10 * time.Second // for each message, and for each way
-	maxQueued = 100              // messages that wait; those beyond are dropped
-	closeTime = 30 * time.Second // for the rest at the end
+	sendTime  = 10 * time.Second // for each message and each sender
+	maxQueued = 100              // messages in the queue; further ones are dropped
+	closeTime = 30 * time.Second // for the messages that are left at the end
 )
 
-// New starts a notifier. Close ends it.
+// New returns a notifier and starts its goroutine, which Close ends.
 func New(o Options) *Notifier {
 	alive, cancel := context.WithCancel(context.Background())
 	n := &Notifier{
@@ -72,8 +73,8 @@ func New(o Options) *Notifier {
 	return n
 }
 
-// Entry queues the message about a journaled event, if its topic is one of On and the bounds against
-// spam allow it.
+// Entry queues the message about a journaled event, if the message's topic is one of On and the
+// bounds against spam allow it. If the queue is full, it drops the message with a warning.
 func (n *Notifier) Entry(board string, e event.Entry) {
 	m := messageOf(e.Event)
 	if m.Topic == "" || !slices.Contains(n.On, m.Topic) {
@@ -93,8 +94,8 @@ func (n *Notifier) Entry(board string, e event.Entry) {
 	}
 }
 
-// Close sends the queued messages, for a short time or until stop ends, and warns of unsent ones. A
-// nil notifier does nothing.
+// Close waits until the queued messages are sent, for closeTime at most and only until stop ends,
+// and warns of unsent ones. For a nil notifier it does nothing.
 func (n *Notifier) Close(stop context.Context) {
 	if n == nil {
 		return
@@ -106,7 +107,7 @@ func (n *Notifier) Close(stop context.Context) {
 	case <-time.After(closeTime):
 	case <-stop.Done():
 	}
-	left := len(n.queue) + 1 // plus the one in transit
+	left := len(n.queue) + 1 // plus the one being sent
 	n.cancel()
 	n.warn("", event.Count(left, "message")+" not sent before the end")
 	<-n.done
@@ -121,7 +122,7 @@ func (n *Notifier) sendAll() {
 		if m.Topic == event.AboutPerson && n.Report != nil {
 			m.Report = n.Report(m.Board)
 		}
-		data, err := json.Marshal(m) // whose fields always marshal
+		data, err := json.Marshal(m) // cannot fail for these fields
 		if err == nil {
 			data, err = n.Redactor.JSON(data)
 		}
@@ -139,7 +140,7 @@ func (n *Notifier) sendAll() {
 	}
 }
 
-// warn prints once that a message could not be sent.
+// warn prints a warning, but each text only once.
 func (n *Notifier) warn(board, text string) {
 	n.mu.Lock()
 	known := n.failed[text]
@@ -150,14 +151,14 @@ func (n *Notifier) warn(board, text string) {
 	}
 }
 
-// messageOf returns the message about an event, without a topic if it needs no message.
+// messageOf returns the message about an event. If the event needs no message, the topic is "".
 func messageOf(e event.Event) Message {
 	said := e.Sentence()
 	return Message{Topic: said.Topic, Severity: severityOf(said), Task: e.Subject(), Text: said.Whole()}
 }
 
-// severityOf returns the weight of a sentence as seed 002 has it. The end of a run has its topic's
-// weight: its sentence in the log has other words.
+// severityOf returns the severity of a message about a sentence. The topic decides about the end of
+// a run, because the weight of its sentence is the lowest. Source: seed 002.
 func severityOf(s event.Sentence) string {
 	switch {
 	case s.Topic == event.AboutPerson, s.Heaviest() == event.Critical:

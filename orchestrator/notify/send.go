@@ -14,8 +14,8 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Command returns a sender that starts a program, gives it the message on its standard input, and
-// ends all its processes.
+// Command returns a sender that starts a program with the message on standard input. An exit status
+// other than 0 is an error. At the end it kills the processes that the program has left behind.
 func Command(argv []string, dir string, env []string) Sender {
 	return func(ctx context.Context, message []byte) error {
 		path, err := proc.LookPath(argv[0], dir)
@@ -41,7 +41,7 @@ func Command(argv []string, dir string, env []string) Sender {
 	}
 }
 
-// CheckWebhook returns an error for an invalid address, which it does not show.
+// CheckWebhook returns an error for an invalid address. The error does not show the address.
 func CheckWebhook(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
@@ -50,7 +50,7 @@ func CheckWebhook(address string) error {
 	return nil
 }
 
-// Host returns the part of an address that may be shown: the rest may be a secret.
+// Host returns the host in an address. Only this part may be shown: the rest may be a secret.
 func Host(address string) string {
 	if u, err := url.Parse(address); err == nil {
 		return u.Host
@@ -58,8 +58,8 @@ func Host(address string) string {
 	return ""
 }
 
-// fault returns the reason why a message was not delivered, without the endpoint's text, which may
-// echo the address.
+// fault returns the reason why a message was not delivered. It does not quote err, which may hold
+// the address.
 func fault(err error) string {
 	var network *net.OpError
 	switch {
@@ -75,8 +75,8 @@ func fault(err error) string {
 // maxAnswer bounds the part of an endpoint's answer that is read, in bytes.
 const maxAnswer = 4 << 10
 
-// Webhook returns a sender that posts the message. It follows no redirection: the target was not
-// configured.
+// Webhook returns a sender that posts the message. It follows no redirection, because the new
+// target was not configured. A status other than 2xx is an error.
 func Webhook(address string) Sender {
 	client := &http.Client{
 		Timeout:       sendTime,

@@ -12,24 +12,24 @@ const (
 	perHour  = 2
 )
 
-// spam holds the messages of each subject.
+// spam holds the messages that were sent, by subject: a board and a task.
 type spam map[string]*told
 
 type told struct {
-	times   []time.Time // in the last hour
-	last    string      // topic, severity and text of the last one
-	alerted bool        // an alert was sent, and no recovery
+	times   []time.Time // of the bounded messages of the last hour
+	last    string      // topic, severity and text of the last message
+	alerted bool        // an alert was sent, and no recovery after it
 }
 
-// isBounded reports whether messages about a topic can recur without end. The others are
-// critical-path in the seed.
+// isBounded reports whether messages about a topic are bounded, because they can recur without end.
+// The seed calls the other topics critical-path.
 func isBounded(t event.Topic) bool {
 	return t == event.AboutStuck || t == event.AboutLoop || t == event.AboutTool
 }
 
-// allows reports whether a message about a subject may be sent now, and remembers it: never the
-// same text twice in a row, a recovery only after an alert and once, and no more than the bounds.
-// Topics without bounds are always sent.
+// allows reports whether a message about a subject may be sent now, and then remembers it. Messages
+// about topics without bounds are always sent. Of the others, the same message is not sent twice in
+// a row, a recovery is sent once after an alert, and the rest within the bounds.
 func (s spam) allows(subject string, m Message, now time.Time) bool {
 	critical := !isBounded(m.Topic)
 	t := s[subject]

@@ -11,14 +11,16 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// files returns the folder of calls without a board, whose supervisor log has rejected replies.
+// files returns the folder for the files of single calls, such as the supervisor log with rejected
+// replies.
 func files(dir string) rundir.Dir { return rundir.Of(filepath.Join(dir, "once")) }
 
-// calls returns the folder of the calls under way: a locked file each, named by its agent's mark.
+// calls returns the folder of the calls under way. Each call has a locked file there, whose name is
+// the mark of its agent.
 func calls(dir string) string { return filepath.Join(files(dir).Path, "calls") }
 
-// noteCall notes the mark of a call that is about to start its agent, so that the next start can
-// end it if this process is killed together with its guardian. done removes the note.
+// noteCall notes the mark of a call that is about to start its agent. If this process is killed
+// together with its guardian, the next start can then end the agent. done removes the note.
 func noteCall(dir, mark string) (done func(), err error) {
 	if err := files(dir).Ensure(); err != nil {
 		return nil, err
@@ -32,13 +34,13 @@ func noteCall(dir, mark string) (done func(), err error) {
 		return nil, err
 	}
 	return func() {
-		_ = os.Remove(path) // the next start removes a remaining one
+		_ = os.Remove(path) // if this fails, the next start removes the file
 		_ = lock.Release()
 	}, nil
 }
 
-// EndLeftovers ends the agents of calls in the work directory that were killed together with their
-// guardians.
+// EndLeftovers ends the agents of earlier calls in the work directory whose process was killed
+// together with its guardian.
 func EndLeftovers(dir string) error {
 	entries, err := os.ReadDir(calls(dir))
 	if errors.Is(err, fs.ErrNotExist) {

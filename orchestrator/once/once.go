@@ -1,5 +1,5 @@
-// Package once makes a single agent call without a board: seed 004, "Input Specification", the
-// instruction for single-shot tasks.
+// Package once makes a single call of an agent, with an instruction and without a board. Source:
+// seed 004, "Input Specification", single-shot tasks.
 package once
 
 import (
@@ -28,7 +28,7 @@ type Call struct {
 	MaxOutput   int64 // of an attempt, in bytes; 0: no limit
 	Roster      *roster.Roster
 	Redactor    *redact.Redactor
-	Notice      func(text string) // gets withheld variables, rejected replies and the call's cost
+	Notice      func(text string) // shows withheld variables, rejected replies and the call's cost
 	Now         func() time.Time
 
 	player  *roster.Player
@@ -36,7 +36,7 @@ type Call struct {
 	session string
 }
 
-// ExhaustedError reports that an agent gave no valid reply within its retries.
+// ExhaustedError reports that an agent gave no valid reply in any of its attempts.
 type ExhaustedError struct {
 	Role     string
 	Attempts int
@@ -72,7 +72,7 @@ func (c Call) Do(stop, kill context.Context) (*contract.Reply, error) {
 		return nil, &failure.Invalid{Err: err}
 	}
 	inv.MaxOutput = c.MaxOutput
-	mark := agent.NewMark() // one for all attempts: it is in their environment
+	mark := agent.NewMark() // the same for all attempts, because it is in their environment
 	inv.Mark = agent.ParseMark(mark)
 	done, err := noteCall(c.Dir, mark)
 	if err != nil {
@@ -80,7 +80,7 @@ func (c Call) Do(stop, kill context.Context) (*contract.Reply, error) {
 	} else {
 		defer done()
 	}
-	defer c.noticeCost() // also after an error: the money is spent
+	defer c.noticeCost() // also after an error, because the money is spent
 	return c.retry(stop, kill, inv, in)
 }
 
@@ -95,8 +95,8 @@ func (c *Call) noticeCost() {
 	}
 }
 
-// retry makes attempts until flow allows no more, so that the rule of retries is in one place. Its
-// events are not journaled.
+// retry makes attempts until flow allows no more, so that the rule of retries is in one place. It
+// does not journal the events. Errors: those of Do.
 func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contract.Input) (*contract.Reply, error) {
 	state := flow.State{Limits: event.Limits{MaxRetries: c.MaxRetries}}
 	if err := state.Apply(event.StepStarted{Step: 1, Task: "the instruction", Role: c.player.Role.Name}); err != nil {
@@ -138,8 +138,8 @@ func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contra
 	}
 }
 
-// reject applies a rejected reply and adds it to the supervisor log: seed 004, "Retry Logging"
-// (task_file or instruction).
+// reject applies a rejected reply to the state, adds it to the supervisor log with the instruction
+// in place of a task, and gives a notice. Source: seed 004, "Retry Logging".
 func (c *Call) reject(state *flow.State, ref event.AttemptRef, out *attempt.Ended) error {
 	ref.Task, ref.Role = c.Redactor.String(c.Instruction), c.player.Role.Name
 	rejected := event.ReplyRejected{

@@ -1,5 +1,5 @@
-// Package preflight checks a run as far as possible without an agent, before anything is started,
-// locked or written.
+// Package preflight checks a run before anything is started, locked or written, as far as this is
+// possible without an agent.
 package preflight
 
 import (
@@ -29,15 +29,15 @@ import (
 type Job struct {
 	Board     string // the board's path as the user wrote it; also its name in messages
 	StartDir  string // the current folder
-	Workdir   string // -C; "" chooses (see board.ChooseWorkdir)
+	Workdir   string // of -C; "": see board.ChooseWorkdir
 	Version   string // of kanban-run
 	DryRun    bool
 	Observer  ledger.Observer
 	Now       func() time.Time
 	Configure func(workdir string) (*Setup, error) // called once, when the work directory is known
 
-	// HoldLock has another process hold the board's lock too, until the returned function is called
-	// or, when this process dies, until its agents are gone. nil: the lock ends with this process.
+	// HoldLock makes another process hold the board's lock, too: until release is called or, if
+	// this process dies, until its agents have ended. nil: the lock ends with this process.
 	HoldLock func(lock *os.File) (release func() error, err error)
 }
 
@@ -48,18 +48,18 @@ type Setup struct {
 	OnOverlap    string // "wait" or "warn"
 	OnTool       event.OnTool
 	Git          GitCheckpoints
-	Decisions    string // file for operational entries; "": DECISIONS.md beside the board, if any
+	Decisions    string // file for entries; "": DECISIONS.md beside the board, if it exists
 	Reassign     []event.Substitutes
-	AckTimeout   time.Duration // of the request to shut down: seed 002, "Retry budget constants"
+	AckTimeout   time.Duration // for the answer to a shutdown: seed 002, "Retry budget constants"
 	Strict       bool          // a complete board with tasks that are not ok needs a person
 	KeepOutput   bool
 	MaxOutput    int64              // of an attempt, in bytes; 0: no limit
-	Checkpoints  *event.Supervision // of boards without a declaration; nil without one
+	Checkpoints  *event.Supervision // for a board without a declaration; may be nil
 	Roster       *roster.Roster
 	Redactor     *redact.Redactor
 }
 
-// GitCheckpoints holds the place for commits of a board's state; see package gitstore.
+// GitCheckpoints holds the settings for commits of a board's state; see package gitstore.
 type GitCheckpoints struct {
 	On             bool
 	Branch, Remote string
@@ -73,14 +73,15 @@ type Prepared struct {
 	*Setup
 	Workspace   *workspace.Workspace
 	Supervision *event.Supervision // nil without checkpoints
-	Warnings    []string           // oddities, despite which the board can run
+	Warnings    []string           // oddities that do not keep the board from running
 
 	file    fs.FileInfo          // of the board
-	checked map[duty]error       // the roles checked so far, with their errors
+	checked map[duty]error       // the results for the roles checked so far
 	stepsOf map[string]stepState // by task; nil until the journal is read
 }
 
-// PrepareAll prepares every job. If one is invalid, or a board is named twice, it prepares no job.
+// PrepareAll prepares every job. If a job is invalid, or a board is named twice, it returns no job
+// but all errors.
 func PrepareAll(jobs []Job) ([]*Prepared, []error) {
 	var prepared []*Prepared
 	var errs []error
@@ -113,7 +114,8 @@ func PrepareAll(jobs []Job) ([]*Prepared, []error) {
 }
 
 // Prepare checks the board, the work directory, the current task, the roles of the tasks and the
-// command of every role that the board will need. Every error is a *failure.Invalid.
+// command of every role that the board needs. The caller has to close or run the result. Every
+// error is a *failure.Invalid.
 func Prepare(job Job) (*Prepared, error) {
 	p, err := prepare(&job)
 	if err != nil {
@@ -160,7 +162,8 @@ func prepare(job *Job) (*Prepared, error) {
 
 func (j *Job) notice(text string) { j.Observer.Notice(j.Board, text) }
 
-// checkNames refuses a board that two runs could take under two names.
+// checkNames returns an error for a board with several hard links: two runs could use it at the
+// same time under two names.
 func checkNames(job *Job, path string) error {
 	if job.DryRun {
 		return nil
@@ -182,7 +185,7 @@ func checkNames(job *Job, path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// checkJournal refuses a board whose journal has another format, before another board's agents
+// checkJournal returns an error for a journal in another format, before the agents of any board
 // work.
 func checkJournal(job *Job, path string) error {
 	if job.DryRun {
@@ -191,7 +194,7 @@ func checkJournal(job *Job, path string) error {
 	return ledger.CheckForm(rundir.Of(path))
 }
 
-// checkWritable refuses a read-only board, before an agent works in vain.
+// checkWritable returns an error for a read-only board, before an agent works in vain.
 func checkWritable(job *Job, path string) error {
 	if job.DryRun || job.Observer == (ledger.Silent{}) {
 		return nil
@@ -214,21 +217,21 @@ func (p *Prepared) Close() error { return p.Workspace.Close() }
 // Dir returns the work directory.
 func (p *Prepared) Dir() string { return p.Workspace.Place.Dir() }
 
-// Player finds the program that plays a role in the work directory.
+// Player returns the program that plays a role in the work directory.
 func (p *Prepared) Player(role string) (*roster.Player, error) { return p.Roster.Player(role, p.Dir()) }
 
-// ReadOnlyPlayer finds the program that plays the resident supervisor.
+// ReadOnlyPlayer returns the program that plays the resident supervisor or a judge.
 func (p *Prepared) ReadOnlyPlayer(role string) (*roster.Player, error) {
 	return p.Roster.ReadOnlyPlayer(role, p.Dir())
 }
 
-// Substitute finds the program that takes a role's work over; see [roster.Roster.Substitute].
+// Substitute returns the program that takes over a role's work; see [roster.Roster.Substitute].
 func (p *Prepared) Substitute(role, to string) (*roster.Player, error) {
 	return p.Roster.Substitute(role, to, p.Dir())
 }
 
-// check checks the current task and all listed tasks that have a file and are not done: the role
-// must be known and its command must exist.
+// check checks all that a run of the board needs: its tasks, supervision and substitutes, and the
+// Manager. The role of every open task must be known, and its command must exist.
 func (p *Prepared) check(b *board.Board) error {
 	for _, w := range b.Warnings {
 		p.notice(w.Error())
@@ -261,7 +264,8 @@ func (p *Prepared) check(b *board.Board) error {
 	return p.checkRole(event.ManagerRole)
 }
 
-// checkCurrent checks the current task's header and role, unless an agent is in the middle of it.
+// checkCurrent checks the current task's header and role. If an agent is in the middle of the task,
+// a fault is only a notice.
 func (p *Prepared) checkCurrent(b *board.Board) error {
 	task, err := p.Workspace.Place.ReadTask(b.Current.Path)
 	if err != nil {
@@ -286,7 +290,7 @@ func (p *Prepared) checkSubstitutes() error {
 	return nil
 }
 
-// checkEnding warns of a board that is over without a journal: some of its tasks may not be ok.
+// checkEnding warns of a board that is over but has no journal: some of its tasks may have failed.
 func (p *Prepared) checkEnding(b *board.Board) {
 	if !p.wasRun() && b.Len() > 0 && b.EndedWith() == "" {
 		p.notice("the board is over, and no journal of a run is here to tell how it ended")

@@ -17,7 +17,7 @@ func (p *Prepared) checkRoleOf(b *board.Board, t *board.Task) error {
 	return nil
 }
 
-// checkRole checks each role once: it and its judge must have a program, and names without secrets.
+// checkRole checks a role once: the role and its judge need a program and a name without secrets.
 func (p *Prepared) checkRole(role string) error {
 	return p.checkOnce(duty{role: role}, func() error {
 		player, err := p.Player(role)
@@ -36,12 +36,12 @@ func (p *Prepared) checkRole(role string) error {
 	})
 }
 
-// checkReadOnly is checkRole for the resident supervisor or a judge, which only read.
+// checkReadOnly checks the role of the resident supervisor or of a judge once. Both only read.
 func (p *Prepared) checkReadOnly(role string) error {
 	return p.checkOnce(duty{role, true}, func() error { return p.examine(p.ReadOnlyPlayer(role)) })
 }
 
-// duty is a role, as a worker or as a reader.
+// duty is a role with the kind of its work: looks means that it only reads.
 type duty struct {
 	role  string
 	looks bool
@@ -56,7 +56,8 @@ func (p *Prepared) checkOnce(d duty, check func() error) error {
 	return err
 }
 
-// examine warns of a player's oddities. err is the result of the search for the player.
+// examine warns of a player's oddities. It returns err, the error of the search for the player, or
+// the error for a role name that holds a secret.
 func (p *Prepared) examine(player *roster.Player, err error) error {
 	if err == nil && !roles.Embedded(player.Role.Name) {
 		err = workspace.CheckSecrets(p.Redactor, player.Role.Name)
@@ -80,8 +81,8 @@ func (p *Prepared) warnOfSecret(player *roster.Player) {
 	}
 }
 
-// warnOfIgnored warns of options of a role that its agent does not know: a list of tools that
-// restricts nothing must not look like one that does.
+// warnOfIgnored warns of the role options tools and model if the agent ignores them: a list of
+// tools that restricts nothing must not look like a restriction.
 func (p *Prepared) warnOfIgnored(player *roster.Player) {
 	role := player.Role
 	if role.IsBuiltIn() || p.DryRun {

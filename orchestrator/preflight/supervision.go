@@ -12,7 +12,8 @@ import (
 	"kanban-run/orchestrator/failure"
 )
 
-// supervision returns the board's declaration of checkpoints, else the settings' one.
+// supervision returns the checkpoints that the board declares, else those of the settings; nil if
+// the board turns them off.
 func supervision(b *board.Board, s *Setup) *event.Supervision {
 	if b.Checkpoints != nil || b.CheckpointsOff {
 		return b.Checkpoints
@@ -20,8 +21,8 @@ func supervision(b *board.Board, s *Setup) *event.Supervision {
 	return s.Checkpoints
 }
 
-// checkSupervision checks the needs of a board's checkpoints: tasks, a supervisor and a
-// requirement.
+// checkSupervision checks the checkpoints of a board: their tasks and IDs, the supervisor's role,
+// the Manager's part and the requirement.
 func (p *Prepared) checkSupervision(b *board.Board) error {
 	s := p.Supervision
 	if s == nil {
@@ -31,7 +32,7 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 		if !p.wasRun() {
 			return unlisted[0]
 		}
-		p.notice(unlisted[0].Error()) // the Manager may have taken the task off
+		p.notice(unlisted[0].Error()) // the Manager may have removed the task
 	}
 	p.warnOfDone(b, s)
 	for _, at := range s.At {
@@ -67,7 +68,7 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 	return nil
 }
 
-// placed adds the place on the board to an error. The settings' declaration has no place there.
+// placed returns an error with the place of its cause: a key on the board, or the settings file.
 func placed(b *board.Board, key string, err error) error {
 	if b.Checkpoints == nil {
 		return fmt.Errorf("checkpoints in .kanban-run.yaml: %w", err)
@@ -81,7 +82,7 @@ func (p *Prepared) warn(format string, args ...any) {
 	p.notice(text)
 }
 
-// looksLikeFile recognises a word such as docs/goal.md.
+// looksLikeFile reports whether a text looks like the path of a file, such as docs/goal.md.
 func looksLikeFile(text string) bool {
 	return path.Ext(text) != "" && !strings.HasSuffix(text, ".") && !strings.ContainsAny(text, " \t\r\n")
 }

@@ -13,11 +13,12 @@ import (
 	"kanban-run/roles"
 )
 
-// tasksAtOnce bounds the tasks read at a time: enough to use all processors, without all in memory.
+// tasksAtOnce bounds the tasks read at a time: enough to use all processors, few enough for the
+// memory.
 const tasksAtOnce = 512
 
-// checkTasks checks the listed tasks that are not done. One without a file may be written later: a
-// notice names it.
+// checkTasks checks the listed tasks that are not done. A task without a file is no error, because
+// the file may be written later: a notice names it.
 func (p *Prepared) checkTasks(b *board.Board) error {
 	var missing nameList
 	for from := 0; from < b.Len(); from += tasksAtOnce {
@@ -61,12 +62,12 @@ func (p *Prepared) forgive(err error, worked bool) error {
 	return nil
 }
 
-// isOpen reports whether the journal has an open step of a task.
+// isOpen reports whether a step of the task is open in the journal.
 func (p *Prepared) isOpen(task string) bool {
 	return p.steps()[path.Clean(p.Workspace.Seen(task))] == openStep
 }
 
-// wasWorkedOn reports whether the journal has an open step of a task, or a finished one.
+// wasWorkedOn reports whether the journal has a step of the task, open or finished.
 func (p *Prepared) wasWorkedOn(task string) bool {
 	return p.steps()[path.Clean(p.Workspace.Seen(task))] != noStep
 }
@@ -80,7 +81,8 @@ const (
 	openStep
 )
 
-// steps reads the journal, once. A journal that cannot be read is refused later, in its own words.
+// steps returns the state of each task's step. It reads the journal once. It ignores an error: a
+// later check reports it better.
 func (p *Prepared) steps() map[string]stepState {
 	if p.stepsOf == nil {
 		p.stepsOf = map[string]stepState{}
@@ -114,7 +116,7 @@ func (p *Prepared) checkTask(b *board.Board, entry board.Entry, read board.TaskR
 	return p.forgive(err, errors.As(err, new(*roles.UnknownError)) && p.wasWorkedOn(entry.Path))
 }
 
-// nameList keeps the first five names, and counts all.
+// nameList keeps the first five names that are added, and counts them all.
 type nameList struct {
 	names []string
 	count int

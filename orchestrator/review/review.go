@@ -1,5 +1,5 @@
-// Package review holds the texts between an agent and its supervisor, and reads the verdict: seed
-// 003, without its processes.
+// Package review holds the texts that an agent and its supervisor exchange, and reads the verdict.
+// It starts no processes. Source: seed 003.
 package review
 
 import (
@@ -16,19 +16,18 @@ import (
 	"kanban-run/roles"
 )
 
-// Completed is the line with which a supervisor accepts the work. Seed 003, "检测完成标记".
+// Completed is the line by which a supervisor accepts the work. Source: seed 003, "检测完成标记".
 const Completed = "[TASK_COMPLETED]"
 
 // FileName is the file of the supervisor's prompt.
 const FileName = "SUPERVISOR.md"
 
-// Example is a SUPERVISOR.md to start from.
+// Example is the text of a SUPERVISOR.md that people can start from.
 //
 //go:embed SUPERVISOR.md
 var Example string
 
-// maxPrompt bounds the file: it becomes one word of a command line, which may have 128 KiB on
-// Linux.
+// maxPrompt bounds the file, in bytes: it becomes one argument, which may have 128 KiB on Linux.
 const maxPrompt = 96 << 10
 
 // MissingError reports that there is no SUPERVISOR.md.
@@ -38,7 +37,7 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("there is no %s (looked for %s)", FileName, strings.Join(e.Looked, " and "))
 }
 
-// Hint returns the way to create it. Seed 003, "SUPERVISOR.md 不存在".
+// Hint returns instructions to create the file. Source: seed 003, "SUPERVISOR.md 不存在".
 func (e *MissingError) Hint() string {
 	return fmt.Sprintf("create %s: say in it what makes work complete, that the supervisor replies with %s on a line "+
 		"of its own once it is, and with what is missing until then; "+
@@ -55,7 +54,7 @@ func (e *UnusableError) Error() string { return fmt.Sprintf("read %s: %v", e.Pat
 
 func (e *UnusableError) Unwrap() error { return e.Err }
 
-// Hint returns the hint line for the user.
+// Hint returns the remedy.
 func (e *UnusableError) Hint() string {
 	return "mend the file or move it away; kanban-run supervise --example prints one to start from"
 }
@@ -63,11 +62,11 @@ func (e *UnusableError) Hint() string {
 // Prompt is the supervisor's prompt, with the frontmatter of its file.
 type Prompt struct {
 	Text       string
-	Permission string // read-only, edit or full; "" without one in the file
+	Permission string // read-only, edit or full; "" without a permission in the file
 }
 
-// ReadPrompt reads the supervisor's prompt: the project's SUPERVISOR.md, else the user's in
-// ~/.claude. Seed 003, "SUPERVISOR.md 提示词". Errors: *MissingError, *UnusableError.
+// ReadPrompt reads the supervisor's prompt: SUPERVISOR.md in the folder project, else in
+// home/.claude. Errors: *MissingError, *UnusableError. Source: seed 003, "SUPERVISOR.md 提示词".
 func ReadPrompt(project, home string) (Prompt, error) {
 	paths := []string{filepath.Join(project, FileName)}
 	if home != "" {
@@ -90,7 +89,8 @@ func ReadPrompt(project, home string) (Prompt, error) {
 	return Prompt{}, &MissingError{paths}
 }
 
-// parsePrompt takes the frontmatter off the text. An unknown key belongs to another tool.
+// parsePrompt separates the frontmatter from the text. It ignores unknown keys, which belong to
+// other tools.
 func parsePrompt(path, text string) (Prompt, error) {
 	doc, err := frontmatter.Parse(path, []byte(text))
 	if err != nil || doc.Root == nil {
@@ -125,10 +125,10 @@ func readText(path string) (string, error) {
 }
 
 // IsCompleted reports whether a supervisor's final message accepts the work. The mark must stand on
-// a line of its own, outside of Markdown's code, fenced or indented: a message that the work is not
-// yet [TASK_COMPLETED] accepts nothing.
+// a line of its own, and not in a fenced or indented code block of Markdown. So a message that the
+// work is not yet [TASK_COMPLETED] does not accept it.
 func IsCompleted(message string) bool {
-	fence := "" // the open one
+	fence := "" // the fence that opened the current block; "" outside of a block
 	for line := range strings.Lines(message) {
 		text, shallow := cutIndent(line)
 		switch {
@@ -146,15 +146,15 @@ func IsCompleted(message string) bool {
 	return false
 }
 
-// cutIndent returns a line without the spaces around it. shallow: it is indented by three spaces at
-// most, as the beginning of a Markdown block.
+// cutIndent returns a line without the white space around it. shallow reports whether the line is
+// indented by at most three spaces, so that it can begin a block in Markdown.
 func cutIndent(line string) (text string, shallow bool) {
 	text = strings.TrimLeft(line, " ")
 	return strings.TrimSpace(text), len(line)-len(text) <= 3 && !strings.HasPrefix(text, "\t")
 }
 
-// openingFence returns the characters that open a code block on a line; "" if the line opens no
-// block, as ```code``` within a line.
+// openingFence returns the fence with which a line opens a code block; "" if the line opens no
+// block, such as a line with ```code``` in it.
 func openingFence(line string) string {
 	for _, mark := range []string{"`", "~"} {
 		info := strings.TrimLeft(line, mark)
@@ -165,18 +165,18 @@ func openingFence(line string) string {
 	return ""
 }
 
-// closesFence reports whether a line closes the block of a fence: it has at least as many of its
-// characters, and no others.
+// closesFence reports whether a line closes the block that fence opened: it consists of the same
+// character, at least as many times.
 func closesFence(line, fence string) bool {
 	return strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == ""
 }
 
-// maxAsked bounds each request; the supervisor has the whole conversation in its session.
+// maxAsked bounds each request, in bytes. The supervisor's session holds the whole request anyway.
 const maxAsked = 64 << 10
 
 // FormatRequest returns the supervisor's first message in a fork of the agent's session: the user's
-// requests, and the form of the answer. Seed 003, "Fork session 调用 Supervisor": the user's input is
-// the context.
+// requests as the context, and the form of the answer. Source: seed 003, "Fork session 调用
+// Supervisor".
 func FormatRequest(asked []string) string {
 	var b strings.Builder
 	b.WriteString("You are now the supervisor of the work above, and no longer the agent that did it. ")
@@ -198,7 +198,8 @@ func clip(text string) string {
 	return strings.ToValidUTF8(text[:maxAsked], "") + "\n… (cut)"
 }
 
-// FormatFailure returns the end of a review command, with the end of its output.
+// FormatFailure returns the message about a failed review command: its exit status, and the last
+// lines of its output.
 func FormatFailure(command, end, stdout, stderr string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", command, end)
@@ -210,7 +211,7 @@ func FormatFailure(command, end, stdout, stderr string) string {
 	return b.String()
 }
 
-// FormatFeedback returns the agent's next message when its work is not accepted.
+// FormatFeedback returns the next message for an agent whose work was not accepted.
 func FormatFeedback(message string) string {
 	return "Your work was reviewed. It is not complete yet:\n\n" + strings.TrimSpace(message)
 }

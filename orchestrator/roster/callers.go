@@ -9,9 +9,10 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// isCallersOwn reports whether a variable belongs to the git command or the agent session that
-// started kanban-run. In a git hook GIT_INDEX_FILE would make an agent stage its files into its
-// caller's commit, and an agent that finds CLAUDECODE takes itself for a part of that session.
+// isCallersOwn reports whether an environment variable belongs to the git command or the agent
+// session that started kanban-run. In a git hook GIT_INDEX_FILE would make an agent stage its files
+// into the caller's commit, and an agent that finds CLAUDECODE takes itself for a part of the
+// caller's session.
 func isCallersOwn(name string) bool {
 	return slices.Contains(gitLocalVariables(), name) || matchAny([]string{
 		"CLAUDECODE", "CLAUDE_CODE_SESSION*", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_ENTRYPOINT",
@@ -20,8 +21,9 @@ func isCallersOwn(name string) bool {
 	}, name)
 }
 
-// gitLocalVariables returns the variables that git calls local to a repository (git rev-parse
-// --local-env-vars), but for GIT_CONFIG_COUNT: containers set safe.directory and proxies with it.
+// gitLocalVariables returns the environment variables that git calls local to a repository (git
+// rev-parse --local-env-vars). GIT_CONFIG_COUNT is left out, because containers use it to set
+// safe.directory and proxies.
 func gitLocalVariables() []string {
 	return []string{
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_OBJECT_DIRECTORY",
@@ -31,16 +33,17 @@ func gitLocalVariables() []string {
 	}
 }
 
-// The variables with which an environment configures git: GIT_CONFIG_COUNT pairs of a key and a
-// value.
+// The environment variables that configure git. GIT_CONFIG_COUNT is the number of pairs of a key
+// and a value; the other two are prefixes, followed by the pair's number.
 const (
 	gitConfigCount = "GIT_CONFIG_COUNT"
 	gitConfigKey   = "GIT_CONFIG_KEY_"
 	gitConfigValue = "GIT_CONFIG_VALUE_"
 )
 
-// withoutSecretGitConfig removes from an environment the pairs whose value looks secret, and those
-// that git does not read. It numbers the rest anew, and returns the names of the secret values.
+// withoutSecretGitConfig returns an environment without the pairs of git's settings that look
+// secret and are not in pass, and without the pairs that git does not read. It numbers the other
+// pairs anew. withheld holds the names of the variables with the secret values.
 func withoutSecretGitConfig(base, pass []string) (env, withheld []string) {
 	values := map[string]string{}
 	for _, entry := range base {
@@ -72,8 +75,8 @@ func withoutSecretGitConfig(base, pass []string) (env, withheld []string) {
 	return env, withheld
 }
 
-// isSecretGitConfig reports whether a setting of git holds a secret: http.extraHeader can hold a
-// login, and an address a password.
+// isSecretGitConfig reports whether a setting of git may hold a secret: http.extraHeader can hold a
+// login, and an address can hold a password.
 func isSecretGitConfig(key, value string) bool {
 	name := strings.ToUpper(key[strings.LastIndexByte(key, '.')+1:])
 	return name == "EXTRAHEADER" || redact.IsSecretName(name) || redact.IsSecretValue(value) ||

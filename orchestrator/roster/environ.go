@@ -11,16 +11,17 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// EnvRule selects the variables that an agent gets. Names are patterns, in which * matches any
-// text.
+// EnvRule selects the environment variables that an agent gets. Names in Pass, Keys and Only are
+// patterns, in which * matches any text.
 type EnvRule struct {
-	Pass []string          // passed in any case
-	Keys []string          // passed although they look secret: the tool's keys
+	Pass []string          // passed, even if they look secret or control CI
+	Keys []string          // the tool's keys: passed although they look secret
 	Set  map[string]string // set to these values
-	Only []string          // unless empty, only these and Set are passed
+	Only []string          // unless empty, only these and those of Set are passed
 }
 
-// merge adds a role's rule o to the settings' rule r; o wins over r.
+// merge returns the settings' rule r with a role's rule o added. o wins in Set, and its Only
+// replaces r's.
 func (r EnvRule) merge(o EnvRule) EnvRule {
 	set := map[string]string{}
 	for _, m := range []map[string]string{r.Set, o.Set} {
@@ -35,14 +36,16 @@ func (r EnvRule) merge(o EnvRule) EnvRule {
 	return EnvRule{Pass: slices.Concat(r.Pass, o.Pass), Keys: slices.Concat(r.Keys, o.Keys), Set: set, Only: only}
 }
 
-// outerMark is the variable by which an outer kanban-run finds this one. proc adds it when it
-// starts an agent; here it would make two runs of a call differ.
+// outerMark is the environment variable by which an outer kanban-run finds this process. It is not
+// passed on, because it would make two runs of a call differ. Package proc gives each agent a mark
+// of its own.
 const outerMark = "KANBAN_RUN_MARK"
 
-// environment returns the part of base that an agent gets, sorted by name, and the names of the
-// withheld variables: they look secret, control the CI job, or belong to what started kanban-run.
-// The address of notifications is dropped unnamed, as an agent does not need it. The result depends
-// on base and rule alone: seed 004, "Retry Rule (CRITICAL)".
+// environment returns the variables of base and rule that an agent gets, sorted by name, and the
+// names of the withheld variables: those that look secret, control the CI job, or belong to the
+// program that started kanban-run. The webhook for notifications is dropped but not named, because
+// no agent needs it. The result depends on base and rule alone, so that a retry gets the same.
+// Source: seed 004, "Retry Rule (CRITICAL)".
 func environment(base []string, rule EnvRule) (env, withheld []string) {
 	entries := map[string]string{}
 	if len(rule.Only) == 0 {
@@ -75,18 +78,18 @@ func environment(base []string, rule EnvRule) (env, withheld []string) {
 	return env, slices.DeleteFunc(withheld, func(name string) bool { _, set := rule.Set[name]; return set })
 }
 
-// Environment returns the part of base that the settings let a program have that is no agent.
+// Environment returns the variables that a program which is not an agent gets, by the settings.
 func Environment(base []string, s *config.Settings) []string {
 	env, _ := environment(base, EnvRule{Pass: s.Env.Pass, Set: s.Env.Set, Only: s.Env.Only})
 	return env
 }
 
-// AgentEnviron returns the part of kanban-run's own environment for a program that is no agent, but
-// that agents may have written.
+// AgentEnviron returns the environment for a program that is not an agent, but that an agent may
+// have written. It depends on the settings and on kanban-run's own environment.
 func (r *Roster) AgentEnviron() []string { return Environment(r.Environ, r.Settings) }
 
-// controlsCI reports whether the variable lets a process control a GitHub Actions job or act in its
-// name.
+// controlsCI reports whether an environment variable lets a process control a GitHub Actions job or
+// act in the job's name.
 func controlsCI(name string) bool {
 	return matchAny([]string{"GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY",
 		"GITHUB_TOKEN", "ACTIONS_*"}, name)
@@ -99,7 +102,7 @@ func matchAny(patterns []string, name string) bool {
 	})
 }
 
-// Secrets returns the variables whose name or value looks secret, for redaction.
+// Secrets returns the environment variables to redact: those whose name or value looks secret.
 func Secrets(environ []string) []redact.Secret {
 	var secrets []redact.Secret
 	for _, entry := range environ {

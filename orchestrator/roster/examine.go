@@ -16,22 +16,22 @@ type Examination struct {
 	Roles   []string
 	Agent   string   // name of the adapter
 	Shown   string   // the command, or the program's path
-	Version string   // "" if it prints no version, or is unknown
+	Version string   // "" if the program or its version is unknown
 	Tested  string   // the version that the adapter was tested with
 	Missing []string // options that the adapter needs and the program lacks
 	Err     error    // the reason why the roles cannot be played, or nil
 	key     string
 }
 
-// Known reports whether the adapter has a program of its own, whose version and options can be
+// Known reports whether the adapter is for one certain program, whose version and options can be
 // compared.
 func (e Examination) Known() bool { return e.Tested != "" }
 
 // SameVersion reports whether the adapter was tested with this version of the program.
 func (e Examination) SameVersion() bool { return e.Version == e.Tested }
 
-// Examine asks the program of every role for its version and its help, which costs nothing, and
-// compares them with the adapter's needs. Roles with the same command share an Examination.
+// Examine asks the program of every role for its version and its help, and compares them with the
+// adapter's needs. Neither question costs money. Roles with the same command share an Examination.
 func (r *Roster) Examine(stop context.Context, dir string) []Examination {
 	var all []*Examination
 	for _, role := range r.Roles.All() {
@@ -58,7 +58,7 @@ func (r *Roster) findProgram(role, dir string) (*Examination, agent.Assignment, 
 	p, err := r.Player(role, dir)
 	if err != nil {
 		if cause := errors.Unwrap(err); cause != nil {
-			err = cause // the error names the role, which the caller names, too
+			err = cause // without the role, which the caller names itself
 		}
 		return &Examination{Err: err, key: "error: " + err.Error()}, agent.Assignment{}, agent.Tool{}
 	}
@@ -73,7 +73,7 @@ func (r *Roster) findProgram(role, dir string) (*Examination, agent.Assignment, 
 
 var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(\.\d+){1,3}`) })
 
-// query reads the program's version and options.
+// query sets Version and Missing by the program's answers, or Err.
 func (e *Examination) query(stop context.Context, tool agent.Tool, a agent.Assignment) {
 	version, err := tool.Query(stop, a, "--version")
 	if err != nil {

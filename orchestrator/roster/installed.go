@@ -7,14 +7,14 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// Installed is an agent with a program of its own, and the program's place.
+// Installed is an adapter for one certain program, and the path of this program.
 type Installed struct {
 	Agent   string // name of the adapter
-	Path    string // "" if it is not installed
+	Path    string // of the program; "" if it is not installed
 	Install string // the command that installs it
 }
 
-// FindInstalled lists the agents that are programs of their own, by name.
+// FindInstalled returns the adapters for one certain program that can be installed, sorted by name.
 func FindInstalled() (all []Installed) {
 	known := adapters("")
 	for _, name := range slices.Sorted(maps.Keys(known)) {
@@ -22,7 +22,7 @@ func FindInstalled() (all []Installed) {
 		if tool.Program == "" || tool.Install == "" {
 			continue
 		}
-		path, _ := agent.LookPath(tool.Program, "") // as not there
+		path, _ := agent.LookPath(tool.Program, "") // an error means: not installed
 		all = append(all, Installed{name, path, tool.Install})
 	}
 	return all

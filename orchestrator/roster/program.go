@@ -17,7 +17,7 @@ import (
 	"kanban-run/roles"
 )
 
-// program is the choice of flags, role file and settings for a role.
+// program is the adapter and command that flags, role file and settings choose for a role.
 type program struct {
 	name    string // of the adapter
 	command []string
@@ -25,8 +25,8 @@ type program struct {
 	adapter agent.Adapter // nil: this version has no adapter of that name
 }
 
-// choose returns a role's program: a role's own flag beats the general one, which beats the role
-// file, which beats the settings file's choice for all roles, which beats the default.
+// choose returns a role's program. The order of precedence is: the flag or setting for this role,
+// the general flag, the role file, the settings file's choice for all roles, the default.
 func (r *Roster) choose(role roles.Role, dir string) (program, error) {
 	said := r.Settings.Choose(role.Name)
 	inRole := role.Agent != "" || len(role.Command) > 0
@@ -55,7 +55,7 @@ func (r *Roster) choose(role roles.Role, dir string) (program, error) {
 	return p, err
 }
 
-// saysOf reports whether the settings name the role itself.
+// saysOf reports whether the flags or settings choose an agent or a command for this role.
 func (r *Roster) saysOf(role string) bool {
 	key := strings.ToLower(role)
 	_, agent := r.Settings.Agents[key]
@@ -63,8 +63,8 @@ func (r *Roster) saysOf(role string) bool {
 	return agent || exec
 }
 
-// resolveCommand makes a relative command with a slash absolute, so that it means the
-// same in every work directory.
+// resolveCommand returns a relative command with a slash as an absolute path from dir, so that it
+// means the same in every work directory. A name without a slash stays unchanged.
 func resolveCommand(command, dir string) string {
 	if !strings.ContainsRune(command, '/') {
 		return command
@@ -72,7 +72,7 @@ func resolveCommand(command, dir string) string {
 	return resolvePath(dir, command)
 }
 
-// tool returns the properties of the program, the zero value without an adapter.
+// tool returns the adapter's description of the program; the zero value without an adapter.
 func (p program) tool() agent.Tool {
 	if p.adapter == nil {
 		return agent.Tool{}

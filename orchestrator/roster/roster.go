@@ -21,8 +21,8 @@ import (
 	"kanban-run/roles"
 )
 
-// Roster finds the program that plays a role. It is safe for concurrent use: nothing
-// that is set in it changes.
+// Roster finds the program that plays a role. It is safe for concurrent use, if its exported fields
+// do not change.
 type Roster struct {
 	Settings   *config.Settings
 	Roles      *roles.Set
@@ -30,9 +30,9 @@ type Roster struct {
 	Executable string          // kanban-run's own path, for the stub
 	StubState  string          // folder in which stubs count their calls
 	DryRun     bool            // every role is played by a stub
-	Single     bool            // for one call without a board: its work is not reviewed
-	MaxGrace   time.Duration   // for settings and roles; 0: no limit
-	Adapters   []agent.Adapter // beside those that this program has
+	Single     bool            // the call has no board: its work is not reviewed
+	MaxGrace   time.Duration   // limits the grace of settings and roles; 0: no limit
+	Adapters   []agent.Adapter // added to those of this program, and preferred
 
 	mu      sync.Mutex
 	players map[playerKey]*Player
@@ -42,7 +42,7 @@ type playerKey struct {
 	role, dir string
 	looks     bool
 	adapter   string // in place of the role's own, or ""
-	approvals string // the role whose review the work needs, if its own has no review; or ""
+	approvals string // the role whose review applies if the role itself has no review; or ""
 }
 
 // Player is the program that plays a role.
@@ -50,25 +50,26 @@ type Player struct {
 	Role       roles.Role
 	Adapter    agent.Adapter
 	Shown      string   // the command as a person would type it
-	Withheld   []string // names of variables that it does not get
-	Supervisor *Player  // reviews its work in a fork of its session; nil without one
-	Command    *Player  // the command that reviews its work before the supervisor; nil without one
-	Refusal    error    // in a dry run: the reason of a run not to start the program
-	Resumes    bool     // interrupted work goes on in its session
+	Withheld   []string // names of environment variables that the agent does not get
+	Supervisor *Player  // reviews the work in a fork of the session; nil without one
+	Command    *Player  // the command that reviews the work before the supervisor; nil without one
+	Refusal    error    // in a dry run: the reason why a real run would not start the program
+	Resumes    bool     // interrupted work goes on in the session of its agent
 	watch      config.Watch
 	dryRun     bool
 
-	// Assignment is complete but for the Contract, the input and the session of one call.
+	// Assignment is complete except for the contract, the input and the session of one call.
 	Assignment agent.Assignment
 }
 
-// Player finds the program that plays a role in the work directory dir, and checks that its command
-// exists. The Roster keeps it: every attempt of a call has the same command. Errors:
-// *roles.UnknownError, *agent.ConfigError.
+// Player returns the program that plays a role in the work directory dir, and checks that its
+// command exists. The Roster keeps the result, so that every attempt of a call has the same
+// command. Errors: *roles.UnknownError, *agent.ConfigError.
 func (r *Roster) Player(role, dir string) (*Player, error) { return r.player(role, dir, false) }
 
-// ReadOnlyPlayer is Player for a resident supervisor, which may only read unless its role grants
-// more: seed 001, "Role Isolation Rules". A command of the user's own takes no permission.
+// ReadOnlyPlayer returns the program that plays a resident supervisor or a judge. It may only read,
+// unless its role grants more. An adapter for any program, such as exec, gets no permission by
+// default. Source: seed 001, "Role Isolation Rules".
 func (r *Roster) ReadOnlyPlayer(role, dir string) (*Player, error) { return r.player(role, dir, true) }
 
 func (r *Roster) player(role, dir string, looks bool) (*Player, error) {
@@ -77,8 +78,9 @@ func (r *Roster) player(role, dir string, looks bool) (*Player, error) {
 	return r.once(playerKey{role: role, dir: dir, looks: looks})
 }
 
-// Substitute is Player for an agent that takes over a role's work: an adapter, which gets the
-// role's prompt, or another role, whose work needs the same review. Errors: those of Player.
+// Substitute returns the program that takes over a role's work. agent names an adapter, which gets
+// the role's prompt, or another role; its work needs the review of the first role if it has no
+// review itself. Errors: those of Player.
 func (r *Roster) Substitute(role, agent, dir string) (*Player, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,7 +90,7 @@ func (r *Roster) Substitute(role, agent, dir string) (*Player, error) {
 	return r.once(playerKey{role: agent, dir: dir, approvals: role})
 }
 
-// once finds a program at its first use.
+// once returns the kept player, or finds and keeps it at its first use. r.mu is held.
 func (r *Roster) once(key playerKey) (*Player, error) {
 	if p := r.players[key]; p != nil {
 		return p, nil
@@ -132,7 +134,7 @@ func (r *Roster) newPlayer(role roles.Role, key playerKey) (*Player, error) {
 	}
 	if key.adapter != "" {
 		program.name, program.adapter, program.command, program.args = key.adapter, r.adapter(key.adapter), nil, nil
-		role.Model = "" // a model of another tool
+		role.Model = "" // the role's model belongs to another tool
 	}
 	if key.looks && role.Permission == "" && program.tool().Program != "" {
 		role.Permission = string(agent.ReadOnly)
@@ -166,14 +168,15 @@ func (r *Roster) newPlayer(role roles.Role, key playerKey) (*Player, error) {
 	return p, p.Adapter.Check(p.Assignment)
 }
 
-// continues reports whether a review goes on in the session of a role's work, or the work itself
-// after the review. A supervisor needs that.
+// continues reports whether a review resumes the session of a role's work: the supervisor in a
+// fork, or the agent itself after the review, if its tool can resume sessions.
 func (r *Roster) continues(role roles.Role, tool agent.Tool) bool {
 	return !r.Single && (role.Review.Supervisor || role.Review.IsSet() && tool.Resumes)
 }
 
-// replaceByStub replaces a role's program by a stub in a dry run, and keeps the reason of a run to
-// refuse the program. A missing program is no reason: a dry run needs only the stub.
+// replaceByStub replaces a role's program by a stub in a dry run, and keeps the reason why a real
+// run would refuse the program in Refusal. A missing program is no such reason: a dry run needs
+// only the stub.
 func (r *Roster) replaceByStub(p *Player) {
 	if p.Adapter == nil {
 		p.Shown += " (not in this version)"
@@ -185,8 +188,9 @@ func (r *Roster) replaceByStub(p *Player) {
 	p.Adapter, p.Assignment.Command, p.Assignment.Args = r.stub(), nil, nil
 }
 
-// setReviewers finds the reviewers of a role's work. The Manager's is not reviewed: its decisions
-// are on the board, not in its session.
+// setReviewers sets the reviewers of a role's work. The Manager's work cannot be reviewed: its
+// decisions are on the board, not in its session. Errors: *agent.ConfigError, and those of
+// [Roster.SupervisorPrompt].
 func (r *Roster) setReviewers(p *Player) error {
 	review, dir := p.Role.Review, p.Assignment.Dir
 	switch {
@@ -204,7 +208,7 @@ func (r *Roster) setReviewers(p *Player) error {
 			return err
 		}
 		supervisor := *p
-		supervisor.Resumes = false // it reviews the work in a new copy of its session
+		supervisor.Resumes = false // each review begins in a new copy of the work's session
 		supervisor.Assignment.Prompt = prompt.Text
 		supervisor.Assignment.Permission = agent.Permission(cmp.Or(review.Permission, prompt.Permission,
 			string(agent.ReadOnly)))
@@ -216,8 +220,8 @@ func (r *Roster) setReviewers(p *Player) error {
 	return nil
 }
 
-// setCommand sets the role's command as a reviewer. An agent that cannot learn the command's
-// findings is refused: it would do the same work again.
+// setCommand sets the role's command as a reviewer. It returns an error if the agent could not
+// learn the command's findings, because the agent would do the same work again.
 func (r *Roster) setCommand(p *Player) error {
 	if !p.Assignment.Review && !p.Role.Feedback {
 		return &agent.ConfigError{
@@ -244,7 +248,7 @@ func (r *Roster) setCommand(p *Player) error {
 	return nil
 }
 
-// SupervisorPrompt returns the prompt of a supervisor in the work directory. Errors: those of
+// SupervisorPrompt returns the prompt for supervisors in the work directory dir. Errors: those of
 // [review.ReadPrompt].
 func (r *Roster) SupervisorPrompt(dir string) (review.Prompt, error) {
 	home := ""
@@ -256,7 +260,8 @@ func (r *Roster) SupervisorPrompt(dir string) (review.Prompt, error) {
 	return review.ReadPrompt(dir, home)
 }
 
-// defaultRounds bounds the times a review sends work back, unless the role has a bound.
+// defaultRounds bounds the number of times that a review sends work back, unless the role has a
+// bound.
 const defaultRounds = 5
 
 // Plan returns the plan of the reviews of the role's work; nil without a review.
@@ -271,7 +276,8 @@ func (p *Player) Plan() *event.Plan {
 	}
 }
 
-// Memory returns the way in which a supervisor that the program plays remembers the work.
+// Memory returns how this program, as a supervisor, remembers earlier work: in its process, in its
+// session, or by reports.
 func (p *Player) Memory() event.Memory {
 	if _, stays := p.Adapter.(agent.Resident); stays {
 		return event.InProcess
@@ -282,14 +288,15 @@ func (p *Player) Memory() event.Memory {
 	return event.InReports
 }
 
-// IsConfined reports whether the agent's own tool keeps it from changing files, which is unknown of
-// a command in the tool's place.
+// IsConfined reports whether the agent's own tool keeps it from changing files. For a command in
+// place of the tool this is unknown, and it returns false.
 func (p *Player) IsConfined() bool {
 	return p.Assignment.Permission == agent.ReadOnly && len(p.Assignment.Command) == 0
 }
 
-// Explain marks errors that no retry mends as invalid input: a command that does not exist, a login
-// that expired. If the agent lacks a variable that was withheld from it, the fix is to pass it.
+// Explain returns a *failure.Invalid for a *agent.ConfigError, such as a missing command or an
+// expired login, and any other error unchanged. If the error names a withheld environment variable,
+// the fix is to pass the variable.
 func (p *Player) Explain(err error) error {
 	var c *agent.ConfigError
 	if !errors.As(err, &c) {
@@ -307,8 +314,9 @@ func (p *Player) Explain(err error) error {
 	return &failure.Invalid{Err: err}
 }
 
-// Talker finds the agent for a conversation, and completes the assignment so that it can start.
-// withheld holds the names of the variables that it does not get. Errors: *agent.ConfigError.
+// Talker returns the adapter for a conversation, and sets the folder, grace and environment of the
+// assignment. withheld holds the names of the environment variables that the agent does not get.
+// Errors: *agent.ConfigError.
 func (r *Roster) Talker(a *agent.Assignment, dir string) (t agent.Talker, withheld []string, err error) {
 	name := cmp.Or(r.Settings.Agent, config.DefaultAgent)
 	talker, ok := r.adapter(name).(agent.Talker)
@@ -324,8 +332,8 @@ func (r *Roster) Talker(a *agent.Assignment, dir string) (t agent.Talker, withhe
 	return talker, withheld, talker.Check(*a)
 }
 
-// maxCost returns the limit of one attempt: a flag or a variable beats the role file, which beats
-// the settings file.
+// maxCost returns the cost limit of one attempt. A flag or an environment variable beats the role
+// file, which beats the settings file.
 func (r *Roster) maxCost(inRole int64) int64 {
 	if inRole == 0 || r.Settings.IsExplicit("max_attempt_cost") {
 		return r.Settings.Limits.AttemptCost
@@ -333,8 +341,8 @@ func (r *Roster) maxCost(inRole int64) int64 {
 	return inRole
 }
 
-// grace returns the time that an agent has to end. If the whole program has little time itself, an
-// agent gets no more.
+// grace returns the time that an agent has to end, at most r.MaxGrace: kanban-run itself may have
+// little time to end.
 func (r *Roster) grace(role roles.Role) time.Duration {
 	d := r.duration("grace", role.Grace, r.Settings.Grace)
 	if r.MaxGrace > 0 {
@@ -343,8 +351,8 @@ func (r *Roster) grace(role roles.Role) time.Duration {
 	return d
 }
 
-// duration applies an order: a flag or a variable beats the role file, which beats the settings
-// file.
+// duration returns the value that applies: a flag or an environment variable beats the role file,
+// which beats the settings file.
 func (r *Roster) duration(name string, inRole *time.Duration, settings time.Duration) time.Duration {
 	if inRole == nil || r.Settings.IsExplicit(name) {
 		return settings
@@ -352,8 +360,8 @@ func (r *Roster) duration(name string, inRole *time.Duration, settings time.Dura
 	return *inRole
 }
 
-// Secrets returns the secrets to redact: those of the environment, those that settings and role
-// files set for agents, and those that the settings list.
+// Secrets returns the secrets to redact: those in the environment, those that settings and role
+// files set for agents, the webhook's address, and those that the settings list.
 func (r *Roster) Secrets() []redact.Secret {
 	secrets := Secrets(r.Environ)
 	sets := []map[string]string{r.Settings.Env.Set}
@@ -374,8 +382,8 @@ func (r *Roster) Secrets() []redact.Secret {
 	return secrets
 }
 
-// envRule returns the settings' and the role's rule. The keys of the adapter's tool pass, unless
-// the rule lists all variables that do.
+// envRule returns the settings' rule merged with the role's, with the tool's keys and its default
+// variables. A rule with Only still excludes the keys.
 func (r *Roster) envRule(role roles.Role, tool agent.Tool) EnvRule {
 	s := r.Settings.Env
 	ofRole := EnvRule{Pass: role.Env.Pass, Set: role.Env.Set, Only: role.Env.Only}
@@ -391,7 +399,7 @@ func (r *Roster) envRule(role roles.Role, tool agent.Tool) EnvRule {
 	return rule
 }
 
-// resolvePath makes a path from dir absolute; "" stays "".
+// resolvePath returns a relative path joined to dir; "" and an absolute path stay unchanged.
 func resolvePath(dir, name string) string {
 	if dir == "" || name == "" || filepath.IsAbs(name) {
 		return name

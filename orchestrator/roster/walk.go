@@ -6,8 +6,8 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// walker stands for walk, the Manager that the run itself plays: it is chosen like an agent, and
-// starts no program.
+// walker is the adapter named walk, for a Manager that the run itself plays: it is chosen like an
+// agent, but starts no program.
 type walker struct{}
 
 func (walker) Name() string { return event.Walker }

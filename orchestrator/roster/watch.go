@@ -12,12 +12,12 @@ import (
 	"kanban-run/roles"
 )
 
-// overrides returns the settings of the watch in the frontmatter of a file.
+// overrides returns the settings of the watch from the frontmatter of a file.
 func overrides(file string, values []frontmatter.Value) (all []config.Override) {
 	for _, v := range values {
 		text := v.Text
 		switch {
-		case v.Node.Tag == "!!null": // as in the settings
+		case v.Node.Tag == "!!null": // null means: not set, as in the settings
 			continue
 		case v.Node.Kind != yaml.ScalarNode:
 			text = "a list" // which is no valid value of any setting
@@ -27,14 +27,14 @@ func overrides(file string, values []frontmatter.Value) (all []config.Override) 
 	return all
 }
 
-// Duty is the kind of work of an agent, which decides the time it may take.
+// Duty is the kind of an agent's work; it decides how long the agent may take.
 type Duty int
 
 // The duties of an agent.
 const (
 	Working     Duty = iota
-	ReviewPhase      // work in a phase of the board in which an Architect reviews
-	Reviewing        // a look at another agent's work, which waits for it
+	ReviewPhase      // work in a phase of the board where an Architect reviews
+	Reviewing        // a review of another agent's work, which waits for the result
 )
 
 // Policy returns the policy for the watch of the player's agents.
@@ -43,7 +43,7 @@ func (p *Player) Policy(d Duty) health.Policy { return policy(p.watch, p.Role, d
 // Judge returns the role that judges hung agents of the player, or "".
 func (p *Player) Judge() string { return p.watch.Judge }
 
-// PolicyFor returns Policy with a task's own settings. Errors: *config.Error.
+// PolicyFor returns the policy with a task's own settings applied. Errors: *config.Error.
 func (p *Player) PolicyFor(d Duty, task string, values []frontmatter.Value) (health.Policy, error) {
 	w, err := p.watch.With(overrides(task, values))
 	return policy(w, p.Role, d), err
@@ -79,9 +79,9 @@ func policy(w config.Watch, r roles.Role, d Duty) health.Policy {
 	}
 }
 
-// stages returns seed 002's stages for the kind of agent that plays a role, unless the settings
-// have others: "Use role-aware staged actions (defaults)". An Architect reviews in some phases, and
-// leads in the others.
+// stages returns the settings' stages, else the defaults for the kind of the agent: a reviewer, a
+// lead or a coder. An Architect is a reviewer in some phases, and a lead in the others. Source:
+// seed 002, "Use role-aware staged actions (defaults)".
 func stages(w config.Watch, r roles.Role, d Duty) (s health.Stages) {
 	if w.Stages != nil {
 		copy(s[:], w.Stages)

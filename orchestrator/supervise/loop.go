@@ -14,27 +14,28 @@ import (
 	"kanban-run/orchestrator/review"
 )
 
-// Screen shows the conversation. It makes foreign texts harmless and is safe for concurrent use.
+// Screen shows the conversation. It removes characters that control a terminal from the agents'
+// texts, and is safe for concurrent use.
 type Screen interface {
-	Notice(text string)     // of the program itself
-	Agent(agent.Event)      // of the agent
-	Supervisor(agent.Event) // of the supervisor
+	Notice(text string)     // shows a text of kanban-run itself
+	Agent(agent.Event)      // shows an event of the agent
+	Supervisor(agent.Event) // shows an event of the supervisor
 }
 
-// Keyboard is the person's input. Lines is closed at its end.
+// Keyboard is the person's input. Lines is closed at the end of the input.
 type Keyboard struct {
 	Lines      <-chan string
 	Interrupts <-chan struct{}
-	Unattended bool         // no person answers: a line is read only when it is the person's turn
-	Err        func() error // why Lines was closed, nil for the end of the input; may be nil
+	Unattended bool         // no person answers: lines are read only at the person's turn
+	Err        func() error // the reason why Lines was closed; nil for a plain end. Err may be nil
 }
 
 // Supervision is a conversation of a person, an agent and a supervisor.
 type Supervision struct {
 	Agent      agent.Talker
-	Supervisor agent.Assignment // its Prompt is SUPERVISOR.md
+	Supervisor agent.Assignment // its Prompt is the text of SUPERVISOR.md
 	Worker     agent.Assignment
-	Rounds     int // the times the supervisor may send the work back before it is the person's turn
+	Rounds     int // how often the supervisor may send the work back before it is the person's turn
 	Sinks      attempt.Sinks
 	Screen     Screen
 	Keyboard   Keyboard
@@ -43,21 +44,21 @@ type Supervision struct {
 
 	session    string
 	asked      []string // the person's messages about the current work
-	next       []string // the agent's messages at its next start
-	inputEnded bool     // the input has ended
+	next       []string // the messages for the agent at its next start
+	inputEnded bool     // the person's input has ended
 	unfinished string   // the reason why the current work is not complete, else ""
 }
 
-// UnfinishedError reports that the input ended before its work was completed.
+// UnfinishedError reports that the input ended before the work was completed.
 type UnfinishedError struct {
 	Text    string
-	Session string // of the agent; "" without one
+	Session string // the session of the agent; "" without one
 }
 
 func (e *UnfinishedError) Error() string { return "the work is not completed: " + e.Text }
 
-// Hint returns the command to continue. It names the session: the newest one need not be the
-// agent's.
+// Hint returns the command to continue; "" without a safe session name. The command names the
+// session, because the newest session may be another one.
 func (e *UnfinishedError) Hint() string {
 	if e.Session == "" || strings.ContainsFunc(e.Session, isUnsafe) {
 		return ""
@@ -65,8 +66,8 @@ func (e *UnfinishedError) Hint() string {
 	return "go on in the same session: kanban-run supervise -- --resume " + e.Session
 }
 
-// isUnsafe reports whether a character is in no tool's session names: the hint is pasted into a
-// shell.
+// isUnsafe reports whether a character occurs in no tool's session names. A name with it must not
+// be in the hint, which people paste into a shell.
 func isUnsafe(c rune) bool {
 	return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '-' && c != '_'
 }
@@ -74,9 +75,9 @@ func isUnsafe(c rune) bool {
 // errLeft ends the conversation because the person left.
 var errLeft = errors.New("the person left")
 
-// Run returns nil when the person leaves. Seed 003, "Supervisor 主循环". Errors: the cause of stop, an
-// error that keeps the agent from working, *agent.ConfigError or *agent.LaterError, or without a
-// person at the keyboard *UnfinishedError.
+// Run runs the conversation until the person leaves, and then returns nil. Errors: the cause of
+// stop; *agent.ConfigError, *agent.LaterError or another error that keeps the agent from working;
+// *UnfinishedError, only if the keyboard is unattended. Source: seed 003, "Supervisor 主循环".
 func (s *Supervision) Run(stop, kill context.Context) error {
 	s.Screen.Notice("Supervisor mode enabled")
 	err := s.converse(stop, kill)
@@ -90,13 +91,13 @@ func (s *Supervision) Run(stop, kill context.Context) error {
 	}
 }
 
-// passTurn shows the reason for the person's turn.
+// passTurn passes the turn to the person: it shows the reason, and keeps it in unfinished.
 func (s *Supervision) passTurn(why string) {
 	s.unfinished = why
 	s.Screen.Notice(why + " It is your turn.")
 }
 
-// endInput records the end of the input. Errors: its reason, unless it was a plain end.
+// endInput records the end of the input. Errors: the reason of the end, unless it was a plain end.
 func (s *Supervision) endInput() error {
 	s.Keyboard.Lines, s.inputEnded = nil, true
 	if s.Keyboard.Err == nil {
@@ -105,7 +106,8 @@ func (s *Supervision) endInput() error {
 	return s.Keyboard.Err()
 }
 
-// converse alternates between agent phases and supervisor phases; the person speaks in between.
+// converse alternates between agent phases and supervisor phases, and waits for the person after an
+// agent phase that broke. It returns errLeft when the person leaves.
 func (s *Supervision) converse(stop, kill context.Context) error {
 	for round := 0; ; {
 		if len(s.next) == 0 && s.inputEnded {
@@ -130,8 +132,8 @@ func (s *Supervision) converse(stop, kill context.Context) error {
 	}
 }
 
-// applyVerdict queues the feedback for the agent or passes the turn to the person. It returns the
-// times that the current work was sent back.
+// applyVerdict queues the feedback for the agent, or passes the turn to the person. It returns how
+// often the current work was sent back.
 func (s *Supervision) applyVerdict(verdict *contract.Reply, round int) (rounds int) {
 	switch {
 	case verdict == nil:
@@ -157,7 +159,8 @@ func formatTimes(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// waitForPerson waits for the person's next message while no agent runs.
+// waitForPerson waits for the person's next message while no agent runs. Errors: errLeft, the cause
+// of stop, and those of endInput.
 func (s *Supervision) waitForPerson(stop context.Context) error {
 	for leaving := false; !s.inputEnded; {
 		select {
@@ -193,8 +196,8 @@ const (
 	broken                    // the agent's program ended; the person knows why
 )
 
-// runSupervisorPhase makes the supervisor check the work in a fork of the session. Seed 003, "Fork
-// session 调用 Supervisor". The reply is nil without a verdict.
+// runSupervisorPhase lets the supervisor check the work in a fork of the session. Without a verdict
+// the reply is nil, and it is the person's turn. Source: seed 003, "Fork session 调用 Supervisor".
 func (s *Supervision) runSupervisorPhase(stop, kill context.Context) (*contract.Reply, error) {
 	if s.session == "" {
 		s.passTurn("The agent named no session, so no supervisor can look at its work.")
@@ -224,7 +227,7 @@ func (s *Supervision) runSupervisorPhase(stop, kill context.Context) (*contract.
 	return out.Reply, nil
 }
 
-// runSupervisor runs the supervisor. Ctrl-C asks it to end, a second one kills it.
+// runSupervisor runs the supervisor. Ctrl-C asks it to end, and a second Ctrl-C kills it.
 func (s *Supervision) runSupervisor(stop, kill context.Context, inv *agent.Invocation) (*attempt.Ended, error) {
 	here, ask := context.WithCancelCause(stop)
 	defer ask(nil)
@@ -252,7 +255,7 @@ func (s *Supervision) runSupervisor(stop, kill context.Context, inv *agent.Invoc
 	})
 }
 
-// waitForInterrupt returns false when over is closed before Ctrl-C.
+// waitForInterrupt waits for Ctrl-C. It returns false if over is closed first.
 func (s *Supervision) waitForInterrupt(over <-chan struct{}) bool {
 	select {
 	case <-s.Keyboard.Interrupts:
@@ -264,5 +267,6 @@ func (s *Supervision) waitForInterrupt(over <-chan struct{}) bool {
 
 var errInterrupted = errors.New("interrupted")
 
-// settleTime bounds the time for an agent to begin with messages that arrived while it worked.
+// settleTime bounds the time in which an agent that has stopped begins with a message that came
+// while it worked.
 const settleTime = 500 * time.Millisecond

@@ -18,16 +18,16 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// program is the agent's program on a pty. Seed 003, "启动 Agent pty". Its input is a pipe: claude
-// reads no messages from a terminal.
+// program is the agent's program. Its terminal is a pty, but its input is a pipe: claude reads no
+// messages from a terminal. Source: seed 003, "启动 Agent pty".
 type program struct {
 	near   *os.File                // our side of the pty
 	input  *os.File                // our end of the pipe
 	stop   context.CancelCauseFunc // asks the program to end
-	kill   context.CancelCauseFunc // ends it at once
-	outbox queue                   // for the input
+	kill   context.CancelCauseFunc // kills the program
+	outbox queue                   // messages for the input
 	events chan agent.Event
-	ended  chan end // holds one
+	ended  chan end // gets one value, buffered
 	read   chan struct{}
 }
 
@@ -37,14 +37,13 @@ type end struct {
 	err    error
 }
 
-// drainTime bounds the reading of a pty after the program ended. It takes far less.
+// drainTime bounds the reading of the pty after the program has ended, which takes far less.
 const drainTime = 5 * time.Second
 
 // errPhaseOver ends the agent's program at the end of its phase.
 var errPhaseOver = errors.New("the phase is over")
 
-// startProgram starts the agent. Its side of the pty is raw: it writes JSON lines of any length,
-// not text.
+// startProgram starts the agent's program, which goes on in s.session if there is one.
 func (s *Supervision) startProgram(stop, kill context.Context) (*program, error) {
 	a := s.Worker
 	a.Contract = contract.Review
@@ -84,8 +83,8 @@ func (s *Supervision) startProgram(stop, kill context.Context) (*program, error)
 	return t, nil
 }
 
-// openProgram opens the pty and the pipe. far and theirs are the program's sides, which the caller
-// closes.
+// openProgram opens the pty and the pipe. far and theirs are the program's ends; the caller closes
+// them. The pty is raw, because the program writes JSON lines of any length.
 func openProgram() (t *program, far, theirs *os.File, err error) {
 	near, far, err := pty.Open()
 	if err != nil {
@@ -104,8 +103,8 @@ func openProgram() (t *program, far, theirs *os.File, err error) {
 	return t, far, theirs, nil
 }
 
-// drain waits until the output is read. An escaped process may hold the far side open: drainTime
-// bounds the wait.
+// drain waits until the output is read, at most drainTime: an escaped process may hold the far side
+// open.
 func (t *program) drain() {
 	late := time.AfterFunc(drainTime, func() { _ = t.near.Close() })
 	<-t.read
@@ -120,7 +119,8 @@ func (s *Supervision) describeFailure(reason, lastWord string) string {
 	return reason
 }
 
-// bind makes the program's own contexts: it may end before the conversation does.
+// bind returns the contexts of the program, and sets stop and kill: the program may have to end
+// before the conversation does.
 func (t *program) bind(stop, kill context.Context) (here, hard context.Context) {
 	here, t.stop = context.WithCancelCause(stop)
 	hard, t.kill = context.WithCancelCause(kill)
@@ -129,7 +129,7 @@ func (t *program) bind(stop, kill context.Context) (here, hard context.Context) 
 
 func (t *program) emit(e agent.Event) { t.events <- e }
 
-// readOutput reads until the far side is closed.
+// readOutput passes the output to the reader until the far side of the pty is closed.
 func (t *program) readOutput(reader agent.Reader) {
 	defer close(t.read)
 	buf := make([]byte, 64<<10)
@@ -142,10 +142,11 @@ func (t *program) readOutput(reader agent.Reader) {
 	}
 }
 
-// send queues a message. When the program has ended, its end is reported elsewhere.
+// send queues a message. It reports no error for a program that has ended, because the end is
+// reported by t.ended.
 func (t *program) send(message []byte) { t.outbox.add(message) }
 
-// writeInput writes the messages in their order, however slowly the agent reads.
+// writeInput writes the queued messages in their order, and waits while the agent does not read.
 func (t *program) writeInput() {
 	for range t.outbox.more {
 		for _, message := range t.outbox.drain() {
@@ -159,7 +160,7 @@ func (t *program) writeInput() {
 type queue struct {
 	mu       sync.Mutex
 	messages [][]byte
-	more     chan struct{} // holds a value when there may be messages; closed at the end
+	more     chan struct{} // has a value if there may be messages; closed at the end
 }
 
 func (q *queue) add(message []byte) {
@@ -180,15 +181,15 @@ func (q *queue) drain() [][]byte {
 	return all
 }
 
-// close ends the program and waits for it. It closes the input, asks the program to end after a
-// grace period, and kills it at once on hurry.
+// close ends the program and returns its end. It closes the input, asks the program to end after
+// grace, and kills it if hurry gets a value.
 func (t *program) close(grace time.Duration, hurry <-chan struct{}) end {
 	close(t.outbox.more)
 	late := time.AfterFunc(grace, func() { t.stop(errPhaseOver) })
 	defer late.Stop()
 	for open := true; open; {
 		select {
-		case _, open = <-t.events: // the sender of events must not block for ever
+		case _, open = <-t.events: // dropped: the sender must not block for ever
 		case <-hurry:
 			t.kill(errInterrupted)
 		}
@@ -203,12 +204,12 @@ func (s *Supervision) resize(t *program) {
 		return
 	}
 	rows, columns := s.Size()
-	// A program that writes JSON ignores its size.
+	// An error is no loss: a program that writes JSON ignores the size.
 	_ = pty.Setsize(t.near, &pty.Winsize{Rows: rows, Cols: columns})
 }
 
-// runAgentPhase runs the agent until it stops. Seed 003, "检测 Agent 停止". It gets the queued
-// messages, then the person's.
+// runAgentPhase runs the agent until it stops. The agent gets the queued messages, and then those
+// that the person types. Source: seed 003, "检测 Agent 停止".
 func (s *Supervision) runAgentPhase(stop, kill context.Context) (ending, error) {
 	t, err := s.startProgram(stop, kill)
 	if err != nil {
@@ -238,15 +239,15 @@ func (s *Supervision) runAgentPhase(stop, kill context.Context) (ending, error) 
 	return how, nil
 }
 
-// phase is one turn of the agent, from its start until the agent stops, and what happened in it.
+// phase is one turn of the agent, from the start of its program until the agent stops.
 type phase struct {
 	*Supervision
 	*program
-	working  bool // it has a message and has not stopped since
-	more     bool // it got a message while it worked
-	worked   bool // its model has done something
-	stopping bool // the person has interrupted it
-	failed   bool // it could not carry out a message
+	working  bool // the agent has a message and has not stopped since
+	more     bool // the agent got a message while it worked
+	worked   bool // the agent's model has ended a turn
+	stopping bool // the person has interrupted the agent
+	failed   bool // the agent could not carry out a message
 	leaving  bool // the person has asked to leave while the agent was idle
 	settled  <-chan time.Time
 }
@@ -258,7 +259,8 @@ func (p *phase) tell(text string) {
 	p.send(p.Supervision.Agent.Message(text))
 }
 
-// waitForAgent runs until the agent stops, the person stops it or leaves, or the program ends.
+// waitForAgent handles events and input until the agent stops, the person stops it or leaves, or
+// the program ends.
 func (p *phase) waitForAgent(stop context.Context) (ending, error) {
 	for {
 		lines := p.Keyboard.Lines
@@ -332,8 +334,8 @@ func (p *phase) handleEvent(e agent.Event) (stopped bool) {
 	return false
 }
 
-// skipCommand skips supervision after a command such as /cost, which the program answers itself:
-// there is no work to check.
+// skipCommand removes a command such as /cost from the messages for the supervisor. The program
+// answers such a command itself, so there is no work to check.
 func (p *phase) skipCommand() {
 	if at := slices.IndexFunc(p.asked, func(text string) bool { return strings.HasPrefix(text, "/") }); at >= 0 {
 		p.asked = slices.Delete(p.asked, at, at+1)
@@ -343,8 +345,8 @@ func (p *phase) skipCommand() {
 	}
 }
 
-// handleLine sends the agent what the person typed, or keeps it for the next turn while the agent is
-// being stopped. The supervisor sees it, too. Seed 003, "捕获用户输入".
+// handleLine sends the person's line to the agent; while the agent is being stopped, it keeps the
+// line for the next turn. The supervisor gets the line, too. Source: seed 003, "捕获用户输入".
 func (p *phase) handleLine(text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
@@ -358,8 +360,8 @@ func (p *phase) handleLine(text string) {
 	p.tell(text)
 }
 
-// interrupt handles Ctrl-C: it stops the agent, kills one that does not stop, and leaves when the
-// agent is idle.
+// interrupt handles Ctrl-C. The first one stops a working agent, a second one kills it. If the
+// agent is idle, a second one leaves: interrupt then returns errLeft.
 func (p *phase) interrupt() error {
 	switch {
 	case !p.working && p.leaving:
@@ -377,7 +379,8 @@ func (p *phase) interrupt() error {
 	return nil
 }
 
-// leave handles Ctrl-D and the end of the input: the agent may finish, and its work is checked.
+// leave handles Ctrl-D and the end of the input. A working agent may finish, and its work is
+// checked; if the agent is idle, leave returns errLeft.
 func (p *phase) leave() error {
 	err := p.endInput()
 	if err == nil && !p.working {
@@ -389,7 +392,8 @@ func (p *phase) leave() error {
 	return err
 }
 
-// explainExit shows the reason for the program's end.
+// explainExit passes the turn to the person, with the reason for the program's end. It returns the
+// error of the report, if there is one.
 func (p *phase) explainExit() error {
 	e := <-p.ended
 	p.ended <- e

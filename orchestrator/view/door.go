@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// door lets in at most mostClients at the same time. For one more it closes the connection that has
-// been idle for the longest time, if that is at least idleTime: a program that opens connections
-// and sends nothing keeps no browser out.
+// door is a listener that admits at most mostClients connections at the same time. For one more it
+// closes the connection that has been idle for the longest time, once this time is idleTime. So a
+// program that opens connections and sends nothing cannot keep a browser out.
 type door struct {
 	net.Listener
 
 	mu      sync.Mutex
 	room    sync.Cond // signalled when a client leaves or becomes idle
-	clients []*client // the idle ones in the order in which they became idle
+	clients []*client // idle clients stand in the order in which they became idle
 }
 
-// idleTime bounds the time that a client stays without a request while others wait.
+// idleTime is the time without a request after which a client may be closed for another one.
 const idleTime = 500 * time.Millisecond
 
 // client is an accepted connection.
@@ -54,8 +54,8 @@ func (d *door) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// makeRoom closes the client that has been idle for the longest time if that is idleTime or more.
-// Otherwise it waits for a change or for that time to pass; the caller checks again.
+// makeRoom closes the client that has been idle for the longest time, if this is at least idleTime.
+// Otherwise it waits for a change or until idleTime has passed, and the caller has to check again.
 func (d *door) makeRoom() {
 	i := slices.IndexFunc(d.clients, func(c *client) bool { return !c.busy })
 	if i < 0 {
@@ -71,11 +71,11 @@ func (d *door) makeRoom() {
 		d.room.Wait()
 		return
 	}
-	_ = d.clients[i].Conn.Close() // its goroutine ends, and closes it once more
+	_ = d.clients[i].Conn.Close() // the client's goroutine ends, and closes the client once more
 	d.clients = slices.Delete(d.clients, i, i+1)
 }
 
-// Close makes room for another client.
+// Close closes the connection and makes room for another client.
 func (c *client) Close() error {
 	c.door.mu.Lock()
 	defer c.door.mu.Unlock()
@@ -88,8 +88,8 @@ func (d *door) forget(c *client) {
 	d.clients = slices.DeleteFunc(d.clients, func(other *client) bool { return other == c })
 }
 
-// noteState records whether a client has a request. net/http calls a connection active once it has
-// read the whole header of a request.
+// noteState records whether a client waits for an answer or is idle. For net/http a connection is
+// active once the whole header of a request has been read.
 func noteState(conn net.Conn, state http.ConnState) {
 	c, ok := conn.(*client)
 	if !ok || state != http.StateActive && state != http.StateIdle {

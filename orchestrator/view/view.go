@@ -1,7 +1,7 @@
-// Package view serves a live page of the state of boards to the browser of the person that started
-// it: `kanban-run view`. It answers on the loopback only, to requests that know its token, that
-// name it as their host and that come from its own page; it changes nothing. All clients share one
-// rendered page, and without a client the state is not polled.
+// Package view serves a live page with the state of boards to the browser of the person that
+// started `kanban-run view`. It changes nothing, and answers only on the loopback. A request has to
+// know the token, to name the right host, and must not come from another site's page. All clients
+// share one rendered page, and without a viewer the state is not polled.
 //
 //	GET /?token=T  the token becomes a cookie, and the browser goes on to /
 //	GET /          the page
@@ -23,37 +23,37 @@ import (
 	"time"
 )
 
-// Source supplies the page.
+// Source supplies the page and its state.
 type Source struct {
-	Render func() ([]byte, error) // the page; one goroutine at a time calls it
-	State  func() string          // a text that changes when the page may have changed
-	Policy string                 // Content Security Policy of the page
+	Render func() ([]byte, error) // returns the page; one goroutine at a time calls it
+	State  func() string          // returns a text that changes when the page may have changed
+	Policy string                 // Content-Security-Policy of the page
 }
 
-// Server shows a source. Use New.
+// Server serves the page of a source. Make one with New.
 type Server struct {
 	source Source
 	token  string
-	hosts  map[string]bool // that a request may name
+	hosts  map[string]bool // the hosts that a request may name
 	cookie string          // name of the cookie
 
 	mu      sync.Mutex
 	page    []byte
-	state   string        // of page
+	state   string        // the state at which page was rendered
 	changed chan struct{} // closed when the state changes
 	viewers int
-	awake   chan struct{} // has a value when the first viewer arrives
+	awake   chan struct{} // gets a value when the first viewer arrives
 }
 
 const (
-	pollTime    = 250 * time.Millisecond // between two readings of the state, while there is a viewer
+	pollTime    = 250 * time.Millisecond // between two polls of the state, while there is a viewer
 	beatTime    = 15 * time.Second       // between two signs of life to a viewer
-	patience    = 10 * time.Second       // with a client that reads or sends nothing
+	patience    = 10 * time.Second       // limit for a client that reads or sends nothing
 	mostViewers = 64
 	mostClients = 256 // connections at the same time
 )
 
-// New returns a server that listens on an address of the loopback.
+// New returns a server with a new token, for requests to an address of the loopback.
 func New(source Source, address net.Addr) *Server {
 	token := make([]byte, 32)
 	_, _ = rand.Read(token) // it never fails
@@ -72,7 +72,8 @@ func New(source Source, address net.Addr) *Server {
 	return s
 }
 
-// Listen listens on an address, which has to be one of the loopback. Errors: *AddressError.
+// Listen listens on an address of the loopback. Errors: *AddressError for any other address, or an
+// error of the system.
 func Listen(address string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -92,7 +93,7 @@ func Listen(address string) (net.Listener, error) {
 	return newDoor(l), nil
 }
 
-// AddressError is the error for an address outside the loopback.
+// AddressError reports an address outside the loopback.
 type AddressError struct{ Address string }
 
 func (e *AddressError) Error() string {
@@ -104,12 +105,12 @@ func (*AddressError) Hint() string {
 	return "use 127.0.0.1:PORT; to look from another machine, forward the port with ssh -L"
 }
 
-// URL returns the address of the page, with the token.
+// URL returns the address of the page, with the token, at which a browser enters.
 func (s *Server) URL(address net.Addr) string {
 	return "http://" + address.String() + "/?token=" + s.token
 }
 
-// Serve serves until stop ends.
+// Serve answers requests until stop ends, and then returns nil.
 func (s *Server) Serve(stop context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler:           s,
@@ -147,7 +148,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	// The error is ignored: a test's recorder has no deadline.
+	// The error is ignored: the recorder of a test has no deadline.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience))
 	switch {
 	case !s.hosts[r.Host]:
@@ -169,8 +170,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// isForeign reports whether the page of another site has sent a request, other than by a link that
-// a person follows.
+// isForeign reports whether another site's page has sent a request. A link there that a person
+// follows is not foreign.
 func isForeign(r *http.Request) bool {
 	if origin := r.Header.Get("Origin"); origin != "" {
 		u, err := url.Parse(origin)
@@ -184,12 +185,12 @@ func isForeign(r *http.Request) bool {
 	}
 }
 
-// onward is an HTML page that loads the page. A redirect would not do: after a link on another
-// site's page or in a file, the browser sends no cookie of this site with it.
+// onward is an HTML page that loads the page at /. A redirect would not work: if a link on another
+// site's page or in a file has led here, the browser would follow the redirect without the cookie.
 const onward = `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/"><title>kanban-run</title></head><body><a href="/">on to the page</a></body></html>
 `
 
-// enter turns the token of the address into a cookie, so that the address no longer shows it.
+// enter sets the token of the address as a cookie, and sends the browser to an address without it.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	if !isSame(r.URL.Query().Get("token"), s.token) {
 		http.Error(w, "this is another token; open the address that kanban-run view has printed", http.StatusForbidden)
@@ -203,7 +204,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 		SameSite: http.SameSiteStrictMode,
 	})
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write([]byte(onward)) // a client that is gone needs nothing
+	_, _ = w.Write([]byte(onward)) // the client may have left
 }
 
 func (s *Server) isKnown(r *http.Request) bool {
@@ -211,7 +212,7 @@ func (s *Server) isKnown(r *http.Request) bool {
 	return err == nil && isSame(c.Value, s.token)
 }
 
-// isSame compares two texts in a time that does not depend on them.
+// isSame reports whether two texts are equal, in a time that does not depend on them.
 func isSame(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
@@ -225,10 +226,10 @@ func (s *Server) servePage(w http.ResponseWriter) {
 	}
 	w.Header().Set("Content-Security-Policy", s.source.Policy+"; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(text) // a client that is gone needs nothing
+	_, _ = w.Write(text) // the client may have left
 }
 
-// current returns the page, which it renders again only if the state has changed.
+// current returns the page. It renders the page anew only if the state has changed.
 func (s *Server) current() ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -254,7 +255,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	beat := time.NewTicker(beatTime)
 	defer beat.Stop()
 	out := http.NewResponseController(w)
-	_ = out.SetReadDeadline(time.Time{}) // the request's deadline would end the answer
+	_ = out.SetReadDeadline(time.Time{}) // the deadline for the request would end the answer, too
 	changed := s.next()
 	for say := "retry: 1000\nevent: change\ndata: begin\n\n"; ; {
 		_ = out.SetWriteDeadline(time.Now().Add(patience))
@@ -265,7 +266,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		case <-changed:
-			changed = s.next() // in this case only: a change during a beat is sent after the beat
+			changed = s.next() // only here: a change during a beat is sent after the beat
 			say = "event: change\ndata: more\n\n"
 		case <-beat.C:
 			say = ":\n\n"
@@ -279,7 +280,7 @@ func (s *Server) next() <-chan struct{} {
 	return s.changed
 }
 
-// join adds a viewer; it returns false when there are mostViewers.
+// join adds a viewer and wakes watch; it returns false if there are already mostViewers.
 func (s *Server) join() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -301,7 +302,7 @@ func (s *Server) leave() {
 	s.viewers--
 }
 
-// watch polls the state while there are viewers.
+// watch polls the state while there are viewers, and closes s.changed at each change.
 func (s *Server) watch(stop context.Context) {
 	last := ""
 	for {

@@ -1,4 +1,4 @@
-/* agent: reads its standard input to the end, replies, exits. */
+/* agent reads its standard input to the end, replies and exits. */
 #include "nolibc.h"
 
 static char input[65536];

@@ -1,4 +1,4 @@
-/* first: opens the pipe in its folder, by which the benchmark knows that the agent was started. */
+/* first opens the pipe in its folder, so that the benchmark knows that the agent was started. */
 #include "nolibc.h"
 
 enum { WRITE_ONLY = 1 };

@@ -1,4 +1,5 @@
-/* floor BOARD AGENT MANAGER STEPS: the least that a step costs, STEPS times. Prints nothing; exits 0. */
+/* floor BOARD AGENT MANAGER STEPS does the least work of a step, STEPS times. It prints nothing and
+   exits with 0. */
 #include "loop.h"
 
 int main(int argc, char **argv) {

@@ -1,5 +1,5 @@
-/* What a step costs at least: read the board, spawn the agent, spawn the Manager with the full list, and put four journal records
-   on disk, one fdatasync each. */
+/* The least work of a step: read the board, spawn the agent, spawn the Manager with the full list,
+   and put four journal records on disk, each with an fdatasync. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>

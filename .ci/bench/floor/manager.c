@@ -1,5 +1,5 @@
-/* manager: finds the task after done_task on the board, writes the board with the new `current` (temp file, rename), and replies
-   with next_task and the list that it was given. */
+/* manager finds the task after done_task on the board, writes the board with the new `current`
+   (temp file, rename), and replies with next_task and the list from its input. */
 #include <emmintrin.h>
 
 #include "nolibc.h"
@@ -21,7 +21,8 @@ static void fail(const char *why) {
   call(EXIT, 1, 0, 0);
 }
 
-/* find: where needle begins in text, or 0. Sixteen candidates at a time, by first and last byte. */
+/* find returns the first place of needle in text, or 0. It compares the first and the last byte at
+   sixteen places at a time. */
 static char *find(char *text, word n, const char *needle, word m) {
   const __m128i first = _mm_set1_epi8(needle[0]), last = _mm_set1_epi8(needle[m - 1]);
   for (word i = 0; i + m <= n; i += 16) {
@@ -53,7 +54,7 @@ static void flush(int fd) {
   used = 0;
 }
 
-/* value: the JSON string behind a key. */
+/* value returns the JSON string after a key, and its length. */
 static char *value(char *end, const char *key, word m, word *length) {
   char *start = find(input, end - input, key, m);
   if (!start) fail("input\n");

@@ -1,4 +1,5 @@
-/* The little that the benchmark's stub agents need instead of a libc: starting one would cost more than what is measured. */
+/* The system calls for the benchmark's stub agents, in place of a libc: the start of a libc would
+   cost more than the work that is measured. */
 typedef unsigned long word;
 
 static inline long call(long number, long a, long b, long c) {

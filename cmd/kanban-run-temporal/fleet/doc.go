@@ -1,5 +1,5 @@
-// Package fleet holds a Temporal server's workflow of a board: an activity on some worker runs the
-// board, again and again, until the board is complete or a person has to see to it.
+// Package fleet holds the workflow that a Temporal server has for each board. An activity on some
+// worker runs the board, again and again, until the board is complete or a person has to decide.
 //
 //	submit ─► Board ─► run (activity, on a worker) ─► outcome ─► complete: done
 //	             ▲                                       │    ├► usage limit: a timer
@@ -8,6 +8,6 @@
 //	                                                          └► another: the workflow fails with
 //	                                                             the run's text
 //
-// The state of a board is a branch of its repository. A board needs nothing from the server to go
-// on: the workflow's history may be lost.
+// The state of a board is a branch of its repository. A board can go on even if the server has lost
+// the workflow's history.
 package fleet

@@ -14,14 +14,14 @@ import (
 
 // The names that a server knows.
 const (
-	WorkflowType = "Board"   // of the workflow
-	RunActivity  = "Run"     // of the activity that runs a board once
-	AckSignal    = "ack"     // brings a Decision
+	WorkflowType = "Board"   // name of the workflow
+	RunActivity  = "Run"     // name of the activity that runs a board once
+	AckSignal    = "ack"     // name of the signal with a Decision
 	Queue        = "boards"  // the task queue of worker and submit without --queue
 	OutcomeMemo  = "outcome" // memo: the outcome of the last run, Running during a run
 	TextMemo     = "text"    // memo: the text of the last run's end
-	HintMemo     = "hint"    // memo: the next action of a person
-	RunsMemo     = "runs"    // memo: runs that have ended, since the workflow's history began
+	HintMemo     = "hint"    // memo: the action that a person has to take
+	RunsMemo     = "runs"    // memo: number of ended runs since the workflow's history began
 )
 
 // The states of a board without an outcome.
@@ -30,7 +30,7 @@ const (
 	Stopped = "stopped" // the workflow was cancelled or terminated
 )
 
-// The search attributes by which boards can be listed. The server must know them.
+// The search attributes by which boards can be listed, if the server knows them.
 var (
 	OutcomeAttribute = temporal.NewSearchAttributeKeyKeyword("KanbanOutcome")
 	CostAttribute    = temporal.NewSearchAttributeKeyFloat64("KanbanCost") // in USD, of all runs
@@ -44,8 +44,8 @@ type Job struct {
 	Attributes bool   `json:"attributes"` // the server knows the search attributes
 }
 
-// Check returns an error for a job that could leak a secret or start a program, or whose names git
-// or a file system could misread.
+// Check returns an error for a job that could leak a secret or start a program, or with names that
+// git or a file system could misread.
 func (j Job) Check() error {
 	switch u, err := url.Parse(j.Repository); {
 	case j.Repository == "" || strings.HasPrefix(j.Repository, "-"):
@@ -73,7 +73,7 @@ func (j Job) Check() error {
 // Branch returns the branch that holds the board's state.
 func (j Job) Branch() string { return "board/" + j.Board }
 
-// isBranch reports whether kanban-run names a board's branch by the board's path, unescaped.
+// isBranch reports whether kanban-run takes a board's path unescaped as the name of its branch.
 func isBranch(path string) bool {
 	other := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') &&
@@ -88,7 +88,7 @@ func isBranch(path string) bool {
 	return true
 }
 
-// isOdd reports whether a character of an address is an escape or cannot be printed.
+// isOdd reports whether a character of an address begins an escape or cannot be printed.
 func isOdd(r rune) bool { return r == '%' || r == '\\' || !unicode.IsPrint(r) }
 
 // hasDots reports whether an address has . or .. as a part.
@@ -97,15 +97,15 @@ func hasDots(address string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return part == "." || part == ".." })
 }
 
-// isSecret reports whether the user part of an address holds a secret: the user of
-// https://TOKEN@host is one, without a password.
+// isSecret reports whether the user part of an address may hold a secret. In https://TOKEN@host,
+// the user is a secret even without a password.
 func isSecret(u *url.URL) bool {
 	_, password := u.User.Password()
 	return password || u.Scheme == "http" || u.Scheme == "https"
 }
 
-// ID returns the workflow's ID, one for each board. Different addresses of a repository give the
-// same one.
+// ID returns the ID of the board's workflow. Different addresses of the same repository give the
+// same ID.
 func (j Job) ID() string {
 	address := j.Repository
 	if u, err := url.Parse(address); err == nil && (u.Host != "" || u.Scheme == "file") {
@@ -118,7 +118,7 @@ func (j Job) ID() string {
 	return strings.TrimSuffix(strings.TrimSuffix(address, "/"), ".git") + "//" + j.Board
 }
 
-// cutLast cuts around the last sep; without one, after is all of s.
+// cutLast cuts s around the last sep; if s has no sep, after is all of s.
 func cutLast(s, sep string) (before, after string, found bool) {
 	i := strings.LastIndex(s, sep)
 	if i < 0 {
@@ -130,40 +130,40 @@ func cutLast(s, sep string) (before, after string, found bool) {
 // Call is one run of a board: the input of the activity.
 type Call struct {
 	Job
-	// Decision is about the question that the board waits with; nil without one.
+	// Decision is the answer to the question that the board waits with; nil without an answer.
 	Decision *Decision `json:"decision,omitempty"`
 }
 
-// Decision is a person's answer to a board that waits, in the arguments of kanban-run ack.
+// Decision is a person's answer to a board that waits, as arguments of kanban-run ack.
 type Decision struct {
 	Choice string `json:"choice,omitempty"` // may be ""
 	Note   string `json:"note,omitempty"`
 
-	// The question of the board: the decision counts for no other.
+	// The question that the person saw: the decision is valid for no other question.
 	Steps    int    `json:"steps"` // finished
 	Question string `json:"question"`
 }
 
-// Beat is the state of a run, with each heartbeat.
+// Beat is the state of a run that each heartbeat holds.
 type Beat struct {
 	Now    string  `json:"now"`    // the run's activity
 	Steps  int     `json:"steps"`  // finished
 	Cost   float64 `json:"cost"`   // USD
-	Worker string  `json:"worker"` // that runs it
+	Worker string  `json:"worker"` // name of the worker that runs the board
 }
 
 // Ending is the end of a run: the activity's result.
 type Ending struct {
-	Outcome string  `json:"outcome"` // as kanban-run --json has it, or Killed
+	Outcome string  `json:"outcome"` // as kanban-run --json prints it, or Killed
 	Text    string  `json:"text"`
 	Asks    string  `json:"asks,omitempty"` // if a person is needed: kanban-run's own text
-	Said    string  `json:"said,omitempty"` // if a person is needed: the last task's agent's text
+	Said    string  `json:"said,omitempty"` // if a person is needed: the last agent's text
 	Hint    string  `json:"hint,omitempty"`
 	Code    int     `json:"exit_code"`
-	Until   string  `json:"until,omitempty"` // with a usage limit: its end, in RFC 3339
+	Until   string  `json:"until,omitempty"` // end of the usage limit, in RFC 3339
 	Steps   int     `json:"steps"`           // finished, by all runs
 	Cost    float64 `json:"cost"`            // USD, of all runs
-	Worker  string  `json:"worker"`          // that ran it
+	Worker  string  `json:"worker"`          // name of the worker that ran the board
 }
 
 // Outcomes of a run.
@@ -178,7 +178,7 @@ const (
 	Invalid     = "invalid"
 	Exhausted   = "exhausted"
 	Limited     = "limit_reached"
-	Killed      = "killed" // without reporting its end
+	Killed      = "killed" // kanban-run ended without a report
 )
 
 // AsksPerson reports whether a board with this outcome waits for a decision.

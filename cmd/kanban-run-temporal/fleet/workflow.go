@@ -11,12 +11,12 @@ import (
 
 // Boards is the workflow of a board.
 type Boards struct {
-	// Lease is the time without a heartbeat after which a run's worker is taken for lost, and
-	// another one gets the board.
+	// Lease is the time without a heartbeat after which the worker of a run counts as lost, and
+	// another worker gets the board.
 	Lease time.Duration
 }
 
-// longest bounds a run: heartbeats, not this time, detect a lost one.
+// longest bounds a run. It is a year, because heartbeats detect a lost run.
 const longest = 365 * 24 * time.Hour
 
 // Times between runs.
@@ -24,22 +24,23 @@ const (
 	soon      = 2 * time.Second  // after a worker was stopped, or lost
 	laterPoll = 15 * time.Minute // after a usage limit without a known end
 	slack     = 5 * time.Second  // after the end of a usage limit: clocks differ
-	leastWait = 30 * time.Second // for a usage limit, even one that has ended
+	leastWait = 30 * time.Second // least wait for a usage limit, even if it has ended
 )
 
-// mostTries bounds the runs in succession that fail, or find another runner ahead, without
-// finishing a step.
+// mostTries bounds the successive runs that fail or find the board owned by another run, and finish
+// no step.
 const mostTries = 4
 
-// progress counts the runs of a board and its failures.
+// progress counts the runs of a board and the failed runs in succession.
 type progress struct {
-	runs  int // that have ended
-	steps int // that were finished when a run last failed
-	tries int // runs that failed since then
+	runs  int // number of runs that have ended
+	steps int // number of finished steps when a run last failed
+	tries int // number of runs that failed with this number of steps
 }
 
-// Board runs a board until it is complete. Errors: a non-retryable ApplicationError with the
-// outcome of the last run as its type.
+// Board runs a board until it is complete. It waits for a usage limit to end and for a person's
+// decisions. Errors: a non-retryable ApplicationError whose type is the outcome of the last run;
+// the error of the activity or of a cancelled workflow.
 func (b Boards) Board(ctx workflow.Context, job Job) (Ending, error) {
 	var p progress
 	var decision *Decision
@@ -79,7 +80,7 @@ func (b Boards) Board(ctx workflow.Context, job Job) (Ending, error) {
 	}
 }
 
-// endingOf returns the ending for a run that ended in an error of the activity.
+// endingOf returns the ending to show for an error of the activity or of the workflow.
 func endingOf(err error) Ending {
 	refused := (*temporal.ApplicationError)(nil)
 	switch {
@@ -109,7 +110,7 @@ func (b Boards) run(ctx workflow.Context, call Call) (ending Ending, err error) 
 	return ending, err
 }
 
-// pause counts a run and returns the time until the next one, 0 if there is to be no next one.
+// pause counts a failed run, and returns the time until the next run; 0 if no run may follow.
 func (p *progress) pause(now time.Time, e Ending) time.Duration {
 	switch e.Outcome {
 	case Interrupted:
@@ -162,8 +163,8 @@ func (p *progress) note(ctx workflow.Context, job Job, e Ending) error {
 	return workflow.UpsertTypedSearchAttributes(ctx, updates...)
 }
 
-// awaitDecision waits for a decision. It drops those from before the board waited: they answer
-// another question.
+// awaitDecision waits for a decision. It drops the decisions from before the board waited, because
+// they answer another question.
 func awaitDecision(ctx workflow.Context) (d Decision, err error) {
 	signals := workflow.GetSignalChannel(ctx, AckSignal)
 	for signals.ReceiveAsync(&d) {

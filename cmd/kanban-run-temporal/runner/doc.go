@@ -4,5 +4,5 @@
 //	call ─► allowed? ─► clone ─► kanban-run --checkpoint git ─► its end ─► clone removed
 //	                                      └► kanban-run status ─► heartbeat
 //
-// This package knows kanban-run only by the JSON that it prints.
+// This package uses kanban-run only through its command line and the JSON that it prints.
 package runner

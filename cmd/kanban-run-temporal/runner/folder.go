@@ -19,14 +19,14 @@ import (
 	"kanban-run/cmd/kanban-run-temporal/fleet"
 )
 
-// Folder holds a worker's clones: one for each board at work, always at the same path, because
-// agents find their sessions by it.
+// Folder is the folder of a worker's clones: one for each board at work. A board's clone always has
+// the same path, because agents find their sessions by the path.
 type Folder struct {
 	Path string
 	lock *os.File
 }
 
-// OpenFolder creates the folder and locks it: it belongs to one worker at a time.
+// OpenFolder creates the folder and locks it. It returns an error if another worker has the lock.
 func OpenFolder(path string) (Folder, error) {
 	if err := os.MkdirAll(filepath.Join(path, "aside"), 0o700); err != nil {
 		return Folder{}, err
@@ -45,7 +45,7 @@ func OpenFolder(path string) (Folder, error) {
 	return Folder{path, lock}, nil
 }
 
-// of returns the path of the board's clone.
+// of returns the path of a job's clone.
 func (f Folder) of(job fleet.Job) string {
 	id := job.ID()
 	name := strings.Map(func(r rune) rune {
@@ -57,9 +57,10 @@ func (f Folder) of(job fleet.Job) string {
 	return filepath.Join(f.Path, fmt.Sprintf("%s-%.5x", tail(name, 80), sha256.Sum256([]byte(id))))
 }
 
-// clone clones the repository, unless an earlier run has left a clone that is ahead. A new clone
-// gets the commit with which the board began: a board goes on with the files that it knows, even if
-// its repository has new commits.
+// clone clones the repository into dir, unless an earlier run has left a clone there that has the
+// last checkpoint; an older clone is set aside. In a new clone it checks out the commit at which
+// the board began: the board goes on with the files that it knows, even if the repository has newer
+// commits.
 func (f Folder) clone(stop context.Context, job fleet.Job, dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		leads, err := f.leads(stop, job, dir)
@@ -91,7 +92,8 @@ func (f Folder) clone(stop context.Context, job fleet.Job, dir string) error {
 	return os.Rename(part, dir)
 }
 
-// leads reports whether this clone has the repository's last checkpoint of the board.
+// leads reports whether the clone in dir has the board's last checkpoint of the repository. It
+// returns true if the repository has no checkpoint of the board.
 func (f Folder) leads(stop context.Context, job fleet.Job, dir string) (bool, error) {
 	there, err := remoteTip(stop, job)
 	if err != nil || there == "" {
@@ -99,26 +101,27 @@ func (f Folder) leads(stop context.Context, job fleet.Job, dir string) (bool, er
 	}
 	_, err = git(stop, askTime, dir, "merge-base", "--is-ancestor", there, "refs/heads/"+job.Branch())
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.Exited() {
-		// It is no ancestor, or this clone does not have the commit.
+		// The commit is no ancestor, or this clone does not have it.
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// remoteTip returns the board's last checkpoint in the repository, "" if it has no checkpoint.
+// remoteTip returns the commit of the board's last checkpoint in the repository; "" if the
+// repository has no checkpoint of the board.
 func remoteTip(stop context.Context, job fleet.Job) (string, error) {
 	out, err := git(stop, askTime, "/", "ls-remote", "--quiet", "--", job.Repository, "refs/heads/"+job.Branch())
 	tip, _, _ := strings.Cut(out, "\t")
 	return tip, err
 }
 
-// setAside keeps a clone for a person to examine.
+// setAside moves a clone into the folder aside, so that a person can examine it.
 func (f Folder) setAside(dir string) error {
 	return os.Rename(dir, filepath.Join(f.Path, "aside", filepath.Base(dir)+"-"+
 		time.Now().UTC().Format("20060102T150405.000")))
 }
 
-// tidy removes a clone if the repository has all that it holds. If that is uncertain, the clone
+// tidy removes a clone if the repository has all its checkpoints. If this is uncertain, the clone
 // stays for the board's next run on this worker.
 func (f Folder) tidy(stop context.Context, job fleet.Job, dir string, s summary) error {
 	switch s.Outcome {
@@ -137,7 +140,7 @@ func (f Folder) tidy(stop context.Context, job fleet.Job, dir string, s summary)
 	return remove(dir)
 }
 
-// remove removes a folder, even if agents have left read-only folders in it.
+// remove removes a folder, also if agents have left read-only folders in it.
 func remove(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil
@@ -154,7 +157,7 @@ func remove(dir string) error {
 // The time limits of a call of git.
 const (
 	askTime  = 30 * time.Second
-	moveTime = 15 * time.Minute // of a clone, which can be large
+	moveTime = 15 * time.Minute // for a clone or a checkout, which can be large
 )
 
 // git runs git with the user's settings and keys, and without questions at a terminal.
@@ -164,7 +167,7 @@ func git(stop context.Context, most time.Duration, dir string, args ...string) (
 	c := exec.CommandContext(within, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c",
 		"core.fsmonitor=false"}, args...)...)
 	c.Dir, c.Env = dir, append(gitEnviron(), "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")
-	// The group: git, ssh and their children.
+	// SIGTERM to the group ends git, ssh and their children.
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGTERM) }
 	c.WaitDelay, c.SysProcAttr = endTime, ownGroup()
 	var out bytes.Buffer
@@ -182,7 +185,8 @@ func git(stop context.Context, most time.Duration, dir string, args ...string) (
 	}
 }
 
-// gitEnviron returns the environment without the variables that lead git to another repository.
+// gitEnviron returns the environment with only those of git's own variables that it needs to
+// connect: the others could lead git to another repository.
 func gitEnviron() []string {
 	return slices.DeleteFunc(environ(), func(e string) bool {
 		name, _, _ := strings.Cut(e, "=")

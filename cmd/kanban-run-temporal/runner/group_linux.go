@@ -5,14 +5,15 @@ import (
 	"syscall"
 )
 
-// ownGroup keeps a terminal's Ctrl-C from kanban-run, which the worker stops itself, and has the
-// system send it SIGTERM when the worker dies.
+// ownGroup returns attributes for a process in a group of its own. A terminal's Ctrl-C does not
+// reach the process, which the worker stops itself; when the worker dies, the system sends it
+// SIGTERM.
 func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }
 
-// HideEnvironment keeps other processes of the user, such as agents, from reading this process's
-// environment and memory, which hold the keys.
+// HideEnvironment prevents other processes of the user, such as agents, from reading the
+// environment and memory of this process, which hold keys.
 func HideEnvironment() error {
 	const setDumpable = 4 // PR_SET_DUMPABLE
 	if _, _, errno := syscall.Syscall(syscall.SYS_PRCTL, setDumpable, 0, 0); errno != 0 {

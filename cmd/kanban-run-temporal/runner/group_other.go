@@ -4,8 +4,9 @@ package runner
 
 import "syscall"
 
-// ownGroup keeps a terminal's Ctrl-C from kanban-run, which the worker stops itself. A run outlives
-// a killed worker, and ends when it finds that another one has gone on with its board.
+// ownGroup returns attributes for a process in a group of its own. A terminal's Ctrl-C does not
+// reach the process, which the worker stops itself. A run outlives a killed worker, and ends when
+// it finds that another run has gone on with its board.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // HideEnvironment does nothing on this system.

@@ -17,11 +17,11 @@ import (
 	"kanban-run/cmd/kanban-run-temporal/fleet"
 )
 
-// endTime bounds the end of a run after SIGTERM. It needs a second or two.
+// endTime bounds the end of a process after SIGTERM. A run needs a second or two.
 const endTime = 30 * time.Second
 
-// command prepares kanban-run in a clone, without the worker's own keys. It gets SIGTERM when stop
-// ends or the worker dies.
+// command returns a command that starts kanban-run in a clone, without the worker's own keys. The
+// process gets SIGTERM when stop ends or, on Linux, when the worker dies.
 func (r *Runner) command(stop context.Context, dir string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(stop, r.Program, args...)
 	c.Dir, c.Env = dir, environ()
@@ -31,7 +31,7 @@ func (r *Runner) command(stop context.Context, dir string, args ...string) *exec
 	return c
 }
 
-// environ returns this process's environment without the server's variables, which hold keys.
+// environ returns this process's environment without the TEMPORAL_ variables, which hold keys.
 func environ() (kept []string) {
 	for _, e := range os.Environ() {
 		if !strings.HasPrefix(e, "TEMPORAL_") {
@@ -50,12 +50,13 @@ type summary struct {
 	Until    string `json:"until"`
 	Code     int    `json:"exit_code"`
 	Unpushed string `json:"unpushed"` // the branch whose checkpoints the repository lacks
-	Unsaved  bool   `json:"unsaved"`  // there is work without a checkpoint
+	Unsaved  bool   `json:"unsaved"`  // some work has no checkpoint
 
 	refusal string // the reason why a decision was not taken, or ""
 }
 
-// start runs the board until kanban-run ends. It fails if kanban-run could not be started.
+// start runs the board until kanban-run ends, and returns the summary that it printed. Without a
+// summary, the outcome is Killed. It returns an error if kanban-run could not be started.
 func (r *Runner) start(stop context.Context, dir string, job fleet.Job) (summary, error) {
 	args := append([]string{"run", "--json", "--no-agent-events", "--checkpoint=git",
 		"--checkpoint-remote=" + job.Repository}, r.Flags...)
@@ -63,7 +64,7 @@ func (r *Runner) start(stop context.Context, dir string, job fleet.Job) (summary
 	var out lastLine
 	var words lastWords
 	c.Stdout, c.Stderr = &out, &words
-	// The system sends Pdeathsig when the thread ends that started the program.
+	// The system sends Pdeathsig when the thread that started the program ends.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := c.Start(); err != nil {
@@ -85,12 +86,13 @@ func (r *Runner) start(stop context.Context, dir string, job fleet.Job) (summary
 	return s, nil
 }
 
-// readSummary reads the last line that kanban-run printed.
+// readSummary returns the board's summary in the last line that kanban-run printed. Errors: the
+// line holds no summary of one board and no refusal.
 func readSummary(line []byte) (summary, error) {
 	var last struct {
 		Type string `json:"type"`
 		Data struct {
-			summary           // of a refusal: text, hint and exit code
+			summary           // in a refusal: text, hint and exit code
 			Boards  []summary `json:"boards"`
 		} `json:"data"`
 	}
@@ -134,15 +136,16 @@ type standing struct {
 // statusTime bounds a call of kanban-run status.
 const statusTime = 20 * time.Second
 
-// ask returns the standing of the board, the zero value before it has a journal. It fails if
-// kanban-run does not answer.
+// ask returns the standing of the board; the zero value before the board has a journal. It returns
+// an error if kanban-run does not answer within statusTime.
 func (r *Runner) ask(dir, board string) (standing, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), statusTime)
 	defer cancel()
 	return r.askWithin(ctx, dir, board)
 }
 
-// askWithin fails only if kanban-run does not answer before ctx ends.
+// askWithin returns the standing of the board; the zero value if kanban-run reports an error. It
+// returns an error only if kanban-run does not answer before ctx ends.
 func (r *Runner) askWithin(ctx context.Context, dir, board string) (s standing, err error) {
 	c := r.command(ctx, dir, "status", "--json", "--", board)
 	c.WaitDelay = time.Second
@@ -154,12 +157,12 @@ func (r *Runner) askWithin(ctx context.Context, dir, board string) (s standing, 
 		err = json.Unmarshal(out, &s)
 	}
 	if err != nil {
-		return standing{}, nil // it has no journal yet
+		return standing{}, nil // the board has no journal yet
 	}
 	return s, nil
 }
 
-// line returns the activity of the run, on one line.
+// line returns the activity of the run in one line.
 func (s standing) line() string {
 	if s.Open == nil {
 		return "between two steps"
@@ -205,7 +208,7 @@ func (s summary) asks() string {
 	return tail(s.Text, 1000)
 }
 
-// tail returns the last bytes of a text.
+// tail returns the last most bytes of a text, after … if it was longer.
 func tail(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -229,7 +232,7 @@ func (l *lastLine) Write(p []byte) (int, error) {
 // lastWords keeps the end of a program's standard error, for a person.
 type lastWords struct{ text []byte }
 
-// maxWords bounds it, in bytes.
+// maxWords bounds lastWords, in bytes.
 const maxWords = 500
 
 func (w *lastWords) Write(p []byte) (int, error) {
@@ -238,10 +241,10 @@ func (w *lastWords) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// userOfAddress matches the user part of an address, which may be a token.
+// userOfAddress matches the user in an address, which may be a token.
 var userOfAddress = regexp.MustCompile(`//[^/@\s]*@`)
 
-// String returns the words on one line, without tokens in addresses.
+// String returns the words in one line, without the users in addresses.
 func (w lastWords) String() string {
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(string(w.text), "")), " ")
 	return userOfAddress.ReplaceAllString(line, "//…@")

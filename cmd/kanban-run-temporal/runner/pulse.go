@@ -10,8 +10,9 @@ import (
 	"kanban-run/cmd/kanban-run-temporal/fleet"
 )
 
-// pulse sends the server the state of a run, three times in a lease. If kanban-run does not answer,
-// it sends no heartbeat and ends the run, which then goes on elsewhere, or here.
+// pulse sends the server a heartbeat with the state of a run, three times in a lease. If kanban-run
+// does not answer, pulse sends no heartbeat and ends the run, so that the server starts another run
+// here or elsewhere.
 type pulse struct {
 	runner *Runner
 	ctx    context.Context
@@ -39,8 +40,8 @@ func (p *pulse) end() {
 	<-p.done
 }
 
-// say sets the text of the heartbeats. If dir is not "", they have instead the state that kanban-run
-// reports in that clone.
+// say sets the text of the heartbeats. If dir is not "", the heartbeats hold the state that
+// kanban-run reports in the clone dir instead.
 func (p *pulse) say(text, dir string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,7 +71,8 @@ func (p *pulse) run() {
 	}
 }
 
-// look asks kanban-run for the state of the run; ok is false without an answer.
+// look returns the next heartbeat: the text that say has set, or the state that kanban-run reports.
+// ok is false if kanban-run does not answer in time.
 func (p *pulse) look(within time.Duration) (beat fleet.Beat, ok bool) {
 	p.mu.Lock()
 	text, dir := p.text, p.dir

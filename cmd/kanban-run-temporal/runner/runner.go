@@ -20,18 +20,19 @@ import (
 // Runner runs boards on this machine.
 type Runner struct {
 	Program      string   // path of kanban-run
-	Flags        []string // for kanban-run, on every board
-	Repositories []string // addresses that may be cloned; with / at the end a prefix of them
+	Flags        []string // of kanban-run, for every board
+	Repositories []string // addresses that may be cloned; with / at the end: all below
 	Folder       Folder
-	Lease        time.Duration // the time without a heartbeat after which the server gives a run up
+	Lease        time.Duration // time without a heartbeat after which the server gives up a run
 	Name         string        // of this worker
 	Log          *slog.Logger
 
-	busy sync.Map // a mutex for each clone, for one run at a time
+	busy sync.Map // a mutex by path of a clone: only one run at a time works in it
 }
 
-// Run runs a board until kanban-run ends, and returns its end. Errors: of type "refused", which no
-// retry mends, if this worker may not run it; else it could not be run here and now.
+// Run runs a board until kanban-run ends, and returns the end of the run. Errors: of type
+// "refused", which no retry mends, if this worker may not run the board; any other error means that
+// the run may succeed later or on another worker.
 func (r *Runner) Run(ctx context.Context, call fleet.Call) (fleet.Ending, error) {
 	if err := r.refuse(call.Job); err != nil {
 		return fleet.Ending{}, temporal.NewNonRetryableApplicationError(err.Error(), "refused", err)
@@ -44,7 +45,7 @@ func (r *Runner) Run(ctx context.Context, call fleet.Call) (fleet.Ending, error)
 	p.say("waits for the end of an earlier run", "")
 	dir := r.Folder.of(call.Job)
 	busy, _ := r.busy.LoadOrStore(dir, &sync.Mutex{})
-	// An earlier run of the board, which the server has given up, may hold it until it has ended.
+	// An earlier run of the board, which the server has given up, may still work in the clone.
 	busy.(*sync.Mutex).Lock()
 	defer busy.(*sync.Mutex).Unlock()
 
@@ -58,7 +59,7 @@ func (r *Runner) Run(ctx context.Context, call fleet.Call) (fleet.Ending, error)
 	return ending, err
 }
 
-// refuse returns the reason why this worker does not run a board.
+// refuse returns the reason why this worker may not run a board, or nil.
 func (r *Runner) refuse(job fleet.Job) error {
 	if err := job.Check(); err != nil {
 		return err
@@ -73,7 +74,7 @@ func (r *Runner) refuse(job fleet.Job) error {
 	return nil
 }
 
-// untilStop returns a context that ends when the server or the worker's end stops the run.
+// untilStop returns a context that ends when the server stops the run or the worker ends.
 func untilStop(ctx context.Context) (context.Context, context.CancelFunc) {
 	stop, cancel := context.WithCancel(ctx)
 	go func() {
@@ -86,13 +87,14 @@ func untilStop(ctx context.Context) (context.Context, context.CancelFunc) {
 	return stop, cancel
 }
 
-// A repository that rejects the checkpoints of a complete board is tried again for some minutes.
+// If the repository rejects the checkpoints of a complete board, the board is run again, so many
+// times and after such pauses.
 const (
 	pushPause = 20 * time.Second
 	pushTries = 15
 )
 
-// runIn runs the board in its clone, and removes the clone once the repository has its checkpoints.
+// runIn runs the board in its clone. It removes the clone if the repository has all checkpoints.
 func (r *Runner) runIn(stop context.Context, dir string, call fleet.Call, p *pulse) (fleet.Ending, error) {
 	p.say("clones "+call.Repository, "")
 	if err := r.Folder.clone(stop, call.Job, dir); err != nil {
@@ -124,7 +126,7 @@ func (r *Runner) runIn(stop context.Context, dir string, call fleet.Call, p *pul
 	return r.ending(stop, s, at, dir), r.Folder.tidy(context.WithoutCancel(stop), call.Job, dir, s)
 }
 
-// pause reports whether the time has passed; false if stop ended first.
+// pause waits for the time t. It returns false if stop ended first.
 func pause(stop context.Context, t time.Duration) bool {
 	select {
 	case <-time.After(t):
@@ -134,8 +136,8 @@ func pause(stop context.Context, t time.Duration) bool {
 	}
 }
 
-// ending returns the end of a run as the other workers see it: a complete board whose checkpoints
-// are only on this worker is not complete.
+// ending returns the end of a run for the server. A complete board whose checkpoints are only on
+// this worker is not reported as complete, because other workers do not see them.
 func (r *Runner) ending(stop context.Context, s summary, at standing, dir string) fleet.Ending {
 	e := s.ending(at)
 	e.Text = s.refusal + e.Text
@@ -155,8 +157,9 @@ func (r *Runner) ending(stop context.Context, s summary, at standing, dir string
 	return e
 }
 
-// decide makes a person's decision, if the board still waits with the question that the person saw,
-// and goes on.
+// decide passes a person's decision to the board and starts the board again. It changes nothing if
+// the board no longer waits with the question that the person saw. A rejected decision is noted in
+// the summary.
 func (r *Runner) decide(stop context.Context, dir string, call fleet.Call, s summary) (summary, error) {
 	d := call.Decision
 	at, err := r.ask(dir, call.Board)
@@ -170,7 +173,8 @@ func (r *Runner) decide(stop context.Context, dir string, call fleet.Call, s sum
 	return r.start(stop, dir, call.Job)
 }
 
-// acknowledge makes a decision through kanban-run ack, which journals it.
+// acknowledge passes a decision to kanban-run ack, which journals it. Its error holds the end of
+// the output.
 func (r *Runner) acknowledge(stop context.Context, dir, board string, d fleet.Decision) error {
 	args := []string{"ack"}
 	if d.Note != "" {
@@ -187,7 +191,7 @@ func (r *Runner) acknowledge(stop context.Context, dir, board string, d fleet.De
 	return nil
 }
 
-// Name returns the name of this worker: its machine and its process.
+// Name returns the name of this worker: the name of its machine and the number of its process.
 func Name() string {
 	host, err := os.Hostname()
 	if err != nil {

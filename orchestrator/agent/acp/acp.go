@@ -1,7 +1,7 @@
 // Package acp is the adapter for programs that speak the Agent Client Protocol over their standard
 // streams. The protocol is a dialogue, but an adapter's program gets all of its input at once. So
-// kanban-run starts itself as the client, which starts the agent, holds the dialogue and prints the
-// events, one JSON object a line.
+// the adapter's program is kanban-run itself, as the client: it starts the agent, holds the
+// dialogue and prints the events, one JSON object a line.
 package acp
 
 import (
@@ -21,8 +21,8 @@ type adapter struct{ executable string }
 
 func (adapter) Name() string { return "acp" }
 
-// Check refuses the options that the protocol lacks. The client answers by the permission; an agent
-// that never asks does as it likes.
+// Check returns an error for a role option that the protocol lacks. The permission decides only how
+// the client answers the agent's requests: an agent that never asks is not limited.
 func (c adapter) Check(a agent.Assignment) error {
 	if err := a.Refuse("an acp agent", "review", "max_turns", "max_cost", "mcp_config"); err != nil {
 		return err
@@ -39,7 +39,8 @@ func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	return c.invoke(a, []string{c.executable, ClientCommand}, a.AskWithRole())
 }
 
-// Stay is Invoke for a client that stays: each message is one prompt in the same session.
+// Stay returns the start of a client that stays, and sends each message as one prompt in the same
+// session.
 func (c adapter) Stay(a agent.Assignment) (agent.Invocation, error) {
 	text := a.Ask()
 	if a.Follow == nil {
@@ -52,7 +53,7 @@ func (c adapter) Stay(a agent.Assignment) (agent.Invocation, error) {
 	return c.invoke(a, []string{c.executable, ClientCommand, "--stay"}, append(line, '\n'))
 }
 
-// Turn reads the answer to one prompt.
+// Turn returns a reader of the answer to one prompt.
 func (c adapter) Turn(kind contract.Kind, host agent.Host) agent.Reader { return c.Reader(kind, host) }
 
 func (adapter) invoke(a agent.Assignment, argv []string, stdin []byte) (agent.Invocation, error) {
@@ -77,12 +78,13 @@ func (adapter) Reader(kind contract.Kind, host agent.Host) agent.Reader {
 	return r
 }
 
-// Tool describes hardly anything: the agent may be any program.
+// Tool names no program, version or keys: the agent may be any program.
 func (adapter) Tool() agent.Tool {
 	return agent.Tool{Ignores: []string{"tools"}, Signals: agent.Signals{Session: true, Calls: true}}
 }
 
-// agentCommand returns the agent's command with its program's path. Errors: *agent.ConfigError.
+// agentCommand returns the role's command, with the path of its program in place of the name.
+// Errors: *agent.ConfigError.
 func agentCommand(a agent.Assignment) ([]string, error) {
 	if len(a.Command) == 0 || a.Command[0] == "" {
 		return nil, &agent.ConfigError{Text: "no command is set for the acp agent",

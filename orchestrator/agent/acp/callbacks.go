@@ -10,7 +10,8 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// RequestPermission answers in place of a person. Some agents report a tool only by asking for it.
+// RequestPermission answers in place of a person, by the role's permission. It also reports a new
+// tool call: some agents report a call only by this request.
 func (d *dialogue) RequestPermission(_ context.Context,
 	q acp.RequestPermissionRequest) (acp.RequestPermissionResponse, error) {
 	d.mu.Lock()
@@ -33,7 +34,8 @@ func (d *dialogue) RequestPermission(_ context.Context,
 	return a, nil
 }
 
-// SessionUpdate prints the agent's activity. Of thoughts and plans it prints only that they exist.
+// SessionUpdate prints the agent's activity. It prints that the agent thinks or plans, but not its
+// thoughts and plans.
 func (d *dialogue) SessionUpdate(_ context.Context, n acp.SessionNotification) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -65,10 +67,10 @@ func (d *dialogue) SessionUpdate(_ context.Context, n acp.SessionNotification) e
 	return nil
 }
 
-// maxTools bounds the tools that begin and never end.
+// maxTools bounds the number of tool calls kept as running, of which some may never end.
 const maxTools = 1000
 
-// writingEvery is the least time between two lines about the model's writing.
+// writingEvery is the shortest time between two lines which say that the model writes.
 const writingEvery = time.Second
 
 func (d *dialogue) printWriting() {
@@ -78,7 +80,7 @@ func (d *dialogue) printWriting() {
 	}
 }
 
-// sum returns the sum of a tool's input or result.
+// sum returns the checksum of a tool's input or result; 0 for nil.
 func sum(raw any) uint32 {
 	if raw == nil {
 		return 0
@@ -98,7 +100,8 @@ func (d *dialogue) beginTool(id acp.ToolCallId, kind acp.ToolKind, title string,
 	d.printLocked(event{Type: toolStarted, ID: string(id), Tool: toolKind(kind), Text: title, Sum: sum(input)})
 }
 
-// updateTool also flushes the text so far, which a request for permission may have overtaken.
+// updateTool reports that a call has ended or is alive. At its end it also prints the text so far,
+// which may have come after the line about the call's start.
 func (d *dialogue) updateTool(id acp.ToolCallId, status acp.ToolCallStatus, output any) {
 	e := event{Type: toolEnded, ID: string(id), Tool: toolKind(d.tools[id]), Sum: sum(output)}
 	switch status {
@@ -123,7 +126,7 @@ func toolKind(k acp.ToolKind) string {
 	return string(k)
 }
 
-// The client offers neither files nor terminals.
+// The client offers neither files nor terminals, so the following methods return errors.
 
 func (d *dialogue) ReadTextFile(context.Context, acp.ReadTextFileRequest) (acp.ReadTextFileResponse, error) {
 	return acp.ReadTextFileResponse{}, acp.NewMethodNotFound(acp.ClientMethodFsReadTextFile)

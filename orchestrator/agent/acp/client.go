@@ -23,15 +23,15 @@ import (
 const ClientCommand = "acp-client"
 
 const (
-	cancelWait = time.Second            // for an agent to end a cancelled turn
-	leaveWait  = 3 * time.Second        // for an agent to exit after its last turn
-	lateWait   = 300 * time.Millisecond // for output that is under way when the agent has ended
+	cancelWait = time.Second            // longest wait for the end of a cancelled turn
+	leaveWait  = 3 * time.Second        // longest wait for the agent's exit after its last turn
+	lateWait   = 300 * time.Millisecond // wait for the last output of an ended agent
 )
 
-// ClientMain starts the agent that args name after their flags, in the current directory, prompts
-// it with stdin, and prints one event a line. A client that stays prompts it with each line of
-// stdin. ClientMain returns the exit status: 0 once the last turn has ended, 1 after a failure, 2
-// for a wrong command line.
+// ClientMain starts the agent's command, which follows the flags in args, in the current directory.
+// It prompts the agent with stdin, or with each line of stdin after --stay, and prints one event a
+// line. It returns the exit status: 0 once the last turn has ended, 1 after a failure, 2 for a
+// wrong command line.
 func ClientMain(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet(ClientCommand, flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -57,7 +57,7 @@ type startError struct{ err error }
 
 func (e *startError) Error() string { return "the agent cannot be started: " + e.err.Error() }
 
-// modelError reports that the agent does not know the model, or has no choice of one.
+// modelError reports that the agent does not know the model, or lets the client choose no model.
 type modelError struct {
 	model string
 	err   error
@@ -68,8 +68,8 @@ func (e *modelError) Error() string {
 		e.model, errorText(e.err))
 }
 
-// run keeps the agent as a child during the dialogue, in this process's group, which is ended as a
-// whole.
+// run starts the agent, holds the dialogue and ends the agent. The agent stays in this process's
+// group, so that a signal to the group ends both.
 func (d *dialogue) run(ctx context.Context, command []string, model string, prompts *prompts, stderr io.Writer) error {
 	a, err := startAgent(command, stderr)
 	if err != nil {
@@ -87,7 +87,7 @@ func (d *dialogue) run(ctx context.Context, command []string, model string, prom
 	case err = <-turn:
 	case <-ctx.Done():
 		err = context.Cause(ctx)
-		go d.cancel(conn) // an agent that does not read would block it
+		go d.cancel(conn) // it blocks if the agent does not read
 		select {
 		case <-turn:
 		case <-time.After(cancelWait):
@@ -124,14 +124,15 @@ func startAgent(command []string, stderr io.Writer) (*child, error) {
 	c := &child{cmd.Process, in, out, make(chan error, 1)}
 	go func() {
 		c.ended <- cmd.Wait()
-		// A process that the agent left behind may keep the other end open.
+		// A process that the agent left behind may keep the pipe open.
 		time.AfterFunc(lateWait, func() { _ = out.Close() })
 	}()
 	return c, nil
 }
 
-// release waits for the agent's end. An agent that has only closed its output may go on: the caller
-// of this process limits its time.
+// release closes the agent's input, waits for the agent's end, and returns err. It kills the agent
+// after leaveWait; but an agent that only closed its output may run on until ctx ends, since the
+// caller of this process limits the time.
 func (c *child) release(ctx context.Context, err error) error {
 	_ = c.in.Close() // an error changes nothing: the dialogue is over
 	var gone *closedError
@@ -151,9 +152,9 @@ func (c *child) release(ctx context.Context, err error) error {
 	return err
 }
 
-// delayedReader begins when the connection is complete, and delays the end of input until the turn
-// is over or no more output can follow: the connection would drop an answer that arrives with the
-// end.
+// delayedReader reads nothing until begun is closed, when the connection is complete. It delays the
+// end of input until the turn is over, at most lateWait: the connection would drop an answer that
+// arrives together with the end.
 type delayedReader struct {
 	from  io.Reader
 	begun <-chan struct{}

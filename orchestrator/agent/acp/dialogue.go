@@ -16,7 +16,8 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// maxText bounds the agent's text: more than a reply may have.
+// maxText bounds the agent's text, in bytes. It is more than a reply may have, so that an excess is
+// noticed.
 const maxText = 17 << 20
 
 // dialogue is the client's side of a session. It is safe for concurrent use:
@@ -26,21 +27,22 @@ type dialogue struct {
 	mu         sync.Mutex
 	to         *json.Encoder
 	session    acp.SessionId   // "" before the prompt
-	text       strings.Builder // of the agent since the last tool began
+	text       strings.Builder // of the agent, not printed yet
 	tools      map[acp.ToolCallId]acp.ToolKind
 	cost       *float64  // of the session so far
-	charged    float64   // the part of it that was printed
-	wrote      time.Time // the last line about the model's writing
+	charged    float64   // the part of cost that was printed
+	wrote      time.Time // time of the last writing event
 }
 
 func newDialogue(p agent.Permission, stdout io.Writer) *dialogue {
 	return &dialogue{permission: p, to: json.NewEncoder(stdout), tools: map[acp.ToolCallId]acp.ToolKind{}}
 }
 
-// runSession runs the whole dialogue. Errors: the agent's answers, *closedError.
+// runSession holds the whole dialogue: one session with a turn for each prompt. Errors: the error
+// that the agent answered, *modelError, *closedError.
 func (d *dialogue) runSession(ctx context.Context, conn *acp.ClientSideConnection, model string,
 	prompts *prompts) error {
-	// The client offers no files and no terminals: the agent's own obey the agent's rules.
+	// The client offers no files and no terminals: the agent uses its own, which obey its rules.
 	_, err := conn.Initialize(ctx, acp.InitializeRequest{ProtocolVersion: acp.ProtocolVersionNumber})
 	if err != nil {
 		return d.explain(conn, err)
@@ -95,8 +97,8 @@ type prompts struct {
 	given bool
 }
 
-// next returns the next message, nil after the last. Errors: *closedError for an agent that has
-// gone meanwhile.
+// next returns the next message; nil after the last. Errors: *closedError if the agent ends while
+// next waits.
 func (p *prompts) next(gone <-chan struct{}) (*message, error) {
 	if p.all {
 		if p.given {
@@ -130,14 +132,15 @@ func (p *prompts) next(gone <-chan struct{}) (*message, error) {
 	}
 }
 
-// answer prints a message that is no event.
+// answer prints a message to the caller of the client, which is no event.
 func (d *dialogue) answer(m message) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	_ = d.to.Encode(m) // as in printLocked
 }
 
-// explain returns *closedError for an internal error that only means that the connection is closed.
+// explain returns a *closedError in place of an internal error if the connection is closed, or
+// closes within 4 * lateWait; else err.
 func (d *dialogue) explain(conn *acp.ClientSideConnection, err error) error {
 	var answered *acp.RequestError
 	if errors.As(err, &answered) && answered.Code == internal {
@@ -150,7 +153,8 @@ func (d *dialogue) explain(conn *acp.ClientSideConnection, err error) error {
 	return err
 }
 
-// startPrompt ends the prologue, such as news of a mode, which is no answer to the prompt.
+// startPrompt sets the session, so that updates are printed from now on. Updates before the first
+// prompt, such as the agent's mode, are not answers.
 func (d *dialogue) startPrompt(id acp.SessionId) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -163,7 +167,7 @@ func (d *dialogue) cancel(conn *acp.ClientSideConnection) {
 	id := d.session
 	d.mu.Unlock()
 	if id != "" {
-		// It fails only when the agent is gone.
+		// It fails only if the agent has ended.
 		_ = conn.Cancel(context.Background(), acp.CancelNotification{SessionId: id})
 	}
 }
@@ -175,10 +179,11 @@ func (d *dialogue) print(e event) {
 	d.printLocked(e)
 }
 
-// printLocked ignores errors: if the reader of the output stops reading, it ends this process.
+// printLocked ignores errors: the program that reads the output ends this process when it stops
+// reading.
 func (d *dialogue) printLocked(e event) { _ = d.to.Encode(e) }
 
-// flushText prints the text so far.
+// flushText prints the text since the last print as one event.
 func (d *dialogue) flushText() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -192,7 +197,8 @@ func (d *dialogue) flushTextLocked() {
 	}
 }
 
-// recordUsage prints the session's usage. Cached and reasoning tokens may be in the sum only.
+// recordUsage prints the usage that the agent reports at the end of a turn. The total may include
+// cached and reasoning tokens that the single counts leave out.
 func (d *dialogue) recordUsage(r acp.PromptResponse) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -269,7 +275,8 @@ func answeredFault(e *acp.RequestError) fault {
 	}
 }
 
-// errorText returns an answer's text with its details, in which an internal error has its cause.
+// errorText returns the text of an error answer, with the details that name the cause of an
+// internal error.
 func errorText(err error) string {
 	answered, ok := err.(*acp.RequestError)
 	if !ok {

@@ -11,7 +11,8 @@ type event struct {
 	Usage *usage `json:"usage,omitempty"`
 }
 
-// message is an input line of a client that stays: a prompt, or the request to leave.
+// message is a line of the dialogue with a client that stays: a prompt, the request to leave, or
+// the answer to this request.
 type message struct {
 	Prompt string `json:"prompt,omitempty"`
 
@@ -22,7 +23,7 @@ type message struct {
 
 type kind string
 
-// The kinds of events. A text has all since the last tool began.
+// The kinds of events. A text event holds the whole text since the last text event.
 const (
 	session     kind = "session"
 	text        kind = "text"
@@ -39,7 +40,7 @@ const (
 // fault is a kind of failure.
 type fault string
 
-// A wrong setup fails again; all others may pass.
+// A setup fault fails in every retry.
 const (
 	setup fault = "setup"
 	login fault = "login"
@@ -47,7 +48,7 @@ const (
 	other fault = ""
 )
 
-// usage is the usage of the session.
+// usage is the usage that a prompt's answer reports.
 type usage struct {
 	Input  int64    `json:"input"`
 	Cached int64    `json:"cached"`

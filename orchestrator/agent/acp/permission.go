@@ -12,7 +12,8 @@ func isKnown(p agent.Permission) bool {
 	return slices.Contains([]agent.Permission{"", agent.ReadOnly, agent.Edit, agent.Full}, p)
 }
 
-// isAllowed reports whether the permission covers a kind of tool.
+// isAllowed reports whether the permission allows a kind of tool. Without a permission every kind
+// is allowed.
 func isAllowed(p agent.Permission, kind acp.ToolKind) bool {
 	switch kind {
 	case acp.ToolKindRead, acp.ToolKindSearch, acp.ToolKindThink:
@@ -24,8 +25,8 @@ func isAllowed(p agent.Permission, kind acp.ToolKind) bool {
 	}
 }
 
-// chooseOption picks an option, for once if that is offered. Without a fitting one the answer is
-// "cancelled", which grants nothing either.
+// chooseOption returns the answer to a request, and whether it allows the tool. It prefers an
+// option for this call only. If no option fits, the answer is "cancelled", which allows nothing.
 func chooseOption(offers []acp.PermissionOption, allow bool) (acp.RequestPermissionResponse, bool) {
 	wanted := []acp.PermissionOptionKind{acp.PermissionOptionKindRejectOnce, acp.PermissionOptionKindRejectAlways}
 	if allow {

@@ -72,7 +72,7 @@ func (r *reader) readEvent(line []byte) error {
 	return nil
 }
 
-// classOf returns the class of a kind of tools. ACP has no kind for those of MCP servers.
+// classOf returns the class of a kind of tool. ACP has no kind for the tools of MCP servers.
 func classOf(kind string) agent.ToolClass {
 	switch acp.ToolKind(kind) {
 	case acp.ToolKindExecute:
@@ -105,7 +105,7 @@ func (r *reader) recordUsage(u *usage) {
 	r.Emit(agent.Event{Kind: agent.Usage, Text: fmt.Sprintf("%d tokens read, %d written", u.Input, u.Output)})
 }
 
-// End takes a reply only from a turn that the agent ended.
+// End returns the report. There is a reply only if the agent itself ended the turn.
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.kind), Failure: r.failure(exit)}

@@ -1,5 +1,5 @@
-// Package claude is the adapter for Claude Code: it runs `claude -p` for one attempt and reads a
-// reply, or the failure, from its stream of JSON lines.
+// Package claude is the adapter for Claude Code. It runs `claude --print` for one attempt, and
+// reads the reply or the failure from the JSON lines that claude prints.
 package claude
 
 import (
@@ -15,14 +15,14 @@ import (
 func New() agent.Adapter { return adapter{euid: os.Geteuid()} }
 
 type adapter struct {
-	euid int // of this process; -1 if users have no numbers
+	euid int // user ID of this process; -1 on a system without user IDs
 }
 
 func (adapter) Name() string { return "claude" }
 
-// Tool names the version and options that the adapter relies on. Of other clouds' keys only
-// Claude's own passes: AWS_SECRET_ACCESS_KEY and the like open more than a model, so a person has
-// to grant them.
+// Tool names the version and options that the adapter relies on. Of the keys for other clouds it
+// passes only those that open nothing but a model. A person has to grant AWS_SECRET_ACCESS_KEY and
+// the like.
 func (adapter) Tool() agent.Tool {
 	return agent.Tool{
 		Program: "claude",
@@ -47,7 +47,7 @@ func (adapter) Tool() agent.Tool {
 	}
 }
 
-// Check refuses an assignment that claude would refuse at its start.
+// Check returns an error for an assignment that claude would refuse at its start.
 func (c adapter) Check(a agent.Assignment) error {
 	if _, err := c.Tool().Start(a); err != nil {
 		return err
@@ -59,7 +59,8 @@ func (c adapter) Check(a agent.Assignment) error {
 	return err
 }
 
-// checkRoot refuses a run as root outside a sandbox: claude does not skip permissions there.
+// checkRoot returns an error if claude would have to skip permissions as root outside a sandbox:
+// claude refuses this.
 func (c adapter) checkRoot(a agent.Assignment) error {
 	if c.euid != 0 || !grantFor(a).asksNothing() || sandboxed(a.Env) {
 		return nil
@@ -80,15 +81,15 @@ func sandboxed(env []string) bool {
 	return false
 }
 
-// Invoke returns the command line, without --session-id: claude takes an ID once, and retries are
-// byte-identical.
+// Invoke returns the command line. It has no --session-id: claude takes each ID only once, but a
+// retry has the same command line.
 func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	inv, err := c.start(a, (*commandLine).schema)
 	inv.Stdin, inv.Listens, inv.Timeout = c.Message(string(a.Ask())), true, a.Timeout
 	return inv, err
 }
 
-// start returns the command line of a claude that reads messages from its standard input, with the
+// start returns the command line of a claude that reads messages from standard input. more adds the
 // caller's own options.
 func (c adapter) start(a agent.Assignment, more func(*commandLine, contract.Kind)) (agent.Invocation, error) {
 	argv, err := c.Tool().Start(a)
@@ -96,7 +97,7 @@ func (c adapter) start(a agent.Assignment, more func(*commandLine, contract.Kind
 		return agent.Invocation{}, err
 	}
 	l := commandLine{argv: argv, scratch: a.Scratch}
-	// Without the parts of messages, a model that writes for minutes would look like a hung one.
+	// Without partial messages, a model that writes for minutes would look hung.
 	l.add("--print", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
 		"--include-partial-messages")
 	l.add(grantFor(a).args()...)

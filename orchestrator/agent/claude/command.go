@@ -10,11 +10,11 @@ import (
 	"kanban-run/orchestrator/contract"
 )
 
-// maxArgument bounds a prompt on the command line, in bytes: Linux takes 128 KiB in one argument,
-// and every user of the machine can read them.
+// maxArgument bounds a prompt on the command line, in bytes: Linux takes at most 128 KiB in one
+// argument, and every user of the machine can read arguments.
 const maxArgument = 16 << 10
 
-// commandLine grows option by option and keeps the first error.
+// commandLine is a command line in the making. It keeps the first error.
 type commandLine struct {
 	argv    []string
 	files   []agent.File
@@ -30,8 +30,8 @@ func (l *commandLine) option(name, value string) {
 	}
 }
 
-// prompt passes the role. A fork has another role: claude keeps the system prompt of a session's
-// first call unless told otherwise. Source: seed 003, "Fork session 调用 Supervisor".
+// prompt adds the role's prompt. A fork has another role than its session, and claude would keep
+// the system prompt of the session's first call. Source: seed 003, "Fork session 调用 Supervisor".
 func (l *commandLine) prompt(a agent.Assignment) {
 	if a.Follow == nil || !a.Follow.Fork {
 		l.text("--append-system-prompt", a.Prompt)
@@ -42,8 +42,8 @@ func (l *commandLine) prompt(a agent.Assignment) {
 	}
 }
 
-// text passes a long text as a file named by its sum: two roles have two files, a retry has the
-// same.
+// text adds a text as an argument, or a long one as a file. The checksum in the file's name keeps
+// the files of two roles apart, and is the same in a retry.
 func (l *commandLine) text(option, text string) {
 	if len(text) <= maxArgument {
 		l.option(option, text)
@@ -71,8 +71,8 @@ func (l *commandLine) schema(c contract.Kind) {
 	l.add("--json-schema", string(source))
 }
 
-// follow names the session to resume. A fork is not saved: it would be the newest session, which
-// `claude --continue` resumes.
+// follow names the session to resume. A fork is not saved, because it would become the newest
+// session, which `claude --continue` resumes.
 func (l *commandLine) follow(f *agent.Follow) {
 	if f == nil {
 		return
@@ -83,7 +83,8 @@ func (l *commandLine) follow(f *agent.Follow) {
 	}
 }
 
-// limits pass the limits of one attempt: claude counts from its start, also in a resumed session.
+// limits adds the limits of one attempt. Claude counts from the start of its process, also in a
+// resumed session.
 func (l *commandLine) limits(a agent.Assignment) {
 	if a.MaxTurns > 0 {
 		l.add("--max-turns", strconv.Itoa(a.MaxTurns))
@@ -93,8 +94,8 @@ func (l *commandLine) limits(a agent.Assignment) {
 	}
 }
 
-// mcp leaves out the user's own servers if the role names its servers, or lists tools without a
-// server's: --tools covers claude's own tools only.
+// mcp names the role's MCP servers. It excludes the user's own servers if the role names servers,
+// or lists tools and no tool of a server: --tools covers claude's own tools only.
 func (l *commandLine) mcp(a agent.Assignment) {
 	l.option("--mcp-config", a.MCP)
 	if a.MCP != "" || a.Tools != nil && !anyServer(a.Tools) {

@@ -10,16 +10,16 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// line holds the fields of any line that the reader uses. Unknown types and keys are ignored: every
-// version adds some.
+// line holds the fields that the reader uses, of lines of any type. Unknown types and keys are
+// ignored: every version adds some.
 type line struct {
 	Type         string  `json:"type"`
 	Subtype      string  `json:"subtype"`
 	SessionID    string  `json:"session_id"`
 	SessionCamel string  `json:"sessionId"`          // seed 003, "解析 session_id"
-	Parent       string  `json:"parent_tool_use_id"` // of a sub-agent's line
+	Parent       string  `json:"parent_tool_use_id"` // set in a sub-agent's line
 	Message      message `json:"message"`
-	Error        string  `json:"error"` // kind of error, of an assistant line or an api_retry
+	Error        string  `json:"error"` // kind of error in an assistant line or an api_retry
 	APIErrorText bool    `json:"is_api_error_message"`
 
 	result
@@ -33,7 +33,7 @@ type line struct {
 		Type  string `json:"type"`
 		Block block  `json:"content_block"`
 	} `json:"event"` // of a stream_event
-	Command  string   `json:"command_uuid"` // of a command_lifecycle: the message
+	Command  string   `json:"command_uuid"` // of a command_lifecycle: the message's ID
 	State    string   `json:"state"`        // the same
 	Response response `json:"response"`     // of a control_response
 }
@@ -74,7 +74,7 @@ type usage struct {
 	Output     int64 `json:"output_tokens"`
 }
 
-// modelUsage is usage in another spelling, with its price.
+// modelUsage is the usage of one model, with its price. Claude spells these keys otherwise.
 type modelUsage struct {
 	Input      int64 `json:"inputTokens"`
 	CacheWrite int64 `json:"cacheCreationInputTokens"`
@@ -83,7 +83,7 @@ type modelUsage struct {
 	CostUSD    price `json:"costUSD"`
 }
 
-// price is an amount in millionths of a US dollar; nil if it is invalid.
+// price is an amount in millionths of a US dollar; micros is nil if the amount is invalid.
 type price struct{ micros *int64 }
 
 func (p *price) UnmarshalJSON(text []byte) error {
@@ -130,8 +130,8 @@ type rateLimit struct {
 	ResetsAt float64 `json:"resetsAt"` // seconds since 1970
 }
 
-// parse parses a line and leaves out values of an unexpected type. It refuses a line that is no
-// object, and invalid UTF-8, which decoding would change.
+// parse parses a line and leaves out values of an unexpected type. It returns an error for a line
+// that is not an object or not UTF-8: decoding would replace the invalid bytes.
 func parse(text []byte) (*line, error) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || text[0] != '{' {
@@ -147,7 +147,7 @@ func parse(text []byte) (*line, error) {
 	return l, nil
 }
 
-// blocks returns the parts of a message, or of a tool's result.
+// blocks returns the parts of a message or of a tool's result; nil if the content cannot be read.
 func blocks(content json.RawMessage) []block {
 	var all []block
 	if len(content) == 0 || agent.Decode(content, &all) != nil {
@@ -162,7 +162,7 @@ func blocks(content json.RawMessage) []block {
 	return all
 }
 
-// wholeText returns the text of a tool's result, in which a missing tool or program is named.
+// wholeText returns all texts of a tool's result: any of them may name a missing tool or program.
 func wholeText(content json.RawMessage) string {
 	var all []string
 	for _, b := range blocks(content) {

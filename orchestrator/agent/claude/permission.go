@@ -8,10 +8,11 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// grant holds claude's permissions. The rest is denied without a question: a run is unattended.
+// grant holds claude's permissions. Claude denies all other actions without a question, because no
+// person could answer.
 type grant struct {
 	mode    string   // of --permission-mode; "" skips permissions altogether
-	tools   []string // claude's own that exist; nil: all
+	tools   []string // claude's own tools that it offers the model; nil: all
 	denied  []string // rules
 	allowed []string // rules
 }
@@ -35,11 +36,12 @@ func (g grant) args() []string {
 	return args
 }
 
-// grantFor translates permission and tools of a role. dontAsk lets claude read the work directory,
-// with its own tools and with commands known to change nothing, and denies the rest; acceptEdits
-// also lets it change files there.
+// grantFor translates the permission and tools of a role. In mode dontAsk, claude may read the work
+// directory, with its own tools and with commands known to change nothing; the rest is denied. In
+// mode acceptEdits, it may also change files there.
 //
-// A rule such as Bash(git log:*), or a server's tool, has a meaning only if the rest is denied.
+// If the tools hold a rule such as Bash(git log:*) or a server's tool, dontAsk denies the rest:
+// else the rule would have no effect.
 func grantFor(a agent.Assignment) grant {
 	a.Tools = rules(a.Tools)
 	g := grant{tools: ownTools(a.Tools), denied: rules(a.Denied)}
@@ -57,7 +59,7 @@ func grantFor(a agent.Assignment) grant {
 	return g
 }
 
-// servers returns rules for all tools of the servers that the role names: it names them to be used.
+// servers returns rules that allow all tools of the MCP servers that the role names.
 func servers(a agent.Assignment) (all []string) {
 	named, err := a.Servers()
 	if err != nil {
@@ -69,7 +71,8 @@ func servers(a agent.Assignment) (all []string) {
 	return all
 }
 
-// rules splits Bash(git log:*, git show:*) in two, as claude needs them.
+// rules splits an entry such as Bash(git log:*, git show:*) into one rule for each pattern: claude
+// takes one.
 func rules(tools []string) []string {
 	if tools == nil {
 		return nil
@@ -88,7 +91,7 @@ func rules(tools []string) []string {
 	return all
 }
 
-// ownTools returns the names of claude's own tools in a list, without rules; nil for no list.
+// ownTools returns the names of claude's own tools in a list, without their patterns; nil for nil.
 func ownTools(tools []string) []string {
 	if tools == nil {
 		return nil
@@ -115,10 +118,10 @@ func isRule(tool string) bool { return strings.Contains(tool, "(") || isServer(t
 
 var writers = []string{"Bash", "PowerShell", "Write", "Edit", "MultiEdit", "NotebookEdit"}
 
-// changesFiles reports whether a tool is denied to a role that may only read.
+// changesFiles reports whether a tool can change files, so that a read-only role must not have it.
 func changesFiles(tool string) bool { return slices.Contains(writers, toolName(tool)) }
 
-// allowsAll reports whether an entry allows more than changing files of the work directory.
+// allowsAll reports whether an entry allows a tool every change, without a pattern as a limit.
 func allowsAll(tool string) bool { return changesFiles(tool) && !isRule(tool) }
 
 func without(tools []string, unwanted func(string) bool) []string {

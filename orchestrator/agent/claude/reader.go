@@ -12,40 +12,40 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// The bounds of the kept parts of a stream.
+// The limits of the reader: the parts of a stream that it keeps, and its wait for a provider.
 const (
 	maxDenials = 8
 	maxTools   = 256
-	patience   = time.Minute // with a provider that asks for a pause
+	patience   = time.Minute // longest pause that a provider may ask for
 )
 
-// reader follows claude's stream. It is used by one goroutine at a time.
+// reader reads claude's stream. Only one goroutine at a time may use it.
 type reader struct {
 	agent.Lines
 	kind     contract.Kind
 	host     agent.Host
 	session  string
-	lost     bool   // standard error names the session to resume as unknown
+	lost     bool   // claude said on standard error that it does not know the session
 	text     string // the agent's last message
-	fault    string // kind of error, if the last message was one
-	waiting  string // the reason for claude's retry, since the last answer
-	refusals int    // of the key or the login
+	fault    string // kind of error, if the last message reports an error
+	waiting  string // the reason for claude's retry; "" after the next answer
+	refusals int    // number of times that the API refused the key or the login
 	warnings agent.Warnings
 	broken   int       // unreadable lines
 	resets   time.Time // end of a limit
 	tools    map[string]string
 	denials  []denied
 	last     *result // nil before the first
-	told     bool    // the turn after it answers a message, and no longer produces the reply
+	told     bool    // the reply is complete: the current turn only answers a later message
 	subtype  string  // of last
 	spent    account
 }
 
-// showCursor is printed by claude to a terminal at its end.
+// showCursor is the escape sequence that claude prints at its end, for a terminal.
 var showCursor = []byte("\x1b[?25h")
 
-// maxEvent bounds the events that are parsed, in bytes, but for results: parsing takes several
-// times the length.
+// maxEvent bounds the events that are parsed, in bytes, except results: parsing takes several times
+// as much memory.
 const maxEvent = 2 << 20
 
 var resultType = []byte(`"type":"result"`)
@@ -82,7 +82,7 @@ func (r *reader) resultEvent() agent.Event {
 	return e
 }
 
-// readLine reads a line and skips an unreadable one. Source: seed 003, "解析错误处理".
+// readLine reads a line. It warns of an unreadable line and skips it. Source: seed 003, "解析错误处理".
 func (r *reader) readLine(text []byte) {
 	if text = bytes.TrimSuffix(text, showCursor); len(text) == 0 {
 		return
@@ -123,7 +123,7 @@ func (r *reader) readLine(text []byte) {
 
 func (r *reader) warn(text string) { r.warnings.Warn(r.emit, text) }
 
-// skip warns of an unreadable line.
+// skip warns of a line that was not read, and emits an Unread event.
 func (r *reader) skip(text string) {
 	r.warn(text)
 	r.emit(agent.Event{Kind: agent.Unread})
@@ -137,7 +137,7 @@ func (r *reader) noteSession(id string) {
 	}
 }
 
-// onAssistant ignores a sub-agent's text, but reports its tools.
+// onAssistant reports texts and tool calls; of a sub-agent only the tool calls.
 func (r *reader) onAssistant(l *line) {
 	r.waiting = ""
 	if r.fault = ""; l.APIErrorText {
@@ -191,7 +191,7 @@ func (r *reader) onUser(l *line) {
 	}
 }
 
-// onStream reports that the model writes. The text follows as a whole.
+// onStream reports that the model writes. The whole text follows in an assistant line.
 func (r *reader) onStream(l *line) {
 	switch l.Stream.Type {
 	case "content_block_start":
@@ -207,8 +207,8 @@ func (r *reader) onStream(l *line) {
 	}
 }
 
-// classOf returns the class of a tool of claude's. The names of an MCP server's tools begin with
-// it.
+// classOf returns the class of a tool of claude's. The name of an MCP server's tool begins with
+// mcp__ and the server's name.
 func classOf(tool string) agent.ToolClass {
 	switch tool {
 	case "Bash", "BashOutput":
@@ -243,14 +243,14 @@ func (r *reader) onSystem(l *line) {
 	}
 }
 
-// warnOfServers reports servers that the role counts on and claude does without.
+// warnOfServers warns of the MCP servers that claude could not start, and works without.
 func (r *reader) warnOfServers(l *line) {
 	for _, s := range l.Servers {
 		name, fault := agent.Clip(s.Name, maxName), ""
 		switch s.Status {
 		case "failed", "needs-auth":
 			fault = ": " + s.Status
-		case "pending": // it had 30 s
+		case "pending": // claude waits 30 s for a server
 			fault = " did not start in time, and its tools are left out"
 		default:
 			continue
@@ -286,14 +286,16 @@ func (r *reader) onRetry(l *line) {
 	}
 }
 
-// noteLimit ignores "allowed", which comes in every good run with a login.
+// noteLimit keeps the end of a limit that was reached. Status "allowed" comes in every good run
+// with a login.
 func (r *reader) noteLimit(l rateLimit) {
 	if l.Status == "rejected" && l.ResetsAt > 0 && l.ResetsAt < 1e11 {
 		r.resets = time.Unix(int64(l.ResetsAt), 0).UTC()
 	}
 }
 
-// result keeps the last one: claude may have waited for a background task.
+// result keeps the last result, since claude may go on after a background task; but not the results
+// of later messages.
 func (r *reader) result(l *line) {
 	if !r.told {
 		r.subtype = agent.Clip(l.Subtype, maxName)
@@ -317,7 +319,8 @@ func (r *reader) result(l *line) {
 	r.emit(r.resultEvent())
 }
 
-// onLifecycle follows a message. A message that claude took after the result has a turn of its own.
+// onLifecycle reports the delivery of a message. A message that claude begins after the result has
+// a turn of its own, and is reported as dropped.
 func (r *reader) onLifecycle(l *line) {
 	e := agent.Event{Kind: agent.Echo, ID: agent.Clip(l.Command, maxName)}
 	switch sent := r.host.Told == nil || r.host.Told(e.ID); {
@@ -331,7 +334,7 @@ func (r *reader) onLifecycle(l *line) {
 	r.emit(e)
 }
 
-// onResponse reports the answer to a question. Other requests have no answer.
+// onResponse reports the answer to a question. The responses to other requests are only an Echo.
 func (r *reader) onResponse(answer response) {
 	e := agent.Event{
 		Kind: agent.Answered,
@@ -349,7 +352,7 @@ func (r *reader) onResponse(answer response) {
 	r.emit(e)
 }
 
-// End returns the report; see report.go.
+// End returns the report; report.go holds the judgement.
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	report := agent.Report{Session: r.session, Spent: r.spent.total()}

@@ -11,8 +11,8 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// The API's status codes. Package net/http, which names them, would add a fifth to the program's
-// size and start.
+// The API's status codes. Package net/http, which names them too, would add a fifth to the
+// program's size and to the time of its start.
 const (
 	unauthorized    = 401
 	paymentRequired = 402
@@ -21,8 +21,9 @@ const (
 	tooManyRequests = 429
 )
 
-// outcome takes a reply only from a result without an error, with exit status 0 and nothing denied:
-// claude calls a refusal by the API "success", and exits with 0 after a denial or an interrupt.
+// outcome returns the reply, or else the text so far with a failure or an error. A reply needs a
+// result without an error, exit status 0 and no denial: claude calls a refusal by the API
+// "success", and exits with 0 after a denial or an interrupt.
 func (r *reader) outcome(exit proc.Exit) (reply string, failure *contract.Failure, err error) {
 	if r.last == nil {
 		return r.text, r.describeEnd(exit), nil
@@ -33,7 +34,7 @@ func (r *reader) outcome(exit proc.Exit) (reply string, failure *contract.Failur
 		failure, err = r.classify()
 	case !succeeded(exit):
 		failure = contract.Failed("%s", exit)
-	case len(r.denials) > 0 && r.kind != contract.Review: // a supervisor gives its verdict without
+	case len(r.denials) > 0 && r.kind != contract.Review: // a review needs no tool
 		failure = contract.Failed(
 			"permission denied: %s; %s, or permission: full, or take the tool away from the role",
 			r.listDenials(), remedyFor(r.denials[0].tool))
@@ -43,8 +44,8 @@ func (r *reader) outcome(exit proc.Exit) (reply string, failure *contract.Failur
 	return reply, failure, err
 }
 
-// replyText finds the reply in the last message. A review is the whole message, which may quote an
-// object.
+// replyText returns the reply in the last message. A review is the whole message: an object in it
+// may be a quotation.
 func (r *reader) replyText() string {
 	if r.kind == contract.Review {
 		return r.last.Result
@@ -54,7 +55,7 @@ func (r *reader) replyText() string {
 
 func succeeded(e proc.Exit) bool { return e.Code == 0 && e.Signal == "" && !e.TimedOut }
 
-// describeEnd returns the reason why there is no result.
+// describeEnd returns the failure of an attempt that printed no result.
 func (r *reader) describeEnd(exit proc.Exit) *contract.Failure {
 	reason := exit.String()
 	if succeeded(exit) {
@@ -72,7 +73,7 @@ func (r *reader) describeEnd(exit proc.Exit) *contract.Failure {
 	return &contract.Failure{Reason: reason, Lost: r.lost && exit.Code == 1}
 }
 
-// remedyFor returns the permission that would allow a denied tool, and little else.
+// remedyFor returns the change of the role that allows a denied tool, and little else.
 func remedyFor(tool string) string {
 	switch {
 	case isServer(tool):
@@ -101,7 +102,8 @@ func (r *reader) listDenials() string {
 	return strings.Join(all, ", ")
 }
 
-// classify distinguishes a mistake of the set-up and a limit from a failure that may pass.
+// classify returns an error for a mistake of the set-up or a limit, and a failure for a cause that
+// may pass.
 func (r *reader) classify() (*contract.Failure, error) {
 	words, status := r.describeError(), r.last.APIErrorStatus
 	switch {
@@ -123,18 +125,19 @@ func (r *reader) classify() (*contract.Failure, error) {
 	}
 }
 
-// unknownSession is claude's answer, in the errors of its result and on standard error, to a
-// session to resume that it does not know. It exits with 1. Source: claude 2.1.328.
+// unknownSession is the beginning of claude's message that it does not know the session to resume.
+// Claude writes it in the errors of its result and on standard error, and exits with 1. Source:
+// claude 2.1.328.
 const unknownSession = "No conversation found with session ID: "
 
 func (r *reader) lostSession() bool {
 	return r.subtype == "error_during_execution" && strings.Contains(strings.Join(r.last.Errors, "\n"), unknownSession)
 }
 
-// ReadStderr looks for an unknown session, in case no result reports it.
+// ReadStderr notes that claude does not know the session, in case no result reports it.
 func (r *reader) ReadStderr(tail string) { r.lost = strings.Contains(tail, unknownSession) }
 
-// describeError returns claude's own words after the meaning of its subtype.
+// describeError returns the meaning of the result's subtype, followed by claude's own words.
 func (r *reader) describeError() string {
 	said := r.last.Result
 	if said == "" {

@@ -7,8 +7,9 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// args adds the arguments of a role. In a resumed session those that choose one are left out: they
-// were for the first start, and `--continue` would now choose the newest, the supervisor's.
+// args adds the arguments of a role. If a session is resumed, the arguments that choose a session
+// are left out: they were for the first start, and `--continue` would now choose the newest
+// session, which may be the supervisor's.
 func (l *commandLine) args(a agent.Assignment) {
 	if a.Follow == nil {
 		l.add(a.Args...)
@@ -30,8 +31,8 @@ func withoutSession(args []string) []string {
 	return append(kept, args...)
 }
 
-// choosesSession returns the number of words of the option at the front if it chooses a session,
-// else 0.
+// choosesSession returns how many words the first option and its value take if it chooses a
+// session, else 0.
 func choosesSession(args []string) int {
 	option, _, valued := strings.Cut(args[0], "=")
 	switch {
@@ -47,7 +48,7 @@ func choosesSession(args []string) int {
 			return 1
 		}
 		return 2
-	case strings.HasPrefix(option, "-r"): // -rVALUE; no other short option of claude's begins so
+	case strings.HasPrefix(option, "-r"): // -rVALUE; claude has no other option that begins so
 		return 1
 	}
 	return 0

@@ -8,24 +8,24 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// maxIDs bounds the distinct messages: claude repeats one for each of its parts, between those of
-// sub-agents.
+// maxIDs bounds the IDs of messages that are kept. Claude prints a message again for each of its
+// parts, between the messages of sub-agents.
 const maxIDs = 64
 
-// account sums up the cost of a run. Claude's own sums include the session and its parent; account
-// takes from each result the part since the last one. Versions without that, such as 2.1.197, count
-// by process.
+// account sums up the cost of a run. Claude's own sums include the earlier session and its parent,
+// so account takes from each result the part since the last result. Versions that do not report
+// this part, such as 2.1.197, count the cost from the start of the process.
 type account struct {
 	results  agent.Spending
-	messages agent.Spending // counts without a result
+	messages agent.Spending // used if no result reports its usage
 	ids      []string
 	reported bool
 	unpriced bool // a model has no price
 	hasUsage bool
 }
 
-// message counts an answer of the model once. Its output is that of the first word: less than the
-// whole.
+// message counts an answer of the model once. The answer's first part names too few output tokens:
+// only those written by then.
 func (a *account) message(m message) {
 	if m.ID == "" || len(m.ID) > maxName || slices.Contains(a.ids, m.ID) || m.Usage == (usage{}) {
 		return
@@ -52,7 +52,8 @@ func (a *account) result(r *result) {
 	}
 	a.reported = true
 	if len(r.Since) == 0 && r.CostUSD.micros != nil && !a.unpriced {
-		// No model answered, as when the API failed: the result names a sum, and it is zero.
+		// No model answered, for instance because the API failed: the cost is known, and it is
+		// zero.
 		a.results.Add(agent.Spending{Cost: new(int64)})
 	}
 	for _, m := range r.Since {
@@ -64,7 +65,7 @@ func (a *account) result(r *result) {
 	a.results.Partial = a.unpriced && a.results.Cost != nil
 }
 
-// total returns the spending; nil if it is unknown.
+// total returns the spending from results, else from messages; nil if neither reports it.
 func (a *account) total() *agent.Spending {
 	switch {
 	case a.reported:

@@ -8,13 +8,14 @@ import (
 	"kanban-run/orchestrator/contract"
 )
 
-// Talk returns the command line of a conversation: claude reads messages until its input is closed,
-// and prints a result for each. Source: seed 003, "启动 Agent pty".
+// Talk returns the command line of a conversation, in which claude reads messages until its input
+// is closed, and prints a result for each. Source: seed 003, "启动 Agent pty".
 func (c adapter) Talk(a agent.Assignment) (agent.Invocation, error) {
 	return c.start(a, func(*commandLine, contract.Kind) {})
 }
 
-// user is a line for claude's input: a message. With an ID claude reports its delivery.
+// user is a line for claude's input: a message. Claude reports the delivery of a message that has
+// an ID.
 type user struct {
 	Type    string  `json:"type"`
 	Message content `json:"message"`
@@ -31,16 +32,17 @@ type part struct {
 	Text string `json:"text"`
 }
 
-// Message returns a line for claude's input.
+// Message returns the line that passes a message without an ID.
 func (c adapter) Message(text string) []byte { return c.Tell("", text) }
 
-// Tell returns a line for claude's input. Claude passes it on within the turn, at the end of the
-// open call; a message that arrives while the last text is being written is a turn of its own.
+// Tell returns the line that passes a message. Claude passes the message on within the turn, at the
+// end of the open call. A message that arrives while the model writes its last text gets a turn of
+// its own.
 func (adapter) Tell(id, text string) []byte {
 	return encode(user{"user", content{"user", []part{{"text", text}}}, id})
 }
 
-// control is a line for claude's input that is no message.
+// control is a line for claude's input: a request to the program, not to its model.
 type control struct {
 	Type    string  `json:"type"`
 	ID      string  `json:"request_id"`
@@ -56,22 +58,22 @@ type request struct {
 
 func (r request) line(id string) []byte { return encode(control{"control_request", id, r}) }
 
-// Interrupt returns a line for claude's input. The current turn ends with a result.
+// Interrupt returns the line that ends the current turn; claude then prints a result.
 func (adapter) Interrupt() []byte { return request{Subtype: "interrupt"}.line("interrupt") }
 
-// Ask returns a line for claude's input. Claude asks the model in every state, even in a call, and
-// keeps no trace of it.
+// Ask returns the line that asks a question. Claude asks the model at any time, even in a call, and
+// keeps no trace of the question in the session.
 func (adapter) Ask(id, question string) []byte {
 	return request{Subtype: "side_question", Question: question}.line(id)
 }
 
-// Withdraw returns a line for claude's input.
+// Withdraw returns the line that takes back a message.
 func (adapter) Withdraw(id string) []byte {
 	return request{Subtype: "cancel_async_message", Message: id}.line("withdraw")
 }
 
-// EndCall returns a line for claude's input: the server of an MCP tool is started anew, which
-// ends its calls with an error.
+// EndCall returns the line that starts the server of an MCP tool anew, which ends all its calls
+// with an error; nil for any other tool.
 func (adapter) EndCall(tool string) []byte {
 	server, ok := strings.CutPrefix(tool, "mcp__")
 	if server, _, _ = strings.Cut(server, "__"); !ok || server == "" {

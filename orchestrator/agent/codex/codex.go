@@ -1,4 +1,5 @@
-// Package codex is the adapter for the Codex CLI of OpenAI: one `codex exec --json` an attempt.
+// Package codex is the adapter for the Codex CLI of OpenAI. Each attempt is one `codex exec
+// --json`.
 package codex
 
 import (
@@ -16,7 +17,7 @@ import (
 func New() agent.Adapter { return adapter{patience: time.Minute} }
 
 type adapter struct {
-	patience time.Duration // with a codex that waits until a limit is over
+	patience time.Duration // longest silence of a codex that waits until a limit is over
 }
 
 const (
@@ -26,7 +27,8 @@ const (
 
 func (adapter) Name() string { return "codex" }
 
-// Check refuses the options that codex lacks. It has no list of tools either: its sandbox decides.
+// Check returns an error for a role option that codex lacks. A role's tools are no error, although
+// codex ignores them: its sandbox limits what its tools do.
 func (adapter) Check(a agent.Assignment) error {
 	if err := a.Refuse("codex", "max_turns", "max_cost"); err != nil {
 		return err
@@ -41,7 +43,8 @@ func (adapter) Check(a agent.Assignment) error {
 	return err
 }
 
-// Invoke puts options before the subcommand, which accepts few of them itself.
+// Invoke returns the start of codex. The options go before the subcommand resume or fork, which
+// accepts only few of them.
 func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	argv, err := tool().Start(a)
 	if err != nil {
@@ -92,7 +95,8 @@ func tool() agent.Tool {
 	}
 }
 
-// sandboxMode translates a permission. codex exec never asks: the sandbox's refusal is final.
+// sandboxMode returns the sandbox for a permission. codex exec asks no person, so a refusal by the
+// sandbox is final. Errors: *agent.ConfigError.
 func sandboxMode(p agent.Permission) (string, error) {
 	switch p {
 	case agent.ReadOnly:
@@ -118,9 +122,9 @@ func resumeArgs(f *agent.Follow) []string {
 	}
 }
 
-// promptOf returns the role's prompt as an option and the user's as standard input. A thread keeps
-// its first instructions, and a long text fits in no argument: the role then goes before the user's
-// prompt.
+// promptOf returns the role's prompt as an option, and the user's prompt as standard input. The
+// role's prompt goes before the user's instead if the thread is resumed, because a thread keeps its
+// first instructions, or if it is too long for an argument. Errors: *agent.ConfigError.
 func promptOf(a agent.Assignment) (option []string, stdin []byte, err error) {
 	stdin = a.Ask()
 	switch {
@@ -138,7 +142,8 @@ func promptOf(a agent.Assignment) (option []string, stdin []byte, err error) {
 	return option, stdin, nil
 }
 
-// schemaFile passes the schema of the reply. Without a scratch folder only the prompt has it.
+// schemaFile returns the file and the option for the schema of the reply. Without a scratch folder
+// there is no file, and only the prompt describes the reply.
 func schemaFile(a agent.Assignment) (files []agent.File, option []string, err error) {
 	if a.Contract.Schema() == "" || a.Scratch == "" {
 		return nil, nil, nil

@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// classify returns the error of a failure that no retry can mend, else nil. codex gives no code or
-// status, only a text. Errors: *agent.ConfigError, *agent.LaterError.
+// classify returns the error of a failure that no retry can mend, else nil. It judges by the text,
+// because codex reports no code or status. Errors: *agent.ConfigError, *agent.LaterError.
 func classify(text string, now time.Time) error {
 	if isLimit(text) && !agent.IsOutOfMoney(text) {
 		return &agent.LaterError{Text: "codex: " + text, Reset: parseReset(text, now)}
@@ -21,7 +21,8 @@ func classify(text string, now time.Time) error {
 	return nil
 }
 
-// providerText returns the message in the body of a provider's refusal, which codex shows whole.
+// providerText returns the message in the JSON body of a provider's refusal, which codex reports
+// whole; any other text stays unchanged.
 func providerText(text string) string {
 	var body struct {
 		Detail string `json:"detail"`
@@ -46,8 +47,8 @@ func retryCause(text string) (cause string, ok bool) {
 	return strings.TrimSuffix(cause, ")"), ok
 }
 
-// isLimit recognises a spent allowance and too high a rate: codex has retried by then, or waits for
-// hours.
+// isLimit reports whether the text tells of a spent allowance or too many requests. By then codex
+// has already retried, or would wait for hours.
 func isLimit(text string) bool {
 	return containsAny(text, "hit your usage limit", "usage_limit_reached", "Quota exceeded", "429 Too Many Requests")
 }
@@ -62,7 +63,7 @@ const (
 		"address of its provider"
 )
 
-// remedyFor returns the remedy for a wrong setting; "" if it may be the provider's fault.
+// remedyFor returns the remedy for a wrong setting; "" if the failure may be the provider's fault.
 func remedyFor(text string) string {
 	switch {
 	case strings.Contains(text, "Missing environment variable"):
@@ -79,7 +80,8 @@ func remedyFor(text string) string {
 	}
 }
 
-// unknownModel matches the words of OpenAI and compatible providers; codex drops their 404.
+// unknownModel matches the words for an unknown model, of OpenAI and compatible providers: codex
+// does not report their status 404.
 var unknownModel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bmodel\b.* does not exist`) })
 
 func containsAny(text string, parts ...string) bool {
@@ -98,7 +100,7 @@ var resetTime = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // parseReset returns the time that the text names, else zero. A time without a date is the next
-// one.
+// time that the clock shows it.
 func parseReset(text string, now time.Time) time.Time {
 	m := resetTime().FindStringSubmatch(strings.ReplaceAll(text, "\u202f", " "))
 	if m == nil {

@@ -32,7 +32,8 @@ type item struct {
 	} `json:"changes"`
 }
 
-// tool returns the name of the item's tool and the subject of its call; "" without a tool.
+// tool returns the name of the item's tool and the subject of its call; both are "" for an item
+// that is no call.
 func (i item) tool() (name, what string) {
 	switch i.Type {
 	case "command_execution":
@@ -51,7 +52,8 @@ func (i item) tool() (name, what string) {
 	}
 }
 
-// plainCommand returns a command without the shell in which codex runs it: bash -lc 'make test'.
+// plainCommand returns a command without the shell in which codex runs it: make test for bash -lc
+// 'make test'.
 func plainCommand(command string) string {
 	shell, script, found := strings.Cut(command, " -lc ")
 	if !found || strings.ContainsAny(shell, " \t") {

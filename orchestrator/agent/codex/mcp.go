@@ -24,9 +24,9 @@ type server struct {
 
 var serverName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
 
-// serverOptions passes the role's servers. They go on the command line, which every user of the
-// machine can read, so a server with variables or headers, which hold secrets, is refused. Errors:
-// *agent.ConfigError.
+// serverOptions returns the options that configure the role's MCP servers. Every user of the
+// machine can read them, so a server with environment variables or headers, which hold secrets, is
+// an error. Errors: *agent.ConfigError.
 func serverOptions(a agent.Assignment) (options []string, err error) {
 	servers, err := a.Servers()
 	if err != nil {
@@ -46,7 +46,7 @@ func serverOptions(a agent.Assignment) (options []string, err error) {
 		key := "mcp_servers." + name + "."
 		options = append(options, s.options(key)...)
 		if a.Permission != agent.ReadOnly {
-			// codex would ask a person before each call, and refuses an unattended one
+			// else codex would ask a person before each call, and refuse the call
 			options = append(options, "-c", key+`default_tools_approval_mode="approve"`)
 		}
 		if a.MCPTimeout > 0 { // codex ends such a call alone, and the turn goes on

@@ -37,7 +37,7 @@ type event struct {
 	} `json:"error"`
 }
 
-// usage sums up the thread so far, and those that it was forked from.
+// usage is the sum of the thread so far, and of the threads from which it was forked.
 type usage struct {
 	Input  int64 `json:"input_tokens"`
 	Cached int64 `json:"cached_input_tokens"`
@@ -115,13 +115,14 @@ func (r *reader) endItem(i item) {
 	case i.Type == "reasoning":
 		r.Emit(agent.Event{Kind: agent.Writing})
 	case i.Type == "error":
-		// No fault of the turn: codex also reports an unknown model in this way.
+		// Only a warning: the turn goes on. codex also reports an unknown model in this way.
 		r.Emit(agent.Event{Kind: agent.Text, Text: agent.EventText("warning: " + i.Message)})
 	}
 }
 
-// onError reads an error before a retry, or the last one before turn.failed. codex retries anything
-// five times and waits for a limit to end, both of which would look like work.
+// onError reads an error before a retry, or the last error before turn.failed. codex retries every
+// failure five times, and waits until a limit is over. Both would look like work, so an error that
+// no retry mends ends the attempt at once, and a limit ends it after r.patience.
 func (r *reader) onError(text string) {
 	if !strings.HasPrefix(text, "Reconnecting") {
 		r.failed = providerText(text)
@@ -141,7 +142,7 @@ func (r *reader) onError(text string) {
 	}
 }
 
-// stopWaiting stops the timer: codex prints again.
+// stopWaiting stops the timer, because codex has printed a line or ended.
 func (r *reader) stopWaiting() {
 	if r.timer != nil {
 		r.timer.Stop()
@@ -169,8 +170,8 @@ func (r *reader) completeTurn(u *usage) {
 	r.Emit(agent.Event{Kind: agent.Result, Text: "completed"})
 }
 
-// End takes a reply only from a completed turn and a good exit: there may be an earlier message,
-// and codex validates no reply.
+// End returns the report. A reply needs a completed turn and exit status 0: else the last message
+// may be an earlier one, which codex does not check.
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	r.stopWaiting()
@@ -181,8 +182,8 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 	return report
 }
 
-// ReadStderr looks for an unknown thread, of which codex prints no event: it exits with 1.
-// Source: codex 0.169.0.
+// ReadStderr notes that codex does not know the thread to resume. Codex then prints no event, and
+// exits with 1. Source: codex 0.169.0.
 func (r *reader) ReadStderr(tail string) {
 	r.lost = strings.Contains(tail, "no rollout found for thread id ")
 }

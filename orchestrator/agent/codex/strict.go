@@ -11,8 +11,8 @@ import (
 )
 
 // strictSchema returns the contract's schema for OpenAI's strict mode: objects are closed, every
-// property is required and typed, and there are no bounds. The reply itself is still judged by the
-// full schema. Source: OpenAI, "Structured Outputs", supported schemas.
+// property is required and typed, and there are no bounds. The full schema still judges the reply.
+// Source: OpenAI, "Structured Outputs", supported schemas.
 func strictSchema(c contract.Kind) ([]byte, error) {
 	source, err := c.ReplySchema()
 	if err != nil {
@@ -32,7 +32,7 @@ func tighten(s map[string]any) {
 		delete(s, bound)
 	}
 	if _, typed := s["type"]; s["enum"] != nil && !typed {
-		s["type"] = "string" // all of ours are strings
+		s["type"] = "string" // all enums in our schemas are strings
 	}
 	if items, ok := s["items"].(map[string]any); ok {
 		tighten(items)
@@ -49,7 +49,8 @@ func tighten(s map[string]any) {
 	s["required"], s["additionalProperties"] = slices.Sorted(maps.Keys(properties)), false
 }
 
-// tomlString quotes a value of -c. JSON's escapes are TOML's, except that TOML also escapes DEL.
+// tomlString returns a text as a TOML string, for a value of -c. TOML has the escapes of JSON, but
+// also wants DEL escaped.
 func tomlString(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

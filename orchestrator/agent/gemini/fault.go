@@ -10,7 +10,8 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// providerText returns the provider's words in "[API Error: BODY]".
+// providerText returns the provider's words in a text like "[API Error: BODY]"; any other text
+// stays unchanged.
 func providerText(text string) string {
 	inner := strings.TrimSuffix(strings.TrimPrefix(text, "[API Error: "), "]")
 	var body struct {
@@ -31,7 +32,7 @@ const (
 	setupFix = "start gemini once at a terminal: it says there what is wrong with its settings"
 )
 
-// gemini's exit statuses. For a fault of the API it is the HTTP status modulo 256.
+// gemini's exit statuses. After a fault of the API, gemini exits with the HTTP status modulo 256.
 const (
 	exitNoLogin  = 41
 	exitSettings = 52
@@ -67,7 +68,7 @@ func classify(text string, code int, now time.Time) error {
 	}
 }
 
-// resetDelay matches the time until a quota is renewed: reset after 3h20m10s.
+// resetDelay matches the time until a quota is renewed, such as: reset after 3h20m10s.
 var resetDelay = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`reset after ((?:\d+[hms])+)`) })
 
 func parseReset(text string, now time.Time) time.Time {

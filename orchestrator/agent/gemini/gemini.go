@@ -1,5 +1,5 @@
-// Package gemini is the adapter for the Gemini CLI of Google: one `gemini -o stream-json` an
-// attempt.
+// Package gemini is the adapter for the Gemini CLI of Google. Each attempt is one `gemini -o
+// stream-json`.
 package gemini
 
 import (
@@ -16,7 +16,8 @@ type adapter struct{}
 
 func (adapter) Name() string { return "gemini" }
 
-// Check refuses the options that gemini lacks. It can resume a session, but not fork one.
+// Check returns an error for a role option that gemini lacks. A review is among them: gemini cannot
+// fork a session.
 func (adapter) Check(a agent.Assignment) error {
 	if err := a.Refuse("gemini", "review", "max_turns", "max_cost", "mcp_config"); err != nil {
 		return err
@@ -28,8 +29,8 @@ func (adapter) Check(a agent.Assignment) error {
 	return err
 }
 
-// Invoke puts the role before the input: gemini's system prompt option would replace its own
-// prompt, with its description of the tools.
+// Invoke returns the start of gemini. The role's prompt goes before the input: as a system prompt,
+// it would replace gemini's own, which describes the tools.
 func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	argv, err := tool().Start(a)
 	if err != nil {
@@ -65,13 +66,14 @@ func tool() agent.Tool {
 		Options: []string{"--output-format", "--approval-mode", "--model"},
 		Help:    []string{"--help"},
 		Keys:    []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"},
-		// A folder has to be trusted at a terminal, and a relaunch would ask for more memory.
+		// Else a person has to trust the folder at a terminal, and gemini starts itself again with
+		// more memory.
 		Env: map[string]string{"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"},
 	}
 }
 
-// approvalMode translates a permission. gemini refuses an action that would need a person's
-// consent.
+// approvalMode returns the mode for a permission. gemini refuses an action that would need a
+// person's consent. Errors: *agent.ConfigError.
 func approvalMode(p agent.Permission) (string, error) {
 	switch p {
 	case agent.ReadOnly:

@@ -16,9 +16,9 @@ import (
 type reader struct {
 	agent.Messages
 	kind    contract.Kind
-	tools   map[string]string // names of running tools, by call
+	tools   map[string]string // names of the tools of running calls, by the call's ID
 	session string
-	status  string // of the result, which ends the stream
+	status  string // of the result event, which ends the stream
 	failed  string // in the provider's words
 	denied  string // the first denied tool
 	spent   *agent.Spending
@@ -43,7 +43,7 @@ type event struct {
 	Stats   *stats `json:"stats"`
 }
 
-// stats holds the tokens of this run only.
+// stats holds the tokens of this run of gemini, without earlier runs in the session.
 type stats struct {
 	Input  int64 `json:"input_tokens"`
 	Cached int64 `json:"cached"`
@@ -69,7 +69,7 @@ func (r *reader) readEvent(line []byte) error {
 	case "tool_result":
 		r.endTool(e)
 	case "error":
-		// a fatal one is in the result
+		// not fatal: a fatal error is in the result
 		r.Emit(agent.Event{Kind: agent.Text, Text: agent.EventText("warning: " + e.Message)})
 	case "result":
 		r.readResult(e)
@@ -77,12 +77,12 @@ func (r *reader) readEvent(line []byte) error {
 	return nil
 }
 
-// maxTools bounds the tools that begin and never end.
+// maxTools bounds the number of tool calls kept as running, of which some may never end.
 const maxTools = 1000
 
 func (r *reader) startTool(e event) {
 	r.EmitText()
-	r.Discard() // the text so far led to the tool
+	r.Discard() // a text before a tool call is not the reply
 	if len(r.tools) < maxTools {
 		r.tools[e.ToolID] = e.ToolName
 	}
@@ -90,7 +90,8 @@ func (r *reader) startTool(e event) {
 		Text: agent.ToolSubject(e.Parameters), Sum: agent.Sum(e.Parameters)})
 }
 
-// endTool notes a denial: a tool that would need a person's consent is refused by a policy.
+// endTool reports a call's end, and notes a denial: gemini's policy refuses a tool that would need
+// a person's consent.
 func (r *reader) endTool(e event) {
 	name, text := r.tools[e.ToolID], ""
 	delete(r.tools, e.ToolID)
@@ -113,7 +114,7 @@ func (r *reader) endTool(e event) {
 	r.Emit(ended.WithMissing(text + "\n" + e.Output))
 }
 
-// classOf returns the class of a tool of gemini's; those of MCP servers begin with mcp_.
+// classOf returns the class of a tool. The names of the tools of MCP servers begin with mcp_.
 func classOf(tool string) agent.ToolClass {
 	switch tool {
 	case "run_shell_command":
@@ -143,7 +144,8 @@ func (r *reader) readResult(e event) {
 	})
 }
 
-// End trusts neither the exit status, 0 after a cut stream or a signal, nor the result alone.
+// End returns the report. A reply needs exit status 0 and a result "success": gemini also exits
+// with 0 after a cut stream or a signal.
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.kind)}

@@ -50,7 +50,7 @@ func readPart(role string, p part) Message {
 	}
 }
 
-// writeAnthropic counts as the API does: cached tokens are no part of the input.
+// writeAnthropic writes an answer. As in the API, input_tokens does not include cached tokens.
 func writeAnthropic(w *wire, q *Request, a answer) {
 	usage := object{"input_tokens": a.usage.Input - a.usage.Cached, "cache_creation_input_tokens": 0,
 		"cache_read_input_tokens": a.usage.Cached, "output_tokens": a.usage.Output}

@@ -12,8 +12,8 @@ import (
 )
 
 // Env returns the whole environment in which an agent's program (claude, codex, gemini or opencode)
-// talks to this model alone, from a home that is removed after the test. No program calls home,
-// updates itself or keeps temporary files elsewhere. claude and codex try a failed request twice.
+// talks only to this model. Its home and its temporary files are removed after the test. No program
+// talks to its maker or updates itself. claude and codex try a failed request twice.
 func (s *Server) Env(t testing.TB, name string) []string {
 	t.Helper()
 	home := t.TempDir()
@@ -38,15 +38,15 @@ func (s *Server) Env(t testing.TB, name string) []string {
 func (s *Server) claude() []string {
 	return []string{
 		"ANTHROPIC_BASE_URL=" + s.URL, "ANTHROPIC_API_KEY=sk-ant-dummy", "CLAUDE_CODE_MAX_RETRIES=1",
-		"IS_SANDBOX=1", // else it does not skip permissions for root
+		"IS_SANDBOX=1", // else claude does not skip permissions for root
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1",
 		"DISABLE_ERROR_REPORTING=1",
-		"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", // else several results may come
+		"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", // else claude may print several results
 	}
 }
 
-// Subscribed replaces the key in claude's environment by a login: only then claude says when a
-// spent allowance is renewed.
+// Subscribed returns claude's environment with a login in place of the key: only with a login
+// claude reports when a spent allowance is renewed.
 func Subscribed(env []string) []string {
 	env = slices.DeleteFunc(slices.Clone(env), func(e string) bool {
 		return strings.HasPrefix(e, "ANTHROPIC_API_KEY=")
@@ -54,7 +54,8 @@ func Subscribed(env []string) []string {
 	return append(env, "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-dummy")
 }
 
-// codex warns and lacks its helpers when its home is in the temporary folder, which TMPDIR names.
+// codex returns variables for codex, and writes its settings to home. home must not be in the
+// folder TMPDIR: there codex would warn and lack its helpers.
 func (s *Server) codex(t testing.TB, home string) []string {
 	testfile.Write(t, filepath.Join(home, "config.toml"), fmt.Sprintf(`model = "fake-model"
 model_provider = "fake"
@@ -74,8 +75,9 @@ stream_max_retries = 1
 	return []string{"CODEX_HOME=" + home, "FAKE_API_KEY=sk-dummy"}
 }
 
-// gemini takes the address of an API for a gateway unless its settings name the kind of key.
-// Without a model's name it asks a model to choose, which this one cannot answer.
+// gemini returns variables for gemini, and writes its settings. Without the kind of key in them,
+// gemini would take the address for a gateway. Without a model's name, it would ask the model to
+// choose one, which the fake model cannot do.
 func (s *Server) gemini(t testing.TB, home string) []string {
 	testfile.Write(t, filepath.Join(home, ".gemini", "settings.json"),
 		`{"model":{"name":"gemini-2.5-flash"},"security":{"auth":{"selectedType":"gemini-api-key"}}}`)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// program is an agent's program in its tested version.
+// program is the package of an agent's program, with its tested version.
 type program struct {
 	group   string // in .ci/agents
 	pkg     string
@@ -26,10 +26,10 @@ func programs(name string) (program, bool) {
 	return p, ok
 }
 
-// Find returns the path of claude, codex, gemini or opencode in its tested version: as installed by
-// .ci/agents/install, else from PATH. Without one the test is skipped, or fails where
-// KANBAN_TEST_REQUIRE_AGENTS is set. "none" there skips all such tests; gemini and opencode, which
-// are slow, run only with "all".
+// Find returns the path of claude, codex, gemini or opencode in its tested version: the one that
+// .ci/agents/install has installed, else the one in PATH. If there is neither, the test is skipped,
+// or fails if KANBAN_TEST_REQUIRE_AGENTS is set. The value "none" of this variable skips every test
+// that calls Find; gemini and opencode, which are slow, need the value "all".
 func Find(t testing.TB, name string) string {
 	t.Helper()
 	p, known := programs(name)

@@ -23,7 +23,8 @@ type responsesBody struct {
 	} `json:"text"`
 }
 
-// openAITool has its name in one of two places; a built-in tool has a type only.
+// openAITool is a tool of a request. Its name is in one of two places; a built-in tool has only a
+// type.
 type openAITool struct {
 	Type     string `json:"type"`
 	Name     string `json:"name"`
@@ -142,7 +143,8 @@ func writeResponses(w *wire, q *Request, a answer) {
 	w.writeEvent("response.completed", object{"type": "response.completed", "response": done})
 }
 
-// responsesAnswer returns the item of an answer, and its form at the start.
+// responsesAnswer returns the item of an answer: complete, and in its form at the start of the
+// stream.
 func responsesAnswer(a answer) (item, blank object) {
 	if a.tool == "" {
 		item = object{"type": "message", "id": id("msg"), "role": "assistant", "status": "completed",
@@ -156,7 +158,7 @@ func responsesAnswer(a answer) (item, blank object) {
 		}
 	}
 	item = object{"type": "function_call", "id": id("fc"), "call_id": id("call"), "name": a.tool, "status": "completed"}
-	// codex gives the tools of an MCP server a namespace, as 0.169.0 does.
+	// codex 0.169.0 expects the MCP server's name in a field of its own.
 	if server, tool, ok := strings.Cut(strings.TrimPrefix(a.tool, "mcp__"), "__"); ok &&
 		strings.HasPrefix(a.tool, "mcp__") {
 		item["namespace"], item["name"] = "mcp__"+server, tool

@@ -8,19 +8,20 @@ import (
 	"time"
 )
 
-// Script is the model's part. Each step that is no fault is one turn of the assistant. The last
-// step is repeated, unless it calls a tool: then the model replies that the script is over.
+// Script is the list of steps that the model plays. Each step that is not a fault is one turn of
+// the assistant. After the last step the model repeats it; if it calls a tool, the model replies
+// that the script is over.
 type Script struct {
 	Steps []Step `json:"steps"`
-	Usage *Usage `json:"usage,omitempty"` // of every turn without its own; nil is DefaultUsage
-	ID    string `json:"id,omitempty"`    // faults are counted by it; "" is the script's text
+	Usage *Usage `json:"usage,omitempty"` // of a turn without its own; nil is DefaultUsage
+	ID    string `json:"id,omitempty"`    // key for the count of faults; "" is the script's text
 }
 
-// Play makes a script of steps.
+// Play returns a script of the steps.
 func Play(steps ...Step) Script { return Script{Steps: steps} }
 
-// Usage is the tokens that a turn reports. Input is the whole prompt, Cached the part of it read
-// from the cache; dialects that count them apart get them apart.
+// Usage is the tokens that a turn reports. Input counts the whole prompt, Cached the part of it
+// that was read from the cache. A dialect whose API counts the two parts apart subtracts.
 type Usage struct {
 	Input  int64 `json:"input"`
 	Cached int64 `json:"cached"`
@@ -45,7 +46,7 @@ const (
 	cut        kind = "cut"
 )
 
-// Step is one turn, or a fault before one.
+// Step is one turn of the assistant, or a fault before a turn.
 type Step struct {
 	Kind   kind            `json:"kind"`
 	Name   string          `json:"name,omitempty"` // of the tool or the file
@@ -61,8 +62,8 @@ type Step struct {
 // Say ends the agent's work with a text.
 func Say(text string) Step { return Step{Kind: say, Text: text} }
 
-// Tool calls a tool by its own name, with input marshalled to JSON; it panics where that fails. A
-// freeform tool takes a string.
+// Tool calls a tool by the agent's name for it. It marshals input to JSON, and panics if it cannot.
+// The input of a freeform tool is a string.
 func Tool(name string, input any) Step { return Step{Kind: tool, Name: name, Input: encode(input)} }
 
 // WriteFile writes a file with the tool that the agent has for it.
@@ -75,12 +76,12 @@ func Shell(command string) Step { return Step{Kind: shell, Text: command} }
 // is one, else as text.
 func Structured(reply any) Step { return Step{Kind: structured, Input: encode(reply)} }
 
-// Walk returns a Manager's reply, sent like Structured: status ok, the prompt's list of tasks, and
-// the task after the done one.
+// Walk ends the work of a Manager with a reply in JSON, like Structured: status ok, the list of
+// tasks in the prompt, and as the next task the first open one after the done task.
 func Walk() Step { return Step{Kind: walk} }
 
-// Status refuses the request with a status code, the API's body for it, and headers as alternating
-// names and values.
+// Status refuses the request with a status code and the API's body for this code. header holds
+// names and values in turn.
 func Status(code int, header ...string) Step {
 	s := Step{Kind: status, Code: code}
 	for i := 0; i+1 < len(header); i += 2 {
@@ -89,8 +90,8 @@ func Status(code int, header ...string) Step {
 	return s
 }
 
-// Limited returns the 429 of a spent allowance, with the time of its renewal, and with retry-after
-// unless that is 0.
+// Limited refuses the request with the 429 of a spent allowance. The answer names the time of the
+// renewal, and retryAfter unless it is 0.
 func Limited(reset time.Time, retryAfter time.Duration) Step {
 	at := strconv.FormatInt(reset.Unix(), 10)
 	header := []string{
@@ -117,9 +118,9 @@ func Stall() Step { return Step{Kind: stall} }
 // Cut ends the connection in the middle of a sentence.
 func Cut() Step { return Step{Kind: cut, Text: "This sentence has no"} }
 
-// Times ends a fault after n requests; else it stays, since a failed request is no turn of the
-// assistant. Requests are counted by script (Script.ID), and apart for those without tools, as for
-// a title.
+// Times returns the fault with an end after n requests. Without it the fault never ends, since a
+// failed request is no turn of the assistant. Requests are counted for each Script.ID, and apart
+// for requests without tools, such as one for a title.
 func (s Step) Times(n int) Step { s.Count = n; return s }
 
 // Using sets the usage of the turn.
@@ -136,7 +137,8 @@ func (s Step) isFault() bool {
 
 func (s Step) callsTool() bool { return s.Kind == tool || s.Kind == writeFile || s.Kind == shell }
 
-// String returns the script for a prompt: one word that no quoting, Markdown or shell changes.
+// String returns the script in a form for prompts: one word that no quoting, Markdown or shell
+// changes.
 func (s Script) String() string {
 	return "@script:" + base64.RawURLEncoding.EncodeToString(encode(s)) + "@"
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Request is a request and its answer.
+// Request is a request to the model, with the kind of its answer.
 type Request struct {
 	Time      time.Time
 	Method    string
@@ -21,39 +21,38 @@ type Request struct {
 	Body      []byte
 	API       string // anthropic, responses, chat or gemini; "" for an unknown endpoint
 	Model     string
-	System    string    // all system messages
-	Messages  []Message // the whole conversation, the system first
+	System    string    // text of all system messages
+	Messages  []Message // the whole conversation, system messages first
 	Tools     []string  // by name
-	Schema    bool      // a JSON Schema for the reply is given
+	Schema    bool      // the request has a JSON Schema for the reply
 	Streaming bool
 	Scripted  bool   // the conversation has a script
 	Turn      int    // turns of the assistant since the script
 	Answer    string // the kind of the step or the fault, or the status code
 }
 
-// Model is the fake model, an http.Handler without a server.
+// Model is the fake model: an http.Handler, not yet served at an address.
 type Model struct {
 	mu       sync.Mutex
 	requests []*Request
 	think    func(q *Request, said string) (Script, bool)
-	played   map[string]int // faults played, by script and place
+	played   map[string]int // number of times that each fault was played, by script and place in it
 	answers  int
-	answered chan struct{} // closed and replaced with each answer
+	answered chan struct{} // closed and replaced when an answer begins
 }
 
 // New returns a model without requests.
 func New() *Model { return &Model{played: map[string]int{}, answered: make(chan struct{})} }
 
-// SetFallback sets the answer to a prompt without a script: the model passes the users' messages,
-// the last one first, to think until think returns a script. think is called from several
-// goroutines.
+// SetFallback sets the source of a script for a prompt without one. The model passes the user
+// messages to think, the last first, until think returns a script. Several goroutines call think.
 func (m *Model) SetFallback(think func(q *Request, said string) (Script, bool)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.think = think
 }
 
-// Server is a model at an address.
+// Server is a model that is served at an address.
 type Server struct {
 	*Model
 	URL  string // http://127.0.0.1:port
@@ -84,7 +83,8 @@ func (m *Model) Requests() []Request {
 	return all
 }
 
-// Await returns once n requests have been read and their answers begin, a Hang's included.
+// Await returns once the model has read n requests and begun their answers; a Hang counts as begun.
+// After a minute the test fails.
 func (m *Model) Await(t testing.TB, n int) {
 	t.Helper()
 	limit := time.After(time.Minute)
@@ -117,11 +117,11 @@ func (m *Model) Unknown() []string {
 // dialect is one API.
 type dialect struct {
 	name string
-	// read fills in the contents of the body.
+	// read sets the fields of the request that its body holds.
 	read func(q *Request, body []byte) error
 	// write sends an answer, as a stream or in one piece.
 	write func(w *wire, q *Request, a answer)
-	// refusal returns the body for a step's status code.
+	// refusal returns the body of an answer with the status code of a step.
 	refusal func(Step) any
 }
 
@@ -149,7 +149,7 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// record notes the kind of a request's answer, before the answer begins.
+// record changes a recorded request and counts its answer, before the answer begins.
 func (m *Model) record(q *Request, change func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -159,8 +159,8 @@ func (m *Model) record(q *Request, change func()) {
 	m.answered = make(chan struct{})
 }
 
-// route finds the API by the end of the path, after any base address. side is the answer to a
-// request that is no conversation.
+// route returns the API that the end of the path names; nil for an unknown path. side is the answer
+// to a request that is no conversation, such as one to count tokens.
 func route(r *http.Request) (d *dialect, side any) {
 	p := r.URL.Path
 	post := r.Method == http.MethodPost
@@ -182,7 +182,7 @@ func route(r *http.Request) (d *dialect, side any) {
 	}
 }
 
-// converse plays the script's next step.
+// converse answers a request with the next step of its script.
 func (m *Model) converse(w http.ResponseWriter, r *http.Request, d *dialect, q *Request) {
 	seen := *q
 	seen.API = d.name
@@ -209,8 +209,9 @@ func (m *Model) converse(w http.ResponseWriter, r *http.Request, d *dialect, q *
 	perform(&wire{w: w, r: r, step: step}, d, &seen, script)
 }
 
-// dueFault returns the fault that a request meets, if any. Requests with and without tools are
-// counted apart: an agent that first asks for a title must not use up a fault meant for its work.
+// dueFault returns the first of the turn's faults that has not passed yet; false if all have.
+// Requests with and without tools are counted apart: an agent that first asks for a title must not
+// use up a fault meant for its work.
 func (m *Model) dueFault(s Script, turn int, faults []Step, tools bool) (Step, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

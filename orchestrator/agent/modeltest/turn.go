@@ -14,8 +14,8 @@ type Message struct {
 	Text string
 }
 
-// findScript returns the last script in the user's or system's messages, and the number of the
-// assistant's turns since. Tool results do not count: a program may print the prompt.
+// findScript returns the last script in a user or system message, and the number of the assistant's
+// turns after it. It skips tool results, because a program may print the prompt.
 func (m *Model) findScript(q *Request) (s Script, turns int, found bool) {
 	m.mu.Lock()
 	think := m.think
@@ -36,7 +36,8 @@ func (m *Model) findScript(q *Request) (s Script, turns int, found bool) {
 	return Script{}, 0, false
 }
 
-// countTurns counts consecutive assistant messages once: one answer may return as several messages.
+// countTurns counts the assistant's turns. Consecutive assistant messages are one turn: an agent
+// may send one answer back as several messages.
 func countTurns(messages []Message) int {
 	turns, before := 0, ""
 	for _, m := range messages {
@@ -70,7 +71,7 @@ func (s Script) planTurn(turn int) (faults []Step, step Step) {
 	return faults, step
 }
 
-// answer is a step in terms of the requesting agent.
+// answer is a step, translated for the agent that sent the request.
 type answer struct {
 	text  string
 	tool  string // "" is a text
@@ -78,8 +79,8 @@ type answer struct {
 	usage Usage
 }
 
-// answer translates the step for the request's tools. A request without tools is the agent's own,
-// for a title or a summary, and gets a word.
+// answer translates a step into a call of one of the request's tools, or a text. A request without
+// tools, such as one for a title or a summary, gets a single word in place of a call.
 func (s Script) answer(step Step, q *Request) answer {
 	a := answer{usage: DefaultUsage}
 	switch {
@@ -121,7 +122,8 @@ func (a *answer) reply(data json.RawMessage, tools []string) {
 
 const structuredTool = "StructuredOutput"
 
-// fileTool returns the call that writes a file: with the agent's own tool, else with its shell.
+// fileTool returns the call that writes a file with the agent's own tool for it, else with its
+// shell.
 func fileTool(tools []string, path, text string) (string, json.RawMessage) {
 	for _, t := range []struct{ name, path string }{
 		{"Write", "file_path"},

@@ -6,7 +6,8 @@ import (
 	"net/http"
 )
 
-// wire sends an answer, with its stalls and cuts, which the dialects do not know.
+// wire sends an answer to one request. It carries out a stall or a cut, so that the dialects need
+// not.
 type wire struct {
 	w    http.ResponseWriter
 	r    *http.Request
@@ -39,14 +40,15 @@ func (w *wire) writeRaw(text string) {
 	_ = http.NewResponseController(w.w).Flush()
 }
 
-// cutHere ends a cut stream: its text has begun and not ended.
+// cutHere ends the connection if the step is a cut. A dialect calls it after the beginning of the
+// text.
 func (w *wire) cutHere() {
 	if w.step.Kind == cut {
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// writeWhole sends an answer that is no stream.
+// writeWhole sends an answer that is not a stream.
 func (w *wire) writeWhole(v any) {
 	switch w.step.Kind {
 	case stall:
@@ -63,8 +65,8 @@ func (w *wire) writeWhole(v any) {
 	}
 }
 
-// id returns an ID that is new to the agent, even across models of one conversation: it may drop a
-// message with a known one.
+// id returns an ID that no model has used before: an agent may drop a message with an ID that it
+// knows.
 func id(prefix string) string { return prefix + "_" + rand.Text() }
 
 // content is a text, or a list of parts with texts.
@@ -99,7 +101,7 @@ func (c content) text() string {
 	return s
 }
 
-// readContent reads content, and returns any other JSON as it stands.
+// readContent returns the text of content, and any other JSON unchanged.
 func readContent(data json.RawMessage) string {
 	var c content
 	if len(data) == 0 || json.Unmarshal(data, &c) != nil {

@@ -1,4 +1,4 @@
-// Package opencode is the adapter for opencode: one `opencode run --format json` an attempt.
+// Package opencode is the adapter for opencode. Each attempt is one `opencode run --format json`.
 package opencode
 
 import (
@@ -17,7 +17,7 @@ type adapter struct{}
 
 func (adapter) Name() string { return "opencode" }
 
-// Check refuses the options that opencode lacks.
+// Check returns an error for a role option that opencode lacks.
 func (adapter) Check(a agent.Assignment) error {
 	if err := a.Refuse("opencode", "max_turns", "max_cost", "mcp_config"); err != nil {
 		return err
@@ -29,8 +29,9 @@ func (adapter) Check(a agent.Assignment) error {
 	return err
 }
 
-// Invoke passes the prompt by standard input, because opencode quotes arguments again, and the role
-// before the input, because there is no option for a system prompt.
+// Invoke returns the start of opencode. The prompt goes to standard input, because opencode would
+// quote an argument again. The role's prompt goes before the input, because opencode has no option
+// for a system prompt.
 func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	argv, err := tool().Start(a)
 	if err != nil {
@@ -80,11 +81,13 @@ func tool() agent.Tool {
 	}
 }
 
-// permissionVariable holds rules that take precedence over opencode's settings.
+// permissionVariable is the environment variable for rules that take precedence over opencode's
+// settings.
 const permissionVariable = "OPENCODE_PERMISSION"
 
-// permissionFor translates a permission into options and rules, which remove some tools. Without
-// --auto opencode refuses an action that would need a person's consent.
+// permissionFor returns the options and rules for a permission. The rules remove some tools.
+// Without --auto opencode refuses an action that would need a person's consent. Errors:
+// *agent.ConfigError.
 func permissionFor(p agent.Permission) (options []string, rules string, err error) {
 	switch p {
 	case agent.ReadOnly:
@@ -99,7 +102,7 @@ func permissionFor(p agent.Permission) (options []string, rules string, err erro
 	}
 }
 
-// withRules replaces the rules that env may have.
+// withRules returns env with the rules in place of those that it has; env itself if rules is "".
 func withRules(env []string, rules string) []string {
 	if rules == "" {
 		return env

@@ -16,8 +16,8 @@ type reader struct {
 	agent.Messages
 	kind    contract.Kind
 	session string
-	lost    bool   // opencode does not know the session that it was to go on in
-	reason  string // the reason for the last step's end
+	lost    bool   // opencode does not know the session to resume
+	reason  string // the reason for the end of the last step
 	fault   *fault
 	denied  string // the first denied tool
 	spent   *agent.Spending
@@ -52,7 +52,8 @@ type part struct {
 	} `json:"state"`
 }
 
-// tokens counts those of one step, with cached and reasoning tokens apart.
+// tokens counts the tokens of one step. Input and Output do not include cached and reasoning
+// tokens.
 type tokens struct {
 	Input     int64 `json:"input"`
 	Output    int64 `json:"output"`
@@ -87,7 +88,7 @@ func (r *reader) readEvent(line []byte) error {
 	return nil
 }
 
-// reportTool reports a call at its end: opencode prints nothing at its start.
+// reportTool reports both the start and the end of a call, because opencode prints only its end.
 func (r *reader) reportTool(p part) {
 	r.Discard()
 	what := agent.ToolSubject(p.State.Input)
@@ -117,7 +118,7 @@ func (r *reader) reportTool(p part) {
 	}
 }
 
-// classOf returns the class of a tool of opencode's. MCP servers' tools look like others.
+// classOf returns the class of a tool. The tools of MCP servers cannot be told from others by name.
 func classOf(tool string) agent.ToolClass {
 	switch tool {
 	case "bash":
@@ -158,7 +159,7 @@ func (r *reader) readFault(f *fault) {
 	r.Emit(agent.Event{Kind: agent.Result, Text: agent.EventText(f.String()), Failed: true})
 }
 
-// End takes a reply only from the last step, and only if opencode marks it as the last.
+// End returns the report. A reply needs a last step that ended with the reason "stop".
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	if r.spent != nil && r.cost > 0 {
@@ -172,8 +173,8 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 	return report
 }
 
-// ReadStderr looks for an unknown session, of which opencode prints no event: it exits with 1.
-// Source: opencode 1.18.33.
+// ReadStderr notes that opencode does not know the session to resume. opencode then prints no
+// event, and exits with 1. Source: opencode 1.18.33.
 func (r *reader) ReadStderr(tail string) { r.lost = strings.Contains(tail, "Session not found") }
 
 func (r *reader) failure(exit proc.Exit) *contract.Failure {
@@ -186,7 +187,7 @@ func (r *reader) failure(exit proc.Exit) *contract.Failure {
 		return contract.Failed("%s", exit)
 	case r.fault != nil:
 		return contract.Failed("%s", r.fault)
-	case r.denied != "" && r.kind != contract.Review: // a supervisor gives its verdict without
+	case r.denied != "" && r.kind != contract.Review: // a review needs no tool
 		return contract.Failed("permission denied: %s; "+
 			"give the role permission: edit or full, or say in it that it has to do without", r.denied)
 	case r.reason == "":

@@ -15,7 +15,8 @@ import (
 
 const defaultHuge = 64 << 20
 
-// act replies, well or in one of the ways that a text can be wrong, or misbehaves otherwise.
+// act replies as the rule demands: well, with a wrong text, or with another fault. It returns the
+// exit status.
 func (c *call) act() (code int, err error) {
 	if c.rule.Stderr != "" {
 		fmt.Fprintln(c.stderr, c.rule.Stderr)
@@ -36,7 +37,8 @@ func (c *call) act() (code int, err error) {
 	return c.misbehave(reply)
 }
 
-// garble returns the reply, or a bad agent's form of it; false if the fault is not in the text.
+// garble returns the reply, or the wrong text that a bad agent would print; false if the fault of
+// the rule is not in the text.
 func garble(do string, reply []byte) ([]byte, bool) {
 	const message = `"message":"`
 	switch do {
@@ -67,7 +69,8 @@ func garble(do string, reply []byte) ([]byte, bool) {
 	}
 }
 
-// misbehave writes a line to standard error at the fault, for a test that waits for it.
+// misbehave commits the fault of the rule. It first writes a line to standard error if it hangs, so
+// that a test can wait for the fault.
 func (c *call) misbehave(reply []byte) (code int, err error) {
 	code = 0
 	switch c.rule.Do {
@@ -87,7 +90,7 @@ func (c *call) misbehave(reply []byte) (code int, err error) {
 		hang()
 	case "close-stdout":
 		if closer, ok := c.stdout.(io.Closer); ok {
-			_ = closer.Close() // there is no reply that could be lost
+			_ = closer.Close() // no reply was written that could be lost
 		}
 		c.say("closed stdout, hanging")
 		hang()
@@ -110,7 +113,8 @@ func (c *call) misbehave(reply []byte) (code int, err error) {
 
 func (c *call) say(text string) { fmt.Fprintln(c.stderr, text) }
 
-// hang waits for ever. It sleeps, since the runtime reports a wait for a channel without a sender.
+// hang waits for ever. It sleeps, because the runtime would report a deadlock if it waited for a
+// channel.
 func hang() {
 	for {
 		time.Sleep(math.MaxInt64)
@@ -131,14 +135,14 @@ func (c *call) delay() time.Duration {
 	return time.Second
 }
 
-// crash ends the process as a fault does, by a signal where the system has them.
+// crash kills this process by a signal. On a system that cannot, it returns.
 func (c *call) crash() {
 	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Kill() == nil {
 		hang()
 	}
 }
 
-// leak leaves a process behind that keeps standard output open.
+// leak starts a process that outlives the stub and keeps standard output open.
 func (c *call) leak() error {
 	self, err := os.Executable()
 	if err != nil {
@@ -154,7 +158,7 @@ func (c *call) leak() error {
 	return nil
 }
 
-// flood prints a reply that is right but for its length.
+// flood prints a reply that is valid except for its length.
 func (c *call) flood() error {
 	left := int64(defaultHuge)
 	if c.rule.Bytes != nil {

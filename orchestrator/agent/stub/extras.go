@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// extras are a stub's further reports beside its reply, like those of the tools of other adapters.
-// schema/stub.schema.json describes the fields.
+// extras holds the further reports of a stub beside its reply, such as cost and session, which the
+// tools of other adapters report, too. schema/stub.schema.json describes the fields.
 type extras struct {
 	Input   int64      `yaml:"input" json:"input"`
 	Cached  int64      `yaml:"cached" json:"cached"`
@@ -22,11 +22,12 @@ type extras struct {
 	Until   *time.Time `yaml:"until" json:"until,omitempty"`
 	Lost    bool       `yaml:"lost" json:"lost,omitempty"`
 
-	Untold bool `yaml:"-" json:"untold,omitempty"` // without tokens and cost
+	Untold bool `yaml:"-" json:"untold,omitempty"` // the stub reports no tokens and no cost
 }
 
-// extrasReader finds the extras in a key of the reply that other readers do not know. A reply that
-// is no JSON has no extras. Of a review, whose reply is a text, it reports the message.
+// extrasReader finds the extras in the key "told" of the reply, which other readers ignore. A reply
+// that is not JSON has no extras. If a review has extras, its reply is only the message, since a
+// review is a text.
 type extrasReader struct {
 	agent.Reader
 	review bool

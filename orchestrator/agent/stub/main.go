@@ -19,15 +19,16 @@ type call struct {
 	stdout, stderr io.Writer
 }
 
-// input is any of the three inputs: seed 004, "Input Specification (Supervisor → Agent)".
+// input holds the fields of every input that an agent may get. Source: seed 004, "Input
+// Specification (Supervisor → Agent)".
 type input struct {
 	Instruction *string  `json:"instruction"`
 	TaskFile    *string  `json:"task_file"`
 	KanbanFile  string   `json:"kanban_file"`
 	DoneTask    *string  `json:"done_task"`
 	Tasks       []string `json:"tasks"`
-	Type        string   `json:"type"`    // of a supervisor's
-	Checkpoint  string   `json:"task_id"` // of its review
+	Type        string   `json:"type"`    // of a message to a supervisor
+	Checkpoint  string   `json:"task_id"` // of a checkpoint_request
 }
 
 func (in input) task() string {
@@ -39,8 +40,9 @@ func (in input) task() string {
 	return in.Checkpoint
 }
 
-// Main plays a stub agent: it reads the input from stdin, and prints a reply to stdout or follows
-// its rules otherwise. It returns the exit status: 2 if it was started wrongly.
+// Main plays a stub agent: it reads the input from stdin, and prints a reply to stdout or
+// misbehaves by a rule. It returns the exit status; 2 means a wrong command line, input or file of
+// rules.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet(Command, flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -101,7 +103,7 @@ func (c *call) prepare(stdin io.Reader, file, state string) error {
 	return nil
 }
 
-// reply returns a well-behaved agent's reply, changed by the rule.
+// reply returns the reply of a well-behaved agent, with the fields that the rule sets.
 func (c *call) reply() ([]byte, error) {
 	status, message := "ok", fmt.Sprintf("stub %s: %s", c.role, c.subject())
 	if c.rule.Status != "" {
@@ -136,8 +138,8 @@ func (c *call) reply() ([]byte, error) {
 	}{status, message, next, tasks, c.rule.Tell})
 }
 
-// supervise returns a resident supervisor's reply, which accepts the work unless a rule prevents
-// it.
+// supervise returns the reply of a resident supervisor. It accepts the work unless the rule says
+// otherwise.
 func (c *call) supervise(message string) ([]byte, error) {
 	if c.rule.Status == "error" {
 		return encode(map[string]any{"type": "error", "message": message, "told": c.rule.Tell})

@@ -14,7 +14,8 @@ import (
 	"kanban-run/orchestrator/walk"
 )
 
-// nextTask returns the Manager's next task: walk's choice from the list of its input.
+// nextTask returns the next task of the Manager, nil at the end: the rule's, else the choice of
+// package walk from the list in the input.
 func (c *call) nextTask() *string {
 	if c.rule.Next.set {
 		return c.rule.Next.path
@@ -53,7 +54,7 @@ func (c *call) nextTask() *string {
 	return &d.Next
 }
 
-// cutMark takes the trailing [done] off an entry.
+// cutMark returns an entry of the list without its trailing [done], and whether the entry had it.
 func cutMark(entry string) (file string, marked bool) {
 	file, marked = strings.CutSuffix(strings.TrimSpace(entry), "[done]")
 	return strings.TrimSpace(file), marked
@@ -61,8 +62,8 @@ func cutMark(entry string) (file string, marked bool) {
 
 var currentLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^current:[^\r\n]*`) })
 
-// writeCurrent writes the board as a Manager does that keeps it itself. It knows plain boards only,
-// with `current:` on one line.
+// writeCurrent writes the next task to the board, like a Manager that edits the board itself. It
+// can only edit a board with `current:` on a line of its own.
 func (c *call) writeCurrent() error {
 	source, err := os.ReadFile(c.input.KanbanFile)
 	if err != nil {
@@ -79,7 +80,7 @@ func (c *call) writeCurrent() error {
 	return rewrite(c.input.KanbanFile, slices.Concat(source[:at[0]], []byte("current: "), value, source[at[1]:]))
 }
 
-// writeBoard changes the board, which only the Manager may do.
+// writeBoard changes the board, which an agent other than the Manager must not do.
 func (c *call) writeBoard() error {
 	if c.rule.Board != nil {
 		return rewrite(c.input.KanbanFile, []byte(*c.rule.Board))

@@ -52,13 +52,13 @@ func (a *attempts) UnmarshalYAML(n *yaml.Node) error {
 	return n.Decode(&(*a)[0])
 }
 
-// nextTask distinguishes null, which ends the work, from an absent key.
+// nextTask is the key next_task. It distinguishes null, which ends the work, from an absent key.
 type nextTask struct {
 	set  bool
 	path *string
 }
 
-// duration is read in Go's form; 0 needs no unit.
+// duration is a duration in Go's form, such as 1m30s; 0 needs no unit.
 type duration time.Duration
 
 func (d *duration) UnmarshalYAML(n *yaml.Node) error {
@@ -101,7 +101,8 @@ func loadRules(file string) ([]rule, error) {
 	return rules, nil
 }
 
-// findNext looks at the node: a decoder takes a value of null for an absent key.
+// findNext returns the rule's next_task. It reads the YAML node, because a decoder does not
+// distinguish null from an absent key.
 func findNext(n *yaml.Node) nextTask {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value != "next_task" {
@@ -115,8 +116,8 @@ func findNext(n *yaml.Node) nextTask {
 	return nextTask{}
 }
 
-// matches reports whether the rule is for a call. attempt counts the calls with the same role and
-// input.
+// matches reports whether the rule is for the call. attempt is the number of calls so far with this
+// role and input, this call included.
 func (r rule) matches(c *call, attempt int) bool {
 	task := c.input.task()
 	switch {
@@ -131,9 +132,9 @@ func (r rule) matches(c *call, attempt int) bool {
 	}
 }
 
-// countCall returns the number of calls of the role with this input, with this one. Attempts
-// look alike to an agent (seed 004, "Retry Rule (CRITICAL)"), so the stub notes its calls itself,
-// one byte each.
+// countCall counts a call, and returns the number of calls so far with this role and input; always
+// 1 if dir is "". A retry gives an agent the same bytes, so the stub itself notes each call, as one
+// byte in a file. Source: seed 004, "Retry Rule (CRITICAL)".
 func countCall(dir, role string, input []byte) (int, error) {
 	if dir == "" {
 		return 1, nil

@@ -1,5 +1,5 @@
-// Package stub plays agents that do no work, for dry runs and tests: they reply at once, always the
-// same, or misbehave by a file of rules.
+// Package stub plays agents that do no work, for dry runs and tests. A stub always gives the same
+// reply at once, or misbehaves as a file of rules demands.
 package stub
 
 import (
@@ -16,12 +16,12 @@ const Command = "stub-agent"
 
 // Options control the behaviour of stub agents. Relative paths start in the current directory.
 type Options struct {
-	File     string // rules by which they misbehave, in the schema "stub"; "" without rules
-	StateDir string // folder in which they count their calls; "" when no rule asks for an attempt
+	File     string // file of rules for misbehaviour, of the schema "stub"; "" without rules
+	StateDir string // folder in which stubs count their calls; "" if no rule has the key attempt
 }
 
-// New returns the adapter for stub agents. The Manager among them works through the list of tasks.
-// executable is kanban-run's own path, so that a stub is a real process.
+// New returns the adapter for stub agents. A stub Manager works through the list of tasks.
+// executable is the path of kanban-run, which plays the stub in a process of its own.
 func New(executable string, opts Options) agent.Adapter { return adapter{executable, opts} }
 
 type adapter struct {
@@ -45,7 +45,8 @@ func (a adapter) Check(call agent.Assignment) error {
 	return nil
 }
 
-// Invoke makes paths absolute, because the stub is started in the work directory.
+// Invoke returns the start of a stub. It makes paths absolute, because the stub starts in the work
+// directory.
 func (a adapter) Invoke(call agent.Assignment) (agent.Invocation, error) {
 	argv := []string{a.executable, Command, "--role", call.Role}
 	for _, opt := range [...]struct{ flag, path string }{{"--file", a.opts.File}, {"--state", a.opts.StateDir}} {
@@ -71,15 +72,15 @@ func (a adapter) Invoke(call agent.Assignment) (agent.Invocation, error) {
 	return call.Invocation(append(argv, "--call", followed(call.Contract))), nil
 }
 
-// The calls that a rule may be for: one that begins, the review of its work, work that goes on
-// after it, and those of a supervisor.
+// The kinds of calls that a rule can name: a task's first call, the review of its work, the work
+// that goes on after a review, and the two kinds for a supervisor.
 const (
 	callTask   = "task"
 	callReview = "review"
 	callResume = "resume"
 
-	callReady      = "ready"      // a supervisor that starts
-	callCheckpoint = "checkpoint" // one that is woken
+	callReady      = "ready"      // a supervisor starts
+	callCheckpoint = "checkpoint" // a supervisor is woken at a checkpoint
 )
 
 func followed(k contract.Kind) string {
@@ -95,8 +96,8 @@ func followed(k contract.Kind) string {
 	}
 }
 
-// Reader looks for more than a reply only if a rule may have added it, or a supervisor names its
-// session.
+// Reader returns a reader that looks for extras if a rule may have added them, or if a supervisor
+// starts, which names its session.
 func (a adapter) Reader(k contract.Kind, _ agent.Host) agent.Reader {
 	if a.opts.File == "" && k != contract.Ready {
 		return agent.NewObjectReader()

@@ -1,5 +1,5 @@
-// Package agenttest is the conformance suite of adapters. With any agent program an adapter has to
-// accept a valid reply, refuse every wrong one with its reason, and leave no process.
+// Package agenttest is the conformance suite of adapters. An adapter has to accept a valid reply,
+// refuse every wrong reply with a reason, and leave no process behind.
 package agenttest
 
 import (
@@ -22,26 +22,28 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Harness makes an adapter's program behave.
+// Harness makes an adapter's program behave as a test demands.
 type Harness struct {
-	// Agent returns an adapter and an assignment whose agent behaves as a stub's rule with that
-	// `do` (and the further lines). The suite fills in Input, Contract, Timeout and Grace.
+	// Agent returns an adapter and an assignment whose agent behaves like a stub with a rule of
+	// that `do` and of the further lines. The suite fills in Input, Contract, Timeout and Grace.
 	Agent func(t *testing.T, do string, more ...string) (agent.Adapter, agent.Assignment)
-	// Deaf, if set, returns an agent that never reads its standard input and replies well.
+	// Deaf, if set, returns an agent that never reads its standard input, and still gives a good
+	// reply.
 	Deaf func(t *testing.T) (agent.Adapter, agent.Assignment)
 	// Reasons replaces the suite's expected reasons, by `do`, for programs whose output is more
 	// than the reply.
 	Reasons map[string]string
-	// Accepts lists each `do` that is a good reply of this program, though not of a plain one.
+	// Accepts lists each `do` whose output is a good reply of this program, but not of a program
+	// that prints only its reply.
 	Accepts []string
-	// Stream: the reply is a part of the program's standard output.
+	// Stream means that the program's standard output holds more than the reply.
 	Stream bool
 }
 
-// never is longer than any test that does not hang.
+// never is a time limit that no test reaches unless it hangs.
 const never = time.Hour
 
-// Conformance runs the suite. The test binary must play stub agents: see stub.Main.
+// Conformance runs the suite. The test binary has to play stub agents: see [Main].
 func Conformance(t *testing.T, h Harness) {
 	if err := proc.Adopt(); err != nil {
 		t.Fatal(err)
@@ -94,7 +96,7 @@ func complete(t *testing.T, a agent.Assignment, c contract.Kind) agent.Assignmen
 	return a
 }
 
-// workdir makes a folder with the files of the inputs.
+// workdir returns a new folder with the files that the inputs name.
 func workdir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -176,7 +178,7 @@ func (h Harness) misbehaviours(t *testing.T) {
 	}
 }
 
-// wantFailure checks the reason, and that the beginning of the reply is shown.
+// wantFailure checks the failure's reason, and that the outcome holds the beginning of the output.
 func (h Harness) wantFailure(t *testing.T, c *conversation, out *attempt.Ended, do, reason string) {
 	t.Helper()
 	if out.Failure == nil || out.Reply != nil || out.Stopped {
@@ -193,7 +195,7 @@ func (h Harness) wantFailure(t *testing.T, c *conversation, out *attempt.Ended, 
 	}
 }
 
-// review: any text is a reviewer's reply. Seed 003, "捕获 Supervisor 反馈".
+// review checks that a reviewer may reply with any text. Source: seed 003, "捕获 Supervisor 反馈".
 func (h Harness) review(t *testing.T) {
 	c := &conversation{}
 	c.adapter, c.assignment = h.assign(t, contract.Review, "garbage")
@@ -208,8 +210,8 @@ func (h Harness) review(t *testing.T) {
 	}
 }
 
-// identical: a retry starts the same agent with the same parameters: seed 004, "Retry Rule
-// (CRITICAL)".
+// identical checks that a retry starts the same agent with the same parameters. Source: seed 004,
+// "Retry Rule (CRITICAL)".
 func (h Harness) identical(t *testing.T) {
 	adapter, assignment := h.assign(t, contract.Task, "reply")
 	first, err := adapter.Invoke(assignment)
@@ -291,7 +293,7 @@ func (h Harness) timeout(t *testing.T) {
 	}
 }
 
-// closedStdout: an agent that closed its output has not ended.
+// closedStdout checks that the attempt goes on after the agent has closed its output.
 func (h Harness) closedStdout(t *testing.T) {
 	c := &conversation{stopAt: "closed stdout"}
 	c.adapter, c.assignment = h.assign(t, contract.Task, "close-stdout")
@@ -300,7 +302,7 @@ func (h Harness) closedStdout(t *testing.T) {
 
 var leftBehind = regexp.MustCompile(`left process (\d+) behind`)
 
-// leakedChild: the reply is good, and a process left behind neither delays it nor survives.
+// leakedChild checks that a process left behind neither delays the good reply nor survives.
 func (h Harness) leakedChild(t *testing.T) {
 	c := &conversation{}
 	c.adapter, c.assignment = h.assign(t, contract.Task, "leak-child")
@@ -321,7 +323,8 @@ func (h Harness) leakedChild(t *testing.T) {
 	}
 }
 
-// huge: 64 MiB are refused and not kept. A stream may have lines longer than a reply.
+// huge checks that a reply of 64 MiB is refused and not kept in memory. The lines of a stream may
+// be longer than a reply.
 func (h Harness) huge(t *testing.T) {
 	adapter, assignment := h.assign(t, contract.Manager, "huge")
 	inv, err := adapter.Invoke(assignment)
@@ -353,7 +356,7 @@ func (h Harness) huge(t *testing.T) {
 }
 
 // heapWatcher is a sink that collects garbage at each MiB and keeps the largest heap that remained.
-// The heap between two collections says little: on a busy machine they take long.
+// The heap between two collections is no measure: on a busy machine a collection may come late.
 type heapWatcher struct {
 	seen int // bytes
 	most uint64
@@ -370,7 +373,7 @@ func (w *heapWatcher) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// sinks: all output passes the sinks, and standard error is reported at once.
+// sinks checks that all output passes the sinks, and that standard error is reported at once.
 func (h Harness) sinks(t *testing.T) {
 	c := &conversation{}
 	c.adapter, c.assignment = h.assign(t, contract.Task, "reply", "message: seen", "stderr: reading the task")
@@ -391,7 +394,7 @@ func (h Harness) sinks(t *testing.T) {
 	}
 }
 
-// vanished: a program removed between check and start is a mistake that no retry mends.
+// vanished checks that no retry follows if the program is removed between check and start.
 func (h Harness) vanished(t *testing.T) {
 	adapter, assignment := h.assign(t, contract.Task, "reply")
 	inv, err := adapter.Invoke(assignment)

@@ -15,7 +15,7 @@ import (
 type conversation struct {
 	adapter    agent.Adapter
 	assignment agent.Assignment
-	stopAt     string // the text on standard error at which to stop it
+	stopAt     string // text on standard error at which to stop the attempt
 	killToo    bool
 	stdout     bytes.Buffer
 	stderr     *watcher
@@ -23,7 +23,7 @@ type conversation struct {
 	events     []agent.Event
 }
 
-// watcher calls saw once want was written to it.
+// watcher keeps what is written to it, and calls saw once want was among it.
 type watcher struct {
 	mu   sync.Mutex
 	buf  bytes.Buffer

@@ -13,9 +13,9 @@ import (
 	"kanban-run/orchestrator/testfile"
 )
 
-// Main is the TestMain of an adapter's tests: the test binary plays the program that its first
-// argument names, or a stub, or runs the tests and looks for goroutines left over. It returns the
-// exit status.
+// Main is the TestMain of an adapter's tests. The test binary plays the stub or the program that
+// its first argument names; else it runs the tests, and looks for goroutines left over. It returns
+// the exit status.
 func Main(m *testing.M, programs map[string]func(args []string) int) int {
 	if len(os.Args) > 1 {
 		if os.Args[1] == stub.Command {
@@ -43,14 +43,14 @@ func Self(t testing.TB) string {
 	return path
 }
 
-// QuietEnv keeps the race detector's second of waiting and the coverage tool's warning out of the
-// agents.
+// QuietEnv returns an environment in which an agent, which is the test binary, does not wait a
+// second at its end for the race detector, and prints no warning of the coverage tool.
 func QuietEnv(t testing.TB, more ...string) []string {
 	t.Helper()
 	return append([]string{"GORACE=atexit_sleep_ms=0", "GOCOVERDIR=" + t.TempDir()}, more...)
 }
 
-// Rules returns the path of a stub's file with one rule.
+// Rules writes a stub's file with one rule, and returns its path.
 func Rules(t testing.TB, do string, more ...string) string {
 	t.Helper()
 	lines := append([]string{"- do: " + do}, more...)

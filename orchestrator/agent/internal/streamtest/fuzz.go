@@ -11,9 +11,9 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// FuzzReader passes any stream to a reader, beginning with the recordings in testdata: it never
-// panics, the chunks make no difference, and there is no success without the tool's word for its
-// end.
+// FuzzReader passes any stream to a reader, beginning with the recordings in testdata. It checks
+// that the reader never panics, that the chunks make no difference, and that no report is a success
+// unless the stream holds end, the tool's word for a good end.
 func FuzzReader(f *testing.F, a agent.Adapter, end string) {
 	f.Helper()
 	all, err := filepath.Glob("testdata/*.jsonl")
@@ -30,7 +30,7 @@ func FuzzReader(f *testing.F, a agent.Adapter, end string) {
 	f.Fuzz(func(t *testing.T, stream []byte, size, code int) {
 		exit := proc.Exit{Code: code}
 		whole := Read(a, contract.Task, stream, len(stream)+1, exit)
-		// A line may spell a word with escapes.
+		// A line may hold the word in the form of JSON escapes.
 		hasEnd := bytes.Contains(stream, []byte(end)) || bytes.Contains(stream, []byte(`\u`))
 		if r := whole.Report; r.Failure == nil && (code != 0 || !hasEnd) {
 			t.Errorf("End = %+v of %q", r, stream)

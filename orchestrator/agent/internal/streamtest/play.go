@@ -17,8 +17,8 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Main is the TestMain of a test binary that also plays a tool, when started as command, and a stub
-// agent; see [Play]. It returns the exit status.
+// Main is the TestMain of a test binary that plays a tool if its first argument is command, or a
+// stub agent; see [Play]. It returns the exit status.
 func Main(m *testing.M, command, first string, wrap func(reply []byte) []byte) int {
 	play := func(args []string) int { return Play(args, first, wrap) }
 	return agenttest.Main(m, map[string]func([]string) int{command: play})
@@ -52,19 +52,20 @@ func Stub(args []string, asked string) (reply []byte, code int) {
 	return bytes.TrimSuffix(s.Bytes(), []byte("\n")), code
 }
 
-// inputOf returns the input in the text that Assignment.Ask makes.
+// inputOf returns the input in a text that Assignment.Ask has made.
 func inputOf(asked string) string {
 	_, text, _ := strings.Cut(asked, "Your input:\n\n")
 	text, _, _ = strings.Cut(text, "\n")
 	return text
 }
 
-// stubOutput is the stub's standard output. A stub that closes it closes the tool's.
+// stubOutput is the stub's standard output. A stub that closes it closes the tool's standard
+// output.
 type stubOutput struct{ bytes.Buffer }
 
 func (stubOutput) Close() error { return os.Stdout.Close() }
 
-// Quote returns a JSON string of a text and keeps its invalid bytes.
+// Quote returns a text as a JSON string, with its invalid bytes unchanged.
 func Quote(text []byte) []byte {
 	b := []byte{'"'}
 	for _, c := range text {
@@ -80,13 +81,13 @@ func Quote(text []byte) []byte {
 	return append(b, '"')
 }
 
-// Conformance runs the suite of all adapters with the test binary as the tool. command is the
-// argument that selects the tool, and reasons are the adapter's own words.
+// Conformance runs the suite of package agenttest with the test binary as the tool. command is the
+// argument that selects the tool; reasons are the failure texts of this adapter.
 //
-// Two rules are for agents whose whole output is the reply. A tool's reply stands in a message,
-// where a fence is stripped (see contract.FindReply), and in one line, of which a long one is
-// dropped (see agent.Lines): the adapters' own tests cover both. skip names the other rules without
-// a form in the tool's output.
+// Two rules of the suite hold only for agents whose whole output is the reply. A tool's reply
+// stands in a message, so a fence around it is removed (see contract.FindReply), and in one line,
+// so a long one is dropped (see agent.Lines). The adapters' own tests cover both. skip names the
+// other rules that this tool's output cannot break.
 func Conformance(t *testing.T, a agent.Adapter, command string, reasons map[string]string, skip ...string) {
 	t.Helper()
 	agenttest.Conformance(t, agenttest.Harness{
@@ -100,7 +101,8 @@ func Conformance(t *testing.T, a agent.Adapter, command string, reasons map[stri
 	})
 }
 
-// stubAssignment makes the test binary the tool around a stub of one rule.
+// stubAssignment returns an assignment for the test binary as a tool, which plays a stub with one
+// rule.
 func stubAssignment(t *testing.T, command, do string, more ...string) agent.Assignment {
 	t.Helper()
 	return agent.Assignment{Role: "Implementor", Scratch: t.TempDir(), Env: agenttest.QuietEnv(t),
@@ -128,8 +130,8 @@ func CheckLostSession(t *testing.T, a agent.Adapter, command, stderr string) {
 	}
 }
 
-// CheckLongLine checks that a reply too long for a line is refused in bounded memory, with its
-// beginning. before, begin and after are the stream around it.
+// CheckLongLine checks that a reply which makes its line too long is refused with its beginning,
+// and not kept in memory. before, begin and after are the stream around the reply.
 func CheckLongLine(t *testing.T, a agent.Adapter, before, begin, after string) {
 	t.Helper()
 	stream := io.MultiReader(strings.NewReader(before+begin), io.LimitReader(endless{}, 40<<20),

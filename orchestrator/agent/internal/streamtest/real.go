@@ -19,15 +19,16 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Real is an adapter with the real program, which talks to a fake model in a work directory of its
-// own.
+// Real is an adapter with the real program. The program talks to a fake model, and works in a new
+// directory.
 type Real struct {
 	agent.Adapter
 	agent.Assignment
 	Server *modeltest.Server
 }
 
-// Start finds the program, or skips the test as modeltest.Find does. The test runs in parallel.
+// Start returns an adapter with the real program, or skips the test as modeltest.Find does. It
+// makes the test run in parallel.
 func Start(t *testing.T, name string, a agent.Adapter) *Real {
 	t.Helper()
 	path := modeltest.Find(t, name)
@@ -63,7 +64,8 @@ func (r *Real) Play(t *testing.T, steps ...modeltest.Step) Conversation {
 	return r.PlayUntil(t, "", steps...)
 }
 
-// PlayUntil stops the conversation once a file is in the work directory; "" for never.
+// PlayUntil does the same as Play, but stops the conversation once the file exists in the work
+// directory; "": never.
 func (r *Real) PlayUntil(t *testing.T, file string, steps ...modeltest.Step) Conversation {
 	t.Helper()
 	text := "Please do this: " + modeltest.Play(steps...).String()
@@ -133,7 +135,7 @@ func (h Conversation) HasEvent(kind agent.Kind, text string) bool {
 	return false
 }
 
-// WantReply checks the reply and its message.
+// WantReply checks that the reply is ok and has the message.
 func (h Conversation) WantReply(t *testing.T, message string) {
 	t.Helper()
 	if h.Err != nil || h.Failure != nil || h.Reply == nil || h.Reply.Status != contract.OK ||
@@ -142,7 +144,8 @@ func (h Conversation) WantReply(t *testing.T, message string) {
 	}
 }
 
-// WantFailure checks for a failure with its reason, which another attempt may mend.
+// WantFailure checks that the conversation ended with a failure whose reason holds the text, and
+// not with an error.
 func (h Conversation) WantFailure(t *testing.T, reason string) {
 	t.Helper()
 	if h.Err != nil || h.Failure == nil || !strings.Contains(h.Failure.Reason, reason) {
@@ -150,7 +153,8 @@ func (h Conversation) WantFailure(t *testing.T, reason string) {
 	}
 }
 
-// WantErr checks for an error that no other attempt would mend.
+// WantErr returns the error of the conversation, and checks that it has the type E and holds the
+// text.
 func WantErr[E error](t *testing.T, h Conversation, text string) (err E) {
 	t.Helper()
 	if !errors.As(h.Err, &err) || !strings.Contains(h.Err.Error(), text) {

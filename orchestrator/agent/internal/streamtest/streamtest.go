@@ -1,5 +1,5 @@
-// Package streamtest checks that a reader reports the same events of a recording however the stream
-// is cut, and with additions of a newer tool.
+// Package streamtest checks that a reader reports the same events of a recording in whichever
+// pieces the stream comes, and also with the additions of a newer tool.
 package streamtest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Transcript is a reader's report of a stream.
+// Transcript is all that a reader made of a stream.
 type Transcript struct {
 	Report agent.Report
 	Events []agent.Event
@@ -77,14 +77,14 @@ func chunks(stream []byte, size int) func(func([]byte) bool) {
 			if stream = stream[n:]; !yield(part) {
 				return
 			}
-			clear(part) // a reader that keeps it fails the comparison
+			clear(part) // a reader that keeps part fails the comparison
 		}
 	}
 }
 
-// CheckRecording reads a recording and compares the transcript with the file of that name that ends
-// in .golden, then again with the stream in pieces of every size, with a terminal's line ends, and
-// with unknown events and fields. KANBAN_TEST_GOLDEN=1 writes the file.
+// CheckRecording reads a recording and compares the transcript with the .golden file of the same
+// name. It repeats this with pieces of several sizes, with the line ends of a terminal, and with
+// unknown events and fields. KANBAN_TEST_GOLDEN=1 writes the .golden file.
 func CheckRecording(t *testing.T, a agent.Adapter, c contract.Kind, path string, exit proc.Exit) {
 	t.Helper()
 	stream, err := os.ReadFile(path)
@@ -122,7 +122,7 @@ func CheckGolden(t *testing.T, path, got string) {
 	}
 }
 
-// Grease returns other forms of the stream that mean the same, by name.
+// Grease returns other forms of a stream, by name, of which a reader has to report the same events.
 func Grease(stream []byte) map[string][]byte {
 	var crlf, events, fields []byte
 	for line := range bytes.Lines(stream) {
