@@ -24,7 +24,7 @@ type ToolUnavailable struct {
 	Agent  string `json:"agent"`              // the adapter of its program
 	Reason string `json:"reason" text:"free"` // in the words of the agent's tool
 	Then   OnTool `json:"then"`
-	Agents int    `json:"agents"` // in this run that missed it, with this one
+	Agents int    `json:"agents"` // of this run that missed the tool, with this one
 }
 
 // Kind implements [Event].
@@ -91,7 +91,7 @@ type ToolWork struct {
 
 // ToolUse sums up the calls of one tool.
 type ToolUse struct {
-	Tool    string `json:"tool" text:"free"` // its name; "" for those of which there are too many to tell apart
+	Tool    string `json:"tool" text:"free"` // its name; "": all further tools, too many to tell apart
 	Calls   int    `json:"calls"`
 	Failed  int    `json:"failed,omitempty"`
 	Millis  int64  `json:"millis"`         // that calls were open, added up
@@ -104,6 +104,6 @@ type ToolSpan struct {
 	Millis int64 `json:"millis"`
 }
 
-// SystemicAgents is the number of agents without the same tool that makes a fault of the system:
-// seed 002, "Tool Unavailability", action 3.
+// SystemicAgents is the number of agents that miss the same tool at which the fault is the
+// system's: seed 002, "Tool Unavailability", action 3.
 const SystemicAgents = 3
