@@ -2,8 +2,8 @@ package health
 
 import "time"
 
-// Policy is the set of limits at which a running agent is found unwell. A zero limit is off. Seed
-// 000, "配置参数", has the names of the first ones.
+// Policy is the set of limits at which a running agent is found unwell. A zero limit is off. The
+// first limits have their names from seed 000, "配置参数".
 type Policy struct {
 	Frequency     time.Duration // between two checks
 	IdleWarning   time.Duration
@@ -20,10 +20,10 @@ type Policy struct {
 	Grace         time.Duration // after the start, in which idle, stale and errors do not count
 	Answer        time.Duration // to a question
 	Errors        int           // in a row
-	MaxRestarts   int           // of one step
+	MaxRestarts   int           // of one call
 	SilentAgents  bool          // act on agents that tell nothing of their work, too
 	Person        bool          // a person has to consent before an agent is ended
-	Consent       time.Duration // that a person, or the judge, has for it
+	Consent       time.Duration // time for the person's consent, or for the judge's answers
 	Judge         string        // role that answers the reboot test; "": the evidence does
 	Graceful      time.Duration // between asking a hung agent to end and killing it
 	Stages        Stages
@@ -33,7 +33,7 @@ type Policy struct {
 func (p Policy) Off() bool { return p.Frequency <= 0 }
 
 // Stages are the times without progress at which an agent is pinged, a person is told of it, and
-// another agent is proposed: seed 002, "Event Monitoring Model". They only tell.
+// another agent is proposed: seed 002, "Event Monitoring Model". No stage ends an agent.
 type Stages [3]time.Duration
 
 // reached returns the highest stage that a time has reached, from 1; 0: not even the first.

@@ -14,7 +14,7 @@ import (
 type tools struct {
 	uses  map[string]*event.ToolUse
 	open  map[string]call // by ID
-	since time.Time       // from when on a call was open
+	since time.Time       // since when at least one call is open
 	spans []timeSpan
 }
 
