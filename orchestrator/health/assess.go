@@ -71,7 +71,7 @@ func (f Finding) Key() string {
 // Evidence is the operating system's account of an agent's processes.
 type Evidence struct {
 	Known   bool // the processes could be looked at
-	Works   bool // its processes used the processor, or read or wrote, since the last check
+	Works   bool // its processes did work since the last check, or that is not known
 	Stopped bool // the agent is stopped by a signal, and no debugger holds it
 }
 

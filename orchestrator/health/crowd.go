@@ -12,7 +12,7 @@ const sameTime = 15 * time.Minute
 // use; the zero value is ready.
 type Crowd struct {
 	mu    sync.Mutex
-	found map[string]map[string]time.Time // by anomaly and tool, and by board
+	found map[string]map[string]time.Time // the last time, by anomaly and by board
 }
 
 // Note records the anomaly key of a board's agent and reports whether the agent of another board

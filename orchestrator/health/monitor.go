@@ -329,7 +329,7 @@ func (m *Monitor) actionOn(f Finding, listens bool) Action {
 	switch {
 	case f.Check == Stopped:
 		if m.seen[f.Key()] > breaches {
-			return Test // it was stopped again, or cannot be continued
+			return Test // the program was stopped again, or cannot be continued
 		}
 		return Resume
 	case !f.Act || m.acting[f.Key()] < breaches:

@@ -11,15 +11,15 @@ type Policy struct {
 	ProgressStale time.Duration // without progress, although active
 	ModelWarning  time.Duration // of silence while it waits for its model
 	ModelTimeout  time.Duration
-	MCPDefault    time.Duration // of one call of an MCP tool: worth a warning
-	MCPMax        time.Duration // critical
-	MCPEnd        time.Duration // acted on
+	MCPDefault    time.Duration // of one call of an MCP tool, before a warning
+	MCPMax        time.Duration // of such a call, before it is critical
+	MCPEnd        time.Duration // of such a call, before the watch acts on it
 	FirstSign     time.Duration // from the start to the first sign
 	LeftOver      time.Duration // from the final event to the end of the program
 	Ceiling       time.Duration // without progress, also of an active agent
 	Grace         time.Duration // after the start, in which idle, stale and errors do not count
 	Answer        time.Duration // to a question
-	Errors        int           // in a row
+	Errors        int           // in a row, before a warning
 	MaxRestarts   int           // of one call
 	SilentAgents  bool          // act on agents that tell nothing of their work, too
 	Person        bool          // a person has to consent before an agent is ended

@@ -13,7 +13,7 @@ type Case struct {
 	Task        string        // path of the task
 	HasText     bool          // the task's file has a line beyond its frontmatter
 	Missing     []string      // files that the task names as its inputs, and that are not there
-	Obstacle    string        // of its calls that fail again and again; "": there is no obstacle
+	Obstacle    string        // the call that fails again and again, in words; "": no such call
 	Expected    time.Duration // of the task; 0: not known
 	Took        time.Duration // from the start to the last progress
 	NoPlan      bool          // the hung call is no work on a task, so there is no plan to change

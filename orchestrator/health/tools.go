@@ -22,7 +22,7 @@ type timeSpan struct{ from, to time.Time }
 
 const (
 	mostUses  = 16  // tools that are told apart, of an attempt
-	mostSpans = 100 // that are told, of an attempt
+	mostSpans = 100 // times with an open call that are reported, of an attempt
 
 	leastSpan = 100 * time.Millisecond
 )

@@ -20,7 +20,7 @@ type Trace struct {
 	Failed   agent.Event // the last failed call or retry
 	Last     agent.Event // the last event that says something to people
 
-	session bool      // it has named its session: a model is at work
+	session bool      // the agent has named its session: a model is at work
 	quiet   time.Time // what Activity was before the last print
 	calls   []call
 	same    repeat
@@ -103,7 +103,7 @@ func (t *Trace) fold(e agent.Event) {
 	case agent.Retry:
 		t.fail(e)
 	case agent.Text, agent.Writing:
-		t.Finished = time.Time{} // it goes on after a result
+		t.Finished = time.Time{} // the agent goes on after a result
 		if t.Failed.Kind == agent.Retry {
 			t.Failures = 0
 		}
