@@ -22,7 +22,7 @@ const (
 	Command
 	Ready      // of a supervisor that starts: seed 001
 	Checkpoint // of a supervisor that is woken
-	Judge      // of an agent that judges a hung one: seed 000
+	Judge      // of an agent that judges a hung agent: seed 000
 )
 
 // Of returns the contract of a call of a step.

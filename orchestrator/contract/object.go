@@ -53,7 +53,7 @@ func readObject(text string) (map[string]json.RawMessage, *Failure) {
 func scanObject(text string) (members map[string]json.RawMessage, end int64, failure *Failure) {
 	d := jsontext.NewDecoder(strings.NewReader(text))
 	members = map[string]json.RawMessage{}
-	name, from := "", int64(0) // of the member that is being read, and where its colon is
+	name, from := "", int64(0) // of the member that is being read: its name, and the offset after that
 	for keys := 0; ; {
 		token, err := d.ReadToken()
 		if err != nil {

@@ -19,7 +19,7 @@ type ReadyInput struct {
 	SessionID   string     `json:"session_id"`  // the name of that folder
 	TeamName    string     `json:"team_name"`   // the board
 	Requirement string     `json:"requirement"` // what the work is for
-	Recovery    bool       `json:"recovery"`    // it was ready before, and has lost its memory
+	Recovery    bool       `json:"recovery"`    // the supervisor was ready before
 	Baseline    Baseline   `json:"baseline"`    // the history so far
 	Reports     []TextFile `json:"reports"`     // of its earlier checkpoints, with Recovery
 }
