@@ -15,12 +15,12 @@ type Content struct {
 	Reason       string   `json:"reason,omitempty"`               // of a health check: idle_detected or progress_stale
 	IdleDuration float64  `json:"idle_duration,omitempty"`        // of a health check, in minutes
 	Question     string   `json:"question,omitempty" text:"free"` // of a health check
-	Options      []string `json:"options,omitempty" text:"free"`  // for the answer to it
+	Options      []string `json:"options,omitempty" text:"free"`  // of a health check: the possible answers
 
 	Assistance string `json:"assistance_type,omitempty"`     // of an offer: guidance
 	Details    string `json:"details,omitempty" text:"free"` // of an offer
 
-	Text string `json:"text,omitempty" text:"free"` // of a person
+	Text string `json:"text,omitempty" text:"free"` // the message of a person
 }
 
 // String returns the message in words.

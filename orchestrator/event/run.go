@@ -146,7 +146,7 @@ type Choice string
 
 // The values of Choice.
 const (
-	Accept Choice = "accept" // it ends as it stands
+	Accept Choice = "accept" // the board ends as it stands
 	Retry  Choice = "retry"  // current names the task again, and the next run goes on
 
 	ForcedFinalize Choice = "forced-finalize" // the team may be deleted without the members that have never answered

@@ -11,7 +11,7 @@ type Sentence struct {
 	For    Who        // the people that need to know of it
 	Topic  Topic      // of the message that is sent about it; "": no message
 	Alert  Alert      // in SUPERVISOR_REPORT
-	Step   int        // that it names; 0: no step
+	Step   int        // the step that it names; 0: no step
 	Text   string     // paths and names as the journal has them
 	More   []Sentence // the lines below it
 }

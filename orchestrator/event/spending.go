@@ -9,12 +9,12 @@ import (
 // of a session.
 type Spending struct {
 	Input  int64  `json:"input_tokens"`
-	Cached int64  `json:"cached_tokens"` // of the input, what was read from a cache
+	Cached int64  `json:"cached_tokens"` // the part of Input that was read from a cache
 	Output int64  `json:"output_tokens"`
 	Cost   *int64 `json:"cost_microusd,omitempty"` // in millionths of a US dollar; nil: not known
 
 	Partial bool `json:"partial,omitempty"` // the use of a part of the attempt is not known
-	Free    bool `json:"free,omitempty"`    // it asked no model
+	Free    bool `json:"free,omitempty"`    // the attempt asked no model
 }
 
 // IsPriced reports whether the whole cost of the attempt is known.
@@ -32,7 +32,7 @@ type Used struct {
 	Cached   int64 `json:"cached_tokens"`
 	Output   int64 `json:"output_tokens"`
 	Cost     int64 `json:"cost_microusd"`
-	Millis   int64 `json:"millis"` // that agents worked
+	Millis   int64 `json:"millis"` // of the agents' working time
 }
 
 // Add counts an attempt in; spent is nil when its tool tells nothing.

@@ -111,5 +111,5 @@ type Leaving struct {
 	Other   bool   `json:"other,omitempty"` // the next task is not the step's
 	Tree    string `json:"tree,omitempty"`
 	Finding string `json:"finding,omitempty"`          // hash of the agent's message and log, see [FindingOf]
-	Said    string `json:"said,omitempty" text:"free"` // by the agent
+	Said    string `json:"said,omitempty" text:"free"` // the agent's message
 }

@@ -41,7 +41,7 @@ type Memory string
 const (
 	InProcess Memory = "process" // its program stays for the whole run
 	InSession Memory = "session" // each checkpoint goes on in its tool's session
-	InReports Memory = "reports" // it is told all anew, with its own earlier reports
+	InReports Memory = "reports" // each checkpoint tells it all anew, with its earlier reports
 )
 
 // Checkpoint is one look of the supervisor at the board.
@@ -143,7 +143,7 @@ func (e CheckpointMissed) Sentence() Sentence {
 type SupervisorFailed struct {
 	AttemptRef
 	Reason string `json:"reason" text:"free"`
-	Errors int    `json:"errors"` // in this run, with this one
+	Errors int    `json:"errors"` // of the supervisor in this run, with this one
 
 	Then OnBlock `json:"on_block,omitempty"` // what follows
 

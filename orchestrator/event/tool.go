@@ -12,7 +12,7 @@ type OnTool string
 // The values of OnTool: seed 002's skip, retry and proceed with caveat, and the end of the run.
 const (
 	ToolCaveat OnTool = "caveat" // it goes on, and the run says so
-	ToolRetry  OnTool = "retry"  // it is started again once, where it was
+	ToolRetry  OnTool = "retry"  // it is ended, and goes on once more in its session
 	ToolSkip   OnTool = "skip"   // it is told to do without
 	ToolStop   OnTool = "stop"   // the run ends, and a person decides
 )
@@ -94,8 +94,8 @@ type ToolUse struct {
 	Tool    string `json:"tool" text:"free"` // its name; "": all further tools, too many to tell apart
 	Calls   int    `json:"calls"`
 	Failed  int    `json:"failed,omitempty"`
-	Millis  int64  `json:"millis"`         // that calls were open, added up
-	Longest int64  `json:"longest_millis"` // of one call
+	Millis  int64  `json:"millis"`         // in which its calls were open, added up
+	Longest int64  `json:"longest_millis"` // of the longest call
 }
 
 // ToolSpan is a time in which a call was open, from the start of the attempt.
