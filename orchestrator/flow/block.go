@@ -52,7 +52,8 @@ func (v *Supervisor) passOver(id string) {
 }
 
 // settle removes the block as the Lead chose. After Retry the next checkpoint looks again at the
-// whole scope of the blocked one; after any choice but Accept the block is noted as passed over.
+// whole scope of the blocked one. After Accept nothing follows; otherwise the block is noted as
+// passed over.
 func (v *Supervisor) settle(c event.Choice) {
 	b := v.Block
 	v.Block = nil

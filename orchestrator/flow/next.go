@@ -184,8 +184,8 @@ func (s *State) Choices() Choices {
 	return w
 }
 
-// Undone returns a task that was not ok, which a person can order again between two steps; "": no
-// task was.
+// Undone returns a task that was not ok, and that a person can order again; "": there is no such
+// task, or a step is open.
 func (s *State) Undone() string {
 	isLast := func(t TaskStatus) bool { return t.Task == s.Last.Task }
 	switch {

@@ -31,7 +31,7 @@ type State struct {
 	// Steps, and the results of the last of them.
 	Step      *Step        `json:"step"`
 	LastStep  int          `json:"last_step"`                // number of the last step that was started, over all runs
-	Finished  int          `json:"finished_steps,omitempty"` // by all runs
+	Finished  int          `json:"finished_steps,omitempty"` // steps, by all runs
 	Last      Ending       `json:"last"`
 	NotOK     []TaskStatus `json:"not_ok,omitempty"`    // tasks whose last reply was not ok, in the order of replies
 	Replanned []string     `json:"replanned,omitempty"` // tasks that the Manager was to plan anew, under these limits
@@ -42,7 +42,7 @@ type State struct {
 	Visits     *Visits             `json:"visits,omitempty"` // nil: the last step was followed by another task
 	Turns      []Turn              `json:"turns,omitempty"`  // the last steps, as long as earlier tasks come back
 	Quarantine []Quarantine        `json:"quarantine,omitempty"`
-	Tools      []MissingTool       `json:"tools,omitempty"`   // that were not there in this run; at most [mostTools]
+	Tools      []MissingTool       `json:"tools,omitempty"`   // tools that agents missed in this run; at most [mostTools]
 	Manager    string              `json:"manager,omitempty"` // the adapter that plays the Manager
 	Reassign   []event.Substitutes `json:"reassign,omitempty"`
 
@@ -91,7 +91,7 @@ type Step struct {
 	Plan       *event.Plan          `json:"plan,omitempty"`      // nil: the work is not reviewed
 	Round      int                  `json:"round,omitempty"`     // of work and review, from 1 at the first review
 	Work       *event.ReplyAccepted `json:"work,omitempty"`      // the reply whose work is reviewed or was sent back
-	Feedback   string               `json:"feedback,omitempty"`  // of the review after which the work goes on
+	Feedback   string               `json:"feedback,omitempty"`  // of the review that sent the work back
 	Reviews    []Visit              `json:"reviews,omitempty"`   // the reviews that sent the work back
 	Unsettled  string               `json:"unsettled,omitempty"` // why reviews, the watch or a loop stopped the step
 
@@ -107,7 +107,7 @@ type Step struct {
 	Restarts  int      `json:"restarts,omitempty"`   // of hung agents in this call
 	LastHung  string   `json:"last_hung,omitempty"`  // the anomaly of the last restart
 	Advice    string   `json:"advice,omitempty"`     // what the next attempt is told about LastHung
-	Consent   *Consent `json:"consent,omitempty"`    // that is asked of a person about the running attempt
+	Consent   *Consent `json:"consent,omitempty"`    // the open question to a person about the running attempt
 	JudgeMark string   `json:"judge_mark,omitempty"` // of the processes of the attempt's judge; "": no judge runs
 
 	// The supervisor.
