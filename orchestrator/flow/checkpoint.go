@@ -185,7 +185,7 @@ func (v *Supervisor) next() event.Checkpoint {
 	return event.Checkpoint{ID: checkpointID(v.number()), Scope: v.Since, After: v.Since[len(v.Since)-1]}
 }
 
-// number returns the next number that no declared checkpoint has.
+// number returns the next number for a checkpoint of the runner, which no declared ID has.
 func (v *Supervisor) number() int {
 	for n := v.Named + 1; ; n++ {
 		taken := func(at event.CheckpointAt) bool { return at.ID == checkpointID(n) }
@@ -195,7 +195,7 @@ func (v *Supervisor) number() int {
 	}
 }
 
-// names reports whether the plan declares a checkpoint, or the runner has named it.
+// names reports whether the plan declares checkpoint id, or the runner has given this ID.
 func (v *Supervisor) names(id string) bool {
 	for n := 1; n <= v.Named; n++ {
 		if id == checkpointID(n) {

@@ -157,7 +157,7 @@ func (s *State) GoesOn() bool {
 		s.Quarantined(s.Step.Task) == nil
 }
 
-// Choices are a person's options for a board that needs one.
+// Choices are a person's options for a board that needs a person.
 type Choices struct {
 	GoesOn  bool   // the next run works on without an acknowledgement
 	Undone  string // a task that can be done again; "": no task can

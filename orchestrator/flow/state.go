@@ -42,7 +42,7 @@ type State struct {
 	Visits     *Visits             `json:"visits,omitempty"` // nil: the last step was followed by another task
 	Turns      []Turn              `json:"turns,omitempty"`  // the last steps, as long as earlier tasks come back
 	Quarantine []Quarantine        `json:"quarantine,omitempty"`
-	Tools      []MissingTool       `json:"tools,omitempty"`   // tools that agents missed in this run; at most [mostTools]
+	Tools      []MissingTool       `json:"tools,omitempty"`   // missed by agents in this run; at most [mostTools]
 	Manager    string              `json:"manager,omitempty"` // the adapter that plays the Manager
 	Reassign   []event.Substitutes `json:"reassign,omitempty"`
 

@@ -210,8 +210,8 @@ func (s *State) openSupervision(e event.StepStarted) error {
 	return nil
 }
 
-// finishRevision ends the step of a checkpoint after which the Manager was called. A Manager that
-// ends the board has passed the block over.
+// finishRevision ends the step of a checkpoint after which the Manager was called. If the Manager
+// ended the board, the checkpoint is noted as passed over.
 func (s *State) finishRevision(e event.StepFinished) error {
 	if v := s.Supervisor.clone(); v != nil {
 		if e.NextTask == nil {

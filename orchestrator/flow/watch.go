@@ -29,8 +29,8 @@ func (s *State) applyRebootTested(e event.RebootTested) error {
 	return nil
 }
 
-// WasRestartedFor reports whether the last restart of the call was for a finding of a check, of any
-// tool.
+// WasRestartedFor reports whether the last restart of the call was for a finding of the given
+// check, about any tool.
 func (s *Step) WasRestartedFor(check string) bool {
 	return s.LastHung == check || strings.HasPrefix(s.LastHung, check+" ")
 }
