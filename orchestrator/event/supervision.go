@@ -189,7 +189,7 @@ type SupervisorLost struct {
 // Kind implements [Event].
 func (SupervisorLost) Kind() string { return "SUPERVISOR_LOST" }
 
-// Subject returns the checkpoint, or the supervisor's role.
+// Subject returns the supervisor's role.
 func (e SupervisorLost) Subject() string { return e.Task }
 
 // Sentence implements [Event].
@@ -208,7 +208,7 @@ type SupervisorDismissed struct {
 // Kind implements [Event].
 func (SupervisorDismissed) Kind() string { return "SUPERVISOR_DISMISSED" }
 
-// Subject returns the checkpoint, or the supervisor's role.
+// Subject returns the supervisor's role.
 func (e SupervisorDismissed) Subject() string { return e.Task }
 
 // Sentence implements [Event].
