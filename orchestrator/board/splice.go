@@ -184,7 +184,7 @@ func (b *Board) insertCurrent(text string) patch {
 	return patch{at, at, b.rootIndent() + line + b.lineEnding()}
 }
 
-// insertField adds a field after all others.
+// insertField adds a field after all others, or between braces before all others.
 func (b *Board) insertField(line string) patch {
 	root := b.doc.Root
 	if b.flowRoot() {
