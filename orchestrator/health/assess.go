@@ -37,7 +37,7 @@ func (c Check) Anomaly() string {
 	}
 }
 
-// Healthy is seed 000's word for an agent of which nothing is found.
+// Healthy is seed 000's word for an agent without findings.
 const Healthy = "healthy"
 
 // Severity is the severity of a finding in seed 000.
