@@ -23,11 +23,11 @@ type Board struct {
 	Phase    string // as written; "" without the field
 	SubPhase string
 	Current  Current
-	Ended    string                 // the field ended: blocked, error or escalate; "": any other value, the author's
+	Ended    string                 // the field ended: blocked, error or escalate; "": no such value
 	Warnings []*frontmatter.Problem // odd but legal, at most maxWarnings
 
 	Checkpoints    *event.Supervision // the board's own supervision; nil: the settings decide
-	CheckpointsOff bool               // no supervision, also if the settings have one
+	CheckpointsOff bool               // no supervision, even if the settings declare one
 
 	doc      *frontmatter.Document
 	entries  []Entry
@@ -35,8 +35,8 @@ type Board struct {
 	unlisted []*yaml.Node // tasks of checkpoints that are not in the list
 }
 
-// Current is the field current. Set is false without such a key; Null is an explicit null: the end
-// of the work.
+// Current is the field current. Set is false without the field. Null: the value is null, so the
+// work is over.
 type Current struct {
 	Set, Null    bool
 	Path         string
@@ -50,7 +50,7 @@ type Entry struct {
 	Line                  int
 }
 
-// Done reports whether the state noted in the list ends the task.
+// Done reports whether the entry's state ends the task.
 func (e Entry) Done() bool { return isDone(e.State) }
 
 func isDone(state string) bool {
@@ -78,8 +78,8 @@ func isTerminal(phase string) bool {
 	return slices.Contains([]string{"complete", "completed", "done"}, fold(phase))
 }
 
-// EndedWith returns the status with which the Manager ended the board, "" where it was ok or the
-// board goes on.
+// EndedWith returns the status with which the Manager ended the board; "": the status was ok, or
+// the board goes on.
 func (b *Board) EndedWith() string {
 	if !b.Terminal() {
 		return ""
@@ -87,19 +87,19 @@ func (b *Board) EndedWith() string {
 	return b.Ended
 }
 
-// HoldsEnded reports whether the runner may write the field ended: it is missing or empty, or the
-// runner's.
+// HoldsEnded reports whether the runner may write the field ended: the field is missing or null, or
+// has a value of the runner's.
 func (b *Board) HoldsEnded() bool {
 	_, value := b.doc.Field("ended")
 	return value == nil || value.Tag == "!!null" || b.Ended != ""
 }
 
-// Finder returns a function that finds the place on the list, from 0, of a task by its path as
-// agents see it: as it is listed, else with leading folders cut off. It returns -1 for a task that
-// is not listed.
+// Finder returns a function that finds a task by its path as agents see it and returns its place on
+// the list, from 0; -1: it is not listed. It looks for the whole path first, then cuts leading
+// folders off, one after the other.
 func (b *Board) Finder() func(task string) int {
 	places := make(map[string]int, b.Len())
-	for i, p := range slices.Backward(b.TaskPaths()) { // of a task that is listed twice the first counts
+	for i, p := range slices.Backward(b.TaskPaths()) { // of a path that is listed twice the first entry counts
 		places[cleanPath(p)] = i
 	}
 	return func(task string) int {
@@ -112,7 +112,7 @@ func (b *Board) Finder() func(task string) int {
 	}
 }
 
-// MissingCurrent refuses a board that is not over and names no current task.
+// MissingCurrent returns the error for a board that is not over and names no current task.
 func (b *Board) MissingCurrent() error {
 	fix := "add current: with the path of the task to start with, or current: null when the work is over"
 	for i, path := range b.TaskPaths() {
@@ -130,14 +130,15 @@ func (b *Board) MissingCurrent() error {
 		Text: "current is missing, and phase does not say that the work is over", Fix: fix}
 }
 
-// CurrentProblem places an error about the current task at current, unless it has a place of its
-// own.
+// CurrentProblem gives an error about the current task the place of the field current, unless the
+// error has a place of its own.
 func (b *Board) CurrentProblem(err error) error {
 	return addPlace(err, &frontmatter.Problem{File: b.File, Line: b.Current.Line, Column: b.Current.Column,
 		Text: "current: "})
 }
 
-// EntryProblem places an error about a task at its entry, unless it has a place of its own.
+// EntryProblem gives an error about a task the place of its entry, unless the error has a place of
+// its own.
 func (b *Board) EntryProblem(e Entry, err error) error {
 	return addPlace(err, &frontmatter.Problem{File: b.File, Line: e.Line, Text: "tasks: "})
 }

@@ -9,16 +9,16 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// Brief is the information in a task that seed 000's reboot test asks for.
+// Brief is the part of a task file that the watch needs, for seed 000's reboot test and its limits.
 type Brief struct {
 	HasText  bool                // the file has a line beyond its frontmatter
-	Missing  []string            // that inputs names and that are not there
+	Missing  []string            // files that the field inputs names and that are not there
 	Expected time.Duration       // time for the work; 0: not stated
-	Watch    []frontmatter.Value // settings of the watch in place of the general ones
+	Watch    []frontmatter.Value // settings of the watch for this task
 }
 
-// ReadBrief reads the brief of a task. It ignores what it cannot read: other programs have fields
-// of these names, too.
+// ReadBrief reads the brief of a task. It ignores an unreadable file or field: other programs may
+// use fields of these names for something else.
 func (p *Place) ReadBrief(name string) (b Brief) {
 	text, err := p.ReadText(name)
 	if err != nil {
@@ -44,7 +44,7 @@ func (p *Place) ReadBrief(name string) (b Brief) {
 	return b
 }
 
-// readTime reads 20m, 1h30m, 20min or 2 hours; any other text is 0.
+// readTime reads a time such as 20m, 1h30m, 20min or 2 hours; it returns 0 for any other text.
 func readTime(text string) time.Duration {
 	units := [][2]string{
 		{"hours", "h"}, {"hour", "h"},
@@ -67,7 +67,7 @@ func isPlainPath(text string) bool {
 	return !strings.ContainsAny(text, "*?[]{}#,: ") && !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "..")
 }
 
-// texts returns the texts of a list, or the one text in its place.
+// texts returns the texts of a list, or the single text of a scalar.
 func texts(node *yaml.Node) (all []string) {
 	if node == nil {
 		return nil
@@ -85,7 +85,8 @@ func texts(node *yaml.Node) (all []string) {
 	return all
 }
 
-// exists reports whether a path below the work directory names a file, of any kind.
+// exists reports whether a path below the work directory names a file of any kind. It is true if
+// the work directory cannot be opened.
 func (p *Place) exists(path string) bool {
 	r, err := p.openWorkdir()
 	if err != nil {

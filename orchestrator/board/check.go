@@ -40,8 +40,8 @@ func (c *checker) add(warning bool, err error) {
 	}
 }
 
-// covers reports whether q makes p redundant: the current task is in the list too, and one mistake
-// is one error.
+// covers reports whether q makes p redundant: both report the same fault at the same place, as for
+// the current task, which is also in the list. A warning does not cover an error.
 func covers(q, p *frontmatter.Problem) bool {
 	return q.File == p.File && q.Line == p.Line && q.Column == p.Column && q.Text == p.Text && (p.Warning || !q.Warning)
 }
@@ -91,8 +91,8 @@ func (c *checker) checkCurrentTask() {
 	c.checkRole(task, false)
 }
 
-// checkTasks reads every listed file. A problem in a task that is not current stops the run only
-// when its turn comes; an unfinished task that cannot be read stops it at the start.
+// checkTasks reads every listed file. An unfinished task whose file cannot be read, but for a
+// missing file, is an error; so is an unknown role of an unfinished task. All else is a warning.
 func (c *checker) checkTasks() {
 	most := len(c.found) + maxFindings
 	for i := range c.board.Len() {
@@ -118,8 +118,9 @@ func (c *checker) checkTasks() {
 	}
 }
 
-// IgnoredAssignee warns of an entry whose assignee is not the role that gets the task, nil when
-// they agree: only the task's header and the phase choose the role. Seed 004, "Agent Role Mapping".
+// IgnoredAssignee returns a warning of an entry whose assignee is not the role that gets the task;
+// nil when they agree. Only the task's header and the phase choose the role: seed 004, "Agent Role
+// Mapping".
 func (b *Board) IgnoredAssignee(e Entry, t *Task) *frontmatter.Problem {
 	role := RoleFor(b, t)
 	if e.Assignee == "" || fold(e.Assignee) == fold(role) {
@@ -130,7 +131,8 @@ func (b *Board) IgnoredAssignee(e Entry, t *Task) *frontmatter.Problem {
 		Fix:  fmt.Sprintf("put role: %s into the header of %s", e.Assignee, e.Path)}
 }
 
-// lists reports whether the list has the current task. It compares text before it looks at files.
+// lists reports whether the list has the current task. It compares paths before it looks at files,
+// which takes longer.
 func (c *checker) lists(current *Task) bool {
 	paths, path := c.board.TaskPaths(), c.board.Current.Path
 	return slices.ContainsFunc(paths, func(p string) bool {

@@ -9,9 +9,9 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// readCheckpoints reads the board's supervision, with the paths of tasks as the list writes them. A
-// task that is not listed is no error here: the Manager may take one off the list while the board
-// is worked on.
+// readCheckpoints reads the board's supervision, with the paths of tasks as the list writes them.
+// It accepts a task that is not listed: the Manager may take a task off the list while the board is
+// worked on.
 func (b *Board) readCheckpoints() (err error) {
 	_, node := b.doc.Field("checkpoints")
 	if node == nil {
@@ -48,8 +48,8 @@ func (b *Board) CheckCheckpoints() (found []*frontmatter.Problem) {
 	return found
 }
 
-// CheckpointsProblem places an error about a key of checkpoints at its value, else at the field,
-// unless it has a place of its own.
+// CheckpointsProblem gives an error about a key of checkpoints the place of the key's value, or of
+// the field without such a key, unless the error has a place of its own.
 func (b *Board) CheckpointsProblem(name string, err error) error {
 	at, node := b.doc.Field("checkpoints")
 	for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {

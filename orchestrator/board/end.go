@@ -12,9 +12,9 @@ import (
 // endFields are the fields that end a board or name its next task.
 var endFields = []string{"current", "phase", "ended"}
 
-// EndChanges names the parts of the end of a board in which this one differs from before: current,
-// phase, ended, marks that were set or lost, entries that left the list. Entries that were added,
-// and all other fields, are no part of it. It is empty for a board whose end stands.
+// EndChanges returns, in words, the parts of the board's end that differ from the board before:
+// current, phase, ended, marks that were set or lost, and entries that left the list. Added entries
+// and other fields are no part of the end.
 func (b *Board) EndChanges(before *Board) []string {
 	var changes []string
 	for _, name := range endFields {
@@ -40,7 +40,7 @@ func (b *Board) EndChanges(before *Board) []string {
 	return changes
 }
 
-// sameEndField reports whether a field has the same meaning on both boards, in any spelling.
+// sameEndField reports whether a field of the end has the same value on both boards.
 func (b *Board) sameEndField(before *Board, name string) bool {
 	switch name {
 	case "current":
@@ -52,8 +52,8 @@ func (b *Board) sameEndField(before *Board, name string) bool {
 	}
 }
 
-// findIn finds each entry on another list; -1: it is not there. Of tasks that are listed more than
-// once, each finds another.
+// findIn returns the index of each entry on the list of another board; -1: it is not there. Entries
+// with the same path find different entries.
 func (b *Board) findIn(other *Board) []int {
 	unused := newQueues(other.TaskPaths(), 0, other.Len())
 	at := make([]int, b.Len())
@@ -63,9 +63,9 @@ func (b *Board) findIn(other *Board) []int {
 	return at
 }
 
-// WithEndOf returns the board with the end that it had before: the parts that [Board.EndChanges]
-// names are restored, to the letter, and all else stays. An entry that left the list returns after
-// the one that it followed. Errors: *SpliceError where the two are too different for that.
+// WithEndOf returns the board with the end of the board before: the parts that [Board.EndChanges]
+// names get back their exact text, and all else stays. An entry that left the list returns after
+// the entry that it followed. Errors: *SpliceError if the two boards are too different.
 func (b *Board) WithEndOf(before *Board) (*Board, error) {
 	out, err := b.restoreEntries(before)
 	for _, name := range endFields {
@@ -92,8 +92,8 @@ func (b *Board) WithEndOf(before *Board) (*Board, error) {
 	return after, nil
 }
 
-// restoreField gives a field of the end back its text in source, which is this board with others
-// restored. A field that was not there is taken off.
+// restoreField gives a field of the end its earlier text. source is this board with other parts
+// already restored. A field that was not there before is removed.
 func (b *Board) restoreField(source []byte, before *Board, name string) ([]byte, error) {
 	now, err := b.reparse(source)
 	if err != nil {
@@ -121,8 +121,8 @@ func (b *Board) textOf(value *yaml.Node) string {
 	return string(b.Source[b.doc.Offset(value):b.doc.End(value, b.doc.Root)])
 }
 
-// restoreEntries puts entries back that have left the list, and restores marks. Entries are copied
-// with all that their author put into them.
+// restoreEntries puts back the entries that left the list, and restores marks. It copies the whole
+// text of an entry.
 func (b *Board) restoreEntries(before *Board) ([]byte, error) {
 	_, was := before.doc.Field("tasks")
 	key, list := b.doc.Field("tasks")
@@ -145,14 +145,15 @@ func (b *Board) restoreEntries(before *Board) ([]byte, error) {
 	return applyPatches(b.Source, patches), err
 }
 
-// planEnd returns the plan of the list with its end restored; changed: it differs from the list.
+// planEnd returns the plan of the list with its end restored; changed reports whether that differs
+// from the present list.
 func (b *Board) planEnd(before *Board, was *yaml.Node) (p plan, changed bool) {
 	text := func(i int) string {
 		from, to := before.extent(was, i)
 		return string(before.Source[from:to])
 	}
 	p.tail = b.Len()
-	// By entries of this list; -1 is before the first.
+	// The keys are indexes of this list; -1 stands for the place before the first entry.
 	restated, behind, last := map[int]string{}, map[int][]item{}, -1
 	for i, at := range before.findIn(b) {
 		switch {

@@ -53,8 +53,8 @@ func (e *SpliceError) Hint() string {
 	return "write phase, current and tasks as plain key: value lines, tasks as a list with one - PATH a line"
 }
 
-// addPlace gives an error the place of p and puts the Text of p before it. An error with a place
-// keeps its own.
+// addPlace returns p with err as its cause and the text of err after its own. An error that has a
+// place already is returned as it is.
 func addPlace(err error, p *frontmatter.Problem) error {
 	var own *frontmatter.Problem
 	if errors.As(err, &own) {

@@ -18,8 +18,8 @@ var (
 	errLink    = errors.New("it was replaced by a link")
 )
 
-// ReadFile reads a board's bytes. A file that is not regular is refused without waiting for it.
-// Errors: *FileError, which matches fs.ErrNotExist.
+// ReadFile reads a board's bytes. It refuses a file that is not regular, such as a pipe, without
+// waiting for it. Errors: *FileError, which matches fs.ErrNotExist for a missing file.
 func ReadFile(path string) ([]byte, error) {
 	f, err := openBoard(path)
 	if err != nil {
@@ -32,8 +32,8 @@ func ReadFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// ReadCopy reads the board of this name from a copy of its file, which has to have the given
-// SHA-256.
+// ReadCopy reads a board from a copy of its file, and calls it name in messages. It returns an
+// error if the copy has another SHA-256.
 func ReadCopy(copied, name, sha string) (*Board, error) {
 	source, err := ReadFile(copied)
 	if err != nil {
@@ -61,7 +61,7 @@ func openBoard(path string) (*file, error) {
 	return f, nil
 }
 
-// cause strips the path, which errors of package os repeat.
+// cause strips the path off an error of package os: the messages here name the file already.
 func cause(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -107,8 +107,8 @@ func NewReader(path, name string) *Reader { return &Reader{path: path, name: nam
 // SetLast makes b the version that the first Read compares with.
 func (r *Reader) SetLast(b *Board) { r.last = b }
 
-// Read returns the board as it is now, the same *Board while its bytes are the same. Errors: those
-// of ReadFile and Parse.
+// Read returns the board as it is now; while its bytes are the same, it is the same *Board. Errors:
+// those of ReadFile and Parse, and *FileError if the file was replaced by a link.
 func (r *Reader) Read() (*Board, error) {
 	f, err := openBoard(r.path)
 	if err == nil {

@@ -12,13 +12,13 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// maxFixes bounds the repairs of one board. Real ones need one.
+// maxFixes bounds the repairs of one board. Real boards need one.
 const maxFixes = 20
 
-// Fix makes the safe repairs. An unquoted value with a colon, up to the next `identifier:` in
-// column 1, becomes a | block; a current that is a bare name gets its folder from resolveBare (nil:
-// it stays). All other bytes stay, and Parse reads the result. notes has one line for each repair.
-// Errors: the problem of a board that cannot be repaired.
+// Fix makes the safe repairs of a board. An unquoted value with a colon, up to the next
+// `identifier:` in column 1, becomes a | block; a current without a folder becomes the path that
+// resolveBare returns (nil: it stays). All other bytes stay. notes has one line for each repair.
+// Errors: the problem of a board that Parse still refuses, or *SpliceError.
 func Fix(file string, source []byte, resolveBare func(string) (string, bool)) (
 	fixed []byte, notes []string, err error) {
 	b, notes, err := repairValues(file, source)
@@ -37,7 +37,8 @@ func Fix(file string, source []byte, resolveBare func(string) (string, bool)) (
 	return after.Source, append(notes, note), nil
 }
 
-// repairValues turns one value after the other into a block until Parse accepts the board.
+// repairValues turns one value after the other into a block until Parse accepts the board. It
+// returns the error of Parse if no value is left to repair.
 func repairValues(file string, source []byte) (b *Board, notes []string, err error) {
 	b, err = Parse(file, source)
 	for range maxFixes {
@@ -63,7 +64,7 @@ func expandCurrent(b *Board, resolveBare func(string) (string, bool)) (string, b
 
 var (
 	fieldLine = lazyPattern(`^([A-Za-z_][A-Za-z0-9_-]*):(?:[ \t]|$)`)
-	// A field that a run depends on is never text of the value above it, however it is indented.
+	// strayField finds an indented field of the board, which must not become text of a block.
 	strayField = lazyPattern(`^[ \t]+(phase|sub_phase|current|tasks):(?:[ \t]|$)`)
 	plainValue = lazyPattern(`^[^\s"'\[\]{}|>&*!%@#` + "`" + `]`)
 )
@@ -72,7 +73,7 @@ func lazyPattern(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// blockify turns the field that holds the problem into a | block.
+// blockify turns the field that holds the problem into a | block; false: it cannot.
 func blockify(file string, source []byte, problem error) (fixed []byte, note string, ok bool) {
 	var at *frontmatter.Problem
 	if !errors.As(problem, &at) || at.Err == nil || errors.Is(at.Err, frontmatter.ErrUnclosed) {
@@ -102,8 +103,8 @@ func blockify(file string, source []byte, problem error) (fixed []byte, note str
 	return out.Bytes(), note, true
 }
 
-// findField returns the lines of the field around a line. The field must have an unquoted value
-// with a colon, and no line in it may be an indented field of the board.
+// findField returns the lines of the field around a line; false unless the field has an unquoted
+// value with a colon, and no line of it is an indented field of the board.
 func findField(lines [][]byte, line int) (first, last int, ok bool) {
 	first = min(max(line, 0), len(lines)-1)
 	for first > 0 && !fieldLine().Match(chomp(lines[first])) {

@@ -7,7 +7,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// patchFlow edits a list in brackets. The separator of two entries that stay neighbours stays too.
+// patchFlow returns the edit of a list in brackets. The separator between two entries that stay
+// neighbours stays too.
 func (b *Board) patchFlow(list *yaml.Node, p plan) patch {
 	n := b.Len()
 	if p.keep == 0 && p.tail == n && (n == 0 || len(p.items) == 0) {
@@ -31,7 +32,8 @@ func (b *Board) itemStart(i int) int { return b.doc.Offset(b.nodes[i]) }
 
 func (b *Board) itemEnd(list *yaml.Node, i int) int { return b.doc.End(b.nodes[i], list) }
 
-// formatFlowItems returns the text between the entries that stay on both sides, with the commas.
+// formatFlowItems returns the text of p.items, with the commas to the entries that stay on both
+// sides.
 func (b *Board) formatFlowItems(list *yaml.Node, p plan) string {
 	var out strings.Builder
 	last := p.keep - 1
@@ -56,8 +58,9 @@ func (b *Board) formatFlowItems(list *yaml.Node, p plan) string {
 	return out.String()
 }
 
-// separator returns the text between two entries, given by their old numbers: the author's when
-// they were neighbours or it holds a comment, else the one between the first two.
+// separator returns the text to write between two entries, given by their old numbers. It is the
+// author's text before the second entry if the two were neighbours or that text holds a comment,
+// else the text between the first two entries of the list, else a comma and a space.
 func (b *Board) separator(list *yaml.Node, before, after int) string {
 	if after > 0 {
 		if own := b.between(list, after); before == after-1 || bytes.IndexByte(own, '#') >= 0 {

@@ -12,11 +12,11 @@ type item struct {
 	from    int
 	restate bool
 	entry   *Entry // the wanted entry
-	text    string // as it is to stand, in place of entry
+	text    string // the text to write, in place of entry; "": made from entry
 }
 
-// plan turns the list into the wanted one. The first keep entries and those from old number tail on
-// stay byte for byte; items go between them.
+// plan is the way from the old list to the wanted one. The first keep old entries, and the old
+// entries from number tail on, stay byte for byte; items go between them.
 type plan struct {
 	keep, tail int
 	items      []item
@@ -73,8 +73,8 @@ func (q queues) pop(path string) int {
 	return i
 }
 
-// matches reports whether an old entry is the wanted one. A wanted entry without a state keeps the
-// author's.
+// matches reports whether old entry i already has the wanted path and state. A wanted entry without
+// a state matches any state of the author's.
 func (b *Board) matches(i int, wanted *Entry) bool {
 	return meansSame(b.entries[i].Path, wanted.Path) &&
 		(wanted.State == "" || fold(wanted.State) == fold(b.entries[i].State))
@@ -82,7 +82,7 @@ func (b *Board) matches(i int, wanted *Entry) bool {
 
 func (p plan) isEmpty() bool { return p.keep == p.tail && len(p.items) == 0 }
 
-// markRemoved reports for each old entry whether the new list lacks it.
+// markRemoved returns, for each of the old entries, whether the new list lacks it.
 func (p plan) markRemoved(old int) []bool {
 	gone := make([]bool, old)
 	for i := p.keep; i < p.tail; i++ {
@@ -96,8 +96,7 @@ func (p plan) markRemoved(old int) []bool {
 	return gone
 }
 
-// formatItem returns the text of an item without its separators, for a list in brackets or on
-// lines.
+// formatItem returns the text of an item without its separators. flow: the list is in brackets.
 func (b *Board) formatItem(it item, flow bool) string {
 	if it.text != "" {
 		return it.text
@@ -115,7 +114,7 @@ func (b *Board) formatItem(it item, flow bool) string {
 	return encode(value, b.usualStyle(), flow)
 }
 
-// usualStyle returns how the author quotes the first entry.
+// usualStyle returns the author's way to quote the first entry.
 func (b *Board) usualStyle() yaml.Style {
 	if b.Len() > 0 && b.isScalar(0) {
 		return b.nodes[0].Style
@@ -123,7 +122,7 @@ func (b *Board) usualStyle() yaml.Style {
 	return 0
 }
 
-// patchTasks turns the list into the wanted one.
+// patchTasks returns the edits that turn the list into the wanted one. Errors: *SpliceError.
 func (b *Board) patchTasks(wanted []Entry) ([]patch, error) {
 	key, list := b.doc.Field("tasks")
 	if list == nil {
@@ -148,10 +147,10 @@ func (b *Board) insertList(wanted []Entry) []patch {
 	return []patch{b.insertField("tasks:" + b.lineEnding() + b.formatBlock(wanted))}
 }
 
-// replaceNull gives a list to a field tasks that is empty or null.
+// replaceNull returns the edits that give a list to a field tasks without a value.
 func (b *Board) replaceNull(value *yaml.Node, wanted []Entry) []patch {
 	if len(wanted) == 0 {
-		return nil // no list equals an empty list
+		return nil // a missing list counts as an empty one
 	}
 	if b.flowRoot() {
 		return []patch{b.patchScalar(value, b.doc.Root, b.formatFlow(wanted))}

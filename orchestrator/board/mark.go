@@ -7,8 +7,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// MarkDone returns the board with entry i marked as done, in the form that it has: [done] after a
-// path, or state (status, where the author wrote that) in a map. All other bytes stay. Errors:
+// MarkDone returns the board with entry i marked as done: a path gets [done] after it; in a map
+// state and status become done, or state: done is added. All other bytes stay. Errors:
 // *SpliceError.
 func (b *Board) MarkDone(i int) (*Board, error) {
 	if b.Entry(i).Done() {
@@ -35,7 +35,8 @@ func (b *Board) MarkDone(i int) (*Board, error) {
 	return after, nil
 }
 
-// patchState sets the states in an entry that is a map, or adds one after its last field.
+// patchState sets state and status in an entry that is a map to done, or adds state: done after the
+// last field.
 func (b *Board) patchState(entry *yaml.Node) (patches []patch) {
 	var last *yaml.Node
 	for k := 0; k+1 < len(entry.Content); k += 2 {

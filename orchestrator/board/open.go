@@ -8,14 +8,14 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// file is open for reading.
+// file is a file that is open for reading.
 type file struct {
 	*os.File
 	info fs.FileInfo
 }
 
-// open opens a regular file. It looks before it opens: opening a device may do something. Errors:
-// errFolder, errSpecial, or the system's without the path.
+// open opens a regular file. It checks the kind first, for to open a device may have an effect.
+// Errors: errFolder, errSpecial, or the system's error without the path.
 func open(path string) (*file, error) {
 	if info, err := os.Stat(path); err == nil && regular(info.Mode()) != nil {
 		return nil, regular(info.Mode())
@@ -42,7 +42,7 @@ func newFile(f *os.File) (*file, error) {
 // regular returns errFolder or errSpecial unless the file is regular.
 func (f *file) regular() error { return regular(f.info.Mode()) }
 
-// isAt reports whether path itself, not a link, is this file.
+// isAt reports whether path is this file itself; it does not follow a link.
 func (f *file) isAt(path string) (bool, error) {
 	named, err := os.Lstat(path)
 	return err == nil && os.SameFile(named, f.info), err

@@ -13,12 +13,12 @@ import (
 	"kanban-run/schema"
 )
 
-// maxWarnings bounds the warnings about one board: each of 100,000 tasks may be odd.
+// maxWarnings bounds the warnings about one board, which may have 100,000 odd tasks.
 const maxWarnings = 50
 
-// Parse reads a board: plain YAML when its name says so, else Markdown with frontmatter. It keeps
-// source, which must not change. Errors: *frontmatter.Problem for the first mistake; an unreadable
-// file is never an empty board.
+// Parse reads a board: plain YAML if file ends in .yaml or .yml, else Markdown with frontmatter. It
+// keeps source, which must not change. Errors: *frontmatter.Problem for the first mistake; an
+// unreadable file is never an empty board.
 func Parse(file string, source []byte) (*Board, error) {
 	doc, err := readDocument(file, source)
 	if err != nil {
@@ -27,7 +27,7 @@ func Parse(file string, source []byte) (*Board, error) {
 	return interpret(doc)
 }
 
-// reparse returns the board with the bytes of an edit. Errors: *SpliceError.
+// reparse parses the bytes of the edited board. Errors: *SpliceError.
 func (b *Board) reparse(source []byte) (*Board, error) {
 	after, err := Parse(b.File, source)
 	if err != nil {
@@ -74,14 +74,15 @@ func noBoard(file string) error {
 		Fix: "begin with --- on a line, then phase:, current: and tasks:, then --- again"}
 }
 
-// isBoardField reports whether a field has a meaning here. All others are the author's.
+// isBoardField reports whether a field has a meaning that authors give it. The runner's field ended
+// is not among these, and all other fields mean nothing here.
 func isBoardField(name string) bool {
 	return slices.Contains([]string{"phase", "sub_phase", "current", "tasks", "checkpoints"}, name)
 }
 
-// validate checks our fields by the schema, without the entries of the list, which would take
-// microseconds each, and without checkpoints. readTasks and package checkpoint check those by the
-// same rules; tests compare the two.
+// validate checks the board's own fields by the schema, except the entries of the list, which would
+// take microseconds each, and checkpoints. readTasks and package checkpoint check these by the same
+// rules; tests compare the results.
 func (b *Board) validate() error {
 	envelope := map[string]any{}
 	for i := 0; i+1 < len(b.doc.Root.Content); i += 2 {
@@ -109,8 +110,8 @@ func (b *Board) validate() error {
 	return b.doc.Problem(value, violations[0].String(), fix)
 }
 
-// schemaValue returns a value for the schema: scalars as they are, lists and maps empty. Dates are
-// text to authors.
+// schemaValue returns a value for the schema: scalars as they are, lists and maps empty. A date is
+// text, for its author means text.
 func schemaValue(n *yaml.Node) any {
 	switch n.Kind {
 	case yaml.SequenceNode:
@@ -138,7 +139,7 @@ func (b *Board) readPhase() {
 	b.Phase, b.SubPhase = scalarText(phase), scalarText(sub)
 }
 
-// scalarText returns the value of a scalar, "" for null and for no node.
+// scalarText returns the value of a scalar; "" for null, a list, a map or a nil node.
 func scalarText(n *yaml.Node) string {
 	if n == nil || n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
 		return ""
@@ -176,8 +177,8 @@ func (b *Board) readCurrent() error {
 	return nil
 }
 
-// readEnded reads the field in which the runner records that the Manager ended the board with
-// another status than ok. Any other value is the author's.
+// readEnded reads the field ended, in which the runner records a status other than ok with which
+// the Manager ended the board. Any other value is the author's and gets a warning.
 func (b *Board) readEnded() {
 	_, n := b.doc.Field("ended")
 	if n == nil {
@@ -191,7 +192,7 @@ func (b *Board) readEnded() {
 		"rename the field: with it the board cannot say how the Manager ended it")
 }
 
-// isBoolean11 recognises booleans of YAML 1.1 that are text in 1.2.
+// isBoolean11 reports whether a word is a boolean in YAML 1.1 and text in YAML 1.2.
 func isBoolean11(word string) bool {
 	return slices.Contains([]string{"y", "n", "yes", "no", "on", "off"}, fold(word))
 }
@@ -256,12 +257,12 @@ func (b *Board) checkEntryField(key string, value *yaml.Node) error {
 	return b.doc.Problem(value, "tasks: "+key+" must be text", "put the value in quotes")
 }
 
-// isText accepts dates too: their authors mean text.
+// isText reports whether a node is text. A date counts as text: its author means text.
 func isText(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && (n.Tag == "!!str" || n.Tag == "!!timestamp")
 }
 
-// checkPath refuses paths that a terminal or a log cannot show.
+// checkPath returns a problem for an empty path and for one that a terminal or a log cannot show.
 func (b *Board) checkPath(n *yaml.Node, field string) error {
 	if text := pathFault(n.Value); text != "" {
 		return b.doc.Problem(n, field+": "+text, "write the path of a file, or null for no task")
@@ -269,7 +270,8 @@ func (b *Board) checkPath(n *yaml.Node, field string) error {
 	return nil
 }
 
-// pathFault describes a forbidden character of a path, or returns "".
+// pathFault returns in words why no board may hold a path: it is empty or has a forbidden
+// character. It returns "" for a good path.
 func pathFault(path string) string {
 	if strings.TrimSpace(path) == "" {
 		return "the path is empty"
@@ -282,7 +284,8 @@ func pathFault(path string) string {
 	return ""
 }
 
-// isState recognises a state in brackets: a letter, then letters, spaces, _ and -.
+// isState reports whether the text between two brackets is a state: a letter, then letters, spaces,
+// _ and -.
 func isState(s string) bool {
 	for i := range len(s) {
 		c := s[i] | 0x20
@@ -315,7 +318,8 @@ func (b *Board) warn(n *yaml.Node, text, fix string) {
 	b.Warnings = append(b.Warnings, p)
 }
 
-// warnLookalikes finds fields whose names differ from ours by case alone: they mean nothing.
+// warnLookalikes warns of fields whose names differ from the board's own by case, or by - for _:
+// they mean nothing.
 func (b *Board) warnLookalikes() {
 	for i := 0; i+1 < len(b.doc.Root.Content); i += 2 {
 		key := b.doc.Root.Content[i]

@@ -20,7 +20,7 @@ type Place struct {
 	dir    string      // absolute
 	home   fs.FileInfo // dir when the place was opened
 	board  string      // absolute
-	folder string      // the board's folder as a slash path from dir; "" when it lies outside
+	folder string      // slash path of the board's folder from dir; "" if the board lies outside
 }
 
 // Ref is a resolved path of a board.
@@ -78,8 +78,8 @@ func leadsToFile(root *os.Root, b *Board) bool {
 	return leads(b.Current.Path) || slices.ContainsFunc(b.TaskPaths(), leads)
 }
 
-// relativeTo returns the slash path from dir to name, links in both resolved. ok is false when name
-// lies outside of dir.
+// relativeTo returns the slash path from dir to name after it has resolved the links in both. ok is
+// false when name lies outside of dir.
 func relativeTo(dir, name string) (rel string, ok bool) {
 	rel, err := filepath.Rel(resolveLinks(dir), resolveLinks(name))
 	if err != nil || !filepath.IsLocal(rel) {
@@ -88,7 +88,7 @@ func relativeTo(dir, name string) (rel string, ok bool) {
 	return filepath.ToSlash(rel), true
 }
 
-// resolveLinks follows links as far as the name exists.
+// resolveLinks returns a path with its links resolved, as far as the path exists.
 func resolveLinks(name string) string {
 	if real, err := filepath.EvalSymlinks(name); err == nil {
 		return real
@@ -124,14 +124,14 @@ func OpenPlace(workdir, boardFile string) (*Place, error) {
 	return p, r.Close()
 }
 
-// Close does nothing: a place holds no descriptor between two uses.
+// Close does nothing, for a place holds no descriptor between two uses.
 func (p *Place) Close() error { return nil }
 
 // Dir returns the absolute path of the work directory.
 func (p *Place) Dir() string { return p.dir }
 
-// HoldsBoard reports whether the board lies in the work directory itself: a path
-// means the same from both.
+// HoldsBoard reports whether the board's folder is the work directory, so that a path means the
+// same from both.
 func (p *Place) HoldsBoard() bool { return p.folder == "." }
 
 // KanbanFile returns the board's path as agents see it: from the work directory when it lies
@@ -143,9 +143,10 @@ func (p *Place) KanbanFile() string {
 	return path.Join(p.folder, filepath.Base(p.board))
 }
 
-// Resolve finds the file of a path on the board: from the work directory, else from the board's
-// folder. Ref is set for a missing file too. Errors: *PathError, which matches fs.ErrNotExist when
-// there is no such file; *FileError when the work directory is gone.
+// Resolve finds the file of a path on the board, from the work directory or from the board's
+// folder. Ref is set for a missing file too. Errors: *PathError, also if the two folders have
+// different files, which matches fs.ErrNotExist for a missing file; *FileError if the work
+// directory is gone.
 func (p *Place) Resolve(name string) (Ref, error) {
 	r, err := p.openWorkdir()
 	if err != nil {
@@ -172,8 +173,8 @@ func (p *Place) resolve(r workdir, name string) (Ref, fs.FileInfo, error) {
 	return p.choose(r, ref, name, fromDir, fromBoard)
 }
 
-// candidates returns the paths to try: from the work directory, and from the board's folder, ""
-// when that cannot differ. slashed is the path as agents see it.
+// candidates returns the two paths to try, both from the work directory: the path itself, and the
+// path below the board's folder, "" if that cannot differ. slashed is the path as agents see it.
 func (p *Place) candidates(name, slashed string) (fromDir, fromBoard string) {
 	if p.folder != "" && !p.HoldsBoard() && !filepath.IsAbs(name) {
 		fromBoard = path.Join(p.folder, slashed)
@@ -181,7 +182,8 @@ func (p *Place) candidates(name, slashed string) (fromDir, fromBoard string) {
 	return path.Clean(slashed), fromBoard
 }
 
-// choose returns the one candidate that exists; two different files are an error.
+// choose returns the candidate that exists. It returns an error if there are two different files,
+// or no file, or the file is not regular.
 func (p *Place) choose(r workdir, ref Ref, name, fromDir, fromBoard string) (Ref, fs.FileInfo, error) {
 	first, err := p.lookUp(r, name, fromDir)
 	if err != nil {
@@ -238,10 +240,11 @@ func (p *Place) lookUp(r workdir, name, candidate string) (fs.FileInfo, error) {
 		return f, nil
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, nil
-	case durable.IsOutOfResources(err): // os.Stat needs no descriptor, and would find the file
+	case durable.IsOutOfResources(err): // os.Stat below needs no descriptor, and would find the file
 		return nil, &PathError{Path: name, Text: cause(err).Error(), Err: err}
 	}
-	// os.Root has no error of its own for a link that leads out: it does if os.Stat finds the file.
+	// os.Root has no error of its own for a link that leads out of the work directory. If os.Stat
+	// finds the file, there is such a link.
 	if _, out := os.Stat(full); out == nil {
 		return nil, p.outsideError(name)
 	}
@@ -263,8 +266,9 @@ func (p *Place) missingError(name string) error {
 		hint: func() string { return p.hintForMissing(name) }}
 }
 
-// hintForMissing returns how to mend the path of a missing file: by a similar name, or by -C with the
-// folder that has the file, of those from the board's folder up to the top of the git repository.
+// hintForMissing returns advice about a missing file: a similar name, or -C with a folder that has
+// the file. It looks beside the board and from the work directory up to the top of the git
+// repository.
 func (p *Place) hintForMissing(name string) string {
 	if near := p.findNear(name); near != "" {
 		return "there is " + apart(name, near)
@@ -295,7 +299,8 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// SameTask reports whether two paths mean the same task. Paths without a file are compared as text.
+// SameTask reports whether two paths mean the same task: they have the same text, or lead to the
+// same file.
 func (p *Place) SameTask(a, b string) bool {
 	if a == b || path.Clean(filepath.ToSlash(a)) == path.Clean(filepath.ToSlash(b)) {
 		return true
@@ -323,7 +328,8 @@ func (p *Place) NamesFile(text string) (bool, error) {
 	return isFile, errors.Join(err, r.Close())
 }
 
-// opens opens a regular file and closes it again.
+// opens reports whether name is a regular file, which it opens and closes. Errors: *PathError for a
+// file that cannot be opened.
 func (p *Place) opens(r workdir, name string) (bool, error) {
 	info, err := p.lookUp(r, name, name)
 	switch {

@@ -6,8 +6,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// encode writes a path as a YAML scalar in the given style, quoted where it must be. flow is for
-// lists in brackets, where more needs quotes.
+// encode returns a path as a YAML scalar in the given style, or in quotes if it needs them. flow:
+// the scalar stands in brackets, where more paths need quotes.
 func encode(s string, style yaml.Style, flow bool) string {
 	switch {
 	case style&yaml.DoubleQuotedStyle != 0:
@@ -18,7 +18,7 @@ func encode(s string, style yaml.Style, flow bool) string {
 	return s
 }
 
-// isPlain reports whether a path needs no quotes. It asks the library about unusual ones.
+// isPlain reports whether a path needs no quotes. For an unusual path it tries the YAML library.
 func isPlain(s string, flow bool) bool {
 	if isSimple(s) {
 		return true
@@ -32,8 +32,8 @@ func isPlain(s string, flow bool) bool {
 	return readsBack("- "+s, s, 1) && readsBack("x: "+s, s, 2)
 }
 
-// isSimple recognises dir/name.ext: letters, digits, - and _, and a slash or a dot after the first
-// letter.
+// isSimple reports whether a path looks like dir/name.ext: a letter, then letters, digits, - and _,
+// and at least one slash or dot.
 func isSimple(s string) bool {
 	mark := false
 	for i := range len(s) {
@@ -51,8 +51,8 @@ func isSimple(s string) bool {
 	return mark
 }
 
-// readsBack reports whether source is one list or map of length items with want as plain text in
-// it.
+// readsBack reports whether source is a list or map of length nodes whose first item or value is
+// the plain text want.
 func readsBack(source, want string, length int) bool {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(source), &doc); err != nil || len(doc.Content) != 1 ||

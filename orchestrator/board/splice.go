@@ -16,7 +16,7 @@ import (
 type Edit struct {
 	Current  *string // nil leaves it
 	Null     bool    // set current to null
-	Ended    *string // the status with which the Manager ended the board, "" takes the field off; nil leaves it
+	Ended    *string // the status with which the Manager ended the board; "" removes the field, nil leaves it
 	Tasks    []string
 	SetTasks bool // replace the list by Tasks; entries that stay keep their map or suffix
 }
@@ -27,10 +27,10 @@ type patch struct {
 	text     string
 }
 
-// Splice returns the board after an edit, b itself where nothing changes. It replaces only the
-// bytes of values that change: comments, order, style and line endings stay. The result is compared
-// with the edit. Errors: *PathError for a path that no board may hold, *SpliceError when the edit
-// cannot be made in this way.
+// Splice returns the board after an edit, or b itself if nothing changes. It replaces only the
+// bytes of values that change: comments, order, style and line endings stay. It then checks that
+// the result has the edit and no other change. Errors: *PathError for a path that no board may
+// hold, *SpliceError when the edit cannot be made in this way.
 func (b *Board) Splice(e Edit) (*Board, error) {
 	wanted, err := e.parseEntries()
 	if err != nil {
@@ -64,8 +64,8 @@ func (b *Board) Splice(e Edit) (*Board, error) {
 	return after, nil
 }
 
-// spliceEnded edits the field ended of the board with its other edits made: their patches could
-// touch its line.
+// spliceEnded edits the field ended in source, the board with its other edits made: a patch of the
+// same line could overlap with theirs.
 func (b *Board) spliceEnded(source []byte, status *string) ([]byte, error) {
 	if status == nil || *status == b.Ended || !b.HoldsEnded() {
 		return source, nil
@@ -77,7 +77,7 @@ func (b *Board) spliceEnded(source []byte, status *string) ([]byte, error) {
 	return applyPatches(source, []patch{edited.patchEnded(*status)}), nil
 }
 
-// parseEntries checks an edit's paths and splits the states off its tasks.
+// parseEntries checks an edit's paths and splits the states off its tasks. Errors: *PathError.
 func (e Edit) parseEntries() ([]Entry, error) {
 	if e.Current != nil {
 		if text := pathFault(*e.Current); text != "" {
@@ -124,7 +124,8 @@ func (b *Board) patchCurrent(e Edit) (patch, bool) {
 	return b.patchScalar(value, b.doc.Root, encode(*e.Current, value.Style, b.flowRoot())), true
 }
 
-// patchEnded writes the field ended below current, or takes it off.
+// patchEnded returns the edit that writes the field ended below current, or with status "" removes
+// it.
 func (b *Board) patchEnded(status string) patch {
 	key, value := b.doc.Field("ended")
 	switch {
@@ -140,8 +141,8 @@ func (b *Board) patchEnded(status string) patch {
 	return b.insertField(line)
 }
 
-// removeField takes a field with a scalar off: its line, or, between braces, the text up to the
-// next field. A board with no other field keeps it, without a value.
+// removeField returns the edit that removes a field with a scalar: its line, or, between braces,
+// the text up to the next field. A board without another field keeps it, with the value null.
 func (b *Board) removeField(key, value *yaml.Node) patch {
 	fields := b.doc.Root.Content
 	i := slices.Index(fields, key)
@@ -157,7 +158,8 @@ func (b *Board) removeField(key, value *yaml.Node) patch {
 	return patch{b.doc.End(fields[i-1], b.doc.Root), to, ""}
 }
 
-// patchScalar replaces a value. An empty one begins right after its colon.
+// patchScalar returns the edit that replaces a value. An empty value begins right after its colon,
+// so the new one gets a space before it.
 func (b *Board) patchScalar(value, parent *yaml.Node, text string) patch {
 	from := b.doc.Offset(value)
 	if from > 0 && b.Source[from-1] == ':' {
@@ -182,7 +184,7 @@ func (b *Board) insertCurrent(text string) patch {
 	return patch{at, at, b.rootIndent() + line + b.lineEnding()}
 }
 
-// insertField adds a field after all others.
+// insertField adds a field after all others, or between braces before all others.
 func (b *Board) insertField(line string) patch {
 	root := b.doc.Root
 	if b.flowRoot() {
@@ -199,7 +201,8 @@ func (b *Board) insertField(line string) patch {
 	return b.insertBelow(b.doc.End(root, root), b.rootIndent()+line)
 }
 
-// insertBelow adds lines below the line at an offset, which may be the last and lack its newline.
+// insertBelow adds lines below the line at an offset, even if that is the last line and has no
+// newline.
 func (b *Board) insertBelow(offset int, lines string) patch {
 	at := b.lineEnd(offset)
 	return patch{at, at, b.lineEnding() + lines}
@@ -209,7 +212,7 @@ func (b *Board) flowRoot() bool { return b.doc.Root.Style&yaml.FlowStyle != 0 }
 
 func (b *Board) rootIndent() string { return strings.Repeat(" ", b.doc.Root.Column-1) }
 
-// lineEnding returns the line ending of the fields, or of a file without any.
+// lineEnding returns the first line ending of the YAML, or of the file if the YAML is empty.
 func (b *Board) lineEnding() string {
 	text := b.doc.YAML
 	if len(text) == 0 {
@@ -221,7 +224,7 @@ func (b *Board) lineEnding() string {
 	return "\n"
 }
 
-// lineStart returns the offset of the line around an offset.
+// lineStart returns the offset at which the line around an offset begins.
 func (b *Board) lineStart(offset int) int {
 	for offset > b.doc.Start && b.Source[offset-1] != '\n' {
 		offset--
@@ -251,7 +254,7 @@ func (b *Board) nextLine(offset int) int {
 	return offset
 }
 
-// verify compares the result with the edit.
+// verify returns a *SpliceError unless the result has the edit and no other change.
 func (b *Board) verify(after *Board, e Edit, wanted []Entry) error {
 	switch {
 	case e.Null != after.Current.Null && (e.Null || e.Current != nil),
@@ -318,8 +321,8 @@ func meansSame(a, b string) bool { return a == b || cleanPath(a) == cleanPath(b)
 
 func cleanPath(p string) string { return path.Clean(filepath.ToSlash(p)) }
 
-// sameUntouched reports whether the keys and values that no edit touches, and that are not among
-// the named, are the same.
+// sameUntouched reports whether both documents have the same keys and values, but for the fields
+// that edits change and the named fields.
 func sameUntouched(a, b *frontmatter.Document, named ...string) bool {
 	m, n := untouchedNodes(a, named), untouchedNodes(b, named)
 	if len(m) != len(n) {
@@ -333,14 +336,16 @@ func sameUntouched(a, b *frontmatter.Document, named ...string) bool {
 	return true
 }
 
-// sameValue reports whether a field has the same value in both.
+// sameValue reports whether a field has the same value and style in both documents, or is in
+// neither.
 func sameValue(a, b *frontmatter.Document, name string) bool {
 	_, m := a.Field(name)
 	_, n := b.Field(name)
 	return m == n || m != nil && n != nil && equalNodes(m, n)
 }
 
-// untouchedNodes returns the keys and values that no edit touches, but for the named.
+// untouchedNodes returns the keys and values of a document, but for the fields that edits change
+// and the named fields.
 func untouchedNodes(doc *frontmatter.Document, named []string) []*yaml.Node {
 	edited := append([]string{"current", "tasks", "ended"}, named...)
 	var rest []*yaml.Node

@@ -12,14 +12,14 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// taskLimit bounds the bytes that are read of a task file: the header is at the beginning.
+// taskLimit bounds the bytes that are read of a task file, whose header is at the beginning.
 const taskLimit = 64 << 10
 
 // Task is a task file's header.
 type Task struct {
 	Ref      Ref
 	Role     string   // role, else assignee; "" without either
-	RoleLine int      // its line in the file, or 0
+	RoleLine int      // the line of Role in the file, or 0
 	State    string   // state, else status
 	Title    string   // title, else the first heading
 	Files    []string // patterns of the files that the work changes
@@ -31,7 +31,7 @@ type Task struct {
 // Done reports whether the task's own state ends it.
 func (t *Task) Done() bool { return isDone(t.State) }
 
-// RoleProblem places an error about the task's role where the role is named.
+// RoleProblem gives an error about the task's role the place where the file names the role.
 func (t *Task) RoleProblem(err error) error {
 	return addPlace(err, &frontmatter.Problem{File: t.Ref.Path, Line: t.RoleLine, Column: t.roleColumn})
 }
@@ -126,7 +126,7 @@ func readTask(ref Ref, data []byte, cut bool) (*Task, error) {
 	return t, nil
 }
 
-// readHead reads the beginning of a task file. cut: there is more.
+// readHead reads the first 64 KiB of a task file. cut: the file is longer.
 func readHead(r workdir, ref Ref) (data []byte, cut bool, err error) {
 	f, err := r.open(ref.Path)
 	if err != nil {
@@ -162,7 +162,8 @@ func taskDocument(file string, data []byte, cut bool) (*frontmatter.Document, er
 	return doc, err
 }
 
-// readRole reads role, else assignee: real task files have either.
+// readRole reads the role from the field role, else from assignee: task files use both. Errors:
+// *frontmatter.Problem.
 func (t *Task) readRole(doc *frontmatter.Document) error {
 	var empty *frontmatter.Problem
 	for _, name := range []string{"role", "assignee"} {
@@ -198,8 +199,8 @@ func (t *Task) readRole(doc *frontmatter.Document) error {
 // nearMissLines bounds the lines of a file without frontmatter that are searched for a role.
 const nearMissLines = 20
 
-// refuseNearMiss refuses a field that almost names a role: without it the task would silently go to
-// an Implementor.
+// refuseNearMiss returns a problem for a misspelt role or assignee, or one outside of frontmatter:
+// otherwise the task would silently go to an Implementor.
 func refuseNearMiss(doc *frontmatter.Document) error {
 	if doc.Root == nil {
 		return refuseStrayRole(doc)
@@ -233,7 +234,7 @@ func isRoleLine(line []byte) bool {
 		(bytes.EqualFold(name, []byte("role")) || bytes.EqualFold(name, []byte("assignee")))
 }
 
-// firstText returns the text of the first field that has one.
+// firstText returns the text of the first of the named fields that has a text, or "".
 func firstText(doc *frontmatter.Document, names ...string) string {
 	for _, name := range names {
 		if _, value := doc.Field(name); scalarText(value) != "" {
@@ -254,8 +255,8 @@ func firstHeading(body []byte) string {
 	return ""
 }
 
-// RoleFor returns the role that works on a task: the one that the task names, else that of the
-// board's phase, else Implementor. Seed 004, "Agent Role Mapping".
+// RoleFor returns the role that works on a task: the role that the task names, else the role for
+// the board's phase, else Implementor. Seed 004, "Agent Role Mapping".
 func RoleFor(b *Board, t *Task) string {
 	if t != nil && t.Role != "" {
 		return t.Role

@@ -50,7 +50,7 @@ func (b *Board) readTasks() error {
 // isScalar reports whether an entry is text, not a map.
 func (b *Board) isScalar(i int) bool { return b.nodes[i].Kind == yaml.ScalarNode }
 
-// extent returns where an entry lies in Source, without its dash.
+// extent returns the place of an entry in Source, without its dash.
 func (b *Board) extent(list *yaml.Node, i int) (from, to int) {
 	n := b.nodes[i]
 	return b.doc.Offset(n), b.doc.End(n, list)
@@ -62,7 +62,7 @@ func (b *Board) keepsEntry(i int, other *Board, j int) bool {
 	return equalNodes(b.nodes[i], other.nodes[j])
 }
 
-// keepsAll reports whether all entries are those of another board.
+// keepsAll reports whether the list of another board has the same entries in the same order.
 func (b *Board) keepsAll(other *Board) bool {
 	return slices.EqualFunc(b.nodes, other.nodes, equalNodes)
 }

@@ -10,8 +10,8 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// workdir is the open work directory. Neither dots nor links lead out of it. Names are local slash
-// paths. It is closed after every use: a thousand waiting boards hold no descriptor for it.
+// workdir is the open work directory. Neither .. nor links lead out of it. Its methods take local
+// slash paths. It is closed after every use, so that a thousand waiting boards hold no descriptor.
 type workdir struct{ root *os.Root }
 
 // errMoved reports that the work directory is not the folder that the run began with.

@@ -37,13 +37,13 @@ type Briefing struct {
 	handed   map[string]bool // files that the supervisor was told to read, and that no step has changed since
 
 	reply     contract.RoleState // of the open step's task agent
-	open      *event.Checkpoint  // that the supervisor looks at
-	told, due int                // states that it was told of, and that it is being told of
-	wise      map[string]int     // bytes of the files in wisdom/ that it is being told of
+	open      *event.Checkpoint  // the open checkpoint
+	told, due int                // last state that the supervisor knows, and last one in its present input
+	wise      map[string]int     // length of each file in wisdom/ in its present input
 }
 
 type state struct {
-	number int // of all that were finished
+	number int // among all finished steps, from 1
 	contract.RoleState
 }
 
@@ -89,7 +89,7 @@ func (b *Briefing) accept(e event.ReplyAccepted) {
 	switch e.Call {
 	case event.TaskCall:
 		b.reply = contract.RoleState{Task: e.Task, Role: e.Role, Status: e.Status, Message: clip(e.Message)}
-	case event.ReadyCall: // it was told of all steps, of no message, and to read no task
+	case event.ReadyCall: // its input had all steps, no message, and no task to read
 		b.told, b.handed = b.due, map[string]bool{}
 	}
 }
@@ -115,7 +115,7 @@ func (b *Briefing) count() int {
 	return b.states[len(b.states)-1].number
 }
 
-// hold notes that the supervisor has heard all of its input at a checkpoint.
+// hold notes that the supervisor knows all of its input for the open checkpoint.
 func (b *Briefing) hold(seq uint64) {
 	b.told, b.heard = b.due, seq
 	if b.open == nil {
@@ -136,7 +136,7 @@ func clip(text string) string {
 	return strings.ToValidUTF8(text[:maxText], "") + "…"
 }
 
-// describe returns a message of the run; "" for an event that makes no message.
+// describe returns the message for the supervisor about an event; "": the event makes no message.
 func describe(e event.Event) string {
 	switch e := e.(type) {
 	case event.ReplyRejected:
@@ -171,18 +171,18 @@ func describe(e event.Event) string {
 	return ""
 }
 
-// About is the runner's knowledge of the supervisor's surroundings.
+// About is the runner's present knowledge of a board and its supervisor.
 type About struct {
 	Board       string
 	RoleSpec    string
 	Requirement string
 	Tasks       []string // of the board, as it is now
-	Done        []bool   // of them, those that the board marks as done
+	Done        []bool   // for each of Tasks, whether the board marks it as done
 	Supervisor  *flow.Supervisor
 }
 
-// Ready returns the input of a supervisor at its start. With recovery it has the reports of the
-// supervisor's own checkpoints.
+// Ready returns the input of a supervisor at its start. If the supervisor is recovered, or its
+// memory is InReports, the input has the reports of its earlier checkpoints.
 func (b *Briefing) Ready(a About) contract.ReadyInput {
 	in := contract.ReadyInput{
 		RoleSpec:    a.RoleSpec,
@@ -262,7 +262,8 @@ type session struct {
 
 const mostStages = 1000
 
-// SaveSession writes team-session.json. told: the supervisor knows the present contents of wisdom/.
+// SaveSession writes team-session.json. told: the supervisor now knows the texts of wisdom/ that
+// its last input had.
 func (b *Briefing) SaveSession(a About, told bool) error {
 	s := session{
 		SessionID:   b.Dir.BoardFile(),
@@ -283,8 +284,8 @@ func (b *Briefing) SaveSession(a About, told bool) error {
 	return rundir.ReplaceFile(b.Dir.TeamSession(), append(data, '\n'))
 }
 
-// loadSession reads team-session.json. Where it is lost the supervisor is told all of wisdom/
-// again.
+// loadSession reads team-session.json. It returns the zero value if the file is lost, so that the
+// supervisor is told all of wisdom/ again.
 func (b *Briefing) loadSession() (s session) {
 	if data, err := rundir.ReadFile(b.Dir.TeamSession()); err == nil {
 		_ = json.Unmarshal(data, &s)
@@ -292,8 +293,8 @@ func (b *Briefing) loadSession() (s session) {
 	return s
 }
 
-// wisdom returns the texts of wisdom/*.md without the bytes of each file that were told before. A
-// secret is redacted in the whole text: a part of it could not be told from other text.
+// wisdom returns the texts of wisdom/*.md without the first told bytes of each file. Secrets are
+// redacted in the whole text, before it is cut: a part of a secret could not be recognised.
 func (b *Briefing) wisdom(told map[string]int) (files []contract.TextFile) {
 	b.wise = map[string]int{}
 	for _, name := range rundir.MarkdownFiles(b.Dir.Wisdom()) {
@@ -314,7 +315,8 @@ func (b *Briefing) wisdom(told map[string]int) (files []contract.TextFile) {
 	return files
 }
 
-// reports returns the reports of the checkpoints that were held.
+// reports returns the reports of the held checkpoints; a report that cannot be read is replaced by
+// its verdict.
 func (b *Briefing) reports(v *flow.Supervisor) (files []contract.TextFile) {
 	for _, h := range v.Held {
 		if h.Report == "" {

@@ -13,7 +13,7 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Reports counts the reports of earlier checkpoints that can be read.
+// Reports returns the number of reports of earlier checkpoints that can be read.
 func (b *Briefing) Reports(v *flow.Supervisor) int {
 	n := 0
 	for _, h := range v.Held {
@@ -35,8 +35,8 @@ func (b *Briefing) Greeting(v *flow.Supervisor) string {
 		b.Dir.BoardFile())
 }
 
-// Verdict returns the event of a supervisor's reply, cut to bounds: seed 001, "Step 7: Publish
-// State". Its report has all of it.
+// Verdict returns the event of a supervisor's reply, with its texts cut: seed 001, "Step 7: Publish
+// State". The checkpoint's report has the whole reply.
 func (b *Briefing) Verdict(c event.Checkpoint, r *contract.CheckpointReply) event.CheckpointHeld {
 	return event.CheckpointHeld{
 		Risks: b.cleanAll(r.Risks),
@@ -55,7 +55,7 @@ func (b *Briefing) Verdict(c event.Checkpoint, r *contract.CheckpointReply) even
 	}
 }
 
-// decisions returns the supervisor's own, or those that its verdict implies.
+// decisions returns the supervisor's own decisions, or else the one that its verdict implies.
 func (b *Briefing) decisions(r *contract.CheckpointReply) []string {
 	switch {
 	case len(r.Decisions) > 0:
@@ -69,7 +69,7 @@ func (b *Briefing) decisions(r *contract.CheckpointReply) []string {
 	}
 }
 
-// clean redacts a text before it is cut: a part of a secret could not be found.
+// clean redacts a text, and then cuts it: in a cut text a part of a secret could not be found.
 func (b *Briefing) clean(text string) string { return clip(b.Redactor.String(text)) }
 
 // maxListed bounds the entries of a list that are journaled.
@@ -86,7 +86,7 @@ func (b *Briefing) cleanAll(texts []string) []string {
 // ReportName returns the path of a checkpoint's report, from the folder of the board's runs.
 func ReportName(id string) string { return path.Join("artifacts", id+"-report.md") }
 
-// ReportPath returns the same, from the work directory.
+// ReportPath returns the path of a checkpoint's report, from the work directory.
 func (b *Briefing) ReportPath(id string) string { return path.Join(b.Folder(), ReportName(id)) }
 
 // Folder returns the folder of the board's runs, from the work directory.
@@ -99,8 +99,9 @@ func (b *Briefing) readReport(h flow.Held) ([]byte, error) {
 	return rundir.ReadFile(filepath.Join(b.Dir.Path, filepath.FromSlash(ReportName(h.ID))))
 }
 
-// SaveReport writes the report of a checkpoint, and appends to wisdom/ the lessons that the supervisor
-// wants to keep. own is the text that the supervisor has written into the file of the report; "": no text.
+// SaveReport writes the report of a checkpoint, and appends to wisdom/ the lessons that the
+// supervisor wants to keep. own is the text that the supervisor itself has written into the file of
+// the report; "": no text.
 func (b *Briefing) SaveReport(c event.Checkpoint, r *contract.CheckpointReply, own string) error {
 	var missing []string
 	for _, task := range c.Scope {

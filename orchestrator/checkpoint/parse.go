@@ -25,8 +25,8 @@ const field = "checkpoints"
 // maxID bounds an identifier: it stands in every line about its checkpoint.
 const maxID = 64
 
-// Parse reads the value of the field checkpoints. off: the board has no supervision, also if the
-// settings have one. Errors: *frontmatter.Problem for the first fault.
+// Parse reads the value of the field checkpoints. off: the board has no supervision, even if the
+// settings declare one. Errors: *frontmatter.Problem for the first fault.
 func Parse(doc *frontmatter.Document, node *yaml.Node) (s *event.Supervision, off bool, err error) {
 	switch {
 	case isOff(node):
@@ -52,7 +52,7 @@ func Parse(doc *frontmatter.Document, node *yaml.Node) (s *event.Supervision, of
 }
 
 // Tasks iterates over the paths of tasks in s, each with the node that it was read from. node is
-// the one from which Parse made s.
+// the value from which Parse made s.
 func Tasks(s *event.Supervision, node *yaml.Node) iter.Seq2[*string, *yaml.Node] {
 	return func(yield func(*string, *yaml.Node) bool) {
 		entries := find(node, "at")
@@ -80,13 +80,13 @@ func find(node *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// isOff recognises null, false and off: readers of YAML 1.1 take off for false.
+// isOff reports whether a value is null, false or off: readers of YAML 1.1 take off for false.
 func isOff(n *yaml.Node) bool {
 	word := strings.ToLower(n.Value)
 	return n.Kind == yaml.ScalarNode && (n.Tag == "!!null" || word == "off" || word == "false")
 }
 
-// reader keeps the first fault of a declaration.
+// reader reads a declaration and keeps its first fault.
 type reader struct {
 	doc   *frontmatter.Document
 	ids   map[string]int // the line of each identifier
@@ -99,8 +99,8 @@ func (r *reader) fail(n *yaml.Node, fix, format string, args ...any) {
 	}
 }
 
-// fields iterates over the keys of a mapping with their values. A key without a value counts as
-// missing.
+// fields iterates over the keys of a mapping with their values. A key that is not known is a fault;
+// a key without a value counts as missing.
 func (r *reader) fields(n *yaml.Node, name string, known []string) iter.Seq2[string, *yaml.Node] {
 	return func(yield func(string, *yaml.Node) bool) {
 		for i := 0; i+1 < len(n.Content); i += 2 {
@@ -131,8 +131,8 @@ func (r *reader) readField(s *event.Supervision, name string, value *yaml.Node) 
 	}
 }
 
-// readText reads a text without control characters, but for those allowed. A
-// date is text to its author.
+// readText reads a text that is not blank and has no control characters but the allowed ones. A
+// date counts as text.
 func (r *reader) readText(n *yaml.Node, name, allowed string) string {
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" && n.Tag != "!!timestamp" {
 		r.fail(n, "write "+name+": TEXT; put the value in quotes when it looks like a number or a boolean",
@@ -206,7 +206,7 @@ func (r *reader) readEntry(n *yaml.Node) (at event.CheckpointAt) {
 	return at
 }
 
-// readID reads an identifier. It is said in lines of text and may name a file.
+// readID reads an identifier, which stands in messages and may be a part of a file's name.
 func (r *reader) readID(n *yaml.Node) string {
 	const fix = "write a letter or a digit, then letters, digits, dots, dashes and underscores: id: CHECKPOINT-001"
 	id := r.readText(n, "id", "")
@@ -224,7 +224,7 @@ func (r *reader) readID(n *yaml.Node) string {
 	return id
 }
 
-// isID reports whether a text is ^[A-Za-z0-9][A-Za-z0-9._-]*$.
+// isID reports whether a text matches ^[A-Za-z0-9][A-Za-z0-9._-]*$.
 func isID(text string) bool {
 	for i, c := range []byte(text) {
 		isWord := c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'

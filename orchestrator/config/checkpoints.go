@@ -10,8 +10,8 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// checkpointRows are the supervision of boards without checkpoints of their own. They have a
-// meaning only together, so the file has them and no flag.
+// checkpointRows returns the settings for the supervision of boards without checkpoints of their
+// own. They have a meaning only together, so only the file has them, and no flag or variable.
 func checkpointRows() []row {
 	return []row{
 		{Setting{Name: "checkpoints.role", InFile: true, Default: checkpoint.DefaultRole,
@@ -54,7 +54,7 @@ func (f *settingsFile) checkpoints(value *yaml.Node) {
 	}
 }
 
-// keyOf returns a key of a mapping, or nil.
+// keyOf returns the node of a key in a mapping, or nil.
 func keyOf(n *yaml.Node, name string) *yaml.Node {
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == name {

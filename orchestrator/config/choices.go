@@ -8,17 +8,17 @@ import (
 // choice is the agent that the sources choose for one role, or for every role.
 type choice struct{ agent, exec *given }
 
-// choices are by role in lower case; "" is every role.
+// choices has the choice for each role, by its name in lower case; "" stands for every role.
 type choices map[string]choice
 
-// asksForCommand reports whether the choice is exec without a command, as of `--agent exec` alone:
-// it uses the command of a weaker source.
+// asksForCommand reports whether the choice is exec without a command, as with `--agent exec`
+// alone. Such a choice takes the command of a weaker source.
 func (c choice) asksForCommand() bool {
 	return c.exec == nil && c.agent != nil && c.agent.value == execAgent
 }
 
-// check refuses an adapter and a command for one role in one source: one of them would be silently
-// ignored.
+// check returns an error if one source gives both an adapter and a command for one role: one of
+// them would be silently ignored.
 func (c choices) check() error {
 	for _, role := range slices.Sorted(maps.Keys(c)) {
 		if one := c[role]; one.agent != nil && one.exec != nil && one.agent.value != execAgent {
@@ -29,8 +29,8 @@ func (c choices) check() error {
 	return nil
 }
 
-// overlay puts a stronger source over c. Its value for every role replaces all values of weaker
-// sources: `--agent stub` on the command line means every role, also those
+// overlay returns c with the choices of a stronger source over it. The stronger choice for every
+// role replaces all choices of c: `--agent stub` on the command line means every role, also a role
 // with a value in the settings file.
 func (c choices) overlay(stronger choices) choices {
 	result := choices{}
@@ -72,7 +72,7 @@ func (c choices) roleNames() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(c)), func(role string) bool { return role == "" })
 }
 
-// origins returns the origins by "exec" for every role and "exec.manager" for one.
+// origins returns the origins by name: "exec" is for every role, "exec.manager" for one role.
 func (c choices) origins() map[string]Origin {
 	all := map[string]Origin{}
 	for role, one := range c {

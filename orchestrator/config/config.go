@@ -1,5 +1,5 @@
-// Package config resolves the settings of a run, flags over variables over the settings file over
-// the defaults, and records the origin of each value.
+// Package config resolves the settings of a run and records the origin of each value. A flag beats
+// an environment variable, that beats the settings file, and that beats the default.
 package config
 
 import (
@@ -62,7 +62,7 @@ type Settings struct {
 type Git struct {
 	On     bool
 	Branch string   // "": named after the board
-	Remote string   // name or address; noDefault: nowhere else
+	Remote string   // name or address; noDefault: commits stay here
 	Signed bool     // a checkpoint has to be signed
 	Allow  []string // paths and object names that may hold what looks like a secret
 }
@@ -91,7 +91,7 @@ type Watch struct {
 	Judge                            string          // role that answers the reboot test; "": the evidence does
 	Stages                           []time.Duration // three, rising; empty: off; nil: by the kind of the role
 	SilentAgents                     string          // "warn" or "act"
-	Resume                           string          // "session", where work that was cut short goes on; or "fresh"
+	Resume                           string          // "session": work that was cut short goes on in it; or "fresh"
 }
 
 // Hidden is a text that no output may show. Its name may be shown: "redact[2]", or "$NAME" for a
@@ -101,13 +101,13 @@ type Hidden struct{ Name, Text string }
 // Env selects the variables that agents get beyond the harmless ones.
 type Env struct {
 	Pass []string          // names that pass although they look secret; * matches any letters
-	Set  map[string]string // given to the agents, whether the runner has it or not
+	Set  map[string]string // values for the agents, also of variables that the runner lacks
 	Only []string          // the strict list: no other variable passes; nil: no list; never empty
 }
 
 // Origin is the source of one value: "default", "flag --timeout", "variable KANBAN_RUN_TIMEOUT" or
-// "FILE:LINE". It leaves out values of env.set and redact: a settings printout ends up in bug
-// reports.
+// "FILE:LINE". Value leaves out the values of env.set and redact, for a printout of the settings
+// ends up in bug reports.
 type Origin struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`
@@ -160,8 +160,9 @@ func Load(in Input) (*Settings, []Origin, error) {
 // value wins over a role file.
 func (s *Settings) IsExplicit(name string) bool { return s.given[name] }
 
-// Choose returns the agent that the settings choose for a role, in any case: within a source its
-// own value beats the general one, and the general value of a stronger source beats both.
+// Choose returns the agent that the settings choose for a role, whose name may be in any letter
+// case. Within a source the role's own value beats the value for every role; the value for every
+// role of a stronger source beats both.
 func (s *Settings) Choose(role string) Choice {
 	k := roleKey(role)
 	own, hasOwn := s.Agents[k]

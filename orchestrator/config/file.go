@@ -20,7 +20,7 @@ import (
 // maxFile bounds the settings file: the parser's time grows faster than its input.
 const maxFile = 64 << 10
 
-// everyRole is the key of all roles in `agent:` and `exec:` maps.
+// everyRole is the key that stands for every role in `agent:` and `exec:` maps.
 const everyRole = "default"
 
 func (r *resolver) fromFile() ([]given, error) {
@@ -86,8 +86,8 @@ func (f *settingsFile) parse(source []byte) (*yaml.Node, error) {
 	return root, f.err
 }
 
-// syntaxError places a syntax error. The library names at best the line of the enclosing list;
-// frontmatter finds the place.
+// syntaxError returns a syntax error with its line. The library names at best the line of the
+// enclosing list, so package frontmatter looks for the line.
 func (f *settingsFile) syntaxError(source []byte, err error) error {
 	e := &Error{File: f.path, Text: err.Error(),
 		Fix: "quote a value that contains a colon or begins with a special character"}
@@ -102,7 +102,7 @@ func (f *settingsFile) syntaxError(source []byte, err error) error {
 	return e
 }
 
-// refuseTricks refuses values that stand elsewhere and duplicate keys.
+// refuseTricks notes an error for anchors, aliases, tags and duplicate keys.
 func (f *settingsFile) refuseTricks(n *yaml.Node) {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
 		f.fail(n, "write the value out", "anchors and aliases are not allowed")
@@ -225,7 +225,7 @@ func (f *settingsFile) watch(value *yaml.Node) {
 	f.group("watch", value)
 }
 
-// parseSwitch reads a word that stands for {enabled: …}.
+// parseSwitch reads a word that stands for {enabled: …}; ok is false for any other word.
 func parseSwitch(text string) (enabled string, ok bool) {
 	switch strings.ToLower(text) {
 	case "off", "false":
@@ -237,7 +237,7 @@ func parseSwitch(text string) (enabled string, ok bool) {
 	}
 }
 
-// group reads the settings whose names begin with a name and a dot.
+// group reads a mapping of settings whose names begin with name and a dot.
 func (f *settingsFile) group(name string, value *yaml.Node) {
 	if value.Kind != yaml.MappingNode {
 		f.fail(value, "write "+name+": {KEY: VALUE}; kanban-run config lists the keys", "%s must be a mapping", name)
@@ -267,7 +267,8 @@ func (f *settingsFile) group(name string, value *yaml.Node) {
 	}
 }
 
-// readList adds a value and returns its items, which must all be text.
+// readList adds a list of texts and returns it. For any other value it notes an error and returns
+// nil.
 func (f *settingsFile) readList(name string, value *yaml.Node) []string {
 	if value.Kind != yaml.SequenceNode {
 		f.fail(value, "write a list: [ONE, TWO]", "%s must be a list", name)

@@ -12,7 +12,7 @@ type Override struct {
 	Line        int
 }
 
-// With returns w with the settings of a role or a task in place of its own. Errors: *Error.
+// With returns w with the overrides of a role or a task applied. Errors: *Error.
 func (w Watch) With(overrides []Override) (Watch, error) {
 	r := &resolver{settings: &Settings{Watch: w, given: map[string]bool{}}, origins: map[string]Origin{}}
 	var all []given
@@ -34,7 +34,7 @@ func (w Watch) With(overrides []Override) (Watch, error) {
 		}
 		all = append(all, g)
 		if g.name == "watch.profile" && g.value == "strict" {
-			all = slices.Concat(strictWatch(), all) // settings beside the profile count more
+			all = slices.Concat(strictWatch(), all) // settings beside the profile beat it
 		}
 	}
 	for _, g := range all {

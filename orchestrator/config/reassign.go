@@ -29,7 +29,7 @@ func (f *settingsFile) reassign(value *yaml.Node) {
 	f.add(value, given{name: "reassign", value: strings.Join(shown, ", "), substitutes: all})
 }
 
-// agents reads one agent, or a list of some.
+// agents reads one agent or a list of agents. For any other value it notes an error.
 func (f *settingsFile) agents(list *yaml.Node) (names []string) {
 	items := list.Content
 	if list.Kind == yaml.ScalarNode {

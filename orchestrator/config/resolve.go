@@ -151,8 +151,8 @@ func (r *resolver) chooseAgent(g given, layer choices) error {
 	return nil
 }
 
-// applyRedact looks up `$NAME` entries: a secret need not stand in a file to be kept out of others.
-// An unset variable hides nothing.
+// applyRedact adds the texts to hide. The entry `$NAME` hides the value of a variable, so that the
+// secret itself need not stand in the settings file; an unset variable hides nothing.
 func (r *resolver) applyRedact(g given) error {
 	var names []string
 	for i, text := range g.list {
@@ -216,8 +216,8 @@ func (r *resolver) listOrigins() []Origin {
 	return all
 }
 
-// own are variables of this program that are no settings: it sets them for its agents and its other
-// process.
+// own are the KANBAN_RUN_ variables that are no settings: this program sets them for its agents and
+// its second process.
 var own = []string{"KANBAN_RUN_ROLE", "KANBAN_RUN_MARK", "KANBAN_RUN_ACTION", "KANBAN_RUN_JOB_TOKEN"}
 
 // checkVariables refuses a variable that is named like a setting but is not one: a misspelt limit
@@ -284,7 +284,8 @@ func (r *resolver) fromFlags() ([]given, error) {
 	return values, nil
 }
 
-// parseTexts makes one value of each text, and splits off the role before it where one is allowed.
+// parseTexts makes one value of each text. If the setting allows a role before the value, it splits
+// the role off.
 func (r *resolver) parseTexts(row Setting, texts []string, source string) ([]given, error) {
 	var values []given
 	for _, text := range texts {
@@ -309,8 +310,8 @@ var (
 	variablePattern = lazyPattern(`^[A-Za-z_*][A-Za-z0-9_*]*$`)
 )
 
-// lazyPattern compiles a pattern at its first use: patterns with letters of all scripts take half
-// of a start.
+// lazyPattern compiles a pattern at its first use: patterns with letters of all scripts would take
+// half of the time of a start.
 func lazyPattern(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

@@ -24,7 +24,7 @@ type Setting struct {
 	Help     string
 }
 
-// row is a Setting with its setter; nil for a setting with a form of its own.
+// row is a Setting with its setter, which is nil for a setting with a form of its own.
 type row struct {
 	Setting
 	set func(s *Settings, value, dir string) error
@@ -39,12 +39,12 @@ func Table() []Setting {
 	return all
 }
 
-// rows must not be changed.
+// rows returns all settings. Callers must not change the list.
 var rows = sync.OnceValue(func() []row {
 	return slices.Concat(agentRows(), limitRows(), watchRows(), checkpointRows(), notifyRows(), otherRows())
 })
 
-// agentRows choose the agents, the place of their work, and its time.
+// agentRows returns the settings that choose the agents, and the place and the time of their work.
 func agentRows() []row {
 	return []row{
 		{Setting{Name: "workdir", Flag: "workdir", Short: "C", Value: "DIR", Variable: "KANBAN_RUN_WORKDIR",
@@ -73,7 +73,7 @@ func agentRows() []row {
 	}
 }
 
-// limitRows bound a run as a whole and each of its tasks.
+// limitRows returns the settings that bound a run as a whole and each of its tasks.
 func limitRows() []row {
 	return []row{
 		{Setting{Name: "max_steps", Flag: "max-steps", Value: "N", Variable: "KANBAN_RUN_MAX_STEPS", InFile: true,
@@ -102,7 +102,7 @@ func limitRows() []row {
 	}
 }
 
-// watchRows are the limits of the watch over running agents.
+// watchRows returns the settings of the watch over running agents.
 func watchRows() []row {
 	limit := func(name, value, help string, field func(*Watch) *time.Duration) row {
 		variable := "KANBAN_RUN_WATCH_" + strings.ToUpper(strings.ReplaceAll(name, ".", "_"))
@@ -250,7 +250,7 @@ func otherRows() []row {
 	}
 }
 
-// valueError is a refused value, without its place.
+// valueError is the error of a refused value, to which the caller adds the place.
 type valueError struct{ text, fix string }
 
 func (e *valueError) Error() string { return e.text }
@@ -264,7 +264,7 @@ func parseDuration(v string) (time.Duration, error) {
 	return d, nil
 }
 
-// parseStages reads three times; nil for role, an empty list for off.
+// parseStages reads three rising times; it returns nil for role and an empty list for off.
 func parseStages(v string) ([]time.Duration, error) {
 	switch v {
 	case "role":

@@ -17,7 +17,8 @@ func strictWatch() []given {
 	}
 }
 
-// finishWatch puts the strict profile over the defaults, and checks the limits.
+// finishWatch puts the strict profile over the defaults, and checks the limits unless the input is
+// Partial.
 func (r *resolver) finishWatch() error {
 	if r.settings.Watch.Profile == "strict" {
 		for _, g := range strictWatch() {
@@ -40,8 +41,8 @@ func (r *resolver) finishWatch() error {
 // minFrequency is the longest time that a check takes under load.
 const minFrequency = 100 * time.Millisecond
 
-// checkWatch refuses a warning that comes after the limit that it warns of, and a check that is
-// rarer than the limit that it has to see.
+// checkWatch returns an error for a limit that is longer than the limit that has to come after it,
+// and for a frequency that is too short, or too long to see a limit in time.
 func (r *resolver) checkWatch() error {
 	w := r.settings.Watch
 	if w.Frequency > 0 && w.Frequency < minFrequency {
@@ -75,8 +76,8 @@ func (r *resolver) checkWatch() error {
 	return nil
 }
 
-// sourceOf returns the origin of a limit. Of a role's or a task's limits those that are taken from
-// the settings have no place of their own.
+// sourceOf returns the origin of a limit. A limit that a role or a task takes over from the
+// settings has no line here, so its origin is "settings".
 func (r *resolver) sourceOf(name string, value time.Duration) Origin {
 	if o, ok := r.origins[name]; ok {
 		return o

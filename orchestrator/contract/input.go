@@ -16,13 +16,13 @@ import (
 type Input struct {
 	JSON  []byte
 	Text  string
-	Tasks []string // in the JSON of a Manager, never nil there; nil in others
+	Tasks []string // the list in a Manager's JSON, never nil; nil in other inputs
 
-	head managerHead // of a Manager's
+	head managerHead // of a Manager's JSON
 }
 
 // ForTask returns the input of a task agent. Both paths are as agents see them. feedback is the
-// reason why its earlier work on the task was sent back; "" leaves the field out.
+// reason why earlier work on the task was sent back; "" leaves the field out.
 func ForTask(task, kanban, feedback string) (Input, error) {
 	text, err := json.Marshal(struct {
 		TaskFile   string `json:"task_file"`
@@ -32,7 +32,7 @@ func ForTask(task, kanban, feedback string) (Input, error) {
 	return Input{JSON: text}, err
 }
 
-// ForInstruction returns the input of a single shot.
+// ForInstruction returns the input of an agent that carries out one instruction, without a board.
 func ForInstruction(instruction string) (Input, error) {
 	text, err := json.Marshal(struct {
 		Instruction string `json:"instruction"`
@@ -61,7 +61,7 @@ func Report(role string, a event.Anomaly) AnomalyReport {
 }
 
 // ForManager returns the input of the Manager. No other agent gets the list of tasks. With
-// anomalies the done task is not done: its agent was ended for them.
+// anomalies the task of the field done_task is not done: its agent was ended for them.
 func ForManager(kanban, done string, anomalies []AnomalyReport, tasks []string) (Input, error) {
 	return withTasks(managerHead{kanban, done, anomalies}, notNil(tasks))
 }
@@ -82,9 +82,9 @@ func withTasks(head managerHead, tasks []string) (Input, error) {
 	return Input{JSON: text, Tasks: tasks, head: head}, err
 }
 
-// GoOn returns the text by which an agent goes on, in its session, with work on the input that was
-// cut short. why is the cause, "" where it is not known. The text repeats the input: the tool may
-// have died before it kept that.
+// GoOn returns the text with which an agent resumes, in its session, work on the input that was cut
+// short. why is the cause; "": not known. The text repeats the input, for the tool may have died
+// before it stored the input.
 func (in Input) GoOn(why string) string {
 	asked := in.Text
 	if asked == "" {
@@ -101,9 +101,8 @@ func (in Input) GoOn(why string) string {
 // MaxInline is the greatest length, in bytes, of a text that the journal holds itself.
 const MaxInline = 4 << 10
 
-// Journaled returns the input as the journal holds it: all of it, or, where a part is too long, the
-// rest without that part. The part is to be stored beside the journal; stored is nil without such a
-// part.
+// Journaled returns the input for the journal. If the input is longer than MaxInline, stored is its
+// long part, which belongs beside the journal, and inline is the rest; else stored is nil.
 func (in Input) Journaled() (inline json.RawMessage, stored []byte, err error) {
 	if in.Text != "" {
 		if len(in.Text) > MaxInline {

@@ -12,7 +12,7 @@ type judgeInput struct {
 	Type    string         `json:"type"` // reboot_test
 	Task    string         `json:"task_file"`
 	Kanban  string         `json:"kanban_file"`
-	Call    event.Call     `json:"call"` // that hangs
+	Call    event.Call     `json:"call"` // the call that hangs
 	Report  AnomalyReport  `json:"report"`
 	Answers []event.Answer `json:"answers"`
 }

@@ -11,8 +11,9 @@ import (
 // Kind is the contract of a call: the form that its reply must have.
 type Kind int
 
-// An instruction is judged like a task; only the Manager's reply names the next task. A review's
-// reply is any text: seed 003, "Supervisor Feedback". A review command has no reply.
+// The kinds. The reply to an instruction has the form of a task's; only the Manager's reply names
+// the next task. A review's reply is any text: seed 003, "Supervisor Feedback". A review command
+// has no reply.
 const (
 	Task Kind = iota
 	Manager
@@ -21,7 +22,7 @@ const (
 	Command
 	Ready      // of a supervisor that starts: seed 001
 	Checkpoint // of a supervisor that is woken
-	Judge      // of an agent that judges a hung one: seed 000
+	Judge      // of an agent that judges a hung agent: seed 000
 )
 
 // Of returns the contract of a call of a step.
@@ -92,9 +93,9 @@ func (k Kind) Expected() string {
 	return string(source)
 }
 
-// ReplySchema returns that JSON Schema as tools take it: in one line, without the name of its
-// dialect, which some refuse, and without the parts that are only for people. It returns an error
-// for a review, which has no schema.
+// ReplySchema returns the JSON Schema of the replies in the form that tools take: on one line,
+// without the name of its dialect, which some tools refuse, and without the parts for people. It
+// returns an error for a review, which has no schema.
 func (k Kind) ReplySchema() ([]byte, error) {
 	source, err := schema.Source(k.Schema())
 	if err != nil {

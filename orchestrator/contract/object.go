@@ -48,12 +48,12 @@ func readObject(text string) (map[string]json.RawMessage, *Failure) {
 	return members, nil
 }
 
-// scanObject looks at every token of the object that the text begins with. It returns the members,
-// and where the object ends.
+// scanObject checks every token of the object at the beginning of the text. It returns the members
+// of the object and the offset of its end.
 func scanObject(text string) (members map[string]json.RawMessage, end int64, failure *Failure) {
 	d := jsontext.NewDecoder(strings.NewReader(text))
 	members = map[string]json.RawMessage{}
-	name, from := "", int64(0) // of the member that is being read, and where its colon is
+	name, from := "", int64(0) // of the member that is being read: its name, and the offset after that
 	for keys := 0; ; {
 		token, err := d.ReadToken()
 		if err != nil {
@@ -144,8 +144,8 @@ func kindOf(first byte) string {
 	}
 }
 
-// invalidUTF8 returns the place of the first bad byte, or -1. encoding/json would put a replacement
-// in its place without a word.
+// invalidUTF8 returns the offset of the first bad byte, or -1. encoding/json would silently replace
+// such a byte.
 func invalidUTF8(text string) int {
 	if utf8.ValidString(text) {
 		return -1
@@ -170,7 +170,7 @@ func shownText(text string) string {
 	return strconv.QuoteToASCII(text)
 }
 
-// shownKey writes plain keys as they are.
+// shownKey returns a plain key as it is, and any other key as shownText does.
 func shownKey(key string) string {
 	quoted := strconv.QuoteToASCII(key)
 	if len(key) > 0 && len(key) < 60 && quoted == `"`+key+`"` && !strings.ContainsAny(key, " :,") {

@@ -91,7 +91,7 @@ func Parse(k Kind, text string) (*Reply, *Failure) {
 	return reply, nil
 }
 
-// parseReview takes any text: it is feedback for the agent under review.
+// parseReview accepts any text that is UTF-8 and not blank: it is feedback for the reviewed agent.
 func parseReview(text string) (*Reply, *Failure) {
 	if !utf8.ValidString(text) {
 		return nil, Failed("invalid UTF-8")
@@ -115,7 +115,8 @@ func replyKeys(k Kind) []string {
 	}
 }
 
-// checkKeys refuses Status beside or in place of status: many decoders treat them as the same key.
+// checkKeys refuses a key that differs from a key of the contract in case only, such as Status:
+// many decoders treat both as the same key.
 func checkKeys(k Kind, members map[string]json.RawMessage) *Failure {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		for _, key := range replyKeys(k) {
@@ -130,8 +131,9 @@ func checkKeys(k Kind, members map[string]json.RawMessage) *Failure {
 // maxTasks bounds the Manager's list: no board that can be read holds more.
 const maxTasks = 500_000
 
-// decode decodes the keys of the contract for the schema. Of lists and objects that are not the
-// Manager's tasks the kind is enough: decoded, a reply of 16 MiB may take a gigabyte.
+// decode decodes the values of the contract's keys for the schema. An object, and a list other than
+// tasks, becomes an empty one, for the schema only needs the kind: a decoded reply of 16 MiB may
+// take a gigabyte.
 func decode(k Kind, members map[string]json.RawMessage) (map[string]any, *Failure) {
 	envelope := map[string]any{}
 	for _, key := range replyKeys(k) {

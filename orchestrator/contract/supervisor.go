@@ -14,13 +14,13 @@ import (
 type ReadyInput struct {
 	Type        string     `json:"type"`        // init
 	Role        string     `json:"role"`        // supervisor
-	RoleSpec    string     `json:"role_spec"`   // where its prompt comes from
+	RoleSpec    string     `json:"role_spec"`   // the source of its prompt
 	Session     string     `json:"session"`     // the folder of the board's runs
-	SessionID   string     `json:"session_id"`  // its name
+	SessionID   string     `json:"session_id"`  // the name of that folder
 	TeamName    string     `json:"team_name"`   // the board
 	Requirement string     `json:"requirement"` // what the work is for
-	Recovery    bool       `json:"recovery"`    // it was ready before
-	Baseline    Baseline   `json:"baseline"`    // what has happened so far
+	Recovery    bool       `json:"recovery"`    // the supervisor was ready before
+	Baseline    Baseline   `json:"baseline"`    // the history so far
 	Reports     []TextFile `json:"reports"`     // of its earlier checkpoints, with Recovery
 }
 
@@ -40,14 +40,14 @@ type RoleState struct {
 	Decision string `json:"decision,omitempty"` // the Manager's message
 }
 
-// TextFile is a file of the run's folder, or the text that was added to it.
+// TextFile is a file in the folder of the board's runs, with its text or the part that was added.
 type TextFile struct {
 	Path string `json:"path"`
 	Text string `json:"text"`
 }
 
-// CheckpointInput wakes a supervisor: seed 001, "Step 3: Incremental Context Load". It has only the
-// news since its last checkpoint.
+// CheckpointInput wakes a supervisor: seed 001, "Step 3: Incremental Context Load". Without Init it
+// has only the news since the supervisor's last checkpoint.
 type CheckpointInput struct {
 	Type      string      `json:"type"` // checkpoint_request
 	ID        string      `json:"task_id"`
@@ -58,7 +58,7 @@ type CheckpointInput struct {
 	Artifacts []string    `json:"artifacts"` // paths that were not handed over before
 	Missing   []string    `json:"missing"`   // paths without a file
 	Wisdom    []TextFile  `json:"wisdom"`
-	Text      string      `json:"text,omitempty"` // the same as Markdown; with Init it is left out
+	Text      string      `json:"text,omitempty"` // the other fields as Markdown; with Init it is left out
 	Init      *ReadyInput `json:"init,omitempty"` // for a supervisor that remembers nothing
 }
 
@@ -69,15 +69,15 @@ func ForReady(in ReadyInput) (Input, error) {
 	return Input{JSON: text}, err
 }
 
-// complete sets the fields that are the same in all of them.
+// complete sets the constant fields, and empty lists in place of nil.
 func (in *ReadyInput) complete() {
 	in.Type, in.Role = "init", "supervisor"
 	in.Baseline.States, in.Baseline.Wisdom = notNil(in.Baseline.States), notNil(in.Baseline.Wisdom)
 	in.Reports = notNil(in.Reports)
 }
 
-// ForCheckpoint returns the input of a supervisor that is woken. One that goes on in its tool's
-// session gets text alone.
+// ForCheckpoint returns the input of a supervisor that is woken. A supervisor that goes on in its
+// tool's session gets text alone.
 func ForCheckpoint(in CheckpointInput, inSession bool) (Input, error) {
 	in.Type = "checkpoint_request"
 	in.Scope, in.States, in.Messages = notNil(in.Scope), notNil(in.States), notNil(in.Messages)
@@ -94,7 +94,7 @@ func ForCheckpoint(in CheckpointInput, inSession bool) (Input, error) {
 	return Input{JSON: text}, err
 }
 
-// notNil makes a list that is written as [], and never as null.
+// notNil returns the list, or an empty one for nil, which JSON would write as null.
 func notNil[E any](list []E) []E {
 	if list == nil {
 		return []E{}
@@ -143,7 +143,7 @@ func none(b *strings.Builder, n int) {
 	}
 }
 
-// CheckpointReply is the part of a supervisor's reply that no other agent's has.
+// CheckpointReply is the part of a supervisor's reply that no other agent's reply has.
 type CheckpointReply struct {
 	Type      string   `json:"type"` // ready, checkpoint_reply or error
 	Message   string   `json:"message"`
@@ -165,8 +165,8 @@ func (r *CheckpointReply) Failed() bool { return r.Type == "error" }
 // maxWhole bounds the reply of a supervisor or a judge, in bytes: people read it.
 const maxWhole = 1 << 20
 
-// parseWhole judges the format of a supervisor's or a judge's reply, and never its content. All of
-// it is decoded, lists and objects, too.
+// parseWhole judges the format of a supervisor's or a judge's reply, and never its content. It
+// decodes the whole reply, with all lists and objects.
 func parseWhole(k Kind, text string) (*Reply, *Failure) {
 	if len(text) > maxWhole {
 		return nil, Failed("the reply is larger than 1 MiB")

@@ -1,12 +1,12 @@
 package event
 
-// Alert is an event in the terms of seed 002, "Supervisor Report Format". The zero value is that of
-// an event that the report leaves out.
+// Alert is the part of an event that stands in a report: seed 002, "Supervisor Report Format". With
+// the zero value the report leaves the event out.
 type Alert struct {
 	Severity string   // INFO, WARN or CRITICAL
 	Type     string   // one of AlertTypes; "": no alert, only Actions are reported
 	Owner    string   // a role, or a board; "": the role of the open step
-	Actions  []string // that were taken, of AlertActions
+	Actions  []string // the actions that were taken, from AlertActions
 }
 
 // The severities of an alert.
@@ -43,13 +43,13 @@ func AlertActions() []string {
 	}
 }
 
-// alert returns the sentence as that of an alert.
+// alert returns the sentence with an Alert. kind is one of AlertTypes.
 func (s Sentence) alert(severity, kind, owner string, actions ...string) Sentence {
 	s.Alert = Alert{severity, kind, owner, actions}
 	return s
 }
 
-// did returns the sentence as that of an action.
+// did returns the sentence with action as the only action of its Alert.
 func (s Sentence) did(action string) Sentence {
 	s.Alert.Actions = []string{action}
 	return s

@@ -10,8 +10,8 @@ import (
 type End struct {
 	Left    string    `json:"board_sha256,omitempty"`        // of the board after the attempt; "": not known
 	Millis  int64     `json:"millis"`                        // of work; 0: not known
-	Session string    `json:"session,omitempty" text:"free"` // that its tool named, for work to go on in; "": not named
-	Spent   *Spending `json:"spent,omitempty"`               // nil: its tool does not tell
+	Session string    `json:"session,omitempty" text:"free"` // that the tool named, for work to go on in; "": not named
+	Spent   *Spending `json:"spent,omitempty"`               // nil: the tool does not tell
 }
 
 func (e End) end() End { return e }
@@ -22,7 +22,7 @@ type AttemptEnd struct {
 	End
 }
 
-// EndOf returns the end of the attempt that e ends, and false for any other event.
+// EndOf returns the end of the attempt that e ends; false if e ends no attempt.
 func EndOf(e Event) (AttemptEnd, bool) {
 	ended, ok := e.(interface {
 		About() AttemptRef
@@ -35,8 +35,8 @@ func EndOf(e Event) (AttemptEnd, bool) {
 }
 
 // AttemptStarted is the intent to start a program. Input is the JSON object of a call that begins
-// in a new session, or the JSON string of one that goes on in another session. It stands in the
-// first attempt of a call; the others get the same. With Stored it has only a part: see there.
+// in a new session, or the JSON string of a call that goes on in a session. The first attempt of a
+// call has it; an attempt without it gets the same input. With Stored it is a part of the input.
 type AttemptStarted struct {
 	AttemptRef
 	Adapter string          `json:"adapter"`
@@ -96,8 +96,9 @@ type Baseline struct {
 	Current  string `json:"current"` // "" when the board was terminal
 }
 
-// ReplyAccepted is the outcome of an attempt whose reply has the right format. A long list of tasks
-// stands in a file that TasksSHA names, see AttemptStarted.Stored, and Tasks is empty.
+// ReplyAccepted is the outcome of an attempt whose reply has the right format. A list of tasks that
+// is too long for the journal stands in the file that TasksSHA names, as with
+// AttemptStarted.Stored, and Tasks is empty.
 type ReplyAccepted struct {
 	AttemptRef
 	Status    string   `json:"status"`
@@ -105,7 +106,7 @@ type ReplyAccepted struct {
 	NextTask  *string  `json:"next_task,omitempty"`
 	Tasks     []string `json:"tasks,omitempty"`
 	TasksSHA  string   `json:"tasks_sha256,omitempty"`
-	Unchecked bool     `json:"unchecked,omitempty"` // not claimed to be done by the agent: no command checks it
+	Unchecked bool     `json:"unchecked,omitempty"` // the agent does not claim that it is done: no command checks it
 
 	End `text:"free"`
 }
@@ -139,8 +140,8 @@ type ReplyRejected struct {
 	Disagreed bool   `json:"disagreed,omitempty"`
 	Lost      bool   `json:"lost,omitempty"` // the tool does not know the session that the attempt was to go on in
 	Died      bool   `json:"died,omitempty"` // the program that stays for the whole run has died
-	Retries   int    `json:"retries"`        // retries used so far, and
-	Of        int    `json:"of"`             // the most there may be
+	Retries   int    `json:"retries"`        // retries used so far
+	Of        int    `json:"of"`             // retries that are allowed
 
 	End `text:"free"`
 }
@@ -184,7 +185,7 @@ func (e ReplyRejected) then() string {
 
 // AttemptStopped is the outcome of an attempt that was neither accepted nor rejected: the run was
 // interrupted, a limit of time was reached, or the run died. It costs no retry. The next attempt
-// goes on in its session where it has one and its AttemptStarted says so.
+// goes on in the session of this one if the session is known and AttemptStarted had Resumes.
 type AttemptStopped struct {
 	AttemptRef
 	Reason string `json:"reason" text:"free"`

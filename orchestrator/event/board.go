@@ -61,9 +61,9 @@ type ManagerWalked struct {
 	NextTask *string `json:"next_task"`
 	Marked   bool    `json:"marked,omitempty"`              // the task is marked as done
 	Warning  string  `json:"warning,omitempty" text:"free"` // set where the board cannot record how it ended
-	Before   string  `json:"before_sha256"`                 // the board that it was decided on,
-	Current  string  `json:"current"`                       // the task that it named, "" where it was over,
-	After    string  `json:"after_sha256"`                  // and as the decision leaves it
+	Before   string  `json:"before_sha256"`                 // of the board before the decision
+	Current  string  `json:"current"`                       // the task that the board then named; "": it was over
+	After    string  `json:"after_sha256"`                  // of the board as the decision leaves it
 }
 
 // Kind implements [Event].
@@ -77,5 +77,5 @@ func (e ManagerWalked) Sentence() Sentence {
 	return inStep(e.Step, weightOfStatus(e.Status), "%s %s: %s", ManagerRole, e.Status, Brief(e.Message))
 }
 
-// Walker is the adapter that is no program: the run itself plays the Manager.
+// Walker is the name of an adapter without a program: the run itself plays the Manager.
 const Walker = "walk"

@@ -3,7 +3,7 @@ package event
 // Call names a kind of call of a step. Each attempt of a call starts one program.
 type Call string
 
-// The kinds of call. A task call and its reviews take turns until all of them are content; then the
+// The kinds of call. A task call and its reviews take turns until all reviews are content; then the
 // Manager is called.
 const (
 	TaskCall    Call = "task"
@@ -12,7 +12,7 @@ const (
 	ManagerCall Call = "manager"
 
 	ReadyCall      Call = "ready"      // the supervisor reads the journal so far: seed 001, "Init Phase"
-	CheckpointCall Call = "checkpoint" // it looks in: seed 001, "Wake Cycle"
+	CheckpointCall Call = "checkpoint" // the supervisor looks in: seed 001, "Wake Cycle"
 )
 
 // IsSupervision reports whether the resident supervisor plays the call.
@@ -21,7 +21,7 @@ func (c Call) IsSupervision() bool { return c == ReadyCall || c == CheckpointCal
 // IsReview reports whether the call looks at the work of a task call.
 func (c Call) IsReview() bool { return c == CommandCall || c == ReviewCall }
 
-// Player returns in words who plays the call in a step of a role.
+// Player returns in words the player of the call in a step of a role.
 func (c Call) Player(role string) string {
 	switch c {
 	case CommandCall:
@@ -35,14 +35,15 @@ func (c Call) Player(role string) string {
 	}
 }
 
-// Plan says how the work of a task is reviewed.
+// Plan is the way in which the work of a task is reviewed.
 type Plan struct {
 	Agent   bool `json:"agent"`             // by an agent, in a fork of the work's session
 	Rounds  int  `json:"rounds"`            // how often the work may be sent back
 	Command bool `json:"command,omitempty"` // by a command, before the agent
 }
 
-// After returns the review that sees the work after a call of the step; "": the Manager is called.
+// After returns the call that reviews the work after call c; "": no review is left, and the Manager
+// is called.
 func (p *Plan) After(c Call) Call {
 	switch {
 	case c == TaskCall && p.Command:

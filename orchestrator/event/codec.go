@@ -11,7 +11,7 @@ import (
 // ErrUnknownKind is matched by [Decode]'s error for a kind that this version does not know.
 var ErrUnknownKind = errors.New("unknown kind of event")
 
-// decoders has every kind of event; a test holds it against the source.
+// decoders has every kind of event; a test compares it with the source.
 var decoders = map[string]func(data []byte) (Event, error){
 	"RUN_STARTED":                decoderOf[RunStarted](),
 	"STEP_STARTED":               decoderOf[StepStarted](),
@@ -81,7 +81,8 @@ var decoders = map[string]func(data []byte) (Event, error){
 // Kinds returns every kind of event, sorted.
 func Kinds() []string { return slices.Sorted(maps.Keys(decoders)) }
 
-// Decode reverses encoding/json's Marshal for an event of the given kind.
+// Decode reverses encoding/json's Marshal for an event of the given kind. Errors: one that matches
+// ErrUnknownKind, or the decoder's.
 func Decode(kind string, data []byte) (Event, error) {
 	decode, ok := decoders[kind]
 	if !ok {

@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// The authors of records beside the agents, whose replies bear their roles: the run, and the person
-// that starts runs and acknowledges how they ended.
+// The authors of records that are no agents: the run, and the person that starts runs and
+// acknowledges their ends. The author of an agent's reply is the agent's role.
 const (
 	ActorRun  = "kanban-run"
 	ActorLead = "Lead"
 )
 
-// Actor names the author of an event (seed 002: a record without an actor is rejected).
+// Actor returns the author of an event (seed 002: a record without an actor is rejected).
 func Actor(e Event) string {
 	switch e := e.(type) {
 	case ReplyAccepted:
@@ -64,15 +64,15 @@ func (e StateDiverged) Sentence() Sentence {
 	}
 }
 
-// What becomes of a board that was changed in another turn than the Manager's.
+// The policies for a board that was changed in another turn than the Manager's.
 const (
 	PolicyAccept  = "accept"  // the file stands
-	PolicyRestore = "restore" // what makes its end is put back, and all else stands
+	PolicyRestore = "restore" // the fields that end the board are put back, all else stands
 	PolicyFreeze  = "freeze"  // nothing goes on before the Lead has looked at it
 	PolicyAsk     = "ask"     // as freeze, for an end whose author is unknown
 )
 
-// What a STATE_DIVERGENCE is about.
+// The sources of a STATE_DIVERGENCE: the file that was changed.
 const (
 	SourceBoard   = "board"
 	SourceState   = "state.md"
@@ -171,7 +171,7 @@ func (e SplitBrain) Sentence() Sentence {
 type SnapshotTaken struct {
 	Board       string          `json:"board" text:"free"`
 	Epoch       uint64          `json:"epoch"`
-	ReplayIndex uint64          `json:"replay_index"`  // seq of the last record that is in it
+	ReplayIndex uint64          `json:"replay_index"`  // seq of the last record that it covers
 	Hash        string          `json:"snapshot_hash"` // SHA-256 of State, in hex
 	State       json.RawMessage `json:"state"`
 }
@@ -240,7 +240,7 @@ type LockExited struct {
 	Board       string          `json:"board" text:"free"`
 	Reason      string          `json:"reason" text:"free"`
 	Decision    string          `json:"decision"` // one of the Decision constants
-	Epoch       uint64          `json:"epoch"`    // of the rollback point, as are the next two
+	Epoch       uint64          `json:"epoch"`    // of the rollback point, like the next two fields
 	ReplayIndex uint64          `json:"replay_index"`
 	Hash        string          `json:"snapshot_hash,omitempty"`
 	Affected    []string        `json:"affected_tasks"`
@@ -274,7 +274,7 @@ func (e ReconcileConflict) Sentence() Sentence {
 	return say(Critical, e.Text).alert(AlertCritical, e.Kind(), "", escalate)
 }
 
-// Why a RECONCILE_LOCK ended: seed 002, "Deterministic reconcile procedure", step 11.
+// The decisions that end a RECONCILE_LOCK: seed 002, "Deterministic reconcile procedure", step 11.
 const (
 	DecisionNoImpact = "no impact"
 	DecisionLead     = "Lead ACK"

@@ -31,13 +31,13 @@ type AttemptRef struct {
 	Task    string `json:"task"`
 	Role    string `json:"role"` // of the step's agent, also in a review of its work
 	Attempt int    `json:"attempt"`
-	Round   int    `json:"round,omitempty"` // of work and review, from 1; 0: of the first work, or of no review
+	Round   int    `json:"round,omitempty"` // of work and review, from 1; 0: before the first review, or without one
 }
 
 // Subject returns the task.
 func (r AttemptRef) Subject() string { return r.Task }
 
-// About returns r: the events that embed it are about one attempt.
+// About returns r. The events that embed an AttemptRef, and only they, have this method.
 func (r AttemptRef) About() AttemptRef { return r }
 
 // Player returns the program of the attempt in words.
@@ -55,7 +55,7 @@ func (r AttemptRef) Short() string {
 	}
 }
 
-// Aim returns what a run is to do with the attempt, in the imperative.
+// Aim returns in words the aim of the run with the attempt, in the imperative.
 func (r AttemptRef) Aim() string {
 	switch r.Call {
 	case ManagerCall:
@@ -79,7 +79,7 @@ func (r AttemptRef) Name() string {
 	return fmt.Sprintf("%s attempt %d", r.Role, r.Attempt)
 }
 
-// Again returns the number of the attempt as the end of a sentence, "" for the first.
+// Again returns the number of the attempt as the end of a sentence; "" for the first attempt.
 func (r AttemptRef) Again() string {
 	if r.Attempt == 1 {
 		return ""

@@ -9,12 +9,12 @@ import (
 // GitWay is the route of checkpoints to their remote. Agents can change it; a change counts once a
 // person has accepted it.
 type GitWay struct {
-	Board    string   `json:"board,omitempty" text:"free"`    // its path in the repository
-	Address  string   `json:"address,omitempty" text:"free"`  // without passwords; "": they stay in the clone
+	Board    string   `json:"board,omitempty" text:"free"`    // the board's path in the repository
+	Address  string   `json:"address,omitempty" text:"free"`  // without passwords; "": checkpoints stay in the clone
 	Settings []string `json:"settings,omitempty" text:"free"` // of the user's git: KEY DIGEST, sorted
 }
 
-// ChangesSince describes in words what differs from was; "": they are equal.
+// ChangesSince returns in words the differences of w from was; "": there are no differences.
 func (w *GitWay) ChangesSince(was *GitWay) string {
 	var changes []string
 	if w.Address != was.Address {
@@ -32,7 +32,7 @@ func (w *GitWay) ChangesSince(was *GitWay) string {
 	return strings.Join(changes, "; ")
 }
 
-// keysMissing returns the keys of the settings that others lack.
+// keysMissing returns the keys of the settings that others lacks, or has with another digest.
 func keysMissing(settings, others []string) (keys []string) {
 	for _, s := range settings {
 		if key, _, _ := strings.Cut(s, " "); !slices.Contains(others, s) {

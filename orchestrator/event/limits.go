@@ -10,14 +10,15 @@ type Limits struct {
 	MaxRetries     int   `json:"max_retries"` // attempts after the first one, for each call; seed 004: 3
 	MaxSteps       int   `json:"max_steps"`
 	MaxCost        int64 `json:"max_cost_microusd,omitempty"`
-	MaxMillis      int64 `json:"max_duration_millis,omitempty"` // that agents work
-	MaxTaskSteps   int   `json:"max_task_steps,omitempty"`      // of one task, as the next two
+	MaxMillis      int64 `json:"max_duration_millis,omitempty"` // of the agents' working time
+	MaxTaskSteps   int   `json:"max_task_steps,omitempty"`      // of one task, like the next two
 	MaxTaskCost    int64 `json:"max_task_cost_microusd,omitempty"`
 	MaxTaskMillis  int64 `json:"max_task_duration_millis,omitempty"`
 	MaxAttemptCost int64 `json:"max_attempt_cost_microusd,omitempty"` // held by the agents, as far as they can
 }
 
-// OfCost names the settings that only agents which tell their cost can keep to.
+// OfCost returns the names of the limits that are set and hold only for agents that tell their
+// cost.
 func (l Limits) OfCost() []string {
 	var names []string
 	if l.MaxCost > 0 {
@@ -29,8 +30,8 @@ func (l Limits) OfCost() []string {
 	return names
 }
 
-// String names the limits of a run and of its tasks: "$5.00, 1h, 10 steps; of a task $1.00". "" is
-// a run without limits.
+// String returns the limits of a run and of its tasks: "$5.00, 1h, 10 steps; of a task $1.00"; "":
+// no limit is set.
 func (l Limits) String() string {
 	run := listed(l.MaxCost, l.MaxMillis, l.MaxSteps)
 	if task := listed(l.MaxTaskCost, l.MaxTaskMillis, l.MaxTaskSteps); task != "" {

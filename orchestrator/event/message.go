@@ -3,7 +3,7 @@ package event
 // MessageType is the purpose of a message to a running agent.
 type MessageType string
 
-// The types: seed 000, "发送给 Executor 的消息", and the word of a person.
+// The types: those of seed 000, "发送给 Executor 的消息", and Tell, the message of a person.
 const (
 	HealthCheck MessageType = "health_check"
 	AssistOffer MessageType = "assist_offer"
@@ -15,24 +15,24 @@ type Content struct {
 	Reason       string   `json:"reason,omitempty"`               // of a health check: idle_detected or progress_stale
 	IdleDuration float64  `json:"idle_duration,omitempty"`        // of a health check, in minutes
 	Question     string   `json:"question,omitempty" text:"free"` // of a health check
-	Options      []string `json:"options,omitempty" text:"free"`  // for its answer
+	Options      []string `json:"options,omitempty" text:"free"`  // of a health check: the possible answers
 
 	Assistance string `json:"assistance_type,omitempty"`     // of an offer: guidance
 	Details    string `json:"details,omitempty" text:"free"` // of an offer
 
-	Text string `json:"text,omitempty" text:"free"` // of a person
+	Text string `json:"text,omitempty" text:"free"` // the message of a person
 }
 
 // String returns the message in words.
 func (c Content) String() string { return c.Question + c.Details + c.Text }
 
 // MessageSent is a message or question to a running agent. It stands in the journal before the
-// agent reads it. Like all events about messages it changes nothing.
+// agent reads it. Like all events about messages it changes no state.
 type MessageSent struct {
 	AttemptRef
 	ID      string      `json:"id"`
 	Type    MessageType `json:"type"`
-	Urgent  bool        `json:"urgent,omitempty"` // it was asked before, and has not answered
+	Urgent  bool        `json:"urgent,omitempty"` // the agent was asked before, and has not answered
 	Content Content     `json:"content" text:"free"`
 }
 

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// DuplicateTask is a task that another run works on: seed 002, "Duplicate / Overlap Work". This run
-// waits for the end of one in the same process, and else ends. It changes nothing.
+// DuplicateTask is a task that another run works on: seed 002, "Duplicate / Overlap Work". If the
+// other run is in the same process, this run waits for its end, else it ends itself. The event
+// changes no state.
 type DuplicateTask struct {
 	Task  string `json:"task"`
 	Owner string `json:"owner"` // the board whose run has it; "": it is not known
@@ -30,10 +31,10 @@ func (e DuplicateTask) Sentence() Sentence {
 // nothing.
 type ScopeOverlaps struct {
 	Task      string   `json:"task"`
-	Owner     string   `json:"owner"`                  // the board whose run is at work, and
-	OwnerTask string   `json:"owner_task" text:"free"` // on which task
-	Files     []string `json:"files" text:"free"`      // a pattern of each
-	Waits     bool     `json:"waits"`                  // for the end of that step
+	Owner     string   `json:"owner"`                  // the board whose run is at work
+	OwnerTask string   `json:"owner_task" text:"free"` // the task of that run
+	Files     []string `json:"files" text:"free"`      // one pattern of each task, which overlap
+	Waits     bool     `json:"waits"`                  // this run waits for the end of that step
 }
 
 // Kind implements [Event].

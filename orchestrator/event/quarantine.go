@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Words that differ each time the same is said: the time that a command took, moments, addresses
-// and identifiers. A measured value, a place in a file and the date in a name may be the finding
-// itself.
+// The patterns of words that may differ when the finding is the same: the time that a command took,
+// moments, addresses and identifiers. They match no measured value, no place in a file and no date
+// in a name, which may be the finding itself.
 var (
 	duration = regexp.MustCompile(`(\b(?:in|took|after|elapsed:?|duration:?)\s|\(|\t)` +
 		`\d+(?:\.\d+)?\s?(?:ns|µs|us|ms|s|sec|seconds|m|min)\b`)
@@ -25,8 +25,8 @@ func isIdentifier(word string) bool {
 	return strings.ContainsAny(word, "0123456789") && (strings.ContainsAny(word, "abcdefx") || len(word) >= 10)
 }
 
-// FindingOf returns the hash of a review's findings without the words that differ each time; ""
-// where nothing is left.
+// FindingOf returns the hash of a review's findings without the words that differ each time; "": no
+// word is left.
 func FindingOf(said string) string {
 	said = moment.ReplaceAllString(duration.ReplaceAllString(strings.ToLower(said), "$1#"), "#")
 	said = hexWord.ReplaceAllStringFunc(said, func(word string) string {
@@ -68,7 +68,7 @@ const (
 
 // LoopSuspected puts a task into quarantine: seed 002, "Review Loop". All other tasks go on.
 type LoopSuspected struct {
-	Step      int    `json:"step,omitempty"` // the open one; 0: between two steps
+	Step      int    `json:"step,omitempty"` // the open step; 0: between two steps
 	Task      string `json:"task"`
 	Role      string `json:"role"`
 	BoardSHA  string `json:"board_sha256"`
@@ -106,7 +106,7 @@ type TaskFile struct {
 type QuarantineEnded struct {
 	Task   string `json:"task"`
 	Reason string `json:"reason" text:"free"`
-	ID     string `json:"id,omitempty"` // of the Lead's word; "": it ends by itself
+	ID     string `json:"id,omitempty"` // of the Lead's decision; "": an edit ended it
 }
 
 // Kind implements [Event].

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// Redacted returns e with its free texts passed through clean: the fields tagged so, which hold
-// the words of agents, people and the system. All else, hashes, numbers and names that were
-// checked before, stays as it is, also if it looks like a secret: a journal whose facts were
-// redacted could not be replayed.
+// Redacted returns e with its free texts replaced by clean. These are the fields with the tag
+// text:"free", which hold words of agents, people and the system. Hashes, numbers and names that
+// were checked before stay, even if they look like a secret: a journal with redacted facts could
+// not be replayed.
 func Redacted(e Event, clean func(string) string) Event {
 	return redacted(reflect.ValueOf(e), clean).Interface().(Event)
 }

@@ -3,13 +3,13 @@ package event
 import "strings"
 
 // ReviewHeld is the outcome of a review with a verdict: seed 003, "Supervisor Feedback". A command
-// gives one however it ends.
+// gives a verdict however it ends.
 type ReviewHeld struct {
 	AttemptRef
 	Completed bool   `json:"completed"`
 	Feedback  string `json:"feedback" text:"free"` // the supervisor's message, or the command's end and output
-	Tree      string `json:"tree,omitempty"`       // of a review that is not content, as in a [Visit], and
-	Finding   string `json:"finding,omitempty"`    // see [FindingOf]
+	Tree      string `json:"tree,omitempty"`       // hash of the work tree, if the review is not content
+	Finding   string `json:"finding,omitempty"`    // hash of the feedback, see [FindingOf]
 
 	End `text:"free"`
 }
@@ -26,8 +26,8 @@ func (e ReviewHeld) Sentence() Sentence {
 		e.Player(), e.Round, Took(e.Millis), e.Spent.suffix(), e.excerpt())
 }
 
-// excerpt shortens the feedback for a terminal. Of a command's feedback it keeps how the command ended,
-// and the last line of its output.
+// excerpt shortens the feedback for a terminal. Of a command's feedback it keeps the first line,
+// about the command's end, and the last line of the output.
 func (e ReviewHeld) excerpt() string {
 	if e.Call != CommandCall {
 		return Brief(e.Feedback)

@@ -16,7 +16,7 @@ const (
 	Frozen       Outcome = "frozen"        // the board and the journal cannot both be right
 	LimitReached Outcome = "limit_reached" // a limit of the run was reached
 	Interrupted  Outcome = "interrupted"   // stopped by a signal; the next run goes on
-	Later        Outcome = "later"         // the provider's own limit is reached; a run after it goes on
+	Later        Outcome = "later"         // the provider's own limit is reached; a later run goes on
 	Invalid      Outcome = "invalid"       // the input or the set-up is wrong
 	Owned        Outcome = "owned"         // another run owns the board
 	Failed       Outcome = "failed"        // an internal or I/O error
@@ -25,7 +25,8 @@ const (
 // Words returns the outcome for use in a sentence.
 func (o Outcome) Words() string { return strings.ReplaceAll(string(o), "_", " ") }
 
-// topic returns the topic of the message that a run ended so; "" where a person ended it.
+// topic returns the topic of the message about a run with this outcome; "" for a run that a person
+// interrupted.
 func (o Outcome) topic() Topic {
 	switch o {
 	case Complete:
@@ -64,7 +65,7 @@ type RunStarted struct {
 	Elsewhere bool     `json:"elsewhere,omitempty"`                 // the files come from a checkpoint of another clone
 	Allowed   []string `json:"secrets_allow,omitempty" text:"free"` // may be in checkpoints despite a likely secret
 
-	Carried Used `json:"carried,omitzero"` // what runs before this one used that count for its limits: they were killed
+	Carried Used `json:"carried,omitzero"` // use by killed runs before this one, which counts for its limits
 }
 
 func (RunStarted) Kind() string { return "RUN_STARTED" }
@@ -145,7 +146,7 @@ type Choice string
 
 // The values of Choice.
 const (
-	Accept Choice = "accept" // it ends as it stands
+	Accept Choice = "accept" // the board ends as it stands
 	Retry  Choice = "retry"  // current names the task again, and the next run goes on
 
 	ForcedFinalize Choice = "forced-finalize" // the team may be deleted without the members that have never answered

@@ -8,10 +8,10 @@ import (
 // Sentence is an event rendered for people, the same in every view.
 type Sentence struct {
 	Weight Weight
-	For    Who        // need to know of it
+	For    Who        // the people that need to know of it
 	Topic  Topic      // of the message that is sent about it; "": no message
 	Alert  Alert      // in SUPERVISOR_REPORT
-	Step   int        // that it names; 0: no step
+	Step   int        // the step that it names; 0: no step
 	Text   string     // paths and names as the journal has them
 	More   []Sentence // the lines below it
 }
@@ -22,7 +22,7 @@ type Weight int
 // The weights, from the least.
 const (
 	Trace   Weight = iota // for the search for a cause
-	Routine               // something begins, or ends as its parts did: a live line shows it
+	Routine               // a beginning, or an end that adds no news: a live line shows it
 	Note
 	Success
 	Warning
@@ -43,7 +43,7 @@ type Topic string
 
 // The topics.
 const (
-	AboutPerson   Topic = "needs_person" // the board waits for a decision, or ended without an end
+	AboutPerson   Topic = "needs_person" // the board waits for a decision, or its run failed
 	AboutStuck    Topic = "stuck"        // an agent makes no progress, and nothing helps
 	AboutLoop     Topic = "loop"         // work goes round in circles
 	AboutTool     Topic = "tool"         // a tool is not there
@@ -65,7 +65,7 @@ func StepOf(e Event) int {
 	return e.Sentence().Step
 }
 
-// String puts the step before the text, where there is one.
+// String returns the text, after the step if there is one.
 func (s Sentence) String() string {
 	if s.Step == 0 {
 		return s.Text
@@ -94,7 +94,7 @@ func (s Sentence) Whole() string {
 	return text
 }
 
-// Add puts a line below.
+// Add adds a line below the sentence.
 func (s *Sentence) Add(w Weight, text string) { s.More = append(s.More, say(w, text)) }
 
 // tell returns the sentence with the people that need to know of it.

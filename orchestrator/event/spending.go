@@ -5,15 +5,16 @@ import (
 	"math"
 )
 
-// Spending is the use of one attempt, as its tool reports it, never that of a session over several.
+// Spending is the use of one attempt, as its tool reports it, and never the sum over the attempts
+// of a session.
 type Spending struct {
 	Input  int64  `json:"input_tokens"`
-	Cached int64  `json:"cached_tokens"` // of the input, what was read from a cache
+	Cached int64  `json:"cached_tokens"` // the part of Input that was read from a cache
 	Output int64  `json:"output_tokens"`
 	Cost   *int64 `json:"cost_microusd,omitempty"` // in millionths of a US dollar; nil: not known
 
 	Partial bool `json:"partial,omitempty"` // the use of a part of the attempt is not known
-	Free    bool `json:"free,omitempty"`    // it asked no model
+	Free    bool `json:"free,omitempty"`    // the attempt asked no model
 }
 
 // IsPriced reports whether the whole cost of the attempt is known.
@@ -21,17 +22,17 @@ func (s *Spending) IsPriced() bool {
 	return s != nil && (s.Free || s.Cost != nil && !s.Partial)
 }
 
-// Used is the sum over attempts. What the tools of some do not tell is counted as untold, not as
-// zero.
+// Used is the use of several attempts, added up. It counts the attempts whose tokens and cost are
+// known, for an unknown value is not zero.
 type Used struct {
-	Attempts int   `json:"attempts"` // whose outcome is known, see [State.Known], and of these
-	Told     int   `json:"told"`     // those whose tokens are known
-	Priced   int   `json:"priced"`   // those whose cost is known
+	Attempts int   `json:"attempts"` // all; a running one only after [Used.AddOpen]
+	Told     int   `json:"told"`     // attempts whose tokens are known
+	Priced   int   `json:"priced"`   // attempts whose whole cost is known
 	Input    int64 `json:"input_tokens"`
 	Cached   int64 `json:"cached_tokens"`
 	Output   int64 `json:"output_tokens"`
 	Cost     int64 `json:"cost_microusd"`
-	Millis   int64 `json:"millis"` // that agents worked
+	Millis   int64 `json:"millis"` // of the agents' working time
 }
 
 // Add counts an attempt in; spent is nil when its tool tells nothing.
@@ -79,8 +80,8 @@ func sum(a, b int64) int64 {
 	return a + b
 }
 
-// Money returns the cost as a bill would: "$0.0123", "at least $0.12" when the cost of some
-// attempts is not known, "unknown" when that of all is not.
+// Money returns the cost as on a bill: "$0.0123"; "at least $0.12" if the cost of some attempts is
+// not known; "unknown" if no cost is known.
 func (u Used) Money() string {
 	switch {
 	case u.Priced < u.Attempts && u.Cost == 0:

@@ -13,8 +13,8 @@ type StepStarted struct {
 	Mark     string `json:"mark,omitempty"` // of the step's processes, by which they are found after a crash
 	Path     string `json:"path,omitempty"` // of the task, where Task is another spelling of it, such as ./tasks/1.md
 
-	Call       Call        `json:"call,omitempty"`       // of a supervisor's step: the one that it begins with
-	Checkpoint *Checkpoint `json:"checkpoint,omitempty"` // of such a step; nil: it only gets ready
+	Call       Call        `json:"call,omitempty"`       // of a supervisor's step: the call that it begins with
+	Checkpoint *Checkpoint `json:"checkpoint,omitempty"` // of a supervisor's step; nil: it only gets ready
 }
 
 func (StepStarted) Kind() string { return "STEP_STARTED" }
@@ -61,10 +61,10 @@ type StepFinished struct {
 	Message  string  `json:"message" text:"free"`           // the Manager's
 	NextTask *string `json:"next_task"`                     // nil: to the Manager the board is complete
 	BoardSHA string  `json:"board_sha256"`                  // of the board as the step leaves it
-	Warning  string  `json:"warning,omitempty" text:"free"` // where file and reply differed and the file won
+	Warning  string  `json:"warning,omitempty" text:"free"` // set if file and reply differed and the file won
 	Millis   int64   `json:"millis"`                        // from the step's start
 
-	Checkpoint string `json:"checkpoint,omitempty"` // the Manager was called after it: no step of the board's own
+	Checkpoint string `json:"checkpoint,omitempty"` // after which the Manager was called; "": a step of the board
 
 	Leaving     *Leaving   `json:"leaving,omitempty" text:"free"` // nil: a task is next that was not worked on lately
 	Quarantined []TaskFile `json:"quarantined,omitempty"`         // the files of tasks in quarantine
@@ -106,10 +106,10 @@ func (e StepAbandoned) Sentence() Sentence {
 	return inStep(e.Step, Warning, "given up, %s", e.Reason)
 }
 
-// Leaving is the work tree at the end of a step, where a task is next that was worked on lately.
+// Leaving is the state of the work at the end of a step, if the next task was worked on lately.
 type Leaving struct {
-	Other   bool   `json:"other,omitempty"` // it is not the task of the step
+	Other   bool   `json:"other,omitempty"` // the next task is not the step's
 	Tree    string `json:"tree,omitempty"`
-	Finding string `json:"finding,omitempty"`          // of what the agent said and logged, see [FindingOf]
-	Said    string `json:"said,omitempty" text:"free"` // by the agent
+	Finding string `json:"finding,omitempty"`          // hash of the agent's message and log, see [FindingOf]
+	Said    string `json:"said,omitempty" text:"free"` // the agent's message
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// OnBlock is the consequence for a run of a supervisor's block, or of its silence.
+// OnBlock is the consequence for a run of a checkpoint that blocks, or that has no verdict.
 type OnBlock string
 
 // The values of OnBlock.
@@ -41,7 +41,7 @@ type Memory string
 const (
 	InProcess Memory = "process" // its program stays for the whole run
 	InSession Memory = "session" // each checkpoint goes on in its tool's session
-	InReports Memory = "reports" // it is told all anew, with its own earlier reports
+	InReports Memory = "reports" // each checkpoint tells it all anew, with its earlier reports
 )
 
 // Checkpoint is one look of the supervisor at the board.
@@ -49,7 +49,7 @@ type Checkpoint struct {
 	ID    string   `json:"id"`
 	Scope []string `json:"scope"`           // tasks
 	After string   `json:"after,omitempty"` // the task after which it was due
-	Again string   `json:"again,omitempty"` // the checkpoint that has blocked, and whose scope it looks at once more
+	Again string   `json:"again,omitempty"` // the checkpoint that blocked, whose scope it looks at again
 }
 
 // CheckpointHeld is the outcome of a checkpoint with a verdict. Data is seed 001's state update,
@@ -59,7 +59,7 @@ type CheckpointHeld struct {
 	Data  StateUpdate `json:"data" text:"free"`
 	Risks []string    `json:"risks" text:"free"`
 	Trend string      `json:"quality_trend" text:"free"`
-	Read  []string    `json:"artifacts_read" text:"free"` // as it claims
+	Read  []string    `json:"artifacts_read" text:"free"` // by the supervisor's own account
 
 	Then OnBlock `json:"on_block,omitempty"` // of a block: what follows
 
@@ -143,7 +143,7 @@ func (e CheckpointMissed) Sentence() Sentence {
 type SupervisorFailed struct {
 	AttemptRef
 	Reason string `json:"reason" text:"free"`
-	Errors int    `json:"errors"` // in this run, with this one
+	Errors int    `json:"errors"` // of the supervisor in this run, with this one
 
 	Then OnBlock `json:"on_block,omitempty"` // what follows
 
@@ -163,7 +163,7 @@ func (e SupervisorFailed) Sentence() Sentence {
 }
 
 // ScopeViolated is the outcome of a checkpoint at which the supervisor changed files that it may
-// only read: seed 001, "Role Isolation Rules". Its verdict does not count.
+// only read: seed 001, "Role Isolation Rules". The supervisor's verdict does not count.
 type ScopeViolated struct {
 	AttemptRef
 	Files []string `json:"files" text:"free"`
@@ -189,7 +189,7 @@ type SupervisorLost struct {
 // Kind implements [Event].
 func (SupervisorLost) Kind() string { return "SUPERVISOR_LOST" }
 
-// Subject returns the checkpoint, or the supervisor's role.
+// Subject returns the supervisor's role.
 func (e SupervisorLost) Subject() string { return e.Task }
 
 // Sentence implements [Event].
@@ -202,13 +202,13 @@ func (e SupervisorLost) Sentence() Sentence {
 type SupervisorDismissed struct {
 	Task     string `json:"task"` // the supervisor's role
 	Request  string `json:"request_id"`
-	Approved bool   `json:"approve"` // it has answered so; else it was ended
+	Approved bool   `json:"approve"` // the supervisor agreed; else its program was ended
 }
 
 // Kind implements [Event].
 func (SupervisorDismissed) Kind() string { return "SUPERVISOR_DISMISSED" }
 
-// Subject returns the checkpoint, or the supervisor's role.
+// Subject returns the supervisor's role.
 func (e SupervisorDismissed) Subject() string { return e.Task }
 
 // Sentence implements [Event].
@@ -222,8 +222,8 @@ func (e SupervisorDismissed) Sentence() Sentence {
 // CheckpointReopened lets the supervisor look anew at a board that was edited since a checkpoint
 // stopped it.
 type CheckpointReopened struct {
-	Task  string `json:"task"`            // that checkpoint, or the supervisor's role
-	Later bool   `json:"later,omitempty"` // after the work that goes on, and not before it
+	Task  string `json:"task"`            // the checkpoint, or the supervisor's role
+	Later bool   `json:"later,omitempty"` // it looks after the next work, not before it
 }
 
 // Kind implements [Event].

@@ -13,7 +13,7 @@ import (
 // work log is in the task file.
 const maxMessage = 32 << 10
 
-// Clip returns the part of an agent's message that is journaled.
+// Clip returns the part of an agent's message that is journaled; a cut one ends with its length.
 func Clip(message string) string {
 	if len(message) <= maxMessage {
 		return message
@@ -32,7 +32,8 @@ func Headline(text string) string {
 	return strings.ToValidUTF8(text[:most-tail], "") + " … " + strings.ToValidUTF8(text[len(text)-tail:], "")
 }
 
-// WithheldText names the variables that agents do not get, and where they can be passed.
+// WithheldText returns a sentence with the environment variables that agents do not get, and the
+// file or place in which a setting passes them.
 func WithheldText(names []string, where string) string {
 	return fmt.Sprintf("withheld from the agents: %s (env.pass in %s passes a variable)",
 		strings.Join(names, ", "), where)
@@ -58,8 +59,8 @@ func Brief(message string) string {
 // OneLine replaces each run of white space in a text by a single space.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// lastLine returns the line in which programs say why they ended: the last one with a letter in it,
-// and not the end of a structure.
+// lastLine returns the last line with a letter, or "". In that line programs tend to give the cause
+// of their end; a line without a letter may only close a structure.
 func lastLine(text string) string {
 	for _, line := range slices.Backward(strings.Split(text, "\n")) {
 		if strings.ContainsFunc(line, unicode.IsLetter) {
@@ -108,7 +109,7 @@ func Elapsed(d time.Duration) string {
 	}
 }
 
-// List renders the first names of a list, at most so many, and how many more there are.
+// List renders the first names of a list, at most the given number, and the number of the others.
 func List(names []string, most int) string {
 	text := strings.Join(names[:min(len(names), most)], ", ")
 	if more := len(names) - most; more > 0 {

@@ -12,7 +12,7 @@ type OnTool string
 // The values of OnTool: seed 002's skip, retry and proceed with caveat, and the end of the run.
 const (
 	ToolCaveat OnTool = "caveat" // it goes on, and the run says so
-	ToolRetry  OnTool = "retry"  // it is started again once, where it was
+	ToolRetry  OnTool = "retry"  // it is ended, and goes on once more in its session
 	ToolSkip   OnTool = "skip"   // it is told to do without
 	ToolStop   OnTool = "stop"   // the run ends, and a person decides
 )
@@ -24,7 +24,7 @@ type ToolUnavailable struct {
 	Agent  string `json:"agent"`              // the adapter of its program
 	Reason string `json:"reason" text:"free"` // in the words of the agent's tool
 	Then   OnTool `json:"then"`
-	Agents int    `json:"agents"` // in this run that missed it, with this one
+	Agents int    `json:"agents"` // of this run that missed the tool, with this one
 }
 
 // Kind implements [Event].
@@ -91,11 +91,11 @@ type ToolWork struct {
 
 // ToolUse sums up the calls of one tool.
 type ToolUse struct {
-	Tool    string `json:"tool" text:"free"` // its name; "" for those of which there are too many to tell apart
+	Tool    string `json:"tool" text:"free"` // its name; "": all further tools, too many to tell apart
 	Calls   int    `json:"calls"`
 	Failed  int    `json:"failed,omitempty"`
-	Millis  int64  `json:"millis"`         // that calls were open, added up
-	Longest int64  `json:"longest_millis"` // of one call
+	Millis  int64  `json:"millis"`         // in which its calls were open, added up
+	Longest int64  `json:"longest_millis"` // of the longest call
 }
 
 // ToolSpan is a time in which a call was open, from the start of the attempt.
@@ -104,6 +104,6 @@ type ToolSpan struct {
 	Millis int64 `json:"millis"`
 }
 
-// SystemicAgents is the number of agents without the same tool that makes a fault of the system:
-// seed 002, "Tool Unavailability", action 3.
+// SystemicAgents is the number of agents that miss the same tool at which the fault is the
+// system's: seed 002, "Tool Unavailability", action 3.
 const SystemicAgents = 3

@@ -20,7 +20,7 @@ func (e ConsentAsked) Sentence() Sentence {
 // ConsentGiven is the person's answer, or the withdrawal of a question that is void.
 type ConsentGiven struct {
 	AttemptRef
-	ID     string        `json:"id,omitempty"` // of the answer; "" where it is void
+	ID     string        `json:"id,omitempty"` // of the person's answer; "": the question is void
 	Choice ConsentChoice `json:"choice"`
 }
 
@@ -55,7 +55,7 @@ const (
 )
 
 // Overdue is a stage that an agent without progress has reached: seed 002, "Event Monitoring
-// Model". Like all events about it, it changes nothing.
+// Model". An event with it changes no state.
 type Overdue struct {
 	Severity string `json:"severity"` // INFO, WARN or CRITICAL
 	Action   string `json:"action"`   // PING, ESCALATE or REASSIGN_PROPOSAL
@@ -83,7 +83,7 @@ func (e IdleBreach) Sentence() Sentence {
 	return e.Overdue.sentence(e.AttemptRef, e.Kind()).tell(0, AboutStuck).alert(e.Severity, e.Kind(), e.Role, e.Action)
 }
 
-// ReviewBreach is the same for a review, for which the agent waits whose work is reviewed.
+// ReviewBreach is the next stage of a review that makes no progress while the reviewed agent waits.
 type ReviewBreach struct {
 	AttemptRef
 	Overdue `text:"free"`
@@ -102,10 +102,10 @@ type Anomaly struct {
 	Type     string `json:"anomaly_type"`        // idle, error, timeout or mcp_stuck
 	Check    string `json:"check"`               // the row of the check table
 	Severity string `json:"severity"`            // warning or critical
-	Tool     string `json:"tool,omitempty"`      // whose call it is about
+	Tool     string `json:"tool,omitempty"`      // the tool whose call it is about
 	Details  string `json:"details" text:"free"` // the evidence in words
 	Advice   string `json:"recommendation"`      // continue, assist, restart or replan
-	Executor string `json:"executor,omitempty"`  // the role that it is about, where another is called
+	Executor string `json:"executor,omitempty"`  // the role that it is about, if another role is told of it
 	Action   string `json:"action,omitempty"`    // what the runner does about it at once, in words; "" for nothing
 }
 
@@ -191,7 +191,7 @@ const (
 	Stuck   Decision = "STUCK"  // a restart would not help: a person is needed
 )
 
-// Key tells anomalies of different kinds, or about different tools, apart.
+// Key returns the check and the tool: anomalies with the same key are of the same kind.
 func (a Anomaly) Key() string {
 	if a.Tool == "" {
 		return a.Check
@@ -207,5 +207,5 @@ func (e RebootTested) Why() string {
 	return e.Details
 }
 
-// ToolCheck is the check of an anomaly for a tool that is not there.
+// ToolCheck is the Check of an anomaly about a tool that is not there.
 const ToolCheck = "tool"

@@ -79,7 +79,7 @@ func (s *State) applyAttemptStarted(e event.AttemptStarted) error {
 	return nil
 }
 
-// isRunning reports whether the attempt is the one whose outcome is not known.
+// isRunning reports whether attempt r was started and has no outcome yet.
 func (s *State) isRunning(r event.AttemptRef) bool {
 	step := s.Step
 	return step != nil && step.Number == r.Step && step.Call == r.Call && step.Running == r.Attempt && r.Attempt != 0
@@ -92,8 +92,8 @@ func (s *State) checkRunning(e event.Event, r event.AttemptRef) error {
 	return nil
 }
 
-// endAttempt closes the running attempt and charges its time and spending. It refuses the outcome
-// of any other.
+// endAttempt closes the running attempt and charges its time and spending. It refuses e if r is not
+// the running attempt.
 func (s *State) endAttempt(
 	e event.Event, r event.AttemptRef, millis int64, spent *event.Spending, session string,
 ) error {
@@ -103,11 +103,12 @@ func (s *State) endAttempt(
 	if hung := s.Step.Hung; hung.stopsForTool() {
 		s.Step.Unsettled = stuckPrefix + hung.Text
 	}
-	// A reply that was there first makes any other decision void.
+	// The attempt ended before any other decision was carried out, so the decision is void.
+	// applyAttemptStopped has a copy of it.
 	s.Step.Running, s.Step.At, s.Step.Hung, s.Step.Consent = 0, nil, nil, nil
 	s.Step.JudgeMark = ""
 	if r.Call.IsReview() || r.Call.IsSupervision() {
-		session = "" // a person goes on in the session of the work
+		session = "" // a person resumes the session of the work, not this one
 	}
 	if r.Call.IsSupervision() && s.Supervisor != nil {
 		s.Supervisor = s.Supervisor.clone()
@@ -128,8 +129,8 @@ func (s *State) applySessionNamed(e event.SessionNamed) error {
 	return nil
 }
 
-// applyReplyAccepted makes the next call due: a Manager's reply is written onto the board next; a
-// task agent's work is reviewed first where the plan says so.
+// applyReplyAccepted makes the next effect due. After a Manager's reply it is the write onto the
+// board; after a task agent's reply it is the first review of the plan, else the Manager's call.
 func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 	if e.Call.IsReview() || e.Call == event.CheckpointCall {
 		return refuse(e, "a review ends with a verdict")
@@ -154,14 +155,14 @@ func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 	step.Work, step.Round = &e, max(step.Round, 1)
 	seen := event.TaskCall
 	if e.Unchecked {
-		seen = event.CommandCall // which would look at work that is not done
+		seen = event.CommandCall // skip the command: the agent does not claim that the work is done
 	}
 	step.begin(step.Plan.After(seen))
 	return nil
 }
 
-// named returns the thread once its session is known. It is a copy: an event that is refused leaves
-// the state as it was.
+// named returns a copy of the thread with the session, or t itself if session is "". It does not
+// change t: an event that is refused leaves the state as it was.
 func (t *Thread) named(session string) *Thread {
 	if t == nil || session == "" {
 		return t
@@ -169,7 +170,7 @@ func (t *Thread) named(session string) *Thread {
 	return &Thread{Adapter: t.Adapter, Session: session}
 }
 
-// begin makes a call due, with an input and retries of its own.
+// begin makes call c due. It clears the input, the retries and the watch's notes of the last call.
 func (s *Step) begin(c event.Call) {
 	s.GoesOn, s.Hung, s.Restarts, s.LastHung, s.Advice = nil, nil, 0, "", ""
 	s.Call, s.Input, s.Stored, s.Rejected, s.LastReason = c, nil, "", 0, ""
@@ -183,13 +184,14 @@ func (s *Step) callManager() {
 	s.Started = 0
 }
 
-// beginWork makes the task call due from its beginning, in a new session.
+// beginWork makes the task call due afresh: in a new session, without earlier rounds and reviews.
 func (s *Step) beginWork() {
 	s.begin(event.TaskCall)
 	s.Work, s.Round, s.Feedback, s.Reviews = nil, 0, "", nil
 }
 
-// Only a review, or work that goes on, has a session to lose; any other rejection is a plain one.
+// applyReplyRejected counts a rejected reply. A lost session is not counted as one: reviewed work
+// begins again, a resumed call starts afresh, and the supervisor is recovered, also if it died.
 func (s *State) applyReplyRejected(e event.ReplyRejected) error {
 	if e.Call == event.CommandCall {
 		return refuse(e, "a command ends with a verdict")
@@ -237,9 +239,9 @@ func (s *State) applyAttemptStopped(e event.AttemptStopped) error {
 	return nil
 }
 
-// applyReviewHeld lets the next review see work that this one accepts, and after the last review
-// has the Manager called. Else the work goes on, in its session where it has one, as often as the
-// plan has rounds: seed 003, "Supervisor Phase → Agent Phase".
+// applyReviewHeld makes the next call due. Accepted work goes to the next review, or after the last
+// review to the Manager. Other work goes back to its agent until the rounds of the plan are used
+// up; then a person is needed. Seed 003, "Supervisor Phase → Agent Phase".
 func (s *State) applyReviewHeld(e event.ReviewHeld) error {
 	if !e.Call.IsReview() {
 		return refuse(e, "a %s call has no verdict", e.Call)
@@ -281,8 +283,8 @@ func (s *State) applyCallRestarted(e event.CallRestarted) error {
 	return nil
 }
 
-// restart makes the open call a new series of attempts on the present board, which includes the
-// changes of any Manager attempt. Work that is under review stays done.
+// restart begins a new series of attempts of the open call on the board with SHA-256 sha. Changes
+// that earlier Manager attempts made to the board count as given; work under review stays done.
 func (s *Step) restart(sha string) {
 	s.Before, s.Input, s.Stored, s.GoesOn = nil, nil, "", nil
 	s.Rejected, s.Disagreed, s.Left, s.BoardSHA = 0, false, "", sha
@@ -325,7 +327,7 @@ func (s *State) applyStepFinished(e event.StepFinished) error {
 		return refuse(e, "step %d has no accepted Manager reply", e.Step)
 	}
 	s.noteQuarantine(e)
-	// The step of a checkpoint does not count as one of the board's own.
+	// The step of a checkpoint is not counted among the steps of the board.
 	if c := s.Step.Checkpoint; c != nil {
 		return s.finishRevision(e)
 	}
@@ -345,8 +347,8 @@ func (s *State) applyStepFinished(e event.StepFinished) error {
 	return nil
 }
 
-// keepStatus notes the status of a task's reply; "" is that of a step without one. The list is
-// copied, since an event that is refused leaves the state as it was.
+// keepStatus notes the status of a task's last reply; "": the step had no reply of a task agent.
+// The list is copied, since an event that is refused leaves the state as it was.
 func (s *State) keepStatus(task, status string) {
 	is := func(t TaskStatus) bool { return t.Task == task }
 	if status == "" || status == "ok" && !slices.ContainsFunc(s.NotOK, is) {
@@ -357,7 +359,7 @@ func (s *State) keepStatus(task, status string) {
 		s.NotOK = append(s.NotOK, TaskStatus{task, status})
 	}
 	if len(s.NotOK) == 0 {
-		s.NotOK = nil // as a snapshot is read
+		s.NotOK = nil // a snapshot without the list is read as nil
 	}
 }
 

@@ -12,14 +12,14 @@ type Block struct {
 	event.Checkpoint
 	Text     string `json:"text"`
 	BoardSHA string `json:"board_sha256"`           // of the board at the checkpoint
-	Ends     bool   `json:"ends"`                   // the board ends with it
+	Ends     bool   `json:"ends"`                   // the board is to end too
 	Ended    string `json:"ended_sha256,omitempty"` // of the board after [EndBoard]
-	Current  string `json:"current,omitempty"`      // the task that was current then
-	Written  bool   `json:"written,omitempty"`      // the run that wrote it has finished
+	Current  string `json:"current,omitempty"`      // the task that was current before EndBoard
+	Written  bool   `json:"written,omitempty"`      // the run that wrote the end has finished
 }
 
 // block closes the step of a checkpoint without a good verdict and applies the plan's OnBlock. With
-// BlockRevise the Manager is called in the same step.
+// BlockRevise, after a task, the step stays open and the Manager is called in it.
 func (s *State) block(c event.Checkpoint, text string) {
 	v, step := s.Supervisor, s.Step
 	s.Step = nil
@@ -45,14 +45,15 @@ func (s *State) block(c event.Checkpoint, text string) {
 	}
 }
 
-// passOver notes a checkpoint that the run goes on in spite of.
+// passOver notes that the run goes on in spite of checkpoint id.
 func (v *Supervisor) passOver(id string) {
 	v.Passed = append(slices.Clip(v.Passed), id)
 	v.Passed = v.Passed[max(0, len(v.Passed)-mostHeld):]
 }
 
-// settle removes the block. Where a task is done again, the next checkpoint looks at its whole
-// scope once more.
+// settle removes the block as the Lead chose. After Retry the next checkpoint looks again at the
+// whole scope of the blocked one. After Accept nothing follows; otherwise the block is noted as
+// passed over.
 func (v *Supervisor) settle(c event.Choice) {
 	b := v.Block
 	v.Block = nil
@@ -69,7 +70,8 @@ func (v *Supervisor) settle(c event.Choice) {
 	}
 }
 
-// lookAgain has the next checkpoint look at the scope of one whose work is done again.
+// lookAgain adds the scope of checkpoint c, whose work is done again, to the next checkpoint. The
+// verdict of c becomes void.
 func (v *Supervisor) lookAgain(c event.Checkpoint) {
 	v.giveBack(c.Scope)
 	for i := range v.Held {
@@ -86,8 +88,8 @@ func (v *Supervisor) passed() string {
 	return event.List(v.Passed, most)
 }
 
-// Again returns the task to do again where the Lead has a board go on that a checkpoint has
-// stopped; "" where no checkpoint has.
+// Again returns the task to do again when the Lead lets a board go on that a checkpoint stopped;
+// "": no checkpoint stops the board.
 func (v *Supervisor) Again() string {
 	if v.Waits() == "" {
 		return ""
@@ -106,8 +108,8 @@ func (v *Supervisor) Waits() string {
 	return v.Block.Text
 }
 
-// waitForPerson ends a run that a checkpoint stops. Where the board is over, or ends with it, that
-// is written onto the board first.
+// waitForPerson ends a run that a checkpoint stops. If the board is over or is to end, its end is
+// first written onto it, unless its field ended is the author's.
 func (s *State) waitForPerson(b Board) Effect {
 	v := s.Supervisor
 	if (v.Block.Ends || b.Terminal) && b.Ended == "" && !b.Taken {
@@ -123,13 +125,14 @@ func (b *Block) isEdited(now Board) bool {
 	case b.Ended == "":
 		return b.BoardSHA != "" && b.BoardSHA != now.SHA
 	case !b.Written && b.BoardSHA == now.SHA:
-		return false // the run died before it wrote
+		return false // the run died before it wrote the end
 	default:
 		return b.Ended != now.SHA && now.Ended == ""
 	}
 }
 
-// lookAnew has a checkpoint look again at the scope of the one that stops the board.
+// lookAnew removes the block and makes a new checkpoint due first, over the scope of the checkpoint
+// that stopped the board.
 func (s *State) lookAnew() {
 	s.Supervisor = s.Supervisor.clone()
 	v := s.Supervisor

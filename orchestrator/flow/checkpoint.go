@@ -13,23 +13,23 @@ type Supervisor struct {
 	Plan    event.Supervision  `json:"plan"`
 	Memory  event.Memory       `json:"memory"`
 	Ready   bool               `json:"ready"`             // it has read the baseline, and remembers it
-	Started bool               `json:"started"`           // it was ready before: it is recovered
+	Started bool               `json:"started"`           // it was ready once: the next start recovers it
 	Thread  *Thread            `json:"thread,omitempty"`  // its session
-	Mark    string             `json:"mark,omitempty"`    // of the processes of the program that stays
+	Mark    string             `json:"mark,omitempty"`    // of the processes of a program that stays for the run
 	Since   []string           `json:"since,omitempty"`   // tasks finished since a checkpoint became due
-	Due     []event.Checkpoint `json:"due,omitempty"`     // in their order
+	Due     []event.Checkpoint `json:"due,omitempty"`     // in the order in which they are held
 	Named   int                `json:"named"`             // the greatest number of a checkpoint named by the runner
 	Held    []Held             `json:"held,omitempty"`    // the last verdicts; at most [mostHeld]
-	Errors  int                `json:"errors"`            // of its own, over all checkpoints of the run
+	Errors  int                `json:"errors"`            // that it reported itself, in this run
 	Deaths  int                `json:"deaths"`            // of its program, in a row
-	Gone    bool               `json:"gone"`              // it could not be had: it is started with a checkpoint only
-	Excused bool               `json:"excused,omitempty"` // the Lead knows that it cannot be had
+	Gone    bool               `json:"gone"`              // its start failed: only a checkpoint starts it again
+	Excused bool               `json:"excused,omitempty"` // the Lead lets the run go on although its start failed
 	Adapter string             `json:"adapter,omitempty"` // of its last program
 	Off     bool               `json:"off,omitempty"`     // the last run was started without a supervisor
 	// Passed are checkpoints without a good verdict that the run went on in spite of; at most
 	// [mostHeld].
 	Passed []string   `json:"passed,omitempty"`
-	Block  *Block     `json:"block,omitempty"` // for which the run waits
+	Block  *Block     `json:"block,omitempty"` // what stops the run; nil: no checkpoint does
 	Used   event.Used `json:"used"`            // by its attempts, over all runs
 }
 
@@ -40,7 +40,7 @@ type Held struct {
 	Score   float64 `json:"score"`   // from 0 to 1
 	Trend   string  `json:"trend,omitempty"`
 	Report  string  `json:"report,omitempty"` // path of its report, from the work directory
-	Void    bool    `json:"void,omitempty"`   // its work is done again
+	Void    bool    `json:"void,omitempty"`   // the verdict does not count: its work is done again
 }
 
 const mostHeld = 256
@@ -48,7 +48,7 @@ const mostHeld = 256
 // maxDeaths is the number of deaths in a row of the supervisor's program at which it is given up.
 const maxDeaths = 3
 
-// clone lets an event change a supervisor without changing the state before it.
+// clone returns a copy, so that an event can change it and leave the earlier state as it was.
 func (v *Supervisor) clone() *Supervisor {
 	if v == nil {
 		return nil
@@ -59,14 +59,14 @@ func (v *Supervisor) clone() *Supervisor {
 	return &c
 }
 
-// superviseBy takes over a run's plan for its supervisor. A program that stayed with the run before
-// is gone.
+// superviseBy sets the supervision of a run that starts; a nil plan turns it off. A program that
+// stayed for the whole of an earlier run has ended, and its memory is lost.
 func (s *State) superviseBy(plan *event.Supervision, memory event.Memory, adapter string) {
 	v := s.Supervisor.clone()
 	switch {
 	case plan == nil && v == nil:
 		return
-	case plan == nil: // its verdicts stand, should it come back
+	case plan == nil: // keep its verdicts for a later run with a supervisor
 		v.Off, v.Ready, v.Block, v.Due, v.Since = true, false, nil, nil, nil
 		s.Supervisor = v
 		return
@@ -93,11 +93,11 @@ func (s *State) superviseBy(plan *event.Supervision, memory event.Memory, adapte
 	}
 }
 
-// mustRecover reports whether the supervisor has lost its memory. With InReports it keeps no
-// memory.
+// mustRecover reports whether the supervisor has to get ready before a checkpoint: it is new, or
+// has lost its memory. With InReports it has no memory to lose.
 func (v *Supervisor) mustRecover() bool { return v != nil && !v.Ready && v.Memory != event.InReports }
 
-// Again returns the start of another run like the last one.
+// Again returns a RUN_STARTED with the limits, the substitutes and the supervision of the last run.
 func (s *State) Again() event.RunStarted {
 	e := event.RunStarted{Limits: s.Limits, Reassign: s.Reassign}
 	if v := s.Supervisor; v != nil && !v.Off {
@@ -118,8 +118,8 @@ func (s *State) forgetSupervisor() {
 	}
 }
 
-// finishTask notes a finished task, after which checkpoints may be due. Each takes the tasks of its
-// scope off those that are left.
+// finishTask notes a finished task and makes the checkpoints after it due. A checkpoint takes the
+// tasks of its scope out of Since.
 func (v *Supervisor) finishTask(task string) {
 	if v.Plan.Every == 0 && len(v.Unheld()) == 0 {
 		v.Since = nil // no checkpoint is to come
@@ -169,8 +169,8 @@ func (v *Supervisor) NeverHeld() []string {
 	})
 }
 
-// knows reports whether a checkpoint was held or is due. One after which the work was revised does
-// not count: it is to be held once more.
+// knows reports whether a checkpoint was held or is due. A held checkpoint does not count if its
+// work is done again or the Manager revised the plan: it is to be held once more.
 func (v *Supervisor) knows(id string) bool {
 	settled := func(h Held) bool {
 		revised := v.Plan.OnBlock == event.BlockRevise && (h.Verdict == "block" || h.Verdict == event.NoVerdict)
@@ -180,12 +180,12 @@ func (v *Supervisor) knows(id string) bool {
 		slices.ContainsFunc(v.Due, func(c event.Checkpoint) bool { return c.ID == id })
 }
 
-// next returns a checkpoint about all tasks finished since the last.
+// next returns a checkpoint about all tasks finished since the last checkpoint.
 func (v *Supervisor) next() event.Checkpoint {
 	return event.Checkpoint{ID: checkpointID(v.number()), Scope: v.Since, After: v.Since[len(v.Since)-1]}
 }
 
-// number returns the next number that no declared checkpoint has.
+// number returns the next number for a checkpoint of the runner, which no declared ID has.
 func (v *Supervisor) number() int {
 	for n := v.Named + 1; ; n++ {
 		taken := func(at event.CheckpointAt) bool { return at.ID == checkpointID(n) }
@@ -195,7 +195,7 @@ func (v *Supervisor) number() int {
 	}
 }
 
-// names reports whether the plan declares a checkpoint, or the runner has named it.
+// names reports whether the plan declares checkpoint id, or the runner has given this ID.
 func (v *Supervisor) names(id string) bool {
 	for n := 1; n <= v.Named; n++ {
 		if id == checkpointID(n) {
@@ -207,8 +207,8 @@ func (v *Supervisor) names(id string) bool {
 
 func checkpointID(n int) string { return fmt.Sprintf("CHECKPOINT-%03d", n) }
 
-// supervise returns the supervisor's next step on board b; false: no step is due. After the last
-// task a checkpoint looks at what is left.
+// supervise returns the first attempt of the supervisor's next step on board b; false: no step is
+// due. After the last task a checkpoint looks at the tasks in Since.
 func (s *State) supervise(b Board) (Spawn, bool) {
 	v := s.Supervisor
 	if v == nil || v.Off {
@@ -239,7 +239,7 @@ func (s *State) supervise(b Board) (Spawn, bool) {
 	return e, true
 }
 
-// session returns the session in which its checkpoints go on; "": it has no session to resume.
+// session returns the session that the next checkpoint resumes; "": there is no such session.
 func (v *Supervisor) session() string {
 	if v == nil || v.Thread == nil {
 		return ""
@@ -247,7 +247,8 @@ func (v *Supervisor) session() string {
 	return v.Thread.Session
 }
 
-// openCheckpoint takes a checkpoint off those that are due.
+// openCheckpoint takes checkpoint c off those that are due. If c has the runner's next number, it
+// is about all tasks in Since.
 func (v *Supervisor) openCheckpoint(c event.Checkpoint) {
 	v.Due = slices.DeleteFunc(slices.Clone(v.Due), func(d event.Checkpoint) bool { return d.ID == c.ID })
 	if c.ID == checkpointID(v.number()) {
@@ -261,7 +262,7 @@ func (v *Supervisor) hold(h Held) {
 	v.Held = v.Held[max(0, len(v.Held)-mostHeld):]
 }
 
-// giveBack has the next checkpoint look at tasks.
+// giveBack adds tasks to those that the next checkpoint looks at.
 func (v *Supervisor) giveBack(tasks []string) {
 	for _, task := range tasks {
 		if !slices.Contains(v.Since, task) {
@@ -270,14 +271,14 @@ func (v *Supervisor) giveBack(tasks []string) {
 	}
 }
 
-// looksAtEnd reports whether a checkpoint after the last task looks at the tasks that are left.
+// looksAtEnd reports whether the tasks in Since get a checkpoint after the last task.
 func (v *Supervisor) looksAtEnd() bool {
 	void := func(h Held) bool { return h.Void }
 	return len(v.Since) > 0 && (v.Plan.Every > 0 || slices.ContainsFunc(v.Held, void) && len(v.Unheld()) > 0)
 }
 
-// isSupervisorLost reports whether the retries of the supervisor's call are used up, or its program
-// died too often.
+// isSupervisorLost reports whether the supervisor is given up: the retries of its call are used up,
+// its program died too often, or the watch stopped it for good.
 func (s *State) isSupervisorLost() bool {
 	v := s.Supervisor
 	if v == nil || v.Off || s.Step != nil && !s.Step.Call.IsSupervision() {

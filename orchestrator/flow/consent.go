@@ -2,10 +2,10 @@ package flow
 
 import "kanban-run/orchestrator/event"
 
-// Consent is a decision about a running agent that waits for a person, the Coordinator:
-// seed 000, "禁止操作", no member is ended without the Coordinator.
+// Consent is a proposed decision about a running agent that waits for a person, the Coordinator. No
+// member is ended without the Coordinator's consent: seed 000, "禁止操作".
 type Consent struct {
-	Decision event.Decision `json:"decision"` // that is proposed
+	Decision event.Decision `json:"decision"` // the proposed one
 	Text     string         `json:"text"`     // why
 }
 

@@ -6,7 +6,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Custody says which run owns a board's operational state and may write it: the fold of seed 002's
+// Custody is the run that owns a board's operational state and may write it: the fold of seed 002's
 // "Lead -> Supervisor handoff contract". The Lead is the person that starts a run, the Supervisor
 // is the run; an epoch is one run's ownership.
 type Custody struct {
@@ -20,8 +20,7 @@ type Custody struct {
 	Locked string // why RECONCILE_LOCK is on; "" when it is not
 }
 
-// Breach is a record that should not stand where it stands: nothing after it can be believed before
-// it is reconciled.
+// Breach is a record that breaks a rule. Later records do not count before the reconciliation.
 type Breach struct {
 	Kind BreachKind
 	Seq  uint64
@@ -29,13 +28,13 @@ type Breach struct {
 	Text string
 }
 
-// BreachKind is the broken rule, by the kind of the event that reports it.
+// BreachKind is a broken rule, named after the kind of event that reports it.
 type BreachKind string
 
 const (
 	NoHandoff BreachKind = "HANDOFF_MISSING"
 	TwoOwners BreachKind = "SPLIT_BRAIN_DETECTED"
-	Conflict  BreachKind = "STATE_DIVERGENCE" // all others
+	Conflict  BreachKind = "STATE_DIVERGENCE" // any other rule
 )
 
 func breach(kind BreachKind, e event.Entry, format string, args ...any) *Breach {
@@ -43,8 +42,8 @@ func breach(kind BreachKind, e event.Entry, format string, args ...any) *Breach 
 	return &Breach{Kind: kind, Seq: e.Seq, Task: e.Event.Subject(), Text: text}
 }
 
-// admit makes e part of the custody, or returns the breach where its author may not write it. The
-// numbers are those of the rules in seed 002.
+// admit makes e part of the custody, or returns a Breach if its author may not write it here. The
+// numbers in the functions below are those of the rules in seed 002.
 func (c *Custody) admit(e event.Entry) *Breach {
 	if want := event.Actor(e.Event); e.Actor != want {
 		return breach(Conflict, e, "it is %s's to write, not %q's", want, e.Actor)
@@ -108,8 +107,9 @@ func (c *Custody) acknowledge(e event.Entry, a event.HandoffAcked) *Breach {
 	return nil
 }
 
-// operational admits everything else: 5. "no operational writes are valid before ACK activation",
-// 11. "block all operational writes except reconcile lifecycle/audit events".
+// operational admits a record that only the owner may write: 5. "no operational writes are valid
+// before ACK activation", 11. "block all operational writes except reconcile lifecycle/audit
+// events".
 func (c *Custody) operational(e event.Entry) *Breach {
 	switch {
 	case (e.Epoch != c.Epoch || e.Epoch == 0) && (c.Locked == "" || !AllowedInLock(e.Event)):

@@ -13,8 +13,8 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Form names the form of a journal: a digest over every kind of event, and over the state that a
-// snapshot holds, with the names and types of their fields. A RUN_STARTED has it. A journal in
+// Form returns the name of a journal's form: a digest over the names and types of the fields of
+// every kind of event and of the state in a snapshot. RUN_STARTED holds it, and a journal in
 // another form is not read.
 var Form = sync.OnceValue(func() string {
 	all := formOf(reflect.TypeFor[State]())

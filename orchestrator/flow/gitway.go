@@ -4,11 +4,11 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// goBy sets the way of the run's checkpoints, or freezes the board for its Lead where that differs
-// from the way before. In a fresh clone it is the clone's own.
+// goBy sets the way of the run's checkpoints in git. If it differs from the earlier way, goBy
+// freezes the board until its Lead chooses; elsewhere (files from another clone) allows any way.
 func (s *State) goBy(w *event.GitWay, elsewhere bool) {
 	if s.Frozen != nil && s.Frozen.Git != nil {
-		s.Frozen = nil // it is looked at anew
+		s.Frozen = nil // the ways are compared again
 	}
 	if w == nil || s.Frozen != nil {
 		return

@@ -18,7 +18,7 @@ import (
 type History struct {
 	State   State
 	Custody Custody
-	Rev     uint64     // of the last record; the next one makes the revision after it
+	Rev     uint64     // the last revision; the next record makes revision Rev+1
 	Seq     uint64     // of the last record
 	Points  []Snapshot // verifiable, with the greatest replay index: one is the rollback point, several are a conflict
 	Breach  *Breach    // the first record that breaks a rule and is not reconciled
@@ -28,7 +28,7 @@ type History struct {
 // Identity identifies a snapshot: seed 002's snapshot identity tuple.
 type Identity struct {
 	Epoch       uint64 `json:"epoch"`
-	ReplayIndex uint64 `json:"replay_index"`  // seq of the last record that is in it
+	ReplayIndex uint64 `json:"replay_index"`  // seq of the last record that it covers
 	Hash        string `json:"snapshot_hash"` // SHA-256 of the state's JSON, in hex
 }
 
@@ -39,7 +39,7 @@ type Snapshot struct {
 	Owner string
 }
 
-// Add makes a record part of the history. It never fails: a broken rule is the history's Breach.
+// Add makes a record part of the history. It never fails: a broken rule becomes the Breach of h.
 func (h *History) Add(e event.Entry) {
 	was, rev, locked := h.Breach, h.Rev, h.Custody.Locked != ""
 	h.Seq, h.Rev = e.Seq, max(h.Rev, e.Rev)
@@ -57,16 +57,16 @@ func (h *History) Add(e event.Entry) {
 	case was == nil:
 		h.Breach = broken
 	case isFreeze(e.Event):
-		_ = h.State.apply(e.Event) // a freeze cannot fail, and is to be seen
+		_ = h.State.apply(e.Event) // cannot fail; Frozen shows a freeze after a breach, too
 	}
 	if exit, ok := e.Event.(event.LockExited); ok && locked {
 		h.unlock(e, exit)
 	}
 }
 
-// Extend adds a record that is about to be written: one that would be a breach, or that
-// follows one and is no part of its repair, is refused with a *TransitionError and leaves the
-// history as it was.
+// Extend adds a record that is about to be written. With a *TransitionError it refuses a record
+// that would be a breach, and after a breach a record that is no part of the repair; the history
+// then stays as it was.
 func (h *History) Extend(e event.Entry) error {
 	if h.Breach != nil && !isRepair(e.Event) {
 		return &TransitionError{Kind: e.Event.Kind(), Text: "the journal is to be reconciled first: " + h.Breach.Text}
@@ -81,8 +81,8 @@ func (h *History) Extend(e event.Entry) error {
 	return nil
 }
 
-// isRepair reports whether an event may follow a breach: the next owner takes the board and
-// reconciles it, or records that no run may.
+// isRepair reports whether an event may follow a breach: the next owner takes the board over and
+// reconciles it, or records that no run can own it.
 func isRepair(e event.Event) bool {
 	switch e.(type) {
 	case event.HandoffOffered, event.HandoffAcked, event.HandoffMissing, event.SplitBrain:
@@ -152,9 +152,9 @@ func (h *History) conflict(board string) event.SnapshotConflict {
 	return e
 }
 
-// RollbackPoint returns the one snapshot to roll back to, or, where there is not exactly one, the
-// event that reports it: seed 002, "Deterministic reconcile procedure", 4 and 5. The reason is for
-// its text.
+// RollbackPoint returns the snapshot to roll back to, or an event that reports that there is no
+// snapshot or more than one: seed 002, "Deterministic reconcile procedure", 4 and 5. The reason
+// stands in the text of SnapshotNotFound.
 func (h *History) RollbackPoint(board, reason string) (Snapshot, event.Event) {
 	switch len(h.Points) {
 	case 0:
@@ -180,9 +180,9 @@ func (h *History) apply(e event.Entry) *Breach {
 	return nil
 }
 
-// verify makes a snapshot a candidate for the rollback point when it meets all criteria of seed
-// 002's "last verifiable operational snapshot". All records before it were admitted and applied,
-// else there would be a breach already.
+// verify makes a snapshot a candidate for the rollback point, or returns a Breach if it does not
+// meet the criteria of seed 002's "last verifiable operational snapshot". All records before it
+// were admitted and applied, else there would be a breach already.
 func (h *History) verify(e event.Entry, s event.SnapshotTaken) *Breach {
 	state, err := decodeState(s.State, s.Hash)
 	fresh := s.ReplayIndex == e.Seq-1
@@ -202,8 +202,8 @@ func (h *History) verify(e event.Entry, s event.SnapshotTaken) *Breach {
 	return nil
 }
 
-// consider keeps the snapshots with the greatest replay index. One that is about earlier records
-// than the last was not compared with a fold, and can only be a rival of the one that is kept.
+// consider keeps the snapshots with the greatest replay index. A snapshot that does not cover all
+// records before it was not compared with the state: it can only rival a snapshot that is kept.
 func (h *History) consider(s Snapshot, seq uint64) {
 	kept := uint64(0)
 	if len(h.Points) > 0 {

@@ -7,8 +7,8 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Reached names the limit that keeps agents from further work on the task, or "". It ignores limits
-// of steps: an open step is finished.
+// Reached returns in words the limit of cost or time that stops work on the task, or "". Limits of
+// steps do not matter here: an open step is always finished.
 func (s *State) Reached(task string) string {
 	l, t := s.Limits, s.task(task).Used
 	switch {
@@ -28,8 +28,8 @@ func (s *State) Reached(task string) string {
 	}
 }
 
-// NearLimits names the limits of which at least 80 %, but not all, is used: those of the run, and
-// those of a task for the open step's.
+// NearLimits names the limits of which at least 80 %, but not all, is used: the limits of the run,
+// and the limits of a task for the task of the open step.
 func (s *State) NearLimits() (texts []string) {
 	l, task, t := s.Limits, "", TaskUse{}
 	if s.Step != nil {
@@ -60,7 +60,7 @@ func (s *State) NearLimits() (texts []string) {
 	return texts
 }
 
-// reachedSteps names the limit that keeps another step from beginning with the task, or "".
+// reachedSteps returns in words the limit of steps that forbids another step of the task, or "".
 func (s *State) reachedSteps(task string) string {
 	l := s.Limits
 	switch {

@@ -26,15 +26,15 @@ type Visit struct {
 // Visits are the last steps on one task, in a row.
 type Visits struct {
 	Task string  `json:"task"`
-	Work string  `json:"work"` // the role of the first of all that is not the Manager: it works, and others review
+	Work string  `json:"work"` // the first role that is not the Manager: it works, the other roles review
 	List []Visit `json:"list"`
-	Said string  `json:"said,omitempty"` // by the agent of the last one
+	Said string  `json:"said,omitempty"` // by the agent of the last visit
 }
 
-// mostVisits covers the longest rule, with up to three other roles in a round.
+// mostVisits is enough for the longest rule, with one working and three other roles in each round.
 const mostVisits = 4 * findingLimit
 
-// leave notes the end of a step; nil: a task is next that was not worked on lately.
+// leave notes the work tree at the end of a step; nil: the next task was not worked on lately.
 func (s *State) leave(l *event.Leaving) {
 	s.takeTurn(l)
 	if l == nil || l.Other {
@@ -101,8 +101,8 @@ func (s *State) suspect(b Board) *event.Suspicion {
 	}
 }
 
-// roundsOf returns the rounds of work and review: a step in the role that works, and the last one
-// in another role before it works again.
+// roundsOf returns the rounds of work and review: a step of the worker, and the last step of
+// another role before the worker's next one. A worker's step without a review drops earlier rounds.
 func roundsOf(all []Visit, worker string) (work, reviews []Visit) {
 	for i, v := range all {
 		last := i+1 == len(all) || all[i+1].Role == worker
@@ -150,12 +150,12 @@ func quoted(said string) string {
 	return "; the last: " + said
 }
 
-// sameTree reports whether the last n visits left the same work tree, and it is known.
+// sameTree reports whether the last n visits left the same work tree; false if it is not known.
 func sameTree(all []Visit, n int) bool {
 	return isSame(all, n, func(v Visit) string { return v.Tree })
 }
 
-// sameFinding reports whether the last n visits found the same.
+// sameFinding reports whether the last n visits had the same finding; false without a finding.
 func sameFinding(all []Visit, n int) bool {
 	return isSame(all, n, func(v Visit) string { return v.Finding })
 }

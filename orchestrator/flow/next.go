@@ -13,22 +13,22 @@ import (
 type Board struct {
 	Terminal bool   // phase is complete, completed or done, or current is null
 	Ended    string // on a terminal board: the status, other than ok, with which the Manager ended it
-	Taken    bool   // its field ended is the author's
+	Taken    bool   // the field ended holds a value of the author's
 	Task     string // the current task as agents see its path; "" on a terminal board
 	Role     string // the role of the current task, in the spelling of its role file
 	SHA      string // SHA-256 of the board's bytes, in hex
 
 	// NotOK are, on a terminal board, the unmarked tasks of its list whose last reply was not ok.
 	NotOK []TaskStatus
-	Tasks int // in its list
+	Tasks int // number of tasks in its list
 }
 
 // Next returns the effect to perform next. It is seed 004's supervisor_loop, "State Machine",
 // turned inside out: the loop there holds its place in the program counter, here the place is s,
-// which survives a crash. The numbers are the seed's. Next changes nothing.
+// which survives a crash. The numbered comments below quote the seed's steps. Next changes nothing.
 func Next(s *State, b Board) Effect {
 	switch {
-	// A frozen board waits for its Lead, also if it was mended since.
+	// A frozen board waits for its Lead, even if its file was mended since.
 	case s.Frozen != nil:
 		return Finish{Outcome: s.Frozen.Outcome(), Text: s.Frozen.Text}
 	case s.isSupervisorLost():
@@ -50,7 +50,7 @@ func (s *State) nextCall() Effect {
 		end := step.exhausted()
 		return s.handOver(end, end.Text)
 
-	// Seed 003's loop did not end within its rounds: a person has to look at the work.
+	// The rounds of review (seed 003's loop) are used up, or an agent hangs: a person has to look.
 	case step.Unsettled != "":
 		end := Finish{Outcome: event.NeedsPerson, Text: event.Headline(step.Unsettled)}
 		if !step.isStuck() {
@@ -62,8 +62,8 @@ func (s *State) nextCall() Effect {
 	case step.suspect() != nil:
 		return SuspectLoop{Step: step.Number, Task: step.Task, Role: step.Role, Suspicion: *step.suspect()}
 
-	// Limits are looked at before every spawn. The step stays open: the next run goes on with it,
-	// with limits of its own.
+	// Limits are checked before every spawn. The step stays open: the next run goes on with it and
+	// has limits of its own.
 	case step.isDue() && s.Reached(step.Task) != "":
 		return Finish{Outcome: event.LimitReached, Text: s.Reached(step.Task)}
 
@@ -72,13 +72,14 @@ func (s *State) nextCall() Effect {
 	case step.isDue():
 		return s.start(s.spawn())
 
-	// 8. "Manager returns updated task list and next_task": what it left to us goes onto the board.
+	// 8. "Manager returns updated task list and next_task": the runner writes the parts that the
+	// Manager did not write itself.
 	default:
 		return WriteBoard{Step: step.Number}
 	}
 }
 
-// nextStep decides between two steps.
+// nextStep returns the effect between two steps, when no step is open.
 func (s *State) nextStep(b Board) Effect {
 	switch {
 	// Seed 001: between two steps, and after the last one, the supervisor looks in.
@@ -88,11 +89,12 @@ func (s *State) nextStep(b Board) Effect {
 		return s.beginSupervision(b)
 
 	// 2. "if kanban.current is None or kanban.phase == "complete": break".
-	// 8. "if manager_result.get("next_task") is None: break" ends here too: WriteBoard left null.
+	// 8. "if manager_result.get("next_task") is None: break" ends here too: WriteBoard set current
+	// to null.
 	case b.Terminal:
 		return ended(s, b)
 
-	// A task in quarantine waits for a person, if the Manager knows no other.
+	// A task in quarantine waits for a person if the Manager names it again or cannot be told.
 	case s.mayNotWork(b) != "":
 		return Finish{Outcome: event.NeedsPerson, Text: s.mayNotWork(b)}
 	case s.Quarantined(b.Task) == nil && s.suspect(b) != nil:
@@ -107,11 +109,11 @@ func (s *State) nextStep(b Board) Effect {
 	}
 }
 
-// isDue reports whether the step has a call due: its Manager has not replied.
+// isDue reports whether the step has a call due: no reply of its Manager was accepted yet.
 func (s *Step) isDue() bool { return s != nil && s.Reply == nil }
 
-// isExhausted reports whether the call that is due was rejected once more than it may be tried
-// again, or the session of the work was lost that often.
+// isExhausted reports whether the due call was rejected, or the session of its work was lost, more
+// than MaxRetries times.
 func (s *Step) isExhausted(l event.Limits) bool {
 	return s.isDue() && (s.Rejected > l.MaxRetries || s.Lost > l.MaxRetries)
 }
@@ -126,9 +128,9 @@ func (s *State) spawn() Spawn {
 	return e
 }
 
-// Afresh returns the next attempt of the call that is due, from its beginning. A reviewer sees the
-// work in a copy of its session; work that was sent back goes on in the session itself, where it
-// has one, and so does the resident supervisor.
+// Afresh returns the next attempt of the due call, without work that was cut short. A reviewer gets
+// a copy of the work's session; work that was sent back and the resident supervisor go on in their
+// own sessions, if they have one.
 func (s *State) Afresh() Spawn {
 	step := s.Step
 	e := Spawn{AttemptRef: event.AttemptRef{
@@ -147,22 +149,23 @@ func (s *State) Afresh() Spawn {
 	return e
 }
 
-// GoesOn reports whether the next run of a board that needs a person works on, with fresh counts,
-// without an acknowledgement: the Manager has not ended the board.
+// GoesOn reports whether the next run works on without an acknowledgement, with fresh counts,
+// although the board needs a person: the open step is unsettled or under review, and its task is
+// not in quarantine.
 func (s *State) GoesOn() bool {
 	return s.Step != nil && (s.Step.Unsettled != "" || s.Step.Call == event.ReviewCall) &&
 		s.Quarantined(s.Step.Task) == nil
 }
 
-// Choices are a person's options for a board that needs one.
+// Choices are a person's options for a board that needs a person.
 type Choices struct {
 	GoesOn  bool   // the next run works on without an acknowledgement
 	Undone  string // a task that can be done again; "": no task can
 	Blocked bool   // a checkpoint stops the board, which an acknowledgement overrides
 	NewWay  bool   // checkpoints would go another way than before, which a person may accept
-	Asks    bool   // the author of the board's end is unknown: a person decides if it stands
+	Asks    bool   // the Lead has to choose before the board goes on, see [Freeze]
 
-	Quarantined string // a task in quarantine, for which the board waits; "": it waits for no task
+	Quarantined string // a task in quarantine, for which the board waits; "": no such task
 }
 
 // Choices returns a person's options.
@@ -181,8 +184,8 @@ func (s *State) Choices() Choices {
 	return w
 }
 
-// Undone returns the task that a person can have done again on a board that has ended, "" without
-// one.
+// Undone returns a task that was not ok, and that a person can order again; "": there is no such
+// task, or a step is open.
 func (s *State) Undone() string {
 	isLast := func(t TaskStatus) bool { return t.Task == s.Last.Task }
 	switch {
@@ -198,11 +201,11 @@ func (s *State) Undone() string {
 	}
 }
 
-// exhausted ends a run after the last retry. A Manager that kept contradicting its own board leaves
-// nothing to trust, so the board is frozen; work without a verdict is a person's to look at.
+// exhausted returns the end of a run after the last retry. If the Manager still contradicts its own
+// board, neither can be trusted and the board is frozen. Work without a verdict needs a person.
 func (s *Step) exhausted() Finish {
 	last := ""
-	if s.Started != s.Rejected { // others were cut short, or came before
+	if s.Started != s.Rejected { // other attempts were cut short, or belong to an earlier call
 		last = fmt.Sprintf(", attempt %d,", s.Started)
 	}
 	text := fmt.Sprintf("%s gave no valid reply in %s for %s; the last%s was rejected: %s",
@@ -225,10 +228,10 @@ func (s *Step) exhausted() Finish {
 // CompleteText is the whole text about a board whose tasks are ok.
 const CompleteText = "the board is complete"
 
-// ended ends a run on a terminal board. The Manager's own last status decides nothing but this
-// outcome. The board records it, so that a clone without the journal knows it too; where the author
-// has a field of that name, only the journal does, as long as the board has the bytes that it was
-// left with.
+// ended ends a run on a terminal board. The status with which the Manager ended the board decides
+// only this outcome. The board's field ended records it, so that a clone without the journal knows
+// it too. Where the author uses that field, only the journal has it, and it counts as long as
+// the board has the bytes that the last step left.
 func ended(s *State, b Board) Effect {
 	left := s.Last.BoardSHA == b.SHA && s.Last.Status != "" && s.Last.Status != "ok" && !s.Last.Acknowledged
 	switch {
@@ -283,5 +286,5 @@ func (b Board) undone() string {
 	return text
 }
 
-// adjectives are the statuses of replies as they are said of a task.
+// adjectives has, for each status of a reply, the adjective for the task.
 var adjectives = map[string]string{"blocked": "blocked", "error": "in error", "escalate": "escalated"}

@@ -2,8 +2,8 @@ package flow
 
 import "kanban-run/orchestrator/event"
 
-// The events of ownership, snapshots and reconciliation are named as in seed 002. The ones below
-// freeze the board.
+// The events below freeze the board. Like all events of ownership, snapshots and reconciliation,
+// they are named as in seed 002.
 
 func (s *State) applyHandoffMissing(e event.HandoffMissing) error       { return s.freeze(e.Text) }
 func (s *State) applySplitBrain(e event.SplitBrain) error               { return s.freeze(e.Text) }

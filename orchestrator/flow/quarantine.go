@@ -8,15 +8,16 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Quarantine is a task that no agent works on until its Lead, or a change, ends that.
+// Quarantine is a task that no agent works on until the Lead, or a change of the task or the board,
+// ends the quarantine.
 type Quarantine struct {
 	Task     string `json:"task"`
 	Role     string `json:"role"`
 	Text     string `json:"text"`           // why
-	Tell     bool   `json:"tell,omitempty"` // the Manager is to be told yet
+	Tell     bool   `json:"tell,omitempty"` // the Manager was not told yet
 	Person   bool   `json:"person,omitempty"`
-	BoardSHA string `json:"board_sha256"` // of the board, and
-	TaskSHA  string `json:"task_sha256"`  // of the task's file, as this run left them last
+	BoardSHA string `json:"board_sha256"` // of the board as this run left it last
+	TaskSHA  string `json:"task_sha256"`  // of the task's file as this run left it last
 }
 
 // quarantines names the tasks in quarantine, with the reason of the first.
@@ -28,7 +29,7 @@ func (s *State) quarantines() string {
 	return first.Task + " is in quarantine: " + first.Text
 }
 
-// anomaly returns the quarantine as the Manager is told of it.
+// anomaly returns the anomaly by which the Manager is told of the quarantine.
 func (q Quarantine) anomaly() *event.Anomaly {
 	return &event.Anomaly{
 		Type: "loop_suspected", Check: "loop", Executor: q.Role,
@@ -60,8 +61,8 @@ func (s *State) mayNotWork(b Board) string {
 	}
 }
 
-// begin returns the next step of the board: seed 004, "agent_role = determine_role(task_file)". The
-// Manager's own task has no other call, and it alone is called about a task in quarantine.
+// begin returns the first attempt of the board's next step: seed 004, "agent_role =
+// determine_role(task_file)". A Manager's task, and a task in quarantine, go to the Manager only.
 func (s *State) begin(b Board) Spawn {
 	e := Spawn{AttemptRef: event.AttemptRef{
 		Step: s.LastStep + 1, Call: event.TaskCall, Task: b.Task, Role: b.Role, Attempt: 1,
@@ -72,8 +73,8 @@ func (s *State) begin(b Board) Spawn {
 	return e
 }
 
-// applyLoopSuspected puts a task into quarantine. Where a step is open, its work was sent back too
-// often: the Manager is called in the same step.
+// applyLoopSuspected puts a task into quarantine. An open step, whose work was sent back too often,
+// calls the Manager next; if the Manager accepts no anomalies, the step waits for a person.
 func (s *State) applyLoopSuspected(e event.LoopSuspected) error {
 	step := s.Step
 	sentBack := step != nil && step.Number == e.Step && step.Running == 0 && step.Call == event.TaskCall
@@ -106,7 +107,8 @@ func (s *State) applyLoopSuspected(e event.LoopSuspected) error {
 	return nil
 }
 
-// tellManager makes the quarantine of its task a part of the step that begins with the Manager.
+// tellManager makes the quarantine of the open step's task the step's anomaly, unless the Manager
+// was told of it already.
 func (s *State) tellManager() {
 	if q := s.Quarantined(s.Step.Task); q != nil && q.Tell {
 		s.Quarantine = slices.Clone(s.Quarantine)
@@ -147,7 +149,7 @@ func (s *State) applyQuarantineEnded(e event.QuarantineEnded) error {
 // endLoop forgets the evidence of a loop. Work that a review never accepted begins again.
 func (s *State) endLoop(task string) {
 	if len(s.Quarantine) == 0 {
-		s.Quarantine = nil // as a snapshot is read
+		s.Quarantine = nil // a snapshot without the list is read as nil
 	}
 	s.Repeat, s.Visits, s.Turns = Repeat{}, nil, nil
 	if step := s.Step; step != nil && step.Unsettled != "" && step.Task == task {
@@ -156,9 +158,9 @@ func (s *State) endLoop(task string) {
 	}
 }
 
-// Release ends the quarantines of tasks where a person has changed the task or the board since the
-// last run. taskSHA is the SHA-256 of a task's file. A board that is over waits for its Lead even
-// so: no task would be worked on.
+// Release ends the quarantine of each task whose file a person has changed since the last run, or,
+// without an open step, whose board. taskSHA returns the SHA-256 of a task's file. A board that is
+// over still waits for its Lead: no task would be worked on. Errors: those of record.
 func Release(s *State, b Board, taskSHA func(task string) string, record func(event.Event) error) error {
 	if b.Terminal {
 		return nil

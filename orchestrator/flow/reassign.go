@@ -17,7 +17,7 @@ type Reassign struct {
 func (Reassign) effect() {}
 
 // substitute returns the next agent for the open call; 0: no agent is left. Work under review stays
-// with its own agent, in whose session it is.
+// with its agent, which alone has the session of the work.
 func (s *State) substitute() (number int, to string) {
 	step := s.Step
 	if step.Call != event.ManagerCall && (step.Call != event.TaskCall || step.Work != nil) {
@@ -38,7 +38,8 @@ func (s *State) substitutes(role string) []string {
 	return nil
 }
 
-// Substitute returns the agent that plays the open call in place of its role's own; "": that does.
+// Substitute returns the agent that plays the open call in place of the role's own agent; "": the
+// role's own agent plays it.
 func (s *State) Substitute() string {
 	if s.Step == nil || s.Step.Agent == 0 {
 		return ""
@@ -62,7 +63,7 @@ func (s *State) applyReassigned(e event.Reassigned) error {
 	if step == nil || step.Number != e.Step || step.Running != 0 || step.Reply != nil || step.Call != e.Call {
 		return refuse(e, "step %d has no call that could be given to another agent", e.Step)
 	}
-	if step.Advice != "" { // it got an input of its own
+	if step.Advice != "" { // the advice was a part of the input
 		step.Input, step.Stored = nil, ""
 	}
 	step.Agent, step.GoesOn, step.Unsettled, step.Disagreed = e.Number, nil, "", false
@@ -70,8 +71,8 @@ func (s *State) applyReassigned(e event.Reassigned) error {
 	return nil
 }
 
-// Proposal returns the proposal to a person about the open call that ended a run; nil: the text of
-// the end is all there is to say.
+// Proposal returns the proposal to a person about the open call that ended a run; nil: the call was
+// a supervisor's, or neither used up its retries nor hung.
 func (s *State) Proposal(end Finish) *event.ReassignProposed {
 	step := s.Step
 	if step == nil || step.Checkpoint != nil || step.Call.IsSupervision() ||

@@ -10,9 +10,9 @@ type Fields struct {
 	Terminal bool
 	Current  string // the path of the current task; "" without one
 	Tasks    []string
-	Ended    string // the status with which the runner said that the Manager ended the board; "" if it does not
+	Ended    string // the status with which the Manager ended the board, as the runner wrote it; "": not written
 	Taken    bool   // the field ended has a value of the author's
-	Over     bool   // its phase is that of a complete board, also with a current task
+	Over     bool   // phase says that the board is complete, even if current names a task
 }
 
 // Verdict is the decision about a Manager's reply.
@@ -21,16 +21,16 @@ type Verdict struct {
 	WriteCurrent bool   // the Manager left `current` to the runner
 	WriteTasks   bool   // the Manager left `tasks` to the runner
 	WriteEnded   bool   // the board does not record how the Manager ended it, or records an end that is past
-	// Warning is set when the Manager changed both the list and its reply, and the file wins, or
-	// when the board cannot record how it ended.
+	// Warning is set when the Manager changed the list on the board and replied with another list
+	// (the board's list stands), or when the board cannot record how it ended.
 	Warning string
 }
 
-// Reconcile compares a Manager's reply with the Manager's change of the board: before is the
-// board before its first attempt in this step, after the board now. next is the reply's
-// next_task, "" for null, and ended its status where that ends the board with another than ok,
-// else "". In seed 004 the Manager updates the board *and* returns the list and the next task;
-// where the two differ, this decides.
+// Reconcile compares a Manager's reply with the Manager's change of the board and decides where the
+// two differ: in seed 004 the Manager updates the board *and* returns the list and the next task.
+// before is the board before the Manager's first attempt in this step, after is the board now. next
+// is the reply's next_task, "" for null. ended is the reply's status if it ends the board and is
+// not ok, else "".
 func Reconcile(before, after Fields, next string, tasks []string, ended string) Verdict {
 	var v Verdict
 	revised := before.Current == "" // a checkpoint after the last task has called the Manager

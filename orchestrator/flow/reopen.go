@@ -2,14 +2,15 @@ package flow
 
 import "kanban-run/orchestrator/event"
 
-// The reasons of an attempt whose run died.
+// The reasons in AttemptStopped for an attempt whose run died.
 const (
 	lostRun    = "the run died before the attempt's end was known; it is started again with the same input"
 	stuckRun   = "the run died before the end of the attempt that hung was known"
 	resumedRun = "the run died before the attempt's end was known; the work goes on in its session"
 )
 
-// CloseAttempt closes an attempt that died with its run; lost: one did.
+// CloseAttempt records the end of an attempt that died with its run; lost reports whether there was
+// such an attempt. Errors: those of record.
 func CloseAttempt(s *State, record func(event.Event) error) (lost bool, err error) {
 	e := s.closeAttempt()
 	if e == nil {
@@ -18,9 +19,10 @@ func CloseAttempt(s *State, record func(event.Event) error) (lost bool, err erro
 	return true, record(e)
 }
 
-// Reopen closes what an earlier run left open and is no longer true of the board. A checkpoint that
-// stopped the board looks again where it was edited since. b is the board without its roles; view
-// reads the board in the state to which the recorded events lead.
+// Reopen adapts the work that an earlier run left open to a board that a person has edited since.
+// A checkpoint that stopped the board looks again, the open call starts afresh, and a step that no
+// longer fits the board is abandoned. b is the board without roles; view reads the board with roles
+// after the first events are recorded. Errors: those of view and record.
 func Reopen(s *State, b Board, view func() (Board, error), record func(event.Event) error) error {
 	if v := s.Supervisor; v.Waits() != "" && v.Block.isEdited(b) {
 		if err := record(event.CheckpointReopened{Task: v.Subject(), Later: v.Block.Ended != ""}); err != nil {
@@ -71,9 +73,9 @@ func (s *Step) restartEdited(sha string) event.Event {
 	}
 }
 
-// staleness returns why the open step is no longer true on board b, or "". A step survives a
-// restart as long as the board still names its task in its role; once a Manager attempt was
-// started, the board may differ by right.
+// staleness returns why the open step no longer fits board b, or "". A step survives a restart as
+// long as the board names the step's task for the step's role. After the first Manager attempt the
+// board may differ, for the Manager may change it.
 func (s *State) staleness(b Board) string {
 	step := s.Step
 	switch {
@@ -92,7 +94,7 @@ func (s *State) staleness(b Board) string {
 	}
 }
 
-// staleness returns why a step of the supervisor's is no longer true; "": it is.
+// staleness returns why a step of the supervisor no longer fits the run; "": it fits.
 func (v *Supervisor) staleness(step *Step) string {
 	switch {
 	case v == nil || v.Off:

@@ -15,7 +15,7 @@ type Rebuilt struct {
 	State    State
 	Findings []string // what the checks found, in their order
 	Affected []string // tasks of the records that were passed over, sorted
-	Conflict string   // the reason why the replay failed, or ""; State is then that before the failure
+	Conflict string   // the reason why the replay failed, or ""; State then stands before the failure
 }
 
 // Rebuild performs seed 002's "Deterministic reconcile procedure", steps 6 and 7: integrity checks
@@ -71,7 +71,7 @@ func (r *rebuilding) owned(point Snapshot, after []event.Entry) []event.Entry {
 	return standing
 }
 
-// isWork tells the records about the work from those about the journal.
+// isWork reports whether an event is about the work, and not about the journal.
 func isWork(e event.Event) bool {
 	switch e := e.(type) {
 	case event.StateDiverged:
@@ -85,8 +85,8 @@ func isWork(e event.Event) bool {
 	}
 }
 
-// monotonic makes the second check: records and revisions without a gap. A revision that is made
-// again is the next checks'.
+// monotonic makes the second check: records and revisions have no gap. The next checks find a
+// revision that two records make.
 func (r *rebuilding) monotonic(point Snapshot, after []event.Entry) {
 	seq, rev := point.ReplayIndex, uint64(0)
 	for _, e := range after {
@@ -135,8 +135,8 @@ func sameEvent(a, b event.Event) bool {
 	return err1 == nil && err2 == nil && a.Kind() == b.Kind() && bytes.Equal(one, two)
 }
 
-// replay performs step 7, "Rebuild operational state by canonical replay order". It ends at the
-// first record that cannot follow.
+// replay performs step 7, "Rebuild operational state by canonical replay order": by time, kind and
+// actor. It ends at the first record that the state refuses.
 func (r *rebuilding) replay(events []event.Entry) {
 	slices.SortStableFunc(events, func(a, b event.Entry) int {
 		return cmp.Or(a.Time.Compare(b.Time),
@@ -154,13 +154,14 @@ func (r *rebuilding) replay(events []event.Entry) {
 	}
 }
 
-// Same reports whether the rebuilt state is the one that the history holds: then nothing changes.
+// Same reports whether the rebuilt state equals the state of h, so that nothing changes; false
+// after a breach or a conflict.
 func (r Rebuilt) Same(h *History) bool {
 	return h.Breach == nil && r.Conflict == "" && hashOf(encodeState(r.State)) == hashOf(encodeState(h.State))
 }
 
-// Exit returns the end of a reconciliation, with its entry of the rollback trail. The Lead's
-// decision replaces the state of the work; where nothing changes the state stays.
+// Exit returns the event that ends a reconciliation, with its entry for the rollback trail. Only
+// after DecisionLead it holds the rebuilt state, which then replaces the state of the work.
 func (r Rebuilt) Exit(board, decision, reason string, point Snapshot) event.LockExited {
 	exit := event.LockExited{
 		Board: board, Reason: reason, Decision: decision,

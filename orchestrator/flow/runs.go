@@ -14,8 +14,8 @@ func (s *State) applyRunStarted(e event.RunStarted) error {
 	return nil
 }
 
-// freshen gives the next run its own limits and attempts: "After any Finish a new run has fresh
-// ones". What was accepted stays accepted; work that its reviews never accepted begins again.
+// freshen resets the counts for limits and retries: "After any Finish a new run has fresh ones".
+// Accepted replies stay accepted; work that its reviews never accepted begins again.
 func (s *State) freshen() {
 	s.Steps, s.Repeat, s.Used, s.Tasks, s.Replanned, s.Tools = 0, Repeat{}, event.Used{}, nil, nil, nil
 	step := s.Step
@@ -57,13 +57,14 @@ func (s *State) applyRunFinished(e event.RunFinished) error {
 	return nil
 }
 
-// applyAcknowledged lets a board go on: an acknowledged board is right as it stands.
+// applyAcknowledged lets a board go on that waited for its Lead. A frozen board that asks for a
+// choice stays frozen unless the choice answers the question.
 func (s *State) applyAcknowledged(e event.Acknowledged) error {
 	thawed := s.Frozen != nil
 	switch {
 	case !thawed || !s.Frozen.Asks:
 	case e.Choice != event.Accept && (e.Choice != event.Retry || s.Frozen.Git != nil):
-		return nil // what was decided is something else
+		return nil // the choice does not answer the question
 	case s.Frozen.Git != nil:
 		s.Git, s.Frozen = s.Frozen.Git, nil
 		s.Outcome, s.Text = event.Interrupted, e.Text
@@ -76,7 +77,7 @@ func (s *State) applyAcknowledged(e event.Acknowledged) error {
 		s.Quarantine = nil
 		s.endLoop(last)
 	}
-	if e.Choice == event.Accept && s.Supervisor != nil && !thawed { // as it stands: no checkpoint is to come
+	if e.Choice == event.Accept && s.Supervisor != nil && !thawed { // accepted as it stands: no checkpoint follows
 		s.Supervisor = s.Supervisor.clone()
 		s.Supervisor.Due, s.Supervisor.Since = nil, nil
 	}
@@ -89,7 +90,7 @@ func (s *State) applyAcknowledged(e event.Acknowledged) error {
 		s.Supervisor.settle(e.Choice)
 	}
 	switch {
-	case thawed: // it is about the file, and the next run goes on with that
+	case thawed: // it was about the board's file, with which the next run goes on
 		if e.Text != "" {
 			s.Outcome, s.Text = event.Interrupted, e.Text
 		}

@@ -14,11 +14,11 @@ type TaskUse struct {
 	Used  event.Used `json:"used"`
 }
 
-// mostTasks bounds how many tasks are told apart: those that an agent had last. A task that comes
-// back again and again is among them.
+// mostTasks bounds the tasks whose use is kept: the tasks that agents worked on last. A task that
+// comes back again and again stays among them.
 const mostTasks = 256
 
-// task returns the use of a task, zero for one that is not known.
+// task returns the use of a task, zero for an unknown task.
 func (s *State) task(name string) TaskUse {
 	for _, t := range slices.Backward(s.Tasks) {
 		if t.Task == name {
@@ -28,8 +28,8 @@ func (s *State) task(name string) TaskUse {
 	return TaskUse{Task: name}
 }
 
-// keepTask puts a task after the others. The list is copied: an event that is refused leaves the
-// state as it was.
+// keepTask stores the use of a task as the last of the list. The list is copied: an event that is
+// refused leaves the state as it was.
 func (s *State) keepTask(t TaskUse) {
 	others := make([]TaskUse, 0, len(s.Tasks)+1)
 	for _, o := range s.Tasks {
@@ -40,8 +40,8 @@ func (s *State) keepTask(t TaskUse) {
 	s.Tasks = append(others[max(0, len(others)-mostTasks+1):], t)
 }
 
-// Known returns the use by attempts, under the present limits and over all runs. A running attempt
-// is counted in as one whose cost is not known.
+// Known returns the use by attempts: used under the present limits, total over all runs. A running
+// attempt counts as an attempt of unknown cost.
 func (s *State) Known() (used, total event.Used) {
 	used, total = s.Used, s.Total
 	if s.Step != nil && s.Step.Running != 0 {
@@ -51,7 +51,7 @@ func (s *State) Known() (used, total event.Used) {
 	return used, total
 }
 
-// charge counts an ended attempt of the open step.
+// charge counts an ended attempt of the open step and keeps its session, unless that is "".
 func (s *State) charge(millis int64, spent *event.Spending, session string) {
 	s.count(millis, spent)
 	if session != "" {
@@ -68,7 +68,7 @@ func (s *State) count(millis int64, spent *event.Spending) {
 	s.keepTask(t)
 }
 
-// Tally is Used for programs: unknown values are absent, rather than zero.
+// Tally is an [event.Used] for programs: its JSON leaves unknown values out, instead of writing 0.
 type Tally struct{ event.Used }
 
 // MarshalJSON adds the cost in words.

@@ -10,43 +10,43 @@ import (
 // State is the state of a board's work: the fold of [State.Apply] over all events of its journal,
 // in order. The zero value is a board that was never run. Only Apply changes it.
 //
-// A snapshot holds its JSON.
+// A snapshot holds the JSON of a State.
 type State struct {
 	// The last run, and how it ended.
 	Running bool          `json:"running"` // a run has started and neither finished nor was seen to be interrupted
 	Outcome event.Outcome `json:"outcome"`
 	Text    string        `json:"text"`            // of the last ending
-	Until   string        `json:"until,omitempty"` // of the last ending, when the provider said: later
-	Spent   bool          `json:"spent"`           // the last run finished: limits and attempts of the next are fresh
+	Until   string        `json:"until,omitempty"` // after outcome later: when to ask the provider again
+	Spent   bool          `json:"spent"`           // the last run finished: the next one has fresh limits and retries
 	Frozen  *Freeze       `json:"frozen"`
 
 	// Limits, and what counts for them.
 	Limits event.Limits `json:"limits"`
 	Strict bool         `json:"strict,omitempty"` // a task that is not ok needs a person at the end
-	Steps  int          `json:"steps"`            // finished under these limits; fresh after a finish
-	Used   event.Used   `json:"used,omitzero"`    // by attempts under these limits; fresh as Steps
+	Steps  int          `json:"steps"`            // finished under these limits; reset after a finished run
+	Used   event.Used   `json:"used,omitzero"`    // by attempts under these limits; reset with Steps
 	Total  event.Used   `json:"total,omitzero"`   // over all runs
 	Tasks  []TaskUse    `json:"tasks,omitempty"`  // under these limits, by their last use; at most [mostTasks]
 
 	// Steps, and the results of the last of them.
 	Step      *Step        `json:"step"`
 	LastStep  int          `json:"last_step"`                // number of the last step that was started, over all runs
-	Finished  int          `json:"finished_steps,omitempty"` // by all runs
+	Finished  int          `json:"finished_steps,omitempty"` // steps, by all runs
 	Last      Ending       `json:"last"`
 	NotOK     []TaskStatus `json:"not_ok,omitempty"`    // tasks whose last reply was not ok, in the order of replies
 	Replanned []string     `json:"replanned,omitempty"` // tasks that the Manager was to plan anew, under these limits
-	Session   string       `json:"session,omitempty"`   // the last that a tool of a task agent or the Manager named
+	Session   string       `json:"session,omitempty"`   // the last one that a task agent's or the Manager's tool named
 
 	// Loops, and the agents that work on the tasks.
 	Repeat     Repeat              `json:"repeat"`
 	Visits     *Visits             `json:"visits,omitempty"` // nil: the last step was followed by another task
-	Turns      []Turn              `json:"turns,omitempty"`  // the last steps, while they stay with earlier tasks
+	Turns      []Turn              `json:"turns,omitempty"`  // the last steps, as long as earlier tasks come back
 	Quarantine []Quarantine        `json:"quarantine,omitempty"`
-	Tools      []MissingTool       `json:"tools,omitempty"`   // that were not there in this run; at most [mostTools]
-	Manager    string              `json:"manager,omitempty"` // the adapter that plays it
+	Tools      []MissingTool       `json:"tools,omitempty"`   // missed by agents in this run; at most [mostTools]
+	Manager    string              `json:"manager,omitempty"` // the adapter that plays the Manager
 	Reassign   []event.Substitutes `json:"reassign,omitempty"`
 
-	// Who looks in on the board, and where its checkpoints go.
+	// The supervisor, the end of the team, and the way of the checkpoints in git.
 	Supervisor *Supervisor   `json:"supervisor,omitempty"` // nil: the board never had a supervisor
 	Teardown   *Teardown     `json:"teardown,omitempty"`   // nil: not begun since the last run
 	Git        *event.GitWay `json:"git,omitempty"`        // of the last run with checkpoints in git
@@ -61,7 +61,7 @@ type TaskStatus struct {
 // Step is the open step: the calls of one task's agent, the reviews of its work and the Manager's
 // call after them, or one Manager call.
 type Step struct {
-	// Whose task.
+	// The task.
 	Number   int    `json:"number"`
 	Task     string `json:"task"`
 	Path     string `json:"path,omitempty"` // of the task, where Task is another spelling of it
@@ -69,45 +69,45 @@ type Step struct {
 	BoardSHA string `json:"board_sha256"` // the board that the step works on, as last accepted
 	Mark     string `json:"mark"`         // of its processes
 
-	// Which call.
+	// The call.
 	Call    event.Call      `json:"call"`              // the call that is due or under way
-	Agent   int             `json:"agent,omitempty"`   // substitute that has the open call, from 1; 0: the role's own
-	Input   json.RawMessage `json:"input,omitempty"`   // once its first attempt was started, see AttemptStarted
+	Agent   int             `json:"agent,omitempty"`   // substitute that has the call, from 1; 0: the role's own agent
+	Input   json.RawMessage `json:"input,omitempty"`   // of the call; nil before its first attempt, see AttemptStarted
 	Stored  string          `json:"stored,omitempty"`  // see AttemptStarted.Stored
 	Running int             `json:"running"`           // the attempt whose outcome is not known; 0: no attempt runs
-	At      *Thread         `json:"at,omitempty"`      // where the running attempt works; nil: its work could not go on
-	GoesOn  *Thread         `json:"goes_on,omitempty"` // where work that was cut short goes on; nil: it starts afresh
+	At      *Thread         `json:"at,omitempty"`      // session of the running attempt; nil: it cannot be resumed
+	GoesOn  *Thread         `json:"goes_on,omitempty"` // session of work that was cut short; nil: start afresh
 	Left    string          `json:"left"`              // the board's SHA-256 as the last attempt left it; "": not known
 
 	// Retries.
-	Started    int    `json:"started"`  // attempts that were started: of the Manager's call, or of all before it
-	Rejected   int    `json:"rejected"` // replies to this call that were rejected, since retries were fresh
+	Started    int    `json:"started"`  // attempts that were started: of the Manager's call, or of all calls before it
+	Rejected   int    `json:"rejected"` // rejected replies to this call, since retries were reset
 	LastReason string `json:"last_reason"`
 	Disagreed  bool   `json:"disagreed"`      // the last reply was rejected because the board said otherwise
-	Lost       int    `json:"lost,omitempty"` // sessions that their tool did not know when it was to go on
+	Lost       int    `json:"lost,omitempty"` // sessions that their tool did not know when it was to resume them
 
 	// The work and its reviews.
 	TaskStatus string               `json:"task_status"`         // status of the task agent's accepted reply
 	Plan       *event.Plan          `json:"plan,omitempty"`      // nil: the work is not reviewed
 	Round      int                  `json:"round,omitempty"`     // of work and review, from 1 at the first review
-	Work       *event.ReplyAccepted `json:"work,omitempty"`      // the reply whose work is reviewed, or goes on
-	Feedback   string               `json:"feedback,omitempty"`  // of the review after which the work goes on
-	Reviews    []Visit              `json:"reviews,omitempty"`   // of the work, that were not content
-	Unsettled  string               `json:"unsettled,omitempty"` // why the reviews ended without being content
+	Work       *event.ReplyAccepted `json:"work,omitempty"`      // the reply whose work is reviewed or was sent back
+	Feedback   string               `json:"feedback,omitempty"`  // of the review that sent the work back
+	Reviews    []Visit              `json:"reviews,omitempty"`   // the reviews that sent the work back
+	Unsettled  string               `json:"unsettled,omitempty"` // why reviews, the watch or a loop stopped the step
 
 	// The Manager's decision.
 	Before  *event.Baseline          `json:"before"` // the board before the first Manager attempt; nil: not started
 	Reply   *event.ReplyAccepted     `json:"reply"`
 	Walked  *event.ManagerWalked     `json:"walked,omitempty"`  // the source of Reply; nil: an agent replied
 	Writing *event.BoardWriteStarted `json:"writing"`           // a board write whose outcome is not known
-	Anomaly *event.Anomaly           `json:"anomaly,omitempty"` // the Manager plans anew for it; the task is not done
+	Anomaly *event.Anomaly           `json:"anomaly,omitempty"` // why the Manager plans anew; the task is not done
 
 	// The watch.
 	Hung      *Hung    `json:"hung,omitempty"`       // the decision about the running attempt; nil: not decided
 	Restarts  int      `json:"restarts,omitempty"`   // of hung agents in this call
-	LastHung  string   `json:"last_hung,omitempty"`  // the anomaly of the last of them
-	Advice    string   `json:"advice,omitempty"`     // what the next attempt is told about it
-	Consent   *Consent `json:"consent,omitempty"`    // that is asked of a person about the running attempt
+	LastHung  string   `json:"last_hung,omitempty"`  // the anomaly of the last restart
+	Advice    string   `json:"advice,omitempty"`     // what the next attempt is told about LastHung
+	Consent   *Consent `json:"consent,omitempty"`    // the open question to a person about the running attempt
 	JudgeMark string   `json:"judge_mark,omitempty"` // of the processes of the attempt's judge; "": no judge runs
 
 	// The supervisor.
@@ -120,8 +120,8 @@ type Thread struct {
 	Session string `json:"session,omitempty"` // "": not named yet
 }
 
-// CallRole returns the role of the call that is due or under way. A review bears the role whose
-// work it is about.
+// CallRole returns the role of the call that is due or under way. A review has the role of the work
+// that it is about.
 func (s *Step) CallRole() string {
 	if s.Call == event.ManagerCall {
 		return event.ManagerRole
@@ -129,7 +129,7 @@ func (s *Step) CallRole() string {
 	return s.Role
 }
 
-// Player returns in words who plays the open call.
+// Player returns in words the player of the open call.
 func (s *Step) Player() string { return s.Call.Player(s.Role) }
 
 // Repeat counts the starts in a row of the same task in the same role on the same board.
@@ -144,7 +144,7 @@ func (r Repeat) matches(b Board) bool {
 	return r.Count > 0 && r.Task == b.Task && r.Role == b.Role && r.BoardSHA == b.SHA
 }
 
-// Freeze is why a board may not go on until its Lead acknowledges it.
+// Freeze is the reason that keeps a board from going on until its Lead acknowledges it.
 type Freeze struct {
 	Text string        `json:"text"`
 	Asks bool          `json:"asks,omitempty"` // the Lead has to choose: the end's author is unknown, or Git is set
@@ -159,14 +159,14 @@ func (f *Freeze) Outcome() event.Outcome {
 	return event.Frozen
 }
 
-// Ending is the Manager's word in the last finished step, and the board that the step left.
+// Ending is the Manager's reply in the last finished step, and the board that the step left.
 type Ending struct {
 	Status       string `json:"status"`
 	Message      string `json:"message"`
 	Task         string `json:"task,omitempty"` // of that step
 	BoardSHA     string `json:"board_sha256"`
 	Acknowledged bool   `json:"acknowledged"`
-	Accepted     string `json:"accepted,omitempty"` // what the Lead accepted, as the board stands
+	Accepted     string `json:"accepted,omitempty"` // the text with which the Lead accepted the board as it stands
 }
 
 // TransitionError reports an event that cannot happen in the state that it was applied to: a

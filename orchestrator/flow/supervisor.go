@@ -17,7 +17,8 @@ func (s *State) applyBoardEnded(e event.BoardEnded) error {
 	return nil
 }
 
-// endCheckpoint closes an attempt of a checkpoint.
+// endCheckpoint ends the attempt of the open checkpoint and keeps the supervisor's session. It
+// refuses e without an open checkpoint; only a scope violation may also end the ready call.
 func (s *State) endCheckpoint(
 	e event.Event, r event.AttemptRef, millis int64, spent *event.Spending, session, left string,
 ) error {
@@ -40,7 +41,7 @@ func (s *State) endCheckpoint(
 	return nil
 }
 
-// keepThread notes the session in which the supervisor goes on.
+// keepThread notes the session in which the supervisor goes on, if its memory is InSession.
 func (s *State) keepThread(session string) {
 	if v := s.Supervisor; v.Memory == event.InSession && session != "" {
 		v.Thread = &Thread{Session: session}
@@ -88,7 +89,7 @@ func (s *State) applyScopeViolated(e event.ScopeViolated) error {
 	}
 	v := s.Supervisor
 	v.Block = &Block{Text: e.Text, BoardSHA: s.Step.BoardSHA}
-	if c := s.Step.Checkpoint; c != nil { // else it was only to get ready
+	if c := s.Step.Checkpoint; c != nil { // else the supervisor was only getting ready
 		v.hold(Held{ID: c.ID, Verdict: event.NoVerdict})
 		v.Block.Checkpoint = *c
 	}
@@ -103,8 +104,8 @@ func (s *State) missCheckpoint(reason string) {
 	s.block(c, fmt.Sprintf("%s came to no verdict: %s", c.ID, event.Headline(reason)))
 }
 
-// applyCheckpointMissed treats a supervisor that does not even start as one that blocks: the
-// Manager could not mend that.
+// applyCheckpointMissed ends the open checkpoint without a verdict. A supervisor that does not even
+// start blocks the board, unless OnBlock is BlockOverride: the Manager could not mend that.
 func (s *State) applyCheckpointMissed(e event.CheckpointMissed) error {
 	if s.Supervisor == nil || s.Step != nil && (!s.Step.Call.IsSupervision() || s.Step.Running != 0) {
 		return refuse(e, "no checkpoint is open")
@@ -113,7 +114,7 @@ func (s *State) applyCheckpointMissed(e event.CheckpointMissed) error {
 	v, step := s.Supervisor, s.Step
 	v.Deaths = 0
 	if step != nil && step.Checkpoint != nil {
-		if v.Memory == event.InSession { // the next look begins in a new one, with the reports
+		if v.Memory == event.InSession { // the next checkpoint begins in a new session, with the reports
 			v.Ready, v.Thread = false, nil
 		}
 		s.missCheckpoint(e.Reason)
@@ -163,7 +164,8 @@ func (s *State) applyCheckpointReopened(e event.CheckpointReopened) error {
 	return nil
 }
 
-// acceptReady takes the word of a supervisor that it is ready.
+// acceptReady notes that the supervisor is ready. The step goes on with its checkpoint, or ends if
+// it has none.
 func (s *State) acceptReady(e event.ReplyAccepted) error {
 	if s.Supervisor == nil {
 		return refuse(e, "there is no supervisor")
@@ -179,8 +181,8 @@ func (s *State) acceptReady(e event.ReplyAccepted) error {
 	return nil
 }
 
-// loseSupervisor has the supervisor recovered before the checkpoint is tried again: its session is
-// lost, or its program died.
+// loseSupervisor notes that the supervisor's session is lost or its program died: the supervisor is
+// recovered before the checkpoint is tried again.
 func (s *State) loseSupervisor(e event.ReplyRejected) {
 	s.Supervisor = s.Supervisor.clone()
 	if e.Died {
@@ -192,7 +194,7 @@ func (s *State) loseSupervisor(e event.ReplyRejected) {
 	s.forgetSupervisor()
 }
 
-// openSupervision opens a step of the supervisor's.
+// openSupervision makes the new step a step of the supervisor. It refuses e without a supervisor.
 func (s *State) openSupervision(e event.StepStarted) error {
 	if s.Supervisor == nil {
 		return refuse(e, "there is no supervisor")
@@ -208,13 +210,13 @@ func (s *State) openSupervision(e event.StepStarted) error {
 	return nil
 }
 
-// finishRevision ends the step of a checkpoint after which the Manager was called. A Manager that
-// ends the board has passed the block over.
+// finishRevision ends the step of a checkpoint after which the Manager was called. If the Manager
+// ended the board, the checkpoint is noted as passed over.
 func (s *State) finishRevision(e event.StepFinished) error {
 	if v := s.Supervisor.clone(); v != nil {
 		if e.NextTask == nil {
 			v.passOver(s.Step.Checkpoint.ID)
-		} else if v.Plan.Every == 0 { // else the next one comes by itself
+		} else if v.Plan.Every == 0 { // else the next checkpoint comes by itself
 			v.lookAgain(*s.Step.Checkpoint)
 		}
 		s.Supervisor = v

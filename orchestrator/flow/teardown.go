@@ -7,7 +7,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// teardownMoves are all transitions. A new run begins without a state.
+// teardownMoves has the states that may follow each state. A new run begins in the state "".
 var teardownMoves = map[event.TeardownState][]event.TeardownState{
 	"":                      {event.TeardownInit},
 	event.TeardownInit:      {event.ShutdownRequested, event.ReadyToDelete, event.FailedSafe, event.TeardownInit},
@@ -23,7 +23,7 @@ type Teardown struct {
 	State   event.TeardownState `json:"state"`
 	Round   int                 `json:"round,omitempty"`
 	Missing []string            `json:"missing,omitempty"` // members that have not answered
-	Forced  bool                `json:"forced,omitempty"`  // the Lead has approved it without them
+	Forced  bool                `json:"forced,omitempty"`  // the Lead has approved the end without them
 }
 
 // Unanswered returns the members without whose answer the team may not be deleted, unless the Lead
@@ -35,7 +35,8 @@ func (t *Teardown) Unanswered() []string {
 	return t.Missing
 }
 
-// forget begins anew. Members that have never answered stay missing.
+// forget returns the teardown with which a new run begins: nil, or one with the members that have
+// never answered.
 func (t *Teardown) forget() *Teardown {
 	if missing := t.Unanswered(); len(missing) > 0 {
 		return &Teardown{Missing: missing}
@@ -95,8 +96,8 @@ func (s *State) applyForcedFinalizeAcked(e event.ForcedFinalizeAcked) error {
 	return nil
 }
 
-// NotReady returns why the team of a board cannot be deleted, also if all its members have shut
-// down: seed 002, "Forced-finalize preconditions"; "": it can.
+// NotReady returns why the team of a board cannot be deleted even after all its members have shut
+// down; "": it can. terminal: the board is over. Seed 002, "Forced-finalize preconditions".
 func (h *History) NotReady(terminal bool) string {
 	switch {
 	case h.Standstill() != "":

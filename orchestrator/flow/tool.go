@@ -16,8 +16,8 @@ type MissingTool struct {
 
 const mostTools = 64
 
-// Misses returns the number of agents that missed a tool; known reports whether the last of them
-// missed it in call r.
+// Misses returns the number of agents that missed a tool; known reports whether the last miss was
+// in the call of r and so is counted already.
 func (s *State) Misses(tool string, r event.AttemptRef) (agents int, known bool) {
 	for _, m := range s.Tools {
 		if m.Tool == tool {

@@ -2,13 +2,13 @@ package flow
 
 import "kanban-run/orchestrator/event"
 
-// transition applies one kind of event to the state. It checks that the event may happen there.
+// transition applies one kind of event to the state, or refuses an event that cannot happen in it.
 type transition struct {
 	kind  string
 	apply func(s *State, e event.Event) error
 }
 
-// transitions has every kind of event; a test holds it against the table of package event.
+// transitions has every kind of event; a test compares it with the table of package event.
 var transitions = byKind(
 	// run
 	on((*State).applyRunStarted),
@@ -118,7 +118,8 @@ func byKind(all ...transition) map[string]func(*State, event.Event) error {
 // nothing is the transition of an event that changes no state.
 func nothing[E event.Event](*State, E) error { return nil }
 
-// during is the transition of an event about the running attempt that changes no state.
+// during is the transition of an event about an attempt that changes no state. It refuses the event
+// if that attempt is not running.
 func during[E interface {
 	event.Event
 	About() event.AttemptRef

@@ -9,19 +9,20 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Turn is a step after which a task is next that this run has worked on before.
+// Turn is a step that was followed by a task on which this run had worked before.
 type Turn struct {
 	Task string `json:"task"`
 	Tree string `json:"tree"` // hash of the work tree as the step left it
 }
 
-// The least and the greatest number of tasks, each in any roles, whose turns may be a loop.
+// The least and the greatest number of tasks whose turns may be a loop, in any roles.
 const (
 	fewTurns  = 2
 	mostTurns = 4
 )
 
-// takeTurn notes the end of a step. The list is copied: a snapshot may share it.
+// takeTurn notes the end of a step; without a known work tree it forgets all turns. The list is
+// copied: a snapshot may share it.
 func (s *State) takeTurn(l *event.Leaving) {
 	if l == nil || l.Tree == "" {
 		s.Turns = nil
@@ -39,7 +40,7 @@ func (s *State) WasWorkedOn(task string) bool {
 }
 
 // suspectTurns returns the evidence of a loop among a few tasks that take turns; nil: there is no
-// evidence. Each of them may look like progress: another task is next.
+// evidence. A single turn may look like progress, for another task is next.
 func (s *State) suspectTurns(b Board) *event.Suspicion {
 	for few := fewTurns; few <= mostTurns; few++ {
 		n := few * sameTreeLimit

@@ -6,12 +6,12 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Walk has walk decide what follows a task, and writes it onto the board: a Manager's call that
-// starts no program.
+// Walk performs the Manager's call without a program: package walk decides what follows the task,
+// and the decision is written onto the board.
 type Walk struct{ Spawn Spawn }
 
-// applyManagerWalked takes a decision of walk. One that was not written before its run died is made
-// anew, on the board as it is.
+// applyManagerWalked takes a decision of walk as the Manager's reply. It may replace an earlier
+// decision that was not yet written when its run died.
 func (s *State) applyManagerWalked(e event.ManagerWalked) error {
 	step := s.Step
 	if step == nil || step.Number != e.Step || step.Call != event.ManagerCall || step.Running != 0 ||

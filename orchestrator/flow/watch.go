@@ -29,18 +29,18 @@ func (s *State) applyRebootTested(e event.RebootTested) error {
 	return nil
 }
 
-// WasRestartedFor reports whether the last restart of the call was for a finding of a check, of any
-// tool.
+// WasRestartedFor reports whether the last restart of the call was for a finding of the given
+// check, about any tool.
 func (s *Step) WasRestartedFor(check string) bool {
 	return s.LastHung == check || strings.HasPrefix(s.LastHung, check+" ")
 }
 
-// Hung is the decision about the running attempt, or the last one that was ended for it.
+// Hung is the watch's decision about the running attempt.
 type Hung struct {
 	Anomaly  string         `json:"anomaly"`
 	Decision event.Decision `json:"decision"`
 	Text     string         `json:"text"`
-	Found    *event.Anomaly `json:"found,omitempty"` // of a Replan
+	Found    *event.Anomaly `json:"found,omitempty"` // of a Replan; else nil
 }
 
 // stopsForTool reports whether the run is to end because a tool is not there, even if the attempt
@@ -49,8 +49,9 @@ func (h *Hung) stopsForTool() bool {
 	return h != nil && h.Decision == event.Stuck && strings.HasPrefix(h.Anomaly, event.ToolCheck+" ")
 }
 
-// endHung carries out the decision about an attempt that has been ended; nil: there was no
-// decision. The next one goes on in its session, or starts afresh with the reason as feedback.
+// endHung carries out the decision about an attempt that was ended; nil: there was no decision.
+// Stuck needs a person, Replan calls the Manager. Otherwise the next attempt goes on in the session
+// of this one, or starts afresh with the reason as advice.
 func (s *Step) endHung(h *Hung) {
 	switch {
 	case h == nil:
@@ -69,7 +70,7 @@ func (s *Step) endHung(h *Hung) {
 	}
 }
 
-// tellAdvice makes the advice a part of the next input of a task agent that starts afresh.
+// tellAdvice drops the input of a task call, so that the next one is built with the advice.
 func (s *Step) tellAdvice() {
 	if s.Advice != "" && s.Call == event.TaskCall {
 		s.Input, s.Stored = nil, ""

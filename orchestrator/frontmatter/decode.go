@@ -10,8 +10,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// decode checks the bytes, reads the YAML and inspects its tree. A panic of the library is a
-// refusal like any other.
+// decode checks the bytes, reads the YAML and inspects its tree. A panic of the library becomes a
+// *Problem.
 func (d *Document) decode(read func(root *yaml.Node) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -29,9 +29,8 @@ func (d *Document) decode(read func(root *yaml.Node) error) (err error) {
 	return d.adopt(&root)
 }
 
-// extract lets the frontmatter library find the block that Split found, and decode it. What the
-// library leaves has to begin where the block ends: else other readers take another text for the
-// header.
+// extract decodes the block with the frontmatter library. It refuses a file in which the library's
+// block has another end than Split's: other readers would take another text for the header.
 func (d *Document) extract(root *yaml.Node) error {
 	text := bytes.TrimPrefix(d.Source, []byte(bom))
 	format := frontmatter.NewFormat("---", "---", func([]byte, any) error { return d.unmarshal(root) })

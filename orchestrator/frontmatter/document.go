@@ -69,7 +69,7 @@ func newDocument(file string, source []byte) *Document {
 	return &Document{File: file, Source: source, YAML: source[start:], Start: start, Body: len(source), FirstLine: 1}
 }
 
-// Position returns where a node begins in the file.
+// Position returns the line and the column at which a node begins in the file, counted from 1.
 func (d *Document) Position(n *yaml.Node) (line, column int) {
 	line = n.Line
 	if len(d.lines) > 0 {

@@ -64,8 +64,8 @@ func lineInError(err error) int {
 	return max(n-1, 0)
 }
 
-// fixFor returns advice for a message of the library, which has no typed errors. An unknown message
-// only loses its hint.
+// fixFor returns advice for a message of the library, which has no typed errors. For an unknown
+// message the advice is general.
 func fixFor(words string) string {
 	for _, r := range []struct{ words, fix string }{
 		{"mapping values are not allowed",

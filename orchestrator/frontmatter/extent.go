@@ -28,7 +28,8 @@ func (d *Document) End(n, parent *yaml.Node) int {
 	return at
 }
 
-// endFlow steps from the last child over commas, white space and comments to the closing bracket.
+// endFlow returns the offset after the closing bracket. From the last child it steps over commas,
+// white space and comments.
 func (d *Document) endFlow(n *yaml.Node, at int, closing byte) int {
 	for _, child := range n.Content[max(0, len(n.Content)-2):] {
 		at = max(at, d.End(child, n))
@@ -58,7 +59,8 @@ func (d *Document) endScalar(n, parent *yaml.Node, at int) int {
 	return endPlain(text, at, n.Value)
 }
 
-// endQuoted steps over \" in double quotes and over a doubled quote in single quotes.
+// endQuoted returns the offset after the closing quote. It steps over \" in double quotes and over
+// a doubled quote in single quotes.
 func endQuoted(text []byte, at int, quote byte) int {
 	for at < len(text) {
 		switch {
@@ -74,7 +76,8 @@ func endQuoted(text []byte, at int, quote byte) int {
 	return len(text)
 }
 
-// endBlock ends a | or > block before the first line that is indented no deeper than its parent.
+// endBlock returns the offset after the last text of a | or > block. The block ends before the
+// first line that is indented no deeper than indent, the column of its parent.
 func endBlock(text []byte, at, indent int) int {
 	line, next := cutLine(text, at)
 	end := at + len(bytes.TrimRight(line, "\r"))
@@ -93,7 +96,8 @@ func endBlock(text []byte, at, indent int) int {
 	return end
 }
 
-// endPlain follows a plain scalar over its line breaks, which are spaces or newlines in its value.
+// endPlain returns the offset after a plain scalar. Line breaks and indentation in the text match
+// spaces or newlines in value.
 func endPlain(text []byte, at int, value string) int {
 	for i := 0; i < len(value); {
 		if at < len(text) && text[at] == value[i] && value[i] != '\n' {

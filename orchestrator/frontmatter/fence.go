@@ -77,8 +77,9 @@ func (d *Document) judgeOpening(line, word []byte, next int) (int, error) {
 	return next, nil
 }
 
-// findClosing finds the first line that reads --- without white space around it, as frontmatter
-// libraries do. An indented one may be the author's text: it is refused, not guessed at.
+// findClosing finds the closing fence, the first line with --- at its start and only white space
+// after it, and sets YAML, Start, Body and FirstLine. It refuses an indented ---, which may be the
+// author's text, and a line of ... as the end.
 func (d *Document) findClosing(open int) error {
 	line := d.FirstLine
 	refuse := func(at int, text, fix string) error {
@@ -108,7 +109,8 @@ func (d *Document) findClosing(open int) error {
 		Fix: "end it with a line of ---", Err: ErrUnclosed}
 }
 
-// endsInWord rules out nearly all lines as fences by their last character.
+// endsInWord reports whether a line ends in a letter or a digit and so is no fence, as nearly all
+// lines do.
 func endsInWord(line []byte) bool {
 	n := len(line)
 	if n > 0 && line[n-1] == '\r' {

@@ -25,8 +25,8 @@ func (d *Document) guard() error {
 	return nil
 }
 
-// guardBytes refuses what programs read differently: invalid UTF-8, control characters, and line
-// breaks other than LF and CRLF.
+// guardBytes refuses bytes that programs read differently: invalid UTF-8, control characters, and
+// line breaks other than LF and CRLF.
 func guardBytes(file string, b []byte, firstLine int) error {
 	for at := 0; at < len(b); {
 		c := b[at]
@@ -84,8 +84,9 @@ func countValues(b []byte) int {
 	return n
 }
 
-// recountValues leaves out dashes, colons, question marks and hashes that no white space, bracket,
-// comma or quote adjoins, as in file names and times: they begin no value.
+// recountValues counts as countValues does, but leaves out dashes, colons, question marks and
+// hashes that no white space, bracket, comma or quote adjoins, as in file names and times: they
+// begin no value.
 func recountValues(b []byte) int {
 	n := 2
 	for i := range b {
@@ -119,8 +120,8 @@ func isBreak(c byte) bool {
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' }
 
-// maxNesting is the depth at which text is kept from the YAML library altogether. It is well above
-// MaxDepth, the limit of the tree, because brackets in prose need not be balanced.
+// maxNesting is the depth above which the YAML library does not get the text at all. It is well
+// above MaxDepth, the limit of the tree, because brackets in prose need not be balanced.
 const maxNesting = 10 * MaxDepth
 
 // findTooDeep returns the offset where brackets or indentation exceed maxNesting, or -1. A letter

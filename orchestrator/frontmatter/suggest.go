@@ -3,7 +3,7 @@ package frontmatter
 import "strings"
 
 // Suggest returns a hint for a word that is not allowed: the allowed word that was probably meant,
-// else all of them after the text all.
+// else the text all and all allowed words.
 func Suggest(word string, words []string, all string) string {
 	if meant := Nearest(word, words); meant != "" {
 		return "did you mean " + meant + "?"

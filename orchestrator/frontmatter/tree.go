@@ -50,7 +50,8 @@ func (d *Document) inspectNode(n *yaml.Node) error {
 	return nil
 }
 
-// inspectKeys finds duplicate keys, compared as text: "a" equals a, and 1 equals "1".
+// inspectKeys refuses missing keys, keys that are no scalars, and duplicate keys, compared as text:
+// "a" equals a, and 1 equals "1".
 func (d *Document) inspectKeys(n *yaml.Node) error {
 	seen := make(map[string]*yaml.Node, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {

@@ -37,10 +37,10 @@ func (c Check) Anomaly() string {
 	}
 }
 
-// Healthy is seed 000's word for an agent of which nothing is found.
+// Healthy is seed 000's word for an agent without findings.
 const Healthy = "healthy"
 
-// Severity is seed 000's: warning or critical.
+// Severity is the severity of a finding in seed 000.
 type Severity string
 
 // The severities.
@@ -55,12 +55,12 @@ type Finding struct {
 	Severity Severity
 	For      time.Duration
 	Details  string // the evidence in words
-	Act      bool   // the row's last limit is reached
+	Act      bool   // the last limit of the check is reached
 	Deaf     bool   // the agent was asked twice, and has not answered
 	Call     *Call  // the call that it is about; nil: it is about no call
 }
 
-// Key tells findings of different kinds, or about different calls, apart.
+// Key returns the check and the tool: findings with the same key count as the same.
 func (f Finding) Key() string {
 	if f.Call == nil {
 		return string(f.Check)
@@ -71,7 +71,7 @@ func (f Finding) Key() string {
 // Evidence is the operating system's account of an agent's processes.
 type Evidence struct {
 	Known   bool // the processes could be looked at
-	Works   bool // what the agent started used the processor, or read or wrote, since the last check
+	Works   bool // its processes did work since the last check, or that is not known
 	Stopped bool // the agent is stopped by a signal, and no debugger holds it
 }
 
@@ -104,7 +104,7 @@ type assessment struct {
 	findings  []Finding
 }
 
-// since returns the duration of a state, as far as it counts.
+// since returns the time that has passed since at, or since from if that is later.
 func (a *assessment) since(at time.Time) time.Duration {
 	if at.Before(a.from) {
 		at = a.from
@@ -199,8 +199,8 @@ func (a *assessment) checkIdle() {
 	a.add(f)
 }
 
-// acts reports whether silence of the agent is evidence: a program that tells nothing of its work
-// may wait for the network for as long as it likes.
+// acts reports whether an agent may be ended for silence: its program tells of its work, or the
+// policy has SilentAgents. Any other program may just wait for the network.
 func (a *assessment) acts() bool { return a.signals.Session || a.policy.SilentAgents }
 
 // checkStale finds an agent that is active without progress. An open call counts as progress.
@@ -213,8 +213,8 @@ func (a *assessment) checkStale() {
 	}
 }
 
-// checkCeiling finds a lack of progress. A command that works may go on until the timeout of its
-// attempt.
+// checkCeiling finds a lack of progress. A command that works, or a program that works and tells
+// nothing of it, may go on until the timeout of its attempt.
 func (a *assessment) checkCeiling() {
 	d := a.since(a.last(a.Progress))
 	if !over(d, a.policy.Ceiling) || !a.acts() {

@@ -13,7 +13,7 @@ type inquiry struct {
 	nudges []time.Time
 }
 
-// isSilence reports whether a question to the agent may help.
+// isSilence reports whether a finding is about silence, so that a question to the agent may help.
 func isSilence(f Finding) bool { return f.Check == Idle || f.Check == ProgressStale }
 
 // follow ends the inquiry when the agent has answered.
@@ -23,9 +23,9 @@ func (q *inquiry) follow(t *Trace) {
 	}
 }
 
-// next returns the question that is due. Questions are few: one in 20 minutes, two an hour, and the
-// urgent one belongs to the first: seed 002, "Anti-Spam Policy". Before an agent is ended it is
-// asked in any case.
+// next returns the question that is due, or Nothing. A question is asked once in 20 minutes and
+// twice an hour at most; its urgent repetition is not counted: seed 002, "Anti-Spam Policy".
+// atLast: the agent is about to be ended and is asked in any case.
 func (q *inquiry) next(now time.Time, answer time.Duration, atLast bool) Action {
 	n := len(q.nudges)
 	tooMany := n > 0 && now.Sub(q.nudges[n-1]) < cooldown ||

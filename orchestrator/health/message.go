@@ -37,8 +37,8 @@ func AssistOffer(obstacle, task string) event.Content {
 			"or task split? If nothing does, reply blocked and say what is missing.", obstacle, task)}
 }
 
-// Describe returns the event by which a stage is told of a task: seed 002, "Ping / Nudge Templates"
-// and "Idle / No-response".
+// Describe returns the event that reports the stage of a task's agent: seed 002, "Ping / Nudge
+// Templates" and "Idle / No-response".
 func (s Stage) Describe(task string, review bool) event.Overdue {
 	b := event.Overdue{Millis: s.For.Milliseconds()}
 	silent := "no progress for " + brief(s.For)

@@ -15,16 +15,16 @@ type Action int
 const (
 	Nothing  Action = iota
 	Ask             // ask the agent for a sign
-	AskAgain        // urgently
+	AskAgain        // ask it urgently
 	Resume          // let a stopped program go on
 	EndCall         // have the agent's program end the call alone
 	TermCall        // ask the processes of an open command to end, which ends the call and not the turn
-	KillCall        // kill them
+	KillCall        // kill the processes of an open command
 	EndOver         // end the program: its result counts
 	Test            // seed 000's reboot test
 )
 
-// endsCall reports whether the action ends a call, which is always told.
+// endsCall reports whether the action ends a call. Such an action is always reported.
 func (a Action) endsCall() bool { return a == EndCall || a == TermCall || a == KillCall }
 
 // String returns the words for an action that people are told of; "" for the others.
@@ -49,7 +49,7 @@ func (a Action) String() string {
 
 // Usage is the work of an agent's processes since they started.
 type Usage struct {
-	Own, Calls Work // of the agent and its servers, and of processes in sessions of their own
+	Own, Calls Work // Own: the agent and its servers; Calls: processes in sessions of their own
 	Stopped    bool // the agent is stopped by a signal, and no debugger holds it
 }
 
@@ -59,7 +59,7 @@ type Work struct {
 	Bytes int64 // read and written
 }
 
-// leastTicks is the least difference between two checks that is work: a sleeping program uses less.
+// leastTicks is the least use between two checks that counts as work: a sleeping program uses less.
 const leastTicks = 5
 
 // worked reports whether more was used since before than a sleeping program uses.
@@ -70,13 +70,13 @@ func (w Work) worked(before Work) bool {
 // Report is the outcome of a check.
 type Report struct {
 	Findings []Finding
-	Told     []Finding // those that are to be told now
+	Told     []Finding // the findings that are to be reported now
 	Action   Action
-	On       Finding // that the Action is about
+	On       Finding // the finding that Action is about
 
-	Stage Stage // that is reached now; zero: no new one
+	Stage Stage // the stage that is reached now; zero: no new stage
 
-	Recovered bool // what was told of the agent's silence is over
+	Recovered bool // after a reported lack of progress the agent makes progress
 
 	Status string    // seed 000's: working, idle or blocked
 	Last   time.Time // the last sign of the agent; its start before the first
@@ -95,7 +95,7 @@ func (r Report) Health() string {
 	return health
 }
 
-// YAML returns the report of an agent at a time: seed 000, "health_report".
+// YAML returns the report as a message about agent id: seed 000, "health_report".
 func (r Report) YAML(now time.Time, id string) []byte {
 	counts := map[string]int{r.Health(): 1}
 	return fmt.Appendf(nil, `type: health_report
@@ -119,7 +119,7 @@ content:
 type Monitor struct {
 	policy  Policy
 	signals agent.Signals
-	from    time.Time // clocks begin here
+	from    time.Time // time before it does not count
 	last    time.Time // of the last check
 	usage   *Usage    // at the last check; nil: not known
 	seen    map[string]int
@@ -128,12 +128,12 @@ type Monitor struct {
 	warned  []time.Time
 	broken  string    // ID of the call that was ended alone
 	asked   string    // ID of the call whose processes were asked to end
-	killed  string    // and of the one whose were killed
+	killed  string    // ID of the call whose processes were killed
 	since   time.Time // of the last progress
 	inquiry inquiry
-	alert   bool // it was told that the agent gets nowhere, and it still does
-	stage   int  // that was told of, in this time without progress
-	breach  int  // that the last check has found
+	alert   bool // a lack of progress was reported, and goes on
+	stage   int  // the last reported stage since the last progress
+	breach  int  // the stage that the last check has found
 }
 
 // Stage is a stage that an agent without progress has reached.
@@ -150,8 +150,8 @@ func NewMonitor(now time.Time, p Policy, s agent.Signals) *Monitor {
 	return &Monitor{policy: p, signals: s, from: now, last: now}
 }
 
-// NeedsUsage reports whether the next check needs the [Usage] of the processes: looking at them
-// costs more than all else.
+// NeedsUsage reports whether the next check needs the [Usage] of the processes: there was no
+// progress for a period. Looking at processes costs more than all else.
 func (m *Monitor) NeedsUsage(now time.Time, t *Trace) bool {
 	progress := t.Progress
 	if progress.Before(t.Started) {
@@ -160,8 +160,8 @@ func (m *Monitor) NeedsUsage(now time.Time, t *Trace) bool {
 	return t.Finished.IsZero() && now.Sub(progress) >= m.policy.Frequency
 }
 
-// Check looks at the agent. u is nil where its processes were not looked at; listens reports
-// whether the agent can be spoken to.
+// Check looks at the agent. u is nil if its processes were not looked at; listens: the agent can be
+// spoken to. A check that comes too late begins the watch anew and returns an empty Report.
 func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report {
 	if m.isLate(now) {
 		m.Restart(now)
@@ -197,7 +197,7 @@ func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report 
 		action := m.actionOn(f, listens)
 		mayAsk := listens && isSilence(f) && len(t.Open()) == 0 && m.seen[f.Key()] >= breaches
 		if mayAsk && !m.inquiry.isUnanswered(now, m.policy.Answer) && m.policy.Answer > 0 {
-			// An agent that would answer is not ended for its silence.
+			// An agent that may still answer is not ended for its silence.
 			action = m.inquiry.next(now, m.policy.Answer, action == Test)
 		}
 		if action > r.Action {
@@ -214,7 +214,8 @@ func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report 
 	return r
 }
 
-// nextStage needs two breaches in a row: seed 002, "Anti-false-positive guards".
+// nextStage returns a new stage that two checks in a row have found, else the zero Stage: seed 002,
+// "Anti-false-positive guards".
 func (m *Monitor) nextStage(now time.Time, t *Trace) (s Stage) {
 	began := t.Progress
 	if began.Before(m.from) {
@@ -232,8 +233,8 @@ func (m *Monitor) nextStage(now time.Time, t *Trace) (s Stage) {
 	return s
 }
 
-// status returns seed 000's status: an agent that its provider refuses is blocked, a silent one
-// without any sign yet, or after its result, is idle.
+// status returns seed 000's status: an agent that its provider refuses is blocked, an agent without
+// any sign yet, or after its result, is idle.
 func status(t *Trace) string {
 	switch {
 	case t.Waiting() == ForProvider:
@@ -245,8 +246,8 @@ func status(t *Trace) string {
 	}
 }
 
-// isLate reports whether a check comes two periods too late, by either clock: the machine slept, or
-// this program was stopped.
+// isLate reports whether a check comes two periods too late by the monotonic or the wall clock: the
+// machine slept, or this program was stopped.
 func (m *Monitor) isLate(now time.Time) bool {
 	late := 3 * m.policy.Frequency
 	return now.Sub(m.last) >= late || now.Round(0).Sub(m.last.Round(0)) >= late
@@ -263,7 +264,7 @@ func (m *Monitor) evidence(u *Usage) Evidence {
 	before := m.usage
 	m.usage = u
 	if u == nil {
-		return Evidence{Works: true} // idleness would take evidence
+		return Evidence{Works: true} // without a look idleness is not proven
 	}
 	// Without an earlier look idleness is not proven.
 	e := Evidence{Known: true, Stopped: u.Stopped, Works: before == nil}
@@ -273,7 +274,8 @@ func (m *Monitor) evidence(u *Usage) Evidence {
 	return e
 }
 
-// count counts the checks in a row in which each finding stands, and in which it is to be acted on.
+// count counts, for each finding, the checks in a row that found it, and those that found its last
+// limit reached.
 func (m *Monitor) count(found []Finding) {
 	if len(found) == 0 {
 		m.seen, m.acting = nil, nil
@@ -296,8 +298,8 @@ const (
 	mostInHour = 2
 )
 
-// isToTell reports whether to tell of f now, and if so remembers it: once, and again if f has become
-// critical. Warnings are limited in number and rate, critical findings are not.
+// isToTell reports whether f is to be reported now, and if so notes that it was. A finding is
+// reported once, and again if it becomes critical. Only warnings are limited in number and rate.
 func (m *Monitor) isToTell(now time.Time, f Finding) bool {
 	if m.seen[f.Key()] < breaches && f.Check != Stopped {
 		return false
@@ -321,12 +323,13 @@ func (m *Monitor) isToTell(now time.Time, f Finding) bool {
 	return true
 }
 
-// actionOn returns the action on a finding. A command without work is ended alone first.
+// actionOn returns the action on a finding. If a command does no work, only the command is ended at
+// first, and not its agent.
 func (m *Monitor) actionOn(f Finding, listens bool) Action {
 	switch {
 	case f.Check == Stopped:
 		if m.seen[f.Key()] > breaches {
-			return Test // it was stopped again, or cannot be continued
+			return Test // the program was stopped again, or cannot be continued
 		}
 		return Resume
 	case !f.Act || m.acting[f.Key()] < breaches:

@@ -2,8 +2,8 @@ package health
 
 import "time"
 
-// Policy is the set of limits at which a running agent is found unwell. A zero limit is off. Seed
-// 000, "配置参数", has the names of the first ones.
+// Policy is the set of limits at which a running agent is found unwell. A zero limit is off. The
+// first limits have their names from seed 000, "配置参数".
 type Policy struct {
 	Frequency     time.Duration // between two checks
 	IdleWarning   time.Duration
@@ -11,19 +11,19 @@ type Policy struct {
 	ProgressStale time.Duration // without progress, although active
 	ModelWarning  time.Duration // of silence while it waits for its model
 	ModelTimeout  time.Duration
-	MCPDefault    time.Duration // of one call of an MCP tool: worth a warning
-	MCPMax        time.Duration // critical
-	MCPEnd        time.Duration // acted on
+	MCPDefault    time.Duration // of one call of an MCP tool, before a warning
+	MCPMax        time.Duration // of such a call, before it is critical
+	MCPEnd        time.Duration // of such a call, before the watch acts on it
 	FirstSign     time.Duration // from the start to the first sign
 	LeftOver      time.Duration // from the final event to the end of the program
 	Ceiling       time.Duration // without progress, also of an active agent
 	Grace         time.Duration // after the start, in which idle, stale and errors do not count
 	Answer        time.Duration // to a question
-	Errors        int           // in a row
-	MaxRestarts   int           // of one step
+	Errors        int           // in a row, before a warning
+	MaxRestarts   int           // of one call
 	SilentAgents  bool          // act on agents that tell nothing of their work, too
 	Person        bool          // a person has to consent before an agent is ended
-	Consent       time.Duration // that a person, or the judge, has for it
+	Consent       time.Duration // time for the person's consent, or for the judge's answers
 	Judge         string        // role that answers the reboot test; "": the evidence does
 	Graceful      time.Duration // between asking a hung agent to end and killing it
 	Stages        Stages
@@ -33,7 +33,7 @@ type Policy struct {
 func (p Policy) Off() bool { return p.Frequency <= 0 }
 
 // Stages are the times without progress at which an agent is pinged, a person is told of it, and
-// another agent is proposed: seed 002, "Event Monitoring Model". They only tell.
+// another agent is proposed: seed 002, "Event Monitoring Model". No stage ends an agent.
 type Stages [3]time.Duration
 
 // reached returns the highest stage that a time has reached, from 1; 0: not even the first.

@@ -8,20 +8,20 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Case is the evidence of the reboot test beside the finding.
+// Case is the evidence for the reboot test, in addition to the finding.
 type Case struct {
 	Task        string        // path of the task
 	HasText     bool          // the task's file has a line beyond its frontmatter
 	Missing     []string      // files that the task names as its inputs, and that are not there
-	Obstacle    string        // of its calls that fail again and again; "": there is no obstacle
+	Obstacle    string        // the call that fails again and again, in words; "": no such call
 	Expected    time.Duration // of the task; 0: not known
 	Took        time.Duration // from the start to the last progress
-	NoPlan      bool          // what hangs is no work on a task, of which another plan could be made
+	NoPlan      bool          // the hung call is no work on a task, so there is no plan to change
 	Replans     bool          // the Manager can be asked for another plan
 	Replanned   int           // of this task so far
 	Restarts    int           // of this call so far
 	MaxRestarts int
-	LastHung    string // what the last restart was for
+	LastHung    string // key of the anomaly for which the last restart was
 
 	Judged []event.Answer // by a judge, to the five questions; nil: the evidence answers them
 	Advice string         // of the judge, for the agent
@@ -36,10 +36,10 @@ var Questions = [...]string{
 	"Q5: would a restart help?",
 }
 
-// Reboot holds seed 000's "5-Question Reboot Test" of a hung agent: the answers from the evidence,
-// or those of a judge, and the decision. For a critical anomaly no answer may leave a dead agent
-// running, so the advice from the first three goes into the next attempt, the fourth may have the
-// Manager plan anew, and the fifth decides. What bounds restarts bounds those of a judge, too.
+// Reboot performs seed 000's "5-Question Reboot Test" of a hung agent. The answers follow from the
+// evidence, or are a judge's. No answer leaves a dead agent running: the first three become advice
+// for the next attempt, a yes to the fourth calls the Manager for a new plan, and the fifth decides
+// between a restart and a person. The bounds of restarts hold against a judge's answer, too.
 func Reboot(f Finding, c Case) event.RebootTested {
 	e := event.RebootTested{Anomaly: Describe(f)}
 	ask := func(yes bool, evidence string) event.Answer {
@@ -100,8 +100,8 @@ func (c Case) advice() (advice string) {
 	return advice
 }
 
-// Spare returns the decision that leaves an agent alone with a judge's advice: seed 000, "决策映射",
-// the rows of Q1 to Q3. "": the answers go on with Q4.
+// Spare returns the decision by which an agent goes on with a judge's advice, Continue or Assist:
+// seed 000, "决策映射", the rows of Q1 to Q3; "": Q4 and Q5 decide.
 func Spare(judged []event.Answer) event.Decision {
 	switch {
 	case len(judged) < 3:

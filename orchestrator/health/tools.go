@@ -14,7 +14,7 @@ import (
 type tools struct {
 	uses  map[string]*event.ToolUse
 	open  map[string]call // by ID
-	since time.Time       // from when on a call was open
+	since time.Time       // since when at least one call is open
 	spans []timeSpan
 }
 
@@ -22,7 +22,7 @@ type timeSpan struct{ from, to time.Time }
 
 const (
 	mostUses  = 16  // tools that are told apart, of an attempt
-	mostSpans = 100 // that are told, of an attempt
+	mostSpans = 100 // times with an open call that are reported, of an attempt
 
 	leastSpan = 100 * time.Millisecond
 )

@@ -17,10 +17,10 @@ type Trace struct {
 	Answered time.Time // the last answer to a question; zero before it
 
 	Failures int         // calls of tools that failed, and provider retries, in a row
-	Failed   agent.Event // the last of them
+	Failed   agent.Event // the last failed call or retry
 	Last     agent.Event // the last event that says something to people
 
-	session bool      // it has named its session: a model is at work
+	session bool      // the agent has named its session: a model is at work
 	quiet   time.Time // what Activity was before the last print
 	calls   []call
 	same    repeat
@@ -53,10 +53,10 @@ type repeat struct {
 const (
 	// maxCalls bounds how many calls are remembered: an agent may never end one.
 	maxCalls = 64
-	// sameCall is the number of equal results in a row of the same call at which each counts as an
-	// error.
+	// sameCall is the number of equal results of the same call in a row from which on each result
+	// counts as an error.
 	sameCall = 5
-	// sameFault is the number of calls in a row that fail alike and make an obstacle.
+	// sameFault is the number of equal failed calls in a row that makes an obstacle.
 	sameFault = 3
 )
 
@@ -103,7 +103,7 @@ func (t *Trace) fold(e agent.Event) {
 	case agent.Retry:
 		t.fail(e)
 	case agent.Text, agent.Writing:
-		t.Finished = time.Time{} // it goes on after a result
+		t.Finished = time.Time{} // the agent goes on after a result
 		if t.Failed.Kind == agent.Retry {
 			t.Failures = 0
 		}
@@ -123,8 +123,8 @@ func (t *Trace) fold(e agent.Event) {
 	}
 }
 
-// fail counts an error. Calls that fail and provider retries are counted apart: only the same kind
-// goes on.
+// fail counts an error. Failed calls and provider retries are counted apart: an error of the other
+// kind begins a new count.
 func (t *Trace) fail(e agent.Event) {
 	if t.Failures > 0 && t.Failed.Kind != e.Kind {
 		t.Failures = 0
@@ -161,7 +161,7 @@ func (t *Trace) end(e agent.Event) {
 	}
 }
 
-// repeats counts the result of a call and reports whether it was the same too often.
+// repeats counts equal results of the same call in a row and reports whether there are too many.
 func (t *Trace) repeats(r repeat) bool {
 	if r.input == 0 || r.result == 0 {
 		t.same = repeat{}
@@ -176,7 +176,8 @@ func (t *Trace) repeats(r repeat) bool {
 	return r.times >= sameCall
 }
 
-// Obstacle describes the call that fails again and again alike; "" without one.
+// Obstacle returns in words the call that fails again and again in the same way; "": there is no
+// such call.
 func (t *Trace) Obstacle() string {
 	if t.same.times < sameFault || t.Failures < sameFault || t.Failed.Kind != agent.ToolEnded {
 		return ""

@@ -1,5 +1,5 @@
 // Package walk decides as a Manager without a model: it marks the finished task as done and names
-// the next one of the list. It reads no file and starts no program.
+// the next task of the list. It reads no file and starts no program.
 package walk
 
 import (
@@ -13,7 +13,7 @@ import (
 type Turn struct {
 	Task    string         // the finished task, by its path for agents
 	At      int            // its index on the list, from 0; -1: it is not listed
-	Status  string         // of its agent's reply; "": the task is the Manager's own
+	Status  string         // of its agent's reply; "": the task is for the Manager itself
 	Anomaly *event.Anomaly // the reason why the task is not done; nil without one
 
 	Len    int              // entries of the list
@@ -24,7 +24,7 @@ type Turn struct {
 // Head is the state of an entry's file.
 type Head struct {
 	Path  string // for agents
-	Done  bool   // its own state ends it
+	Done  bool   // the state in the file ends the task
 	Fault error  // the reason why it cannot be read
 }
 
@@ -36,7 +36,8 @@ type Decision struct {
 	Mark    bool   // the task is to be marked as done
 }
 
-// Decide ends the board with the status of a task that is not ok, and goes on after one that is.
+// Decide goes on after a task that is ok, and ends the board with the status of any other task. A
+// task with an anomaly ends the board as blocked, unless it is in quarantine.
 func Decide(t Turn) Decision {
 	switch {
 	case t.Anomaly != nil:
@@ -71,10 +72,10 @@ func (t Turn) replan() Decision {
 	}
 }
 
-// goOn names the first entry after the task that is marked as done neither on the list nor in its
-// file; after a task that is not listed, the first one of all. A file that cannot be read is
-// skipped, and reported. After the last entry the board ends: blocked, if a file of the list cannot
-// be read.
+// goOn names the first entry after the task that is done neither on the list nor in its file. After
+// a task that is not listed it begins with the first entry. It skips a file that cannot be read,
+// and says so in the message. After the last entry the board ends, as blocked if a file of the list
+// cannot be read.
 func (t Turn) goOn(text string) Decision {
 	said := []string{text}
 	for i := t.At + 1; i < t.Len; i++ {
