@@ -30,6 +30,7 @@ var sinks = map[string]string{
 	"proc.Join":               "the name of the process for ps",
 	"proc.wire.sendmsg":       "the guardian and its runner",
 	"attempt.Attempt.outputs": "what an agent prints, to its reader and to where it is redacted",
+	"agent.Messages.Write":    "what an agent prints, to its reader",
 	"attempt.gate.Write":      "what a resident prints, to the attempt that it answers",
 	"attempt.program.hear":    "its last answer, to where it is redacted",
 	"attempt.Sinks.redacting": "what an agent prints, to the redactor: where it enters",
