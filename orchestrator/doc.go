@@ -63,7 +63,7 @@
 //	orchestrator   ─► run, preflight, result, journal    batch.go, open.go, end.go: a run from start to end
 //	orchestrator   ─► watch, supervisor                  an agent at work, and the supervisor that looks in
 //	orchestrator   ─► claim, decisions, gitstore         before and after a step
-//	run            ─► preflight ─► inspect ─► ledger, workspace
+//	run            ─► preflight ─► inspect ─► ledger, workspace, standing
 //	call, supervisor ─► briefing ─► contract, board, rundir
 //	call, supervisor, watch ─► attempt, roster ─► agent ─► contract ─► event, schema
 //	watch, attempt ─► health ─► agent          watch ─► inbox
@@ -75,7 +75,8 @@
 //	board, roles, config ─► frontmatter        board ─► schema, durable      journal ─► durable
 //	agent/NAME     ─► agent, contract, proc    an adapter, or the stub of a dry run; roster knows them all
 //	supervise      ─► agent, attempt, proc, review                           seed 003 for a person at a terminal
-//	report         ─► flow, digest, console, inert       page ─► report, digest, flow        all of them ─► event
+//	report         ─► standing, digest, console, inert   page ─► report, standing, digest    all of them ─► event
+//	standing       ─► board, flow
 //
 //	run        takes a board for one run
 //	call       makes the calls of a run: what each kind is told, and what its end means
@@ -100,6 +101,7 @@
 //	workspace  is the board and the tasks of one run
 //	ledger     is the journal of a board, its history and its owner
 //	inspect    answers questions about a run without taking the board
+//	standing   says how a board stands, the same to every view; pure
 //	rundir     is the folder of a board's runs
 //	failure    names the faults that a person has to mend
 //	once       is a single call without a board
@@ -113,7 +115,8 @@
 //	      └─────────► the reply ─► judged, and redacted again ─► event ─► journal ─► Observer (package report)
 //	tell ─► inbox ─► redacted, journaled ─► attempt.Tell ─► the agent's standard input
 //	journal ─► decisions.Log ─► DECISIONS.md  board, journal ─► gitstore ─► the commits of another clone
-//	journal ─► flow.History ─► status, ack        journal ─► digest ─► report.Markdown, report.JUnit, page.Render
+//	journal ─► flow.History ─► ack                journal ─► digest ─► report.Markdown, report.JUnit, page.Render
+//	journal, board ─► standing.Of ─► status, and how each of these says that the board stands
 //	every text for a terminal, a pipe or a CI log ─► console.Printer, which redacts and makes inert ─► the stream
 //
 // sinks_test.go lists all functions that write outside of memory, with the place that they write to.

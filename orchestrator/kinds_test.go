@@ -26,7 +26,8 @@ var kindArms = map[string]int{
 	"orchestrator/flow":      32, // what a journal of another run says, and who wrote it
 	"orchestrator/gitstore":  9,  // after which a commit is made
 	"orchestrator/ledger":    11, // the log of replies, and whose record an acknowledgement follows
-	"orchestrator/report":    41, // the live line, the states of tasks, the groups of a job's log
+	"orchestrator/report":    32, // the live line, and the groups of a job's log
+	"orchestrator/standing":  9,  // the states of tasks
 	"orchestrator/watch":     5,  // which messages were not delivered
 	"cmd/kanban-run":         7,  // what log --events and ack look for
 }
@@ -45,7 +46,8 @@ var callBranches = map[string]int{
 	"orchestrator/flow":       56,
 	"orchestrator/ledger":     2,
 	"orchestrator/page":       14,
-	"orchestrator/report":     7,
+	"orchestrator/report":     4,
+	"orchestrator/standing":   3,
 	"orchestrator/supervisor": 1,
 	"orchestrator/watch":      5,
 	"orchestrator/workspace":  1,

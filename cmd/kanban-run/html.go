@@ -53,43 +53,26 @@ func (t *terminal) renderPage(names []string) ([]byte, error) {
 
 // pageOf reads a board and its journal.
 func pageOf(name string) (page.Board, error) {
-	b := page.Board{Digest: digest.Digest{Board: name, Outcome: "not_started", Text: "it was never run"}}
-	var tasks report.Tasks
-	h, sum, err := inspect.History(name, func(e event.Entry) error {
+	b := page.Board{Digest: digest.Digest{Board: name}}
+	at, err := inspect.Look(name, func(e event.Entry) {
 		b.Add(e)
-		tasks.Add(e.Event)
 		b.Records++
 		if run, ok := e.Event.(event.RunStarted); ok {
 			b.Run = run
 		}
-		return nil
 	})
-	var never *ledger.NoRunError
 	var damage *journal.DamageError
 	switch {
 	case errors.As(err, &damage):
 		b.Damage = damage.Error()
-	case err != nil && !errors.As(err, &never):
+	case err != nil && !errors.As(err, new(*ledger.NoRunError)):
 		return b, err
 	}
-	b.State = h.State
-	b.Records = max(b.Records, sum.Records)
-	if b.Owned, err = inspect.IsOwned(name); err != nil {
-		return b, err
-	}
-	dir, err := inspect.Locate(name)
-	if err != nil {
-		return b, err
-	}
-	if b.Runs > 0 {
-		report.Conclude(&b.Digest, h, b.Owned, dir.Log())
+	report.Conclude(&b.Digest, &at.Standing, at.Dir.Log())
+	b.State, b.Owned, b.Tasks, b.Find = at.History.State, at.Owned, at.Tasks, at.Find
+	b.Records = max(b.Records, at.Records)
+	if b.Runs > 0 && b.Outcome != event.Interrupted { // whose code depends on the signal
 		b.Code = codeOf(result.Result{Outcome: b.Outcome})
-	}
-	if b.Outcome == event.Interrupted {
-		b.Code = 0 // the exit code depends on the signal, which is unknown here
-	}
-	if source, _, err := inspect.ReadBoard(name, true, func(string) {}); err == nil {
-		b.Tasks, b.Find = listTasks(source, &tasks, h), source.Finder()
 	}
 	return b, nil
 }

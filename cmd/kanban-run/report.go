@@ -12,7 +12,6 @@ import (
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/durable"
-	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/report"
@@ -111,20 +110,9 @@ func digestsOf(names []string) ([]digest.Digest, error) {
 
 // digestOf reads a board's journal.
 func digestOf(name string) (digest.Digest, error) {
-	d := digest.Digest{Board: name, Outcome: "not_started", Text: "it was never run", Steps: []digest.Step{}}
-	h, _, err := inspect.History(name, func(e event.Entry) error {
-		d.Add(e)
-		return nil
-	})
-	if err != nil {
-		return d, err
-	}
-	owned, err := inspect.IsOwned(name)
-	if err != nil {
-		return d, err
-	}
-	dir, err := inspect.Locate(name)
-	report.Conclude(&d, h, owned, dir.Log())
+	d := digest.Digest{Board: name, Steps: []digest.Step{}}
+	b, err := inspect.Look(name, d.Add)
+	report.Conclude(&d, &b.Standing, b.Dir.Log())
 	return d, err
 }
 

@@ -23,6 +23,7 @@ import (
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/report"
 	"kanban-run/orchestrator/result"
+	"kanban-run/orchestrator/standing"
 )
 
 func runCommand() command {
@@ -228,7 +229,7 @@ func (s *screen) ending(t *terminal, e report.Ending) {
 		out = t.stderr
 	}
 	if !s.dry && term.IsTerminal(int(t.screen.Fd())) {
-		sign = report.Sign(e.Outcome, colored(t)) + " "
+		sign = report.Sign(e, colored(t)) + " "
 	}
 	_ = out.PrintTrusted(sign)
 	_ = out.Printf("%s: %s\n", e.Board, indented(text))
@@ -256,7 +257,7 @@ func hintFor(r result.Result, dry bool) string {
 	if errors.Is(r.Err, syscall.ENOSPC) || errors.Is(r.Err, syscall.EDQUOT) {
 		return "free some space; the same command goes on"
 	}
-	advice := report.Advice(r.Outcome, r.Board, r.Log, r.Choices)
+	advice := standing.Advice(r.Outcome, r.Board, r.Log, r.Choices)
 	if r.Outcome == event.Complete && r.Steps == 0 && !dry {
 		return "nothing was left to do; current: with the path of a task has it done again"
 	}

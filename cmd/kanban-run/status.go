@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
@@ -96,39 +95,26 @@ func (u *setup) watched(boards []string) ([]report.Watched, error) {
 }
 
 func (u *setup) status(board string, recent *report.Recent) (report.Status, error) {
-	var tasks report.Tasks
 	var since time.Time
-	h, sum, err := inspect.History(board, func(e event.Entry) error {
-		tasks.Add(e.Event)
+	b, err := inspect.Look(board, func(e event.Entry) {
 		if _, isStart := e.Event.(event.AttemptStarted); isStart {
 			since = e.Time
 		}
 		recent.Add(e)
-		return nil
 	})
 	if err != nil {
 		return report.Status{}, err
 	}
-	running, err := inspect.IsOwned(board)
-	if err != nil {
-		return report.Status{}, err
-	}
-	next, refused := inspect.Foresee(board, u.workdir, u.dir, h)
-	status := report.NewStatus(board, h, running, next, refused)
-	status.Records = sum.Records
-	if step := h.State.Step; step != nil {
-		if status.Open.Rejected = tasks.Rejected(); step.Running > 0 {
+	next, refused := inspect.Foresee(board, u.workdir, u.dir, b.History)
+	status := report.NewStatus(b.Standing, b.History, b.Owned, next, refused)
+	status.Records, status.Journal = b.Records, b.Dir.Journal()
+	if step := b.History.State.Step; step != nil {
+		if status.Open.Rejected = b.Rejected; step.Running > 0 {
 			status.Open.Since = since
 		}
 	}
-	status.Tasks = []report.Task{} // so that an unreadable board has [] in JSON
-	if b, _, err := inspect.ReadBoard(board, true, func(string) {}); err == nil {
-		status.Tasks = listTasks(b, &tasks, h)
-	}
-	dir, err := inspect.Locate(board)
-	status.Journal = dir.Journal()
-	status.Agent = readLive(dir, h.State.Step, running)
-	return status, err
+	status.Agent = readLive(b.Dir, b.History.State.Step, b.Owned)
+	return status, nil
 }
 
 // readLive returns the activity of the agent at work; nil if no agent is at work or its activity is
@@ -144,18 +130,6 @@ func readLive(dir rundir.Dir, step *flow.Step, running bool) *health.Live {
 		return nil
 	}
 	return &live.Live
-}
-
-// listTasks returns the status of a board's tasks.
-func listTasks(b *board.Board, tasks *report.Tasks, h flow.History) []report.Task {
-	current := ""
-	switch {
-	case h.State.Step != nil:
-		current = h.State.Step.Task
-	case !b.Terminal():
-		current = b.Current.Path
-	}
-	return tasks.List(b.TaskPaths(), current, func(i int) bool { return b.Entry(i).Done() }, b.Finder())
 }
 
 func logCommand() command {

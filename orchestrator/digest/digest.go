@@ -31,6 +31,8 @@ type Digest struct {
 	Tools       []Tool       `json:"tools,omitempty"`       // tools that agents missed; at most [mostTools]
 	Supervision flow.Tally   `json:"supervision,omitzero"`  // the part of Used that is the resident supervisor's
 
+	Weight event.Weight `json:"-"` // of the outcome
+
 	Keep int `json:"-"` // how many of the last steps are kept; 0: all
 
 	clock

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/report"
+	"kanban-run/orchestrator/standing"
 )
 
 // headline sets the headline, which answers whether all boards are done.
@@ -56,11 +56,11 @@ func (p *page) sentence() string {
 			}
 		}
 	}
-	p.Filter.All, p.Filter.Todo = tasks, counts[report.TaskWaiting]
-	p.Filter.Doing = counts[report.TaskCurrent] + counts[stateReview]
-	done := counts[report.TaskDone]
+	p.Filter.All, p.Filter.Todo = tasks, counts[standing.Waiting]
+	p.Filter.Doing = counts[standing.Current] + counts[stateReview]
+	done := counts[standing.Done]
 	text := fmt.Sprintf("%d of %s %s done", done, event.Count(tasks, "task"), isAre(done))
-	for _, state := range []string{report.TaskNotOK, report.TaskQuarantined} {
+	for _, state := range []string{standing.NotOK, standing.Quarantined} {
 		if c := counts[state]; c > 0 {
 			text += fmt.Sprintf(", %d %s %s", c, isAre(c), stateWords[state])
 		}

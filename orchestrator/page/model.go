@@ -9,9 +9,8 @@ import (
 	"unicode/utf8"
 
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inert"
-	"kanban-run/orchestrator/report"
+	"kanban-run/orchestrator/standing"
 )
 
 // page is the input of the template. Its strings are plain text, which the template escapes.
@@ -198,13 +197,11 @@ func lookOf(b *Board) look {
 		return look{"half", "work", "at work"}
 	case b.Runs == 0:
 		return look{"ring", "soft", "never run"}
-	case b.Outcome == event.Complete && b.Text != flow.CompleteText:
-		return look{"tri", "warn", b.Text}
-	case b.Outcome == event.Complete && report.NeverWorkedOn(b.Tasks) != "":
-		return look{"tri", "warn", "complete, and " + report.NeverWorkedOn(b.Tasks)}
-	case b.Outcome == event.Complete:
+	case b.Weight == event.Success:
 		return look{"ok", "good", words}
-	case slices.Contains([]event.Outcome{event.Later, event.LimitReached, event.Interrupted}, b.Outcome):
+	case b.Outcome == event.Complete:
+		return look{"tri", "warn", b.Text}
+	case b.Weight < event.Critical:
 		return look{"tri", "warn", words}
 	default:
 		return look{"stop", "bad", words}
@@ -234,7 +231,7 @@ func (p *page) board(b *Board, number int) *boardView {
 	}
 	v.Tasks = p.tasks(v)
 	v.All = len(v.Tasks)
-	v.Done = v.counts[report.TaskDone]
+	v.Done = v.counts[standing.Done]
 	v.drawSquares()
 	v.Columns = columns(v.Tasks)
 	v.Settings = p.settings(b)
@@ -248,12 +245,12 @@ func columns(tasks []*taskView) []columnView {
 		{Name: "To do"}, {Name: "Doing"}, {Name: "Review"}, {Name: "Done"}, {Name: "Not ok"}, {Name: "Quarantined"},
 	}
 	at := map[string]int{
-		report.TaskWaiting:     0,
-		report.TaskCurrent:     1,
-		stateReview:            2,
-		report.TaskDone:        3,
-		report.TaskNotOK:       4,
-		report.TaskQuarantined: 5,
+		standing.Waiting:     0,
+		standing.Current:     1,
+		stateReview:          2,
+		standing.Done:        3,
+		standing.NotOK:       4,
+		standing.Quarantined: 5,
 	}
 	for _, t := range tasks {
 		c := &all[at[t.State]]
@@ -290,7 +287,7 @@ func (v *boardView) drawSquares() {
 	x := 0.6
 	v.Width = step * squares
 	for _, state := range []string{
-		report.TaskDone, report.TaskCurrent, stateReview, report.TaskNotOK, report.TaskQuarantined, report.TaskWaiting,
+		standing.Done, standing.Current, stateReview, standing.NotOK, standing.Quarantined, standing.Waiting,
 	} {
 		if n := v.counts[state]; n > 0 {
 			width := float64(v.Width-1) * float64(n) / float64(len(v.Tasks))
@@ -309,30 +306,30 @@ func (v *boardView) drawSquares() {
 const stateReview = "review"
 
 var squareClass = map[string]string{
-	report.TaskDone:        "done",
-	report.TaskNotOK:       "blocked",
-	report.TaskCurrent:     "doing",
-	stateReview:            "doing",
-	report.TaskWaiting:     "todo",
-	report.TaskQuarantined: "quarantined",
+	standing.Done:        "done",
+	standing.NotOK:       "blocked",
+	standing.Current:     "doing",
+	stateReview:          "doing",
+	standing.Waiting:     "todo",
+	standing.Quarantined: "quarantined",
 }
 
 var stateWords = map[string]string{
-	report.TaskDone:        "done",
-	report.TaskNotOK:       "not ok",
-	report.TaskCurrent:     "current",
-	stateReview:            "in review",
-	report.TaskWaiting:     "to do",
-	report.TaskQuarantined: "quarantined",
+	standing.Done:        "done",
+	standing.NotOK:       "not ok",
+	standing.Current:     "current",
+	stateReview:          "in review",
+	standing.Waiting:     "to do",
+	standing.Quarantined: "quarantined",
 }
 
 var stateLooks = map[string]look{
-	report.TaskDone:        {Sign: "ok", Tone: "good"},
-	report.TaskNotOK:       {Sign: "stop", Tone: "bad"},
-	report.TaskCurrent:     {Sign: "half", Tone: "work"},
-	stateReview:            {Sign: "half", Tone: "work"},
-	report.TaskWaiting:     {Sign: "ring", Tone: "soft"},
-	report.TaskQuarantined: {Sign: "hold", Tone: "hold"},
+	standing.Done:        {Sign: "ok", Tone: "good"},
+	standing.NotOK:       {Sign: "stop", Tone: "bad"},
+	standing.Current:     {Sign: "half", Tone: "work"},
+	stateReview:          {Sign: "half", Tone: "work"},
+	standing.Waiting:     {Sign: "ring", Tone: "soft"},
+	standing.Quarantined: {Sign: "hold", Tone: "hold"},
 }
 
 // money formats a cost; "" if it is not known.

@@ -7,8 +7,7 @@ import (
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
-	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/report"
+	"kanban-run/orchestrator/standing"
 )
 
 // nextView is an action for a person.
@@ -42,7 +41,7 @@ func (p *page) whatNext() {
 		case b.Owned:
 			p.Now = append(p.Now, p.now(v))
 			p.decisions(v)
-		case b.Outcome == event.Complete && b.Text == flow.CompleteText && v.Look.Tone == "warn":
+		case b.Outcome == event.Complete && len(b.State.NotOK) == 0 && standing.NeverWorkedOn(b.Tasks) != "":
 			p.Next = append(p.Next, nextView{
 				Look:  v.Look,
 				Title: "Look at the tasks of " + v.Name + " that were never worked on",
@@ -50,7 +49,7 @@ func (p *page) whatNext() {
 					"To do one, make it current on the board, and run the board again.",
 				Commands: p.commands(b, "see what happened", "log %s", "then run", "%s"),
 			})
-		case v.Look.Tone != "good" || b.Text != flow.CompleteText:
+		case v.Look.Tone != "good":
 			p.Next = append(p.Next, p.ending(v))
 		}
 		p.warnings(v)
@@ -116,7 +115,7 @@ func (p *page) ending(v *boardView) nextView {
 		n.Title, n.Commands = "Let "+v.Name+" go on", p.commands(b, append(look, "go on", "%s")...)
 	}
 	for _, t := range slices.Backward(b.Tasks) {
-		if b.Outcome == event.NeedsPerson && t.State == report.TaskNotOK && t.Said != "" && w.Undone == t.Task {
+		if b.Outcome == event.NeedsPerson && t.State == standing.NotOK && t.Said != "" && w.Undone == t.Task {
 			n.Text += p.text(" " + t.Role + " said: " + t.Said)
 			break
 		}

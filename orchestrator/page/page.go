@@ -13,13 +13,13 @@ import (
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/report"
+	"kanban-run/orchestrator/standing"
 )
 
 // Board is the input of the page about one board.
 type Board struct {
 	digest.Digest
-	Tasks   []report.Task         // of the board's list; nil: the board cannot be read
+	Tasks   []standing.Task       // of the board's list; nil: the board cannot be read
 	Find    func(task string) int // the place of a journaled task in Tasks, or -1; nil: always -1
 	State   flow.State
 	Run     event.RunStarted // start of the last run

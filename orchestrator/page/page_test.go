@@ -12,7 +12,7 @@ import (
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/report"
+	"kanban-run/orchestrator/standing"
 )
 
 var began = time.Date(2026, 11, 22, 1, 12, 6, 0, time.UTC)
@@ -81,12 +81,15 @@ func troubled(text func(string) string) Board {
 				Data: event.StateUpdate{ID: text("CHECKPOINT-001"), Verdict: "warn", Score: 0.7, Findings: []string{text("no tests")}, Report: text("a/report.md")}})
 	s.Outcome, s.Text, s.Code = event.NeedsPerson, text("the Manager ended the board"), 3
 	s.State.Last = flow.Ending{Status: "blocked", Task: two}
-	s.Tasks = []report.Task{{Task: one, State: report.TaskDone, Role: text("Implementor"), Status: "ok"}, {Task: two, State: report.TaskNotOK, Status: text("blocked")}, {Task: text("tasks/3.md"), State: report.TaskWaiting}}
+	s.Tasks = []standing.Task{{Task: one, State: standing.Done, Role: text("Implementor"), Status: "ok"}, {Task: two, State: standing.NotOK, Status: text("blocked")}, {Task: text("tasks/3.md"), State: standing.Waiting}}
 	return s.Board
 }
 
 func render(t *testing.T, boards ...Board) string {
 	t.Helper()
+	for i := range boards {
+		boards[i].Weight = standing.Weigh(boards[i].Outcome, boards[i].Text, boards[i].Tasks)
+	}
 	text, err := Render(boards, Options{Command: "kanban-run report --html b.yaml", Hide: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[hidden]") }})
 	if err != nil {
 		t.Fatal(err)
@@ -187,12 +190,13 @@ func TestCutShort(t *testing.T) {
 // TestFirstScreen: is it done, what failed, what do I do next, what did it cost.
 func TestFirstScreen(t *testing.T) {
 	complete := newScene("done.yaml").play(time.Second, event.RunStarted{}).step(1, "tasks/1.md", "Implementor", "ok", "all of it")
-	complete.Tasks = []report.Task{{Task: "tasks/1.md", State: report.TaskDone}}
+	complete.Tasks = []standing.Task{{Task: "tasks/1.md", State: standing.Done}}
 	passed := *complete
-	passed.Tasks = append(slices.Clone(complete.Tasks), report.Task{Task: "tasks/2.md", State: report.TaskWaiting})
+	passed.Tasks = append(slices.Clone(complete.Tasks), standing.Task{Task: "tasks/2.md", State: standing.Waiting})
+	passed.Text += ", and 1 task was never worked on" // as package standing has it
 	never := newScene("never.yaml")
 	never.Outcome = "not_started"
-	never.Tasks = []report.Task{{Task: "a.md", State: report.TaskWaiting}}
+	never.Tasks = []standing.Task{{Task: "a.md", State: standing.Waiting}}
 	damaged := newScene("torn.yaml").play(time.Second, event.RunStarted{})
 	damaged.Damage = "record 3 is damaged at byte 512"
 	atWork := newScene("now.yaml").play(time.Second, event.RunStarted{}, event.StepStarted{Step: 1, Task: "tasks/1.md", Role: "Implementor"},
@@ -270,10 +274,10 @@ func TestThousandSteps(t *testing.T) {
 			status = "blocked"
 		}
 		s.step(i+1, task, "Implementor", status, "The parser reads dates in three forms; 14 of 14 examples pass, and the README says so.")
-		s.Tasks = append(s.Tasks, report.Task{Task: task, State: report.TaskDone, Status: status, Role: "Implementor"})
+		s.Tasks = append(s.Tasks, standing.Task{Task: task, State: standing.Done, Status: status, Role: "Implementor"})
 	}
 	s.Find = func(task string) int {
-		return slices.IndexFunc(s.Tasks, func(t report.Task) bool { return t.Task == task })
+		return slices.IndexFunc(s.Tasks, func(t standing.Task) bool { return t.Task == task })
 	}
 	start := time.Now()
 	text := render(t, s.Board)

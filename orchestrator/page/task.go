@@ -9,6 +9,7 @@ import (
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/report"
+	"kanban-run/orchestrator/standing"
 )
 
 // tasks returns the tasks of a board's list, and after them the tasks that only its steps name.
@@ -25,7 +26,7 @@ func (p *page) tasks(v *boardView) []*taskView {
 			i = b.Find(task)
 		}
 		if i < 0 {
-			i = slices.IndexFunc(listed, func(t report.Task) bool { return path.Clean(t.Task) == path.Clean(task) })
+			i = slices.IndexFunc(listed, func(t standing.Task) bool { return path.Clean(t.Task) == path.Clean(task) })
 		}
 		index[task] = i
 		return i
@@ -39,7 +40,7 @@ func (p *page) tasks(v *boardView) []*taskView {
 		at := find(s.Task)
 		if at < 0 {
 			at = len(listed)
-			listed = append(listed, report.Task{Task: s.Task, State: stateOf(s), Role: s.Role})
+			listed = append(listed, standing.Task{Task: s.Task, State: stateOf(s), Role: s.Role})
 			index[s.Task] = at
 		}
 		steps[at] = append(steps[at], s)
@@ -65,11 +66,11 @@ func (p *page) tasks(v *boardView) []*taskView {
 func stateOf(s *digest.Step) string {
 	switch {
 	case s.State == digest.Open:
-		return report.TaskCurrent
+		return standing.Current
 	case s.State == digest.Done && (s.Status == "ok" || s.Status == ""):
-		return report.TaskDone
+		return standing.Done
 	default:
-		return report.TaskNotOK
+		return standing.NotOK
 	}
 }
 
@@ -78,13 +79,13 @@ func isSupervision(s *digest.Step) bool {
 	return len(s.Attempts) > 0 && s.Attempts[0].Call.IsSupervision()
 }
 
-func (p *page) task(v *boardView, t report.Task, steps []*digest.Step) *taskView {
+func (p *page) task(v *boardView, t standing.Task, steps []*digest.Step) *taskView {
 	b, state := v.board, t.State
-	if state == report.TaskCurrent && b.Owned && b.State.Step != nil && b.State.Step.Call.IsReview() {
+	if state == standing.Current && b.Owned && b.State.Step != nil && b.State.Step.Call.IsReview() {
 		state = stateReview
 	}
-	if state == report.TaskCurrent && t.Status != "" && t.Status != "ok" && !b.Owned {
-		state = report.TaskNotOK // the run ended at this task
+	if state == standing.Current && t.Status != "" && t.Status != "ok" && !b.Owned {
+		state = standing.NotOK // the run ended at this task
 	}
 	w := &taskView{Look: stateLooks[state], Path: p.text(t.Task), Role: p.text(t.Role), State: state}
 	rejected, back, restarts := 0, 0, 0
@@ -110,12 +111,12 @@ func (p *page) task(v *boardView, t report.Task, steps []*digest.Step) *taskView
 		w.Tries, w.Time, w.Cost = event.Count(w.Attempts, "attempt"), event.Took(millis), money(w.used)
 	}
 	w.Trouble = p.text(trouble(t, state, rejected, back, restarts))
-	w.Open = state == report.TaskNotOK || state == report.TaskQuarantined ||
-		state == report.TaskCurrent && len(steps) > 0 || state == stateReview
+	w.Open = state == standing.NotOK || state == standing.Quarantined ||
+		state == standing.Current && len(steps) > 0 || state == stateReview
 	w.Note, w.NoteTone = stateWords[state], w.Look.Tone
 	if n := len(steps); n > 0 {
 		w.Note = p.text(report.LastWord(steps[n-1]))
-		if state == report.TaskDone {
+		if state == standing.Done {
 			w.NoteTone = ""
 		}
 	}
@@ -130,9 +131,9 @@ func (p *page) task(v *boardView, t report.Task, steps []*digest.Step) *taskView
 }
 
 // trouble names the worst problem of a task; "" without a problem.
-func trouble(t report.Task, state string, rejected, back, restarts int) string {
+func trouble(t standing.Task, state string, rejected, back, restarts int) string {
 	switch {
-	case state == report.TaskQuarantined:
+	case state == standing.Quarantined:
 		return "quarantined"
 	case t.Status != "" && t.Status != "ok":
 		return t.Status

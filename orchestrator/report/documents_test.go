@@ -17,6 +17,7 @@ import (
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/standing"
 )
 
 func same(text string) string { return text }
@@ -28,7 +29,8 @@ func played(board string, outcome event.Outcome, text string) digest.Digest {
 		e.Time = time.Date(2026, 1, 2, 3, 4, 5+i, 0, time.UTC)
 		d.Add(e)
 	}
-	d.Outcome, d.Text, d.Advice = outcome, text, Advice(outcome, board, "log.md", flow.Choices{})
+	d.Outcome, d.Text, d.Weight = outcome, text, standing.Weigh(outcome, text, nil)
+	d.Advice = standing.Advice(outcome, board, "log.md", flow.Choices{})
 	return d
 }
 

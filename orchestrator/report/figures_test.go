@@ -12,6 +12,7 @@ import (
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/standing"
 )
 
 // tale is a random history of a board, with what a person would count of it.
@@ -99,7 +100,7 @@ func TestFiguresAgree(t *testing.T) {
 			s.run(t)
 		}
 		want := digest.Counts{Finished: s.finished, Attempts: s.attempts, Rejected: s.rejected}
-		status := NewStatus("b", flow.History{State: s.state}, false, flow.Finish{}, nil)
+		status := NewStatus(standing.Of("b", flow.History{State: s.state}, nil, false), flow.History{State: s.state}, false, flow.Finish{}, nil)
 		if status.Steps != s.finished || status.Total.Attempts != s.attempts || s.state.Finished != s.finished {
 			t.Errorf("seed %d: status says %d steps, %d attempts, want %+v", seed, status.Steps, status.Total.Attempts, want)
 		}

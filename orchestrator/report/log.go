@@ -9,6 +9,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/standing"
 )
 
 // Log writes the history of a board: for each event its time, the number of its step if another
@@ -74,7 +75,7 @@ func (l *Log) describe(e event.Event) []event.Sentence {
 	case event.RunStarted:
 		lines[0].Text = "run started: " + lines[0].Text
 	case event.RunFinished:
-		lines[0].Weight = weightOfOutcome(e.Outcome)
+		lines[0].Weight = standing.Weigh(e.Outcome, e.Text, nil)
 	case event.RunInterrupted:
 		lines[0].Weight = event.Warning
 	case event.StepStarted, event.StepFinished:
@@ -89,19 +90,10 @@ func (l *Log) describe(e event.Event) []event.Sentence {
 	return lines
 }
 
-func weightOfOutcome(o event.Outcome) event.Weight {
-	switch o {
-	case event.Complete:
-		return event.Success
-	case event.LimitReached, event.Later, event.Interrupted:
-		return event.Warning
-	default:
-		return event.Critical
-	}
-}
-
 // Sign returns the sign of an outcome, which stands before the last line of a run at a terminal.
-func Sign(o event.Outcome, color bool) string { return coloredSign(weightOfOutcome(o), color) }
+func Sign(e Ending, color bool) string {
+	return coloredSign(standing.Weigh(e.Outcome, e.Text, nil), color)
+}
 
 // print writes a line. If the date has changed, the date precedes it on a line of its own. If the
 // step has changed, the line has the step's number.

@@ -104,10 +104,10 @@ func (m *markdown) overview(boards []digest.Digest) {
 			tries += fmt.Sprintf(" (%d rejected)", d.Rejected)
 		}
 		m.line("| %s | %s | %s | %d | %s | %s | %s |",
-			outcomeSign(d), d.Board, d.Outcome.Words(), d.Finished, tries, event.Took(d.Millis), priced(d.Used))
+			coloredSign(d.Weight, false), d.Board, d.Outcome.Words(), d.Finished, tries, event.Took(d.Millis), priced(d.Used))
 	}
 	for i := range boards {
-		if d := &boards[i]; !isPlainlyComplete(d) {
+		if d := &boards[i]; d.Weight != event.Success {
 			m.line("\n**%s**: %s%s", d.Board, d.Text, adviceSuffix(d.Advice))
 		}
 	}
@@ -126,25 +126,6 @@ func adviceSuffix(advice string) string {
 		return ""
 	}
 	return ". Next: " + advice
-}
-
-// isPlainlyComplete reports whether the board is complete without a remark.
-func isPlainlyComplete(d *digest.Digest) bool {
-	return d.Outcome == event.Complete && d.Text == flow.CompleteText
-}
-
-func outcomeSign(d *digest.Digest) string {
-	switch d.Outcome {
-	case event.Complete:
-		if !isPlainlyComplete(d) {
-			return "!"
-		}
-		return "✓"
-	case event.NeedsPerson, event.Exhausted, event.Frozen, event.Invalid, event.Owned, event.Failed:
-		return "✗"
-	default:
-		return "…"
-	}
 }
 
 // board writes a board's timeline, its steps, checkpoints and missing tools.

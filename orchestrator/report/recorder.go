@@ -6,6 +6,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/standing"
 )
 
 // Watcher is an observer to which a Recorder passes all that it gets.
@@ -52,5 +53,6 @@ func (r *Recorder) Digest(e Ending) digest.Digest {
 		d = *known
 	}
 	d.Board, d.Outcome, d.Text, d.Advice = e.Board, e.Outcome, e.Text, e.Hint
+	d.Weight = standing.Weigh(e.Outcome, e.Text, nil)
 	return d
 }

@@ -3,7 +3,6 @@ package report
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,36 +11,39 @@ import (
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/health"
+	"kanban-run/orchestrator/standing"
 )
 
 // Status is the state of a board, for `kanban-run status`.
 type Status struct {
-	Board      string         `json:"board"`
-	Running    bool           `json:"running"` // a run owns the board now
-	Outcome    event.Outcome  `json:"outcome,omitempty"`
-	Text       string         `json:"text,omitempty"`
-	Frozen     bool           `json:"frozen"`
-	Steps      int            `json:"steps"`             // steps that all runs finished
-	LastStep   int            `json:"last_step"`         // number of steps that were ever started
-	Until      string         `json:"until,omitempty"`   // with outcome later: when to try again, in RFC 3339
-	Used       flow.Tally     `json:"used"`              // under the current limits, without the open attempt's cost
-	Total      flow.Tally     `json:"total"`             // by all runs
-	Limits     event.Limits   `json:"limits"`            // limits of the last run
-	Session    string         `json:"session,omitempty"` // last session of an agent that worked on a task
-	Open       *OpenStep      `json:"open_step,omitempty"`
-	Agent      *health.Live   `json:"agent,omitempty"`   // the agent at work; while it is active, at most 1 s old
-	Consent    string         `json:"consent,omitempty"` // decision about the agent that waits for a person's consent
-	Supervisor *Supervisor    `json:"supervisor,omitempty"`
-	Quarantine []Quarantine   `json:"quarantine,omitempty"` // tasks that no agent works on
-	Unanswered []string       `json:"unanswered,omitempty"` // members that never answered the request to shut down
-	Next       string         `json:"next"`                 // the first action of a run that is started now
-	Journal    string         `json:"journal"`
-	Records    uint64         `json:"records"`
-	Epoch      uint64         `json:"epoch"` // of the last owner
-	Owner      string         `json:"owner,omitempty"`
-	Locked     string         `json:"reconcile_lock,omitempty"` // why RECONCILE_LOCK is on; "": it is off
-	Rollback   *flow.Identity `json:"rollback_point,omitempty"`
-	Tasks      []Task         `json:"tasks"` // in the order of the board's list
+	Board      string          `json:"board"`
+	Running    bool            `json:"running"` // a run owns the board now
+	Outcome    event.Outcome   `json:"outcome,omitempty"`
+	Text       string          `json:"text,omitempty"`
+	Frozen     bool            `json:"frozen"`
+	Steps      int             `json:"steps"`             // steps that all runs finished
+	LastStep   int             `json:"last_step"`         // number of steps that were ever started
+	Until      string          `json:"until,omitempty"`   // with outcome later: when to try again, in RFC 3339
+	Used       flow.Tally      `json:"used"`              // under the current limits, without the open attempt's cost
+	Total      flow.Tally      `json:"total"`             // by all runs
+	Limits     event.Limits    `json:"limits"`            // limits of the last run
+	Session    string          `json:"session,omitempty"` // last session of an agent that worked on a task
+	Open       *OpenStep       `json:"open_step,omitempty"`
+	Agent      *health.Live    `json:"agent,omitempty"`   // the agent at work; while it is active, at most 1 s old
+	Consent    string          `json:"consent,omitempty"` // decision about the agent that waits for a person's consent
+	Supervisor *Supervisor     `json:"supervisor,omitempty"`
+	Quarantine []Quarantine    `json:"quarantine,omitempty"` // tasks that no agent works on
+	Unanswered []string        `json:"unanswered,omitempty"` // members that never answered the request to shut down
+	Next       string          `json:"next"`                 // the first action of a run that is started now
+	Journal    string          `json:"journal"`
+	Records    uint64          `json:"records"`
+	Epoch      uint64          `json:"epoch"` // of the last owner
+	Owner      string          `json:"owner,omitempty"`
+	Locked     string          `json:"reconcile_lock,omitempty"` // why RECONCILE_LOCK is on; "": it is off
+	Rollback   *flow.Identity  `json:"rollback_point,omitempty"`
+	Tasks      []standing.Task `json:"tasks"` // of the list, in its order
+
+	standing standing.Standing
 }
 
 // OpenStep is a step that was started and is not finished.
@@ -79,14 +81,17 @@ type Quarantine struct {
 // NewStatus returns the status of a board with history h. running means that a run owns the board
 // now. foreseen is the first action of the next run; refused, if not nil, is the reason why that
 // run would refuse to start.
-func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect, refused error) Status {
+func NewStatus(how standing.Standing, h flow.History, running bool, foreseen flow.Effect, refused error) Status {
 	s := h.State
 	used, total := s.Known()
 	st := Status{
-		Board:    board,
+		Board:    how.Board,
 		Running:  running,
-		Outcome:  s.Outcome,
-		Text:     s.Text,
+		Outcome:  how.Outcome,
+		Text:     how.Text,
+		Frozen:   h.Standstill() != "" && h.StandstillOutcome() == event.Frozen,
+		Tasks:    append([]standing.Task{}, how.Tasks...),
+		standing: how,
 		Steps:    s.Finished,
 		LastStep: s.LastStep,
 		Until:    s.Until,
@@ -104,12 +109,8 @@ func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect,
 	for _, q := range s.Quarantine {
 		st.Quarantine = append(st.Quarantine, Quarantine{q.Task, q.Text})
 	}
-	if text := h.Standstill(); text != "" {
-		st.Outcome, st.Text = h.StandstillOutcome(), text
-		st.Frozen = st.Outcome == event.Frozen
-		if !st.Frozen {
-			st.Next = "nothing until you decide (kanban-run ack)"
-		}
+	if h.Standstill() != "" && !st.Frozen {
+		st.Next = "nothing until you decide (kanban-run ack)"
 	}
 	if len(h.Points) == 1 {
 		st.Rollback = &h.Points[0].Identity
@@ -184,54 +185,17 @@ func (s Status) cost() string {
 	return text
 }
 
-// standing returns the state of the board in one line, and the weight of that line.
-func (s Status) standing() (weight event.Weight, words string) {
+// headline returns the state of the board in one line, and its weight.
+func (s Status) headline() (weight event.Weight, words string) {
 	switch {
 	case s.Running && s.Consent != "":
-		return event.Warning, fmt.Sprintf("%s waits for your consent: step %d, %s", s.Board, s.LastStep, s.progress())
+		return event.Warning,
+			fmt.Sprintf("%s waits for your consent: step %d, %s", s.Board, s.LastStep, s.standing.Progress())
 	case s.Running && s.Open != nil:
-		return event.Routine, fmt.Sprintf("%s is at work: step %d, %s", s.Board, s.Open.Step, s.progress())
-	case s.Running:
-		return event.Routine, fmt.Sprintf("%s is at work: %s", s.Board, s.progress())
-	case s.Outcome == event.Complete && s.Text == flow.CompleteText && NeverWorkedOn(s.Tasks) != "":
-		return event.Warning, fmt.Sprintf("%s is complete, and %s: %s", s.Board, NeverWorkedOn(s.Tasks), s.progress())
-	case s.Outcome == event.Complete && s.Text == flow.CompleteText:
-		return event.Success, fmt.Sprintf("%s is complete: %s", s.Board, s.progress())
-	case s.Outcome == event.Complete:
-		return event.Warning, s.Board + ": " + s.Text
-	case s.Outcome == event.Frozen && !s.Frozen:
-		return event.Warning, fmt.Sprintf("%s was frozen, and is acknowledged: %s", s.Board, s.Text)
-	case s.Outcome == event.Frozen:
-		return event.Critical, fmt.Sprintf("%s is frozen: %s", s.Board, s.Text)
-	case s.Outcome == event.NeedsPerson, s.Outcome == event.Exhausted:
-		return event.Critical, fmt.Sprintf("%s needs you: %s", s.Board, s.Text)
-	case s.Outcome == event.Later:
-		return event.Warning, fmt.Sprintf("%s waits for its provider: %s", s.Board, s.Text)
-	case s.Outcome == "":
-		return event.Warning, s.Board + " stopped without an ending: the run was killed"
+		return event.Routine, fmt.Sprintf("%s is at work: step %d, %s", s.Board, s.Open.Step, s.standing.Progress())
 	default:
-		return event.Warning, fmt.Sprintf("%s stopped (%s): %s", s.Board, s.Outcome.Words(), s.Text)
+		return s.standing.Weight, s.standing.Headline()
 	}
-}
-
-// progress returns how many tasks are done, not ok and quarantined; without tasks, how many steps
-// are done.
-func (s Status) progress() string {
-	if len(s.Tasks) == 0 {
-		return event.Count(s.Steps, "step") + " done"
-	}
-	counts := map[string]int{}
-	for _, t := range s.Tasks {
-		counts[t.State]++
-	}
-	text := fmt.Sprintf("%d of %s done", counts[TaskDone], event.Count(len(s.Tasks), "task"))
-	if n := counts[TaskNotOK]; n > 0 {
-		text += fmt.Sprintf(", %d not ok", n)
-	}
-	if n := counts[TaskQuarantined]; n > 0 {
-		text += fmt.Sprintf(", %d quarantined", n)
-	}
-	return text
 }
 
 // forYou lists the decisions that wait for a person.
@@ -253,25 +217,11 @@ func (s Status) forYou() (all []string) {
 	return all
 }
 
-// said returns the message of the last task that is not ok, if a person is needed; "" without such
-// a message.
-func (s Status) said() string {
-	if s.Outcome != event.NeedsPerson || s.Running {
-		return ""
-	}
-	for _, t := range slices.Backward(s.Tasks) {
-		if t.State == TaskNotOK && t.Said != "" {
-			return t.Task + ": " + event.Brief(t.Said)
-		}
-	}
-	return ""
-}
-
 // WriteText writes the status for a person: the state of the board, the open step and its agent,
 // the waiting decisions, the next action, the cost, and the tasks. With verbose it adds the
 // session, the owner, the journal and the rollback point.
 func (s Status) WriteText(out *console.Printer, verbose bool) error {
-	weight, words := s.standing()
+	weight, words := s.headline()
 	errs := []error{out.Printf("%s %s\n\n", coloredSign(weight, false), words)}
 	row := func(name, format string, args ...any) {
 		errs = append(errs, out.Printf("  %-8s %s\n", name, fmt.Sprintf(format, args...)))
@@ -291,8 +241,8 @@ func (s Status) WriteText(out *console.Printer, verbose bool) error {
 	for _, text := range s.forYou() {
 		row("for you", "%s", text)
 	}
-	if said := s.said(); said != "" {
-		row("said", "%s", said)
+	if t := s.standing.Said(); t != nil {
+		row("said", "%s: %s", t.Task, event.Brief(t.Said))
 	}
 	if !s.Running && s.Next != describeFinish(flow.Finish{Text: flow.CompleteText}) {
 		row("next", "%s", s.Next)

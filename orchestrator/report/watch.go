@@ -11,6 +11,7 @@ import (
 
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/standing"
 )
 
 // Watched is the state of a board in status --watch.
@@ -86,7 +87,7 @@ func DrawWatched(out *console.Printer, boards []Watched, at time.Time, width int
 
 func drawBoard(out *console.Printer, s *Status, at time.Time, width int, color bool) []string {
 	if !s.Running {
-		weight, words := s.standing()
+		weight, words := s.headline()
 		return []string{coloredSign(weight, color) + " " + cut(out.Sprintf("%s", words), width-2)}
 	}
 	lines := s.now().clean(out).pair(at, width, color)
@@ -95,18 +96,18 @@ func drawBoard(out *console.Printer, s *Status, at time.Time, width int, color b
 	}
 	lines = append(lines, "")
 	for _, group := range []struct{ state, name string }{
-		{TaskDone, "done"},
-		{TaskNotOK, "not ok"},
-		{TaskCurrent, "doing"},
-		{TaskWaiting, "to do"},
-		{TaskQuarantined, "quarantined"},
+		{standing.Done, "done"},
+		{standing.NotOK, "not ok"},
+		{standing.Current, "doing"},
+		{standing.Waiting, "to do"},
+		{standing.Quarantined, "quarantined"},
 	} {
 		lines = append(lines, drawTasks(out, group.name, tasksIn(s.Tasks, group.state), width)...)
 	}
 	return lines
 }
 
-func tasksIn(tasks []Task, state string) (names []string) {
+func tasksIn(tasks []standing.Task, state string) (names []string) {
 	for _, t := range tasks {
 		if t.State == state {
 			names = append(names, shortTask(t.Task))
@@ -153,9 +154,8 @@ func drawBoards(out *console.Printer, boards []Watched, at time.Time, width int,
 
 // urgency returns 0 for a board that needs a person, 1 for one at work, 2 for the others.
 func (s *Status) urgency() int {
-	needy := []event.Outcome{event.NeedsPerson, event.Exhausted, event.Frozen}
 	switch {
-	case len(s.forYou()) > 0 || !s.Running && slices.Contains(needy, s.Outcome):
+	case len(s.forYou()) > 0 || s.standing.Weight == event.Critical:
 		return 0
 	case s.Running:
 		return 1
@@ -177,13 +177,13 @@ func (s *Status) now() now {
 			Attempt: s.Open.Attempts,
 		}
 		for i, t := range s.Tasks {
-			if t.State == TaskCurrent {
+			if t.State == standing.Current {
 				n.index, n.of = i+1, len(s.Tasks)
 			}
 		}
 	}
 	if !s.Running {
-		n.weight, _ = s.standing()
+		n.weight = s.standing.Weight
 		n.doing.detail = s.ending()
 		return n
 	}
@@ -208,8 +208,6 @@ func (s *Status) ending() string {
 		return s.Text
 	case event.NeedsPerson, event.Exhausted:
 		return "needs you: " + s.Text
-	case "":
-		return "the run was killed"
 	default:
 		return s.Outcome.Words() + ": " + s.Text
 	}

@@ -1,35 +1,16 @@
-package report
+package standing
 
 import (
 	"fmt"
 
-	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 )
 
-// Conclude completes a digest that has all entries of a board's journal: it counts the open
-// attempt, and sets the outcome, its text and the advice for a person. h is the board's history,
-// owned means that a run is at work, log is the path of the supervisor log.
-func Conclude(d *digest.Digest, h flow.History, owned bool, log string) {
-	s := h.State
-	d.CountOpen()
-	d.Outcome, d.Text = s.Outcome, s.Text
-	switch {
-	case h.Standstill() != "":
-		d.Outcome, d.Text = h.StandstillOutcome(), h.Standstill()
-	case owned:
-		d.Outcome, d.Text = event.Interrupted, "a run is at work"
-	case s.Outcome == "":
-		d.Outcome, d.Text = event.Interrupted, "stopped without an ending: the run was killed"
-	case s.Outcome == event.NeedsPerson && s.Last.Acknowledged:
-		d.Text += " (acknowledged by the Lead)"
-	}
-	if !owned {
-		d.Advice = Advice(d.Outcome, d.Board, log, s.Choices())
-	}
-}
+// Advice returns the next action of a person for the board; "" if none is needed. log is the path
+// of its supervisor log.
+func (s *Standing) Advice(log string) string { return Advice(s.Outcome, s.Board, log, s.choices) }
 
 // Advice returns the next action of a person for a board that is not complete. log is the path of
 // the board's supervisor log, w has the choices in the board's state.

@@ -1,0 +1,50 @@
+package inspect
+
+import (
+	"errors"
+
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/standing"
+)
+
+// Board is a board as its file and its journal have it now.
+type Board struct {
+	standing.Standing
+	History  flow.History
+	Records  uint64 // of the journal
+	Owned    bool   // a run is at work
+	Rejected int    // replies in the open step, or the last one, over all runs
+	Dir      rundir.Dir
+
+	// Find returns the place of a journaled task in Tasks, or -1; nil: the board cannot be read.
+	Find func(task string) int
+}
+
+// Look reads a board. It calls each for every entry of the journal in order. A board that cannot be
+// read has no tasks. Errors: *ledger.NoRunError, with how the board stands, and
+// *journal.DamageError, with what stands before the damage.
+func Look(path string, each func(event.Entry)) (Board, error) {
+	var tasks standing.Tasks
+	h, sum, err := History(path, func(e event.Entry) error {
+		tasks.Add(e.Event)
+		each(e)
+		return nil
+	})
+	b := Board{History: h, Records: sum.Records, Rejected: tasks.Rejected()}
+	var located, asked error
+	b.Dir, located = Locate(path)
+	b.Owned, asked = IsOwned(path)
+	var list []standing.Task
+	if source, _, err := ReadBoard(path, true, func(string) {}); err == nil {
+		list, b.Find = tasks.List(source, h.State.Step), source.Finder()
+	}
+	if errors.As(err, new(*ledger.NoRunError)) {
+		b.Standing = standing.NotRun(path, list)
+	} else {
+		b.Standing = standing.Of(path, h, list, b.Owned)
+	}
+	return b, errors.Join(err, located, asked)
+}
