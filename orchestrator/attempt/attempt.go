@@ -233,7 +233,8 @@ func (a *Attempt) EndCalls(kill bool) {
 	}
 }
 
-// Obstacle returns the error that the agent's calls end with again and again; "" without one.
+// Obstacle returns the error that the agent's calls end with again and again, or "" if there is
+// none.
 func (a *Attempt) Obstacle() string {
 	a.watch.mu.Lock()
 	defer a.watch.mu.Unlock()
@@ -300,8 +301,8 @@ func (a *Attempt) run() {
 	a.result, a.err = a.conclude(exit, err)
 }
 
-// release removes the timeout of a resident that has answered, which runs on; false if it is about
-// to end.
+// release removes the timeout of a resident's process once it has answered, because the process
+// runs on. It returns false if the process is ending or has ended.
 func (a *Attempt) release() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -117,8 +117,8 @@ func (b *Board) trimNewline(text string, at int) string {
 	return text
 }
 
-// linesAbove returns the blank and comment lines above entry i; nil for the first entry, for lines
-// above it belong to the list.
+// linesAbove returns the blank and comment lines above entry i. It returns nil for the first entry,
+// because the lines above that one belong to the list.
 func (b *Board) linesAbove(lines block, i int) []byte {
 	if i == 0 {
 		return nil

@@ -145,8 +145,8 @@ func (b *Board) restoreEntries(before *Board) ([]byte, error) {
 	return applyPatches(b.Source, patches), err
 }
 
-// planEnd returns the plan of the list with its end restored; changed reports whether that differs
-// from the present list.
+// planEnd plans a list that has the lost entries and the old marks again. changed reports whether
+// the plan differs from the present list.
 func (b *Board) planEnd(before *Board, was *yaml.Node) (p plan, changed bool) {
 	text := func(i int) string {
 		from, to := before.extent(was, i)

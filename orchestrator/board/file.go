@@ -87,7 +87,7 @@ func hintForOpen(path string, err error) string {
 // neighbours returns the files beside a path that may be boards.
 func neighbours(path string) (names []string) {
 	for _, ending := range []string{"yaml", "yml", "md"} {
-		// A folder whose odd name is no pattern has no neighbours.
+		// If the folder's name is not a valid pattern, Glob fails and finds no file.
 		found, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*."+ending))
 		names = append(names, found...)
 	}

@@ -293,8 +293,9 @@ func (b *Briefing) loadSession() (s session) {
 	return s
 }
 
-// wisdom returns the texts of wisdom/*.md without the first told bytes of each file. Secrets are
-// redacted in the whole text, before it is cut: a part of a secret could not be recognised.
+// wisdom returns the texts of wisdom/*.md. told has, for each file, the number of bytes to leave out
+// at its start. The whole text is redacted before it is cut: the redactor could not recognise a part
+// of a secret.
 func (b *Briefing) wisdom(told map[string]int) (files []contract.TextFile) {
 	b.wise = map[string]int{}
 	for _, name := range rundir.MarkdownFiles(b.Dir.Wisdom()) {

@@ -156,7 +156,7 @@ func (r *Registry) conflicts(q *request) (blocking, harmless []Conflict) {
 	return blocking, harmless
 }
 
-// conflict returns the overlap of an earlier claim with this one; nil without one.
+// conflict returns the overlap of an earlier claim with this one, or nil if there is none.
 func (c Claim) conflict(earlier Claim) *Conflict {
 	if c.Task == earlier.Task {
 		return &Conflict{Board: earlier.Board, Task: earlier.Task}
@@ -286,7 +286,7 @@ func (g *Grant) tryEnqueue(c Claim) (number int64, err error) {
 	return number, err
 }
 
-// firstConflict returns an earlier claim of another process that overlaps; nil without one.
+// firstConflict returns an earlier claim of another process that overlaps, or nil if there is none.
 func (g *Grant) firstConflict(c Claim, number int64) (*Conflict, error) {
 	g.registry.mu.Lock()
 	defer g.registry.mu.Unlock()

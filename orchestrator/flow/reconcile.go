@@ -8,7 +8,7 @@ import (
 // Fields are the fields of a board that the Manager's reply speaks of.
 type Fields struct {
 	Terminal bool
-	Current  string // the path of the current task; "" without one
+	Current  string // the path of the current task, or "" if there is none
 	Tasks    []string
 	Ended    string // the status with which the Manager ended the board, as the runner wrote it; "": not written
 	Taken    bool   // the field ended has a value of the author's

@@ -3,12 +3,12 @@ package frontmatter
 import "strings"
 
 // Suggest returns a hint for a word that is not allowed: the allowed word that was probably meant,
-// else the text all and all allowed words.
-func Suggest(word string, words []string, all string) string {
+// or, if none is near, the prefix and a list of the allowed words.
+func Suggest(word string, words []string, prefix string) string {
 	if meant := Nearest(word, words); meant != "" {
 		return "did you mean " + meant + "?"
 	}
-	return all + strings.Join(words, ", ")
+	return prefix + strings.Join(words, ", ")
 }
 
 // Nearest returns the word that was probably meant; "": no word is near.

@@ -105,7 +105,8 @@ func (s *Store) foreignAt(c change, removed map[string]bool) (string, error) {
 	return c.name, err
 }
 
-// foreignBelow returns a file below a folder that the checkpoint does not remove; "" without one.
+// foreignBelow returns a file below a folder that the checkpoint does not remove, or "" if there is
+// none.
 func (s *Store) foreignBelow(dir string, removed map[string]bool) (found string, err error) {
 	err = filepath.WalkDir(s.path(dir), func(at string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {

@@ -72,8 +72,9 @@ func (s *Store) goOn(stop context.Context) (restored string, err error) {
 	return s.bring(stop, base, tip)
 }
 
-// newest returns the last checkpoint, here or at the remote; "" without one. If the remote cannot
-// be asked, it gives notice of that. Errors: *AheadError if neither checkpoint follows the other.
+// newest returns the last checkpoint, here or at the remote, or "" if there is none. If the remote
+// cannot be asked, it gives notice of that. Errors: *AheadError if neither checkpoint follows the
+// other.
 func (s *Store) newest(stop context.Context) (string, error) {
 	if s.address == "" {
 		return s.tip, nil

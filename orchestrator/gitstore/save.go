@@ -189,7 +189,8 @@ func (s *Store) addAll(stop context.Context) error {
 // addPause is the time between two tries of addAll.
 const addPause = 200 * time.Millisecond
 
-// findRepository returns the path of a repository without a commit within this one; "" without one.
+// findRepository returns the path of a repository without a commit within this one, or "" if there
+// is none.
 func (s *Store) findRepository(stop context.Context) string {
 	out, err := s.raw(stop, nil, "ls-files", "--others", "--exclude-standard", "-z")
 	if err != nil {

@@ -264,9 +264,9 @@ func (m *Monitor) evidence(u *Usage) Evidence {
 	before := m.usage
 	m.usage = u
 	if u == nil {
-		return Evidence{Works: true} // without a look idleness is not proven
+		return Evidence{Works: true} // what cannot be measured counts as work
 	}
-	// Without an earlier look idleness is not proven.
+	// Without an earlier measurement to compare with, the agent counts as working.
 	e := Evidence{Known: true, Stopped: u.Stopped, Works: before == nil}
 	if before != nil {
 		e.Works = u.Calls.worked(before.Calls) || !m.signals.Apart && u.Own.worked(before.Own)

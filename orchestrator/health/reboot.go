@@ -36,10 +36,11 @@ var Questions = [...]string{
 	"Q5: would a restart help?",
 }
 
-// Reboot performs seed 000's "5-Question Reboot Test" of a hung agent. The answers follow from the
-// evidence, or are a judge's. No answer leaves a dead agent running: the first three become advice
-// for the next attempt, a yes to the fourth calls the Manager for a new plan, and the fifth decides
-// between a restart and a person. The bounds of restarts hold against a judge's answer, too.
+// Reboot performs seed 000's "5-Question Reboot Test" of a hung agent. The evidence answers the
+// questions, or a judge does. Whatever the answers are, the agent is not left running. Answers one to
+// three become advice for the next attempt. A yes to the fourth question asks the Manager for a new
+// plan. Otherwise the fifth decides between a restart and a person; a judge cannot answer it with
+// yes once the limit of restarts is reached.
 func Reboot(f Finding, c Case) event.RebootTested {
 	e := event.RebootTested{Anomaly: Describe(f)}
 	ask := func(yes bool, evidence string) event.Answer {

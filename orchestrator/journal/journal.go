@@ -77,8 +77,8 @@ func (j *Journal) open(sys system, replay func(Record) error) error {
 	if err != nil {
 		return err
 	}
-	// The board's lock file may have been removed. Without a lock of its own the journal would let
-	// a second writer take a record that is being written for a torn one.
+	// The board's lock file may have been removed. If the journal had no lock of its own, a second
+	// writer could open it and mistake a record that is still being written for a torn one.
 	if err := j.file.Lock(); err != nil {
 		return err
 	}

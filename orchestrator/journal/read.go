@@ -13,8 +13,8 @@ type Summary struct {
 	Records   uint64
 	Bytes     int64  // of the whole records
 	TornBytes int64  // after the whole records
-	Epoch     uint64 // of the last whole record; 0 without one
-	Head      uint64 // seq of the record that the head file names; 0 without one
+	Epoch     uint64 // of the last whole record, or 0 if there is none
+	Head      uint64 // seq of the record that the head file names, or 0 if there is none
 }
 
 // Read passes every record of the journal at path to each and changes nothing; a record's Data are

@@ -342,7 +342,7 @@ func (a *arbitration) again() string {
 }
 
 // passedOver returns the first task of the list, before the given one, that no agent has worked on
-// and that is not marked as done; "" without one.
+// and that is not marked as done, or "" if there is none.
 func (a *arbitration) passedOver(before string) string {
 	begun := map[int]bool{}
 	for task := range a.status {
@@ -388,8 +388,8 @@ func (a *arbitration) firstNotOK() string {
 	return ""
 }
 
-// undone returns the number of undone tasks, such as "2 of 5 tasks undone"; "" without one or
-// without a journaled reply. It counts the tasks whose last reply was not ok, except as in
+// undone returns the number of undone tasks, such as "2 of 5 tasks undone", or "" if all are done, or
+// if no reply was journaled. It counts the tasks whose last reply was not ok, except as in
 // firstNotOK, and those that were never begun and are not marked as done.
 func (a *arbitration) undone() string {
 	if len(a.status) == 0 {

@@ -97,8 +97,9 @@ func (l *Ledger) redraw() error {
 	return errors.Join(err, l.draw())
 }
 
-// setAside renames an edited state.md to edit.kept. It notes first that the file may be missing:
-// else, after a kill here, the next run would take the file for removed by hand.
+// setAside renames an edited state.md to edit.kept. Before that it notes that the file may be
+// missing. Without the note, if this program were killed after the rename, the next run would
+// believe that a person had removed the file.
 func (l *Ledger) setAside(edit stateEdit) error {
 	if edit.kept == "" {
 		return nil

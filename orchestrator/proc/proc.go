@@ -58,7 +58,7 @@ func MarkOf(name string) Mark {
 // Exit is the end of a command.
 type Exit struct {
 	Code     int    // exit status; -1: a signal ended it, or it was not started
-	Signal   string // the signal that ended it, "terminated", "killed", …; "" without one
+	Signal   string // the signal that ended it, "terminated", "killed", …, or "" if there is none
 	TimedOut bool   // the timeout ended it
 	Stopped  bool   // Stop or Kill ended it, or Run's stop or kill was done before the start
 	Timeout  time.Duration

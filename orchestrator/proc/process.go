@@ -27,7 +27,7 @@ type Process struct {
 	ended  bool   // the leader has ended, and may be reaped: its number may be used again
 	killed bool   // SIGKILL was sent
 	cause  cause  // the reason for its end; see cause
-	timer  *Timer // of the timeout, then of the grace; nil without one
+	timer  *Timer // of the timeout, then of the grace, or nil if there is none
 }
 
 // cause is the reason for ending a command. The first one counts.

@@ -119,7 +119,7 @@ func readBytes(pid int) (sum int64) {
 	return sum
 }
 
-// readTracer returns the process that debugs the given one; 0 without one.
+// readTracer returns the process that debugs the given one, or 0 if there is none.
 func readTracer(pid int) int {
 	text, err := readProc(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -144,8 +144,8 @@ func recvmsg(fd int) (packet, error) {
 	return p, nil
 }
 
-// receivedFile returns the file of a packet; nil without one, or if there was no descriptor left
-// for it.
+// receivedFile returns the file of a packet, or nil if there is none, or if there was no descriptor
+// left for it.
 func receivedFile(rights []byte) *os.File {
 	messages, err := unix.ParseSocketControlMessage(rights)
 	if err != nil || len(messages) == 0 {

@@ -90,9 +90,9 @@ func passwords(slot *slotCount) (all []*shape) {
 
 var assignedChars = not(classOf(" \t\r\n\x00\x1b\"'`\\<>,;&|"))
 
-// password returns the end of the value assigned to a name; 0 without one. In program text,
-// variables and calls are assigned too, and a type or a word may follow a colon: so, except after a
-// bare =, a value counts only if it has a digit.
+// password returns the end of the value assigned to a name, or 0 if there is no value. Program text
+// also assigns variables and calls, and it has types and words after a colon. Therefore a value
+// counts only if it has a digit, except after a bare =.
 func password(r *reader, from, slot int) int {
 	start := r.count(from, maxBetween, between)
 	sign := string(r.b[from:start])
@@ -132,7 +132,7 @@ var (
 	cookieChars = not(classOf("\r\n\x00\x1b\"'`\\<>"))
 )
 
-// cookie returns the end of all NAME=VALUE of a header; 0 without one.
+// cookie returns the end of all NAME=VALUE of a header, or 0 if there is none.
 func cookie(r *reader, from, slot int) int {
 	r.limit(maxHeader)
 	start := r.count(from, maxBetween, betweenCookie)

@@ -80,8 +80,7 @@ func base32Forms(value string) (forms []string) {
 	return forms
 }
 
-// utf16Forms returns the value in UTF-16. big lacks its first zero byte, so that it is found after
-// any character.
+// utf16Forms returns the value in UTF-16, little-endian and big-endian.
 func utf16Forms(value string) (little, big string) {
 	var l, b []byte
 	for _, unit := range utf16.Encode([]rune(value)) {

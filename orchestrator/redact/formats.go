@@ -77,7 +77,7 @@ func (r *reader) limit(most int) {
 	}
 }
 
-// userinfo returns the end of the password in user:password of a URL; 0 without one.
+// userinfo returns the end of the password in user:password of a URL, or 0 if there is none.
 func userinfo(r *reader) int {
 	r.limit(maxURL)
 	user := r.shortRun(3, userChars)

@@ -51,9 +51,9 @@ func keyBody(r *reader, from, slot int) int {
 	}
 }
 
-// claimedEnd returns the end of a key that began before and reaches here; 0 without one. Headers
-// within a key are not measured again: otherwise a text of headers alone, one key up to the limit
-// of its length, would be measured from each of them.
+// claimedEnd returns the end of a key that began before and reaches here, or 0 if there is none.
+// Headers within a key are not measured again: otherwise a text of headers alone, one key up to the
+// limit of its length, would be measured from each of them.
 func (r *reader) claimedEnd(slot int) int {
 	if known := r.t.state.runs[slot]; known.from <= r.base && r.base < known.to {
 		return known.to - r.base

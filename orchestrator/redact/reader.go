@@ -10,8 +10,8 @@ type shape struct {
 	// letter of an escape such as \n does not count as a word.
 	word bool
 	// length returns the length of a whole credential at the start of the text, which begins with
-	// the prefix; 0 without one. It sets r.ahead when the secret begins later, and r.short when the
-	// end is not in sight.
+	// the prefix, or 0 if there is none. It sets r.ahead when the secret begins later, and r.short
+	// when the end is not in sight.
 	length func(r *reader) int
 }
 

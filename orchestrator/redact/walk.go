@@ -220,8 +220,8 @@ func (w *walk) hasAt(p int, want string) bool {
 const maxIndent = 32
 
 // wrapLength returns the length of a line end at p, escaped or not, with the indentation after it,
-// within encoded bytes; 0 without one. The 16 bytes before p must be of the encoding, which is more
-// than a word: otherwise the last word of each line would wait for the next line.
+// within encoded bytes, or 0 if there is none. The 16 bytes before p must be of the encoding, which
+// is more than a word: otherwise the last word of each line would wait for the next line.
 func (w *walk) wrapLength(p int) int {
 	if c := w.b[p]; c != '\n' && c != '\r' && c != '\\' {
 		return 0

@@ -16,8 +16,8 @@ type Watcher interface {
 	Notice(board, text string)
 }
 
-// Recorder is an observer that folds the events of each board into a digest, and passes all that it
-// gets on to the Watcher. It is safe for concurrent use.
+// Recorder is an observer that folds the events of each board into a digest, and forwards every call
+// to the Watcher. It is safe for concurrent use.
 type Recorder struct {
 	Watcher
 	keep   int

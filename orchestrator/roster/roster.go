@@ -51,8 +51,8 @@ type Player struct {
 	Adapter    agent.Adapter
 	Shown      string   // the command as a person would type it
 	Withheld   []string // names of environment variables that the agent does not get
-	Supervisor *Player  // reviews the work in a fork of the session; nil without one
-	Command    *Player  // the command that reviews the work before the supervisor; nil without one
+	Supervisor *Player  // reviews the work in a fork of the session, or nil if there is none
+	Command    *Player  // the command that reviews the work before the supervisor, or nil if there is none
 	Refusal    error    // in a dry run: the reason why a real run would not start the program
 	Resumes    bool     // interrupted work goes on in the session of its agent
 	watch      config.Watch

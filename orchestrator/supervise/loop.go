@@ -52,7 +52,7 @@ type Supervision struct {
 // UnfinishedError reports that the input ended before the work was completed.
 type UnfinishedError struct {
 	Text    string
-	Session string // the session of the agent; "" without one
+	Session string // the session of the agent, or "" if there is none
 }
 
 func (e *UnfinishedError) Error() string { return "the work is not completed: " + e.Text }

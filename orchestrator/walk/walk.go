@@ -14,7 +14,7 @@ type Turn struct {
 	Task    string         // the finished task, by its path for agents
 	At      int            // its index on the list, from 0; -1: it is not listed
 	Status  string         // of its agent's reply; "": the task is for the Manager itself
-	Anomaly *event.Anomaly // the reason why the task is not done; nil without one
+	Anomaly *event.Anomaly // the reason why the task is not done, or nil if there is none
 
 	Len    int              // entries of the list
 	Marked func(i int) bool // entry i is marked as done

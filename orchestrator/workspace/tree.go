@@ -23,7 +23,7 @@ type Tree struct {
 	runs map[string]string // other boards' runs, by folder: state of the journal, and true for a run at work
 }
 
-// mostFiles bounds the files of a Tree: as many take about a second.
+// mostFiles bounds the files of a Tree. A snapshot of that many files takes about a second.
 const mostFiles = 200_000
 
 // Tree takes a snapshot of all files of the work directory except those of git, of runs and of this
