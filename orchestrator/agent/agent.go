@@ -248,6 +248,7 @@ type Tool struct {
 	Keys    []string          // needed environment variables that look secret; * matches any text
 	Env     map[string]string // environment variables that it gets unless they are set
 	Resumes bool              // it can go on in a session of an earlier call
+	Permits bool              // it, or its adapter, keeps the agent to its permission
 	Free    bool              // it asks no model and costs nothing
 	Signals Signals           // the signs of work in its output
 }

@@ -68,8 +68,8 @@ type Player struct {
 func (r *Roster) Player(role, dir string) (*Player, error) { return r.player(role, dir, false) }
 
 // ReadOnlyPlayer returns the program that plays a resident supervisor or a judge. It may only read,
-// unless its role grants more. An adapter for any program, such as exec, gets no permission by
-// default. Source: seed 001, "Role Isolation Rules".
+// unless its role grants more; the adapter exec cannot keep its program to that. Source: seed 001,
+// "Role Isolation Rules".
 func (r *Roster) ReadOnlyPlayer(role, dir string) (*Player, error) { return r.player(role, dir, true) }
 
 func (r *Roster) player(role, dir string, looks bool) (*Player, error) {
@@ -136,7 +136,7 @@ func (r *Roster) newPlayer(role roles.Role, key playerKey) (*Player, error) {
 		program.name, program.adapter, program.command, program.args = key.adapter, r.adapter(key.adapter), nil, nil
 		role.Model = "" // the role's model belongs to another tool
 	}
-	if key.looks && role.Permission == "" && program.tool().Program != "" {
+	if key.looks && role.Permission == "" && program.tool().Permits {
 		role.Permission = string(agent.ReadOnly)
 	}
 	env, withheld := environment(r.Environ, r.envRule(role, program.tool()))

@@ -80,7 +80,7 @@ func (adapter) Reader(kind contract.Kind, host agent.Host) agent.Reader {
 
 // Tool names no program, version or keys: the agent may be any program.
 func (adapter) Tool() agent.Tool {
-	return agent.Tool{Ignores: []string{"tools"}, Signals: agent.Signals{Session: true, Calls: true}}
+	return agent.Tool{Permits: true, Ignores: []string{"tools"}, Signals: agent.Signals{Session: true, Calls: true}}
 }
 
 // agentCommand returns the role's command, with the path of its program in place of the name.

@@ -26,6 +26,7 @@ func (adapter) Name() string { return "claude" }
 func (adapter) Tool() agent.Tool {
 	return agent.Tool{
 		Program: "claude",
+		Permits: true,
 		Resumes: true,
 		Signals: agent.Signals{Session: true, Calls: true, Apart: true},
 		Install: "npm install -g @anthropic-ai/claude-code",

@@ -84,6 +84,7 @@ func (adapter) Tool() agent.Tool { return tool() }
 func tool() agent.Tool {
 	return agent.Tool{
 		Program: "codex",
+		Permits: true,
 		Resumes: true,
 		Signals: agent.Signals{Session: true, Calls: true, Apart: true},
 		Ignores: []string{"tools"},

@@ -60,6 +60,7 @@ func tool() agent.Tool {
 	return agent.Tool{
 		Signals: agent.Signals{Session: true, Calls: true},
 		Program: "gemini",
+		Permits: true,
 		Ignores: []string{"tools"},
 		Install: "npm install -g @google/gemini-cli",
 		Tested:  "0.61.0",

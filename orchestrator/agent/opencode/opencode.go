@@ -67,6 +67,7 @@ func (adapter) Tool() agent.Tool { return tool() }
 func tool() agent.Tool {
 	return agent.Tool{
 		Program: "opencode",
+		Permits: true,
 		Resumes: true,
 		Signals: agent.Signals{Session: true, Apart: true},
 		Ignores: []string{"tools"},
