@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -93,7 +94,7 @@ func (l *logbook) catchUp(journalPath string) error {
 	_, err = journal.Read(journalPath, func(r journal.Record) error {
 		e, err := decode(l.dir, r)
 		if rejected, ok := e.Event.(event.ReplyRejected); ok {
-			all.WriteString(retryEntry(e.Time, rejected))
+			all.WriteString(retryEntry(l.board, e.Time, rejected))
 		}
 		return err
 	})
@@ -132,14 +133,15 @@ func (l *logbook) follow(e event.Entry) error {
 	l.remember(e)
 	l.behind = true
 	if rejected, ok := e.Event.(event.ReplyRejected); ok {
-		return AppendLog(l.dir, e.Time, rejected)
+		return AppendLog(l.dir, l.board, e.Time, rejected)
 	}
 	return nil
 }
 
-// AppendLog adds a rejected reply to supervisor-log.md.
-func AppendLog(dir rundir.Dir, at time.Time, e event.ReplyRejected) error {
-	text := retryEntry(at, e)
+// AppendLog adds a rejected reply to supervisor-log.md. board is the path of the board; "" for a call
+// without a board.
+func AppendLog(dir rundir.Dir, board string, at time.Time, e event.ReplyRejected) error {
+	text := retryEntry(board, at, e)
 	if err := rundir.RemoveForeign(dir.Log()); err != nil {
 		return fmt.Errorf("look at the supervisor log: %w", err)
 	}
@@ -156,7 +158,7 @@ func AppendLog(dir rundir.Dir, at time.Time, e event.ReplyRejected) error {
 
 // retryEntry formats one entry of the log: seed 004, "Retry Logging". The entry of the last attempt
 // says that the runner gives up.
-func retryEntry(at time.Time, e event.ReplyRejected) string {
+func retryEntry(board string, at time.Time, e event.ReplyRejected) string {
 	title, action := "Retry Event", "Rescheduling with exact same parameters"
 	attempt := fmt.Sprintf("%d/%d", e.Retries+1, e.Of)
 	if e.Retries >= e.Of {
@@ -170,7 +172,7 @@ func retryEntry(at time.Time, e event.ReplyRejected) string {
 	agentName, task := e.Role, e.Task
 	switch e.Call {
 	case event.ManagerCall:
-		task = fmt.Sprintf("KANBAN (done_task: %s)", e.Task)
+		task = fmt.Sprintf("%s (done_task: %s)", filepath.Base(board), e.Task)
 	case event.ReviewCall:
 		agentName = "Reviewer of " + e.Role
 	}

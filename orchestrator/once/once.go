@@ -158,7 +158,7 @@ func (c *Call) reject(state *flow.State, ref event.AttemptRef, out *attempt.Ende
 	if err := dir.Ensure(); err != nil {
 		return err
 	}
-	if err := ledger.AppendLog(dir, c.Now(), rejected); err != nil {
+	if err := ledger.AppendLog(dir, "", c.Now(), rejected); err != nil {
 		return err
 	}
 	c.Notice(fmt.Sprintf("attempt %d of %d was rejected: %s; what it said is in %s",
