@@ -97,6 +97,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/flow":     "and says what the supervisor has held",
 		"orchestrator/redact":   "a supervisor is told no secret",
 		"orchestrator/rundir":   "it keeps the supervisor's files",
+		"roles":                 "a supervisor can read its role",
 	},
 	"orchestrator/preflight": {
 		"orchestrator/durable":   "a board has one name",

@@ -54,6 +54,12 @@ type Role struct {
 // IsBuiltIn reports whether the role comes from the binary and not from a folder.
 func (r Role) IsBuiltIn() bool { return strings.HasPrefix(r.File, embeddedPrefix) }
 
+// Source returns the contents of the file of a built-in role. Errors: *fs.PathError for a role that
+// is not built in.
+func (r Role) Source() ([]byte, error) {
+	return embedded.ReadFile(strings.TrimPrefix(r.File, embeddedPrefix))
+}
+
 // Review is the check of the work before the agent's reply counts. The command runs before the
 // supervisor. Source: seed 003.
 type Review struct {

@@ -16,6 +16,7 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/rundir"
+	"kanban-run/roles"
 )
 
 // Bounds of a briefing, which the supervisor has to read.
@@ -282,6 +283,16 @@ func (b *Briefing) SaveSession(a About, told bool) error {
 		return err
 	}
 	return rundir.ReplaceFile(b.Dir.TeamSession(), append(data, '\n'))
+}
+
+// SaveRoleSpec writes the text of a built-in role to a file, so that the supervisor can read it, and
+// returns its path. Source: seed 001, "Load Role Spec".
+func (b *Briefing) SaveRoleSpec(role roles.Role) (string, error) {
+	text, err := role.Source()
+	if err != nil {
+		return "", err
+	}
+	return b.Dir.RoleSpec(), rundir.ReplaceFile(b.Dir.RoleSpec(), text)
 }
 
 // loadSession reads team-session.json. It returns the zero value if the file is lost, so that the

@@ -20,6 +20,9 @@ func (ready) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 	a.Spec.Resident = c.Supervisor.Resident()
 	return c.setInput(a, func() (contract.Input, error) {
 		about, err := c.brief(a, b)
+		if err == nil && a.Player.Role.IsBuiltIn() {
+			about.RoleSpec, err = c.Supervisor.Briefing().SaveRoleSpec(a.Player.Role)
+		}
 		if err != nil {
 			return contract.Input{}, err
 		}
