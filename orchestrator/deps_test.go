@@ -296,6 +296,7 @@ var arrows = map[string]map[string]string{
 		"schema":                 "its rules have a schema",
 		"orchestrator/board":     "its Manager looks at the list",
 		"orchestrator/walk":      "as the Manager without a model does",
+		"orchestrator/review":    "and accepts work in the words of a review",
 	},
 	"orchestrator/supervise": {
 		"orchestrator/agent":    "it talks to an agent",

@@ -185,13 +185,13 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// TestIntent: a run asks for the reviews of the role, a dry run for none; only the first attempt of the
+// TestIntent: a run asks for the reviews of the role, a dry run too, with stubs; only the first attempt of the
 // Manager has the board as it found it; in a phase of review an Architect may take its time.
 func TestIntent(t *testing.T) {
 	for _, dry := range []bool{false, true} {
 		r := newRig(t)
 		r.players.reviewed, r.DryRun = true, dry
-		if a := r.start(t); (a.Intent.Plan == nil) != dry || !dry && !a.Intent.Plan.Command {
+		if a := r.start(t); a.Intent.Plan == nil || !a.Intent.Plan.Command {
 			t.Errorf("in a dry run %t the plan is %+v", dry, a.Intent.Plan)
 		}
 	}

@@ -22,9 +22,7 @@ func (work) Player(role *roster.Player) *roster.Player { return role }
 // Prepare tells the agent the task. Work that was sent back goes on in its session, and is told the
 // feedback alone.
 func (work) Prepare(c *Caller, a *Attempt, _ *board.Board) error {
-	if !c.DryRun {
-		a.Intent.Plan = a.Player.Plan()
-	}
+	a.Intent.Plan = a.Player.Plan()
 	return c.setInput(a, func() (contract.Input, error) {
 		if a.Intent.From != "" {
 			return contract.Input{Text: c.Redactor.String(review.FormatFeedback(c.Journal.State().Step.Feedback))}, nil

@@ -35,6 +35,18 @@ func (c Call) Player(role string) string {
 	}
 }
 
+// Of returns in words what the call does with a task.
+func (c Call) Of(task string) string {
+	switch {
+	case c == ManagerCall:
+		return "done: " + task
+	case c.IsReview():
+		return "review of " + task
+	default:
+		return task
+	}
+}
+
 // Plan is the way in which the work of a task is reviewed.
 type Plan struct {
 	Agent   bool `json:"agent"`             // by an agent, in a fork of the work's session

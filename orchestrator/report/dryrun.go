@@ -25,11 +25,7 @@ func (d *DryRun) Entry(board string, e event.Entry) {
 	}
 	switch ev := e.Event.(type) {
 	case event.AttemptStarted:
-		subject := ev.Task
-		if ev.Call == event.ManagerCall {
-			subject = "done: " + ev.Task
-		}
-		_ = d.out.Printf("%s%3d  %-11s  %s  would run: %s\n", name, ev.Step, ev.Role, subject, ev.Command)
+		_ = d.out.Printf("%s%3d  %-11s  %s  would run: %s\n", name, ev.Step, ev.Role, ev.Call.Of(ev.Task), ev.Command)
 	case event.ReplyRejected:
 		ev.Output = "" // the folder with the output is removed with the private copy of the board
 		e.Event = ev

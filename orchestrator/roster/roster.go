@@ -214,7 +214,7 @@ func (r *Roster) setReviewers(p *Player) error {
 			string(agent.ReadOnly)))
 		p.Supervisor = &supervisor
 	}
-	if len(review.Command) > 0 && !r.DryRun {
+	if len(review.Command) > 0 {
 		return r.setCommand(p)
 	}
 	return nil
@@ -241,6 +241,10 @@ func (r *Roster) setCommand(p *Player) error {
 		Withheld:   p.Withheld,
 		Assignment: a,
 		watch:      p.watch,
+	}
+	if r.DryRun {
+		r.replaceByStub(p.Command)
+		return nil
 	}
 	if err := p.Command.Adapter.Check(a); err != nil {
 		return fmt.Errorf("review: command: %w", err)

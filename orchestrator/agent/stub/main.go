@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"kanban-run/orchestrator/review"
 )
 
 // call is the start of a stub agent.
@@ -16,6 +18,7 @@ type call struct {
 	kind           string // callTask, callReview or callResume
 	input          input
 	rule           rule
+	reviewed       bool // the work is reviewed in its session
 	stdout, stderr io.Writer
 }
 
@@ -50,6 +53,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	file := flags.String("file", "", "`file` with rules")
 	state := flags.String("state", "", "`folder` in which calls are counted")
 	kind := flags.String("call", callTask, "the `call` of a session that goes on")
+	reviewed := flags.Bool("reviewed", false, "name a session, and accept the work in a review")
 	leaked := flags.Bool("leaked", false, "be a process that an agent left behind")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -57,7 +61,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if *leaked {
 		hang()
 	}
-	c := &call{role: *role, kind: *kind, stdout: stdout, stderr: stderr}
+	c := &call{role: *role, kind: *kind, reviewed: *reviewed, stdout: stdout, stderr: stderr}
 	if err := c.prepare(stdin, *file, *state); err != nil {
 		fmt.Fprintf(stderr, "%s: %v\n", Command, err)
 		return 2
@@ -109,6 +113,13 @@ func (c *call) reply() ([]byte, error) {
 	if c.rule.Status != "" {
 		status = c.rule.Status
 	}
+	told := c.rule.Tell
+	if c.reviewed && told == nil {
+		told = &extras{Session: "stub", Untold: true}
+		if c.kind == callReview {
+			message = review.Completed
+		}
+	}
 	if c.rule.Message != nil {
 		message = *c.rule.Message
 	}
@@ -120,7 +131,7 @@ func (c *call) reply() ([]byte, error) {
 			Status  string  `json:"status"`
 			Message string  `json:"message"`
 			Told    *extras `json:"told,omitempty"`
-		}{status, message, c.rule.Tell})
+		}{status, message, told})
 	}
 	next, tasks := c.nextTask(), c.input.Tasks
 	if c.rule.Tasks != nil {

@@ -59,6 +59,9 @@ func (a adapter) Invoke(call agent.Assignment) (agent.Invocation, error) {
 		}
 		argv = append(argv, opt.flag, path)
 	}
+	if call.Review {
+		argv = append(argv, "--reviewed")
+	}
 	if call.Follow == nil {
 		return call.Invocation(argv), nil
 	}
@@ -96,12 +99,8 @@ func followed(k contract.Kind) string {
 	}
 }
 
-// Reader returns a reader that looks for extras if a rule may have added them, or if a supervisor
-// starts, which names its session.
+// Reader returns a reader that looks for extras.
 func (a adapter) Reader(k contract.Kind, _ agent.Host) agent.Reader {
-	if a.opts.File == "" && k != contract.Ready {
-		return agent.NewObjectReader()
-	}
 	return &extrasReader{agent.NewObjectReader(), k == contract.Review}
 }
 
