@@ -19,10 +19,10 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// RunAll runs the boards, n at a time, each a sequential loop of its own, and returns their results
-// in the boards' order. When stop is done, running agents are asked to end, and their boards can go on
-// later; a board that was not started yet has the outcome interrupted. When kill is done, running
-// agents are killed.
+// RunAll runs the boards, n at a time, each in a sequential loop of its own, and returns their
+// results in the boards' order. When stop is done, running agents are asked to end, and their
+// boards can go on later. A board that was not started yet has the outcome interrupted. When kill
+// is done, running agents are killed.
 func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []result.Result {
 	results := make([]result.Result, len(boards))
 	next, all := make(chan int), shared{run.NewDiskSlots(), &inbox.Watcher{}, &health.Crowd{},
@@ -53,7 +53,7 @@ type shared struct {
 	registry *claim.Registry
 }
 
-// holdLock returns the function that has the guardian hold a file; nil: there is no guardian.
+// holdLock returns the function that has the guardian hold a file, or nil if there is no guardian.
 func holdLock(boards []*preflight.Prepared) func(*os.File) (func() error, error) {
 	if len(boards) == 0 {
 		return nil
@@ -61,8 +61,8 @@ func holdLock(boards []*preflight.Prepared) func(*os.File) (func() error, error)
 	return boards[0].HoldLock
 }
 
-// isCrowded reports whether another board's work directory is that of board i, or one lies in the
-// other.
+// isCrowded reports whether another board has the same work directory as board i, or a work
+// directory that contains it or lies in it.
 func isCrowded(boards []*preflight.Prepared, i int) bool {
 	own := boards[i].Dir() + string(filepath.Separator)
 	for k, p := range boards {
@@ -75,7 +75,7 @@ func isCrowded(boards []*preflight.Prepared, i int) bool {
 }
 
 // runBoard runs one board until it ends, releases it, and sets res. It gives its slot up while it
-// waits for an agent. crowded: another board of this process uses the same folder.
+// waits for an agent. crowded is true if another board of this process uses the same folder.
 func runBoard(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool, res *result.Result) {
 	s.slots.Acquire()
 	defer s.slots.Release()

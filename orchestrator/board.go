@@ -23,7 +23,8 @@ func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 	} else {
 		sha = l.workspace.SHA()
 	}
-	known := sha != "" || result.OutcomeOf(l.stop, err) == event.Invalid // else this machine could not read the file
+	// known is false if this machine could not read the file.
+	known := sha != "" || result.OutcomeOf(l.stop, err) == event.Invalid
 	if step != nil && step.Before == nil && known && sha != step.BoardSHA && l.ledger.State().Frozen == nil {
 		if err := l.ledger.Record(l.divergence(step, sha, err)); err != nil {
 			return nil, view, err
@@ -53,8 +54,8 @@ func (l *loop) view(b *board.Board) (flow.Board, error) {
 	})
 }
 
-// writeBoard writes the Manager's reply onto the board, but for the part that the Manager has written
-// itself, and finishes the step.
+// writeBoard writes the Manager's reply onto the board, except for the part that the Manager has
+// written itself, and finishes the step.
 func (l *loop) writeBoard(b *board.Board) error {
 	step := l.ledger.State().Step
 	if step.Walked != nil {
@@ -87,7 +88,7 @@ func (l *loop) writeBoard(b *board.Board) error {
 			"and not the one in the reply"
 	}
 	if verdict.Warning == "" {
-		verdict.Warning = verdict.Disagreement // a change after the acceptance: the file stands
+		verdict.Warning = verdict.Disagreement // changed after the acceptance: the file stands
 	}
 	return errors.Join(l.caller.FinishStep(step, after.SHA, verdict.Warning), l.claims.Release())
 }

@@ -32,8 +32,8 @@ type loop struct {
 	ledger    *ledger.Ledger
 	workspace *workspace.Workspace
 	stop      context.Context // its end asks agents to end
-	kill      context.Context // its end kills them
-	used      event.Used      // by the attempts of this run
+	kill      context.Context // its end kills agents
+	used      event.Used      // what the attempts of this run have used
 	shared    shared
 
 	caller     *call.Caller
@@ -43,7 +43,7 @@ type loop struct {
 	carrier    *gitstore.Carrier
 
 	watching    watch.Turn
-	inbox       <-chan struct{} // has a value when a message is left; nil before the first look
+	inbox       <-chan struct{} // has a value when a message is left; nil before openInbox
 	undelivered watch.Undelivered
 }
 
@@ -115,8 +115,8 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	return errors.Join(l.caller.Settle(a, p, l.endTurn), endErr, waitErr)
 }
 
-// postDelay is the time from the start of an attempt to the first look into the inbox: most stubs have
-// ended by then.
+// postDelay is the time from the start of an attempt until the inbox is opened. By then most stubs
+// have ended, and need no inbox.
 const postDelay = 300 * time.Millisecond
 
 // waitForAgent returns when the agent has ended. When stop is done the agent is asked to end; when kill
@@ -173,7 +173,8 @@ func (l *loop) startWatch(a *call.Attempt, p *attempt.Attempt) *watch.Watch {
 		Listens: a.Spec.Invocation.Listens, Signs: a.Signs})
 }
 
-// drawTimer returns a timer for the next drawing of state.md; it never fires while nothing is new.
+// drawTimer returns a timer for the next drawing of state.md. The timer does not fire if state.md
+// is up to date.
 func (l *loop) drawTimer() *time.Timer {
 	wait, behind := l.ledger.DrawIn()
 	t := time.NewTimer(wait)

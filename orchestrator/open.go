@@ -23,7 +23,7 @@ import (
 )
 
 // open takes the folder, the lock and the journal of the board. release undoes that and is never
-// nil. crowded: another board of this process uses the same folder.
+// nil. crowded is true if another board of this process uses the same folder.
 func open(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool) (
 	l *loop, release func() error, err error,
 ) {
@@ -110,8 +110,9 @@ func (l *loop) restore(e event.Entry) {
 	l.supervisor.Note(e)
 }
 
-// start opens the run in the journal. It closes the attempt, the messages and the quarantines of an
-// earlier run that no longer fit the board. These records are on disk with the first intent.
+// start opens the run in the journal. It closes the attempt and the messages that an earlier run
+// left open, and ends the quarantines that no longer fit the board. The first intent is written to
+// disk together with these records.
 func (l *loop) start() error {
 	state := l.ledger.State()
 	b, err := l.workspace.Read(state.Step)
@@ -144,7 +145,7 @@ func (l *loop) start() error {
 	if err := l.ledger.Append(begun); err != nil {
 		return err
 	}
-	if state.Frozen != nil { // checkpoints would go another way
+	if state.Frozen != nil { // the checkpoints in git would go another way than before
 		return nil
 	}
 	if err := l.undelivered.Close(l.ledger.Append); err != nil {
@@ -164,8 +165,8 @@ func (l *loop) start() error {
 	return l.caller.RestartWithoutInput(b)
 }
 
-// endLastTurn closes the attempt in which an earlier run died. It returns the board, after a change of
-// its end by that attempt was put back.
+// endLastTurn closes the attempt in which an earlier run died. If that attempt changed the end of
+// the board, endLastTurn may put the end back: see endLostTurn. It returns the board as it is then.
 func (l *loop) endLastTurn(b *board.Board) (*board.Board, error) {
 	lost, err := flow.CloseAttempt(l.ledger.State(), l.ledger.Append)
 	if err != nil {
@@ -177,8 +178,8 @@ func (l *loop) endLastTurn(b *board.Board) (*board.Board, error) {
 	return l.workspace.Read(l.ledger.State().Step)
 }
 
-// withheld returns the names of the environment variables that agents do not get. On a board that is
-// over a Manager that cannot be started is no error, since no agent is needed.
+// withheld returns the names of the environment variables that agents do not get. If the board is
+// over, a Manager that cannot be started is no error, because no agent is needed.
 func (l *loop) withheld(b *board.Board) ([]string, error) {
 	p, err := l.job.Player(event.ManagerRole)
 	if err != nil && b.Terminal() && l.ledger.State().Step == nil {

@@ -16,7 +16,8 @@ import (
 // endTurn looks at the board after an attempt. Only the Manager or a person may end a board: seed 004,
 // "Communication Model". If another agent changed the end of the board, removed the file or left it
 // unreadable, endTurn puts the board back before the next act, however this run ends. readBoard
-// journals the rest of a change. With on_divergence: freeze the board is frozen, and stays as it is.
+// journals the rest of a change. With the setting "on_divergence: freeze", endTurn does not put the
+// board back, but freezes it.
 func (l *loop) endTurn() error {
 	step := l.ledger.State().Step
 	if step == nil || step.Before != nil || l.ledger.State().Frozen != nil {
@@ -74,8 +75,9 @@ func (l *loop) putBackSpoiled(step *flow.Step, unreadable error) error {
 			l.job.Board, what, step.Player(), step.Task, done)))
 }
 
-// endLostTurn is endTurn for the last turn of an earlier run. lost: the run died in that turn, so that
-// the author of a change since then is unknown. If the board then has another end, the Lead is asked.
+// endLostTurn is endTurn for the last turn of an earlier run. lost is true if the run died in that
+// turn. In that case it is unknown who changed the board since then, and the Lead is asked if the
+// board has another end.
 func (l *loop) endLostTurn(lost bool) error {
 	step := l.ledger.State().Step
 	if step == nil || step.Before != nil {
@@ -94,8 +96,8 @@ func (l *loop) endLostTurn(lost bool) error {
 	return nil
 }
 
-// divergence returns the event of a change of the board outside of a Manager's turn. The change stands
-// or freezes the board, as on_divergence has it.
+// divergence returns the event of a change of the board outside of a Manager's turn. The setting
+// on_divergence decides whether the change stands or freezes the board.
 func (l *loop) divergence(step *flow.Step, sha string, unreadable error) event.StateDiverged {
 	text := fmt.Sprintf("STATE_DIVERGENCE: %s changed while %s was at work on %s; "+
 		"only the Manager's turn may change it (earlier bytes: %s)",

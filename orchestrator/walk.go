@@ -43,8 +43,8 @@ func (l *loop) walk(e flow.Walk, b *board.Board) error {
 }
 
 // writeWalked goes on after a run died with a decision of walk in its journal. If the board has the
-// decision, or a person has edited its current task or its end since, the step is finished. Else walk
-// decides anew on the present board, which costs nothing.
+// decision, or a person has edited its current task or its end since, the step is finished.
+// Otherwise walk decides anew on the present board, which costs nothing.
 func (l *loop) writeWalked(step *flow.Step, b *board.Board) error {
 	walked := *step.Walked
 	if b.SHA == walked.After {

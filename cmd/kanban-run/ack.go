@@ -88,8 +88,9 @@ func isChoice(word string) bool {
 	}
 }
 
-// acknowledge carries out the Lead's decision: the run at work does it, or this process if no run
-// takes the decision. A consent needs a run. With answer.Ask it only shows the decisions that wait.
+// acknowledge carries out the Lead's decision. The run at work does this, or this process if no run
+// accepts the decision. A consent needs a run. With answer.Ask, acknowledge only shows which
+// decisions wait.
 func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) {
 	if err := refuseAgents(answer.Ask); err != nil {
 		return 0, err
@@ -119,8 +120,8 @@ func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) 
 	return code, printChoice(t, board, q)
 }
 
-// refuseAgents returns an error to an agent and to its descendants, unless they only look: a
-// decision is the Lead's alone.
+// refuseAgents returns an error to an agent and to its descendants, because only the Lead may
+// decide. If looks is true, they do not decide, and it returns nil.
 func refuseAgents(looks bool) error {
 	if !looks && proc.IsMarked() {
 		return &undeliveredError{"an agent does not speak for a person", ""}
@@ -128,7 +129,7 @@ func refuseAgents(looks bool) error {
 	return nil
 }
 
-// missed reports whether err says that a decision was not delivered, and no run is at work now.
+// missed returns true if err is an *undeliveredError and no run is at work now.
 func (t *terminal) missed(board string, err error) bool {
 	owned, _ := inspect.IsOwned(board) // the ledger reports a fault of the board
 	return errors.As(err, new(*undeliveredError)) && !owned

@@ -121,9 +121,9 @@ func (u *setup) problems(name string) ([]*frontmatter.Problem, error) {
 	return append(found, u.refusal(name, found)...), place.Close()
 }
 
-// refusal returns the reasons beyond found for which a run would refuse the board, and the warnings
-// about its supervision. A command that is missing on this machine is a warning: it is no fault of
-// the board.
+// refusal returns the reason why a run would refuse the board, or the warnings about the board's
+// supervision. It returns nothing if found has an error already, except for a command that is
+// missing on this machine. That is a warning, because it is no fault of the board.
 func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatter.Problem {
 	executable, err := os.Executable()
 	if err != nil {

@@ -47,8 +47,8 @@ func newTerminal(stdin io.Reader, stdout, stderr *os.File) *terminal {
 }
 
 // command is one subcommand. setup declares its flags and returns its action. The action gets the
-// arguments that are no flags, and returns an exit code, or an error whose exit code is
-// codeOfError's.
+// arguments that are no flags, and returns an exit code or an error. codeOfError has the exit code
+// of an error.
 type command struct {
 	name       string
 	args       string // its arguments in the usage line
@@ -88,7 +88,7 @@ func run(args []string, stdin io.Reader, stdout, stderr *os.File) int {
 	if link == nil {
 		return code
 	}
-	// No guardian is left to need the code after EPIPE.
+	// EPIPE is no error: the guardian is gone, and does not need the code.
 	if err := link.Leave(code); err != nil && !errors.Is(err, syscall.EPIPE) {
 		return t.explain(err)
 	}
@@ -102,7 +102,7 @@ func (t *terminal) perform(args []string) int {
 	}
 	t.startDir = dir
 	code, err := dispatch(t, args)
-	// A reader that closed its pipe needs no more.
+	// A reader that closed its pipe needs no more output, so this is no error.
 	lost := t.stdout.Err()
 	cut := errors.Is(lost, syscall.EPIPE)
 	if code == exitComplete && err == nil && lost != nil && !cut {
@@ -233,8 +233,8 @@ func (c command) runGuarded(t *terminal, args, words []string) (int, error) {
 	return code, err
 }
 
-// withBoard returns the arguments. If they name no board, it puts the board of the folder first. It
-// reports no error if the folder has no board: boardArgs does.
+// withBoard returns the arguments. If they name no board, it puts the board of the folder first. If
+// the folder has no board either, it returns the arguments as they are.
 func (c command) withBoard(flags *pflag.FlagSet) []string {
 	words := flags.Args()
 	named := slices.ContainsFunc(words, func(word string) bool { return !isChoice(word) })
@@ -272,7 +272,7 @@ func (e *usageError) Error() string { return e.text }
 // Hint returns the hint line that explain prints.
 func (e *usageError) Hint() string { return e.hint }
 
-// boardArgs returns a *usageError unless args name a board. If one is set, they must name exactly
+// boardArgs returns a *usageError unless args name a board. one is true if args must name exactly
 // one board.
 func boardArgs(command string, args []string, one bool) error {
 	switch {
@@ -297,7 +297,8 @@ func boardArgs(command string, args []string, one bool) error {
 	return nil
 }
 
-// nearest returns the name closest to word, within two edits, or "".
+// nearest returns the name that is closest to word, or "" if all names are more than two edits
+// away.
 func nearest(word string, names []string) string {
 	best, distance := "", 3
 	for _, n := range names {

@@ -23,7 +23,7 @@ type conversation struct {
 	keyboard supervise.Keyboard
 	resize   <-chan struct{}
 	screen   *os.File
-	restore  func() error // of the terminal
+	restore  func() error // restores the terminal
 }
 
 // openConversation sets the terminal to raw mode, so that output does not mix with input; close
@@ -86,8 +86,8 @@ func (c *conversation) size() (rows, columns uint16) {
 
 const ctrlC = 3
 
-// keysReader turns Ctrl-C in the input into an interrupt: the line editor ends at Ctrl-C as at
-// Ctrl-D.
+// keysReader turns Ctrl-C in the input into an interrupt, because the line editor would end at
+// Ctrl-C, as it ends at Ctrl-D.
 type keysReader struct {
 	keys       io.Reader
 	interrupts chan<- struct{}
@@ -110,12 +110,12 @@ func (k *keysReader) Read(p []byte) (int, error) {
 	}
 }
 
-// maxEdited is the length, in characters, from which the line editor silently drops typed
-// characters. It does not drop them in a line that is longer already.
+// maxEdited is the length of a line, in characters, at which the line editor silently drops further
+// characters. In a line that is longer already, it drops no characters.
 const maxEdited = 4096
 
-// grow inserts the key that takes a line over maxEdited, so that the line editor goes on. Without
-// this it would cut a paste that the terminal does not mark, which looks typed.
+// grow inserts the key that makes a line longer than maxEdited, so that the line editor goes on.
+// Without grow the editor would cut a paste that the terminal does not mark as a paste.
 func grow(line string, at int, key rune) (longer string, next int, ok bool) {
 	if len(line) < maxEdited || key < ' ' || !utf8.ValidRune(key) || utf8.RuneCountInString(line) != maxEdited {
 		return "", 0, false
@@ -157,8 +157,8 @@ func editLines(line *term.Terminal, typed *keysReader, before func()) <-chan str
 // maxMessage bounds a message, one line of standard input, in bytes.
 const maxMessage = 8 << 20
 
-// readLines returns a channel with the lines of from, each a message. failed returns the error that
-// ended them, nil at the end of the input.
+// readLines returns a channel with the lines of the input. Each line is a message. failed returns
+// the error that ended the input, or nil if there was no error.
 func readLines(from io.Reader) (messages <-chan string, failed func() error) {
 	lines := make(chan string)
 	scan := bufio.NewScanner(from)

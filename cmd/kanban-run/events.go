@@ -14,9 +14,9 @@ import (
 // withEvents shows the events of agents between the entries of a journal.
 type withEvents struct {
 	report.Watcher
-	file  string // of the board
+	file  string // the board's file
 	step  int    // the step of the entry shown last
-	shown int    // lines already shown of that step's file
+	shown int    // how many lines of that step's file were shown
 	err   error
 }
 

@@ -156,7 +156,7 @@ func codeOfError(err error) int {
 	}
 }
 
-// hintOf returns the hint of err or of the first error with a hint that it wraps, else "".
+// hintOf returns the first hint of err and of the errors that it wraps, or "" if they have no hint.
 func hintOf(err error) string {
 	var h interface{ Hint() string }
 	if errors.As(err, &h) {
@@ -165,7 +165,7 @@ func hintOf(err error) string {
 	return ""
 }
 
-// explain prints an error and its hint, in a job as an annotation, and returns the exit code.
+// explain prints an error and its hint, or annotates them in a job, and returns the exit code.
 func (t *terminal) explain(err error) int {
 	said := map[string]bool{}
 	for _, e := range flatten(err) {
@@ -186,7 +186,8 @@ func (t *terminal) explain(err error) int {
 	return codeOfError(err)
 }
 
-// indented indents all lines but the first, which else would look like messages of kanban-run.
+// indented indents all lines but the first. Otherwise those lines would look like messages of
+// kanban-run.
 func indented(text string) console.Lines {
 	return console.Lines(strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  "))
 }

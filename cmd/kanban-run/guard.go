@@ -40,14 +40,15 @@ func keepTerminal() (restore func()) {
 	return func() { _ = term.Restore(fd, state) }
 }
 
-// endPasteMode ends bracketed paste, which a killed runner has left on.
+// endPasteMode ends bracketed paste, because a killed runner leaves it on.
 func (t *terminal) endPasteMode() {
 	if term.IsTerminal(int(t.screen.Fd())) {
 		_ = t.stdout.PrintTrusted("\x1b[?2004l")
 	}
 }
 
-// fateError returns the error for a runner that did not report its end itself, else nil.
+// fateError returns the error for a runner that did not report its end itself, or nil if the runner
+// did.
 func fateError(fate proc.Fate, resumeHint string) error {
 	switch {
 	case fate.Told:

@@ -71,7 +71,8 @@ func pageOf(name string) (page.Board, error) {
 	report.Conclude(&b.Digest, &at.Standing, at.Dir.Log())
 	b.State, b.Owned, b.Tasks, b.Find = at.History.State, at.Owned, at.Tasks, at.Find
 	b.Records = max(b.Records, at.Records)
-	if b.Runs > 0 && b.Outcome != event.Interrupted { // whose code depends on the signal
+	// The exit code of an interrupted run depends on the signal.
+	if b.Runs > 0 && b.Outcome != event.Interrupted {
 		b.Code = codeOf(result.Result{Outcome: b.Outcome})
 	}
 	return b, nil

@@ -170,8 +170,9 @@ func stepAtWork(board string) (*flow.Step, error) {
 	}
 }
 
-// awaitMessage prints the run's answer to a message. If the run has not read the message after wait
-// or at its end, awaitMessage withdraws it. Errors: *undeliveredError.
+// awaitMessage prints the run's answer to a message. If the run has not read the message after
+// wait, or has ended without reading it, awaitMessage withdraws the message. Errors:
+// *undeliveredError.
 func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, wait time.Duration) error {
 	for end := time.Now().Add(wait); ; time.Sleep(pollInterval / 3) {
 		owned, err := inspect.IsOwned(board)

@@ -45,8 +45,8 @@ once. Nothing that exists is touched.`,
 	}
 }
 
-// writeStart writes the start files into dir. If one of them exists already, it writes no file at
-// all; only an existing .gitignore is no obstacle, and stays as it is.
+// writeStart writes the start files into dir. If a file other than .gitignore exists already, it
+// returns an error and writes no file. An existing .gitignore stays as it is.
 func writeStart(t *terminal, dir string) error {
 	files, said, err := filesToStart()
 	if err != nil {

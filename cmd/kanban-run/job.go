@@ -32,9 +32,9 @@ import (
 type job struct {
 	out        *console.Printer
 	workspace  string // file names in annotations are relative to a repository in it
-	outputFile string // read by the runner of the job after the step; "" if it is not set
+	outputFile string // the runner of the job reads it after the step; "" if there is no such file
 	summary    string
-	token      string   // of stop-commands, and random: an agent cannot guess it
+	token      string   // of stop-commands; it is random, so that an agent cannot guess it
 	masks      bool     // set if only the runner of the job reads the output
 	boards     []string // of the command line
 	errors     int      // annotated so far
@@ -50,7 +50,7 @@ const dryRun event.Outcome = "dry_run"
 type outputs struct {
 	outcome  event.Outcome
 	steps    int
-	cost     string   // "": not known
+	cost     string   // "" if it is not known
 	texts    []string // one for each board
 	journals []string
 }
@@ -59,8 +59,8 @@ type outputs struct {
 // reads the output of that script.
 const ownStep = "KANBAN_RUN_ACTION"
 
-// jobToken is the environment variable that passes the guardian's token to its runner. If the
-// runner is killed, the guardian resumes with it the workflow commands that the runner had stopped.
+// jobToken is the environment variable that passes the guardian's token to its runner. The runner
+// stops workflow commands with the token. If the runner is killed, the guardian resumes them.
 const jobToken = "KANBAN_RUN_JOB_TOKEN"
 
 // newJob returns the job that the environment variables describe, or nil outside of GitHub Actions.
@@ -128,8 +128,8 @@ func lookup(environ []string, name string) string {
 	return value
 }
 
-// maxGrace returns the longest grace of agents in a job; 0, no limit, outside of a job. A job that
-// is cancelled gets SIGINT, 7.5 s later SIGTERM, and 2.5 s later SIGKILL.
+// maxGrace returns the longest grace of agents in a job. Outside of a job it returns 0, which means
+// no limit. A job that is cancelled gets SIGINT, 7.5 s later SIGTERM, and 2.5 s later SIGKILL.
 func (j *job) maxGrace() time.Duration {
 	if j == nil {
 		return 0
@@ -232,7 +232,8 @@ func (j *job) annotate(e report.Ending, err error, d *digest.Digest) {
 	j.error(j.fitted(e.Text, e.Hint, e.Code), "kanban-run: "+e.Board, file, line)
 }
 
-// maxAnnotation bounds an annotation, in characters, less what the service may add.
+// maxAnnotation bounds an annotation, in characters. It leaves room for the 64 characters that the
+// service may add.
 const maxAnnotation = 4096 - 64
 
 // fitted returns the message of an annotation: the text, the exit code and the hint. A text that is
@@ -278,8 +279,8 @@ func (j *job) markdown(text string) string {
 	return strings.Join(lines, "<br>")
 }
 
-// place returns the file and the line that an error names. Both are "" if it names no file or one
-// outside of the workspace; line is "" if it is unknown.
+// place returns the file and the line that an error names. Both are "" if the error names no file,
+// or a file outside of the workspace. If only the line is unknown, only line is "".
 func (j *job) place(err error) (file, line string) {
 	var p *frontmatter.Problem
 	var s *config.Error
@@ -301,7 +302,7 @@ func (j *job) place(err error) (file, line string) {
 }
 
 // relative returns a path from the top of its repository, which may be checked out into a folder of
-// the workspace; "" if it is not in the workspace.
+// the workspace. It returns "" if the path is not in the workspace.
 func (j *job) relative(path string) string {
 	path, err := filepath.Abs(path)
 	if err != nil || j.workspace == "" {

@@ -35,8 +35,8 @@ func (j *job) rememberFiles(environ []string) {
 }
 
 // restoreFiles restores the contents of the job's files, and warns about each that was changed. It
-// is called after the agents have ended and before this program writes to the files: agents could
-// have set outputs, or environment variables and the search path of later steps.
+// is called after the agents have ended and before this program writes to the files. Otherwise
+// agents could set outputs, or environment variables and the search path of later steps.
 func (j *job) restoreFiles() error {
 	if j == nil {
 		return nil
@@ -65,7 +65,8 @@ func (f jobFile) putBack() error {
 	return nil
 }
 
-// maxJobFile is the largest job file that is read, in bytes: an agent may have filled the file.
+// maxJobFile is the largest job file that is read, in bytes. It exists because an agent may have
+// filled the file.
 const maxJobFile = 64 << 20
 
 func readJobFile(path string) ([]byte, error) {

@@ -25,9 +25,9 @@ func (t telling) Entry(board string, e event.Entry) {
 	t.notifier.Entry(board, e)
 }
 
-// notifier returns the notifier of the settings, nil if they name no way to notify. The program of
-// notify.command gets only the environment variables of an agent: an agent may have written the
-// settings.
+// notifier returns the notifier of the settings, or nil if they name no way to notify. The program
+// of notify.command gets only the environment variables of an agent, because an agent may have
+// written the settings.
 func (u *setup) notifier(general *resolved, observer ledger.Observer) (*notify.Notifier, error) {
 	s := general.settings
 	if !s.Notify.IsSet() {
@@ -53,7 +53,7 @@ func (u *setup) notifier(general *resolved, observer ledger.Observer) (*notify.N
 	return notify.New(o), nil
 }
 
-// reportOf returns the SUPERVISOR_REPORT on a board's last run; "" if its journal is unreadable.
+// reportOf returns the SUPERVISOR_REPORT on a board's last run, or "" if the journal is unreadable.
 func reportOf(board string) string {
 	var r report.SupervisorReport
 	if addBoard(&r, board) != nil {

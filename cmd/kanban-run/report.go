@@ -66,8 +66,8 @@ a decision. Everything is read from the journals, also while a run is at work. T
 	}
 }
 
-// oneOf returns the form that the flags choose, "" for the default. Errors: *usageError if they
-// choose several forms.
+// oneOf returns the form that the flags choose, or "" if they choose no form. Errors: *usageError
+// if they choose several forms.
 func oneOf(forms map[string]*bool) (chosen string, err error) {
 	for name, yes := range forms {
 		if *yes && chosen != "" {

@@ -117,7 +117,7 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 	return code, errors.Join(err, remove())
 }
 
-// runJobs prepares all boards and runs them; if one cannot be prepared, no board is run.
+// runJobs prepares all boards and runs them. If a board cannot be prepared, it runs no board.
 func (s *screen) runJobs(t *terminal, jobs []preflight.Job, n int) (int, error) {
 	prepared, errs := preflight.PrepareAll(jobs)
 	if len(errs) > 0 {
@@ -134,10 +134,10 @@ func (s *screen) runJobs(t *terminal, jobs []preflight.Job, n int) (int, error) 
 	return s.summary(t, results)
 }
 
-// tuneRuntime fits Go's runtime to a run, which nearly always waits. It allows one processor:
-// waking a second thread takes longer than the work that this thread would take over. Garbage may
-// grow to twice the live heap, with more than 100 boards to 15 % of the heap. The environment
-// variables GOMAXPROCS and GOGC take precedence.
+// tuneRuntime fits Go's runtime to a run, which nearly always waits. It allows one processor,
+// because waking a second thread takes longer than the work that this thread would do. Garbage may
+// grow to twice the size of the live heap, or to 15 % of that size if there are more than 100
+// boards. The environment variables GOMAXPROCS and GOGC take precedence.
 func tuneRuntime(boards int) {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(1)
@@ -176,7 +176,7 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 		s.json.Summary(endings, code)
 		return code, s.conclude(t, endings, results, code)
 	}
-	// the worst last, where a reader looks first
+	// The worst result comes last, because a reader looks there first.
 	slices.SortStableFunc(endings, func(a, b report.Ending) int { return cmp.Compare(rank(b.Code), rank(a.Code)) })
 	for i, e := range endings {
 		if i+1 < len(endings) && endings[i+1].Hint == e.Hint { // only the last of the boards with this hint prints it
@@ -241,7 +241,7 @@ func (s *screen) ending(t *terminal, e report.Ending) {
 	}
 }
 
-// usedSuffix returns ", " with the cost and the tokens, "" if they are unknown.
+// usedSuffix returns ", " with the cost and the tokens, or "" if they are unknown.
 func usedSuffix(u event.Used) string {
 	if text := u.String(); text != "" {
 		return ", " + text
@@ -267,8 +267,8 @@ func hintFor(r result.Result, dry bool) string {
 	if at, err := time.Parse(time.RFC3339, r.Until); err == nil {
 		return "the same command goes on after " + at.Local().Format("2006-01-02 15:04:05 MST")
 	}
-	// For a board that another run owns the advice is better than the error's hint: it names the
-	// board.
+	// If another run owns the board, the advice is better than the error's hint, because the advice
+	// names the board.
 	hint, advised := hintOf(r.Err), r.Outcome == event.Owned && !errors.As(r.Err, new(*gitstore.AheadError))
 	if hint != "" && !advised {
 		return hint

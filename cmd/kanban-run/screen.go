@@ -31,7 +31,7 @@ type screen struct {
 	json     *report.JSON
 	record   *report.Recorder // nil outside of a CI job
 	dry      bool
-	notifier *notify.Notifier // nil: the settings name no way to tell a person
+	notifier *notify.Notifier // nil if the settings name no way to tell a person
 	close    func()
 }
 
@@ -78,7 +78,7 @@ func sizeOf(terminal *os.File) (width, height int) {
 	return width, height
 }
 
-// colored reports whether output may have colours: not if NO_COLOR has any value but ""
+// colored reports whether output may have colours. It may not if NO_COLOR is set and not empty
 // (no-color.org).
 func colored(t *terminal) bool {
 	return !slices.ContainsFunc(t.environ, func(e string) bool {

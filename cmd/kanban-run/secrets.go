@@ -28,8 +28,8 @@ func (t *terminal) redactor() *redact.Redactor {
 	return r
 }
 
-// noteSettingsFolders notes the folders whose settings a command may use: the folder of -C, else
-// the current one, and the folders of its boards.
+// noteSettingsFolders notes the folders whose settings a command may use. These are the folder of
+// -C (the current folder if there is no -C) and the folders of the command's boards.
 func (t *terminal) noteSettingsFolders(flags *pflag.FlagSet) {
 	dir := t.startDir
 	if f := flags.Lookup("workdir"); f != nil {

@@ -66,7 +66,7 @@ func (v *valueFlag) Set(value string) error {
 	return nil
 }
 
-// String returns the last value; "": the flag was not given.
+// String returns the last value, or "" if the flag was not given.
 func (v *valueFlag) String() string {
 	if len(v.values) == 0 {
 		return ""
@@ -105,7 +105,7 @@ type setup struct {
 	term    *terminal
 	flags   map[string][]string
 	dir     string // the current folder, after -C
-	workdir string // -C; "" when it was not given
+	workdir string // the folder of -C, or "" if there is no -C
 
 	redactors map[string]*redact.Redactor // by the secrets that they hide
 }
@@ -128,8 +128,8 @@ func (s *settingFlags) load(t *terminal) (*setup, error) {
 	return u, nil
 }
 
-// invalidSettings is an error in settings, role files or boards, which the user has to mend: exit
-// code 2.
+// invalidSettings is an error in settings, role files or boards, which the user has to mend. Its
+// exit code is 2.
 type invalidSettings struct{ err error }
 
 func (e *invalidSettings) Error() string { return e.err.Error() }
@@ -186,8 +186,8 @@ func roleFolders(named, workdir string) ([]string, error) {
 	return []string{named, project}, nil
 }
 
-// configure returns a [preflight.Job.Configure]. Boards of one work directory share a setup: a copy
-// of the roles and prompts for each of a thousand boards would take much memory.
+// configure returns a [preflight.Job.Configure]. Boards of one work directory share a setup,
+// because a copy of the roles and prompts for each of a thousand boards would take much memory.
 func (u *setup) configure(executable, stubState string, dry bool) func(string) (*preflight.Setup, error) {
 	made := map[string]*preflight.Setup{}
 	return func(dir string) (s *preflight.Setup, err error) {

@@ -28,9 +28,9 @@ func (e *signalError) code() int {
 // the process, and some programs soon send a signal of another kind.
 const oneRequestWithin = 300 * time.Millisecond
 
-// contexts returns the two contexts of a run. The first signal ends stop, the second ends kill too;
-// SIGQUIT and the guardian's death end both at once. onSignal is called for each signal. release
-// ends the listening goroutine.
+// contexts returns the two contexts of a run. The first signal ends stop, the second ends kill too.
+// SIGQUIT and the guardian's death end both at once. onSignal is called for each signal that is not
+// part of an earlier request (see oneRequestWithin). release ends the listening goroutine.
 func (t *terminal) contexts(onSignal func(first bool)) (stop, kill context.Context, release func()) {
 	stop, cancelStop := context.WithCancelCause(context.Background())
 	kill, cancelKill := context.WithCancelCause(context.Background())
@@ -77,9 +77,9 @@ func (t *terminal) hurry() {
 	t.stderr.Hurry()
 }
 
-// signals returns the signals that the guardian passes on. Without a guardian it returns the
-// process's own signals. A terminal signals both processes, so signals from both sources would
-// count twice.
+// signals returns the signals that the guardian forwards. Without a guardian it returns the
+// process's own signals. It does not return both, because a terminal signals both processes, and
+// the signals would count twice.
 func (t *terminal) signals() (signals <-chan os.Signal, lost <-chan struct{}, stop func()) {
 	if t.guardian != nil {
 		return t.guardian.Signals(), t.guardian.Lost(), func() {}
@@ -93,8 +93,8 @@ func (t *terminal) signals() (signals <-chan os.Signal, lost <-chan struct{}, st
 	return own, nil, func() { signal.Stop(own) }
 }
 
-// holdLock returns the function that makes the guardian, too, hold a board's lock; nil without a
-// guardian.
+// holdLock returns the function that makes the guardian hold a board's lock too, or nil if there is
+// no guardian.
 func (t *terminal) holdLock() func(*os.File) (func() error, error) {
 	if t.guardian == nil {
 		return nil
@@ -103,8 +103,8 @@ func (t *terminal) holdLock() func(*os.File) (func() error, error) {
 }
 
 // surviveClosedPipes keeps a run alive when the reader of its output closes the pipe (`kanban-run
-// board | head`): the write fails and the run goes on. It catches SIGPIPE: if it ignored SIGPIPE,
-// agents would inherit that.
+// board | head`): the write fails and the run goes on. It catches SIGPIPE and does not ignore it,
+// because agents would inherit an ignored signal.
 func surviveClosedPipes() (release func()) {
 	pipes := make(chan os.Signal, 1)
 	signal.Notify(pipes, syscall.SIGPIPE)

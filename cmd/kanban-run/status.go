@@ -117,8 +117,8 @@ func (u *setup) status(board string, recent *report.Recent) (report.Status, erro
 	return status, nil
 }
 
-// readLive returns the activity of the agent at work; nil if no agent is at work or its activity is
-// unknown.
+// readLive returns the activity of the agent at work, or nil if no agent is at work or its activity
+// is unknown.
 func readLive(dir rundir.Dir, step *flow.Step, running bool) *health.Live {
 	if !running || step == nil || step.Running == 0 {
 		return nil
@@ -189,8 +189,8 @@ they used, what they said, and the retries of their providers.`,
 	}
 }
 
-// checkStep returns a *usageError for a step that the board does not have, unless follow is set and
-// the step may still begin.
+// checkStep returns a *usageError if the board does not have the step. With follow it accepts every
+// positive number, because the step may still begin.
 func checkStep(board string, step int, follow bool) error {
 	if step == 0 || step > 0 && follow {
 		return nil
@@ -218,7 +218,7 @@ func printLog(t *terminal, board string, show report.Watcher, follow bool) error
 		stop = asked
 	}
 	var seen uint64
-	var ran bool // a run was at work at the last look
+	var ran bool // a run was at work when the loop looked last
 	for {
 		owned, err := inspect.IsOwned(board)
 		if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// version is set when a release is built. `go install` leaves it empty; then the module's version
-// counts.
+// version is set when a release is built. `go install` leaves it empty, and programVersion returns
+// the module's version.
 var version = ""
 
 func versionCommand() command {

@@ -219,7 +219,7 @@ func (g *gallery) render() ([]byte, error) {
 	return page.Render(boards, page.Options{Command: "kanban-run view", Hide: g.secrets.Hide, Live: true})
 }
 
-// agentOf returns the activity of the agent at work; "" if it is unknown.
+// agentOf returns the activity of the agent at work, or "" if it is unknown.
 func agentOf(name string, b page.Board) string {
 	dir, err := inspect.Locate(name)
 	if err != nil {

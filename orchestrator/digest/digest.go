@@ -16,11 +16,11 @@ type Digest struct {
 	Workdir string        `json:"workdir"` // of the last run; the paths of tasks begin in this folder
 	Outcome event.Outcome `json:"outcome"`
 	Text    string        `json:"text"`   // of the outcome
-	Advice  string        `json:"advice"` // what a person does next, "" when there is nothing to do
+	Advice  string        `json:"advice"` // what a person does next, or "" if nothing
 	Runs    int           `json:"runs"`
 	Began   time.Time     `json:"began"`         // time of the first entry
 	Ended   time.Time     `json:"ended"`         // time of the last entry
-	Millis  int64         `json:"millis"`        // that the runs took, without the time between two runs
+	Millis  int64         `json:"millis"`        // of all runs, without the time between runs
 	Earlier int           `json:"earlier_steps"` // number of steps that Keep left out
 	Used    flow.Tally    `json:"used"`          // by all attempts, also of the steps that Keep left out
 	Counts
@@ -33,7 +33,7 @@ type Digest struct {
 
 	Weight event.Weight `json:"-"` // of the outcome
 
-	Keep int `json:"-"` // how many of the last steps are kept; 0: all
+	Keep int `json:"-"` // how many of the last steps are kept; 0 if all are kept
 
 	clock
 }
@@ -71,8 +71,9 @@ type clock struct {
 	took  time.Duration
 }
 
-// tick returns the time of work since the entry before: 0 if that entry belongs to another run, and
-// without a time in which the program was suspended.
+// tick returns the time of work since the entry before. It returns 0 if no run was at work in
+// between, or if the entry before belongs to another run. It leaves out a time in which the program
+// was suspended.
 func (c *clock) tick(last time.Time, e event.Entry) (since time.Duration) {
 	if !last.IsZero() && c.epoch == e.Epoch && !c.idle {
 		since = e.Time.Sub(last)
@@ -92,8 +93,8 @@ func (c *clock) tick(last time.Time, e event.Entry) (since time.Duration) {
 	return since
 }
 
-// pause bounds how much longer than an attempt the time since the entry before may be. If it is
-// longer still, tick takes the excess for a suspension of the program.
+// pause bounds how much longer than an attempt the time since the entry before may be. If that time
+// is longer still, the program was suspended, and tick returns only the time of the attempt.
 const pause = 2 * time.Second
 
 // Step is the work of an agent on a task, and the Manager's decision about it.
@@ -102,19 +103,19 @@ type Step struct {
 	Task     string     `json:"task"`
 	Role     string     `json:"role"`
 	Began    time.Time  `json:"began"`
-	Ended    time.Time  `json:"ended"`  // of its last entry
-	Millis   int64      `json:"millis"` // that it took, without the time between two runs
+	Ended    time.Time  `json:"ended"`  // time of its last entry
+	Millis   int64      `json:"millis"` // time that it took, without the time between two runs
 	State    State      `json:"state"`
 	Status   string     `json:"status,omitempty"`  // of the task agent
 	Manager  string     `json:"manager,omitempty"` // status of the Manager
-	Message  string     `json:"message,omitempty"` // the Manager's; until its reply the task agent's
+	Message  string     `json:"message,omitempty"` // the task agent's, until the Manager replies
 	NextTask *string    `json:"next_task"`
 	Notes    []string   `json:"notes,omitempty"` // divergences, warnings, the reason why the step was given up
 	Used     flow.Tally `json:"used"`
 	Attempts []Attempt  `json:"attempts"`
 
 	checkpoint   bool   // the step belongs to the resident supervisor
-	walked       string // the decision of walk; "": the Manager was a program
+	walked       string // the decision of walk, or "" if the Manager was a program
 	took         time.Duration
 	attemptBegan time.Duration // value of took when the last attempt began
 }
@@ -150,12 +151,12 @@ type Attempt struct {
 	Received string          `json:"received,omitempty"`
 	Stderr   string          `json:"stderr,omitempty"`
 	Output   string          `json:"output,omitempty"`  // folder with its full streams
-	Session  string          `json:"session,omitempty"` // with which its program continues the conversation
-	Spent    *event.Spending `json:"spent,omitempty"`   // nil: its program does not report it
-	Tools    *event.ToolWork `json:"tools,omitempty"`   // nil: its program reported no call
+	Session  string          `json:"session,omitempty"` // its program can go on in this session
+	Spent    *event.Spending `json:"spent,omitempty"`   // nil if its program does not report it
+	Tools    *event.ToolWork `json:"tools,omitempty"`   // nil if its program reported no call
 	Watched  []Sign          `json:"watched,omitempty"` // what the watch saw and did; at most [mostSigns]
 
-	Told string `json:"-"` // its input; a long one is cut
+	Told string `json:"-"` // its input; toldOf cuts a long input
 }
 
 // Result is the ending of an attempt.
@@ -169,7 +170,7 @@ const (
 	Stopped  Result = "stopped"
 )
 
-// Add folds the next entry in.
+// Add folds the next entry into the digest.
 func (d *Digest) Add(e event.Entry) {
 	if d.Began.IsZero() {
 		d.Began = e.Time
@@ -246,9 +247,9 @@ func (d *Digest) resume(step int, task, role string, at time.Time) {
 	}
 }
 
-// Culprit returns the step in which an incomplete board stopped, nil if it stopped between two
-// steps. If the board needs a person and its last step is ok, it returns the last step that is not
-// ok.
+// Culprit returns the step in which an incomplete board stopped, or nil if the board stopped
+// between two steps. If the board needs a person and its last step is ok, Culprit returns the last
+// step that is not ok, or the last step if all steps are ok.
 func (d *Digest) Culprit() *Step {
 	if len(d.Steps) == 0 || d.Outcome == event.Complete {
 		return nil

@@ -20,7 +20,7 @@ type SignKind string
 // The kinds of signs.
 const (
 	Noticed   SignKind = "noticed"   // an anomaly
-	Asked     SignKind = "asked"     // the agent, a judge, or a person for consent
+	Asked     SignKind = "asked"     // a question to the agent, a judge or a person
 	Answered  SignKind = "answered"  // an answer, or the reason why no answer came
 	Said      SignKind = "said"      // a message to the agent, from a person or as help
 	Recovered SignKind = "recovered" // the agent works again

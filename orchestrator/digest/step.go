@@ -84,8 +84,8 @@ func (s *Step) note(e event.Event) bool {
 // JudgeCall is the call of a judge's attempt. A judge runs beside the attempt that it judges.
 const JudgeCall event.Call = "judge"
 
-// addJudge inserts the attempt of a judge before the attempt that it judged, which has to stay the
-// last. A judge that was not started has no attempt.
+// addJudge inserts the attempt of a judge before the attempt that it judged, because the judged
+// attempt has to stay the last. A judge that was not started has no attempt.
 func (s *Step) addJudge(e event.JudgeAnswered, at time.Time) {
 	if e.Tries == 0 {
 		return
@@ -136,8 +136,8 @@ func (s *Step) finish(e event.StepFinished) {
 	}
 }
 
-// Walked returns the decision of walk as the Manager, which has no attempt; "" if walk did not
-// decide.
+// Walked returns the decision that walk made as the Manager, or "" if walk did not decide. A
+// decision of walk has no attempt.
 func (s *Step) Walked() string { return s.walked }
 
 // Rejections returns the number of replies that did not have the right format.
@@ -162,7 +162,7 @@ func (s *Step) SentBack() int {
 	return n
 }
 
-// Last returns the last attempt, nil before the first.
+// Last returns the last attempt, or nil if there is no attempt.
 func (s *Step) Last() *Attempt {
 	if len(s.Attempts) == 0 {
 		return nil

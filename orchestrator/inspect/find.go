@@ -15,8 +15,8 @@ import (
 // defaultBoard is the name of the board that wins over all others in its folder.
 const defaultBoard = "kanban.yaml"
 
-// FindBoard returns the name of the board in a folder: kanban.yaml, else the only .yaml, .yml or
-// .md file that names a current task. Several such files are an error.
+// FindBoard returns the name of the board in a folder. If there is no kanban.yaml, the board is the
+// only .yaml, .yml or .md file that names a current task. If several files do, it returns an error.
 func FindBoard(dir string) (string, error) {
 	if _, err := os.Stat(filepath.Join(dir, defaultBoard)); err == nil {
 		return defaultBoard, nil
@@ -45,7 +45,7 @@ func FindBoard(dir string) (string, error) {
 // explainNone returns the error for a folder without a board. If a run has kept the bytes of a
 // board that is now missing, the error names this board.
 func explainNone(dir string) error {
-	runs, _ := os.ReadDir(filepath.Join(dir, ".kanban-run", "runs")) // no folder: no board was run
+	runs, _ := os.ReadDir(filepath.Join(dir, ".kanban-run", "runs")) // an error means no runs
 	for _, r := range runs {
 		gone := filepath.Join(dir, r.Name())
 		var missing *board.FileError

@@ -43,9 +43,9 @@ func Locate(boardPath string) (rundir.Dir, error) {
 	return rundir.Of(real), nil
 }
 
-// History replays a board's journal and returns its history. It calls each, which may be nil, for
-// every entry in order. Errors: *ledger.NoRunError, *journal.DamageError, those of Locate, of each
-// and of the check of the board's file.
+// History replays a board's journal and returns its history. It calls the function each for every
+// entry in order. each may be nil. Errors: *ledger.NoRunError, *journal.DamageError, and the errors
+// of Locate, of each and of the check of the board's file.
 func History(boardPath string, each func(event.Entry) error) (flow.History, journal.Summary, error) {
 	dir, err := Locate(boardPath)
 	if err != nil {
@@ -71,8 +71,8 @@ func IsOwned(boardPath string) (bool, error) {
 }
 
 // Foresee returns the first effect of a run of the board, if it started now with the limits of the
-// last run. workdir is the folder that -C names; "": it is chosen as for a run. Errors:
-// *failure.Invalid if a run would refuse the board.
+// last run. workdir is the folder that -C names. If workdir is "", Foresee chooses the folder as a
+// run does. Errors: *failure.Invalid if a run would refuse the board.
 func Foresee(boardPath, workdir, startDir string, h flow.History) (flow.Effect, error) {
 	if text := h.Standstill(); text != "" {
 		return flow.Finish{Outcome: h.StandstillOutcome(), Text: text}, nil
@@ -126,9 +126,9 @@ func foresee(s flow.State, b *board.Board, place *board.Place, folder rundir.Dir
 }
 
 // ReadBoard reads a board and resolves the links in its path. If the board cannot be parsed while a
-// Manager's turn is open, the Manager died while it wrote. With recover, ReadBoard then calls
-// notice and returns the board from before this turn; the run restores the file once it owns the
-// board.
+// Manager's turn is open, the Manager died while it wrote. In this case, if recover is true,
+// ReadBoard calls notice and returns the board from before this turn. It does not restore the file:
+// the run does once it owns the board.
 func ReadBoard(boardPath string, recover bool, notice func(text string)) (b *board.Board, path string, err error) {
 	path, err = filepath.EvalSymlinks(boardPath)
 	if err == nil {
@@ -152,8 +152,8 @@ func ReadBoard(boardPath string, recover bool, notice func(text string)) (b *boa
 	return before, path, nil
 }
 
-// ExplainMissing returns the error of reading a board; nil if it can be read. If the file is
-// missing and a run has kept its bytes, the error's fix names the copy.
+// ExplainMissing returns the error of reading a board, or nil if the board can be read. If the file
+// is missing and a run has kept its bytes, the error's fix names the copy.
 func ExplainMissing(boardPath string) error {
 	_, err := board.ReadFile(boardPath) // its error explains more than that of EvalSymlinks
 	var missing *board.FileError
@@ -173,8 +173,8 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// beforeManager returns the board from before the Manager's open turn; nil without an open turn or
-// a readable copy.
+// beforeManager returns the board from before the Manager's open turn. It returns nil if no turn is
+// open or the copy of the board cannot be read.
 func beforeManager(dir rundir.Dir, name string) *board.Board {
 	h, _, err := ledger.Fold(dir, nil)
 	step := h.State.Step

@@ -16,16 +16,17 @@ type Board struct {
 	History  flow.History
 	Records  uint64 // of the journal
 	Owned    bool   // a run is at work
-	Rejected int    // replies in the open step, or the last one, over all runs
+	Rejected int    // replies rejected in the open step, or else in the last step, over all runs
 	Dir      rundir.Dir
 
-	// Find returns the place of a journaled task in Tasks, or -1; nil: the board cannot be read.
+	// Find returns the place of a journaled task in Tasks, or -1. Find is nil if the board cannot
+	// be read.
 	Find func(task string) int
 }
 
-// Look reads a board. It calls each for every entry of the journal in order. A board that cannot be
-// read has no tasks. Errors: *ledger.NoRunError, with how the board stands, and
-// *journal.DamageError, with what stands before the damage.
+// Look reads a board. It calls the function each for every entry of the journal in order. A board
+// that cannot be read has no tasks. Errors: *ledger.NoRunError and *journal.DamageError, both with
+// a Board. After a *journal.DamageError the Board has only the part before the damage.
 func Look(path string, each func(event.Entry)) (Board, error) {
 	var tasks standing.Tasks
 	h, sum, err := History(path, func(e event.Entry) error {

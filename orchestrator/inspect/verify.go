@@ -11,11 +11,11 @@ type Verdict struct {
 	Records   uint64          `json:"records"`
 	Bytes     int64           `json:"bytes"`
 	TornBytes int64           `json:"torn_bytes"`            // bytes after the last whole record
-	Head      uint64          `json:"last_acknowledged_seq"` // 0: unknown
+	Head      uint64          `json:"last_acknowledged_seq"` // 0 if it is unknown
 	Epoch     uint64          `json:"epoch"`
 	Owner     string          `json:"owner"`
 	Points    []flow.Identity `json:"rollback_points"` // a sound journal has exactly one
-	Frozen    string          `json:"frozen"`          // reason for a freeze, even a future one; or ""
+	Frozen    string          `json:"frozen"`          // why it is or will be frozen, or ""
 }
 
 // Verify reads and replays a board's journal. It changes nothing, and works also while a run writes

@@ -111,7 +111,7 @@ type attemptView struct {
 type pairView struct {
 	Name, Text string
 	Code       bool
-	Since      int64 // Unix time in milliseconds from which a live page counts on; 0: Text stays
+	Since      int64 // Unix time in ms; a live page shows the time since then; 0 if Text stays
 }
 
 type signView struct{ Clock, Kind, Text string }
@@ -122,7 +122,7 @@ const (
 	mostText  = 400 // characters of a text
 	mostLong  = 150 // characters of a text in a long page
 	wholeUpTo = 200 // a page with more steps than this is Long
-	squares   = 40  // the most tasks of a board with a square for each
+	squares   = 40  // a board with more tasks than this has a bar instead of a square for each task
 )
 
 // text redacts and shortens a text of an agent, a board or a file name for the page.
@@ -272,8 +272,8 @@ func columns(tasks []*taskView) []columnView {
 	return all
 }
 
-// drawSquares draws one square for each task, or, for more than squares tasks, a bar with a part
-// for each state.
+// drawSquares draws one square for each task. If there are too many tasks for that (see the
+// constant squares), it draws a bar with a part for each state.
 func (v *boardView) drawSquares() {
 	const step = 14
 	if len(v.Tasks) <= squares {
@@ -332,7 +332,7 @@ var stateLooks = map[string]look{
 	standing.Quarantined: {Sign: "hold", Tone: "hold"},
 }
 
-// money formats a cost; "" if it is not known.
+// money formats a cost. It returns "" if the cost is not known.
 func money(u event.Used) string {
 	if u.Priced < u.Attempts && u.Cost == 0 || u.Told == 0 {
 		return ""

@@ -14,7 +14,7 @@ import (
 type nextView struct {
 	Look        look
 	Title, Text string
-	Link        string // ID of the task in question; "": no task
+	Link        string // ID of the task in question, or "" if there is no task
 	Commands    []pairView
 	Note        string
 }
@@ -56,8 +56,8 @@ func (p *page) whatNext() {
 	}
 }
 
-// commands returns commands from pairs of a label and the arguments of kanban-run, in which %s
-// stands for the board.
+// commands returns commands from pairs of a label and the arguments of kanban-run. In the arguments
+// it replaces %s by the board.
 func (p *page) commands(b *Board, pairs ...string) (all []pairView) {
 	board := failure.Quote(b.Board)
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -67,7 +67,7 @@ func (p *page) commands(b *Board, pairs ...string) (all []pairView) {
 	return all
 }
 
-// link returns the ID of a task's part of the page; "" if the task is not on it.
+// link returns the ID of a task's part of the page, or "" if the task is not on the page.
 func (v *boardView) link(task string) string {
 	for i := range v.Tasks {
 		if t := v.Tasks[i]; t.Path == task {

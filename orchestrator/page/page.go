@@ -19,15 +19,15 @@ import (
 // Board is the input of the page about one board.
 type Board struct {
 	digest.Digest
-	Tasks   []standing.Task       // of the board's list; nil: the board cannot be read
-	Find    func(task string) int // the place of a journaled task in Tasks, or -1; nil: always -1
+	Tasks   []standing.Task       // of the board's list; nil if the board cannot be read
+	Find    func(task string) int // the place of a journaled task in Tasks, or -1; nil counts as -1
 	State   flow.State
 	Run     event.RunStarted // start of the last run
 	Code    int              // exit code of its outcome
 	Owned   bool             // a run is at work
-	Agent   string           // the activity of the agent at work, for a live page; "": it is not known
+	Agent   string           // the activity of the agent at work, for a live page; "" if unknown
 	Records uint64           // of its journal
-	Damage  string           // damage of its journal, in words; "": no damage
+	Damage  string           // damage of its journal in words, or "" if there is no damage
 }
 
 // Options are the settings of the page.
@@ -48,7 +48,7 @@ var (
 	live string
 )
 
-// pageTemplate is parsed for the first page: most processes make no page.
+// pageTemplate is parsed when the first page is made, because most processes make no page.
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Parse(layout))
 })
@@ -90,7 +90,7 @@ func Render(boards []Board, o Options) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// clock formats the time of day in UTC; "" for the zero time.
+// clock formats the time of day in UTC. It returns "" for the zero time.
 func clock(t time.Time) string {
 	if t.IsZero() {
 		return ""

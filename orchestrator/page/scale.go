@@ -22,7 +22,7 @@ type span struct {
 type axisView struct {
 	Ticks []tickView
 	Gaps  []string
-	Now   string // place of now; "": no board is at work
+	Now   string // place of now, or "" if no board is at work
 }
 
 type tickView struct {

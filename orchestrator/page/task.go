@@ -130,7 +130,7 @@ func (p *page) task(v *boardView, t standing.Task, steps []*digest.Step) *taskVi
 	return w
 }
 
-// trouble names the worst problem of a task; "" without a problem.
+// trouble names the worst problem of a task. It returns "" if there is no problem.
 func trouble(t standing.Task, state string, rejected, back, restarts int) string {
 	switch {
 	case state == standing.Quarantined:

@@ -15,7 +15,7 @@ type rowView struct {
 	Keys       string
 	Number     int
 	Task, Role string
-	Link       string // ID of the task; "": a step of the supervisor
+	Link       string // ID of the task, or "" for a step of the supervisor
 	Says       string // the row in words
 	Bars       []barView
 	Marks      []markView
@@ -121,7 +121,7 @@ func (p *page) bars(r *rowView, v *boardView, s *digest.Step) map[string]time.Du
 	var last time.Time
 	for i := range s.Attempts {
 		a := &s.Attempts[i]
-		if a.Call == digest.JudgeCall { // the row of the judged agent shows the part asked
+		if a.Call == digest.JudgeCall { // the row of the judged agent shows this time as partAsked
 			continue
 		}
 		from, to := a.Began, a.Began.Add(time.Duration(a.Millis)*time.Millisecond)
@@ -206,8 +206,8 @@ func partOf(a *digest.Attempt) string {
 }
 
 // watchedParts adds the times in which an attempt gave no sign, and the times in which it was asked
-// for a sign and did not answer. A recovery and the end of the attempt end both; a question ends
-// the time without a sign.
+// for a sign and did not answer. A recovery and the end of the attempt end both times. A question
+// ends the time without a sign.
 func watchedParts(a *digest.Attempt, end time.Time, add func(name string, from, to time.Time)) {
 	var idle, asked time.Time
 	stop := func(at time.Time) {
@@ -240,7 +240,7 @@ func watchedParts(a *digest.Attempt, end time.Time, add func(name string, from, 
 	stop(end)
 }
 
-// rowWord names the worst problem of a step; "" without a problem.
+// rowWord names the worst problem of a step. It returns "" if there is no problem.
 func (p *page) rowWord(s *digest.Step) (word, tone string) {
 	switch {
 	case s.State == digest.Open && s.Last() != nil && s.Last().Result == digest.Pending:

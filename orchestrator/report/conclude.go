@@ -5,7 +5,8 @@ import (
 	"kanban-run/orchestrator/standing"
 )
 
-// Conclude completes a digest by how its board stands. log is the path of the supervisor log.
+// Conclude completes a digest with the standing of its board. log is the path of the supervisor
+// log.
 func Conclude(d *digest.Digest, s *standing.Standing, log string) {
 	d.CountOpen()
 	d.Outcome, d.Text, d.Weight, d.Advice = s.Outcome, s.Text, s.Weight, s.Advice(log)

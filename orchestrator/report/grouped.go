@@ -9,13 +9,13 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Grouped is an observer that writes the log of a GitHub Actions job: for each step a group that
-// can be folded, with the signs of its agents, and after the group a line with the result. The text
-// in a group is wrapped in stop-commands with a token that cannot be guessed. It is safe for
-// concurrent use.
+// Grouped is an observer that writes the log of a GitHub Actions job. For each step it writes a
+// group that can be folded, with the signs of the step's agents. After the group it writes a line
+// with the result. The text in a group is wrapped in stop-commands with a token that cannot be
+// guessed. Grouped is safe for concurrent use.
 //
-// Groups do not nest. So only the lines of a single board are written as they happen. With several
-// boards, the group of a step is written when the step ends.
+// Groups do not nest. So lines are written as they happen only if the job has a single board. With
+// several boards, the group of a step is written when the step ends.
 type Grouped struct {
 	mu     sync.Mutex
 	out    *console.Printer
@@ -85,8 +85,8 @@ func (g *Grouped) Entry(board string, e event.Entry) {
 	}
 }
 
-// durationSuffix returns " in " and the duration of a step, "" for a step without a duration
-// because it began in an earlier run.
+// durationSuffix returns " in " and the duration of a step. It returns "" if the duration is not
+// known because the step began in an earlier run.
 func durationSuffix(millis int64) string {
 	if millis == 0 {
 		return ""

@@ -16,7 +16,8 @@ type JSON struct {
 	noAgents bool
 }
 
-// NewJSON returns an observer that writes to out, with agents also the signs of agents.
+// NewJSON returns an observer that writes to out. If agents is true, it also writes the signs of
+// agents.
 func NewJSON(out *console.Printer, agents bool) *JSON { return &JSON{out, !agents} }
 
 // jsonEvent is the shape of every line.

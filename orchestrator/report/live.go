@@ -38,7 +38,7 @@ type Live struct {
 type liveBoard struct {
 	now
 	trace *health.Trace // nil before the first agent
-	asked time.Time     // of an unanswered health check of the agent; zero: there is no such check
+	asked time.Time     // time of the agent's unanswered health check, or zero if there is none
 	waits doing         // what the board waits for: a person, a judge or another board
 }
 
@@ -231,8 +231,8 @@ func (l *Live) permanent(board string, s event.Sentence) string {
 	return coloredSign(s.Weight, l.color) + " " + text
 }
 
-// draw replaces the live lines by the permanent lines stay and the present live lines, in one
-// write. Errors are ignored: a terminal that is gone must not stop a run.
+// draw replaces the live lines by the lines in stay, which are permanent, and by the present live
+// lines, in one write. It ignores errors, because a terminal that is gone must not stop a run.
 func (l *Live) draw(stay []string) {
 	var b strings.Builder
 	width, height := l.size()
@@ -253,8 +253,8 @@ func (l *Live) draw(stay []string) {
 	}
 }
 
-// rows returns the number of screen rows of the drawn live lines: a terminal that became narrower
-// has wrapped them.
+// rows returns the number of screen rows of the drawn live lines. A terminal that became narrower
+// has wrapped these lines.
 func (l *Live) rows(width int) int {
 	rows := 0
 	for _, drawn := range l.drawn {
@@ -263,8 +263,8 @@ func (l *Live) rows(width int) int {
 	return rows
 }
 
-// liveLines returns two lines for a board that runs alone, or one line for each of several boards,
-// but not more than most lines.
+// liveLines returns two lines for a board that runs alone, or one line for each of several boards.
+// most is the greatest number of lines.
 func (l *Live) liveLines(width, most int) []string {
 	boards := make([]now, len(l.boards))
 	for i, b := range l.boards {

@@ -17,8 +17,8 @@ import (
 type Log struct {
 	Verbose bool // every record, with its number, its epoch and its kind, and the sessions of agents
 	Failed  bool // only events of weight Warning or more, and failures and retries of agents
-	Step    int  // only events of this step; 0: all
-	Width   int  // of the terminal, in columns, at which lines are cut; 0: they stay whole
+	Step    int  // only events of this step, or of all steps if it is 0
+	Width   int  // the width in columns at which lines are cut; 0 if lines stay whole
 	Color   bool
 
 	out  *console.Printer
@@ -68,7 +68,7 @@ func (l *Log) Notice(_, text string) {
 }
 
 // describe returns the lines of an event. Without Verbose it leaves out routine lines, such as the
-// start of an agent, which the line about its end implies.
+// line about the start of an agent. The line about the agent's end implies that start.
 func (l *Log) describe(e event.Event) []event.Sentence {
 	lines := e.Sentence().Lines()
 	switch e := e.(type) {

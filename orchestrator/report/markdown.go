@@ -12,9 +12,9 @@ import (
 	"kanban-run/orchestrator/inert"
 )
 
-// Markdown renders boards for a person, in at most limit bytes; 0 is no limit. If the text would be
-// longer, Markdown leaves out the oldest steps first, then complete boards, then other boards, and
-// gives the numbers left out. hide redacts a text.
+// Markdown renders boards for a person. limit is the greatest length of the text in bytes, or 0 if
+// there is no limit. If the text would be longer, Markdown leaves out the oldest steps first, then
+// complete boards, then other boards, and gives the numbers left out. hide redacts a text.
 func Markdown(boards []digest.Digest, hide func(string) string, limit int) string {
 	return renderMarkdown(boards, hide, limit, true)
 }
@@ -208,9 +208,10 @@ func StepResult(s *digest.Step) string {
 	return strings.Join(words, ", ")
 }
 
-// LastWord returns the last message about the work in a step, and the step's notes. The message is
-// the last attempt's reason if it has one, the feedback of a last review that sent the work back,
-// the Manager's message if the Manager's status is not ok, else the task agent's.
+// LastWord returns the last message about the work in a step, and the step's notes. If the last
+// attempt has a reason, the message is this reason. Otherwise, if the last attempt is a review that
+// sent the work back, it is the review's feedback. Otherwise it is the Manager's message if the
+// Manager's status is not ok, and the task agent's message if the status is ok.
 func LastWord(s *digest.Step) string {
 	text := s.Message
 	if s.Manager == "" || s.Manager == "ok" {

@@ -18,23 +18,23 @@ import (
 // now is the display of a board at one time, in the live lines of its run and in status --watch.
 type now struct {
 	board     string
-	index, of int // place of the task among the board's tasks, from 1; index 0: it is not listed
+	index, of int // place of the task among the board's tasks, from 1; 0 if it is not listed
 	task      string
 	player    event.AttemptRef
-	adapter   string // "": not known
+	adapter   string // "" if it is not known
 	since     time.Time
 	used      event.Used
-	limit     int64 // of the cost, in millionths of a US dollar; 0: no limit
+	limit     int64 // of the cost, in millionths of a US dollar; 0 if there is no limit
 	doing     doing
-	last      time.Time // time of the agent's last sign; zero: no sign yet
-	health    string    // seed 000's word; "": no agent is watched
+	last      time.Time // time of the agent's last sign, or zero if there is no sign yet
+	health    string    // seed 000's word, or "" if no agent is watched
 	weight    event.Weight
 }
 
 // doing is an activity of an agent, its beginning, and a detail that may be cut.
 type doing struct {
 	what   string
-	since  time.Time // zero: the age is not shown
+	since  time.Time // zero if the age is not shown
 	detail string
 }
 
@@ -175,8 +175,8 @@ func (n now) time(t time.Time) string {
 	return event.Elapsed(t.Sub(n.since))
 }
 
-// cost returns the cost of the run, and, after the separator of, the limit if there is one; "" if
-// the cost is not known.
+// cost returns the cost of the run, or "" if the cost is not known. If the cost has a limit, cost
+// adds the limit after the separator, which is the argument of.
 func (n now) cost(of string) string {
 	if n.used.Told == 0 {
 		return ""
@@ -271,8 +271,8 @@ func columnWidths(cells [][]string) []int {
 	return widths
 }
 
-// columns aligns cells in columns: the columns in right at their right end, all others at their
-// left end. It leaves out empty columns.
+// columns aligns cells in columns. right has the columns that are aligned at their right end. All
+// others are aligned at their left end. Empty columns are left out.
 func columns(cells [][]string, right map[int]bool, width int) []string {
 	widths := columnWidths(cells)
 	lines := make([]string, len(cells))
@@ -292,8 +292,8 @@ func columns(cells [][]string, right map[int]bool, width int) []string {
 	return lines
 }
 
-// flush returns a line with left at its left end and right at its right end. If they do not fit, it
-// cuts left.
+// flush returns a line that begins with the text left and ends with the text right. If the line has
+// no room for both texts, flush cuts the text left.
 func flush(left, right string, width int) string {
 	room := width - runewidth.StringWidth(right)
 	if right != "" {

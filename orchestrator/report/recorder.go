@@ -30,7 +30,7 @@ func NewRecorder(w Watcher, keep int) *Recorder {
 	return &Recorder{Watcher: w, keep: keep, boards: map[string]*digest.Digest{}}
 }
 
-// Entry folds a journaled event into the board's digest, and passes it on.
+// Entry folds a journaled event into the board's digest, and forwards it to the Watcher.
 func (r *Recorder) Entry(board string, e event.Entry) {
 	r.mu.Lock()
 	d := r.boards[board]

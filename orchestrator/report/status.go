@@ -29,7 +29,7 @@ type Status struct {
 	Limits     event.Limits    `json:"limits"`            // limits of the last run
 	Session    string          `json:"session,omitempty"` // last session of an agent that worked on a task
 	Open       *OpenStep       `json:"open_step,omitempty"`
-	Agent      *health.Live    `json:"agent,omitempty"`   // the agent at work; while it is active, at most 1 s old
+	Agent      *health.Live    `json:"agent,omitempty"`   // the agent at work; at most 1 s old while active
 	Consent    string          `json:"consent,omitempty"` // decision about the agent that waits for a person's consent
 	Supervisor *Supervisor     `json:"supervisor,omitempty"`
 	Quarantine []Quarantine    `json:"quarantine,omitempty"` // tasks that no agent works on
@@ -39,7 +39,7 @@ type Status struct {
 	Records    uint64          `json:"records"`
 	Epoch      uint64          `json:"epoch"` // of the last owner
 	Owner      string          `json:"owner,omitempty"`
-	Locked     string          `json:"reconcile_lock,omitempty"` // why RECONCILE_LOCK is on; "": it is off
+	Locked     string          `json:"reconcile_lock,omitempty"` // why RECONCILE_LOCK is on, or ""
 	Rollback   *flow.Identity  `json:"rollback_point,omitempty"`
 	Tasks      []standing.Task `json:"tasks"` // of the list, in its order
 
@@ -56,7 +56,7 @@ type OpenStep struct {
 	Attempts int        `json:"attempts"`
 	Rejected int        `json:"rejected"` // replies rejected in this step over all runs
 	Reason   string     `json:"last_reason,omitempty"`
-	Since    time.Time  `json:"attempt_started_at,omitzero"` // zero: no attempt is under way
+	Since    time.Time  `json:"attempt_started_at,omitzero"` // zero if no attempt is under way
 }
 
 // String returns the step, its task and the attempts at it in words.
@@ -79,8 +79,8 @@ type Quarantine struct {
 }
 
 // NewStatus returns the status of a board with history h. running means that a run owns the board
-// now. foreseen is the first action of the next run; refused, if not nil, is the reason why that
-// run would refuse to start.
+// now. foreseen is the first action of the next run. refused is the reason why that run would
+// refuse to start, or nil if it would start.
 func NewStatus(how standing.Standing, h flow.History, running bool, foreseen flow.Effect, refused error) Status {
 	s := h.State
 	used, total := s.Known()

@@ -17,7 +17,7 @@ type Alert struct {
 	Severity string
 	Event    string // one of event.AlertTypes
 	Task     string
-	Owner    string // the agent's role, else the board
+	Owner    string // the agent's role, or the board if there is no role
 	Elapsed  time.Duration
 }
 
@@ -27,8 +27,8 @@ func (a Alert) String() string {
 		a.Severity, a.Event, a.Task, a.Owner, a.Elapsed.Round(time.Second))
 }
 
-// SupervisorReport is the report to the Lead about the last runs of boards. It takes one board
-// after another: Begin starts a board, Add takes the board's entries.
+// SupervisorReport is the report to the Lead about the last runs of boards. It reads one board
+// after another: Begin starts a board, and Add reads the board's entries.
 type SupervisorReport struct {
 	end    time.Time
 	boards []supervised
@@ -49,7 +49,7 @@ type supervised struct {
 // Begin starts the next board.
 func (r *SupervisorReport) Begin(board string) { r.boards = append(r.boards, supervised{board: board}) }
 
-// Add takes the next entry of the board.
+// Add reads the next entry of the board that Begin started last.
 func (r *SupervisorReport) Add(e event.Entry) {
 	b := &r.boards[len(r.boards)-1]
 	switch ev := e.Event.(type) {
@@ -76,12 +76,13 @@ func (b *supervised) work(r event.AttemptRef) {
 	}
 }
 
-// Wait notes a decision that the board begun last waits for; "": no decision waits.
+// Wait notes that the board that Begin started last waits for a decision. request is "" if it waits
+// for no decision.
 func (r *SupervisorReport) Wait(request string) { r.boards[len(r.boards)-1].request = request }
 
-// Request returns the decision that waits for the Lead of a board; "" if no decision waits. At its
-// end a run writes to the journal before it releases its board, so owned alone does not prove that
-// a run is at work.
+// Request returns the decision that waits for the Lead of a board, or "" if no decision waits. A
+// run that ends writes to the journal before it releases its board, so owned alone does not prove
+// that a run is at work.
 func Request(h flow.History, board string, owned bool) string {
 	s, ack := h.State, "kanban-run ack "+failure.Quote(board)
 	atWork := owned && s.Running

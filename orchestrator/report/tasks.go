@@ -19,8 +19,9 @@ var taskMarks = map[string]string{
 	standing.Quarantined: "⟳",
 }
 
-// A list of more than mostTasks tasks is not shown whole, but only its tasks that are not ok or
-// quarantined, and the current task with the given number of neighbours on either side.
+// A list of more than mostTasks tasks is not shown whole. Only these tasks are shown: those that
+// are not ok or quarantined, the current task, and the tasks next to it. neighbours is the number
+// of these tasks on either side.
 const (
 	mostTasks  = 40
 	neighbours = 10

@@ -56,8 +56,9 @@ func (r *Recent) lines(board string) (all []recentLine) {
 	return all
 }
 
-// DrawWatched returns the lines of a screen: the tasks of a single board by their state, or a line
-// for each of several boards, with the boards that need a person first; after that the last events.
+// DrawWatched returns the lines of a screen. For a single board it lists the tasks by their state.
+// For several boards it has a line each, and the boards that need a person come first. The last
+// events follow.
 func DrawWatched(out *console.Printer, boards []Watched, at time.Time, width int, color bool) []string {
 	var lines []string
 	var recent []recentLine
@@ -152,7 +153,7 @@ func drawBoards(out *console.Printer, boards []Watched, at time.Time, width int,
 	return nowRows(rows, at, width, color)
 }
 
-// urgency returns 0 for a board that needs a person, 1 for one at work, 2 for the others.
+// urgency returns 0 for a board that needs a person, 1 for another board at work, and 2 otherwise.
 func (s *Status) urgency() int {
 	switch {
 	case len(s.forYou()) > 0 || s.standing.Weight == event.Critical:
@@ -164,8 +165,8 @@ func (s *Status) urgency() int {
 	}
 }
 
-// now returns the display of a board: the activity of a board at work, else the end of the last
-// run.
+// now returns the display of a board. It shows the activity of a board at work, or the end of the
+// last run if the board is not at work.
 func (s *Status) now() now {
 	n := now{board: s.Board, used: s.Used.Used, limit: s.Limits.MaxCost, weight: event.Routine}
 	if s.Open != nil {

@@ -27,7 +27,7 @@ type Keyboard struct {
 	Lines      <-chan string
 	Interrupts <-chan struct{}
 	Unattended bool         // no person answers: lines are read only at the person's turn
-	Err        func() error // the reason why Lines was closed; nil for a plain end. Err may be nil
+	Err        func() error // why Lines was closed, or nil at a plain end; Err itself may be nil
 }
 
 // Supervision is a conversation of a person, an agent and a supervisor.
@@ -46,7 +46,7 @@ type Supervision struct {
 	asked      []string // the person's messages about the current work
 	next       []string // the messages for the agent at its next start
 	inputEnded bool     // the person's input has ended
-	unfinished string   // the reason why the current work is not complete, else ""
+	unfinished string   // why the current work is not complete, or "" if it is
 }
 
 // UnfinishedError reports that the input ended before the work was completed.
@@ -57,8 +57,8 @@ type UnfinishedError struct {
 
 func (e *UnfinishedError) Error() string { return "the work is not completed: " + e.Text }
 
-// Hint returns the command to continue; "" without a safe session name. The command names the
-// session, because the newest session may be another one.
+// Hint returns the command to continue, or "" if there is no safe session name. The command names
+// the session, because the newest session may be a different one.
 func (e *UnfinishedError) Hint() string {
 	if e.Session == "" || strings.ContainsFunc(e.Session, isUnsafe) {
 		return ""
@@ -66,8 +66,9 @@ func (e *UnfinishedError) Hint() string {
 	return "go on in the same session: kanban-run supervise -- --resume " + e.Session
 }
 
-// isUnsafe reports whether a character occurs in no tool's session names. A name with it must not
-// be in the hint, which people paste into a shell.
+// isUnsafe reports whether a character is neither a letter, a digit, - nor _. Tools use only these
+// in session names. A name with another character must not be in the hint, because people paste
+// the hint into a shell.
 func isUnsafe(c rune) bool {
 	return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '-' && c != '_'
 }
@@ -192,7 +193,7 @@ type ending int
 
 const (
 	finished    ending = iota // the agent has finished its messages
-	interrupted               // the person stopped the agent, or it could not continue
+	interrupted               // the person stopped the agent, or the agent could not continue
 	broken                    // the agent's program ended; the person knows why
 )
 
@@ -267,6 +268,6 @@ func (s *Supervision) waitForInterrupt(over <-chan struct{}) bool {
 
 var errInterrupted = errors.New("interrupted")
 
-// settleTime bounds the time in which an agent that has stopped begins with a message that came
-// while it worked.
+// settleTime is the time that an agent has, after it stops, to begin with a message that it got
+// while it worked. If it does not begin in this time, the phase ends.
 const settleTime = 500 * time.Millisecond

@@ -18,8 +18,8 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// program is the agent's program. Its terminal is a pty, but its input is a pipe: claude reads no
-// messages from a terminal. Source: seed 003, "启动 Agent pty".
+// program is the agent's program. Its terminal is a pty, but its input is a pipe, because claude
+// reads no messages from a terminal. Source: seed 003, "启动 Agent pty".
 type program struct {
 	near   *os.File                // our side of the pty
 	input  *os.File                // our end of the pipe
@@ -37,10 +37,11 @@ type end struct {
 	err    error
 }
 
-// drainTime bounds the reading of the pty after the program has ended, which takes far less.
+// drainTime bounds the reading of the pty after the program has ended. Reading normally takes far
+// less time.
 const drainTime = 5 * time.Second
 
-// errPhaseOver ends the agent's program at the end of its phase.
+// errPhaseOver ends the agent's program at the end of the agent phase.
 var errPhaseOver = errors.New("the phase is over")
 
 // startProgram starts the agent's program, which goes on in s.session if there is one.
@@ -103,8 +104,8 @@ func openProgram() (t *program, far, theirs *os.File, err error) {
 	return t, far, theirs, nil
 }
 
-// drain waits until the output is read, at most drainTime: an escaped process may hold the far side
-// open.
+// drain waits until the output is read, but not longer than drainTime, because an escaped process
+// may hold the far side open.
 func (t *program) drain() {
 	late := time.AfterFunc(drainTime, func() { _ = t.near.Close() })
 	<-t.read
@@ -119,8 +120,8 @@ func (s *Supervision) describeFailure(reason, lastWord string) string {
 	return reason
 }
 
-// bind returns the contexts of the program, and sets stop and kill: the program may have to end
-// before the conversation does.
+// bind returns the contexts of the program, and sets the fields stop and kill. The program has its
+// own contexts, because it may have to end before the conversation does.
 func (t *program) bind(stop, kill context.Context) (here, hard context.Context) {
 	here, t.stop = context.WithCancelCause(stop)
 	hard, t.kill = context.WithCancelCause(kill)
@@ -204,7 +205,7 @@ func (s *Supervision) resize(t *program) {
 		return
 	}
 	rows, columns := s.Size()
-	// An error is no loss: a program that writes JSON ignores the size.
+	// An error does not matter, because a program that writes JSON ignores the size.
 	_ = pty.Setsize(t.near, &pty.Winsize{Rows: rows, Cols: columns})
 }
 
@@ -345,8 +346,9 @@ func (p *phase) skipCommand() {
 	}
 }
 
-// handleLine sends the person's line to the agent; while the agent is being stopped, it keeps the
-// line for the next turn. The supervisor gets the line, too. Source: seed 003, "捕获用户输入".
+// handleLine sends the person's line to the agent. While the agent is being stopped, handleLine
+// keeps the line for the next turn. The supervisor gets the line, too. Source: seed 003,
+// "捕获用户输入".
 func (p *phase) handleLine(text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
@@ -360,8 +362,8 @@ func (p *phase) handleLine(text string) {
 	p.tell(text)
 }
 
-// interrupt handles Ctrl-C. The first one stops a working agent, a second one kills it. If the
-// agent is idle, a second one leaves: interrupt then returns errLeft.
+// interrupt handles Ctrl-C. The first Ctrl-C stops a working agent, and the second kills it. If the
+// agent is idle, interrupt returns errLeft at the second Ctrl-C.
 func (p *phase) interrupt() error {
 	switch {
 	case !p.working && p.leaving:
@@ -380,7 +382,7 @@ func (p *phase) interrupt() error {
 }
 
 // leave handles Ctrl-D and the end of the input. A working agent may finish, and its work is
-// checked; if the agent is idle, leave returns errLeft.
+// checked. If the agent is idle, leave returns errLeft.
 func (p *phase) leave() error {
 	err := p.endInput()
 	if err == nil && !p.working {

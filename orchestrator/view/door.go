@@ -8,9 +8,10 @@ import (
 	"time"
 )
 
-// door is a listener that admits at most mostClients connections at the same time. For one more it
-// closes the connection that has been idle for the longest time, once this time is idleTime. So a
-// program that opens connections and sends nothing cannot keep a browser out.
+// door is a listener that admits at most mostClients connections at the same time. To admit a
+// further connection, it closes the connection that has been idle for the longest time, once that
+// time has reached idleTime. So a program that opens connections and sends nothing cannot keep a
+// browser out.
 type door struct {
 	net.Listener
 
@@ -29,7 +30,7 @@ type client struct {
 
 	// door.mu guards these.
 	busy  bool      // a request is being answered
-	since time.Time // of the connection, or of the end of the last answer
+	since time.Time // when it connected, or when the last answer to it ended
 }
 
 func newDoor(l net.Listener) *door {

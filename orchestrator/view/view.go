@@ -148,7 +148,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	// The error is ignored: the recorder of a test has no deadline.
+	// The error is ignored, because the recorder of a test has no deadline.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience))
 	switch {
 	case !s.hosts[r.Host]:
@@ -170,8 +170,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// isForeign reports whether another site's page has sent a request. A link there that a person
-// follows is not foreign.
+// isForeign reports whether another site's page has sent a request. If a person followed a link on
+// that page, the request is not foreign.
 func isForeign(r *http.Request) bool {
 	if origin := r.Header.Get("Origin"); origin != "" {
 		u, err := url.Parse(origin)
@@ -280,7 +280,8 @@ func (s *Server) next() <-chan struct{} {
 	return s.changed
 }
 
-// join adds a viewer and wakes watch; it returns false if there are already mostViewers.
+// join adds a viewer and wakes watch. If there are already mostViewers viewers, it adds no viewer
+// and returns false.
 func (s *Server) join() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
