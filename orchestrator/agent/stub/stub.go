@@ -97,7 +97,7 @@ func followed(k contract.Kind) string {
 }
 
 // Reader returns a reader that looks for extras if a rule may have added them, or if a supervisor
-// starts, which names its session.
+// starts, because a supervisor names its session.
 func (a adapter) Reader(k contract.Kind, _ agent.Host) agent.Reader {
 	if a.opts.File == "" && k != contract.Ready {
 		return agent.NewObjectReader()
