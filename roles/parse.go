@@ -23,8 +23,8 @@ var knownKeys = [...]string{"name", "description", "agent", "command", "args", "
 	"env", "disallowedTools", "permission", "max_turns", "max_cost", "mcp_config", "review", "review_rounds",
 	"accepts", "watch"}
 
-// foreignKeys are correct keys in the agent files of other tools that look like misspelt keys of
-// ours.
+// foreignKeys are correct keys of other tools' agent files, although they look like misspelt keys
+// of ours.
 var foreignKeys = [...]string{"mode", "agents", "maxTurns"}
 
 var (
@@ -87,8 +87,8 @@ func parse(file string, source []byte) (Role, error) {
 }
 
 // readDocument parses a role file. It also accepts files of Claude Code, whose description may hold
-// colons without quotes, which is not YAML: it then quotes this line and parses the file again. If
-// that fails, too, it returns the first error.
+// colons without quotes, although that is not YAML. For such a file it quotes the line and parses
+// the file again. If that fails, too, it returns the first error.
 func readDocument(file string, source []byte) (*frontmatter.Document, error) {
 	doc, err := frontmatter.Parse(file, source)
 	if err == nil {
@@ -137,7 +137,7 @@ func (f *fields) fail(n *yaml.Node, fix, format string, args ...any) {
 	}
 }
 
-// lookUp returns the value of a key; nil if the key is absent or null.
+// lookUp returns the value of a key, or nil if the key is absent or null.
 func (f *fields) lookUp(name string) *yaml.Node {
 	_, value := f.doc.Field(name)
 	if value == nil || value.Tag == "!!null" {
@@ -212,7 +212,8 @@ func (f *fields) words(value *yaml.Node, name string) []string {
 	return strings.Fields(line)
 }
 
-// readList returns the texts of a list; nil for a nil value, and an empty slice for an empty list.
+// readList returns the texts of a list. It returns nil for a nil value, and an empty slice for an
+// empty list.
 func (f *fields) readList(value *yaml.Node, name string) []string {
 	if value == nil {
 		return nil
@@ -228,8 +229,9 @@ func (f *fields) readList(value *yaml.Node, name string) []string {
 	return items
 }
 
-// readTools returns the tools of a list, or of a text with commas between tools; nil for an absent
-// key or for tools: *. A comma within Bash(git log:*, git show:*) belongs to the tool.
+// readTools returns the tools of a list, or of a text with commas between tools. It returns nil if
+// the key is absent, or if the file has tools: *. A comma within Bash(git log:*, git show:*)
+// belongs to the tool.
 func (f *fields) readTools(name string) []string {
 	value := f.lookUp(name)
 	if value == nil {
@@ -296,12 +298,12 @@ var permissions = map[string]string{
 	"full": "full", "bypasspermissions": "full", "auto": "edit", "danger-full-access": "full",
 }
 
-// ParsePermission returns the permission that a word means: read-only, edit or full; "" for an
-// unknown word.
+// ParsePermission returns the permission that a word means: read-only, edit or full. It returns ""
+// for an unknown word.
 func ParsePermission(word string) string { return permissions[strings.ToLower(word)] }
 
-// readPermission returns the permission, of the key permission or else of permissionMode, the key
-// in a sub-agent's file.
+// readPermission returns the permission in the key permission. If that key is absent, it reads
+// permissionMode, the key in a sub-agent's file.
 func (f *fields) readPermission() string {
 	name := "permission"
 	if f.lookUp(name) == nil {
@@ -315,8 +317,8 @@ func (f *fields) readPermission() string {
 	return meaning
 }
 
-// readTurns returns the limit of turns, of the key max_turns or else of maxTurns, the key in a
-// sub-agent's file.
+// readTurns returns the limit of turns in the key max_turns. If that key is absent, it reads
+// maxTurns, the key in a sub-agent's file.
 func (f *fields) readTurns() int {
 	if f.lookUp("max_turns") == nil {
 		return f.readCount("maxTurns")

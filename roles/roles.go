@@ -22,11 +22,11 @@ import (
 
 // Role is the definition of one kind of agent: its prompt and the options of its start.
 type Role struct {
-	Name        string // tasks name it in any case; spelt as the embedded role that it replaces
+	Name        string // in any case in tasks; spelt like the embedded role that it replaces
 	Description string
 	Agent       string         // name of the adapter, in lower case; "": the settings decide
 	Model       string         // "": the adapter's default, also for inherit in the file
-	Command     []string       // program and fixed arguments of an exec agent; nil without one
+	Command     []string       // program and fixed arguments of an exec agent; nil: none
 	Args        []string       // appended to the adapter's command line
 	Tools       []string       // nil: all tools of the adapter; empty: no tool
 	Denied      []string       // tools that the agent must not use
@@ -43,12 +43,12 @@ type Role struct {
 	// Anomalies means that a Manager's input may have anomalies: the tasks that are not done
 	// because their agent was ended.
 	Anomalies bool
-	// Watch holds the role's settings of the watch, which replace the general ones. Their names are
-	// those of the keys below watch; the name "" stands for watch: off.
+	// Watch holds the role's settings of the watch, which replace the general ones. The name of a
+	// value is its key below watch. The name "" means watch: off.
 	Watch   []frontmatter.Value
 	WatchAs string // kind of agent for the watch: coder, reviewer or lead; "": by the role's name
 	Prompt  string // the body of the file, with LF line ends and without blank lines around it
-	File    string // path of the file, or such as "embedded:manager.md"
+	File    string // path of the file, or a name such as "embedded:manager.md"
 }
 
 // IsBuiltIn reports whether the role comes from the binary and not from a folder.
@@ -74,7 +74,7 @@ func (r Review) IsSet() bool { return r.Supervisor || len(r.Command) > 0 }
 // Env is a rule for the environment variables that an agent gets.
 type Env struct {
 	Pass []string          // names that pass although they look secret; * matches any text
-	Set  map[string]string // set for the agent, in any case
+	Set  map[string]string // always set for the agent, even if Only does not list them
 	Only []string          // only these and Set pass; nil: no such limit; never empty
 }
 
@@ -97,9 +97,9 @@ const embeddedPrefix = "embedded:"
 const maxFile = 1 << 20
 
 // Load reads every *.md file of the folders, except README.md and hidden files, and then the
-// embedded roles. Of two roles with the same name, the one of the earlier folder replaces the other
-// as a whole. Two in one folder are an error, and a missing folder holds no roles. Errors:
-// *frontmatter.Problem for a wrong file, with the line.
+// embedded roles. If two folders have a role of the same name, the role in the earlier folder
+// replaces the other role as a whole. Two roles of the same name in one folder are an error. A
+// missing folder holds no roles. Errors: *frontmatter.Problem for a wrong file, with the line.
 func Load(dirs ...string) (*Set, error) {
 	s := &Set{roles: map[string]Role{}}
 	for _, dir := range dirs {
@@ -144,8 +144,8 @@ func (s *Set) addFolder(dir string) error {
 	if err != nil {
 		return fmt.Errorf("read roles in %s: %w", dir, err)
 	}
-	// here: the files of this folder by role. Within a folder no file has precedence, so addFile
-	// refuses a role that an earlier file defines.
+	// here has the files of this folder, by role. Within a folder no file has precedence, so
+	// addFile refuses a role that an earlier file defines.
 	here := map[string]string{}
 	for _, entry := range entries {
 		if !isRoleFile(entry.Name()) {
@@ -229,7 +229,7 @@ type UnknownError struct {
 
 func (e *UnknownError) Error() string { return fmt.Sprintf("unknown role %q", e.Name) }
 
-// Hint returns the known roles, after the one that was probably meant.
+// Hint names the role that was probably meant, if there is one, and then the known roles.
 func (e *UnknownError) Hint() string {
 	known := "the known roles are " + strings.Join(e.Known, ", ")
 	for _, name := range e.Known {

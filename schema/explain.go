@@ -37,8 +37,8 @@ func (v Violation) String() string {
 	return place.String() + " " + v.Message
 }
 
-// explain returns the violations, sorted by place. Their words come from the schema where possible:
-// they are better than the library's messages.
+// explain returns the violations, sorted by place. Where possible, their words come from the
+// schema, because its words are better than the library's messages.
 func explain(schema, value any, invalid *jsonschema.ValidationError) []Violation {
 	var all []Violation
 	for _, unit := range invalid.BasicOutput().Errors {
@@ -188,7 +188,7 @@ func listTexts(v any) []string {
 	return all
 }
 
-// lookUp returns the value in v to which a JSON Pointer leads; nil if it leads nowhere.
+// lookUp returns the value in v to which a JSON Pointer leads, or nil if the pointer leads nowhere.
 func lookUp(v any, pointer string) any {
 	for _, key := range splitPointer(pointer) {
 		switch node := v.(type) {

@@ -32,8 +32,8 @@ type document struct {
 	plain    any
 }
 
-// lazySchemas returns a function for each schema that compiles it once, at its first use: compiling
-// one takes as long as starting a process.
+// lazySchemas returns a function for each schema. The function compiles its schema once, at the
+// first call, because compiling a schema takes as long as starting a process.
 func lazySchemas() map[string]func() (*document, error) {
 	m := map[string]func() (*document, error){}
 	for _, name := range Names() {
@@ -73,10 +73,10 @@ func Source(name string) ([]byte, error) {
 	return data, nil
 }
 
-// Validate returns the places where v breaks the named schema, in a fixed order; nil if v is valid.
-// v is decoded JSON or YAML: maps, slices, strings, numbers, booleans, dates and nil. Errors:
-// *UnknownError, or an error for a v with other types, nested too deeply or with a number out of
-// range.
+// Validate returns the places where v breaks the named schema, in a fixed order. It returns nil if
+// v is valid. v is decoded JSON or YAML: maps, slices, strings, numbers, booleans, dates and nil.
+// Errors: *UnknownError, or an error for a v with other types, nested too deeply or with a number
+// out of range.
 func Validate(name string, v any) ([]Violation, error) {
 	load, ok := schemas[name]
 	if !ok {

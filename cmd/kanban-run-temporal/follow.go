@@ -113,7 +113,7 @@ func decide(stop context.Context, c *server, j fleet.Job, d fleet.Decision) erro
 const waitPause = 3 * time.Second
 
 // awaitAll waits until each board has ended or needs a person, prints the result of each, and
-// returns the worst exit code; 130 if stop ends first.
+// returns the worst exit code. It returns 130 if stop ends first.
 func awaitAll(stop context.Context, c *server, jobs []fleet.Job) (code int, err error) {
 	open := slices.Clone(jobs)
 	told := map[string]string{} // the trouble that was printed, by board
@@ -150,7 +150,7 @@ func awaitAll(stop context.Context, c *server, jobs []fleet.Job) (code int, err 
 	}
 }
 
-// exitCode returns kanban-run's exit code for an outcome; 1 for an unknown one.
+// exitCode returns kanban-run's exit code for an outcome, or 1 for an unknown outcome.
 func exitCode(outcome string) int {
 	codes := map[string]int{
 		fleet.Complete:    0,
@@ -170,8 +170,8 @@ func exitCode(outcome string) int {
 	return 1
 }
 
-// rank returns the severity of an exit code, as kanban-run ranks those of several boards: the worst
-// has the highest rank.
+// rank returns the severity of an exit code. It ranks the codes as kanban-run ranks those of
+// several boards: the worst code has the highest rank.
 func rank(code int) int {
 	return slices.Index([]int{0, 7, 3, 4, 6, 5, 2, 1, 137, 143}, code)
 }

@@ -43,8 +43,8 @@ func (e *usageError) Error() string { return e.text }
 
 func main() { os.Exit(run(os.Args[1:])) }
 
-// run runs a command and returns the exit code: 0, 1 after an error, 2 for a wrong use; for submit
-// --wait the exit code of the worst board.
+// run runs a command and returns the exit code: 0, 1 after an error, or 2 for a wrong use. For
+// submit --wait it returns the exit code of the worst board.
 func run(args []string) int {
 	if len(args) == 0 {
 		fmt.Fprint(os.Stderr, usage)

@@ -29,8 +29,8 @@ It waits for boards at a queue of the server, and runs each with kanban-run in a
 board/NAME of its repository, so that any worker can go on with it. The flags behind -- are for kanban-run on every board: agents, limits.
 SIGTERM and Ctrl-C end it: its boards stop, resumable, and other workers go on with them.`
 
-// stopTime bounds the time that a worker at its end waits until its boards have stopped and the
-// server knows it.
+// stopTime bounds the time for which an ending worker waits until its boards have stopped and the
+// server knows of their end.
 const stopTime = 45 * time.Second
 
 func runWorker(args []string) error {

@@ -64,7 +64,8 @@ func (e *LimitError) Hint() string {
 		"same command goes on in its session, or starts the attempt afresh where it has none"
 }
 
-// Permission is the set of actions that an agent takes without a question: no person could answer.
+// Permission is the set of actions that an agent takes without asking, because no person could
+// answer.
 type Permission string
 
 // The values of Permission; "" is the adapter's default.
@@ -248,7 +249,7 @@ type Tool struct {
 	Keys    []string          // needed environment variables that look secret; * matches any text
 	Env     map[string]string // environment variables that it gets unless they are set
 	Resumes bool              // it can go on in a session of an earlier call
-	Permits bool              // it, or its adapter, keeps the agent to its permission
+	Permits bool              // it, or its adapter, enforces the agent's permission
 	Free    bool              // it asks no model and costs nothing
 	Signals Signals           // the signs of work in its output
 }
@@ -257,6 +258,6 @@ type Tool struct {
 // is the only sign.
 type Signals struct {
 	Session bool // it reports its session, and from then on its model's activity
-	Calls   bool // it reports a tool call when the call begins; else only when the call ends
+	Calls   bool // it reports a tool call when the call begins, not only when the call ends
 	Apart   bool // it runs each command in a process session of its own
 }

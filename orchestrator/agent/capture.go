@@ -10,13 +10,13 @@ import (
 const (
 	space       = " \t\r\n"
 	maxReceived = 4 << 10
-	maxJunk     = 2 * maxReceived // more than is shown: a secret cut here stays hidden
+	maxJunk     = 2 * maxReceived // more than people see, so that a secret cut here is not shown
 	maxLine     = 1 << 10
 	maxWarnings = 20 // of one stream
 )
 
-// buffers holds the buffers that no capture uses. Reusing one pays: a reply holds the board's list
-// of tasks, which is about as long in every step.
+// buffers holds the buffers that no capture uses. Reuse pays because every reply holds the board's
+// list of tasks, whose length hardly changes from step to step.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // capture keeps a reply. It keeps only the first bytes of an output that does not begin with "{" or
@@ -45,7 +45,7 @@ func (c *capture) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// grow makes room for n bytes, but never reserves more than the longest reply, as append would.
+// grow makes room for n bytes. Unlike append, it never reserves more than the longest reply.
 func (c *capture) grow(n int) {
 	if need := len(*c.buf) + n; need > cap(*c.buf) {
 		bigger := make([]byte, len(*c.buf), min(max(2*cap(*c.buf), need), contract.MaxReply))

@@ -100,11 +100,11 @@ type Event struct {
 	Local  bool      `json:"local,omitempty"`  // of a result: the program answered without a model
 
 	// Missing is the tool, server or program that a failed call did not find, see
-	// [Event.WithMissing]; "" if it is unknown.
+	// [Event.WithMissing]. It is "" if that is unknown.
 	Missing string `json:"missing,omitempty"`
 
-	// Sum is the checksum of a call's whole input, or of its whole result; 0 if the program does
-	// not report them.
+	// Sum is the checksum of a call's whole input, or of its whole result. It is 0 if the program
+	// does not report the input or the result.
 	Sum uint32 `json:"-"`
 }
 
@@ -114,11 +114,11 @@ type Sign struct {
 	Event
 }
 
-// Sum returns a checksum that tells two inputs or results of tools apart.
+// Sum returns a checksum by which two inputs or results of tools can be compared.
 func Sum(data []byte) uint32 { return crc32.ChecksumIEEE(data) }
 
 // String returns one short line for people. Redact the texts before: a secret may have several
-// lines, and the redactor does not recognise it once they are joined.
+// lines, and the redactor does not recognise it once its lines are joined.
 func (e Event) String() string {
 	line := e.Kind.String()
 	switch {

@@ -17,8 +17,8 @@ type Listener interface {
 	Tell(id, text string) []byte
 	// Withdraw returns a line that takes back a message that the agent has not read yet.
 	Withdraw(id string) []byte
-	// EndCall returns a line that ends an open call of the tool, but not the turn; nil if the
-	// program cannot do this.
+	// EndCall returns a line that ends an open call of the tool, but not the turn. It returns nil
+	// if the program cannot do this.
 	EndCall(tool string) []byte
 }
 

@@ -11,9 +11,9 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// ReadMCP returns the content of a file of MCP servers; nil if it cannot be read, for which the
-// adapter's check reports the reason. The caller reads the file once for all attempts, so that an
-// agent cannot change the start of the next one.
+// ReadMCP returns the content of a file of MCP servers. It returns nil if the file cannot be read;
+// the adapter's check then reports the reason. The caller reads the file once for all attempts, so
+// that an agent cannot change the start of the next one.
 func ReadMCP(path string) []byte {
 	if path == "" {
 		return nil
@@ -53,8 +53,9 @@ func (a Assignment) Servers() (map[string]json.RawMessage, error) {
 	return servers, nil
 }
 
-// parseMCP parses the object mcpServers, which may be empty. A file without it is an error: it must
-// be the wrong file. Keys are case-sensitive, as the agent programs read them.
+// parseMCP parses the object mcpServers, which may be empty. A file without this object is an
+// error, because it must be the wrong file. Keys are case-sensitive, as the agent programs read
+// them.
 func parseMCP(text []byte) (map[string]json.RawMessage, error) {
 	file, err := object(bytes.TrimPrefix(text, []byte("\ufeff")), "it")
 	if err != nil {

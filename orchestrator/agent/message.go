@@ -44,7 +44,7 @@ func (m *Messages) Init(emit func(Event), each func(line []byte) error) {
 // Write reads a part of the output.
 func (m *Messages) Write(p []byte) (int, error) { return m.lines.Write(p) }
 
-// Flush reads the last line, if it has no end.
+// Flush reads the last line if it lacks a newline.
 func (m *Messages) Flush() { m.lines.Flush() }
 
 // emitProse emits a line that is not JSON as a text. The last message stays the reply.
@@ -94,8 +94,8 @@ func (m *Messages) EmitText() {
 // Discard drops the last message, because an event after it shows that it was not the reply.
 func (m *Messages) Discard() { m.text, m.whole = nil, false }
 
-// Reply returns the reply in the last message; without a message, the beginning of the unreadable
-// line that may have been the reply.
+// Reply returns the reply in the last message. If there is no message, it returns the beginning of
+// the unreadable line that may have been the reply.
 func (m *Messages) Reply(c contract.Kind) string {
 	switch {
 	case !m.whole:

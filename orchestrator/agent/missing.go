@@ -15,8 +15,9 @@ var (
 	closedServer = regexp.MustCompile(`(?i)transport closed|connection closed|not connected|failed to start`)
 )
 
-// WithMissing returns the event of an ended call. If the call failed, the event has the missing
-// tool, server or program that said, the result of the call, names.
+// WithMissing returns the event of an ended call. said is the result of the call. If the call
+// failed, WithMissing sets the event's Missing to the tool, server or program that is missing
+// according to said.
 func (e Event) WithMissing(said string) Event {
 	if e.Failed {
 		e.Missing = missing(e.Class, e.Tool, said)
@@ -24,9 +25,9 @@ func (e Event) WithMissing(said string) Event {
 	return e
 }
 
-// missing returns the tool, server or program that the result of a failed call names as missing; ""
-// if the call failed in another way. The words of a model do not count. Source: seed 002, "Tool
-// Unavailability".
+// missing returns the tool, server or program that the result of a failed call names as missing. It
+// returns "" if the call failed in another way. The words of a model do not count. Source: seed
+// 002, "Tool Unavailability".
 func missing(class ToolClass, tool, said string) string {
 	if m := unknownTool.FindStringSubmatch(said); m != nil {
 		return serverOf(EventText(m[1]))

@@ -14,8 +14,8 @@ import (
 // and sleeps between them.
 type Resident interface {
 	Adapter
-	// Stay returns what Invoke returns, for a program that stays: Stdin is the first message, one
-	// line that ends with a newline. Errors: *ConfigError, or a fault of the input.
+	// Stay is like Invoke, but for a program that stays: Stdin is the first message, one line that
+	// ends with a newline. Errors: *ConfigError, or a fault of the input.
 	Stay(Assignment) (Invocation, error)
 	// Turn returns a reader of the answer to one message. The reader emits a Result event once it
 	// has the answer, and ignores the output after it. The caller calls End when the turn is over,

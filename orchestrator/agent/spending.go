@@ -9,7 +9,8 @@ type Spending struct {
 	Partial               bool   // a part of the work is not counted
 }
 
-// Micros converts an amount in US dollars to a Cost; nil unless it is at least 0 and less than 1e9.
+// Micros converts an amount in US dollars to a Cost. It returns nil unless the amount is at least 0
+// and less than 1e9.
 func Micros(dollars float64) *int64 {
 	if !(dollars >= 0 && dollars < 1e9) {
 		return nil
@@ -53,7 +54,7 @@ func (u Spending) Minus(o Spending) Spending {
 // mostSpent bounds each number in the journal; no real attempt reaches it.
 const mostSpent = 1e15
 
-// Journaled returns the spending in the journal's form; nil for nil.
+// Journaled returns the spending in the journal's form, or nil if u is nil.
 func (u *Spending) Journaled() *event.Spending {
 	if u == nil {
 		return nil

@@ -112,8 +112,8 @@ func plainWord(w *syntax.Word) (string, error) {
 	return b.String(), nil
 }
 
-// literal writes unquoted text to b: a backslash quotes the next character, and at the end of a
-// line joins it with the next.
+// literal writes unquoted text to b. In this text a backslash quotes the next character. A
+// backslash at the end of a line joins the line with the next one.
 func literal(b *strings.Builder, text string, first bool) error {
 	if first && strings.HasPrefix(text, "~") {
 		return &notPlain{"~"}

@@ -12,7 +12,7 @@ const maxStreamLine = 32 << 20
 // Lines cuts a stream into lines, and keeps at most one in memory. It drops a line that is too
 // long.
 type Lines struct {
-	Each    func(line []byte)  // without its end; Each must not keep it
+	Each    func(line []byte)  // without its newline; Each must not keep line
 	Long    func(begin []byte) // called once for a dropped line, with its first bytes; may be nil
 	Max     int                // bound of a line, in bytes; 0: 32 MiB
 	Dropped int                // number of dropped lines
@@ -61,7 +61,7 @@ func (l *Lines) add(part []byte) {
 	l.partial = append(l.partial, part...)
 }
 
-// Flush passes on the partial line as if it had an end.
+// Flush calls Each with the partial line, as if a newline had ended it.
 func (l *Lines) Flush() {
 	if !l.long {
 		l.pass(l.partial)

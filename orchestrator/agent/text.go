@@ -39,8 +39,8 @@ func Decode(line []byte, into any) error {
 var subjectKeys = []string{"command", "file_path", "filePath", "notebook_path", "path", "absolute_path",
 	"pattern", "url", "query", "skill", "description", "prompt"}
 
-// ToolSubject returns the subject of a call, such as its command or file; "" if the input has no
-// key of subjectKeys.
+// ToolSubject returns the subject of a call, such as its command or file. It returns "" if the
+// input has no key of subjectKeys.
 func ToolSubject(input json.RawMessage) string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(input, &fields) != nil {

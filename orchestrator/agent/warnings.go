@@ -1,7 +1,7 @@
 package agent
 
-// Warnings limits the warnings about one stream: after the first 20 it emits one last warning, that
-// more are left out.
+// Warnings limits the warnings about one stream. After the first 20 it emits one last warning,
+// which tells that more warnings are left out.
 type Warnings struct{ seen int }
 
 // Warn emits the next warning.

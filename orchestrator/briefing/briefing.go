@@ -31,7 +31,7 @@ type Briefing struct {
 	Place    *board.Place
 	Redactor *redact.Redactor
 
-	states   []state   // of finished steps; the last [mostStates]
+	states   []state   // of the last [mostStates] finished steps
 	messages []message // the last [mostMessages]
 	heard    uint64    // the last record that the supervisor was told of
 	finished map[string]bool
@@ -39,7 +39,7 @@ type Briefing struct {
 
 	reply     contract.RoleState // of the open step's task agent
 	open      *event.Checkpoint  // the open checkpoint
-	told, due int                // last state that the supervisor knows, and last one in its present input
+	told, due int                // last state known to the supervisor, and last one in its input
 	wise      map[string]int     // length of each file in wisdom/ in its present input
 }
 
@@ -137,7 +137,8 @@ func clip(text string) string {
 	return strings.ToValidUTF8(text[:maxText], "") + "…"
 }
 
-// describe returns the message for the supervisor about an event; "": the event makes no message.
+// describe returns the message for the supervisor about an event, or "" if the event makes no
+// message.
 func describe(e event.Event) string {
 	switch e := e.(type) {
 	case event.ReplyRejected:
@@ -263,8 +264,8 @@ type session struct {
 
 const mostStages = 1000
 
-// SaveSession writes team-session.json. told: the supervisor now knows the texts of wisdom/ that
-// its last input had.
+// SaveSession writes team-session.json. If told is true, the supervisor now knows the texts of
+// wisdom/ that its last input had.
 func (b *Briefing) SaveSession(a About, told bool) error {
 	s := session{
 		SessionID:   b.Dir.BoardFile(),

@@ -55,7 +55,8 @@ func (b *Briefing) Verdict(c event.Checkpoint, r *contract.CheckpointReply) even
 	}
 }
 
-// decisions returns the supervisor's own decisions, or else the one that its verdict implies.
+// decisions returns the supervisor's own decisions. If it made none, the result is the decision
+// that its verdict implies.
 func (b *Briefing) decisions(r *contract.CheckpointReply) []string {
 	switch {
 	case len(r.Decisions) > 0:
@@ -69,7 +70,8 @@ func (b *Briefing) decisions(r *contract.CheckpointReply) []string {
 	}
 }
 
-// clean redacts a text, and then cuts it: in a cut text a part of a secret could not be found.
+// clean redacts a text and then cuts it. In a cut text the redactor could not find a part of a
+// secret.
 func (b *Briefing) clean(text string) string { return clip(b.Redactor.String(text)) }
 
 // maxListed bounds the entries of a list that are journaled.
@@ -101,7 +103,7 @@ func (b *Briefing) readReport(h flow.Held) ([]byte, error) {
 
 // SaveReport writes the report of a checkpoint, and appends to wisdom/ the lessons that the
 // supervisor wants to keep. own is the text that the supervisor itself has written into the file of
-// the report; "": no text.
+// the report, or "" if there is none.
 func (b *Briefing) SaveReport(c event.Checkpoint, r *contract.CheckpointReply, own string) error {
 	var missing []string
 	for _, task := range c.Scope {
@@ -140,7 +142,7 @@ func inert(text string) string {
 func (b *Briefing) addWisdom(id, text string) error {
 	const name = "supervisor.md"
 	file := filepath.Join(b.Dir.Wisdom(), name)
-	old, _ := rundir.ReadFile(file) // what cannot be read is written anew
+	old, _ := rundir.ReadFile(file) // a file that cannot be read is written anew
 	if strings.Contains(string(old), "\n## "+id+"\n") {
 		return nil
 	}

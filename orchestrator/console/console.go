@@ -17,15 +17,16 @@ import (
 )
 
 // Secrets holds the texts that printers of a process hide. It may grow at any time, from any
-// goroutine; nil hides nothing.
+// goroutine. A nil *Secrets hides nothing.
 type Secrets struct {
 	mu    sync.Mutex
 	first func() *redact.Redactor
 	known []*redact.Redactor
 }
 
-// NewSecrets returns Secrets that hide those of first's redactor. first is called once, before the
-// first foreign text is printed: making a redactor costs more than some commands.
+// NewSecrets returns Secrets that hide the secrets of the redactor which the function first
+// returns. That function is called once, just before the first foreign text is printed, because
+// making a redactor costs more than some commands.
 func NewSecrets(first func() *redact.Redactor) *Secrets { return &Secrets{first: first} }
 
 // Add adds the secrets of r.
@@ -78,8 +79,9 @@ var ErrStalled = errors.New("its reader takes nothing")
 // patience bounds a write once Hurry was called.
 const patience = 2 * time.Second
 
-// Hurry gives up a write that takes longer than patience, and all further ones: a process that is
-// to end cannot wait for a reader that sleeps. It is safe for concurrent use, even during a write.
+// Hurry gives up a write that takes longer than patience, and all further writes, because a process
+// that is to end cannot wait for a reader that sleeps. It is safe for concurrent use, even during a
+// write.
 func (p *Printer) Hurry() { p.hurry.Do(func() { close(p.hurried) }) }
 
 // Lines is an argument of Printf that may have several lines. Line ends in other arguments are
@@ -89,7 +91,8 @@ type Lines string
 // Printf prints as fmt.Printf does, with every argument redacted and inert. Arguments other than
 // numbers and booleans are printed as with %v.
 func (p *Printer) Printf(format string, args ...any) error {
-	// A second pass over the whole: two adjacent arguments may together be a command of a CI job.
+	// The whole text is made inert, too, because two adjacent arguments may together be a command
+	// of a CI job.
 	return p.write(inert.Lines(p.Sprintf(format, args...)))
 }
 
@@ -114,7 +117,7 @@ func (p *Printer) makeSafe(arg any) any {
 }
 
 // JSON prints v as one line of JSON, or as several with indent. Its strings are redacted;
-// characters that are not inert are escaped, so a decoder reads the same.
+// characters that are not inert are escaped, so that a decoder still reads the same value.
 func (p *Printer) JSON(v any, indent string) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -150,7 +153,7 @@ func (p *Printer) write(text string) error {
 	return err
 }
 
-// send returns when the text is written, or was given up.
+// send returns once the text is written or the write is given up.
 func (p *Printer) send(text string) error {
 	if p.stalled {
 		return ErrStalled

@@ -9,9 +9,9 @@ import (
 // Property is a property of a workflow command.
 type Property struct{ Name, Value string }
 
-// Command prints a workflow command of GitHub Actions: ::name key=value::message. Message and
-// values are foreign: redacted, inert and escaped, so they cannot end the command or be another
-// one. Empty values are left out.
+// Command prints a workflow command of GitHub Actions: ::name key=value::message. The message and
+// the values are foreign texts. They are redacted, made inert and escaped, so that they can neither
+// end the command nor form another one. Empty values are left out.
 //
 // Source: docs.github.com, "Workflow commands for GitHub Actions", and escapeData and
 // escapeProperty of actions/toolkit.
@@ -43,9 +43,9 @@ var (
 
 const shortestMask = 6 // bytes
 
-// Mask makes the job's runner hide a secret in all later logs, even those of other programs. Of a
-// secret with several lines it hides only the long lines: hiding short ones would make every log
-// unreadable. It prints the secret: only the runner itself may read the stream.
+// Mask makes the job's runner hide a secret in all later logs, even those of other programs. It
+// leaves out the lines of the secret that are shorter than shortestMask, because hiding those would
+// make every log unreadable. Mask prints the secret, so only the runner itself may read the stream.
 func (p *Printer) Mask(secret string) error {
 	var b strings.Builder
 	for line := range strings.Lines(secret) { // the runner knows only lines

@@ -79,7 +79,8 @@ func Append(path string, section Section, entry string) error {
 	return err
 }
 
-// printable returns -1, which removes the character, for one that controls a terminal.
+// printable returns r, or -1 if r is a character that controls a terminal. strings.Map then removes
+// that character.
 func printable(r rune) rune {
 	if unicode.IsPrint(r) || unicode.IsSpace(r) {
 		return r
@@ -145,9 +146,9 @@ func addSections(text []byte, end string) ([]byte, error) {
 	return out, nil
 }
 
-// find returns the bounds of a section, including its heading; ok is false without the section. A
-// heading within a fenced block or a comment does not count, and a fence that is never closed is
-// not a fence.
+// find returns the bounds of a section, including its heading. ok is false if the section is
+// missing. A heading within a fenced block or a comment does not count, and a fence that is never
+// closed is not a fence.
 func find(text []byte, heading string) (from, to int, ok bool) {
 	from = -1
 	lines := bytes.SplitAfter(text, []byte("\n"))
@@ -189,7 +190,7 @@ func isHeading(lines [][]byte, i int) bool {
 }
 
 // endOfFence returns the number of the line that closes the fenced block or the comment that begins
-// at line i; i if no block begins there or the block is never closed.
+// at line i. It returns i if no block begins there or the block is never closed.
 func endOfFence(lines [][]byte, i int) int {
 	line := string(bytes.TrimRight(lines[i], "\r\n"))
 	if strings.HasPrefix(line, "<!--") {
@@ -214,7 +215,7 @@ func endOfFence(lines [][]byte, i int) int {
 	return i
 }
 
-// indexLine returns the offset in bytes of the first line that equals line; -1 without such a line.
+// indexLine returns the offset in bytes of the first line that equals line, or -1 if there is none.
 func indexLine(text []byte, line string) int {
 	at := 0
 	for l := range bytes.SplitSeq(text, []byte("\n")) {
@@ -236,7 +237,7 @@ func check(path string, section Section, line string) error {
 	from, to, ok := find(text, string(section))
 	at := indexLine(text, line)
 	if at < 0 || ok && at >= from && at+len(line) <= to {
-		return nil // right, or a person has removed it, which stands
+		return nil // the line is in its section, or a person has removed it on purpose
 	}
 	length := len(line)
 	for length < len(text)-at && (text[at+length] == '\r' || text[at+length] == '\n') {

@@ -14,8 +14,8 @@ type Entry struct {
 	Text    string
 }
 
-// EntryOf returns the entry about a journaled event; false if the event is not for the team. The
-// entry leaves out a supervisor's findings, which are about the design.
+// EntryOf returns the entry about a journaled event. ok is false if the event is not for the team.
+// The entry leaves out a supervisor's findings, which are about the design.
 func EntryOf(board string, e event.Entry) (entry Entry, ok bool) {
 	said := e.Event.Sentence()
 	if said.For&event.Team == 0 {
@@ -33,8 +33,8 @@ func EntryOf(board string, e event.Entry) (entry Entry, ok bool) {
 		e.Time.UTC().Format(time.RFC3339), board, e.Rev, e.Event.Kind(), e.Event.Subject(), text)}, true
 }
 
-// sectionOf returns the section for an event: Escalations if the Lead has to decide or mend, else
-// Notes.
+// sectionOf returns the section for an event. It is Escalations if the Lead has to decide or mend
+// something, and Notes otherwise.
 func sectionOf(who event.Who) Section {
 	if who&event.Lead != 0 {
 		return Escalations

@@ -39,7 +39,7 @@ type Log struct {
 	told    bool // the failure to write entries was reported
 }
 
-// NewLog returns the log of a run; nil if there is no file for it. It adds the file to the
+// NewLog returns the log of a run, or nil if there is no file for the log. It adds the file to the
 // workspace's ignored files, and gives a notice if the file does not exist.
 func NewLog(t Turn) *Log {
 	path := t.findFile()

@@ -23,7 +23,7 @@ type Turn struct {
 	Journal   Journal
 	Workspace *workspace.Workspace
 	Folder    rundir.Dir
-	Roster    *roster.Roster    // whose environment git gets
+	Roster    *roster.Roster    // git gets its environment
 	Notice    func(text string) // shows a text that is not an event of the run
 	Redactor  *redact.Redactor
 	Slots     Slots
@@ -55,7 +55,7 @@ type Carrier struct {
 	Turn
 	store     *Store        // nil: without checkpoints
 	way       *event.GitWay // to the remote, for the journal; nil: without checkpoints
-	err       error         // of the checkpoint that failed; no other follows it
+	err       error         // of the checkpoint that failed; no checkpoint follows it
 	elsewhere bool          // see IsElsewhere
 }
 
@@ -118,7 +118,7 @@ func explain(err error) error {
 }
 
 // isOtherWay reports whether checkpoints would be pushed in another way than the one in the journal
-// here. An agent can have changed the way, so then the remote must not be contacted.
+// here. In that case the remote must not be contacted, because an agent may have changed the way.
 func (c *Carrier) isOtherWay() bool {
 	h, _, err := ledger.Fold(c.Folder, func(event.Entry) error { return nil })
 	if err != nil {
@@ -128,16 +128,17 @@ func (c *Carrier) isOtherWay() bool {
 	return s.Apply(event.RunStarted{Git: c.way}) == nil && s.Frozen != nil && s.Frozen.Git != nil
 }
 
-// Way returns the way of the checkpoints to the remote, for the journal; nil without checkpoints.
+// Way returns the way of the checkpoints to the remote, for the journal, or nil if the run makes no
+// checkpoints.
 func (c *Carrier) Way() *event.GitWay { return c.way }
 
 // IsElsewhere reports whether Start restored the journal of a run in another clone: the processes
 // of that run, on this machine or another, may be at work.
 func (c *Carrier) IsElsewhere() bool { return c.elsewhere }
 
-// Save makes a checkpoint of journaled events before the observer gets them: after an accepted
-// reply, and at the beginning and the end of a run. After an error it makes no other checkpoint,
-// and returns the same error again.
+// Save makes a checkpoint of journaled events before the observer gets them. It does so only for
+// the events that subjectOf lists, such as an accepted reply or the end of a run. After an error it
+// makes no other checkpoint, and returns the same error again.
 func (c *Carrier) Save(entries []event.Entry) error {
 	if c.store == nil || c.err != nil {
 		return c.err
@@ -162,8 +163,8 @@ func (c *Carrier) Save(entries []event.Entry) error {
 	return c.err
 }
 
-// Unpushed returns the branch if the remote may lack checkpoints of it; "" if the remote has all of
-// them or is not used.
+// Unpushed returns the branch if the remote may lack checkpoints of it. It returns "" if the remote
+// has all of them or is not used.
 func (c *Carrier) Unpushed() string {
 	if c.store == nil || !c.store.Waits() {
 		return ""
@@ -184,7 +185,7 @@ func isEnd(e event.Event) bool {
 }
 
 // subjectOf returns the subject of the checkpoint for an event, and the status of an accepted
-// reply; "" for an event without a checkpoint.
+// reply. The subject is "" for an event without a checkpoint.
 func subjectOf(e event.Event) (subject, reply string) {
 	switch e := e.(type) {
 	case event.RunStarted:

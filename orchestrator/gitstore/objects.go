@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// apart calls do and makes git write new objects into a separate folder, which it then removes: so
-// the objects of a refused checkpoint are not kept. If do fails, apart restores the index, too. The
-// folder is beside git's folder of objects, out of the reach of git gc.
+// apart calls do and makes git write new objects into a separate folder. It then removes the
+// folder, so that the objects of a refused checkpoint are not kept. If do fails, apart restores the
+// index, too. The folder is beside git's folder of objects, out of the reach of git gc.
 func (s *Store) apart(do func() error) error {
 	folder := filepath.Join(s.repo.Common, fmt.Sprintf("kanban-run-objects-%.8x", sha256.Sum256([]byte(s.Runs))))
 	if err := os.RemoveAll(folder); err != nil {

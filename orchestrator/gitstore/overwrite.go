@@ -14,15 +14,16 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// change is a file that differs between a commit and a checkpoint. was and is are git's object
-// names of its old and new contents, with only zeros if the file is missing; name is its path.
+// change is a file that differs between a commit and a checkpoint. The fields was and is hold git's
+// object names of its old and new contents, or only zeros if the file is missing. The field name
+// holds its path.
 type change struct{ was, is, name string }
 
 func (c change) isRemoved() bool { return strings.Trim(c.is, "0") == "" }
 
 // changes lists the files that differ between the commit base ("": a commit without files) and the
-// checkpoint tip. Of the run's folder it lists all files: those here may be in any state, or
-// missing.
+// checkpoint tip. It lists all files of the run's folder, because the files here may be in any
+// state, or missing.
 func (s *Store) changes(stop context.Context, base, tip string) (all []change, err error) {
 	if base == "" {
 		base = emptyTree(tip)
@@ -47,8 +48,8 @@ func (s *Store) changes(stop context.Context, base, tip string) (all []change, e
 }
 
 // refuseOverwriting returns an *UnfitError if the place of a change holds a file that is neither
-// the old nor the new one. It does not check the run's folder: no person edits it, and its journal
-// here is older than that of the checkpoint.
+// the old nor the new one. It does not check the run's folder, because no person edits it, and
+// because its journal here is older than that of the checkpoint.
 func (s *Store) refuseOverwriting(stop context.Context, changes []change) error {
 	removed := map[string]bool{}
 	for _, c := range changes {
@@ -74,8 +75,9 @@ func (s *Store) refuseOverwriting(stop context.Context, changes []change) error 
 	return s.refuseUnconverted(stop, doubtful)
 }
 
-// foreignAt returns the path of a file in the place of a change, or above or below it, that is
-// neither the old nor the new one and is not removed by the checkpoint; "" without such a file.
+// foreignAt returns the path of a file that is in the way of a change, or "" if there is none. Such
+// a file is in the place of the change, or above or below it. It is neither the old nor the new
+// file, and the checkpoint does not remove it.
 func (s *Store) foreignAt(c change, removed map[string]bool) (string, error) {
 	for above := path.Dir(c.name); above != "."; above = path.Dir(above) {
 		if info, err := os.Lstat(s.path(above)); err == nil && !info.IsDir() && !removed[above] {
@@ -105,8 +107,8 @@ func (s *Store) foreignAt(c change, removed map[string]bool) (string, error) {
 	return c.name, err
 }
 
-// foreignBelow returns a file below a folder that the checkpoint does not remove, or "" if there is
-// none.
+// foreignBelow returns a file below dir, or "" if there is none. It ignores the files that the
+// checkpoint removes.
 func (s *Store) foreignBelow(dir string, removed map[string]bool) (found string, err error) {
 	err = filepath.WalkDir(s.path(dir), func(at string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {

@@ -16,7 +16,7 @@ import (
 // partialClone matches the settings of a clone that leaves some objects at its remote.
 var partialClone = regexp.MustCompile(`^(extensions\.partialclone|remote\..*\.promisor)$`)
 
-// findRemote sets the address to which checkpoints are pushed; "" if they stay here.
+// findRemote sets the address to which checkpoints are pushed, or "" if they stay here.
 func (s *Store) findRemote(stop context.Context) error {
 	if s.Remote == "none" {
 		return nil
@@ -126,7 +126,8 @@ func (s *Store) push(stop context.Context) error {
 	return nil
 }
 
-// rest postpones the next push, after a call to the remote that began at since and failed.
+// rest postpones the next push after a failed call to the remote. since is the time when the call
+// began.
 func (s *Store) rest(since time.Time) {
 	s.unsure, s.askAgain = true, time.Now().Add(restFactor*time.Since(since))
 }
@@ -145,8 +146,8 @@ func (s *Store) ahead(there string) error {
 		git.ShowAddress(s.address), there, s.Branch, s.tip, s.Branch)}
 }
 
-// ask reads the tips of the remote's branches into s.heads. tip is the one of the board's branch;
-// "": the remote does not have that branch.
+// ask reads the tips of the remote's branches into s.heads. tip is the tip of the board's branch,
+// or "" if the remote does not have that branch.
 func (s *Store) ask(stop context.Context) (tip string, err error) {
 	out, err := s.far(stop, askTime, "ls-remote", "--quiet", "--heads", "--", s.address)
 	if err != nil {

@@ -21,7 +21,8 @@ import (
 
 // Start brings this folder up to date before its journal is opened: if the branch, here or at the
 // remote, is newer than this folder's journal, Start restores the files of its last checkpoint.
-// restored is the commit; "" if this folder was up to date. Errors: *AheadError, *UnfitError.
+// restored is that checkpoint, or "" if this folder was up to date. Errors: *AheadError,
+// *UnfitError.
 func (s *Store) Start(stop context.Context) (restored string, err error) {
 	err = s.inCalls(func() error {
 		return s.apart(func() (err error) {
@@ -73,8 +74,8 @@ func (s *Store) goOn(stop context.Context) (restored string, err error) {
 }
 
 // newest returns the last checkpoint, here or at the remote, or "" if there is none. If the remote
-// cannot be asked, it gives notice of that. Errors: *AheadError if neither checkpoint follows the
-// other.
+// does not answer, newest shows a notice and returns the last checkpoint here. Errors: *AheadError
+// if neither checkpoint follows the other.
 func (s *Store) newest(stop context.Context) (string, error) {
 	if s.address == "" {
 		return s.tip, nil
@@ -179,8 +180,8 @@ func (s *Store) trust(stop context.Context, tip string) error {
 }
 
 // checkClean returns an *UnfitError if there are files that are in no checkpoint and in no commit.
-// It makes the index equal to the work tree. base is the checkpoint or commit that the files equal;
-// "" for a repository without commits and files.
+// It makes the index equal to the work tree. The files equal those of base, a checkpoint or a
+// commit. base is "" for a repository without commits and files.
 func (s *Store) checkClean(stop context.Context, tip string) (base string, err error) {
 	if base, err = s.base(stop); err != nil {
 		return "", err
@@ -229,14 +230,15 @@ func furtherElsewhere(names []string) error {
 	}
 }
 
-// half returns the path of the file that names, during a restoring, the new checkpoint and the old
-// commit.
+// half returns the path of a note that exists only while files are restored. The note names the new
+// checkpoint and the old commit.
 func (s *Store) half() string { return filepath.Join(s.Runs, "restoring") }
 
-// maxHalf bounds the file of half, in bytes.
+// maxHalf bounds the note (see half), in bytes.
 const maxHalf = 1 << 10
 
-// clearHalf removes a link or a folder in the place of half. err is the error of reading half.
+// clearHalf removes a link or a folder in the place of the note (see half). err is the error of
+// reading the note.
 func (s *Store) clearHalf(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -246,7 +248,7 @@ func (s *Store) clearHalf(err error) error {
 
 // resume completes the restoring that a killed run began. half is the text of that run's note.
 // Errors: *UnfitError if the note names no checkpoint of the board, or if a file is neither the old
-// nor the new one: it was written since, and is kept.
+// nor the new one. Such a file was written since, and is kept.
 func (s *Store) resume(stop context.Context, half string) (string, error) {
 	tip, base, _ := strings.Cut(strings.TrimSpace(half), " ")
 	newest, err := s.newest(stop)
@@ -272,9 +274,9 @@ func (s *Store) resume(stop context.Context, half string) (string, error) {
 	return s.bring(stop, base, tip)
 }
 
-// bring replaces the files of the commit base by those of the checkpoint tip. Errors: *UnfitError,
-// before it changes anything, for a file in the way that is in neither: git may ignore the file, or
-// it was written after a killed run had begun to restore.
+// bring replaces the files of the commit base by those of the checkpoint tip. If a file in the way
+// is in neither of the two, bring changes nothing and returns an *UnfitError: git may ignore that
+// file, or the file was written after a killed run had begun to restore.
 func (s *Store) bring(stop context.Context, base, tip string) (string, error) {
 	changes, err := s.changes(stop, base, tip)
 	if err != nil {

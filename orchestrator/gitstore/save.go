@@ -16,7 +16,7 @@ import (
 
 // Point is the description of a checkpoint.
 type Point struct {
-	Subject string // in a line, for git log
+	Subject string // one line, for git log
 	Step    int
 	Base    string // SHA-256 of the board
 	Reply   string // status of the last accepted reply; "": no reply
@@ -75,7 +75,8 @@ func (s *Store) make(stop context.Context, p Point) (string, error) {
 	return commit, nil
 }
 
-// base returns the last checkpoint, or else the commit that is checked out; "" without either.
+// base returns the last checkpoint, or the commit that is checked out if there is no checkpoint. It
+// returns "" if there is neither.
 func (s *Store) base(stop context.Context) (string, error) {
 	if s.tip != "" {
 		return s.tip, nil
@@ -252,8 +253,8 @@ func (s *Store) keepUnchanged(stop context.Context, base string) error {
 	return err
 }
 
-// commit makes a commit of a tree. Its parents are the last checkpoint and, unless that follows it,
-// the commit that is checked out.
+// commit makes a commit of a tree. Its parents are the last checkpoint and the commit that is
+// checked out. It omits the second parent if the checkpoint is that commit or follows it.
 func (s *Store) commit(stop context.Context, tree string, p Point) (string, error) {
 	args := []string{"commit-tree", tree}
 	if s.tip != "" {
@@ -290,8 +291,8 @@ func (s *Store) withKeys() git.Call {
 	return git.Call{Git: git.Git{Timeout: askTime, Env: settings.Environ(s.Environ)}, Raw: true, Remote: settings}
 }
 
-// identity returns environment variables for git with the name and address in the user's settings,
-// or else with those of kanban-run.
+// identity returns environment variables for git with the name and address in the user's settings.
+// It replaces a missing one by that of kanban-run.
 func (s *Store) identity() []string {
 	name, email := s.repo.Settings.GetOwn("user.name"), s.repo.Settings.GetOwn("user.email")
 	if name == "" {

@@ -19,8 +19,8 @@ const (
 )
 
 // findSecret searches all new objects of a commit for known secrets: the contents and names of
-// files, and messages and authors, also those of the commits that agents and persons have made
-// since the last checkpoint. Errors: *SecretError.
+// files, and the messages and authors of commits. It includes the commits that agents and persons
+// have made since the last checkpoint. Errors: *SecretError.
 func (s *Store) findSecret(stop context.Context, commit string) error {
 	known, err := s.known(stop)
 	if err != nil {
@@ -146,7 +146,7 @@ type scanner struct {
 	tail  bool    // the newline after an object is still to be written
 }
 
-// Write searches the next bytes. After a find it ignores them.
+// Write searches the next bytes. Once it has found a secret, it ignores all further bytes.
 func (l *scanner) Write(p []byte) (int, error) {
 	for rest := p; len(rest) > 0 && l.found == nil; {
 		switch {
@@ -174,8 +174,8 @@ func (l *scanner) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// begin starts the object that the line in head announces. It returns an error if that is not the
-// next object of the list.
+// begin starts the object that the line in head announces. It returns an error if the line does not
+// name the next object of the list.
 func (l *scanner) begin() error {
 	fields := strings.Fields(string(l.head))
 	l.head, l.text = l.head[:0], l.text[:0]

@@ -27,14 +27,14 @@ type Options struct {
 	Remote    string   // name or address of the repository that gets the branch; "none": no repository
 	Signed    bool     // a checkpoint to continue from needs a signature that git verify-commit accepts
 	Environ   []string // of kanban-run itself, for a remote on another machine
-	AgentEnv  []string // the part of Environ for agents, for a remote in a folder, whose hooks git runs
+	AgentEnv  []string // agents' part of Environ, for a remote in a folder: git runs its hooks
 	HasSecret func([]byte) bool
 	Allow     []string          // paths and object names; a secret found in one of them is ignored
 	Notice    func(text string) // shows a person a text that does not end the run
 }
 
-// Store is the branch of the checkpoints of one board. One goroutine uses it, which holds the
-// board's lock.
+// Store is the branch of the checkpoints of one board. Only the goroutine that holds the board's
+// lock uses it.
 type Store struct {
 	Options
 	repo    *git.Repo
@@ -48,7 +48,7 @@ type Store struct {
 	tip     string // the last checkpoint; "": no checkpoint
 	looked  string // the commit up to which this run has searched for secrets; "": no search yet
 
-	heads []string // commits that the remote has; nil: it was not asked, or did not answer
+	heads []string // commits that the remote has; nil: the remote was not asked, or did not answer
 
 	askAgain time.Time // the earliest time of the next push, after one that failed
 	unsure   bool      // the remote did not answer the last call, or refused it
@@ -59,7 +59,7 @@ type Store struct {
 const (
 	localTime = 2 * time.Minute
 	askTime   = 30 * time.Second // of a question to the remote
-	moveTime  = 15 * time.Minute // of a push or a fetch: the first may be long
+	moveTime  = 15 * time.Minute // of a push or a fetch; the first one may take long
 )
 
 // UnfitError is the error for a repository that can have no checkpoints, or for a checkpoint from
@@ -86,7 +86,7 @@ func (*AheadError) Hint() string {
 type SecretError struct {
 	File   string // where, in words: a path, or a part of a commit
 	Object string // the name of the object in git
-	Made   bool   // it is committed already, by an agent or a person
+	Made   bool   // the object is committed already, by an agent or a person
 }
 
 func (e *SecretError) Error() string {
@@ -212,7 +212,7 @@ func (s *Store) far(stop context.Context, timeout time.Duration, args ...string)
 	return s.own(stop, c, nil, args...)
 }
 
-// refuseUnfit returns an *UnfitError for a repository of which a checkpoint would lack a part.
+// refuseUnfit returns an *UnfitError for a repository that a checkpoint could not hold completely.
 func (s *Store) refuseUnfit(stop context.Context) error {
 	index, err := s.repo.ReadIndex()
 	if err != nil {
@@ -330,10 +330,10 @@ func (s *Store) readBranch(stop context.Context) error {
 	return err
 }
 
-// head returns the commit that is checked out; "" before the first commit.
+// head returns the commit that is checked out, or "" before the first commit.
 func (s *Store) head(stop context.Context) (string, error) { return s.commitOf(stop, "HEAD") }
 
-// commitOf returns the commit that a reference names; "" if it names no commit.
+// commitOf returns the commit that a reference names, or "" if it names no commit.
 func (s *Store) commitOf(stop context.Context, ref string) (string, error) {
 	commit, err := s.repo.User(stop, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
 	if failed := (*git.Error)(nil); errors.As(err, &failed) && !failed.Exit.TimedOut {

@@ -94,8 +94,8 @@ func (n *Notifier) Entry(board string, e event.Entry) {
 	}
 }
 
-// Close waits until the queued messages are sent, for closeTime at most and only until stop ends,
-// and warns of unsent ones. For a nil notifier it does nothing.
+// Close waits until the queued messages are sent, but at most for closeTime and only until stop
+// ends. It warns of unsent messages. For a nil notifier it does nothing.
 func (n *Notifier) Close(stop context.Context) {
 	if n == nil {
 		return

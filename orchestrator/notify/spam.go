@@ -27,9 +27,10 @@ func isBounded(t event.Topic) bool {
 	return t == event.AboutStuck || t == event.AboutLoop || t == event.AboutTool
 }
 
-// allows reports whether a message about a subject may be sent now, and then remembers it. Messages
-// about topics without bounds are always sent. Of the others, the same message is not sent twice in
-// a row, a recovery is sent once after an alert, and the rest within the bounds.
+// allows reports whether a message about a subject may be sent now. If so, it remembers the
+// message. Messages about topics without bounds are always sent. For the other topics, the same
+// message is not sent twice in a row, a recovery is sent once after an alert, and other messages
+// are sent within the bounds.
 func (s spam) allows(subject string, m Message, now time.Time) bool {
 	critical := !isBounded(m.Topic)
 	t := s[subject]

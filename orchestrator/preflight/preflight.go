@@ -36,8 +36,9 @@ type Job struct {
 	Now       func() time.Time
 	Configure func(workdir string) (*Setup, error) // called once, when the work directory is known
 
-	// HoldLock makes another process hold the board's lock, too: until release is called or, if
-	// this process dies, until its agents have ended. nil: the lock ends with this process.
+	// HoldLock makes another process hold the board's lock, too. That process holds it until
+	// release is called or, if this process dies, until this process's agents have ended. If
+	// HoldLock is nil, the lock ends with this process.
 	HoldLock func(lock *os.File) (release func() error, err error)
 }
 
@@ -72,8 +73,8 @@ type Prepared struct {
 	*Job
 	*Setup
 	Workspace   *workspace.Workspace
-	Supervision *event.Supervision // nil without checkpoints
-	Warnings    []string           // oddities that do not keep the board from running
+	Supervision *event.Supervision // nil: no checkpoints
+	Warnings    []string           // oddities that do not prevent a run
 
 	file    fs.FileInfo          // of the board
 	checked map[duty]error       // the results for the roles checked so far

@@ -41,7 +41,7 @@ func (p *Prepared) checkReadOnly(role string) error {
 	return p.checkOnce(duty{role, true}, func() error { return p.examine(p.ReadOnlyPlayer(role)) })
 }
 
-// duty is a role with the kind of its work: looks means that it only reads.
+// duty is a role with the kind of its work. The field looks means that the role only reads.
 type duty struct {
 	role  string
 	looks bool
@@ -56,8 +56,8 @@ func (p *Prepared) checkOnce(d duty, check func() error) error {
 	return err
 }
 
-// examine warns of a player's oddities. It returns err, the error of the search for the player, or
-// the error for a role name that holds a secret.
+// examine warns of a player's oddities. err is the error of the search for the player. examine
+// returns err, or the error for a role name that holds a secret.
 func (p *Prepared) examine(player *roster.Player, err error) error {
 	if err == nil && !roles.Embedded(player.Role.Name) {
 		err = workspace.CheckSecrets(p.Redactor, player.Role.Name)

@@ -12,8 +12,8 @@ import (
 	"kanban-run/orchestrator/failure"
 )
 
-// supervision returns the checkpoints that the board declares, else those of the settings; nil if
-// the board turns them off.
+// supervision returns the checkpoints that the board declares, or those of the settings if the
+// board declares none. It returns nil if the board turns checkpoints off.
 func supervision(b *board.Board, s *Setup) *event.Supervision {
 	if b.Checkpoints != nil || b.CheckpointsOff {
 		return b.Checkpoints
@@ -87,8 +87,8 @@ func looksLikeFile(text string) bool {
 	return path.Ext(text) != "" && !strings.HasSuffix(text, ".") && !strings.ContainsAny(text, " \t\r\n")
 }
 
-// warnOfDone warns of a checkpoint after a task that the board marks as done: it would never
-// happen.
+// warnOfDone warns of a checkpoint after a task that the board marks as done, because such a
+// checkpoint would never be held.
 func (p *Prepared) warnOfDone(b *board.Board, s *event.Supervision) {
 	find := b.Finder()
 	for _, at := range s.At {

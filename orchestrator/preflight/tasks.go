@@ -53,7 +53,8 @@ func (p *Prepared) checkEntries(b *board.Board, entries []board.Entry, missing *
 }
 
 // forgive turns an error about a task's header or file into a notice if an agent has worked on the
-// task, and may have spoiled or moved the file: the header was read when the task's step began.
+// task. The agent may have spoiled or moved the file, and the run read the header when the task's
+// step began.
 func (p *Prepared) forgive(err error, worked bool) error {
 	if err == nil || !worked {
 		return err

@@ -65,8 +65,9 @@ type Prompt struct {
 	Permission string // read-only, edit or full; "" without a permission in the file
 }
 
-// ReadPrompt reads the supervisor's prompt: SUPERVISOR.md in the folder project, else in
-// home/.claude. Errors: *MissingError, *UnusableError. Source: seed 003, "SUPERVISOR.md 提示词".
+// ReadPrompt reads the supervisor's prompt from SUPERVISOR.md in the folder project. If there is no
+// such file, it reads SUPERVISOR.md in home/.claude. Errors: *MissingError, *UnusableError. Source:
+// seed 003, "SUPERVISOR.md 提示词".
 func ReadPrompt(project, home string) (Prompt, error) {
 	paths := []string{filepath.Join(project, FileName)}
 	if home != "" {
@@ -125,8 +126,8 @@ func readText(path string) (string, error) {
 }
 
 // IsCompleted reports whether a supervisor's final message accepts the work. The mark must stand on
-// a line of its own, and not in a fenced or indented code block of Markdown. So a message that the
-// work is not yet [TASK_COMPLETED] does not accept it.
+// a line of its own, and not in a fenced or indented code block of Markdown. So the line "It is not
+// yet [TASK_COMPLETED]" does not accept the work.
 func IsCompleted(message string) bool {
 	fence := "" // the fence that opened the current block; "" outside of a block
 	for line := range strings.Lines(message) {
@@ -153,8 +154,8 @@ func cutIndent(line string) (text string, shallow bool) {
 	return strings.TrimSpace(text), len(line)-len(text) <= 3 && !strings.HasPrefix(text, "\t")
 }
 
-// openingFence returns the fence with which a line opens a code block; "" if the line opens no
-// block, such as a line with ```code``` in it.
+// openingFence returns the fence with which a line opens a code block. It returns "" if the line
+// opens no block, for instance if the line has ```code``` in it.
 func openingFence(line string) string {
 	for _, mark := range []string{"`", "~"} {
 		info := strings.TrimLeft(line, mark)
@@ -165,8 +166,8 @@ func openingFence(line string) string {
 	return ""
 }
 
-// closesFence reports whether a line closes the block that fence opened: it consists of the same
-// character, at least as many times.
+// closesFence reports whether a line closes the block that fence opened. Such a line repeats the
+// character of fence, at least as many times as fence does, and has no other character.
 func closesFence(line, fence string) bool {
 	return strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == ""
 }

@@ -11,8 +11,8 @@ import (
 
 // isCallersOwn reports whether an environment variable belongs to the git command or the agent
 // session that started kanban-run. In a git hook GIT_INDEX_FILE would make an agent stage its files
-// into the caller's commit, and an agent that finds CLAUDECODE takes itself for a part of the
-// caller's session.
+// into the caller's commit, and an agent that finds CLAUDECODE behaves as a part of the caller's
+// session.
 func isCallersOwn(name string) bool {
 	return slices.Contains(gitLocalVariables(), name) || matchAny([]string{
 		"CLAUDECODE", "CLAUDE_CODE_SESSION*", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_ENTRYPOINT",

@@ -20,8 +20,8 @@ type EnvRule struct {
 	Only []string          // unless empty, only these and those of Set are passed
 }
 
-// merge returns the settings' rule r with a role's rule o added. o wins in Set, and its Only
-// replaces r's.
+// merge returns the settings' rule r with a role's rule o added. An entry in the Set of o replaces
+// that of r, and an Only of o that is not empty replaces the Only of r.
 func (r EnvRule) merge(o EnvRule) EnvRule {
 	set := map[string]string{}
 	for _, m := range []map[string]string{r.Set, o.Set} {
@@ -36,8 +36,8 @@ func (r EnvRule) merge(o EnvRule) EnvRule {
 	return EnvRule{Pass: slices.Concat(r.Pass, o.Pass), Keys: slices.Concat(r.Keys, o.Keys), Set: set, Only: only}
 }
 
-// outerMark is the environment variable by which an outer kanban-run finds this process. It is not
-// passed on, because it would make two runs of a call differ. Package proc gives each agent a mark
+// outerMark is the environment variable by which an outer kanban-run finds this process. Agents do
+// not get it, because it would make two runs of a call differ. Package proc gives each agent a mark
 // of its own.
 const outerMark = "KANBAN_RUN_MARK"
 

@@ -22,7 +22,7 @@ func FindInstalled() (all []Installed) {
 		if tool.Program == "" || tool.Install == "" {
 			continue
 		}
-		path, _ := agent.LookPath(tool.Program, "") // an error means: not installed
+		path, _ := agent.LookPath(tool.Program, "") // an error means that it is not installed
 		all = append(all, Installed{name, path, tool.Install})
 	}
 	return all

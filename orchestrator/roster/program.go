@@ -72,7 +72,7 @@ func resolveCommand(command, dir string) string {
 	return resolvePath(dir, command)
 }
 
-// tool returns the adapter's description of the program; the zero value without an adapter.
+// tool returns the adapter's description of the program, or the zero value if there is no adapter.
 func (p program) tool() agent.Tool {
 	if p.adapter == nil {
 		return agent.Tool{}

@@ -67,8 +67,8 @@ type Player struct {
 // command. Errors: *roles.UnknownError, *agent.ConfigError.
 func (r *Roster) Player(role, dir string) (*Player, error) { return r.player(role, dir, false) }
 
-// ReadOnlyPlayer returns the program that plays a resident supervisor or a judge. It may only read,
-// unless its role grants more; the adapter exec cannot keep its program to that. Source: seed 001,
+// ReadOnlyPlayer returns the program that plays a resident supervisor or a judge. The program may
+// only read, unless its role grants more. The adapter exec cannot enforce this. Source: seed 001,
 // "Role Isolation Rules".
 func (r *Roster) ReadOnlyPlayer(role, dir string) (*Player, error) { return r.player(role, dir, true) }
 
@@ -79,8 +79,8 @@ func (r *Roster) player(role, dir string, looks bool) (*Player, error) {
 }
 
 // Substitute returns the program that takes over a role's work. agent names an adapter, which gets
-// the role's prompt, or another role; its work needs the review of the first role if it has no
-// review itself. Errors: those of Player.
+// the role's prompt, or another role. If that other role has no review itself, its work needs the
+// review of the first role. Errors: those of Player.
 func (r *Roster) Substitute(role, agent, dir string) (*Player, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -268,7 +268,7 @@ func (r *Roster) SupervisorPrompt(dir string) (review.Prompt, error) {
 // bound.
 const defaultRounds = 5
 
-// Plan returns the plan of the reviews of the role's work; nil without a review.
+// Plan returns the plan of the reviews of the role's work, or nil if there is no review.
 func (p *Player) Plan() *event.Plan {
 	if p.Supervisor == nil && p.Command == nil {
 		return nil
@@ -292,8 +292,9 @@ func (p *Player) Memory() event.Memory {
 	return event.InReports
 }
 
-// IsConfined reports whether the agent's own tool keeps it from changing files. For a command in
-// place of the tool this is unknown, and it returns false.
+// IsConfined reports whether the agent's own tool prevents the agent from changing files. It
+// returns false for a command in place of the tool, because it is unknown whether such a command
+// obeys the permission.
 func (p *Player) IsConfined() bool {
 	return p.Assignment.Permission == agent.ReadOnly && len(p.Assignment.Command) == 0
 }

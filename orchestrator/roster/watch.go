@@ -79,9 +79,9 @@ func policy(w config.Watch, r roles.Role, d Duty) health.Policy {
 	}
 }
 
-// stages returns the settings' stages, else the defaults for the kind of the agent: a reviewer, a
-// lead or a coder. An Architect is a reviewer in some phases, and a lead in the others. Source:
-// seed 002, "Use role-aware staged actions (defaults)".
+// stages returns the stages in the settings. If there are none, it returns the defaults for the
+// kind of the agent: a reviewer, a lead or a coder. An Architect is a reviewer in some phases, and
+// a lead in the others. Source: seed 002, "Use role-aware staged actions (defaults)".
 func stages(w config.Watch, r roles.Role, d Duty) (s health.Stages) {
 	if w.Stages != nil {
 		copy(s[:], w.Stages)

@@ -24,7 +24,7 @@ import (
 // Turn has the parts of a run that the supervisor may use.
 type Turn struct {
 	Board      string             // as its user wrote it, also its name in messages
-	Settings   *event.Supervision // nil: no supervisor looks in
+	Settings   *event.Supervision // nil: the run has no supervisor
 	AckTimeout time.Duration      // of the request to shut down: seed 002, "Retry budget constants"
 	Journal    Journal
 	Workspace  *workspace.Workspace
@@ -33,8 +33,8 @@ type Turn struct {
 	Notice     func(text string) // gets warnings that are no events of the run
 	Redactor   *redact.Redactor
 	Slots      Slots
-	Stop       context.Context // its end asks agents to end
-	Kill       context.Context // its end kills them
+	Stop       context.Context // agents are asked to end when it ends
+	Kill       context.Context // agents are killed when it ends
 }
 
 // Journal is the journal of the board.
@@ -44,7 +44,7 @@ type Journal interface {
 	ReportTeardown(ledger.Gate) error
 }
 
-// Roster knows who looks in.
+// Roster finds the program that plays the supervisor.
 type Roster interface {
 	ReadOnlyPlayer(role string) (*roster.Player, error)
 }
@@ -60,7 +60,7 @@ type Supervisor struct {
 	Turn
 	briefing *briefing.Briefing // nil: there is no supervisor
 	resident *attempt.Resident  // nil: its program does not stay between calls
-	program  Program            // the same
+	program  Program            // the resident; nil if resident is nil
 }
 
 // Program is a program that stays between calls; see [attempt.Resident].
@@ -87,11 +87,11 @@ func (s *Supervisor) Note(e event.Entry) {
 	}
 }
 
-// Briefing returns what the supervisor is told; nil: there is no supervisor.
+// Briefing returns the supervisor's briefing, or nil if there is no supervisor.
 func (s *Supervisor) Briefing() *briefing.Briefing { return s.briefing }
 
-// Plan returns when the supervisor looks in, with the paths of tasks as agents see them, and its
-// player; nil: no supervisor looks in.
+// Plan returns the plan of the supervisor's checkpoints, with the paths of tasks as agents see
+// them, and the supervisor's player. Both are nil if the run has no supervisor.
 func (s *Supervisor) Plan() (*event.Supervision, *roster.Player, error) {
 	if s.Settings == nil {
 		return nil, nil, nil
@@ -117,7 +117,7 @@ func (s *Supervisor) Plan() (*event.Supervision, *roster.Player, error) {
 	return &plan, p, nil
 }
 
-// Resident returns the supervisor's program, if that stays between calls.
+// Resident returns the supervisor's program, or nil if that program does not stay between calls.
 func (s *Supervisor) Resident() *attempt.Resident { return s.resident }
 
 // RecordLoss journals the death of the supervisor's program between two calls.
@@ -138,7 +138,7 @@ func (s *Supervisor) Exited(c event.Call) <-chan struct{} {
 	return s.program.Exited()
 }
 
-// Close ends the supervisor's program if it still runs, as after a fault of the run.
+// Close ends the supervisor's program if it still runs, for instance after a fault of the run.
 func (s *Supervisor) Close() error {
 	if s.program == nil {
 		return nil
@@ -156,12 +156,12 @@ func (s *Supervisor) GiveUp(reason string) error {
 		missed.Step, missed.Task = step.Number, step.Task
 	}
 	if missed.Then == event.BlockRevise && (step == nil || step.Checkpoint == nil) {
-		missed.Then = event.BlockPerson // no work was looked at that the Manager could plan anew
+		missed.Then = event.BlockPerson // there is no work that the Manager could plan anew
 	}
 	return s.Journal.Record(missed)
 }
 
-// EndBoard ends the board for a checkpoint: it journals the intent, and writes the end.
+// EndBoard ends the board because of a checkpoint: it journals the intent, and writes the end.
 func (s *Supervisor) EndBoard(b *board.Board) error {
 	after, err := s.Workspace.End(b)
 	if err != nil {

@@ -19,9 +19,9 @@ type shutdown struct {
 	Approve bool   `json:"approve,omitempty"`
 }
 
-// Dismiss ends the supervisor's program at the end of a run. The supervisor is asked to shut down first:
-// on a board that is over by the teardown of seed 002, with all its rounds, else once. A run that is
-// interrupted, or frozen, does not ask.
+// Dismiss ends the supervisor's program at the end of a run. It first asks the supervisor to shut
+// down. On a board that is over, it does so by the teardown of seed 002, with all its rounds.
+// Otherwise it asks once. If the run is interrupted or frozen, it does not ask.
 func (s *Supervisor) Dismiss() error {
 	if s.program == nil || !s.program.Runs() {
 		return nil
@@ -39,9 +39,10 @@ func (s *Supervisor) Dismiss() error {
 		Approved: approved}))
 }
 
-// askToLeave asks the supervisor to shut down, and rounds times again without an answer. With rounds it
-// journals the teardown, of which the supervisor is the only member: seed 002, "Deterministic teardown
-// protocol". Without an answer the teardown waits for the approval of the Lead, and the run ends.
+// askToLeave asks the supervisor to shut down. It asks again, at most as often as rounds allows,
+// until the supervisor approves. Unless rounds is 0, it journals the teardown, whose only member is
+// the supervisor: seed 002, "Deterministic teardown protocol". If the supervisor never approves,
+// the teardown waits for the approval of the Lead, and the run ends.
 func (s *Supervisor) askToLeave(rounds int) (request string, approved bool, err error) {
 	request = agent.NewMessageID()
 	if rounds == 0 {

@@ -73,7 +73,8 @@ func (j Job) Check() error {
 // Branch returns the branch that holds the board's state.
 func (j Job) Branch() string { return "board/" + j.Board }
 
-// isBranch reports whether kanban-run takes a board's path unescaped as the name of its branch.
+// isBranch reports whether kanban-run uses a board's path without any change in the name of the
+// board's branch.
 func isBranch(path string) bool {
 	other := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') &&
@@ -130,7 +131,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 // Call is one run of a board: the input of the activity.
 type Call struct {
 	Job
-	// Decision is the answer to the question that the board waits with; nil without an answer.
+	// Decision is the answer to the question with which the board waits, or nil if there is none.
 	Decision *Decision `json:"decision,omitempty"`
 }
 

@@ -27,8 +27,8 @@ const (
 	leastWait = 30 * time.Second // least wait for a usage limit, even if it has ended
 )
 
-// mostTries bounds the successive runs that fail or find the board owned by another run, and finish
-// no step.
+// mostTries bounds the number of successive runs that finish no step and that fail or find the
+// board owned by another run.
 const mostTries = 4
 
 // progress counts the runs of a board and the failed runs in succession.
@@ -39,7 +39,7 @@ type progress struct {
 }
 
 // Board runs a board until it is complete. It waits for a usage limit to end and for a person's
-// decisions. Errors: a non-retryable ApplicationError whose type is the outcome of the last run;
+// decisions. Errors: a non-retryable ApplicationError whose type is the outcome of the last run, or
 // the error of the activity or of a cancelled workflow.
 func (b Boards) Board(ctx workflow.Context, job Job) (Ending, error) {
 	var p progress
@@ -110,7 +110,7 @@ func (b Boards) run(ctx workflow.Context, call Call) (ending Ending, err error) 
 	return ending, err
 }
 
-// pause counts a failed run, and returns the time until the next run; 0 if no run may follow.
+// pause counts a failed run, and returns the time until the next run, or 0 if no run may follow.
 func (p *progress) pause(now time.Time, e Ending) time.Duration {
 	switch e.Outcome {
 	case Interrupted:
@@ -163,8 +163,8 @@ func (p *progress) note(ctx workflow.Context, job Job, e Ending) error {
 	return workflow.UpsertTypedSearchAttributes(ctx, updates...)
 }
 
-// awaitDecision waits for a decision. It drops the decisions from before the board waited, because
-// they answer another question.
+// awaitDecision waits for a decision. It drops the decisions that came before the board waited,
+// because they answer another question.
 func awaitDecision(ctx workflow.Context) (d Decision, err error) {
 	signals := workflow.GetSignalChannel(ctx, AckSignal)
 	for signals.ReceiveAsync(&d) {

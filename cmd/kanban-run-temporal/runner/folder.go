@@ -107,7 +107,7 @@ func (f Folder) leads(stop context.Context, job fleet.Job, dir string) (bool, er
 	return err == nil, err
 }
 
-// remoteTip returns the commit of the board's last checkpoint in the repository; "" if the
+// remoteTip returns the commit of the board's last checkpoint in the repository, or "" if the
 // repository has no checkpoint of the board.
 func remoteTip(stop context.Context, job fleet.Job) (string, error) {
 	out, err := git(stop, askTime, "/", "ls-remote", "--quiet", "--", job.Repository, "refs/heads/"+job.Branch())
@@ -132,7 +132,7 @@ func (f Folder) tidy(stop context.Context, job fleet.Job, dir string, s summary)
 	if err != nil || s.Unsaved {
 		return nil
 	}
-	if tip := strings.TrimSpace(here); tip != "" { // else no run has begun here
+	if tip := strings.TrimSpace(here); tip != "" { // otherwise no run has begun here
 		if there, err := remoteTip(stop, job); err != nil || there != tip {
 			return nil
 		}
@@ -140,7 +140,7 @@ func (f Folder) tidy(stop context.Context, job fleet.Job, dir string, s summary)
 	return remove(dir)
 }
 
-// remove removes a folder, also if agents have left read-only folders in it.
+// remove removes a folder, even if agents have left read-only folders in it.
 func remove(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil
@@ -185,8 +185,8 @@ func git(stop context.Context, most time.Duration, dir string, args ...string) (
 	}
 }
 
-// gitEnviron returns the environment with only those of git's own variables that it needs to
-// connect: the others could lead git to another repository.
+// gitEnviron returns the environment. Of git's own variables it keeps only those that git needs to
+// connect, because the others could lead git to another repository.
 func gitEnviron() []string {
 	return slices.DeleteFunc(environ(), func(e string) bool {
 		name, _, _ := strings.Cut(e, "=")

@@ -6,8 +6,8 @@ import (
 )
 
 // ownGroup returns attributes for a process in a group of its own. A terminal's Ctrl-C does not
-// reach the process, which the worker stops itself; when the worker dies, the system sends it
-// SIGTERM.
+// reach the process; instead the worker stops the process. When the worker dies, the system sends
+// SIGTERM to the process.
 func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }

@@ -86,8 +86,8 @@ func (r *Runner) start(stop context.Context, dir string, job fleet.Job) (summary
 	return s, nil
 }
 
-// readSummary returns the board's summary in the last line that kanban-run printed. Errors: the
-// line holds no summary of one board and no refusal.
+// readSummary returns the board's summary in the last line that kanban-run printed. It returns an
+// error if the line holds neither a summary of one board nor a refusal.
 func readSummary(line []byte) (summary, error) {
 	var last struct {
 		Type string `json:"type"`
@@ -136,15 +136,15 @@ type standing struct {
 // statusTime bounds a call of kanban-run status.
 const statusTime = 20 * time.Second
 
-// ask returns the standing of the board; the zero value before the board has a journal. It returns
-// an error if kanban-run does not answer within statusTime.
+// ask returns the standing of the board, or the zero value if the board has no journal yet. It
+// returns an error if kanban-run does not answer within statusTime.
 func (r *Runner) ask(dir, board string) (standing, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), statusTime)
 	defer cancel()
 	return r.askWithin(ctx, dir, board)
 }
 
-// askWithin returns the standing of the board; the zero value if kanban-run reports an error. It
+// askWithin returns the standing of the board, or the zero value if kanban-run reports an error. It
 // returns an error only if kanban-run does not answer before ctx ends.
 func (r *Runner) askWithin(ctx context.Context, dir, board string) (s standing, err error) {
 	c := r.command(ctx, dir, "status", "--json", "--", board)
@@ -208,7 +208,7 @@ func (s summary) asks() string {
 	return tail(s.Text, 1000)
 }
 
-// tail returns the last most bytes of a text, after … if it was longer.
+// tail cuts off the beginning of a text that has more bytes than most, and puts … in its place.
 func tail(s string, most int) string {
 	if len(s) <= most {
 		return s

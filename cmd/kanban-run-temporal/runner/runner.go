@@ -21,18 +21,18 @@ import (
 type Runner struct {
 	Program      string   // path of kanban-run
 	Flags        []string // of kanban-run, for every board
-	Repositories []string // addresses that may be cloned; with / at the end: all below
+	Repositories []string // addresses that may be cloned; / at the end allows all below
 	Folder       Folder
 	Lease        time.Duration // time without a heartbeat after which the server gives up a run
 	Name         string        // of this worker
 	Log          *slog.Logger
 
-	busy sync.Map // a mutex by path of a clone: only one run at a time works in it
+	busy sync.Map // a mutex for each clone, by path: only one run at a time works in a clone
 }
 
-// Run runs a board until kanban-run ends, and returns the end of the run. Errors: of type
-// "refused", which no retry mends, if this worker may not run the board; any other error means that
-// the run may succeed later or on another worker.
+// Run runs a board until kanban-run ends, and returns the end of the run. If this worker may not
+// run the board, the error has the type "refused", and no retry mends it. Any other error means
+// that the run may succeed later or on another worker.
 func (r *Runner) Run(ctx context.Context, call fleet.Call) (fleet.Ending, error) {
 	if err := r.refuse(call.Job); err != nil {
 		return fleet.Ending{}, temporal.NewNonRetryableApplicationError(err.Error(), "refused", err)
@@ -87,8 +87,8 @@ func untilStop(ctx context.Context) (context.Context, context.CancelFunc) {
 	return stop, cancel
 }
 
-// If the repository rejects the checkpoints of a complete board, the board is run again, so many
-// times and after such pauses.
+// If the repository rejects the checkpoints of a complete board, the board is run again, at most
+// pushTries times, with a pause of pushPause before each run.
 const (
 	pushPause = 20 * time.Second
 	pushTries = 15

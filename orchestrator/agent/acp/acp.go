@@ -39,8 +39,8 @@ func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	return c.invoke(a, []string{c.executable, ClientCommand}, a.AskWithRole())
 }
 
-// Stay returns the start of a client that stays, and sends each message as one prompt in the same
-// session.
+// Stay returns the start of a client that stays. The client sends each message as one prompt in the
+// same session.
 func (c adapter) Stay(a agent.Assignment) (agent.Invocation, error) {
 	text := a.Ask()
 	if a.Follow == nil {

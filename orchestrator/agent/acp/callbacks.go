@@ -67,7 +67,7 @@ func (d *dialogue) SessionUpdate(_ context.Context, n acp.SessionNotification) e
 	return nil
 }
 
-// maxTools bounds the number of tool calls kept as running, of which some may never end.
+// maxTools bounds the number of tool calls that are kept as running. Some of them may never end.
 const maxTools = 1000
 
 // writingEvery is the shortest time between two lines which say that the model writes.
@@ -80,7 +80,7 @@ func (d *dialogue) printWriting() {
 	}
 }
 
-// sum returns the checksum of a tool's input or result; 0 for nil.
+// sum returns the checksum of a tool's input or result, or 0 if there is none.
 func sum(raw any) uint32 {
 	if raw == nil {
 		return 0

@@ -57,7 +57,8 @@ type startError struct{ err error }
 
 func (e *startError) Error() string { return "the agent cannot be started: " + e.err.Error() }
 
-// modelError reports that the agent does not know the model, or lets the client choose no model.
+// modelError reports that the agent does not know the model, or does not let the client choose a
+// model.
 type modelError struct {
 	model string
 	err   error
@@ -146,15 +147,15 @@ func (c *child) release(ctx context.Context, err error) error {
 	select {
 	case <-c.ended:
 	case <-time.After(leaveWait):
-		_ = c.process.Kill() // fails only when it has ended
+		_ = c.process.Kill() // fails only if the agent has ended
 		<-c.ended
 	}
 	return err
 }
 
-// delayedReader reads nothing until begun is closed, when the connection is complete. It delays the
-// end of input until the turn is over, at most lateWait: the connection would drop an answer that
-// arrives together with the end.
+// delayedReader reads nothing before the connection is complete, at which time begun is closed. It
+// delays the end of input until the turn is over, but no longer than lateWait, because the
+// connection would drop an answer that arrives together with the end.
 type delayedReader struct {
 	from  io.Reader
 	begun <-chan struct{}

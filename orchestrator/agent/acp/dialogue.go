@@ -97,8 +97,8 @@ type prompts struct {
 	given bool
 }
 
-// next returns the next message; nil after the last. Errors: *closedError if the agent ends while
-// next waits.
+// next returns the next message, or nil after the last one. Errors: *closedError if the agent ends
+// while next waits.
 func (p *prompts) next(gone <-chan struct{}) (*message, error) {
 	if p.all {
 		if p.given {
@@ -132,15 +132,15 @@ func (p *prompts) next(gone <-chan struct{}) (*message, error) {
 	}
 }
 
-// answer prints a message to the caller of the client, which is no event.
+// answer prints a message that is no event, for the caller of the client.
 func (d *dialogue) answer(m message) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	_ = d.to.Encode(m) // as in printLocked
+	_ = d.to.Encode(m) // errors are ignored, as in printLocked
 }
 
 // explain returns a *closedError in place of an internal error if the connection is closed, or
-// closes within 4 * lateWait; else err.
+// closes within 4 * lateWait. Otherwise it returns err.
 func (d *dialogue) explain(conn *acp.ClientSideConnection, err error) error {
 	var answered *acp.RequestError
 	if errors.As(err, &answered) && answered.Code == internal {
@@ -255,7 +255,7 @@ func (d *dialogue) printFailure(err error) {
 	d.print(e)
 }
 
-// Codes of answers: the protocol's own, and HTTP statuses that some agents pass on.
+// Codes of answers: the protocol's own, and HTTP statuses that some agents report.
 const (
 	internal     = -32603
 	authRequired = -32000

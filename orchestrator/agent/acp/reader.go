@@ -138,7 +138,7 @@ func (r *reader) failure(exit proc.Exit) *contract.Failure {
 	}
 }
 
-// classify returns the error of a failure that no retry can mend, else nil.
+// classify returns the error of a failure that no retry can mend, or nil for any other failure.
 func (e *event) classify() error {
 	switch e.Fault {
 	case setup:

@@ -20,9 +20,9 @@ type adapter struct {
 
 func (adapter) Name() string { return "claude" }
 
-// Tool names the version and options that the adapter relies on. Of the keys for other clouds it
-// passes only those that open nothing but a model. A person has to grant AWS_SECRET_ACCESS_KEY and
-// the like.
+// Tool names the version and options that the adapter relies on. It passes a key for another cloud
+// only if the key gives access to models and to nothing else. A person has to grant any other key,
+// such as AWS_SECRET_ACCESS_KEY.
 func (adapter) Tool() agent.Tool {
 	return agent.Tool{
 		Program: "claude",
@@ -42,8 +42,8 @@ func (adapter) Tool() agent.Tool {
 			"ANTHROPIC_CUSTOM_HEADERS",
 			"AWS_BEARER_TOKEN_BEDROCK", "CLAUDE_CODE_*"},
 		Env: map[string]string{
-			"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1", // else a result may precede the work
-			"DISABLE_AUTOUPDATER":                  "1", // else two attempts may run two versions
+			"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1", // otherwise a result may precede the work
+			"DISABLE_AUTOUPDATER":                  "1", // keeps all attempts at one version
 		},
 	}
 }
@@ -90,8 +90,8 @@ func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	return inv, err
 }
 
-// start returns the command line of a claude that reads messages from standard input. more adds the
-// caller's own options.
+// start returns the command line of a claude that reads messages from standard input. The function
+// more adds the caller's own options.
 func (c adapter) start(a agent.Assignment, more func(*commandLine, contract.Kind)) (agent.Invocation, error) {
 	argv, err := c.Tool().Start(a)
 	if err != nil {

@@ -94,8 +94,9 @@ func (l *commandLine) limits(a agent.Assignment) {
 	}
 }
 
-// mcp names the role's MCP servers. It excludes the user's own servers if the role names servers,
-// or lists tools and no tool of a server: --tools covers claude's own tools only.
+// mcp names the role's MCP servers. It excludes the user's own servers if the role names servers.
+// It also does so if the role lists tools but no tool of a server, because --tools limits only
+// claude's own tools.
 func (l *commandLine) mcp(a agent.Assignment) {
 	l.option("--mcp-config", a.MCP)
 	if a.MCP != "" || a.Tools != nil && !anyServer(a.Tools) {

@@ -26,15 +26,15 @@ type line struct {
 	retry
 	RateLimit rateLimit `json:"rate_limit_info"`
 	Servers   []server  `json:"mcp_servers"` // of an init
-	ToolName  string    `json:"tool_name"`   // of a tool_progress, or of a permission_denied
-	ToolUseID string    `json:"tool_use_id"` // the same
+	ToolName  string    `json:"tool_name"`   // of a tool_progress or a permission_denied
+	ToolUseID string    `json:"tool_use_id"` // of the same lines
 	Elapsed   float64   `json:"elapsed_time_seconds"`
 	Stream    struct {
 		Type  string `json:"type"`
 		Block block  `json:"content_block"`
 	} `json:"event"` // of a stream_event
 	Command  string   `json:"command_uuid"` // of a command_lifecycle: the message's ID
-	State    string   `json:"state"`        // the same
+	State    string   `json:"state"`        // of a command_lifecycle
 	Response response `json:"response"`     // of a control_response
 }
 
@@ -74,7 +74,8 @@ type usage struct {
 	Output     int64 `json:"output_tokens"`
 }
 
-// modelUsage is the usage of one model, with its price. Claude spells these keys otherwise.
+// modelUsage is the usage of one model, with its price. Claude spells its keys differently from
+// those of usage.
 type modelUsage struct {
 	Input      int64 `json:"inputTokens"`
 	CacheWrite int64 `json:"cacheCreationInputTokens"`
@@ -147,7 +148,8 @@ func parse(text []byte) (*line, error) {
 	return l, nil
 }
 
-// blocks returns the parts of a message or of a tool's result; nil if the content cannot be read.
+// blocks returns the parts of a message or of a tool's result, or nil if the content cannot be
+// read.
 func blocks(content json.RawMessage) []block {
 	var all []block
 	if len(content) == 0 || agent.Decode(content, &all) != nil {

@@ -40,8 +40,8 @@ func (g grant) args() []string {
 // directory, with its own tools and with commands known to change nothing; the rest is denied. In
 // mode acceptEdits, it may also change files there.
 //
-// If the tools hold a rule such as Bash(git log:*) or a server's tool, dontAsk denies the rest:
-// else the rule would have no effect.
+// If the tools hold a rule such as Bash(git log:*) or a server's tool, dontAsk denies the rest,
+// because otherwise the rule would have no effect.
 func grantFor(a agent.Assignment) grant {
 	a.Tools = rules(a.Tools)
 	g := grant{tools: ownTools(a.Tools), denied: rules(a.Denied)}
@@ -71,8 +71,8 @@ func servers(a agent.Assignment) (all []string) {
 	return all
 }
 
-// rules splits an entry such as Bash(git log:*, git show:*) into one rule for each pattern: claude
-// takes one.
+// rules splits an entry such as Bash(git log:*, git show:*) into one rule for each pattern, because
+// a rule of claude has only one pattern.
 func rules(tools []string) []string {
 	if tools == nil {
 		return nil
@@ -91,7 +91,8 @@ func rules(tools []string) []string {
 	return all
 }
 
-// ownTools returns the names of claude's own tools in a list, without their patterns; nil for nil.
+// ownTools returns the names of claude's own tools in a list, without their patterns. It returns
+// nil if tools is nil.
 func ownTools(tools []string) []string {
 	if tools == nil {
 		return nil
@@ -121,7 +122,8 @@ var writers = []string{"Bash", "PowerShell", "Write", "Edit", "MultiEdit", "Note
 // changesFiles reports whether a tool can change files, so that a read-only role must not have it.
 func changesFiles(tool string) bool { return slices.Contains(writers, toolName(tool)) }
 
-// allowsAll reports whether an entry allows a tool every change, without a pattern as a limit.
+// allowsAll reports whether an entry names a tool that changes files, and has no pattern that
+// limits the tool.
 func allowsAll(tool string) bool { return changesFiles(tool) && !isRule(tool) }
 
 func without(tools []string, unwanted func(string) bool) []string {

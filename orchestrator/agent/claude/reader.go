@@ -44,8 +44,8 @@ type reader struct {
 // showCursor is the escape sequence that claude prints at its end, for a terminal.
 var showCursor = []byte("\x1b[?25h")
 
-// maxEvent bounds the events that are parsed, in bytes, except results: parsing takes several times
-// as much memory.
+// maxEvent bounds the events that are parsed, in bytes, because parsing takes several times as much
+// memory. It does not bound results.
 const maxEvent = 2 << 20
 
 var resultType = []byte(`"type":"result"`)
@@ -137,7 +137,7 @@ func (r *reader) noteSession(id string) {
 	}
 }
 
-// onAssistant reports texts and tool calls; of a sub-agent only the tool calls.
+// onAssistant reports texts and tool calls. Of a sub-agent it reports only the tool calls.
 func (r *reader) onAssistant(l *line) {
 	r.waiting = ""
 	if r.fault = ""; l.APIErrorText {
@@ -243,7 +243,7 @@ func (r *reader) onSystem(l *line) {
 	}
 }
 
-// warnOfServers warns of the MCP servers that claude could not start, and works without.
+// warnOfServers warns of the MCP servers that claude could not start and without which it works.
 func (r *reader) warnOfServers(l *line) {
 	for _, s := range l.Servers {
 		name, fault := agent.Clip(s.Name, maxName), ""
@@ -294,8 +294,8 @@ func (r *reader) noteLimit(l rateLimit) {
 	}
 }
 
-// result keeps the last result, since claude may go on after a background task; but not the results
-// of later messages.
+// result keeps the last result, since claude may go on after a background task. It does not keep
+// the results of later messages.
 func (r *reader) result(l *line) {
 	if !r.told {
 		r.subtype = agent.Clip(l.Subtype, maxName)

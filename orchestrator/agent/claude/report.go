@@ -21,9 +21,9 @@ const (
 	tooManyRequests = 429
 )
 
-// outcome returns the reply, or else the text so far with a failure or an error. A reply needs a
-// result without an error, exit status 0 and no denial: claude calls a refusal by the API
-// "success", and exits with 0 after a denial or an interrupt.
+// outcome returns the reply. If there is no valid reply, it returns the text so far with a failure
+// or an error. A reply needs a result without an error, exit status 0 and no denial: claude calls a
+// refusal by the API "success", and exits with 0 after a denial or an interrupt.
 func (r *reader) outcome(exit proc.Exit) (reply string, failure *contract.Failure, err error) {
 	if r.last == nil {
 		return r.text, r.describeEnd(exit), nil

@@ -31,8 +31,8 @@ func withoutSession(args []string) []string {
 	return append(kept, args...)
 }
 
-// choosesSession returns how many words the first option and its value take if it chooses a
-// session, else 0.
+// choosesSession returns the number of words of the first option and its value, if that option
+// chooses a session. For any other option it returns 0.
 func choosesSession(args []string) int {
 	option, _, valued := strings.Cut(args[0], "=")
 	switch {

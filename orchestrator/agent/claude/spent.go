@@ -65,7 +65,8 @@ func (a *account) result(r *result) {
 	a.results.Partial = a.unpriced && a.results.Cost != nil
 }
 
-// total returns the spending from results, else from messages; nil if neither reports it.
+// total returns the spending from results, or from messages if no result reports it. It returns nil
+// if neither does.
 func (a *account) total() *agent.Spending {
 	switch {
 	case a.reported:

@@ -32,12 +32,12 @@ type part struct {
 	Text string `json:"text"`
 }
 
-// Message returns the line that passes a message without an ID.
+// Message returns the line that sends a message without an ID.
 func (c adapter) Message(text string) []byte { return c.Tell("", text) }
 
-// Tell returns the line that passes a message. Claude passes the message on within the turn, at the
-// end of the open call. A message that arrives while the model writes its last text gets a turn of
-// its own.
+// Tell returns the line that sends a message. Claude gives the message to its model within the
+// turn, at the end of the open call. A message that arrives while the model writes its last text
+// gets a turn of its own.
 func (adapter) Tell(id, text string) []byte {
 	return encode(user{"user", content{"user", []part{{"text", text}}}, id})
 }
@@ -73,7 +73,7 @@ func (adapter) Withdraw(id string) []byte {
 }
 
 // EndCall returns the line that starts the server of an MCP tool anew, which ends all its calls
-// with an error; nil for any other tool.
+// with an error. It returns nil for any other tool.
 func (adapter) EndCall(tool string) []byte {
 	server, ok := strings.CutPrefix(tool, "mcp__")
 	if server, _, _ = strings.Cut(server, "__"); !ok || server == "" {
@@ -85,7 +85,7 @@ func (adapter) EndCall(tool string) []byte {
 func encode(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // strings always can be
+		panic(err) // cannot happen: strings can always be encoded
 	}
 	return append(data, '\n')
 }

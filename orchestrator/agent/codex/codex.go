@@ -22,7 +22,7 @@ type adapter struct {
 
 const (
 	maxPrompt   = 1 << 20  // in characters; codex refuses a longer one
-	maxArgument = 24 << 10 // of the role's prompt, in bytes: every user of the machine can read it
+	maxArgument = 24 << 10 // of the role's prompt, in bytes; other users can read arguments
 )
 
 func (adapter) Name() string { return "codex" }
@@ -123,9 +123,10 @@ func resumeArgs(f *agent.Follow) []string {
 	}
 }
 
-// promptOf returns the role's prompt as an option, and the user's prompt as standard input. The
-// role's prompt goes before the user's instead if the thread is resumed, because a thread keeps its
-// first instructions, or if it is too long for an argument. Errors: *agent.ConfigError.
+// promptOf returns the role's prompt as an option, and the user's prompt as standard input. In two
+// cases the role's prompt goes before the user's instead: if the thread is resumed, because a
+// thread keeps its first instructions, and if the role's prompt is too long for an argument.
+// Errors: *agent.ConfigError.
 func promptOf(a agent.Assignment) (option []string, stdin []byte, err error) {
 	stdin = a.Ask()
 	switch {

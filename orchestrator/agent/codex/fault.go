@@ -9,8 +9,9 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// classify returns the error of a failure that no retry can mend, else nil. It judges by the text,
-// because codex reports no code or status. Errors: *agent.ConfigError, *agent.LaterError.
+// classify returns the error of a failure that no retry can mend, or nil for any other failure. It
+// judges by the text, because codex reports no code or status. Errors: *agent.ConfigError,
+// *agent.LaterError.
 func classify(text string, now time.Time) error {
 	if isLimit(text) && !agent.IsOutOfMoney(text) {
 		return &agent.LaterError{Text: "codex: " + text, Reset: parseReset(text, now)}
@@ -63,7 +64,8 @@ const (
 		"address of its provider"
 )
 
-// remedyFor returns the remedy for a wrong setting; "" if the failure may be the provider's fault.
+// remedyFor returns the remedy for a wrong setting, or "" if the failure may be the provider's
+// fault.
 func remedyFor(text string) string {
 	switch {
 	case strings.Contains(text, "Missing environment variable"):
@@ -80,8 +82,8 @@ func remedyFor(text string) string {
 	}
 }
 
-// unknownModel matches the words for an unknown model, of OpenAI and compatible providers: codex
-// does not report their status 404.
+// unknownModel matches the words with which OpenAI and compatible providers refuse an unknown
+// model, because codex does not report their status 404.
 var unknownModel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bmodel\b.* does not exist`) })
 
 func containsAny(text string, parts ...string) bool {
@@ -99,8 +101,8 @@ var resetTime = sync.OnceValue(func() *regexp.Regexp {
 		`(\d{1,2}:\d{2}) ?([AP]M)`)
 })
 
-// parseReset returns the time that the text names, else zero. A time without a date is the next
-// time that the clock shows it.
+// parseReset returns the time that the text names, or the zero time if the text names none. If the
+// text gives no date, the limit ends at the next moment when the clock shows that time.
 func parseReset(text string, now time.Time) time.Time {
 	m := resetTime().FindStringSubmatch(strings.ReplaceAll(text, "\u202f", " "))
 	if m == nil {

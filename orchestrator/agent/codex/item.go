@@ -52,8 +52,8 @@ func (i item) tool() (name, what string) {
 	}
 }
 
-// plainCommand returns a command without the shell in which codex runs it: make test for bash -lc
-// 'make test'.
+// plainCommand returns a command without the shell in which codex runs it. For instance, it turns
+// bash -lc 'make test' into make test.
 func plainCommand(command string) string {
 	shell, script, found := strings.Cut(command, " -lc ")
 	if !found || strings.ContainsAny(shell, " \t") {
@@ -99,7 +99,7 @@ func (i item) resultSum() uint32 {
 	return agent.Sum([]byte(i.outcome() + "\n" + i.Output + "\n" + string(i.Result)))
 }
 
-// outcome returns the reason for a call's failure; "" if it succeeded.
+// outcome returns the reason for a call's failure, or "" if the call succeeded.
 func (i item) outcome() string {
 	switch {
 	case i.Status == "completed":

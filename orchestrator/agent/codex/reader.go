@@ -25,7 +25,7 @@ type reader struct {
 	spent   *agent.Spending
 }
 
-// event is any line.
+// event is a line of any type.
 type event struct {
 	Type     string `json:"type"`
 	ThreadID string `json:"thread_id"`
@@ -170,8 +170,8 @@ func (r *reader) completeTurn(u *usage) {
 	r.Emit(agent.Event{Kind: agent.Result, Text: "completed"})
 }
 
-// End returns the report. A reply needs a completed turn and exit status 0: else the last message
-// may be an earlier one, which codex does not check.
+// End returns the report. A reply needs a completed turn and exit status 0. Otherwise the last
+// message may be one from the middle of the turn, and codex does not check such messages.
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	r.stopWaiting()

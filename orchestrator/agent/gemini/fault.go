@@ -41,8 +41,8 @@ const (
 	exit429      = 429 % 256
 )
 
-// classify returns the error of a failure that no retry can mend, else nil. Errors:
-// *agent.ConfigError, *agent.LaterError.
+// classify returns the error of a failure that no retry can mend, or nil for any other failure.
+// Errors: *agent.ConfigError, *agent.LaterError.
 func classify(text string, code int, now time.Time) error {
 	say := func(fallback string) string {
 		if text == "" {

@@ -67,8 +67,8 @@ func tool() agent.Tool {
 		Options: []string{"--output-format", "--approval-mode", "--model"},
 		Help:    []string{"--help"},
 		Keys:    []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"},
-		// Else a person has to trust the folder at a terminal, and gemini starts itself again with
-		// more memory.
+		// Otherwise a person would have to trust the folder at a terminal, and gemini would start
+		// itself again with more memory.
 		Env: map[string]string{"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"},
 	}
 }

@@ -24,7 +24,7 @@ type reader struct {
 	spent   *agent.Spending
 }
 
-// event is any line.
+// event is a line of any type.
 type event struct {
 	Type       string          `json:"type"`
 	SessionID  string          `json:"session_id"`
@@ -77,7 +77,7 @@ func (r *reader) readEvent(line []byte) error {
 	return nil
 }
 
-// maxTools bounds the number of tool calls kept as running, of which some may never end.
+// maxTools bounds the number of tool calls that are kept as running. Some of them may never end.
 const maxTools = 1000
 
 func (r *reader) startTool(e event) {

@@ -9,8 +9,8 @@
 //	script := modeltest.Play(modeltest.WriteFile(path, "hello"), modeltest.Say("Done."))
 //	cmd.Stdin = strings.NewReader(script.String())
 //
-// The model has no memory: the script stands in the prompt, and the number of the assistant's turns
-// after it gives the next step. So one model can serve several agents at once, and a run that was
-// killed and resumed finds its place. The only exception is a fault that passes after a number of
-// requests (Step.Times): the model counts these requests.
+// The model has no memory: the prompt contains the script, and the number of the assistant's turns
+// after the script determines the next step. So one model can serve several agents at once, and a
+// run that was killed and resumed finds its place. The only exception is a fault that passes after
+// a number of requests (Step.Times): the model counts these requests.
 package modeltest

@@ -38,15 +38,15 @@ func (s *Server) Env(t testing.TB, name string) []string {
 func (s *Server) claude() []string {
 	return []string{
 		"ANTHROPIC_BASE_URL=" + s.URL, "ANTHROPIC_API_KEY=sk-ant-dummy", "CLAUDE_CODE_MAX_RETRIES=1",
-		"IS_SANDBOX=1", // else claude does not skip permissions for root
+		"IS_SANDBOX=1", // otherwise claude does not skip permissions for root
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1",
 		"DISABLE_ERROR_REPORTING=1",
-		"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", // else claude may print several results
+		"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", // otherwise claude may print several results
 	}
 }
 
-// Subscribed returns claude's environment with a login in place of the key: only with a login
-// claude reports when a spent allowance is renewed.
+// Subscribed returns claude's environment with a login in place of the key. With a key claude does
+// not report when a spent allowance is renewed.
 func Subscribed(env []string) []string {
 	env = slices.DeleteFunc(slices.Clone(env), func(e string) bool {
 		return strings.HasPrefix(e, "ANTHROPIC_API_KEY=")
@@ -55,7 +55,7 @@ func Subscribed(env []string) []string {
 }
 
 // codex returns variables for codex, and writes its settings to home. home must not be in the
-// folder TMPDIR: there codex would warn and lack its helpers.
+// folder TMPDIR, because codex would then warn and lack its helpers.
 func (s *Server) codex(t testing.TB, home string) []string {
 	testfile.Write(t, filepath.Join(home, "config.toml"), fmt.Sprintf(`model = "fake-model"
 model_provider = "fake"
@@ -75,9 +75,9 @@ stream_max_retries = 1
 	return []string{"CODEX_HOME=" + home, "FAKE_API_KEY=sk-dummy"}
 }
 
-// gemini returns variables for gemini, and writes its settings. Without the kind of key in them,
-// gemini would take the address for a gateway. Without a model's name, it would ask the model to
-// choose one, which the fake model cannot do.
+// gemini returns variables for gemini, and writes its settings. If the settings did not name the
+// kind of key, gemini would treat the address as a gateway. If they did not name a model, gemini
+// would ask the model to choose one, which the fake model cannot do.
 func (s *Server) gemini(t testing.TB, home string) []string {
 	testfile.Write(t, filepath.Join(home, ".gemini", "settings.json"),
 		`{"model":{"name":"gemini-2.5-flash"},"security":{"auth":{"selectedType":"gemini-api-key"}}}`)

@@ -26,10 +26,11 @@ func programs(name string) (program, bool) {
 	return p, ok
 }
 
-// Find returns the path of claude, codex, gemini or opencode in its tested version: the one that
-// .ci/agents/install has installed, else the one in PATH. If there is neither, the test is skipped,
-// or fails if KANBAN_TEST_REQUIRE_AGENTS is set. The value "none" of this variable skips every test
-// that calls Find; gemini and opencode, which are slow, need the value "all".
+// Find returns the path of claude, codex, gemini or opencode in its tested version. It prefers the
+// program that .ci/agents/install has installed to the one in PATH. If there is neither, the test
+// is skipped, or fails if KANBAN_TEST_REQUIRE_AGENTS is set. If this variable is "none", every test
+// that calls Find is skipped. Tests of gemini and opencode, which are slow, are skipped unless it
+// is "all".
 func Find(t testing.TB, name string) string {
 	t.Helper()
 	p, known := programs(name)

@@ -95,7 +95,7 @@ func writeGemini(w *wire, q *Request, a answer) {
 		w.writeWhole(finish(chunk(part)))
 		return
 	}
-	// A call comes whole, in the last chunk; only a text can be cut.
+	// A call is sent whole, in the last chunk, so only a text can be cut.
 	if w.step.Kind == stall || w.step.Kind == cut {
 		w.writeEvent("", chunk(part))
 		w.cutHere()

@@ -9,8 +9,8 @@ import (
 )
 
 // Script is the list of steps that the model plays. Each step that is not a fault is one turn of
-// the assistant. After the last step the model repeats it; if it calls a tool, the model replies
-// that the script is over.
+// the assistant. After its last step the model repeats that step. If the step calls a tool, the
+// model replies instead that the script is over.
 type Script struct {
 	Steps []Step `json:"steps"`
 	Usage *Usage `json:"usage,omitempty"` // of a turn without its own; nil is DefaultUsage
@@ -21,14 +21,15 @@ type Script struct {
 func Play(steps ...Step) Script { return Script{Steps: steps} }
 
 // Usage is the tokens that a turn reports. Input counts the whole prompt, Cached the part of it
-// that was read from the cache. A dialect whose API counts the two parts apart subtracts.
+// that was read from the cache. A dialect whose API does not count cached tokens as input subtracts
+// Cached from Input.
 type Usage struct {
 	Input  int64 `json:"input"`
 	Cached int64 `json:"cached"`
 	Output int64 `json:"output"`
 }
 
-// DefaultUsage is the usage of a turn unless the script says otherwise.
+// DefaultUsage is the usage of a turn unless the script sets another one.
 var DefaultUsage = Usage{Input: 1000, Output: 50}
 
 type kind string
@@ -73,11 +74,11 @@ func WriteFile(path, text string) Step { return Step{Kind: writeFile, Name: path
 func Shell(command string) Step { return Step{Kind: shell, Text: command} }
 
 // Structured ends the agent's work with a reply in JSON: through the StructuredOutput tool if there
-// is one, else as text.
+// is one, and otherwise as text.
 func Structured(reply any) Step { return Step{Kind: structured, Input: encode(reply)} }
 
-// Walk ends the work of a Manager with a reply in JSON, like Structured: status ok, the list of
-// tasks in the prompt, and as the next task the first open one after the done task.
+// Walk ends the work of a Manager with a reply in JSON, like Structured. The reply has the status
+// ok and the list of tasks in the prompt. Its next task is the first open task after the done one.
 func Walk() Step { return Step{Kind: walk} }
 
 // Status refuses the request with a status code and the API's body for this code. header holds
@@ -91,7 +92,7 @@ func Status(code int, header ...string) Step {
 }
 
 // Limited refuses the request with the 429 of a spent allowance. The answer names the time of the
-// renewal, and retryAfter unless it is 0.
+// renewal. It also names retryAfter unless that is 0.
 func Limited(reset time.Time, retryAfter time.Duration) Step {
 	at := strconv.FormatInt(reset.Unix(), 10)
 	header := []string{
@@ -118,9 +119,9 @@ func Stall() Step { return Step{Kind: stall} }
 // Cut ends the connection in the middle of a sentence.
 func Cut() Step { return Step{Kind: cut, Text: "This sentence has no"} }
 
-// Times returns the fault with an end after n requests. Without it the fault never ends, since a
-// failed request is no turn of the assistant. Requests are counted for each Script.ID, and apart
-// for requests without tools, such as one for a title.
+// Times returns a fault that ends after n requests. A fault without Times never ends, since a
+// failed request is no turn of the assistant. Requests are counted for each Script.ID. Requests
+// without tools, such as one for a title, have a count of their own.
 func (s Step) Times(n int) Step { s.Count = n; return s }
 
 // Using sets the usage of the turn.

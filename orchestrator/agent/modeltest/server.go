@@ -44,8 +44,9 @@ type Model struct {
 // New returns a model without requests.
 func New() *Model { return &Model{played: map[string]int{}, answered: make(chan struct{})} }
 
-// SetFallback sets the source of a script for a prompt without one. The model passes the user
-// messages to think, the last first, until think returns a script. Several goroutines call think.
+// SetFallback sets the function that makes a script for a prompt without one. The model calls think
+// with each user message, from the last to the first, until think returns a script. Several
+// goroutines call think.
 func (m *Model) SetFallback(think func(q *Request, said string) (Script, bool)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -83,8 +84,8 @@ func (m *Model) Requests() []Request {
 	return all
 }
 
-// Await returns once the model has read n requests and begun their answers; a Hang counts as begun.
-// After a minute the test fails.
+// Await returns once the model has read n requests and begun their answers. A Hang counts as an
+// answer that has begun. After a minute the test fails.
 func (m *Model) Await(t testing.TB, n int) {
 	t.Helper()
 	limit := time.After(time.Minute)
@@ -159,8 +160,8 @@ func (m *Model) record(q *Request, change func()) {
 	m.answered = make(chan struct{})
 }
 
-// route returns the API that the end of the path names; nil for an unknown path. side is the answer
-// to a request that is no conversation, such as one to count tokens.
+// route returns the API that the end of the path names, or nil for an unknown path. side is the
+// answer to a request that is no conversation, such as one to count tokens.
 func route(r *http.Request) (d *dialect, side any) {
 	p := r.URL.Path
 	post := r.Method == http.MethodPost
@@ -209,9 +210,9 @@ func (m *Model) converse(w http.ResponseWriter, r *http.Request, d *dialect, q *
 	perform(&wire{w: w, r: r, step: step}, d, &seen, script)
 }
 
-// dueFault returns the first of the turn's faults that has not passed yet; false if all have.
-// Requests with and without tools are counted apart: an agent that first asks for a title must not
-// use up a fault meant for its work.
+// dueFault returns the first of the turn's faults that has not passed yet, or false if all have
+// passed. It counts requests with and without tools separately, because an agent that first asks
+// for a title must not use up a fault meant for its work.
 func (m *Model) dueFault(s Script, turn int, faults []Step, tools bool) (Step, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -79,8 +79,8 @@ type answer struct {
 	usage Usage
 }
 
-// answer translates a step into a call of one of the request's tools, or a text. A request without
-// tools, such as one for a title or a summary, gets a single word in place of a call.
+// answer translates a step into a call of one of the request's tools, or a text. If a request has
+// no tools, such as one for a title or a summary, the answer is a single word in place of a call.
 func (s Script) answer(step Step, q *Request) answer {
 	a := answer{usage: DefaultUsage}
 	switch {
@@ -122,8 +122,8 @@ func (a *answer) reply(data json.RawMessage, tools []string) {
 
 const structuredTool = "StructuredOutput"
 
-// fileTool returns the call that writes a file with the agent's own tool for it, else with its
-// shell.
+// fileTool returns the call that writes a file with the agent's own tool for it, or with its shell
+// if the agent has no such tool.
 func fileTool(tools []string, path, text string) (string, json.RawMessage) {
 	for _, t := range []struct{ name, path string }{
 		{"Write", "file_path"},
@@ -137,7 +137,7 @@ func fileTool(tools []string, path, text string) (string, json.RawMessage) {
 	return shellTool(tools, "printf %s "+quote(text)+" > "+quote(path))
 }
 
-// shellTool returns the call that runs a command, ("", nil) without a tool for it.
+// shellTool returns the call that runs a command, or ("", nil) if no tool can do this.
 func shellTool(tools []string, command string) (string, json.RawMessage) {
 	for _, name := range []string{"Bash", "run_shell_command", "bash"} {
 		if slices.Contains(tools, name) {

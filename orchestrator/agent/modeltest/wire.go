@@ -6,8 +6,7 @@ import (
 	"net/http"
 )
 
-// wire sends an answer to one request. It carries out a stall or a cut, so that the dialects need
-// not.
+// wire sends an answer to one request. It carries out a stall or a cut for all dialects.
 type wire struct {
 	w    http.ResponseWriter
 	r    *http.Request
@@ -18,7 +17,7 @@ type wire struct {
 // object is a JSON object.
 type object = map[string]any
 
-// writeEvent sends an event of a stream, with a name unless that is "".
+// writeEvent sends an event of a stream, with a name unless name is "".
 func (w *wire) writeEvent(name string, data any) {
 	if w.sent == 0 {
 		w.w.Header().Set("content-type", "text/event-stream")
@@ -65,8 +64,8 @@ func (w *wire) writeWhole(v any) {
 	}
 }
 
-// id returns an ID that no model has used before: an agent may drop a message with an ID that it
-// knows.
+// id returns an ID that no model has used before, because an agent may drop a message with an ID
+// that it knows.
 func id(prefix string) string { return prefix + "_" + rand.Text() }
 
 // content is a text, or a list of parts with texts.

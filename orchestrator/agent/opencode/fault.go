@@ -29,8 +29,8 @@ func (f fault) String() string {
 	return text
 }
 
-// classify returns the error of a fault that no retry can mend, else nil. opencode has already
-// retried the other faults. Errors: *agent.ConfigError, *agent.LaterError.
+// classify returns the error of a fault that no retry can mend. For any other fault it returns nil;
+// opencode has already retried those. Errors: *agent.ConfigError, *agent.LaterError.
 func (f fault) classify() error {
 	text := "opencode: " + f.String()
 	switch {

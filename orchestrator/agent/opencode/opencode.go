@@ -103,7 +103,7 @@ func permissionFor(p agent.Permission) (options []string, rules string, err erro
 	}
 }
 
-// withRules returns env with the rules in place of those that it has; env itself if rules is "".
+// withRules returns env with rules in place of its old rules, or env itself if rules is "".
 func withRules(env []string, rules string) []string {
 	if rules == "" {
 		return env

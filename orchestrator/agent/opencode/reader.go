@@ -24,7 +24,7 @@ type reader struct {
 	cost    float64 // in US dollars; also 0 for a model whose price opencode does not know
 }
 
-// event is any line.
+// event is a line of any type.
 type event struct {
 	Type      string `json:"type"`
 	SessionID string `json:"sessionID"`
@@ -118,7 +118,8 @@ func (r *reader) reportTool(p part) {
 	}
 }
 
-// classOf returns the class of a tool. The tools of MCP servers cannot be told from others by name.
+// classOf returns the class of a tool. The tools of MCP servers cannot be recognised by their
+// names.
 func classOf(tool string) agent.ToolClass {
 	switch tool {
 	case "bash":

@@ -37,8 +37,8 @@ func (c *call) act() (code int, err error) {
 	return c.misbehave(reply)
 }
 
-// garble returns the reply, or the wrong text that a bad agent would print; false if the fault of
-// the rule is not in the text.
+// garble returns the reply, or the wrong text that a bad agent would print. It returns false if the
+// fault of the rule is not in the text.
 func garble(do string, reply []byte) ([]byte, bool) {
 	const message = `"message":"`
 	switch do {
@@ -135,7 +135,7 @@ func (c *call) delay() time.Duration {
 	return time.Second
 }
 
-// crash kills this process by a signal. On a system that cannot, it returns.
+// crash kills this process by a signal. On a system that cannot do this, crash returns.
 func (c *call) crash() {
 	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Kill() == nil {
 		hang()
@@ -149,7 +149,7 @@ func (c *call) leak() error {
 		return err
 	}
 	cmd := exec.Command(self, Command, "--leaked")
-	// A session of its own: a signal to the group does not reach the process.
+	// The process gets a session of its own, so that a signal to the group does not reach it.
 	cmd.Stdout, cmd.SysProcAttr = os.Stdout, &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("leave a process behind: %w", err)

@@ -44,8 +44,8 @@ func (in input) task() string {
 }
 
 // Main plays a stub agent: it reads the input from stdin, and prints a reply to stdout or
-// misbehaves by a rule. It returns the exit status; 2 means a wrong command line, input or file of
-// rules.
+// misbehaves by a rule. It returns the exit status. Status 2 means a wrong command line, input or
+// file of rules.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet(Command, flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -149,8 +149,8 @@ func (c *call) reply() ([]byte, error) {
 	}{status, message, next, tasks, c.rule.Tell})
 }
 
-// supervise returns the reply of a resident supervisor. It accepts the work unless the rule says
-// otherwise.
+// supervise returns the reply of a resident supervisor. The supervisor accepts the work unless the
+// rule demands another verdict.
 func (c *call) supervise(message string) ([]byte, error) {
 	if c.rule.Status == "error" {
 		return encode(map[string]any{"type": "error", "message": message, "told": c.rule.Tell})

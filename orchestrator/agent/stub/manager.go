@@ -14,8 +14,8 @@ import (
 	"kanban-run/orchestrator/walk"
 )
 
-// nextTask returns the next task of the Manager, nil at the end: the rule's, else the choice of
-// package walk from the list in the input.
+// nextTask returns the next task of the Manager, or nil at the end of the list. The rule may name
+// the task; otherwise package walk chooses it from the list in the input.
 func (c *call) nextTask() *string {
 	if c.rule.Next.set {
 		return c.rule.Next.path

@@ -67,7 +67,7 @@ func (d *duration) UnmarshalYAML(n *yaml.Node) error {
 	return err
 }
 
-// loadRules reads the rules of a file; nil for "".
+// loadRules reads the rules of a file. It returns nil if file is "".
 func loadRules(file string) ([]rule, error) {
 	if file == "" {
 		return nil, nil
@@ -132,9 +132,9 @@ func (r rule) matches(c *call, attempt int) bool {
 	}
 }
 
-// countCall counts a call, and returns the number of calls so far with this role and input; always
-// 1 if dir is "". A retry gives an agent the same bytes, so the stub itself notes each call, as one
-// byte in a file. Source: seed 004, "Retry Rule (CRITICAL)".
+// countCall counts a call, and returns the number of calls so far with this role and input. It
+// always returns 1 if dir is "". A retry gives an agent the same bytes, so the stub itself notes
+// each call, as one byte in a file. Source: seed 004, "Retry Rule (CRITICAL)".
 func countCall(dir, role string, input []byte) (int, error) {
 	if dir == "" {
 		return 1, nil

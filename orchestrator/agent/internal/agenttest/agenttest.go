@@ -24,8 +24,9 @@ import (
 
 // Harness makes an adapter's program behave as a test demands.
 type Harness struct {
-	// Agent returns an adapter and an assignment whose agent behaves like a stub with a rule of
-	// that `do` and of the further lines. The suite fills in Input, Contract, Timeout and Grace.
+	// Agent returns an adapter and an assignment whose agent behaves like a stub. The stub's rule
+	// has the given `do` and the further lines. The suite fills in Input, Contract, Timeout and
+	// Grace.
 	Agent func(t *testing.T, do string, more ...string) (agent.Adapter, agent.Assignment)
 	// Deaf, if set, returns an agent that never reads its standard input, and still gives a good
 	// reply.

@@ -23,7 +23,7 @@ type conversation struct {
 	events     []agent.Event
 }
 
-// watcher keeps what is written to it, and calls saw once want was among it.
+// watcher keeps all bytes written to it, and calls saw once these bytes contain want.
 type watcher struct {
 	mu   sync.Mutex
 	buf  bytes.Buffer

@@ -14,8 +14,8 @@ import (
 )
 
 // Main is the TestMain of an adapter's tests. The test binary plays the stub or the program that
-// its first argument names; else it runs the tests, and looks for goroutines left over. It returns
-// the exit status.
+// its first argument names. Without such an argument it runs the tests, and then looks for
+// goroutines that are left over. It returns the exit status.
 func Main(m *testing.M, programs map[string]func(args []string) int) int {
 	if len(os.Args) > 1 {
 		if os.Args[1] == stub.Command {

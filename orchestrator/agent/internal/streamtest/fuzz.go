@@ -12,8 +12,8 @@ import (
 )
 
 // FuzzReader passes any stream to a reader, beginning with the recordings in testdata. It checks
-// that the reader never panics, that the chunks make no difference, and that no report is a success
-// unless the stream holds end, the tool's word for a good end.
+// that the reader never panics, that the size of the chunks makes no difference, and that a report
+// is a success only if the stream contains end. The string end is the tool's word for a good end.
 func FuzzReader(f *testing.F, a agent.Adapter, end string) {
 	f.Helper()
 	all, err := filepath.Glob("testdata/*.jsonl")

@@ -24,8 +24,8 @@ func Main(m *testing.M, command, first string, wrap func(reply []byte) []byte) i
 	return agenttest.Main(m, map[string]func([]string) int{command: play})
 }
 
-// Play runs a stub agent with the arguments before first, the tool's first own argument, and prints
-// the stub's reply in the tool's form. It returns the exit status.
+// Play runs a stub agent and prints the stub's reply in the tool's form. The stub gets the
+// arguments before first, which is the tool's first own argument. It returns the exit status.
 func Play(args []string, first string, wrap func(reply []byte) []byte) int {
 	if at := slices.Index(args, first); at >= 0 {
 		args = args[:at]
@@ -84,10 +84,10 @@ func Quote(text []byte) []byte {
 // Conformance runs the suite of package agenttest with the test binary as the tool. command is the
 // argument that selects the tool; reasons are the failure texts of this adapter.
 //
-// Two rules of the suite hold only for agents whose whole output is the reply. A tool's reply
-// stands in a message, so a fence around it is removed (see contract.FindReply), and in one line,
-// so a long one is dropped (see agent.Lines). The adapters' own tests cover both. skip names the
-// other rules that this tool's output cannot break.
+// Two rules of the suite hold only for agents whose whole output is the reply. A tool's reply is
+// part of a message, so a fence around the reply is removed (see contract.FindReply). The reply is
+// also in one line, so a long reply is dropped (see agent.Lines). The adapters' own tests cover
+// both. skip names the other rules that this tool's output cannot break.
 func Conformance(t *testing.T, a agent.Adapter, command string, reasons map[string]string, skip ...string) {
 	t.Helper()
 	agenttest.Conformance(t, agenttest.Harness{

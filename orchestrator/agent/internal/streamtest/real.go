@@ -65,7 +65,7 @@ func (r *Real) Play(t *testing.T, steps ...modeltest.Step) Conversation {
 }
 
 // PlayUntil does the same as Play, but stops the conversation once the file exists in the work
-// directory; "": never.
+// directory. If file is "", it never stops the conversation.
 func (r *Real) PlayUntil(t *testing.T, file string, steps ...modeltest.Step) Conversation {
 	t.Helper()
 	text := "Please do this: " + modeltest.Play(steps...).String()

@@ -1,5 +1,5 @@
-// Package streamtest checks that a reader reports the same events of a recording in whichever
-// pieces the stream comes, and also with the additions of a newer tool.
+// Package streamtest checks that a reader reports the same events of a recording for pieces of
+// every size, and also with the additions of a newer tool.
 package streamtest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Transcript is all that a reader made of a stream.
+// Transcript holds all that a reader reported about a stream.
 type Transcript struct {
 	Report agent.Report
 	Events []agent.Event
