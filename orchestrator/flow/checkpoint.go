@@ -118,8 +118,8 @@ func (s *State) forgetSupervisor() {
 	}
 }
 
-// finishTask notes a finished task and makes the checkpoints after it due. A checkpoint takes the
-// tasks of its scope out of Since.
+// finishTask notes a finished task and makes the checkpoints after it due. The tasks in the scope
+// of a checkpoint are removed from Since.
 func (v *Supervisor) finishTask(task string) {
 	if v.Plan.Every == 0 && len(v.Unheld()) == 0 {
 		v.Since = nil // no checkpoint is to come
@@ -207,8 +207,8 @@ func (v *Supervisor) names(id string) bool {
 
 func checkpointID(n int) string { return fmt.Sprintf("CHECKPOINT-%03d", n) }
 
-// supervise returns the first attempt of the supervisor's next step on board b; false: no step is
-// due. After the last task a checkpoint looks at the tasks in Since.
+// supervise returns the first attempt of the supervisor's next step on board b, or false if no step
+// is due. After the last task a checkpoint looks at the tasks in Since.
 func (s *State) supervise(b Board) (Spawn, bool) {
 	v := s.Supervisor
 	if v == nil || v.Off {
@@ -239,7 +239,7 @@ func (s *State) supervise(b Board) (Spawn, bool) {
 	return e, true
 }
 
-// session returns the session that the next checkpoint resumes; "": there is no such session.
+// session returns the session that the next checkpoint resumes, or "" if there is no such session.
 func (v *Supervisor) session() string {
 	if v == nil || v.Thread == nil {
 		return ""
@@ -247,8 +247,8 @@ func (v *Supervisor) session() string {
 	return v.Thread.Session
 }
 
-// openCheckpoint takes checkpoint c off those that are due. If c has the runner's next number, it
-// is about all tasks in Since.
+// openCheckpoint removes checkpoint c from the due checkpoints. If c has the runner's next number,
+// it is about all tasks in Since.
 func (v *Supervisor) openCheckpoint(c event.Checkpoint) {
 	v.Due = slices.DeleteFunc(slices.Clone(v.Due), func(d event.Checkpoint) bool { return d.ID == c.ID })
 	if c.ID == checkpointID(v.number()) {

@@ -43,7 +43,7 @@ func breach(kind BreachKind, e event.Entry, format string, args ...any) *Breach 
 }
 
 // admit makes e part of the custody, or returns a Breach if its author may not write it here. The
-// numbers in the functions below are those of the rules in seed 002.
+// numbers in the functions below are the numbers of the rules in seed 002.
 func (c *Custody) admit(e event.Entry) *Breach {
 	if want := event.Actor(e.Event); e.Actor != want {
 		return breach(Conflict, e, "it is %s's to write, not %q's", want, e.Actor)
@@ -123,7 +123,8 @@ func (c *Custody) operational(e event.Entry) *Breach {
 }
 
 // AllowedInLock reports whether an event may be written in RECONCILE_LOCK: seed 002, "Deterministic
-// reconcile procedure", step 3. The Lead's word, for which the lock waits, is no operational write.
+// reconcile procedure", step 3. The Lead's acknowledgement, for which the lock waits, is not an
+// operational write.
 func AllowedInLock(e event.Event) bool {
 	switch e.(type) {
 	case event.StateDiverged, event.SnapshotNotFound, event.SnapshotConflict, event.ReconcileConflict,
