@@ -24,9 +24,9 @@ type Turn struct {
 	Folder   rundir.Dir
 	Roster   Roster
 	Crowd    *health.Crowd     // of the runs of this process
-	Notice   func(text string) // gets warnings that are no events of the run
+	Notice   func(text string) // gets warnings that are not events of the run
 	Redactor *redact.Redactor
-	Used     *event.Used // by the attempts of this run, which it adds to
+	Used     *event.Used // by the attempts of this run; the watch adds to it
 	Now      func() time.Time
 	Stop     context.Context // its end asks agents to end
 	Kill     context.Context // its end kills them
