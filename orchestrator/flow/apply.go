@@ -362,7 +362,7 @@ func (s *State) keepStatus(task, status string) {
 		s.NotOK = append(s.NotOK, TaskStatus{task, status})
 	}
 	if len(s.NotOK) == 0 {
-		s.NotOK = nil // a snapshot without the list is read as nil
+		s.NotOK = nil // a snapshot has no empty list, so it is read as nil
 	}
 }
 

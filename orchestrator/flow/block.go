@@ -79,7 +79,7 @@ func (v *Supervisor) lookAgain(c event.Checkpoint) {
 	}
 }
 
-// passed names the checkpoints that the run went on in spite of, or "".
+// passed returns in words the checkpoints that were passed over, or "" if there are none.
 func (v *Supervisor) passed() string {
 	const most = 3
 	if v == nil || v.Off || len(v.Passed) == 0 {

@@ -7,8 +7,8 @@ import (
 )
 
 // Custody is the run that owns a board's operational state and may write it: the fold of seed 002's
-// "Lead -> Supervisor handoff contract". The Lead is the person that starts a run, the Supervisor
-// is the run; an epoch is one run's ownership.
+// "Lead -> Supervisor handoff contract". The Lead is the person that starts a run, and the
+// Supervisor is the run. An epoch is one run's ownership.
 type Custody struct {
 	Epoch uint64 // of the active owner; 0: the board was never owned
 	Owner string // the active owner's name, which no other run has

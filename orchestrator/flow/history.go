@@ -72,7 +72,7 @@ func (h *History) Extend(e event.Entry) error {
 		return &TransitionError{Kind: e.Event.Kind(), Text: "the journal is to be reconciled first: " + h.Breach.Text}
 	}
 	next := *h
-	next.Points = slices.Clip(h.Points) // so that adding to them leaves these as they are
+	next.Points = slices.Clip(h.Points) // so that next.Add leaves h.Points as it is
 	next.Add(e)
 	if h.Breach == nil && next.Breach != nil {
 		return &TransitionError{Kind: e.Event.Kind(), Text: next.Breach.Text}
@@ -81,8 +81,8 @@ func (h *History) Extend(e event.Entry) error {
 	return nil
 }
 
-// isRepair reports whether an event may follow a breach: the next owner takes the board over and
-// reconciles it, or records that no run can own it.
+// isRepair reports whether an event may follow a breach. After a breach the next owner takes over
+// the board and reconciles it, or records that a run cannot own it.
 func isRepair(e event.Event) bool {
 	switch e.(type) {
 	case event.HandoffOffered, event.HandoffAcked, event.HandoffMissing, event.SplitBrain:
@@ -153,8 +153,8 @@ func (h *History) conflict(board string) event.SnapshotConflict {
 }
 
 // RollbackPoint returns the snapshot to roll back to, or an event that reports that there is no
-// snapshot or more than one: seed 002, "Deterministic reconcile procedure", 4 and 5. The reason
-// stands in the text of SnapshotNotFound.
+// snapshot or more than one: seed 002, "Deterministic reconcile procedure", 4 and 5. The text of
+// SnapshotNotFound has the reason.
 func (h *History) RollbackPoint(board, reason string) (Snapshot, event.Event) {
 	switch len(h.Points) {
 	case 0:

@@ -20,7 +20,7 @@ const (
 type Visit struct {
 	Role    string `json:"role"`
 	Tree    string `json:"tree,omitempty"`    // hash of the work tree; "": not known
-	Finding string `json:"finding,omitempty"` // hash of what was found, without what differs each time; "": nothing
+	Finding string `json:"finding,omitempty"` // hash of the findings, see [event.FindingOf]; "": no findings
 }
 
 // Visits are the last steps on one task, in a row.
@@ -31,7 +31,8 @@ type Visits struct {
 	Said string  `json:"said,omitempty"` // by the agent of the last visit
 }
 
-// mostVisits is enough for the longest rule, with one working and three other roles in each round.
+// mostVisits is the number of visits that are kept. It is enough for the rule with the most rounds
+// if each round has one working and three other roles.
 const mostVisits = 4 * findingLimit
 
 // leave notes the work tree at the end of a step. l is nil if the next task was not worked on

@@ -149,7 +149,7 @@ func (s *State) applyQuarantineEnded(e event.QuarantineEnded) error {
 // endLoop forgets the evidence of a loop. Work that a review never accepted begins again.
 func (s *State) endLoop(task string) {
 	if len(s.Quarantine) == 0 {
-		s.Quarantine = nil // a snapshot without the list is read as nil
+		s.Quarantine = nil // a snapshot has no empty list, so it is read as nil
 	}
 	s.Repeat, s.Visits, s.Turns = Repeat{}, nil, nil
 	if step := s.Step; step != nil && step.Unsettled != "" && step.Task == task {

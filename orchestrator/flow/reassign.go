@@ -86,7 +86,7 @@ func (s *State) Proposal(end Finish) *event.ReassignProposed {
 	case s.ReplannedTimes(step.Task) > 0:
 		p.Strategy = event.SplitTask
 	case strings.HasPrefix(step.Unsettled, stuckPrefix+"TOOL_UNAVAILABLE"):
-		p.Strategy = event.Specialist // one whose program has the tool
+		p.Strategy = event.Specialist // an agent whose program has the tool
 	}
 	return p
 }

@@ -20,7 +20,7 @@ type Verdict struct {
 	Disagreement string // why the reply contradicts the board that the Manager wrote; the reply is rejected then
 	WriteCurrent bool   // the Manager left `current` to the runner
 	WriteTasks   bool   // the Manager left `tasks` to the runner
-	WriteEnded   bool   // the board does not record how the Manager ended it, or records an end that is past
+	WriteEnded   bool   // the board does not record how the Manager ended it, or still records an earlier end
 	// Warning is set when the Manager changed the list on the board and replied with another list
 	// (the board's list stands), or when the board cannot record how it ended.
 	Warning string

@@ -15,7 +15,7 @@ type Rebuilt struct {
 	State    State
 	Findings []string // what the checks found, in their order
 	Affected []string // tasks of the records that were passed over, sorted
-	Conflict string   // the reason why the replay failed, or ""; State then stands before the failure
+	Conflict string   // the reason why the replay failed, or ""; State is then the state before the failure
 }
 
 // Rebuild performs seed 002's "Deterministic reconcile procedure", steps 6 and 7: integrity checks

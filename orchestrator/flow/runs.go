@@ -29,7 +29,7 @@ func (s *State) freshen() {
 		step.beginWork()
 	}
 	if step.GoesOn != nil && (step.Rejected > 0 || step.Restarts > 0 || step.Unsettled != "") {
-		step.GoesOn = nil         // more of the same conversation has not helped
+		step.GoesOn = nil         // to go on in the same conversation has not helped
 		if step.Unsettled == "" { // otherwise a person has looked at it
 			step.tellAdvice()
 		}

@@ -35,7 +35,7 @@ type State struct {
 	Last      Ending       `json:"last"`
 	NotOK     []TaskStatus `json:"not_ok,omitempty"`    // tasks whose last reply was not ok, in the order of replies
 	Replanned []string     `json:"replanned,omitempty"` // tasks that the Manager was to plan anew, under these limits
-	Session   string       `json:"session,omitempty"`   // the last one that a task agent's or the Manager's tool named
+	Session   string       `json:"session,omitempty"`   // the last that a task agent's or the Manager's tool named
 
 	// Loops, and the agents that work on the tasks.
 	Repeat     Repeat              `json:"repeat"`
