@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// sameTime is the longest time between equal anomalies of two boards that share a cause.
+// sameTime is the longest time between equal anomalies of two boards that are assumed to have the
+// same cause.
 const sameTime = 15 * time.Minute
 
 // Crowd holds the anomalies of the agents of several boards. Its methods are safe for concurrent
