@@ -38,10 +38,10 @@ type Turn struct {
 	Redactor   *redact.Redactor
 	Used       *event.Used // by the attempts of this run; a call adds to it
 	Now        func() time.Time
-	Stop       context.Context // its end asks agents to end
+	Stop       context.Context // when it is done, agents are asked to end
 
 	DryRun     bool
-	KeepOutput bool  // also of attempts whose replies count
+	KeepOutput bool  // keep it also for attempts whose replies count
 	Carried    bool  // the state of the board goes into commits
 	SharedDir  bool  // another board of this process uses the same folder
 	MaxOutput  int64 // of an attempt, in bytes; 0: no bound
