@@ -7,8 +7,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// block has the places of the entries of a list with one dash a line. Entry i is
-// Source[start[i]:end[i]]; blank and comment lines above it lie between end[i-1] and start[i].
+// block has the places of the entries of a list in which each entry has its own dash. Entry i is
+// Source[start[i]:end[i]]. Blank and comment lines above entry i lie between end[i-1] and start[i].
 type block struct {
 	start, end []int
 	indent     string // before each dash
@@ -33,8 +33,8 @@ func (b *Board) patchBlock(key, list *yaml.Node, p plan) ([]patch, error) {
 	return []patch{{from, to, b.formatBlockItems(lines, p, from, to)}}, nil
 }
 
-// findLines returns the lines of every entry; false unless each entry has its dash in the column of
-// the list, on the line where its value begins or above that line.
+// findLines returns the lines of every entry. It returns false unless each entry has its dash in
+// the column of the list, on the line where its value begins or above that line.
 func (b *Board) findLines(list *yaml.Node) (block, bool) {
 	n := b.Len()
 	lines := block{start: make([]int, 0, n), end: make([]int, 0, n), indent: strings.Repeat(" ", list.Column-1)}
@@ -59,7 +59,7 @@ func (l block) dashAt(line []byte) bool {
 	return len(line) > len(l.indent) && string(line[:len(l.indent)]) == l.indent && line[len(l.indent)] == '-'
 }
 
-// emptyList turns a list into []. Comments between the entries stay, below it.
+// emptyList turns a list into []. Comments between the entries stay, below the [].
 func (b *Board) emptyList(key *yaml.Node, lines block, p plan) []patch {
 	colon := b.doc.End(key, b.doc.Root)
 	colon += bytes.IndexByte(b.Source[colon:], ':') + 1
@@ -70,8 +70,8 @@ func (b *Board) emptyList(key *yaml.Node, lines block, p plan) []patch {
 	return []patch{{colon, colon, " []"}, {lines.start[0], lines.end[len(lines.end)-1], comments.String()}}
 }
 
-// formatBlockItems returns the text of p.items, which replaces Source[from:to]. A moved entry takes
-// the lines above it along; comments above a removed entry stay where they are.
+// formatBlockItems returns the text of p.items, which replaces Source[from:to]. The lines above a
+// moved entry move with it. Comments above a removed entry stay where they are.
 func (b *Board) formatBlockItems(lines block, p plan, from, to int) string {
 	var out strings.Builder
 	out.Grow(to - from)
@@ -136,8 +136,8 @@ func (b *Board) commentsAbove(lines block, i int) string {
 	return out.String()
 }
 
-// writeEntry writes the lines of an old entry, with a newline at the end. If its state changed, it
-// gets a new text.
+// writeEntry writes the lines of an old entry, with a newline at the end. If the state of the entry
+// changed, the entry gets a new text.
 func (b *Board) writeEntry(out *strings.Builder, lines block, it item) {
 	start, end := lines.start[it.from], lines.end[it.from]
 	if it.restate {

@@ -35,8 +35,8 @@ type Board struct {
 	unlisted []*yaml.Node // tasks of checkpoints that are not in the list
 }
 
-// Current is the field current. Set is false without the field. Null: the value is null, so the
-// work is over.
+// Current is the field current. Set is false if there is no such field. Null is true if the value
+// is null, which means that the work is over.
 type Current struct {
 	Set, Null    bool
 	Path         string
@@ -78,8 +78,8 @@ func isTerminal(phase string) bool {
 	return slices.Contains([]string{"complete", "completed", "done"}, fold(phase))
 }
 
-// EndedWith returns the status with which the Manager ended the board; "": the status was ok, or
-// the board goes on.
+// EndedWith returns the status with which the Manager ended the board. It returns "" if the status
+// was ok, or if the board goes on.
 func (b *Board) EndedWith() string {
 	if !b.Terminal() {
 		return ""
@@ -87,19 +87,19 @@ func (b *Board) EndedWith() string {
 	return b.Ended
 }
 
-// HoldsEnded reports whether the runner may write the field ended: the field is missing or null, or
-// has a value of the runner's.
+// HoldsEnded reports whether the runner may write the field ended. It may if the field is missing
+// or null, or has a value that the runner writes.
 func (b *Board) HoldsEnded() bool {
 	_, value := b.doc.Field("ended")
 	return value == nil || value.Tag == "!!null" || b.Ended != ""
 }
 
-// Finder returns a function that finds a task by its path as agents see it and returns its place on
-// the list, from 0; -1: it is not listed. It looks for the whole path first, then cuts leading
-// folders off, one after the other.
+// Finder returns a function that finds a task by its path as agents see it. The function returns
+// the place of the task on the list, from 0, or -1 if the task is not listed. It looks for the
+// whole path first. Then it cuts off leading folders, one after the other.
 func (b *Board) Finder() func(task string) int {
 	places := make(map[string]int, b.Len())
-	for i, p := range slices.Backward(b.TaskPaths()) { // of a path that is listed twice the first entry counts
+	for i, p := range slices.Backward(b.TaskPaths()) { // if a path is listed twice, the first entry counts
 		places[cleanPath(p)] = i
 	}
 	return func(task string) int {
@@ -130,15 +130,15 @@ func (b *Board) MissingCurrent() error {
 		Text: "current is missing, and phase does not say that the work is over", Fix: fix}
 }
 
-// CurrentProblem gives an error about the current task the place of the field current, unless the
-// error has a place of its own.
+// CurrentProblem adds the place of the field current to an error about the current task. An error
+// that already has a place keeps it.
 func (b *Board) CurrentProblem(err error) error {
 	return addPlace(err, &frontmatter.Problem{File: b.File, Line: b.Current.Line, Column: b.Current.Column,
 		Text: "current: "})
 }
 
-// EntryProblem gives an error about a task the place of its entry, unless the error has a place of
-// its own.
+// EntryProblem adds the place of a task's entry to an error about the task. An error that already
+// has a place keeps it.
 func (b *Board) EntryProblem(e Entry, err error) error {
 	return addPlace(err, &frontmatter.Problem{File: b.File, Line: e.Line, Text: "tasks: "})
 }

@@ -12,13 +12,13 @@ import (
 // Brief is the part of a task file that the watch needs, for seed 000's reboot test and its limits.
 type Brief struct {
 	HasText  bool                // the file has a line beyond its frontmatter
-	Missing  []string            // files that the field inputs names and that are not there
+	Missing  []string            // files that the field inputs names and that do not exist
 	Expected time.Duration       // time for the work; 0: not stated
 	Watch    []frontmatter.Value // settings of the watch for this task
 }
 
-// ReadBrief reads the brief of a task. It ignores an unreadable file or field: other programs may
-// use fields of these names for something else.
+// ReadBrief reads the brief of a task. It ignores an unreadable file or field, because other
+// programs may use fields of these names for something else.
 func (p *Place) ReadBrief(name string) (b Brief) {
 	text, err := p.ReadText(name)
 	if err != nil {
@@ -44,7 +44,7 @@ func (p *Place) ReadBrief(name string) (b Brief) {
 	return b
 }
 
-// readTime reads a time such as 20m, 1h30m, 20min or 2 hours; it returns 0 for any other text.
+// readTime reads a time such as 20m, 1h30m, 20min or 2 hours. It returns 0 for any other text.
 func readTime(text string) time.Duration {
 	units := [][2]string{
 		{"hours", "h"}, {"hour", "h"},
@@ -61,8 +61,8 @@ func readTime(text string) time.Duration {
 	return d
 }
 
-// isPlainPath reports whether a text is a path below the work directory, and no pattern, address or
-// description.
+// isPlainPath reports whether a text is a path below the work directory, and not a pattern, an
+// address or a description.
 func isPlainPath(text string) bool {
 	return !strings.ContainsAny(text, "*?[]{}#,: ") && !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "..")
 }

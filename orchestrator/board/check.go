@@ -9,7 +9,8 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// maxFindings bounds the findings of Check about the tasks of one board.
+// maxFindings is the number of findings about the tasks of one board after which Check looks at no
+// more tasks.
 const maxFindings = 200
 
 // Check returns the faults and oddities of a board and its tasks, in the order of the board. A
@@ -40,8 +41,9 @@ func (c *checker) add(warning bool, err error) {
 	}
 }
 
-// covers reports whether q makes p redundant: both report the same fault at the same place, as for
-// the current task, which is also in the list. A warning does not cover an error.
+// covers reports whether q makes p redundant, because both report the same fault at the same place.
+// The current task, which is also in the list, may have such faults. A warning does not cover an
+// error.
 func covers(q, p *frontmatter.Problem) bool {
 	return q.File == p.File && q.Line == p.Line && q.Column == p.Column && q.Text == p.Text && (p.Warning || !q.Warning)
 }
@@ -91,8 +93,8 @@ func (c *checker) checkCurrentTask() {
 	c.checkRole(task, false)
 }
 
-// checkTasks reads every listed file. An unfinished task whose file cannot be read, but for a
-// missing file, is an error; so is an unknown role of an unfinished task. All else is a warning.
+// checkTasks reads every listed file. For an unfinished task, an unknown role is an error, and so
+// is a file that exists and cannot be read. All other faults are warnings.
 func (c *checker) checkTasks() {
 	most := len(c.found) + maxFindings
 	for i := range c.board.Len() {
@@ -118,9 +120,9 @@ func (c *checker) checkTasks() {
 	}
 }
 
-// IgnoredAssignee returns a warning of an entry whose assignee is not the role that gets the task;
-// nil when they agree. Only the task's header and the phase choose the role: seed 004, "Agent Role
-// Mapping".
+// IgnoredAssignee returns a warning about an entry whose assignee is not the role that gets the
+// task, or nil if the two agree. Only the task's header and the phase choose the role: seed 004,
+// "Agent Role Mapping".
 func (b *Board) IgnoredAssignee(e Entry, t *Task) *frontmatter.Problem {
 	role := RoleFor(b, t)
 	if e.Assignee == "" || fold(e.Assignee) == fold(role) {
@@ -131,8 +133,8 @@ func (b *Board) IgnoredAssignee(e Entry, t *Task) *frontmatter.Problem {
 		Fix:  fmt.Sprintf("put role: %s into the header of %s", e.Assignee, e.Path)}
 }
 
-// lists reports whether the list has the current task. It compares paths before it looks at files,
-// which takes longer.
+// lists reports whether the list has the current task. It compares paths first, because to look at
+// files takes longer.
 func (c *checker) lists(current *Task) bool {
 	paths, path := c.board.TaskPaths(), c.board.Current.Path
 	return slices.ContainsFunc(paths, func(p string) bool {
@@ -151,7 +153,7 @@ func (c *checker) checkRole(t *Task, over bool) {
 	}
 }
 
-// unknownRole is the error of a name without a role file.
+// unknownRole is the error about a name that has no role file.
 type unknownRole struct{ name string }
 
 func (e *unknownRole) Error() string { return fmt.Sprintf("there is no role %q", e.name) }

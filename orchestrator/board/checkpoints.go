@@ -10,8 +10,8 @@ import (
 )
 
 // readCheckpoints reads the board's supervision, with the paths of tasks as the list writes them.
-// It accepts a task that is not listed: the Manager may take a task off the list while the board is
-// worked on.
+// It accepts a task that is not listed, because the Manager may remove a task from the list while
+// the board is worked on.
 func (b *Board) readCheckpoints() (err error) {
 	_, node := b.doc.Field("checkpoints")
 	if node == nil {
@@ -36,8 +36,8 @@ func (b *Board) readCheckpoints() (err error) {
 	return nil
 }
 
-// CheckCheckpoints returns an error for each task of a checkpoint that is not on the board's list:
-// the checkpoint would never come, or look at nothing.
+// CheckCheckpoints returns an error for each task of a checkpoint that is not on the board's list.
+// Such a checkpoint would never come, or would look at nothing.
 func (b *Board) CheckCheckpoints() (found []*frontmatter.Problem) {
 	for _, n := range b.unlisted {
 		path, _ := splitState(n.Value)
@@ -48,8 +48,8 @@ func (b *Board) CheckCheckpoints() (found []*frontmatter.Problem) {
 	return found
 }
 
-// CheckpointsProblem gives an error about a key of checkpoints the place of the key's value, or of
-// the field without such a key, unless the error has a place of its own.
+// CheckpointsProblem adds a place to an error about a key of checkpoints: the place of the key's
+// value, or of the field if it has no such key. An error that already has a place keeps it.
 func (b *Board) CheckpointsProblem(name string, err error) error {
 	at, node := b.doc.Field("checkpoints")
 	for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {

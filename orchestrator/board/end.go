@@ -14,7 +14,7 @@ var endFields = []string{"current", "phase", "ended"}
 
 // EndChanges returns, in words, the parts of the board's end that differ from the board before:
 // current, phase, ended, marks that were set or lost, and entries that left the list. Added entries
-// and other fields are no part of the end.
+// and other fields are not part of the end.
 func (b *Board) EndChanges(before *Board) []string {
 	var changes []string
 	for _, name := range endFields {
@@ -52,8 +52,8 @@ func (b *Board) sameEndField(before *Board, name string) bool {
 	}
 }
 
-// findIn returns the index of each entry on the list of another board; -1: it is not there. Entries
-// with the same path find different entries.
+// findIn returns for each entry its index on the list of another board, or -1 if it is not on that
+// list. Two entries with the same path never get the same index.
 func (b *Board) findIn(other *Board) []int {
 	unused := newQueues(other.TaskPaths(), 0, other.Len())
 	at := make([]int, b.Len())
@@ -63,7 +63,7 @@ func (b *Board) findIn(other *Board) []int {
 	return at
 }
 
-// WithEndOf returns the board with the end of the board before: the parts that [Board.EndChanges]
+// WithEndOf returns the board with the end that board before has. The parts that [Board.EndChanges]
 // names get back their exact text, and all else stays. An entry that left the list returns after
 // the entry that it followed. Errors: *SpliceError if the two boards are too different.
 func (b *Board) WithEndOf(before *Board) (*Board, error) {
@@ -93,7 +93,7 @@ func (b *Board) WithEndOf(before *Board) (*Board, error) {
 }
 
 // restoreField gives a field of the end its earlier text. source is this board with other parts
-// already restored. A field that was not there before is removed.
+// already restored. A field that the board did not have before is removed.
 func (b *Board) restoreField(source []byte, before *Board, name string) ([]byte, error) {
 	now, err := b.reparse(source)
 	if err != nil {
@@ -153,7 +153,7 @@ func (b *Board) planEnd(before *Board, was *yaml.Node) (p plan, changed bool) {
 		return string(before.Source[from:to])
 	}
 	p.tail = b.Len()
-	// The keys are indexes of this list; -1 stands for the place before the first entry.
+	// The keys are indexes of this list. Key -1 means the place before the first entry.
 	restated, behind, last := map[int]string{}, map[int][]item{}, -1
 	for i, at := range before.findIn(b) {
 		switch {

@@ -27,7 +27,7 @@ type PathError struct {
 	Path string
 	Text string
 	Err  error
-	hint func() string // called on demand: it reads the disk
+	hint func() string // called on demand, because it reads the disk
 }
 
 func (e *PathError) Error() string { return e.Path + ": " + e.Text }
@@ -53,8 +53,8 @@ func (e *SpliceError) Hint() string {
 	return "write phase, current and tasks as plain key: value lines, tasks as a list with one - PATH a line"
 }
 
-// addPlace returns p with err as its cause and the text of err after its own. An error that has a
-// place already is returned as it is.
+// addPlace returns p with err as its cause and with the text of err after the text of p. If err
+// already has a place, addPlace returns err as it is.
 func addPlace(err error, p *frontmatter.Problem) error {
 	var own *frontmatter.Problem
 	if errors.As(err, &own) {

@@ -45,7 +45,7 @@ func ReadCopy(copied, name, sha string) (*Board, error) {
 	return Parse(name, source)
 }
 
-// Save replaces a board; at every instant the file holds all of the old bytes or all of the new.
+// Save replaces a board. At every instant the file holds all of the old bytes or all of the new.
 func Save(path string, data []byte) error {
 	if err := durable.WriteFile(path, data, 0o644); err != nil {
 		return fmt.Errorf("write board %s: %w", path, err)
@@ -61,7 +61,8 @@ func openBoard(path string) (*file, error) {
 	return f, nil
 }
 
-// cause strips the path off an error of package os: the messages here name the file already.
+// cause removes the path from an error of package os, because the messages here name the file
+// already.
 func cause(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -107,8 +108,8 @@ func NewReader(path, name string) *Reader { return &Reader{path: path, name: nam
 // SetLast makes b the version that the first Read compares with.
 func (r *Reader) SetLast(b *Board) { r.last = b }
 
-// Read returns the board as it is now; while its bytes are the same, it is the same *Board. Errors:
-// those of ReadFile and Parse, and *FileError if the file was replaced by a link.
+// Read returns the board as it is now. It returns the same *Board as long as the bytes stay the
+// same. Errors: those of ReadFile and Parse, and *FileError if the file was replaced by a link.
 func (r *Reader) Read() (*Board, error) {
 	f, err := openBoard(r.path)
 	if err == nil {
@@ -132,7 +133,7 @@ func (r *Reader) Read() (*Board, error) {
 	return b, nil
 }
 
-// checkNotReplaced refuses a board that became a link after its path was resolved: the link leads
+// checkNotReplaced refuses a board that became a link after its path was resolved. The link leads
 // to another file, which the run would overwrite.
 func checkNotReplaced(f *file, path string) error {
 	same, err := f.isAt(path)

@@ -12,13 +12,13 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// maxFixes bounds the repairs of one board. Real boards need one.
+// maxFixes is the greatest number of repairs of one board. Real boards need one repair.
 const maxFixes = 20
 
 // Fix makes the safe repairs of a board. An unquoted value with a colon, up to the next
-// `identifier:` in column 1, becomes a | block; a current without a folder becomes the path that
-// resolveBare returns (nil: it stays). All other bytes stay. notes has one line for each repair.
-// Errors: the problem of a board that Parse still refuses, or *SpliceError.
+// `identifier:` in column 1, becomes a | block. If current has no folder, it becomes the path that
+// resolveBare returns. With a nil resolveBare, current stays. All other bytes stay. notes has one
+// line for each repair. Errors: the problem of a board that Parse still refuses, or *SpliceError.
 func Fix(file string, source []byte, resolveBare func(string) (string, bool)) (
 	fixed []byte, notes []string, err error) {
 	b, notes, err := repairValues(file, source)
@@ -37,7 +37,7 @@ func Fix(file string, source []byte, resolveBare func(string) (string, bool)) (
 	return after.Source, append(notes, note), nil
 }
 
-// repairValues turns one value after the other into a block until Parse accepts the board. It
+// repairValues turns values into blocks, one after the other, until Parse accepts the board. It
 // returns the error of Parse if no value is left to repair.
 func repairValues(file string, source []byte) (b *Board, notes []string, err error) {
 	b, err = Parse(file, source)
@@ -73,7 +73,7 @@ func lazyPattern(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// blockify turns the field that holds the problem into a | block; false: it cannot.
+// blockify turns the field that holds the problem into a | block, or returns false if it cannot.
 func blockify(file string, source []byte, problem error) (fixed []byte, note string, ok bool) {
 	var at *frontmatter.Problem
 	if !errors.As(problem, &at) || at.Err == nil || errors.Is(at.Err, frontmatter.ErrUnclosed) {
@@ -103,8 +103,8 @@ func blockify(file string, source []byte, problem error) (fixed []byte, note str
 	return out.Bytes(), note, true
 }
 
-// findField returns the lines of the field around a line; false unless the field has an unquoted
-// value with a colon, and no line of it is an indented field of the board.
+// findField returns the lines of the field around a line. It returns false unless the field has an
+// unquoted value with a colon and no line of the value is an indented field of the board.
 func findField(lines [][]byte, line int) (first, last int, ok bool) {
 	first = min(max(line, 0), len(lines)-1)
 	for first > 0 && !fieldLine().Match(chomp(lines[first])) {
@@ -152,7 +152,7 @@ func writeBlock(out *bytes.Buffer, lines [][]byte) (name string) {
 	return name
 }
 
-// countUsed counts the lines up to the last that is not blank.
+// countUsed counts the lines up to the last line that is not blank.
 func countUsed(lines [][]byte) int {
 	for len(lines) > 0 && len(bytes.TrimSpace(lines[len(lines)-1])) == 0 {
 		lines = lines[:len(lines)-1]

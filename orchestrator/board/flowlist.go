@@ -7,8 +7,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// patchFlow returns the edit of a list in brackets. The separator between two entries that stay
-// neighbours stays too.
+// patchFlow returns the edit of a list in brackets. If two entries stay neighbours, the separator
+// between them stays too.
 func (b *Board) patchFlow(list *yaml.Node, p plan) patch {
 	n := b.Len()
 	if p.keep == 0 && p.tail == n && (n == 0 || len(p.items) == 0) {
@@ -32,8 +32,8 @@ func (b *Board) itemStart(i int) int { return b.doc.Offset(b.nodes[i]) }
 
 func (b *Board) itemEnd(list *yaml.Node, i int) int { return b.doc.End(b.nodes[i], list) }
 
-// formatFlowItems returns the text of p.items, with the commas to the entries that stay on both
-// sides.
+// formatFlowItems returns the text of p.items. It includes the separators before and after p.items
+// if entries stay there.
 func (b *Board) formatFlowItems(list *yaml.Node, p plan) string {
 	var out strings.Builder
 	last := p.keep - 1
@@ -58,9 +58,10 @@ func (b *Board) formatFlowItems(list *yaml.Node, p plan) string {
 	return out.String()
 }
 
-// separator returns the text to write between two entries, given by their old numbers. It is the
-// author's text before the second entry if the two were neighbours or that text holds a comment,
-// else the text between the first two entries of the list, else a comma and a space.
+// separator returns the text to write between two entries, given by their old numbers. It returns
+// the author's text before the second entry if the two were neighbours or if that text holds a
+// comment. Otherwise it returns the text between the first two entries of the list, if that text
+// has no comment, or else a comma and a space.
 func (b *Board) separator(list *yaml.Node, before, after int) string {
 	if after > 0 {
 		if own := b.between(list, after); before == after-1 || bytes.IndexByte(own, '#') >= 0 {
@@ -75,7 +76,7 @@ func (b *Board) separator(list *yaml.Node, before, after int) string {
 	return ", "
 }
 
-// between returns the text from the end of entry i-1 to entry i: a comma, white space, perhaps
+// between returns the text from the end of entry i-1 to entry i: a comma, white space and perhaps
 // comments.
 func (b *Board) between(list *yaml.Node, i int) []byte {
 	return b.Source[b.itemEnd(list, i-1):b.itemStart(i)]

@@ -6,17 +6,18 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// item is an entry to write: old entry number from, whose text is kept, or a new one (from < 0).
-// restate replaces the text of an old entry because its state changed.
+// item is an entry to write. from is the number of the old entry whose text is kept, or less than 0
+// for a new entry. If restate is set, the old entry gets a new text because its state changed.
 type item struct {
 	from    int
 	restate bool
 	entry   *Entry // the wanted entry
-	text    string // the text to write, in place of entry; "": made from entry
+	text    string // the text to write; "": it is made from entry
 }
 
-// plan is the way from the old list to the wanted one. The first keep old entries, and the old
-// entries from number tail on, stay byte for byte; items go between them.
+// plan is the way from the old list to the wanted one. keep is the number of old entries at the
+// beginning that stay byte for byte. The old entries from number tail on stay, too. items go
+// between them.
 type plan struct {
 	keep, tail int
 	items      []item
@@ -74,7 +75,7 @@ func (q queues) pop(path string) int {
 }
 
 // matches reports whether old entry i already has the wanted path and state. A wanted entry without
-// a state matches any state of the author's.
+// a state matches any state that the author wrote.
 func (b *Board) matches(i int, wanted *Entry) bool {
 	return meansSame(b.entries[i].Path, wanted.Path) &&
 		(wanted.State == "" || fold(wanted.State) == fold(b.entries[i].State))
@@ -82,7 +83,8 @@ func (b *Board) matches(i int, wanted *Entry) bool {
 
 func (p plan) isEmpty() bool { return p.keep == p.tail && len(p.items) == 0 }
 
-// markRemoved returns, for each of the old entries, whether the new list lacks it.
+// markRemoved returns, for each old entry, whether the new list lacks it. old is the number of old
+// entries.
 func (p plan) markRemoved(old int) []bool {
 	gone := make([]bool, old)
 	for i := p.keep; i < p.tail; i++ {
@@ -96,7 +98,8 @@ func (p plan) markRemoved(old int) []bool {
 	return gone
 }
 
-// formatItem returns the text of an item without its separators. flow: the list is in brackets.
+// formatItem returns the text of an item without its separators. flow is true if the list is in
+// brackets.
 func (b *Board) formatItem(it item, flow bool) string {
 	if it.text != "" {
 		return it.text
@@ -147,7 +150,7 @@ func (b *Board) insertList(wanted []Entry) []patch {
 	return []patch{b.insertField("tasks:" + b.lineEnding() + b.formatBlock(wanted))}
 }
 
-// replaceNull returns the edits that give a list to a field tasks without a value.
+// replaceNull returns the edits that give a list to the field tasks if that field has no value.
 func (b *Board) replaceNull(value *yaml.Node, wanted []Entry) []patch {
 	if len(wanted) == 0 {
 		return nil // a missing list counts as an empty one

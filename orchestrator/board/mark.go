@@ -7,9 +7,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// MarkDone returns the board with entry i marked as done: a path gets [done] after it; in a map
-// state and status become done, or state: done is added. All other bytes stay. Errors:
-// *SpliceError.
+// MarkDone returns the board with entry i marked as done. If the entry is a path, [done] is added
+// after it. If the entry is a map, its fields state and status become done, or state: done is
+// added. All other bytes stay. Errors: *SpliceError.
 func (b *Board) MarkDone(i int) (*Board, error) {
 	if b.Entry(i).Done() {
 		return b, nil

@@ -11,12 +11,12 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// maxLooked bounds the names of a folder that findNear compares with a wrong name.
+// maxLooked is the greatest number of names of a folder that findNear compares with a wrong name.
 const maxLooked = 10_000
 
 // findNear returns the existing file that a wrong name probably means, or "". The base or the
-// folder may differ in case, form of accents or outer blanks, the base may lack or have .md, and a
-// name without a folder may lie in a subfolder of the work directory.
+// folder may differ in case, form of accents or outer blanks. The base may lack .md, or have an
+// extra .md. A name without a folder may lie in a subfolder of the work directory.
 func (p *Place) findNear(name string) string {
 	folder, base := path.Split(path.Clean(filepath.ToSlash(name)))
 	if !isLocal(path.Join(folder, base)) {
@@ -61,7 +61,7 @@ func listNames(dir string) []string {
 	return names
 }
 
-// apart returns b for a message; if it looks like a, it returns both with escapes.
+// apart returns b for a message. If b looks like a, it returns both with escapes.
 func apart(a, b string) string {
 	if norm.NFC.String(strings.TrimSpace(a)) == norm.NFC.String(strings.TrimSpace(b)) {
 		return fmt.Sprintf("%+q, and not %+q", b, a)

@@ -14,7 +14,7 @@ type file struct {
 	info fs.FileInfo
 }
 
-// open opens a regular file. It checks the kind first, for to open a device may have an effect.
+// open opens a regular file. It checks the kind first, because opening a device may have an effect.
 // Errors: errFolder, errSpecial, or the system's error without the path.
 func open(path string) (*file, error) {
 	if info, err := os.Stat(path); err == nil && regular(info.Mode()) != nil {
@@ -42,7 +42,7 @@ func newFile(f *os.File) (*file, error) {
 // regular returns errFolder or errSpecial unless the file is regular.
 func (f *file) regular() error { return regular(f.info.Mode()) }
 
-// isAt reports whether path is this file itself; it does not follow a link.
+// isAt reports whether path is this file itself. It does not follow a link.
 func (f *file) isAt(path string) (bool, error) {
 	named, err := os.Lstat(path)
 	return err == nil && os.SameFile(named, f.info), err

@@ -13,12 +13,12 @@ import (
 	"kanban-run/schema"
 )
 
-// maxWarnings bounds the warnings about one board, which may have 100,000 odd tasks.
+// maxWarnings is the greatest number of warnings about one board, which may have 100,000 odd tasks.
 const maxWarnings = 50
 
-// Parse reads a board: plain YAML if file ends in .yaml or .yml, else Markdown with frontmatter. It
-// keeps source, which must not change. Errors: *frontmatter.Problem for the first mistake; an
-// unreadable file is never an empty board.
+// Parse reads a board. The board is plain YAML if file ends in .yaml or .yml, otherwise Markdown
+// with frontmatter. Parse keeps source, which must not change. Errors: *frontmatter.Problem for the
+// first mistake. Parse never returns an empty board for an unreadable file.
 func Parse(file string, source []byte) (*Board, error) {
 	doc, err := readDocument(file, source)
 	if err != nil {
@@ -74,15 +74,15 @@ func noBoard(file string) error {
 		Fix: "begin with --- on a line, then phase:, current: and tasks:, then --- again"}
 }
 
-// isBoardField reports whether a field has a meaning that authors give it. The runner's field ended
-// is not among these, and all other fields mean nothing here.
+// isBoardField reports whether a field is one of those that authors write and that have a meaning
+// here. The field ended is not among them, because the runner writes it.
 func isBoardField(name string) bool {
 	return slices.Contains([]string{"phase", "sub_phase", "current", "tasks", "checkpoints"}, name)
 }
 
-// validate checks the board's own fields by the schema, except the entries of the list, which would
-// take microseconds each, and checkpoints. readTasks and package checkpoint check these by the same
-// rules; tests compare the results.
+// validate checks the board's own fields by the schema, except checkpoints and the entries of the
+// list, which would take microseconds each. readTasks and package checkpoint check the excepted
+// parts by the same rules, and tests compare the results.
 func (b *Board) validate() error {
 	envelope := map[string]any{}
 	for i := 0; i+1 < len(b.doc.Root.Content); i += 2 {
@@ -111,7 +111,7 @@ func (b *Board) validate() error {
 }
 
 // schemaValue returns a value for the schema: scalars as they are, lists and maps empty. A date is
-// text, for its author means text.
+// text, because its author means text.
 func schemaValue(n *yaml.Node) any {
 	switch n.Kind {
 	case yaml.SequenceNode:
@@ -139,7 +139,7 @@ func (b *Board) readPhase() {
 	b.Phase, b.SubPhase = scalarText(phase), scalarText(sub)
 }
 
-// scalarText returns the value of a scalar; "" for null, a list, a map or a nil node.
+// scalarText returns the value of a scalar. It returns "" for null, a list, a map or a nil node.
 func scalarText(n *yaml.Node) string {
 	if n == nil || n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
 		return ""
@@ -257,12 +257,13 @@ func (b *Board) checkEntryField(key string, value *yaml.Node) error {
 	return b.doc.Problem(value, "tasks: "+key+" must be text", "put the value in quotes")
 }
 
-// isText reports whether a node is text. A date counts as text: its author means text.
+// isText reports whether a node is text. A date counts as text, because its author means text.
 func isText(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && (n.Tag == "!!str" || n.Tag == "!!timestamp")
 }
 
-// checkPath returns a problem for an empty path and for one that a terminal or a log cannot show.
+// checkPath returns a problem for an empty path, and for a path that a terminal or a log cannot
+// show.
 func (b *Board) checkPath(n *yaml.Node, field string) error {
 	if text := pathFault(n.Value); text != "" {
 		return b.doc.Problem(n, field+": "+text, "write the path of a file, or null for no task")
@@ -270,7 +271,7 @@ func (b *Board) checkPath(n *yaml.Node, field string) error {
 	return nil
 }
 
-// pathFault returns in words why no board may hold a path: it is empty or has a forbidden
+// pathFault returns in words why a board may not hold a path: the path is empty or has a forbidden
 // character. It returns "" for a good path.
 func pathFault(path string) string {
 	if strings.TrimSpace(path) == "" {
@@ -296,7 +297,7 @@ func isState(s string) bool {
 	return s != ""
 }
 
-// splitState cuts a trailing state such as [done] off a path.
+// splitState splits a path from a trailing state such as [done].
 func splitState(s string) (path, state string) {
 	if s == "" || s[len(s)-1] != ']' {
 		return s, ""
@@ -318,8 +319,8 @@ func (b *Board) warn(n *yaml.Node, text, fix string) {
 	b.Warnings = append(b.Warnings, p)
 }
 
-// warnLookalikes warns of fields whose names differ from the board's own by case, or by - for _:
-// they mean nothing.
+// warnLookalikes warns of fields that mean nothing, but whose names differ from a field of the
+// board only by case, or by a - in place of a _.
 func (b *Board) warnLookalikes() {
 	for i := 0; i+1 < len(b.doc.Root.Content); i += 2 {
 		key := b.doc.Root.Content[i]

@@ -30,9 +30,10 @@ type Ref struct {
 	Exists bool
 }
 
-// ChooseWorkdir chooses the directory that agents run in: explicit when given; cwd when the board
-// lies in it and one of the board's paths leads to a file from there; else the board's folder.
-// boardFile and explicit may be relative to cwd. Errors: *FileError.
+// ChooseWorkdir chooses the directory that agents run in. It chooses explicit if that is given. It
+// chooses cwd if the board lies in cwd and one of the board's paths leads to a file from there.
+// Otherwise it chooses the board's folder. boardFile and explicit may be relative to cwd. Errors:
+// *FileError.
 func ChooseWorkdir(explicit, boardFile, cwd string, b *Board) (dir string, err error) {
 	if explicit != "" {
 		dir = joinUnder(cwd, explicit)
@@ -79,7 +80,7 @@ func leadsToFile(root *os.Root, b *Board) bool {
 }
 
 // relativeTo returns the slash path from dir to name after it has resolved the links in both. ok is
-// false when name lies outside of dir.
+// false if name lies outside of dir.
 func relativeTo(dir, name string) (rel string, ok bool) {
 	rel, err := filepath.Rel(resolveLinks(dir), resolveLinks(name))
 	if err != nil || !filepath.IsLocal(rel) {
@@ -124,7 +125,7 @@ func OpenPlace(workdir, boardFile string) (*Place, error) {
 	return p, r.Close()
 }
 
-// Close does nothing, for a place holds no descriptor between two uses.
+// Close does nothing, because a place holds no descriptor between two uses.
 func (p *Place) Close() error { return nil }
 
 // Dir returns the absolute path of the work directory.
@@ -134,8 +135,8 @@ func (p *Place) Dir() string { return p.dir }
 // same from both.
 func (p *Place) HoldsBoard() bool { return p.folder == "." }
 
-// KanbanFile returns the board's path as agents see it: from the work directory when it lies
-// inside, else absolute.
+// KanbanFile returns the board's path as agents see it. The path starts at the work directory if
+// the board lies inside, otherwise it is absolute.
 func (p *Place) KanbanFile() string {
 	if p.folder == "" {
 		return p.board
@@ -144,9 +145,9 @@ func (p *Place) KanbanFile() string {
 }
 
 // Resolve finds the file of a path on the board, from the work directory or from the board's
-// folder. Ref is set for a missing file too. Errors: *PathError, also if the two folders have
-// different files, which matches fs.ErrNotExist for a missing file; *FileError if the work
-// directory is gone.
+// folder. The Ref is set for a missing file too. Errors: *PathError, also if the two folders have
+// different files, and *FileError if the work directory is gone. The *PathError about a missing
+// file matches fs.ErrNotExist.
 func (p *Place) Resolve(name string) (Ref, error) {
 	r, err := p.openWorkdir()
 	if err != nil {
@@ -173,8 +174,9 @@ func (p *Place) resolve(r workdir, name string) (Ref, fs.FileInfo, error) {
 	return p.choose(r, ref, name, fromDir, fromBoard)
 }
 
-// candidates returns the two paths to try, both from the work directory: the path itself, and the
-// path below the board's folder, "" if that cannot differ. slashed is the path as agents see it.
+// candidates returns the two paths to try, both from the work directory. fromDir is the path
+// itself. fromBoard is the path below the board's folder, or "" if it cannot differ from fromDir.
+// slashed is the path as agents see it.
 func (p *Place) candidates(name, slashed string) (fromDir, fromBoard string) {
 	if p.folder != "" && !p.HoldsBoard() && !filepath.IsAbs(name) {
 		fromBoard = path.Join(p.folder, slashed)
@@ -223,14 +225,14 @@ func checkRegular(name string, f fs.FileInfo) error {
 
 func isLocal(name string) bool { return name != "" && filepath.IsLocal(filepath.FromSlash(name)) }
 
-// lookUp returns the file of a candidate; nil when it is missing or lies outside.
+// lookUp returns the file of a candidate, or nil if the file is missing or the path leads outside.
 func (p *Place) lookUp(r workdir, name, candidate string) (fs.FileInfo, error) {
 	if !isLocal(candidate) {
 		return nil, nil
 	}
 	full := filepath.Join(p.dir, filepath.FromSlash(candidate))
-	// Lstat takes a third of the time of r.stat, which long boards pay for each task not written
-	// yet.
+	// Lstat takes a third of the time of r.stat. That matters on long boards, for each task whose
+	// file does not exist yet.
 	if _, err := os.Lstat(full); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -299,8 +301,8 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// SameTask reports whether two paths mean the same task: they have the same text, or lead to the
-// same file.
+// SameTask reports whether two paths mean the same task, because they have the same text or lead to
+// the same file.
 func (p *Place) SameTask(a, b string) bool {
 	if a == b || path.Clean(filepath.ToSlash(a)) == path.Clean(filepath.ToSlash(b)) {
 		return true
@@ -315,7 +317,7 @@ func (p *Place) SameTask(a, b string) bool {
 }
 
 // NamesFile reports whether a text is the path of a regular file in the work directory. Errors:
-// *PathError when the file cannot be read; *FileError when the work directory is gone.
+// *PathError if the file cannot be read, *FileError if the work directory is gone.
 func (p *Place) NamesFile(text string) (bool, error) {
 	if pathFault(text) != "" || !isLocal(text) {
 		return false, nil

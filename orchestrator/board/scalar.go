@@ -6,8 +6,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// encode returns a path as a YAML scalar in the given style, or in quotes if it needs them. flow:
-// the scalar stands in brackets, where more paths need quotes.
+// encode returns a path as a YAML scalar in the given style, or in quotes if it needs them. flow is
+// true if the scalar is in brackets, where more paths need quotes.
 func encode(s string, style yaml.Style, flow bool) string {
 	switch {
 	case style&yaml.DoubleQuotedStyle != 0:

@@ -28,9 +28,9 @@ type patch struct {
 }
 
 // Splice returns the board after an edit, or b itself if nothing changes. It replaces only the
-// bytes of values that change: comments, order, style and line endings stay. It then checks that
-// the result has the edit and no other change. Errors: *PathError for a path that no board may
-// hold, *SpliceError when the edit cannot be made in this way.
+// bytes of values that change. Comments, order, style and line endings stay. It then checks that
+// the result has the edit and no other change. Errors: *PathError for a path that a board may not
+// hold, *SpliceError if the edit cannot be made in this way.
 func (b *Board) Splice(e Edit) (*Board, error) {
 	wanted, err := e.parseEntries()
 	if err != nil {
@@ -64,8 +64,8 @@ func (b *Board) Splice(e Edit) (*Board, error) {
 	return after, nil
 }
 
-// spliceEnded edits the field ended in source, the board with its other edits made: a patch of the
-// same line could overlap with theirs.
+// spliceEnded edits the field ended in source. source is the board after the other edits, because a
+// patch of the same line could overlap with their patches.
 func (b *Board) spliceEnded(source []byte, status *string) ([]byte, error) {
 	if status == nil || *status == b.Ended || !b.HoldsEnded() {
 		return source, nil
@@ -77,7 +77,8 @@ func (b *Board) spliceEnded(source []byte, status *string) ([]byte, error) {
 	return applyPatches(source, []patch{edited.patchEnded(*status)}), nil
 }
 
-// parseEntries checks an edit's paths and splits the states off its tasks. Errors: *PathError.
+// parseEntries checks an edit's paths and splits its tasks into paths and states. Errors:
+// *PathError.
 func (e Edit) parseEntries() ([]Entry, error) {
 	if e.Current != nil {
 		if text := pathFault(*e.Current); text != "" {
@@ -124,8 +125,8 @@ func (b *Board) patchCurrent(e Edit) (patch, bool) {
 	return b.patchScalar(value, b.doc.Root, encode(*e.Current, value.Style, b.flowRoot())), true
 }
 
-// patchEnded returns the edit that writes the field ended below current, or with status "" removes
-// it.
+// patchEnded returns the edit that writes the field ended below current, or removes the field if
+// status is "".
 func (b *Board) patchEnded(status string) patch {
 	key, value := b.doc.Field("ended")
 	switch {
@@ -141,8 +142,9 @@ func (b *Board) patchEnded(status string) patch {
 	return b.insertField(line)
 }
 
-// removeField returns the edit that removes a field with a scalar: its line, or, between braces,
-// the text up to the next field. A board without another field keeps it, with the value null.
+// removeField returns the edit that removes a field with a scalar. The edit removes the line of the
+// field. Between braces it removes the text up to the next field. If the board has no other field,
+// the field stays, with the value null.
 func (b *Board) removeField(key, value *yaml.Node) patch {
 	fields := b.doc.Root.Content
 	i := slices.Index(fields, key)
@@ -159,7 +161,7 @@ func (b *Board) removeField(key, value *yaml.Node) patch {
 }
 
 // patchScalar returns the edit that replaces a value. An empty value begins right after its colon,
-// so the new one gets a space before it.
+// so a new value there gets a space before it.
 func (b *Board) patchScalar(value, parent *yaml.Node, text string) patch {
 	from := b.doc.Offset(value)
 	if from > 0 && b.Source[from-1] == ':' {
@@ -168,8 +170,8 @@ func (b *Board) patchScalar(value, parent *yaml.Node, text string) patch {
 	return patch{from, b.doc.End(value, parent), text}
 }
 
-// insertCurrent adds the field below sub_phase or phase, where readers expect it, else before all
-// others.
+// insertCurrent adds the field below sub_phase or phase, where readers expect it. If the board has
+// neither, it adds the field before all others.
 func (b *Board) insertCurrent(text string) patch {
 	line := "current: " + text
 	if b.flowRoot() || len(b.doc.Root.Content) == 0 {
@@ -184,7 +186,7 @@ func (b *Board) insertCurrent(text string) patch {
 	return patch{at, at, b.rootIndent() + line + b.lineEnding()}
 }
 
-// insertField adds a field after all others, or between braces before all others.
+// insertField adds a field after all others. Between braces it adds the field before all others.
 func (b *Board) insertField(line string) patch {
 	root := b.doc.Root
 	if b.flowRoot() {
@@ -321,7 +323,7 @@ func meansSame(a, b string) bool { return a == b || cleanPath(a) == cleanPath(b)
 
 func cleanPath(p string) string { return path.Clean(filepath.ToSlash(p)) }
 
-// sameUntouched reports whether both documents have the same keys and values, but for the fields
+// sameUntouched reports whether both documents have the same keys and values, apart from the fields
 // that edits change and the named fields.
 func sameUntouched(a, b *frontmatter.Document, named ...string) bool {
 	m, n := untouchedNodes(a, named), untouchedNodes(b, named)
@@ -344,7 +346,7 @@ func sameValue(a, b *frontmatter.Document, name string) bool {
 	return m == n || m != nil && n != nil && equalNodes(m, n)
 }
 
-// untouchedNodes returns the keys and values of a document, but for the fields that edits change
+// untouchedNodes returns the keys and values of a document, without the fields that edits change
 // and the named fields.
 func untouchedNodes(doc *frontmatter.Document, named []string) []*yaml.Node {
 	edited := append([]string{"current", "tasks", "ended"}, named...)

@@ -12,16 +12,17 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// taskLimit bounds the bytes that are read of a task file, whose header is at the beginning.
+// taskLimit is the greatest number of bytes that are read of a task file, whose header is at the
+// beginning.
 const taskLimit = 64 << 10
 
 // Task is a task file's header.
 type Task struct {
 	Ref      Ref
-	Role     string   // role, else assignee; "" without either
+	Role     string   // role, otherwise assignee; "": it has neither
 	RoleLine int      // the line of Role in the file, or 0
-	State    string   // state, else status
-	Title    string   // title, else the first heading
+	State    string   // state, otherwise status
+	Title    string   // title, otherwise the first heading
 	Files    []string // patterns of the files that the work changes
 
 	roleColumn int
@@ -31,7 +32,7 @@ type Task struct {
 // Done reports whether the task's own state ends it.
 func (t *Task) Done() bool { return isDone(t.State) }
 
-// RoleProblem gives an error about the task's role the place where the file names the role.
+// RoleProblem adds the place where the file names the role to an error about the task's role.
 func (t *Task) RoleProblem(err error) error {
 	return addPlace(err, &frontmatter.Problem{File: t.Ref.Path, Line: t.RoleLine, Column: t.roleColumn})
 }
@@ -126,7 +127,7 @@ func readTask(ref Ref, data []byte, cut bool) (*Task, error) {
 	return t, nil
 }
 
-// readHead reads the first 64 KiB of a task file. cut: the file is longer.
+// readHead reads the first 64 KiB of a task file. cut is true if the file is longer.
 func readHead(r workdir, ref Ref) (data []byte, cut bool, err error) {
 	f, err := r.open(ref.Path)
 	if err != nil {
@@ -162,8 +163,8 @@ func taskDocument(file string, data []byte, cut bool) (*frontmatter.Document, er
 	return doc, err
 }
 
-// readRole reads the role from the field role, else from assignee: task files use both. Errors:
-// *frontmatter.Problem.
+// readRole reads the role from the field role, or else from the field assignee, because task files
+// use both. Errors: *frontmatter.Problem.
 func (t *Task) readRole(doc *frontmatter.Document) error {
 	var empty *frontmatter.Problem
 	for _, name := range []string{"role", "assignee"} {
@@ -196,11 +197,11 @@ func (t *Task) readRole(doc *frontmatter.Document) error {
 	return nil
 }
 
-// nearMissLines bounds the lines of a file without frontmatter that are searched for a role.
+// nearMissLines is the number of lines that are searched for a role in a file without frontmatter.
 const nearMissLines = 20
 
-// refuseNearMiss returns a problem for a misspelt role or assignee, or one outside of frontmatter:
-// otherwise the task would silently go to an Implementor.
+// refuseNearMiss returns a problem for a field role or assignee that is misspelt or outside of
+// frontmatter. Otherwise the task would silently go to an Implementor.
 func refuseNearMiss(doc *frontmatter.Document) error {
 	if doc.Root == nil {
 		return refuseStrayRole(doc)
@@ -255,8 +256,9 @@ func firstHeading(body []byte) string {
 	return ""
 }
 
-// RoleFor returns the role that works on a task: the role that the task names, else the role for
-// the board's phase, else Implementor. Seed 004, "Agent Role Mapping".
+// RoleFor returns the role that works on a task. It returns the role that the task names. If the
+// task names no role, it returns the role for the board's phase, or Implementor if the phase has
+// none. Seed 004, "Agent Role Mapping".
 func RoleFor(b *Board, t *Task) string {
 	if t != nil && t.Role != "" {
 		return t.Role

@@ -21,7 +21,8 @@ func (c *Caller) measure(a *Attempt, e *attempt.Ended) {
 	a.millis, a.spent, a.streamErr = took.Milliseconds(), c.charge(a, e, took), a.close()
 }
 
-// charge adds an attempt to the accounts and returns its own cost, nil where that is not known.
+// charge adds an attempt to the accounts and returns the use of this attempt alone, or nil if that
+// is not known.
 func (c *Caller) charge(a *Attempt, e *attempt.Ended, took time.Duration) *event.Spending {
 	spent := c.accountsOf(a.Intent.Call).Charge(e, a.Intent.From).Journaled()
 	if a.Player.Adapter.Tool().Free {
@@ -47,7 +48,7 @@ func (c *Caller) warnOfCost(a *Attempt) {
 			strings.Join(limits, " and "), r.Role, a.Player.Adapter.Name(), r.Attempt, r.Step))
 }
 
-// WarnOfLimits tells once of each limit that it is nearly used.
+// WarnOfLimits gives one warning about each limit that is nearly used up.
 func (c *Caller) WarnOfLimits() {
 	for _, text := range c.Journal.State().NearLimits() {
 		if !slices.Contains(c.near, text) {
@@ -66,7 +67,8 @@ func (c *Caller) accountsOf(call event.Call) attempt.Accounts {
 }
 
 // Restore adds the costs that earlier runs journaled for the sessions of the open step and of the
-// supervisor. Some tools report the cost of a whole session: without Restore they would be charged twice.
+// supervisor. Some tools report the cost of a whole session. Without Restore, the costs of earlier
+// attempts would be charged twice.
 func (c *Caller) Restore(e event.Event) {
 	if _, ok := e.(event.StepStarted); ok {
 		c.BeginStep(time.Time{})

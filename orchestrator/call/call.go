@@ -1,6 +1,6 @@
-// Package call makes the calls of a board's run: the work on a task, the reviews of it, the Manager,
-// and the looks of the resident supervisor. Each kind has a file of its own, with its way in and its
-// way out; kind.go has what all have in common.
+// Package call makes the calls of a board's run: the work on a task, the reviews of it, the
+// Manager, and the checkpoints of the resident supervisor. Each kind of call has its own file, with
+// its input and the handling of its end. kind.go has the parts that all kinds have in common.
 //
 //	flow.Spawn ─► Caller.Player ─► Caller.Prepare ─► Attempt ─► Caller.Start ─► attempt.Attempt
 //	                                  └ Kind.Prepare                               │
@@ -36,12 +36,12 @@ type Turn struct {
 	Supervisor Supervisor
 	Observer   ledger.Observer
 	Redactor   *redact.Redactor
-	Used       *event.Used // by the attempts of this run, which it adds to
+	Used       *event.Used // by the attempts of this run; a call adds to it
 	Now        func() time.Time
-	Stop       context.Context // its end asks agents to end
+	Stop       context.Context // when it is done, agents are asked to end
 
 	DryRun     bool
-	KeepOutput bool  // also of attempts whose replies count
+	KeepOutput bool  // keep it also for attempts whose replies count
 	Carried    bool  // the state of the board goes into commits
 	SharedDir  bool  // another board of this process uses the same folder
 	MaxOutput  int64 // of an attempt, in bytes; 0: no bound
@@ -65,7 +65,7 @@ type Roster interface {
 
 // Supervisor is the resident supervisor of the run.
 type Supervisor interface {
-	Briefing() *briefing.Briefing // what it is told; nil: there is no supervisor
+	Briefing() *briefing.Briefing // its input; nil: there is no supervisor
 	Resident() *attempt.Resident  // nil: it does not stay between calls
 }
 
@@ -84,8 +84,8 @@ type Caller struct {
 	steps    int              // finished in this run
 	warned   bool             // a limit of cost cannot hold; see warnOfCost
 	near     []string         // warnings about limits that were given
-	tree     workspace.Tree   // of the files before the supervisor looked at them, in its step
-	treeOf   int              // that step
+	tree     workspace.Tree   // of the files before the supervisor's step treeOf
+	treeOf   int              // see tree
 }
 
 // NewCaller returns the caller of a run.
@@ -97,7 +97,7 @@ func NewCaller(t Turn) *Caller {
 // boardLeft returns the SHA-256 of the board as an attempt of the open step left it.
 func (t *Turn) boardLeft() string { return t.Workspace.Left(t.Journal.State().Step) }
 
-// projectHash identifies the state of the project's files; "": it is not known.
+// projectHash returns a hash of the state of the project's files, or "" if the state is not known.
 func (t *Turn) projectHash() string {
 	if t.DryRun {
 		return ""

@@ -31,7 +31,8 @@ func (checkpoint) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 	})
 }
 
-// Settle reads the verdict. It writes the report of the supervisor first, since the event names the file.
+// Settle reads the verdict. It first writes the report of the supervisor, because the event names
+// the file of the report.
 func (checkpoint) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	reply, v, due := e.Reply.Checkpoint, c.Journal.State().Supervisor, *c.Journal.State().Step.Checkpoint
 	if reply.Failed() {

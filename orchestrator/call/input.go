@@ -13,9 +13,9 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// setInput gives the first attempt of a call a new input, which its intent records, and each later
-// attempt the same bytes: seed 004, "Retry Rule (CRITICAL)". Paths with a secret are refused: the
-// journal is redacted, so that a retry would get other bytes.
+// setInput gives the first attempt of a call a new input, which the intent of the attempt records.
+// Each later attempt gets the same bytes: seed 004, "Retry Rule (CRITICAL)". Paths with a secret
+// are refused, because the journal is redacted and a retry would get other bytes.
 func (c *Caller) setInput(a *Attempt, make func() (contract.Input, error)) (err error) {
 	step := c.Journal.State().Step
 	if step.Input != nil {

@@ -21,12 +21,13 @@ import (
 // Kind is one kind of call, with its input and the meaning of its end. The functions of this file are
 // common to all kinds.
 type Kind interface {
-	// Player returns the program that plays the call for a role; nil: the role asks for no such call.
+	// Player returns the program that plays the call for a role, or nil if the role asks for no
+	// such call.
 	Player(role *roster.Player) *roster.Player
 	// Prepare sets the input of the attempt, and the fields of its intent that are this kind's own.
 	Prepare(c *Caller, a *Attempt, b *board.Board) error
-	// Settle returns the event of an attempt that ended by itself. An error ends the run, after the
-	// event, if there is one, is journaled.
+	// Settle returns the event of an attempt that ended by itself. If there is an event, it is
+	// journaled. Then an error ends the run.
 	Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error)
 }
 
@@ -66,15 +67,15 @@ type Attempt struct {
 // Ref names the attempt.
 func (a *Attempt) Ref() event.AttemptRef { return a.Intent.AttemptRef }
 
-// Capacity of the channel of signs; a sign is dropped while the channel is full. An agent that takes
-// messages sends more signs.
+// The capacity of the channel of signs. A sign is dropped if the channel is full. An agent that
+// takes messages sends more signs.
 const (
 	fewSigns = 8
 	maxSigns = 64
 )
 
-// Player returns the program that plays a call. Errors: [failure.Invalid], for example if the role file
-// was changed and asks for no review any longer.
+// Player returns the program that plays a call. Errors: [failure.Invalid], for example if the role
+// file was changed and no longer asks for a review.
 func (c *Caller) Player(s flow.Spawn) (*roster.Player, error) {
 	role, err := c.rolePlayer(s.AttemptRef)
 	if err != nil {
@@ -99,8 +100,8 @@ func (c *Caller) rolePlayer(r event.AttemptRef) (*roster.Player, error) {
 	return c.Roster.Player(r.Role)
 }
 
-// Prepare makes an attempt of the open step ready to start, and journals nothing. p is the player of s;
-// see [Caller.Player].
+// Prepare makes an attempt of the open step ready to start, and journals nothing. p is the player
+// of s, see [Caller.Player].
 func (c *Caller) Prepare(s flow.Spawn, p *roster.Player, b *board.Board) (*Attempt, error) {
 	step := c.Journal.State().Step
 	if step.Before == nil {
@@ -162,7 +163,8 @@ func (c *Caller) setSpec(a *Attempt) error {
 	return nil
 }
 
-// invoke returns the command that starts the program; for a program that stays, its next message.
+// invoke returns the command that starts the program. If the program stays for the run, it returns
+// the next message to the program.
 func (c *Caller) invoke(a *Attempt, as agent.Assignment) (agent.Invocation, error) {
 	if stays, ok := a.Player.Adapter.(agent.Resident); ok && a.Spec.Resident != nil {
 		return stays.Stay(as)
@@ -170,7 +172,7 @@ func (c *Caller) invoke(a *Attempt, as agent.Assignment) (agent.Invocation, erro
 	return a.Player.Adapter.Invoke(as)
 }
 
-// Start starts the program of an attempt. The intent of the attempt is on disk before.
+// Start starts the program of an attempt. The intent of the attempt has to be on disk already.
 func (c *Caller) Start(a *Attempt) *attempt.Attempt {
 	c.sweep(a)
 	c.snapshotTree(a)
@@ -178,9 +180,10 @@ func (c *Caller) Start(a *Attempt) *attempt.Attempt {
 	return attempt.Start(a.Spec)
 }
 
-// Settle waits for the end of an attempt and journals it. An accepted reply is on disk with the next
-// commit, every other end when Settle returns. endTurn checks the board first, except after a violation
-// of the supervisor's scope, which puts the whole board back itself.
+// Settle waits for the end of an attempt and journals it. An accepted reply is on disk with the
+// next commit. Any other end is on disk when Settle returns. endTurn checks the board before the
+// end is journaled. It is not called after a violation of the supervisor's scope, because accuse
+// then puts the whole board back.
 func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func() error) error {
 	e, err := p.Wait()
 	if work := p.Tools(); work != nil {
@@ -202,9 +205,10 @@ func (c *Caller) settle(a *Attempt, e *attempt.Ended, failed error) error {
 	return errors.Join(c.record(a, ev), err)
 }
 
-// eventOf returns the event of the end of an attempt. The order matters: a fault of this machine or an
-// end by the run makes the reply void, so these cases go first. Then comes a missing reply, so that a
-// kind sees only replies that exist. A review command gives no reply: its failure is a verdict.
+// eventOf returns the event of the end of an attempt. The order of the cases matters. A fault of
+// this machine or an end by the run makes the reply void, so these cases come first. A missing
+// reply comes next, so that a kind sees only replies that exist. A review command gives no reply.
+// Its failure is a verdict.
 func (c *Caller) eventOf(a *Attempt, e *attempt.Ended, failed error) (event.Event, error) {
 	switch {
 	case failed != nil:
@@ -226,12 +230,12 @@ func (c *Caller) eventOf(a *Attempt, e *attempt.Ended, failed error) (event.Even
 	}
 }
 
-// rejecter is a kind with an act of its own when a reply is missing or invalid.
+// rejecter is a kind that does more than journal a reply that is missing or invalid.
 type rejecter interface {
 	reject(c *Caller, f *contract.Failure)
 }
 
-// causeOf returns why the run ended an attempt; nil: it ended for another reason.
+// causeOf returns why the run ended an attempt, or nil if the attempt ended for another reason.
 func (c *Caller) causeOf(e *attempt.Ended) error {
 	if e.Stopped && !e.OutOfTime {
 		return context.Cause(c.Stop)
@@ -239,12 +243,14 @@ func (c *Caller) causeOf(e *attempt.Ended) error {
 	return nil
 }
 
-// end returns the time, session and cost of an attempt, and the board as it left it.
+// end returns the time, session and cost of an attempt, and the SHA-256 of the board that the
+// attempt left.
 func (c *Caller) end(a *Attempt, e *attempt.Ended) event.End {
 	return event.End{Left: c.boardLeft(), Millis: a.millis, Session: e.Session, Spent: a.spent}
 }
 
-// stopped returns the event of an attempt that the run ended, or that met a fault which no retry mends.
+// stopped returns the event of an attempt that the run ended, or that failed in a way that a retry
+// cannot mend.
 func (c *Caller) stopped(a *Attempt, e *attempt.Ended, reason string) event.AttemptStopped {
 	return event.AttemptStopped{AttemptRef: a.Ref(), Reason: reason, End: c.end(a, e)}
 }
@@ -270,9 +276,9 @@ type keeper interface {
 	keep(c *Caller, a *Attempt) error
 }
 
-// record journals the event of an attempt. If the reply counts, the streams of the attempt are emptied
-// once the event is on disk. The streams of all other attempts, and of a command that rejects the work,
-// are kept; an error of the streams counts only if they are kept.
+// record journals the event of an attempt. If the reply counts, the streams of the attempt are
+// emptied once the event is on disk. The streams of all other attempts, and of a command that
+// rejects the work, are kept. An error of the streams counts only if they are kept.
 func (c *Caller) record(a *Attempt, ev event.Event) error {
 	switch ev := ev.(type) {
 	case event.ReplyRejected:

@@ -22,13 +22,14 @@ type manager struct{}
 // Player returns the Manager's agent.
 func (manager) Player(role *roster.Player) *roster.Player { return role }
 
-// Prepare tells the Manager the finished task, the list of tasks, and an anomaly of the work. The first
-// intent records the board before the Manager's turn: the changes of the Manager are told by it.
+// Prepare tells the Manager the finished task, the list of tasks, and an anomaly of the work. The
+// first intent records the board before the Manager's turn, so that the Manager's changes can be
+// found.
 func (manager) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 	step := c.Journal.State().Step
 	if step.Before == nil {
 		a.Intent.Before = &event.Baseline{BoardSHA: b.SHA}
-		if !b.Current.Null && b.Current.Set { // else the board is over
+		if !b.Current.Null && b.Current.Set { // otherwise the board is over
 			a.Intent.Before.Current = c.Workspace.Seen(b.Current.Path)
 		}
 	}
@@ -46,15 +47,17 @@ func (manager) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 	})
 }
 
-// reject puts back a board that the Manager has ended without a valid reply, after the last retry.
+// reject acts after the last retry. If the Manager has ended the board without a valid reply, it
+// takes the end back.
 func (manager) reject(c *Caller, f *contract.Failure) {
 	if step := c.Journal.State().Step; step.Rejected >= c.Journal.State().Limits.MaxRetries {
 		f.Reason += c.Workspace.TakeBackEnd(step)
 	}
 }
 
-// Settle accepts the Manager's reply, if it names things that exist and agrees with the board that
-// the Manager left. A board that its reply contradicts stands as it is: the run freezes it.
+// Settle accepts the Manager's reply if it names things that exist and agrees with the board that
+// the Manager left. If the reply contradicts the board, Settle leaves the board as it is, and after
+// the last retry the run freezes it.
 func (m manager) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	reply, step := e.Reply, c.Journal.State().Step
 	f, disagreed, err := c.Workspace.Judge(step, workspace.Decision{Given: a.Input.Tasks, Status: reply.Status,
@@ -84,8 +87,8 @@ func (m manager) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, e
 	return accepted, nil
 }
 
-// isKnown returns an error for a role that does not exist. A role that exists and is set up wrongly is
-// no fault of the Manager, and so no error here.
+// isKnown returns an error for a role that does not exist. If a role exists but is set up wrongly,
+// that is not the Manager's fault, so isKnown returns nil.
 func (c *Caller) isKnown(role string) error {
 	_, err := c.Roster.Player(role)
 	if roster.IsUnknown(err) {
@@ -94,9 +97,10 @@ func (c *Caller) isKnown(role string) error {
 	return nil
 }
 
-// Decision returns the accepted reply of the step's Manager, with the list that the Manager was given.
-// If the stored file of the given list is lost, the list in the reply stands for it; if that file is
-// lost, too, the list of the board does. lost: the list of the board stands, with the Manager's changes.
+// Decision returns the accepted reply of the step's Manager, with the list that the Manager was
+// given. If the stored file of the given list is lost, Decision uses the list in the reply in its
+// place. If the file of that list is lost, too, it uses the list of the board. lost is true if a
+// file is lost. The board then keeps its list, with the Manager's changes.
 func (c *Caller) Decision(step *flow.Step, b *board.Board) (d workspace.Decision, lost bool, err error) {
 	reply := step.Reply
 	d.Next, d.Status = reply.NextTask, contract.Status(reply.Status)

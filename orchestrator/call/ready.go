@@ -46,8 +46,8 @@ func (ready) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error
 
 func (ready) keep(c *Caller, a *Attempt) error { return c.saveSession(a) }
 
-// brief returns the state of the board for the supervisor. Commit and SaveSession go first: a
-// supervisor that dies in this call is briefed again from the disk.
+// brief returns the state of the board for the supervisor. It first calls Commit and SaveSession,
+// because a supervisor that dies in this call is briefed again from the disk.
 func (c *Caller) brief(a *Attempt, b *board.Board) (briefing.About, error) {
 	if err := c.Journal.Commit(); err != nil {
 		return briefing.About{}, err
@@ -70,8 +70,8 @@ func (c *Caller) surroundings(a *Attempt, b *board.Board) briefing.About {
 	return about
 }
 
-// redacted hides the secrets in an input of the supervisor before the first attempt, since the input is
-// journaled and a retry gets the same bytes.
+// redacted hides the secrets in an input of the supervisor before the first attempt, because the
+// input is journaled and a retry gets the same bytes.
 func (c *Caller) redacted(in contract.Input, err error) (contract.Input, error) {
 	if in.Text = c.Redactor.String(in.Text); in.JSON != nil {
 		in.JSON = []byte(c.Redactor.String(string(in.JSON)))
@@ -79,8 +79,8 @@ func (c *Caller) redacted(in contract.Input, err error) (contract.Input, error) 
 	return in, err
 }
 
-// readsText reports whether the supervisor gets text: it is a model that goes on in a conversation. A
-// program gets JSON.
+// readsText reports whether the supervisor gets text, because it is a model that goes on in a
+// conversation. Any other program gets JSON.
 func (c *Caller) readsText(a *Attempt) bool {
 	return a.Intent.From != "" || c.Supervisor.Resident() != nil && a.Player.Adapter.Tool().Signals.Session
 }
@@ -89,7 +89,7 @@ func (c *Caller) readsText(a *Attempt) bool {
 func (c *Caller) saveSession(a *Attempt) error {
 	b, err := c.Workspace.Look()
 	if err != nil {
-		return nil // the next round says so
+		return nil // the next round reports the error
 	}
 	return c.Supervisor.Briefing().SaveSession(c.surroundings(a, b), true)
 }

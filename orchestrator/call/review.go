@@ -17,7 +17,7 @@ type reviewing struct{}
 func (reviewing) Player(role *roster.Player) *roster.Player { return role.Supervisor }
 
 // Prepare tells the supervisor what the agent was asked for: its input, and the text of the task as
-// it is now. Without a readable task the supervisor still has the session.
+// it is now. If the task cannot be read, the supervisor still has the session.
 func (reviewing) Prepare(c *Caller, a *Attempt, _ *board.Board) error {
 	return c.setInput(a, func() (contract.Input, error) {
 		in, err := contract.ForTask(a.Intent.Task, c.Workspace.KanbanFile(), "")

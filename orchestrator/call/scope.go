@@ -16,10 +16,10 @@ func (c *Caller) snapshotTree(a *Attempt) {
 	}
 }
 
-// violations lists the files that the supervisor has changed in its step, and the processes that it has
-// left running. A supervisor may only read: seed 001, "Role Isolation Rules". A change that another
-// program may have made is a notice, and no violation: the supervisor's tool cannot write, or a run of
-// another board uses the folder.
+// violations lists the files that the supervisor has changed in its step, and the processes that it
+// has left running. A supervisor may only read: seed 001, "Role Isolation Rules". A change that
+// another program may have made is only a notice. That is so if the supervisor's tool cannot write,
+// or if a run of another board uses the folder.
 func (c *Caller) violations(a *Attempt, spawned []string) []string {
 	if !a.Intent.Call.IsSupervision() || c.DryRun {
 		return nil
@@ -37,8 +37,8 @@ func (c *Caller) violations(a *Attempt, spawned []string) []string {
 	return sure
 }
 
-// changes returns the files that have changed in a supervisor's step: surely by the supervisor, and
-// perhaps by another program.
+// changes returns the files that have changed in a supervisor's step. sure has the files that the
+// supervisor has changed. doubtful has the files that another program may have changed.
 func (c *Caller) changes(a *Attempt) (sure, doubtful []string) {
 	report := ""
 	if checkpoint := c.Journal.State().Step.Checkpoint; checkpoint != nil {
@@ -58,7 +58,7 @@ func (c *Caller) changes(a *Attempt) (sure, doubtful []string) {
 	return sure, slices.DeleteFunc(files, board)
 }
 
-// The greatest number of changed files in an event, and in its sentence.
+// The greatest number of changed files in an event, and in the sentence of that event.
 const (
 	maxFiles = 50
 	named    = 5

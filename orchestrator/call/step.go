@@ -9,8 +9,9 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// BeginStep clears the facts of the last step, with the accounts of its sessions: only the session of the
-// supervisor outlives a step. at is zero for a step that an earlier run began.
+// BeginStep clears the facts about the last step and the accounts of its sessions. The accounts of
+// the supervisor stay, because only its session outlives a step. at is zero for a step that an
+// earlier run began.
 func (c *Caller) BeginStep(at time.Time) {
 	c.accounts, c.said, c.paused, c.opened = attempt.Accounts{}, "", 0, at
 }
@@ -21,8 +22,8 @@ func (c *Caller) Said() string { return c.said }
 // Steps returns the number of steps that this run has finished, without those of the supervisor.
 func (c *Caller) Steps() int { return c.steps }
 
-// FinishStep appends the end of a step, which left a board with the SHA-256 sha; warning names a
-// difference between board and reply.
+// FinishStep appends the end of a step, which left a board with the SHA-256 sha. warning describes
+// a difference between board and reply.
 func (c *Caller) FinishStep(step *flow.Step, sha, warning string) error {
 	e := event.StepFinished{Step: step.Number, Task: step.Task, Role: step.Role, Status: step.TaskStatus,
 		Manager: step.Reply.Status,
@@ -43,8 +44,8 @@ func (c *Caller) FinishStep(step *flow.Step, sha, warning string) error {
 	return c.Journal.FinishStep(e)
 }
 
-// leaving returns the state in which a step leaves the work tree; nil: the next task is one that was
-// not worked on lately.
+// leaving returns the state in which a step leaves the work tree. It returns nil if there is no
+// next task, if that task was not worked on lately, or in a dry run.
 func (c *Caller) leaving(step *flow.Step) *event.Leaving {
 	if c.DryRun || step.Reply.NextTask == nil {
 		return nil
@@ -59,7 +60,7 @@ func (c *Caller) leaving(step *flow.Step) *event.Leaving {
 	}
 	left := &event.Leaving{Tree: c.projectHash(), Said: c.said}
 	entry := c.Workspace.LastEntry(step.Task)
-	if left.Tree == "" { // with a tree the files tell more than the words
+	if left.Tree == "" { // if the tree is known, the files tell more than the words
 		left.Finding = event.FindingOf(left.Said + "\n" + entry)
 	}
 	return left

@@ -13,9 +13,9 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// emitterOf returns the receiver of an agent's events. Events that are journaled go to a.Signs, and all
-// events go to the observer and to the file of the step. A warning is a notice, which is shown also
-// where the events of agents are not: seed 003, "解析错误处理".
+// emitterOf returns the receiver of an agent's events. Events that are journaled go to a.Signs, and
+// all events except warnings go to the observer and to the file of the step. A warning becomes a
+// notice instead, which is shown even if the events of agents are not shown: seed 003, "解析错误处理".
 func (c *Caller) emitterOf(a *Attempt) func(agent.Event) {
 	return func(ev agent.Event) {
 		if ev.Kind == agent.Session && attempt.IsSession(ev.ID) || isAboutMessage(ev) || ev.Missing != "" {
@@ -39,8 +39,8 @@ func isAboutMessage(e agent.Event) bool {
 	return e.Kind == agent.Heard || e.Kind == agent.Answered || e.Kind == agent.Dropped
 }
 
-// shower returns the function that writes the agent's activity to live.json, for other programs; nil in
-// a dry run. A failure to write does not end the run.
+// shower returns the function that writes the agent's activity to live.json, for other programs. It
+// returns nil in a dry run. A failure to write does not end the run.
 func (c *Caller) shower(a *Attempt) func(health.Live) {
 	if c.DryRun {
 		return nil
@@ -78,7 +78,8 @@ func (a *Attempt) close() error {
 	return errors.Join(append(errs, a.signs.Close())...)
 }
 
-// keepStreams keeps the output of an attempt. Errors: those of keeping, and of the streams before.
+// keepStreams keeps the output of an attempt. Errors: those of keeping the output, and earlier
+// errors of the streams.
 func (c *Caller) keepStreams(a *Attempt) error {
 	r := a.Ref()
 	return errors.Join(a.streamErr, c.Folder.KeepStreams(r.Step, string(r.Call), r.Attempt))
@@ -93,7 +94,7 @@ func (c *Caller) sweep(a *Attempt) {
 	}
 }
 
-// EmptyStreams forgets the streams of accepted replies.
+// EmptyStreams empties the streams of accepted replies.
 func (c *Caller) EmptyStreams() {
 	for _, call := range c.emptied {
 		c.Folder.EmptyStreams(string(call))

@@ -19,8 +19,8 @@ type work struct{}
 // Player returns the role's own agent.
 func (work) Player(role *roster.Player) *roster.Player { return role }
 
-// Prepare tells the agent the task. Work that was sent back goes on in its session, and is told the
-// feedback alone.
+// Prepare tells the agent the task. If the work was sent back, the agent goes on in its session,
+// and is told only the feedback.
 func (work) Prepare(c *Caller, a *Attempt, _ *board.Board) error {
 	a.Intent.Plan = a.Player.Plan()
 	return c.setInput(a, func() (contract.Input, error) {
@@ -31,8 +31,8 @@ func (work) Prepare(c *Caller, a *Attempt, _ *board.Board) error {
 	})
 }
 
-// feedbackFor returns the feedback of a review and the reason of a restart, for an agent that begins in a
-// new session; "" if its role takes no feedback.
+// feedbackFor returns the feedback of a review and the reason of a restart, for an agent that
+// begins in a new session. It returns "" if the agent's role takes no feedback.
 func (c *Caller) feedbackFor(a *Attempt) string {
 	if !a.Player.Role.Feedback {
 		return ""
@@ -45,8 +45,9 @@ func (c *Caller) feedbackFor(a *Attempt) string {
 	return c.Redactor.String(text)
 }
 
-// Settle accepts the agent's reply whatever it says: seed 004, "Constraints", never interpret agent output
-// content. Work that an agent is to review must have a session, in a fork of which it is reviewed.
+// Settle accepts the agent's reply without a look at its content: seed 004, "Constraints", never
+// interpret agent output content. If an agent is to review the work, the work must have a session,
+// because the review takes place in a fork of that session.
 func (work) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	plan := c.Journal.State().Step.Plan
 	if plan != nil && plan.Agent && e.Session == "" {
@@ -61,8 +62,8 @@ func (work) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error)
 	return accepted, nil
 }
 
-// warnOfTask tells that no step could begin with the header in which the agent has left its own task.
-// The reply counts all the same, and the Manager is told.
+// warnOfTask gives a notice if the agent has left its own task with a header with which a step
+// cannot begin. The reply still counts, and the Manager is called.
 func (c *Caller) warnOfTask(r event.AttemptRef) {
 	task, err := c.Workspace.Task(r.Task)
 	if err == nil && task.Role != "" {

@@ -11,7 +11,8 @@ import (
 )
 
 // checkpointRows returns the settings for the supervision of boards without checkpoints of their
-// own. They have a meaning only together, so only the file has them, and no flag or variable.
+// own. These settings have a meaning only together, so only the file has them. There are no flags
+// and no variables for them.
 func checkpointRows() []row {
 	return []row{
 		{Setting{Name: "checkpoints.role", InFile: true, Default: checkpoint.DefaultRole,
@@ -25,8 +26,8 @@ func checkpointRows() []row {
 	}
 }
 
-// checkpoints reads the settings below checkpoints. A board that has checkpoints
-// itself takes nothing from here.
+// checkpoints reads the settings below checkpoints. A board with checkpoints of its own ignores
+// these settings.
 func (f *settingsFile) checkpoints(value *yaml.Node) {
 	if at := keyOf(value, "at"); at != nil {
 		f.fail(at, "write at: under checkpoints: on the board that has the tasks, and every: N here",
@@ -64,7 +65,7 @@ func keyOf(n *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// maxShown bounds the characters of a text in a list of settings.
+// maxShown is the greatest number of characters of a text that a list of settings shows.
 const maxShown = 60
 
 // firstWords returns the beginning of a text, on one line.

@@ -8,7 +8,8 @@ import (
 // choice is the agent that the sources choose for one role, or for every role.
 type choice struct{ agent, exec *given }
 
-// choices has the choice for each role, by its name in lower case; "" stands for every role.
+// choices has the choice for each role, by the role's name in lower case. The key "" has the choice
+// for every role.
 type choices map[string]choice
 
 // asksForCommand reports whether the choice is exec without a command, as with `--agent exec`
@@ -17,8 +18,8 @@ func (c choice) asksForCommand() bool {
 	return c.exec == nil && c.agent != nil && c.agent.value == execAgent
 }
 
-// check returns an error if one source gives both an adapter and a command for one role: one of
-// them would be silently ignored.
+// check returns an error if one source gives both an adapter and a command for one role, because
+// one of the two would be silently ignored.
 func (c choices) check() error {
 	for _, role := range slices.Sorted(maps.Keys(c)) {
 		if one := c[role]; one.agent != nil && one.exec != nil && one.agent.value != execAgent {
@@ -29,9 +30,10 @@ func (c choices) check() error {
 	return nil
 }
 
-// overlay returns c with the choices of a stronger source over it. The stronger choice for every
-// role replaces all choices of c: `--agent stub` on the command line means every role, also a role
-// with a value in the settings file.
+// overlay returns c with the choices of a stronger source in place of its own. A stronger choice
+// for every role replaces all choices of c, except that exec without a command keeps their
+// commands. For example, `--agent stub` on the command line means every role, even a role with a
+// value in the settings file.
 func (c choices) overlay(stronger choices) choices {
 	result := choices{}
 	general, hasGeneral := stronger[""]

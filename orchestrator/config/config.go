@@ -1,5 +1,5 @@
 // Package config resolves the settings of a run and records the origin of each value. A flag beats
-// an environment variable, that beats the settings file, and that beats the default.
+// an environment variable, a variable beats the settings file, and the file beats the default.
 package config
 
 import (
@@ -12,13 +12,15 @@ import (
 // FileName is the settings file's name in the work directory.
 const FileName = ".kanban-run.yaml"
 
-// DefaultAgent is the adapter of a role for which neither the settings nor the role file names one.
+// DefaultAgent is the adapter of a role for which neither the settings nor the role file names an
+// adapter.
 const DefaultAgent = "claude"
 
 const execAgent = "exec"
 
-// Settings are resolved settings. Workdir, Roles and Stub are "" or absolute: a relative path
-// starts at the settings file's folder, or at the folder where kanban-run was started.
+// Settings are resolved settings. Workdir, Roles and Stub are "" or absolute. A relative path in
+// the settings file starts at the folder of that file. Any other relative path starts at the folder
+// where kanban-run was started.
 type Settings struct {
 	Workdir, Roles, Stub string
 	OnDivergence         string // "accept" or "freeze"
@@ -36,7 +38,8 @@ type Settings struct {
 	Agents map[string]string
 	Exec   string
 	Execs  map[string]string
-	// Relative commands start at ExecDir for Exec, at ExecDirs[role] for Execs[role].
+	// A relative command in Exec starts at ExecDir. A relative command in Execs[role] starts at
+	// ExecDirs[role].
 	ExecDir  string
 	ExecDirs map[string]string
 
@@ -67,15 +70,15 @@ type Git struct {
 	Allow  []string // paths and object names that may hold what looks like a secret
 }
 
-// Limits bound a run; zero is no limit. Costs are in millionths of a US dollar, durations are the
-// agents' working time.
+// Limits are the limits of a run. Zero means no limit. Costs are in millionths of a US dollar.
+// Durations are the agents' working time.
 type Limits struct {
 	Steps, TaskSteps            int // of the run, and of each task in it
 	Cost, TaskCost, AttemptCost int64
 	Duration, TaskDuration      time.Duration
 }
 
-// Watch holds the limits of the watch over running agents: seed 000, "配置参数". Zero is no limit.
+// Watch holds the limits of the watch over running agents: seed 000, "配置参数". Zero means no limit.
 type Watch struct {
 	Off                              bool
 	Profile                          string // "patient", or "strict": seed 000's own numbers
@@ -106,8 +109,8 @@ type Env struct {
 }
 
 // Origin is the source of one value: "default", "flag --timeout", "variable KANBAN_RUN_TIMEOUT" or
-// "FILE:LINE". Value leaves out the values of env.set and redact, for a printout of the settings
-// ends up in bug reports.
+// "FILE:LINE". Value leaves out the values of env.set and redact, because printed settings end up
+// in bug reports.
 type Origin struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`
@@ -121,14 +124,14 @@ type Input struct {
 	File      string                 // path of the settings file; "" or a missing one: no file
 	Partial   bool                   // the settings file is not known yet: relations of settings are not checked
 	StartDir  string                 // where kanban-run was started, absolute
-	KnownRole func(name string) bool // nil: any word may be a role, as long as the folder of the role files is unknown
+	KnownRole func(name string) bool // nil: any word may be a role, as the folder of the role files is unknown
 	Adapters  []string               // the known adapters; nil: not checked
 }
 
 // Choice is the agent that the settings choose for one role.
 type Choice struct {
-	Agent   string // "" leaves it to the role file and then to DefaultAgent
-	Command string // for "exec": program and arguments; "" leaves them to the role file
+	Agent   string // "": the role file names it, or else it is DefaultAgent
+	Command string // for "exec": program and arguments; "": the role file names them
 	Dir     string // where a relative Command starts
 }
 
@@ -156,13 +159,13 @@ func Load(in Input) (*Settings, []Origin, error) {
 	return s, r.listOrigins(), nil
 }
 
-// IsExplicit reports whether a flag or a variable gave the setting: such a
-// value wins over a role file.
+// IsExplicit reports whether a flag or a variable gave the setting. Such a value wins over a role
+// file.
 func (s *Settings) IsExplicit(name string) bool { return s.given[name] }
 
 // Choose returns the agent that the settings choose for a role, whose name may be in any letter
-// case. Within a source the role's own value beats the value for every role; the value for every
-// role of a stronger source beats both.
+// case. Within a source the role's own value beats the value for every role. A value for every role
+// from a stronger source beats both.
 func (s *Settings) Choose(role string) Choice {
 	k := roleKey(role)
 	own, hasOwn := s.Agents[k]

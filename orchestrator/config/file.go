@@ -17,10 +17,11 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// maxFile bounds the settings file: the parser's time grows faster than its input.
+// maxFile is the greatest length of the settings file in bytes. It is limited because the parser's
+// time grows faster than its input.
 const maxFile = 64 << 10
 
-// everyRole is the key that stands for every role in `agent:` and `exec:` maps.
+// everyRole is the key that means every role in `agent:` and `exec:` maps.
 const everyRole = "default"
 
 func (r *resolver) fromFile() ([]given, error) {
@@ -87,7 +88,7 @@ func (f *settingsFile) parse(source []byte) (*yaml.Node, error) {
 }
 
 // syntaxError returns a syntax error with its line. The library names at best the line of the
-// enclosing list, so package frontmatter looks for the line.
+// enclosing list, so package frontmatter searches for the line of the error.
 func (f *settingsFile) syntaxError(source []byte, err error) error {
 	e := &Error{File: f.path, Text: err.Error(),
 		Fix: "quote a value that contains a colon or begins with a special character"}
@@ -216,7 +217,7 @@ func (f *settingsFile) env(value *yaml.Node) {
 	}
 }
 
-// watch reads the settings below watch; off stands for {enabled: false}.
+// watch reads the settings below watch. The word off means {enabled: false}.
 func (f *settingsFile) watch(value *yaml.Node) {
 	if on, ok := parseSwitch(value.Value); ok && value.Kind == yaml.ScalarNode {
 		f.add(value, given{name: "watch.enabled", value: on})
@@ -225,7 +226,7 @@ func (f *settingsFile) watch(value *yaml.Node) {
 	f.group("watch", value)
 }
 
-// parseSwitch reads a word that stands for {enabled: …}; ok is false for any other word.
+// parseSwitch reads a word that means {enabled: …}. ok is false for any other word.
 func parseSwitch(text string) (enabled string, ok bool) {
 	switch strings.ToLower(text) {
 	case "off", "false":
@@ -286,8 +287,8 @@ func (f *settingsFile) readList(name string, value *yaml.Node) []string {
 	return items
 }
 
-// readVariables reads a list of names. It refuses an empty env.only, which would either mean
-// nothing or stop every agent.
+// readVariables reads a list of names. It refuses an empty env.only, which would either have no
+// effect or stop every agent.
 func (f *settingsFile) readVariables(name string, value *yaml.Node) {
 	if value.Tag == "!!null" {
 		return

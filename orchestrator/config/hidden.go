@@ -9,9 +9,9 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// ReadHidden returns the texts of a settings file that must not be shown, as far as it can be read:
-// the entries of redact and the values of env.set. It serves messages printed before the settings
-// are known, or because they are wrong.
+// ReadHidden returns the texts of a settings file that must not be shown: the entries of redact and
+// the values of env.set. It returns nothing if the file cannot be read. It is used for messages
+// that are printed before the settings are known, or because they are wrong.
 func ReadHidden(file string, environ []string) (hidden []Hidden, set map[string]string) {
 	var s struct {
 		Redact yaml.Node `yaml:"redact"`

@@ -21,7 +21,7 @@ type Notify struct {
 // IsSet reports whether messages are sent.
 func (n Notify) IsSet() bool { return n.Command != "" || n.Webhook != "" }
 
-// defaultTopics are all that need a person.
+// defaultTopics are all topics except complete, about which a person need not do anything.
 const defaultTopics = "needs_person stuck loop tool limit later"
 
 func notifyRows() []row {

@@ -8,7 +8,8 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// reassign reads the agents that take a role's work over, in their order: adapters, or other roles.
+// reassign reads the agents that take over a role's work, in their order. Each agent is an adapter
+// or another role.
 func (f *settingsFile) reassign(value *yaml.Node) {
 	if value.Kind != yaml.MappingNode {
 		f.fail(value, "write reassign: {Implementor: [codex]}", "reassign must be a map of roles to agents")

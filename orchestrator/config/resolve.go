@@ -52,7 +52,7 @@ type resolver struct {
 	origins  map[string]Origin
 }
 
-// noDefault stands for a setting that is not set.
+// noDefault is the value of a setting that is not set.
 const noDefault = "none"
 
 func (r *resolver) setDefaults() error {
@@ -68,7 +68,7 @@ func (r *resolver) setDefaults() error {
 	return nil
 }
 
-// apply puts the values of one source over those of weaker sources.
+// apply replaces values of weaker sources by the values of one source.
 func (r *resolver) apply(values []given) error {
 	layer := choices{}
 	for _, g := range values {
@@ -152,7 +152,7 @@ func (r *resolver) chooseAgent(g given, layer choices) error {
 }
 
 // applyRedact adds the texts to hide. The entry `$NAME` hides the value of a variable, so that the
-// secret itself need not stand in the settings file; an unset variable hides nothing.
+// settings file need not hold the secret itself. An unset variable hides nothing.
 func (r *resolver) applyRedact(g given) error {
 	var names []string
 	for i, text := range g.list {
@@ -181,7 +181,7 @@ func (r *resolver) applyRedact(g given) error {
 func (r *resolver) lookupVariable(name string) string { return lookup(r.in.Environ, name) }
 
 func lookup(environ []string, name string) string {
-	// The last assignment counts, as in a program started with two of one name.
+	// The last assignment counts, as in a program that is started with two assignments to one name.
 	for _, assignment := range slices.Backward(environ) {
 		if key, value, ok := strings.Cut(assignment, "="); ok && key == name {
 			return value
@@ -198,8 +198,8 @@ func (r *resolver) recordOrigin(g given) {
 	r.origins[g.name] = Origin{g.name, shown, g.source}
 }
 
-// listOrigins returns the origins in the order of the table, the roles of a setting sorted after
-// it.
+// listOrigins returns the origins in the order of the table. The origins for single roles follow
+// their setting, sorted by role.
 func (r *resolver) listOrigins() []Origin {
 	for name, origins := range r.choices.origins() {
 		r.origins[name] = origins
@@ -216,12 +216,12 @@ func (r *resolver) listOrigins() []Origin {
 	return all
 }
 
-// own are the KANBAN_RUN_ variables that are no settings: this program sets them for its agents and
-// its second process.
+// own are the KANBAN_RUN_ variables that are not settings. This program sets them for its agents
+// and its second process.
 var own = []string{"KANBAN_RUN_ROLE", "KANBAN_RUN_MARK", "KANBAN_RUN_ACTION", "KANBAN_RUN_JOB_TOKEN"}
 
-// checkVariables refuses a variable that is named like a setting but is not one: a misspelt limit
-// of money would be no limit.
+// checkVariables refuses a variable that is named like a setting but is not a setting. Otherwise a
+// misspelt limit of cost would have no effect.
 func checkVariables(environ []string) error {
 	var names []string
 	for _, row := range rows() {
@@ -284,8 +284,8 @@ func (r *resolver) fromFlags() ([]given, error) {
 	return values, nil
 }
 
-// parseTexts makes one value of each text. If the setting allows a role before the value, it splits
-// the role off.
+// parseTexts makes one value from each text. If the setting allows a role before the value, it
+// splits the text into the two.
 func (r *resolver) parseTexts(row Setting, texts []string, source string) ([]given, error) {
 	var values []given
 	for _, text := range texts {
@@ -310,14 +310,14 @@ var (
 	variablePattern = lazyPattern(`^[A-Za-z_*][A-Za-z0-9_*]*$`)
 )
 
-// lazyPattern compiles a pattern at its first use: patterns with letters of all scripts would take
-// half of the time of a start.
+// lazyPattern compiles a pattern at its first use, because patterns with letters of all scripts
+// would take half of the time of a start.
 func lazyPattern(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// cutRole splits ROLE= off when the text before the first = is one word, which must then be a role:
-// `FOO=1 ./agent` is refused, not guessed at.
+// cutRole cuts ROLE= off the value if the text before the first = is one word. That word must then
+// be a role. So `FOO=1 ./agent` is refused.
 func (r *resolver) cutRole(g given) (role, rest string, err error) {
 	word, rest, found := strings.Cut(g.value, "=")
 	if !found || !isRoleWord(word) {
@@ -330,8 +330,8 @@ func (r *resolver) cutRole(g given) (role, rest string, err error) {
 	return roleKey(word), strings.TrimSpace(rest), nil
 }
 
-// isRoleWord reports whether a word could be a role's name, in letters and digits of any script;
-// `./run` and `"quoted` could not.
+// isRoleWord reports whether a word could be a role's name, in letters and digits of any script.
+// `./run` and `"quoted` could not be names.
 func isRoleWord(word string) bool {
 	isLetter := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 	isOther := func(r rune) bool { return !isLetter(r) && !strings.ContainsRune("_.-", r) }

@@ -20,7 +20,7 @@ type Setting struct {
 	Variable string // "": it has no variable
 	InFile   bool
 	Repeated bool   // the flag may be repeated, the variable holds one value a line, the file a map by role
-	Default  string // in words where it is no value
+	Default  string // in words if it is not a value
 	Help     string
 }
 
@@ -264,7 +264,7 @@ func parseDuration(v string) (time.Duration, error) {
 	return d, nil
 }
 
-// parseStages reads three rising times; it returns nil for role and an empty list for off.
+// parseStages reads three rising times. It returns nil for role and an empty list for off.
 func parseStages(v string) ([]time.Duration, error) {
 	switch v {
 	case "role":

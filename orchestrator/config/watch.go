@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// strictWatch returns the settings of the strict profile: seed 000 has patience neither with models
-// nor with agents that tell nothing.
+// strictWatch returns the settings of the strict profile. In seed 000 models and agents that do not
+// report their work get no extra time.
 func strictWatch() []given {
 	return []given{
 		{name: "watch.model_warning", value: "2m"},
@@ -17,8 +17,8 @@ func strictWatch() []given {
 	}
 }
 
-// finishWatch puts the strict profile over the defaults, and checks the limits unless the input is
-// Partial.
+// finishWatch replaces defaults by the strict profile if that is chosen. It checks the limits
+// unless the input is Partial.
 func (r *resolver) finishWatch() error {
 	if r.settings.Watch.Profile == "strict" {
 		for _, g := range strictWatch() {

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// FindReply returns the reply in an agent's last message: the message if it begins with a brace,
-// otherwise the last JSON object in a Markdown fence, otherwise the last one in the text. Without
-// an object it returns the message, so that Parse names the fault.
+// FindReply returns the reply in an agent's last message. It returns the whole message if that
+// begins with a brace. Otherwise it returns the last JSON object in a Markdown fence, or else the
+// last JSON object in the text. If there is no object, it returns the message, so that Parse names
+// the fault.
 func FindReply(message string) string {
 	text := strings.TrimSpace(message)
 	if strings.HasPrefix(text, "{") {
@@ -35,10 +36,11 @@ func lastFenced(text string) string {
 	return found
 }
 
-// maxLooks bounds the search for an object in a text: each brace may begin one.
+// maxLooks is the greatest number of braces at which lastObject looks for an object.
 const maxLooks = 64
 
-// lastObject returns the object that ends last in the text; of several, the one that begins first.
+// lastObject returns the object that ends last in the text. If several objects end there, it
+// returns the one that begins first.
 func lastObject(text string) string {
 	from, to := 0, 0
 	for at, looks := len(text), 0; looks < maxLooks; looks++ {

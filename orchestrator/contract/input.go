@@ -22,7 +22,7 @@ type Input struct {
 }
 
 // ForTask returns the input of a task agent. Both paths are as agents see them. feedback is the
-// reason why earlier work on the task was sent back; "" leaves the field out.
+// reason why earlier work on the task was sent back. If it is "", the field is left out.
 func ForTask(task, kanban, feedback string) (Input, error) {
 	text, err := json.Marshal(struct {
 		TaskFile   string `json:"task_file"`
@@ -60,8 +60,9 @@ func Report(role string, a event.Anomaly) AnomalyReport {
 	return AnomalyReport{"anomaly_report", AnomalyContent{role, a.Type, a.Severity, a.Details, a.Advice}}
 }
 
-// ForManager returns the input of the Manager. No other agent gets the list of tasks. With
-// anomalies the task of the field done_task is not done: its agent was ended for them.
+// ForManager returns the input of the Manager. Only the Manager gets the list of tasks. If there
+// are anomalies, the task in the field done_task is not done, because its agent was ended due to
+// them.
 func ForManager(kanban, done string, anomalies []AnomalyReport, tasks []string) (Input, error) {
 	return withTasks(managerHead{kanban, done, anomalies}, notNil(tasks))
 }
@@ -82,9 +83,9 @@ func withTasks(head managerHead, tasks []string) (Input, error) {
 	return Input{JSON: text, Tasks: tasks, head: head}, err
 }
 
-// GoOn returns the text with which an agent resumes, in its session, work on the input that was cut
-// short. why is the cause; "": not known. The text repeats the input, for the tool may have died
-// before it stored the input.
+// GoOn returns the text with which an agent resumes its work on the input after the work was cut
+// short. The agent resumes it in its session. why is the cause, or "" if the cause is not known.
+// The text repeats the input, because the tool may have died before it stored the input.
 func (in Input) GoOn(why string) string {
 	asked := in.Text
 	if asked == "" {
@@ -98,11 +99,12 @@ func (in Input) GoOn(why string) string {
 		"a command that was running may have been broken off in the middle.\n\nThis is what you were asked:\n\n" + asked
 }
 
-// MaxInline is the greatest length, in bytes, of a text that the journal holds itself.
+// MaxInline is the greatest length, in bytes, of a text that is kept in the journal.
 const MaxInline = 4 << 10
 
 // Journaled returns the input for the journal. If the input is longer than MaxInline, stored is its
-// long part, which belongs beside the journal, and inline is the rest; else stored is nil.
+// long part, which is kept beside the journal, and inline is the rest. Otherwise inline is the
+// whole input and stored is nil.
 func (in Input) Journaled() (inline json.RawMessage, stored []byte, err error) {
 	if in.Text != "" {
 		if len(in.Text) > MaxInline {

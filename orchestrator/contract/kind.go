@@ -11,9 +11,9 @@ import (
 // Kind is the contract of a call: the form that its reply must have.
 type Kind int
 
-// The kinds. The reply to an instruction has the form of a task's; only the Manager's reply names
-// the next task. A review's reply is any text: seed 003, "Supervisor Feedback". A review command
-// has no reply.
+// The kinds. The reply to an instruction has the same form as the reply to a task. Only the
+// Manager's reply names the next task. A review's reply is any text: seed 003, "Supervisor
+// Feedback". A review command has no reply.
 const (
 	Task Kind = iota
 	Manager
@@ -66,7 +66,8 @@ func (k Kind) String() string {
 	}
 }
 
-// Schema names the JSON Schema that replies must fit; "" where they are text.
+// Schema returns the name of the JSON Schema that replies must fit, or "" if the call has no JSON
+// reply.
 func (k Kind) Schema() string {
 	switch k {
 	case Manager:
@@ -84,7 +85,8 @@ func (k Kind) Schema() string {
 	}
 }
 
-// Expected returns the JSON Schema of the replies, for people to read; "any text" for a Review.
+// Expected returns the JSON Schema of the replies, for people to read. For a Review it returns "any
+// text".
 func (k Kind) Expected() string {
 	if k == Review {
 		return "any text"
@@ -114,8 +116,8 @@ func (k Kind) ReplySchema() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// ReplyForm tells an agent in words what its reply has to look like; "" for a review.
-// Source: seed 004, "Output Specification (Agent → Supervisor)".
+// ReplyForm returns the text that tells an agent what its reply has to look like, or "" for a
+// review. Source: seed 004, "Output Specification (Agent → Supervisor)".
 func (k Kind) ReplyForm() string {
 	if k == Review {
 		return ""

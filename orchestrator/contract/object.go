@@ -16,14 +16,14 @@ const MaxReply = 16 << 20
 
 const (
 	maxDepth = 64
-	// maxKeys bounds the memory that the search for duplicate keys takes. A reply has four.
+	// maxKeys bounds the memory that the search for duplicate keys takes. A reply has few keys.
 	maxKeys   = 100_000
 	maxNumber = 400 // digits; the largest float has 309
 )
 
 // readObject reads a text that must be one JSON object by RFC 8259, and returns its members. It
-// refuses what the RFC only advises against: duplicate keys at any depth, unpaired surrogates,
-// numbers and depths that no decoder can hold.
+// also refuses things that the RFC only advises against: duplicate keys at any depth, unpaired
+// surrogates, and numbers and depths that a decoder cannot hold.
 func readObject(text string) (map[string]json.RawMessage, *Failure) {
 	if len(text) > MaxReply {
 		return nil, Failed("the reply is larger than 16 MiB")
@@ -53,7 +53,7 @@ func readObject(text string) (map[string]json.RawMessage, *Failure) {
 func scanObject(text string) (members map[string]json.RawMessage, end int64, failure *Failure) {
 	d := jsontext.NewDecoder(strings.NewReader(text))
 	members = map[string]json.RawMessage{}
-	name, from := "", int64(0) // of the member that is being read: its name, and the offset after that
+	name, from := "", int64(0) // the name of the member that is being read, and the offset after the name
 	for keys := 0; ; {
 		token, err := d.ReadToken()
 		if err != nil {
@@ -110,7 +110,8 @@ func notJSON(text string, err error) *Failure {
 	}
 }
 
-// notAnObject returns the fault of a text that begins with no object, or nil.
+// notAnObject returns the fault of a text that does not begin with an object, or nil if the text
+// does.
 func notAnObject(text string) *Failure {
 	switch {
 	case text == "":
@@ -128,7 +129,7 @@ func notAnObject(text string) *Failure {
 	}
 }
 
-// kindOf names the kind of a JSON value that begins with this byte.
+// kindOf returns in words the kind of a JSON value that begins with byte first.
 func kindOf(first byte) string {
 	switch first {
 	case '[':
@@ -160,8 +161,7 @@ func invalidUTF8(text string) int {
 	}
 }
 
-// shownText returns the beginning of a text, quoted in ASCII so that no character can pass for
-// another.
+// shownText returns the beginning of a text, quoted in ASCII so that no two characters look alike.
 func shownText(text string) string {
 	const most = 24
 	if len(text) > most {

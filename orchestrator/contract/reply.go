@@ -24,8 +24,8 @@ const (
 	Escalate Status = "escalate"
 )
 
-// Reply is an agent's reply in the right format. A review has a Message only. NextTask, which is
-// nil at the end of the work, and Tasks are the Manager's.
+// Reply is an agent's reply in the right format. The reply of a review has only a Message. Only the
+// Manager's reply has NextTask and Tasks. NextTask is nil at the end of the work.
 type Reply struct {
 	Status   Status
 	Message  string
@@ -50,9 +50,9 @@ func Failed(format string, args ...any) *Failure {
 	return &Failure{Reason: fmt.Sprintf(format, args...)}
 }
 
-// Parse judges the format of a reply, never its content: it has to be one JSON object that fits the
-// schema. Parse refuses what two parsers could read differently.
-// Source: seed 004, "Output Specification (Agent → Supervisor)".
+// Parse checks the format of a reply, never its content. The reply has to be one JSON object that
+// fits the schema. Parse refuses a reply that two parsers could read differently. Source: seed 004,
+// "Output Specification (Agent → Supervisor)".
 func Parse(k Kind, text string) (*Reply, *Failure) {
 	switch k {
 	case Review:
@@ -91,7 +91,8 @@ func Parse(k Kind, text string) (*Reply, *Failure) {
 	return reply, nil
 }
 
-// parseReview accepts any text that is UTF-8 and not blank: it is feedback for the reviewed agent.
+// parseReview accepts any text that is UTF-8 and not blank, because the text is feedback for the
+// reviewed agent.
 func parseReview(text string) (*Reply, *Failure) {
 	if !utf8.ValidString(text) {
 		return nil, Failed("invalid UTF-8")
@@ -115,8 +116,8 @@ func replyKeys(k Kind) []string {
 	}
 }
 
-// checkKeys refuses a key that differs from a key of the contract in case only, such as Status:
-// many decoders treat both as the same key.
+// checkKeys refuses a key, such as Status, that differs from a key of the contract only in case,
+// because many decoders treat both as the same key.
 func checkKeys(k Kind, members map[string]json.RawMessage) *Failure {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		for _, key := range replyKeys(k) {
@@ -128,11 +129,11 @@ func checkKeys(k Kind, members map[string]json.RawMessage) *Failure {
 	return nil
 }
 
-// maxTasks bounds the Manager's list: no board that can be read holds more.
+// maxTasks is the greatest length of the Manager's list. A board with more tasks could not be read.
 const maxTasks = 500_000
 
-// decode decodes the values of the contract's keys for the schema. An object, and a list other than
-// tasks, becomes an empty one, for the schema only needs the kind: a decoded reply of 16 MiB may
+// decode decodes the values of the contract's keys for the schema. Objects, and lists other than
+// tasks, become empty, because the schema only needs their kind, and a decoded reply of 16 MiB may
 // take a gigabyte.
 func decode(k Kind, members map[string]json.RawMessage) (map[string]any, *Failure) {
 	envelope := map[string]any{}
@@ -175,7 +176,7 @@ func checkSchema(k Kind, envelope map[string]any) *Failure {
 	return &Failure{Reason: strings.Join(reasons, "; ")}
 }
 
-// checkPaths refuses paths that no board can hold.
+// checkPaths refuses paths that a board cannot hold.
 func checkPaths(r *Reply) *Failure {
 	if r.NextTask != nil && strings.ContainsFunc(*r.NextTask, unicode.IsControl) {
 		return Failed("next_task holds a control character")

@@ -46,8 +46,8 @@ type TextFile struct {
 	Text string `json:"text"`
 }
 
-// CheckpointInput wakes a supervisor: seed 001, "Step 3: Incremental Context Load". Without Init it
-// has only the news since the supervisor's last checkpoint.
+// CheckpointInput wakes a supervisor: seed 001, "Step 3: Incremental Context Load". If Init is nil,
+// it has only the news since the supervisor's last checkpoint.
 type CheckpointInput struct {
 	Type      string      `json:"type"` // checkpoint_request
 	ID        string      `json:"task_id"`
@@ -58,7 +58,7 @@ type CheckpointInput struct {
 	Artifacts []string    `json:"artifacts"` // paths that were not handed over before
 	Missing   []string    `json:"missing"`   // paths without a file
 	Wisdom    []TextFile  `json:"wisdom"`
-	Text      string      `json:"text,omitempty"` // the other fields as Markdown; with Init it is left out
+	Text      string      `json:"text,omitempty"` // the other fields as Markdown; left out if Init is set
 	Init      *ReadyInput `json:"init,omitempty"` // for a supervisor that remembers nothing
 }
 
@@ -77,7 +77,7 @@ func (in *ReadyInput) complete() {
 }
 
 // ForCheckpoint returns the input of a supervisor that is woken. A supervisor that goes on in its
-// tool's session gets text alone.
+// tool's session gets only text.
 func ForCheckpoint(in CheckpointInput, inSession bool) (Input, error) {
 	in.Type = "checkpoint_request"
 	in.Scope, in.States, in.Messages = notNil(in.Scope), notNil(in.States), notNil(in.Messages)
@@ -94,7 +94,7 @@ func ForCheckpoint(in CheckpointInput, inSession bool) (Input, error) {
 	return Input{JSON: text}, err
 }
 
-// notNil returns the list, or an empty one for nil, which JSON would write as null.
+// notNil returns the list, or an empty list if it is nil, because JSON would write nil as null.
 func notNil[E any](list []E) []E {
 	if list == nil {
 		return []E{}
@@ -159,13 +159,14 @@ type CheckpointReply struct {
 	Wisdom    string   `json:"wisdom"`
 }
 
-// Failed reports whether the reply is an error of the supervisor's own.
+// Failed reports whether the supervisor reports an error of its own.
 func (r *CheckpointReply) Failed() bool { return r.Type == "error" }
 
-// maxWhole bounds the reply of a supervisor or a judge, in bytes: people read it.
+// maxWhole is the greatest length of the reply of a supervisor or a judge, in bytes. People read
+// these replies.
 const maxWhole = 1 << 20
 
-// parseWhole judges the format of a supervisor's or a judge's reply, and never its content. It
+// parseWhole checks the format of a supervisor's or a judge's reply, and never its content. It
 // decodes the whole reply, with all lists and objects.
 func parseWhole(k Kind, text string) (*Reply, *Failure) {
 	if len(text) > maxWhole {

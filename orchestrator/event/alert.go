@@ -1,7 +1,7 @@
 package event
 
-// Alert is the part of an event that stands in a report: seed 002, "Supervisor Report Format". With
-// the zero value the report leaves the event out.
+// Alert is the part of an event that a report shows: seed 002, "Supervisor Report Format". An event
+// with the zero Alert is not reported.
 type Alert struct {
 	Severity string   // INFO, WARN or CRITICAL
 	Type     string   // one of AlertTypes; "": no alert, only Actions are reported

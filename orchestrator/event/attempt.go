@@ -10,7 +10,7 @@ import (
 type End struct {
 	Left    string    `json:"board_sha256,omitempty"`        // of the board after the attempt; "": not known
 	Millis  int64     `json:"millis"`                        // of work; 0: not known
-	Session string    `json:"session,omitempty" text:"free"` // that the tool named, for work to go on in; "": not named
+	Session string    `json:"session,omitempty" text:"free"` // that the tool named, to resume the work in; "": not named
 	Spent   *Spending `json:"spent,omitempty"`               // nil: the tool does not tell
 }
 
@@ -22,7 +22,7 @@ type AttemptEnd struct {
 	End
 }
 
-// EndOf returns the end of the attempt that e ends; false if e ends no attempt.
+// EndOf returns the end of the attempt that e ends, or false if e ends no attempt.
 func EndOf(e Event) (AttemptEnd, bool) {
 	ended, ok := e.(interface {
 		About() AttemptRef
@@ -36,7 +36,8 @@ func EndOf(e Event) (AttemptEnd, bool) {
 
 // AttemptStarted is the intent to start a program. Input is the JSON object of a call that begins
 // in a new session, or the JSON string of a call that goes on in a session. The first attempt of a
-// call has it; an attempt without it gets the same input. With Stored it is a part of the input.
+// call has Input. An attempt without Input gets the same input as the first one. If Stored is set,
+// Input is only a part of the input.
 type AttemptStarted struct {
 	AttemptRef
 	Adapter string          `json:"adapter"`
@@ -97,8 +98,8 @@ type Baseline struct {
 }
 
 // ReplyAccepted is the outcome of an attempt whose reply has the right format. A list of tasks that
-// is too long for the journal stands in the file that TasksSHA names, as with
-// AttemptStarted.Stored, and Tasks is empty.
+// is too long for the journal is kept in the file that TasksSHA names, as with
+// AttemptStarted.Stored. Tasks is then empty.
 type ReplyAccepted struct {
 	AttemptRef
 	Status    string   `json:"status"`
@@ -106,7 +107,7 @@ type ReplyAccepted struct {
 	NextTask  *string  `json:"next_task,omitempty"`
 	Tasks     []string `json:"tasks,omitempty"`
 	TasksSHA  string   `json:"tasks_sha256,omitempty"`
-	Unchecked bool     `json:"unchecked,omitempty"` // the agent does not claim that it is done: no command checks it
+	Unchecked bool     `json:"unchecked,omitempty"` // no command checks the work: the agent does not call it done
 
 	End `text:"free"`
 }

@@ -17,7 +17,7 @@ func (e BoardWriteStarted) Sentence() Sentence {
 	return traceOf(e).in(e.Step)
 }
 
-// BoardWritten is the outcome of BOARD_WRITE_STARTED: the board was replaced.
+// BoardWritten is the outcome of a BoardWriteStarted: the board was replaced.
 type BoardWritten struct {
 	Step     int    `json:"step"`
 	Task     string `json:"task"`

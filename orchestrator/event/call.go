@@ -3,7 +3,7 @@ package event
 // Call names a kind of call of a step. Each attempt of a call starts one program.
 type Call string
 
-// The kinds of call. A task call and its reviews take turns until all reviews are content; then the
+// The kinds of call. A task call and its reviews take turns until all reviews are content. Then the
 // Manager is called.
 const (
 	TaskCall    Call = "task"
@@ -54,8 +54,8 @@ type Plan struct {
 	Command bool `json:"command,omitempty"` // by a command, before the agent
 }
 
-// After returns the call that reviews the work after call c; "": no review is left, and the Manager
-// is called.
+// After returns the call that reviews the work after call c. It returns "" if no review is left and
+// the Manager is called.
 func (p *Plan) After(c Call) Call {
 	switch {
 	case c == TaskCall && p.Command:

@@ -11,7 +11,7 @@ import (
 // ErrUnknownKind is matched by [Decode]'s error for a kind that this version does not know.
 var ErrUnknownKind = errors.New("unknown kind of event")
 
-// decoders has every kind of event; a test compares it with the source.
+// decoders has every kind of event. A test compares it with the source.
 var decoders = map[string]func(data []byte) (Event, error){
 	"RUN_STARTED":                decoderOf[RunStarted](),
 	"STEP_STARTED":               decoderOf[StepStarted](),

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// The authors of records that are no agents: the run, and the person that starts runs and
+// The authors of records, other than agents: the run, and the person that starts runs and
 // acknowledges their ends. The author of an agent's reply is the agent's role.
 const (
 	ActorRun  = "kanban-run"
@@ -34,15 +34,15 @@ func Actor(e Event) string {
 }
 
 // StateDiverged is a change that only the owner of the changed state may make (seed 002, "If
-// external mutation is detected", step 1): of the board in another turn than the Manager's, of
-// state.md, or of the journal.
+// external mutation is detected", step 1). It is a change of state.md, of the journal, or of the
+// board in another turn than the Manager's.
 type StateDiverged struct {
 	Source string `json:"source"` // what was changed: one of the Source constants
 	Step   int    `json:"step,omitempty"`
 	Task   string `json:"task"` // the open task, or the board
 	Before string `json:"before_sha256,omitempty"`
 	After  string `json:"after_sha256,omitempty"`
-	Policy string `json:"policy,omitempty"` // what becomes of the change: one of the Policy constants
+	Policy string `json:"policy,omitempty"` // how the change is treated: a Policy constant
 	Text   string `json:"text" text:"free"`
 }
 
@@ -53,7 +53,7 @@ func (e StateDiverged) Subject() string { return e.Task }
 // Sentence implements [Event].
 func (e StateDiverged) Sentence() Sentence {
 	switch {
-	// The text of these names the consequence.
+	// The text of these events names the consequence.
 	case e.Source != SourceBoard, e.Before == e.After, e.Policy == PolicyRestore, e.Policy == PolicyAsk:
 		return inStep(e.Step, Warning, "%s", e.Text).tell(Team, "").alert(AlertWarning, e.Kind(), "")
 	case e.Policy == PolicyFreeze:
@@ -67,7 +67,7 @@ func (e StateDiverged) Sentence() Sentence {
 // The policies for a board that was changed in another turn than the Manager's.
 const (
 	PolicyAccept  = "accept"  // the file stands
-	PolicyRestore = "restore" // the fields that end the board are put back, all else stands
+	PolicyRestore = "restore" // the parts that end the board are put back, all else stands
 	PolicyFreeze  = "freeze"  // nothing goes on before the Lead has looked at it
 	PolicyAsk     = "ask"     // as freeze, for an end whose author is unknown
 )
@@ -151,7 +151,7 @@ func (e HandoffMissing) Sentence() Sentence {
 	return say(Critical, e.Text).alert(AlertWarning, e.Kind(), "")
 }
 
-// SplitBrain is a board that more than one run took for its own (rule 11). The board is frozen.
+// SplitBrain is a board that more than one run claims to own (rule 11). The board is frozen.
 type SplitBrain struct {
 	Board  string   `json:"board" text:"free"`
 	Owners []string `json:"owners"`
@@ -233,9 +233,9 @@ func (e LockEntered) Sentence() Sentence {
 	return traceOf(e).alert(AlertInfo, e.Kind(), "", e.Kind())
 }
 
-// LockExited turns RECONCILE_LOCK off. It is the entry of the rollback trail: the state that was
-// rolled back to, the reason, and the tasks affected. State replaces the state of the work when
-// records were passed over; it is absent when there was no impact.
+// LockExited turns RECONCILE_LOCK off. It is the entry of the rollback trail, with the state that
+// was rolled back to, the reason, and the tasks affected. State replaces the state of the work if
+// records were passed over. It is absent if there was no impact.
 type LockExited struct {
 	Board       string          `json:"board" text:"free"`
 	Reason      string          `json:"reason" text:"free"`

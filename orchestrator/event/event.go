@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Event is something that happened to a run, as the journal keeps it. The events of seed 002 bear
-// that seed's names.
+// Event is something that happened to a run, as the journal keeps it. The events of seed 002 have
+// the names of that seed.
 type Event interface {
 	Kind() string       // the record's type in the journal
 	Subject() string    // the task that it is about, or the board
@@ -55,7 +55,7 @@ func (r AttemptRef) Short() string {
 	}
 }
 
-// Aim returns in words the aim of the run with the attempt, in the imperative.
+// Aim returns in words why the run makes the attempt, in the imperative.
 func (r AttemptRef) Aim() string {
 	switch r.Call {
 	case ManagerCall:
@@ -79,7 +79,7 @@ func (r AttemptRef) Name() string {
 	return fmt.Sprintf("%s attempt %d", r.Role, r.Attempt)
 }
 
-// Again returns the number of the attempt as the end of a sentence; "" for the first attempt.
+// Again returns the number of the attempt as the end of a sentence, or "" for the first attempt.
 func (r AttemptRef) Again() string {
 	if r.Attempt == 1 {
 		return ""

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// GitWay is the route of checkpoints to their remote. Agents can change it; a change counts once a
-// person has accepted it.
+// GitWay is the route of checkpoints to their remote. Agents can change it, but a change has no
+// effect before a person has accepted it.
 type GitWay struct {
 	Board    string   `json:"board,omitempty" text:"free"`    // the board's path in the repository
 	Address  string   `json:"address,omitempty" text:"free"`  // without passwords; "": checkpoints stay in the clone
 	Settings []string `json:"settings,omitempty" text:"free"` // of the user's git: KEY DIGEST, sorted
 }
 
-// ChangesSince returns in words the differences of w from was; "": there are no differences.
+// ChangesSince returns in words how w differs from was, or "" if they are equal.
 func (w *GitWay) ChangesSince(was *GitWay) string {
 	var changes []string
 	if w.Address != was.Address {

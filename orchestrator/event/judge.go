@@ -24,7 +24,7 @@ func (e JudgeAsked) Sentence() Sentence {
 	return inStep(e.Step, Warning, "%s judges %s: %s", e.Judge, e.Player(), e.Details)
 }
 
-// JudgeAnswered is the answer of the judge. Without answers the evidence decides.
+// JudgeAnswered is the answer of the judge. If there are no answers, the evidence decides.
 type JudgeAnswered struct {
 	AttemptRef
 	Judge    string    `json:"judge"`

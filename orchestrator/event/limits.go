@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Limits bound a run; they are journaled when it starts. Zero is no limit, but for MaxRetries.
+// Limits are the limits of a run. They are journaled when the run starts. Zero means no limit,
+// except in MaxRetries.
 type Limits struct {
 	MaxRetries     int   `json:"max_retries"` // attempts after the first one, for each call; seed 004: 3
 	MaxSteps       int   `json:"max_steps"`
@@ -30,8 +31,8 @@ func (l Limits) OfCost() []string {
 	return names
 }
 
-// String returns the limits of a run and of its tasks: "$5.00, 1h, 10 steps; of a task $1.00"; "":
-// no limit is set.
+// String returns the limits of a run and of its tasks, such as "$5.00, 1h, 10 steps; of a task
+// $1.00". It returns "" if no limit is set.
 func (l Limits) String() string {
 	run := listed(l.MaxCost, l.MaxMillis, l.MaxSteps)
 	if task := listed(l.MaxTaskCost, l.MaxTaskMillis, l.MaxTaskSteps); task != "" {

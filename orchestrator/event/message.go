@@ -26,8 +26,8 @@ type Content struct {
 // String returns the message in words.
 func (c Content) String() string { return c.Question + c.Details + c.Text }
 
-// MessageSent is a message or question to a running agent. It stands in the journal before the
-// agent reads it. Like all events about messages it changes no state.
+// MessageSent is a message or question to a running agent. It is journaled before the agent reads
+// the message. Like all events about messages it changes no state.
 type MessageSent struct {
 	AttemptRef
 	ID      string      `json:"id"`
@@ -97,8 +97,8 @@ func (e MessageLost) Sentence() Sentence {
 	return s
 }
 
-// MessageID returns the ID of the message, or of the person's answer, that e is about; "" for any
-// other event.
+// MessageID returns the ID of the message, or of the person's answer, that e is about. It returns
+// "" for any other event.
 func MessageID(e Event) string {
 	switch e := e.(type) {
 	case MessageSent:

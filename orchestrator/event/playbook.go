@@ -7,8 +7,8 @@ import (
 )
 
 // DuplicateTask is a task that another run works on: seed 002, "Duplicate / Overlap Work". If the
-// other run is in the same process, this run waits for its end, else it ends itself. The event
-// changes no state.
+// other run is in the same process, this run waits for the end of the other. Otherwise this run
+// ends. The event changes no state.
 type DuplicateTask struct {
 	Task  string `json:"task"`
 	Owner string `json:"owner"` // the board whose run has it; "": it is not known
@@ -119,8 +119,8 @@ func (e Reassigned) Sentence() Sentence {
 		e.To, e.Role, Brief(OneLine(e.Reason))).tell(Team, "")
 }
 
-// ReassignProposed asks a person to give the task to another agent: the settings name no
-// substitute, or all were tried.
+// ReassignProposed asks a person to give the task to another agent, because the settings name no
+// substitute, or all substitutes were tried.
 type ReassignProposed struct {
 	Step     int      `json:"step"`
 	Task     string   `json:"task"`

@@ -9,8 +9,8 @@ import (
 )
 
 // The patterns of words that may differ when the finding is the same: the time that a command took,
-// moments, addresses and identifiers. They match no measured value, no place in a file and no date
-// in a name, which may be the finding itself.
+// moments, addresses and identifiers. They do not match a measured value, a place in a file or a
+// date in a name, because these may be the finding itself.
 var (
 	duration = regexp.MustCompile(`(\b(?:in|took|after|elapsed:?|duration:?)\s|\(|\t)` +
 		`\d+(?:\.\d+)?\s?(?:ns|µs|us|ms|s|sec|seconds|m|min)\b`)
@@ -25,8 +25,8 @@ func isIdentifier(word string) bool {
 	return strings.ContainsAny(word, "0123456789") && (strings.ContainsAny(word, "abcdefx") || len(word) >= 10)
 }
 
-// FindingOf returns the hash of a review's findings without the words that differ each time; "": no
-// word is left.
+// FindingOf returns the hash of a review's findings without the words that differ each time. It
+// returns "" if the findings are blank.
 func FindingOf(said string) string {
 	said = moment.ReplaceAllString(duration.ReplaceAllString(strings.ToLower(said), "$1#"), "#")
 	said = hexWord.ReplaceAllStringFunc(said, func(word string) string {

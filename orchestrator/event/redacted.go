@@ -7,8 +7,8 @@ import (
 
 // Redacted returns e with its free texts replaced by clean. These are the fields with the tag
 // text:"free", which hold words of agents, people and the system. Hashes, numbers and names that
-// were checked before stay, even if they look like a secret: a journal with redacted facts could
-// not be replayed.
+// were checked before stay, even if they look like a secret, because a journal with redacted facts
+// could not be replayed.
 func Redacted(e Event, clean func(string) string) Event {
 	return redacted(reflect.ValueOf(e), clean).Interface().(Event)
 }

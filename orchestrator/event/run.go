@@ -25,8 +25,8 @@ const (
 // Words returns the outcome for use in a sentence.
 func (o Outcome) Words() string { return strings.ReplaceAll(string(o), "_", " ") }
 
-// topic returns the topic of the message about a run with this outcome; "" for a run that a person
-// interrupted.
+// topic returns the topic of the message about a run with this outcome, or "" for a run that a
+// person interrupted.
 func (o Outcome) topic() Topic {
 	switch o {
 	case Complete:
@@ -81,7 +81,7 @@ func (e RunStarted) Sentence() Sentence {
 	return s
 }
 
-// RunInterrupted ends a run that is to be continued: counters and attempts stay.
+// RunInterrupted ends a run that is to be continued. The next run keeps the counters and attempts.
 type RunInterrupted struct {
 	Board       string     `json:"board" text:"free"`
 	Outcome     Outcome    `json:"outcome"`
@@ -100,7 +100,7 @@ func (e RunInterrupted) Sentence() Sentence {
 	return say(Trace, fmt.Sprintf("run interrupted (%s): %s", e.Outcome.Words(), e.Reason)).tell(0, e.Outcome.topic())
 }
 
-// RunFinished ends a run; the next one has fresh attempts and limits.
+// RunFinished ends a run. The next run has fresh attempts and limits.
 type RunFinished struct {
 	Board   string  `json:"board" text:"free"`
 	Outcome Outcome `json:"outcome"`
@@ -121,8 +121,8 @@ func (e RunFinished) Sentence() Sentence {
 	return s.tell(Lead|Team, e.Outcome.topic())
 }
 
-// Acknowledged is the Lead's word that a frozen board may go on as it is, or the decision about one
-// that ended with tasks undone.
+// Acknowledged is the Lead's permission for a frozen board to go on as it is, or the Lead's
+// decision about a board that ended with tasks undone.
 type Acknowledged struct {
 	Board    string `json:"board" text:"free"`
 	BoardSHA string `json:"board_sha256"` // of the board as the decision leaves it

@@ -57,7 +57,7 @@ func Topics() []Topic {
 	return []Topic{AboutPerson, AboutStuck, AboutLoop, AboutTool, AboutLimit, AboutLater, AboutComplete}
 }
 
-// StepOf returns the step of an event; 0: it belongs to no step.
+// StepOf returns the step of an event, or 0 if the event belongs to no step.
 func StepOf(e Event) int {
 	if e, ok := e.(interface{ About() AttemptRef }); ok {
 		return e.About().Step
@@ -76,7 +76,7 @@ func (s Sentence) String() string {
 // Lines returns the sentence and the lines below it.
 func (s Sentence) Lines() []Sentence { return append([]Sentence{s}, s.More...) }
 
-// Heaviest returns the greatest weight of its lines.
+// Heaviest returns the greatest weight of the sentence and the lines below it.
 func (s Sentence) Heaviest() Weight {
 	most := s.Weight
 	for _, more := range s.More {
@@ -114,7 +114,7 @@ func inStep(step int, w Weight, format string, args ...any) Sentence {
 	return Sentence{Weight: w, Step: step, Text: fmt.Sprintf(format, args...)}
 }
 
-// traceOf renders an event whose kind and subject say all.
+// traceOf renders an event as its kind and its subject, which tell all about it.
 func traceOf(e Event) Sentence {
 	return say(Trace, strings.ToLower(strings.ReplaceAll(e.Kind(), "_", " "))+": "+e.Subject())
 }

@@ -22,8 +22,8 @@ func (s *Spending) IsPriced() bool {
 	return s != nil && (s.Free || s.Cost != nil && !s.Partial)
 }
 
-// Used is the use of several attempts, added up. It counts the attempts whose tokens and cost are
-// known, for an unknown value is not zero.
+// Used is the use of several attempts, added up. It also counts the attempts whose tokens and cost
+// are known, because an unknown value is not zero.
 type Used struct {
 	Attempts int   `json:"attempts"` // all; a running one only after [Used.AddOpen]
 	Told     int   `json:"told"`     // attempts whose tokens are known
@@ -35,7 +35,7 @@ type Used struct {
 	Millis   int64 `json:"millis"` // of the agents' working time
 }
 
-// Add counts an attempt in; spent is nil when its tool tells nothing.
+// Add adds an attempt. spent is nil if the tool of the attempt does not tell its use.
 func (u *Used) Add(millis int64, spent *Spending) {
 	u.Attempts++
 	if spent != nil && !spent.Free {
@@ -54,7 +54,7 @@ func (u *Used) Add(millis int64, spent *Spending) {
 	}
 }
 
-// AddOpen counts in an attempt whose end, and so whose cost, is not known.
+// AddOpen adds an attempt whose end is not known, and so its cost is not known either.
 func (u *Used) AddOpen() { u.Attempts++ }
 
 // Plus returns the sum of u and o.
@@ -71,8 +71,8 @@ func (u Used) Plus(o Used) Used {
 	}
 }
 
-// sum saturates at the greatest int64, and counts a negative b as zero: a forged journal makes no
-// debt.
+// sum adds a and b, but returns at most the greatest int64. A negative b counts as zero, so that a
+// forged journal cannot reduce the use.
 func sum(a, b int64) int64 {
 	if b = max(b, 0); a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -80,8 +80,8 @@ func sum(a, b int64) int64 {
 	return a + b
 }
 
-// Money returns the cost as on a bill: "$0.0123"; "at least $0.12" if the cost of some attempts is
-// not known; "unknown" if no cost is known.
+// Money returns the cost as on a bill, such as "$0.0123". It returns for example "at least $0.12"
+// if the cost of some attempts is not known, and "unknown" if no cost is known.
 func (u Used) Money() string {
 	switch {
 	case u.Priced < u.Attempts && u.Cost == 0:
@@ -93,7 +93,7 @@ func (u Used) Money() string {
 	}
 }
 
-// Tokens returns input and output: "12.3k in/1.2k out"; "" when they are not known.
+// Tokens returns input and output, such as "12.3k in/1.2k out", or "" if they are not known.
 func (u Used) Tokens() string {
 	if u.Told == 0 {
 		return ""
@@ -101,7 +101,8 @@ func (u Used) Tokens() string {
 	return tokens(u.Input, u.Output)
 }
 
-// suffix returns the use of the attempt in parentheses, "" where its tool does not tell.
+// suffix returns the use of the attempt in parentheses, or "" if its tool does not tell the use or
+// the attempt asked no model.
 func (s *Spending) suffix() string {
 	if s == nil || s.Free {
 		return ""
@@ -109,7 +110,8 @@ func (s *Spending) suffix() string {
 	return " (" + s.String() + ")"
 }
 
-// String returns cost and tokens, as far as any are known: "$0.0123, 12.3k in/1.2k out"; else "".
+// String returns cost and tokens, such as "$0.0123, 12.3k in/1.2k out". It returns "" if no tokens
+// are known.
 func (u Used) String() string {
 	switch {
 	case u.Told == 0:
@@ -145,8 +147,8 @@ func thousands(n int64) string {
 	}
 }
 
-// Dollars renders millionths of a US dollar: whole cents, and under a dollar up to four decimals,
-// because most attempts cost cents.
+// Dollars renders millionths of a US dollar. From a dollar on it renders whole cents. Below a
+// dollar it renders up to four decimals, because most attempts cost cents.
 func Dollars(micros int64) string {
 	switch {
 	case micros > 0 && micros < 50:

@@ -59,7 +59,7 @@ type StepFinished struct {
 	Status   string  `json:"status"`                        // of the task agent
 	Manager  string  `json:"manager"`                       // status of the Manager
 	Message  string  `json:"message" text:"free"`           // the Manager's
-	NextTask *string `json:"next_task"`                     // nil: to the Manager the board is complete
+	NextTask *string `json:"next_task"`                     // nil: the Manager names no next task
 	BoardSHA string  `json:"board_sha256"`                  // of the board as the step leaves it
 	Warning  string  `json:"warning,omitempty" text:"free"` // set if file and reply differed and the file won
 	Millis   int64   `json:"millis"`                        // from the step's start
@@ -90,7 +90,8 @@ func (e StepFinished) Sentence() Sentence {
 	return s
 }
 
-// StepAbandoned closes a step that is no longer true: a person changed the board between two runs.
+// StepAbandoned closes a step that no longer fits the board, because a person changed the board
+// between two runs.
 type StepAbandoned struct {
 	Step   int    `json:"step"`
 	Task   string `json:"task"`

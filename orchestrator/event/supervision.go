@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// OnBlock is the consequence for a run of a checkpoint that blocks, or that has no verdict.
+// OnBlock is the consequence that a checkpoint has for the run if it blocks or has no verdict.
 type OnBlock string
 
 // The values of OnBlock.
@@ -21,7 +21,8 @@ const (
 type Supervision struct {
 	Role        string `json:"role"`
 	Requirement string `json:"requirement,omitempty" text:"free"` // the board's purpose; "": see its first task
-	// A checkpoint is due after so many finished tasks, and after the last; 0: only those of At.
+	// Every is the number of finished tasks after which a checkpoint is due. One is also due after
+	// the last task. With 0 only the checkpoints of At are due.
 	Every   int            `json:"every,omitempty"`
 	At      []CheckpointAt `json:"at,omitempty"`
 	OnBlock OnBlock        `json:"on_block"`
@@ -69,7 +70,7 @@ type CheckpointHeld struct {
 // Kind implements [Event].
 func (CheckpointHeld) Kind() string { return "CHECKPOINT_HELD" }
 
-// tag stands in front of each line of the resident supervisor: seed 001, "Output Tag".
+// tag is the beginning of each line of the resident supervisor: seed 001, "Output Tag".
 const tag = "[supervisor] "
 
 // Sentence returns seed 001's "Step 9: Report to Coordinator".
@@ -202,7 +203,7 @@ func (e SupervisorLost) Sentence() Sentence {
 type SupervisorDismissed struct {
 	Task     string `json:"task"` // the supervisor's role
 	Request  string `json:"request_id"`
-	Approved bool   `json:"approve"` // the supervisor agreed; else its program was ended
+	Approved bool   `json:"approve"` // the supervisor agreed; otherwise its program was ended
 }
 
 // Kind implements [Event].
@@ -237,7 +238,7 @@ func (e CheckpointReopened) Sentence() Sentence {
 	return say(Note, fmt.Sprintf("%sthe board was edited since %s stopped it: it is looked at anew", tag, e.Task))
 }
 
-// NoVerdict stands in the place of a verdict that the supervisor has not given.
+// NoVerdict is used in place of a verdict if the supervisor has not given one.
 const NoVerdict = "none"
 
 // MaxErrors is the number of a supervisor's own errors at which a person is told: seed 001, "Error

@@ -111,6 +111,6 @@ func (e ForcedFinalizeAcked) Sentence() Sentence {
 	return say(Note, "forced finalize approved by the Lead"+noteSuffix(e.Note)).did("FORCED_FINALIZE")
 }
 
-// AckRetryRounds is the number of times that a member of the team is asked again as long as it does
-// not answer: seed 002, "Retry budget constants".
+// AckRetryRounds is the number of times that a member of the team is asked again if it does not
+// answer: seed 002, "Retry budget constants".
 const AckRetryRounds = 3

@@ -9,11 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxMessage bounds the part of a message that is journaled, in bytes. A message is a summary: the
+// maxMessage is the most bytes of a message that are journaled. A message is only a summary. The
 // work log is in the task file.
 const maxMessage = 32 << 10
 
-// Clip returns the part of an agent's message that is journaled; a cut one ends with its length.
+// Clip returns the part of an agent's message that is journaled. If the message is cut, the part
+// ends with the length of the whole message.
 func Clip(message string) string {
 	if len(message) <= maxMessage {
 		return message
@@ -21,7 +22,7 @@ func Clip(message string) string {
 	return fmt.Sprintf("%s… (%d bytes in all)", strings.ToValidUTF8(message[:maxMessage], ""), len(message))
 }
 
-// Headline puts a text on one line. A long one, such as the output of a command, is cut in its
+// Headline puts a text on one line. A long text, such as the output of a command, is cut in its
 // middle.
 func Headline(text string) string {
 	const most, tail = 600, 250
@@ -32,8 +33,8 @@ func Headline(text string) string {
 	return strings.ToValidUTF8(text[:most-tail], "") + " … " + strings.ToValidUTF8(text[len(text)-tail:], "")
 }
 
-// WithheldText returns a sentence with the environment variables that agents do not get, and the
-// file or place in which a setting passes them.
+// WithheldText returns a sentence with the environment variables that agents do not get. where is
+// the file or place in which a setting can pass them to the agents.
 func WithheldText(names []string, where string) string {
 	return fmt.Sprintf("withheld from the agents: %s (env.pass in %s passes a variable)",
 		strings.Join(names, ", "), where)
@@ -47,7 +48,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Brief cuts a message to a few lines of a terminal; the journal has it whole.
+// Brief cuts a message to a few lines of a terminal. The journal has the whole message.
 func Brief(message string) string {
 	const most = 400
 	if utf8.RuneCountInString(message) <= most {
@@ -59,8 +60,8 @@ func Brief(message string) string {
 // OneLine replaces each run of white space in a text by a single space.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// lastLine returns the last line with a letter, or "". In that line programs tend to give the cause
-// of their end; a line without a letter may only close a structure.
+// lastLine returns the last line with a letter, or "". Programs tend to give the cause of their end
+// in that line. A line without a letter may only close a structure.
 func lastLine(text string) string {
 	for _, line := range slices.Backward(strings.Split(text, "\n")) {
 		if strings.ContainsFunc(line, unicode.IsLetter) {

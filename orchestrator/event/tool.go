@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// OnTool is the consequence for an agent whose tool is not there: seed 002, "Tool Unavailability".
+// OnTool is the consequence for an agent whose tool is not available: seed 002, "Tool
+// Unavailability".
 type OnTool string
 
 // The values of OnTool: seed 002's skip, retry and proceed with caveat, and the end of the run.
@@ -17,7 +18,7 @@ const (
 	ToolStop   OnTool = "stop"   // the run ends, and a person decides
 )
 
-// ToolUnavailable is a tool, a server or a program that was not there for an agent.
+// ToolUnavailable is a tool, a server or a program that was not available to an agent.
 type ToolUnavailable struct {
 	AttemptRef
 	Tool   string `json:"tool"`
@@ -61,8 +62,8 @@ func (t OnTool) suffix() string {
 	}
 }
 
-// ToolsUsed is the use of tools by the running attempt. It stands before the end of the attempt,
-// and changes nothing.
+// ToolsUsed is the use of tools by the running attempt. It is journaled before the end of the
+// attempt, and changes nothing.
 type ToolsUsed struct {
 	AttemptRef
 	ToolWork `text:"free"`
@@ -86,7 +87,7 @@ func (e ToolsUsed) Sentence() Sentence {
 // ToolWork is an attempt's use of tools, as its program tells it.
 type ToolWork struct {
 	Uses  []ToolUse  `json:"uses" text:"free"` // those that took longest first
-	Spans []ToolSpan `json:"spans"`            // in which a call was open, in their order; short ones may be missing
+	Spans []ToolSpan `json:"spans"`            // times with an open call, in their order; short ones may be missing
 }
 
 // ToolUse sums up the calls of one tool.
@@ -94,7 +95,7 @@ type ToolUse struct {
 	Tool    string `json:"tool" text:"free"` // its name; "": all further tools, too many to tell apart
 	Calls   int    `json:"calls"`
 	Failed  int    `json:"failed,omitempty"`
-	Millis  int64  `json:"millis"`         // in which its calls were open, added up
+	Millis  int64  `json:"millis"`         // the time of all its calls, added up
 	Longest int64  `json:"longest_millis"` // of the longest call
 }
 
@@ -104,6 +105,6 @@ type ToolSpan struct {
 	Millis int64 `json:"millis"`
 }
 
-// SystemicAgents is the number of agents that miss the same tool at which the fault is the
-// system's: seed 002, "Tool Unavailability", action 3.
+// SystemicAgents is the number of agents at which a tool that they all miss is a fault of the
+// system: seed 002, "Tool Unavailability", action 3.
 const SystemicAgents = 3

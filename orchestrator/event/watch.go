@@ -146,7 +146,7 @@ func (e Recovered) Sentence() Sentence {
 }
 
 // RebootTested is the decision about a running attempt that is to be ended: seed 000, "5-Question
-// Reboot Test". It stands in the journal before the agent is ended.
+// Reboot Test". It is journaled before the agent is ended.
 type RebootTested struct {
 	AttemptRef
 	Anomaly  `text:"free"`
@@ -191,7 +191,7 @@ const (
 	Stuck   Decision = "STUCK"  // a restart would not help: a person is needed
 )
 
-// Key returns the check and the tool: anomalies with the same key are of the same kind.
+// Key returns the check and the tool. Anomalies with the same key are of the same kind.
 func (a Anomaly) Key() string {
 	if a.Tool == "" {
 		return a.Check
@@ -207,5 +207,5 @@ func (e RebootTested) Why() string {
 	return e.Details
 }
 
-// ToolCheck is the Check of an anomaly about a tool that is not there.
+// ToolCheck is the Check of an anomaly about a tool that is not available.
 const ToolCheck = "tool"

@@ -130,7 +130,8 @@ func (s *State) applySessionNamed(e event.SessionNamed) error {
 }
 
 // applyReplyAccepted makes the next effect due. After a Manager's reply it is the write onto the
-// board; after a task agent's reply it is the first review of the plan, else the Manager's call.
+// board. After a task agent's reply it is the first review of the plan, or the Manager's call if no
+// review is due.
 func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 	if e.Call.IsReview() || e.Call == event.CheckpointCall {
 		return refuse(e, "a review ends with a verdict")
@@ -162,7 +163,7 @@ func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 }
 
 // named returns a copy of the thread with the session, or t itself if session is "". It does not
-// change t: an event that is refused leaves the state as it was.
+// change t, because a refused event has to leave the state as it was.
 func (t *Thread) named(session string) *Thread {
 	if t == nil || session == "" {
 		return t
@@ -190,8 +191,9 @@ func (s *Step) beginWork() {
 	s.Work, s.Round, s.Feedback, s.Reviews = nil, 0, "", nil
 }
 
-// applyReplyRejected counts a rejected reply. A lost session is not counted as one: reviewed work
-// begins again, a resumed call starts afresh, and the supervisor is recovered, also if it died.
+// applyReplyRejected counts a rejected reply. A lost session does not count as a rejected reply.
+// Instead, reviewed work begins again, a resumed call starts afresh, and the supervisor is
+// recovered. The supervisor is also recovered if its program died.
 func (s *State) applyReplyRejected(e event.ReplyRejected) error {
 	if e.Call == event.CommandCall {
 		return refuse(e, "a command ends with a verdict")
@@ -241,7 +243,7 @@ func (s *State) applyAttemptStopped(e event.AttemptStopped) error {
 
 // applyReviewHeld makes the next call due. Accepted work goes to the next review, or after the last
 // review to the Manager. Other work goes back to its agent until the rounds of the plan are used
-// up; then a person is needed. Seed 003, "Supervisor Phase → Agent Phase".
+// up. Then a person is needed. Seed 003, "Supervisor Phase → Agent Phase".
 func (s *State) applyReviewHeld(e event.ReviewHeld) error {
 	if !e.Call.IsReview() {
 		return refuse(e, "a %s call has no verdict", e.Call)
@@ -284,7 +286,8 @@ func (s *State) applyCallRestarted(e event.CallRestarted) error {
 }
 
 // restart begins a new series of attempts of the open call on the board with SHA-256 sha. Changes
-// that earlier Manager attempts made to the board count as given; work under review stays done.
+// that earlier Manager attempts made to the board become a part of the starting point. Work under
+// review stays done.
 func (s *Step) restart(sha string) {
 	s.Before, s.Input, s.Stored, s.GoesOn = nil, nil, "", nil
 	s.Rejected, s.Disagreed, s.Left, s.BoardSHA = 0, false, "", sha
@@ -347,8 +350,8 @@ func (s *State) applyStepFinished(e event.StepFinished) error {
 	return nil
 }
 
-// keepStatus notes the status of a task's last reply; "": the step had no reply of a task agent.
-// The list is copied, since an event that is refused leaves the state as it was.
+// keepStatus notes the status of a task's last reply. The status is "" if the step had no reply of
+// a task agent. The list is copied, because a refused event has to leave the state as it was.
 func (s *State) keepStatus(task, status string) {
 	is := func(t TaskStatus) bool { return t.Task == task }
 	if status == "" || status == "ok" && !slices.ContainsFunc(s.NotOK, is) {
@@ -359,7 +362,7 @@ func (s *State) keepStatus(task, status string) {
 		s.NotOK = append(s.NotOK, TaskStatus{task, status})
 	}
 	if len(s.NotOK) == 0 {
-		s.NotOK = nil // a snapshot without the list is read as nil
+		s.NotOK = nil // a snapshot has no empty list, so it is read as nil
 	}
 }
 

@@ -52,8 +52,8 @@ func (v *Supervisor) passOver(id string) {
 }
 
 // settle removes the block as the Lead chose. After Retry the next checkpoint looks again at the
-// whole scope of the blocked one. After Accept nothing follows; otherwise the block is noted as
-// passed over.
+// whole scope of the blocked one. After Accept nothing else changes. After any other choice the
+// block is noted as passed over.
 func (v *Supervisor) settle(c event.Choice) {
 	b := v.Block
 	v.Block = nil
@@ -79,7 +79,7 @@ func (v *Supervisor) lookAgain(c event.Checkpoint) {
 	}
 }
 
-// passed names the checkpoints that the run went on in spite of, or "".
+// passed returns in words the checkpoints that were passed over, or "" if there are none.
 func (v *Supervisor) passed() string {
 	const most = 3
 	if v == nil || v.Off || len(v.Passed) == 0 {
@@ -88,8 +88,8 @@ func (v *Supervisor) passed() string {
 	return event.List(v.Passed, most)
 }
 
-// Again returns the task to do again when the Lead lets a board go on that a checkpoint stopped;
-// "": no checkpoint stops the board.
+// Again returns the task to do again when the Lead lets a board go on that a checkpoint stopped. It
+// returns "" if no checkpoint stops the board.
 func (v *Supervisor) Again() string {
 	if v.Waits() == "" {
 		return ""
@@ -100,7 +100,7 @@ func (v *Supervisor) Again() string {
 // Subject returns the checkpoint for which the run waits, or the supervisor's role.
 func (v *Supervisor) Subject() string { return cmp.Or(v.Block.ID, v.Plan.Role) }
 
-// Waits returns why the run waits for a person because of a checkpoint; "" if it does not.
+// Waits returns why a checkpoint makes the run wait for a person, or "" if the run does not wait.
 func (v *Supervisor) Waits() string {
 	if v == nil || v.Block == nil {
 		return ""
@@ -108,8 +108,8 @@ func (v *Supervisor) Waits() string {
 	return v.Block.Text
 }
 
-// waitForPerson ends a run that a checkpoint stops. If the board is over or is to end, its end is
-// first written onto it, unless its field ended is the author's.
+// waitForPerson ends a run that a checkpoint stops. If the board is over or is to end, the end is
+// first written onto the board, unless the author of the board uses the field ended.
 func (s *State) waitForPerson(b Board) Effect {
 	v := s.Supervisor
 	if (v.Block.Ends || b.Terminal) && b.Ended == "" && !b.Taken {
@@ -119,7 +119,7 @@ func (s *State) waitForPerson(b Board) Effect {
 }
 
 // isEdited reports whether a person has edited the board since the block. A board that still
-// records its end counts as unedited: it waits for the Lead to choose the task that goes on.
+// records its end counts as unedited, because it waits for the Lead to choose the next task.
 func (b *Block) isEdited(now Board) bool {
 	switch {
 	case b.Ended == "":

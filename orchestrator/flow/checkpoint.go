@@ -20,14 +20,14 @@ type Supervisor struct {
 	Due     []event.Checkpoint `json:"due,omitempty"`     // in the order in which they are held
 	Named   int                `json:"named"`             // the greatest number of a checkpoint named by the runner
 	Held    []Held             `json:"held,omitempty"`    // the last verdicts; at most [mostHeld]
-	Errors  int                `json:"errors"`            // that it reported itself, in this run
+	Errors  int                `json:"errors"`            // of its own that it reported in this run
 	Deaths  int                `json:"deaths"`            // of its program, in a row
 	Gone    bool               `json:"gone"`              // its start failed: only a checkpoint starts it again
 	Excused bool               `json:"excused,omitempty"` // the Lead lets the run go on although its start failed
 	Adapter string             `json:"adapter,omitempty"` // of its last program
 	Off     bool               `json:"off,omitempty"`     // the last run was started without a supervisor
-	// Passed are checkpoints without a good verdict that the run went on in spite of; at most
-	// [mostHeld].
+	// Passed are the last checkpoints without a good verdict after which the run went on all the
+	// same. There are at most [mostHeld].
 	Passed []string   `json:"passed,omitempty"`
 	Block  *Block     `json:"block,omitempty"` // what stops the run; nil: no checkpoint does
 	Used   event.Used `json:"used"`            // by its attempts, over all runs
@@ -59,7 +59,7 @@ func (v *Supervisor) clone() *Supervisor {
 	return &c
 }
 
-// superviseBy sets the supervision of a run that starts; a nil plan turns it off. A program that
+// superviseBy sets the supervision of a run that starts. A nil plan turns it off. A program that
 // stayed for the whole of an earlier run has ended, and its memory is lost.
 func (s *State) superviseBy(plan *event.Supervision, memory event.Memory, adapter string) {
 	v := s.Supervisor.clone()
@@ -118,8 +118,8 @@ func (s *State) forgetSupervisor() {
 	}
 }
 
-// finishTask notes a finished task and makes the checkpoints after it due. A checkpoint takes the
-// tasks of its scope out of Since.
+// finishTask notes a finished task and makes the checkpoints after it due. The tasks in the scope
+// of a checkpoint are removed from Since.
 func (v *Supervisor) finishTask(task string) {
 	if v.Plan.Every == 0 && len(v.Unheld()) == 0 {
 		v.Since = nil // no checkpoint is to come
@@ -185,7 +185,8 @@ func (v *Supervisor) next() event.Checkpoint {
 	return event.Checkpoint{ID: checkpointID(v.number()), Scope: v.Since, After: v.Since[len(v.Since)-1]}
 }
 
-// number returns the next number for a checkpoint of the runner, which no declared ID has.
+// number returns the next number for a checkpoint of the runner. It skips the numbers that declared
+// IDs have.
 func (v *Supervisor) number() int {
 	for n := v.Named + 1; ; n++ {
 		taken := func(at event.CheckpointAt) bool { return at.ID == checkpointID(n) }
@@ -207,8 +208,8 @@ func (v *Supervisor) names(id string) bool {
 
 func checkpointID(n int) string { return fmt.Sprintf("CHECKPOINT-%03d", n) }
 
-// supervise returns the first attempt of the supervisor's next step on board b; false: no step is
-// due. After the last task a checkpoint looks at the tasks in Since.
+// supervise returns the first attempt of the supervisor's next step on board b, or false if no step
+// is due. After the last task a checkpoint looks at the tasks in Since.
 func (s *State) supervise(b Board) (Spawn, bool) {
 	v := s.Supervisor
 	if v == nil || v.Off {
@@ -239,7 +240,7 @@ func (s *State) supervise(b Board) (Spawn, bool) {
 	return e, true
 }
 
-// session returns the session that the next checkpoint resumes; "": there is no such session.
+// session returns the session that the next checkpoint resumes, or "" if there is no such session.
 func (v *Supervisor) session() string {
 	if v == nil || v.Thread == nil {
 		return ""
@@ -247,8 +248,8 @@ func (v *Supervisor) session() string {
 	return v.Thread.Session
 }
 
-// openCheckpoint takes checkpoint c off those that are due. If c has the runner's next number, it
-// is about all tasks in Since.
+// openCheckpoint removes checkpoint c from the due checkpoints. If c has the runner's next number,
+// it is about all tasks in Since.
 func (v *Supervisor) openCheckpoint(c event.Checkpoint) {
 	v.Due = slices.DeleteFunc(slices.Clone(v.Due), func(d event.Checkpoint) bool { return d.ID == c.ID })
 	if c.ID == checkpointID(v.number()) {

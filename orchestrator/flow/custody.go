@@ -7,8 +7,8 @@ import (
 )
 
 // Custody is the run that owns a board's operational state and may write it: the fold of seed 002's
-// "Lead -> Supervisor handoff contract". The Lead is the person that starts a run, the Supervisor
-// is the run; an epoch is one run's ownership.
+// "Lead -> Supervisor handoff contract". The Lead is the person that starts a run, and the
+// Supervisor is the run. An epoch is one run's ownership.
 type Custody struct {
 	Epoch uint64 // of the active owner; 0: the board was never owned
 	Owner string // the active owner's name, which no other run has
@@ -43,7 +43,7 @@ func breach(kind BreachKind, e event.Entry, format string, args ...any) *Breach 
 }
 
 // admit makes e part of the custody, or returns a Breach if its author may not write it here. The
-// numbers in the functions below are those of the rules in seed 002.
+// numbers in the functions below are the numbers of the rules in seed 002.
 func (c *Custody) admit(e event.Entry) *Breach {
 	if want := event.Actor(e.Event); e.Actor != want {
 		return breach(Conflict, e, "it is %s's to write, not %q's", want, e.Actor)
@@ -123,7 +123,8 @@ func (c *Custody) operational(e event.Entry) *Breach {
 }
 
 // AllowedInLock reports whether an event may be written in RECONCILE_LOCK: seed 002, "Deterministic
-// reconcile procedure", step 3. The Lead's word, for which the lock waits, is no operational write.
+// reconcile procedure", step 3. The Lead's acknowledgement, for which the lock waits, is not an
+// operational write.
 func AllowedInLock(e event.Event) bool {
 	switch e.(type) {
 	case event.StateDiverged, event.SnapshotNotFound, event.SnapshotConflict, event.ReconcileConflict,

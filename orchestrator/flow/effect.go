@@ -14,7 +14,7 @@ type Spawn struct {
 
 	GoesOn bool // it goes on with work that was cut short, in session From
 
-	Checkpoint *event.Checkpoint // of a supervisor's step that begins; else nil
+	Checkpoint *event.Checkpoint // of a supervisor's step that begins, otherwise nil
 }
 
 // EndBoard writes onto the board that a checkpoint has ended it.
@@ -23,8 +23,8 @@ type EndBoard struct{ Text string }
 // GiveUpCheckpoint ends the open checkpoint without a verdict.
 type GiveUpCheckpoint struct{ Reason string }
 
-// SuspectLoop puts a task into quarantine. Step is the open step, whose work was sent back; 0: the
-// task is between two steps.
+// SuspectLoop puts a task into quarantine. Step is the open step, whose work was sent back, or 0 if
+// no step is open.
 type SuspectLoop struct {
 	Step int
 	Task string

@@ -5,7 +5,8 @@ import (
 )
 
 // goBy sets the way of the run's checkpoints in git. If it differs from the earlier way, goBy
-// freezes the board until its Lead chooses; elsewhere (files from another clone) allows any way.
+// freezes the board until its Lead chooses. If elsewhere is set, the files come from another clone,
+// and any way is allowed.
 func (s *State) goBy(w *event.GitWay, elsewhere bool) {
 	if s.Frozen != nil && s.Frozen.Git != nil {
 		s.Frozen = nil // the ways are compared again

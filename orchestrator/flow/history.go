@@ -14,7 +14,7 @@ import (
 
 // History is the fold of a board's whole journal: the state of the work, the run that may write,
 // and the first record that breaks the rules. After a [Breach] the state of the work stays as it
-// was, until a LockExited brings a rebuilt one.
+// was until a LockExited brings a rebuilt state.
 type History struct {
 	State   State
 	Custody Custody
@@ -57,22 +57,22 @@ func (h *History) Add(e event.Entry) {
 	case was == nil:
 		h.Breach = broken
 	case isFreeze(e.Event):
-		_ = h.State.apply(e.Event) // cannot fail; Frozen shows a freeze after a breach, too
+		_ = h.State.apply(e.Event) // cannot fail; after a breach, too, Frozen shows the freeze
 	}
 	if exit, ok := e.Event.(event.LockExited); ok && locked {
 		h.unlock(e, exit)
 	}
 }
 
-// Extend adds a record that is about to be written. With a *TransitionError it refuses a record
-// that would be a breach, and after a breach a record that is no part of the repair; the history
-// then stays as it was.
+// Extend adds a record that is about to be written. It returns a *TransitionError if the record
+// would be a breach or, after a breach, if the record is not part of the repair. The history then
+// stays as it was.
 func (h *History) Extend(e event.Entry) error {
 	if h.Breach != nil && !isRepair(e.Event) {
 		return &TransitionError{Kind: e.Event.Kind(), Text: "the journal is to be reconciled first: " + h.Breach.Text}
 	}
 	next := *h
-	next.Points = slices.Clip(h.Points) // so that adding to them leaves these as they are
+	next.Points = slices.Clip(h.Points) // so that next.Add leaves h.Points as it is
 	next.Add(e)
 	if h.Breach == nil && next.Breach != nil {
 		return &TransitionError{Kind: e.Event.Kind(), Text: next.Breach.Text}
@@ -81,8 +81,8 @@ func (h *History) Extend(e event.Entry) error {
 	return nil
 }
 
-// isRepair reports whether an event may follow a breach: the next owner takes the board over and
-// reconciles it, or records that no run can own it.
+// isRepair reports whether an event may follow a breach. After a breach the next owner takes over
+// the board and reconciles it, or records that a run cannot own it.
 func isRepair(e event.Event) bool {
 	switch e.(type) {
 	case event.HandoffOffered, event.HandoffAcked, event.HandoffMissing, event.SplitBrain:
@@ -112,8 +112,8 @@ func (h *History) Frozen() string {
 	}
 }
 
-// Freeze returns why the board waits for its Lead; nil: it does not, or the records have to be
-// reconciled first.
+// Freeze returns why the board waits for its Lead. It returns nil if the board does not wait, or if
+// the records have to be reconciled first.
 func (h *History) Freeze() *Freeze {
 	if h.Custody.Locked != "" || h.Contradiction() != "" {
 		return nil
@@ -153,8 +153,8 @@ func (h *History) conflict(board string) event.SnapshotConflict {
 }
 
 // RollbackPoint returns the snapshot to roll back to, or an event that reports that there is no
-// snapshot or more than one: seed 002, "Deterministic reconcile procedure", 4 and 5. The reason
-// stands in the text of SnapshotNotFound.
+// snapshot or more than one: seed 002, "Deterministic reconcile procedure", 4 and 5. The text of
+// SnapshotNotFound has the reason.
 func (h *History) RollbackPoint(board, reason string) (Snapshot, event.Event) {
 	switch len(h.Points) {
 	case 0:
@@ -182,7 +182,7 @@ func (h *History) apply(e event.Entry) *Breach {
 
 // verify makes a snapshot a candidate for the rollback point, or returns a Breach if it does not
 // meet the criteria of seed 002's "last verifiable operational snapshot". All records before it
-// were admitted and applied, else there would be a breach already.
+// were admitted and applied. Otherwise there would be a breach already.
 func (h *History) verify(e event.Entry, s event.SnapshotTaken) *Breach {
 	state, err := decodeState(s.State, s.Hash)
 	fresh := s.ReplayIndex == e.Seq-1
@@ -202,8 +202,9 @@ func (h *History) verify(e event.Entry, s event.SnapshotTaken) *Breach {
 	return nil
 }
 
-// consider keeps the snapshots with the greatest replay index. A snapshot that does not cover all
-// records before it was not compared with the state: it can only rival a snapshot that is kept.
+// consider keeps the snapshots with the greatest replay index. A snapshot that leaves out some of
+// the records before it was not compared with the state. It is kept only as a rival of a kept
+// snapshot with the same replay index.
 func (h *History) consider(s Snapshot, seq uint64) {
 	kept := uint64(0)
 	if len(h.Points) > 0 {
@@ -248,7 +249,7 @@ func (h *History) Snapshot(board string) event.SnapshotTaken {
 func encodeState(s State) json.RawMessage {
 	data, err := json.Marshal(s)
 	if err != nil {
-		panic(fmt.Sprintf("encode the state: %v", err)) // it holds nothing that JSON has no form for
+		panic(fmt.Sprintf("encode the state: %v", err)) // JSON has a form for each of its fields
 	}
 	return data
 }

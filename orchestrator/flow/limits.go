@@ -74,8 +74,8 @@ func (s *State) reachedSteps(task string) string {
 	}
 }
 
-// TimeLeft returns the time until a limit ends an agent's work on the open step; limited is false
-// where no limit is set.
+// TimeLeft returns the time until a limit ends an agent's work on the open step. limited is false
+// if no limit is set.
 func (s *State) TimeLeft() (left time.Duration, limited bool) {
 	if s.Step == nil {
 		return 0, false

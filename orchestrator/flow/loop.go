@@ -20,7 +20,7 @@ const (
 type Visit struct {
 	Role    string `json:"role"`
 	Tree    string `json:"tree,omitempty"`    // hash of the work tree; "": not known
-	Finding string `json:"finding,omitempty"` // hash of what was found, without what differs each time; "": nothing
+	Finding string `json:"finding,omitempty"` // hash of the findings, see [event.FindingOf]; "": no findings
 }
 
 // Visits are the last steps on one task, in a row.
@@ -31,10 +31,12 @@ type Visits struct {
 	Said string  `json:"said,omitempty"` // by the agent of the last visit
 }
 
-// mostVisits is enough for the longest rule, with one working and three other roles in each round.
+// mostVisits is the number of visits that are kept. It is enough for the rule with the most rounds
+// if each round has one working and three other roles.
 const mostVisits = 4 * findingLimit
 
-// leave notes the work tree at the end of a step; nil: the next task was not worked on lately.
+// leave notes the work tree at the end of a step. l is nil if the next task was not worked on
+// lately.
 func (s *State) leave(l *event.Leaving) {
 	s.takeTurn(l)
 	if l == nil || l.Other {
@@ -54,8 +56,8 @@ func (s *State) leave(l *event.Leaving) {
 	s.Visits = &next
 }
 
-// suspect returns the evidence of a loop in a task that is about to be given to a role again; nil:
-// there is no evidence.
+// suspect returns the evidence of a loop in a task that is about to be given to a role again, or
+// nil if there is no evidence.
 func (s *State) suspect(b Board) *event.Suspicion {
 	if s.Repeat.matches(b) && s.Repeat.Count >= RepeatLimit {
 		return &event.Suspicion{
@@ -101,8 +103,9 @@ func (s *State) suspect(b Board) *event.Suspicion {
 	}
 }
 
-// roundsOf returns the rounds of work and review: a step of the worker, and the last step of
-// another role before the worker's next one. A worker's step without a review drops earlier rounds.
+// roundsOf returns the rounds of work and review. A round is a step of the worker and the last step
+// of another role before the worker's next step. If a step of the worker has no review, earlier
+// rounds are dropped.
 func roundsOf(all []Visit, worker string) (work, reviews []Visit) {
 	for i, v := range all {
 		last := i+1 == len(all) || all[i+1].Role == worker
@@ -118,7 +121,8 @@ func roundsOf(all []Visit, worker string) (work, reviews []Visit) {
 	return work, reviews
 }
 
-// suspect returns the evidence of a loop in work that was sent back; nil: there is no evidence.
+// suspect returns the evidence of a loop in work that was sent back, or nil if there is no
+// evidence.
 func (s *Step) suspect() *event.Suspicion {
 	if s == nil || s.Call != event.TaskCall || s.Running != 0 || s.Unsettled != "" || s.Rejected > 0 {
 		return nil
@@ -150,12 +154,14 @@ func quoted(said string) string {
 	return "; the last: " + said
 }
 
-// sameTree reports whether the last n visits left the same work tree; false if it is not known.
+// sameTree reports whether the last n visits left the same work tree. It returns false if the work
+// tree is not known.
 func sameTree(all []Visit, n int) bool {
 	return isSame(all, n, func(v Visit) string { return v.Tree })
 }
 
-// sameFinding reports whether the last n visits had the same finding; false without a finding.
+// sameFinding reports whether the last n visits had the same finding. It returns false if there was
+// no finding.
 func sameFinding(all []Visit, n int) bool {
 	return isSame(all, n, func(v Visit) string { return v.Finding })
 }

@@ -23,12 +23,12 @@ type Board struct {
 	Tasks int // number of tasks in its list
 }
 
-// Next returns the effect to perform next. It is seed 004's supervisor_loop, "State Machine",
-// turned inside out: the loop there holds its place in the program counter, here the place is s,
-// which survives a crash. The numbered comments below quote the seed's steps. Next changes nothing.
+// Next returns the effect to perform next. It does the work of seed 004's supervisor_loop, "State
+// Machine". That loop keeps its place in the program counter. Here s keeps the place, and so the
+// place survives a crash. The numbered comments below quote the seed's steps. Next changes nothing.
 func Next(s *State, b Board) Effect {
 	switch {
-	// A frozen board waits for its Lead, even if its file was mended since.
+	// A frozen board waits for its Lead, even if its file has been mended in the meantime.
 	case s.Frozen != nil:
 		return Finish{Outcome: s.Frozen.Outcome(), Text: s.Frozen.Text}
 	case s.isSupervisorLost():
@@ -62,8 +62,8 @@ func (s *State) nextCall() Effect {
 	case step.suspect() != nil:
 		return SuspectLoop{Step: step.Number, Task: step.Task, Role: step.Role, Suspicion: *step.suspect()}
 
-	// Limits are checked before every spawn. The step stays open: the next run goes on with it and
-	// has limits of its own.
+	// Limits are checked before every spawn. The step stays open, because the next run goes on with
+	// it and has limits of its own.
 	case step.isDue() && s.Reached(step.Task) != "":
 		return Finish{Outcome: event.LimitReached, Text: s.Reached(step.Task)}
 
@@ -109,7 +109,8 @@ func (s *State) nextStep(b Board) Effect {
 	}
 }
 
-// isDue reports whether the step has a call due: no reply of its Manager was accepted yet.
+// isDue reports whether a call of the step is due. That is so until a reply of the Manager is
+// accepted.
 func (s *Step) isDue() bool { return s != nil && s.Reply == nil }
 
 // isExhausted reports whether the due call was rejected, or the session of its work was lost, more
@@ -129,8 +130,8 @@ func (s *State) spawn() Spawn {
 }
 
 // Afresh returns the next attempt of the due call, without work that was cut short. A reviewer gets
-// a copy of the work's session; work that was sent back and the resident supervisor go on in their
-// own sessions, if they have one.
+// a copy of the work's session. Work that was sent back goes on in its own session if it has one,
+// and so does the resident supervisor.
 func (s *State) Afresh() Spawn {
 	step := s.Step
 	e := Spawn{AttemptRef: event.AttemptRef{
@@ -150,8 +151,8 @@ func (s *State) Afresh() Spawn {
 }
 
 // GoesOn reports whether the next run works on without an acknowledgement, with fresh counts,
-// although the board needs a person: the open step is unsettled or under review, and its task is
-// not in quarantine.
+// although the board needs a person. It does if the open step is unsettled or under review and its
+// task is not in quarantine.
 func (s *State) GoesOn() bool {
 	return s.Step != nil && (s.Step.Unsettled != "" || s.Step.Call == event.ReviewCall) &&
 		s.Quarantined(s.Step.Task) == nil
@@ -184,8 +185,8 @@ func (s *State) Choices() Choices {
 	return w
 }
 
-// Undone returns a task that was not ok, and that a person can order again; "": there is no such
-// task, or a step is open.
+// Undone returns a task that was not ok and that a person can order again. It returns "" if there
+// is no such task or if a step is open.
 func (s *State) Undone() string {
 	isLast := func(t TaskStatus) bool { return t.Task == s.Last.Task }
 	switch {
@@ -229,9 +230,9 @@ func (s *Step) exhausted() Finish {
 const CompleteText = "the board is complete"
 
 // ended ends a run on a terminal board. The status with which the Manager ended the board decides
-// only this outcome. The board's field ended records it, so that a clone without the journal knows
-// it too. Where the author uses that field, only the journal has it, and it counts as long as
-// the board has the bytes that the last step left.
+// only this outcome. The board's field ended records the status, so that a clone without the
+// journal knows it too. If the author uses that field, only the journal has the status. It then
+// counts as long as the board has the bytes that the last step left.
 func ended(s *State, b Board) Effect {
 	left := s.Last.BoardSHA == b.SHA && s.Last.Status != "" && s.Last.Status != "ok" && !s.Last.Acknowledged
 	switch {

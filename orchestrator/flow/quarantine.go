@@ -37,7 +37,7 @@ func (q Quarantine) anomaly() *event.Anomaly {
 	}
 }
 
-// Quarantined returns the quarantine of a task; nil: it is not in quarantine.
+// Quarantined returns the quarantine of a task, or nil if the task is not in quarantine.
 func (s *State) Quarantined(task string) *Quarantine {
 	for i := range s.Quarantine {
 		if path.Clean(s.Quarantine[i].Task) == path.Clean(task) {
@@ -47,8 +47,8 @@ func (s *State) Quarantined(task string) *Quarantine {
 	return nil
 }
 
-// mayNotWork returns why the board's task may not be worked on; "": it may, or the Manager is told
-// first.
+// mayNotWork returns why the board's task may not be worked on. It returns "" if it may be worked
+// on, or if the Manager is told first.
 func (s *State) mayNotWork(b Board) string {
 	q := s.Quarantined(b.Task)
 	switch {
@@ -74,7 +74,7 @@ func (s *State) begin(b Board) Spawn {
 }
 
 // applyLoopSuspected puts a task into quarantine. An open step, whose work was sent back too often,
-// calls the Manager next; if the Manager accepts no anomalies, the step waits for a person.
+// calls the Manager next. If the Manager accepts no anomalies, the step waits for a person instead.
 func (s *State) applyLoopSuspected(e event.LoopSuspected) error {
 	step := s.Step
 	sentBack := step != nil && step.Number == e.Step && step.Running == 0 && step.Call == event.TaskCall
@@ -149,7 +149,7 @@ func (s *State) applyQuarantineEnded(e event.QuarantineEnded) error {
 // endLoop forgets the evidence of a loop. Work that a review never accepted begins again.
 func (s *State) endLoop(task string) {
 	if len(s.Quarantine) == 0 {
-		s.Quarantine = nil // a snapshot without the list is read as nil
+		s.Quarantine = nil // a snapshot has no empty list, so it is read as nil
 	}
 	s.Repeat, s.Visits, s.Turns = Repeat{}, nil, nil
 	if step := s.Step; step != nil && step.Unsettled != "" && step.Task == task {
@@ -158,9 +158,10 @@ func (s *State) endLoop(task string) {
 	}
 }
 
-// Release ends the quarantine of each task whose file a person has changed since the last run, or,
-// without an open step, whose board. taskSHA returns the SHA-256 of a task's file. A board that is
-// over still waits for its Lead: no task would be worked on. Errors: those of record.
+// Release ends the quarantine of each task whose file a person has changed since the last run. If
+// no step is open, a change of the board ends the quarantine, too. taskSHA returns the SHA-256 of a
+// task's file. On a board that is over Release does nothing: the board waits for its Lead. Errors:
+// those of record.
 func Release(s *State, b Board, taskSHA func(task string) string, record func(event.Event) error) error {
 	if b.Terminal {
 		return nil

@@ -16,8 +16,8 @@ type Reassign struct {
 
 func (Reassign) effect() {}
 
-// substitute returns the next agent for the open call; 0: no agent is left. Work under review stays
-// with its agent, which alone has the session of the work.
+// substitute returns the next agent for the open call, or 0 if no agent is left. Work under review
+// stays with its agent, because only that agent has the session of the work.
 func (s *State) substitute() (number int, to string) {
 	step := s.Step
 	if step.Call != event.ManagerCall && (step.Call != event.TaskCall || step.Work != nil) {
@@ -38,8 +38,8 @@ func (s *State) substitutes(role string) []string {
 	return nil
 }
 
-// Substitute returns the agent that plays the open call in place of the role's own agent; "": the
-// role's own agent plays it.
+// Substitute returns the agent that plays the open call in place of the role's own agent, or "" if
+// the role's own agent plays it.
 func (s *State) Substitute() string {
 	if s.Step == nil || s.Step.Agent == 0 {
 		return ""
@@ -71,8 +71,8 @@ func (s *State) applyReassigned(e event.Reassigned) error {
 	return nil
 }
 
-// Proposal returns the proposal to a person about the open call that ended a run; nil: the call was
-// a supervisor's, or neither used up its retries nor hung.
+// Proposal returns the proposal to a person about the open call that ended a run. It returns nil if
+// the call was a supervisor's, or if it neither used up its retries nor hung.
 func (s *State) Proposal(end Finish) *event.ReassignProposed {
 	step := s.Step
 	if step == nil || step.Checkpoint != nil || step.Call.IsSupervision() ||
@@ -86,7 +86,7 @@ func (s *State) Proposal(end Finish) *event.ReassignProposed {
 	case s.ReplannedTimes(step.Task) > 0:
 		p.Strategy = event.SplitTask
 	case strings.HasPrefix(step.Unsettled, stuckPrefix+"TOOL_UNAVAILABLE"):
-		p.Strategy = event.Specialist // one whose program has the tool
+		p.Strategy = event.Specialist // an agent whose program has the tool
 	}
 	return p
 }

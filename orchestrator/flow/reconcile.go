@@ -20,7 +20,7 @@ type Verdict struct {
 	Disagreement string // why the reply contradicts the board that the Manager wrote; the reply is rejected then
 	WriteCurrent bool   // the Manager left `current` to the runner
 	WriteTasks   bool   // the Manager left `tasks` to the runner
-	WriteEnded   bool   // the board does not record how the Manager ended it, or records an end that is past
+	WriteEnded   bool   // the board does not record how the Manager ended it, or still records an earlier end
 	// Warning is set when the Manager changed the list on the board and replied with another list
 	// (the board's list stands), or when the board cannot record how it ended.
 	Warning string
@@ -29,8 +29,8 @@ type Verdict struct {
 // Reconcile compares a Manager's reply with the Manager's change of the board and decides where the
 // two differ: in seed 004 the Manager updates the board *and* returns the list and the next task.
 // before is the board before the Manager's first attempt in this step, after is the board now. next
-// is the reply's next_task, "" for null. ended is the reply's status if it ends the board and is
-// not ok, else "".
+// is the reply's next_task, "" for null. ended is the reply's status if the reply ends the board
+// and the status is not ok, otherwise "".
 func Reconcile(before, after Fields, next string, tasks []string, ended string) Verdict {
 	var v Verdict
 	revised := before.Current == "" // a checkpoint after the last task has called the Manager
@@ -68,7 +68,7 @@ func Reconcile(before, after Fields, next string, tasks []string, ended string) 
 	return v
 }
 
-// equal compares lists of paths: ./a.md is a.md.
+// equal reports whether two lists have the same paths. It treats ./a.md and a.md as the same path.
 func equal(a, b []string) bool {
 	return slices.EqualFunc(a, b, func(a, b string) bool { return a == b || path.Clean(a) == path.Clean(b) })
 }

@@ -9,8 +9,8 @@ const (
 	resumedRun = "the run died before the attempt's end was known; the work goes on in its session"
 )
 
-// CloseAttempt records the end of an attempt that died with its run; lost reports whether there was
-// such an attempt. Errors: those of record.
+// CloseAttempt records the end of an attempt that died with its run. lost is true if there was an
+// attempt to close. Errors: those of record.
 func CloseAttempt(s *State, record func(event.Event) error) (lost bool, err error) {
 	e := s.closeAttempt()
 	if e == nil {
@@ -19,9 +19,9 @@ func CloseAttempt(s *State, record func(event.Event) error) (lost bool, err erro
 	return true, record(e)
 }
 
-// Reopen adapts the work that an earlier run left open to a board that a person has edited since.
-// A checkpoint that stopped the board looks again, the open call starts afresh, and a step that no
-// longer fits the board is abandoned. b is the board without roles; view reads the board with roles
+// Reopen adapts the work that an earlier run left open to a board that a person has edited since. A
+// checkpoint that stopped the board looks again, the open call starts afresh, and a step that no
+// longer fits the board is abandoned. b is the board without roles. view reads the board with roles
 // after the first events are recorded. Errors: those of view and record.
 func Reopen(s *State, b Board, view func() (Board, error), record func(event.Event) error) error {
 	if v := s.Supervisor; v.Waits() != "" && v.Block.isEdited(b) {
@@ -44,7 +44,8 @@ func Reopen(s *State, b Board, view func() (Board, error), record func(event.Eve
 	return nil
 }
 
-// closeAttempt returns the end of an attempt that died with its run; nil: no attempt was running.
+// closeAttempt returns the end of an attempt that died with its run, or nil if no attempt was
+// running.
 func (s *State) closeAttempt() event.Event {
 	step := s.Step
 	if step == nil || step.Running == 0 {
@@ -62,8 +63,8 @@ func (s *State) closeAttempt() event.Event {
 	return e
 }
 
-// restartEdited returns the restart of the open call where a person changed the board between two
-// runs; nil: there is nothing to restart.
+// restartEdited returns the restart of the open call if a person changed the board between two
+// runs. It returns nil if there is nothing to restart.
 func (s *Step) restartEdited(sha string) event.Event {
 	if !s.isDue() || s.Left == sha || s.Left == "" && s.BoardSHA != "" {
 		return nil
@@ -75,7 +76,7 @@ func (s *Step) restartEdited(sha string) event.Event {
 
 // staleness returns why the open step no longer fits board b, or "". A step survives a restart as
 // long as the board names the step's task for the step's role. After the first Manager attempt the
-// board may differ, for the Manager may change it.
+// board may differ, because the Manager may change it.
 func (s *State) staleness(b Board) string {
 	step := s.Step
 	switch {
@@ -94,7 +95,7 @@ func (s *State) staleness(b Board) string {
 	}
 }
 
-// staleness returns why a step of the supervisor no longer fits the run; "": it fits.
+// staleness returns why a step of the supervisor no longer fits the run, or "" if it fits.
 func (v *Supervisor) staleness(step *Step) string {
 	switch {
 	case v == nil || v.Off:

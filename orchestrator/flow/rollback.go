@@ -15,12 +15,12 @@ type Rebuilt struct {
 	State    State
 	Findings []string // what the checks found, in their order
 	Affected []string // tasks of the records that were passed over, sorted
-	Conflict string   // the reason why the replay failed, or ""; State then stands before the failure
+	Conflict string   // the reason why the replay failed, or ""; State is then the state before the failure
 }
 
 // Rebuild performs seed 002's "Deterministic reconcile procedure", steps 6 and 7: integrity checks
-// in a fixed order on the records after the rollback point, and a replay of those that stand. after
-// holds all records with a greater seq, in order.
+// in a fixed order on the records after the rollback point, and a replay of the records that pass.
+// after holds all records with a seq greater than the rollback point's replay index, in order.
 func Rebuild(point Snapshot, after []event.Entry) Rebuilt {
 	r := rebuilding{
 		Rebuilt:  Rebuilt{State: point.State, Findings: []string{}, Affected: []string{}},
@@ -54,7 +54,7 @@ func (r *rebuilding) conflict(text string) {
 	}
 }
 
-// owned makes the first check, owner/epoch validity: only the owner's records count. It also takes
+// owned makes the first check, owner/epoch validity: only the owner's records count. It also leaves
 // out the records that are not about the work.
 func (r *rebuilding) owned(point Snapshot, after []event.Entry) []event.Entry {
 	custody := Custody{Epoch: point.Epoch, Owner: point.Owner}
@@ -85,8 +85,8 @@ func isWork(e event.Event) bool {
 	}
 }
 
-// monotonic makes the second check: records and revisions have no gap. The next checks find a
-// revision that two records make.
+// monotonic makes the second check: records and revisions have no gap. If two records make the same
+// revision, the next checks find it.
 func (r *rebuilding) monotonic(point Snapshot, after []event.Entry) {
 	seq, rev := point.ReplayIndex, uint64(0)
 	for _, e := range after {
@@ -102,8 +102,8 @@ func (r *rebuilding) monotonic(point Snapshot, after []event.Entry) {
 }
 
 // unique makes the third and the fourth check. Two records with the same idempotency key (task_id,
-// rev, event_type) and the same contents are one; any others with the same task and rev contradict
-// each other, and the first stands until the Lead decides.
+// rev, event_type) and the same contents count as one record. Any other records with the same task
+// and rev contradict each other, and the first of them stands until the Lead decides.
 func (r *rebuilding) unique(events []event.Entry) []event.Entry {
 	type revision struct {
 		task string
@@ -154,14 +154,15 @@ func (r *rebuilding) replay(events []event.Entry) {
 	}
 }
 
-// Same reports whether the rebuilt state equals the state of h, so that nothing changes; false
-// after a breach or a conflict.
+// Same reports whether the rebuilt state equals the state of h, so that nothing changes. It returns
+// false after a breach or a conflict.
 func (r Rebuilt) Same(h *History) bool {
 	return h.Breach == nil && r.Conflict == "" && hashOf(encodeState(r.State)) == hashOf(encodeState(h.State))
 }
 
-// Exit returns the event that ends a reconciliation, with its entry for the rollback trail. Only
-// after DecisionLead it holds the rebuilt state, which then replaces the state of the work.
+// Exit returns the event that ends a reconciliation, with its entry for the rollback trail. The
+// event holds the rebuilt state only after DecisionLead. That state then replaces the state of the
+// work.
 func (r Rebuilt) Exit(board, decision, reason string, point Snapshot) event.LockExited {
 	exit := event.LockExited{
 		Board: board, Reason: reason, Decision: decision,

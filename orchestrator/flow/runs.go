@@ -15,7 +15,7 @@ func (s *State) applyRunStarted(e event.RunStarted) error {
 }
 
 // freshen resets the counts for limits and retries: "After any Finish a new run has fresh ones".
-// Accepted replies stay accepted; work that its reviews never accepted begins again.
+// Accepted replies stay accepted. Work that its reviews never accepted begins again.
 func (s *State) freshen() {
 	s.Steps, s.Repeat, s.Used, s.Tasks, s.Replanned, s.Tools = 0, Repeat{}, event.Used{}, nil, nil, nil
 	step := s.Step
@@ -29,8 +29,8 @@ func (s *State) freshen() {
 		step.beginWork()
 	}
 	if step.GoesOn != nil && (step.Rejected > 0 || step.Restarts > 0 || step.Unsettled != "") {
-		step.GoesOn = nil         // more of the same conversation has not helped
-		if step.Unsettled == "" { // else a person has looked at it
+		step.GoesOn = nil         // to go on in the same conversation has not helped
+		if step.Unsettled == "" { // otherwise a person has looked at it
 			step.tellAdvice()
 		}
 	}

@@ -14,11 +14,11 @@ type TaskUse struct {
 	Used  event.Used `json:"used"`
 }
 
-// mostTasks bounds the tasks whose use is kept: the tasks that agents worked on last. A task that
-// comes back again and again stays among them.
+// mostTasks is the greatest number of tasks whose use is kept. The tasks that agents worked on last
+// are kept, and so a task that comes back again and again stays among them.
 const mostTasks = 256
 
-// task returns the use of a task, zero for an unknown task.
+// task returns the use of a task. The use of an unknown task is zero.
 func (s *State) task(name string) TaskUse {
 	for _, t := range slices.Backward(s.Tasks) {
 		if t.Task == name {
@@ -28,8 +28,8 @@ func (s *State) task(name string) TaskUse {
 	return TaskUse{Task: name}
 }
 
-// keepTask stores the use of a task as the last of the list. The list is copied: an event that is
-// refused leaves the state as it was.
+// keepTask stores the use of a task as the last of the list. The list is copied, because a refused
+// event has to leave the state as it was.
 func (s *State) keepTask(t TaskUse) {
 	others := make([]TaskUse, 0, len(s.Tasks)+1)
 	for _, o := range s.Tasks {
@@ -40,8 +40,8 @@ func (s *State) keepTask(t TaskUse) {
 	s.Tasks = append(others[max(0, len(others)-mostTasks+1):], t)
 }
 
-// Known returns the use by attempts: used under the present limits, total over all runs. A running
-// attempt counts as an attempt of unknown cost.
+// Known returns the use by attempts. used is the use under the present limits, and total is the use
+// over all runs. A running attempt counts as an attempt of unknown cost.
 func (s *State) Known() (used, total event.Used) {
 	used, total = s.Used, s.Total
 	if s.Step != nil && s.Step.Running != 0 {

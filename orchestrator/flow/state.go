@@ -35,7 +35,7 @@ type State struct {
 	Last      Ending       `json:"last"`
 	NotOK     []TaskStatus `json:"not_ok,omitempty"`    // tasks whose last reply was not ok, in the order of replies
 	Replanned []string     `json:"replanned,omitempty"` // tasks that the Manager was to plan anew, under these limits
-	Session   string       `json:"session,omitempty"`   // the last one that a task agent's or the Manager's tool named
+	Session   string       `json:"session,omitempty"`   // the last that a task agent's or the Manager's tool named
 
 	// Loops, and the agents that work on the tasks.
 	Repeat     Repeat              `json:"repeat"`
@@ -147,7 +147,7 @@ func (r Repeat) matches(b Board) bool {
 // Freeze is the reason that keeps a board from going on until its Lead acknowledges it.
 type Freeze struct {
 	Text string        `json:"text"`
-	Asks bool          `json:"asks,omitempty"` // the Lead has to choose: the end's author is unknown, or Git is set
+	Asks bool          `json:"asks,omitempty"` // the Lead has to choose: nobody knows who ended the board, or Git is set
 	Git  *event.GitWay `json:"git,omitempty"`  // the way of checkpoints that was found in place of the one before
 }
 
@@ -169,8 +169,8 @@ type Ending struct {
 	Accepted     string `json:"accepted,omitempty"` // the text with which the Lead accepted the board as it stands
 }
 
-// TransitionError reports an event that cannot happen in the state that it was applied to: a
-// journal that holds it was not written by this program's rules.
+// TransitionError reports an event that cannot happen in the state that it was applied to. A
+// journal with such an event was not written by this program's rules.
 type TransitionError struct {
 	Kind string
 	Text string

@@ -18,7 +18,7 @@ func (s *State) applyBoardEnded(e event.BoardEnded) error {
 }
 
 // endCheckpoint ends the attempt of the open checkpoint and keeps the supervisor's session. It
-// refuses e without an open checkpoint; only a scope violation may also end the ready call.
+// refuses e if no checkpoint is open. Only a scope violation may also end the ready call.
 func (s *State) endCheckpoint(
 	e event.Event, r event.AttemptRef, millis int64, spent *event.Spending, session, left string,
 ) error {
@@ -89,7 +89,7 @@ func (s *State) applyScopeViolated(e event.ScopeViolated) error {
 	}
 	v := s.Supervisor
 	v.Block = &Block{Text: e.Text, BoardSHA: s.Step.BoardSHA}
-	if c := s.Step.Checkpoint; c != nil { // else the supervisor was only getting ready
+	if c := s.Step.Checkpoint; c != nil { // otherwise the supervisor was only getting ready
 		v.hold(Held{ID: c.ID, Verdict: event.NoVerdict})
 		v.Block.Checkpoint = *c
 	}
@@ -104,8 +104,9 @@ func (s *State) missCheckpoint(reason string) {
 	s.block(c, fmt.Sprintf("%s came to no verdict: %s", c.ID, event.Headline(reason)))
 }
 
-// applyCheckpointMissed ends the open checkpoint without a verdict. A supervisor that does not even
-// start blocks the board, unless OnBlock is BlockOverride: the Manager could not mend that.
+// applyCheckpointMissed ends the open checkpoint without a verdict. If the supervisor does not even
+// start, it blocks the board, unless OnBlock is BlockOverride. BlockRevise blocks too, because the
+// Manager could not mend that.
 func (s *State) applyCheckpointMissed(e event.CheckpointMissed) error {
 	if s.Supervisor == nil || s.Step != nil && (!s.Step.Call.IsSupervision() || s.Step.Running != 0) {
 		return refuse(e, "no checkpoint is open")
@@ -194,7 +195,8 @@ func (s *State) loseSupervisor(e event.ReplyRejected) {
 	s.forgetSupervisor()
 }
 
-// openSupervision makes the new step a step of the supervisor. It refuses e without a supervisor.
+// openSupervision makes the new step a step of the supervisor. It refuses e if there is no
+// supervisor.
 func (s *State) openSupervision(e event.StepStarted) error {
 	if s.Supervisor == nil {
 		return refuse(e, "there is no supervisor")
@@ -216,7 +218,7 @@ func (s *State) finishRevision(e event.StepFinished) error {
 	if v := s.Supervisor.clone(); v != nil {
 		if e.NextTask == nil {
 			v.passOver(s.Step.Checkpoint.ID)
-		} else if v.Plan.Every == 0 { // else the next checkpoint comes by itself
+		} else if v.Plan.Every == 0 { // otherwise the next checkpoint comes by itself
 			v.lookAgain(*s.Step.Checkpoint)
 		}
 		s.Supervisor = v

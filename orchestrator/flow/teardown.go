@@ -7,7 +7,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// teardownMoves has the states that may follow each state. A new run begins in the state "".
+// teardownMoves maps each state to the states that may follow it. A new run begins in the state "".
 var teardownMoves = map[event.TeardownState][]event.TeardownState{
 	"":                      {event.TeardownInit},
 	event.TeardownInit:      {event.ShutdownRequested, event.ReadyToDelete, event.FailedSafe, event.TeardownInit},
@@ -26,8 +26,8 @@ type Teardown struct {
 	Forced  bool                `json:"forced,omitempty"`  // the Lead has approved the end without them
 }
 
-// Unanswered returns the members without whose answer the team may not be deleted, unless the Lead
-// approves it: seed 002, "Forced-finalize preconditions".
+// Unanswered returns the members that have not answered. Without their answers the team may not be
+// deleted, unless the Lead approves it: seed 002, "Forced-finalize preconditions".
 func (t *Teardown) Unanswered() []string {
 	if t == nil || t.Forced {
 		return nil
@@ -97,7 +97,8 @@ func (s *State) applyForcedFinalizeAcked(e event.ForcedFinalizeAcked) error {
 }
 
 // NotReady returns why the team of a board cannot be deleted even after all its members have shut
-// down; "": it can. terminal: the board is over. Seed 002, "Forced-finalize preconditions".
+// down, or "" if it can be deleted. terminal is true if the board is over. Seed 002,
+// "Forced-finalize preconditions".
 func (h *History) NotReady(terminal bool) string {
 	switch {
 	case h.Standstill() != "":

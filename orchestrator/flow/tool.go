@@ -7,7 +7,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// MissingTool is a tool that was not there for agents of this run.
+// MissingTool is a tool that was not available to agents of this run.
 type MissingTool struct {
 	Tool   string `json:"tool"`
 	Agents int    `json:"agents"`
@@ -16,8 +16,8 @@ type MissingTool struct {
 
 const mostTools = 64
 
-// Misses returns the number of agents that missed a tool; known reports whether the last miss was
-// in the call of r and so is counted already.
+// Misses returns the number of agents that missed a tool. known is true if the last miss was in the
+// call of r and so is counted already.
 func (s *State) Misses(tool string, r event.AttemptRef) (agents int, known bool) {
 	for _, m := range s.Tools {
 		if m.Tool == tool {

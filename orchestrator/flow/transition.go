@@ -8,7 +8,7 @@ type transition struct {
 	apply func(s *State, e event.Event) error
 }
 
-// transitions has every kind of event; a test compares it with the table of package event.
+// transitions has every kind of event. A test compares it with the table of package event.
 var transitions = byKind(
 	// run
 	on((*State).applyRunStarted),
@@ -118,8 +118,8 @@ func byKind(all ...transition) map[string]func(*State, event.Event) error {
 // nothing is the transition of an event that changes no state.
 func nothing[E event.Event](*State, E) error { return nil }
 
-// during is the transition of an event about an attempt that changes no state. It refuses the event
-// if that attempt is not running.
+// during is the transition of an event that is about an attempt and changes no state. It refuses
+// the event if that attempt is not running.
 func during[E interface {
 	event.Event
 	About() event.AttemptRef

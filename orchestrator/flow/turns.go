@@ -21,8 +21,8 @@ const (
 	mostTurns = 4
 )
 
-// takeTurn notes the end of a step; without a known work tree it forgets all turns. The list is
-// copied: a snapshot may share it.
+// takeTurn notes the end of a step. If the work tree is not known, it forgets all turns. The list
+// is copied, because a snapshot may share it.
 func (s *State) takeTurn(l *event.Leaving) {
 	if l == nil || l.Tree == "" {
 		s.Turns = nil
@@ -39,8 +39,8 @@ func (s *State) WasWorkedOn(task string) bool {
 	})
 }
 
-// suspectTurns returns the evidence of a loop among a few tasks that take turns; nil: there is no
-// evidence. A single turn may look like progress, for another task is next.
+// suspectTurns returns the evidence of a loop among a few tasks that take turns, or nil if there is
+// no evidence. A single turn may look like progress, because another task is next.
 func (s *State) suspectTurns(b Board) *event.Suspicion {
 	for few := fewTurns; few <= mostTurns; few++ {
 		n := few * sameTreeLimit

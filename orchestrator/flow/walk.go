@@ -10,8 +10,8 @@ import (
 // and the decision is written onto the board.
 type Walk struct{ Spawn Spawn }
 
-// applyManagerWalked takes a decision of walk as the Manager's reply. It may replace an earlier
-// decision that was not yet written when its run died.
+// applyManagerWalked uses a decision of walk as the Manager's reply. The decision may replace an
+// earlier decision that was not yet written when its run died.
 func (s *State) applyManagerWalked(e event.ManagerWalked) error {
 	step := s.Step
 	if step == nil || step.Number != e.Step || step.Call != event.ManagerCall || step.Running != 0 ||
@@ -28,7 +28,7 @@ func (s *State) applyManagerWalked(e event.ManagerWalked) error {
 	return nil
 }
 
-// start returns e, or Walk where walk plays the Manager.
+// start returns e, or a Walk if e is a Manager's call and walk plays the Manager.
 func (s *State) start(e Spawn) Effect {
 	if e.Call == event.ManagerCall && cmp.Or(s.Substitute(), s.Manager) == event.Walker {
 		return Walk{e}

@@ -29,7 +29,7 @@ func (s *State) applyRebootTested(e event.RebootTested) error {
 	return nil
 }
 
-// WasRestartedFor reports whether the last restart of the call was for a finding of the given
+// WasRestartedFor reports whether the last restart of the call was due to a finding of the given
 // check, about any tool.
 func (s *Step) WasRestartedFor(check string) bool {
 	return s.LastHung == check || strings.HasPrefix(s.LastHung, check+" ")
@@ -40,18 +40,18 @@ type Hung struct {
 	Anomaly  string         `json:"anomaly"`
 	Decision event.Decision `json:"decision"`
 	Text     string         `json:"text"`
-	Found    *event.Anomaly `json:"found,omitempty"` // of a Replan; else nil
+	Found    *event.Anomaly `json:"found,omitempty"` // of a Replan, otherwise nil
 }
 
-// stopsForTool reports whether the run is to end because a tool is not there, even if the attempt
-// ended with a reply.
+// stopsForTool reports whether the run is to end because a tool is not available, even if the
+// attempt ended with a reply.
 func (h *Hung) stopsForTool() bool {
 	return h != nil && h.Decision == event.Stuck && strings.HasPrefix(h.Anomaly, event.ToolCheck+" ")
 }
 
-// endHung carries out the decision about an attempt that was ended; nil: there was no decision.
-// Stuck needs a person, Replan calls the Manager. Otherwise the next attempt goes on in the session
-// of this one, or starts afresh with the reason as advice.
+// endHung carries out decision h about an attempt that was ended. h is nil if there was no
+// decision. Stuck needs a person, and Replan calls the Manager. Otherwise the next attempt goes on
+// in the session of this one, or starts afresh with the reason as advice.
 func (s *Step) endHung(h *Hung) {
 	switch {
 	case h == nil:
@@ -79,5 +79,6 @@ func (s *Step) tellAdvice() {
 
 const stuckPrefix = "STUCK: "
 
-// isStuck reports whether a hung agent ended the run, and not a review that is never content.
+// isStuck reports whether the run ended because an agent hung, and not because a review was never
+// content.
 func (s *Step) isStuck() bool { return strings.HasPrefix(s.Unsettled, stuckPrefix) }

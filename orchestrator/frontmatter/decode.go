@@ -29,8 +29,9 @@ func (d *Document) decode(read func(root *yaml.Node) error) (err error) {
 	return d.adopt(&root)
 }
 
-// extract decodes the block with the frontmatter library. It refuses a file in which the library's
-// block has another end than Split's: other readers would take another text for the header.
+// extract decodes the block with the frontmatter library. It refuses a file in which the library
+// and Split see different ends of the block, because other readers would then read a different
+// header.
 func (d *Document) extract(root *yaml.Node) error {
 	text := bytes.TrimPrefix(d.Source, []byte(bom))
 	format := frontmatter.NewFormat("---", "---", func([]byte, any) error { return d.unmarshal(root) })
@@ -55,7 +56,7 @@ func (d *Document) plain(root *yaml.Node) error {
 	return nil
 }
 
-// unmarshal reads exactly one YAML document; root stays empty for a text without a document.
+// unmarshal reads exactly one YAML document. root stays empty if the text has no document.
 func (d *Document) unmarshal(root *yaml.Node) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(d.YAML))
 	err := decoder.Decode(root)

@@ -1,6 +1,6 @@
 // Package frontmatter is the one guarded reader of YAML, in Markdown frontmatter or in a file of
-// its own. What it accepts has one meaning only. Every input is read or refused within two seconds
-// and 200 MiB, with file, line and column.
+// its own. YAML that it accepts has only one meaning. It reads or refuses every input within two
+// seconds and 200 MiB. An error has the file, the line and the column.
 package frontmatter
 
 import (
@@ -31,16 +31,16 @@ type Document struct {
 
 	lines []int32 // offsets in YAML of the line starts
 	wide  []int   // offset in YAML of every strideth character; nil when every node's column counts bytes
-	runes []int   // with wide: the number of characters before each line start
+	runes []int   // if wide is set: the number of characters before each line start
 }
 
-// stride is the number of characters between two known offsets. Counting from the line start would
-// be quadratic in the length of a one-line list.
+// stride is the number of characters between two known offsets. To count from the line start each
+// time would be quadratic in the length of a one-line list.
 const stride = 64
 
 // Parse reads Markdown with YAML frontmatter between two `---` lines, which may follow a byte order
-// mark and blank lines. Root is nil for a file that does not begin with a fence. A block that
-// only resembles frontmatter is refused. Errors: *Problem.
+// mark and blank lines. Root is nil if the file does not begin with a fence. A block that only
+// resembles frontmatter is refused. Errors: *Problem.
 func Parse(file string, source []byte) (*Document, error) {
 	d, err := Split(file, source)
 	if err != nil || d.YAML == nil {
@@ -78,7 +78,7 @@ func (d *Document) Position(n *yaml.Node) (line, column int) {
 	return line + d.FirstLine - 1, n.Column
 }
 
-// Problem returns a problem at a node; nil stands for the whole file.
+// Problem returns a problem at a node, or about the whole file if n is nil.
 func (d *Document) Problem(n *yaml.Node, text, fix string) *Problem {
 	p := &Problem{File: d.File, Text: text, Fix: fix}
 	if n != nil {

@@ -11,13 +11,14 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// searchLimit bounds the size of YAML in which an error's exact place is searched. Above it, the
-// line that the library names must do.
+// searchLimit is the greatest size of YAML, in bytes, in which the exact place of an error is
+// searched. In larger YAML the line that the library names is used.
 const searchLimit = 256 << 10
 
 // explain turns an error of the YAML library into a Problem. The library names at best the line of
-// the enclosing list or map, and no line for an error on the first. So explain looks for the
-// shortest beginning of the text that fails with the same message; the error is at its end.
+// the enclosing list or map. For an error on the first line it names no line. So explain searches
+// for the shortest beginning of the text that fails with the same message. The error is at the end
+// of that beginning.
 func (d *Document) explain(err error) error {
 	words := messageOf(err)
 	p := &Problem{File: d.File, Text: "invalid YAML: " + words, Fix: fixFor(words), Err: err}

@@ -7,8 +7,8 @@ import (
 )
 
 // End returns the offset in Source after a node's last byte: after the closing quote or bracket, or
-// after the last line of text without its newline. parent holds the node and decides where a text
-// block ends.
+// after the last line of text without its newline. parent is the node that holds n. Its indentation
+// decides where a text block ends.
 func (d *Document) End(n, parent *yaml.Node) int {
 	at := d.Offset(n)
 	switch {
@@ -28,8 +28,8 @@ func (d *Document) End(n, parent *yaml.Node) int {
 	return at
 }
 
-// endFlow returns the offset after the closing bracket. From the last child it steps over commas,
-// white space and comments.
+// endFlow returns the offset after the closing bracket. It starts at the last child and skips
+// commas, white space and comments.
 func (d *Document) endFlow(n *yaml.Node, at int, closing byte) int {
 	for _, child := range n.Content[max(0, len(n.Content)-2):] {
 		at = max(at, d.End(child, n))
@@ -59,8 +59,8 @@ func (d *Document) endScalar(n, parent *yaml.Node, at int) int {
 	return endPlain(text, at, n.Value)
 }
 
-// endQuoted returns the offset after the closing quote. It steps over \" in double quotes and over
-// a doubled quote in single quotes.
+// endQuoted returns the offset after the closing quote. It skips \" in double quotes and a doubled
+// quote in single quotes.
 func endQuoted(text []byte, at int, quote byte) int {
 	for at < len(text) {
 		switch {
@@ -77,7 +77,8 @@ func endQuoted(text []byte, at int, quote byte) int {
 }
 
 // endBlock returns the offset after the last text of a | or > block. The block ends before the
-// first line that is indented no deeper than indent, the column of its parent.
+// first line that is indented by at most indent characters. indent is the indentation of its
+// parent.
 func endBlock(text []byte, at, indent int) int {
 	line, next := cutLine(text, at)
 	end := at + len(bytes.TrimRight(line, "\r"))

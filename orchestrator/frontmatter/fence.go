@@ -14,8 +14,8 @@ const (
 // ErrUnclosed reports that the file ends before the closing fence.
 var ErrUnclosed = errors.New("the frontmatter is opened and never closed")
 
-// Split finds the frontmatter of a Markdown file without reading it: Root stays nil, and YAML is
-// nil for a file without frontmatter. Errors: *Problem, for a block that only resembles
+// Split finds the frontmatter of a Markdown file. It does not read the YAML, so Root stays nil.
+// YAML is nil if the file has no frontmatter. Errors: *Problem, for a block that only resembles
 // frontmatter.
 func Split(file string, source []byte) (*Document, error) {
 	if len(source) > MaxSource {
@@ -40,8 +40,8 @@ func Split(file string, source []byte) (*Document, error) {
 	return d, nil
 }
 
-// findOpening returns the offset after the opening fence, -1 when the first line that is not blank
-// opens no frontmatter. It leaves FirstLine on that line.
+// findOpening returns the offset after the opening fence, or -1 if the first line that is not blank
+// opens no frontmatter. It sets FirstLine to that line.
 func (d *Document) findOpening() (int, error) {
 	for at := d.Start; at < len(d.Source); d.FirstLine++ {
 		line, next := cutLine(d.Source, at)
@@ -77,9 +77,9 @@ func (d *Document) judgeOpening(line, word []byte, next int) (int, error) {
 	return next, nil
 }
 
-// findClosing finds the closing fence, the first line with --- at its start and only white space
-// after it, and sets YAML, Start, Body and FirstLine. It refuses an indented ---, which may be the
-// author's text, and a line of ... as the end.
+// findClosing finds the closing fence and sets YAML, Start, Body and FirstLine. The closing fence
+// is the first line that begins with --- and has only white space after that. findClosing refuses
+// an indented ---, which may be the author's text, and a line of ... as the end.
 func (d *Document) findClosing(open int) error {
 	line := d.FirstLine
 	refuse := func(at int, text, fix string) error {
@@ -109,8 +109,8 @@ func (d *Document) findClosing(open int) error {
 		Fix: "end it with a line of ---", Err: ErrUnclosed}
 }
 
-// endsInWord reports whether a line ends in a letter or a digit and so is no fence, as nearly all
-// lines do.
+// endsInWord reports whether a line ends in a letter or a digit, as nearly all lines do. Such a
+// line is not a fence.
 func endsInWord(line []byte) bool {
 	n := len(line)
 	if n > 0 && line[n-1] == '\r' {

@@ -2,7 +2,8 @@ package frontmatter
 
 import "gopkg.in/yaml.v3"
 
-// Value is a scalar somewhere below a field, by the names on the way to it: "mcp_timeout.end".
+// Value is a scalar somewhere below a field. Name has the names of the keys that lead to it, such
+// as "mcp_timeout.end".
 type Value struct {
 	Name string
 	Text string

@@ -63,9 +63,9 @@ func judgeRune(r rune, size int) (text, fix string) {
 	return "", ""
 }
 
-// countValues returns an upper bound on the nodes that the YAML library will make. It parses
-// nothing, so no trick of quoting hides a value. A value costs the library about 250 bytes and a
-// microsecond.
+// countValues returns an upper bound on the nodes that the YAML library will make. It does not
+// parse the text, so quotes cannot hide a value from it. A value costs the library about 250 bytes
+// and a microsecond.
 func countValues(b []byte) int {
 	n := 2
 	for _, c := range b {
@@ -84,9 +84,9 @@ func countValues(b []byte) int {
 	return n
 }
 
-// recountValues counts as countValues does, but leaves out dashes, colons, question marks and
-// hashes that no white space, bracket, comma or quote adjoins, as in file names and times: they
-// begin no value.
+// recountValues counts as countValues does, but it leaves out dashes, colons, question marks and
+// hashes that have no white space, bracket, comma or quote beside them, as in file names and times.
+// These do not begin a value.
 func recountValues(b []byte) int {
 	n := 2
 	for i := range b {
@@ -95,7 +95,7 @@ func recountValues(b []byte) int {
 	return n
 }
 
-// weigh returns how many values the byte at i can begin.
+// weigh returns the number of values that the byte at i counts for.
 func weigh(b []byte, i int) int {
 	before := i == 0 || isBreak(b[i-1])
 	after := i+1 == len(b) || isBreak(b[i+1])
@@ -120,13 +120,13 @@ func isBreak(c byte) bool {
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' }
 
-// maxNesting is the depth above which the YAML library does not get the text at all. It is well
-// above MaxDepth, the limit of the tree, because brackets in prose need not be balanced.
+// maxNesting is the greatest depth of a text that is given to the YAML library. It is well above
+// MaxDepth, the limit of the tree, because brackets in prose need not be balanced.
 const maxNesting = 10 * MaxDepth
 
 // findTooDeep returns the offset where brackets or indentation exceed maxNesting, or -1. A letter
-// in column 1 begins a new top-level field and resets the depth: unbalanced prose in one field must
-// not count in the next.
+// in column 1 begins a new top-level field and resets the depth, because unbalanced brackets in one
+// field must not count in the next field.
 func findTooDeep(b []byte) int {
 	depth := 0
 	for at := 0; at < len(b); {
@@ -154,7 +154,7 @@ func findTooDeep(b []byte) int {
 }
 
 // indentLength returns the length of the white space, dashes and question marks that begin a line
-// and can open blocks; 0 for a blank line.
+// and can open blocks. It returns 0 for a blank line.
 func indentLength(line []byte) int {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return 0

@@ -2,14 +2,14 @@ package frontmatter
 
 import "fmt"
 
-// Problem is something wrong or odd at a place in a file. Line and Column count from 1, columns in
-// characters. Line 0 stands for the whole file.
+// Problem is something wrong or odd at a place in a file. Line and Column count from 1. Column
+// counts characters. Line 0 means the whole file.
 type Problem struct {
 	File         string
 	Line, Column int
 	Text         string
 	Fix          string // what to do about it; may be ""
-	Warning      bool   // odd but legal: it refuses nothing
+	Warning      bool   // odd but legal: the file is not refused
 	Err          error  // the cause, or nil
 }
 

@@ -2,8 +2,9 @@ package frontmatter
 
 import "strings"
 
-// Suggest returns a hint for a word that is not allowed: the allowed word that was probably meant,
-// or, if none is near, the prefix and a list of the allowed words.
+// Suggest returns a hint for a word that is not allowed. The hint names the allowed word that was
+// probably meant. If no allowed word is near, the hint is the prefix and a list of the allowed
+// words.
 func Suggest(word string, words []string, prefix string) string {
 	if meant := Nearest(word, words); meant != "" {
 		return "did you mean " + meant + "?"
@@ -11,7 +12,7 @@ func Suggest(word string, words []string, prefix string) string {
 	return prefix + strings.Join(words, ", ")
 }
 
-// Nearest returns the word that was probably meant; "": no word is near.
+// Nearest returns the word that was probably meant, or "" if no word is near.
 func Nearest(word string, words []string) string {
 	for _, w := range words {
 		if OneEditApart(normalize(word), normalize(w)) {
@@ -25,8 +26,8 @@ func normalize(word string) string {
 	return strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(word))
 }
 
-// OneEditApart reports whether one letter added, removed, changed, or swapped with its neighbour
-// turns a into b.
+// OneEditApart reports whether one edit turns a into b: a letter is added, removed, changed, or
+// swapped with its neighbour. It is also true if a equals b.
 func OneEditApart(a, b string) bool {
 	for a != "" && b != "" && a[0] == b[0] {
 		a, b = a[1:], b[1:]

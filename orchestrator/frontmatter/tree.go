@@ -43,15 +43,15 @@ func (d *Document) inspectNode(n *yaml.Node) error {
 	case n.Tag == "!!merge":
 		return d.Problem(n, "merge keys (<<) are not allowed", plainly)
 	}
-	// The library drops the tag ! silently; the node then begins before its value.
+	// The library drops the tag ! silently. The node then begins before its value.
 	if at := d.Offset(n); at < len(d.Source) && d.Source[at] == '!' {
 		return d.Problem(n, "tags (!) are not allowed", "quote the value instead when it is text")
 	}
 	return nil
 }
 
-// inspectKeys refuses missing keys, keys that are no scalars, and duplicate keys, compared as text:
-// "a" equals a, and 1 equals "1".
+// inspectKeys refuses missing keys, keys that are not scalars, and duplicate keys. Keys are
+// compared as text, so "a" equals a, and 1 equals "1".
 func (d *Document) inspectKeys(n *yaml.Node) error {
 	seen := make(map[string]*yaml.Node, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {

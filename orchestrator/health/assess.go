@@ -57,10 +57,10 @@ type Finding struct {
 	Details  string // the evidence in words
 	Act      bool   // the last limit of the check is reached
 	Deaf     bool   // the agent was asked twice, and has not answered
-	Call     *Call  // the call that it is about; nil: it is about no call
+	Call     *Call  // the call that the finding is about, or nil
 }
 
-// Key returns the check and the tool: findings with the same key count as the same.
+// Key returns the check and the tool. Findings with the same key count as the same.
 func (f Finding) Key() string {
 	if f.Call == nil {
 		return string(f.Check)
@@ -71,12 +71,12 @@ func (f Finding) Key() string {
 // Evidence is the operating system's account of an agent's processes.
 type Evidence struct {
 	Known   bool // the processes could be looked at
-	Works   bool // its processes did work since the last check, or that is not known
+	Works   bool // they did work since the last check, or it is not known if they did
 	Stopped bool // the agent is stopped by a signal, and no debugger holds it
 }
 
-// Assess returns the present faults of an agent. Times before from do not count: the machine slept,
-// or the watch has just begun.
+// Assess returns the present faults of an agent. Times before from do not count, because the
+// machine slept until then, or the watch began then.
 func Assess(now, from time.Time, t *Trace, e Evidence, s agent.Signals, p Policy) []Finding {
 	a := assessment{now: now, from: from, Trace: t, evidence: e, signals: s, policy: p}
 	if !t.Finished.IsZero() {
@@ -117,7 +117,7 @@ func over(d, limit time.Duration) bool { return limit > 0 && d >= limit }
 
 func (a *assessment) add(f Finding) { a.findings = append(a.findings, f) }
 
-// last returns the later of the start and a sign.
+// last returns the time of a sign, or of the agent's start if that is later.
 func (a *assessment) last(sign time.Time) time.Time {
 	if sign.Before(a.Started) {
 		return a.Started
@@ -154,7 +154,7 @@ func (a *assessment) checkMCP() {
 		}
 		f := Finding{Check: MCPStuck, Severity: Warning, For: d, Call: &c,
 			Details: fmt.Sprintf("its call of %s has not answered for %s", c.Tool, brief(d))}
-		// While others of its calls end, the agent does not hang in this one.
+		// As long as other calls of the agent end, the agent does not hang in this call.
 		f.Act = over(min(d, a.since(a.last(a.Progress))), p.MCPEnd)
 		if over(d, p.MCPMax) || f.Act {
 			f.Severity = Critical
@@ -170,8 +170,8 @@ func (a *assessment) checkErrors() {
 	}
 }
 
-// checkIdle finds silence. While a call is open it only warns: builds run for minutes without a
-// line.
+// checkIdle finds silence. While a call is open it only warns, because builds run for minutes
+// without a line.
 func (a *assessment) checkIdle() {
 	if a.signals.Session && a.Activity.IsZero() {
 		return // see checkFirstSign
@@ -199,8 +199,8 @@ func (a *assessment) checkIdle() {
 	a.add(f)
 }
 
-// acts reports whether an agent may be ended for silence: its program tells of its work, or the
-// policy has SilentAgents. Any other program may just wait for the network.
+// acts reports whether an agent may be ended because it is silent. It may if its program reports
+// its work, or if the policy has SilentAgents. Any other program may just wait for the network.
 func (a *assessment) acts() bool { return a.signals.Session || a.policy.SilentAgents }
 
 // checkStale finds an agent that is active without progress. An open call counts as progress.
@@ -213,8 +213,8 @@ func (a *assessment) checkStale() {
 	}
 }
 
-// checkCeiling finds a lack of progress. A command that works, or a program that works and tells
-// nothing of it, may go on until the timeout of its attempt.
+// checkCeiling finds a lack of progress. If a command does work, the agent may go on until the
+// timeout of its attempt. So may a program that does work and does not report it.
 func (a *assessment) checkCeiling() {
 	d := a.since(a.last(a.Progress))
 	if !over(d, a.policy.Ceiling) || !a.acts() {

@@ -5,19 +5,20 @@ import (
 	"time"
 )
 
-// sameTime is the longest time between equal anomalies of two boards that share a cause.
+// sameTime is the longest time between equal anomalies of two boards that are assumed to have the
+// same cause.
 const sameTime = 15 * time.Minute
 
 // Crowd holds the anomalies of the agents of several boards. Its methods are safe for concurrent
-// use; the zero value is ready.
+// use. The zero value is ready for use.
 type Crowd struct {
 	mu    sync.Mutex
 	found map[string]map[string]time.Time // the last time, by anomaly and by board
 }
 
 // Note records the anomaly key of a board's agent and reports whether the agent of another board
-// has had the same within sameTime: seed 000, "REPLAN", "多个成员同时遇到相同问题". Callers note only
-// anomalies of a tool, for no other anomaly is a reason to plan anew.
+// has had the same anomaly within sameTime: seed 000, "REPLAN", "多个成员同时遇到相同问题". Callers note only
+// anomalies of a tool, because only these are a reason to plan anew.
 func (c *Crowd) Note(board, key string, now time.Time) (shared bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

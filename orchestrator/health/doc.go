@@ -3,6 +3,8 @@
 //
 // A [Trace] is the fold of an agent's signs. A [Monitor] looks at it in regular intervals: [Assess]
 // finds what is wrong, in the rows of seed 000's check table, and the Monitor decides what to do
-// about it. The law: silence warns, silence with evidence acts, a ceiling always acts. Nothing is
-// ended before the second limit of its row.
+// about it. The rules: silence leads to a warning, and silence with evidence to an action. A
+// ceiling leads to an action, unless a command still does work or the program does not report its
+// work. An agent that runs is not ended for a lack of signs or progress before the last limit of
+// the row is reached.
 package health

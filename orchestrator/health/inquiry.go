@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// inquiry is the questioning of a silent agent: seed 000, "场景 1". The agent is asked, asked
-// urgently when it does not answer, and then reported. Any progress is an answer.
+// inquiry is the questioning of a silent agent: seed 000, "场景 1". The agent is asked. If it does
+// not answer, it is asked urgently, and then reported. Any progress is an answer.
 type inquiry struct {
 	asked  time.Time // zero: not in this silence
 	urgent time.Time // zero: not yet
@@ -23,9 +23,9 @@ func (q *inquiry) follow(t *Trace) {
 	}
 }
 
-// next returns the question that is due, or Nothing. A question is asked once in 20 minutes and
-// twice an hour at most; its urgent repetition is not counted: seed 002, "Anti-Spam Policy".
-// atLast: the agent is about to be ended and is asked in any case.
+// next returns the question that is due, or Nothing. A question is asked at most once in 20 minutes
+// and twice an hour. Its urgent repetition is not counted: seed 002, "Anti-Spam Policy". atLast is
+// true if the agent is about to be ended. It is then asked in any case.
 func (q *inquiry) next(now time.Time, answer time.Duration, atLast bool) Action {
 	n := len(q.nudges)
 	tooMany := n > 0 && now.Sub(q.nudges[n-1]) < cooldown ||

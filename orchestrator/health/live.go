@@ -33,13 +33,13 @@ type LiveCall struct {
 	Since time.Time `json:"since"`
 }
 
-// maxLiveCalls bounds the open calls in a Live.
+// maxLiveCalls is the greatest number of open calls in a Live.
 const maxLiveCalls = 8
 
 // Looked is the result of the last look at an agent.
 type Looked struct{ IdleStage, Health string }
 
-// NotLooked returns the result that stands before the first look.
+// NotLooked returns the result to use before the first look.
 func NotLooked() Looked { return Looked{"none", Healthy} }
 
 // Live returns the agent's present activity.

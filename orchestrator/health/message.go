@@ -7,8 +7,8 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// HealthCheck asks a silent agent for a sign: seed 000, "健康询问". The words are those of seed 002,
-// "Ping / Nudge Templates".
+// HealthCheck asks a silent agent for a sign: seed 000, "健康询问". The words are from seed 002, "Ping
+// / Nudge Templates".
 func HealthCheck(f Finding, task string, urgent bool) event.Content {
 	c := event.Content{Reason: "idle_detected", IdleDuration: math.Round(f.For.Minutes()*1000) / 1000,
 		Question: fmt.Sprintf("Quick ping on task #%s: if still in progress, send 1-line status + ETA.", task),
@@ -23,8 +23,8 @@ func HealthCheck(f Finding, task string, urgent bool) event.Content {
 	return c
 }
 
-// Recovery returns the message that a silent agent's task moves again: seed 002, "Ping / Nudge
-// Templates".
+// Recovery returns the message about the task of a silent agent that makes progress again: seed
+// 002, "Ping / Nudge Templates".
 func Recovery(task string) string {
 	return fmt.Sprintf("Thanks, task #%s is moving again. I updated state and cleared idle alert.", task)
 }

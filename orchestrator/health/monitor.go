@@ -17,8 +17,8 @@ const (
 	Ask             // ask the agent for a sign
 	AskAgain        // ask it urgently
 	Resume          // let a stopped program go on
-	EndCall         // have the agent's program end the call alone
-	TermCall        // ask the processes of an open command to end, which ends the call and not the turn
+	EndCall         // have the agent's program end only the call
+	TermCall        // ask the processes of an open command to end, which ends only the call
 	KillCall        // kill the processes of an open command
 	EndOver         // end the program: its result counts
 	Test            // seed 000's reboot test
@@ -27,7 +27,7 @@ const (
 // endsCall reports whether the action ends a call. Such an action is always reported.
 func (a Action) endsCall() bool { return a == EndCall || a == TermCall || a == KillCall }
 
-// String returns the words for an action that people are told of; "" for the others.
+// String returns the words for an action that people are told of, or "" for any other action.
 func (a Action) String() string {
 	switch a {
 	case Resume:
@@ -59,7 +59,7 @@ type Work struct {
 	Bytes int64 // read and written
 }
 
-// leastTicks is the least use between two checks that counts as work: a sleeping program uses less.
+// leastTicks is the least use between two checks that counts as work. A sleeping program uses less.
 const leastTicks = 5
 
 // worked reports whether more was used since before than a sleeping program uses.
@@ -76,14 +76,14 @@ type Report struct {
 
 	Stage Stage // the stage that is reached now; zero: no new stage
 
-	Recovered bool // after a reported lack of progress the agent makes progress
+	Recovered bool // the agent makes progress again after a reported lack of it
 
 	Status string    // seed 000's: working, idle or blocked
 	Last   time.Time // the last sign of the agent; its start before the first
 }
 
-// Health returns the health of the worst finding in the words of seed 000: critical, warning, or
-// healthy without findings.
+// Health returns the health of the worst finding in the words of seed 000: critical or warning. It
+// returns healthy if there are no findings.
 func (r Report) Health() string {
 	health := Healthy
 	for _, f := range r.Findings {
@@ -126,7 +126,7 @@ type Monitor struct {
 	acting  map[string]int
 	told    map[string]Severity
 	warned  []time.Time
-	broken  string    // ID of the call that was ended alone
+	broken  string    // ID of the call that was ended without the agent
 	asked   string    // ID of the call whose processes were asked to end
 	killed  string    // ID of the call whose processes were killed
 	since   time.Time // of the last progress
@@ -142,7 +142,7 @@ type Stage struct {
 	For    time.Duration
 }
 
-// SetPolicy watches the agent by another policy from now on.
+// SetPolicy replaces the policy by which the agent is watched.
 func (m *Monitor) SetPolicy(p Policy) { m.policy = p }
 
 // NewMonitor begins to watch an agent now.
@@ -150,8 +150,8 @@ func NewMonitor(now time.Time, p Policy, s agent.Signals) *Monitor {
 	return &Monitor{policy: p, signals: s, from: now, last: now}
 }
 
-// NeedsUsage reports whether the next check needs the [Usage] of the processes: there was no
-// progress for a period. Looking at processes costs more than all else.
+// NeedsUsage reports whether the next check needs the [Usage] of the processes. It does if there
+// was no progress for a period. To look at processes takes more time than all else.
 func (m *Monitor) NeedsUsage(now time.Time, t *Trace) bool {
 	progress := t.Progress
 	if progress.Before(t.Started) {
@@ -160,8 +160,9 @@ func (m *Monitor) NeedsUsage(now time.Time, t *Trace) bool {
 	return t.Finished.IsZero() && now.Sub(progress) >= m.policy.Frequency
 }
 
-// Check looks at the agent. u is nil if its processes were not looked at; listens: the agent can be
-// spoken to. A check that comes too late begins the watch anew and returns an empty Report.
+// Check looks at the agent. u is nil if its processes were not looked at. listens is true if the
+// agent takes messages. A check that comes too late begins the watch anew and returns an empty
+// Report.
 func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report {
 	if m.isLate(now) {
 		m.Restart(now)
@@ -214,8 +215,8 @@ func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report 
 	return r
 }
 
-// nextStage returns a new stage that two checks in a row have found, else the zero Stage: seed 002,
-// "Anti-false-positive guards".
+// nextStage returns a new stage that two checks in a row have found, or the zero Stage if there is
+// none: seed 002, "Anti-false-positive guards".
 func (m *Monitor) nextStage(now time.Time, t *Trace) (s Stage) {
 	began := t.Progress
 	if began.Before(m.from) {
@@ -233,8 +234,8 @@ func (m *Monitor) nextStage(now time.Time, t *Trace) (s Stage) {
 	return s
 }
 
-// status returns seed 000's status: an agent that its provider refuses is blocked, an agent without
-// any sign yet, or after its result, is idle.
+// status returns seed 000's status. An agent that its provider refuses is blocked. An agent that
+// has given no sign yet, or that has given its result, is idle. Any other agent is working.
 func status(t *Trace) string {
 	switch {
 	case t.Waiting() == ForProvider:
@@ -246,8 +247,8 @@ func status(t *Trace) string {
 	}
 }
 
-// isLate reports whether a check comes two periods too late by the monotonic or the wall clock: the
-// machine slept, or this program was stopped.
+// isLate reports whether a check comes two periods too late by the monotonic or the wall clock.
+// Then the machine slept, or this program was stopped.
 func (m *Monitor) isLate(now time.Time) bool {
 	late := 3 * m.policy.Frequency
 	return now.Sub(m.last) >= late || now.Round(0).Sub(m.last.Round(0)) >= late
@@ -274,8 +275,8 @@ func (m *Monitor) evidence(u *Usage) Evidence {
 	return e
 }
 
-// count counts, for each finding, the checks in a row that found it, and those that found its last
-// limit reached.
+// count counts, for each finding, the checks in a row that found it, and the checks in a row that
+// found its last limit reached.
 func (m *Monitor) count(found []Finding) {
 	if len(found) == 0 {
 		m.seen, m.acting = nil, nil
@@ -298,8 +299,8 @@ const (
 	mostInHour = 2
 )
 
-// isToTell reports whether f is to be reported now, and if so notes that it was. A finding is
-// reported once, and again if it becomes critical. Only warnings are limited in number and rate.
+// isToTell reports whether f is to be reported now. If so, it notes that f was reported. A finding
+// is reported once, and again if it becomes critical. Only warnings are limited in number and rate.
 func (m *Monitor) isToTell(now time.Time, f Finding) bool {
 	if m.seen[f.Key()] < breaches && f.Check != Stopped {
 		return false
@@ -323,8 +324,8 @@ func (m *Monitor) isToTell(now time.Time, f Finding) bool {
 	return true
 }
 
-// actionOn returns the action on a finding. If a command does no work, only the command is ended at
-// first, and not its agent.
+// actionOn returns the action on a finding. If a command does no work, at first only the command is
+// ended, and its agent stays.
 func (m *Monitor) actionOn(f Finding, listens bool) Action {
 	switch {
 	case f.Check == Stopped:

@@ -2,8 +2,8 @@ package health
 
 import "time"
 
-// Policy is the set of limits at which a running agent is found unwell. A zero limit is off. The
-// first limits have their names from seed 000, "配置参数".
+// Policy is the set of limits at which a fault is found in a running agent. A zero limit is off.
+// The names of the first limits are from seed 000, "配置参数".
 type Policy struct {
 	Frequency     time.Duration // between two checks
 	IdleWarning   time.Duration
@@ -21,10 +21,10 @@ type Policy struct {
 	Answer        time.Duration // to a question
 	Errors        int           // in a row, before a warning
 	MaxRestarts   int           // of one call
-	SilentAgents  bool          // act on agents that tell nothing of their work, too
+	SilentAgents  bool          // act also on agents that do not report their work
 	Person        bool          // a person has to consent before an agent is ended
 	Consent       time.Duration // time for the person's consent, or for the judge's answers
-	Judge         string        // role that answers the reboot test; "": the evidence does
+	Judge         string        // role that answers the reboot test; "": the evidence answers it
 	Graceful      time.Duration // between asking a hung agent to end and killing it
 	Stages        Stages
 }
@@ -33,10 +33,12 @@ type Policy struct {
 func (p Policy) Off() bool { return p.Frequency <= 0 }
 
 // Stages are the times without progress at which an agent is pinged, a person is told of it, and
-// another agent is proposed: seed 002, "Event Monitoring Model". No stage ends an agent.
+// another agent is proposed: seed 002, "Event Monitoring Model". The agent is not ended at any
+// stage.
 type Stages [3]time.Duration
 
-// reached returns the highest stage that a time has reached, from 1; 0: not even the first.
+// reached returns the highest stage that a time has reached, from 1. It returns 0 if the time has
+// not reached any stage.
 func (s Stages) reached(d time.Duration) int {
 	n := 0
 	for i, at := range s {

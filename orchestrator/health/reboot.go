@@ -12,22 +12,22 @@ import (
 type Case struct {
 	Task        string        // path of the task
 	HasText     bool          // the task's file has a line beyond its frontmatter
-	Missing     []string      // files that the task names as its inputs, and that are not there
+	Missing     []string      // files that the task names as its inputs, and that do not exist
 	Obstacle    string        // the call that fails again and again, in words; "": no such call
 	Expected    time.Duration // of the task; 0: not known
 	Took        time.Duration // from the start to the last progress
-	NoPlan      bool          // the hung call is no work on a task, so there is no plan to change
+	NoPlan      bool          // the hung call is not work on a task, so there is no plan to change
 	Replans     bool          // the Manager can be asked for another plan
 	Replanned   int           // of this task so far
 	Restarts    int           // of this call so far
 	MaxRestarts int
-	LastHung    string // key of the anomaly for which the last restart was
+	LastHung    string // key of the anomaly that led to the last restart
 
 	Judged []event.Answer // by a judge, to the five questions; nil: the evidence answers them
 	Advice string         // of the judge, for the agent
 }
 
-// Questions are those of the reboot test: seed 000, "5-Question Reboot Test".
+// Questions are the questions of the reboot test: seed 000, "5-Question Reboot Test".
 var Questions = [...]string{
 	"Q1: is the task clearly defined?",
 	"Q2: is there enough context?",
@@ -36,11 +36,12 @@ var Questions = [...]string{
 	"Q5: would a restart help?",
 }
 
-// Reboot performs seed 000's "5-Question Reboot Test" of a hung agent. The evidence answers the
-// questions, or a judge does. Whatever the answers are, the agent is not left running. Answers one to
-// three become advice for the next attempt. A yes to the fourth question asks the Manager for a new
-// plan. Otherwise the fifth decides between a restart and a person; a judge cannot answer it with
-// yes once the limit of restarts is reached.
+// Reboot performs seed 000's "5-Question Reboot Test" of a hung agent. The evidence or a judge
+// answers the questions. The agent is ended, no matter what they are. Answers one to three become
+// advice for the next attempt. If the call is work on a task, a yes to the fourth question asks the
+// Manager for a new plan, or a person if the Manager cannot be asked. Otherwise the answer to the
+// fifth question decides between a restart and a person. If the evidence is against a restart, the
+// judge's answer to the fifth question does not count.
 func Reboot(f Finding, c Case) event.RebootTested {
 	e := event.RebootTested{Anomaly: Describe(f)}
 	ask := func(yes bool, evidence string) event.Answer {
@@ -102,7 +103,7 @@ func (c Case) advice() (advice string) {
 }
 
 // Spare returns the decision by which an agent goes on with a judge's advice, Continue or Assist:
-// seed 000, "决策映射", the rows of Q1 to Q3; "": Q4 and Q5 decide.
+// seed 000, "决策映射", the rows of Q1 to Q3. It returns "" if Q4 and Q5 decide.
 func Spare(judged []event.Answer) event.Decision {
 	switch {
 	case len(judged) < 3:

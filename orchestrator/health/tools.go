@@ -21,13 +21,13 @@ type tools struct {
 type timeSpan struct{ from, to time.Time }
 
 const (
-	mostUses  = 16  // tools that are told apart, of an attempt
-	mostSpans = 100 // times with an open call that are reported, of an attempt
+	mostUses  = 16  // tools of an attempt that are counted separately
+	mostSpans = 100 // times with an open call that are reported for an attempt
 
 	leastSpan = 100 * time.Millisecond
 )
 
-// note notes an event. The call that hands over the reply is no work.
+// note notes an event. The call that hands over the reply is not counted.
 func (t *tools) note(e agent.Event) {
 	if e.Class == agent.ReplyTool {
 		return
@@ -89,8 +89,8 @@ func (t *tools) dropShortest() {
 	t.spans = slices.Delete(t.spans, shortest, shortest+1)
 }
 
-// Tools returns the agent's use of tools up to its end; nil: its program has told of no call. It
-// may be called once only, as it closes the open calls.
+// Tools returns the agent's use of tools up to its end, or nil if its program has reported no call.
+// It may be called only once, because it closes the open calls.
 func (t *Trace) Tools(end time.Time) *event.ToolWork {
 	w := &t.tools
 	if w.uses == nil {

@@ -16,11 +16,11 @@ type Trace struct {
 	Finished time.Time // the final event; zero before it
 	Answered time.Time // the last answer to a question; zero before it
 
-	Failures int         // calls of tools that failed, and provider retries, in a row
+	Failures int         // failed calls of tools, or provider retries, in a row
 	Failed   agent.Event // the last failed call or retry
 	Last     agent.Event // the last event that says something to people
 
-	session bool      // the agent has named its session: a model is at work
+	session bool      // the agent has named its session, so a model is at work
 	quiet   time.Time // what Activity was before the last print
 	calls   []call
 	same    repeat
@@ -51,10 +51,11 @@ type repeat struct {
 }
 
 const (
-	// maxCalls bounds how many calls are remembered: an agent may never end one.
+	// maxCalls is the greatest number of calls that are remembered, because an agent may never end
+	// its calls.
 	maxCalls = 64
-	// sameCall is the number of equal results of the same call in a row from which on each result
-	// counts as an error.
+	// sameCall is a number of equal results of the same call in a row. From that number on each
+	// result counts as an error.
 	sameCall = 5
 	// sameFault is the number of equal failed calls in a row that makes an obstacle.
 	sameFault = 3
@@ -63,7 +64,7 @@ const (
 // NewTrace begins the trace of an agent that was started at a time.
 func NewTrace(started time.Time) *Trace { return &Trace{Started: started} }
 
-// Print notes output that no event tells of.
+// Print notes output that is not part of an event.
 func (t *Trace) Print(at time.Time) { t.quiet, t.Activity = t.Activity, at }
 
 // Note notes an event.
@@ -80,8 +81,8 @@ func (t *Trace) Note(e agent.Event) {
 }
 
 // loops reports whether an event is a part of a loop: the agent makes the same call again and
-// again, and gets the same result. A text in between is a part of it; another call or another
-// result ends it.
+// again, and gets the same result. A text in between is a part of the loop. Another call or another
+// result ends the loop.
 func (t *Trace) loops(e agent.Event) bool {
 	switch {
 	case t.same.times < sameCall:
@@ -108,7 +109,7 @@ func (t *Trace) fold(e agent.Event) {
 			t.Failures = 0
 		}
 	case agent.Unread:
-		t.calls = nil // any of the open ones may have ended
+		t.calls = nil // any of the open calls may have ended
 	case agent.Result:
 		t.Finished, t.Failures = e.Time, 0
 	case agent.Answered:
@@ -123,8 +124,8 @@ func (t *Trace) fold(e agent.Event) {
 	}
 }
 
-// fail counts an error. Failed calls and provider retries are counted apart: an error of the other
-// kind begins a new count.
+// fail counts an error. Failed calls and provider retries are not counted together. An error of the
+// other kind begins a new count.
 func (t *Trace) fail(e agent.Event) {
 	if t.Failures > 0 && t.Failed.Kind != e.Kind {
 		t.Failures = 0
@@ -176,8 +177,8 @@ func (t *Trace) repeats(r repeat) bool {
 	return r.times >= sameCall
 }
 
-// Obstacle returns in words the call that fails again and again in the same way; "": there is no
-// such call.
+// Obstacle returns in words the call that fails again and again in the same way, or "" if there is
+// no such call.
 func (t *Trace) Obstacle() string {
 	if t.same.times < sameFault || t.Failures < sameFault || t.Failed.Kind != agent.ToolEnded {
 		return ""
@@ -189,8 +190,8 @@ func (t *Trace) Obstacle() string {
 // Open returns the calls that are open, in the order in which they began.
 func (t *Trace) Open() []Call { return t.OpenAt(t.Activity) }
 
-// OpenAt returns the calls that were open at a time. Calls that ended long before the last ones are
-// forgotten.
+// OpenAt returns the calls that were open at a time. Calls that ended long before the last calls
+// are forgotten.
 func (t *Trace) OpenAt(at time.Time) []Call {
 	var open []Call
 	for _, c := range t.calls {
@@ -204,7 +205,8 @@ func (t *Trace) OpenAt(at time.Time) []Call {
 // Wait is the party that an agent waits for: a tool, the provider or its model.
 type Wait int
 
-// The parties that an agent may wait for. Nothing is known of a program that tells of no model.
+// The parties that an agent may wait for. It is Unknown if a program does not report that it uses a
+// model.
 const (
 	Unknown     Wait = iota
 	ForTools         // calls of tools are open

@@ -14,15 +14,15 @@ import (
 	"kanban-run/orchestrator/roster"
 )
 
-// judge is an agent that answers the reboot test about a hung agent. Both run at the same time, since
-// the judge may decide to leave the hung agent alone.
+// judge is an agent that answers the reboot test about a hung agent. Both run at the same time,
+// because the judge may decide to leave the hung agent alone.
 type judge struct {
 	player *roster.Player
 	mark   string
 	began  time.Time
 	void   string // why its answers are void; "": they count
 	end    context.CancelCauseFunc
-	limit  *time.Timer // nil: only the timeout of its role holds
+	limit  *time.Timer // nil: only the timeout of its role limits it
 }
 
 // Verdict has the answers of a judge, or the reason for their absence.
@@ -35,8 +35,8 @@ type Verdict struct {
 	spent   *agent.Spending // by all tries; nil: its tool does not tell
 }
 
-// makeTest makes the reboot test of a hung agent. If the settings name a judge, the judge answers the
-// questions; without an answer the evidence does.
+// makeTest makes the reboot test of a hung agent. If the settings name a judge, the judge answers
+// the questions. If there is no judge or no answer, the evidence answers them.
 func (w *Watch) makeTest(f health.Finding) error {
 	e := w.reboot(f)
 	switch {
@@ -104,8 +104,8 @@ func (w *Watch) prepareJudge(e event.RebootTested) (*roster.Player, agent.Invoca
 	return player, inv, err
 }
 
-// askForAnswers runs a judge until its reply is valid, and at most retries times more: seed 004, "Retry
-// Rule (CRITICAL)".
+// askForAnswers runs a judge until its reply is valid. retries is the greatest number of runs after
+// the first: seed 004, "Retry Rule (CRITICAL)".
 func askForAnswers(stop, kill context.Context, run Run, s attempt.Spec, retries int) *Verdict {
 	v, accounts, told := &Verdict{}, attempt.Accounts{}, 0
 	for v.tries = 1; ; v.tries++ {
@@ -144,8 +144,10 @@ func answersOf(r *contract.JudgeReply) (all []event.Answer) {
 	return all
 }
 
-// OnVerdict journals the verdict of the judge. Answers that leave the agent alone do so once in an
-// attempt, if the agent can be told why; else the next check decides by them.
+// OnVerdict journals the verdict of the judge. If the answers are to leave the agent alone, the
+// agent goes on with the advice of the judge. That happens only once in an attempt, and only if the
+// agent takes messages. Otherwise the next check decides by the answers. Void answers have no
+// effect.
 func (w *Watch) OnVerdict(v *Verdict) error {
 	j := w.judge
 	w.judge, w.Judged = nil, nil
@@ -179,7 +181,8 @@ func (w *Watch) OnVerdict(v *Verdict) error {
 	return err
 }
 
-// Dismiss ends a judge whose hung agent has ended, and waits for its end. End journals the verdict.
+// Dismiss ends a judge whose hung agent has ended, and waits until the judge has ended. End
+// journals the verdict.
 func (w *Watch) Dismiss() {
 	if w.judge == nil {
 		return

@@ -11,11 +11,12 @@ import (
 	"kanban-run/orchestrator/inbox"
 )
 
-// mostMessages bounds the messages that are taken from the inbox in an attempt. Any process of the
-// user, the agent included, can leave some.
+// mostMessages is the greatest number of messages that are read from the inbox in an attempt. It is
+// limited because any process of the user, even the agent, can leave messages there.
 const mostMessages = 100
 
-// Deliver takes the messages from the inbox. It sends texts to the agent, and carries out decisions.
+// Deliver reads and removes the messages in the inbox. It sends texts to the agent, and carries out
+// decisions.
 func (w *Watch) Deliver() error {
 	if w.DryRun {
 		return nil
@@ -47,7 +48,7 @@ func (w *Watch) Deliver() error {
 	return errors.Join(errs...)
 }
 
-// release ends all quarantines: the Lead has decided so.
+// release ends all quarantines, as the Lead has decided.
 func (w *Watch) release(m inbox.Message) error {
 	var errs []error
 	reason := "says the Lead"
@@ -64,8 +65,8 @@ func (w *Watch) release(m inbox.Message) error {
 	return errors.Join(errs...)
 }
 
-// Texts around a message. They keep the agent from answering, since the last text of a turn is taken for
-// the reply.
+// Texts around a message. They ask the agent not to answer, because the last text of a turn counts
+// as the reply.
 const (
 	toldBefore = "A person who watches this run tells you:\n\n"
 	offered    = "The watch of this run found: "
@@ -103,13 +104,14 @@ func (w *Watch) send(m event.MessageSent) error {
 	return nil
 }
 
-// ask sends a question to a silent agent; urgent: for the second time.
+// ask sends a question to a silent agent. urgent is true if the agent is asked for the second time.
 func (w *Watch) ask(f health.Finding, urgent bool) error {
 	return w.send(event.MessageSent{ID: agent.NewMessageID(), Type: event.HealthCheck, Urgent: urgent,
 		Content: health.HealthCheck(f, w.agent.Task, urgent)})
 }
 
-// offerHelp tells an agent which of its calls fails again and again with the same error, if one does.
+// offerHelp sends a message to an agent if one of its calls fails again and again in the same way.
+// The message names that call.
 func (w *Watch) offerHelp() error {
 	obstacle := w.agent.Program.Obstacle()
 	if obstacle == "" || !w.agent.Listens {

@@ -7,8 +7,8 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Undelivered are the messages that an earlier run sent in its last attempt, and that the journal has
-// neither as received nor as lost.
+// Undelivered are the messages that an earlier run sent in its last attempt, but that the journal
+// does not report as received or lost.
 type Undelivered []event.MessageSent
 
 // Restore adds an event of an earlier run. The end of an attempt clears the list.
@@ -31,7 +31,7 @@ func (u *Undelivered) forget(id string) {
 	*u = slices.DeleteFunc(*u, func(m event.MessageSent) bool { return m.ID == id })
 }
 
-// Close journals the messages as lost: their attempt died with its run.
+// Close journals the messages as lost, because their attempt died with its run.
 func (u *Undelivered) Close(record func(event.Event) error) error {
 	var errs []error
 	for _, m := range *u {

@@ -21,8 +21,9 @@ func (w *Watch) noteMissing(e agent.Event, then event.OnTool) (noted *event.Tool
 	return noted, w.Journal.Record(*noted)
 }
 
-// onMissing acts on an agent whose tool is missing, as on_tool of the settings has it. A reviewer and a
-// supervisor always go on. gone: the agent has ended, so that only the run can be stopped.
+// onMissing acts on an agent whose tool is missing, as the setting on_tool demands. A reviewer and
+// a supervisor always go on. gone is true if the agent has ended, so that only the run can be
+// stopped.
 func (w *Watch) onMissing(e agent.Event, gone bool) error {
 	then := w.OnTool
 	if w.agent.Call.IsReview() || w.agent.Call.IsSupervision() || gone && then != event.ToolStop {

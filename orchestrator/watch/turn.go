@@ -24,12 +24,12 @@ type Turn struct {
 	Folder   rundir.Dir
 	Roster   Roster
 	Crowd    *health.Crowd     // of the runs of this process
-	Notice   func(text string) // gets warnings that are no events of the run
+	Notice   func(text string) // gets warnings that are not events of the run
 	Redactor *redact.Redactor
-	Used     *event.Used // by the attempts of this run, which it adds to
+	Used     *event.Used // by the attempts of this run; the watch adds to it
 	Now      func() time.Time
-	Stop     context.Context // its end asks agents to end
-	Kill     context.Context // its end kills them
+	Stop     context.Context // when it is done, agents are asked to end
+	Kill     context.Context // when it is done, agents are killed
 	Run      Run
 
 	DryRun    bool
@@ -54,7 +54,7 @@ type Roster interface {
 	ReadOnlyPlayer(role string) (*roster.Player, error)
 }
 
-// Run runs a judge to its end; see [attempt.Run].
+// Run runs a judge until it ends, see [attempt.Run].
 type Run func(stop, kill context.Context, s attempt.Spec) (*attempt.Ended, error)
 
 // Program is the agent's program; see [attempt.Attempt].

@@ -1,5 +1,6 @@
-// Package watch watches one running agent. Package health judges the signs of the agent; this package
-// journals the findings and decisions, and acts on them. It also passes messages on to the agent.
+// Package watch watches one running agent. Package health judges the signs of the agent. This
+// package journals the findings and decisions, and acts on them. It also delivers messages to the
+// agent.
 package watch
 
 import (
@@ -14,8 +15,8 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Watch looks at one running agent in regular intervals: seed 000, "检查流程". Its owner is
-// the goroutine of the run.
+// Watch looks at one running agent in regular intervals: seed 000, "检查流程". Only the goroutine of
+// the run may use it.
 type Watch struct {
 	Turn
 	agent Agent
@@ -27,19 +28,19 @@ type Watch struct {
 
 	// C fires when Check is due. It is nil if nothing is watched, or the agent is about to end.
 	C <-chan time.Time
-	// Judged gets the verdict of a judge, for OnVerdict; nil: no judge is at work.
+	// Judged gets the verdict of a judge, for OnVerdict. It is nil if no judge is at work.
 	Judged chan *Verdict
 
 	asked time.Time           // when a person was asked for consent; zero: no question is open
 	test  *event.RebootTested // for which consent is asked
 
 	judge   *judge   // at work; nil: no judge is
-	verdict *Verdict // by which the next check decides; nil: by the evidence
+	verdict *Verdict // by which the next check decides; nil: the evidence decides
 	spared  bool     // the agent was left alone once, as a judge said
 
 	undelivered []event.MessageSent // without a receipt or an answer
 	taken       int                 // messages from the inbox, in this attempt
-	flooded     bool                // too many messages were left, and that is journaled
+	flooded     bool                // too many messages were left, which was journaled
 }
 
 // Close stops the checks. It may be called twice.
@@ -50,7 +51,7 @@ func (w *Watch) Close() {
 	w.C = nil
 }
 
-// Start watches an agent. If the policy is off, the watch only passes messages on.
+// Start watches an agent. If the policy is off, the watch only delivers messages.
 func Start(t Turn, a Agent) *Watch {
 	w := &Watch{Turn: t, agent: a}
 	p := a.Player.Policy(a.Duty)
@@ -63,8 +64,8 @@ func Start(t Turn, a Agent) *Watch {
 	return w
 }
 
-// tune applies the settings in the task's header. It is called at the first check, so that no file is
-// read for an agent that replies before.
+// tune applies the settings in the task's header. It is called at the first check, so that no file
+// is read for an agent that replies before that check.
 func (w *Watch) tune() {
 	if w.tuned {
 		return
@@ -140,8 +141,8 @@ func (w *Watch) recordStage(s health.Stage) error {
 	return w.Journal.Record(event.IdleBreach{AttemptRef: w.agent.AttemptRef, Overdue: b})
 }
 
-// act carries out the action of a check. A sign of the agent since then makes an open question, and a
-// verdict, void.
+// act carries out the action of a check. If the agent gave a sign after the start of an open
+// question or of a judge, or after a verdict, that question or verdict is void.
 func (w *Watch) act(report health.Report) (err error) {
 	if !w.asked.IsZero() && report.Last.After(w.asked) {
 		w.asked = time.Time{}
@@ -171,8 +172,8 @@ func (w *Watch) act(report health.Report) (err error) {
 	return err
 }
 
-// decide ends a hung agent. If the settings require the consent of a person, it asks once, and waits;
-// without consent in time the run ends.
+// decide ends a hung agent. If the settings require the consent of a person, it asks once, and
+// waits. If there is no consent in time, it ends the agent as stuck.
 func (w *Watch) decide(e event.RebootTested) error {
 	if !w.policy.Person {
 		return w.endHung(e)
