@@ -13,8 +13,9 @@ import "syscall"
 // kill its agents and leave: see Link.Lost. If both die at once, the next run finds the
 // remaining processes by their mark: see EndMarked.
 //
-// Only the guardian takes signals from outside, and passes each on over the link. A terminal
-// signals both processes, timeout(1) first one and then both: this way one request counts once.
+// Only the guardian acts on signals from outside, and it sends each over the link. A terminal
+// signals both processes, and timeout(1) signals first the guardian and then both. The runner
+// discards the signals that reach it directly, so one request counts once.
 
 // RunnerCommand is the first argument that makes this program the runner. It is not for people.
 const RunnerCommand = "guarded-runner"
