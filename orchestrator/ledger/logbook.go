@@ -22,7 +22,7 @@ import (
 
 // logbook is a writer of the two Markdown files of a run: supervisor-log.md, with an entry for
 // every rejected reply, and state.md, the state at a glance. Both can be made from the journal at
-// any time; no run takes its state from them.
+// any time, and no run reads its state from them.
 type logbook struct {
 	dir      rundir.Dir
 	board    string
