@@ -22,8 +22,8 @@ const RunnerCommand = "guarded-runner"
 
 // Fate is the end of the runner.
 type Fate struct {
-	Code   int            // the code for Link.Leave, else the exit status; -1: killed or not started
-	Told   bool           // the runner called Link.Leave; if it did not, and Signal is 0, it crashed
+	Code   int            // the one told by Link.Leave, or the exit status; -1: killed or not started
+	Told   bool           // the runner called Link.Leave; if not, and if Signal is 0, it crashed
 	Signal syscall.Signal // that ended the runner; 0: it ended by itself
 	Asked  syscall.Signal // the last signal that the guardian took; 0: it took no signal
 }
