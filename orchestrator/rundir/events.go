@@ -13,7 +13,8 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// maxEvents bounds the events of a step, in bytes: the line that exceeds it is the last.
+// maxEvents bounds the events of a step, in bytes. The first line that exceeds it is still written,
+// and is the last.
 const maxEvents = 4 << 20
 
 // Events is a file of the actions of a step's agents, one per line. It is opened with the first
