@@ -57,7 +57,7 @@ func isOneOf(path string, files []os.FileInfo) bool {
 // workLog matches the beginning of the heading of a task's work log.
 var workLog = regexp.MustCompile(`(?mi)^#{1,6}[ \t]+work[ \t-]*log\b`)
 
-// LastEntry returns the last entry of a task's work log; "" without a log.
+// LastEntry returns the last entry of a task's work log, or "" if the task has no log.
 func (w *Workspace) LastEntry(task string) string {
 	text, err := w.Place.ReadText(task)
 	at := workLog.FindStringIndex(text)
