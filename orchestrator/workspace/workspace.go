@@ -190,11 +190,11 @@ func (w *Workspace) checkPath() error {
 	return nil
 }
 
-// View returns the part of the board by which flow decides. Once an attempt of a Manager was
-// started, this part is only the board's SHA-256 and its end, because the Manager decides the next
-// task. If the current task is being worked on and cannot be read, its path and role are those at
-// the beginning of its step. roleOf returns a role's name as its role file spells it. Errors:
-// *failure.Invalid.
+// View returns the part of the board by which flow decides. Once an attempt of the Manager was
+// started, or its reply was recorded, this part is only the board's SHA-256 and its end, because
+// the Manager decides the next task. If the current task is being worked on and cannot be read, its
+// path and role are those at the beginning of its step. roleOf returns a role's name as its role
+// file spells it. Errors: *failure.Invalid.
 func (w *Workspace) View(b *board.Board, s *flow.State, roleOf func(string) (string, error)) (flow.Board, error) {
 	if err := CheckSecrets(w.Redactor, b.Current.Path); err != nil {
 		return flow.Board{}, err
