@@ -3,8 +3,8 @@ package proc
 import "syscall"
 
 // The guardian is a small process above the one that does the work, the runner. It has one task:
-// when the runner ends, also by a kill, the guardian ends all that the runner started, and only
-// then releases the files that the runner had locked.
+// when the runner ends, even by a kill, the guardian ends all processes that the runner started,
+// and only then releases the files that the runner had locked.
 //
 //	guardian ── the link, a socket ── runner ── agents
 //
@@ -22,7 +22,7 @@ const RunnerCommand = "guarded-runner"
 
 // Fate is the end of the runner.
 type Fate struct {
-	Code   int            // the one told by Link.Leave, or the exit status; -1: killed or not started
+	Code   int            // told by Link.Leave, or the exit status; -1: killed or not started
 	Told   bool           // the runner called Link.Leave; if not, and if Signal is 0, it crashed
 	Signal syscall.Signal // that ended the runner; 0: it ended by itself
 	Asked  syscall.Signal // the last signal that the guardian took; 0: it took no signal

@@ -32,7 +32,7 @@ func (l *Link) watchTerminal() {
 		select {
 		case <-asked:
 			pause()
-			for len(asked) > 0 { // the guardian passes on the signals that a terminal sends to both
+			for len(asked) > 0 { // the guardian repeats the signals that a terminal sends to both
 				<-asked
 			}
 			halted = false

@@ -89,7 +89,7 @@ func liveThread(pid int) (thread int) {
 	return 0
 }
 
-// processID identifies a process for good, while another process may get its number later.
+// processID identifies a process for ever, although another process may get its number later.
 type processID struct {
 	pid  int
 	born uint64

@@ -103,7 +103,7 @@ func startChild(ctx context.Context, s *Spec, files inherited) (*child, error) {
 	return nil, &StartError{Argv0: s.Argv[0], Err: err}
 }
 
-// isShortage reports whether an error is a passing shortage of the system, and no fault of the
+// isShortage reports whether an error is a temporary shortage of the system, and not a fault of the
 // command.
 func isShortage(err error) bool {
 	for _, short := range []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE} {

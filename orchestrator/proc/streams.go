@@ -16,8 +16,8 @@ const (
 	pipeRoom = 1 << 20 // the most that a pipe holds
 )
 
-// chunks are lent to an output only while it has something to read: a thousand agents that think
-// hold no chunk.
+// chunks are lent to an output only while it has something to read, so a thousand agents that are
+// silent hold no chunk.
 var chunks = sync.Pool{New: func() any { return new([chunk]byte) }}
 
 // inherited lists the files that a command gets as its descriptors, from 0 on.
@@ -33,7 +33,7 @@ func (f inherited) withTerminal(s *Spec) inherited {
 }
 
 // streams are the three pipes of a command. One goroutine reads each output, and one writes the
-// input; drain waits for them. The parent ends do not block, so a goroutine that waits for one
+// input; drain waits for them. The parent ends do not block, so a goroutine that waits for a pipe
 // occupies no thread.
 type streams struct {
 	childEnds inherited // standard input, output and error of the command
