@@ -63,9 +63,9 @@ type Ended struct {
 type Attempt struct {
 	call     Spec
 	reader   agent.Reader
-	out      *tail // standard output of a review command; else nil
+	out      *tail // standard output of a review command; nil in other attempts
 	tail     *tail
-	stdout   io.WriteCloser // passes the output on, redacted
+	stdout   io.WriteCloser // forwards the output, redacted
 	stderr   io.WriteCloser
 	meter    *meter
 	watch    watch
