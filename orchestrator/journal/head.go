@@ -9,8 +9,8 @@ import (
 )
 
 // head names the last acknowledged record, in a file beside the journal. A journal whose last
-// record was cut off cleanly, or has rotted, looks like one whose writer died while it wrote that
-// record; the head tells these two cases apart.
+// record was cut off cleanly, or has rotted, looks like a journal whose writer died while it wrote
+// that record. The head distinguishes these two cases.
 //
 // The head is written after the journal's sync and is not synced itself: after a power cut it may
 // name an earlier record, which is harmless, but never a record that the journal lacks.

@@ -1,5 +1,6 @@
 // Package journal is the append-only, checksummed record of a run's intentions and their outcomes.
-// What Commit acknowledged survives kill -9 and a power cut; a journal that was changed is refused.
+// The records that Commit has acknowledged survive kill -9 and a power cut. A journal that was
+// changed is refused.
 //
 // On disk a record is one line, `%08x %08x {json}\n`: length and CRC-32C of the JSON, and the JSON.
 // Each record names the checksum of the one before it, so that no record can be removed, inserted
@@ -23,8 +24,8 @@ var (
 	// would look like one of the last run. It is also the error of ContinueEpoch if the journal has
 	// no epoch.
 	ErrNoEpoch = errors.New("no epoch was begun")
-	// ErrForeignWrite is the error of a Commit after another process wrote to the open journal,
-	// replaced or removed it. The run must stop: another one may be at work.
+	// ErrForeignWrite is the error of a Commit after another process has changed, replaced or
+	// removed the open journal. The run must stop, because another run may be at work.
 	ErrForeignWrite = errors.New("the journal was changed by another process")
 )
 
