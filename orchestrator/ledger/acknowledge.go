@@ -138,7 +138,7 @@ type arbitration struct {
 	status  map[string]string // of the last reply to each task
 	began   string            // SHA-256 of the board at the start of the turn that changed it last
 	broken  error             // the board cannot be read; before has its bytes only
-	unknown []event.Event     // the board was ended, unknown by whom: the next run journals these
+	unknown []event.Event     // about an end by an unknown author; the next run journals them
 	decided bool
 
 	proposal *event.ReassignProposed // of the last run
@@ -320,7 +320,8 @@ func (a *arbitration) edited(edit board.Edit) (*board.Board, error) {
 
 // again returns the task that Retry makes current, as the board spells it: the task that the
 // supervisor names, or the task at which the Manager ended the board, or otherwise the first task
-// that is not ok. Without a journal it returns the first task that is not marked as done.
+// that is not ok. If there is no such task, or no journal, it returns the first task that is not
+// marked as done.
 func (a *arbitration) again() string {
 	if task := a.history.State.Supervisor.Again(); task != "" {
 		return a.spelled(task)
@@ -460,8 +461,8 @@ func (a *arbitration) reconcile(e event.Acknowledged, text string) (Question, er
 	return q, a.recordDecision(events...)
 }
 
-// outcome returns the state that the reconciliation restores. Without a rollback point it is the
-// state after the records that could be applied.
+// outcome returns the state that the reconciliation restores. If there is no rollback point, that
+// is the state after the records that could be applied.
 func (a *arbitration) outcome() (flow.Rebuilt, flow.Snapshot, error) {
 	if len(a.history.Points) != 1 {
 		unchanged := flow.Rebuilt{State: a.history.State, Affected: []string{}, Findings: []string{}}

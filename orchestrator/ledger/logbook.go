@@ -75,8 +75,8 @@ func (l *logbook) remember(e event.Entry) {
 		eventRow{e.Time, e.Epoch, e.Rev, e.Event.Kind(), e.Actor, about(e.Event)})
 }
 
-// catchUp writes supervisor-log.md anew if its number of entries differs from the number of
-// rejected replies in the journal, most likely because of a crash.
+// catchUp rewrites supervisor-log.md if its number of entries differs from the number of rejected
+// replies in the journal, most likely because of a crash.
 func (l *logbook) catchUp(journalPath string) error {
 	if err := rundir.RemoveForeign(l.dir.Log()); err != nil {
 		return fmt.Errorf("look at the supervisor log: %w", err)

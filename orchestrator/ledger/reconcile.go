@@ -100,8 +100,8 @@ func (l *Ledger) reconcileChanges() error {
 	return l.reconcileState()
 }
 
-// reconcileState reconciles a state.md that was edited: it keeps the edited text aside and draws
-// the file anew.
+// reconcileState reconciles a state.md that was edited: it keeps the edited text under another name
+// and draws the file again.
 func (l *Ledger) reconcileState() error {
 	edit, err := l.findEdit()
 	if err != nil || edit.what == "" {

@@ -90,7 +90,8 @@ func unsealed(text []byte) bool {
 	return at < 0 || !bytes.Equal(text[at:], []byte(seal(string(text[:at]))))
 }
 
-// redraw writes state.md and keeps an edited text aside, but does not journal that as a divergence.
+// redraw writes state.md and keeps an edited text under another name, but does not journal the edit
+// as a divergence.
 func (l *Ledger) redraw() error {
 	edit, err := l.findEdit()
 	if err == nil {
