@@ -35,7 +35,7 @@ func (d Dir) events(step int) string {
 	return filepath.Join(d.Path, "events", stepName(step)+".jsonl")
 }
 
-// Append appends a line, unless the file is full. Close returns its errors.
+// Append appends a line, unless the file is full. Close returns the errors of Append.
 func (e *Events) Append(line []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
