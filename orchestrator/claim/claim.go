@@ -108,9 +108,9 @@ type Grant struct {
 }
 
 // Take waits until no earlier claim blocks this one. Before the wait it calls report once for each
-// earlier claim that overlaps. Errors without a grant: *TakenError, if another process has the
-// task, and the cause of stop. An error with a grant means that the lock files cannot be used:
-// other processes do not see the claim.
+// earlier claim that overlaps. If it returns no grant, the error is *TakenError, because another
+// process has the task, or the cause of stop. If it returns both a grant and an error, the lock
+// files cannot be used, and other processes do not see the claim.
 func (r *Registry) Take(stop context.Context, c Claim, report func(Conflict)) (*Grant, error) {
 	g := &Grant{registry: r, request: &request{Claim: c, granted: make(chan struct{})}}
 	r.mu.Lock()
