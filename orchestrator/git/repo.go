@@ -161,7 +161,7 @@ func readIndex(folder string) (*Index, error) {
 	return &Index{text: text, when: info.ModTime()}, err
 }
 
-// Call is a call of git with its view of the repository.
+// Call describes a call of git and the view of the repository that the call gets.
 type Call struct {
 	Git
 	Index   *Index   // the call may change it; nil: the call has no index
