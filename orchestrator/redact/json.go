@@ -7,9 +7,10 @@ import (
 	"iter"
 )
 
-// JSON returns the JSON text b with Mark for every secret in its strings and keys, as written and
-// as decoded. A number in a secret becomes the string Mark. Everything else stays, so that the
-// result is JSON of the same shape. It fails if b is not JSON.
+// JSON returns the JSON text b with Mark in place of every secret in its strings and keys, both as
+// they are written and as they are decoded. A number that is part of a secret becomes the string
+// Mark. Everything else stays, so that the result is JSON of the same shape. It fails if b is not
+// JSON.
 func (r *Redactor) JSON(b []byte) ([]byte, error) {
 	if !json.Valid(b) {
 		return nil, fmt.Errorf("read JSON: %w", json.Unmarshal(b, new(json.RawMessage)))

@@ -1,5 +1,5 @@
-// Package redact removes secrets from text and streams. No registered value, in any of the forms
-// that encoders give it, leaves a Redactor, however the stream is cut into writes.
+// Package redact removes secrets from text and streams. A Redactor removes every registered value,
+// in all the forms that encoders give it, however the stream is cut into writes.
 //
 // It also knows the shapes of common credentials and removes many that were not registered. Only
 // the removal of the registered values is promised.
@@ -27,10 +27,10 @@ type Redactor struct{ index *index }
 type Secret struct{ Name, Value string }
 
 // New returns a redactor for values in all the forms that programs give them, and for the known
-// shapes of credentials. Space around a value does not count; values shorter than 6 bytes, and
-// those that occur in Mark, are ignored: see NewNamed. Each line of a value, of 8 bytes or more, is
-// a value of its own, and so are a URL's password, the credential of an Authorization header, and
-// the values of a JSON document under keys that look secret.
+// shapes of credentials. Space around a value does not count. New ignores values shorter than 6
+// bytes and values that occur in Mark: see NewNamed. Each line of a value, of 8 bytes or more, is a
+// value of its own, and so are a URL's password, the credential of an Authorization header, and the
+// values of a JSON document under keys that look secret.
 func New(values []string) *Redactor {
 	var all []string
 	seen := map[string]bool{}

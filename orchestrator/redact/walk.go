@@ -134,8 +134,9 @@ func (w *walk) addEscapes(s *steps, p, j, in, of int) {
 	}
 }
 
-// addBackslashes adds a step over a run of backslashes in both: each level of strings within
-// strings doubles them. The last one may belong to an escape that follows the run.
+// addBackslashes adds a step over a run of backslashes in both the text and the literal, because
+// each level of strings within strings doubles them. The last one may belong to an escape that
+// follows the run.
 func (w *walk) addBackslashes(s *steps, p, j int) {
 	of, in := 1, 1
 	for j+of < len(w.text) && w.text[j+of] == '\\' {
