@@ -27,8 +27,8 @@ type Link struct {
 }
 
 // Join opens the runner's end of the link to the guardian. From now on this process discards the
-// signals that reach it directly. The guardian receives them, too, and sends them over the link.
-// Errors: the process has no guardian, because it was started by hand.
+// signals that reach it directly. It gets those that reach the guardian over the link. Errors: the
+// process has no guardian, because it was started by hand.
 func Join() (*Link, error) {
 	if err := checkLink(); err != nil {
 		return nil, fmt.Errorf("this command is not for people: %w", err)
@@ -107,9 +107,9 @@ func (l *Link) Lost() <-chan struct{} { return l.lost }
 
 // Hold gives the guardian a duplicate of an open file, usually a locked one, and returns when the
 // guardian has it. The guardian closes the duplicate at release, or, if the runner dies, when all
-// the processes that the runner started have ended. If the file is locked, the runner must unlock
-// it before release, since closing it does not free the lock. Once the guardian is gone, release
-// does nothing. Errors: the guardian is gone or has no descriptors left.
+// the processes that the runner started have ended. To be sure that a lock on the file is free
+// after release, the runner must unlock the file, and not only close it. Once the guardian is gone,
+// release does nothing. Errors: the guardian is gone or has no descriptors left.
 func (l *Link) Hold(f *os.File) (release func() error, err error) {
 	l.mu.Lock()
 	l.next++
