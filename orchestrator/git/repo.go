@@ -81,7 +81,7 @@ func Open(stop context.Context, program, dir string, mark proc.Mark) (*Repo, err
 }
 
 // User calls git in the repository itself. The command is rev-parse, for-each-ref, update-ref or
-// config --list, because none of their input can start a program.
+// config --list, because these read nothing that can start a program.
 func (r *Repo) User(stop context.Context, args ...string) (string, error) {
 	g := Git{Program: r.Program, Dir: r.Top, Env: callers(), Mark: r.Mark, Timeout: userTime, MaxOutput: maxList}
 	out, err := g.Run(stop, nil, args...)
