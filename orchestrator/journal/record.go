@@ -51,7 +51,8 @@ type Draft struct {
 }
 
 // ErrAmbiguous is the error for a draft without one of its required fields, and for a record in
-// which a field occurs twice. Source: seed 002, "Reject ambiguous operational payloads".
+// which a field occurs twice.
+// Source: seed 002, "Reject ambiguous operational payloads".
 var ErrAmbiguous = errors.New("ambiguous record")
 
 // MaxRecord is the greatest length of a record's JSON in bytes: twice the longest valid reply. It

@@ -82,7 +82,8 @@ func (l *Ledger) takeOver() error {
 }
 
 // forbid journals that no run may own the board, and locks it. It writes the records into the last
-// epoch, since this run is not the owner, or no longer. It returns *failure.Frozen.
+// epoch, since this run is not, or is no longer, the owner. It returns
+// *failure.Frozen.
 func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) error {
 	epoch, err := l.journal.ContinueEpoch()
 	if err != nil {
