@@ -20,7 +20,7 @@ type Tree struct {
 	own   map[string][]byte // text of files in wisdom/ and artifacts/, by the path from the board's runs
 	cut   bool              // there are more files than [mostFiles]
 
-	runs map[string]string // other boards' runs, by folder: the journal's state, and true if at work
+	runs map[string]string // other boards' runs, by folder: journal's state, and true if at work
 }
 
 // mostFiles bounds the files of a Tree. A snapshot of that many files takes about a second.
@@ -59,7 +59,7 @@ func (w *Workspace) Tree() Tree {
 	t.files[w.KanbanFile()] = w.SHA()
 	for _, folder := range []string{"wisdom", "artifacts"} {
 		for _, name := range rundir.MarkdownFiles(filepath.Join(w.Dir().Path, folder)) {
-			data, _ := rundir.ReadFile(filepath.Join(w.Dir().Path, folder, name)) // nil if unreadable
+			data, _ := rundir.ReadFile(filepath.Join(w.Dir().Path, folder, name)) // or nil
 			t.own[path.Join(folder, name)] = data
 		}
 	}
