@@ -23,21 +23,21 @@ type Spec struct {
 	Invocation agent.Invocation
 	Contract   contract.Kind
 	Sinks      Sinks
-	// Emit gets redacted events, in the goroutines of both streams; may be nil.
+	// Emit gets redacted events, in the goroutines of both streams. It may be nil.
 	Emit func(agent.Event)
-	// Show gets the agent's activity, at most once a second after events, in a timer's goroutine,
-	// and at each Check, in that of its caller; may be nil.
+	// Show gets the agent's activity: after events, at most once a second, in a timer's goroutine,
+	// and at each Check, in the goroutine of its caller. It may be nil.
 	Show func(health.Live)
 	// TimeLimit is the rest of the run's time; 0: no limit. The agent's own timeout is in
 	// Invocation.
 	TimeLimit time.Duration
-	// Resident gets the Invocation's Stdin as its next message; nil: the attempt starts a program
-	// of its own.
+	// Resident gets the Invocation's Stdin as its next message. If it is nil, the attempt starts a
+	// program of its own.
 	Resident *Resident
 }
 
-// Ended is the end of an attempt: a Reply, a Failure, or neither because it was stopped. All but
-// the Reply is redacted.
+// Ended is the end of an attempt: a Reply, a Failure, or neither if the attempt was stopped.
+// Everything except the Reply is redacted.
 type Ended struct {
 	Reply     *contract.Reply
 	Failure   *contract.Failure
@@ -63,9 +63,9 @@ type Ended struct {
 type Attempt struct {
 	call     Spec
 	reader   agent.Reader
-	out      *tail // standard output of a review command; else nil
+	out      *tail // standard output of a review command; nil in other attempts
 	tail     *tail
-	stdout   io.WriteCloser // passes the output on, redacted
+	stdout   io.WriteCloser // forwards the output, redacted
 	stderr   io.WriteCloser
 	meter    *meter
 	watch    watch
@@ -85,14 +85,14 @@ type Attempt struct {
 	grace     time.Duration // of End
 	killed    bool
 	outOfTime bool
-	reason    error // the first reason of the reader or the meter for giving up
+	reason    error // the first reason for which the reader or the meter gave up
 
 	result *Ended // set before done is closed
 	err    error
 }
 
-// Start starts an agent and returns at once. If the agent cannot be started, that is the end of the
-// attempt.
+// Start starts an agent and returns at once. If the agent cannot be started, the attempt ends with
+// a failure or an error.
 func Start(c Spec) *Attempt {
 	a := &Attempt{
 		call:     c,
@@ -124,8 +124,8 @@ func (c *Spec) reader(h agent.Host) agent.Reader {
 	return c.Adapter.Reader(c.Contract, h)
 }
 
-// note passes on an event of the agent, and reports each message that the agent then cannot hear as
-// dropped.
+// note forwards an event of the agent. If the agent can then no longer hear some messages, note
+// reports each of them as dropped.
 func (a *Attempt) note(e agent.Event) {
 	lost := a.voice.follow(e)
 	a.watch.note(e)
@@ -137,8 +137,8 @@ func (a *Attempt) note(e agent.Event) {
 	}
 }
 
-// Run starts an agent and returns its end, which is never nil. When stop is done the agent is asked
-// to end; when kill is done it is killed. Errors: those of [Attempt.Wait].
+// Run starts an agent and returns its end, which is never nil. When stop is done, the agent is
+// asked to end. When kill is done, it is killed. Errors: those of [Attempt.Wait].
 func Run(stop, kill context.Context, c Spec) (*Ended, error) {
 	if stop.Err() != nil || kill.Err() != nil {
 		return &Ended{Exit: proc.Exit{Code: -1, Stopped: true}, Stopped: true}, nil
@@ -160,8 +160,8 @@ func (a *Attempt) Wait() (*Ended, error) {
 	return a.result, a.err
 }
 
-// Tools returns the agent's work with tools, once Done is closed; nil if its program reported no
-// call.
+// Tools returns the agent's work with tools, once Done is closed. It returns nil if the agent's
+// program reported no call.
 func (a *Attempt) Tools() *event.ToolWork {
 	a.watch.mu.Lock()
 	defer a.watch.mu.Unlock()
@@ -200,7 +200,7 @@ func (a *Attempt) check(now time.Time, m *health.Monitor) (health.Report, health
 	return report, a.watch.trace.Live(now, a.watch.found)
 }
 
-// usage returns the resources that the agent's processes have used; nil if they are unknown.
+// usage returns the resources that the agent's processes have used, or nil if they are unknown.
 func (a *Attempt) usage() *health.Usage {
 	p := a.running()
 	if p == nil {
@@ -233,7 +233,7 @@ func (a *Attempt) EndCalls(kill bool) {
 	}
 }
 
-// Obstacle returns the error that the agent's calls end with again and again, or "" if there is
+// Obstacle returns the error with which the agent's calls end again and again, or "" if there is
 // none.
 func (a *Attempt) Obstacle() string {
 	a.watch.mu.Lock()
@@ -248,7 +248,7 @@ func (a *Attempt) Took() time.Duration {
 	return max(0, a.watch.trace.Progress.Sub(a.watch.trace.Started))
 }
 
-// giveUp ends the attempt for a reason of its reader or its meter.
+// giveUp ends the attempt for a reason that its reader or its meter gives.
 func (a *Attempt) giveUp(reason error) {
 	a.end(func() {
 		if a.reason == nil {
@@ -353,7 +353,7 @@ func (a *Attempt) runProcess() (proc.Exit, error) {
 	return p.Wait()
 }
 
-// startFailure returns the exit of a program that could not be started. That is no error if the
+// startFailure returns the exit of a program that could not be started. It returns no error if the
 // attempt was stopped meanwhile.
 func (a *Attempt) startFailure(err error) (proc.Exit, error) {
 	if a.ctx.Err() != nil {
@@ -376,7 +376,7 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 	}
 	hung := exit.Stopped && a.ended && !a.stopped
 	if (hung || exit.TimedOut) && a.watch.isFinished() {
-		exit = proc.Exit{Duration: exit.Duration} // our own signal is no failure of the agent
+		exit = proc.Exit{Duration: exit.Duration} // our own signal is not a failure of the agent
 		out.Exit, hung = exit, false
 	}
 	out.ByWatch = hung
@@ -406,7 +406,7 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 	return out, a.judge(out, report)
 }
 
-// applyReason replaces the report of the stopped program by the reader's reason for giving up.
+// applyReason puts the reader's reason for giving up into the report of the stopped program.
 func applyReason(r *agent.Report, reason error) {
 	var failure *contract.Failure
 	switch {
@@ -419,7 +419,7 @@ func applyReason(r *agent.Report, reason error) {
 	}
 }
 
-// judge sets the reply, or, if the report has no valid one, the failure. Errors: that of the
+// judge sets the reply, or sets the failure if the report has no valid reply. Errors: that of the
 // report.
 func (a *Attempt) judge(out *Ended, report agent.Report) (err error) {
 	if report.Err != nil {

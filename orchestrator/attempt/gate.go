@@ -8,18 +8,18 @@ import (
 	"sync"
 )
 
-// gate passes on a stream of a resident while an attempt, or Ask, listens. It drops other output,
-// and the rest of a line that was begun before.
+// gate forwards a stream of a resident while an attempt, or Ask, listens. It drops all other
+// output, also the rest of a line that was begun before.
 type gate struct {
 	mu     sync.Mutex
 	to     io.Writer   // nil while it is shut
-	fail   func(error) // called once when to fails
+	fail   func(error) // called once when the writer to fails
 	err    error       // the error of to
-	inLine bool        // the last byte ended no line
-	skip   bool        // what follows is dropped, up to the end of the line
+	inLine bool        // the last byte did not end a line
+	skip   bool        // the output is dropped up to the end of the line
 }
 
-// open drops the rest of the current line and passes on what follows.
+// open drops the rest of the current line and forwards the output after it.
 func (g *gate) open(to io.Writer, fail func(error)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

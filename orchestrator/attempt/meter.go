@@ -20,7 +20,7 @@ type meter struct {
 	exceed func(error)
 }
 
-// writer forwards output up to the bound to w.
+// writer returns a writer that forwards output to w, up to the bound.
 func (m *meter) writer(w io.Writer) io.Writer {
 	if m.max <= 0 {
 		return w
@@ -28,7 +28,7 @@ func (m *meter) writer(w io.Writer) io.Writer {
 	return &metered{m, w}
 }
 
-// exceeded returns the failure of an attempt that printed too much, or nil.
+// exceeded returns the failure of an attempt that printed too much, or nil if it did not.
 func (m *meter) exceeded() *contract.Failure {
 	if m.max <= 0 || m.used.Load() <= m.max {
 		return nil

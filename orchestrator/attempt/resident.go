@@ -19,10 +19,10 @@ import (
 // together.
 const maxGoodbye = 2 * contract.MaxReply
 
-// Resident is a program that stays between attempts. The first attempt starts it; each sends it one
-// message and ends with the answer, and the program waits for the next message. The timeout of an
-// attempt, and all else that ends an attempt early, ends the program, and the next attempt starts a
-// new one. Attempts on one resident follow one another. Its methods are safe for concurrent use.
+// Resident is a program that stays between attempts. The first attempt starts it. Each attempt
+// sends it one message and ends with the answer, and the program waits for the next message. If an
+// attempt ends early, for example by its timeout, the program ends too, and the next attempt starts
+// a new one. Attempts on one resident follow one another. Its methods are safe for concurrent use.
 //
 // Each attempt needs an adapter that is an [agent.Resident], and an Invocation from its Stay. The
 // Mark of the first attempt becomes the program's, and no other program may have it.
@@ -54,8 +54,8 @@ func NewResident(grace time.Duration) *Resident {
 func (r *Resident) Runs() bool { return r.running() != nil }
 
 // Exited returns a channel that is closed when the running program has ended unasked, in an attempt
-// or between two; Runs returns false by then. Each program has its own channel. It is nil if the
-// program does not run.
+// or between two. Runs returns false by then. Each program has its own channel. Exited returns nil
+// if no program runs.
 func (r *Resident) Exited() <-chan struct{} {
 	if g := r.running(); g != nil {
 		return g.gone
@@ -106,8 +106,8 @@ func (r *Resident) family() map[int]proc.Relative {
 // leaveTime bounds the time for processes of a turn to end after the answer.
 const leaveTime = 200 * time.Millisecond
 
-// spawned names the processes that the program has started since before, and that still run after
-// leaveTime. Processes whose ancestors were there before do not count.
+// spawned names the processes that the program has started since the list before was made, and that
+// still run after leaveTime. A process does not count if one of its ancestors is in before.
 func (g *program) spawned(before map[int]proc.Relative) (names []string) {
 	for last := false; ; last = true {
 		names = nil
@@ -125,7 +125,7 @@ func (g *program) spawned(before map[int]proc.Relative) (names []string) {
 	}
 }
 
-// isOf reports whether a process, or one of its ancestors, was there before.
+// isOf reports whether a process, or one of its ancestors, is in before.
 func isOf(before, family map[int]proc.Relative, pid int) bool {
 	for p, ok := family[pid]; ok; p, ok = family[pid] {
 		if _, known := before[pid]; known {
@@ -136,7 +136,7 @@ func isOf(before, family map[int]proc.Relative, pid int) bool {
 	return false
 }
 
-// enter waits for the turn of an attempt; false if ctx ended first.
+// enter waits for the turn of an attempt. It returns false if ctx ends first.
 func (r *Resident) enter(ctx context.Context) bool {
 	select {
 	case r.turn <- struct{}{}:
@@ -152,7 +152,7 @@ func (r *Resident) enter(ctx context.Context) bool {
 
 func (r *Resident) leave() { <-r.turn }
 
-// begin sends the message to the running program, or starts one with it.
+// begin sends the message to the running program, or starts a program with this message.
 func (r *Resident) begin(a *Attempt) (*program, error) {
 	g := r.running()
 	for g != nil && !g.process.Limit(a.call.Invocation.Timeout) { // it is ending: see awaitEnd
@@ -167,7 +167,7 @@ func (r *Resident) begin(a *Attempt) (*program, error) {
 		return r.start(a)
 	}
 	stdout, stderr := a.outputs()
-	g.process.Flush() // earlier output is no part of the answer
+	g.process.Flush() // earlier output is not part of the answer
 	g.gates.open(stdout, stderr, a.giveUp)
 	a.adopt(g.process)
 	if !g.process.Send(a.call.Invocation.Stdin) {
@@ -207,7 +207,7 @@ func (r *Resident) awaitEnd(g *program) {
 }
 
 // await returns when the program has answered, or has ended. An answer counts even if the program
-// ends with it.
+// ends right after it.
 func (r *Resident) await(a *Attempt, g *program) (proc.Exit, error) {
 	select {
 	case <-a.answered:
@@ -236,8 +236,8 @@ func (r *Resident) takeError() error {
 	return err
 }
 
-// Ask sends the program a line, and returns its answer, one line, redacted; "" if it does not run
-// or does not answer in time.
+// Ask sends the program a line, and returns its answer, which is one redacted line. It returns ""
+// if the program does not run or does not answer in time.
 func (r *Resident) Ask(stop context.Context, message []byte, wait time.Duration, s Sinks) (answer string, err error) {
 	patience, cancel := within(stop, wait)
 	defer cancel()
@@ -283,8 +283,8 @@ type hearing struct {
 	stdout, stderr io.WriteCloser
 }
 
-// hear sends a message. The streams of s get the output until the hearing is closed; more than
-// [maxGoodbye] ends the program.
+// hear sends a message. The streams of s get the output until the hearing is closed. Output longer
+// than [maxGoodbye] ends the program.
 func (g *program) hear(message []byte, s Sinks) *hearing {
 	h := &hearing{
 		program: g,
@@ -338,7 +338,8 @@ func (g *program) end(kill context.Context, grace time.Duration) {
 	}
 }
 
-// within returns a context that ends with parent, or after d without the pauses.
+// within returns a context that ends with parent, or after the time d, in which pauses do not
+// count.
 func within(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(parent)
 	timer := proc.AfterFunc(d, cancel)

@@ -87,8 +87,8 @@ func (s Sinks) parseReply(c contract.Kind, raw string) (*contract.Reply, *contra
 	return nil, contract.Failed("the reply is badly formatted where it holds a secret")
 }
 
-// excerpt returns the beginning of a reply's text, for people. If the text was cut, the redactor's
-// rest is dropped, since it may end in a part of a secret.
+// excerpt returns the beginning of a reply's text, for people. If the text was cut, the bytes that
+// the redactor still holds back are dropped, since they may end in a part of a secret.
 func (s Sinks) excerpt(raw string) (string, error) {
 	var b bytes.Buffer
 	w := s.redacting(&b)

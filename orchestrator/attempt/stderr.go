@@ -50,7 +50,7 @@ func (t *tail) String() string {
 }
 
 // lines emits the last whole lines of each write to a stream for people, and the number of the
-// earlier ones. It drops lines that are too long.
+// earlier lines of that write. It drops lines that are too long.
 type lines struct {
 	emit    func(agent.Event)
 	partial []byte

@@ -72,8 +72,8 @@ func (v *voice) canAsk() bool {
 }
 
 // follow tracks the delivery of messages. Once the agent writes its reply, a further message would
-// only prolong its work: messages that it has not heard by then are withdrawn, and returned. The
-// result closes the input, at which the program ends.
+// only prolong its work: follow withdraws the messages that the agent has not heard by then, and
+// returns their IDs. At the result it closes the input, and the program ends.
 func (v *voice) follow(e agent.Event) (lost []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -107,8 +107,8 @@ func (v *voice) withdraw() []string {
 	return lost
 }
 
-// Ask sends the agent a question beside its work; false if it cannot be asked. An [agent.Answered]
-// event follows, if it answers.
+// Ask sends the agent a question beside its work. It returns false if the agent cannot be asked. If
+// the agent answers, an [agent.Answered] event follows.
 func (a *Attempt) Ask(id, question string) bool {
 	return a.voice.say(func(l agent.Listener) []byte {
 		a.voice.sent = append(a.voice.sent, id)
@@ -116,8 +116,8 @@ func (a *Attempt) Ask(id, question string) bool {
 	})
 }
 
-// Tell sends the agent a message; false if it cannot be told. An [agent.Heard] event follows once
-// the message has reached it.
+// Tell sends the agent a message. It returns false if the agent cannot read it now. An
+// [agent.Heard] event follows once the message has reached the agent.
 func (a *Attempt) Tell(id, text string) bool {
 	return a.voice.say(func(l agent.Listener) []byte {
 		if a.voice.replying || len(a.voice.undelivered) >= maxUndelivered {
@@ -128,7 +128,8 @@ func (a *Attempt) Tell(id, text string) bool {
 	})
 }
 
-// EndCall ends a call of a tool, and not the turn; false if it cannot be ended alone.
+// EndCall ends a call of a tool, but not the agent's turn. It returns false if the call cannot be
+// ended alone.
 func (a *Attempt) EndCall(tool string) bool {
 	return a.voice.say(func(l agent.Listener) []byte { return l.EndCall(tool) })
 }

@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/health"
 )
 
-// watch traces the signs of the agent, and passes its events on. Its Write traces output. It is
-// safe for concurrent use.
+// watch traces the signs of the agent, and forwards its events. Its Write traces output. It is safe
+// for concurrent use.
 type watch struct {
 	emit func(agent.Event) // may be nil
 	show func(health.Live) // may be nil
@@ -43,7 +43,7 @@ func (w *watch) note(e agent.Event) {
 	}
 }
 
-// showNow is called by the timer later; it calls show, unless the watch has ended.
+// showNow is called by the timer in the field later. It calls show, unless the watch has ended.
 func (w *watch) showNow() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -77,8 +77,8 @@ func (w *watch) isFinished() bool {
 	return !w.trace.Finished.IsZero()
 }
 
-// openAt names the tools that the agent was waiting for at a time. A present look would be too
-// late: an agent that is asked to end ends its tools first.
+// openAt names the tools that the agent was waiting for at a time. The tools that are open now
+// would not tell: an agent that is asked to end ends its tools first.
 func (w *watch) openAt(at time.Time) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,6 +1,6 @@
 // Package claim keeps two runs from working on the same task, or on the same files, at the same
-// time: seed 002, "Duplicate / Overlap Work". A step takes all its claims together, in the order
-// in which steps ask, and holds no claim while it waits: no two boards wait for each other.
+// time: seed 002, "Duplicate / Overlap Work". A step gets all its claims together, in the order in
+// which steps ask, and holds no claim while it waits. Therefore no two boards wait for each other.
 package claim
 
 import (
@@ -24,11 +24,11 @@ type Claim struct {
 	Mark  string   // of the step's agents
 }
 
-// Conflict is an earlier claim that a new one overlaps.
+// Conflict is an earlier claim that a new claim overlaps.
 type Conflict struct {
 	Board string   // board of the earlier claim: the canonical owner of seed 002
 	Task  string   // task of the earlier claim
-	Files []string // two patterns that overlap, one of each claim; nil: both claim the same task
+	Files []string // two overlapping patterns, one from each claim; nil: both claim the same task
 	Left  bool     // a kill ended the run of the earlier claim, and one of its agents still works
 }
 
@@ -65,14 +65,14 @@ type request struct {
 	granted chan struct{} // closed by the grant
 }
 
-// System has the functions by which a registry asks about processes. A nil function stands for a
-// system without such processes.
+// System has the functions by which a registry asks about processes. On a system without such
+// processes a function is nil.
 type System struct {
 	// Hold gives the guardian a lock file to hold, too, so that a dead run's claim ends only with
 	// the run's agents.
 	Hold func(*os.File) (release func() error, err error)
-	// IsAtWork reports whether an agent with a mark lives: so long a claim counts, even after the
-	// end of its run and its guardian.
+	// IsAtWork reports whether an agent with a mark lives. As long as it lives its claim counts,
+	// even after the end of its run and its guardian.
 	IsAtWork func(mark string) bool
 	// IsWithin reports whether an agent with a mark has started this process. The step of that
 	// agent may wait for the end of this process, so its claim must not block this process.
@@ -108,9 +108,9 @@ type Grant struct {
 }
 
 // Take waits until no earlier claim blocks this one. Before the wait it calls report once for each
-// earlier claim that overlaps. Errors without a grant: *TakenError, if another process has the
-// task, and the cause of stop. An error with a grant means that the lock files cannot be used:
-// other processes do not see the claim.
+// earlier claim that overlaps. If it returns no grant, the error is *TakenError, because another
+// process has the task, or the cause of stop. If it returns both a grant and an error, the lock
+// files cannot be used, and other processes do not see the claim.
 func (r *Registry) Take(stop context.Context, c Claim, report func(Conflict)) (*Grant, error) {
 	g := &Grant{registry: r, request: &request{Claim: c, granted: make(chan struct{})}}
 	r.mu.Lock()
@@ -133,13 +133,13 @@ func (r *Registry) Take(stop context.Context, c Claim, report func(Conflict)) (*
 	switch {
 	case errors.As(err, new(*TakenError)):
 		return nil, errors.Join(err, g.Release())
-	case stop.Err() != nil: // stop may have ended after the last look of claimInFiles
+	case stop.Err() != nil: // stop may have ended after the last check in claimInFiles
 		return nil, errors.Join(context.Cause(stop), err, g.Release())
 	}
 	return g, err
 }
 
-// conflicts returns the earlier claims that a request waits for, and those that it only reports.
+// conflicts returns the earlier claims for which a request waits, and those that it only reports.
 func (r *Registry) conflicts(q *request) (blocking, harmless []Conflict) {
 	for _, other := range r.queue {
 		if other == q {
@@ -171,7 +171,7 @@ func (c Claim) conflict(earlier Claim) *Conflict {
 	return nil
 }
 
-// Release gives back the claim. A nil grant has no claim.
+// Release gives back the claim. It does nothing if the grant is nil.
 func (g *Grant) Release() error {
 	if g == nil {
 		return nil
@@ -197,14 +197,14 @@ func (g *Grant) Release() error {
 	return errors.Join(errs...)
 }
 
-// pollTime is the time between a waiting claim's looks at the claims of other processes.
+// pollTime is the time after which a waiting claim checks the claims of other processes again.
 const pollTime = 250 * time.Millisecond
 
 // busyTime bounds the wait for other processes that write their claims.
 const busyTime = 5 * time.Second
 
-// claimInFiles shows the claim to other processes: its files in the lock file of the work
-// directory, its task in the lock file of the task's folder.
+// claimInFiles shows the claim to other processes. It writes the claim's files into the lock file
+// of the work directory, and its task into the lock file of the task's folder.
 func (g *Grant) claimInFiles(stop context.Context, report func(Conflict)) error {
 	c := g.request.Claim
 	if len(c.Files) == 0 {
@@ -257,8 +257,8 @@ func (g *Grant) lockTask(c Claim) error {
 // errBusy reports that another process appends a claim.
 var errBusy = errors.New("another run writes its claim all the time")
 
-// enqueue puts the files of a claim after those of all processes that asked before, and returns its
-// number in that order.
+// enqueue puts the files of a claim behind those of all processes that asked before, and returns
+// the number of the claim in that order.
 func (g *Grant) enqueue(stop context.Context, c Claim) (number int64, err error) {
 	for end := time.Now().Add(busyTime); ; {
 		number, err = g.tryEnqueue(c)
@@ -297,7 +297,7 @@ func (g *Grant) firstConflict(c Claim, number int64) (*Conflict, error) {
 	return f.firstConflict(c, number)
 }
 
-// lockFile returns the lock file of a folder, which it opens anew if it was removed.
+// lockFile returns the lock file of a folder. It opens the file again if it was removed.
 func (r *Registry) lockFile(dir string) (*lockFile, error) {
 	was := r.files[dir]
 	if was != nil && was.isInPlace() {

@@ -17,15 +17,15 @@ import (
 )
 
 // lockFile is the file .kanban-run/claims/locks of a folder. Its rows are claims as JSON, for
-// people and for patterns. For each row, and for each task, a byte far beyond the rows is locked:
-// while the run of the row lives, or while the task is taken. The locks belong to the open file,
-// which the guardian holds too. A row without its lock belongs to a run that was killed with its
-// guardian: it counts while an agent with its mark lives.
+// people and for patterns. A byte far beyond the rows is locked for each row while the run of the
+// row lives, and for each task while the task is claimed. The locks belong to the open file, which
+// the guardian holds, too. A row without its lock belongs to a run that was killed together with
+// its guardian. It counts as long as an agent with its mark lives.
 type lockFile struct {
 	file     *os.File
 	release  func() error // makes the guardian close its duplicate
 	used     map[int64]bool
-	last     int64 // the last number given out by this process
+	last     int64 // the last number that this process has assigned
 	system   System
 	replaced *lockFile // the folder's earlier lock file, which an agent has removed
 }
@@ -74,7 +74,7 @@ func openLockFile(dir string, s System) (*lockFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("claim the tasks of %s: %w", dir, err)
 	}
-	ignored := filepath.Join(folder, ".gitignore") // git is not to show the file
+	ignored := filepath.Join(folder, ".gitignore") // git must not show the file
 	if ignore, err := durable.OpenPlain(ignored, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
 		_, _ = ignore.WriteString("*\n")
 		_ = ignore.Close()
@@ -131,7 +131,8 @@ func (f *lockFile) lockTask(c Claim) (locks []lock, taken *Conflict, err error) 
 	}
 	err = f.eachRow(func(other row, left bool) bool {
 		if other.Task == c.Task && left == !locked && !(left && other.Board == c.Board) {
-			// Rows left by the board itself do not count: this run has ended their agents.
+			// Rows that killed runs of this board left do not count, because this run has ended
+			// their agents.
 			taken = &Conflict{Board: other.Board, Task: c.Task, Left: left}
 			return false
 		}
@@ -147,7 +148,8 @@ func (f *lockFile) lockTask(c Claim) (locks []lock, taken *Conflict, err error) 
 	return append(locks, own), nil, err
 }
 
-// enqueue writes a claim with the next number. Errors: errBusy while another process does the same.
+// enqueue writes a claim with the next number. Errors: errBusy if another process is doing the
+// same.
 func (f *lockFile) enqueue(c Claim) (locks []lock, number int64, err error) {
 	if err = f.set(unix.F_WRLCK, mutexAt); isTaken(err) {
 		return nil, 0, errBusy
@@ -170,8 +172,8 @@ func (f *lockFile) enqueue(c Claim) (locks []lock, number int64, err error) {
 	return locks, number, err
 }
 
-// firstConflict returns a claim of another process that overlaps and has a lower number; nil
-// without one.
+// firstConflict returns a claim of another process that overlaps and has a lower number, or nil if
+// there is none.
 func (f *lockFile) firstConflict(c Claim, number int64) (taken *Conflict, err error) {
 	err = f.eachRow(func(other row, left bool) bool {
 		if other.Number < number && !(left && other.Board == c.Board) && !f.system.isWithin(other.Mark) {
@@ -184,8 +186,8 @@ func (f *lockFile) firstConflict(c Claim, number int64) (taken *Conflict, err er
 	return taken, err
 }
 
-// eachRow calls each with the claims of other processes, until each returns false. left means that
-// a kill ended the process, and an agent of it lives. It clears the rows of ended runs.
+// eachRow calls each with the claims of other processes, until each returns false. If left is true,
+// a kill ended the process, and one of its agents lives. eachRow clears the rows of ended runs.
 func (f *lockFile) eachRow(each func(r row, left bool) bool) error {
 	info, err := f.file.Stat()
 	if err != nil {
@@ -236,8 +238,8 @@ func (f *lockFile) isEmpty(i int64) bool {
 	return first[0] == 0 && (err == nil || errors.Is(err, io.EOF))
 }
 
-// write writes a claim into an empty row, or nowhere if all are full. A claim with patterns too
-// long for a row claims the whole folder.
+// write writes a claim into an empty row, or writes nothing if all rows are full. A claim whose
+// patterns are too long for a row claims the whole folder.
 func (f *lockFile) write(r row) ([]lock, error) {
 	text, err := json.Marshal(r)
 	if err == nil && len(text) > rowSize {

@@ -2,8 +2,8 @@
 
 package claim
 
-// lockFile is empty: only on Linux a guardian can hold locks too, so a registry knows just the
-// claims of its own process.
+// lockFile is empty. Only on Linux can a guardian hold locks, too, so here a registry knows only
+// the claims of its own process.
 type lockFile struct{ replaced *lockFile }
 
 type lock struct{}

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// overlaps reports whether a file can match both patterns: * and ? match within a name, ** matches
-// any folders, a set of characters counts as any character. A pattern that ends with a slash, or
-// has neither a dot nor a star in its last name, may be a folder, and matches all files below it,
-// too.
+// overlaps reports whether a file can match both patterns. In a pattern, * and ? match within a
+// name, ** matches any number of folders, and a set of characters counts as any character. A
+// pattern that ends with a slash, or that has neither a dot nor a star in its last name, may be a
+// folder. It then matches all files below that folder, too.
 func overlaps(a, b string) bool {
 	return meet(segments(a), segments(b), func(s string) bool { return s == "**" }, nameOverlap)
 }
@@ -32,7 +32,7 @@ func nameOverlap(a, b string) bool {
 	return meet(characters(a), characters(b), star, same)
 }
 
-// characters returns the bytes of a pattern, with ? for a set of them.
+// characters returns the bytes of a pattern. It replaces a set of characters by ?.
 func characters(pattern string) (all []byte) {
 	for i := 0; i < len(pattern); i++ {
 		c := pattern[i]
@@ -47,9 +47,9 @@ func characters(pattern string) (all []byte) {
 	return all
 }
 
-// meet reports whether one sequence can match two patterns, in which a star stands for any number
-// of elements, and same compares two elements that are no stars. Its time is at most proportional
-// to the product of their lengths.
+// meet reports whether one sequence can match both patterns. An element for which star returns true
+// matches any number of elements, and same compares two other elements. Its time is at most
+// proportional to the product of their lengths.
 func meet[T any](a, b []T, star func(T) bool, same func(x, y T) bool) bool {
 	below := make([]bool, len(b)+1) // the result for a[i+1:] and b[j:]
 	for i := len(a); i >= 0; i-- {

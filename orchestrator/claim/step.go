@@ -19,7 +19,7 @@ import (
 type Turn struct {
 	Journal   Journal
 	Workspace *workspace.Workspace
-	Notice    func(text string) // gets texts that are no events of the run
+	Notice    func(text string) // gets texts that are not events of the run
 	Slots     Slots
 	Stop      context.Context // ends the wait for another run
 
@@ -46,7 +46,7 @@ type Holder struct {
 	dir      string // the work directory without links
 
 	grant *Grant
-	step  int    // the step that the grant is for; 0 without a grant
+	step  int    // the step of the grant; 0: no grant
 	task  string // of that step
 	mark  string // of the step's agents
 }
@@ -58,7 +58,8 @@ func NewHolder(t Turn, g *Registry) *Holder {
 
 func (h *Holder) holds(e flow.Spawn) bool { return h.step == e.Step && h.task == e.Task }
 
-// Mark returns the mark that a step's claim names; a step without a claim gets a new one.
+// Mark returns the mark that the claim of a step names. If the step has no claim, it returns a new
+// mark.
 func (h *Holder) Mark(e flow.Spawn) string {
 	if h.holds(e) {
 		return h.mark

@@ -26,10 +26,10 @@ var ErrReadBack = errors.New("file does not hold what was written to it")
 const maxLinks = 40
 
 // WriteFile replaces the file at path by data. After any interruption the name leads to the old
-// bytes or the new ones.
+// bytes or to the new bytes.
 //
 // A symbolic link at path stays and its target is replaced. An existing file keeps its mode and
-// owner; a new one gets perm, before umask. A read-only file is refused although its folder would
+// owner; a new one gets perm, before umask. A read-only file is refused, even if its folder would
 // allow a replacement. Hard links to the file keep the old bytes.
 //
 // After an error the old file is still there, with two exceptions, which the error names: the sync
@@ -101,7 +101,7 @@ func fill(f file, data []byte, old fs.FileInfo) error {
 		}
 	}
 	failpoint.At("temp-written")
-	// Sync before rename: a zero-length file is otherwise a legal outcome.
+	// Sync before the rename: otherwise a crash may leave a file of length zero.
 	return f.Sync()
 }
 
@@ -148,7 +148,7 @@ func followLinks(path string) (string, error) {
 			return "", err
 		}
 		if !filepath.IsAbs(link) {
-			// Not Join: it would fold x/.. in the link although x may be a link itself.
+			// Do not use Join: it would remove x/.. from the link, although x may be a link itself.
 			link = dir + string(filepath.Separator) + link
 		}
 		path = link
@@ -156,8 +156,8 @@ func followLinks(path string) (string, error) {
 	return "", errors.New("too many levels of symbolic links")
 }
 
-// writable returns the file at target, nil if it does not exist, and an error if an ordinary write
-// to it would fail.
+// writable returns the file at target, or nil if it does not exist. It returns an error if an
+// ordinary write to the file would fail.
 func writable(sys system, target string) (fs.FileInfo, error) {
 	info, err := sys.lstat(target)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -176,8 +176,8 @@ func writable(sys system, target string) (fs.FileInfo, error) {
 	return info, f.Close()
 }
 
-// verify compares the bytes at target with want. It reads them in pieces: a large board needs no
-// second copy in memory. Errors: ErrReadBack.
+// verify compares the bytes at target with want. It reads them in pieces, so that a large board
+// needs no second copy in memory. Errors: ErrReadBack.
 func verify(sys system, target string, want []byte) error {
 	f, err := sys.open(target, os.O_RDONLY)
 	if err != nil {

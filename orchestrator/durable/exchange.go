@@ -12,9 +12,10 @@ import (
 // ErrChanged is the error for a file that does not hold the expected bytes.
 var ErrChanged = errors.New("file was changed by another program")
 
-// ReplaceFile is WriteFile for a file that other programs write, too: it replaces the file only if
-// that holds was. If the system can exchange two names, no other program's write before the
-// exchange is lost. Errors: those of WriteFile, [ErrChanged], fs.ErrNotExist.
+// ReplaceFile is like WriteFile, but for a file that other programs write, too. It replaces the
+// file only if the file holds the bytes was. If the system can exchange two names, a write that
+// another program makes before the exchange is never lost. Errors: those of WriteFile,
+// [ErrChanged], fs.ErrNotExist.
 func ReplaceFile(path string, was, data []byte) error {
 	target, err := followLinks(path)
 	if err != nil {
@@ -41,8 +42,8 @@ func ReplaceFile(path string, was, data []byte) error {
 	return nil
 }
 
-// replaceIf gives the file its new bytes if it holds was. Afterwards the old file has the temporary
-// name or is removed.
+// replaceIf gives the file at target its new bytes, those of temp, if it holds the bytes was.
+// Afterwards the old file has the name temp or is removed.
 func replaceIf(temp, target string, was []byte) error {
 	if now, err := os.ReadFile(target); err != nil || !bytes.Equal(now, was) {
 		return errors.Join(err, ErrChanged)
@@ -52,7 +53,7 @@ func replaceIf(temp, target string, was []byte) error {
 	} else if err != nil {
 		return err
 	}
-	// Another program may have written between the first look and the exchange.
+	// Another program may have written between the first check and the exchange.
 	if now, err := os.ReadFile(temp); err != nil || !bytes.Equal(now, was) {
 		return errors.Join(err, exchange(temp, target), ErrChanged)
 	}

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exchange swaps the files of two names atomically. Errors: errors.ErrUnsupported where the file
-// system cannot.
+// exchange swaps the files of two names atomically. Errors: errors.ErrUnsupported if the file
+// system cannot do that.
 func exchange(a, b string) error {
 	err := unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.ENOTSUP) {

@@ -11,8 +11,8 @@ import (
 // errHeld is the kernel's error when another process has the lock.
 var errHeld error = unix.EWOULDBLOCK
 
-// noFollow has the flags to open no link, through which two boards could share a lock, and never to
-// wait for the other end of a FIFO.
+// noFollow has the flags with which an open refuses a link, through which two boards could share a
+// lock, and never waits for the other end of a FIFO.
 const noFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
 func lock(f *os.File) error   { return flock(f, unix.LOCK_EX|unix.LOCK_NB) }
@@ -27,7 +27,7 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// countNames returns the number of f's names, 0 when it was removed.
+// countNames returns the number of the file's names, or 0 if it was removed.
 func countNames(_ *os.File, info fs.FileInfo) (uint64, error) {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(stat.Nlink), nil

@@ -13,8 +13,8 @@ import (
 )
 
 // MkdirAll makes dir and the missing folders above it, with perm before umask, and syncs the parent
-// of each. If dir exists, or an empty folder above it, a killed run may have just made it: then its
-// parent is synced, too.
+// of each. If dir already exists, or if an empty folder above it does, a killed run may have just
+// made it. Therefore MkdirAll syncs the parent of that folder, too.
 func MkdirAll(dir string, perm fs.FileMode) error {
 	if err := mkdirAll(disk{}, filepath.Clean(dir), perm); err != nil {
 		return fmt.Errorf("make folder %s: %w", dir, err)
@@ -39,7 +39,8 @@ func mkdirAll(sys system, dir string, perm fs.FileMode) error {
 }
 
 // mayBeUnsynced reports whether the name of dir may not be durable: dir is missing or empty, or
-// cannot be read now. A folder gets no content before its name is durable.
+// cannot be read now. A folder with content needs no sync, since it got the content after its name
+// was durable.
 func mayBeUnsynced(dir string) bool {
 	d, err := plainfile.OpenFolder(dir)
 	if err != nil {

@@ -9,20 +9,21 @@ import (
 	"time"
 )
 
-// Acquire tries a held lock again for a moment, since IsHeld takes it for an instant.
+// Acquire tries a held lock again for a moment, since IsHeld itself locks it for an instant.
 const (
 	heldTries = 5
 	heldPause = 10 * time.Millisecond
 )
 
-// IsHeld reports whether a process holds the lock at path. It changes nothing; a missing lock file
-// is not held.
+// IsHeld reports whether a process holds the lock at path. It changes nothing. It returns false if
+// there is no lock file.
 func IsHeld(path string) (bool, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	f, err := OpenPlain(path, os.O_RDWR, 0)
-	// Writing comes first: network file systems lock only files that are open for writing.
+	// Open it for writing if possible: network file systems lock only files that are open for
+	// writing.
 	if errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) {
 		f, err = OpenPlain(path, os.O_RDONLY, 0)
 	}

@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// maxInfo bounds the part of a lock file that is read, in bytes; no kanban-run writes as much.
+// maxInfo bounds the part of a lock file that is read, in bytes. What kanban-run writes is shorter.
 const maxInfo = 256
 
 // Lock is the right to be the only writer. The kernel takes it back when the last process that
@@ -19,7 +19,7 @@ const maxInfo = 256
 type Lock struct{ file *os.File }
 
 // HeldError reports that another process holds the lock at Path. Info is a text about that process,
-// for people only; "" if it is not written yet.
+// for people only, or "" if that process has not written it yet.
 type HeldError struct{ Path, Info string }
 
 func (e *HeldError) Error() string {
@@ -37,9 +37,10 @@ func (e *HeldError) Hint() string {
 // errReplaced reports a lock on a file that no longer has the name of the lock file.
 var errReplaced = errors.New("the lock file was replaced while it was being locked")
 
-// Acquire takes the lock at path within a twentieth of a second or returns a *HeldError. The lock
-// file is made when missing and never removed: a second file of that name could have a second
-// holder. It must not be the protected file itself, which a rename replaces.
+// Acquire takes the lock at path within a twentieth of a second or returns a *HeldError. Acquire
+// makes a missing lock file and never removes it, because a second file of that name could have a
+// second holder. The lock file must not be the protected file itself, because a rename replaces
+// that.
 func Acquire(path string) (*Lock, error) {
 	var held *HeldError
 	for try := 1; ; {
@@ -124,14 +125,14 @@ func lockInfo(pid int) string {
 	return info + "\n"
 }
 
-// BootID returns an identifier of this start of the system; "" on systems other than Linux.
+// BootID returns an identifier of this start of the system, or "" on systems other than Linux.
 func BootID() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(id))
 }
 
-// File returns the locked file, for a duplicate in another process: the lock is held until Release,
-// or until both processes have ended. Do not close it.
+// File returns the locked file, so that another process can get a duplicate of it. The lock is then
+// held until Release, or until both processes have ended. Do not close the file.
 func (l *Lock) File() *os.File { return l.file }
 
 // SetHolder names another process in the lock file as the holder.

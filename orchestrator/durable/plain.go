@@ -31,7 +31,8 @@ func OpenPlain(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, notRegular(path, info)
 	}
-	// A link or a FIFO that was put there since Lstat is neither followed nor waited for.
+	// If someone has put a link or a FIFO there since Lstat, the open does not follow or wait for
+	// it.
 	f, err := os.OpenFile(path, flag|noFollow, perm)
 	if err != nil {
 		return nil, err
@@ -42,7 +43,7 @@ func OpenPlain(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// ReadPlain reads at most the first most bytes of a file of this program, see OpenPlain.
+// ReadPlain reads the beginning of a file of this program, see OpenPlain. most bounds it, in bytes.
 func ReadPlain(path string, most int64) ([]byte, error) {
 	f, err := OpenPlain(path, os.O_RDONLY, 0)
 	if err != nil {
@@ -52,7 +53,7 @@ func ReadPlain(path string, most int64) ([]byte, error) {
 	return text, errors.Join(err, f.Close())
 }
 
-// CountNames returns the number of names (hard links) of an open file; 0 if it was removed.
+// CountNames returns the number of names (hard links) of an open file, or 0 if it was removed.
 func CountNames(f *os.File) (uint64, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -24,7 +24,7 @@ func SyncDir(dir string) error {
 	return nil
 }
 
-// ownerChange returns the owner of old, and whether now has another one.
+// ownerChange returns the owner of old, and whether now has another owner.
 func ownerChange(now, old fs.FileInfo) (uid, gid int, differ bool) {
 	n, nok := now.Sys().(*syscall.Stat_t)
 	o, ook := old.Sys().(*syscall.Stat_t)

@@ -14,8 +14,8 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// system is the disk under a write. Tests replace it by one that fails its k-th operation or loses
-// data that were never synced.
+// system is the disk under a write. Tests replace it by a disk that fails its k-th operation or
+// loses data that were never synced.
 type system interface {
 	lstat(name string) (fs.FileInfo, error)
 	open(name string, flag int) (io.ReadCloser, error)
@@ -99,8 +99,8 @@ func sweep(sys system, path string) error {
 	return errors.Join(err, sys.syncDir(dir))
 }
 
-// listTemps lists the temporary files with a prefix. It reads 100 names at a time: the folder may
-// be large, with a thousand boards in it.
+// listTemps lists the temporary files with a prefix. It reads 100 names at a time, because the
+// folder may be large, with a thousand boards in it.
 func listTemps(dir, prefix string) (temps []string, err error) {
 	d, err := plainfile.OpenFolder(dir)
 	if err != nil {

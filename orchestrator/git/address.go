@@ -10,8 +10,8 @@ import (
 // protocols lists the protocols by which git may reach a remote.
 const protocols = "https:http:ssh:git:file"
 
-// CheckAddress refuses an address that git would take for an option, or that names a transport
-// which runs a program, such as ext::.
+// CheckAddress refuses an address that git would mistake for an option, and an address with a
+// transport that runs a program, such as ext::.
 func CheckAddress(address string) error {
 	scheme, _, _ := strings.Cut(address, ":")
 	switch {
@@ -26,8 +26,8 @@ func CheckAddress(address string) error {
 	return nil
 }
 
-// IsLocal reports whether an address is a folder of this machine: there git obeys hooks and
-// settings that an agent can have written.
+// IsLocal reports whether an address is a folder of this machine. In such a folder git obeys hooks
+// and settings that an agent can have written.
 func IsLocal(address string) bool {
 	if strings.HasPrefix(address, "file:") || filepath.IsAbs(address) {
 		return true

@@ -1,6 +1,6 @@
 // Package git runs git in a repository into which agents of the same user can write: into its
 // settings, its hooks, its index, its objects and references. Their changes must not start a
-// program, lead a push elsewhere, or hold a call up.
+// program, send a push elsewhere, or delay a call.
 //
 //	Open ─► Repo: the paths of its parts ─► Settings: of the user and of the repository
 //	Repo.Own  ─► its GIT_DIR is a folder made for the call; the caller gives settings and index
@@ -36,13 +36,13 @@ type Git struct {
 	settings []string // added to the fixed ones
 }
 
-// Find returns the path of git, the first of PATH. Errors: *proc.StartError.
+// Find returns the path of the first git in the folders of PATH. Errors: *proc.StartError.
 func Find(dir string) (string, error) { return proc.LookPath("git", dir) }
 
 // EndLeftovers ends the processes of git that a run left when it was killed together with its
 // guardian. The owner is the folder of the board's runs, and the caller holds the board's lock, so
-// no other run uses the folder. It returns the mark that all processes of git of this owner bear:
-// the mark follows from the folder's name, so the journal need not keep it.
+// no other run uses the folder. It returns the mark of all processes of git that this owner starts.
+// The mark follows from the folder's name, so the journal need not keep it.
 func EndLeftovers(owner string) (proc.Mark, error) {
 	mark := proc.MarkOf("git of " + owner)
 	return mark, proc.EndMarked(mark)
@@ -72,8 +72,8 @@ var ErrTooLong = errors.New("git printed too much")
 // mostWords bounds the text of standard error in an Error, in bytes.
 const mostWords = 4 << 10
 
-// fixed holds the settings of every call: with them git runs no program, and trusts no cache of the
-// repository.
+// fixed holds the settings of every call. With them git does not run any program, or trust any
+// cache of the repository.
 var fixed = []string{
 	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false",
 	"core.commitGraph=false", "core.multiPackIndex=false", "pack.useBitmaps=false",
@@ -126,7 +126,8 @@ func (g Git) Run(stop context.Context, stdin []byte, args ...string) (string, er
 	return stdout.String(), nil
 }
 
-// lastOf keeps the last entry of each name: of two, a program would use the first.
+// lastOf keeps only the last entry of each name, because if there were two, a program would use the
+// first.
 func lastOf(env []string) (all []string) {
 	at := map[string]int{}
 	for _, entry := range env {
@@ -140,7 +141,7 @@ func lastOf(env []string) (all []string) {
 	return all
 }
 
-// limited is a buffer that drops what exceeds most bytes.
+// limited is a buffer that keeps the first most bytes and drops the rest.
 type limited struct {
 	*bytes.Buffer
 	most int

@@ -30,7 +30,7 @@ type Repo struct {
 
 	Settings Settings
 	exclude  string // patterns of .gitignore: of the user's file and of info/exclude
-	shallow  string // the text of the file shallow: the ends of a cut history; "": a whole history
+	shallow  string // text of the file shallow, the ends of a cut history; "": a whole history
 	attrs    string // the text of info/attributes
 }
 
@@ -81,14 +81,14 @@ func Open(stop context.Context, program, dir string, mark proc.Mark) (*Repo, err
 }
 
 // User calls git in the repository itself. The command is rev-parse, for-each-ref, update-ref or
-// config --list: nothing that these read can start a program.
+// config --list, because these read nothing that can start a program.
 func (r *Repo) User(stop context.Context, args ...string) (string, error) {
 	g := Git{Program: r.Program, Dir: r.Top, Env: callers(), Mark: r.Mark, Timeout: userTime, MaxOutput: maxList}
 	out, err := g.Run(stop, nil, args...)
-	return strings.TrimSuffix(out, "\n"), err // the list of settings keeps its end, a NUL
+	return strings.TrimSuffix(out, "\n"), err // a list of settings ends with a NUL, which stays
 }
 
-// ignoreFile returns the path of the user's patterns for files that git ignores in all
+// ignoreFile returns the path of the user's file with the patterns that git ignores in all
 // repositories.
 func (r *Repo) ignoreFile() string {
 	file := r.Settings.Get("core.excludesfile")
@@ -105,7 +105,7 @@ func (r *Repo) ignoreFile() string {
 	return filepath.Join(dir, "git", "ignore")
 }
 
-// textOf returns the text of a file, with a newline after it; "" if the file cannot be read.
+// textOf returns the text of a file, with a newline after it, or "" if the file cannot be read.
 func textOf(path string) string {
 	text, err := plainfile.Read(path, maxText)
 	if err != nil || len(text) == 0 {
@@ -161,12 +161,12 @@ func readIndex(folder string) (*Index, error) {
 	return &Index{text: text, when: info.ModTime()}, err
 }
 
-// Call is a call of git with its view of the repository.
+// Call describes a call of git and the view of the repository that the call gets.
 type Call struct {
 	Git
 	Index   *Index   // the call may change it; nil: the call has no index
 	Objects string   // folder of new objects; "": that of the repository
-	Raw     bool     // files are read as they are; else line ends and encodings are converted
+	Raw     bool     // files are read as they are; false: line ends and encodings are converted
 	Remote  Settings // the user's settings, for a call to a remote
 }
 
@@ -177,8 +177,9 @@ var writesIndex = []string{"add", "read-tree", "rm", "update-index"}
 const rawAttributes = "* -text -filter -ident -eol -working-tree-encoding\n"
 
 // Own calls git with folder as GIT_DIR, after it has given the folder exactly the files that the
-// call needs. Several calls may use one folder: each writes only what differs from the call before,
-// and the caller removes the folder in the end. Own updates c.Index if the command changes it.
+// call needs. Several calls may use one folder, since each call writes only the differences from
+// the call before. The caller removes the folder in the end. Own updates c.Index if the command
+// changes it.
 func (r *Repo) Own(stop context.Context, folder string, c Call, stdin []byte, args ...string) (out string, err error) {
 	if err := r.make(folder, c, args[0]); err != nil {
 		return "", fmt.Errorf("make the folder of a call of git: %w", err)
@@ -220,8 +221,8 @@ func (r *Repo) Own(stop context.Context, folder string, c Call, stdin []byte, ar
 }
 
 // readsFiles lists the commands that look at files of the work tree or at their names, and so need
-// the patterns of ignored files and the attributes. Other commands do not get these files: each
-// costs time.
+// the patterns of ignored files and the attributes. Other commands do not get these files, because
+// each file costs time.
 var readsFiles = []string{
 	"add", "check-attr", "check-ignore", "checkout-index", "hash-object", "ls-files", "update-index",
 }
@@ -261,7 +262,8 @@ func (r *Repo) make(folder string, c Call, command string) error {
 }
 
 // fill writes the files that are not empty into a folder, and removes all other entries but the
-// given subfolders. It makes the folder anew unless it is one with mode 0700.
+// given subfolders. It makes the folder again if it is missing, is not a folder, or does not have
+// the mode 0700.
 func fill(folder string, files map[string][]byte, folders ...string) error {
 	if info, err := os.Lstat(folder); err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
 		if err := errors.Join(os.RemoveAll(folder), os.Mkdir(folder, 0o700)); err != nil {

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// setting is a line of git's settings: its key, whose case-insensitive parts are in small letters,
-// and its value. A setting without a value is true.
+// setting is a line of git's settings. The parts of the key that ignore case are in small letters.
+// A setting without a value is true.
 type setting struct {
 	key, value string
 	isSet      bool
 	own        bool // of the repository's own file, into which agents write
 }
 
-// Settings are the settings of the system, the user and the repository, in git's order: of several
-// with one key, the last is used.
+// Settings are the settings of the system, the user and the repository, in git's order. If several
+// have the same key, the last one is used.
 type Settings []setting
 
 // parseSettings reads the output of git config --list -z --show-scope.
@@ -57,8 +57,8 @@ func (s Settings) Find(key *regexp.Regexp) (all []string) {
 	return all
 }
 
-// kept matches the keys that a call to a remote needs: for the user's name and keys, and for the
-// address and the transport.
+// kept matches the keys of the settings that a call to a remote needs: those about the user's name
+// and keys, the address and the transport.
 var kept = regexp.MustCompile(
 	`^((credential|http|url|user|gpg|safe)\..*|core\.(sshcommand|askpass|excludesfile)|ssh\.variant)$`)
 

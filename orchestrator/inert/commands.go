@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// A command is a line of a CI job's log that its runner obeys: ::name::data of GitHub Actions
-// after white space, and ##[name]data of the older form, ##vso[name]data of Azure Pipelines and
-// ##teamcity[name] of TeamCity anywhere.
+// A command is a text in the log of a CI job that the job's runner obeys. GitHub Actions obeys
+// ::name::data at the start of a line, after white space, and the older form ##[name]data anywhere
+// in a line. Azure Pipelines obeys ##vso[name]data, and TeamCity ##teamcity[name], anywhere.
 //
-// Source: ActionCommand.TryParseV2 and TryParse of github.com/actions/runner. They compare by the
-// rules of a language, which ignore weightless characters.
+// Source: ActionCommand.TryParseV2 and TryParse of github.com/actions/runner. They compare texts by
+// the rules of a language, which ignore weightless characters.
 
 // breakCommands puts a backslash before the :: that begins a line and before the bracket of ##[,
-// even at the end of s: the rest of the command may follow in the next text.
+// even at the end of s, because the rest of the command may follow in the next text.
 func breakCommands(s string) string {
 	var at []int
 	for start := 0; start < len(s); {
@@ -34,8 +34,8 @@ func breakCommands(s string) string {
 	return replaceAt(s, at, 0, `\`)
 }
 
-// breakJSONCommands escapes the last # before the bracket of a command. No line of JSON begins with
-// ::, since adjacent colons stand in a string, after its quote.
+// breakJSONCommands escapes the last # before the bracket of a command. It need not look for a ::
+// at the beginning of a line: in JSON two colons are adjacent only in a string, after its quote.
 func breakJSONCommands(s string) string {
 	var at []int
 	for h := nextHashCommand(s, 0); h.last >= 0; h = nextHashCommand(s, h.bracket) {
@@ -44,7 +44,7 @@ func breakJSONCommands(s string) string {
 	return replaceAt(s, at, 1, `\u0023`)
 }
 
-// commandColons returns the offset of the :: that begins line; -1 without one.
+// commandColons returns the offset of the :: that begins line, or -1 if there is none.
 func commandColons(line string) int {
 	i := 0
 	for i < len(line) {
@@ -63,7 +63,7 @@ func commandColons(line string) int {
 // hashCommand is a pair of offsets: the last # of a ##, and the bracket that follows.
 type hashCommand struct{ last, bracket int }
 
-// nextHashCommand returns the next command from i on; last is -1 without one.
+// nextHashCommand returns the next command from i on. If there is none, last is -1.
 func nextHashCommand(s string, i int) hashCommand {
 	for {
 		n := strings.IndexByte(s[i:], '#')
@@ -96,8 +96,8 @@ func skipWeightless(s string, i int) int {
 	return i
 }
 
-// isWeightless reports whether the runner ignores r where it compares texts: a mark or an invisible
-// character, but not one of ASCII.
+// isWeightless reports whether the runner ignores r when it compares texts. That is true of marks
+// and invisible characters outside of ASCII.
 func isWeightless(r rune) bool {
 	return r >= utf8.RuneSelf && (unicode.IsMark(r) || !unicode.IsGraphic(r))
 }

@@ -18,14 +18,14 @@ import (
 // results side by side may form a command: pass a joined text through Lines once more.
 func Line(s string) string { return breakCommands(escape(s, inLine)) }
 
-// Lines is Line for several lines: it keeps \n and \t, and drops the \r before a \n. A second pass
-// changes nothing.
+// Lines is like Line, but for several lines: it keeps \n and \t, and drops the \r before a \n. A
+// second pass changes nothing.
 func Lines(s string) string {
 	return breakCommands(escape(strings.ReplaceAll(s, "\r\n", "\n"), inLines))
 }
 
-// JSON returns the JSON text b with everything escaped that Lines would change: it means the same
-// and only shows itself. Without such text it returns b itself.
+// JSON returns the JSON text b with everything escaped that Lines would change. The result means
+// the same and only shows itself. If there is nothing to escape, JSON returns b itself.
 func JSON(b []byte) []byte {
 	s := string(b)
 	if out := breakJSONCommands(escape(s, inJSON)); out != s {
@@ -91,7 +91,7 @@ func escape(s string, p *place) string {
 	return out.String()
 }
 
-// nextRisk returns the next position from i on whose byte may not be shown as it is.
+// nextRisk returns the next position, from i on, of a byte that may need an escape.
 func nextRisk(s string, i int, p *place) int {
 	for i < len(s) && p.needs[s[i]] == shown {
 		i++
@@ -99,8 +99,8 @@ func nextRisk(s string, i int, p *place) int {
 	return i
 }
 
-// isActive reports whether r, which is not ASCII, may do more than show itself, or show nothing,
-// between before and after.
+// isActive reports whether r, which is not ASCII, may show nothing, or do more than show itself,
+// when it stands between before and after.
 func isActive(before string, r rune, after string) bool {
 	switch {
 	case 0xa0 <= r && r < 0x300, 0x370 <= r && r < 0x600, // most text is in these ranges
@@ -116,7 +116,7 @@ func isActive(before string, r rune, after string) bool {
 	return isHidden(r)
 }
 
-// isHidden reports whether r does something or shows nothing wherever it stands: invisible letters
+// isHidden reports whether r does something, or shows nothing, at every place. Invisible letters
 // and marks can hide a text.
 func isHidden(r rune) bool {
 	const blankBraille = '\u2800'
@@ -124,8 +124,9 @@ func isHidden(r rune) bool {
 		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Noncharacter_Code_Point)
 }
 
-// isJoiner reports whether a joiner is part of a word or an emoji: between two characters that are
-// not Latin. The second must be shown as it is, so that a second pass decides the same.
+// isJoiner reports whether a joiner is part of a word or an emoji, because it stands between two
+// characters that are not Latin. The second one must be a character that is shown as it is, so that
+// a second pass decides the same.
 func isJoiner(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(before)
 	next, _ := utf8.DecodeRuneInString(after)
@@ -137,8 +138,9 @@ func joinable(r rune) bool {
 		(unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsSymbol(r))
 }
 
-// canBeEmoji reports whether r can look like a sign or like an emoji. ASCII digits make keycaps; *
-// and # do, too, but stand in commands.
+// canBeEmoji reports whether r can look like a sign or like an emoji. ASCII digits can become
+// keycap emojis. So can * and #, but canBeEmoji returns false for them, because they occur in
+// commands.
 func canBeEmoji(r rune) bool {
 	switch r {
 	case '‼', '⁉', 'ℹ', '〰', '〽':
@@ -159,7 +161,7 @@ var byteEscapes = sync.OnceValue(func() *[256]string {
 
 func writeEscape(out *strings.Builder, first byte, r rune, size int) {
 	switch {
-	case size == 1: // ASCII, or no UTF-8
+	case size == 1: // ASCII, or invalid UTF-8
 		out.WriteString(byteEscapes()[first])
 	case r <= 0xff:
 		out.WriteString(byteEscapes()[r])
@@ -172,8 +174,8 @@ func writeEscape(out *strings.Builder, first byte, r rune, size int) {
 	}
 }
 
-// writeJSONEscape writes a control character as a space: no string of JSON contains one, so it is
-// white space between tokens.
+// writeJSONEscape writes a control character as a space. A string of JSON cannot contain one, so it
+// is white space between tokens.
 func writeJSONEscape(out *strings.Builder, first byte, r rune, _ int) {
 	if first < ' ' {
 		out.WriteByte(' ')

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Markdown is Line for a line of GitHub's Markdown: the result shows the same text and is only
-// text, at the start of a line, in a paragraph, a heading, a list and a table. Characters without a
-// meaning at their place stay.
+// Markdown is like Line, but for a line of GitHub's Markdown. The result shows the same text and is
+// only text, at the start of a line, in a paragraph, a heading, a list or a table. Characters that
+// have no meaning at their place stay unchanged.
 func Markdown(s string) string {
 	s = Line(s)
 	start, end := startMark(s), closingHashes(s)
@@ -35,12 +35,12 @@ func Markdown(s string) string {
 var markdownMarks = classOf("\\`*_[]<>()&|~$@#:.+-= ")
 
 // pause is an invisible text that interrupts the names that GitHub searches for in rendered
-// Markdown. A backslash or an entity would not do: \@name still notifies name.
+// Markdown. A backslash or an entity is not enough: \@name still notifies name.
 //
 // Source: issues 181 and 278 of github.com/github/cmark-gfm.
 const pause = "<!-- -->"
 
-// markdownText returns the replacement of s[i]; "" keeps it.
+// markdownText returns the replacement of s[i], or "" if s[i] stays.
 func markdownText(s string, i int) string {
 	switch c, before, after := s[i], s[:i], s[i+1:]; {
 	case strings.IndexByte("`*[]|~$", c) >= 0,
@@ -53,7 +53,7 @@ func markdownText(s string, i int) string {
 		return "&lt;"
 	case c == '&' && mayBeEntity(after):
 		return "&amp;"
-	case c == ' ' && (before == "" || after == ""): // four spaces begin code, two end a line
+	case c == ' ' && (before == "" || after == ""): // four spaces begin code, and two end a line
 		return "&#32;"
 	case c == '@' && (isMention(before, after) || isEmail(before, after)),
 		c == ':' && isShortcode(after),
@@ -90,9 +90,9 @@ func leading(s string, in *class) string {
 	return s[:n]
 }
 
-// withinWord reports whether letters or digits stand on both sides of the run of _ around s[i],
-// where a _ does not emphasize. For a long run it returns false, since it searches the ends of the
-// run from each _.
+// withinWord reports whether letters or digits stand on both sides of the run of _ around s[i].
+// There a _ does not emphasize. If the run is long, it returns false to save time, since it is
+// called for each _ and searches the ends of the run each time.
 func withinWord(s string, i int) bool {
 	const long = 8
 	from, to := i, i+1
@@ -109,7 +109,8 @@ func withinWord(s string, i int) bool {
 
 func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// mayBeEntity reports whether &after can be an entity, also if the ; is in the next text.
+// mayBeEntity reports whether & and the text after can form an entity. The ; may be in the next
+// text.
 func mayBeEntity(after string) bool {
 	rest := after[len(leading(after, entityChars)):]
 	return rest == "" || rest[0] == ';'
@@ -124,8 +125,8 @@ func isEmail(before, after string) bool {
 	return before != "" && emailChars[before[len(before)-1]] && strings.Contains(leading(after, emailChars), ".")
 }
 
-// isShortcode reports whether a colon and after look like the name of an emoji. The only names of
-// digits are 100 and 1234, so times stay.
+// isShortcode reports whether a colon and after look like the name of an emoji. The only names that
+// consist of digits are 100 and 1234, so times such as 12:30:00 stay.
 func isShortcode(after string) bool {
 	name := leading(after, emojiChars)
 	if !strings.HasPrefix(after[len(name):], ":") {
@@ -145,7 +146,7 @@ func endsGH(s string) bool {
 }
 
 // startMark returns the offset of the mark that makes s more than a paragraph, or that changes the
-// line above; -1 without one.
+// line above. It returns -1 if there is no such mark.
 func startMark(s string) int {
 	hashes, digits := len(leading(s, hashChars)), len(leading(s, digitChars))
 	switch {
@@ -165,11 +166,11 @@ func startMark(s string) int {
 
 var hashChars = classOf("#")
 
-// endsItem reports whether a mark of a block may end before s.
+// endsItem reports whether a mark of a block, such as # or -, may end before s.
 func endsItem(s string) bool { return s == "" || s[0] == ' ' }
 
-// closingHashes returns the start of the hashes that would end a heading, and so not be shown; -1
-// without any.
+// closingHashes returns the start of the hashes that would end a heading and would therefore not be
+// shown. It returns -1 if there are none.
 func closingHashes(s string) int {
 	text := strings.TrimRight(s, "#")
 	if text == "" || text[len(text)-1] == ' ' {

@@ -9,8 +9,8 @@ import (
 )
 
 // head names the last acknowledged record, in a file beside the journal. A journal whose last
-// record was cut off cleanly, or has rotted, looks like one whose writer died while it wrote that
-// record; the head tells these two cases apart.
+// record was cut off cleanly, or has rotted, looks like a journal whose writer died while it wrote
+// that record. The head distinguishes these two cases.
 //
 // The head is written after the journal's sync and is not synced itself: after a power cut it may
 // name an earlier record, which is harmless, but never a record that the journal lacks.
@@ -28,8 +28,8 @@ func (h head) encode() []byte {
 
 func headName(path string) string { return path + ".head" }
 
-// readHead returns the zero head, which demands nothing, when the file is missing or a power cut
-// left it empty or torn.
+// readHead reads the head file. If the file is missing, or a power cut left it empty or torn, it
+// returns the zero head, which requires no record.
 func readHead(sys system, path string) (head, error) {
 	b, err := sys.read(path, headLen)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,7 +50,7 @@ func readHead(sys system, path string) (head, error) {
 // maxNote bounds the part of a note that is read, in bytes.
 const maxNote = 512
 
-// Note returns the last text of SetNote, or "" before the first call of it.
+// Note returns the text of the last call of SetNote, or "" if there was no call.
 func (j *Journal) Note() (string, error) {
 	b, err := j.sys.read(headName(j.path), headLen+maxNote)
 	if err != nil || len(b) <= headLen {

@@ -1,11 +1,12 @@
 // Package journal is the append-only, checksummed record of a run's intentions and their outcomes.
-// What Commit acknowledged survives kill -9 and a power cut; a journal that was changed is refused.
+// The records that Commit has acknowledged survive kill -9 and a power cut. A journal that was
+// changed is refused.
 //
 // On disk a record is one line, `%08x %08x {json}\n`: length and CRC-32C of the JSON, and the JSON.
-// Each record names the checksum of the one before it, so that none can be removed, inserted or
-// moved. A torn tail, which a killed writer leaves, is copied aside and cut off; every other fault
-// is damage. The small file .head beside the journal names the last acknowledged record: without it
-// a cleanly cut journal would look intact.
+// Each record names the checksum of the one before it, so that no record can be removed, inserted
+// or moved unnoticed. A torn tail, which a killed writer leaves, is copied aside and cut off; every
+// other fault is damage. The small file .head beside the journal names the last acknowledged
+// record: without it a cleanly cut journal would look intact.
 package journal
 
 import (
@@ -19,11 +20,12 @@ import (
 )
 
 var (
-	// ErrNoEpoch is the error of an Append before BeginEpoch or ContinueEpoch, whose record would
-	// pass for one of the last run, and of a ContinueEpoch in a journal without an epoch.
+	// ErrNoEpoch is the error of an Append before BeginEpoch or ContinueEpoch, because its record
+	// would look like one of the last run. It is also the error of ContinueEpoch if the journal has
+	// no epoch.
 	ErrNoEpoch = errors.New("no epoch was begun")
-	// ErrForeignWrite is the error of a Commit after another process wrote to the open journal,
-	// replaced or removed it. The run must stop: another one may be at work.
+	// ErrForeignWrite is the error of a Commit after another process has changed, replaced or
+	// removed the open journal. The run must stop, because another run may be at work.
 	ErrForeignWrite = errors.New("the journal was changed by another process")
 )
 
@@ -45,13 +47,13 @@ type Journal struct {
 	torn int64
 }
 
-// Open opens the journal at path and creates it when missing; its folder must exist. It passes
-// every record to replay, oldest first; a record's Data are valid until replay returns.
+// Open opens the journal at path, or creates it if it is missing. Its folder must exist. It passes
+// every record to replay, oldest first. A record's Data are valid until replay returns.
 //
-// Bytes after the last whole record are copied to path.torn-1 (-2, …) and cut off. A journal
-// changed in any other way is a *DamageError, after replay has seen the records before the damage.
-// A journal or head file that is a link is a *durable.NotPlainError, a journal open for another
-// writer a *durable.HeldError.
+// Bytes after the last whole record are copied to path.torn-1 (-2, …) and cut off. Errors:
+// *DamageError for a journal changed in any other way, after replay has seen the records before the
+// damage; *durable.NotPlainError if the journal or the head file is a link; *durable.HeldError if
+// another writer has the journal open.
 func Open(path string, now func() time.Time, replay func(Record) error) (*Journal, error) {
 	return open(disk{}, path, now, replay)
 }
@@ -110,12 +112,12 @@ func (j *Journal) replay(sys system, known head, replay func(Record) error) erro
 	return err
 }
 
-// Repaired returns the path of Open's copy of the torn tail and its length in bytes; "" and 0 if
-// the journal had no torn tail.
+// Repaired returns the path of Open's copy of the torn tail and its length in bytes. It returns ""
+// and 0 if the journal had no torn tail.
 func (j *Journal) Repaired() (kept string, n int64) { return j.kept, j.torn }
 
-// BeginEpoch starts the epoch after the last one in the journal. It writes nothing to the disk: the
-// epoch stands in the run's records.
+// BeginEpoch starts the epoch after the last one in the journal. It writes nothing to the disk,
+// because each record of the run names the epoch.
 func (j *Journal) BeginEpoch() (uint64, error) {
 	if j.failed != nil {
 		return 0, j.failed
@@ -229,8 +231,8 @@ func (j *Journal) commitPending() error {
 	})
 }
 
-// openHead opens the head file, which it creates when missing, calls use and closes the file: a run
-// may have a thousand journals, too many for open files.
+// openHead opens the head file, or creates it if it is missing, calls use and closes the file. It
+// does not stay open, since a run may have a thousand journals.
 func (j *Journal) openHead(use func(file) error) error {
 	f, err := j.sys.open(headName(j.path), true)
 	if err != nil {
@@ -244,7 +246,7 @@ func (j *Journal) writePending() error {
 	n := failpoint.Cut("journal-torn", len(j.pending))
 	_, err := j.file.WriteAt(j.pending[:n], j.durable.offset)
 	failpoint.At("journal-torn")
-	if err == nil && n < len(j.pending) { // the failpoint killed another process only
+	if err == nil && n < len(j.pending) { // the failpoint killed only another process
 		_, err = j.file.WriteAt(j.pending[n:], j.durable.offset+int64(n))
 	}
 	return err
@@ -267,7 +269,7 @@ func (j *Journal) closeFiles() error {
 
 func (j *Journal) wrap(op string, err error) error { return wrap(op, j.path, err) }
 
-// wrap names the journal in err, unless err is damage, which names it itself.
+// wrap adds the name of the journal to err, unless err is a *DamageError, which has it already.
 func wrap(op, path string, err error) error {
 	var damage *DamageError
 	if errors.As(err, &damage) {

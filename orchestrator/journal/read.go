@@ -17,17 +17,18 @@ type Summary struct {
 	Head      uint64 // seq of the record that the head file names, or 0 if there is none
 }
 
-// Read passes every record of the journal at path to each and changes nothing; a record's Data are
-// valid until each returns. It may run beside the writer. Errors: fs.ErrNotExist for a missing
-// journal, *DamageError after the records before the damage, *durable.NotPlainError for a link.
+// Read calls each for every record of the journal at path, and changes nothing. A record's Data are
+// valid until the call returns. Read may run beside the writer. Errors: fs.ErrNotExist for a
+// missing journal, *DamageError after the records before the damage, *durable.NotPlainError for a
+// link.
 func Read(path string, each func(Record) error) (Summary, error) {
 	s, err := read(disk{}, path, each)
 	return s, wrap("read", path, err)
 }
 
 func read(sys system, path string, each func(Record) error) (Summary, error) {
-	// Read the head before the size: the record that it names is then within the size, even if a
-	// writer adds more.
+	// Read the head before the size: then the size includes the record that the head names, even if
+	// a writer adds more.
 	known, err := readHead(sys, headName(path))
 	if err != nil {
 		return Summary{}, err

@@ -31,7 +31,7 @@ func (s Sum) String() string { return fmt.Sprintf("%08x", uint32(s)) }
 // MarshalText never fails.
 func (s Sum) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText takes only the spelling that MarshalText uses.
+// UnmarshalText accepts only the spelling that MarshalText uses.
 func (s *Sum) UnmarshalText(digits []byte) error {
 	n, ok := parseHex(digits)
 	if !ok || len(digits) != 8 {
@@ -50,8 +50,8 @@ type Draft struct {
 	Data         json.RawMessage
 }
 
-// ErrAmbiguous is the error for a draft without one of its required fields, and for a record with a
-// field that stands twice.
+// ErrAmbiguous is the error for a draft without one of its required fields, and for a record in
+// which a field occurs twice.
 // Source: seed 002, "Reject ambiguous operational payloads".
 var ErrAmbiguous = errors.New("ambiguous record")
 
@@ -62,7 +62,7 @@ const MaxRecord = 32 << 20
 // headerLen is the length of "%08x %08x ": the JSON's length and CRC-32C.
 const headerLen = 18
 
-// checksum makes the table at its first use: the start of the program does not wait for it.
+// checksum makes the table at its first use, so that the start of the program does not wait for it.
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
 func (d Draft) validate() error {
@@ -135,7 +135,7 @@ func decode(line []byte, r *Record) error {
 		return errors.New("a required field is missing")
 	}
 	r.Time = r.Time.UTC()
-	// The decoder accepts a field that stands twice, or whose name is in another case.
+	// The decoder accepts a field that occurs twice, or whose name is in another case.
 	if again, err := encode(r); err != nil || !bytes.Equal(again, line) {
 		return ErrAmbiguous
 	}
@@ -165,7 +165,7 @@ func compactData(data json.RawMessage) (json.RawMessage, error) {
 func header(length int, crc uint32) string { return fmt.Sprintf("%08x %08x ", length, crc) }
 
 // parseHeader reads "%08x %08x ". It accepts only what header writes, so that it detects any
-// flipped bit, also one in the case of a digit.
+// flipped bit, even one that changes only the case of a digit.
 func parseHeader(h []byte) (length int64, crc uint32, ok bool) {
 	if len(h) != headerLen || h[8] != ' ' || h[17] != ' ' {
 		return 0, 0, false
@@ -175,7 +175,7 @@ func parseHeader(h []byte) (length int64, crc uint32, ok bool) {
 	return int64(n), crc, nok && cok
 }
 
-// nibbles holds the value of a lower-case hex digit plus one, 0 for any other byte.
+// nibbles holds the value of each lower-case hex digit plus one, and 0 for all other bytes.
 var nibbles = [256]uint8{
 	'0': 1, '1': 2, '2': 3, '3': 4, '4': 5, '5': 6, '6': 7, '7': 8,
 	'8': 9, '9': 10, 'a': 11, 'b': 12, 'c': 13, 'd': 14, 'e': 15, 'f': 16,

@@ -11,7 +11,7 @@ import (
 )
 
 // repairTail copies the torn tail aside and cuts it off once the copy is durable. Open syncs the
-// cut: until then the next repair finds the tail again.
+// journal later. If it crashes before that, the next repair may find the tail again.
 func (j *Journal) repairTail(sys system, from, size int64) error {
 	kept, name, err := createKept(sys, j.path)
 	if err != nil {
@@ -32,7 +32,7 @@ func (j *Journal) repairTail(sys system, from, size int64) error {
 	return nil
 }
 
-// rewriteUnacked writes the records again that were never acknowledged. If their writer ended with
+// rewriteUnacked writes again the records that were never acknowledged. If their writer ended with
 // a failed sync, the kernel still shows the records, but counts them as written: only a new write
 // brings them to the disk.
 func (j *Journal) rewriteUnacked(from, end int64) error {

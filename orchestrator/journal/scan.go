@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// badRecord is the error for a place without a whole record. It is a torn tail if no whole record
-// follows, else damage.
+// badRecord is the error for a place without a whole record. The place is a torn tail if no whole
+// record follows it, and damage otherwise.
 type badRecord struct{ reason string }
 
 func (e *badRecord) Error() string { return e.reason }
@@ -17,8 +17,8 @@ func (e *badRecord) Error() string { return e.reason }
 // readSize is the size of the read buffer, in bytes.
 const readSize = 256 << 10
 
-// scanner is a reader of the records in the first size bytes of a journal. Records that a running
-// writer adds later are outside of them.
+// scanner is a reader of the records in the first size bytes of a journal. It does not read the
+// records that a running writer adds later.
 type scanner struct {
 	in     *bufio.Reader
 	offset int64 // of the next record

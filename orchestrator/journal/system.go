@@ -11,7 +11,7 @@ import (
 	"kanban-run/orchestrator/durable"
 )
 
-// system is the disk under a journal. Tests replace it by one that fails its k-th operation or
+// system is the disk under a journal. Tests replace it by a disk that fails its k-th operation or
 // loses data that were never synced.
 type system interface {
 	read(path string, max int64) ([]byte, error) // the first max bytes
@@ -35,7 +35,8 @@ type file interface {
 
 type disk struct{}
 
-// create follows no link: a name with a link counts as taken, wherever the link leads.
+// create follows no link: if a link has the name, the name counts as taken, even if the link leads
+// nowhere.
 func (disk) create(path string) (file, error) {
 	return wrapFile(os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600))
 }

@@ -67,8 +67,8 @@ func (m *position) decodeNext(json []byte, crc uint32, r *Record) error {
 	return nil
 }
 
-// walk passes every record to each and returns the end of the last sound one. Without an error,
-// bytes after it are a torn tail.
+// walk calls each for every record and returns the end of the last sound record. If there is no
+// error, the bytes after that record are a torn tail.
 func walk(r io.ReaderAt, size int64, each func(*Record, *position) error) (position, error) {
 	var at position
 	var rec Record
@@ -97,9 +97,9 @@ func walk(r io.ReaderAt, size int64, each func(*Record, *position) error) (posit
 // of one commit.
 const maxTail = 1 << 30
 
-// requireTornTail returns a *DamageError when a whole record follows the bad one at from, or more
-// bytes than a dying writer can leave. Otherwise the writer died there, and no acknowledged record
-// is lost.
+// requireTornTail returns a *DamageError if a whole record follows the bad record at from, or if
+// more bytes follow than a dying writer can leave. Otherwise the writer died there, and no
+// acknowledged record is lost.
 func requireTornTail(r io.ReaderAt, from, size int64, bad *badRecord) error {
 	if size-from > maxTail {
 		return damagef(from, "%s, and %d bytes behind it are more than a killed run leaves", bad.reason, size-from)
@@ -111,8 +111,8 @@ func requireTornTail(r io.ReaderAt, from, size int64, bad *badRecord) error {
 	return damagef(from, "%s, but a whole record stands behind it at byte %d", bad.reason, later)
 }
 
-// opening begins the JSON of every record. Data cannot contain a header and opening: a header can
-// stand only in a string, in which the quotes of opening would be escaped.
+// opening begins the JSON of every record. Data cannot contain a header followed by opening: there
+// a header can occur only in a string, in which the quotes of opening would be escaped.
 var opening = []byte(`{"seq":`)
 
 // findRecord returns the offset of the first whole record that begins at any byte in [from, size),
@@ -144,8 +144,8 @@ func findRecord(r io.ReaderAt, from, size int64) (int64, error) {
 	return -1, nil
 }
 
-// holdsRecord reports whether a whole record begins at a byte. It ignores the end of the line: a
-// record whose line end an editor rewrote was acknowledged, too.
+// holdsRecord reports whether a whole record begins at a byte. It does not check the end of the
+// line, because a record whose line end an editor rewrote was acknowledged, too.
 func holdsRecord(r io.ReaderAt, at, size int64, header []byte) (bool, error) {
 	length, crc, ok := parseHeader(header)
 	if !ok || length > MaxRecord || at+headerLen+length > size {

@@ -23,7 +23,7 @@ import (
 // Question is a decision that the Lead of a board has to make.
 type Question struct {
 	Text string // why the board stopped; "": there is no decision to make
-	Diff string // a diff of the change to decide about, or of the one that the decision makes; ""
+	Diff string // a diff of the change to decide about, or of the decision's own change; ""
 
 	GoesOn   bool                    // the next run works on without an acknowledgement
 	Look     bool                    // a checkpoint stopped the board: Retry repeats that checkpoint
@@ -70,7 +70,7 @@ func Acknowledge(
 		return q, err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	b, broken = parseBoard(boardPath) // under the lock no run changes it
+	b, broken = parseBoard(boardPath) // no run changes it under the lock
 	q, err = arbitrate(boardPath, dir, b, broken, ask, r, now)
 	if err != nil || answer.Ask || q.Open || q.Text == "" {
 		return q, err
@@ -91,8 +91,8 @@ func parseBoard(path string) (*board.Board, error) {
 	return &board.Board{File: path, Source: source, SHA: board.SHA(source)}, &failure.Invalid{Err: err}
 }
 
-// arbitrate returns what a board waits for, and journals the Lead's decision about it, unless
-// answer.Ask is set or a choice is still to be made (q.Open).
+// arbitrate returns the question for which a board waits, and journals the Lead's decision about
+// it, unless answer.Ask is set or a choice is still to be made (q.Open).
 func arbitrate(
 	boardPath string, dir rundir.Dir, b *board.Board, broken error, answer Answer,
 	r *redact.Redactor, now func() time.Time,
@@ -138,7 +138,7 @@ type arbitration struct {
 	status  map[string]string // of the last reply to each task
 	began   string            // SHA-256 of the board at the start of the turn that changed it last
 	broken  error             // the board cannot be read; before has its bytes only
-	unknown []event.Event     // the board was ended, unknown by whom: the next run journals these
+	unknown []event.Event     // about an end by an unknown author; the next run journals them
 	decided bool
 
 	proposal *event.ReassignProposed // of the last run
@@ -235,8 +235,8 @@ func (a *arbitration) decide(e event.Acknowledged) (Question, error) {
 	return q, a.recordDecision(e)
 }
 
-// waitsFor returns why the board waits for its Lead, "" if it does not. A board that is complete
-// with tasks undone has a reason, too, though it needs no decision.
+// waitsFor returns why the board waits for its Lead, or "" if it does not wait. It also returns a
+// reason for a board that is complete with tasks undone, although that needs no decision.
 func (a *arbitration) waitsFor() string {
 	s := a.history.State
 	switch {
@@ -319,8 +319,9 @@ func (a *arbitration) edited(edit board.Edit) (*board.Board, error) {
 }
 
 // again returns the task that Retry makes current, as the board spells it: the task that the
-// supervisor names, or on which the Manager ended the board, else the first that is not ok. Without
-// a journal it returns the first task that is not marked as done.
+// supervisor names, or the task at which the Manager ended the board, or otherwise the first task
+// that is not ok. If there is no such task, or no journal, it returns the first task that is not
+// marked as done.
 func (a *arbitration) again() string {
 	if task := a.history.State.Supervisor.Again(); task != "" {
 		return a.spelled(task)
@@ -341,8 +342,8 @@ func (a *arbitration) again() string {
 	return a.spelled(task)
 }
 
-// passedOver returns the first task of the list, before the given one, that no agent has worked on
-// and that is not marked as done, or "" if there is none.
+// passedOver returns the first task on the list, ahead of the task before, that no agent has worked
+// on and that is not marked as done. It returns "" if there is none.
 func (a *arbitration) passedOver(before string) string {
 	begun := map[int]bool{}
 	for task := range a.status {
@@ -373,8 +374,8 @@ func (a *arbitration) firstNotDone() string {
 	return ""
 }
 
-// isManagers reports whether the board is as the Manager left it: then no person has marked a task
-// as done or taken it off the list.
+// isManagers reports whether the board is as the Manager left it, so that no person has since
+// marked a task as done or taken it off the list.
 func (a *arbitration) isManagers() bool { return a.before.SHA == a.history.State.Last.BoardSHA }
 
 // firstNotOK returns the first task that did not end well. It skips a task that a person marked as
@@ -388,9 +389,9 @@ func (a *arbitration) firstNotOK() string {
 	return ""
 }
 
-// undone returns the number of undone tasks, such as "2 of 5 tasks undone", or "" if all are done, or
-// if no reply was journaled. It counts the tasks whose last reply was not ok, except as in
-// firstNotOK, and those that were never begun and are not marked as done.
+// undone returns the number of undone tasks, such as "2 of 5 tasks undone", or "" if all are done,
+// or if no reply was journaled. It counts the tasks whose last reply was not ok, except those that
+// firstNotOK skips, and the tasks that were never begun and are not marked as done.
 func (a *arbitration) undone() string {
 	if len(a.status) == 0 {
 		return ""
@@ -460,8 +461,8 @@ func (a *arbitration) reconcile(e event.Acknowledged, text string) (Question, er
 	return q, a.recordDecision(events...)
 }
 
-// outcome returns the state that the reconciliation restores. Without a rollback point it is the
-// state after the records that could be applied.
+// outcome returns the state that the reconciliation restores. If there is no rollback point, that
+// is the state after the records that could be applied.
 func (a *arbitration) outcome() (flow.Rebuilt, flow.Snapshot, error) {
 	if len(a.history.Points) != 1 {
 		unchanged := flow.Rebuilt{State: a.history.State, Affected: []string{}, Findings: []string{}}

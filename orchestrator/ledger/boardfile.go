@@ -24,9 +24,9 @@ func (a *arbitration) isAboutFile() bool {
 		(f.Asks || a.answer.Choice == event.Accept || a.answer.Choice == event.Retry)
 }
 
-// foresee looks for an end of the board by an unknown author, as the next run would do first, if
-// the last run died in the turn of an agent: so the Lead may decide about that end before the next
-// run.
+// foresee checks whether an unknown author has ended the board, if the last run died in the turn of
+// an agent. The next run would begin with this check, too, but the Lead can then decide about the
+// end before that run.
 func (a *arbitration) foresee() error {
 	s := a.history.State
 	if a.history.Standstill() != "" || a.broken != nil {
@@ -117,8 +117,8 @@ func (a *arbitration) beforeTurn() (*board.Board, error) {
 }
 
 // UnknownEnd returns the divergence of a board whose end was changed after its run died in the turn
-// of an agent; nil if the end is unchanged, or the turn was the Manager's. If the board's earlier
-// bytes are gone, any change of the board counts.
+// of an agent. It returns nil if the end is unchanged, or if the turn was the Manager's. If the
+// board's earlier bytes are gone, any change of the board counts.
 func UnknownEnd(dir rundir.Dir, name string, now *board.Board, step *flow.Step) *event.StateDiverged {
 	if step == nil || step.Before != nil || now.SHA == step.BoardSHA { // a Manager may end the board
 		return nil

@@ -14,8 +14,8 @@ func (a *arbitration) isAboutWay() bool {
 	return f != nil && f.Git != nil
 }
 
-// settleWay accepts the new way of the checkpoints. A person that does not want it changes the
-// settings back: the next run compares them again.
+// settleWay accepts the new way of the checkpoints. A person who does not want the new way changes
+// the settings back, and the next run compares them again.
 func (a *arbitration) settleWay(e event.Acknowledged, text string) (Question, error) {
 	q := Question{Text: text, Way: true, Open: a.answer.Choice == ""}
 	switch {

@@ -47,7 +47,7 @@ func New(board string, dir rundir.Dir, o Observer, r *redact.Redactor, now func(
 	}
 }
 
-// Listen passes each committed event to note, before the observer.
+// Listen passes each committed event to note before the observer gets it.
 func (l *Ledger) Listen(note func(event.Entry)) {
 	l.observer = tapped{l.observer, note}
 }
@@ -177,7 +177,7 @@ func (l *Ledger) Record(e event.Event) error {
 }
 
 // snapshotEvery is the number of steps from one snapshot to the next. A smaller number makes the
-// journal longer, a greater one the rebuild.
+// journal longer, and a greater number makes the rebuild longer.
 const snapshotEvery = 64
 
 // FinishStep appends the end of a step, and a snapshot after every snapshotEvery steps.
@@ -191,12 +191,13 @@ func (l *Ledger) FinishStep(e event.StepFinished) error {
 // TakeSnapshot appends the present state as a rollback point. It is on disk after the next Commit.
 func (l *Ledger) TakeSnapshot() error { return l.Append(l.history.Snapshot(l.board)) }
 
-// DrawIn returns the time until DrawState may draw again; false when state.md is up to date.
+// DrawIn returns the time until DrawState may draw again, and false if state.md is up to date.
 func (l *Ledger) DrawIn() (time.Duration, bool) {
 	return max(0, drawEvery-l.now().Sub(l.logbook.drawn)), l.logbook.behind
 }
 
-// DrawState updates state.md, at most once a second. It first reconciles an edited one.
+// DrawState updates state.md, at most once a second. It first reconciles a state.md that was
+// edited.
 func (l *Ledger) DrawState() error {
 	if !l.logbook.isDue(l.now()) {
 		return nil
@@ -229,8 +230,8 @@ func (l *Ledger) finish(e event.Event) error {
 	return l.Commit()
 }
 
-// Fold replays a board's journal without opening it for writing, also while a run writes it. It
-// calls each, which may be nil, for every entry.
+// Fold replays a board's journal without opening it for writing, so a run may be writing it at the
+// same time. It calls each, which may be nil, for every entry.
 func Fold(dir rundir.Dir, each func(event.Entry) error) (flow.History, journal.Summary, error) {
 	var h flow.History
 	sum, err := journal.Read(dir.Journal(), func(r journal.Record) error {

@@ -23,7 +23,7 @@ import (
 
 // logbook is a writer of the two Markdown files of a run: supervisor-log.md, with an entry for
 // every rejected reply, and state.md, the state at a glance. Both can be made from the journal at
-// any time; no run takes its state from them.
+// any time, and no run reads its state from them.
 type logbook struct {
 	dir      rundir.Dir
 	board    string
@@ -76,8 +76,8 @@ func (l *logbook) remember(e event.Entry) {
 		eventRow{e.Time, e.Epoch, e.Rev, e.Event.Kind(), e.Actor, about(e.Event)})
 }
 
-// catchUp writes supervisor-log.md anew if its number of entries differs from the number of
-// rejected replies in the journal, most likely because of a crash.
+// catchUp rewrites supervisor-log.md if its number of entries differs from the number of rejected
+// replies in the journal, most likely because of a crash.
 func (l *logbook) catchUp(journalPath string) error {
 	if err := rundir.RemoveForeign(l.dir.Log()); err != nil {
 		return fmt.Errorf("look at the supervisor log: %w", err)

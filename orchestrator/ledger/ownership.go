@@ -13,7 +13,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// foreignError is the error for a journal that was changed, moved or removed, but not by a run.
+// foreignError is the error for a journal that something other than a run has changed, moved or
+// removed.
 type foreignError struct {
 	err  error
 	kept string // folder of the output that could not be journaled
@@ -80,8 +81,9 @@ func (l *Ledger) takeOver() error {
 	return nil
 }
 
-// forbid journals that no run may own the board, and locks it. The records are in the last epoch,
-// since this run is not, or is no longer, the owner. It returns *failure.Frozen.
+// forbid journals that no run may own the board, and locks it. It writes the records into the last
+// epoch, since this run is not, or is no longer, the owner. It returns
+// *failure.Frozen.
 func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) error {
 	epoch, err := l.journal.ContinueEpoch()
 	if err != nil {
@@ -104,8 +106,8 @@ func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) erro
 }
 
 // ResolveForeignWrite finds out why the journal is not as this run left it. If another run has
-// written to it, both runs believe that they own the board: this run then journals that, which
-// stops the other run at its next record, and ends. Errors: *failure.Frozen, or else cause.
+// written to it, both runs believe that they own the board. This run then journals this conflict,
+// which stops the other run at its next record, and ends. Errors: *failure.Frozen, or else cause.
 func (l *Ledger) ResolveForeignWrite(cause error) error {
 	mine := l.history.Custody.Owner
 	if err := l.Close(); err != nil {

@@ -11,8 +11,8 @@ import (
 )
 
 // reconcile journals a divergence and decides which state of the work counts: seed 002,
-// "Deterministic reconcile procedure". The numbers below are its steps. After nil the run may
-// continue. Errors: *failure.Frozen when the Lead has to decide.
+// "Deterministic reconcile procedure". The numbers in the comments below are its steps. If
+// reconcile returns nil, the run may continue. Errors: *failure.Frozen when the Lead has to decide.
 func (l *Ledger) reconcile(d event.StateDiverged) error {
 	// 1. and 2. From here on only events of this procedure may be written: 3.
 	if err := l.Append(d); err != nil {
@@ -100,8 +100,8 @@ func (l *Ledger) reconcileChanges() error {
 	return l.reconcileState()
 }
 
-// reconcileState reconciles a state.md that was edited: it keeps the edited text aside and draws
-// the file anew.
+// reconcileState reconciles a state.md that was edited: it keeps the edited text under another name
+// and draws the file again.
 func (l *Ledger) reconcileState() error {
 	edit, err := l.findEdit()
 	if err != nil || edit.what == "" {
@@ -112,6 +112,6 @@ func (l *Ledger) reconcileState() error {
 		text += fmt.Sprintf(" (the edited text: %s)", edit.kept)
 	}
 	err = l.reconcile(event.StateDiverged{Source: event.SourceState, Task: l.board, Text: text})
-	// After the record: a crash before it must not hide the edit.
+	// Only after the record: a crash before the record must not hide the edit.
 	return errors.Join(err, l.setAside(edit), l.draw())
 }

@@ -21,9 +21,9 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// The runner draws state.md from the journal and never takes a board's state from it: seed 002,
-// "Single-Writer Operational State Rule". Its last line is a checksum of the lines before, which
-// reveals an edit.
+// The runner draws state.md from the journal and never reads a board's state from it: seed 002,
+// "Single-Writer Operational State Rule". The last line of state.md is a checksum of the lines
+// before, which reveals an edit.
 
 // isDue reports whether state.md was last drawn at least drawEvery ago, and if so sets that time to
 // now.
@@ -50,7 +50,7 @@ func (l *Ledger) draw() error {
 
 func digestOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
 
-// none stands in a note in place of the digest of a missing file.
+// none is the text in a note in place of the digest of a missing file.
 var none = strings.Repeat("-", 2*sha256.Size)
 
 // noteDigests notes the digests that state.md may have until it is drawn again. The note is valid
@@ -59,8 +59,9 @@ func (l *Ledger) noteDigests(before, after string) error {
 	return l.journal.SetNote(fmt.Sprintf("%s %s %s\n", cmp.Or(before, none), after, durable.BootID()))
 }
 
-// digests returns the digests that state.md may have: the one that this process knows, else the two
-// of the note. It returns nil if there is no note from the time since the system started.
+// digests returns the digests that state.md may have: the digest that this process knows, or
+// otherwise the two digests in the note. It returns nil if there is no note from the time since the
+// system started.
 func (l *Ledger) digests() ([]string, error) {
 	if l.logbook.digest != "" {
 		return []string{l.logbook.digest}, nil
@@ -79,7 +80,8 @@ func seal(text string) string {
 }
 
 // unsealed reports whether a text was edited: the checksum at its end is missing or wrong. An empty
-// text, or one of zero bytes, does not count: a power cut leaves it in a file that was not synced.
+// text, or a text of zero bytes, does not count as edited, because a power cut leaves such a text
+// in a file that was not synced.
 func unsealed(text []byte) bool {
 	if len(bytes.Trim(text, "\x00")) == 0 {
 		return false
@@ -88,7 +90,8 @@ func unsealed(text []byte) bool {
 	return at < 0 || !bytes.Equal(text[at:], []byte(seal(string(text[:at]))))
 }
 
-// redraw writes state.md and keeps an edited text aside, but does not journal that as a divergence.
+// redraw writes state.md and keeps an edited text under another name, but does not journal the edit
+// as a divergence.
 func (l *Ledger) redraw() error {
 	edit, err := l.findEdit()
 	if err == nil {

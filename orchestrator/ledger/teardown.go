@@ -19,7 +19,7 @@ import (
 // Gate is the state of the end of a board's team.
 type Gate struct {
 	State   event.TeardownState
-	Reason  string // why the team is not ready to be deleted; "": it is
+	Reason  string // why the team is not ready to be deleted; "": it is ready
 	Archive string // path of the archive, once the folder is deleted
 }
 
@@ -116,8 +116,8 @@ func (a *arbitration) move(to event.TeardownState, reason string) event.Teardown
 	return event.TeardownMoved{Board: a.board, To: to, Reason: reason}
 }
 
-// finalize journals the Lead's decision to end the team although members never answered: seed 002,
-// "Bounded forced-finalize path", step 6.
+// finalize journals the Lead's decision to end the team although some members never answered: seed
+// 002, "Bounded forced-finalize path", step 6.
 func (a *arbitration) finalize() (Question, error) {
 	at := a.history.State.Teardown
 	if len(at.Unanswered()) == 0 {

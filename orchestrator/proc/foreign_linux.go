@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// foreignProcesses are descendants of this process that it did not start: the program did that then
-// became this one by exec, as in `daemon & exec kanban-run`. Their orphans become children of this
-// process, too.
+// foreignProcesses are descendants of this process that it did not start. They were started by
+// another program, which then became this one by exec, as in `daemon & exec kanban-run`. If they
+// leave orphans, these become children of this process, too.
 type foreignProcesses struct {
 	any   bool // there were some at the start; later no others can appear
 	known processSet
@@ -48,7 +48,8 @@ func ticksSinceBoot() uint64 {
 	return uint64(time.Duration(t.Nano()) / clockTick)
 }
 
-// scheduleScans returns a channel that receives when a scan is due; nil without foreign processes.
+// scheduleScans returns a channel that receives when a scan is due, or nil if there are no foreign
+// processes.
 func (r *reaper) scheduleScans() (due <-chan time.Time, stop func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,8 +60,8 @@ func (r *reaper) scheduleScans() (due <-chan time.Time, stop func()) {
 	return ticker.C, ticker.Stop
 }
 
-// scanForeign adds the descendants of the foreign processes, and reaps dead children. While the
-// runner lives, which is itself a reaper, every other child of the guardian is foreign.
+// scanForeign adds the descendants of the foreign processes, and reaps dead children. The runner is
+// itself a reaper, so while it lives every other child of the guardian is foreign.
 func (r *reaper) scanForeign() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,8 +85,8 @@ func (r *reaper) scanForeign() {
 	r.foreign.add(others)
 }
 
-// leadersAreAlive reports whether no leader is dying. It returns false from some time before the
-// children of a leader become orphans.
+// leadersAreAlive reports whether no leader is dying. If a leader is dying, it returns false
+// already before the children of the leader become orphans.
 func (r *reaper) leadersAreAlive() bool {
 	for pid := range r.leaders {
 		if liveThread(pid) == 0 {
@@ -95,12 +96,12 @@ func (r *reaper) leadersAreAlive() bool {
 	return true
 }
 
-// killAllOrphans kills every descendant of this process but the foreign ones.
+// killAllOrphans kills all descendants of this process except the foreign ones.
 func (r *reaper) killAllOrphans() error { return r.killOrphans(r.isFromRunner) }
 
 // isFromRunner reports whether an orphan that is not known as foreign was left by the runner. It
-// returns false for an unmarked orphan that started since the last two scans: a foreign process
-// could have left it.
+// returns false for an unmarked orphan that started after the earlier of the last two scans,
+// because a foreign process could have left it.
 func (r *reaper) isFromRunner(pid int) bool {
 	if !r.foreign.any {
 		return true

@@ -22,21 +22,21 @@ const (
 	// foreignScanPause is the time between two scans for descendants of foreign processes, which
 	// most runs do not have.
 	foreignScanPause = 100 * time.Millisecond
-	// stoppedTime bounds the time that a runner may be stopped: long enough for a terminal that
-	// stops the whole group to stop this process, too.
+	// stoppedTime bounds the time that a runner may be stopped. It is long enough for a terminal
+	// that stops the whole group to stop this process, too.
 	stoppedTime = 100 * time.Millisecond
-	// patienceTime bounds the end of a runner that has to end at once. Then the guardian kills the
-	// runner and the processes that remain.
+	// patienceTime is the time in which a runner must end that has to end at once. After it the
+	// guardian kills the runner and the processes that remain.
 	patienceTime = 5 * time.Second
 	// oneRequest is the time within which several signals count as one request, as in the runner.
 	oneRequest = 300 * time.Millisecond
-	// signalTime bounds the delay with which a signal that is sent to both processes reaches the
-	// guardian after the runner.
+	// signalTime bounds the time by which a signal to both processes reaches the guardian later
+	// than the runner.
 	signalTime = 100 * time.Millisecond
 )
 
-// guardian is owned by the goroutine of Guard; receivePackets, on another goroutine, owns files and
-// the runner's packets until the runner has ended.
+// guardian is owned by the goroutine of Guard, except that receivePackets, on another goroutine,
+// owns files, fate.Told and fate.Code until the runner has ended.
 type guardian struct {
 	wire         *wire
 	runner       int
@@ -116,8 +116,8 @@ func (g *guardian) forkRunner(args []string, link *os.File) error {
 	return err
 }
 
-// watchRunner passes signals on to the runner. It returns when it has reaped the runner, and all
-// packets of the runner were handled.
+// watchRunner forwards signals to the runner. It returns once all packets of the runner are handled
+// and the runner is reaped.
 func (g *guardian) watchRunner(signals <-chan os.Signal) error {
 	received := make(chan struct{})
 	go func() {
@@ -146,7 +146,7 @@ func (g *guardian) watchRunner(signals <-chan os.Signal) error {
 			}
 			g.forward(s)
 		case <-hung:
-			_ = unix.Kill(g.runner, unix.SIGKILL) // it hangs; only reapRunner reaps it
+			_ = unix.Kill(g.runner, unix.SIGKILL) // it hangs; reapRunner reaps it
 		case <-due:
 			subreaper.scanForeign()
 		case <-ended:
@@ -177,16 +177,16 @@ func (g *guardian) isUrgent(s os.Signal, now time.Time) bool {
 	return s == syscall.SIGQUIT || now.Sub(g.firstRequest) > oneRequest
 }
 
-// resumeRunner continues a stopped runner, which its own agent may have stopped: the agent would go
-// unwatched. A terminal that stops the whole group stops this process before it gets here.
+// resumeRunner continues a stopped runner. An agent may have stopped its runner, and would then
+// work unwatched. A terminal that stops the whole group stops this process before it gets here.
 func (g *guardian) resumeRunner() {
 	if s, ok := readStat(g.runner); ok && s.halted {
 		_ = unix.Kill(g.runner, unix.SIGCONT)
 	}
 }
 
-// forward passes a request to end on to the runner. It does nothing if the runner is gone or does
-// not listen.
+// forward records a request to end and sends it to the runner. A runner that is gone or does not
+// listen misses it.
 func (g *guardian) forward(s os.Signal) {
 	if g.record(s) {
 		_ = g.wire.trySend(packet{kind: signalTaken, value: uint32(g.fate.Asked)})
@@ -208,7 +208,7 @@ func (g *guardian) record(s os.Signal) bool {
 }
 
 // drainSignals records the signals that arrived while the orphans were killed. If a terminal's
-// signal has ended the runner, it waits for the same signal to this process.
+// signal has ended the runner, it waits until the same signal reaches this process.
 func (g *guardian) drainSignals(signals <-chan os.Signal) {
 	if g.fate.Asked == 0 && slices.Contains(endSignals(), os.Signal(g.fate.Signal)) {
 		select {

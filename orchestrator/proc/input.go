@@ -18,8 +18,8 @@ type input struct {
 	ended   bool   // no text follows: the pipe is closed after the rest
 }
 
-// send adds a text to those to be written, and with end closes the pipe after it; false if the
-// input has ended. It does not wait.
+// send adds a text to those to be written. If end is true, it closes the pipe after that text. It
+// does not wait. It returns false if the input has ended.
 func (in *input) send(text []byte, end bool) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -48,8 +48,8 @@ func (in *input) write() {
 	}
 }
 
-// take returns the next text to write. If there is no more, or after err, the error of the last
-// write, it returns nil and notes that the goroutine ends.
+// take returns the next text to write. err is the error of the last write. If err is not nil, or if
+// there is no more text, take returns nil and notes that the goroutine ends.
 func (in *input) take(err error) (text []byte) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

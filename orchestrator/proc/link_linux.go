@@ -26,9 +26,9 @@ type Link struct {
 	waiting map[uint32]chan bool // for the guardian's answers
 }
 
-// Join takes up the link to the guardian. From now on signals that reach this process itself are
-// discarded: the guardian takes them and passes them on. Errors: the process has no guardian,
-// because it was started by hand.
+// Join opens the runner's end of the link to the guardian. From now on this process discards the
+// signals that reach it directly. It gets those that reach the guardian over the link. Errors: the
+// process has no guardian, because it was started by hand.
 func Join() (*Link, error) {
 	if err := checkLink(); err != nil {
 		return nil, fmt.Errorf("this command is not for people: %w", err)
@@ -41,7 +41,8 @@ func Join() (*Link, error) {
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGCONT), 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("ask to be woken: %w", err)
 	}
-	// These signals are taken and never read. To ignore them would make all children ignore them.
+	// These signals are received but never read. If this process ignored them instead, all its
+	// children would ignore them, too.
 	signal.Notify(make(chan os.Signal, 1), endSignals()...)
 	l, err := newLink(linkFD)
 	if err == nil {
@@ -96,19 +97,19 @@ func newLink(fd int) (*Link, error) {
 	return l, nil
 }
 
-// Signals returns a channel with the signals that the guardian took from outside, SIGINT, SIGTERM,
-// SIGHUP or SIGQUIT, each once and in order, also those from before Join.
+// Signals returns a channel of the signals that the guardian received from outside: SIGINT,
+// SIGTERM, SIGHUP and SIGQUIT. Each of them arrives once and in order, even if it came before Join.
 func (l *Link) Signals() <-chan os.Signal { return l.signals }
 
 // Lost returns a channel that is closed when the guardian is gone. The runner then has to kill its
-// processes, and to leave.
+// processes and to end.
 func (l *Link) Lost() <-chan struct{} { return l.lost }
 
 // Hold gives the guardian a duplicate of an open file, usually a locked one, and returns when the
 // guardian has it. The guardian closes the duplicate at release, or, if the runner dies, when all
-// the processes that the runner started have ended. To be free at release, a lock must be unlocked
-// by the runner, and not only closed. Once the guardian is gone release does nothing. Errors: the
-// guardian is gone or has no descriptors left.
+// the processes that the runner started have ended. To be sure that a lock on the file is free
+// after release, the runner must unlock the file, and not only close it. Once the guardian is gone,
+// release does nothing. Errors: the guardian is gone or has no descriptors left.
 func (l *Link) Hold(f *os.File) (release func() error, err error) {
 	l.mu.Lock()
 	l.next++
@@ -161,7 +162,7 @@ func (l *Link) request(p packet) error {
 	}
 }
 
-// receivePackets passes on the packets of the guardian, and closes lost when the guardian is gone.
+// receivePackets delivers the packets of the guardian, and closes lost when the guardian is gone.
 func (l *Link) receivePackets() {
 	defer close(l.lost)
 	for {

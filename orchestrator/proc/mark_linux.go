@@ -13,13 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A command has its mark in three places, because processes lose each of them in another way:
+// A command has its mark in three places, because processes lose each of them in a different way:
 //
 //   - as a soft limit on file sizes, so large that it limits nothing. It survives setsid, double
 //     forks, exec and a cleared environment; programs that set limits, such as sudo and those that
-//     start containers, overwrite it, and below a hard limit it cannot be set.
-//   - as a soft limit on file locks, which the kernel keeps and has not used since version 2.4, in
-//     the same way.
+//     start containers, overwrite it, and it cannot be set above a hard limit.
+//   - as a soft limit on file locks, with the same properties. The kernel keeps this limit, but has
+//     not used it since version 2.4.
 //   - as a variable of the environment, a list with one mark for each kanban-run above the command.
 const markVariable = "KANBAN_RUN_MARK"
 
@@ -68,8 +68,8 @@ func markEnv(env []string, mark Mark) []string {
 
 func formatMark(mark Mark) string { return strconv.FormatUint(uint64(mark), 16) }
 
-// IsMarked reports whether a command of any kanban-run has started this process, itself or through
-// others.
+// IsMarked reports whether a command of any kanban-run has started this process, directly or
+// through others.
 func IsMarked() bool {
 	self := os.Getpid()
 	return readMarkVariable(self) != "" || slices.ContainsFunc(readMarkLimits(self), isMark)
@@ -85,8 +85,8 @@ func hasMark(pid int, mark Mark) bool {
 		slices.Contains(strings.Split(readMarkVariable(pid), ","), formatMark(mark))
 }
 
-// readMarkLimits returns the limits of a process that may hold a mark; nil if the process is gone
-// or another user's.
+// readMarkLimits returns the limits of a process that may hold a mark. It returns nil if the
+// process is gone or belongs to another user.
 func readMarkLimits(pid int) []uint64 {
 	var all []uint64
 	for _, resource := range markLimits {
@@ -110,8 +110,8 @@ func hasForeignMark(pid int) bool {
 // isMark reports whether a limit has the form of a mark that NewMark returns.
 func isMark(limit uint64) bool { return limit>>48 == 1<<14 }
 
-// readMarkVariable returns the variable's value in a process's environment, "" if it has no such
-// variable or is another user's.
+// readMarkVariable returns the variable's value in the environment of a process. It returns "" if
+// the process has no such variable or belongs to another user.
 func readMarkVariable(pid int) string {
 	text := readEnviron(pid, pid)
 	if len(text) == 0 { // it was cleared, or the first thread has ended
@@ -136,8 +136,8 @@ func readEnviron(pid, thread int) []byte {
 }
 
 // EndMarked kills every process that has the mark, with its descendants: an agent of a dead run
-// left them behind. It returns when all have ended. Errors: *LeftoverError, at once if such an
-// agent started this process itself, or an error of the system.
+// left them behind. It returns when all have ended. Errors: *LeftoverError, which it returns at
+// once if this process itself has the mark, or an error of the system.
 func EndMarked(mark Mark) error {
 	if mark == 0 {
 		return nil

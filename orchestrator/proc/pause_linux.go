@@ -19,7 +19,7 @@ func stopSelf() {
 }
 
 // watchTerminal pauses the run when a terminal asks for it with Ctrl-Z, and continues a guardian
-// that was stopped alone, perhaps by an agent: the shell would take the job for stopped.
+// that was stopped alone, perhaps by an agent: otherwise the shell would consider the job stopped.
 func (l *Link) watchTerminal() {
 	asked := make(chan os.Signal, 1)
 	if !signal.Ignored(syscall.SIGTSTP) {
@@ -32,7 +32,7 @@ func (l *Link) watchTerminal() {
 		select {
 		case <-asked:
 			pause()
-			for len(asked) > 0 { // the guardian passes on the signals that a terminal sends to both
+			for len(asked) > 0 { // the guardian repeats the signals that a terminal sends to both
 				<-asked
 			}
 			halted = false
@@ -44,12 +44,12 @@ func (l *Link) watchTerminal() {
 	}
 }
 
-// guardianLook is the time between two looks at the guardian.
+// guardianLook is the time between two checks of the guardian.
 const guardianLook = time.Second
 
-// resumeGuardian continues a guardian that is stopped, and was stopped before, at the last look: at
-// the first such look this process may be about to be stopped, too. halted is true if the guardian
-// is stopped.
+// resumeGuardian continues a stopped guardian, if it was stopped at the last check, too, which
+// before reports. It does not continue the guardian at the first check, because this process may be
+// about to be stopped, too. halted is true if the guardian was stopped at this check.
 func (l *Link) resumeGuardian(before bool) (halted bool) {
 	guardian := os.Getppid()
 	s, ok := readStat(guardian)
@@ -68,7 +68,7 @@ func pause() {
 	paused.end()
 }
 
-// signalCommands signals all processes that this process has started. The second look finds those
+// signalCommands signals all processes that this process has started. The second round finds those
 // that were started during the first.
 func signalCommands(s unix.Signal) {
 	for range 2 {

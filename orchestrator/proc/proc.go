@@ -23,9 +23,9 @@ type Spec struct {
 	Stdout    io.Writer // nil discards
 	Stderr    io.Writer // nil discards; another goroutine than that of Stdout writes to it
 
-	// Terminal is the far side of a pty: the standard input and output of the command, in place of
-	// Stdin and Stdout, and the terminal of a session of its own. nil: pipes.
-	// Input, unless nil, is the standard input of a command with a Terminal.
+	// Terminal is the command's side of a pty. It replaces Stdin and Stdout, and the command runs
+	// in a session of its own on this terminal. nil: pipes. Input, unless nil, is the standard
+	// input of a command with a Terminal.
 	Terminal, Input *os.File
 
 	Timeout time.Duration // from start to end; 0: no limit
@@ -33,8 +33,9 @@ type Spec struct {
 
 	Mark Mark // see EndMarked; 0: a new one
 
-	// Stays: the command stays while others start and end. No other command may have its Mark. An
-	// orphan of it that has lost the mark may be ended with any other command.
+	// Stays means that the command keeps running while others start and end. No other command may
+	// have its Mark. If an orphan of it has lost the mark, the end of any other command may end the
+	// orphan, too.
 	Stays bool
 }
 

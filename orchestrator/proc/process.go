@@ -39,9 +39,9 @@ const (
 	stopped
 )
 
-// Start starts the command in a process group of its own. When ctx is done it stops waiting for a
-// system that has no process to give. Errors: *StartError if the command cannot be started at all,
-// or an error of the system.
+// Start starts the command in a process group of its own. While the system has no process to give,
+// Start waits and tries again, until ctx is done. Errors: *StartError if the command cannot be
+// started at all, or an error of the system.
 func Start(ctx context.Context, s *Spec) (*Process, error) {
 	st, err := open(s)
 	if err != nil {
@@ -90,8 +90,8 @@ func (p *Process) Kill() {
 	p.kill()
 }
 
-// Send writes a text to the standard input, if Spec.KeepInput has kept it open; false if it is
-// closed. It does not wait.
+// Send writes a text to the standard input, if Spec.KeepInput has kept it open. It does not wait.
+// It returns false if the input is closed.
 func (p *Process) Send(text []byte) bool { return p.streams.input.send(text, false) }
 
 // CloseInput closes the standard input after the texts sent so far. It does not wait.
@@ -164,7 +164,7 @@ func (p *Process) kill() {
 	p.child.killGroup()
 }
 
-// hasEnded reports whether the leader has ended, also while Wait has not noticed that yet.
+// hasEnded reports whether the leader has ended, even if Wait has not noticed that yet.
 func (p *Process) hasEnded() bool { return p.ended || p.child.hasEnded() }
 
 func (p *Process) setTimer(d time.Duration, f func()) {

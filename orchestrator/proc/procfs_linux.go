@@ -45,8 +45,8 @@ const (
 	memoryField  = 20
 )
 
-// readStat returns the entry of a process; false if the process is gone. A process whose first
-// thread has ended, but not all others, is not dead.
+// readStat returns the entry of a process, or false if the process is gone. A process is not dead
+// as long as any of its threads lives, even if its first thread has ended.
 func readStat(pid int) (stat, bool) { return readStatFile(fmt.Sprintf("/proc/%d/stat", pid)) }
 
 func readStatFile(path string) (stat, bool) {
@@ -89,7 +89,7 @@ func liveThread(pid int) (thread int) {
 	return 0
 }
 
-// processID identifies a process for good, while another process may get its number later.
+// processID identifies a process for ever, although another process may get its number later.
 type processID struct {
 	pid  int
 	born uint64
@@ -198,7 +198,7 @@ func appendDescendants(all []int, pid int) []int {
 	return all
 }
 
-// listChildren lists the children of all threads of a process; an empty list if the process is
+// listChildren lists the children of all threads of a process. The list is empty if the process is
 // gone.
 func listChildren(pid int) ([]int, error) {
 	threads, err := listNumbers(fmt.Sprintf("/proc/%d/task", pid))

@@ -69,7 +69,8 @@ func Adopt() error {
 }
 
 // forkChild starts a command. It holds the lock over the fork: the limits that hold the mark belong
-// to the whole process, and a child that is not among the leaders yet could be taken for an orphan.
+// to the whole process, and a child that is not among the leaders yet could be mistaken for an
+// orphan.
 func forkChild(s *Spec, files inherited) (*child, error) {
 	subreaper.mu.Lock()
 	defer subreaper.mu.Unlock()
@@ -126,8 +127,8 @@ func (r *reaper) isForeign(pid int, of stat) bool {
 	return r.foreign.known.has(pid, of)
 }
 
-// reap reaps a leader, and forgets it in one hold of the lock: its number may be another process's
-// next.
+// reap reaps a leader, and forgets it before it releases the lock, because another process may get
+// its number at once.
 func (r *reaper) reap(leader int) (syscall.WaitStatus, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -158,10 +159,10 @@ func (c *child) sweep() error {
 	return subreaper.killOrphans(func(pid int) bool { return subreaper.isOrphanOf(pid, c.mark) })
 }
 
-// isOrphanOf reports whether an orphan is to end with the command that has the mark. That is also
-// true of an orphan of unknown origin if no other command runs that could have left it. Commands
-// that stay do not count as such: if they did, orphans of unknown origin would live as long as one
-// of them.
+// isOrphanOf reports whether an orphan is to end with the command that has the mark. An orphan of
+// unknown origin is to end with it, too, unless another running command could have left that
+// orphan. Commands that stay do not count here: if they did, orphans of unknown origin would live
+// as long as one of them.
 func (r *reaper) isOrphanOf(pid int, mark Mark) bool {
 	return hasMark(pid, mark) || r.onlySomeStay() && !r.isOfOneThatStays(pid)
 }
@@ -178,9 +179,9 @@ func (r *reaper) isOfOneThatStays(pid int) bool {
 	return false
 }
 
-// killOrphans kills the claimed orphans with all their descendants. Processes that these start
-// meanwhile become orphans when their parents die, so it goes on until it finds no more. Errors:
-// *LeftoverError after sweepTime.
+// killOrphans kills the orphans for which claim returns true, with all their descendants. Processes
+// that these start meanwhile become orphans when their parents die, so killOrphans repeats the
+// search until it finds no more. Errors: *LeftoverError after sweepTime.
 func (r *reaper) killOrphans(claim func(pid int) bool) error {
 	deadline := time.Now().Add(sweepTime)
 	for quiet := 0; quiet < 2; {
@@ -208,20 +209,20 @@ func (r *reaper) killOrphans(claim func(pid int) bool) error {
 	return nil
 }
 
-// progress is the result of a look at the children.
+// progress is the result of one check of the children.
 type progress int
 
 const (
 	unfinished progress = iota // some live, are not listed, or may have left children on dying
-	uncertain                  // some are unclaimed, maybe as exec hides the environment meanwhile
+	uncertain                  // some are unclaimed, maybe because exec hides their environment
 	unchanged                  // only leaders and foreign processes are left
 	childless                  // there are no children
 )
 
-// listAdopted lists the children of this process that may be orphans. While other commands run it
-// reads the list of the first thread only: the kernel gives an orphan to the first thread that is
-// not ending (find_new_reaper), and Go's runtime never ends that one. Once all running commands
-// are ones that stay, it reads the lists of all threads.
+// listAdopted lists the children of this process that may be orphans. While commands run that do
+// not stay, it reads the list of the first thread only: the kernel gives an orphan to the first
+// thread that is not ending (find_new_reaper), and Go's runtime never ends that thread. Once all
+// running commands are commands that stay, it reads the lists of all threads.
 func (r *reaper) listAdopted() ([]int, error) {
 	if r.onlySomeStay() || !hasChildrenLists() {
 		return listChildren(os.Getpid())
@@ -229,9 +230,9 @@ func (r *reaper) listAdopted() ([]int, error) {
 	return listThreadChildren(os.Getpid(), os.Getpid())
 }
 
-// findOrphans lists the claimed orphans that are alive, with all their descendants, and reaps the
-// dead ones. It lists a dying orphan too: its environment is gone, so it could be a claimed one,
-// and has to be waited for.
+// findOrphans lists the living orphans for which claim returns true, with all their descendants,
+// and reaps the dead ones. It lists a dying orphan, too: its environment is gone, so claim cannot
+// tell, and the caller has to wait for its end.
 func (r *reaper) findOrphans(claim func(pid int) bool) (alive []int, seen progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -267,7 +268,7 @@ func (r *reaper) findOrphans(claim func(pid int) bool) (alive []int, seen progre
 	}
 }
 
-// reapPause is the least time between two looks for dead orphans: many may die at once.
+// reapPause is the least time between two searches for dead orphans, because many may die at once.
 const reapPause = 100 * time.Millisecond
 
 // startReaping reaps the orphans of commands as they die, until stop is called. Dead orphans that
@@ -290,9 +291,9 @@ func (r *reaper) startReaping() (stop func()) {
 	}
 }
 
-// reapDead reaps the orphans that have died. It leaves leaders alone, for which their commands
-// wait, and foreign processes. A leader is forked and noted in one hold of the lock, so that it is
-// not taken for an orphan.
+// reapDead reaps the orphans that have died. It does not reap leaders, for which their commands
+// wait, nor foreign processes. The lock is held from the fork of a leader until the leader is
+// noted, so that it is not mistaken for an orphan.
 func (r *reaper) reapDead() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -20,7 +20,7 @@ func Adopt() error { return nil }
 func forkChild(s *Spec, files inherited) (*child, error) {
 	env := s.Env
 	if env == nil {
-		env = []string{} // nil would pass on the environment of this process
+		env = []string{} // nil would mean the environment of this process
 	}
 	p, err := os.StartProcess(s.Argv[0], s.Argv, &os.ProcAttr{
 		Dir:   s.Dir,

@@ -27,7 +27,7 @@ type StartError struct {
 func (e *StartError) Error() string { return fmt.Sprintf("cannot start %s: %v", e.Argv0, e.Err) }
 func (e *StartError) Unwrap() error { return e.Err }
 
-// Hint returns the remedy for the commonest causes, else "".
+// Hint returns the remedy if the cause is a common one, or "" otherwise.
 func (e *StartError) Hint() string {
 	switch {
 	case errors.Is(e.Err, exec.ErrNotFound) && e.beside:
@@ -47,8 +47,8 @@ func (e *StartError) Hint() string {
 	}
 }
 
-// LookPath returns the absolute path of a program. A name with a slash is relative to dir, any
-// other is searched for in the folders of PATH. Errors: *StartError.
+// LookPath returns the absolute path of a program. A name with a slash is relative to dir. A name
+// without one is searched for in the folders of PATH. Errors: *StartError.
 func LookPath(name, dir string) (string, error) {
 	path := name
 	if strings.ContainsRune(filepath.ToSlash(name), '/') && !filepath.IsAbs(name) {
@@ -69,8 +69,8 @@ func LookPath(name, dir string) (string, error) {
 	return found, nil
 }
 
-// Pauses between tries while the system is out of processes. After patience the system counts as
-// broken.
+// The pauses between tries while the system is out of processes. After the time patience the system
+// counts as broken.
 const (
 	firstPause = 10 * time.Millisecond
 	longPause  = time.Second
@@ -103,7 +103,7 @@ func startChild(ctx context.Context, s *Spec, files inherited) (*child, error) {
 	return nil, &StartError{Argv0: s.Argv[0], Err: err}
 }
 
-// isShortage reports whether an error is a passing shortage of the system, and no fault of the
+// isShortage reports whether an error is a temporary shortage of the system, and not a fault of the
 // command.
 func isShortage(err error) bool {
 	for _, short := range []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE} {
@@ -114,9 +114,9 @@ func isShortage(err error) bool {
 	return false
 }
 
-// retryStart tries again while the system has no process to give (EAGAIN), or while another
-// goroutine's fork still holds a program open that was only just written (ETXTBSY). Neither is the
-// command's fault. It gives up after patience, or when ctx is done.
+// retryStart tries again while the system has no process to give (EAGAIN), or while the program was
+// only just written and a fork of another goroutine still holds it open (ETXTBSY). Neither is the
+// command's fault. It gives up after the time patience, or when ctx is done.
 func retryStart(ctx context.Context, try func() error) error {
 	deadline := time.Now().Add(patience)
 	for pause := firstPause; ; pause = min(2*pause, longPause) {

@@ -16,14 +16,15 @@ const (
 	pipeRoom = 1 << 20 // the most that a pipe holds
 )
 
-// chunks are lent to an output only while it has something to read: a thousand agents that think
-// hold no chunk.
+// chunks are lent to an output only while it has something to read, so a thousand agents that are
+// silent hold no chunk.
 var chunks = sync.Pool{New: func() any { return new([chunk]byte) }}
 
 // inherited lists the files that a command gets as its descriptors, from 0 on.
 type inherited []*os.File
 
-// withTerminal puts a terminal, if there is one, in the place of standard input and output.
+// withTerminal replaces standard input and output by the terminal of s, if there is one, and the
+// input by s.Input, if there is one.
 func (f inherited) withTerminal(s *Spec) inherited {
 	if s.Terminal == nil {
 		return f
@@ -32,7 +33,7 @@ func (f inherited) withTerminal(s *Spec) inherited {
 }
 
 // streams are the three pipes of a command. One goroutine reads each output, and one writes the
-// input; drain waits for them. The parent ends do not block, so a goroutine that waits for one
+// input; drain waits for them. The parent ends do not block, so a goroutine that waits for a pipe
 // occupies no thread.
 type streams struct {
 	childEnds inherited // standard input, output and error of the command
@@ -65,7 +66,8 @@ func open(s *Spec) (_ *streams, err error) {
 	return st, nil
 }
 
-// openPipe returns the parent's end of a new pipe: the reading one, 0, or the writing one, 1.
+// openPipe returns the parent's end of a new pipe. If end is 0, that is the reading end; if end is
+// 1, it is the writing end.
 func (st *streams) openPipe(end int) (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -76,8 +78,8 @@ func (st *streams) openPipe(end int) (*os.File, error) {
 	return ends[end], nil
 }
 
-// writeInput writes the input. With end no text follows. It first closes the command's ends of the
-// pipes in this process: a pipe ends when its last writer does.
+// writeInput writes the input. If end is true, no text follows. It first closes this process's
+// copies of the command's ends of the pipes: a pipe ends only when its last writer has closed it.
 func (st *streams) writeInput(text []byte, end bool) {
 	st.closeChildEnds()
 	st.input.send(text, end)
@@ -89,8 +91,9 @@ func (st *streams) startReading() {
 	}
 }
 
-// drain waits until all output was written. Every process that could hold a pipe open has been
-// ended; for one that escaped it waits no longer than drainTime. Errors: those of the writers.
+// drain waits until all output was written. By then every process that could hold a pipe open was
+// ended. If a process escaped, drain waits for it no longer than drainTime. Errors: those of the
+// writers.
 func (st *streams) drain() error {
 	st.input.giveUp()
 	late := time.AfterFunc(drainTime, func() {
@@ -127,7 +130,7 @@ func (st *streams) closeChildEnds() {
 	st.childEnds = nil
 }
 
-// flush passes on the contents of the pipes.
+// flush forwards the contents of the pipes.
 func (st *streams) flush() {
 	for _, o := range st.outputs {
 		o.flush()
@@ -138,7 +141,7 @@ func (st *streams) flush() {
 type output struct {
 	from *os.File
 
-	// mu is held from each read to the write: so all unwritten output is in the pipe.
+	// mu is held from each read to its write, so all output that is not yet written is in the pipe.
 	mu  sync.Mutex
 	to  io.Writer
 	err error        // of the first write that failed
@@ -146,7 +149,7 @@ type output struct {
 }
 
 // copy copies the stream. It continues to read when the writer fails, so that the command never
-// blocks or dies for that.
+// blocks or dies because of that.
 func (o *output) copy() {
 	defer o.from.Close()
 	conn, err := o.from.SyscallConn()
@@ -162,14 +165,14 @@ func (o *output) copy() {
 	}
 }
 
-// flush passes on the contents of the pipe, and no more than a pipe holds: a command may print
-// without end.
+// flush forwards the contents of the pipe, but no more than a pipe holds, because a command may
+// print without end.
 func (o *output) flush() {
 	conn, err := o.from.SyscallConn()
 	if err != nil {
 		return
 	}
-	_ = conn.Control(func(fd uintptr) { // fails when the pipe has ended and is written
+	_ = conn.Control(func(fd uintptr) { // fails when the pipe has ended and all of it is written
 		for passed := 0; passed < pipeRoom; {
 			n, _ := o.pass(fd)
 			if n == 0 {
@@ -180,8 +183,8 @@ func (o *output) flush() {
 	})
 }
 
-// pass reads once and writes the result. ok is false if the pipe is empty for now; n is 0 then, and
-// if the pipe has ended.
+// pass reads once and writes the result. ok is false if the pipe is empty for now. n is 0 in that
+// case, and also at the end of the pipe.
 func (o *output) pass(fd uintptr) (n int, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -215,5 +218,5 @@ func (o *output) release() {
 	}
 }
 
-// cancel ends copy, however much is left to read; it does not interrupt a write.
+// cancel ends copy, even if output is left to read. It does not interrupt a write.
 func (o *output) cancel() { _ = o.from.SetDeadline(time.Now()) }

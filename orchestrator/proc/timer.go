@@ -37,14 +37,14 @@ func Paused() time.Duration {
 	return paused.total + time.Since(paused.since)
 }
 
-// Timer is the call of a function after a time in which pauses do not count.
+// Timer calls a function once, after a time in which pauses do not count.
 type Timer struct {
 	mu      sync.Mutex
 	timer   *time.Timer
 	stopped bool
 }
 
-// AfterFunc is time.AfterFunc for a time that a pause prolongs.
+// AfterFunc is like time.AfterFunc, but a pause prolongs d.
 func AfterFunc(d time.Duration, f func()) *Timer {
 	t := &Timer{}
 	t.start(d, f)

@@ -65,7 +65,7 @@ func (p *Process) Family() map[int]Relative {
 	for _, pid := range all.alive() {
 		name := "of an unknown program"
 		if program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil {
-			// Not the process's short name, which may be a part of a secret.
+			// The process's short name is not used, since it may be a part of a secret.
 			name = filepath.Base(program)
 		}
 		if s, ok := readStat(pid); ok && pid != p.child.pid {
@@ -103,7 +103,8 @@ func (p *Process) EndOthers(kill bool) {
 	}
 }
 
-// readBytes returns the bytes that a process has read and written, 0 if they may not be examined.
+// readBytes returns the number of bytes that a process has read and written, or 0 if this user may
+// not examine it.
 func readBytes(pid int) (sum int64) {
 	text, err := readProc(fmt.Sprintf("/proc/%d/io", pid))
 	if err != nil {

@@ -35,8 +35,8 @@ func awaitPidfd(pid int) error {
 	return conn.Read(func(uintptr) bool { return hasDied(pid) })
 }
 
-// hasDied reports whether a child has ended, and does not reap it. It also returns true for a
-// number that is no child's: there is nothing to wait for.
+// hasDied reports whether a child has ended, and does not reap it. It also returns true if pid is
+// not a child of this process, because then there is nothing to wait for.
 func hasDied(pid int) bool {
 	var info unix.Siginfo
 	err := waitid(unix.P_PID, pid, unix.WNOHANG, &info)

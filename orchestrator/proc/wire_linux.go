@@ -11,19 +11,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kind is the type of a packet. Each is sent by the process named at it.
+// kind is the type of a packet. The comment at each kind names the process that sends it.
 type kind byte
 
 const (
 	signalTaken    kind = iota + 1 // guardian: value is the number of a signal
-	requestDone                    // guardian: the request of that value is done
-	requestRefused                 // guardian: the request of that value failed
-	holdFile                       // runner: hold the file that comes with this, by the name value
-	releaseFile                    // runner: close the file of that name
+	requestDone                    // guardian: the request with this value is done
+	requestRefused                 // guardian: the request with this value failed
+	holdFile                       // runner: hold the packet's file, under the name in value
+	releaseFile                    // runner: close the file with the name in value
 	exitCode                       // runner: value is its exit code
 )
 
-// packet is one message of the link. It goes through whole or not at all.
+// packet is one message of the link. It arrives whole or not at all.
 type packet struct {
 	kind  kind
 	value uint32
@@ -38,7 +38,7 @@ type wire struct {
 	conn syscall.RawConn
 }
 
-// newWires creates both ends. A child inherits an end only if it is handed on to that child.
+// newWires creates both ends. A child inherits an end only if it is given that end explicitly.
 func newWires() (ours *wire, theirs *os.File, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -69,8 +69,8 @@ func newWire(fd int) (*wire, error) {
 
 func (w *wire) close() { _ = w.file.Close() }
 
-// shutdown makes receive return io.EOF after the packets sent so far, and sending fail, although
-// the other end may still be open in some process.
+// shutdown ends the wire, although the other end may still be open in some process: receive returns
+// the packets sent so far and then io.EOF, and sending fails.
 func (w *wire) shutdown() {
 	_ = w.conn.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_RDWR) })
 }

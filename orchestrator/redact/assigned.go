@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// assignedRules lists credentials without a shape, which only the name before them gives away.
+// assignedRules lists credentials without a shape. Only the name before them shows that they are
+// credentials.
 var assignedRules = []struct {
 	names  []string
 	class  string
 	least  int               // bytes of the credential
 	equal  bool              // it has exactly least bytes
-	secret func([]byte) bool // decides about a text of the class; nil: each is a credential
+	secret func([]byte) bool // reports whether a text of the class is one; nil: each is
 }{
 	{
 		names: []string{
@@ -40,7 +41,8 @@ func isPadded(b []byte) bool {
 	return bytes.HasSuffix(b, []byte("=")) || bytes.HasSuffix(bytes.ToUpper(b[max(len(b)-3, 0):]), []byte("%3D"))
 }
 
-// looksRandom reports whether b has a digit among its first 200 bytes, and so is more than words.
+// looksRandom reports whether b has a digit among its first 200 bytes. Then it is probably not made
+// of words.
 func looksRandom(b []byte) bool {
 	return bytes.ContainsAny(b[:min(len(b), 200)], digits)
 }
@@ -90,9 +92,9 @@ func passwords(slot *slotCount) (all []*shape) {
 
 var assignedChars = not(classOf(" \t\r\n\x00\x1b\"'`\\<>,;&|"))
 
-// password returns the end of the value assigned to a name, or 0 if there is no value. Program text
-// also assigns variables and calls, and it has types and words after a colon. Therefore a value
-// counts only if it has a digit, except after a bare =.
+// password returns the end of the value assigned to a name, or 0 if there is no value. In program
+// text, variables and calls are assigned, too, and types and words follow a colon. Therefore a
+// value counts only if it has a digit, or if only a = stands between name and value.
 func password(r *reader, from, slot int) int {
 	start := r.count(from, maxBetween, between)
 	sign := string(r.b[from:start])
@@ -108,7 +110,8 @@ func password(r *reader, from, slot int) int {
 	return end
 }
 
-// isProgramText reports whether b is no value, but a call, an element, or a name for the password.
+// isProgramText reports whether b is a call, an element, or a name for the password, and not a
+// value.
 func isProgramText(b []byte) bool {
 	return bytes.ContainsAny(b, "()[]{}") || bytes.Contains(bytes.ToLower(b), []byte("pass"))
 }
@@ -122,7 +125,7 @@ func cookies(slot *slotCount) (all []*shape) {
 	return all
 }
 
-// maxHeader bounds a header, in bytes: servers refuse longer ones.
+// maxHeader bounds a header, in bytes. Servers refuse longer headers.
 const maxHeader = 8 << 10
 
 var (
@@ -132,7 +135,7 @@ var (
 	cookieChars = not(classOf("\r\n\x00\x1b\"'`\\<>"))
 )
 
-// cookie returns the end of all NAME=VALUE of a header, or 0 if there is none.
+// cookie returns the end of all pairs NAME=VALUE of a header, or 0 if there is no pair.
 func cookie(r *reader, from, slot int) int {
 	r.limit(maxHeader)
 	start := r.count(from, maxBetween, betweenCookie)
@@ -153,8 +156,8 @@ var (
 	credential  = classOf(dotted + "~+/=%")
 )
 
-// authorization returns the end of the credential of an Authorization header, after its scheme; 0
-// without one.
+// authorization returns the end of the credential in an Authorization header, which follows the
+// scheme. It returns 0 if there is none.
 func authorization(r *reader, from, slot int) int {
 	const maxScheme = 20
 	start := r.count(from, maxBetween, between)

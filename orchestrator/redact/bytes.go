@@ -33,7 +33,7 @@ func not(c *class) *class {
 	return &n
 }
 
-// bitsOf is classOf for arithmetic: it maps a member to 1.
+// bitsOf is like classOf, but for arithmetic: it maps a member to 1.
 func bitsOf(chars string) *[256]byte {
 	var c [256]byte
 	for i := range len(chars) {

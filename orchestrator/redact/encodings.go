@@ -12,7 +12,7 @@ import (
 )
 
 // literals returns a value and its encodings in base64, base32, hex, decimal numbers and UTF-16. In
-// a text, each may be escaped beyond that.
+// a text, the value and each encoding may also be escaped.
 func literals(value string) (all []*literal) {
 	add := func(k kind, forms ...string) {
 		for _, f := range forms {
@@ -58,8 +58,8 @@ func decimals(value string) string {
 	return string(b[:len(b)-1])
 }
 
-// base64Forms returns, for each of the three shifts, the characters that depend on the value alone
-// and not on its neighbours.
+// base64Forms returns base64 of the value for each of the three shifts: only the characters that
+// depend on the value alone and not on its neighbours.
 func base64Forms(value string) (forms []string) {
 	for shift := range 3 {
 		padded := append(make([]byte, shift), value...)
@@ -69,7 +69,8 @@ func base64Forms(value string) (forms []string) {
 	return forms
 }
 
-// base32Forms is base64Forms for base32 and its five shifts, in both cases.
+// base32Forms is like base64Forms, but for base32 and its five shifts. It returns each form in
+// capital and in small letters.
 func base32Forms(value string) (forms []string) {
 	enc := base32.StdEncoding.WithPadding(base32.NoPadding)
 	for shift := range 5 {

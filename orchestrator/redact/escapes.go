@@ -18,7 +18,8 @@ type reading struct {
 	text [utf8.UTFMax]byte
 }
 
-// readings is a list of the meanings of one place, in the languages with such an escape.
+// readings is a list of the meanings of the escape at one place, in all languages that have such an
+// escape.
 type readings struct {
 	n   int
 	all [maxReadings]reading
@@ -42,14 +43,15 @@ func (r *readings) addRune(in int, c rune) {
 	}
 }
 
-// addLatin adds an escaped byte as the Latin-1 character that some languages read.
+// addLatin adds the character that an escaped byte has in Latin-1, since some languages read it
+// that way.
 func (r *readings) addLatin(in int, c rune) {
 	if c >= utf8.RuneSelf {
 		r.addRune(in, c)
 	}
 }
 
-// read adds the meanings of the escape at b[p]; short when b ends too early to tell.
+// read adds the meanings of the escape at b[p]. If b ends too early to tell, short is true.
 func (r *readings) read(b []byte, p int) (short bool) {
 	switch b[p] {
 	case '\\':
@@ -184,7 +186,7 @@ func (r *readings) readBraced(b []byte, p, q int) (short bool) {
 	return q+8 >= len(b)
 }
 
-// readPercent reads %XX and %uXXXX, and both with %25 for the %.
+// readPercent reads %XX and %uXXXX, and also both with %25 in place of the %.
 func (r *readings) readPercent(b []byte, p int) (short bool) {
 	q := p + 1
 	for range maxNested + 1 {
@@ -204,8 +206,8 @@ func (r *readings) readPercent(b []byte, p int) (short bool) {
 	return false
 }
 
-// readEntity reads an HTML or XML entity whose & ends at q, and such an entity with &amp; for the
-// &.
+// readEntity reads an HTML or XML entity whose & ends at q, and also such an entity with &amp; in
+// place of the &.
 func (r *readings) readEntity(b []byte, p, q int) (short bool) {
 	for range maxNested + 1 {
 		const amp = "amp;"
@@ -302,8 +304,8 @@ func letterEscape(c byte) (byte, bool) {
 	return 0, false
 }
 
-// hexNumber returns the number of n hex digits at b[q], -1 without them; short when b ends within
-// them.
+// hexNumber returns the number that the n hex digits at b[q] form, or -1 if there are fewer than n.
+// If b ends within the digits, short is true.
 func hexNumber(b []byte, q, n int) (v rune, short bool) {
 	for k := q; k < q+n; k++ {
 		if k >= len(b) {

@@ -50,7 +50,7 @@ func hasVendor(text []byte) bool {
 	return false
 }
 
-// jwt measures header.claims.signature, the first two of which are JSON objects.
+// jwt measures a JSON Web Token, header.claims.signature. The first two parts are JSON objects.
 func jwt(r *reader, slot1, slot2, slot3 int) int {
 	header := r.tokenEnd(0, wordChars, 10, slot1)
 	if header == 0 || !r.hasAt(header, ".eyJ") {
@@ -92,7 +92,7 @@ func userinfo(r *reader) int {
 	return end
 }
 
-// encodedUserinfo is userinfo for a percent-encoded URL within another URL.
+// encodedUserinfo is like userinfo, but for a percent-encoded URL within another URL.
 func encodedUserinfo(r *reader, colon, at string) int {
 	r.limit(maxURL)
 	in := classOf(dotted + "~%!$&*+=")
@@ -114,7 +114,7 @@ func encodedUserinfo(r *reader, colon, at string) int {
 	}
 }
 
-// isPlaceholder reports whether a text only stands for a password: $NAME, ${…}, %s, {…}.
+// isPlaceholder reports whether a text only marks the place of a password: $NAME, ${…}, %s, {…}.
 func isPlaceholder(b []byte) bool {
 	s := string(b)
 	switch {

@@ -2,7 +2,8 @@ package redact
 
 import "slices"
 
-// openerBytes begin an escape, or end a line. Around them a secret may be spelled differently.
+// openerBytes begin an escape, or end a line. Next to one of them, a secret in a text may be
+// spelled differently.
 const openerBytes = "\\%&\n\r"
 
 var opener = bitsOf(openerBytes)
@@ -11,14 +12,14 @@ var opener = bitsOf(openerBytes)
 type index struct {
 	first  [256]group
 	pairs  map[[2]byte][]*literal // by the first two bytes, where neither is an opener
-	values bool                   // there are literals: an escape may stand for any character
+	values bool                   // there are literals, so an escape may mean any character
 }
 
 // group holds the patterns that may begin with the same byte.
 type group struct {
 	literals []*literal
 	shapes   []*shape
-	second   byteSet // the bytes that may follow it
+	second   byteSet // the bytes that may follow that byte
 }
 
 // newIndex returns the index of all shapes and of all forms of the values.
@@ -84,8 +85,9 @@ func (ix *index) nextCandidate(b []byte, i int) int {
 	return i
 }
 
-// found is the result of a match at a position: the n bytes of a secret that begins there, or the
-// offsets of a secret further ahead, from there. more means that the bytes so far do not tell.
+// found is the result of a match at a position. n is the length of a secret that begins there, and
+// ahead has the offsets, from there, of a secret further ahead. If more is true, the bytes so far
+// are too few to tell.
 type found struct {
 	n     int
 	ahead span

@@ -7,18 +7,21 @@ import (
 	"iter"
 )
 
-// JSON returns the JSON text b with Mark for every secret in its strings and keys, as written and
-// as decoded. A number in a secret becomes the string Mark. All else stays, so that the result is
-// JSON of the same shape. It fails if b is not JSON.
+// JSON returns the JSON text b with Mark in place of every secret in its strings and keys, both as
+// they are written and as they are decoded. A number that is part of a secret becomes the string
+// Mark. Everything else stays, so that the result is JSON of the same shape. It fails if b is not
+// JSON.
 func (r *Redactor) JSON(b []byte) ([]byte, error) {
 	if !json.Valid(b) {
 		return nil, fmt.Errorf("read JSON: %w", json.Unmarshal(b, new(json.RawMessage)))
 	}
-	// The strings first: redactText must also see the text that redactMeanings writes.
+	// Redact the meanings first, because redactText must also see the text that redactMeanings
+	// writes.
 	return r.redactText(r.redactMeanings(b)), nil
 }
 
-// redactMeanings redacts the strings with escapes, as decoded; redactText sees all others.
+// redactMeanings redacts the strings that have escapes, as decoded. redactText sees all other
+// strings.
 func (r *Redactor) redactMeanings(b []byte) []byte {
 	var out []byte
 	done := 0
@@ -38,8 +41,8 @@ func (r *Redactor) redactMeanings(b []byte) []byte {
 	return append(out, b[done:]...)
 }
 
-// redactText redacts the text as written. A secret across the ends of a string is removed from each
-// string it touches.
+// redactText redacts the text as written. A secret that reaches over the end of a string is removed
+// from each string that has a part of it.
 func (r *Redactor) redactText(b []byte) []byte {
 	secrets := r.findAll(b)
 	if len(secrets) == 0 {
@@ -68,8 +71,8 @@ func (r *Redactor) redactText(b []byte) []byte {
 	return append(out, b[done:]...)
 }
 
-// appendString appends the body s of a string, with Mark for the secrets. Mark replaces the whole
-// of an escape that is partly a secret.
+// appendString appends the body s of a string, with Mark for the secrets. If only a part of an
+// escape belongs to a secret, Mark replaces the whole escape.
 func appendString(out, b []byte, s span, secrets []span) []byte {
 	marked := false
 	for i := s.from; i < s.to; {

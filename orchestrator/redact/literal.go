@@ -28,7 +28,8 @@ type literal struct {
 // separators lists the texts between the bytes of a hex dump, longest first.
 var separators = []string{", 0x", ",0x", " 0x", ", ", "  ", ":", " ", "-", ","}
 
-// commas lists the texts between decimal numbers: Node pads them to columns.
+// commas lists the texts between decimal numbers. Some have several spaces, since Node pads the
+// numbers to columns.
 var commas = []string{",   ", ",  ", ", ", ",", " "}
 
 // doubled lists the characters that quoting writes twice: in SQL, CSV and YAML, in make, in printf.
@@ -37,7 +38,7 @@ const doubled = "'\"$%"
 var (
 	identity  = canonical("", "")
 	base64as  = canonical("-_", "+/")
-	separated = canonical(",", "\x00") // each comma is compared by its spellings
+	separated = canonical(",", "\x00") // each comma is compared with its spellings
 )
 
 // canonical returns the table that maps the characters of from to those of to.
@@ -62,7 +63,8 @@ func (k kind) canonical() *[256]byte {
 	return identity
 }
 
-// secondBytes returns the bytes that may follow the first one. Escapes and line ends are left out.
+// secondBytes returns the bytes that may follow the first one, without those of escapes and line
+// ends.
 func (l *literal) secondBytes() (all byteSet) {
 	for _, head := range l.spellings(0) {
 		if len(head) > 1 {
@@ -104,7 +106,8 @@ func (l *literal) spellings(j int) []string {
 	return []string{c}
 }
 
-// match returns the length of the literal at i, 0 without one; more when the bytes after t decide.
+// match returns the length of the literal at i, or 0 if it is not there. If only the bytes after t
+// can decide, more is true.
 func (l *literal) match(t *text, i int) (n int, more bool) {
 	if n, sure := l.matchPlain(t, i); sure {
 		return n, false
@@ -121,8 +124,8 @@ func (l *literal) match(t *text, i int) (n int, more bool) {
 	return max(end-i, 0), false
 }
 
-// matchExact compares byte by byte where an escape has more readings than a walk may try, as in a
-// long run of backslashes.
+// matchExact compares byte by byte. It finds a literal whose escapes have more readings than a walk
+// may try, as in a long run of backslashes.
 func (l *literal) matchExact(rest []byte, whole bool) (n int, more bool) {
 	rest = rest[:min(len(rest), len(l.text))]
 	switch {
@@ -134,7 +137,7 @@ func (l *literal) matchExact(rest []byte, whole bool) (n int, more bool) {
 	return len(rest), false
 }
 
-// matchPlain compares without escapes. sure reports whether that decides.
+// matchPlain compares without escapes. If sure is true, this result is final.
 func (l *literal) matchPlain(t *text, i int) (n int, sure bool) {
 	if !l.simple {
 		return 0, false

@@ -27,9 +27,9 @@ func IsSecretName(name string) bool {
 	return false
 }
 
-// countsTokens reports whether the name is about a language model's tokens: without
-// MAX_OUTPUT_TOKENS an agent works differently, and redacting its value would remove numbers from
-// every text.
+// countsTokens reports whether the name is about the tokens of a language model, such as
+// MAX_OUTPUT_TOKENS. Without that variable an agent works differently, and if its value were
+// redacted, that number would be removed from every text.
 func countsTokens(name string) bool {
 	if strings.HasPrefix(name, "TOKENIZERS_") {
 		return true

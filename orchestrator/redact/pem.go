@@ -11,13 +11,13 @@ var (
 	dashes    = classOf("-")
 	indent    = classOf(" \t")
 	padding   = classOf("=")
-	// keyText has the bytes of a PEM block except - and spaces: base64, line ends also as escapes
-	// of any kind, headers.
+	// keyText has the bytes of a PEM block except - and spaces: those of base64, of headers, and of
+	// line ends, even if these are escaped in any way.
 	keyText = classOf(alnum + "+/=\r\n\t\\:,.%&#;")
 )
 
-// privateKey measures a PEM block up to its end line; without one, up to the first byte that cannot
-// be part of a key. Its lines may be indented, or within a string.
+// privateKey measures a PEM block up to its end line. If there is none, it measures up to the first
+// byte that cannot be part of a key. Its lines may be indented, or within a string.
 func privateKey(r *reader, slot, keys int) int {
 	if end := r.claimedEnd(keys); end > 0 {
 		return end
@@ -30,8 +30,8 @@ func privateKey(r *reader, slot, keys int) int {
 	return r.claim(keyBody(r, header+5, slot), keys)
 }
 
-// keyBody returns the end of the key that begins at from; 0 without a key: a header alone is no
-// secret.
+// keyBody returns the end of the key that begins at from. It returns 0 if there is no key, because
+// a header alone is not a secret.
 func keyBody(r *reader, from, slot int) int {
 	const least = 16
 	i := from
@@ -52,8 +52,8 @@ func keyBody(r *reader, from, slot int) int {
 }
 
 // claimedEnd returns the end of a key that began before and reaches here, or 0 if there is none.
-// Headers within a key are not measured again: otherwise a text of headers alone, one key up to the
-// limit of its length, would be measured from each of them.
+// With it, a header within a key is not measured again. Otherwise a text that consists only of
+// headers, which counts as one key, would be measured from each of its headers.
 func (r *reader) claimedEnd(slot int) int {
 	if known := r.t.state.runs[slot]; known.from <= r.base && r.base < known.to {
 		return known.to - r.base
@@ -75,8 +75,8 @@ func (r *reader) atLeast(end, least int) int {
 	return end
 }
 
-// isIndent reports whether the space at i indents a line, or follows the name of a header, so that
-// prose below a lone first line survives.
+// isIndent reports whether the space at i indents a line, or follows the name of a header. At any
+// other space the key ends, so that prose below a lone first line of a key is not redacted.
 func isIndent(b []byte, i int) bool {
 	switch b[i-1] {
 	case ' ', '\t', '\r', '\n', ':':
@@ -86,7 +86,7 @@ func isIndent(b []byte, i int) bool {
 }
 
 // base64Key measures a PEM block in base64. It continues over a line end only after a line of at
-// least 60 characters, as wrapped lines have.
+// least 60 characters, since wrapped lines are that long.
 func base64Key(r *reader, shift, keys int) int {
 	if end := r.claimedEnd(keys); end > 0 {
 		return end
@@ -108,7 +108,8 @@ func base64Key(r *reader, shift, keys int) int {
 	}
 }
 
-// lineEnd returns the start of the next line's text, after the indentation; i if no line ends at i.
+// lineEnd returns the start of the next line's text, after the indentation, or i if no line ends at
+// i.
 func (r *reader) lineEnd(i int) int {
 	start := i
 	for _, end := range []string{"\r", `\r`, "\n", `\n`} {

@@ -4,7 +4,8 @@ import "strings"
 
 // shape is a known kind of credential.
 type shape struct {
-	// prefix begins each credential; if empty, each begins with one of the bytes in first.
+	// prefix begins each credential. If it is empty, each credential begins with one of the bytes
+	// in first.
 	prefix, first string
 	// word restricts matches to the start of a word, because the prefix also ends words (task-…). A
 	// letter of an escape such as \n does not count as a word.
@@ -35,10 +36,10 @@ func (s *shape) match(t *text, i int) found {
 	return found{ahead: span{r.ahead, n}}
 }
 
-// slots bounds the places at which the length of a run of characters is remembered.
+// slots bounds the number of slots. Each slot remembers the last measured run of characters.
 const slots = 48
 
-// reader is a text of which the functions of shapes measure the credential at its beginning.
+// reader is a text. The functions of shapes measure the credential at its beginning.
 type reader struct {
 	b     []byte // begins with the credential
 	t     *text
@@ -49,7 +50,8 @@ type reader struct {
 }
 
 // run returns the end of the characters of the class from i on. The slot, one for each caller,
-// remembers that end: otherwise a text of prefixes alone would be measured again from each of them.
+// remembers that end: otherwise a text that consists only of prefixes would be measured again from
+// each prefix.
 func (r *reader) run(i int, in *class, slot int) int {
 	at, known := r.base+i, &r.t.state.runs[slot]
 	if known.from <= at && at < known.to {
@@ -62,7 +64,7 @@ func (r *reader) run(i int, in *class, slot int) int {
 	return i
 }
 
-// shortRun is run for few characters, without a slot.
+// shortRun is like run, but without a slot, and only for runs of few characters.
 func (r *reader) shortRun(i int, in *class) int {
 	for i < len(r.b) && in[r.b[i]] {
 		i++
@@ -71,7 +73,7 @@ func (r *reader) shortRun(i int, in *class) int {
 	return i
 }
 
-// count returns the end of at most most characters of the class from i on.
+// count returns the end of the run of characters of the class from i on. most bounds their number.
 func (r *reader) count(i, most int, in *class) int {
 	end := min(i+most, len(r.b))
 	for i < end && in[r.b[i]] {
@@ -101,7 +103,7 @@ func (r *reader) noteEnd(i int) {
 	}
 }
 
-// tokenEnd returns the end of a run of at least least characters; 0 if it is shorter.
+// tokenEnd returns the end of a run of characters, or 0 if there are fewer than least.
 func (r *reader) tokenEnd(from int, in *class, least, slot int) int {
 	end := r.run(from, in, slot)
 	if end-from < least {
@@ -110,8 +112,8 @@ func (r *reader) tokenEnd(from int, in *class, least, slot int) int {
 	return end
 }
 
-// startsWord reports whether a word can begin at i: not after a character of a word, unless that
-// character belongs to an escape (\n, \u003d, %3D, a colour's ESC[1m).
+// startsWord reports whether a word can begin at i. It cannot begin after a character of a word,
+// unless that character belongs to an escape (\n, \u003d, %3D, a colour's ESC[1m).
 func startsWord(t *text, i int) bool {
 	var buf [context]byte
 	before := t.before(i, context, &buf)

@@ -1,8 +1,8 @@
-// Package redact removes secrets from text and streams. No registered value, in any of the forms
-// that encoders give it, leaves a Redactor, however the stream is cut into writes.
+// Package redact removes secrets from text and streams. A Redactor removes every registered value,
+// in all the forms that encoders give it, however the stream is cut into writes.
 //
-// It also knows the shapes of common credentials, as a net for values that were not registered;
-// only the registered values are a promise.
+// It also knows the shapes of common credentials and removes many that were not registered. Only
+// the removal of the registered values is promised.
 package redact
 
 import (
@@ -15,8 +15,8 @@ import (
 // Mark replaces every secret.
 const Mark = "[REDACTED_SECRET]"
 
-// minValue is the least length of a registered value, in bytes: a shorter one would tear words
-// apart.
+// minValue is the least length of a registered value, in bytes. A shorter value could occur within
+// ordinary words.
 const minValue = 6
 
 // Redactor is a filter that replaces the values given to New by Mark. It is immutable and safe for
@@ -27,10 +27,10 @@ type Redactor struct{ index *index }
 type Secret struct{ Name, Value string }
 
 // New returns a redactor for values in all the forms that programs give them, and for the known
-// shapes of credentials. Space around a value does not count; values shorter than 6 bytes, and
-// those that occur in Mark, are ignored: see NewNamed. Each line of a value, of 8 bytes or more, is
-// a value of its own, and so are a URL's password, the credential of an Authorization header, and
-// the values of a JSON document under keys that look secret.
+// shapes of credentials. Space around a value does not count. New ignores values shorter than 6
+// bytes and values that occur in Mark: see NewNamed. Each line of a value, of 8 bytes or more, is a
+// value of its own, and so are a URL's password, the credential of an Authorization header, and the
+// values of a JSON document under keys that look secret.
 func New(values []string) *Redactor {
 	var all []string
 	seen := map[string]bool{}
@@ -51,8 +51,8 @@ func New(values []string) *Redactor {
 // shapesOnly returns the Redactor without values.
 var shapesOnly = sync.OnceValue(func() *Redactor { return &Redactor{newIndex(nil)} })
 
-// NewNamed is New for named values. It also returns the sorted names of those that are too short or
-// part of Mark, so that the caller can warn of them. Empty values are ignored.
+// NewNamed is like New, but for named values. It also returns the sorted names of the values that
+// are too short or part of Mark, so that the caller can warn of them. Empty values are ignored.
 func NewNamed(secrets []Secret) (r *Redactor, ignored []string) {
 	values := make([]string, len(secrets))
 	for i, s := range secrets {
@@ -69,7 +69,7 @@ func redactable(value string) bool {
 	return len(value) >= minValue && !strings.Contains(Mark, value)
 }
 
-// String returns s with Mark for every secret in it.
+// String returns s with Mark in place of every secret.
 func (r *Redactor) String(s string) string {
 	b := []byte(s)
 	if !r.hasSecret(b) {
@@ -78,7 +78,7 @@ func (r *Redactor) String(s string) string {
 	return string(r.Bytes(b))
 }
 
-// Bytes returns b with Mark for every secret in it, and b itself without a secret.
+// Bytes returns b with Mark in place of every secret, or b itself if it holds no secret.
 func (r *Redactor) Bytes(b []byte) []byte {
 	text, _ := r.scan(b, &state{}, true)
 	return text
@@ -93,14 +93,14 @@ func (r *Redactor) hasSecret(b []byte) (found bool) {
 // Changes reports whether String would change s.
 func (r *Redactor) Changes(s string) bool { return r.ChangesBytes([]byte(s)) }
 
-// ChangesBytes is Changes for bytes, which are copied only if they hold a secret.
+// ChangesBytes is like Changes, but for bytes. It copies them only if they hold a secret.
 func (r *Redactor) ChangesBytes(b []byte) bool {
-	return r.hasSecret(b) && !bytes.Equal(r.Bytes(b), b) // Mark may stand for itself
+	return r.hasSecret(b) && !bytes.Equal(r.Bytes(b), b) // the secret may be Mark itself
 }
 
 // scan returns the redacted text of b, which is a part of b if it holds no secret, and the number
-// of bytes of b that are decided. The rest may begin a secret and must be given again with the
-// bytes that follow; if final, all bytes are decided.
+// of bytes of b that are decided. The rest may begin a secret, and the caller must give it again
+// with the bytes that follow. If final is true, all bytes are decided.
 func (r *Redactor) scan(b []byte, st *state, final bool) (text []byte, used int) {
 	shown := max(st.covered-1, 0)
 	used = r.find(b, st, final, func(s span, more bool) {
@@ -116,19 +116,20 @@ func (r *Redactor) scan(b []byte, st *state, final bool) (text []byte, used int)
 	return append(text, rest...), used
 }
 
-// findAll returns the spans that scan would hide of a whole text; the last one may extend into the
-// next text.
+// findAll returns the spans of a whole text that scan would hide. The last one may extend beyond
+// the end of the text.
 func (r *Redactor) findAll(b []byte) (all []span) {
 	r.find(b, &state{}, true, func(s span, _ bool) { all = append(all, s) })
 	return all
 }
 
 // find calls hide for every secret in b, in order, and returns the number of bytes of b that are
-// decided. more is true if the span extends the last one: overlapping and adjacent secrets are one,
-// so that no part of the second shows after the first.
+// decided. more is true if the span extends the last one. Overlapping and adjacent secrets count as
+// one, so that no part of the second shows after the first.
 //
 // Whether a secret begins at a position depends on the bytes from there on and on at most context
-// bytes before it, never on where a write ended: every chunking gives the same result.
+// bytes before it, never on where a write ended. Therefore the result does not depend on how the
+// stream is cut into writes.
 func (r *Redactor) find(b []byte, st *state, final bool, hide func(s span, more bool)) (used int) {
 	t := text{b: b, state: st, final: final}
 	end, i := st.covered-1, 0 // b[:end] is hidden

@@ -2,7 +2,8 @@ package redact
 
 import "sync"
 
-// shapes returns a read-only table, made for the first Redactor: not every command has one.
+// shapes returns a read-only table. It is made for the first Redactor, because not every command
+// has one.
 var shapes = sync.OnceValue(shapeTable)
 
 var (
@@ -11,7 +12,7 @@ var (
 	hexDigits = classOf(digits + "abcdef")
 )
 
-// rule is a prefix followed by at least least characters of a class.
+// rule is a prefix followed by characters of a class. least is their least number.
 type rule struct {
 	least    int
 	class    string

@@ -2,13 +2,13 @@ package redact
 
 import "math"
 
-// context is the number of bytes before a position that a match may read: to find the start of a
-// word after an escape such as \u003d, and to tell a wrapped line of base64 from a word at the end
-// of a line.
+// context is the number of bytes before a position that a match may read. It needs them to find the
+// start of a word after an escape such as \u003d, and to distinguish a wrapped line of base64 from
+// a word at the end of a line.
 const context = 16
 
-// maxToken bounds a secret in a text, in bytes: more than the PEM text of any private key, and than
-// any form of a piece of a value. That much of a stream may be held back.
+// maxToken bounds a secret in a text, in bytes. The PEM text of a private key and every form of a
+// piece of a value are shorter. That many bytes of a stream may be held back.
 const maxToken = 16 << 10
 
 type span struct{ from, to int }
@@ -70,15 +70,15 @@ type text struct {
 	reader reader
 }
 
-// window returns the bytes that a secret at i may take, with those before i. whole is true if bytes
-// after them do not matter.
+// window returns the bytes that a secret at i may occupy, with those before i. whole is true if
+// bytes after them do not matter.
 func (t *text) window(i int) (b []byte, whole bool) {
 	end := min(len(t.b), i+maxToken)
 	return t.b[:end], t.final || end == i+maxToken
 }
 
-// before returns the last k bytes before i, or fewer at the start of the stream; k is at most
-// context. The bytes are those of t or buf.
+// before returns the last k bytes before i, or fewer at the start of the stream. k is at most
+// context. The result is a part of t or of buf.
 func (t *text) before(i, k int, buf *[context]byte) []byte {
 	if i >= k {
 		return t.b[i-k : i]

@@ -14,9 +14,9 @@ const (
 	// minPart is the least length, in bytes, of a line of a value, or of a string of a JSON
 	// document, that is a secret by itself.
 	minPart = 8
-	// pieceSize and overlap, in bytes: a longer value is registered in pieces, so that no part of
-	// it shows and no pattern is long. They overlap so that base64 of one piece covers the bytes
-	// that it shares with the next.
+	// pieceSize and overlap are in bytes. A value longer than pieceSize is registered in pieces, so
+	// that no part of it shows and no pattern is long. The pieces overlap, so that base64 of one
+	// piece covers the bytes that it shares with the next.
 	pieceSize = 256
 	overlap   = 16
 	// maxDepth bounds values within values.
@@ -40,12 +40,13 @@ func appendParts(all []string, value string, depth int) []string {
 	return all
 }
 
-// armor matches the first or last line of a PEM block, which is no secret.
+// armor matches the first or last line of a PEM block, which is not secret.
 var armor = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^-----(BEGIN|END) [A-Z0-9 ]+-----$`)
 })
 
-// longLines returns each long line of a value of several, because programs print line by line.
+// longLines returns the long lines of a value that has several lines, because programs print line
+// by line.
 func longLines(value string) (all []string) {
 	found := strings.FieldsFunc(value, func(r rune) bool { return r == '\n' || r == '\r' })
 	if len(found) < 2 {
@@ -59,8 +60,8 @@ func longLines(value string) (all []string) {
 	return all
 }
 
-// decodedForms returns the meaning of a value that is written for some syntax: a key with \n for
-// its line ends, as environment variables hold it, or a document in base64.
+// decodedForms returns the decoded meanings of a value: of a key with \n in place of its line ends,
+// as environment variables hold it, or of a document in base64.
 func decodedForms(value string) (all []string) {
 	if strings.Contains(value, `\n`) && !strings.HasPrefix(value, "{") {
 		all = append(all, strings.NewReplacer(`\r`, "\r", `\n`, "\n").Replace(value))
@@ -129,8 +130,8 @@ func secretStrings(all []string, v any, secret bool) []string {
 	return all
 }
 
-// secretKey is IsSecretName for the keys of documents, which are shorter and may be written
-// privateKey or private-key.
+// secretKey is like IsSecretName, but for the keys of documents, which are shorter and may be
+// written privateKey or private-key.
 func secretKey(key string) bool {
 	var b strings.Builder
 	for i, r := range key {

@@ -12,15 +12,16 @@ type walk struct {
 	work  int  // steps left that may lead nowhere: a bound on time
 }
 
-// maxWork suffices for a piece of a value of escape characters alone, escaped four times.
+// maxWork suffices for a piece of a value that consists only of escape characters and was escaped
+// four times.
 const maxWork = 2000
 
 // maxIdle bounds the consecutive line ends within base64 and base32. The n of an escaped line end
-// may begin the literal: without a bound, a run of line ends would be walked again from each n.
+// may begin the literal, so without a bound a run of line ends would be walked again from each n.
 const maxIdle = 3
 
-// match returns the end of the literal's rest from j on, if it stands at p, else -1. idle counts
-// the last steps that covered no byte of the literal.
+// match returns the end of the literal's rest, from j on, if that rest stands at p, and -1
+// otherwise. idle is the number of the last steps that covered no byte of the literal.
 func (w *walk) match(p, j, idle int) int {
 	for j < len(w.text) {
 		if p >= len(w.b) {
@@ -46,7 +47,8 @@ func (w *walk) match(p, j, idle int) int {
 	return p
 }
 
-// tryEach returns the end of the literal by the first step that leads to it, else -1.
+// tryEach tries each step and returns the end of the literal for the first step that leads to it,
+// or -1 if there is none.
 func (w *walk) tryEach(s *steps, p, j, idle int) int {
 	for k, way := range s.list[:s.n] {
 		if k > 0 && w.work <= 0 {
@@ -65,7 +67,7 @@ type steps struct {
 	list [2*maxReadings + 6]step
 }
 
-// step is a move forward: by in bytes in the text and by of bytes in the literal.
+// step is a move forward. in is its length in the text and of its length in the literal, in bytes.
 type step struct{ in, of int32 }
 
 // after returns the arguments of match after a step.
@@ -83,7 +85,7 @@ func (s *steps) add(in, of int) {
 
 func (w *walk) addSteps(s *steps, p, j int) {
 	c, want := w.b[p], w.text[j]
-	if c == '\'' && want == '\'' { // first, since its beginning is also a quote by itself
+	if c == '\'' && want == '\'' { // first, since such a text begins with a plain quote
 		w.addShellQuotes(s, p)
 	}
 	if w.kind == plain && (c == want || c == '\\') && strings.IndexByte(doubled, want) >= 0 {
@@ -117,8 +119,8 @@ func (w *walk) addSteps(s *steps, p, j int) {
 	}
 }
 
-// addEscapes adds a step for each reading of an escape at p that means the literal's bytes at j.
-// The lengths in and of, which were covered before p and j, are a part of each step.
+// addEscapes adds a step for each reading of an escape at p that means the literal's bytes at j. in
+// and of are the lengths that were covered before p and j. Each step includes them.
 func (w *walk) addEscapes(s *steps, p, j, in, of int) {
 	var all readings
 	if all.read(w.b, p) {
@@ -132,8 +134,9 @@ func (w *walk) addEscapes(s *steps, p, j, in, of int) {
 	}
 }
 
-// addBackslashes adds a step over a run of backslashes in both: each level of strings within
-// strings doubles them. The last one may belong to an escape that follows the run.
+// addBackslashes adds a step over a run of backslashes in both the text and the literal, because
+// each level of strings within strings doubles them. The last one may belong to an escape that
+// follows the run.
 func (w *walk) addBackslashes(s *steps, p, j int) {
 	of, in := 1, 1
 	for j+of < len(w.text) && w.text[j+of] == '\\' {
@@ -206,7 +209,7 @@ func (w *walk) addSeparator(s *steps, p int, list []string, of int) {
 	}
 }
 
-// hasAt reports whether want stands at p, and notes when the end of b comes first.
+// hasAt reports whether want stands at p, and notes whether b ends too early to tell.
 func (w *walk) hasAt(p int, want string) bool {
 	have := w.b[min(p, len(w.b)):]
 	if len(have) < len(want) {
@@ -219,9 +222,10 @@ func (w *walk) hasAt(p int, want string) bool {
 // maxIndent bounds the indentation of a wrapped line.
 const maxIndent = 32
 
-// wrapLength returns the length of a line end at p, escaped or not, with the indentation after it,
-// within encoded bytes, or 0 if there is none. The 16 bytes before p must be of the encoding, which
-// is more than a word: otherwise the last word of each line would wait for the next line.
+// wrapLength returns the length of a line end within encoded bytes at p, escaped or not, with the
+// indentation after it. It returns 0 if there is none. The 16 bytes before p must be of the
+// encoding, since few words are that long. Otherwise the last word of each line would be held back
+// until the next line.
 func (w *walk) wrapLength(p int) int {
 	if c := w.b[p]; c != '\n' && c != '\r' && c != '\\' {
 		return 0

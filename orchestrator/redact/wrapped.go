@@ -34,7 +34,7 @@ const maxWrapped = 256
 
 var base64Any = classOf(alnum + "+/-_")
 
-// base64Shape returns the shape of s in base64, after shift other bytes.
+// base64Shape returns the shape of s in base64, if shift other bytes stand before it.
 func base64Shape(s *shape, shift, slot int) *shape {
 	first := (shift*8 + 5) / 6 // characters before those that the prefix decides
 	head := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), s.prefix...))[:first]
@@ -71,12 +71,12 @@ func hexShape(s *shape, prefix string, slot int) *shape {
 	}}
 }
 
-// lengthOf returns the length of s at b[i], the end of b being final.
+// lengthOf returns the length of s at b[i]. It assumes that nothing follows b.
 func lengthOf(s *shape, b []byte, i int) int {
 	return s.match(&text{b: b, state: &state{}, final: true}, i).n
 }
 
-// decodeBase64 decodes head and b, without an incomplete byte at the end.
+// decodeBase64 decodes head and b, and drops an incomplete byte at the end.
 func decodeBase64(head string, b []byte) []byte {
 	all := append([]byte(head), b...)
 	for i, c := range all {

@@ -11,10 +11,11 @@ import (
 const piece = 64 << 10
 
 // Writer is a filter of a stream to another writer. It holds back only bytes that may begin a
-// secret, at most 16 KiB: in ordinary text 0 bytes after a line end, and elsewhere at most three;
-// more after the start of a token, a URL or a key, or after a line that ends in sixteen or more
-// characters of base64 or hex, as wrapped lines do. The bytes wait for the next write or for Close.
-// A writer keeps less than 512 KiB of memory. It is not safe for concurrent use.
+// secret, at most 16 KiB. In ordinary text these are 0 bytes after a line end, and elsewhere at
+// most three. It holds back more after the start of a token, a URL or a key, or after a line that
+// ends in sixteen or more characters of base64 or hex, as wrapped lines do. The bytes wait for the
+// next write or for Close. A writer keeps less than 512 KiB of memory. It is not safe for
+// concurrent use.
 type Writer struct {
 	redactor *Redactor
 	to       io.Writer
@@ -26,8 +27,8 @@ type Writer struct {
 // Writer returns a redacting writer to w. Close it to write what it holds back.
 func (r *Redactor) Writer(w io.Writer) *Writer { return &Writer{redactor: r, to: w} }
 
-// Write takes all of p, or returns the error of the other writer. Every later call then returns
-// that error, too: a gap would join the texts on its two sides.
+// Write accepts all of p, or returns the error of the other writer. Every later call then returns
+// that error, too, because a gap would join the texts on its two sides.
 func (w *Writer) Write(p []byte) (int, error) {
 	for n := 0; n < len(p); {
 		next := min(n+piece, len(p))

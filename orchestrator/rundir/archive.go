@@ -17,13 +17,13 @@ import (
 // Report returns the path of the report of a teardown.
 func (d Dir) Report() string { return filepath.Join(d.Path, "teardown.md") }
 
-// ArchiveName returns the path of the archive of a folder that is deleted at a time.
+// ArchiveName returns the path of the archive of the folder, if it is deleted at the given time.
 func (d Dir) ArchiveName(at time.Time) string {
 	return d.Path + "-" + at.UTC().Format("20060102T150405Z") + ".tar.gz"
 }
 
-// Archive packs the regular files of the folder into the file name; a run makes no others. It syncs
-// the archive before that gets its name.
+// Archive packs the regular files of the folder into the file at the path name. A run makes no
+// other kinds of files. Archive syncs the new file before the rename to name.
 func (d Dir) Archive(name string) error {
 	temp := name + ".new"
 	f, err := durable.OpenPlain(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

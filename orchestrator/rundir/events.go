@@ -13,7 +13,8 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// maxEvents bounds the events of a step, in bytes: the line that exceeds it is the last.
+// maxEvents bounds the events of a step, in bytes. The first line that exceeds it is still written,
+// and is the last.
 const maxEvents = 4 << 20
 
 // Events is a file of the actions of a step's agents, one per line. It is opened with the first
@@ -34,7 +35,7 @@ func (d Dir) events(step int) string {
 	return filepath.Join(d.Path, "events", stepName(step)+".jsonl")
 }
 
-// Append appends a line, unless the file is full. Close returns its errors.
+// Append appends a line, unless the file is full. Close returns the errors of Append.
 func (e *Events) Append(line []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

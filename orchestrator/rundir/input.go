@@ -18,8 +18,8 @@ import (
 // inputs returns the folder of stored texts, each under the SHA-256 of its bytes.
 func (d Dir) inputs() string { return filepath.Join(d.Path, "inputs") }
 
-// Store durably stores a text that is too long for the journal, and returns its SHA-256 in hex. It
-// does not write a stored text again.
+// Store durably stores a text that is too long for the journal, and returns its SHA-256 in hex. If
+// the text is stored already, it is not written again.
 func (d Dir) Store(text []byte) (sha string, err error) {
 	sum := sha256.Sum256(text)
 	sha = hex.EncodeToString(sum[:])
@@ -79,8 +79,8 @@ const maxStored = 256 << 20
 // isStored reports whether a file name is that of a stored text.
 var isStored = regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString
 
-// SweepStored removes all stored texts except keep, or all of them for "". A text that cannot be
-// removed does no harm.
+// SweepStored removes all stored texts except the text with the SHA-256 keep, or all if keep is "".
+// A text that cannot be removed does no harm.
 func (d Dir) SweepStored(keep string) {
 	root, err := plainfile.OpenRoot(d.Path)
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"kanban-run/orchestrator/durable"
 )
 
-// WriteFile writes a file that only its owner may read, without a sync. A file of that name is
-// replaced, never written to: an agent could have put a link or a FIFO there.
+// WriteFile writes a file that only its owner may read, without a sync. If there is a file of that
+// name, WriteFile replaces it and does not write to it, because an agent could have put a link or a
+// FIFO there.
 func WriteFile(path string, data []byte) error {
 	f, err := createFile(path)
 	if err != nil {
@@ -28,8 +29,9 @@ func createFile(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// OverwriteFile is WriteFile for a file that is written in every step. It writes into the existing
-// file if that is private: a new inode is the most expensive part of a short step.
+// OverwriteFile is like WriteFile, but for a file that is written in every step. It writes into an
+// existing file if only the owner may read it, because a new inode is the most expensive part of a
+// short step.
 func OverwriteFile(path string, data []byte) error {
 	f, err := openPrivate(path)
 	if err != nil {
@@ -45,7 +47,7 @@ func OverwriteFile(path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// openPrivate opens a file at its beginning. It replaces one that is not regular or that others
+// openPrivate opens a file at its beginning. It replaces a file that is not regular or that others
 // may read.
 func openPrivate(path string) (*os.File, error) {
 	f, err := durable.OpenPlain(path, os.O_WRONLY|os.O_CREATE, 0o600)
@@ -59,8 +61,8 @@ func openPrivate(path string) (*os.File, error) {
 	return f, nil
 }
 
-// ReplaceFile is WriteFile for a file that a person may be reading: a reader sees the whole old
-// file or the whole new one.
+// ReplaceFile is like WriteFile, but for a file that a person may be reading: a reader sees either
+// the whole old file or the whole new file.
 func ReplaceFile(path string, data []byte) error {
 	temp := path + ".new"
 	if err := WriteFile(temp, data); err != nil {
@@ -87,8 +89,9 @@ func RemoveForeign(path string) error {
 	return clear(path)
 }
 
-// making is held while a folder is made: both streams of a program need the same folder, and one
-// must not remove as foreign the folder that the other has just made.
+// making is held while a folder is made. Both streams of a program need the same folder. Without
+// the lock, one stream could consider the folder that the other has just made foreign, and remove
+// it.
 var making sync.Mutex
 
 // makeFolder makes a folder of the run if it does not exist. It removes a file or link that an

@@ -94,8 +94,8 @@ func (d Dir) Ensure() error {
 	return d.ignore()
 }
 
-// ignore writes .gitignore, unless it has content: its author may want the runs in git. It does not
-// sync: if a power cut leaves the file missing or empty, the next run writes it.
+// ignore writes .gitignore, unless that has content, because its author may want the runs in git.
+// It does not sync: if a power cut leaves the file missing or empty, the next run writes it.
 func (d Dir) ignore() error {
 	path := filepath.Join(filepath.Dir(d.Path), ".gitignore")
 	info, err := os.Lstat(path)

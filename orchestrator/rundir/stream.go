@@ -26,8 +26,8 @@ const (
 	Stderr = "stderr"
 )
 
-// NewStream returns a stream of the current attempt of the named call. The file must be empty:
-// attempts share their files, because a new file costs more than the rest of a short step.
+// NewStream returns a stream of the current attempt of the named call. The file must be empty,
+// because attempts share their files: a new file costs more than the rest of a short step.
 func (d Dir) NewStream(call, kind string) *Stream { return &Stream{path: d.stream(call, kind)} }
 
 func (d Dir) stream(call, kind string) string { return filepath.Join(d.output(), call+"."+kind) }

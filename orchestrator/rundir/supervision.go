@@ -50,7 +50,7 @@ func MarkdownFiles(dir string) (names []string) {
 	return names
 }
 
-// Others returns the folders of the runs of other boards than own's in a folder of runs.
+// Others returns, from a folder of runs, the folders of all boards except that of own.
 func Others(folder string, own Dir) (all []Dir) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

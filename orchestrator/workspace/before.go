@@ -12,8 +12,8 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// KeepBefore copies the board's bytes before a turn. It does not sync the copy, which serves after
-// an agent has broken the board, not after a power cut.
+// KeepBefore copies the board's bytes before a turn. It does not sync the copy, which is needed
+// after an agent has broken the board, but not after a power cut.
 func (w *Workspace) KeepBefore(b *board.Board) error {
 	if w.kept != nil && w.kept.SHA == b.SHA {
 		return nil
@@ -46,7 +46,7 @@ func (w *Workspace) RestoreEnd(now, before *board.Board) (sha, done string, err 
 }
 
 // keepAfter copies the board as an agent left it, and returns the place of the copy in words. It
-// returns no error, since the board is restored even without a copy.
+// does not return an error, since the board is restored even without a copy.
 func (w *Workspace) keepAfter() string {
 	source, err := board.ReadFile(w.Path)
 	if named, failed := board.ReadFile(w.Name); failed == nil && !w.dryRun && w.checkPath() != nil {
@@ -86,7 +86,8 @@ func (w *Workspace) PutBack(sha string) error {
 }
 
 // restoreName removes everything but a regular file from the place of the board and of its name. If
-// the user named the board by a link, it makes that link again. It follows no link of an agent's.
+// the user named the board by a link, it makes that link again. It does not follow a link that an
+// agent has made.
 func (w *Workspace) restoreName() error {
 	if err := rundir.RemoveForeign(w.Path); err != nil || w.dryRun {
 		return err // a dry run owns only its copy of the board

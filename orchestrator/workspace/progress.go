@@ -57,7 +57,7 @@ func isOneOf(path string, files []os.FileInfo) bool {
 // workLog matches the beginning of the heading of a task's work log.
 var workLog = regexp.MustCompile(`(?mi)^#{1,6}[ \t]+work[ \t-]*log\b`)
 
-// LastEntry returns the last entry of a task's work log; "" without a log.
+// LastEntry returns the last entry of a task's work log, or "" if the task has no log.
 func (w *Workspace) LastEntry(task string) string {
 	text, err := w.Place.ReadText(task)
 	at := workLog.FindStringIndex(text)
@@ -68,10 +68,10 @@ func (w *Workspace) LastEntry(task string) string {
 	return strings.TrimSpace(string(log[max(0, bytes.LastIndex(log, []byte("\n#"))):]))
 }
 
-// TaskSHA returns the SHA-256 of a task's file; "" if it cannot be read.
+// TaskSHA returns the SHA-256 of a task's file, or "" if the file cannot be read.
 func (w *Workspace) TaskSHA(task string) string { return TaskSHA(w.Place, task) }
 
-// TaskSHA returns the SHA-256 of a task's file; "" if it cannot be read.
+// TaskSHA returns the SHA-256 of a task's file, or "" if the file cannot be read.
 func TaskSHA(place *board.Place, task string) string {
 	text, err := place.ReadText(task)
 	if err != nil {

@@ -21,8 +21,8 @@ type Decision struct {
 	Tasks  []string
 }
 
-// ended returns the status to write into the board's field ended: that of the reply if it ends the
-// board and is not ok, else "".
+// ended returns the status to write into the board's field ended. It is the status of the reply if
+// the reply ends the board and is not ok, and "" otherwise.
 func (d Decision) ended() string {
 	if d.Next != nil || d.Status == contract.OK {
 		return ""
@@ -32,7 +32,7 @@ func (d Decision) ended() string {
 
 // Judge checks a Manager's reply whose JSON is valid. next_task must be a task with a known role,
 // the reply must agree with the board that the Manager left, and the board must be able to hold the
-// reply; otherwise f gives the reason. Judge restores a board that was left unreadable. isKnown
+// reply. Otherwise f gives the reason. Judge restores a board that was left unreadable. isKnown
 // returns an error for an unknown role. disagreed reports that the reply contradicts the board.
 // Errors: a shortage of this machine, such as of open files.
 func (w *Workspace) Judge(
@@ -63,10 +63,10 @@ func (w *Workspace) Judge(
 	return nil, false, nil
 }
 
-// checkPaths returns the next task, nil at the end of the work. It refuses a task that does not
-// exist, or whose header cannot be read: the run would end in the next round. It refuses secrets in
-// paths, because paths are journaled and written onto the board. The list that the Manager was
-// given was checked before.
+// checkPaths returns the next task, or nil at the end of the work. It refuses a task that does not
+// exist, or whose header cannot be read, because the run would end in the next round. It refuses
+// secrets in paths, because paths are journaled and written onto the board. The list that the
+// Manager was given was checked before.
 func (w *Workspace) checkPaths(d Decision) (*board.Task, *contract.Failure, error) {
 	if !slices.Equal(d.Tasks, d.Given) && slices.ContainsFunc(d.Tasks, w.Redactor.Changes) {
 		return nil, &contract.Failure{Reason: "tasks holds a secret"}, nil
@@ -115,7 +115,7 @@ func (w *Workspace) rejectUnreadable(step *flow.Step, err error) (*contract.Fail
 
 // TakeBackEnd restores the board of a Manager that ended it but sent no valid reply: a clone
 // without the journal would consider the board complete. It returns a note for the message about
-// the Manager; "" if the board did not have to be restored.
+// the Manager, or "" if the board did not have to be restored.
 func (w *Workspace) TakeBackEnd(step *flow.Step) string {
 	b, err := w.Look()
 	if err != nil || !b.Terminal() || b.EndedWith() != "" || step.Before.Current == "" {
@@ -150,7 +150,7 @@ func (w *Workspace) fields(b *board.Board) flow.Fields {
 	return f
 }
 
-// next returns the next task in the spelling in which paths are compared; "" at the end of the
+// next returns the next task in the spelling in which paths are compared, or "" at the end of the
 // work.
 func (w *Workspace) next(d Decision) string {
 	if d.Next == nil {
@@ -168,8 +168,8 @@ func (w *Workspace) Splice(b *board.Board, v flow.Verdict, d Decision) (*board.B
 	return b.Splice(w.edit(b, v, d))
 }
 
-// edit returns the change to the board. A path that is on the board already keeps its author's
-// spelling.
+// edit returns the change to the board. A path that is already on the board keeps the spelling of
+// its author.
 func (w *Workspace) edit(b *board.Board, v flow.Verdict, d Decision) board.Edit {
 	written := w.authorsSpelling(b)
 	var e board.Edit
@@ -192,7 +192,8 @@ func (w *Workspace) edit(b *board.Board, v flow.Verdict, d Decision) board.Edit 
 	return e
 }
 
-// authorsSpelling returns a function from a path as agents see it to the spelling on the board.
+// authorsSpelling returns a function that maps a path as agents see it to its spelling on the
+// board.
 func (w *Workspace) authorsSpelling(b *board.Board) func(string) string {
 	if w.Place.HoldsBoard() {
 		return func(p string) string { return p }

@@ -20,7 +20,7 @@ type Tree struct {
 	own   map[string][]byte // text of files in wisdom/ and artifacts/, by the path from the board's runs
 	cut   bool              // there are more files than [mostFiles]
 
-	runs map[string]string // other boards' runs, by folder: state of the journal, and true for a run at work
+	runs map[string]string // other boards' runs, by folder: journal's state, and true if at work
 }
 
 // mostFiles bounds the files of a Tree. A snapshot of that many files takes about a second.
@@ -59,7 +59,7 @@ func (w *Workspace) Tree() Tree {
 	t.files[w.KanbanFile()] = w.SHA()
 	for _, folder := range []string{"wisdom", "artifacts"} {
 		for _, name := range rundir.MarkdownFiles(filepath.Join(w.Dir().Path, folder)) {
-			data, _ := rundir.ReadFile(filepath.Join(w.Dir().Path, folder, name)) // unreadable is no text
+			data, _ := rundir.ReadFile(filepath.Join(w.Dir().Path, folder, name)) // or nil
 			t.own[path.Join(folder, name)] = data
 		}
 	}
@@ -76,8 +76,8 @@ func ownOutputs() (files []os.FileInfo) {
 	return files
 }
 
-// known returns the state of a file in words. The state of a folder leaves out its size and times,
-// since its entries show a change.
+// known returns the state of a file in words. The state of a folder omits its size and times, since
+// its entries show a change.
 func known(info os.FileInfo, err error) string {
 	switch {
 	case err != nil:
@@ -88,10 +88,10 @@ func known(info os.FileInfo, err error) string {
 	return fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano(), changeTime(info))
 }
 
-// Changes lists the files of the work directory that differ from an earlier snapshot, and in own,
-// with runs before their names, the supervisor's files with a change that it may not make, both
-// sorted. It may write the file report, add files to wisdom/, and add text to the end of files
-// there.
+// Changes returns two sorted lists. files has the files of the work directory that differ from an
+// earlier snapshot. own has the supervisor's files with a change that it may not make, each below
+// the path runs. The supervisor may write the file report, add files to wisdom/, and add text to
+// the end of files there.
 func (t Tree) Changes(before Tree, runs, report string) (files, own []string) {
 	for name, now := range t.files {
 		if was, ok := before.files[name]; now != was && (ok || !before.cut) {
@@ -126,8 +126,8 @@ func isKept(name string, was, now []byte) bool {
 	return bytes.Equal(now, was)
 }
 
-// Written returns the text of a supervisor's file if it differs from an earlier snapshot; "" if it
-// does not.
+// Written returns the text of a supervisor's file if it differs from an earlier snapshot, and "" if
+// it does not.
 func (t Tree) Written(before Tree, name string) string {
 	if bytes.Equal(t.own[name], before.own[name]) {
 		return ""
@@ -143,8 +143,9 @@ func (t Tree) noteRuns(folder string, own rundir.Dir) {
 	}
 }
 
-// HasNeighbours reports whether a run of another board, here or in a folder around this one, is at
-// work, or was since an earlier snapshot: that run may have changed files.
+// HasNeighbours reports whether a run of another board may have changed files, because it is at
+// work or was at work since an earlier snapshot. The board may be here or in a folder around this
+// one.
 func (t Tree) HasNeighbours(before Tree) bool {
 	for path, now := range t.runs {
 		if now != before.runs[path] || strings.HasSuffix(now, "true") {

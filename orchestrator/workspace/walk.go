@@ -54,7 +54,7 @@ func (w *Workspace) Walk(b *board.Board, step *flow.Step) (e event.ManagerWalked
 }
 
 // Moved returns a message if a person has edited the board since walk decided, so that it has
-// another current task, has become terminal or has stopped being so; "" otherwise.
+// another current task, has become terminal or is no longer terminal. Otherwise it returns "".
 func (w *Workspace) Moved(b *board.Board, e event.ManagerWalked) string {
 	now := w.fields(b)
 	if now.Current == e.Current && now.Terminal == (e.Current == "") {
@@ -67,7 +67,7 @@ func (w *Workspace) Moved(b *board.Board, e event.ManagerWalked) string {
 // the files of entries that are not marked.
 func (w *Workspace) decideWalk(b *board.Board, step *flow.Step) (d walk.Decision, at int, err error) {
 	at = b.Finder()(step.Task)
-	var short error // a shortage of this machine during the reading of a file, which may be sound
+	var short error // a shortage of this machine while it read a file; the file may be sound
 	d = walk.Decide(walk.Turn{Task: step.Task, At: at, Status: step.TaskStatus, Anomaly: step.Anomaly,
 		Len: b.Len(), Marked: func(i int) bool { return b.Entry(i).Done() }, Head: func(i int) walk.Head {
 			path := b.Entry(i).Path

@@ -73,10 +73,10 @@ func (w *Workspace) KanbanFile() string {
 	return w.Place.KanbanFile()
 }
 
-// Read returns the board on disk. It reads the file once after every turn: until the next turn only
-// a person can change the file, and that turn shows the change. It first restores a board that the
-// Manager of the open step left unreadable. step is nil if no step is open. Errors:
-// *failure.Invalid.
+// Read returns the board on disk. It reads the file once after every turn, because until the next
+// turn only a person can change the file, and that change shows after that turn. It first restores
+// a board that the Manager of the open step left unreadable. step is nil if no step is open.
+// Errors: *failure.Invalid.
 func (w *Workspace) Read(step *flow.Step) (*board.Board, error) {
 	b, err := w.Look()
 	if err != nil && !durable.IsOutOfResources(err) && step != nil && step.Before != nil && step.Reply == nil {
@@ -90,8 +90,8 @@ func (w *Workspace) Read(step *flow.Step) (*board.Board, error) {
 	return b, nil
 }
 
-// explain adds to an error the command that restores the board as it was before the turn in which
-// it became unreadable.
+// explain adds a command to an error. The command restores the board as it was before the turn in
+// which it became unreadable.
 func (w *Workspace) explain(step *flow.Step, err error) error {
 	invalid := &failure.Invalid{Err: err}
 	if step == nil || step.BoardSHA == "" || w.dryRun || durable.IsOutOfResources(err) {
@@ -104,9 +104,9 @@ func (w *Workspace) explain(step *flow.Step, err error) error {
 	return invalid
 }
 
-// Look is Read without restoring the board. The board must still be the file that it was when the
-// run was prepared: otherwise agents and the runner would use different files, and the runner could
-// write outside of the project.
+// Look is like Read, but does not restore the board. The board must still be the same file as when
+// the run was prepared, because otherwise agents and the runner would use different files, and the
+// runner could write outside of the project.
 func (w *Workspace) Look() (*board.Board, error) {
 	if w.fresh != nil {
 		return w.fresh, nil
@@ -131,7 +131,7 @@ func (w *Workspace) Task(name string) (*board.Task, error) {
 }
 
 // Scope returns the file of a task, and the patterns of the files that its work changes, as its
-// header declares them. With an unreadable header there are no patterns.
+// header declares them. If the header cannot be read, it returns no patterns.
 func (w *Workspace) Scope(name string) (file string, changes []string, err error) {
 	if t, err := w.Task(name); err == nil {
 		return t.Ref.Abs, t.Files, nil
@@ -144,8 +144,8 @@ func (w *Workspace) Scope(name string) (file string, changes []string, err error
 // changed them.
 func (w *Workspace) Forget() { w.fresh, w.task = nil, nil }
 
-// SHA returns the SHA-256 of the board's bytes, also of an invalid board; "" when the file is
-// missing or the name leads to another one.
+// SHA returns the SHA-256 of the board's bytes, even if the board is invalid. It returns "" if the
+// file is missing or the name leads to another file.
 func (w *Workspace) SHA() string {
 	source, err := board.ReadFile(w.Path)
 	if err != nil || w.checkPath() != nil {
@@ -154,9 +154,9 @@ func (w *Workspace) SHA() string {
 	return board.SHA(source)
 }
 
-// Left returns the SHA-256 of the board as an attempt left it, so that a person's later change can
-// be told from the agent's. It first restores a board that a Manager left unreadable. Call Forget
-// between the end of the attempt and Left.
+// Left returns the SHA-256 of the board as an attempt left it, so that a later change by a person
+// can be distinguished from the agent's change. It first restores a board that a Manager left
+// unreadable. Call Forget between the end of the attempt and Left.
 func (w *Workspace) Left(step *flow.Step) string {
 	if b, err := w.Read(step); err == nil {
 		return b.SHA
@@ -165,7 +165,7 @@ func (w *Workspace) Left(step *flow.Step) string {
 }
 
 // checkPath returns an error if the board's name leads to another file by now. It resolves links
-// only if the name is not itself the same regular file.
+// only if the name itself is not the same regular file.
 func (w *Workspace) checkPath() error {
 	if w.dryRun {
 		return nil
@@ -190,10 +190,11 @@ func (w *Workspace) checkPath() error {
 	return nil
 }
 
-// View returns the part of the board by which flow decides. Once a Manager attempt was started,
-// that is only the board's SHA-256 and its end: the Manager decides the next task. If the current
-// task is being worked on and cannot be read, its path and role are those at the beginning of its
-// step. roleOf returns a role's name as its role file spells it. Errors: *failure.Invalid.
+// View returns the part of the board by which flow decides. Once an attempt of the Manager was
+// started, or its reply was recorded, this part is only the board's SHA-256 and its end, because
+// the Manager decides the next task. If the current task is being worked on and cannot be read, its
+// path and role are those at the beginning of its step. roleOf returns a role's name as its role
+// file spells it. Errors: *failure.Invalid.
 func (w *Workspace) View(b *board.Board, s *flow.State, roleOf func(string) (string, error)) (flow.Board, error) {
 	if err := CheckSecrets(w.Redactor, b.Current.Path); err != nil {
 		return flow.Board{}, err
@@ -206,7 +207,7 @@ func Bare(b *board.Board) flow.Board {
 	return flow.Board{Terminal: b.Terminal(), Ended: b.EndedWith(), Taken: !b.HoldsEnded(), SHA: b.SHA}
 }
 
-// View is [Workspace.View] for a board without a run. read reads a task.
+// View is like [Workspace.View], but for a board without a run. read reads a task.
 func View(
 	b *board.Board, s *flow.State,
 	read func(task string) (*board.Task, error), roleOf func(string) (string, error),
@@ -245,10 +246,10 @@ func isWorkedOn(b *board.Board, step *flow.Step) bool {
 		(b.SHA == step.BoardSHA || path.Clean(b.Current.Path) == path.Clean(step.Task))
 }
 
-// undone returns the tasks whose last reply was not ok, and the number of the board's tasks, with
-// those of them that are off the list. It leaves out a task that a person has marked as done or
-// taken off the list, which is a decision. If the board is as the Manager left it, the Manager made
-// that change, and the task counts.
+// undone returns the tasks whose last reply was not ok, and the number of the board's tasks,
+// including returned tasks that are no longer on the list. It omits a task that a person has marked
+// as done or taken off the list, because that is a decision. If the board is as the Manager left
+// it, the Manager made that change, and the task counts.
 func undone(b *board.Board, s *flow.State) (left []flow.TaskStatus, tasks int) {
 	tasks = b.Len()
 	if len(s.NotOK) == 0 {
@@ -283,8 +284,8 @@ func CheckSecrets(r *redact.Redactor, paths ...string) error {
 }
 
 // Tasks returns the board's list as agents see it: each path as the board writes it if that path
-// resolves from the work directory, else rewritten so that it does. A path without a file stays as
-// it is.
+// resolves from the work directory, and otherwise rewritten so that it does. A path that does
+// not resolve stays as it is.
 func (w *Workspace) Tasks(b *board.Board) []string {
 	paths := b.TaskPaths()
 	if w.Place.HoldsBoard() {
@@ -298,8 +299,8 @@ func (w *Workspace) Tasks(b *board.Board) []string {
 	return paths
 }
 
-// CheckTasks is [CheckSecrets] for the board's list. It does not check the last accepted list
-// again: at 1,000 tasks that takes a third of a step.
+// CheckTasks is like [CheckSecrets], but for the board's list. It does not check the last accepted
+// list again, because with 1,000 tasks that takes a third of a step.
 func (w *Workspace) CheckTasks(tasks []string) error {
 	if slices.Equal(tasks, w.public) {
 		return nil
@@ -312,7 +313,8 @@ func (w *Workspace) CheckTasks(tasks []string) error {
 }
 
 // Seen returns a path as agents see it: as the board writes it if that path resolves from the work
-// directory, else rewritten so that it does. A path without a file is only cleaned.
+// directory, and otherwise rewritten so that it does. If there is no file at the path, Seen only
+// cleans the path.
 func (w *Workspace) Seen(p string) string {
 	if w.Place.HoldsBoard() && filepath.IsLocal(p) && path.Clean(p) == p && filepath.ToSlash(p) == p {
 		return p // both spellings are the same; reading no file is faster
@@ -325,7 +327,7 @@ func (w *Workspace) Seen(p string) string {
 }
 
 // Position returns the task's place in the board's list, from 1, and the list's length. The place
-// is 0 when the task is not listed.
+// is 0 if the task is not on the list.
 func (w *Workspace) Position(b *board.Board, task string) (index, of int) {
 	tasks := w.Tasks(b)
 	i := slices.Index(tasks, task)
