@@ -336,9 +336,9 @@ func (s *State) applyStepFinished(e event.StepFinished) error {
 	}
 	s.Steps++
 	s.Finished++
-	if s.Supervisor != nil && !s.Supervisor.Off && s.Step.Role != event.ManagerRole && s.Step.TaskStatus == "ok" {
+	if s.Supervisor != nil && !s.Supervisor.Off && s.Step.Role != event.ManagerRole {
 		s.Supervisor = s.Supervisor.clone()
-		s.Supervisor.finishTask(cmp.Or(s.Step.Path, s.Step.Task))
+		s.Supervisor.endTask(cmp.Or(s.Step.Path, s.Step.Task), s.Step.TaskStatus == "ok")
 	}
 	s.leave(e.Leaving)
 	t := s.task(s.Step.Task)

@@ -118,15 +118,19 @@ func (s *State) forgetSupervisor() {
 	}
 }
 
-// finishTask notes a finished task and makes the checkpoints after it due. The tasks in the scope
-// of a checkpoint are removed from Since.
-func (v *Supervisor) finishTask(task string) {
+// endTask notes a task whose step is finished. A task that is ok makes the checkpoints after it due;
+// another one is looked at with the next task that is ok, or after the last task. A checkpoint takes
+// the tasks of its scope out of Since.
+func (v *Supervisor) endTask(task string, ok bool) {
 	if v.Plan.Every == 0 && len(v.Unheld()) == 0 {
 		v.Since = nil // no checkpoint is to come
 		return
 	}
 	if !slices.Contains(v.Since, task) {
 		v.Since = append(v.Since, task)
+	}
+	if !ok {
+		return
 	}
 	since, seen := v.Since, map[string]bool{}
 	for _, at := range v.Plan.At {

@@ -129,6 +129,26 @@ func TestSupervisorsLife(t *testing.T) {
 	}
 }
 
+// TestLastTasksAreNotOK: a supervisor is there for work that fails, so the checkpoint after the last
+// task comes, and looks at the tasks that are not ok: seed 001, "Wake Cycle".
+func TestLastTasksAreNotOK(t *testing.T) {
+	for name, replies := range map[string][]string{"the last": {"ok", "blocked"}, "all": {"blocked", "error"}} {
+		s := newSupervised(t, event.InReports, event.Supervision{Every: 3, OnBlock: event.BlockPerson})
+		for i, reply := range replies {
+			s.finish([]string{"t1", "t2"}[i], reply).works("t1")
+		}
+		s.board = flow.Board{Terminal: true, SHA: "a"}
+		e := s.begin()
+		if e.Task != "CHECKPOINT-001" || !slices.Equal(s.Step.Checkpoint.Scope, []string{"t1", "t2"}) {
+			t.Errorf("%s: %+v is due, want CHECKPOINT-001 about t1 and t2", name, e)
+		}
+		s.apply(event.CheckpointHeld{AttemptRef: e.AttemptRef, Data: event.StateUpdate{ID: e.Task, Verdict: "pass"}})
+		if e, ends := flow.Next(&s.State, s.board).(flow.Finish); !ends {
+			t.Errorf("%s: the board goes on with %+v", name, e)
+		}
+	}
+}
+
 // TestDeclaredCheckpoints: those of the board have their own ids and scopes, and the
 // runner names none like them.
 func TestDeclaredCheckpoints(t *testing.T) {
