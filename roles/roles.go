@@ -43,8 +43,8 @@ type Role struct {
 	// Anomalies means that a Manager's input may have anomalies: the tasks that are not done
 	// because their agent was ended.
 	Anomalies bool
-	// Watch holds the role's settings of the watch, which replace the general ones. The name of a
-	// value is its key below watch. The name "" means watch: off.
+	// Watch holds the values of the role's field watch, which replace the general settings of the watch.
+	// Each value is named by its key in that field. watch: off gives one value named "".
 	Watch   []frontmatter.Value
 	WatchAs string // kind of agent for the watch: coder, reviewer or lead; "": by the role's name
 	Prompt  string // the body of the file, with LF line ends and without blank lines around it

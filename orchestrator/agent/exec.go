@@ -68,8 +68,8 @@ func startProblem(err error) error {
 	return err
 }
 
-// Invocation returns the start of a program whose standard input is the assignment's input,
-// unchanged.
+// Invocation describes how to start the program argv. The program gets the assignment's input,
+// unchanged, as its standard input.
 func (a Assignment) Invocation(argv []string) Invocation {
 	return Invocation{Argv: argv, Stdin: a.Input, Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace}
 }

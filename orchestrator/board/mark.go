@@ -35,8 +35,8 @@ func (b *Board) MarkDone(i int) (*Board, error) {
 	return after, nil
 }
 
-// patchState sets state and status in an entry that is a map to done, or adds state: done after the
-// last field.
+// patchState marks an entry that is a map as done. Its fields state and status become done; if it
+// has neither, state: done is added after its last field.
 func (b *Board) patchState(entry *yaml.Node) (patches []patch) {
 	var last *yaml.Node
 	for k := 0; k+1 < len(entry.Content); k += 2 {

@@ -39,7 +39,7 @@ type Settings struct {
 	Allow          []string // paths and object names; a secret found in one of them is ignored
 }
 
-// Journal is the journal of the board, which need not be open before the first checkpoint.
+// Journal is the board's journal. The journal need not be open before the first checkpoint.
 type Journal interface {
 	State() *flow.State
 }

@@ -145,8 +145,9 @@ func endsGH(s string) bool {
 	return n >= 0 && strings.EqualFold(s[n:], "GH") && (n == 0 || !isAlnum[s[n-1]])
 }
 
-// startMark returns the offset of the mark that makes s more than a paragraph, or that changes the
-// line above. It returns -1 if there is no such mark.
+// startMark returns the offset of the mark that makes s a heading, a quote or a list item, or that
+// makes the line above a heading or the first row of a table. It returns -1 if there is no such
+// mark.
 func startMark(s string) int {
 	hashes, digits := len(leading(s, hashChars)), len(leading(s, digitChars))
 	switch {

@@ -85,9 +85,9 @@ func (ix *index) nextCandidate(b []byte, i int) int {
 	return i
 }
 
-// found is the result of a match at a position. n is the length of a secret that begins there, and
-// ahead has the offsets, from there, of a secret further ahead. If more is true, the bytes so far
-// are too few to tell.
+// found is the result of a match at a position. n is the length of a secret that begins at the
+// position. ahead is a secret that begins later; its offsets count from the position. If more is
+// true, the bytes so far are too few to tell.
 type found struct {
 	n     int
 	ahead span

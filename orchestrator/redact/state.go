@@ -13,8 +13,8 @@ const maxToken = 16 << 10
 
 type span struct{ from, to int }
 
-// state is the knowledge of scan about the bytes before its text. Offsets count from the text's
-// start.
+// state holds what scan has learned from the bytes before the text that it is given. Offsets count
+// from the start of that text.
 type state struct {
 	covered int         // 1 + the bytes that belong to a secret already marked
 	ahead   []span      // secrets found before their first byte

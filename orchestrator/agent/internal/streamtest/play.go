@@ -59,8 +59,8 @@ func inputOf(asked string) string {
 	return text
 }
 
-// stubOutput is the stub's standard output. A stub that closes it closes the tool's standard
-// output.
+// stubOutput is the stub's standard output. Its Close closes the standard output of the tool that
+// the stub plays.
 type stubOutput struct{ bytes.Buffer }
 
 func (stubOutput) Close() error { return os.Stdout.Close() }
