@@ -115,7 +115,7 @@ KILLS ?= 10000
 kills: ## kill real runs KILLS times at random, and signal as many, and look whether anything was lost
 	KANBAN_TEST_SOAK=$(KILLS) $(GO) test ./cmd/kanban-run -count=1 -run '^TestRandom' -timeout 3h -v
 
-DECIDING := orchestrator/event orchestrator/flow orchestrator/walk orchestrator/contract orchestrator/digest orchestrator/health orchestrator/call orchestrator/watch orchestrator/supervisor
+DECIDING := orchestrator/event orchestrator/flow orchestrator/walk orchestrator/contract orchestrator/digest orchestrator/health orchestrator/call orchestrator/watch orchestrator/supervisor orchestrator/standing
 mutate: ## change the packages that decide a little, again and again, and look whether their tests notice
 	@mkdir -p bin/casecov && $(GO) build -o bin/casecov/go ./.ci/casecov
 	@set -e; gremlins=$$($(GO) tool -n -modfile=.ci/tools/gremlins/go.mod gremlins); \

@@ -73,12 +73,18 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestTasks: the states of a board's tasks, by what was journaled of them and by the board's marks.
-func TestTasks(t *testing.T) {
-	b, err := board.Parse("k.yaml", []byte("current: d.md\ntasks: [a.md, b.md, c.md, d.md, 'e.md [done]', f.md, g.md]\n"))
+func parse(t *testing.T, text string) *board.Board {
+	t.Helper()
+	b, err := board.Parse("k.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return b
+}
+
+// TestTasks: the states of a board's tasks, by what was journaled of them and by the board's marks.
+func TestTasks(t *testing.T) {
+	b := parse(t, "current: d.md\ntasks: [a.md, b.md, c.md, d.md, 'e.md [done]', f.md, g.md]\n")
 	var tasks Tasks
 	ref := func(step int, task string, call event.Call) event.AttemptRef {
 		return event.AttemptRef{Step: step, Task: task, Role: "Implementor", Call: call, Attempt: 1}
