@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"kanban-run/orchestrator/durable"
@@ -136,15 +137,23 @@ func (l *Log) Close() {
 }
 
 // append appends the pending entries to the file. It returns the first failure of this run, and nil
-// for later failures.
+// for later failures. The entries from a failure on stay pending: the section may be back by the
+// next time, or the disk have room. An entry that fits no section is dropped.
 func (l *Log) append() (first error) {
 	l.mu.Lock()
 	pending := l.pending
 	l.pending = nil
 	l.mu.Unlock()
-	for _, entry := range pending {
-		if err := Append(l.path, entry.Section, entry.Text); err != nil && !l.told {
+	for i, entry := range pending {
+		err := Append(l.path, entry.Section, entry.Text)
+		if err != nil && !l.told {
 			l.told, first = true, err
+		}
+		if err != nil && !errors.Is(err, ErrScope) {
+			l.mu.Lock()
+			l.pending = slices.Concat(pending[i:], l.pending)
+			l.mu.Unlock()
+			break
 		}
 	}
 	return first
