@@ -336,15 +336,15 @@ func (s *State) applyStepFinished(e event.StepFinished) error {
 	}
 	s.Steps++
 	s.Finished++
-	if s.Supervisor != nil && !s.Supervisor.Off && s.Step.Role != event.ManagerRole {
-		s.Supervisor = s.Supervisor.clone()
-		s.Supervisor.endTask(cmp.Or(s.Step.Path, s.Step.Task), s.Step.TaskStatus == "ok")
-	}
 	s.leave(e.Leaving)
 	t := s.task(s.Step.Task)
 	t.Steps++
 	s.keepTask(t)
 	s.keepStatus(cmp.Or(s.Step.Path, s.Step.Task), s.Step.TaskStatus)
+	if s.Supervisor != nil && !s.Supervisor.Off && s.Step.Role != event.ManagerRole {
+		s.Supervisor = s.Supervisor.clone()
+		s.Supervisor.endTask(cmp.Or(s.Step.Path, s.Step.Task), s.NotOK)
+	}
 	s.Last = Ending{Status: e.Manager, Message: e.Message, BoardSHA: e.BoardSHA, Task: s.Step.Task}
 	s.Step = nil
 	return nil

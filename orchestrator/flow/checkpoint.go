@@ -120,8 +120,11 @@ func (s *State) forgetSupervisor() {
 
 // endTask notes a task whose step is finished. A task that is ok makes the checkpoints after it due;
 // another one is looked at with the next task that is ok, or after the last task. A checkpoint takes
-// the tasks of its scope out of Since.
-func (v *Supervisor) endTask(task string, ok bool) {
+// the tasks of its scope out of Since. notOK has the tasks whose last reply was not ok.
+func (v *Supervisor) endTask(task string, notOK []TaskStatus) {
+	isOK := func(task string) bool {
+		return !slices.ContainsFunc(notOK, func(t TaskStatus) bool { return t.Task == task })
+	}
 	if v.Plan.Every == 0 && len(v.Unheld()) == 0 {
 		v.Since = nil // no checkpoint is to come
 		return
@@ -129,7 +132,7 @@ func (v *Supervisor) endTask(task string, ok bool) {
 	if !slices.Contains(v.Since, task) {
 		v.Since = append(v.Since, task)
 	}
-	if !ok {
+	if !isOK(task) {
 		return
 	}
 	since, seen := v.Since, map[string]bool{}
@@ -147,7 +150,13 @@ func (v *Supervisor) endTask(task string, ok bool) {
 		}
 	}
 	v.Since = slices.DeleteFunc(slices.Clone(since), func(t string) bool { return seen[path.Clean(t)] })
-	if v.Plan.Every > 0 && len(v.Since) >= v.Plan.Every {
+	finished := 0
+	for _, task := range v.Since {
+		if isOK(task) {
+			finished++
+		}
+	}
+	if v.Plan.Every > 0 && finished >= v.Plan.Every {
 		v.Due = append(v.Due, v.next())
 		v.Named, v.Since = v.number(), nil
 	}

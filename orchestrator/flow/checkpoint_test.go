@@ -149,6 +149,18 @@ func TestLastTasksAreNotOK(t *testing.T) {
 	}
 }
 
+// TestEveryCountsTasksThatAreOK: tasks that are not ok make no checkpoint due, and are in the scope of the next.
+func TestEveryCountsTasksThatAreOK(t *testing.T) {
+	s := newSupervised(t, event.InReports, event.Supervision{Every: 2, OnBlock: event.BlockPerson})
+	s.finish("t1", "blocked").works("t1")
+	s.finish("t2", "blocked").works("t1")
+	s.finish("t3", "ok").works("t1")
+	s.finish("t2", "ok")
+	if e := s.begin(); e.Task != "CHECKPOINT-001" || !slices.Equal(s.Step.Checkpoint.Scope, []string{"t1", "t2", "t3"}) {
+		t.Errorf("%+v is due, want CHECKPOINT-001 about t1, t2 and t3", e)
+	}
+}
+
 // TestDeclaredCheckpoints: those of the board have their own ids and scopes, and the
 // runner names none like them.
 func TestDeclaredCheckpoints(t *testing.T) {
