@@ -1,6 +1,8 @@
 package call
 
 import (
+	"errors"
+
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/briefing"
@@ -20,9 +22,6 @@ func (ready) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 	a.Spec.Resident = c.Supervisor.Resident()
 	return c.setInput(a, func() (contract.Input, error) {
 		about, err := c.brief(a, b)
-		if err == nil && a.Player.Role.IsBuiltIn() {
-			about.RoleSpec, err = c.Supervisor.Briefing().SaveRoleSpec(a.Player.Role)
-		}
 		if err != nil {
 			return contract.Input{}, err
 		}
@@ -52,8 +51,11 @@ func (c *Caller) brief(a *Attempt, b *board.Board) (briefing.About, error) {
 	if err := c.Journal.Commit(); err != nil {
 		return briefing.About{}, err
 	}
-	about := c.surroundings(a, b)
-	return about, c.Supervisor.Briefing().SaveSession(about, false)
+	about, err := c.surroundings(a, b), error(nil)
+	if a.Player.Role.IsBuiltIn() {
+		about.RoleSpec, err = c.Supervisor.Briefing().SaveRoleSpec(a.Player.Role)
+	}
+	return about, errors.Join(err, c.Supervisor.Briefing().SaveSession(about, false))
 }
 
 func (c *Caller) surroundings(a *Attempt, b *board.Board) briefing.About {
