@@ -224,12 +224,20 @@ func (r *Roster) setReviewers(p *Player) error {
 // learn the command's findings, because the agent would do the same work again.
 func (r *Roster) setCommand(p *Player) error {
 	if !p.Assignment.Review && !p.Role.Feedback {
-		return &agent.ConfigError{
+		name := p.Adapter.Name()
+		if r.DryRun {
+			name = p.Shown // whose place a stub has taken
+		}
+		deaf := &agent.ConfigError{
 			Text: fmt.Sprintf("review: command could not tell %s why its work is sent back: it goes on in no "+
-				"session, and the role accepts no feedback", p.Adapter.Name()),
+				"session, and the role accepts no feedback", name),
 			Fix: "write accepts: [feedback] into the role file; the agent's input then has the field " +
 				"feedback when it is called again",
 		}
+		if !r.DryRun {
+			return deaf
+		}
+		p.Refusal = deaf
 	}
 	a := p.Assignment
 	words := p.Role.Review.Command
@@ -244,6 +252,7 @@ func (r *Roster) setCommand(p *Player) error {
 	}
 	if r.DryRun {
 		r.replaceByStub(p.Command)
+		p.Refusal = cmp.Or(p.Refusal, p.Command.Refusal)
 		return nil
 	}
 	if err := p.Command.Adapter.Check(a); err != nil {

@@ -116,9 +116,13 @@ func (c *call) reply() ([]byte, error) {
 	told := c.rule.Tell
 	if c.reviewed && told == nil {
 		told = &extras{Session: "stub", Untold: true}
-		if c.kind == callReview {
+		if c.kind == callReview && c.rule.Status == "" {
 			message = review.Completed
 		}
+	}
+	if c.reviewed && told.Session == "" && !told.Lost {
+		named := *told
+		named.Session, told = "stub", &named
 	}
 	if c.rule.Message != nil {
 		message = *c.rule.Message
