@@ -170,10 +170,10 @@ func retryEntry(board string, at time.Time, e event.ReplyRejected) string {
 		action = "Starting the task from its beginning: its session is lost"
 	}
 	agentName, task := e.Role, e.Task
-	switch e.Call {
-	case event.ManagerCall:
+	switch {
+	case e.Call == event.ManagerCall && board != "":
 		task = fmt.Sprintf("%s (done_task: %s)", filepath.Base(board), e.Task)
-	case event.ReviewCall:
+	case e.Call == event.ReviewCall:
 		agentName = "Reviewer of " + e.Role
 	}
 	var b strings.Builder

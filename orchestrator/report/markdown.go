@@ -104,7 +104,7 @@ func (m *markdown) overview(boards []digest.Digest) {
 			tries += fmt.Sprintf(" (%d rejected)", d.Rejected)
 		}
 		m.line("| %s | %s | %s | %d | %s | %s | %s |",
-			coloredSign(d.Weight, false), d.Board, d.Outcome.Words(), d.Finished, tries, event.Took(d.Millis), priced(d.Used))
+			strings.TrimSpace(coloredSign(d.Weight, false)), d.Board, d.Outcome.Words(), d.Finished, tries, event.Took(d.Millis), priced(d.Used))
 	}
 	for i := range boards {
 		if d := &boards[i]; d.Weight != event.Success {
