@@ -37,13 +37,7 @@ func TestLostInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
-			r.write(t, "k.yaml", "current: a.md\ntasks: ["+strings.Repeat("a.md, ", 2000)+"b.md]\n")
-			r.Workspace.Forget()
-			var err error
-			if r.board, err = r.Workspace.Look(); err != nil {
-				t.Fatal(err)
-			}
-			r.open(event.ManagerCall)
+			r.openLongCall(t)
 			a := r.start(t)
 			if a.Intent.Stored == "" {
 				t.Fatal("a long input is not stored")
@@ -60,9 +54,9 @@ func TestLostInput(t *testing.T) {
 	}
 }
 
-// TestInputIsStoredFirst: an intent names no input that could not be stored.
-func TestInputIsStoredFirst(t *testing.T) {
-	r := newRig(t)
+// openLongCall opens a call of the Manager whose list of tasks is too long for the journal.
+func (r *rig) openLongCall(t *testing.T) {
+	t.Helper()
 	r.write(t, "k.yaml", "current: a.md\ntasks: ["+strings.Repeat("a.md, ", 2000)+"b.md]\n")
 	r.Workspace.Forget()
 	var err error
@@ -70,6 +64,12 @@ func TestInputIsStoredFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.open(event.ManagerCall)
+}
+
+// TestInputIsStoredFirst: an intent names no input that could not be stored.
+func TestInputIsStoredFirst(t *testing.T) {
+	r := newRig(t)
+	r.openLongCall(t)
 	s := r.journal.state.Afresh()
 	p, _ := r.Player(s)
 	r.Folder.Path = filepath.Join(r.dir, "k.yaml", "no folder")
