@@ -1,8 +1,6 @@
 package call
 
 import (
-	"errors"
-
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/briefing"
@@ -51,11 +49,14 @@ func (c *Caller) brief(a *Attempt, b *board.Board) (briefing.About, error) {
 	if err := c.Journal.Commit(); err != nil {
 		return briefing.About{}, err
 	}
-	about, err := c.surroundings(a, b), error(nil)
+	about := c.surroundings(a, b)
 	if a.Player.Role.IsBuiltIn() {
-		about.RoleSpec, err = c.Supervisor.Briefing().SaveRoleSpec(a.Player.Role)
+		var err error
+		if about.RoleSpec, err = c.Supervisor.Briefing().SaveRoleSpec(a.Player.Role); err != nil {
+			return about, err
+		}
 	}
-	return about, errors.Join(err, c.Supervisor.Briefing().SaveSession(about, false))
+	return about, c.Supervisor.Briefing().SaveSession(about, false)
 }
 
 func (c *Caller) surroundings(a *Attempt, b *board.Board) briefing.About {

@@ -122,8 +122,8 @@ func (s *State) forgetSupervisor() {
 // another one is looked at with the next task that is ok, or after the last task. A checkpoint takes
 // the tasks of its scope out of Since. notOK has the tasks whose last reply was not ok.
 func (v *Supervisor) endTask(task string, notOK []TaskStatus) {
-	isOK := func(task string) bool {
-		return !slices.ContainsFunc(notOK, func(t TaskStatus) bool { return t.Task == task })
+	failed := func(task string) bool {
+		return slices.ContainsFunc(notOK, func(t TaskStatus) bool { return t.Task == task })
 	}
 	if v.Plan.Every == 0 && len(v.Unheld()) == 0 {
 		v.Since = nil // no checkpoint is to come
@@ -132,7 +132,7 @@ func (v *Supervisor) endTask(task string, notOK []TaskStatus) {
 	if !slices.Contains(v.Since, task) {
 		v.Since = append(v.Since, task)
 	}
-	if !isOK(task) {
+	if failed(task) {
 		return
 	}
 	since, seen := v.Since, map[string]bool{}
@@ -150,13 +150,8 @@ func (v *Supervisor) endTask(task string, notOK []TaskStatus) {
 		}
 	}
 	v.Since = slices.DeleteFunc(slices.Clone(since), func(t string) bool { return seen[path.Clean(t)] })
-	finished := 0
-	for _, task := range v.Since {
-		if isOK(task) {
-			finished++
-		}
-	}
-	if v.Plan.Every > 0 && finished >= v.Plan.Every {
+	finished := slices.DeleteFunc(slices.Clone(v.Since), failed)
+	if v.Plan.Every > 0 && len(finished) >= v.Plan.Every {
 		v.Due = append(v.Due, v.next())
 		v.Named, v.Since = v.number(), nil
 	}

@@ -88,7 +88,7 @@ func troubled(text func(string) string) Board {
 func render(t *testing.T, boards ...Board) string {
 	t.Helper()
 	for i := range boards {
-		boards[i].Weight = standing.Weigh(boards[i].Outcome, boards[i].Text, boards[i].Tasks)
+		boards[i].Weight = standing.Weigh(boards[i].Outcome, boards[i].Text)
 	}
 	text, err := Render(boards, Options{Command: "kanban-run report --html b.yaml", Hide: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[hidden]") }})
 	if err != nil {

@@ -29,7 +29,7 @@ func played(board string, outcome event.Outcome, text string) digest.Digest {
 		e.Time = time.Date(2026, 1, 2, 3, 4, 5+i, 0, time.UTC)
 		d.Add(e)
 	}
-	d.Outcome, d.Text, d.Weight = outcome, text, standing.Weigh(outcome, text, nil)
+	d.Outcome, d.Text, d.Weight = outcome, text, standing.Weigh(outcome, text)
 	d.Advice = standing.Advice(outcome, board, "log.md", flow.Choices{})
 	return d
 }

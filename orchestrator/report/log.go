@@ -75,7 +75,7 @@ func (l *Log) describe(e event.Event) []event.Sentence {
 	case event.RunStarted:
 		lines[0].Text = "run started: " + lines[0].Text
 	case event.RunFinished:
-		lines[0].Weight = standing.Weigh(e.Outcome, e.Text, nil)
+		lines[0].Weight = standing.Weigh(e.Outcome, e.Text)
 	case event.RunInterrupted:
 		lines[0].Weight = event.Warning
 	case event.StepStarted, event.StepFinished:
@@ -92,7 +92,7 @@ func (l *Log) describe(e event.Event) []event.Sentence {
 
 // Sign returns the sign of an outcome, which stands before the last line of a run at a terminal.
 func Sign(e Ending, color bool) string {
-	return coloredSign(standing.Weigh(e.Outcome, e.Text, nil), color)
+	return coloredSign(standing.Weigh(e.Outcome, e.Text), color)
 }
 
 // print writes a line. If the date has changed, the date precedes it on a line of its own. If the

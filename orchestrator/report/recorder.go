@@ -53,6 +53,6 @@ func (r *Recorder) Digest(e Ending) digest.Digest {
 		d = *known
 	}
 	d.Board, d.Outcome, d.Text, d.Advice = e.Board, e.Outcome, e.Text, e.Hint
-	d.Weight = standing.Weigh(e.Outcome, e.Text, nil)
+	d.Weight = standing.Weigh(e.Outcome, e.Text)
 	return d
 }

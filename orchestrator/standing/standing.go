@@ -57,10 +57,10 @@ func Of(board string, h flow.History, tasks []Task, owned bool) Standing {
 	case s.Outcome == event.NeedsPerson:
 		s.decided = h.State.Last.Acknowledged
 	}
-	s.Weight = Weigh(s.Outcome, s.Text, tasks)
 	if open := NeverWorkedOn(tasks); open != "" && s.Outcome == event.Complete && s.Text == flow.CompleteText {
 		s.Text += ", and " + open
 	}
+	s.Weight = Weigh(s.Outcome, s.Text)
 	if s.decided {
 		s.Text += " (acknowledged by the Lead)"
 	}
@@ -73,15 +73,15 @@ func Of(board string, h flow.History, tasks []Task, owned bool) Standing {
 // killed says why a run has no end in its journal.
 const killed = "stopped without an ending: the run was killed"
 
-// Weigh returns the weight of the end of a run, for a board with these tasks.
-func Weigh(o event.Outcome, text string, tasks []Task) event.Weight {
+// Weigh returns the weight of the end of a run. text says why the run ended.
+func Weigh(o event.Outcome, text string) event.Weight {
 	switch o {
 	case NeverRun:
 		return event.Note
 	case Running:
 		return event.Routine
 	case event.Complete:
-		if text != flow.CompleteText || NeverWorkedOn(tasks) != "" {
+		if text != flow.CompleteText { // it has a remark
 			return event.Warning
 		}
 		return event.Success

@@ -107,22 +107,28 @@ func (c *call) prepare(stdin io.Reader, file, state string) error {
 	return nil
 }
 
+// told returns what the stub reports beside its reply. Reviewed work has a session in any case.
+func (c *call) told() *extras {
+	told := c.rule.Tell
+	if !c.reviewed || told != nil && (told.Session != "" || told.Lost) {
+		return told
+	}
+	named := extras{Untold: true}
+	if told != nil {
+		named = *told
+	}
+	named.Session = "stub"
+	return &named
+}
+
 // reply returns the reply of a well-behaved agent, with the fields that the rule sets.
 func (c *call) reply() ([]byte, error) {
 	status, message := "ok", fmt.Sprintf("stub %s: %s", c.role, c.subject())
 	if c.rule.Status != "" {
 		status = c.rule.Status
 	}
-	told := c.rule.Tell
-	if c.reviewed && told == nil {
-		told = &extras{Session: "stub", Untold: true}
-		if c.kind == callReview && c.rule.Status == "" {
-			message = review.Completed
-		}
-	}
-	if c.reviewed && told.Session == "" && !told.Lost {
-		named := *told
-		named.Session, told = "stub", &named
+	if c.reviewed && c.kind == callReview && c.rule.Status == "" && c.rule.Tell == nil {
+		message = review.Completed
 	}
 	if c.rule.Message != nil {
 		message = *c.rule.Message
@@ -135,7 +141,7 @@ func (c *call) reply() ([]byte, error) {
 			Status  string  `json:"status"`
 			Message string  `json:"message"`
 			Told    *extras `json:"told,omitempty"`
-		}{status, message, told})
+		}{status, message, c.told()})
 	}
 	next, tasks := c.nextTask(), c.input.Tasks
 	if c.rule.Tasks != nil {
