@@ -1,10 +1,12 @@
 package orchestrator
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/call"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
@@ -70,6 +72,12 @@ func (l *loop) writeBoard(b *board.Board) error {
 	if err != nil {
 		return err
 	}
+	var dropped []string
+	if verdict.Disagreement == "" {
+		if after, dropped, err = l.workspace.Leave(l.ledger.State(), after, d); err != nil {
+			return err
+		}
+	}
 	if after != b {
 		l.workspace.Forget()
 		now, err := l.workspace.Look()
@@ -87,10 +95,12 @@ func (l *loop) writeBoard(b *board.Board) error {
 		verdict.Warning = "the list of tasks that the Manager was given is lost, so the board's own list stands, " +
 			"and not the one in the reply"
 	}
-	if verdict.Warning == "" {
-		verdict.Warning = verdict.Disagreement // changed after the acceptance: the file stands
+	left := call.Left{BoardSHA: after.SHA, Warning: verdict.Warning, Dropped: dropped}
+	if verdict.Disagreement != "" { // changed after the acceptance: the file stands, and its end is not the Manager's
+		left.BoardSHA = step.Reply.Left
+		left.Warning = cmp.Or(left.Warning, verdict.Disagreement)
 	}
-	return errors.Join(l.caller.FinishStep(step, after.SHA, verdict.Warning), l.claims.Release())
+	return errors.Join(l.caller.FinishStep(step, left), l.claims.Release())
 }
 
 // replaceBoard writes the board, with the intent journaled before and the outcome after.

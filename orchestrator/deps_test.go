@@ -155,6 +155,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/redact":    "no event holds a secret",
 		"orchestrator/rundir":    "it writes files of a run",
 		"orchestrator/inert":     "what they quote is text there",
+		"orchestrator/workspace": "a task's header may say that it is done",
 	},
 	"orchestrator/notify": {
 		"orchestrator/event":  "it tells of events",
@@ -339,7 +340,6 @@ var arrows = map[string]map[string]string{
 	"orchestrator/standing": {
 		"orchestrator/event":   "it folds events into the states of tasks",
 		"orchestrator/flow":    "it judges how a history ended",
-		"orchestrator/board":   "a board lists its tasks, and marks some as done",
 		"orchestrator/failure": "what a person does about it is a command to copy",
 	},
 	"orchestrator/view": {}, // it is told what to show

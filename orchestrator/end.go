@@ -20,8 +20,9 @@ func (l *loop) runInto(res *result.Result) error {
 	err = errors.Join(err, l.supervisor.Dismiss())
 	res.Outcome, res.Text, err = l.conclude(end, err)
 	res.Unpushed, res.Unsaved = l.carrier.Unpushed(), l.carrier.IsUnsaved()
+	res.Lenient = l.job.Lenient || l.job.DryRun // the files of its tasks may be written by agents
 	res.Steps, res.Used, res.Choices = l.caller.Steps(), l.used, l.ledger.State().Choices()
-	if said := l.caller.Said(); res.Outcome == event.NeedsPerson && !strings.Contains(res.Text, said) {
+	if said := l.caller.Said(); (res.Outcome == event.NeedsPerson || res.Outcome == event.Incomplete) && !strings.Contains(res.Text, said) {
 		res.Said = said
 	}
 	return err

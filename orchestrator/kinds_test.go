@@ -25,9 +25,9 @@ var kindArms = map[string]int{
 	"orchestrator/digest":    47, // the steps and attempts of a run, folded
 	"orchestrator/flow":      32, // what a journal of another run says, and who wrote it
 	"orchestrator/gitstore":  9,  // after which a commit is made
-	"orchestrator/ledger":    11, // the log of replies, and whose record an acknowledgement follows
+	"orchestrator/ledger":    10, // the log of replies, and whose record an acknowledgement follows
 	"orchestrator/report":    32, // the live line, and the groups of a job's log
-	"orchestrator/standing":  9,  // the states of tasks
+	"orchestrator/standing":  4,  // the states of tasks
 	"orchestrator/watch":     5,  // which messages were not delivered
 	"cmd/kanban-run":         7,  // what log --events and ack look for
 }

@@ -129,7 +129,7 @@ func (l *loop) start() error {
 	}
 	begun := event.RunStarted{
 		Board: l.job.Board, Workdir: l.job.Dir(), Version: l.job.Version, Form: flow.Form(), Limits: l.job.Limits,
-		OnDivergence: l.job.OnDivergence, Tasks: b.Len(), Withheld: withheld, Strict: l.job.Strict,
+		OnDivergence: l.job.OnDivergence, Tasks: b.Len(), Withheld: withheld, Lenient: l.job.Lenient,
 		Supervision: supervision, Reassign: l.job.Reassign,
 		Git: l.carrier.Way(), Elsewhere: l.carrier.IsElsewhere(), Allowed: l.job.Git.Allow,
 	}
@@ -141,6 +141,9 @@ func (l *loop) start() error {
 	}
 	if !state.Spent {
 		begun.Carried = state.Used
+	}
+	if state.Workdir == "" { // the first run of the journal
+		begun.DoneBefore = workspace.DoneBefore(b)
 	}
 	if err := l.ledger.Append(begun); err != nil {
 		return err

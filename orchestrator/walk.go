@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/call"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
@@ -25,7 +26,7 @@ func (l *loop) walk(e flow.Walk, b *board.Board) error {
 	if err != nil {
 		return err
 	}
-	walked, after, err := l.workspace.Walk(b, l.ledger.State().Step)
+	walked, after, err := l.workspace.Walk(b, l.ledger.State())
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func (l *loop) writeWalked(step *flow.Step, b *board.Board) error {
 		return l.finishWalk(walked)
 	}
 	if moved := l.workspace.Moved(b, walked); moved != "" && b.SHA != walked.Before {
-		walked.After, walked.Warning = b.SHA, moved
+		walked.Warning = moved // the bytes of the decision stay: that the board has others tells that a person ended it
 		return l.finishWalk(walked)
 	}
 	e := event.AttemptRef{Step: step.Number, Call: event.ManagerCall, Task: step.Task, Role: event.ManagerRole}
@@ -59,5 +60,6 @@ func (l *loop) writeWalked(step *flow.Step, b *board.Board) error {
 }
 
 func (l *loop) finishWalk(e event.ManagerWalked) error {
-	return errors.Join(l.caller.FinishStep(l.ledger.State().Step, e.After, e.Warning), l.claims.Release())
+	return errors.Join(l.caller.FinishStep(l.ledger.State().Step, call.Left{BoardSHA: e.After, Warning: e.Warning}),
+		l.claims.Release())
 }

@@ -77,11 +77,16 @@ func TestEditBehindWalk(t *testing.T) {
 		exit       int
 		works      []string
 	}{
-		"ended":            {"current: null\n" + list, "current: null\n" + list, exitComplete, []string{"tasks/1.md"}},
-		"ended as blocked": {"current: null\nended: blocked\n" + list, "current: null\nended: blocked\n" + list, exitNeedsPerson, []string{"tasks/1.md"}},
-		"another task": {"current: tasks/3.md\n" + list, "current: null\ntasks:\n  - tasks/1.md\n  - tasks/2.md\n  - tasks/3.md [done]\n", exitComplete,
+		"ended": {"current: null\n" + list, "current: null\n" + list, exitComplete, []string{"tasks/1.md"}},
+		"ended as blocked": {"current: null\nended: blocked\n" + list, "current: null\nended: blocked\n" + list,
+			exitNeedsPerson, []string{"tasks/1.md"}},
+		"another task": {"current: tasks/3.md\n" + list,
+			"current: null\nended: incomplete\ntasks:\n  - tasks/1.md\n  - tasks/2.md\n  - tasks/3.md [done]\n",
+			exitNeedsPerson,
 			[]string{"tasks/1.md", "tasks/3.md"}},
-		"a comment": {"# mine\ncurrent: tasks/1.md\n" + list, "# mine\ncurrent: null\ntasks:\n  - tasks/1.md [done]\n  - tasks/2.md [done]\n  - tasks/3.md [done]\n", exitComplete,
+		"a comment": {"# mine\ncurrent: tasks/1.md\n" + list,
+			"# mine\ncurrent: null\ntasks:\n  - tasks/1.md [done]\n  - tasks/2.md [done]\n  - tasks/3.md [done]\n",
+			exitComplete,
 			[]string{"tasks/1.md", "tasks/2.md", "tasks/3.md"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -45,11 +45,11 @@ func exitTable() []exitRow {
 		{exitComplete, "the board is complete"},
 		{exitFailed, "internal or I/O error"},
 		{exitInvalid, "usage or invalid input"},
-		{exitNeedsPerson, "a person is needed: the Manager ended with blocked, error or escalate; a review " +
+		{exitNeedsPerson, "a person is needed: the Manager ended with blocked, error or escalate, or with tasks " +
+			"undone (with --lenient that is 0); a review " +
 			"is never content or gives no verdict; a checkpoint blocks or gives none; an agent is stuck, " +
 			"waits for consent or misses a tool; a loop is suspected; a checkpoint in git would hold a " +
-			"secret, or go another way than before; it cannot be told who ended the board; or with --strict " +
-			"a task is not ok"},
+			"secret, or go another way than before; or it cannot be told who ended the board"},
 		{exitExhausted, "retries exhausted: an agent gave no valid reply"},
 		{exitFrozen, "frozen: the board and the journal, or the board and the Manager, disagree"},
 		{exitOwned, "another run owns the board, works on its task, or has gone on with it in another clone"},
@@ -91,6 +91,11 @@ func codeOf(r result.Result) int {
 	switch r.Outcome {
 	case event.Complete:
 		return exitComplete
+	case event.Incomplete:
+		if r.Lenient {
+			return exitComplete
+		}
+		return exitNeedsPerson
 	case event.NeedsPerson:
 		return exitNeedsPerson
 	case event.Exhausted:

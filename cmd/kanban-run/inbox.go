@@ -107,7 +107,7 @@ func (t *terminal) showWaiting(board string) (waits bool, err error) {
 	for _, q := range h.State.Quarantine {
 		show("%s goes on without %s, which is in quarantine: %s\n", board, q.Task, q.Text)
 	}
-	for _, task := range h.State.NotOK {
+	for _, task := range h.State.NotOK() {
 		if task.Status == "escalate" {
 			errs = append(errs, t.stdout.Printf("%s: %s was escalated; the Manager was told\n", board, task.Task))
 		}

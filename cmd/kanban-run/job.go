@@ -170,13 +170,13 @@ func (j *job) conclude(endings []report.Ending, results []result.Result, r *repo
 		j.outputs.steps += e.Steps
 		used = used.Plus(e.Used.Used)
 		j.noteText(e.Board, e.Text)
-		if e.Outcome == event.Complete && e.Text != flow.CompleteText {
+		if e.Code == exitComplete && e.Text != flow.CompleteText {
 			_ = j.out.Command("warning", e.Text, console.Property{Name: "title", Value: "kanban-run: " + e.Board})
 		}
 		if e.Code != exitComplete {
 			failed = append(failed, i)
 		}
-		if e.Code == code && j.outputs.outcome == "" {
+		if e.Code == code && (j.outputs.outcome == "" || j.outputs.outcome == event.Complete) {
 			j.outputs.outcome = e.Outcome
 		}
 		j.noteJournal(e.Board)
@@ -342,8 +342,7 @@ func (j *job) close(code int) error {
 	if j == nil || j.outputFile == "" {
 		return nil
 	}
-	good := j.outputs.outcome == event.Complete || j.outputs.outcome == dryRun
-	if j.outputs.outcome == "" || good != (code == exitComplete) {
+	if !fits(j.outputs.outcome, code) {
 		j.outputs.outcome = outcomeOf(code)
 	}
 	end := rand.Text() // random, so that no value holds this end mark
@@ -356,6 +355,18 @@ func (j *job) close(code int) error {
 		text += fmt.Sprintf("%s<<%s\n%s\n%s\n", o.name, end, j.out.Hide(strings.Join(o.lines, "\n")), end)
 	}
 	return j.appendTo(j.outputFile, text)
+}
+
+// fits reports whether a run with this outcome may have ended with this exit code.
+func fits(o event.Outcome, code int) bool {
+	switch o {
+	case event.Complete, dryRun:
+		return code == exitComplete
+	case event.Incomplete:
+		return code == exitComplete || code == exitNeedsPerson
+	default:
+		return o != "" && code != exitComplete
+	}
 }
 
 // outcomeOf returns the outcome for the exit code of a run that did not report its outcome.

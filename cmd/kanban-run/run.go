@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -188,7 +189,7 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 		complete, used := 0, event.Used{}
 		for _, e := range endings {
 			used = used.Plus(e.Used.Used)
-			if e.Code == exitComplete {
+			if e.Outcome == event.Complete {
 				complete++
 			}
 		}
@@ -204,7 +205,7 @@ func (s *screen) conclude(t *terminal, endings []report.Ending, results []result
 	}
 	if s.dry {
 		for i := range endings {
-			if endings[i].Outcome == event.Complete {
+			if endings[i].Code == exitComplete {
 				endings[i].Outcome, endings[i].Text = dryRun, "dry run: nothing was changed"
 			}
 		}
@@ -220,6 +221,9 @@ func (s *screen) ending(t *terminal, e report.Ending) {
 	if s.dry {
 		text = fmt.Sprintf("a run would reach the end of the board if all its agents reply well, %s (dry "+
 			"run: nothing was changed)", steps)
+		if undone, found := strings.CutPrefix(e.Text, flow.IncompleteText); found {
+			text += "; " + undone
+		}
 	}
 	if e.Code != exitComplete {
 		text = fmt.Sprintf("%s (%s, exit code %d)", e.Text, steps, e.Code)

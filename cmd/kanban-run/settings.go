@@ -39,6 +39,9 @@ func addSettings(flags *pflag.FlagSet, names ...string) *settingFlags {
 		switch {
 		case s.Value == "":
 			flags.BoolP(s.Flag, s.Short, false, usage)
+			if name, usage, found := strings.Cut(s.Opposite, ": "); found {
+				flags.Bool(name, false, usage)
+			}
 		case s.Repeated:
 			flags.VarP(&valueFlag{kind: s.Value, repeated: true}, s.Flag, s.Short, usage)
 		default:
@@ -86,6 +89,10 @@ func agentSettings() []string {
 func (s *settingFlags) values() map[string][]string {
 	given := map[string][]string{}
 	for _, setting := range config.Table() {
+		opposite, _, _ := strings.Cut(setting.Opposite, ": ")
+		if f := s.flags.Lookup(opposite); f != nil && f.Changed {
+			given[setting.Name] = []string{fmt.Sprint(f.Value.String() != "true")}
+		}
 		f := s.flags.Lookup(setting.Flag)
 		if setting.Flag == "" || f == nil || !f.Changed {
 			continue
@@ -214,7 +221,7 @@ func (u *setup) configuration(dir, executable, stubState string, dry bool) (*pre
 		Decisions:    r.settings.Decisions,
 		AckTimeout:   r.settings.AckTimeout,
 		Reassign:     r.settings.Reassign,
-		Strict:       r.settings.Strict,
+		Lenient:      !r.settings.Strict,
 		KeepOutput:   r.settings.KeepOutput,
 		MaxOutput:    r.settings.MaxOutput,
 		Checkpoints:  r.settings.Checkpoints,

@@ -23,7 +23,7 @@ type Board struct {
 	Phase    string // as written; "" without the field
 	SubPhase string
 	Current  Current
-	Ended    string                 // the field ended: blocked, error or escalate; "": no such value
+	Ended    string                 // the field ended: blocked, error, escalate or incomplete; "": no such value
 	Warnings []*frontmatter.Problem // odd but legal, at most maxWarnings
 
 	Checkpoints    *event.Supervision // the board's own supervision; nil: the settings decide

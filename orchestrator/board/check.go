@@ -51,6 +51,9 @@ func covers(q, p *frontmatter.Problem) bool {
 func (c *checker) checkCurrent() {
 	b := c.board
 	switch {
+	case b.EndedWith() == "incomplete":
+		c.warn("the Manager ended the board with tasks undone, so a person is needed",
+			"kanban-run ack BOARD, or name in current the task to go on with")
 	case b.EndedWith() != "":
 		c.warn(fmt.Sprintf("the Manager ended the board with status %s, so a person is needed", b.Ended),
 			"kanban-run ack BOARD, or name in current the task to go on with")

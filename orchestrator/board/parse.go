@@ -178,17 +178,17 @@ func (b *Board) readCurrent() error {
 }
 
 // readEnded reads the field ended, in which the runner records a status other than ok with which
-// the Manager ended the board. Any other value is the author's and gets a warning.
+// the Manager ended the board, or that it ended the board with tasks undone. Any other value is the author's and gets a warning.
 func (b *Board) readEnded() {
 	_, n := b.doc.Field("ended")
 	if n == nil {
 		return
 	}
-	if word := scalarText(n); slices.Contains([]string{"blocked", "error", "escalate"}, word) {
+	if word := scalarText(n); slices.Contains([]string{"blocked", "error", "escalate", "incomplete"}, word) {
 		b.Ended = word
 		return
 	}
-	b.warn(n, "ended is none of blocked, error and escalate, so it says nothing here and stays as it is",
+	b.warn(n, "ended is none of blocked, error, escalate and incomplete, so it says nothing here and stays as it is",
 		"rename the field: with it the board cannot say how the Manager ended it")
 }
 

@@ -22,12 +22,18 @@ func (c *Caller) Said() string { return c.said }
 // Steps returns the number of steps that this run has finished, without those of the supervisor.
 func (c *Caller) Steps() int { return c.steps }
 
-// FinishStep appends the end of a step, which left a board with the SHA-256 sha. warning describes
-// a difference between board and reply.
-func (c *Caller) FinishStep(step *flow.Step, sha, warning string) error {
+// Left is what a step leaves of the board.
+type Left struct {
+	BoardSHA string   // SHA-256 of the board
+	Warning  string   // a difference between board and reply, in words; "": there is none
+	Dropped  []string // tasks that the Manager took off the list undone
+}
+
+// FinishStep appends the end of a step.
+func (c *Caller) FinishStep(step *flow.Step, left Left) error {
 	e := event.StepFinished{Step: step.Number, Task: step.Task, Role: step.Role, Status: step.TaskStatus,
 		Manager: step.Reply.Status,
-		Message: step.Reply.Message, NextTask: step.Reply.NextTask, BoardSHA: sha, Warning: warning,
+		Message: step.Reply.Message, NextTask: step.Reply.NextTask, BoardSHA: left.BoardSHA, Warning: left.Warning, Dropped: left.Dropped,
 		Quarantined: c.Quarantined()}
 	if step.Checkpoint != nil {
 		e.Checkpoint = step.Checkpoint.ID

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -20,12 +21,14 @@ func TestFinishStep(t *testing.T) {
 		checkpoint string
 		status     string // of the task; "": the Manager was called alone
 	}{
-		"the end":        {nil, nil, false, false, "", ""},
-		"the same task":  {&same, nil, true, false, "", "ok"},
-		"a new task":     {&other, nil, false, false, "", "ok"},
-		"an earlier one": {&other, func(r *rig) { r.journal.state.Tasks = []flow.TaskUse{{Task: "b.md", Steps: 1}} }, true, true, "", "ok"},
-		"a dry run":      {&same, func(r *rig) { r.DryRun = true }, false, false, "", "ok"},
-		"a supervisor's": {nil, func(r *rig) { r.journal.state.Step.Checkpoint = &event.Checkpoint{ID: "C1"} }, false, false, "C1", "ok"},
+		"the end":       {nil, nil, false, false, "", ""},
+		"the same task": {&same, nil, true, false, "", "ok"},
+		"a new task":    {&other, nil, false, false, "", "ok"},
+		"an earlier one": {&other, func(r *rig) { r.journal.state.Tasks = []flow.TaskUse{{Task: "b.md", Steps: 1}} },
+			true, true, "", "ok"},
+		"a dry run": {&same, func(r *rig) { r.DryRun = true }, false, false, "", "ok"},
+		"a supervisor's": {nil, func(r *rig) { r.journal.state.Step.Checkpoint = &event.Checkpoint{ID: "C1"} }, false,
+			false, "C1", "ok"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
@@ -40,11 +43,11 @@ func TestFinishStep(t *testing.T) {
 			step.TaskStatus, step.Reply = tt.status, &event.ReplyAccepted{Status: "ok", NextTask: tt.next}
 			step.Call = event.ManagerCall
 			r.journal.state.Quarantine = []flow.Quarantine{{Task: "b.md"}}
-			if err := r.FinishStep(step, r.board.SHA, "odd"); err != nil {
+			if err := r.FinishStep(step, Left{BoardSHA: r.board.SHA, Warning: "odd", Dropped: []string{"c.md"}}); err != nil {
 				t.Fatal(err)
 			}
 			e := r.journal.events[0].(event.StepFinished)
-			if e.Millis != 6000 || e.Checkpoint != tt.checkpoint || e.Status != "ok" || e.Manager != "ok" || e.Warning != "odd" || e.BoardSHA != r.board.SHA || len(e.Quarantined) != 1 || e.Quarantined[0].SHA == "" {
+			if e.Millis != 6000 || e.Checkpoint != tt.checkpoint || e.Status != "ok" || e.Manager != "ok" || e.Warning != "odd" || e.BoardSHA != r.board.SHA || !slices.Equal(e.Dropped, []string{"c.md"}) || len(e.Quarantined) != 1 || e.Quarantined[0].SHA == "" {
 				t.Errorf("finished %+v", e)
 			}
 			if (e.Leaving != nil) != tt.leaves || tt.leaves && e.Leaving.Other != tt.other {

@@ -42,14 +42,17 @@ func load(t *testing.T, input Input) (*Settings, []Origin) {
 }
 
 // patientWatch are the defaults of the watch.
-var patientWatch = Watch{Profile: "patient", Frequency: 30 * time.Second, IdleWarning: 2 * time.Minute, IdleTimeout: 5 * time.Minute,
+var patientWatch = Watch{Profile: "patient", Frequency: 30 * time.Second, IdleWarning: 2 * time.Minute,
+	IdleTimeout:   5 * time.Minute,
 	ProgressStale: 2 * time.Minute, ModelWarning: 10 * time.Minute, ModelTimeout: 20 * time.Minute, MCPDefault: 30 * time.Second,
 	MCPMax: time.Minute, MCPEnd: 10 * time.Minute, FirstSign: 3 * time.Minute, LeftOver: 30 * time.Second, Ceiling: 30 * time.Minute,
 	Grace: 7 * time.Minute, Answer: 30 * time.Second, Graceful: 30 * time.Second, Consent: 10 * time.Minute, Coordinator: "policy", Errors: 3, MaxRestarts: 2, SilentAgents: "warn", Resume: "session"}
 
 func TestDefaults(t *testing.T) {
 	s, _ := load(t, Input{StartDir: "/start"})
-	want := &Settings{OnDivergence: "accept", OnOverlap: "wait", OnTool: "caveat", AckTimeout: time.Minute, Notify: Notify{On: []event.Topic{"needs_person", "stuck", "loop", "tool", "limit", "later"}}, Git: Git{Remote: "origin"}, Timeout: time.Hour, Grace: 5 * time.Second, MaxRetries: 3, Jobs: 1,
+	want := &Settings{OnDivergence: "accept", OnOverlap: "wait", OnTool: "caveat", AckTimeout: time.Minute,
+		Notify: Notify{On: []event.Topic{"needs_person", "stuck", "loop", "tool", "limit", "later"}},
+		Git:    Git{Remote: "origin"}, Timeout: time.Hour, Grace: 5 * time.Second, MaxRetries: 3, Jobs: 1, Strict: true,
 		MaxOutput: 1 << 30, StartDir: "/start", Watch: patientWatch}
 	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("Load differs (-want +got):\n%s", diff)
@@ -125,23 +128,31 @@ env:
 	s, _ := load(t, input)
 	dir := filepath.Dir(input.File)
 	want := &Settings{
-		Roles: filepath.Join(dir, "my-roles"), Stub: filepath.Join(input.StartDir, "stub.yaml"), OnDivergence: "freeze", OnOverlap: "warn", Decisions: "docs/DECISIONS.md", Git: Git{true, "state/kanban", "ssh://git@example.com/boards", true, nil}, AckTimeout: 5 * time.Second, OnTool: "stop", Notify: Notify{Command: "sh tell.sh", Webhook: "https://example.com/hook/s3cret", On: []event.Topic{"loop", "complete"}}, Reassign: []event.Substitutes{{Role: "implementor", Agents: []string{"codex", "Senior"}}, {Role: "manager", Agents: []string{"walk"}}},
+		Roles: filepath.Join(dir, "my-roles"), Stub: filepath.Join(input.StartDir,
+			"stub.yaml"), OnDivergence: "freeze", OnOverlap: "warn", Decisions: "docs/DECISIONS.md",
+		Git: Git{true, "state/kanban", "ssh://git@example.com/boards", true, nil}, AckTimeout: 5 * time.Second,
+		OnTool: "stop", Notify: Notify{Command: "sh tell.sh", Webhook: "https://example.com/hook/s3cret",
+			On: []event.Topic{"loop", "complete"}},
+		Reassign: []event.Substitutes{{Role: "implementor", Agents: []string{"codex", "Senior"}},
+			{Role: "manager", Agents: []string{"walk"}}},
 		Agent: "stub", Agents: map[string]string{"manager": "claude"},
 		Execs:    map[string]string{"implementor": "./work.sh --fast", "tech lead": "lead"},
 		ExecDirs: map[string]string{"implementor": dir, "tech lead": dir},
-		Timeout:  90 * time.Second, Jobs: 4, KeepOutput: true, MaxOutput: 64 << 20,
+		Timeout:  90 * time.Second, Jobs: 4, Strict: true, KeepOutput: true, MaxOutput: 64 << 20,
 		Limits: Limits{Steps: 7, Cost: 2_500_000, Duration: 90 * time.Minute, TaskSteps: 3, TaskCost: 250_000,
 			TaskDuration: 10 * time.Minute, AttemptCost: 1_000_000},
 		Redact: []Hidden{{"redact[0]", "internal.example"}, {"$DSN", "postgres://u:p@h"}},
 		Env: Env{Pass: []string{"NPM_TOKEN", "AWS_*"},
 			Set:  map[string]string{"MODE": "fast", "LEVEL": "3", "EMPTY": ""},
 			Only: []string{"PATH"}},
-		Watch: Watch{Off: true, Profile: "strict", Frequency: 10 * time.Second, IdleWarning: time.Minute, IdleTimeout: 2 * time.Minute,
+		Watch: Watch{Off: true, Profile: "strict", Frequency: 10 * time.Second, IdleWarning: time.Minute,
+			IdleTimeout:   2 * time.Minute,
 			ProgressStale: 3 * time.Minute, ModelWarning: 4 * time.Minute, ModelTimeout: 6 * time.Minute, MCPDefault: 7 * time.Second,
 			MCPMax: 8 * time.Second, MCPEnd: 9 * time.Second, FirstSign: 10 * time.Minute, LeftOver: 11 * time.Second, Ceiling: 12 * time.Minute,
 			Grace: 13 * time.Minute, Answer: 14 * time.Second, Graceful: 15 * time.Second, Consent: 16 * time.Minute, Coordinator: "person", Stages: []time.Duration{time.Minute, 2 * time.Minute, 3 * time.Minute}, Errors: 4, MaxRestarts: 5, SilentAgents: "warn", Resume: "fresh"},
-		Checkpoints: &event.Supervision{Role: "Architect", Requirement: "docs/goal.md", Every: 3, OnBlock: event.BlockRevise},
-		StartDir:    input.StartDir, FileDir: dir,
+		Checkpoints: &event.Supervision{Role: "Architect", Requirement: "docs/goal.md", Every: 3,
+			OnBlock: event.BlockRevise},
+		StartDir: input.StartDir, FileDir: dir,
 	}
 	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{})); diff != "" {
 		t.Errorf("Load differs (-want +got):\n%s", diff)
@@ -326,7 +337,7 @@ func TestOrigins(t *testing.T) {
 		{"notify.webhook", "none", "default"},
 		{"notify.on", "needs_person stuck loop tool limit later", "default"},
 		{"jobs", "2", "flag --jobs"},
-		{"strict", "false", "default"},
+		{"strict", "true", "default"},
 		{"keep_output", "false", "default"},
 		{"max_output", "1GiB", "default"},
 		{"on_divergence", "accept", "default"},
@@ -408,7 +419,8 @@ func TestRefusals(t *testing.T) {
 			want: "F:1: this file lies in the work directory and cannot name it",
 			hint: "use -C DIR or KANBAN_RUN_WORKDIR"},
 		{name: "a duration that rounds to none", file: "timeout: 0.0000001ns\n", want: `F:1: timeout: "0.0000001ns" is no duration`, hint: unit},
-		{name: "a NUL in env.set", file: "env: {set: {A: \"x\\0y\"}}\n", want: "F:1: env.set: the value of A holds a NUL character, which no variable can",
+		{name: "a NUL in env.set", file: "env: {set: {A: \"x\\0y\"}}\n",
+			want: "F:1: env.set: the value of A holds a NUL character, which no variable can",
 			hint: "remove the character"},
 		{name: "duration in the file", file: "\ntimeout: 90\n", want: `F:2: timeout: "90" is no duration`, hint: unit},
 		{name: "duration in a flag", flags: map[string][]string{"timeout": {"-1s"}},
@@ -416,7 +428,8 @@ func TestRefusals(t *testing.T) {
 		{name: "number in a variable", environ: []string{"KANBAN_RUN_JOBS=0"},
 			want: `variable KANBAN_RUN_JOBS: "0" is no number of at least 1`,
 			hint: "write a whole number, 1 or more"},
-		{name: "a misspelt variable", environ: []string{"KANBAN_RUN_ROLE=x", "KANBAN_RUN_MARK=x", "KANBAN_RUN_TIMEUOT=", "KANBAN_RUN_MAXCOST=5"},
+		{name: "a misspelt variable", environ: []string{"KANBAN_RUN_ROLE=x", "KANBAN_RUN_MARK=x",
+			"KANBAN_RUN_TIMEUOT=", "KANBAN_RUN_MAXCOST=5"},
 			want: "variable KANBAN_RUN_MAXCOST: no such setting", hint: "did you mean KANBAN_RUN_MAX_COST?"},
 		{name: "number too large", flags: map[string][]string{"max_steps": {"99999999999999999999"}},
 			want: `flag --max-steps: "99999999999999999999" is no number of at least 0`,
@@ -457,18 +470,21 @@ func TestRefusals(t *testing.T) {
 		{name: "unknown key in watch", file: "watch:\n  resum: fresh\n", want: `F:2: unknown key "resum" in watch`, hint: "did you mean resume?"},
 		{name: "a wrong word in a variable of the watch", environ: []string{"KANBAN_RUN_WATCH_RESUME=never"},
 			want: `variable KANBAN_RUN_WATCH_RESUME: "never" is not allowed here`, hint: "write session or fresh"},
-		{name: "watch is no mapping", file: "watch: fresh\n", want: "F:1: watch must be a mapping", hint: "write watch: {KEY: VALUE}; kanban-run config lists the keys"},
+		{name: "watch is no mapping", file: "watch: fresh\n", want: "F:1: watch must be a mapping",
+			hint: "write watch: {KEY: VALUE}; kanban-run config lists the keys"},
 		{name: "unknown key in mcp_timeout", file: "watch:\n  mcp_timeout: {least: 3s}\n", want: `F:2: unknown key "least" in watch.mcp_timeout`,
 			hint: "watch.mcp_timeout has the keys default, max, end"},
 		{name: "a negative limit", file: "watch: {ceiling: -3m}\n", want: `F:1: watch.ceiling: "-3m" is no duration`,
 			hint: "write a number with its unit, for example 90s, 30m or 1h30m; 0 is none"},
 		{name: "unknown key in checkpoints", file: "checkpoints:\n  evry: 3\n", want: `F:2: checkpoints: unknown key "evry"`, hint: "did you mean every?"},
-		{name: "checkpoints is no mapping", file: "checkpoints: on\n", want: "F:1: checkpoints must be a mapping, or off",
+		{name: "checkpoints is no mapping", file: "checkpoints: on\n",
+			want: "F:1: checkpoints must be a mapping, or off",
 			hint: "write checkpoints: {every: 3}, or checkpoints: off; rename the field where it means something else"},
 		{name: "a task in the settings", file: "checkpoints:\n  every: 3\n  at: [{id: A, after: a.md}]\n",
 			want: "F:3: checkpoints: at names tasks, which belong to a board",
 			hint: "write at: under checkpoints: on the board that has the tasks, and every: N here"},
-		{name: "no checkpoint", file: "jobs: 1\ncheckpoints:\n  role: Manager\n", want: "F:3: checkpoints: it names no checkpoint",
+		{name: "no checkpoint", file: "jobs: 1\ncheckpoints:\n  role: Manager\n",
+			want: "F:3: checkpoints: it names no checkpoint",
 			hint: "write every: 3 for one after every third finished task, at: for one after a certain task, or checkpoints: off"},
 		{name: "unknown role in checkpoints", file: "checkpoints:\n  every: 3\n  role: Supervizor\n",
 			want: `F:3: checkpoints: unknown role "Supervizor"`, hint: "name a role that kanban-run roles lists"},
@@ -602,18 +618,23 @@ func TestOverrides(t *testing.T) {
 		err  string
 	}{
 		{"none", nil, func(*Watch) {}, ""},
-		{"a limit", []Override{{"model_timeout", "25m", "r.md", 3}}, func(w *Watch) { w.ModelTimeout = 25 * time.Minute }, ""},
-		{"a limit below a name", []Override{{"mcp_timeout.end", "5m", "r.md", 3}}, func(w *Watch) { w.MCPEnd = 5 * time.Minute }, ""},
+		{"a limit", []Override{{"model_timeout", "25m", "r.md", 3}},
+			func(w *Watch) { w.ModelTimeout = 25 * time.Minute }, ""},
+		{"a limit below a name", []Override{{"mcp_timeout.end", "5m", "r.md", 3}},
+			func(w *Watch) { w.MCPEnd = 5 * time.Minute }, ""},
 		{"off", []Override{{"", "off", "r.md", 3}}, func(w *Watch) { w.Off = true }, ""},
-		{"strict, but for one", []Override{{"grace", "1m", "r.md", 3}, {"profile", "strict", "r.md", 4}}, func(w *Watch) {
-			w.Profile, w.ModelWarning, w.ModelTimeout, w.MCPEnd, w.Grace, w.SilentAgents = "strict", 2*time.Minute, 5*time.Minute, time.Minute, time.Minute, "act"
-		}, ""},
-		{"stages", []Override{{"stages", "1s 2s 3s", "r.md", 3}}, func(w *Watch) { w.Stages = []time.Duration{time.Second, 2 * time.Second, 3 * time.Second} }, ""},
+		{"strict, but for one", []Override{{"grace", "1m", "r.md", 3}, {"profile", "strict", "r.md", 4}},
+			func(w *Watch) {
+				w.Profile, w.ModelWarning, w.ModelTimeout, w.MCPEnd, w.Grace, w.SilentAgents = "strict", 2*time.Minute, 5*time.Minute, time.Minute, time.Minute, "act"
+			}, ""},
+		{"stages", []Override{{"stages", "1s 2s 3s", "r.md", 3}},
+			func(w *Watch) { w.Stages = []time.Duration{time.Second, 2 * time.Second, 3 * time.Second} }, ""},
 		{"an unknown name", []Override{{"patience", "1m", "r.md", 3}}, nil, "r.md:3: watch.patience: no such setting"},
 		{"no duration", []Override{{"ceiling", "-3m", "r.md", 3}}, nil, `r.md:3: watch.ceiling: "-3m" is no duration`},
 		{"no switch", []Override{{"", "perhaps", "r.md", 3}}, nil, `r.md:3: watch: "perhaps" is neither off nor a mapping`},
 		{"stages that do not grow", []Override{{"stages", "3s 2s 1s", "r.md", 3}}, nil, "r.md:3: watch.stages"},
-		{"above the ceiling", []Override{{"model_timeout", "1h", "r.md", 3}}, nil, "watch.model_timeout is 1h (r.md:3), and longer than watch.ceiling, 30m0s (settings)"},
+		{"above the ceiling", []Override{{"model_timeout", "1h", "r.md", 3}}, nil,
+			"watch.model_timeout is 1h (r.md:3), and longer than watch.ceiling, 30m0s (settings)"},
 	} {
 		got, err := patientWatch.With(tt.o)
 		if tt.err != "" {
@@ -641,13 +662,17 @@ func TestCheckpointsOfTheFile(t *testing.T) {
 		{"off", "checkpoints: off\n", nil, []Origin{{"checkpoints.every", "none", "F:1"}}},
 		{"false", "checkpoints: false\n", nil, []Origin{{"checkpoints.every", "none", "F:1"}}},
 		{"the least", "checkpoints:\n  role:\n  every: 2\n",
-			&event.Supervision{Role: "Supervisor", Every: 2, OnBlock: event.BlockPerson}, []Origin{{"checkpoints.every", "2", "F:3"}}},
+			&event.Supervision{Role: "Supervisor", Every: 2,
+				OnBlock: event.BlockPerson}, []Origin{{"checkpoints.every", "2", "F:3"}}},
 		{"a text of two lines", "checkpoints:\n  every: 1\n  requirement: |\n    a site\n    for cats\n",
-			&event.Supervision{Role: "Supervisor", Requirement: "a site\nfor cats\n", Every: 1, OnBlock: event.BlockPerson},
+			&event.Supervision{Role: "Supervisor", Requirement: "a site\nfor cats\n", Every: 1,
+				OnBlock: event.BlockPerson},
 			[]Origin{{"checkpoints.requirement", "a site for cats", "F:3"}, {"checkpoints.every", "1", "F:2"}}},
 		{"a long text", "checkpoints: {every: 1, requirement: " + long + "}\n",
-			&event.Supervision{Role: "Supervisor", Requirement: strings.TrimSpace(long), Every: 1, OnBlock: event.BlockPerson},
-			[]Origin{{"checkpoints.requirement", strings.Repeat("é ", 30) + "…", "F:1"}, {"checkpoints.every", "1", "F:1"}}},
+			&event.Supervision{Role: "Supervisor", Requirement: strings.TrimSpace(long), Every: 1,
+				OnBlock: event.BlockPerson},
+			[]Origin{{"checkpoints.requirement", strings.Repeat("é ", 30) + "…", "F:1"},
+				{"checkpoints.every", "1", "F:1"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			input := in(t, tt.file, nil, nil)

@@ -16,6 +16,7 @@ type Setting struct {
 	Name     string // in the settings file and in Input.Flags
 	Flag     string // without dashes; "": it has no flag
 	Short    string // one letter, or ""
+	Opposite string // of a switch: the flag that gives false, and its help after a colon; "": none does
 	Value    string // the flag's argument in the help text; "" for a switch
 	Variable string // "": it has no variable
 	InFile   bool
@@ -187,8 +188,9 @@ func otherRows() []row {
 		{Setting{Name: "jobs", Flag: "jobs", Short: "j", Value: "N", Variable: "KANBAN_RUN_JOBS", InFile: true,
 			Default: "1", Help: "run up to N boards side by side"},
 			func(s *Settings, v, _ string) (err error) { s.Jobs, err = parseNumber(v, 1); return err }},
-		{Setting{Name: "strict", Flag: "strict", Variable: "KANBAN_RUN_STRICT", InFile: true,
-			Default: "false", Help: "exit with 3 when a board is complete with tasks that are not ok"},
+		{Setting{Name: "strict", Flag: "strict", Opposite: "lenient: exit with 0 when a board ends with tasks undone",
+			Variable: "KANBAN_RUN_STRICT", InFile: true,
+			Default: "true", Help: "exit with 3 when a board ends with tasks undone"},
 			func(s *Settings, v, _ string) (err error) { s.Strict, err = parseBool(v); return err }},
 		{Setting{Name: "keep_output", Flag: "keep-output", Variable: "KANBAN_RUN_KEEP_OUTPUT", InFile: true,
 			Default: "false", Help: "keep the full output of every attempt, not only of failed ones"},

@@ -28,6 +28,8 @@ type Digest struct {
 	Steps   []Step `json:"steps"`
 
 	Checkpoints []Checkpoint `json:"checkpoints,omitempty"` // the last [mostCheckpoints]
+	Undone      []string     `json:"undone,omitempty"`      // tasks that were never worked on, or were dropped; see report.Conclude
+	Lenient     bool         `json:"lenient,omitempty"`     // of the last run: an incomplete board is no failure
 	Tools       []Tool       `json:"tools,omitempty"`       // tools that agents missed; at most [mostTools]
 	Supervision flow.Tally   `json:"supervision,omitzero"`  // the part of Used that is the resident supervisor's
 
@@ -186,7 +188,7 @@ func (d *Digest) Add(e event.Entry) {
 	case event.RunStarted:
 		d.LastRun = Counts{}
 		d.Runs++
-		d.Workdir = ev.Workdir
+		d.Workdir, d.Lenient = ev.Workdir, ev.Lenient
 	case event.StepStarted:
 		d.begin(Step{Step: ev.Step, Task: ev.Task, Role: ev.Role, Began: e.Time, State: Open, Attempts: []Attempt{},
 			checkpoint: ev.Checkpoint != nil})
@@ -248,8 +250,9 @@ func (d *Digest) resume(step int, task, role string, at time.Time) {
 }
 
 // Culprit returns the step in which an incomplete board stopped, or nil if the board stopped
-// between two steps. If the board needs a person and its last step is ok, Culprit returns the last
-// step that is not ok, or the last step if all steps are ok.
+// between two steps. If the board needs a person or is incomplete, and its last step is ok, Culprit
+// returns the last step that is not ok. If all steps are ok, it returns the last step of a board that
+// needs a person.
 func (d *Digest) Culprit() *Step {
 	if len(d.Steps) == 0 || d.Outcome == event.Complete {
 		return nil
@@ -258,13 +261,16 @@ func (d *Digest) Culprit() *Step {
 	switch {
 	case last.State == Open:
 		return last
-	case d.Outcome != event.NeedsPerson:
+	case d.Outcome != event.NeedsPerson && d.Outcome != event.Incomplete:
 		return nil
 	}
 	for i := len(d.Steps) - 1; i >= 0 && last.Status == "ok" && last.Manager == "ok"; i-- {
 		if s := &d.Steps[i]; s.Status != "" && s.Status != "ok" {
 			return s
 		}
+	}
+	if d.Outcome == event.Incomplete && last.Status == "ok" {
+		return nil // the other tasks were never worked on
 	}
 	return last
 }

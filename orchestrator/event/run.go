@@ -11,6 +11,7 @@ type Outcome string
 
 const (
 	Complete     Outcome = "complete"      // the board is terminal, and its Manager asked for no help
+	Incomplete   Outcome = "incomplete"    // the Manager ended the board with tasks undone
 	NeedsPerson  Outcome = "needs_person"  // the Manager or a review said so, or a loop is suspected
 	Exhausted    Outcome = "exhausted"     // no valid reply within the retries
 	Frozen       Outcome = "frozen"        // the board and the journal cannot both be right
@@ -51,8 +52,9 @@ type RunStarted struct {
 	Limits       Limits   `json:"limits"`
 	OnDivergence string   `json:"on_divergence"`
 	Tasks        int      `json:"tasks"`
-	Withheld     []string `json:"withheld,omitempty"` // names of environment variables that agents do not get
-	Strict       bool     `json:"strict,omitempty"`   // a task that is not ok needs a person at the end
+	Withheld     []string `json:"withheld,omitempty"`                // names of environment variables that agents do not get
+	Lenient      bool     `json:"lenient,omitempty"`                 // an incomplete board is no failure of the run
+	DoneBefore   []string `json:"done_before,omitempty" text:"free"` // of the first run: tasks that were done when it began
 
 	Supervision *Supervision `json:"supervision,omitempty" text:"free"` // nil: no supervisor looks in
 	Memory      Memory       `json:"supervisor_memory,omitempty"`

@@ -66,6 +66,7 @@ type StepFinished struct {
 
 	Checkpoint string `json:"checkpoint,omitempty"` // after which the Manager was called; "": a step of the board
 
+	Dropped     []string   `json:"dropped,omitempty" text:"free"` // tasks that the Manager took off the list undone
 	Leaving     *Leaving   `json:"leaving,omitempty" text:"free"` // nil: a task is next that was not worked on lately
 	Quarantined []TaskFile `json:"quarantined,omitempty"`         // the files of tasks in quarantine
 }
@@ -76,16 +77,17 @@ func (e StepFinished) Subject() string { return e.Task }
 
 // Sentence implements [Event].
 func (e StepFinished) Sentence() Sentence {
-	next := "the board is complete"
-	switch {
-	case e.NextTask != nil:
+	next := "nothing is next"
+	if e.NextTask != nil {
 		next = "next " + *e.NextTask
-	case e.Manager != "" && e.Manager != "ok":
-		next = "nothing is next"
 	}
 	s := inStep(e.Step, Routine, "done, %s", next)
 	if e.Warning != "" {
 		s.More = append(s.More, inStep(e.Step, Warning, "%s", e.Warning))
+	}
+	if len(e.Dropped) > 0 {
+		s.More = append(s.More, inStep(e.Step, Warning, "the Manager took off the list undone: %s",
+			strings.Join(e.Dropped, ", ")))
 	}
 	return s
 }

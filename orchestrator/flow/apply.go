@@ -340,29 +340,36 @@ func (s *State) applyStepFinished(e event.StepFinished) error {
 	t := s.task(s.Step.Task)
 	t.Steps++
 	s.keepTask(t)
-	s.keepStatus(cmp.Or(s.Step.Path, s.Step.Task), s.Step.TaskStatus)
+	s.keepStatus(cmp.Or(s.Step.Path, s.Step.Task), s.Step.status())
+	s.drop(e.Dropped)
 	if s.Supervisor != nil && !s.Supervisor.Off && s.Step.Role != event.ManagerRole {
 		s.Supervisor = s.Supervisor.clone()
-		s.Supervisor.endTask(cmp.Or(s.Step.Path, s.Step.Task), s.NotOK)
+		s.Supervisor.endTask(cmp.Or(s.Step.Path, s.Step.Task), s.NotOK())
 	}
 	s.Last = Ending{Status: e.Manager, Message: e.Message, BoardSHA: e.BoardSHA, Task: s.Step.Task}
 	s.Step = nil
 	return nil
 }
 
-// keepStatus notes the status of a task's last reply. The status is "" if the step had no reply of
-// a task agent. The list is copied, because a refused event has to leave the state as it was.
+// keepStatus notes the status of a task; "" changes nothing. The list is copied, because a refused
+// event has to leave the state as it was.
 func (s *State) keepStatus(task, status string) {
-	is := func(t TaskStatus) bool { return t.Task == task }
-	if status == "" || status == "ok" && !slices.ContainsFunc(s.NotOK, is) {
+	if status == "" {
 		return
 	}
-	s.NotOK = slices.DeleteFunc(slices.Clone(s.NotOK), is)
-	if status != "ok" {
-		s.NotOK = append(s.NotOK, TaskStatus{task, status})
+	is := func(t TaskStatus) bool { return t.Task == task }
+	if i := slices.IndexFunc(s.Statuses, is); i >= 0 {
+		s.Statuses = slices.Delete(slices.Clone(s.Statuses), i, i+1)
 	}
-	if len(s.NotOK) == 0 {
-		s.NotOK = nil // a snapshot has no empty list, so it is read as nil
+	s.Statuses = append(slices.Clip(s.Statuses), TaskStatus{task, status})
+}
+
+// drop notes tasks that the Manager took off the list undone.
+func (s *State) drop(tasks []string) {
+	for _, t := range tasks {
+		if !slices.Contains(s.Dropped, t) {
+			s.Dropped = append(slices.Clip(s.Dropped), t)
+		}
 	}
 }
 
@@ -370,6 +377,7 @@ func (s *State) applyStepAbandoned(e event.StepAbandoned) error {
 	if s.Step == nil || s.Step.Number != e.Step {
 		return refuse(e, "step %d is not open", e.Step)
 	}
+	s.keepStatus(cmp.Or(s.Step.Path, s.Step.Task), s.Step.TaskStatus) // work that was accepted is done
 	if c, v := s.Step.Checkpoint, s.Supervisor.clone(); c != nil && v != nil && !v.Off {
 		v.Due = append([]event.Checkpoint{*c}, v.Due...)
 		s.Supervisor = v

@@ -30,7 +30,8 @@ var (
 	start   = event.RunStarted{Limits: event.Limits{MaxRetries: 3}}
 	one     = event.StepStarted{Step: 1, Task: "t1", Role: "Implementor", BoardSHA: "a"}
 	tasked  = event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 1}, Status: "ok"}
-	managed = event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Attempt: 1}, Status: "ok", NextTask: ptr("t2")}
+	managed = event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Attempt: 1},
+		Status: "ok", NextTask: ptr("t2")}
 )
 
 func attempt(step int, call event.Call, n int) event.AttemptStarted {
@@ -45,7 +46,8 @@ func attempt(step int, call event.Call, n int) event.AttemptStarted {
 }
 
 func rejection(step int, call event.Call, n int) event.ReplyRejected {
-	return event.ReplyRejected{AttemptRef: event.AttemptRef{Step: step, Call: call, Attempt: n}, Reason: "stdout is empty"}
+	return event.ReplyRejected{AttemptRef: event.AttemptRef{Step: step, Call: call, Attempt: n},
+		Reason: "stdout is empty"}
 }
 
 // series is n attempts of a call that were all rejected.
@@ -64,9 +66,8 @@ func TestNext(t *testing.T) {
 	done := append(accepted[:len(accepted):len(accepted)], attempt(1, event.ManagerCall, 1), managed)
 	finish := event.StepFinished{Step: 1, Manager: "blocked", Message: "no licence", BoardSHA: "b"}
 	ran := append(done[:len(done):len(done)], finish)
-	accept := event.Acknowledged{BoardSHA: "c", Choice: event.Accept, Text: "accepted by the Lead with 2 of 2 tasks undone"}
-	strict := start
-	strict.Strict = true
+	accept := event.Acknowledged{BoardSHA: "c", Choice: event.Accept,
+		Text: "accepted by the Lead with 2 of 2 tasks undone"}
 	disagreed := rejection(1, event.ManagerCall, 1)
 	disagreed.Disagreed = true
 	tests := []struct {
@@ -76,68 +77,96 @@ func TestNext(t *testing.T) {
 		want   flow.Effect
 	}{
 		{"a new board starts its task's agent", []event.Event{start}, open,
-			flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "t1", Role: "Implementor", Attempt: 1}}},
-		{"a Manager's task needs no other agent", []event.Event{start}, flow.Board{Task: "t1", Role: "Manager", SHA: "a"},
-			flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}}},
-		{"a board says itself how the Manager ended it", []event.Event{start}, flow.Board{Terminal: true, Ended: "blocked", SHA: "a"},
+			flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "t1", Role: "Implementor",
+				Attempt: 1}}},
+		{"a Manager's task needs no other agent", []event.Event{start},
+			flow.Board{Task: "t1", Role: "Manager", SHA: "a"},
+			flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "t1", Role: "Manager",
+				Attempt: 1}}},
+		{"a board says itself how the Manager ended it", []event.Event{start},
+			flow.Board{Terminal: true, Ended: "blocked", SHA: "a"},
 			flow.Finish{Outcome: event.NeedsPerson, Text: "the board ended with status blocked, as it says itself"}},
 		{"and the journal why", ran, flow.Board{Terminal: true, Ended: "blocked", SHA: "b"},
-			flow.Finish{Outcome: event.NeedsPerson, Text: "the Manager ended the board with status blocked: no licence"}},
+			flow.Finish{Outcome: event.NeedsPerson,
+				Text: "the Manager ended the board with status blocked: no licence"}},
 		{"an ended that was written since counts", ran, flow.Board{Terminal: true, Ended: "error", SHA: "c"},
 			flow.Finish{Outcome: event.NeedsPerson, Text: "the board ended with status error, as it says itself"}},
-		{"a decision that did not reach the board does not count", append(ran[:len(ran):len(ran)], accept), flow.Board{Terminal: true, Ended: "blocked", SHA: "b"},
+		{"a decision that did not reach the board does not count", append(ran[:len(ran):len(ran)], accept),
+			flow.Board{Terminal: true, Ended: "blocked", SHA: "b"},
 			flow.Finish{Outcome: event.NeedsPerson, Text: "the board ended with status blocked, as it says itself"}},
-		{"what the Lead accepted is complete", append(ran[:len(ran):len(ran)], accept), flow.Board{Terminal: true, SHA: "c", Tasks: 2, NotOK: []flow.TaskStatus{{Task: "t1", Status: "error"}}},
+		{"what the Lead accepted is complete", append(ran[:len(ran):len(ran)], accept),
+			flow.Board{Terminal: true, SHA: "c", Rest: flow.Rest{Tasks: 2,
+				Open: []flow.TaskStatus{{Task: "t1", Status: "error"}}}},
 			flow.Finish{Outcome: event.Complete, Text: "accepted by the Lead with 2 of 2 tasks undone"}},
-		{"as long as the board stands so", append(ran[:len(ran):len(ran)], accept), flow.Board{Terminal: true, SHA: "d"},
+		{"as long as the board stands so", append(ran[:len(ran):len(ran)], accept),
+			flow.Board{Terminal: true, SHA: "d"},
 			flow.Finish{Outcome: event.Complete, Text: "the board is complete"}},
-		{"a task that is not ok is named", []event.Event{start}, flow.Board{Terminal: true, SHA: "a", Tasks: 5, NotOK: []flow.TaskStatus{{Task: "t4", Status: "blocked"}}},
+		{"a task that is not ok is named", []event.Event{start},
+			flow.Board{Terminal: true, SHA: "a", Rest: flow.Rest{Tasks: 5,
+				Open: []flow.TaskStatus{{Task: "t4", Status: "blocked"}}}},
 			flow.Finish{Outcome: event.Complete, Text: "the board is complete; 1 of 5 tasks is blocked: t4"}},
-		{"several are", []event.Event{start}, flow.Board{Terminal: true, SHA: "a", Tasks: 5, NotOK: []flow.TaskStatus{{Task: "t4", Status: "error"}, {Task: "t5", Status: "error"}}},
+		{"several are", []event.Event{start}, flow.Board{Terminal: true, SHA: "a",
+			Rest: flow.Rest{Tasks: 5, Open: []flow.TaskStatus{{Task: "t4", Status: "error"},
+				{Task: "t5", Status: "error"}}}},
 			flow.Finish{Outcome: event.Complete, Text: "the board is complete; 2 of 5 tasks are in error: t4, t5"}},
-		{"with different statuses", []event.Event{start}, flow.Board{Terminal: true, SHA: "a", Tasks: 9, NotOK: []flow.TaskStatus{
-			{Task: "t4", Status: "blocked"}, {Task: "t5", Status: "error"}, {Task: "t6", Status: "error"}, {Task: "t7", Status: "error"}}},
+		{"with different statuses", []event.Event{start},
+			flow.Board{Terminal: true, SHA: "a", Rest: flow.Rest{Tasks: 9, Open: []flow.TaskStatus{
+				{Task: "t4", Status: "blocked"}, {Task: "t5", Status: "error"}, {Task: "t6",
+					Status: "error"}, {Task: "t7", Status: "error"}}}},
 			flow.Finish{Outcome: event.Complete, Text: "the board is complete; 4 of 9 tasks are not ok: t4 (blocked), t5 (in error), t6 (in error) and 1 more"}},
-		{"three are named", []event.Event{start}, flow.Board{Terminal: true, SHA: "a", Tasks: 3, NotOK: []flow.TaskStatus{
-			{Task: "t1", Status: "escalate"}, {Task: "t2", Status: "escalate"}, {Task: "t3", Status: "escalate"}}},
-			flow.Finish{Outcome: event.Complete, Text: "the board is complete; 3 of 3 tasks are escalated: t1, t2, t3"}},
-		{"strictly a person is needed", []event.Event{strict}, flow.Board{Terminal: true, SHA: "a", Tasks: 5, NotOK: []flow.TaskStatus{{Task: "t4", Status: "blocked"}}},
-			flow.Finish{Outcome: event.NeedsPerson, Text: "the board is complete; 1 of 5 tasks is blocked: t4"}},
-		{"strictly, with all ok, none is", []event.Event{strict}, flow.Board{Terminal: true, SHA: "a", Tasks: 5},
-			flow.Finish{Outcome: event.Complete, Text: "the board is complete"}},
+		{"three are named", []event.Event{start}, flow.Board{Terminal: true, SHA: "a",
+			Rest: flow.Rest{Tasks: 3, Open: []flow.TaskStatus{
+				{Task: "t1", Status: "escalate"}, {Task: "t2", Status: "escalate"}, {Task: "t3", Status: "escalate"}}}},
+			flow.Finish{Outcome: event.Complete,
+				Text: "the board is complete; 3 of 3 tasks are escalated: t1, t2, t3"}},
 		{"a terminal board is complete", []event.Event{start}, flow.Board{Terminal: true, SHA: "a"},
 			flow.Finish{Outcome: event.Complete, Text: "the board is complete"}},
 		{"a rejected reply is asked for again", append([]event.Event{start, one}, series(event.TaskCall, 1)...), open,
-			flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "t1", Role: "Implementor", Attempt: 2}}},
+			flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "t1", Role: "Implementor",
+				Attempt: 2}}},
 		{"also the third time", append([]event.Event{start, one}, series(event.TaskCall, 3)...), open,
-			flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "t1", Role: "Implementor", Attempt: 4}}},
+			flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "t1", Role: "Implementor",
+				Attempt: 4}}},
 		{"MAX_RETRIES is 3", append([]event.Event{start, one}, series(event.TaskCall, 4)...), open,
-			flow.Finish{Outcome: event.Exhausted, Text: "Implementor gave no valid reply in 4 attempts for t1; the last was rejected: stdout is empty"}},
+			flow.Finish{Outcome: event.Exhausted,
+				Text: "Implementor gave no valid reply in 4 attempts for t1; the last was rejected: stdout is empty"}},
 		{"an accepted reply goes to the Manager", accepted, open,
-			flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}}},
+			flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "t1", Role: "Manager",
+				Attempt: 1}}},
 		{"a Manager that dies on a board it completed is started again",
-			append(accepted[:len(accepted):len(accepted)], attempt(1, event.ManagerCall, 1), event.AttemptStopped{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Attempt: 1}}),
+			append(accepted[:len(accepted):len(accepted)], attempt(1, event.ManagerCall, 1),
+				event.AttemptStopped{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Attempt: 1}}),
 			flow.Board{Terminal: true, SHA: "z"},
-			flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "t1", Role: "Manager", Attempt: 2}}},
-		{"an interruption costs no retry", append(append([]event.Event{start, one}, series(event.TaskCall, 3)...), attempt(1, event.TaskCall, 4),
+			flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "t1", Role: "Manager",
+				Attempt: 2}}},
+		{"an interruption costs no retry", append(append([]event.Event{start, one}, series(event.TaskCall, 3)...),
+			attempt(1, event.TaskCall, 4),
 			event.AttemptStopped{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 4}}), open,
-			flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "t1", Role: "Implementor", Attempt: 5}}},
+			flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "t1", Role: "Implementor",
+				Attempt: 5}}},
 		{"the Manager's reply goes onto the board", done, open, flow.WriteBoard{Step: 1}},
 		{"the next step has the next number", ran, flow.Board{Task: "t2", Role: "Architect", SHA: "b"},
-			flow.Spawn{AttemptRef: event.AttemptRef{Step: 2, Call: event.TaskCall, Task: "t2", Role: "Architect", Attempt: 1}}},
+			flow.Spawn{AttemptRef: event.AttemptRef{Step: 2, Call: event.TaskCall, Task: "t2", Role: "Architect",
+				Attempt: 1}}},
 		{"a Manager that ends the board with blocked needs a person", ran, flow.Board{Terminal: true, SHA: "b"},
-			flow.Finish{Outcome: event.NeedsPerson, Text: "the Manager ended the board with status blocked: no licence"}},
+			flow.Finish{Outcome: event.NeedsPerson,
+				Text: "the Manager ended the board with status blocked: no licence"}},
 		{"an edit settles it", ran, flow.Board{Terminal: true, SHA: "c"},
 			flow.Finish{Outcome: event.Complete, Text: "the board is complete"}},
-		{"so does the Lead's word", append(ran[:len(ran):len(ran)], event.Acknowledged{BoardSHA: "b"}), flow.Board{Terminal: true, SHA: "b"},
+		{"so does the Lead's word", append(ran[:len(ran):len(ran)], event.Acknowledged{BoardSHA: "b"}),
+			flow.Board{Terminal: true, SHA: "b"},
 			flow.Finish{Outcome: event.Complete, Text: "the board is complete"}},
-		{"the limit of steps", append([]event.Event{event.RunStarted{Limits: event.Limits{MaxSteps: 1}}}, ran[1:]...), flow.Board{Task: "t2", SHA: "b"},
+		{"the limit of steps", append([]event.Event{event.RunStarted{Limits: event.Limits{MaxSteps: 1}}}, ran[1:]...),
+			flow.Board{Task: "t2", SHA: "b"},
 			flow.Finish{Outcome: event.LimitReached, Text: "the limit of 1 step is reached"}},
-		{"a divergence freezes when it is to", []event.Event{start, one, event.StateDiverged{Source: event.SourceBoard, Step: 1, After: "b", Policy: "freeze", Text: "changed"}},
+		{"a divergence freezes when it is to", []event.Event{start, one,
+			event.StateDiverged{Source: event.SourceBoard, Step: 1, After: "b", Policy: "freeze", Text: "changed"}},
 			flow.Board{Task: "t1", Role: "Implementor", SHA: "b"}, flow.Finish{Outcome: event.Frozen, Text: "changed"}},
 		{"a Manager that contradicts its board to the end freezes it",
-			append(append(accepted[:len(accepted):len(accepted)], event.RunStarted{}), attempt(1, event.ManagerCall, 1), disagreed), open,
-			flow.Finish{Outcome: event.Frozen, Text: "Manager gave no valid reply in 1 attempt for t1; the last was rejected: stdout is empty"}},
+			append(append(accepted[:len(accepted):len(accepted)], event.RunStarted{}),
+				attempt(1, event.ManagerCall, 1), disagreed), open,
+			flow.Finish{Outcome: event.Frozen,
+				Text: "Manager gave no valid reply in 1 attempt for t1; the last was rejected: stdout is empty"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -160,8 +189,10 @@ func TestRepetitionGuard(t *testing.T) {
 		}
 		for _, e := range []event.Event{
 			event.StepStarted{Step: n, Task: "t1", Role: "Implementor", BoardSHA: "a"},
-			attempt(n, event.TaskCall, 1), event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.TaskCall, Attempt: 1}, Status: "ok"},
-			attempt(n, event.ManagerCall, 1), event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.ManagerCall, Attempt: 1}, Status: "ok"},
+			attempt(n, event.TaskCall, 1), event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n,
+				Call: event.TaskCall, Attempt: 1}, Status: "ok"},
+			attempt(n, event.ManagerCall, 1), event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n,
+				Call: event.ManagerCall, Attempt: 1}, Status: "ok"},
 			event.StepFinished{Step: n, Manager: "ok", BoardSHA: "a"},
 		} {
 			if err := s.Apply(e); err != nil {
@@ -189,7 +220,8 @@ func TestFreshAfterFinish(t *testing.T) {
 		t.Errorf("after an interruption Next = %+v, want exhausted still", e)
 	}
 	finished := after(t, append(events, event.RunFinished{Outcome: event.Exhausted}, start)...)
-	want := flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "t1", Role: "Implementor", Attempt: 5}}
+	want := flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "t1", Role: "Implementor",
+		Attempt: 5}}
 	if diff := cmp.Diff(flow.Effect(want), flow.Next(&finished, board)); diff != "" {
 		t.Errorf("after a finish Next: -want +got\n%s", diff)
 	}
@@ -219,16 +251,21 @@ func TestTransitionsAreChecked(t *testing.T) {
 		{"a step while one is open", []event.Event{start, one}, one},
 		{"a step number left out", []event.Event{start}, event.StepStarted{Step: 2}},
 		{"an attempt without a step", []event.Event{start}, attempt(1, event.TaskCall, 1)},
-		{"two attempts at once", []event.Event{start, one, attempt(1, event.TaskCall, 1)}, attempt(1, event.TaskCall, 2)},
+		{"two attempts at once", []event.Event{start, one, attempt(1, event.TaskCall, 1)},
+			attempt(1, event.TaskCall, 2)},
 		{"the Manager before the task's agent", []event.Event{start, one}, attempt(1, event.ManagerCall, 1)},
-		{"a first attempt without input", []event.Event{start, one}, event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 1}}},
+		{"a first attempt without input", []event.Event{start, one},
+			event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 1}}},
 		{"an outcome without an intent", []event.Event{start, one}, tasked},
 		{"an outcome twice", []event.Event{start, one, attempt(1, event.TaskCall, 1), tasked}, tasked},
-		{"a step that ends without the Manager", []event.Event{start, one, attempt(1, event.TaskCall, 1), tasked}, event.StepFinished{Step: 1}},
+		{"a step that ends without the Manager", []event.Event{start, one, attempt(1, event.TaskCall, 1), tasked},
+			event.StepFinished{Step: 1}},
 		{"a write without a reply", []event.Event{start, one}, event.BoardWriteStarted{Step: 1}},
 		{"a write that was not begun", []event.Event{start, one}, event.BoardWritten{Step: 1}},
-		{"a write of another step", []event.Event{start, one, attempt(1, event.TaskCall, 1), tasked, attempt(1, event.ManagerCall, 1), managed}, event.BoardWriteStarted{Step: 2}},
-		{"the outcome of another step's write", []event.Event{start, one, attempt(1, event.TaskCall, 1), tasked, attempt(1, event.ManagerCall, 1), managed, event.BoardWriteStarted{Step: 1}},
+		{"a write of another step", []event.Event{start, one, attempt(1, event.TaskCall, 1), tasked,
+			attempt(1, event.ManagerCall, 1), managed}, event.BoardWriteStarted{Step: 2}},
+		{"the outcome of another step's write", []event.Event{start, one, attempt(1, event.TaskCall, 1), tasked,
+			attempt(1, event.ManagerCall, 1), managed, event.BoardWriteStarted{Step: 1}},
 			event.BoardWritten{Step: 2}},
 		{"a checkpoint that nobody holds", []event.Event{start, one}, event.CheckpointMissed{Task: "CHECKPOINT-001"}},
 		{"giving up a step that is not open", []event.Event{start}, event.StepAbandoned{Step: 1}},
@@ -255,12 +292,13 @@ func staleness(t *testing.T, s flow.State, b flow.Board) (reason string) {
 	if s.Step != nil && s.Step.Left != "" {
 		sha = s.Step.Left
 	}
-	err := closeAndReopen(&s, flow.Board{SHA: sha}, func() (flow.Board, error) { return b, nil }, func(e event.Event) error {
-		if given, ok := e.(event.StepAbandoned); ok {
-			reason = given.Reason
-		}
-		return s.Apply(e)
-	})
+	err := closeAndReopen(&s, flow.Board{SHA: sha}, func() (flow.Board, error) { return b, nil },
+		func(e event.Event) error {
+			if given, ok := e.(event.StepAbandoned); ok {
+				reason = given.Reason
+			}
+			return s.Apply(e)
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +345,8 @@ func TestEditBetweenRuns(t *testing.T) {
 	if err := s.Apply(event.CallRestarted{Step: 1, Task: "t1", BoardSHA: "z"}); err != nil {
 		t.Fatal(err)
 	}
-	want := flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}}
+	want := flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "t1", Role: "Manager",
+		Attempt: 1}}
 	if diff := cmp.Diff(flow.Effect(want), flow.Next(&s, flow.Board{Task: "t1", Role: "Implementor", SHA: "z"})); diff != "" {
 		t.Errorf("on the same task: -want +got\n%s", diff)
 	}
@@ -352,9 +391,11 @@ func dollars(micros int64) *event.Spending {
 
 // TestCallRestarted: a call starts afresh on the board as it is, as if it had never been started.
 func TestCallRestarted(t *testing.T) {
-	stopped := event.AttemptStopped{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Attempt: 1}, End: event.End{Left: "b"}}
+	stopped := event.AttemptStopped{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Attempt: 1},
+		End: event.End{Left: "b"}}
 	restarted := event.CallRestarted{Step: 1, Task: "t1", BoardSHA: "z", Reason: "its input is gone"}
-	s := after(t, start, one, attempt(1, event.TaskCall, 1), tasked, attempt(1, event.ManagerCall, 1), stopped, restarted)
+	s := after(t, start, one, attempt(1, event.TaskCall, 1), tasked, attempt(1, event.ManagerCall, 1), stopped,
+		restarted)
 	if s.Step.Input != nil || s.Step.Before != nil || s.Step.Started != 0 || s.Step.BoardSHA != "z" {
 		t.Errorf("step = %+v, want a call that was never started, on the board as it is", s.Step)
 	}
@@ -386,19 +427,25 @@ func TestReconcile(t *testing.T) {
 			flow.Verdict{Disagreement: "the board says current: t2, the reply says next_task: null"}},
 		{"wrote null, names a task", flow.Fields{Terminal: true, Tasks: before.Tasks}, "t2", before.Tasks,
 			flow.Verdict{Disagreement: "the board is complete, the reply says next_task: t2"}},
-		{"completed the phase, names a task", flow.Fields{Terminal: true, Current: "t1", Tasks: before.Tasks}, "t2", before.Tasks,
+		{"completed the phase, names a task", flow.Fields{Terminal: true, Current: "t1", Tasks: before.Tasks}, "t2",
+			before.Tasks,
 			flow.Verdict{Disagreement: "the board is complete, the reply says next_task: t2"}},
 		{"removed current, says null", flow.Fields{Tasks: before.Tasks}, "", before.Tasks,
 			flow.Verdict{Disagreement: "the board names no current task and is not complete, the reply says next_task: null"}},
 		{"wrote null, says null", flow.Fields{Terminal: true, Tasks: before.Tasks}, "", before.Tasks, flow.Verdict{}},
-		{"phase complete with another current, says null", flow.Fields{Terminal: true, Current: "t2", Tasks: before.Tasks}, "", before.Tasks, flow.Verdict{}},
+		{"phase complete with another current, says null",
+			flow.Fields{Terminal: true, Current: "t2", Tasks: before.Tasks}, "", before.Tasks, flow.Verdict{}},
 		{"replied with another list", before, "t1", []string{"t1"}, flow.Verdict{WriteTasks: true}},
-		{"wrote another list, replied with it", flow.Fields{Current: "t1", Tasks: []string{"t3"}}, "t1", []string{"t3"}, flow.Verdict{}},
-		{"wrote another list, replied with the old", flow.Fields{Current: "t1", Tasks: []string{"t3"}}, "t1", before.Tasks, flow.Verdict{}},
-		{"wrote one list, replied with another", flow.Fields{Current: "t1", Tasks: []string{"t3"}}, "t1", []string{"t4"},
+		{"wrote another list, replied with it", flow.Fields{Current: "t1", Tasks: []string{"t3"}}, "t1",
+			[]string{"t3"}, flow.Verdict{}},
+		{"wrote another list, replied with the old", flow.Fields{Current: "t1", Tasks: []string{"t3"}}, "t1",
+			before.Tasks, flow.Verdict{}},
+		{"wrote one list, replied with another", flow.Fields{Current: "t1", Tasks: []string{"t3"}}, "t1",
+			[]string{"t4"},
 			flow.Verdict{Warning: "the Manager changed the board's tasks and replied with another list; the board's list stands"}},
 		{"replied with the head of the very list", before, "t1", before.Tasks[:1], flow.Verdict{WriteTasks: true}},
-		{"took the list off, and replied with none", flow.Fields{Current: "t1", Tasks: []string{}}, "t1", nil, flow.Verdict{}},
+		{"took the list off, and replied with none", flow.Fields{Current: "t1", Tasks: []string{}}, "t1", nil,
+			flow.Verdict{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -418,15 +465,22 @@ func TestReconcileEnded(t *testing.T) {
 		next, ended string
 		want        flow.Verdict
 	}{
-		"with current":           {before, "", "blocked", flow.Verdict{WriteCurrent: true, WriteEnded: true}},
-		"the Manager wrote null": {flow.Fields{Terminal: true, Tasks: before.Tasks}, "", "error", flow.Verdict{WriteEnded: true}},
-		"the Manager wrote all":  {flow.Fields{Terminal: true, Tasks: before.Tasks, Ended: "error"}, "", "error", flow.Verdict{}},
-		"another status":         {flow.Fields{Terminal: true, Tasks: before.Tasks, Ended: "error"}, "", "blocked", flow.Verdict{WriteEnded: true}},
-		"it ended well":          {flow.Fields{Terminal: true, Tasks: before.Tasks, Ended: "error"}, "", "", flow.Verdict{WriteEnded: true}},
-		"the board goes on":      {flow.Fields{Current: "t1", Tasks: before.Tasks, Ended: "error"}, "t1", "", flow.Verdict{WriteEnded: true}},
-		"the author's field":     {flow.Fields{Current: "t1", Tasks: before.Tasks, Taken: true}, "t1", "", flow.Verdict{}},
-		"the author's field at the end": {flow.Fields{Terminal: true, Tasks: before.Tasks, Taken: true}, "", "blocked", flow.Verdict{
-			Warning: "the board's field ended is its author's, so only the journal says that the Manager ended the board with blocked"}},
+		"with current": {before, "", "blocked", flow.Verdict{WriteCurrent: true, WriteEnded: true}},
+		"the Manager wrote null": {flow.Fields{Terminal: true, Tasks: before.Tasks}, "", "error",
+			flow.Verdict{WriteEnded: true}},
+		"the Manager wrote all": {flow.Fields{Terminal: true, Tasks: before.Tasks, Ended: "error"}, "", "error",
+			flow.Verdict{}},
+		"another status": {flow.Fields{Terminal: true, Tasks: before.Tasks, Ended: "error"}, "", "blocked",
+			flow.Verdict{WriteEnded: true}},
+		"it ended well": {flow.Fields{Terminal: true, Tasks: before.Tasks, Ended: "error"}, "", "",
+			flow.Verdict{WriteEnded: true}},
+		"the board goes on": {flow.Fields{Current: "t1", Tasks: before.Tasks, Ended: "error"}, "t1", "",
+			flow.Verdict{WriteEnded: true}},
+		"the author's field": {flow.Fields{Current: "t1", Tasks: before.Tasks, Taken: true}, "t1", "",
+			flow.Verdict{}},
+		"the author's field at the end": {flow.Fields{Terminal: true, Tasks: before.Tasks, Taken: true}, "",
+			"blocked", flow.Verdict{
+				Warning: "the board's field ended is its author's, so only the journal says that the Manager ended the board with blocked"}},
 	} {
 		if diff := cmp.Diff(tt.want, flow.Reconcile(before, tt.after, tt.next, before.Tasks, tt.ended)); diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
@@ -438,7 +492,8 @@ func TestReconcileEnded(t *testing.T) {
 // is by now; what is told of state.md or of the journal is not about the board.
 func TestDivergence(t *testing.T) {
 	for source, want := range map[string]string{event.SourceBoard: "b", event.SourceState: "a", event.SourceJournal: "a"} {
-		s := after(t, start, one, event.StateDiverged{Source: source, Task: "t1", Before: "a", After: "b", Policy: "accept", Text: "changed"})
+		s := after(t, start, one, event.StateDiverged{Source: source, Task: "t1", Before: "a", After: "b",
+			Policy: "accept", Text: "changed"})
 		if s.Step.BoardSHA != want || s.Frozen != nil {
 			t.Errorf("%s: the step works on board %q, frozen %v, want %q", source, s.Step.BoardSHA, s.Frozen, want)
 		}
@@ -446,7 +501,8 @@ func TestDivergence(t *testing.T) {
 	for policy, left := range map[string]string{event.PolicyAccept: "as it was left", event.PolicyRestore: "b"} {
 		worked := tasked
 		worked.Left = "as it was left"
-		s := after(t, start, one, attempt(1, event.TaskCall, 1), worked, event.StateDiverged{Source: event.SourceBoard, Task: "t1", Before: "a", After: "b", Policy: policy})
+		s := after(t, start, one, attempt(1, event.TaskCall, 1), worked,
+			event.StateDiverged{Source: event.SourceBoard, Task: "t1", Before: "a", After: "b", Policy: policy})
 		if s.Step.Left != left {
 			t.Errorf("%s: the agent left board %q, want %q", policy, s.Step.Left, left)
 		}
@@ -460,7 +516,8 @@ func TestDivergence(t *testing.T) {
 
 // TestEndingOfARun: what the last run said at its end stands until the next one starts.
 func TestEndingOfARun(t *testing.T) {
-	later := after(t, start, event.RunInterrupted{Outcome: event.Later, Reason: "usage limit", Until: "2026-11-22T00:00:00Z"})
+	later := after(t, start, event.RunInterrupted{Outcome: event.Later, Reason: "usage limit",
+		Until: "2026-11-22T00:00:00Z"})
 	if later.Running || later.Spent || later.Outcome != event.Later || later.Text != "usage limit" || later.Until != "2026-11-22T00:00:00Z" {
 		t.Errorf("interrupted: %+v", later)
 	}

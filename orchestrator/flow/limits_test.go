@@ -27,8 +27,10 @@ func limited(l event.Limits) event.RunStarted {
 // stepOf is a whole step with a task in which each of the two agents spends as much.
 func stepOf(n int, task string, cost, millis int64) []event.Event {
 	return []event.Event{event.StepStarted{Step: n, Task: task, Role: "Implementor", BoardSHA: fmt.Sprint(n)},
-		attempt(n, event.TaskCall, 1), event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.TaskCall, Attempt: 1}, Status: "ok", End: event.End{Millis: millis, Spent: spending(cost)}},
-		attempt(n, event.ManagerCall, 1), event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.ManagerCall, Attempt: 1}, Status: "ok", End: event.End{Millis: millis, Spent: spending(cost)}},
+		attempt(n, event.TaskCall, 1), event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.TaskCall,
+			Attempt: 1}, Status: "ok", End: event.End{Millis: millis, Spent: spending(cost)}},
+		attempt(n, event.ManagerCall, 1), event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n,
+			Call: event.ManagerCall, Attempt: 1}, Status: "ok", End: event.End{Millis: millis, Spent: spending(cost)}},
 		event.StepFinished{Step: n, Manager: "ok", BoardSHA: fmt.Sprint(n + 1)}}
 }
 
@@ -37,9 +39,12 @@ func events(lists ...[]event.Event) []event.Event { return slices.Concat(lists..
 // TestLimits: a limit is looked at before every attempt, and what has no limit goes on.
 func TestLimits(t *testing.T) {
 	open := []event.Event{one, attempt(1, event.TaskCall, 1)}
-	accepted := event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 1}, Status: "ok", End: event.End{Millis: 60_000, Spent: spending(20_000)}}
-	rejected := event.ReplyRejected{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 1}, End: event.End{Millis: 60_000, Spent: spending(20_000)}}
-	stopped := event.AttemptStopped{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 1}, End: event.End{Millis: 60_000, Spent: spending(20_000)}}
+	accepted := event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 1},
+		Status: "ok", End: event.End{Millis: 60_000, Spent: spending(20_000)}}
+	rejected := event.ReplyRejected{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 1},
+		End: event.End{Millis: 60_000, Spent: spending(20_000)}}
+	stopped := event.AttemptStopped{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 1},
+		End: event.End{Millis: 60_000, Spent: spending(20_000)}}
 	unpriced := accepted
 	unpriced.Spent = nil
 	cost, duration := event.Limits{MaxCost: 20_000}, event.Limits{MaxMillis: 60_000}
@@ -54,28 +59,40 @@ func TestLimits(t *testing.T) {
 		want   string // of the Finish; "": an agent is started
 	}{
 		{"nothing is used yet", cost, nil, same, ""},
-		{"before the Manager's call", cost, events(open, []event.Event{accepted}), same, "the limit of $0.02 (max_cost) is reached: $0.02 used"},
-		{"before a retry", cost, events(open, []event.Event{rejected}), same, "the limit of $0.02 (max_cost) is reached: $0.02 used"},
-		{"after an attempt that was stopped", cost, events(open, []event.Event{stopped}), same, "the limit of $0.02 (max_cost) is reached: $0.02 used"},
-		{"before a new step", cost, stepOf(1, "t1", 10_000, 5), other, "the limit of $0.02 (max_cost) is reached: $0.02 used"},
+		{"before the Manager's call", cost, events(open, []event.Event{accepted}), same,
+			"the limit of $0.02 (max_cost) is reached: $0.02 used"},
+		{"before a retry", cost, events(open, []event.Event{rejected}), same,
+			"the limit of $0.02 (max_cost) is reached: $0.02 used"},
+		{"after an attempt that was stopped", cost, events(open, []event.Event{stopped}), same,
+			"the limit of $0.02 (max_cost) is reached: $0.02 used"},
+		{"before a new step", cost, stepOf(1, "t1", 10_000, 5), other,
+			"the limit of $0.02 (max_cost) is reached: $0.02 used"},
 		{"a little is left", cost, stepOf(1, "t1", 9_999, 5), other, ""},
 		{"an unknown cost is none", cost, events(open, []event.Event{unpriced}), same, ""},
 		{"and what is known of the others counts", cost,
-			events(open, []event.Event{unpriced, attempt(1, event.ManagerCall, 1), event.ReplyRejected{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Attempt: 1}, End: event.End{Spent: spending(20_000)}}}),
+			events(open, []event.Event{unpriced, attempt(1, event.ManagerCall, 1),
+				event.ReplyRejected{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Attempt: 1},
+					End: event.End{Spent: spending(20_000)}}}),
 			same, "the limit of $0.02 (max_cost) is reached: at least $0.02 used"},
-		{"time before the Manager's call", duration, events(open, []event.Event{accepted}), same, "the limit of 1m (max_duration) is reached: agents worked 1m"},
-		{"time before a new step", duration, stepOf(1, "t1", 0, 45_000), other, "the limit of 1m (max_duration) is reached: agents worked 1m30s"},
+		{"time before the Manager's call", duration, events(open, []event.Event{accepted}), same,
+			"the limit of 1m (max_duration) is reached: agents worked 1m"},
+		{"time before a new step", duration, stepOf(1, "t1", 0, 45_000), other,
+			"the limit of 1m (max_duration) is reached: agents worked 1m30s"},
 		{"some time is left", duration, stepOf(1, "t1", 0, 29_000), other, ""},
-		{"steps of one task", event.Limits{MaxTaskSteps: 1}, stepOf(1, "t1", 1, 1), again, "the limit of 1 step for a task (max_task_steps) is reached by t1"},
+		{"steps of one task", event.Limits{MaxTaskSteps: 1}, stepOf(1, "t1", 1, 1), again,
+			"the limit of 1 step for a task (max_task_steps) is reached by t1"},
 		{"another task has its own", event.Limits{MaxTaskSteps: 1}, stepOf(1, "t1", 1, 1), other, ""},
 		{"the cost of one task", event.Limits{MaxTaskCost: 20_000}, stepOf(1, "t1", 10_000, 1), again,
 			"the limit of $0.02 for a task (max_task_cost) is reached by t1: $0.02 used"},
 		{"of which another task has its own", event.Limits{MaxTaskCost: 20_000}, stepOf(1, "t1", 10_000, 1), other, ""},
-		{"a task that comes back after another", event.Limits{MaxTaskCost: 40_000}, events(stepOf(1, "t1", 10_000, 1), stepOf(2, "t2", 1, 1), stepOf(3, "t1", 10_000, 1)),
+		{"a task that comes back after another", event.Limits{MaxTaskCost: 40_000},
+			events(stepOf(1, "t1", 10_000, 1), stepOf(2, "t2", 1, 1), stepOf(3, "t1", 10_000, 1)),
 			again, "the limit of $0.04 for a task (max_task_cost) is reached by t1: $0.04 used"},
-		{"the time of one task, within its step", event.Limits{MaxTaskMillis: 60_000}, events(open, []event.Event{accepted}), same,
+		{"the time of one task, within its step", event.Limits{MaxTaskMillis: 60_000},
+			events(open, []event.Event{accepted}), same,
 			"the limit of 1m for a task (max_task_duration) is reached by t1: agents worked 1m"},
-		{"a complete board needs nothing more", cost, stepOf(1, "t1", 10_000, 5), flow.Board{Terminal: true, SHA: "2"}, "the board is complete"},
+		{"a complete board needs nothing more", cost, stepOf(1, "t1", 10_000, 5),
+			flow.Board{Terminal: true, SHA: "2"}, "the board is complete"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -128,9 +145,12 @@ func TestLimitsOutliveAnInterruption(t *testing.T) {
 // TestOpenStepGoesOnAfterALimit: the next run asks for the same reply, with limits of its own.
 func TestOpenStepGoesOnAfterALimit(t *testing.T) {
 	limit := limited(event.Limits{MaxMillis: 1000})
-	stopped := event.AttemptStopped{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 1}, End: event.End{Millis: 1000}}
-	s := after(t, limit, one, attempt(1, event.TaskCall, 1), stopped, event.RunFinished{Outcome: event.LimitReached}, limit)
-	want := flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "t1", Role: "Implementor", Attempt: 2}}
+	stopped := event.AttemptStopped{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 1},
+		End: event.End{Millis: 1000}}
+	s := after(t, limit, one, attempt(1, event.TaskCall, 1), stopped, event.RunFinished{Outcome: event.LimitReached},
+		limit)
+	want := flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "t1", Role: "Implementor",
+		Attempt: 2}}
 	if diff := cmp.Diff(flow.Effect(want), flow.Next(&s, flow.Board{Task: "t1", Role: "Implementor", SHA: "a"})); diff != "" {
 		t.Errorf("Next: -want +got\n%s", diff)
 	}
@@ -155,7 +175,8 @@ func TestTimeLeft(t *testing.T) {
 	for _, tt := range tests {
 		s := after(t, events([]event.Event{limited(tt.limits)}, stepOf(1, "t0", 0, 2000), []event.Event{
 			event.StepStarted{Step: 2, Task: "t1", Role: "Implementor"}, attempt(2, event.TaskCall, 1),
-			event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 2, Call: event.TaskCall, Attempt: 1}, End: event.End{Millis: 2000}}})...)
+			event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 2, Call: event.TaskCall, Attempt: 1},
+				End: event.End{Millis: 2000}}})...)
 		if left, is := s.TimeLeft(); left != tt.want || is != tt.is {
 			t.Errorf("%s: %v, %v, want %v, %v", tt.name, left, is, tt.want, tt.is)
 		}
@@ -228,24 +249,30 @@ func TestTally(t *testing.T) {
 // TestNearLimits: at 80 % of a limit, and no longer than it is not reached, the run says so.
 func TestNearLimits(t *testing.T) {
 	open := event.StepStarted{Step: 5, Task: "t1", Role: "Implementor", BoardSHA: "x"}
-	four := events(stepOf(1, "t1", 1000, 100), stepOf(2, "t1", 1000, 100), stepOf(3, "t2", 1000, 100), stepOf(4, "t2", 1000, 100))
+	four := events(stepOf(1, "t1", 1000, 100), stepOf(2, "t1", 1000, 100), stepOf(3, "t2", 1000, 100),
+		stepOf(4, "t2", 1000, 100))
 	for name, tt := range map[string]struct {
 		limits event.Limits
 		events []event.Event
 		want   []string
 	}{
-		"none":                 {event.Limits{}, four, nil},
-		"steps":                {event.Limits{MaxSteps: 5}, four, []string{"80 % of the limit of 5 steps (max_steps) is used"}},
-		"not yet":              {event.Limits{MaxSteps: 6, MaxCost: 10_001, MaxMillis: 1001}, four, nil},
-		"reached":              {event.Limits{MaxSteps: 4, MaxCost: 8000, MaxMillis: 800}, four, nil},
-		"one step":             {event.Limits{MaxSteps: 1}, nil, nil},
-		"cost":                 {event.Limits{MaxCost: 10_000}, four, []string{"80 % of the limit of $0.01 (max_cost) is used"}},
-		"time":                 {event.Limits{MaxMillis: 1000}, four, []string{"80 % of the limit of 1s (max_duration) is used"}},
-		"all but used up":      {event.Limits{MaxCost: 8001}, four, []string{"80 % of the limit of $0.0080 (max_cost) is used"}},
+		"none": {event.Limits{}, four, nil},
+		"steps": {event.Limits{MaxSteps: 5}, four,
+			[]string{"80 % of the limit of 5 steps (max_steps) is used"}},
+		"not yet":  {event.Limits{MaxSteps: 6, MaxCost: 10_001, MaxMillis: 1001}, four, nil},
+		"reached":  {event.Limits{MaxSteps: 4, MaxCost: 8000, MaxMillis: 800}, four, nil},
+		"one step": {event.Limits{MaxSteps: 1}, nil, nil},
+		"cost": {event.Limits{MaxCost: 10_000}, four,
+			[]string{"80 % of the limit of $0.01 (max_cost) is used"}},
+		"time": {event.Limits{MaxMillis: 1000}, four,
+			[]string{"80 % of the limit of 1s (max_duration) is used"}},
+		"all but used up": {event.Limits{MaxCost: 8001}, four,
+			[]string{"80 % of the limit of $0.0080 (max_cost) is used"}},
 		"no bound to speak of": {event.Limits{MaxSteps: math.MaxInt, MaxCost: math.MaxInt64}, four, nil},
 		"of another task":      {event.Limits{MaxTaskSteps: 2, MaxTaskCost: 5000, MaxTaskMillis: 500}, four, nil},
-		"of the open step's task": {event.Limits{MaxTaskSteps: 3, MaxTaskCost: 5000, MaxTaskMillis: 500}, append(four, open), []string{
-			"80 % of the limit of $0.0050 for a task (max_task_cost) is used by t1", "80 % of the limit of 500ms for a task (max_task_duration) is used by t1"}},
+		"of the open step's task": {event.Limits{MaxTaskSteps: 3, MaxTaskCost: 5000, MaxTaskMillis: 500},
+			append(four, open), []string{
+				"80 % of the limit of $0.0050 for a task (max_task_cost) is used by t1", "80 % of the limit of 500ms for a task (max_task_duration) is used by t1"}},
 	} {
 		s := after(t, append([]event.Event{limited(tt.limits)}, tt.events...)...)
 		if diff := cmp.Diff(tt.want, s.NearLimits()); diff != "" {
@@ -254,8 +281,8 @@ func TestNearLimits(t *testing.T) {
 	}
 }
 
-// TestNotOK: a task is not ok as long as its last reply was not; a step of the
-// Manager's own says nothing of it.
+// TestNotOK: a task is not ok as long as its last reply was not; to a task of the Manager's own that
+// is the Manager's reply.
 func TestNotOK(t *testing.T) {
 	said := func(n int, task, status string) []event.Event {
 		events := stepOf(n, task, 1, 1)
@@ -264,23 +291,30 @@ func TestNotOK(t *testing.T) {
 		events[2] = reply
 		return events
 	}
-	own := []event.Event{event.StepStarted{Step: 3, Task: "t2", Role: "Manager", BoardSHA: "3"}, attempt(3, event.ManagerCall, 1),
-		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 3, Call: event.ManagerCall, Attempt: 1}, Status: "error"}, event.StepFinished{Step: 3, Manager: "error", BoardSHA: "4"}}
+	own := []event.Event{event.StepStarted{Step: 3, Task: "t2", Role: "Manager", BoardSHA: "3"},
+		attempt(3, event.ManagerCall, 1),
+		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 3, Call: event.ManagerCall, Attempt: 1},
+			Status: "error"}, event.StepFinished{Step: 3, Manager: "error", BoardSHA: "4"}}
 	for name, tt := range map[string]struct {
 		events []event.Event
 		want   []flow.TaskStatus
 	}{
-		"all ok":                    {events(said(1, "t1", "ok"), said(2, "t2", "ok")), nil},
-		"one is blocked":            {events(said(1, "t1", "blocked"), said(2, "t2", "ok")), []flow.TaskStatus{{Task: "t1", Status: "blocked"}}},
-		"the last reply counts":     {events(said(1, "t1", "blocked"), said(2, "t1", "error")), []flow.TaskStatus{{Task: "t1", Status: "error"}}},
-		"in the order of replies":   {events(said(1, "t1", "blocked"), said(2, "t2", "error"), said(3, "t1", "escalate")), []flow.TaskStatus{{Task: "t2", Status: "error"}, {Task: "t1", Status: "escalate"}}},
-		"it was done after all":     {events(said(1, "t1", "blocked"), said(2, "t1", "ok")), nil},
-		"another was":               {events(said(1, "t1", "blocked"), said(2, "t2", "error"), said(3, "t1", "ok")), []flow.TaskStatus{{Task: "t2", Status: "error"}}},
-		"the Manager's own stands":  {events(said(1, "t1", "ok"), said(2, "t2", "blocked"), own), []flow.TaskStatus{{Task: "t2", Status: "blocked"}}},
-		"the Manager's own is none": {events(said(1, "t1", "ok"), said(2, "t3", "ok"), own), nil},
+		"all ok": {events(said(1, "t1", "ok"), said(2, "t2", "ok")), nil},
+		"one is blocked": {events(said(1, "t1", "blocked"), said(2, "t2", "ok")),
+			[]flow.TaskStatus{{Task: "t1", Status: "blocked"}}},
+		"the last reply counts": {events(said(1, "t1", "blocked"), said(2, "t1", "error")),
+			[]flow.TaskStatus{{Task: "t1", Status: "error"}}},
+		"in the order of replies": {events(said(1, "t1", "blocked"), said(2, "t2", "error"),
+			said(3, "t1", "escalate")), []flow.TaskStatus{{Task: "t2", Status: "error"},
+			{Task: "t1", Status: "escalate"}}},
+		"it was done after all": {events(said(1, "t1", "blocked"), said(2, "t1", "ok")), nil},
+		"another was": {events(said(1, "t1", "blocked"), said(2, "t2", "error"), said(3, "t1", "ok")),
+			[]flow.TaskStatus{{Task: "t2", Status: "error"}}},
+		"the Manager's own": {events(said(1, "t1", "ok"), said(2, "t2", "blocked"), own),
+			[]flow.TaskStatus{{Task: "t2", Status: "error"}}},
 	} {
 		s := after(t, append([]event.Event{limited(event.Limits{})}, tt.events...)...)
-		if diff := cmp.Diff(tt.want, s.NotOK); diff != "" {
+		if diff := cmp.Diff(tt.want, s.NotOK()); diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
 		}
 	}

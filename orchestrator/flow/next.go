@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"kanban-run/orchestrator/event"
 )
@@ -12,15 +11,14 @@ import (
 // Board is the part of a board, as just read, on which [Next] decides.
 type Board struct {
 	Terminal bool   // phase is complete, completed or done, or current is null
-	Ended    string // on a terminal board: the status, other than ok, with which the Manager ended it
+	Ended    string // on a terminal board: its field ended
+	Over     bool   // phase is complete, completed or done
 	Taken    bool   // the field ended holds a value of the author's
 	Task     string // the current task as agents see its path; "" on a terminal board
 	Role     string // the role of the current task, in the spelling of its role file
 	SHA      string // SHA-256 of the board's bytes, in hex
 
-	// NotOK are, on a terminal board, the unmarked tasks of its list whose last reply was not ok.
-	NotOK []TaskStatus
-	Tasks int // number of tasks in its list
+	Rest Rest // on a terminal board: what it leaves undone
 }
 
 // Next returns the effect to perform next. It does the work of seed 004's supervisor_loop, "State
@@ -189,14 +187,15 @@ func (s *State) Choices() Choices {
 // is no such task or if a step is open.
 func (s *State) Undone() string {
 	isLast := func(t TaskStatus) bool { return t.Task == s.Last.Task }
+	notOK := s.NotOK()
 	switch {
 	case s.Step != nil:
 		return ""
 	case s.Last.Status != "" && s.Last.Status != "ok" &&
-		(len(s.NotOK) == 0 || slices.ContainsFunc(s.NotOK, isLast)):
+		(len(notOK) == 0 || slices.ContainsFunc(notOK, isLast)):
 		return s.Last.Task
-	case len(s.NotOK) > 0:
-		return s.NotOK[0].Task
+	case len(notOK) > 0:
+		return notOK[0].Task
 	default:
 		return ""
 	}
@@ -226,66 +225,67 @@ func (s *Step) exhausted() Finish {
 	}
 }
 
+// IncompleteText begins the text about a board with tasks undone. What is undone follows.
+const IncompleteText = "the board is incomplete: "
+
 // CompleteText is the whole text about a board whose tasks are ok.
 const CompleteText = "the board is complete"
 
-// ended ends a run on a terminal board. The status with which the Manager ended the board decides
-// only this outcome. The board's field ended records the status, so that a clone without the
-// journal knows it too. If the author uses that field, only the journal has the status. It then
-// counts as long as the board has the bytes that the last step left.
+// ended ends a run on a terminal board. The status with which the Manager ended the board counts as
+// long as the board says it, or has the bytes that the last step left. Those bytes tell, too, who
+// ended the board. If the Manager did, each task has to be done. If a person did, the board is
+// complete.
 func ended(s *State, b Board) Effect {
-	left := s.Last.BoardSHA == b.SHA && s.Last.Status != "" && s.Last.Status != "ok" && !s.Last.Acknowledged
+	managers := s.Last.BoardSHA == b.SHA
+	left := managers && s.Last.Status != "" && s.Last.Status != StatusOK && !s.Last.Acknowledged
 	switch {
 	case left && (b.Ended == "" || b.Ended == s.Last.Status):
 		text := fmt.Sprintf("the Manager ended the board with status %s: %s", s.Last.Status, s.Last.Message)
 		return Finish{Outcome: event.NeedsPerson, Text: text}
-	case b.Ended != "":
+	case b.Ended == EndedIncomplete && len(b.Rest.Open) == 0:
+		return Finish{Outcome: event.Incomplete, Text: "the board ended incomplete, as it says itself"}
+	case b.Ended != "" && b.Ended != EndedIncomplete:
 		text := fmt.Sprintf("the board ended with status %s, as it says itself", b.Ended)
 		return Finish{Outcome: event.NeedsPerson, Text: text}
-	case s.Last.Accepted != "" && s.Last.BoardSHA == b.SHA:
+	case s.Last.Accepted != "" && managers:
 		return Finish{Outcome: event.Complete, Text: s.Last.Accepted}
 	}
 	end := Finish{Outcome: event.Complete, Text: CompleteText}
-	if len(b.NotOK) > 0 {
-		end.Text += "; " + b.undone()
+	if len(b.Rest.Open) > 0 {
+		if b.Ended == EndedIncomplete || managers {
+			end = Finish{Outcome: event.Incomplete, Text: IncompleteText + b.Rest.Undone()}
+		} else {
+			end.Text += "; " + b.passedOver()
+		}
+	}
+	if marks := b.Rest.marks(); marks != "" && managers {
+		end.Text += "; " + marks
 	}
 	if passed := s.Supervisor.passed(); passed != "" {
 		end.Text += "; it went on in spite of " + passed
 	}
 	if len(s.Quarantine) > 0 {
-		end.Text += "; " + s.quarantines()
-	}
-	if len(s.Quarantine) > 0 || s.Strict && len(b.NotOK) > 0 {
 		end.Outcome = event.NeedsPerson
+		end.Text += "; " + s.quarantines()
 	}
 	return end
 }
 
-// undone names the tasks that are not ok: "1 of 5 tasks is blocked: tasks/4.md".
-func (b Board) undone() string {
-	const most = 3
-	status := adjectives[b.NotOK[0].Status]
-	if slices.ContainsFunc(b.NotOK, func(t TaskStatus) bool { return t.Status != b.NotOK[0].Status }) {
-		status = "not ok"
-	}
-	var names []string
-	for _, t := range b.NotOK[:min(most, len(b.NotOK))] {
-		if status == "not ok" {
-			t.Task += " (" + adjectives[t.Status] + ")"
-		}
-		names = append(names, t.Task)
-	}
-	verb := "are"
-	if len(b.NotOK) == 1 {
-		verb = "is"
-	}
-	text := fmt.Sprintf("%d of %s %s %s: %s",
-		len(b.NotOK), event.Count(b.Tasks, "task"), verb, status, strings.Join(names, ", "))
-	if more := len(b.NotOK) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
+// EndedIncomplete is the value of the field ended of a board that its Manager ended with tasks undone.
+const EndedIncomplete = "incomplete"
 
-// adjectives has, for each status of a reply, the adjective for the task.
-var adjectives = map[string]string{"blocked": "blocked", "error": "in error", "escalate": "escalated"}
+// passedOver tells of the open tasks of a board that a person ended.
+func (b Board) passedOver() string {
+	bare := !slices.ContainsFunc(b.Rest.Open, func(t TaskStatus) bool { return t.Status != "" })
+	n := event.Count(len(b.Rest.Open), "task")
+	switch {
+	case !bare:
+		return b.Rest.Undone()
+	case b.Over:
+		return wasWere(len(b.Rest.Open)) + " not worked on here"
+	case len(b.Rest.Open) == 1:
+		return n + " bears no mark: name it as current to begin, or set phase: complete"
+	default:
+		return n + " bear no mark: name the first as current to begin, or set phase: complete"
+	}
+}

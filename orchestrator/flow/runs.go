@@ -7,7 +7,10 @@ func (s *State) applyRunStarted(e event.RunStarted) error {
 		s.freshen()
 	}
 	s.Running, s.Spent, s.Outcome, s.Text, s.Until = true, false, "", "", ""
-	s.Limits, s.Strict, s.Teardown = e.Limits, e.Strict, s.Teardown.forget()
+	s.Limits, s.Teardown, s.Workdir = e.Limits, s.Teardown.forget(), e.Workdir
+	for _, task := range e.DoneBefore {
+		s.keepStatus(task, StatusBefore)
+	}
 	s.Manager, s.Reassign = e.Manager, e.Reassign
 	s.goBy(e.Git, e.Elsewhere)
 	s.superviseBy(e.Supervision, e.Memory, e.Adapter)

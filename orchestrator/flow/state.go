@@ -19,21 +19,22 @@ type State struct {
 	Until   string        `json:"until,omitempty"` // after outcome later: when to ask the provider again
 	Spent   bool          `json:"spent"`           // the last run finished: the next one has fresh limits and retries
 	Frozen  *Freeze       `json:"frozen"`
+	Workdir string        `json:"workdir,omitempty"` // of the last run; "": no run has started
 
 	// Limits, and what counts for them.
 	Limits event.Limits `json:"limits"`
-	Strict bool         `json:"strict,omitempty"` // a task that is not ok needs a person at the end
-	Steps  int          `json:"steps"`            // finished under these limits; reset after a finished run
-	Used   event.Used   `json:"used,omitzero"`    // by attempts under these limits; reset with Steps
-	Total  event.Used   `json:"total,omitzero"`   // over all runs
-	Tasks  []TaskUse    `json:"tasks,omitempty"`  // under these limits, by their last use; at most [mostTasks]
+	Steps  int          `json:"steps"`           // finished under these limits; reset after a finished run
+	Used   event.Used   `json:"used,omitzero"`   // by attempts under these limits; reset with Steps
+	Total  event.Used   `json:"total,omitzero"`  // over all runs
+	Tasks  []TaskUse    `json:"tasks,omitempty"` // under these limits, by their last use; at most [mostTasks]
 
 	// Steps, and the results of the last of them.
 	Step      *Step        `json:"step"`
 	LastStep  int          `json:"last_step"`                // number of the last step that was started, over all runs
 	Finished  int          `json:"finished_steps,omitempty"` // steps, by all runs
 	Last      Ending       `json:"last"`
-	NotOK     []TaskStatus `json:"not_ok,omitempty"`    // tasks whose last reply was not ok, in the order of replies
+	Statuses  []TaskStatus `json:"statuses,omitempty"`  // of the tasks that have one, in the order in which they got it
+	Dropped   []string     `json:"dropped,omitempty"`   // tasks that the Manager took off the list undone
 	Replanned []string     `json:"replanned,omitempty"` // tasks that the Manager was to plan anew, under these limits
 	Session   string       `json:"session,omitempty"`   // the last that a task agent's or the Manager's tool named
 
@@ -52,7 +53,7 @@ type State struct {
 	Git        *event.GitWay `json:"git,omitempty"`        // of the last run with checkpoints in git
 }
 
-// TaskStatus is the status of a task's last reply.
+// TaskStatus is the status of a task: of its last reply, or one of the constants.
 type TaskStatus struct {
 	Task   string `json:"task"`
 	Status string `json:"status"`

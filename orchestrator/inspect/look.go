@@ -3,11 +3,13 @@ package inspect
 import (
 	"errors"
 
+	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/standing"
+	"kanban-run/orchestrator/workspace"
 )
 
 // Board is a board as its file and its journal have it now.
@@ -40,7 +42,8 @@ func Look(path string, each func(event.Entry)) (Board, error) {
 	b.Owned, asked = IsOwned(path)
 	var list []standing.Task
 	if source, _, err := ReadBoard(path, true, func(string) {}); err == nil {
-		list, b.Find = tasks.List(source, h.State.Step), source.Finder()
+		l := workspace.ListAt(path, h.State.Workdir, source)
+		list, b.Find = tasks.List(l, &h.State, currentOf(source)), l.Find
 	}
 	if errors.As(err, new(*ledger.NoRunError)) {
 		b.Standing = standing.NotRun(path, list)
@@ -48,4 +51,11 @@ func Look(path string, each func(event.Entry)) (Board, error) {
 		b.Standing = standing.Of(path, h, list, b.Owned)
 	}
 	return b, errors.Join(err, located, asked)
+}
+
+func currentOf(b *board.Board) string {
+	if b.Terminal() {
+		return ""
+	}
+	return b.Current.Path
 }

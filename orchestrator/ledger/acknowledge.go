@@ -18,6 +18,7 @@ import (
 	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/workspace"
 )
 
 // Question is a decision that the Lead of a board has to make.
@@ -104,7 +105,6 @@ func arbitrate(
 		before: b,
 		find:   b.Finder(),
 		answer: answer,
-		status: map[string]string{},
 		broken: broken,
 	}
 	if err = a.read(); err == nil && broken != nil && !a.isAboutFile() {
@@ -135,10 +135,9 @@ type arbitration struct {
 	before  *board.Board     // as it stands before the decision
 	find    func(string) int // the place of a task on the board, see [board.Board.Finder]
 	answer  Answer
-	status  map[string]string // of the last reply to each task
-	began   string            // SHA-256 of the board at the start of the turn that changed it last
-	broken  error             // the board cannot be read; before has its bytes only
-	unknown []event.Event     // about an end by an unknown author; the next run journals them
+	began   string        // SHA-256 of the board at the start of the turn that changed it last
+	broken  error         // the board cannot be read; before has its bytes only
+	unknown []event.Event // about an end by an unknown author; the next run journals them
 	decided bool
 
 	proposal *event.ReassignProposed // of the last run
@@ -149,10 +148,6 @@ type arbitration struct {
 func (a *arbitration) read() (err error) {
 	note := func(e event.Entry) {
 		switch e := e.Event.(type) {
-		case event.StepFinished:
-			if e.Checkpoint == "" {
-				a.status[e.Task] = e.Status
-			}
 		case event.StateDiverged:
 			if e.Source == event.SourceBoard {
 				a.began = e.Before
@@ -250,9 +245,11 @@ func (a *arbitration) waitsFor() string {
 		return s.Text
 	case len(s.Quarantine) > 0:
 		return s.Quarantine[0].Text
+	case a.before.EndedWith() == flow.EndedIncomplete:
+		return cmp.Or(a.incomplete(), "the board ended incomplete, as it says itself")
 	case a.before.EndedWith() != "":
 		return "the board ended with status " + a.before.Ended + ", as it says itself"
-	case a.before.Terminal() && s.Step == nil && s.Last.Accepted == "" && a.firstNotOK() != "":
+	case s.Outcome == event.Incomplete && s.Step == nil && a.before.Terminal() && a.isManagers():
 		return s.Text
 	default:
 		return ""
@@ -319,42 +316,43 @@ func (a *arbitration) edited(edit board.Edit) (*board.Board, error) {
 }
 
 // again returns the task that Retry makes current, as the board spells it: the task that the
-// supervisor names, or the task at which the Manager ended the board, or otherwise the first task
-// that is not ok. If there is no such task, or no journal, it returns the first task that is not
-// marked as done.
+// supervisor names, a task in quarantine, or the task at which the Manager ended the board.
+// Otherwise it is the first open task, of which those that were not ok come first. Where a Manager
+// did not end the board well, it is a task that was never worked on only if that was passed over, and
+// else the task at which the board ended. It is "" if nothing is to be done again.
 func (a *arbitration) again() string {
-	if task := a.history.State.Supervisor.Again(); task != "" {
+	s := a.history.State
+	if task := s.Supervisor.Again(); task != "" {
 		return a.spelled(task)
 	}
-	task := a.history.State.Last.Task
-	if s := a.history.State; a.before.EndedWith() == "" && s.Last.Status == "ok" {
-		task = a.firstNotOK()
-		if len(s.Quarantine) > 0 {
-			task = s.Quarantine[0].Task
+	endedWell := s.Last.Status == "" || s.Last.Status == flow.StatusOK
+	if len(s.Quarantine) > 0 && endedWell && a.before.EndedWith() == "" {
+		return a.spelled(s.Quarantine[0].Task)
+	}
+	open := a.rest().Open
+	last := a.spelled(s.Last.Task)
+	is := func(t flow.TaskStatus) bool { return t.Task == last }
+	if !endedWell && slices.ContainsFunc(open, is) {
+		return last
+	}
+	for _, t := range open {
+		if t.Status != "" && t.Status != flow.StatusDropped {
+			return t.Task
 		}
 	}
-	if a.status[task] == "ok" { // the Manager has ended the board because of another task
-		task = cmp.Or(a.firstNotOK(), a.passedOver(task), task)
+	switch {
+	case len(open) > 0 && (endedWell || a.find(open[0].Task) < a.find(last) || last == ""):
+		return open[0].Task
+	case endedWell:
+		return ""
+	default:
+		return last
 	}
-	if task == "" {
-		return a.firstNotDone()
-	}
-	return a.spelled(task)
 }
 
-// passedOver returns the first task on the list, ahead of the task before, that no agent has worked
-// on and that is not marked as done. It returns "" if there is none.
-func (a *arbitration) passedOver(before string) string {
-	begun := map[int]bool{}
-	for task := range a.status {
-		begun[a.find(task)] = true
-	}
-	for i, p := range a.before.TaskPaths()[:max(0, a.find(before))] {
-		if !begun[i] && !a.before.Entry(i).Done() {
-			return p
-		}
-	}
-	return ""
+// rest returns what the board leaves undone.
+func (a *arbitration) rest() flow.Rest {
+	return a.history.State.Rest(workspace.ListAt(a.path, a.history.State.Workdir, a.before))
 }
 
 // spelled returns a task as the board spells it.
@@ -365,55 +363,26 @@ func (a *arbitration) spelled(task string) string {
 	return task
 }
 
-func (a *arbitration) firstNotDone() string {
-	for i, p := range a.before.TaskPaths() {
-		if !a.before.Entry(i).Done() {
-			return p
-		}
-	}
-	return ""
-}
-
 // isManagers reports whether the board is as the Manager left it, so that no person has since
 // marked a task as done or taken it off the list.
 func (a *arbitration) isManagers() bool { return a.before.SHA == a.history.State.Last.BoardSHA }
 
-// firstNotOK returns the first task that did not end well. It skips a task that a person marked as
-// done or took off the list.
-func (a *arbitration) firstNotOK() string {
-	for _, t := range a.history.State.NotOK {
-		if i := a.find(t.Task); a.isManagers() || i >= 0 && !a.before.Entry(i).Done() {
-			return t.Task
-		}
+// incomplete returns in words what a board that ended incomplete leaves undone, or "".
+func (a *arbitration) incomplete() string {
+	if undone := a.rest().Undone(); undone != "" {
+		return flow.IncompleteText + undone
 	}
 	return ""
 }
 
 // undone returns the number of undone tasks, such as "2 of 5 tasks undone", or "" if all are done,
-// or if no reply was journaled. It counts the tasks whose last reply was not ok, except those that
-// firstNotOK skips, and the tasks that were never begun and are not marked as done.
+// or if no reply was journaled.
 func (a *arbitration) undone() string {
-	if len(a.status) == 0 {
+	r := a.rest()
+	if len(r.Open) == 0 || len(a.history.State.Statuses) == 0 {
 		return ""
 	}
-	// ok has an entry for each task with a reply, by its place on the list.
-	ok, left, all := map[int]bool{}, 0, a.before.Len()
-	for task, status := range a.status {
-		i := a.find(task)
-		ok[i] = status == "ok"
-		if i < 0 && !ok[i] && a.isManagers() {
-			left, all = left+1, all+1
-		}
-	}
-	for i := range a.before.Len() {
-		if well, begun := ok[i]; !well && (begun && a.isManagers() || !a.before.Entry(i).Done()) {
-			left++
-		}
-	}
-	if left == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d of %s undone", left, event.Count(all, "task"))
+	return fmt.Sprintf("%d of %s undone", len(r.Open), event.Count(r.Tasks, "task"))
 }
 
 // recordDecision journals the Lead's decision. It starts no epoch, since it is not a run.

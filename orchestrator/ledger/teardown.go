@@ -49,7 +49,6 @@ func Teardown(
 		path:   boardPath,
 		before: b,
 		find:   b.Finder(),
-		status: map[string]string{},
 	}
 	if err = a.read(); err == nil {
 		g, err = a.teardown()

@@ -265,8 +265,8 @@ func (p *page) settings(b *Board) (all []pairView) {
 	add("limits", cmp.Or(r.Limits.String(), "none"))
 	add("retries", fmt.Sprint(r.Limits.MaxRetries))
 	add("on divergence", r.OnDivergence)
-	if r.Strict {
-		add("strict", "a task that is not ok needs a person")
+	if r.Lenient {
+		add("lenient", "an incomplete board is no failure of a run")
 	}
 	if s := r.Supervision; s != nil {
 		add("supervisor", fmt.Sprintf("%s (%s), on block: %s", s.Role, r.Adapter, s.OnBlock))

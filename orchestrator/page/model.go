@@ -199,7 +199,7 @@ func lookOf(b *Board) look {
 		return look{"ring", "soft", "never run"}
 	case b.Weight == event.Success:
 		return look{"ok", "good", words}
-	case b.Outcome == event.Complete:
+	case b.Outcome == event.Complete, b.Outcome == event.Incomplete:
 		return look{"tri", "warn", b.Text}
 	case b.Weight < event.Critical:
 		return look{"tri", "warn", words}

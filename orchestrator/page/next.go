@@ -41,14 +41,6 @@ func (p *page) whatNext() {
 		case b.Owned:
 			p.Now = append(p.Now, p.now(v))
 			p.decisions(v)
-		case b.Outcome == event.Complete && len(b.State.NotOK) == 0 && standing.NeverWorkedOn(b.Tasks) != "":
-			p.Next = append(p.Next, nextView{
-				Look:  v.Look,
-				Title: "Look at the tasks of " + v.Name + " that were never worked on",
-				Text: "The board has ended without them. " +
-					"To do one, make it current on the board, and run the board again.",
-				Commands: p.commands(b, "see what happened", "log %s", "then run", "%s"),
-			})
 		case v.Look.Tone != "good":
 			p.Next = append(p.Next, p.ending(v))
 		}
@@ -102,6 +94,11 @@ func (p *page) ending(v *boardView) nextView {
 	case w.Undone != "":
 		n.Title, n.Link = "Unblock "+p.text(w.Undone)+" of "+v.Name, v.link(p.text(w.Undone))
 		n.Commands = p.commands(b, append(look, "do it again", "ack %s retry", "then run", "%s")...)
+		n.Note = p.text("Or leave it: " +
+			"kanban-run ack " + failure.Quote(b.Board) + " accept ends the board as it stands.")
+	case b.Outcome == event.Incomplete:
+		n.Title = "Decide about what " + v.Name + " leaves undone"
+		n.Commands = p.commands(b, append(look, "do it", "ack %s retry", "then run", "%s")...)
 		n.Note = p.text("Or leave it: " +
 			"kanban-run ack " + failure.Quote(b.Board) + " accept ends the board as it stands.")
 	case b.Outcome == event.NeedsPerson:

@@ -25,7 +25,8 @@ type scene struct {
 }
 
 func newScene(name string) *scene {
-	return &scene{Board: Board{Digest: digest.Digest{Board: name, Outcome: event.Complete, Text: flow.CompleteText}}, at: began}
+	return &scene{Board: Board{Digest: digest.Digest{Board: name, Outcome: event.Complete, Text: flow.CompleteText}},
+		at: began}
 }
 
 func (s *scene) play(after time.Duration, events ...event.Event) *scene {
@@ -45,10 +46,14 @@ func (s *scene) step(number int, task, role, status, message string) *scene {
 	next := task
 	return s.play(time.Second, event.StepStarted{Step: number, Task: task, Role: role},
 		event.AttemptStarted{AttemptRef: ref, Adapter: "claude", Command: "claude -p", Input: []byte(`{"task_file":"` + plainJSON(task) + `"}`)}).
-		play(3*time.Minute, event.ReplyAccepted{AttemptRef: ref, Status: status, Message: message, End: event.End{Millis: 180000, Session: "s-1", Spent: &event.Spending{Input: 1000, Cached: 900, Output: 50, Cost: ptr(int64(250000))}}}).
+		play(3*time.Minute, event.ReplyAccepted{AttemptRef: ref, Status: status, Message: message,
+			End: event.End{Millis: 180000, Session: "s-1",
+				Spent: &event.Spending{Input: 1000, Cached: 900, Output: 50, Cost: ptr(int64(250000))}}}).
 		play(time.Second, event.AttemptStarted{AttemptRef: manager, Adapter: "claude", Command: "claude -p"}).
-		play(20*time.Second, event.ReplyAccepted{AttemptRef: manager, Status: "ok", Message: message, NextTask: &next, End: event.End{Millis: 20000, Spent: &event.Spending{Input: 100, Output: 5, Cost: ptr(int64(50000))}}},
-			event.StepFinished{Step: number, Task: task, Role: role, Status: status, Manager: "ok", Message: message, NextTask: &next})
+		play(20*time.Second, event.ReplyAccepted{AttemptRef: manager, Status: "ok", Message: message, NextTask: &next,
+			End: event.End{Millis: 20000, Spent: &event.Spending{Input: 100, Output: 5, Cost: ptr(int64(50000))}}},
+			event.StepFinished{Step: number, Task: task, Role: role, Status: status, Manager: "ok", Message: message,
+				NextTask: &next})
 }
 
 func plainJSON(s string) string { return strings.ReplaceAll(s, `"`, "") }
@@ -58,30 +63,44 @@ func ptr[T any](v T) *T { return &v }
 // troubled is a board on which all that can go wrong does. All its texts are made by text.
 func troubled(text func(string) string) Board {
 	s := newScene(text("b.yaml"))
-	s.Run = event.RunStarted{Board: "b", Workdir: text("/w"), Version: text("1.0"), Limits: event.Limits{MaxRetries: 3, MaxCost: 5_000_000}, Withheld: []string{text("TOKEN")}, OnDivergence: text("accept"),
-		Supervision: &event.Supervision{Role: text("Supervisor"), OnBlock: event.OnBlock(text("person"))}, Adapter: text("claude")}
+	s.Run = event.RunStarted{Board: "b", Workdir: text("/w"), Version: text("1.0"),
+		Limits: event.Limits{MaxRetries: 3, MaxCost: 5_000_000}, Withheld: []string{text("TOKEN")},
+		OnDivergence: text("accept"),
+		Supervision: &event.Supervision{Role: text("Supervisor"),
+			OnBlock: event.OnBlock(text("person"))}, Adapter: text("claude")}
 	one, two := text("tasks/1.md"), text("tasks/2.md")
 	s.play(time.Second, s.Run).step(1, one, text("Implementor"), "ok", text("done"))
 	ref := event.AttemptRef{Step: 2, Call: event.TaskCall, Task: two, Role: text("Implementor"), Attempt: 1}
 	again, review := ref, ref
 	again.Attempt, review.Call, review.Round = 2, event.ReviewCall, 1
 	anomaly := event.Anomaly{Type: "idle", Check: text("idle"), Details: text("no sign for 2m"), Tool: text("Bash")}
-	s.play(time.Second, event.StepStarted{Step: 2, Task: two, Role: text("Implementor")}, event.AttemptStarted{AttemptRef: ref, Adapter: text("codex"), Command: text("claude"), Input: []byte(text("{}"))},
+	s.play(time.Second, event.StepStarted{Step: 2, Task: two, Role: text("Implementor")},
+		event.AttemptStarted{AttemptRef: ref, Adapter: text("codex"), Command: text("claude"),
+			Input: []byte(text("{}"))},
 		event.SessionNamed{AttemptRef: ref, Session: text("s-2")}).
-		play(time.Minute, event.AnomalyFound{AttemptRef: ref, Anomaly: anomaly}, event.MessageSent{AttemptRef: ref, ID: "m", Type: event.HealthCheck, Content: event.Content{Question: text("alive?")}},
+		play(time.Minute, event.AnomalyFound{AttemptRef: ref, Anomaly: anomaly},
+			event.MessageSent{AttemptRef: ref, ID: "m", Type: event.HealthCheck,
+				Content: event.Content{Question: text("alive?")}},
 			event.RebootTested{AttemptRef: ref, Anomaly: anomaly, Decision: event.Restart, Text: text("again")},
-			event.ToolsUsed{AttemptRef: ref, ToolWork: event.ToolWork{Uses: []event.ToolUse{{Tool: text("Bash"), Calls: 3, Failed: 1, Millis: 80_000, Longest: 60_000}},
+			event.ToolsUsed{AttemptRef: ref, ToolWork: event.ToolWork{Uses: []event.ToolUse{{Tool: text("Bash"),
+				Calls: 3, Failed: 1, Millis: 80_000, Longest: 60_000}},
 				Spans: []event.ToolSpan{{From: 10_000, Millis: 20_000}, {From: 40_000, Millis: 60_000}}}},
 			event.AttemptStopped{AttemptRef: ref, Reason: text("hung"), End: event.End{Millis: 180000}},
 			event.AttemptStarted{AttemptRef: again, Adapter: text("codex"), GoesOn: true}).
-		play(time.Second, event.ReplyRejected{AttemptRef: again, Reason: text("no JSON"), Exit: text("exit 0"), Received: text("hello"), Stderr: text("oh"), Output: text("steps/2"), End: event.End{Millis: 1000}},
-			event.AttemptStarted{AttemptRef: review, Adapter: text("codex")}, event.ReviewHeld{AttemptRef: review, Feedback: text("tests fail"), End: event.End{Millis: 500}},
+		play(time.Second, event.ReplyRejected{AttemptRef: again, Reason: text("no JSON"), Exit: text("exit 0"),
+			Received: text("hello"), Stderr: text("oh"), Output: text("steps/2"), End: event.End{Millis: 1000}},
+			event.AttemptStarted{AttemptRef: review, Adapter: text("codex")}, event.ReviewHeld{AttemptRef: review,
+				Feedback: text("tests fail"), End: event.End{Millis: 500}},
 			event.StepAbandoned{Step: 2, Task: two, Reason: text("edited")},
-			event.CheckpointHeld{AttemptRef: event.AttemptRef{Step: 3, Call: event.CheckpointCall, Task: text("CHECKPOINT-001")}, Trend: text("falling"),
-				Data: event.StateUpdate{ID: text("CHECKPOINT-001"), Verdict: "warn", Score: 0.7, Findings: []string{text("no tests")}, Report: text("a/report.md")}})
+			event.CheckpointHeld{AttemptRef: event.AttemptRef{Step: 3, Call: event.CheckpointCall,
+				Task: text("CHECKPOINT-001")}, Trend: text("falling"),
+				Data: event.StateUpdate{ID: text("CHECKPOINT-001"), Verdict: "warn", Score: 0.7,
+					Findings: []string{text("no tests")}, Report: text("a/report.md")}})
 	s.Outcome, s.Text, s.Code = event.NeedsPerson, text("the Manager ended the board"), 3
 	s.State.Last = flow.Ending{Status: "blocked", Task: two}
-	s.Tasks = []standing.Task{{Task: one, State: standing.Done, Role: text("Implementor"), Status: "ok"}, {Task: two, State: standing.NotOK, Status: text("blocked")}, {Task: text("tasks/3.md"), State: standing.Waiting}}
+	s.Tasks = []standing.Task{{Task: one, State: standing.Done, Role: text("Implementor"), Status: "ok"},
+		{Task: two, State: standing.NotOK, Status: text("blocked")},
+		{Task: text("tasks/3.md"), State: standing.Waiting}}
 	return s.Board
 }
 
@@ -90,7 +109,8 @@ func render(t *testing.T, boards ...Board) string {
 	for i := range boards {
 		boards[i].Weight = standing.Weigh(boards[i].Outcome, boards[i].Text)
 	}
-	text, err := Render(boards, Options{Command: "kanban-run report --html b.yaml", Hide: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[hidden]") }})
+	text, err := Render(boards, Options{Command: "kanban-run report --html b.yaml",
+		Hide: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[hidden]") }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,8 +198,10 @@ func TestTools(t *testing.T) {
 // TestCutShort: an attempt of which no end is known is at work where a run
 // is, and else was cut short.
 func TestCutShort(t *testing.T) {
-	open := newScene("b.yaml").play(time.Second, event.RunStarted{}, event.StepStarted{Step: 1, Task: "tasks/1.md", Role: "Implementor"},
-		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "tasks/1.md", Role: "Implementor", Attempt: 1}, Adapter: "codex"})
+	open := newScene("b.yaml").play(time.Second, event.RunStarted{},
+		event.StepStarted{Step: 1, Task: "tasks/1.md", Role: "Implementor"},
+		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "tasks/1.md",
+			Role: "Implementor", Attempt: 1}, Adapter: "codex"})
 	for owned, want := range map[bool]string{true: `<b>Work</b> <span class="work">at work</span>`, false: `<b>Work</b> <span class="warn">cut short</span>`} {
 		if open.Owned = owned; !strings.Contains(render(t, open.Board), want) {
 			t.Errorf("owned %t: the page lacks %s", owned, want)
@@ -189,21 +211,27 @@ func TestCutShort(t *testing.T) {
 
 // TestFirstScreen: is it done, what failed, what do I do next, what did it cost.
 func TestFirstScreen(t *testing.T) {
-	complete := newScene("done.yaml").play(time.Second, event.RunStarted{}).step(1, "tasks/1.md", "Implementor", "ok", "all of it")
+	complete := newScene("done.yaml").play(time.Second, event.RunStarted{}).step(1, "tasks/1.md", "Implementor", "ok",
+		"all of it")
 	complete.Tasks = []standing.Task{{Task: "tasks/1.md", State: standing.Done}}
 	passed := *complete
 	passed.Tasks = append(slices.Clone(complete.Tasks), standing.Task{Task: "tasks/2.md", State: standing.Waiting})
-	passed.Text += ", and 1 task was never worked on" // as package standing has it
+	passed.Outcome, passed.Weight = event.Incomplete, event.Warning
+	passed.Text = "the board is incomplete: 1 of 2 tasks was never worked on: tasks/2.md"
 	never := newScene("never.yaml")
 	never.Outcome = "not_started"
 	never.Tasks = []standing.Task{{Task: "a.md", State: standing.Waiting}}
 	damaged := newScene("torn.yaml").play(time.Second, event.RunStarted{})
 	damaged.Damage = "record 3 is damaged at byte 512"
-	atWork := newScene("now.yaml").play(time.Second, event.RunStarted{}, event.StepStarted{Step: 1, Task: "tasks/1.md", Role: "Implementor"},
-		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "tasks/1.md", Role: "Implementor", Attempt: 1}, Adapter: "codex"})
-	atWork.Owned, atWork.State.Step = true, &flow.Step{Number: 1, Task: "tasks/1.md", Role: "Implementor", Call: event.TaskCall}
+	atWork := newScene("now.yaml").play(time.Second, event.RunStarted{},
+		event.StepStarted{Step: 1, Task: "tasks/1.md", Role: "Implementor"},
+		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "tasks/1.md",
+			Role: "Implementor", Attempt: 1}, Adapter: "codex"})
+	atWork.Owned, atWork.State.Step = true, &flow.Step{Number: 1, Task: "tasks/1.md", Role: "Implementor",
+		Call: event.TaskCall}
 	asked := *atWork
-	asked.State.Step = &flow.Step{Number: 1, Task: "tasks/1.md", Role: "Implementor", Call: event.TaskCall, Consent: &flow.Consent{Decision: event.Restart, Text: "no sign"}}
+	asked.State.Step = &flow.Step{Number: 1, Task: "tasks/1.md", Role: "Implementor", Call: event.TaskCall,
+		Consent: &flow.Consent{Decision: event.Restart, Text: "no sign"}}
 	frozen := newScene("f.yaml").play(time.Second, event.RunStarted{})
 	frozen.Outcome, frozen.Text, frozen.Code = event.Frozen, "two owners", 5
 	for name, tt := range map[string]struct {
@@ -211,16 +239,28 @@ func TestFirstScreen(t *testing.T) {
 		want   []string
 		none   []string
 	}{
-		"complete": {[]Board{complete.Board}, []string{"<h1>Done: done.yaml is complete</h1>", "1 of 1 task is done; cost $0.30.", "<td class=\"good\">complete</td>"}, []string{"What to do next"}},
-		"blocked": {[]Board{troubled(plain)}, []string{"<h1>Not done: b.yaml needs you</h1>", "1 of 3 tasks is done, 1 is not ok; cost at least $0.30.", "needs a person, exit code 3", "<h3>Unblock tasks/2.md of b.yaml</h3>",
+		"complete": {[]Board{complete.Board}, []string{"<h1>Done: done.yaml is complete</h1>",
+			"1 of 1 task is done; cost $0.30.", "<td class=\"good\">complete</td>"}, []string{"What to do next"}},
+		"blocked": {[]Board{troubled(plain)}, []string{"<h1>Not done: b.yaml needs you</h1>",
+			"1 of 3 tasks is done, 1 is not ok; cost at least $0.30.", "needs a person, exit code 3",
+			"<h3>Unblock tasks/2.md of b.yaml</h3>",
 			"<code>kanban-run ack b.yaml retry</code>", "Read CHECKPOINT-001 of b.yaml", " of $5.00"}, nil},
-		"never run":   {[]Board{never.Board}, []string{"<h1>Not done: never.yaml needs you</h1>", "<h3>Run never.yaml</h3>", "<code>kanban-run never.yaml</code>", "No step was started.", "a.md"}, nil},
-		"damaged":     {[]Board{damaged.Board}, []string{"its journal is damaged", "record 3 is damaged at byte 512", "<code>kanban-run log --verify torn.yaml</code>"}, nil},
-		"at work":     {[]Board{atWork.Board, complete.Board}, []string{"<h1>At work: nothing needs you</h1>", "At work now", "Implementor (codex), Work", "<code>kanban-run log -f now.yaml</code>"}, []string{"What to do next"}},
-		"passed over": {[]Board{passed.Board}, []string{"<h1>Not done: done.yaml needs you</h1>", "complete, and 1 task was never worked on", "<h3>Look at the tasks of done.yaml that were never worked on</h3>"}, nil},
-		"asked":       {[]Board{asked.Board}, []string{"<h1>At work: a decision waits for you</h1>", "<code>kanban-run ack now.yaml restart</code>"}, nil},
-		"several": {[]Board{frozen.Board, troubled(plain), complete.Board}, []string{"<h1>Not done: 2 of 3 boards need you</h1>", "<h3>Look at what changed in f.yaml</h3>", "<code>kanban-run ack -n f.yaml</code>",
-			"frozen, exit code 5"}, nil},
+		"never run": {[]Board{never.Board}, []string{"<h1>Not done: never.yaml needs you</h1>",
+			"<h3>Run never.yaml</h3>", "<code>kanban-run never.yaml</code>", "No step was started.", "a.md"}, nil},
+		"damaged": {[]Board{damaged.Board}, []string{"its journal is damaged", "record 3 is damaged at byte 512",
+			"<code>kanban-run log --verify torn.yaml</code>"}, nil},
+		"at work": {[]Board{atWork.Board, complete.Board},
+			[]string{"<h1>At work: nothing needs you</h1>", "At work now", "Implementor (codex), Work",
+				"<code>kanban-run log -f now.yaml</code>"}, []string{"What to do next"}},
+		"passed over": {[]Board{passed.Board}, []string{"<h1>Not done: done.yaml needs you</h1>",
+			"incomplete: 1 of 2 tasks was never worked on", "<h3>Decide about what done.yaml leaves undone</h3>",
+			"<code>kanban-run ack done.yaml retry</code>"}, nil},
+		"asked": {[]Board{asked.Board}, []string{"<h1>At work: a decision waits for you</h1>",
+			"<code>kanban-run ack now.yaml restart</code>"}, nil},
+		"several": {[]Board{frozen.Board, troubled(plain), complete.Board},
+			[]string{"<h1>Not done: 2 of 3 boards need you</h1>", "<h3>Look at what changed in f.yaml</h3>",
+				"<code>kanban-run ack -n f.yaml</code>",
+				"frozen, exit code 5"}, nil},
 	} {
 		text := html.UnescapeString(render(t, tt.boards...))
 		for _, want := range tt.want {
@@ -273,7 +313,8 @@ func TestThousandSteps(t *testing.T) {
 		if i%50 == 49 {
 			status = "blocked"
 		}
-		s.step(i+1, task, "Implementor", status, "The parser reads dates in three forms; 14 of 14 examples pass, and the README says so.")
+		s.step(i+1, task, "Implementor", status,
+			"The parser reads dates in three forms; 14 of 14 examples pass, and the README says so.")
 		s.Tasks = append(s.Tasks, standing.Task{Task: task, State: standing.Done, Status: status, Role: "Implementor"})
 	}
 	s.Find = func(task string) int {
@@ -301,7 +342,8 @@ func TestThousandSteps(t *testing.T) {
 func TestScale(t *testing.T) {
 	board := Board{}
 	for _, hour := range []time.Duration{0, 30, 31} {
-		board.Steps = append(board.Steps, digest.Step{Began: began.Add(hour * time.Hour), Ended: began.Add((hour + 1) * time.Hour)})
+		board.Steps = append(board.Steps, digest.Step{Began: began.Add(hour * time.Hour),
+			Ended: began.Add((hour + 1) * time.Hour)})
 	}
 	s := newScale([]Board{board}, began.Add(32*time.Hour))
 	if len(s.spans) != 2 {

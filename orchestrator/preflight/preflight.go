@@ -52,7 +52,7 @@ type Setup struct {
 	Decisions    string // file for entries; "": DECISIONS.md beside the board, if it exists
 	Reassign     []event.Substitutes
 	AckTimeout   time.Duration // for the answer to a shutdown: seed 002, "Retry budget constants"
-	Strict       bool          // a complete board with tasks that are not ok needs a person
+	Lenient      bool          // an incomplete board is no failure of the run
 	KeepOutput   bool
 	MaxOutput    int64              // of an attempt, in bytes; 0: no limit
 	Checkpoints  *event.Supervision // for a board without a declaration; may be nil

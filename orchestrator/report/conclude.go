@@ -10,4 +10,9 @@ import (
 func Conclude(d *digest.Digest, s *standing.Standing, log string) {
 	d.CountOpen()
 	d.Outcome, d.Text, d.Weight, d.Advice = s.Outcome, s.Text, s.Weight, s.Advice(log)
+	for _, t := range s.Tasks {
+		if t.State == standing.Waiting || t.State == standing.Dropped {
+			d.Undone = append(d.Undone, t.Task)
+		}
+	}
 }

@@ -11,8 +11,9 @@ import (
 )
 
 // JUnit renders boards as the XML that CI systems read: a suite for each board, a case for each
-// step. A board that is not complete has exactly one failure, or one error if the program and not
-// the work has failed, so that CI agrees with the exit code. hide redacts a text.
+// step, and a skipped case for each task that was never worked on. A board that is not complete has
+// exactly one failure, or one error if the program and not the work has failed, so that CI agrees with
+// the exit code. hide redacts a text.
 func JUnit(boards []digest.Digest, hide func(string) string) ([]byte, error) {
 	j := junit{func(text string) string { return inert.Lines(hide(text)) }}
 	var all suites
@@ -68,7 +69,11 @@ type testCase struct {
 	Time    string   `xml:"time,attr"`
 	Failure *problem `xml:"failure"`
 	Error   *problem `xml:"error"`
+	Skipped *skipped `xml:"skipped"`
 }
+
+// skipped marks the case of a task that was never worked on.
+type skipped struct{}
 
 type problem struct {
 	Message string `xml:"message,attr"`
@@ -102,6 +107,7 @@ func (j junit) suite(d *digest.Digest) suite {
 		s.Properties = append(s.Properties, property{p.Name, j.clean(p.Value)})
 	}
 	culprit := d.Culprit()
+	bad := d.Outcome != event.Complete && !(d.Outcome == event.Incomplete && d.Lenient)
 	for i := range d.Steps {
 		step := &d.Steps[i]
 		c := testCase{
@@ -109,12 +115,15 @@ func (j junit) suite(d *digest.Digest) suite {
 			Class: j.clean(d.Board + "." + step.Role),
 			Time:  seconds(step.Millis),
 		}
-		if step == culprit {
+		if bad && step == culprit {
 			j.fail(&c, d, failureText(step))
 		}
 		s.Cases = append(s.Cases, c)
 	}
-	if bad := d.Outcome != event.Complete; bad && culprit == nil || len(s.Cases) == 0 {
+	for _, task := range d.Undone {
+		s.Cases = append(s.Cases, testCase{Name: j.clean(task), Class: name, Time: seconds(0), Skipped: &skipped{}})
+	}
+	if bad && culprit == nil || len(s.Cases) == 0 {
 		c := testCase{Name: "the board is complete", Class: name, Time: seconds(0)}
 		if bad {
 			j.fail(&c, d, "")
@@ -125,6 +134,9 @@ func (j junit) suite(d *digest.Digest) suite {
 		s.Tests++
 		s.Failures += count(c.Failure)
 		s.Errors += count(c.Error)
+		if c.Skipped != nil {
+			s.Skipped++
+		}
 	}
 	return s
 }
@@ -153,7 +165,7 @@ func (j junit) fail(c *testCase, d *digest.Digest, text string) {
 	}
 	p := &problem{Message: j.clean(d.Text), Type: j.clean(string(d.Outcome)), Text: j.clean(text)}
 	switch d.Outcome {
-	case event.NeedsPerson, event.Exhausted, event.Frozen:
+	case event.Incomplete, event.NeedsPerson, event.Exhausted, event.Frozen:
 		c.Failure = p
 	default:
 		c.Error = p

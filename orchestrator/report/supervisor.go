@@ -100,7 +100,7 @@ func Request(h flow.History, board string, owned bool) string {
 	case len(s.Teardown.Unanswered()) > 0 && !s.Running:
 		return ack + " forced-finalize: " + strings.Join(s.Teardown.Missing, ", ") +
 			" never answered the request to shut down"
-	case s.Outcome == event.Complete && len(s.NotOK) > 0 && !s.Last.Acknowledged,
+	case s.Outcome == event.Incomplete && !s.Last.Acknowledged,
 		s.Outcome == event.NeedsPerson && !s.Last.Acknowledged: // the start of a run clears the outcome
 		return "kanban-run inbox " + failure.Quote(board) + ": " + s.Text
 	default:

@@ -38,7 +38,8 @@ func TestSupervisorReport(t *testing.T) {
 	add(time.Second, event.StepStarted{Task: "tasks/1.md", Role: "Implementor"})
 	add(time.Second, event.AttemptStarted{AttemptRef: work})
 	add(16*time.Minute, event.IdleBreach{AttemptRef: work, Overdue: event.Overdue{Severity: "INFO", Action: "PING"}})
-	add(46*time.Minute, event.IdleBreach{AttemptRef: work, Overdue: event.Overdue{Severity: "CRITICAL", Action: "ESCALATE"}})
+	add(46*time.Minute, event.IdleBreach{AttemptRef: work,
+		Overdue: event.Overdue{Severity: "CRITICAL", Action: "ESCALATE"}})
 	add(47*time.Minute, event.AttemptStarted{AttemptRef: manager})
 	r.Begin("two.yaml")
 	add(time.Minute, event.HandoffOffered{})
@@ -72,24 +73,30 @@ func TestRequest(t *testing.T) {
 	quarantined := flow.State{Running: true, Quarantine: []flow.Quarantine{{Task: "t", Text: "loop"}}}
 	ended := quarantined
 	ended.Running, ended.Outcome, ended.Text = false, event.NeedsPerson, "rests"
-	blocked := flow.State{Outcome: event.Complete, Teardown: &flow.Teardown{State: event.FailedSafe, Missing: []string{"role:Supervisor"}}}
+	blocked := flow.State{Outcome: event.Complete,
+		Teardown: &flow.Teardown{State: event.FailedSafe, Missing: []string{"role:Supervisor"}}}
 	for name, tt := range map[string]struct {
 		state flow.State
 		owned bool
 		want  string
 	}{
-		"nothing":           {flow.State{Outcome: event.Complete}, false, ""},
-		"a person":          {flow.State{Outcome: event.NeedsPerson, Text: "why"}, false, "kanban-run inbox b.yaml: why"},
+		"nothing": {flow.State{Outcome: event.Complete}, false, ""},
+		"a person": {flow.State{Outcome: event.NeedsPerson, Text: "why"}, false,
+			"kanban-run inbox b.yaml: why"},
 		"a person who knew": {flow.State{Outcome: event.NeedsPerson, Last: flow.Ending{Acknowledged: true}}, false, ""},
 		"at work":           {quarantined, true, "kanban-run ack b.yaml release: loop"},
-		"tasks not ok":      {flow.State{Outcome: event.Complete, Text: "but one", NotOK: []flow.TaskStatus{{Task: "t", Status: "escalate"}}}, false, "kanban-run inbox b.yaml: but one"},
-		"a run that ends":   {ended, true, "kanban-run inbox b.yaml: rests"},
-		"after it":          {ended, false, "kanban-run inbox b.yaml: rests"},
-		"consent":           {flow.State{Running: true, Step: &flow.Step{Consent: &flow.Consent{Text: "hangs"}}}, true, "kanban-run ack b.yaml restart or continue: hangs"},
-		"a killed run":      {quarantined, false, ""},
-		"teardown":          {blocked, false, "kanban-run ack b.yaml forced-finalize: role:Supervisor never answered the request to shut down"},
-		"teardown, at once": {blocked, true, "kanban-run ack b.yaml forced-finalize: role:Supervisor never answered the request to shut down"},
-		"frozen":            {flow.State{Frozen: &flow.Freeze{Text: "cold"}}, false, "kanban-run ack b.yaml: "},
+		"tasks not ok": {flow.State{Outcome: event.Incomplete, Text: "but one"}, false,
+			"kanban-run inbox b.yaml: but one"},
+		"a run that ends": {ended, true, "kanban-run inbox b.yaml: rests"},
+		"after it":        {ended, false, "kanban-run inbox b.yaml: rests"},
+		"consent": {flow.State{Running: true, Step: &flow.Step{Consent: &flow.Consent{Text: "hangs"}}},
+			true, "kanban-run ack b.yaml restart or continue: hangs"},
+		"a killed run": {quarantined, false, ""},
+		"teardown": {blocked, false,
+			"kanban-run ack b.yaml forced-finalize: role:Supervisor never answered the request to shut down"},
+		"teardown, at once": {blocked, true,
+			"kanban-run ack b.yaml forced-finalize: role:Supervisor never answered the request to shut down"},
+		"frozen": {flow.State{Frozen: &flow.Freeze{Text: "cold"}}, false, "kanban-run ack b.yaml: "},
 	} {
 		if got := Request(flow.History{State: tt.state}, "b.yaml", tt.owned); got != tt.want && !(name == "frozen" && strings.HasPrefix(got, tt.want) && strings.Contains(got, "cold")) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)

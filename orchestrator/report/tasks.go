@@ -8,11 +8,14 @@ import (
 
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/standing"
 )
 
 var taskMarks = map[string]string{
 	standing.Done:        "✓",
+	standing.Before:      "✓",
+	standing.Dropped:     "✗",
 	standing.NotOK:       "✗",
 	standing.Current:     "▸",
 	standing.Waiting:     " ",
@@ -38,6 +41,7 @@ func writeTasks(out *console.Printer, tasks []standing.Task) error {
 	shown := func(i int) bool {
 		return len(tasks) <= mostTasks ||
 			tasks[i].State == standing.NotOK || tasks[i].State == standing.Quarantined ||
+			tasks[i].State == standing.Dropped ||
 			i >= at-neighbours && i <= at+neighbours
 	}
 	for i, t := range tasks {
@@ -64,11 +68,16 @@ func writeTasks(out *console.Printer, tasks []standing.Task) error {
 }
 
 func describeTask(t standing.Task) string {
-	if t.Attempts == 0 {
+	switch {
+	case t.State == standing.Before:
+		return "  done before"
+	case t.State == standing.Dropped:
+		return "  taken off the list undone"
+	case t.Attempts == 0:
 		return ""
 	}
 	text := fmt.Sprintf("  %s, %s, %s", t.Role, event.Count(t.Attempts, "attempt"), event.Took(t.Millis))
-	if t.Status != "" && t.Status != "ok" {
+	if t.Status != "" && t.Status != flow.StatusOK {
 		text += ", " + t.Status
 	}
 	return text

@@ -205,7 +205,7 @@ func (s *Status) now() now {
 // ending describes the end of the last run.
 func (s *Status) ending() string {
 	switch s.Outcome {
-	case event.Complete:
+	case event.Complete, event.Incomplete:
 		return s.Text
 	case event.NeedsPerson, event.Exhausted:
 		return "needs you: " + s.Text

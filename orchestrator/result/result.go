@@ -24,6 +24,7 @@ type Result struct {
 	Outcome event.Outcome
 	Text    string
 	Said    string     // with outcome needs_person: the last task's reply, if this run had one
+	Lenient bool       // with outcome incomplete: that is no failure
 	Steps   int        // steps finished in this run
 	Used    event.Used // by the attempts of this run
 	Log     string     // path of supervisor-log.md

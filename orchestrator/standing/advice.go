@@ -50,6 +50,9 @@ func Advice(o event.Outcome, board, log string, w flow.Choices) string {
 		}
 		return "kanban-run log " + board + " shows what happened; " +
 			"kanban-run ack " + board + " shows what you can decide, or set current to the task to do again"
+	case event.Incomplete:
+		return fmt.Sprintf("kanban-run ack %[1]s shows what you can decide: retry does one of them, "+
+			"accept ends the board as it stands", board)
 	case event.Frozen:
 		return "kanban-run ack -n " + board + " shows what changed and what your decision would change; " +
 			"look at it, mend the board if need be, then kanban-run ack " + board

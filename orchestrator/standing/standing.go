@@ -54,7 +54,7 @@ func Of(board string, h flow.History, tasks []Task, owned bool) Standing {
 		s.Outcome, s.Text = event.Interrupted, killed
 	case s.Outcome == event.Frozen: // and no longer at a standstill
 		s.decided = true
-	case s.Outcome == event.NeedsPerson:
+	case s.Outcome == event.NeedsPerson, s.Outcome == event.Incomplete:
 		s.decided = h.State.Last.Acknowledged
 	}
 	if open := NeverWorkedOn(tasks); open != "" && s.Outcome == event.Complete && s.Text == flow.CompleteText {
@@ -85,7 +85,7 @@ func Weigh(o event.Outcome, text string) event.Weight {
 			return event.Warning
 		}
 		return event.Success
-	case event.LimitReached, event.Later, event.Interrupted:
+	case event.Incomplete, event.LimitReached, event.Later, event.Interrupted:
 		return event.Warning
 	default:
 		return event.Critical
@@ -104,6 +104,8 @@ func (s *Standing) Headline() string {
 			return fmt.Sprintf("%s is complete: %s", s.Board, s.Progress())
 		}
 		return s.Board + ": " + s.Text
+	case event.Incomplete:
+		return s.Board + " needs you: " + s.Text
 	case event.Frozen:
 		if s.decided {
 			return fmt.Sprintf("%s was frozen: %s", s.Board, s.Text)
@@ -127,7 +129,7 @@ func (s *Standing) Progress() string {
 	if len(s.Tasks) == 0 {
 		return event.Count(s.Steps, "step") + " done"
 	}
-	text := fmt.Sprintf("%d of %s done", s.count(Done), event.Count(len(s.Tasks), "task"))
+	text := fmt.Sprintf("%d of %s done", s.count(Done)+s.count(Before), event.Count(len(s.Tasks), "task"))
 	if n := s.count(NotOK); n > 0 {
 		text += fmt.Sprintf(", %d not ok", n)
 	}
@@ -148,7 +150,7 @@ func (s *Standing) count(state string) (n int) {
 
 // Said returns the last task that is not ok and has said why, if a person is needed; else nil.
 func (s *Standing) Said() *Task {
-	if s.Outcome != event.NeedsPerson {
+	if s.Outcome != event.NeedsPerson && s.Outcome != event.Incomplete {
 		return nil
 	}
 	for i := range slices.Backward(s.Tasks) {

@@ -3,7 +3,6 @@ package standing
 import (
 	"fmt"
 
-	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
@@ -21,19 +20,20 @@ type Task struct {
 
 // The states of a task.
 const (
-	Done    = "done"    // its last step is finished, or the board marks it as done
-	NotOK   = "not_ok"  // its last reply was not ok
-	Current = "current" // the task of the open step; if no step is open, the board's current task
-	Waiting = "waiting"
+	Done    = "done"        // its last reply is ok, the board marks it, or its header or a person says so
+	Before  = "done_before" // it was done when the first run began
+	NotOK   = "not_ok"      // its last reply was not ok
+	Current = "current"     // the task of the open step; if no step is open, the board's current task
+	Waiting = "waiting"     // never worked on
+	Dropped = "dropped"     // the Manager took it off the list undone
 
 	Quarantined = "quarantined" // a loop is suspected
 )
 
-// Tasks folds the events of a journal into the states of tasks.
+// Tasks folds the events of a journal into the work on tasks.
 type Tasks struct {
-	known       map[string]*Task
-	quarantined map[string]bool
-	rejected    int // in the last step
+	known    map[string]*Task
+	rejected int // in the last step
 }
 
 // Add folds the next event in.
@@ -50,33 +50,16 @@ func (t *Tasks) Add(e event.Event) {
 		t.rejected++
 	case event.StepStarted:
 		t.rejected = 0
-		k := t.of(e.Task)
-		if k.State = Current; !t.quarantined[e.Task] { // a step of a quarantined task calls only the Manager
-			k.Role = e.Role
+		if e.Role != event.ManagerRole || t.of(e.Task).Role == "" { // a task in quarantine goes to the Manager
+			t.of(e.Task).Role = e.Role
 		}
 	case event.ReplyAccepted:
 		if e.Call == event.TaskCall {
 			k := t.of(e.Task)
-			if k.Status, k.Said = e.Status, ""; e.Status != "ok" {
+			if k.Status, k.Said = e.Status, ""; e.Status != flow.StatusOK {
 				k.Said = e.Message
 			}
 		}
-	case event.StepFinished:
-		k := t.of(e.Task)
-		if k.State = Done; k.Status != "" && k.Status != "ok" {
-			k.State = NotOK
-		}
-	case event.StepAbandoned:
-		t.of(e.Task).State = Waiting
-	case event.LoopSuspected:
-		if t.quarantined == nil {
-			t.quarantined = map[string]bool{}
-		}
-		t.quarantined[t.of(e.Task).Task] = true
-	case event.QuarantineEnded:
-		delete(t.quarantined, e.Task)
-	case event.Acknowledged:
-		t.quarantined = nil
 	}
 }
 
@@ -89,52 +72,60 @@ func (t *Tasks) of(task string) *Task {
 		t.known = map[string]*Task{}
 	}
 	if t.known[task] == nil {
-		t.known[task] = &Task{Task: task, State: Waiting}
+		t.known[task] = &Task{Task: task}
 	}
 	return t.known[task]
 }
 
-// List returns the states of the tasks of a board, in its order. open is the open step; nil: none
-// is open.
-func (t *Tasks) List(b *board.Board, open *flow.Step) []Task {
-	paths, find := b.TaskPaths(), b.Finder()
-	current := ""
-	switch {
-	case open != nil:
-		current = open.Task
-	case !b.Terminal():
-		current = b.Current.Path
-	}
-	all := make([]Task, len(paths))
-	for i, p := range paths {
-		all[i] = Task{Task: p, State: Waiting}
+// List returns the tasks of a list, in its order, and after them those that were dropped. current is
+// the board's current task; "" if the board is over.
+func (t *Tasks) List(l flow.List, s *flow.State, current string) []Task {
+	all := make([]Task, len(l.Paths))
+	for i, status := range s.StatusesOn(l) {
+		all[i] = Task{Task: l.Paths[i], State: stateOf(status, l.Marked(i), func() bool { return l.Done(i) })}
 	}
 	for task, known := range t.known {
-		if i := find(task); i >= 0 {
+		if i := l.Find(task); i >= 0 {
 			k := *known
-			k.Task = paths[i]
-			if t.quarantined[task] {
-				k.State = Quarantined
-			}
+			k.Task, k.State = all[i].Task, all[i].State
 			all[i] = k
 		}
 	}
-	at := -1
-	if current != "" {
-		at = find(current)
+	if s.Step != nil {
+		current = s.Step.Task
 	}
-	for i := range all {
-		switch {
-		case all[i].State == Quarantined:
-		case i == at:
+	if current != "" {
+		if i := l.Find(current); i >= 0 {
 			all[i].State = Current
-		case all[i].State == Current: // the board's current task has changed since the step
-			all[i].State = Waiting
-		case all[i].State == Waiting && b.Entry(i).Done():
-			all[i].State = Done
 		}
 	}
+	for _, q := range s.Quarantine {
+		if i := l.Find(q.Task); i >= 0 {
+			all[i].State = Quarantined
+		}
+	}
+	for _, task := range s.StillDropped(l) {
+		k := *t.of(task)
+		k.State = Dropped
+		all = append(all, k)
+	}
 	return all
+}
+
+// stateOf returns the state of a task that is neither current nor in quarantine. status is its last
+// status.
+func stateOf(status string, marked bool, headed func() bool) string {
+	last := flow.TaskStatus{Status: status}
+	switch {
+	case status == flow.StatusBefore:
+		return Before
+	case last.IsDone(), marked, headed():
+		return Done
+	case status == "":
+		return Waiting
+	default:
+		return NotOK
+	}
 }
 
 // NeverWorkedOn returns the number of tasks that are neither done nor begun, in words: "2 tasks

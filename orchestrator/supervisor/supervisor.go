@@ -175,9 +175,10 @@ func (s *Supervisor) EndBoard(b *board.Board) error {
 	return s.Workspace.Save(after)
 }
 
-// WarnOfUnheld names the declared checkpoints that were never held on a board that is complete.
+// WarnOfUnheld names the declared checkpoints that were never held on a board that is over.
 func (s *Supervisor) WarnOfUnheld(end flow.Finish) {
-	if ids := s.Journal.State().Supervisor.NeverHeld(); len(ids) > 0 && end.Outcome == event.Complete {
+	isOver := end.Outcome == event.Complete || end.Outcome == event.Incomplete
+	if ids := s.Journal.State().Supervisor.NeverHeld(); len(ids) > 0 && isOver {
 		s.Notice(fmt.Sprintf("checkpoints that were never held, since no run has finished their tasks: %s",
 			event.List(ids, 5)))
 	}

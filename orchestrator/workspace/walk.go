@@ -16,7 +16,8 @@ import (
 // Walk returns the decision of the Manager without a model (package walk) about the open step on
 // board b, and the board with the decision: the mark, current and ended. Errors: *failure.Invalid
 // if the board cannot hold it, and a shortage of this machine, such as of open files.
-func (w *Workspace) Walk(b *board.Board, step *flow.Step) (e event.ManagerWalked, after *board.Board, err error) {
+func (w *Workspace) Walk(b *board.Board, s *flow.State) (e event.ManagerWalked, after *board.Board, err error) {
+	step := s.Step
 	d, at, err := w.decideWalk(b, step)
 	if err != nil {
 		return e, nil, err
@@ -42,6 +43,11 @@ func (w *Workspace) Walk(b *board.Board, step *flow.Step) (e event.ManagerWalked
 	}
 	if err == nil {
 		after, e.Warning, err = w.spliceWalked(b, marked, e)
+	}
+	if err == nil && d.Next == "" && d.Status == flow.StatusOK && after.HoldsEnded() &&
+		s.LeavesOpen(ListOf(after, w.Place.ReadTask), nil) {
+		incomplete := flow.EndedIncomplete
+		after, err = after.Splice(board.Edit{Ended: &incomplete})
 	}
 	if err != nil {
 		return e, nil, &failure.Invalid{

@@ -3,6 +3,7 @@
 package workspace
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -214,7 +215,7 @@ func View(
 ) (flow.Board, error) {
 	v := Bare(b)
 	if v.Terminal {
-		v.NotOK, v.Tasks = undone(b, s)
+		v.Over, v.Rest = b.PhaseEnds(), s.Rest(ListOf(b, read))
 		return v, nil
 	}
 	if s.Step != nil && (s.Step.Before != nil || s.Step.Reply != nil) {
@@ -246,26 +247,53 @@ func isWorkedOn(b *board.Board, step *flow.Step) bool {
 		(b.SHA == step.BoardSHA || path.Clean(b.Current.Path) == path.Clean(step.Task))
 }
 
-// undone returns the tasks whose last reply was not ok, and the number of the board's tasks,
-// including returned tasks that are no longer on the list. It omits a task that a person has marked
-// as done or taken off the list, because that is a decision. If the board is as the Manager left
-// it, the Manager made that change, and the task counts.
-func undone(b *board.Board, s *flow.State) (left []flow.TaskStatus, tasks int) {
-	tasks = b.Len()
-	if len(s.NotOK) == 0 {
-		return nil, tasks
+// ListOf returns the list of a board. read reads the header of a task; a task that it cannot read is
+// not done by its header.
+func ListOf(b *board.Board, read func(task string) (*board.Task, error)) flow.List {
+	return flow.List{
+		Paths:  b.TaskPaths(),
+		Find:   b.Finder(),
+		Marked: func(i int) bool { return b.Entry(i).Done() },
+		Done: func(i int) bool {
+			t, err := read(b.Entry(i).Path)
+			return err == nil && t.Done()
+		},
 	}
-	find, managers := b.Finder(), b.SHA == s.Last.BoardSHA
-	for _, t := range s.NotOK {
-		i := find(t.Task)
-		if managers || i >= 0 && !b.Entry(i).Done() {
-			left = append(left, t)
+}
+
+// ListAt is like [ListOf], but for a board without a run. workdir is the work directory of its last
+// run; "": no run has named one. Where that is gone, no task is done by its header.
+func ListAt(boardPath, workdir string, b *board.Board) flow.List {
+	here, err := filepath.Abs(".")
+	if err == nil {
+		workdir, err = board.ChooseWorkdir(workdir, boardPath, here, b)
+	}
+	return ListOf(b, func(task string) (*board.Task, error) {
+		if err != nil {
+			return nil, err
 		}
-		if managers && i < 0 {
-			tasks++
+		place, err := board.OpenPlace(workdir, boardPath)
+		if err != nil {
+			return nil, err
+		}
+		t, err := place.ReadTask(task)
+		return t, errors.Join(err, place.Close())
+	})
+}
+
+// DoneBefore returns the tasks that were done before the first run of a journal: those that the
+// board marks, or if it marks none, those before its current task.
+func DoneBefore(b *board.Board) (done []string) {
+	paths := b.TaskPaths()
+	for i, p := range paths {
+		if b.Entry(i).Done() {
+			done = append(done, p)
 		}
 	}
-	return left, tasks
+	if len(done) == 0 && !b.Terminal() && b.Current.Set {
+		done = paths[:max(0, b.Finder()(b.Current.Path))]
+	}
+	return done
 }
 
 // CheckSecrets refuses paths that redaction would change, since they could not be journaled.

@@ -1,0 +1,227 @@
+package flow
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"kanban-run/orchestrator/event"
+)
+
+// The statuses of a task beside those of a reply.
+const (
+	StatusOK       = "ok"
+	StatusBefore   = "before"   // it was done when the first run of the journal began
+	StatusAccepted = "accepted" // a person counts it as done
+	StatusDropped  = "dropped"  // the Manager took it off the list undone
+)
+
+// IsDone reports whether a task with this last status needs no more work.
+func (t TaskStatus) IsDone() bool {
+	return t.Status == StatusOK || t.Status == StatusBefore || t.Status == StatusAccepted
+}
+
+// NotOK returns the tasks whose last reply was not ok, in the order of the replies.
+func (s *State) NotOK() (all []TaskStatus) {
+	for _, t := range s.Statuses {
+		if !t.IsDone() {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// List is the list of tasks of a board.
+type List struct {
+	Paths  []string              // as the board spells them
+	Find   func(task string) int // place of a task as agents see it, from 0; -1: not listed
+	Marked func(i int) bool      // the board marks task i as done
+	Done   func(i int) bool      // the header of task i says that it is done
+}
+
+// Rest is what a board leaves undone.
+type Rest struct {
+	Tasks  int          // number of tasks on the list, and of those that were dropped
+	Open   []TaskStatus // that are not done; status "": never worked on
+	Marked []TaskStatus // marked as done although their last reply was not ok; status "": it has none
+}
+
+// StatusesOn returns the last status of each task of a list; "" for one that was never worked on.
+func (s *State) StatusesOn(l List) []string {
+	all := make([]string, len(l.Paths))
+	for _, t := range s.Statuses {
+		if i := l.Find(t.Task); i >= 0 {
+			all[i] = t.Status
+		}
+	}
+	return all
+}
+
+// Rest returns what a board with this list leaves undone. A task is done if its last reply was ok,
+// if the board marks it, or if its header or a person says so.
+func (s *State) Rest(l List) Rest {
+	r := Rest{Tasks: len(l.Paths)}
+	for i, status := range s.StatusesOn(l) {
+		t := TaskStatus{l.Paths[i], status}
+		switch {
+		case t.IsDone():
+		case l.Marked(i):
+			r.Marked = append(r.Marked, t)
+		case !l.Done(i):
+			r.Open = append(r.Open, t)
+		}
+	}
+	for _, task := range s.StillDropped(l) {
+		r.Tasks++
+		r.Open = append(r.Open, TaskStatus{task, StatusDropped})
+	}
+	return r
+}
+
+// StillDropped returns the tasks that the Manager took off the list undone, without those that are on
+// the list again or are done by now.
+func (s *State) StillDropped(l List) (tasks []string) {
+	for _, task := range s.Dropped {
+		if l.Find(task) < 0 && !s.isOK(path.Clean(task)) {
+			tasks = append(tasks, task)
+		}
+	}
+	return tasks
+}
+
+// DroppedBy returns the tasks that a reply of the Manager took off the list undone. It drops no task
+// if it added one, because the plan is another one then, nor the task about which the Manager was
+// told an anomaly. before and after are the paths as agents see them; isDone reports whether a
+// task is done without a reply.
+func (s *State) DroppedBy(before, after []string, isDone func(task string) bool) (dropped []string) {
+	known := func(all []string) map[string]bool {
+		m := map[string]bool{}
+		for _, p := range all {
+			m[path.Clean(p)] = true
+		}
+		return m
+	}
+	was, is := known(before), known(after)
+	for p := range is {
+		if !was[p] {
+			return nil
+		}
+	}
+	told := ""
+	if s.Step != nil && s.Step.Anomaly != nil {
+		told = path.Clean(s.Step.Task)
+	}
+	for _, p := range before {
+		clean := path.Clean(p)
+		if !is[clean] && clean != told && !isDone(p) && !s.isOK(clean) && !slices.Contains(dropped, p) {
+			dropped = append(dropped, p)
+		}
+	}
+	return dropped
+}
+
+// LeavesOpen reports whether the open step, whose reply dropped these tasks, leaves a task of its
+// list undone.
+func (s *State) LeavesOpen(l List, dropped []string) bool {
+	after := *s
+	if task := cmp.Or(s.Step.Path, s.Step.Task); s.Step.Checkpoint == nil {
+		after.keepStatus(task, s.Step.status())
+	}
+	after.drop(dropped)
+	return len(after.Rest(l).Open) > 0
+}
+
+// isOK reports whether the last reply to a task was ok, also if that is the reply of the open step.
+func (s *State) isOK(clean string) bool {
+	if s.Step != nil && path.Clean(s.Step.Task) == clean && s.Step.status() != "" {
+		return s.Step.status() == StatusOK
+	}
+	return slices.ContainsFunc(s.Statuses, func(t TaskStatus) bool { return path.Clean(t.Task) == clean && t.IsDone() })
+}
+
+// status returns the status with which the step leaves its task: the reply of the task's agent, or of
+// the Manager to a task of its own. It is "" if the Manager was only told about the task.
+func (s *Step) status() string {
+	if s.TaskStatus == "" && s.Role == event.ManagerRole && s.Anomaly == nil && s.Reply != nil && s.Checkpoint == nil {
+		return s.Reply.Status
+	}
+	return s.TaskStatus
+}
+
+// adjectives has, for each status of an open task, the words that tell it of one and of several.
+var adjectives = map[string]struct{ adjective, one, several string }{
+	"":            {"never worked on", "was never worked on", "were never worked on"},
+	"blocked":     {"blocked", "is blocked", "are blocked"},
+	"error":       {"in error", "is in error", "are in error"},
+	"escalate":    {"escalated", "is escalated", "are escalated"},
+	StatusDropped: {"dropped", "was taken off the list undone", "were taken off the list undone"},
+}
+
+// Undone names the tasks that are not done: "1 of 5 tasks is blocked: tasks/4.md"; "" if all are.
+func (r Rest) Undone() string {
+	if len(r.Open) == 0 {
+		return ""
+	}
+	first := r.Open[0].Status
+	words, mixed := adjectives[first], false
+	if slices.ContainsFunc(r.Open, func(t TaskStatus) bool { return t.Status != first }) {
+		words.several, mixed = "are not ok", true
+	}
+	replied := func(t TaskStatus) bool { return t.Status != "" && t.Status != StatusDropped }
+	if mixed && slices.ContainsFunc(r.Open, func(t TaskStatus) bool { return !replied(t) }) {
+		words.several = "are not done"
+	}
+	verb := words.several
+	if len(r.Open) == 1 {
+		verb = words.one
+	}
+	return fmt.Sprintf("%d of %s %s: %s", len(r.Open), event.Count(r.Tasks, "task"), verb, names(r.Open, mixed))
+}
+
+// marks tells of tasks that are marked as done although they were not worked on, or not with success;
+// "" if there is none.
+func (r Rest) marks() string {
+	var bare, failed []TaskStatus
+	for _, t := range r.Marked {
+		if t.Status == "" {
+			bare = append(bare, t)
+		} else {
+			failed = append(failed, t)
+		}
+	}
+	var parts []string
+	if n := len(bare); n > 0 {
+		parts = append(parts, fmt.Sprintf("%s marked without work here: %s", wasWere(n), names(bare, false)))
+	}
+	if n := len(failed); n > 0 {
+		parts = append(parts, fmt.Sprintf("%s marked as done in spite of the reply: %s", wasWere(n),
+			names(failed, true)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func wasWere(n int) string {
+	if n == 1 {
+		return "1 task was"
+	}
+	return event.Count(n, "task") + " were"
+}
+
+// names returns the first tasks, with their statuses if mixed, and the number of the others.
+func names(tasks []TaskStatus, mixed bool) string {
+	const most = 3
+	var all []string
+	for _, t := range tasks[:min(most, len(tasks))] {
+		if mixed {
+			t.Task += " (" + adjectives[t.Status].adjective + ")"
+		}
+		all = append(all, t.Task)
+	}
+	text := strings.Join(all, ", ")
+	if more := len(tasks) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
