@@ -35,6 +35,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/ledger":     "it journals what happened",
 		"orchestrator/preflight":  "what it runs was checked",
 		"orchestrator/result":     "it says how a run ended",
+		"orchestrator/standing":   "a run that ends says what the board waits for",
 		"orchestrator/run":        "it takes a board for a run",
 		"orchestrator/rundir":     "a board has a folder",
 		"orchestrator/supervisor": "a supervisor looks in",
@@ -47,7 +48,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/claim":    "so does a task of another run",
 		"orchestrator/durable":  "and a lock, or a full disk",
 		"orchestrator/failure":  "and what a person has to mend",
-		"orchestrator/flow":     "flow says what a person can do about it",
+		"orchestrator/standing": "a person may have to decide",
 		"orchestrator/gitstore": "commits can be refused",
 	},
 	"orchestrator/run": {
@@ -155,6 +156,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/redact":    "no event holds a secret",
 		"orchestrator/rundir":    "it writes files of a run",
 		"orchestrator/inert":     "what they quote is text there",
+		"orchestrator/standing":  "the Lead decides about what a board waits for",
 		"orchestrator/workspace": "a task's header may say that it is done",
 	},
 	"orchestrator/notify": {
@@ -354,7 +356,6 @@ var arrows = map[string]map[string]string{
 	},
 	"orchestrator/report": {
 		"orchestrator/standing": "and how a board stands",
-		"orchestrator/failure":  "what to do about something is a command to copy",
 		"orchestrator/event":    "it renders them",
 		"orchestrator/agent":    "it shows what agents do",
 		"orchestrator/health":   "and what they wait for",

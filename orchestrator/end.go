@@ -8,6 +8,7 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/result"
+	"kanban-run/orchestrator/standing"
 )
 
 // runInto runs the loop to its end, and sets res.
@@ -21,7 +22,10 @@ func (l *loop) runInto(res *result.Result) error {
 	res.Outcome, res.Text, err = l.conclude(end, err)
 	res.Unpushed, res.Unsaved = l.carrier.Unpushed(), l.carrier.IsUnsaved()
 	res.Lenient = l.job.Lenient || l.job.DryRun // the files of its tasks may be written by agents
-	res.Steps, res.Used, res.Choices = l.caller.Steps(), l.used, l.ledger.State().Choices()
+	res.Steps, res.Used = l.caller.Steps(), l.used
+	if !l.job.DryRun {
+		res.Waits = l.waits()
+	}
 	if said := l.caller.Said(); (res.Outcome == event.NeedsPerson || res.Outcome == event.Incomplete) && !strings.Contains(res.Text, said) {
 		res.Said = said
 	}
@@ -56,4 +60,13 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 	note := l.ledger.Finish(event.RunInterrupted{Board: l.job.Board, Outcome: outcome, Reason: err.Error(),
 		Until: result.Until(outcome, err), Quarantined: l.caller.Quarantined()})
 	return outcome, err.Error(), errors.Join(err, note)
+}
+
+// waits returns the decision that the board waits for; nil: none is known.
+func (l *loop) waits() *standing.Waits {
+	b, err := l.workspace.Look()
+	if err != nil {
+		b = nil
+	}
+	return l.ledger.Waits(l.job.Board, b)
 }

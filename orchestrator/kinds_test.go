@@ -25,9 +25,9 @@ var kindArms = map[string]int{
 	"orchestrator/digest":    47, // the steps and attempts of a run, folded
 	"orchestrator/flow":      32, // what a journal of another run says, and who wrote it
 	"orchestrator/gitstore":  9,  // after which a commit is made
-	"orchestrator/ledger":    10, // the log of replies, and whose record an acknowledgement follows
+	"orchestrator/ledger":    9,  // the log of replies, and whose record an acknowledgement follows
 	"orchestrator/report":    32, // the live line, and the groups of a job's log
-	"orchestrator/standing":  4,  // the states of tasks
+	"orchestrator/standing":  9,  // the work on tasks, and what a person decided
 	"orchestrator/watch":     5,  // which messages were not delivered
 	"cmd/kanban-run":         7,  // what log --events and ack look for
 }
@@ -43,11 +43,11 @@ var callBranches = map[string]int{
 	"orchestrator/decisions":  1,
 	"orchestrator/digest":     3,
 	"orchestrator/event":      4,
-	"orchestrator/flow":       56,
+	"orchestrator/flow":       55,
 	"orchestrator/ledger":     2,
 	"orchestrator/page":       14,
 	"orchestrator/report":     3,
-	"orchestrator/standing":   3,
+	"orchestrator/standing":   5,
 	"orchestrator/supervisor": 1,
 	"orchestrator/watch":      5,
 	"orchestrator/workspace":  1,

@@ -63,10 +63,10 @@ func TestPerson(t *testing.T) {
 	if err != nil || !strings.Contains(out, "needs_person") || !strings.Contains(out, "--ack=") {
 		t.Errorf("the server shows no details: %v: %s", err, out)
 	}
-	if out, code := l.submit("--ack", l.remote, board(1)); code != 0 || !strings.Contains(out, "gets the decision") {
+	if out, code := l.submit("--ack=override", l.remote, board(1)); code != 0 || !strings.Contains(out, "gets the decision") {
 		t.Errorf("exit %d: %s", code, out)
 	}
-	l.until(time.Minute, "a decision without a choice is refused by kanban-run", func() bool {
+	l.until(time.Minute, "a word that does not fit is refused by kanban-run", func() bool {
 		out, _ := l.submit("--wait", l.remote, board(1))
 		return strings.Contains(out, "was not taken")
 	})
@@ -304,7 +304,7 @@ func TestUse(t *testing.T) {
 		want string
 	}{
 		{nil, 2, "usage:"},
-		{[]string{"help"}, 0, "submit --ack[=CHOICE]"},
+		{[]string{"help"}, 0, "submit --ack=WORD"},
 		{[]string{"version"}, 0, "dev"},
 		{[]string{"serve"}, 2, "hint: worker or submit"},
 		{[]string{"worker"}, 2, "hint: --repository ADDRESS"},
@@ -315,11 +315,10 @@ func TestUse(t *testing.T) {
 		{[]string{"worker", "-r", l.remote, "--kanban-run", l.program, "--", "--checkpoint=other"}, 2, "the worker sets --checkpoint itself"},
 		{[]string{"worker", "-r", l.remote, "--exec", "x"}, 2, "unknown flag: --exec"},
 		{[]string{"submit", l.remote}, 2, "a repository and a board are needed"},
-		{[]string{"submit", "--ack", "retry", l.remote, board(1)}, 2, "hint: write --ack=retry"},
-		{[]string{"submit", "--ack", l.remote, "retry"}, 2, "hint: write --ack=retry"},
-		{[]string{"submit", "--ack=maybe", l.remote, board(1)}, 2, "hint: --ack alone, or --ack=retry"},
+		{[]string{"submit", "--ack", l.remote, "retry"}, 2, "a repository and a board are needed"},
+		{[]string{"submit", "--ack=maybe", l.remote, board(1)}, 2, "hint: --ack=retry, --ack=accept"},
 		{[]string{"submit", "https://u:p4ssw0rd@host/x", board(1)}, 2, "credential helper"},
-		{[]string{"submit", "--ack", l.remote, board(1)}, 1, "it was never handed in"},
+		{[]string{"submit", "--ack=accept", l.remote, board(1)}, 1, "it was never handed in"},
 	} {
 		cmd := l.command(c.args...)
 		out, _ := cmd.CombinedOutput()

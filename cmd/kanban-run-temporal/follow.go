@@ -157,6 +157,7 @@ func exitCode(outcome string) int {
 		fleet.Failed:      1,
 		fleet.Invalid:     2,
 		fleet.NeedsPerson: 3,
+		fleet.Incomplete:  3,
 		fleet.Exhausted:   4,
 		fleet.Frozen:      5,
 		fleet.Owned:       6,

@@ -24,26 +24,22 @@ const submitUsage = `
 hands boards in, or decides about boards that wait for a person
 
 usage: kanban-run-temporal submit [flags] REPOSITORY BOARD...
-       kanban-run-temporal submit --ack[=CHOICE] [-m NOTE] REPOSITORY BOARD...
+       kanban-run-temporal submit --ack=WORD [-m NOTE] REPOSITORY BOARD...
 
 REPOSITORY is an address as git clone takes it, BOARD a path in it. Each board becomes a workflow, which runs until the board is complete.
 A board that is handed in already is left as it is; one whose workflow has ended goes on where it was.
 
---ack passes a decision on to a board that waits for one: CHOICE is that of kanban-run ack (retry, accept, release, forced-finalize), or
-is left out where it needs none.`
+--ack passes a decision on to a board that waits for one: WORD is that of kanban-run ack (retry, accept, override, release or
+forced-finalize).`
 
 // choices returns the choices that kanban-run ack has for a board that is not being run.
-func choices() []string { return []string{"retry", "accept", "release", "forced-finalize"} }
-
-// none is the value of --ack without a choice: pflag needs a value.
-const none = "none"
+func choices() []string { return []string{"retry", "accept", "override", "release", "forced-finalize"} }
 
 func submit(args []string) (code int, err error) {
 	flags, queue := newFlags("submit", submitUsage)
 	wait := flags.BoolP("wait", "w", false, "wait until each board is complete, waits for a person or has "+
 		"failed, and exit with kanban-run's exit code of the worst")
-	ack := flags.String("ack", "", "pass the decision `CHOICE` on")
-	flags.Lookup("ack").NoOptDefVal = none
+	ack := flags.String("ack", "", "pass the decision `WORD` on")
 	note := flags.StringP("message", "m", "", "`NOTE` to the decision, for the board's journal")
 	if err := parse(flags, args); err != nil {
 		return 0, err
@@ -55,9 +51,9 @@ func submit(args []string) (code int, err error) {
 	stop, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
 	decides := flags.Changed("ack")
-	if decides && *ack != none && !slices.Contains(choices(), *ack) {
+	if decides && !slices.Contains(choices(), *ack) {
 		return 0, &usageError{fmt.Sprintf("there is no choice %q", *ack),
-			"--ack alone, or --ack=" + strings.Join(choices(), ", --ack=")}
+			"--ack=" + strings.Join(choices(), ", --ack=")}
 	}
 	c, err := connect(stop)
 	if err != nil {
@@ -65,7 +61,7 @@ func submit(args []string) (code int, err error) {
 	}
 	defer c.Close()
 	if decides {
-		d := fleet.Decision{Choice: strings.TrimSuffix(*ack, none), Note: *note}
+		d := fleet.Decision{Choice: *ack, Note: *note}
 		err = each(jobs, func(j fleet.Job) error { return decide(stop, c, j, d) })
 	} else {
 		err = hand(stop, c, *queue, jobs)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mattn/go-runewidth"
 	"github.com/spf13/pflag"
 
 	"kanban-run/orchestrator/agent"
@@ -15,6 +16,7 @@ import (
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/standing"
 )
 
 func inboxCommand() command {
@@ -47,79 +49,61 @@ Exit code 3 says that something waits, 0 that nothing does. kanban-run ack decid
 	}
 }
 
-// showInbox prints the decisions that a board waits for. waits reports whether a decision waits; it
-// is false if the next run goes on without the decision.
+// showInbox prints the decision that a board waits for. waits reports whether one waits.
 func (t *terminal) showInbox(board string) (waits bool, err error) {
-	owned, err := inspect.IsOwned(board)
-	if err != nil {
+	b, err := inspect.Look(board, func(event.Entry) {})
+	if err != nil && !errors.As(err, new(*ledger.NoRunError)) {
 		return false, err
 	}
-	if owned {
-		return t.showWaiting(board)
-	}
-	dir, err := inspect.Locate(board)
-	if err != nil {
+	if err := t.printWaits(&b.Standing); err != nil {
 		return false, err
 	}
-	answer := ledger.Answer{Ask: true}
-	q, err := ledger.Acknowledge(board, dir, answer, t.redactor(), time.Now)
-	var never *ledger.NoRunError
-	switch {
-	case errors.As(err, &never):
-		return false, printDecision(t, board, ledger.Question{}, answer)
-	case err != nil:
-		return false, err
-	case q.Open:
-		return true, printChoice(t, board, q)
-	default:
-		err = printDecision(t, board, q, answer)
-		if p := q.Proposal; p != nil {
-			err = errors.Join(err, t.stdout.Printf("  REASSIGN_PROPOSAL: give %s to another agent than %s "+
-				"(%s): reassign: {%s: [ADAPTER or ROLE]} in .kanban-run.yaml does; %s\n", p.Task, p.Role,
-				p.Strategy, p.Role, p.Evidence))
+	for _, task := range b.History.State.NotOK() {
+		if b.Owned && task.Status == "escalate" {
+			if err := t.stdout.Printf("%s: %s was escalated; the Manager was told\n", board, task.Task); err != nil {
+				return false, err
+			}
 		}
-		return q.Text != "" && !q.GoesOn, err
 	}
+	if p := b.Proposal; p != nil && b.Waits != nil {
+		err = t.stdout.Printf("  REASSIGN_PROPOSAL: give %s to another agent than %s "+
+			"(%s): reassign: {%s: [ADAPTER or ROLE]} in .kanban-run.yaml does\n", p.Task, p.Role,
+			p.Strategy, p.Role)
+		return b.NeedsDecision(), err
+	}
+	return b.NeedsDecision(), nil
 }
 
-// showWaiting prints the decisions that the run at work waits for.
-func (t *terminal) showWaiting(board string) (waits bool, err error) {
-	h, _, err := inspect.History(board, func(event.Entry) error { return nil })
-	if err != nil {
-		return false, err
+// printWaits prints what a board waits for, and the commands to copy.
+func (t *terminal) printWaits(s *standing.Standing) error {
+	w := s.Waits
+	switch {
+	case w == nil && s.Outcome == standing.Running:
+		return t.stdout.Printf("%s is at work, and waits for no decision\n", s.Board)
+	case w == nil:
+		return t.stdout.Printf("%s waits for no decision\n", s.Board)
 	}
-	var errs []error
-	show := func(format string, args ...any) {
-		waits = true
-		errs = append(errs, t.stdout.Printf(format, args...))
+	lead := "waits for your decision"
+	if w.May {
+		lead = "goes on without your decision"
 	}
-	name := failure.Quote(board)
-	if step := h.State.Step; step != nil && step.Consent != nil {
-		does := "ends the agent, and starts it again"
-		if step.Consent.Decision == event.Replan {
-			does = "ends the agent, and has the Manager plan anew"
-		}
-		show(`%s waits for your decision about %s (%s, step %d): %s
-  kanban-run ack %s restart   %s
-  kanban-run ack %s continue  leaves the agent alone
-`, board, step.CallRole(), step.Task, step.Number, step.Consent.Text, name, does, name)
+	if err := t.stdout.Printf("%s %s: %s\n", s.Board, lead, w.Why); err != nil {
+		return err
 	}
-	for _, q := range h.State.Quarantine {
-		show("%s goes on without %s, which is in quarantine: %s\n", board, q.Task, q.Text)
+	commands, does := s.Commands()
+	width := 0
+	for _, c := range commands {
+		width = max(width, runewidth.StringWidth(c))
 	}
-	for _, task := range h.State.NotOK() {
-		if task.Status == "escalate" {
-			errs = append(errs, t.stdout.Printf("%s: %s was escalated; the Manager was told\n", board, task.Task))
+	for i, c := range commands {
+		if err := t.stdout.Printf("  %s  %s\n", runewidth.FillRight(c, width), does[i]); err != nil {
+			return err
 		}
 	}
-	if len(h.State.Quarantine) > 0 {
-		show("  kanban-run ack %s release   lets the Manager name it again\n", name)
+	if len(commands) == 0 {
+		return t.stdout.Printf("  %s\n", s.Advice(""))
 	}
-	if !waits {
-		errs = append(errs, t.stdout.Printf("%s is at work, and waits for no decision\n", board))
-		return false, errors.Join(errs...)
-	}
-	return true, errors.Join(errs...)
+	return nil
 }
 
 // post leaves a message in the inbox of the board's run, and waits for the run's answer unless wait

@@ -65,16 +65,9 @@ func reportOf(board string) string {
 // addBoard adds a board's journal to a report.
 func addBoard(r *report.SupervisorReport, board string) error {
 	r.Begin(board)
-	h, _, err := inspect.History(board, func(e event.Entry) error {
-		r.Add(e)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	owned, err := inspect.IsOwned(board)
+	b, err := inspect.Look(board, r.Add)
 	if err == nil {
-		r.Wait(report.Request(h, board, owned))
+		r.Wait(b.Request())
 	}
 	return err
 }

@@ -261,7 +261,8 @@ func hintFor(r result.Result, dry bool) string {
 	if errors.Is(r.Err, syscall.ENOSPC) || errors.Is(r.Err, syscall.EDQUOT) {
 		return "free some space; the same command goes on"
 	}
-	advice := standing.Advice(r.Outcome, r.Board, r.Log, r.Choices)
+	at := standing.Standing{Board: r.Board, Outcome: r.Outcome, Waits: r.Waits}
+	advice := at.Advice(r.Log)
 	if r.Outcome == event.Complete && r.Steps == 0 && !dry {
 		return "nothing was left to do; current: with the path of a task has it done again"
 	}

@@ -1,7 +1,6 @@
 package event
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 )
@@ -123,15 +122,16 @@ func (e RunFinished) Sentence() Sentence {
 	return s.tell(Lead|Team, e.Outcome.topic())
 }
 
-// Acknowledged is the Lead's permission for a frozen board to go on as it is, or the Lead's
-// decision about a board that ended with tasks undone.
+// Acknowledged is a decision of the Lead about what the board waits for.
 type Acknowledged struct {
-	Board    string `json:"board" text:"free"`
-	BoardSHA string `json:"board_sha256"` // of the board as the decision leaves it
-	Note     string `json:"note" text:"free"`
-	Choice   Choice `json:"choice,omitempty"`
-	Text     string `json:"text,omitempty" text:"free"` // of the choice: what was accepted, or is to be done again
-	Look     bool   `json:"look,omitempty"`             // with Retry: the checkpoint that stops the board looks anew
+	Board    string  `json:"board" text:"free"`
+	BoardSHA string  `json:"board_sha256"` // of the board as the decision leaves it
+	Note     string  `json:"note" text:"free"`
+	About    Subject `json:"about"`
+	Choice   Choice  `json:"choice"`
+	Task     string  `json:"task,omitempty"`             // that it is about; "": about the board, its step or all tasks
+	Text     string  `json:"text" text:"free"`           // what was decided
+	Left     string  `json:"left,omitempty" text:"free"` // what the board waits for after the acceptance of Task
 }
 
 func (Acknowledged) Kind() string { return "LEAD_ACK" }
@@ -140,16 +140,34 @@ func (e Acknowledged) Subject() string { return e.Board }
 
 // Sentence implements [Event].
 func (e Acknowledged) Sentence() Sentence {
-	return say(Note, cmp.Or(e.Text, "acknowledged by the Lead")+noteSuffix(e.Note))
+	return say(Note, e.Text+noteSuffix(e.Note))
 }
 
-// Choice is the Lead's decision about a board that ended with tasks undone.
+// Subject is what a board waits for a person about.
+type Subject string
+
+// The values of Subject.
+const (
+	AboutConsent    Subject = "consent"    // the end of an agent that hangs
+	AboutWay        Subject = "way"        // another address or other settings of git
+	AboutFile       Subject = "file"       // a change of the board's file, of which it is not known who made it or may
+	AboutJournal    Subject = "journal"    // records that contradict one another
+	AboutCheckpoint Subject = "checkpoint" // one that blocks, or came to no verdict
+	AboutQuarantine Subject = "quarantine" // of a task
+	AboutRefusal    Subject = "refusal"    // something that a person has to mend
+	AboutStep       Subject = "step"       // an agent that is stuck, or gave no valid reply, or whose work was never accepted
+	AboutEnd        Subject = "end"        // tasks that are undone, or a status other than ok
+	AboutTeam       Subject = "team"       // a member that never answered the request to shut down
+)
+
+// Choice is a word of the Lead about what a board waits for.
 type Choice string
 
 // The values of Choice.
 const (
-	Accept Choice = "accept" // the board ends as it stands
-	Retry  Choice = "retry"  // current names the task again, and the next run goes on
+	Accept   Choice = "accept"   // the board, its file, the work or a task counts as it stands
+	Retry    Choice = "retry"    // it is tried again
+	Override Choice = "override" // the board goes on in spite of a checkpoint
 
 	ForcedFinalize Choice = "forced-finalize" // the team may be deleted without the members that have never answered
 

@@ -74,7 +74,7 @@ func sentences() []event.Event {
 		event.RunStarted{Tasks: 1, Workdir: "/w"}, event.RunStarted{Tasks: 2, Workdir: "/w", Withheld: []string{"A", "B"}},
 		event.RunInterrupted{Board: "b", Outcome: event.LimitReached, Reason: "the limit"}, event.RunInterrupted{Board: "b", Outcome: event.Interrupted, Reason: "a signal"}, event.RunInterrupted{Board: "b", Outcome: event.Later, Reason: "the provider"},
 		event.RunFinished{Board: "b", Outcome: event.NeedsPerson, Text: "look"}, event.RunFinished{Board: "b", Outcome: event.Complete, Text: "done"}, event.RunFinished{Board: "b", Outcome: event.LimitReached, Text: "the limit"},
-		event.Acknowledged{Board: "b"}, event.Acknowledged{Board: "b", Text: "accepted by the Lead", Note: "fine"},
+		event.Acknowledged{Board: "b", Text: "a.md is to be done again, says the Lead"}, event.Acknowledged{Board: "b", Text: "accepted by the Lead", Note: "fine"},
 		event.StepStarted{Step: 2, Task: "t.md", Role: "Implementor"}, event.StepStarted{Step: 2, Task: "t.md", Role: "Implementor", Index: 1, Of: 3},
 		event.StepStarted{Step: 2, Role: "Supervisor", Call: event.ReadyCall},
 		event.StepStarted{Step: 2, Role: "Supervisor", Call: event.CheckpointCall, Checkpoint: &event.Checkpoint{ID: "CHECKPOINT-001", Scope: []string{"a.md", "b.md"}}},

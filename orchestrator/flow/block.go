@@ -51,22 +51,18 @@ func (v *Supervisor) passOver(id string) {
 	v.Passed = v.Passed[max(0, len(v.Passed)-mostHeld):]
 }
 
-// settle removes the block as the Lead chose. After Retry the next checkpoint looks again at the
-// whole scope of the blocked one. After Accept nothing else changes. After any other choice the
-// block is noted as passed over.
+// settle removes the block. After Retry the next checkpoint looks again at the whole scope of the
+// blocked one. After any other choice the block is noted as passed over.
 func (v *Supervisor) settle(c event.Choice) {
 	b := v.Block
 	v.Block = nil
-	switch c {
-	case event.Retry:
+	switch {
+	case c == event.Retry:
 		v.lookAgain(b.Checkpoint)
-	case event.Accept:
+	case b.ID == "":
+		v.Excused = true
 	default:
-		if b.ID == "" {
-			v.Excused = true
-		} else {
-			v.passOver(b.ID)
-		}
+		v.passOver(b.ID)
 	}
 }
 
@@ -86,15 +82,6 @@ func (v *Supervisor) passed() string {
 		return ""
 	}
 	return event.List(v.Passed, most)
-}
-
-// Again returns the task to do again when the Lead lets a board go on that a checkpoint stopped. It
-// returns "" if no checkpoint stops the board.
-func (v *Supervisor) Again() string {
-	if v.Waits() == "" {
-		return ""
-	}
-	return cmp.Or(v.Block.Current, v.Block.After)
 }
 
 // Subject returns the checkpoint for which the run waits, or the supervisor's role.

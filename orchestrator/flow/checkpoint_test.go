@@ -207,7 +207,7 @@ func TestBlock(t *testing.T) {
 	s.board = flow.Board{Terminal: true, Taken: true, SHA: "b"}
 	s.ends(person)
 	s.board = flow.Board{Task: "t2", Role: "Implementor", SHA: "a"}
-	s.apply(event.Acknowledged{}).works("t2")
+	s.apply(event.Acknowledged{About: event.AboutCheckpoint, Choice: event.Override}).works("t2")
 
 	s = blocked(event.BlockAbort)
 	s.ends(flow.EndBoard{Text: text})
@@ -322,24 +322,18 @@ func (s *supervised) revise(next string) {
 
 // TestAccepted: what the Lead accepts ends as it stands: no other checkpoint comes.
 func TestAccepted(t *testing.T) {
-	s := newSupervised(t, event.InReports, event.Supervision{OnBlock: event.BlockAbort, At: []event.CheckpointAt{{ID: "A", After: "t1"}, {ID: "B", After: "t1"}}}).finish("t1", "ok").hold("block")
+	s := newSupervised(t, event.InReports, event.Supervision{OnBlock: event.BlockAbort, At: []event.CheckpointAt{{ID: "A", After: "t1"}, {ID: "B", After: "t1"}}}).finish("t1", "ok")
 	s.board = flow.Board{Terminal: true, SHA: "e"}
-	s.apply(event.Acknowledged{Choice: event.Accept, BoardSHA: "e", Text: "accepted by the Lead"})
+	s.apply(event.Acknowledged{About: event.AboutEnd, Choice: event.Accept, BoardSHA: "e", Text: "accepted by the Lead"})
 	s.ends(flow.Finish{Outcome: event.Complete, Text: "accepted by the Lead"})
 }
 
 // TestDeclaredAgain: a declared checkpoint that ended the board is held again when its task is
-// done again, whichever way the Lead asks for that.
+// done again, after a person has named it on the board.
 func TestDeclaredAgain(t *testing.T) {
-	for name, again := range map[string]func(*supervised){
-		"ack retry": func(s *supervised) { s.apply(event.Acknowledged{Choice: event.Retry}) },
-		"an edit":   func(s *supervised) { s.reopen("f") },
-	} {
+	for name, again := range map[string]func(*supervised){"an edit": func(s *supervised) { s.reopen("f") }} {
 		s := newSupervised(t, event.InReports, event.Supervision{OnBlock: event.BlockAbort, At: []event.CheckpointAt{{ID: "FIN", After: "t2", Scope: []string{"t1"}}}})
 		s.finish("t1", "ok").finish("t2", "ok").hold("block").apply(event.BoardEnded{Task: "FIN", BoardSHA: "e", Current: "t3"})
-		if task := s.Supervisor.Again(); task != "t3" {
-			t.Errorf("%s: %q is to be done again, want what was current", name, task)
-		}
 		again(s)
 		s.works("t1")
 		if e := s.finish("t2", "ok").begin(); e.Task != "FIN" {
@@ -353,7 +347,7 @@ func TestDeclaredAgain(t *testing.T) {
 func TestExcused(t *testing.T) {
 	s := newSupervised(t, event.InSession, event.Supervision{Every: 1, OnBlock: event.BlockPerson})
 	e := s.begin()
-	s.apply(event.AttemptStopped{AttemptRef: e.AttemptRef}, event.CheckpointMissed{Step: 1, Task: "Supervisor", Reason: "no login", BoardSHA: "a"}, event.Acknowledged{})
+	s.apply(event.AttemptStopped{AttemptRef: e.AttemptRef}, event.CheckpointMissed{Step: 1, Task: "Supervisor", Reason: "no login", BoardSHA: "a"}, event.Acknowledged{About: event.AboutCheckpoint, Choice: event.Override})
 	s.apply(event.RunStarted{Supervision: &s.Supervisor.Plan, Memory: event.InSession}).works("t1")
 	s.finish("t1", "ok").ready("s1")
 	s.apply(event.RunStarted{Supervision: &s.Supervisor.Plan, Memory: event.InSession, Adapter: "codex"})
@@ -370,7 +364,7 @@ func TestSessionWithoutVerdict(t *testing.T) {
 		e := s.begin()
 		s.apply(event.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "the session is too long"})
 	}
-	s.apply(event.CheckpointMissed{Step: 3, Task: "CHECKPOINT-001", Reason: "no valid reply"}, event.Acknowledged{Choice: event.Retry, Look: true})
+	s.apply(event.CheckpointMissed{Step: 3, Task: "CHECKPOINT-001", Reason: "no valid reply"}, event.Acknowledged{About: event.AboutCheckpoint, Choice: event.Retry})
 	if e := s.begin(); e.Call != event.ReadyCall || e.From != "" {
 		t.Errorf("%+v is next, want it to begin a new session", e)
 	}
@@ -445,7 +439,7 @@ func TestSupervisorDies(t *testing.T) {
 	s.ends(flow.GiveUpCheckpoint{Reason: "its program ended 3 times in a row; the last: exit status 3"})
 	s.apply(event.CheckpointMissed{Step: 4, Task: "CHECKPOINT-001", Reason: "its program died 3 times in a row"})
 	s.ends(flow.Finish{Outcome: event.NeedsPerson, Text: "CHECKPOINT-001 came to no verdict: its program died 3 times in a row"})
-	s.apply(event.Acknowledged{})
+	s.apply(event.Acknowledged{About: event.AboutCheckpoint, Choice: event.Override})
 	s.ready("").works("t1")
 }
 
@@ -488,18 +482,18 @@ func TestWithoutStart(t *testing.T) {
 
 // TestRetryOfBlock: the Lead can have a checkpoint look anew.
 func TestRetryOfBlock(t *testing.T) {
-	s := newSupervised(t, event.InReports, event.Supervision{Every: 1, OnBlock: event.BlockPerson}).finish("t1", "ok").hold("block").apply(event.Acknowledged{Choice: event.Retry, Look: true})
+	s := newSupervised(t, event.InReports, event.Supervision{Every: 1, OnBlock: event.BlockPerson}).finish("t1", "ok").hold("block").apply(event.Acknowledged{About: event.AboutCheckpoint, Choice: event.Retry})
 	if e := s.begin(); e.Task != "CHECKPOINT-002" || s.Step.Checkpoint.Again != "CHECKPOINT-001" {
 		t.Errorf("%+v is next, want another look at the same", e)
 	}
 }
 
-// TestTaskAgain: where the Lead has a task done again, that comes first, and the next checkpoint
-// looks at the whole scope once more.
+// TestTaskAgain: where the Lead names a task on a board that a checkpoint ended, that comes first, and
+// the next checkpoint looks at the whole scope once more.
 func TestTaskAgain(t *testing.T) {
 	s := newSupervised(t, event.InReports, event.Supervision{Every: 3, OnBlock: event.BlockPerson}).finish("t1", "ok").finish("t2", "ok")
 	s.board = flow.Board{Terminal: true, SHA: "a"}
-	s.hold("block").apply(event.Acknowledged{Choice: event.Retry})
+	s.hold("block").apply(event.CheckpointReopened{Task: "CHECKPOINT-001", Later: true})
 	s.board = flow.Board{Task: "t2", Role: "Implementor", SHA: "a"}
 	s.works("t2")
 	s.finish("t2", "ok").board = flow.Board{Terminal: true, SHA: "a"}

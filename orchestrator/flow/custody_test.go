@@ -268,7 +268,7 @@ func TestFrozenByCustody(t *testing.T) {
 		if b.Breach != nil || b.Frozen() != "why" || b.State.Running {
 			t.Errorf("%s: breach %v, frozen %q", freeze.Kind(), b.Breach, b.Frozen())
 		}
-		if b.write(event.Acknowledged{}); b.Frozen() != "" {
+		if b.write(event.Acknowledged{About: event.AboutJournal, Choice: event.Accept}); b.Frozen() != "" {
 			t.Errorf("%s: frozen %q after the Lead's word", freeze.Kind(), b.Frozen())
 		}
 		b = newBook(t).own("r1").write(start, event.StepFinished{Step: 9}, freeze)

@@ -66,7 +66,7 @@ func TestNext(t *testing.T) {
 	done := append(accepted[:len(accepted):len(accepted)], attempt(1, event.ManagerCall, 1), managed)
 	finish := event.StepFinished{Step: 1, Manager: "blocked", Message: "no licence", BoardSHA: "b"}
 	ran := append(done[:len(done):len(done)], finish)
-	accept := event.Acknowledged{BoardSHA: "c", Choice: event.Accept,
+	accept := event.Acknowledged{About: event.AboutEnd, BoardSHA: "c", Choice: event.Accept,
 		Text: "accepted by the Lead with 2 of 2 tasks undone"}
 	disagreed := rejection(1, event.ManagerCall, 1)
 	disagreed.Disagreed = true
@@ -153,7 +153,7 @@ func TestNext(t *testing.T) {
 				Text: "the Manager ended the board with status blocked: no licence"}},
 		{"an edit settles it", ran, flow.Board{Terminal: true, SHA: "c"},
 			flow.Finish{Outcome: event.Complete, Text: "the board is complete"}},
-		{"so does the Lead's word", append(ran[:len(ran):len(ran)], event.Acknowledged{BoardSHA: "b"}),
+		{"so does the Lead's word", append(ran[:len(ran):len(ran)], event.Acknowledged{About: event.AboutEnd, Choice: event.Retry, BoardSHA: "b"}),
 			flow.Board{Terminal: true, SHA: "b"},
 			flow.Finish{Outcome: event.Complete, Text: "the board is complete"}},
 		{"the limit of steps", append([]event.Event{event.RunStarted{Limits: event.Limits{MaxSteps: 1}}}, ran[1:]...),
@@ -234,7 +234,7 @@ func TestFreshAfterFinish(t *testing.T) {
 	if e, ok := flow.Next(&frozen, board).(flow.Finish); !ok || e.Outcome != event.Frozen {
 		t.Errorf("a frozen board: Next = %+v, want frozen until the Lead's word", e)
 	}
-	if err := frozen.Apply(event.Acknowledged{}); err != nil {
+	if err := frozen.Apply(event.Acknowledged{About: event.AboutFile, Choice: event.Accept}); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := flow.Next(&frozen, board).(flow.Spawn); !ok {

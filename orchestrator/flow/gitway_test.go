@@ -46,7 +46,7 @@ func TestGitWay(t *testing.T) {
 				return
 			}
 			set := s
-			if err := s.Apply(event.Acknowledged{Choice: event.Accept, Text: "accepted"}); err != nil {
+			if err := s.Apply(event.Acknowledged{About: event.AboutWay, Choice: event.Accept, Text: "accepted"}); err != nil {
 				t.Fatal(err)
 			}
 			if end, ends := run(c.is, false).(flow.Finish); ends {

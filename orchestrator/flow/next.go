@@ -90,7 +90,7 @@ func (s *State) nextStep(b Board) Effect {
 	// 8. "if manager_result.get("next_task") is None: break" ends here too: WriteBoard set current
 	// to null.
 	case b.Terminal:
-		return ended(s, b)
+		return End(s, b)
 
 	// A task in quarantine waits for a person if the Manager names it again or cannot be told.
 	case s.mayNotWork(b) != "":
@@ -148,59 +148,6 @@ func (s *State) Afresh() Spawn {
 	return e
 }
 
-// GoesOn reports whether the next run works on without an acknowledgement, with fresh counts,
-// although the board needs a person. It does if the open step is unsettled or under review and its
-// task is not in quarantine.
-func (s *State) GoesOn() bool {
-	return s.Step != nil && (s.Step.Unsettled != "" || s.Step.Call == event.ReviewCall) &&
-		s.Quarantined(s.Step.Task) == nil
-}
-
-// Choices are a person's options for a board that needs a person.
-type Choices struct {
-	GoesOn  bool   // the next run works on without an acknowledgement
-	Undone  string // a task that can be done again; "": no task can
-	Blocked bool   // a checkpoint stops the board, which an acknowledgement overrides
-	NewWay  bool   // checkpoints would go another way than before, which a person may accept
-	Asks    bool   // the Lead has to choose before the board goes on, see [Freeze]
-
-	Quarantined string // a task in quarantine, for which the board waits; "": no such task
-}
-
-// Choices returns a person's options.
-func (s *State) Choices() Choices {
-	blocked := s.Supervisor.Waits() != "" && s.Supervisor.Block.Ended == ""
-	w := Choices{
-		GoesOn:  s.GoesOn(),
-		Undone:  s.Undone(),
-		Blocked: blocked,
-		Asks:    s.Frozen != nil && s.Frozen.Asks,
-		NewWay:  s.Frozen != nil && s.Frozen.Git != nil,
-	}
-	if len(s.Quarantine) > 0 && (s.Last.Status == "" || s.Last.Status == "ok") {
-		w.Quarantined = s.Quarantine[0].Task
-	}
-	return w
-}
-
-// Undone returns a task that was not ok and that a person can order again. It returns "" if there
-// is no such task or if a step is open.
-func (s *State) Undone() string {
-	isLast := func(t TaskStatus) bool { return t.Task == s.Last.Task }
-	notOK := s.NotOK()
-	switch {
-	case s.Step != nil:
-		return ""
-	case s.Last.Status != "" && s.Last.Status != "ok" &&
-		(len(notOK) == 0 || slices.ContainsFunc(notOK, isLast)):
-		return s.Last.Task
-	case len(notOK) > 0:
-		return notOK[0].Task
-	default:
-		return ""
-	}
-}
-
 // exhausted returns the end of a run after the last retry. If the Manager still contradicts its own
 // board, neither can be trusted and the board is frozen. Work without a verdict needs a person.
 func (s *Step) exhausted() Finish {
@@ -231,11 +178,11 @@ const IncompleteText = "the board is incomplete: "
 // CompleteText is the whole text about a board whose tasks are ok.
 const CompleteText = "the board is complete"
 
-// ended ends a run on a terminal board. The status with which the Manager ended the board counts as
+// End returns the end of a run on a terminal board. The status with which the Manager ended the board counts as
 // long as the board says it, or has the bytes that the last step left. Those bytes tell, too, who
 // ended the board. If the Manager did, each task has to be done. If a person did, the board is
 // complete.
-func ended(s *State, b Board) Effect {
+func End(s *State, b Board) Finish {
 	managers := s.Last.BoardSHA == b.SHA
 	left := managers && s.Last.Status != "" && s.Last.Status != StatusOK && !s.Last.Acknowledged
 	switch {

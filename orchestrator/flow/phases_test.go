@@ -289,9 +289,6 @@ func TestNextRunOfAStep(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newPlay(t, &event.Plan{Agent: true, Rounds: 1}, event.Limits{}).attempts(tt.outcomes...)
-			if got := p.GoesOn(); got != tt.goesOn {
-				t.Errorf("GoesOn() = %t", got)
-			}
 			p.record(event.RunInterrupted{Outcome: event.Interrupted}, event.RunStarted{Limits: p.Limits})
 			p.nextRun().attempts(tt.then...)
 			if diff := cmp.Diff(tt.want, p.next()); diff != "" {

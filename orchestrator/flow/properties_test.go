@@ -82,7 +82,9 @@ func (d dice) any() event.Event {
 		event.StepFinished{Step: n}, event.StepAbandoned{Step: n}, event.BoardWriteStarted{Step: n}, event.BoardWritten{Step: n},
 		event.CallRestarted{Step: n, BoardSHA: "b"},
 		event.StateDiverged{Source: pick(d, event.SourceBoard, event.SourceState), After: "b", Policy: pick(d, "accept", "accept", "freeze"), Text: "changed"},
-		event.Acknowledged{BoardSHA: "b"}, event.Acknowledged{BoardSHA: "a"}, event.RunInterrupted{Outcome: event.Later, Until: "soon"},
+		event.Acknowledged{About: event.AboutEnd, Choice: event.Accept, BoardSHA: "b"}, event.Acknowledged{About: event.AboutFile, Choice: event.Retry, BoardSHA: "a"},
+		event.Acknowledged{About: event.AboutStep, Choice: event.Accept, BoardSHA: "a"}, event.Acknowledged{About: event.AboutQuarantine, Choice: event.ReleaseTasks},
+		event.Acknowledged{About: event.AboutJournal, Choice: event.Accept}, event.Acknowledged{About: event.AboutCheckpoint, Choice: event.Override}, event.RunInterrupted{Outcome: event.Later, Until: "soon"},
 		event.RunFinished{Outcome: pick(d, event.Complete, event.Frozen), Text: "done"}, event.SnapshotNotFound{Text: "none"})
 }
 

@@ -206,7 +206,7 @@ func TestAcknowledgedStep(t *testing.T) {
 		{[]outcome{accepted, content, rejected}, fresh(event.ManagerCall, 2)},
 	} {
 		p := newPlay(t, &event.Plan{Agent: true, Rounds: 2}, event.Limits{}).attempts(tt.outcomes...)
-		p.record(event.StateDiverged{Source: event.SourceBoard, After: "y", Policy: "freeze", Text: "changed"}, event.Acknowledged{BoardSHA: "z"})
+		p.record(event.StateDiverged{Source: event.SourceBoard, After: "y", Policy: "freeze", Text: "changed"}, event.Acknowledged{About: event.AboutFile, Choice: event.Accept, BoardSHA: "z"})
 		if s := p.Step; s.BoardSHA != "z" || s.Left != "" || s.Input != nil || s.Before != nil || s.Rejected != 0 {
 			t.Errorf("step = %+v, want a new series of attempts on the acknowledged board", s)
 		}
@@ -282,7 +282,7 @@ func TestFrozenFile(t *testing.T) {
 			if end.Outcome != want {
 				t.Errorf("%s: the run ends with %q, want %q", policy, end.Outcome, want)
 			}
-			if err := s.Apply(event.Acknowledged{BoardSHA: "c", Choice: choice, Text: "says the Lead"}); err != nil {
+			if err := s.Apply(event.Acknowledged{About: event.AboutFile, BoardSHA: "c", Choice: choice, Text: "says the Lead"}); (err != nil) != (want == "") {
 				t.Fatal(err)
 			}
 			call, _ := flow.Next(&s, flow.Board{Task: "t1", Role: "Implementor", SHA: "c"}).(flow.Spawn)

@@ -194,7 +194,7 @@ func TestLeadEndsABreach(t *testing.T) {
 		t.Fatalf("Frozen = %q", b.Frozen())
 	}
 	r := flow.Rebuild(point, b.after())
-	b.write(event.Acknowledged{}, r.Exit("b", event.DecisionLead, "why", point))
+	b.write(event.Acknowledged{About: event.AboutJournal, Choice: event.Accept}, r.Exit("b", event.DecisionLead, "why", point))
 	if b.Breach != nil || b.Frozen() != "" || b.State.Steps != 1 {
 		t.Fatalf("breach %v, frozen %q, %d steps", b.Breach, b.Frozen(), b.State.Steps)
 	}

@@ -1,6 +1,11 @@
 package flow
 
-import "kanban-run/orchestrator/event"
+import (
+	"cmp"
+	"slices"
+
+	"kanban-run/orchestrator/event"
+)
 
 func (s *State) applyRunStarted(e event.RunStarted) error {
 	if s.Spent {
@@ -60,51 +65,110 @@ func (s *State) applyRunFinished(e event.RunFinished) error {
 	return nil
 }
 
-// applyAcknowledged lets a board go on that waited for its Lead. A frozen board that asks for a
-// choice stays frozen unless the choice answers the question.
+// applyAcknowledged carries out a decision of the Lead about what the board waits for.
 func (s *State) applyAcknowledged(e event.Acknowledged) error {
-	thawed := s.Frozen != nil
-	switch {
-	case !thawed || !s.Frozen.Asks:
-	case e.Choice != event.Accept && (e.Choice != event.Retry || s.Frozen.Git != nil):
-		return nil // the choice does not answer the question
-	case s.Frozen.Git != nil:
-		s.Git, s.Frozen = s.Frozen.Git, nil
-		s.Outcome, s.Text = event.Interrupted, e.Text
-		return nil
+	switch e.About {
+	case event.AboutWay, event.AboutFile:
+		return s.thaw(e)
+	case event.AboutCheckpoint:
+		if s.Supervisor.Waits() == "" {
+			return refuse(e, "no checkpoint stops the board")
+		}
+		s.settleCheckpoint(e)
+	case event.AboutQuarantine:
+		if len(s.Quarantine) == 0 {
+			return refuse(e, "no task is in quarantine")
+		}
+		s.release(e.Task)
+	case event.AboutStep:
+		if s.Step == nil {
+			return refuse(e, "no step is open")
+		}
+		if e.Choice == event.Accept {
+			s.Step.accept()
+		}
+	case event.AboutEnd:
+		if e.Choice == event.Accept {
+			s.acceptEnd(e)
+			return nil
+		}
 	}
+	s.goOn(e)
+	return nil
+}
+
+// goOn lets the next run go on from the board as the decision leaves it.
+func (s *State) goOn(e event.Acknowledged) {
 	s.Frozen = nil
 	s.Last.Acknowledged, s.Last.Accepted = true, ""
-	if len(s.Quarantine) > 0 && (!thawed || e.Choice == "") {
-		last := s.Quarantine[len(s.Quarantine)-1].Task
-		s.Quarantine = nil
-		s.endLoop(last)
-	}
-	if e.Choice == event.Accept && s.Supervisor != nil && !thawed { // accepted as it stands: no checkpoint follows
-		s.Supervisor = s.Supervisor.clone()
-		s.Supervisor.Due, s.Supervisor.Since = nil, nil
-	}
-	switch {
-	case s.Supervisor.Waits() == "":
-	case e.Look:
-		s.lookAnew()
-	default:
-		s.Supervisor = s.Supervisor.clone()
-		s.Supervisor.settle(e.Choice)
-	}
-	switch {
-	case thawed: // it was about the board's file, with which the next run goes on
-		if e.Text != "" {
-			s.Outcome, s.Text = event.Interrupted, e.Text
-		}
-	case e.Choice == event.Accept:
-		s.Last.Accepted, s.Last.BoardSHA = e.Text, e.BoardSHA
-		s.Outcome, s.Text = event.Complete, e.Text
-	case e.Choice == event.Retry:
-		s.Outcome, s.Text = event.Interrupted, e.Text
-	}
+	s.Outcome, s.Text = event.Interrupted, e.Text
 	if s.Step != nil {
 		s.Step.restart(e.BoardSHA)
 	}
+}
+
+// thaw ends a freeze, if the choice answers its question. The board then goes on from its file, or the
+// checkpoints go their new way.
+func (s *State) thaw(e event.Acknowledged) error {
+	f := s.Frozen
+	switch {
+	case f == nil:
+		return refuse(e, "the board is not frozen")
+	case f.Git != nil && e.Choice != event.Accept, f.Asks && e.Choice != event.Accept && e.Choice != event.Retry:
+		return nil
+	case f.Git != nil:
+		s.Git, s.Frozen = f.Git, nil
+		s.Outcome, s.Text = event.Interrupted, e.Text
+		return nil
+	}
+	s.goOn(e)
 	return nil
+}
+
+// settleCheckpoint lets a board go on that a checkpoint stopped: in spite of it, or after another look.
+func (s *State) settleCheckpoint(e event.Acknowledged) {
+	s.Last.BoardSHA = e.BoardSHA
+	if e.Choice == event.Retry {
+		s.lookAnew()
+		return
+	}
+	s.Supervisor = s.Supervisor.clone()
+	s.Supervisor.settle(event.Override)
+}
+
+// release ends the quarantine of a task; "": of all tasks.
+func (s *State) release(task string) {
+	last := s.Quarantine[len(s.Quarantine)-1].Task
+	s.Quarantine = slices.DeleteFunc(slices.Clone(s.Quarantine), func(q Quarantine) bool { return task == "" || q.Task == task })
+	s.endLoop(cmp.Or(task, last))
+}
+
+// acceptEnd counts a task of a board that is over as done, or ends the board as it stands. Then no
+// checkpoint follows.
+func (s *State) acceptEnd(e event.Acknowledged) {
+	s.Last.BoardSHA = e.BoardSHA
+	if e.Task != "" {
+		s.keepStatus(e.Task, StatusAccepted)
+		if e.Left != "" {
+			s.Text = e.Left
+			return
+		}
+	} else {
+		s.Last.Accepted = e.Text
+		if s.Supervisor != nil {
+			s.Supervisor = s.Supervisor.clone()
+			s.Supervisor.Due, s.Supervisor.Since = nil, nil
+		}
+	}
+	if len(s.Quarantine) > 0 {
+		s.release("")
+	}
+	s.Last.Acknowledged = true
+	s.Outcome, s.Text = event.Complete, e.Text
+}
+
+// accept counts the work of the open step as done, as a person says: the Manager is called next.
+func (s *Step) accept() {
+	s.Unsettled, s.TaskStatus = "", StatusOK
+	s.callManager()
 }

@@ -107,8 +107,6 @@ func (h *History) NotReady(terminal bool) string {
 		return fmt.Sprintf("step %d is open", h.State.Step.Number)
 	case !terminal:
 		return "the board has tasks to do"
-	case h.State.Outcome == event.NeedsPerson && !h.State.Last.Acknowledged:
-		return "the board waits for a decision: " + h.State.Text
 	default:
 		return ""
 	}

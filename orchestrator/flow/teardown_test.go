@@ -91,12 +91,8 @@ func TestRetryBudget(t *testing.T) {
 	}
 }
 
-// TestNotReady: seed 002, "Forced-finalize preconditions": a team is not deleted over open work,
-// or over a decision that a person owes.
+// TestNotReady: seed 002, "Forced-finalize preconditions": a team is not deleted over open work.
 func TestNotReady(t *testing.T) {
-	waits := flow.State{Outcome: event.NeedsPerson, Text: "the Manager ended the board with status blocked"}
-	decided := waits
-	decided.Last.Acknowledged = true
 	for name, tt := range map[string]struct {
 		state    flow.State
 		terminal bool
@@ -105,8 +101,6 @@ func TestNotReady(t *testing.T) {
 		"a board that is over":         {flow.State{Outcome: event.Complete}, true, ""},
 		"an open step":                 {flow.State{Step: &flow.Step{Number: 7}}, true, "step 7 is open"},
 		"tasks are left":               {flow.State{}, false, "the board has tasks to do"},
-		"a decision is owed":           {waits, true, "the board waits for a decision: " + waits.Text},
-		"the decision was made":        {decided, true, ""},
 		"a frozen board, in its words": {flow.State{Frozen: &flow.Freeze{Text: "SPLIT_BRAIN"}}, true, "SPLIT_BRAIN"},
 	} {
 		h := flow.History{State: tt.state}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
@@ -68,44 +66,6 @@ func TestReplannedTimes(t *testing.T) {
 	for last, want := range map[string]bool{"tool": true, "tool mcp:lab": true, "toolbox": false, "idle": false, "": false} {
 		if step := (flow.Step{LastHung: last}); step.WasRestartedFor("tool") != want {
 			t.Errorf("the last restart was for %q: %v", last, !want)
-		}
-	}
-}
-
-// TestChoices: what a person can do about a board that needs one.
-func TestChoices(t *testing.T) {
-	undone := []flow.TaskStatus{{Task: "t1", Status: "error"}}
-	block := &flow.Supervisor{Block: &flow.Block{Text: "it is not safe"}}
-	ended := &flow.Supervisor{Block: &flow.Block{Text: "it is not safe", Ended: "terminate"}}
-	loop := []flow.Quarantine{{Task: "t9"}}
-	for name, tt := range map[string]struct {
-		state flow.State
-		want  flow.Choices
-	}{
-		"a Manager that ended the board with a task": {flow.State{Last: flow.Ending{Status: "blocked", Task: "t2"}},
-			flow.Choices{Undone: "t2"}},
-		"which is among those that are not ok": {flow.State{Last: flow.Ending{Status: "blocked", Task: "t1"},
-			Statuses: undone}, flow.Choices{Undone: "t1"}},
-		"or is not": {flow.State{Last: flow.Ending{Status: "blocked", Task: "t2"},
-			Statuses: undone}, flow.Choices{Undone: "t1"}},
-		"a board that ended ok": {flow.State{Last: flow.Ending{Status: "ok", Task: "t2"},
-			Statuses: undone}, flow.Choices{Undone: "t1"}},
-		"with all tasks ok": {flow.State{Last: flow.Ending{Status: "ok", Task: "t2"}},
-			flow.Choices{}},
-		"an open step": {flow.State{Step: &flow.Step{}, Statuses: undone},
-			flow.Choices{}},
-		"a review that is never content": {flow.State{Step: &flow.Step{Unsettled: "x"}},
-			flow.Choices{GoesOn: true}},
-		"a checkpoint that stops the board": {flow.State{Supervisor: block}, flow.Choices{Blocked: true}},
-		"one that has ended it":             {flow.State{Supervisor: ended}, flow.Choices{}},
-		"a task in quarantine": {flow.State{Quarantine: loop, Last: flow.Ending{Status: "ok"}},
-			flow.Choices{Quarantined: "t9"}},
-		"at the beginning": {flow.State{Quarantine: loop}, flow.Choices{Quarantined: "t9"}},
-		"behind an ending by the Manager": {flow.State{Quarantine: loop,
-			Last: flow.Ending{Status: "error", Task: "t1"}}, flow.Choices{Undone: "t1"}},
-	} {
-		if diff := cmp.Diff(tt.want, tt.state.Choices()); diff != "" {
-			t.Errorf("%s: Choices: -want +got\n%s", name, diff)
 		}
 	}
 }

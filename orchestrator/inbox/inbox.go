@@ -22,6 +22,7 @@ type Message struct {
 	Step   int    `json:"step"`
 	Text   string `json:"text,omitempty"`
 	Choice string `json:"choice,omitempty"` // the decision; "": the text is for the agent
+	Task   string `json:"task,omitempty"`   // that a release is about; "": all tasks in quarantine
 }
 
 // MaxText bounds the text of a message, in bytes.

@@ -3,13 +3,11 @@ package inspect
 import (
 	"errors"
 
-	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/standing"
-	"kanban-run/orchestrator/workspace"
 )
 
 // Board is a board as its file and its journal have it now.
@@ -32,7 +30,7 @@ type Board struct {
 func Look(path string, each func(event.Entry)) (Board, error) {
 	var tasks standing.Tasks
 	h, sum, err := History(path, func(e event.Entry) error {
-		tasks.Add(e.Event)
+		tasks.Add(e)
 		each(e)
 		return nil
 	})
@@ -40,22 +38,11 @@ func Look(path string, each func(event.Entry)) (Board, error) {
 	var located, asked error
 	b.Dir, located = Locate(path)
 	b.Owned, asked = IsOwned(path)
-	var list []standing.Task
-	if source, _, err := ReadBoard(path, true, func(string) {}); err == nil {
-		l := workspace.ListAt(path, h.State.Workdir, source)
-		list, b.Find = tasks.List(l, &h.State, currentOf(source)), l.Find
+	source, _, unreadable := ReadBoard(path, true, func(string) {})
+	if unreadable != nil {
+		source = nil
 	}
-	if errors.As(err, new(*ledger.NoRunError)) {
-		b.Standing = standing.NotRun(path, list)
-	} else {
-		b.Standing = standing.Of(path, h, list, b.Owned)
-	}
-	return b, errors.Join(err, located, asked)
-}
-
-func currentOf(b *board.Board) string {
-	if b.Terminal() {
-		return ""
-	}
-	return b.Current.Path
+	facts, contradicts := ledger.FactsOf(b.Dir, path, source, &b.History, b.Owned)
+	b.Standing, b.Find = standing.Of(path, &b.History, &tasks, facts), facts.List.Find
+	return b, errors.Join(err, located, asked, contradicts)
 }

@@ -1,13 +1,13 @@
 package ledger
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"kanban-run/orchestrator/board"
@@ -18,50 +18,41 @@ import (
 	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/standing"
 	"kanban-run/orchestrator/workspace"
 )
 
-// Question is a decision that the Lead of a board has to make.
+// Question is what a board waits for, or what a decision of the Lead did about it.
 type Question struct {
-	Text string // why the board stopped; "": there is no decision to make
-	Diff string // a diff of the change to decide about, or of the decision's own change; ""
-
-	GoesOn   bool                    // the next run works on without an acknowledgement
-	Look     bool                    // a checkpoint stopped the board: Retry repeats that checkpoint
-	Way      bool                    // checkpoints would be pushed in another way than before: Accept allows it
-	File     bool                    // the board's file was changed: Accept keeps it, Retry restores it
-	Open     bool                    // the Lead has to choose, and has not: nothing was written
-	Task     string                  // the task that Retry makes current, as the board spells it; "": unknown
-	Undone   string                  // the tasks that Accept leaves undone, in words; "": unknown or no task
-	Proposal *event.ReassignProposed // of the last run: another agent for its task; nil: no proposal
-
-	Team bool // members never answered the shutdown request: only ForcedFinalize goes on without them
+	Standing standing.Standing
+	Diff     string // of the change to decide about, or of the decision's own change; ""
+	Done     string // what the decision did, in words; "": none was made
+	Accepted bool   // the board is complete by the decision
+	Left     string // what the board waits for after it, in words; "": nothing
 }
 
 // Answer is a decision of the Lead. With Ask it is only checked, and not journaled.
 type Answer struct {
-	Choice event.Choice // "": acknowledge, or only show the choices if the Lead has to make one
+	Choice event.Choice // "": only show what waits
+	Task   string       // that the choice is about; "": the one that it offers
 	Note   string
 	Ask    bool
 }
 
-// Acknowledge journals the Lead's decision. It thaws a frozen board, applies the result of a
-// reconciliation, or decides about a board that ended with tasks undone: it removes the board's
-// field ended, and with Retry makes the task current again. Errors: *NoRunError, *durable.HeldError
-// while a run owns the board, *failure.Invalid for a board that cannot be read or a choice that the
-// board does not offer.
+// Acknowledge carries out and journals the Lead's decision about what a board waits for. Without a
+// choice it only shows that. Errors: *NoRunError, *durable.HeldError while a run owns the board,
+// *failure.Invalid for a board that cannot be read or a choice that the board does not offer.
 func Acknowledge(
 	boardPath string, dir rundir.Dir, answer Answer, r *redact.Redactor, now func() time.Time,
 ) (q Question, err error) {
 	b, broken := parseBoard(boardPath)
-	ask := answer
-	ask.Ask = true
+	answer.Ask = answer.Ask || answer.Choice == ""
 	if _, err := os.Stat(dir.Journal()); err != nil && broken != nil {
 		return q, broken
 	} else if err != nil && b.EndedWith() == "" {
 		return q, &NoRunError{boardPath}
-	} else if err != nil && (answer.Ask || answer.Choice == "") {
-		return arbitrate(boardPath, dir, b, nil, ask, r, now) // a question must not make the folder
+	} else if err != nil && answer.Ask {
+		return arbitrate(boardPath, dir, b, nil, answer, r, now) // a question must not make the folder
 	}
 	if err := dir.Ensure(); err != nil {
 		return q, err
@@ -72,8 +63,10 @@ func Acknowledge(
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
 	b, broken = parseBoard(boardPath) // no run changes it under the lock
+	ask := answer
+	ask.Ask = true // a refused decision must not change the journal
 	q, err = arbitrate(boardPath, dir, b, broken, ask, r, now)
-	if err != nil || answer.Ask || q.Open || q.Text == "" {
+	if err != nil || answer.Ask {
 		return q, err
 	}
 	return arbitrate(boardPath, dir, b, broken, answer, r, now)
@@ -92,31 +85,21 @@ func parseBoard(path string) (*board.Board, error) {
 	return &board.Board{File: path, Source: source, SHA: board.SHA(source)}, &failure.Invalid{Err: err}
 }
 
-// arbitrate returns the question for which a board waits, and journals the Lead's decision about
-// it, unless answer.Ask is set or a choice is still to be made (q.Open).
+// arbitrate returns what a board waits for, and unless answer.Ask is set it carries out the Lead's
+// decision.
 func arbitrate(
 	boardPath string, dir rundir.Dir, b *board.Board, broken error, answer Answer,
 	r *redact.Redactor, now func() time.Time,
 ) (q Question, err error) {
 	l := New(filepath.Base(boardPath), dir, Silent{}, r, now)
-	a := &arbitration{
-		Ledger: l,
-		path:   boardPath,
-		before: b,
-		find:   b.Finder(),
-		answer: answer,
-		broken: broken,
-	}
-	if err = a.read(); err == nil && broken != nil && !a.isAboutFile() {
-		err = broken
-	}
-	if err == nil {
-		q, err = a.decide(event.Acknowledged{Board: l.board, BoardSHA: b.SHA, Note: answer.Note, Choice: answer.Choice})
+	a := &arbitration{Ledger: l, path: boardPath, before: b, answer: answer, broken: broken}
+	if err = a.read(); err == nil {
+		q, err = a.decide()
 	}
 	if err == nil && a.decided {
 		err = l.redraw()
 	}
-	q.Diff, q.Proposal = r.String(q.Diff), a.proposal
+	q.Diff = r.String(q.Diff)
 	return q, errors.Join(err, l.Close())
 }
 
@@ -131,165 +114,188 @@ func (e *NoRunError) Hint() string { return "kanban-run " + e.Board }
 // arbitration is one decision of the Lead about one board.
 type arbitration struct {
 	*Ledger
-	path    string
-	before  *board.Board     // as it stands before the decision
-	find    func(string) int // the place of a task on the board, see [board.Board.Finder]
-	answer  Answer
-	began   string        // SHA-256 of the board at the start of the turn that changed it last
-	broken  error         // the board cannot be read; before has its bytes only
-	unknown []event.Event // about an end by an unknown author; the next run journals them
-	decided bool
-
-	proposal *event.ReassignProposed // of the last run
+	path     string
+	before   *board.Board // as it stands before the decision
+	answer   Answer
+	began    string // SHA-256 of the board at the start of the turn that changed it last
+	broken   error  // the board cannot be read; before has its bytes only
+	standing standing.Standing
+	unknown  []event.Event // about an end by an unknown author; the next run journals them
+	decided  bool
 }
 
 // read replays the journal. For a question it does not open the journal for writing, which would
 // cut off an unfinished record.
 func (a *arbitration) read() (err error) {
+	var work standing.Tasks
 	note := func(e event.Entry) {
-		switch e := e.Event.(type) {
-		case event.StateDiverged:
-			if e.Source == event.SourceBoard {
-				a.began = e.Before
-			}
-		case event.RunStarted:
-			a.proposal = nil
-		case event.ReassignProposed:
-			a.proposal = &e
+		work.Add(e)
+		if e, ok := e.Event.(event.StateDiverged); ok && e.Source == event.SourceBoard {
+			a.began = e.Before
 		}
-	}
-	defer func() {
-		if err == nil {
-			err = a.foresee()
-		}
-	}()
-	if !a.answer.Ask {
-		return a.Open(note)
-	}
-	a.history, _, err = Fold(a.dir, func(e event.Entry) error { note(e); return nil })
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read the journal: %w", err)
-	}
-	return CheckFile(a.dir, a.history)
-}
-
-func (a *arbitration) decide(e event.Acknowledged) (Question, error) {
-	text := a.waitsFor()
-	switch {
-	case a.answer.Choice == event.ForcedFinalize:
-		return a.finalize()
-	case a.answer.Choice == event.ReleaseTasks && len(a.history.State.Quarantine) == 0:
-		return Question{}, &failure.Invalid{
-			Err: fmt.Errorf("no task of %s is in quarantine", a.board),
-			Fix: "kanban-run inbox " + failure.Quote(a.path),
-		}
-	case a.answer.Choice == event.ReleaseTasks && a.hasEnded():
-		return Question{}, &failure.Invalid{
-			Err: fmt.Errorf("%s is over: %s", a.board, text),
-			Fix: "kanban-run ack " + failure.Quote(a.path) + " retry makes the task current again",
-		}
-	case text == "" && len(a.history.State.Teardown.Unanswered()) > 0:
-		return Question{Text: neverAnswered(a.history.State.Teardown.Missing), Team: true}, nil
-	case text == "":
-		return Question{}, nil
-	case a.isAboutWay():
-		return a.settleWay(e, text)
-	case a.isAboutFile():
-		return a.settleFile(e, text)
-	case a.hasEnded():
-		return a.settle(e, text)
-	case a.answer.Choice == event.Retry && a.history.State.Supervisor.Waits() != "" && a.history.Standstill() == "":
-		e.Text, e.Look = "it is to be looked at anew, says the Lead", true
-	case a.answer.Choice == event.Accept && a.history.State.Supervisor.Waits() != "":
-		return Question{}, &failure.Invalid{
-			Err: fmt.Errorf("%s has not ended, so there is no end to accept: %s", a.board, text),
-			Fix: "kanban-run ack " + failure.Quote(a.path) + " goes on in spite of it, " +
-				"kanban-run ack " + failure.Quote(a.path) + " retry has it looked at anew",
-		}
-	case a.answer.Choice == event.Retry:
-		return Question{}, &failure.Invalid{
-			Err: fmt.Errorf("%s has not ended, so there is no task to make current again: %s", a.board, text),
-			Fix: "kanban-run ack " + failure.Quote(a.path),
-		}
-	case a.history.Custody.Locked != "" || a.history.Contradiction() != "":
-		return a.reconcile(e, text)
-	}
-	q := Question{
-		Text: text,
-		Look: a.history.State.Supervisor.Waits() != "",
-		Diff: a.boardDiff(),
-		GoesOn: a.history.Standstill() == "" &&
-			(a.history.State.GoesOn() || a.history.State.Outcome == event.Exhausted),
 	}
 	if a.answer.Ask {
-		return q, nil
+		a.history, _, err = Fold(a.dir, func(e event.Entry) error { note(e); return nil })
+	} else {
+		err = a.Open(note)
 	}
-	return q, a.recordDecision(e)
+	switch {
+	case a.answer.Ask && errors.Is(err, fs.ErrNotExist):
+		err = nil
+	case err != nil:
+		return fmt.Errorf("read the journal: %w", err)
+	case a.answer.Ask:
+		err = CheckFile(a.dir, a.history)
+	}
+	return errors.Join(err, a.stand(&work))
 }
 
-// waitsFor returns why the board waits for its Lead, or "" if it does not wait. It also returns a
-// reason for a board that is complete with tasks undone, although that needs no decision.
-func (a *arbitration) waitsFor() string {
+// stand works out how the board stands. A board that cannot be read can only be put back.
+func (a *arbitration) stand(work *standing.Tasks) error {
+	readable := a.before
+	if a.broken != nil {
+		readable = nil
+	}
+	f, err := FactsOf(a.dir, a.path, readable, &a.history, false)
+	if err != nil {
+		return err
+	}
+	if a.standing = standing.Of(a.path, &a.history, work, f); f.Unknown != "" {
+		a.unknown, err = unknownEnd(a.dir, a.before, &a.history)
+		a.began = a.unknown[len(a.unknown)-1].(event.StateDiverged).Before
+	}
+	if w := a.standing.Waits; a.broken != nil && (w == nil || w.About != event.AboutFile) {
+		return a.broken
+	}
+	return err
+}
+
+// decide carries out the Lead's decision, if the board offers it. Without one it shows what waits.
+func (a *arbitration) decide() (q Question, err error) {
+	q.Standing = a.standing
+	w, word := a.standing.Waits, a.answer.Choice
+	if word == event.ForcedFinalize {
+		return a.finalize(q)
+	}
+	if word == event.Accept && w.Offers(word) == nil && w.Offers(event.Override) != nil {
+		word = event.Override
+	}
+	if word != "" {
+		if a.answer.Task, err = a.check(w, word); err != nil {
+			return q, err
+		}
+	}
+	if w == nil {
+		return q, nil
+	}
+	e := event.Acknowledged{Board: a.board, BoardSHA: a.before.SHA, Note: a.answer.Note,
+		About: w.About, Choice: word, Task: a.answer.Task}
+	switch {
+	case w.About == event.AboutFile:
+		return a.settleFile(q, e)
+	case w.About == event.AboutJournal:
+		return a.reconcile(q, e)
+	case word == "":
+		return q, nil
+	case w.About == event.AboutWay || w.About == event.AboutStep:
+		e.Text = a.textOf(e)
+		return a.record(q, e, a.before)
+	default:
+		return a.settle(q, e)
+	}
+}
+
+// check returns the task of a choice, as the board spells it; "" if the choice is not about a task.
+// Errors: *failure.Invalid if the board does not offer the choice.
+func (a *arbitration) check(w *standing.Waits, word event.Choice) (task string, err error) {
+	name := failure.Quote(a.path)
+	c := w.Offers(word)
+	switch {
+	case w == nil:
+		return "", &failure.Invalid{Err: fmt.Errorf("%s waits for no decision", a.path), Fix: "kanban-run status " + name}
+	case c == nil && len(w.Choices) == 0:
+		return "", &failure.Invalid{Err: fmt.Errorf("%s is no choice: %s", word, w.Why), Fix: a.standing.Advice(a.dir.Log())}
+	case c == nil:
+		return "", &failure.Invalid{
+			Err: fmt.Errorf("%s is no choice about this: %s", word, w.Why),
+			Fix: a.standing.Offer(),
+		}
+	case a.answer.Task == "":
+		return c.Task, nil
+	}
+	for _, t := range c.Tasks {
+		if filepath.ToSlash(filepath.Clean(t)) == filepath.ToSlash(filepath.Clean(a.answer.Task)) {
+			return t, nil
+		}
+	}
+	if len(c.Tasks) == 0 {
+		return "", &failure.Invalid{Err: fmt.Errorf("%s is not about a task here", word), Fix: fmt.Sprintf("kanban-run ack %s %s", name, word)}
+	}
+	return "", &failure.Invalid{
+		Err: fmt.Errorf("%s cannot be about %s", word, a.answer.Task),
+		Fix: "it can be about " + strings.Join(c.Tasks, ", "),
+	}
+}
+
+// textOf returns the journaled words of a decision that changes no file.
+func (a *arbitration) textOf(e event.Acknowledged) string {
+	switch {
+	case e.About == event.AboutWay:
+		return "the way of the checkpoints is accepted by the Lead"
+	case e.Choice == event.Accept:
+		return "the work on " + a.history.State.Step.Task + " counts as done, says the Lead"
+	default:
+		return a.history.State.Step.Task + " is to be tried again, says the Lead"
+	}
+}
+
+// settle decides about a checkpoint, about a task in quarantine, or about a board that is over. Then
+// the field ended leaves the board, and the task that is to be done is current.
+func (a *arbitration) settle(q Question, e event.Acknowledged) (Question, error) {
 	s := a.history.State
+	over := s.Step == nil && a.before.Terminal()
+	var edit board.Edit
 	switch {
-	case len(a.unknown) > 0:
-		return a.unknown[len(a.unknown)-1].(event.StateDiverged).Text
-	case a.history.Standstill() != "":
-		return a.history.Standstill()
-	case s.Supervisor.Waits() != "":
-		return s.Supervisor.Waits()
-	case s.Outcome == event.NeedsPerson && !s.Last.Acknowledged, s.Outcome == event.Exhausted:
-		return s.Text
-	case len(s.Quarantine) > 0:
-		return s.Quarantine[0].Text
-	case a.before.EndedWith() == flow.EndedIncomplete:
-		return cmp.Or(a.incomplete(), "the board ended incomplete, as it says itself")
-	case a.before.EndedWith() != "":
-		return "the board ended with status " + a.before.Ended + ", as it says itself"
-	case s.Outcome == event.Incomplete && s.Step == nil && a.before.Terminal() && a.isManagers():
-		return s.Text
+	case e.About == event.AboutCheckpoint:
+		e.Text = map[event.Choice]string{
+			event.Override: "it goes on in spite of the checkpoint, says the Lead",
+			event.Retry:    "it is to be looked at anew, says the Lead",
+		}[e.Choice]
+		if current := s.Supervisor.Block.Current; current != "" && over {
+			edit.Current = a.spelled(current)
+		}
+	case e.Choice == event.Retry:
+		edit.Current, e.Text = &e.Task, e.Task+" is to be done again, says the Lead"
+	case e.Choice == event.ReleaseTasks:
+		e.Text = e.Task + " leaves quarantine, says the Lead"
+		if over {
+			edit.Current = a.spelled(e.Task)
+		}
+	case e.Task != "":
+		e.Text, e.Left = e.Task+" counts as done, says the Lead", a.leftWithout(e.Task)
 	default:
-		return ""
+		e.About, e.Text = event.AboutEnd, "accepted by the Lead"
+		if undone := a.undone(); undone != "" {
+			e.Text += " with " + undone
+		}
 	}
-}
-
-// hasEnded reports whether the board is over, so that the Lead has to choose between Accept and
-// Retry.
-func (a *arbitration) hasEnded() bool {
-	return a.history.Standstill() == "" && a.history.State.Step == nil && a.before.Terminal()
-}
-
-// settle carries out the Lead's choice about a board that ended. It journals the choice first: if
-// the board then cannot be written, its file still says that the board waits for the Lead.
-func (a *arbitration) settle(e event.Acknowledged, text string) (Question, error) {
-	q := Question{Text: text, Open: a.answer.Choice == "", Task: a.again(), Undone: a.undone()}
-	edit := board.Edit{Ended: new(string)}
-	switch {
-	case q.Open:
-		return q, nil
-	case a.answer.Choice == event.Retry && q.Task == "":
-		return q, &failure.Invalid{
-			Err: fmt.Errorf("it cannot be told which task of %s to do again", a.board),
-			Fix: "set current to its path, then kanban-run " + failure.Quote(a.path),
-		}
-	case a.answer.Choice == event.Retry:
-		edit.Current, e.Text = &q.Task, q.Task+" is to be done again, says the Lead"
-	default:
-		e.Text = "accepted by the Lead"
-		if q.Undone != "" {
-			e.Text += " with " + q.Undone
-		}
+	if over && e.Left == "" {
+		edit.Ended = new(string)
 	}
 	after, err := a.edited(edit)
 	if err != nil {
 		return q, err
 	}
+	return a.record(q, e, after)
+}
+
+// record journals a decision that leaves the board as after, and then writes the board: if it cannot be
+// written, its file still says that it waits.
+func (a *arbitration) record(q Question, e event.Acknowledged, after *board.Board) (Question, error) {
 	if e.BoardSHA = after.SHA; e.BoardSHA != a.before.SHA {
 		q.Diff = unified("before", a.before.Source, a.board, after.Source)
 	}
+	q.Done, q.Left, q.Accepted = e.Text, e.Left, e.About == event.AboutEnd && e.Choice == event.Accept && e.Left == ""
 	if a.answer.Ask {
 		return q, nil
 	}
@@ -315,39 +321,12 @@ func (a *arbitration) edited(edit board.Edit) (*board.Board, error) {
 	return after, nil
 }
 
-// again returns the task that Retry makes current, as the board spells it: the task that the
-// supervisor names, a task in quarantine, or the task at which the Manager ended the board.
-// Otherwise it is the first open task, of which those that were not ok come first. Where a Manager
-// did not end the board well, it is a task that was never worked on only if that was passed over, and
-// else the task at which the board ended. It is "" if nothing is to be done again.
-func (a *arbitration) again() string {
-	s := a.history.State
-	if task := s.Supervisor.Again(); task != "" {
-		return a.spelled(task)
+// spelled returns a task as the board spells it.
+func (a *arbitration) spelled(task string) *string {
+	if i := a.before.Finder()(task); i >= 0 {
+		task = a.before.TaskPaths()[i]
 	}
-	endedWell := s.Last.Status == "" || s.Last.Status == flow.StatusOK
-	if len(s.Quarantine) > 0 && endedWell && a.before.EndedWith() == "" {
-		return a.spelled(s.Quarantine[0].Task)
-	}
-	open := a.rest().Open
-	last := a.spelled(s.Last.Task)
-	is := func(t flow.TaskStatus) bool { return t.Task == last }
-	if !endedWell && slices.ContainsFunc(open, is) {
-		return last
-	}
-	for _, t := range open {
-		if t.Status != "" && t.Status != flow.StatusDropped {
-			return t.Task
-		}
-	}
-	switch {
-	case len(open) > 0 && (endedWell || a.find(open[0].Task) < a.find(last) || last == ""):
-		return open[0].Task
-	case endedWell:
-		return ""
-	default:
-		return last
-	}
+	return &task
 }
 
 // rest returns what the board leaves undone.
@@ -355,24 +334,14 @@ func (a *arbitration) rest() flow.Rest {
 	return a.history.State.Rest(workspace.ListAt(a.path, a.history.State.Workdir, a.before))
 }
 
-// spelled returns a task as the board spells it.
-func (a *arbitration) spelled(task string) string {
-	if i := a.find(task); i >= 0 {
-		return a.before.TaskPaths()[i]
+// leftWithout returns in words what the board leaves undone beside a task; "" if nothing.
+func (a *arbitration) leftWithout(task string) string {
+	r := a.rest()
+	r.Open = slices.DeleteFunc(r.Open, func(t flow.TaskStatus) bool { return t.Task == task })
+	if len(r.Open) == 0 {
+		return ""
 	}
-	return task
-}
-
-// isManagers reports whether the board is as the Manager left it, so that no person has since
-// marked a task as done or taken it off the list.
-func (a *arbitration) isManagers() bool { return a.before.SHA == a.history.State.Last.BoardSHA }
-
-// incomplete returns in words what a board that ended incomplete leaves undone, or "".
-func (a *arbitration) incomplete() string {
-	if undone := a.rest().Undone(); undone != "" {
-		return flow.IncompleteText + undone
-	}
-	return ""
+	return flow.IncompleteText + r.Undone()
 }
 
 // undone returns the number of undone tasks, such as "2 of 5 tasks undone", or "" if all are done,
@@ -407,17 +376,21 @@ func (a *arbitration) recordDecision(events ...event.Event) (err error) {
 // reconcile journals the Lead's decision about a RECONCILE_LOCK, which ends with the state that was
 // rebuilt from the rollback point: seed 002, "Deterministic reconcile procedure", steps 8, 9 and
 // 11. The diff shows how the decision changes the state of the work.
-func (a *arbitration) reconcile(e event.Acknowledged, text string) (Question, error) {
-	was := a.history.State
+func (a *arbitration) reconcile(q Question, e event.Acknowledged) (Question, error) {
+	was, text := a.history.State, a.standing.Waits.Why
 	rebuilt, point, err := a.outcome()
 	if err != nil {
-		return Question{}, err
+		return q, err
 	}
+	e.Text = "it goes on from the sound records, says the Lead"
 	if err := rebuilt.State.Apply(e); err != nil {
-		return Question{}, err
+		return q, err
 	}
 	change := unified("state", stateJSON(was), "state after the rollback", stateJSON(rebuilt.State))
-	q := Question{Text: text, Diff: summary(rebuilt, point) + change}
+	q.Diff = summary(rebuilt, point) + change
+	if q.Done = e.Text; e.Choice == "" {
+		q.Done = ""
+	}
 	if a.answer.Ask {
 		return q, nil
 	}

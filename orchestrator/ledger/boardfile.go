@@ -12,69 +12,27 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// isAboutFile reports whether the Lead chooses between the old and the new bytes of the board's
-// file. There is such a choice if their change froze the board, or if either an agent or a person
-// has ended the board, and the journal cannot tell which of them.
-func (a *arbitration) isAboutFile() bool {
-	if a.unknown != nil {
-		return true
-	}
-	f := a.history.Freeze()
-	return f != nil && f.Git == nil &&
-		(f.Asks || a.answer.Choice == event.Accept || a.answer.Choice == event.Retry)
-}
-
-// foresee checks whether an unknown author has ended the board, if the last run died in the turn of
-// an agent. The next run would begin with this check, too, but the Lead can then decide about the
-// end before that run.
-func (a *arbitration) foresee() error {
-	s := a.history.State
-	if a.history.Standstill() != "" || a.broken != nil {
-		return nil
-	}
-	var events []event.Event
-	lost, err := flow.CloseAttempt(&s, func(e event.Event) error {
-		events = append(events, e)
-		return s.Apply(e)
-	})
-	if err != nil || !lost {
-		return err
-	}
-	if e := UnknownEnd(a.dir, a.board, a.before, s.Step); e != nil {
-		a.unknown, a.began = append(events, *e), e.Before
-	}
-	return nil
-}
-
 // settleFile carries out the Lead's choice about the board's file. It restores the board before it
 // journals the choice: if the restoring fails, the board is still frozen.
-func (a *arbitration) settleFile(e event.Acknowledged, text string) (Question, error) {
-	q := Question{Text: text, File: true, Open: a.answer.Choice == "", Diff: a.boardDiff()}
-	switch {
-	case q.Open:
+func (a *arbitration) settleFile(q Question, e event.Acknowledged) (Question, error) {
+	q.Diff = a.boardDiff()
+	switch e.Choice {
+	case "":
 		return q, nil
-	case a.answer.Choice == event.Accept && a.broken != nil:
-		return q, &failure.Invalid{
-			Err: a.broken,
-			Fix: "kanban-run ack " + failure.Quote(a.path) + " retry puts it back as the turn began",
-		}
-	case a.answer.Choice == event.Accept && a.answer.Ask:
-		return q, nil
-	case a.answer.Choice == event.Accept:
+	case event.Accept:
 		e.Text = "the board stands as it is, says the Lead"
-		return q, a.recordDecision(e)
-	case a.answer.Choice != event.Retry:
-		return q, &failure.Invalid{
-			Err: fmt.Errorf("%s is no choice here: %s", a.answer.Choice, text),
-			Fix: "kanban-run ack " + failure.Quote(a.path) + " shows the choices",
+		if q.Done = e.Text; a.answer.Ask {
+			return q, nil
 		}
+		return q, a.recordDecision(e)
 	}
 	before, err := a.beforeTurn()
 	if err != nil {
 		return q, err
 	}
 	q.Diff = unified(a.board, a.before.Source, "as the turn began", before.Source)
-	if a.answer.Ask {
+	e.BoardSHA, e.Text = before.SHA, "the board is put back as the turn began, says the Lead"
+	if q.Done = e.Text; a.answer.Ask {
 		return q, nil
 	}
 	if err := rundir.OverwriteFile(a.dir.After(), a.before.Source); err != nil {
@@ -83,7 +41,6 @@ func (a *arbitration) settleFile(e event.Acknowledged, text string) (Question, e
 	if err := a.putBack(before); err != nil {
 		return q, err
 	}
-	e.BoardSHA, e.Text = before.SHA, "the board is put back as the turn began, says the Lead"
 	return q, a.recordDecision(e)
 }
 

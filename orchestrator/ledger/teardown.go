@@ -44,12 +44,7 @@ func Teardown(
 		return g, err
 	}
 	l := New(filepath.Base(boardPath), dir, Silent{}, r, now)
-	a := &arbitration{
-		Ledger: l,
-		path:   boardPath,
-		before: b,
-		find:   b.Finder(),
-	}
+	a := &arbitration{Ledger: l, path: boardPath, before: b}
 	if err = a.read(); err == nil {
 		g, err = a.teardown()
 	}
@@ -73,7 +68,7 @@ func Teardown(
 // teardown checks whether the team can be deleted, and journals the new state of the teardown.
 func (a *arbitration) teardown() (Gate, error) {
 	h, at := a.history, a.history.State.Teardown
-	reason := h.NotReady(a.before.Terminal())
+	reason := a.notReady()
 	switch {
 	case at != nil && at.State == event.TeamDeleted: // the archive was not finished
 		return Gate{State: event.TeamDeleted}, nil
@@ -97,6 +92,16 @@ func (a *arbitration) teardown() (Gate, error) {
 	}
 }
 
+// notReady returns why the team cannot be deleted even after all its members have shut down: seed 002,
+// "Forced-finalize preconditions". What waits for a decision keeps it.
+func (a *arbitration) notReady() string {
+	reason := a.history.NotReady(a.before.Terminal())
+	if w := a.standing.Waits; reason == "" && a.standing.NeedsDecision() && w.About != event.AboutTeam {
+		reason = "the board waits for a decision: " + w.Why
+	}
+	return reason
+}
+
 // failSafe journals that members have never answered the request to shut down, unless that is
 // journaled already.
 func (a *arbitration) failSafe() error {
@@ -117,22 +122,21 @@ func (a *arbitration) move(to event.TeardownState, reason string) event.Teardown
 
 // finalize journals the Lead's decision to end the team although some members never answered: seed
 // 002, "Bounded forced-finalize path", step 6.
-func (a *arbitration) finalize() (Question, error) {
+func (a *arbitration) finalize(q Question) (Question, error) {
 	at := a.history.State.Teardown
 	if len(at.Unanswered()) == 0 {
-		return Question{}, &failure.Invalid{
+		return q, &failure.Invalid{
 			Err: fmt.Errorf("%s waits for no forced finalize", a.board),
 			Fix: "kanban-run teardown " + failure.Quote(a.path) + " shows where it stands",
 		}
 	}
-	if reason := a.history.NotReady(a.before.Terminal()); reason != "" {
-		return Question{}, &failure.Invalid{
+	if reason := a.notReady(); reason != "" {
+		return q, &failure.Invalid{
 			Err: fmt.Errorf("%s cannot be finalized: %s", a.board, reason),
 			Fix: "kanban-run status " + failure.Quote(a.path),
 		}
 	}
-	q := Question{Text: neverAnswered(at.Missing)}
-	if a.answer.Ask {
+	if q.Done = neverAnswered(at.Missing) + "; the team may be deleted without, says the Lead"; a.answer.Ask {
 		return q, nil
 	}
 	if err := a.failSafe(); err != nil {

@@ -1,8 +1,10 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
@@ -73,46 +75,21 @@ func (v *boardView) link(task string) string {
 // remark.
 func (p *page) ending(v *boardView) nextView {
 	b := v.board
-	w := b.State.Choices()
 	n := nextView{Look: v.Look, Text: p.text(b.Text)}
-	look := []string{"see what happened", "log %s"}
 	switch {
+	case b.Waits != nil:
+		p.decide(v, &n)
 	case b.Runs == 0:
 		n.Title, n.Commands = "Run "+v.Name, p.commands(b, "run", "%s")
-	case b.Outcome == event.Frozen:
-		n.Title = "Look at what changed in " + v.Name
-		n.Commands = p.commands(b, "see what changed", "ack -n %s", "go on as it stands", "ack %s")
-	case b.Outcome == event.NeedsPerson && w.Blocked:
-		n.Title = "Decide about the checkpoint that stops " + v.Name
-		n.Commands = p.commands(b, append(look,
-			"have it looked at anew", "ack %s retry", "go on in spite of it", "ack %s")...)
-	case b.Outcome == event.NeedsPerson && w.Quarantined != "":
-		n.Title, n.Link = "Decide about "+p.text(w.Quarantined)+" of "+v.Name, v.link(p.text(w.Quarantined))
-		n.Commands = p.commands(b, append(look, "once it is mended", "%s", "end the quarantine", "ack %s")...)
-	case b.Outcome == event.NeedsPerson && w.GoesOn:
-		n.Title, n.Commands = "Look at "+v.Name, p.commands(b, append(look, "go on", "%s")...)
-	case w.Undone != "":
-		n.Title, n.Link = "Unblock "+p.text(w.Undone)+" of "+v.Name, v.link(p.text(w.Undone))
-		n.Commands = p.commands(b, append(look, "do it again", "ack %s retry", "then run", "%s")...)
-		n.Note = p.text("Or leave it: " +
-			"kanban-run ack " + failure.Quote(b.Board) + " accept ends the board as it stands.")
-	case b.Outcome == event.Incomplete:
-		n.Title = "Decide about what " + v.Name + " leaves undone"
-		n.Commands = p.commands(b, append(look, "do it", "ack %s retry", "then run", "%s")...)
-		n.Note = p.text("Or leave it: " +
-			"kanban-run ack " + failure.Quote(b.Board) + " accept ends the board as it stands.")
-	case b.Outcome == event.NeedsPerson:
-		n.Title, n.Commands = "Look at "+v.Name, p.commands(b, append(look, "see what you can decide", "ack %s")...)
-	case b.Outcome == event.Exhausted:
-		n.Title = "Read the replies that were not accepted in " + v.Name
-		n.Commands = p.commands(b, "see them", "log --failed %s", "ask again", "%s")
 	case b.Outcome == event.Later:
 		n.Title, n.Commands = "Run "+v.Name+" again, once the provider's limit is over", p.commands(b, "run", "%s")
+	case b.Outcome == event.Complete:
+		n.Title, n.Commands = "Look at "+v.Name, p.commands(b, "see what happened", "log %s")
 	default:
-		n.Title, n.Commands = "Let "+v.Name+" go on", p.commands(b, append(look, "go on", "%s")...)
+		n.Title, n.Commands = "Let "+v.Name+" go on", p.commands(b, "see what happened", "log %s", "go on", "%s")
 	}
 	for _, t := range slices.Backward(b.Tasks) {
-		if b.Outcome == event.NeedsPerson && t.State == standing.NotOK && t.Said != "" && w.Undone == t.Task {
+		if t.State == standing.NotOK && t.Said != "" && n.Link != "" && n.Link == v.link(p.text(t.Task)) {
 			n.Text += p.text(" " + t.Role + " said: " + t.Said)
 			break
 		}
@@ -123,30 +100,63 @@ func (p *page) ending(v *boardView) nextView {
 	return n
 }
 
-// decisions adds the decisions that wait for a person while a run is at work.
+// decide sets the title, the link and the commands of a decision that a board waits for.
+func (p *page) decide(v *boardView, n *nextView) {
+	b, w := v.board, v.board.Waits
+	task := ""
+	if len(w.Choices) > 0 {
+		task = w.Choices[0].Task
+	}
+	n.Text, n.Link = p.text(w.Why), v.link(p.text(task))
+	title := cmp.Or(titles[w.About], "Look at BOARD")
+	look := []string{"see what happened", "log %s"}
+	switch {
+	case w.About == event.AboutFile || w.About == event.AboutJournal:
+		look = []string{"see what changed", "ack -n %s"}
+	case b.Outcome == event.Exhausted:
+		title, look = "Read the replies that were not accepted in BOARD", []string{"see them", "log --failed %s"}
+	case w.About == event.AboutEnd && task == "":
+		title = "Decide about what BOARD leaves undone"
+	}
+	n.Title = strings.NewReplacer("BOARD", v.Name, "TASK", p.text(task)).Replace(title)
+	n.Commands = append(p.commands(b, look...), p.choices(b)...)
+	if !b.Owned && len(w.Choices) > 0 && w.About != event.AboutTeam {
+		n.Commands = append(n.Commands, p.commands(b, "then run", "%s")...)
+	}
+}
+
+// titles are the titles of decisions.
+var titles = map[event.Subject]string{
+	event.AboutConsent:    "Decide about the agent at TASK of BOARD",
+	event.AboutWay:        "Decide where the checkpoints of BOARD go",
+	event.AboutFile:       "Look at what changed in BOARD",
+	event.AboutJournal:    "Look at what changed in BOARD",
+	event.AboutCheckpoint: "Decide about the checkpoint that stops BOARD",
+	event.AboutQuarantine: "Decide about TASK of BOARD",
+	event.AboutTeam:       "Decide about the team of BOARD",
+	event.AboutEnd:        "Unblock TASK of BOARD",
+}
+
+// choices returns a command for each word that a person may say.
+func (p *page) choices(b *Board) (all []pairView) {
+	for _, c := range b.Waits.Choices {
+		all = append(all, p.commands(b, p.text(c.Does), "ack %s "+string(c.Word))...)
+	}
+	return all
+}
+
+// decisions adds the decision that waits for a person while a run is at work.
 func (p *page) decisions(v *boardView) {
-	b, before := v.board, len(p.Next)
-	defer func() { p.Decisions += len(p.Next) - before }()
-	if step := b.State.Step; step != nil && step.Consent != nil {
-		p.Next = append(p.Next, nextView{
-			Look:  look{"tri", "warn", ""},
-			Title: "Decide about the agent at " + p.text(step.Task) + " of " + v.Name,
-			Text:  p.text(step.Consent.Text),
-			Link:  v.link(p.text(step.Task)),
-			Commands: p.commands(b,
-				"end it, and start it again", "ack %s restart", "leave it alone", "ack %s continue"),
-		})
+	if v.board.Waits == nil {
+		return
 	}
-	for _, q := range b.State.Quarantine {
-		p.Next = append(p.Next, nextView{
-			Look:     look{"hold", "hold", ""},
-			Title:    "Decide about " + p.text(q.Task) + " of " + v.Name,
-			Text:     p.text(q.Text),
-			Link:     v.link(p.text(q.Task)),
-			Commands: p.commands(b, "let it be named again", "ack %s release"),
-			Note:     "The board goes on without it.",
-		})
+	n := nextView{Look: look{"hold", "hold", ""}}
+	if v.board.Waits.About == event.AboutConsent {
+		n.Look = look{"tri", "warn", ""}
 	}
+	p.decide(v, &n)
+	p.Next = append(p.Next, n)
+	p.Decisions++
 }
 
 // warnings adds the last checkpoint if its verdict is warn. A person should read it, but need not

@@ -98,6 +98,8 @@ func troubled(text func(string) string) Board {
 					Findings: []string{text("no tests")}, Report: text("a/report.md")}})
 	s.Outcome, s.Text, s.Code = event.NeedsPerson, text("the Manager ended the board"), 3
 	s.State.Last = flow.Ending{Status: "blocked", Task: two}
+	s.Waits = &standing.Waits{About: event.AboutEnd, Why: s.Text, Choices: []standing.Choice{
+		{Word: event.Retry, Task: two, Does: text("makes it current again")}, {Word: event.Accept, Does: text("ends the board")}}}
 	s.Tasks = []standing.Task{{Task: one, State: standing.Done, Role: text("Implementor"), Status: "ok"},
 		{Task: two, State: standing.NotOK, Status: text("blocked")},
 		{Task: text("tasks/3.md"), State: standing.Waiting}}
@@ -218,6 +220,7 @@ func TestFirstScreen(t *testing.T) {
 	passed.Tasks = append(slices.Clone(complete.Tasks), standing.Task{Task: "tasks/2.md", State: standing.Waiting})
 	passed.Outcome, passed.Weight = event.Incomplete, event.Warning
 	passed.Text = "the board is incomplete: 1 of 2 tasks was never worked on: tasks/2.md"
+	passed.Waits = &standing.Waits{About: event.AboutEnd, Why: passed.Text, Choices: []standing.Choice{{Word: event.Accept, Does: "ends the board"}}}
 	never := newScene("never.yaml")
 	never.Outcome = "not_started"
 	never.Tasks = []standing.Task{{Task: "a.md", State: standing.Waiting}}
@@ -230,10 +233,10 @@ func TestFirstScreen(t *testing.T) {
 	atWork.Owned, atWork.State.Step = true, &flow.Step{Number: 1, Task: "tasks/1.md", Role: "Implementor",
 		Call: event.TaskCall}
 	asked := *atWork
-	asked.State.Step = &flow.Step{Number: 1, Task: "tasks/1.md", Role: "Implementor", Call: event.TaskCall,
-		Consent: &flow.Consent{Decision: event.Restart, Text: "no sign"}}
+	asked.Waits = &standing.Waits{About: event.AboutConsent, Why: "no sign", Choices: []standing.Choice{{Word: "restart", Task: "tasks/1.md"}}}
 	frozen := newScene("f.yaml").play(time.Second, event.RunStarted{})
 	frozen.Outcome, frozen.Text, frozen.Code = event.Frozen, "two owners", 5
+	frozen.Waits = &standing.Waits{About: event.AboutJournal, Why: "two owners", Choices: []standing.Choice{{Word: event.Accept}}}
 	for name, tt := range map[string]struct {
 		boards []Board
 		want   []string
@@ -254,7 +257,7 @@ func TestFirstScreen(t *testing.T) {
 				"<code>kanban-run log -f now.yaml</code>"}, []string{"What to do next"}},
 		"passed over": {[]Board{passed.Board}, []string{"<h1>Not done: done.yaml needs you</h1>",
 			"incomplete: 1 of 2 tasks was never worked on", "<h3>Decide about what done.yaml leaves undone</h3>",
-			"<code>kanban-run ack done.yaml retry</code>"}, nil},
+			"<code>kanban-run ack done.yaml accept</code>"}, nil},
 		"asked": {[]Board{asked.Board}, []string{"<h1>At work: a decision waits for you</h1>",
 			"<code>kanban-run ack now.yaml restart</code>"}, nil},
 		"several": {[]Board{frozen.Board, troubled(plain), complete.Board},

@@ -16,7 +16,6 @@ import (
 
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/standing"
 )
 
@@ -30,7 +29,11 @@ func played(board string, outcome event.Outcome, text string) digest.Digest {
 		d.Add(e)
 	}
 	d.Outcome, d.Text, d.Weight = outcome, text, standing.Weigh(outcome, text)
-	d.Advice = standing.Advice(outcome, board, "log.md", flow.Choices{})
+	s := standing.Standing{Board: board, Outcome: outcome}
+	if outcome == event.Exhausted {
+		s.Waits = &standing.Waits{About: event.AboutStep, Why: text}
+	}
+	d.Advice = s.Advice("log.md")
 	return d
 }
 

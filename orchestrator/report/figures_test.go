@@ -100,7 +100,7 @@ func TestFiguresAgree(t *testing.T) {
 			s.run(t)
 		}
 		want := digest.Counts{Finished: s.finished, Attempts: s.attempts, Rejected: s.rejected}
-		status := NewStatus(standing.Of("b", flow.History{State: s.state}, nil, false), flow.History{State: s.state}, false, flow.Finish{}, nil)
+		status := NewStatus(standing.Of("b", &flow.History{State: s.state}, &standing.Tasks{}, standing.Facts{}), flow.History{State: s.state}, false, flow.Finish{}, nil)
 		if status.Steps != s.finished || status.Total.Attempts != s.attempts || s.state.Finished != s.finished {
 			t.Errorf("seed %d: status says %d steps, %d attempts, want %+v", seed, status.Steps, status.Total.Attempts, want)
 		}

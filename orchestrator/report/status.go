@@ -6,9 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mattn/go-runewidth"
+
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/standing"
@@ -16,32 +17,34 @@ import (
 
 // Status is the state of a board, for `kanban-run status`.
 type Status struct {
-	Board      string          `json:"board"`
-	Running    bool            `json:"running"` // a run owns the board now
-	Outcome    event.Outcome   `json:"outcome,omitempty"`
-	Text       string          `json:"text,omitempty"`
-	Frozen     bool            `json:"frozen"`
-	Steps      int             `json:"steps"`             // steps that all runs finished
-	LastStep   int             `json:"last_step"`         // number of steps that were ever started
-	Until      string          `json:"until,omitempty"`   // with outcome later: when to try again, in RFC 3339
-	Used       flow.Tally      `json:"used"`              // under the current limits, without the open attempt's cost
-	Total      flow.Tally      `json:"total"`             // by all runs
-	Limits     event.Limits    `json:"limits"`            // limits of the last run
-	Session    string          `json:"session,omitempty"` // last session of an agent that worked on a task
-	Open       *OpenStep       `json:"open_step,omitempty"`
-	Agent      *health.Live    `json:"agent,omitempty"`   // the agent at work; at most 1 s old while active
-	Consent    string          `json:"consent,omitempty"` // decision about the agent that waits for a person's consent
-	Supervisor *Supervisor     `json:"supervisor,omitempty"`
-	Quarantine []Quarantine    `json:"quarantine,omitempty"` // tasks that no agent works on
-	Unanswered []string        `json:"unanswered,omitempty"` // members that never answered the request to shut down
-	Next       string          `json:"next"`                 // the first action of a run that is started now
-	Journal    string          `json:"journal"`
-	Records    uint64          `json:"records"`
-	Epoch      uint64          `json:"epoch"` // of the last owner
-	Owner      string          `json:"owner,omitempty"`
-	Locked     string          `json:"reconcile_lock,omitempty"` // why RECONCILE_LOCK is on, or ""
-	Rollback   *flow.Identity  `json:"rollback_point,omitempty"`
-	Tasks      []standing.Task `json:"tasks"` // of the list, in its order
+	Board      string              `json:"board"`
+	Running    bool                `json:"running"` // a run owns the board now
+	Outcome    event.Outcome       `json:"outcome,omitempty"`
+	Text       string              `json:"text,omitempty"`
+	Frozen     bool                `json:"frozen"`
+	Steps      int                 `json:"steps"`             // steps that all runs finished
+	LastStep   int                 `json:"last_step"`         // number of steps that were ever started
+	Until      string              `json:"until,omitempty"`   // with outcome later: when to try again, in RFC 3339
+	Used       flow.Tally          `json:"used"`              // under the current limits, without the open attempt's cost
+	Total      flow.Tally          `json:"total"`             // by all runs
+	Limits     event.Limits        `json:"limits"`            // limits of the last run
+	Session    string              `json:"session,omitempty"` // last session of an agent that worked on a task
+	Open       *OpenStep           `json:"open_step,omitempty"`
+	Agent      *health.Live        `json:"agent,omitempty"`   // the agent at work; at most 1 s old while active
+	Consent    string              `json:"consent,omitempty"` // decision about the agent that waits for a person's consent
+	Supervisor *Supervisor         `json:"supervisor,omitempty"`
+	Quarantine []Quarantine        `json:"quarantine,omitempty"` // tasks that no agent works on
+	Unanswered []string            `json:"unanswered,omitempty"` // members that never answered the request to shut down
+	Next       string              `json:"next"`                 // the first action of a run that is started now
+	Journal    string              `json:"journal"`
+	Records    uint64              `json:"records"`
+	Epoch      uint64              `json:"epoch"` // of the last owner
+	Owner      string              `json:"owner,omitempty"`
+	Locked     string              `json:"reconcile_lock,omitempty"` // why RECONCILE_LOCK is on, or ""
+	Rollback   *flow.Identity      `json:"rollback_point,omitempty"`
+	Tasks      []standing.Task     `json:"tasks"`               // of the list, in its order
+	Waits      *standing.Waits     `json:"waits,omitempty"`     // the decision that a person has to make
+	Decisions  []standing.Decision `json:"decisions,omitempty"` // the last that a person made
 
 	standing standing.Standing
 }
@@ -85,24 +88,26 @@ func NewStatus(how standing.Standing, h flow.History, running bool, foreseen flo
 	s := h.State
 	used, total := s.Known()
 	st := Status{
-		Board:    how.Board,
-		Running:  running,
-		Outcome:  how.Outcome,
-		Text:     how.Text,
-		Frozen:   h.Standstill() != "" && h.StandstillOutcome() == event.Frozen,
-		Tasks:    append([]standing.Task{}, how.Tasks...),
-		standing: how,
-		Steps:    s.Finished,
-		LastStep: s.LastStep,
-		Until:    s.Until,
-		Limits:   s.Limits,
-		Used:     flow.Tally{Used: used},
-		Total:    flow.Tally{Used: total},
-		Session:  s.Session,
-		Next:     describeNext(running, foreseen, refused),
-		Epoch:    h.Custody.Epoch,
-		Owner:    h.Custody.Owner,
-		Locked:   h.Custody.Locked,
+		Board:     how.Board,
+		Running:   running,
+		Outcome:   how.Outcome,
+		Text:      how.Text,
+		Frozen:    h.Standstill() != "" && h.StandstillOutcome() == event.Frozen,
+		Tasks:     append([]standing.Task{}, how.Tasks...),
+		Waits:     how.Waits,
+		Decisions: how.Decisions,
+		standing:  how,
+		Steps:     s.Finished,
+		LastStep:  s.LastStep,
+		Until:     s.Until,
+		Limits:    s.Limits,
+		Used:      flow.Tally{Used: used},
+		Total:     flow.Tally{Used: total},
+		Session:   s.Session,
+		Next:      describeNext(running, foreseen, refused),
+		Epoch:     h.Custody.Epoch,
+		Owner:     h.Custody.Owner,
+		Locked:    h.Custody.Locked,
 	}
 	st.Supervisor = newSupervisor(s.Supervisor)
 	st.Unanswered = s.Teardown.Unanswered()
@@ -110,7 +115,7 @@ func NewStatus(how standing.Standing, h flow.History, running bool, foreseen flo
 		st.Quarantine = append(st.Quarantine, Quarantine{q.Task, q.Text})
 	}
 	if h.Standstill() != "" && !st.Frozen {
-		st.Next = "nothing until you decide (kanban-run ack)"
+		st.Next = nothingNext + " until you decide (kanban-run ack)"
 	}
 	if len(h.Points) == 1 {
 		st.Rollback = &h.Points[0].Identity
@@ -162,15 +167,14 @@ func describeNext(running bool, e flow.Effect, refused error) string {
 	}
 }
 
+// nothingNext begins the text about a run that would start no agent.
+const nothingNext = "nothing"
+
 func describeFinish(e flow.Finish) string {
-	switch e.Outcome {
-	case event.Frozen:
-		return "nothing until kanban-run ack: the board is frozen"
-	case event.NeedsPerson:
-		return "nothing until you decide (kanban-run ack), or edit the board"
-	default:
-		return "nothing: " + e.Text
+	if e.Outcome == event.Frozen || e.Outcome == event.NeedsPerson || e.Outcome == event.Incomplete {
+		return nothingNext + " until you decide (kanban-run ack), or edit the board"
 	}
+	return nothingNext + ": " + e.Text
 }
 
 // cost returns the cost under the current limits, and the cost of all runs if it differs.
@@ -198,21 +202,23 @@ func (s Status) headline() (weight event.Weight, words string) {
 	}
 }
 
-// forYou lists the decisions that wait for a person.
+// forYou lists what waits for a person: the commands of a decision, and the tasks that no agent works
+// on.
 func (s Status) forYou() (all []string) {
-	board := failure.Quote(s.Board)
-	if s.Consent != "" {
-		all = append(all, fmt.Sprintf("kanban-run inbox %s: consent is asked: %s", board, s.Consent))
-	}
-	if s.Locked != "" {
-		all = append(all, "RECONCILE_LOCK is on: only kanban-run ack ends it")
-	}
+	w := s.standing.Waits
 	for _, q := range s.Quarantine {
 		all = append(all, fmt.Sprintf("%s is in quarantine: %s", q.Task, q.Text))
 	}
-	if len(s.Unanswered) > 0 {
-		all = append(all, fmt.Sprintf("%s never answered the request to shut down (kanban-run ack %s forced-finalize)",
-			strings.Join(s.Unanswered, ", "), board))
+	if w != nil && w.About != event.AboutQuarantine && !strings.Contains(s.standing.Text, w.Why) {
+		all = append(all, w.Why)
+	}
+	commands, does := s.standing.Commands()
+	width := 0
+	for _, c := range commands {
+		width = max(width, runewidth.StringWidth(c))
+	}
+	for i, c := range commands {
+		all = append(all, runewidth.FillRight(c, width)+"  "+does[i])
 	}
 	return all
 }
@@ -238,13 +244,16 @@ func (s Status) WriteText(out *console.Printer, verbose bool) error {
 			row("", "%s", text)
 		}
 	}
-	for _, text := range s.forYou() {
-		row("for you", "%s", text)
+	for i, text := range s.forYou() {
+		row(map[bool]string{true: "for you"}[i == 0], "%s", text)
 	}
 	if t := s.standing.Said(); t != nil {
 		row("said", "%s: %s", t.Task, event.Brief(t.Said))
 	}
-	if !s.Running && s.Next != describeFinish(flow.Finish{Text: flow.CompleteText}) {
+	for _, d := range s.standing.Decisions {
+		row("decided", "%s: %s", d.Time.Local().Format("2006-01-02 15:04:05"), d.Text)
+	}
+	if !s.Running && !strings.HasPrefix(s.Next, nothingNext) {
 		row("next", "%s", s.Next)
 	}
 	row("cost", "%s", s.cost())

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/failure"
-	"kanban-run/orchestrator/flow"
 )
 
 // Alert is an event in a SupervisorReport.
@@ -79,34 +77,6 @@ func (b *supervised) work(r event.AttemptRef) {
 // Wait notes that the board that Begin started last waits for a decision. request is "" if it waits
 // for no decision.
 func (r *SupervisorReport) Wait(request string) { r.boards[len(r.boards)-1].request = request }
-
-// Request returns the decision that waits for the Lead of a board, or "" if no decision waits. A
-// run that ends writes to the journal before it releases its board, so owned alone does not prove
-// that a run is at work.
-func Request(h flow.History, board string, owned bool) string {
-	s, ack := h.State, "kanban-run ack "+failure.Quote(board)
-	atWork := owned && s.Running
-	switch {
-	case h.Freeze() != nil && h.Freeze().Git != nil:
-		return ack + " accept: " + h.Freeze().Text
-	case h.Freeze() != nil && h.Freeze().Asks:
-		return ack + " accept or retry: " + h.Freeze().Text
-	case h.Standstill() != "":
-		return ack + ": " + h.Standstill()
-	case s.Step != nil && s.Step.Consent != nil && atWork:
-		return ack + " restart or continue: " + s.Step.Consent.Text
-	case len(s.Quarantine) > 0 && atWork:
-		return ack + " release: " + s.Quarantine[0].Text
-	case len(s.Teardown.Unanswered()) > 0 && !s.Running:
-		return ack + " forced-finalize: " + strings.Join(s.Teardown.Missing, ", ") +
-			" never answered the request to shut down"
-	case s.Outcome == event.Incomplete && !s.Last.Acknowledged,
-		s.Outcome == event.NeedsPerson && !s.Last.Acknowledged: // the start of a run clears the outcome
-		return "kanban-run inbox " + failure.Quote(board) + ": " + s.Text
-	default:
-		return ""
-	}
-}
 
 // note adds the alert and the actions of an event.
 func (b *supervised) note(e event.Entry) {

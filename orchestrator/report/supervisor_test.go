@@ -1,14 +1,12 @@
 package report
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/flow"
 )
 
 // The lines of seed 002, "Supervisor Report Format", that are no placeholders.
@@ -65,41 +63,5 @@ Needs decision:
 `
 	if diff := cmp.Diff(want, r.String()); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
-	}
-}
-
-// TestRequest: what a person has to decide, with the command that does it.
-func TestRequest(t *testing.T) {
-	quarantined := flow.State{Running: true, Quarantine: []flow.Quarantine{{Task: "t", Text: "loop"}}}
-	ended := quarantined
-	ended.Running, ended.Outcome, ended.Text = false, event.NeedsPerson, "rests"
-	blocked := flow.State{Outcome: event.Complete,
-		Teardown: &flow.Teardown{State: event.FailedSafe, Missing: []string{"role:Supervisor"}}}
-	for name, tt := range map[string]struct {
-		state flow.State
-		owned bool
-		want  string
-	}{
-		"nothing": {flow.State{Outcome: event.Complete}, false, ""},
-		"a person": {flow.State{Outcome: event.NeedsPerson, Text: "why"}, false,
-			"kanban-run inbox b.yaml: why"},
-		"a person who knew": {flow.State{Outcome: event.NeedsPerson, Last: flow.Ending{Acknowledged: true}}, false, ""},
-		"at work":           {quarantined, true, "kanban-run ack b.yaml release: loop"},
-		"tasks not ok": {flow.State{Outcome: event.Incomplete, Text: "but one"}, false,
-			"kanban-run inbox b.yaml: but one"},
-		"a run that ends": {ended, true, "kanban-run inbox b.yaml: rests"},
-		"after it":        {ended, false, "kanban-run inbox b.yaml: rests"},
-		"consent": {flow.State{Running: true, Step: &flow.Step{Consent: &flow.Consent{Text: "hangs"}}},
-			true, "kanban-run ack b.yaml restart or continue: hangs"},
-		"a killed run": {quarantined, false, ""},
-		"teardown": {blocked, false,
-			"kanban-run ack b.yaml forced-finalize: role:Supervisor never answered the request to shut down"},
-		"teardown, at once": {blocked, true,
-			"kanban-run ack b.yaml forced-finalize: role:Supervisor never answered the request to shut down"},
-		"frozen": {flow.State{Frozen: &flow.Freeze{Text: "cold"}}, false, "kanban-run ack b.yaml: "},
-	} {
-		if got := Request(flow.History{State: tt.state}, "b.yaml", tt.owned); got != tt.want && !(name == "frozen" && strings.HasPrefix(got, tt.want) && strings.Contains(got, "cold")) {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
 	}
 }

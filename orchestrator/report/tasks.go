@@ -73,6 +73,8 @@ func describeTask(t standing.Task) string {
 		return "  done before"
 	case t.State == standing.Dropped:
 		return "  taken off the list undone"
+	case t.Status == flow.StatusAccepted:
+		return "  accepted by a person"
 	case t.Attempts == 0:
 		return ""
 	}

@@ -13,8 +13,8 @@ import (
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
+	"kanban-run/orchestrator/standing"
 )
 
 // Result is the end of a board's run. Err is the error that ended the run; nil after an
@@ -30,10 +30,11 @@ type Result struct {
 	Log     string     // path of supervisor-log.md
 	// Until is, with outcome later, the time from which the provider accepts calls again, in RFC
 	// 3339; "" if it names no time.
-	Until   string
-	Err     error
-	Signal  error        // with outcome interrupted: the signal or other cause of the stop
-	Choices flow.Choices // with outcome needs_person: the choices of a person
+	Until  string
+	Err    error
+	Signal error // with outcome interrupted: the signal or other cause of the stop
+	// Waits is the decision that the board waits for; nil: none is known.
+	Waits *standing.Waits
 
 	// Unpushed is the branch of which the remote may lack checkpoints; "" if it has all of them or
 	// no remote is used.

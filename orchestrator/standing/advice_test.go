@@ -12,41 +12,37 @@ import (
 // board's name as a shell takes it.
 func TestAdvice(t *testing.T) {
 	const board, ack = "my board.yaml", "kanban-run ack 'my board.yaml'"
+	waits := func(about event.Subject, task string) *Waits {
+		return &Waits{About: about, Why: "why", Choices: []Choice{{Word: event.Retry, Task: task}}}
+	}
 	for name, tt := range map[string]struct {
 		outcome event.Outcome
-		choices flow.Choices
+		waits   *Waits
 		want    []string
 		none    string
 	}{
-		"git goes another way": {event.NeedsPerson, flow.Choices{NewWay: true, Undone: "a.md"},
-			[]string{ack + " accept"}, "retry"},
-		"an end of unknown author": {event.NeedsPerson, flow.Choices{Asks: true, Undone: "a.md"},
-			[]string{ack + " accept", ack + " retry"}, "a.md"},
-		"a checkpoint blocks": {event.NeedsPerson, flow.Choices{Blocked: true, Undone: "a.md"},
-			[]string{"kanban-run log 'my board.yaml'", ack + " retry", ack + " goes on"}, "accept"},
-		"a quarantine": {event.NeedsPerson, flow.Choices{Quarantined: "my task.md", Undone: "a.md"},
-			[]string{"mend 'my task.md'", ack + " ends the quarantine"}, "a.md"},
-		"work that goes on": {event.NeedsPerson, flow.Choices{GoesOn: true, Undone: "a.md"},
-			[]string{"kanban-run log 'my board.yaml'", "the same command goes on"}, "ack"},
-		"a task to do again": {event.NeedsPerson, flow.Choices{Undone: "a.md"},
-			[]string{"set current: a.md", ack + " retry", ack + " accept"}, "what you can decide"},
-		"an end without a task": {event.NeedsPerson, flow.Choices{},
-			[]string{"kanban-run log 'my board.yaml'", ack + " shows what you can decide"}, "retry"},
-		"frozen": {event.Frozen, flow.Choices{Undone: "a.md"},
-			[]string{"kanban-run ack -n 'my board.yaml'", "then " + ack}, "a.md"},
-		"another run is at work": {event.Owned, flow.Choices{}, []string{"kanban-run status 'my board.yaml'"},
-			"ack"},
-		"replies without a format": {event.Exhausted, flow.Choices{},
-			[]string{"log.md has the replies", "with fresh retries"}, "ack"},
-		"tasks are undone": {event.Incomplete, flow.Choices{}, []string{ack + " shows", "retry", "accept"},
-			"the same command"},
-		"nothing is to be done":    {event.Complete, flow.Choices{}, nil, "kanban-run"},
-		"only to be run once more": {event.Interrupted, flow.Choices{}, []string{"the same command goes on"}, "ack"},
-		"the limit of a provider": {event.Later, flow.Choices{}, []string{"once the provider's limit is over"},
-			"ack"},
-		"a limit that a person set": {event.LimitReached, flow.Choices{}, []string{"with fresh limits"}, "ack"},
+		"consent":                     {Running, waits(event.AboutConsent, "a.md"), []string{ack + " restart", ack + " continue"}, "log"},
+		"git goes another way":        {event.NeedsPerson, waits(event.AboutWay, ""), []string{ack + " accept"}, "retry"},
+		"a file that was changed":     {event.Frozen, waits(event.AboutFile, ""), []string{ack + " retry", "ack -n 'my board.yaml'"}, "accept"},
+		"records that contradict":     {event.Frozen, waits(event.AboutJournal, ""), []string{"kanban-run ack -n 'my board.yaml'", ack + " accept"}, "retry"},
+		"a checkpoint blocks":         {event.NeedsPerson, waits(event.AboutCheckpoint, ""), []string{"kanban-run log 'my board.yaml'", ack + " retry", ack + " override"}, "accept"},
+		"a quarantine":                {event.NeedsPerson, waits(event.AboutQuarantine, "my task.md"), []string{"mend 'my task.md'", ack + " release ends the quarantine"}, "accept"},
+		"work that goes on":           {event.NeedsPerson, waits(event.AboutStep, ""), []string{"kanban-run log 'my board.yaml'", "the same command goes on"}, "ack"},
+		"replies without a format":    {event.Exhausted, waits(event.AboutStep, ""), []string{"log.md has the replies", "with fresh retries"}, "ack"},
+		"a task to do again":          {event.NeedsPerson, waits(event.AboutEnd, "a.md"), []string{"makes a.md current again", ack + " retry", ack + " accept"}, "log.md"},
+		"an end without a task":       {event.NeedsPerson, &Waits{About: event.AboutEnd}, []string{"kanban-run log 'my board.yaml'", ack + " accept"}, "retry"},
+		"a team":                      {event.Complete, waits(event.AboutTeam, ""), []string{ack + " forced-finalize"}, "retry"},
+		"something to mend":           {event.NeedsPerson, &Waits{About: event.AboutRefusal}, []string{"kanban-run log 'my board.yaml'", "mend it"}, "ack"},
+		"another run is at work":      {event.Owned, nil, []string{"kanban-run status 'my board.yaml'"}, "ack"},
+		"nothing is to be done":       {event.Complete, nil, nil, "kanban-run"},
+		"a person has decided":        {event.NeedsPerson, nil, []string{"the same command goes on"}, "ack"},
+		"only to be run once more":    {event.Interrupted, nil, []string{"the same command goes on"}, "ack"},
+		"the limit of a provider":     {event.Later, nil, []string{"once the provider's limit is over"}, "ack"},
+		"a limit that a person set":   {event.LimitReached, nil, []string{"with fresh limits"}, "ack"},
+		"a decision that may be made": {event.LimitReached, &Waits{About: event.AboutQuarantine, May: true}, []string{"with fresh limits"}, "ack"},
 	} {
-		got := Advice(tt.outcome, board, "log.md", tt.choices)
+		s := Standing{Board: board, Outcome: tt.outcome, Waits: tt.waits}
+		got := s.Advice("log.md")
 		for _, want := range tt.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: the advice lacks %q: %s", name, want, got)

@@ -19,55 +19,87 @@ const (
 
 // Standing is how a board stands.
 type Standing struct {
-	Board   string
-	Outcome event.Outcome // of the last run
-	Text    string        // why
-	Weight  event.Weight  // Routine: it is at work; Success: complete without a remark
-	Tasks   []Task        // of the board's list; empty if the board cannot be read
-	Steps   int           // finished by all runs
+	Board     string
+	Outcome   event.Outcome // of the last run
+	Text      string        // why
+	Weight    event.Weight  // Routine: it is at work; Success: complete without a remark
+	Tasks     []Task        // of the board's list; empty if the board cannot be read
+	Steps     int           // finished by all runs
+	Waits     *Waits        // the decision that a person has to make; nil: none
+	Decisions []Decision    // the last that a person made
 
-	decided bool // a person has decided about it
-	choices flow.Choices
+	Proposal *event.ReassignProposed // of the last run: another agent for its task; nil: none
 }
 
-// NotRun returns the standing of a board that was never run.
-func NotRun(board string, tasks []Task) Standing {
-	return Standing{Board: board, Outcome: NeverRun, Text: "it was never run", Weight: event.Note, Tasks: tasks}
+// Facts are what a standing is worked out from, beside the history of the board.
+type Facts struct {
+	Never   bool       // no run has started
+	Owned   bool       // a run is at work
+	Broken  bool       // the board cannot be read; List and Board are empty
+	List    flow.List  // of the board
+	Board   flow.Board // its end; without roles and without Rest
+	Current string     // the board's current task; "": it is over
+	Unknown string     // why it cannot be told who ended the board; "": it can
 }
 
-// Of returns the standing of a board. owned reports whether a run is at work.
-func Of(board string, h flow.History, tasks []Task, owned bool) Standing {
+// Of returns the standing of a board. work has the events of its journal.
+func Of(board string, h *flow.History, work *Tasks, f Facts) Standing {
 	s := Standing{
-		Board:   board,
-		Outcome: h.State.Outcome,
-		Text:    h.State.Text,
-		Tasks:   tasks,
-		Steps:   h.State.Finished,
-		choices: h.State.Choices(),
+		Board:     board,
+		Outcome:   h.State.Outcome,
+		Text:      h.State.Text,
+		Steps:     h.State.Finished,
+		Waits:     f.waits(h),
+		Decisions: work.decisions,
+		Proposal:  work.proposal,
+	}
+	if f.List.Find != nil {
+		s.Tasks = work.List(f.List, &h.State, f.Current)
 	}
 	switch {
-	case owned:
+	case f.Owned:
 		s.Outcome, s.Text = Running, "a run is at work"
+	case f.Unknown != "":
+		s.Outcome, s.Text = event.NeedsPerson, f.Unknown
 	case h.Standstill() != "":
 		s.Outcome, s.Text = h.StandstillOutcome(), h.Standstill()
+	case f.Never:
+		s.Outcome, s.Text = NeverRun, "it was never run"
 	case s.Outcome == "":
 		s.Outcome, s.Text = event.Interrupted, killed
-	case s.Outcome == event.Frozen: // and no longer at a standstill
-		s.decided = true
-	case s.Outcome == event.NeedsPerson, s.Outcome == event.Incomplete:
-		s.decided = h.State.Last.Acknowledged
+	case s.Outcome == event.Complete:
+		s.Text = f.remark(&h.State, s.Text)
 	}
-	if open := NeverWorkedOn(tasks); open != "" && s.Outcome == event.Complete && s.Text == flow.CompleteText {
-		s.Text += ", and " + open
+	if s.Waits != nil && s.Waits.About == event.AboutEnd {
+		end, _ := f.end(&h.State)
+		s.Outcome, s.Text = end.Outcome, end.Text
 	}
-	s.Weight = Weigh(s.Outcome, s.Text)
-	if s.decided {
-		s.Text += " (acknowledged by the Lead)"
-	}
-	if s.decided && s.Outcome == event.Frozen { // the same command goes on
+	if s.Weight = Weigh(s.Outcome, s.Text); s.isSettled() {
 		s.Weight = event.Warning
 	}
 	return s
+}
+
+// isSettled reports whether a person has seen to what the last run ended with, so that the board only
+// has to be run again.
+func (s *Standing) isSettled() bool {
+	switch s.Outcome {
+	case event.NeedsPerson, event.Incomplete, event.Exhausted, event.Frozen:
+		return s.Waits == nil
+	default:
+		return false
+	}
+}
+
+// remark adds to the text of a complete board the number of tasks that it has got since.
+func (f *Facts) remark(s *flow.State, text string) string {
+	if f.List.Find == nil || text != flow.CompleteText || s.Last.BoardSHA == f.Board.SHA {
+		return text
+	}
+	if open := NeverWorkedOn(s.Rest(f.List).Open); open != "" {
+		text += ", and " + open
+	}
+	return text
 }
 
 // killed says why a run has no end in its journal.
@@ -94,6 +126,9 @@ func Weigh(o event.Outcome, text string) event.Weight {
 
 // Headline returns the standing in one line, with the board's name.
 func (s *Standing) Headline() string {
+	if s.isSettled() {
+		return fmt.Sprintf("%s only has to be run again; it had ended with: %s", s.Board, s.Text)
+	}
 	switch s.Outcome {
 	case Running:
 		return fmt.Sprintf("%s is at work: %s", s.Board, s.Progress())
@@ -104,14 +139,9 @@ func (s *Standing) Headline() string {
 			return fmt.Sprintf("%s is complete: %s", s.Board, s.Progress())
 		}
 		return s.Board + ": " + s.Text
-	case event.Incomplete:
-		return s.Board + " needs you: " + s.Text
 	case event.Frozen:
-		if s.decided {
-			return fmt.Sprintf("%s was frozen: %s", s.Board, s.Text)
-		}
 		return fmt.Sprintf("%s is frozen: %s", s.Board, s.Text)
-	case event.NeedsPerson, event.Exhausted:
+	case event.Incomplete, event.NeedsPerson, event.Exhausted:
 		return fmt.Sprintf("%s needs you: %s", s.Board, s.Text)
 	case event.Later:
 		return fmt.Sprintf("%s waits for its provider: %s", s.Board, s.Text)

@@ -5,96 +5,104 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
 
-// TestOf: how a board stands follows from the first of these that fits: a run is at work, the
-// records forbid any run, no run has recorded its end, and how the last run ended.
+// TestOf: how a board stands follows from the first of these that fits: a run is at work, it cannot be
+// told who ended the board, the records forbid any run, none has run, none has recorded its end, and
+// how the last run ended.
 func TestOf(t *testing.T) {
-	done := []Task{{Task: "a.md", State: Done}, {Task: "b.md", State: Done}}
-	open := []Task{{Task: "a.md", State: Done}, {Task: "b.md", State: Waiting}}
-	blocked := []Task{{Task: "a.md", State: Done}, {Task: "b.md", State: NotOK, Said: "no key"}}
-	ended := func(o event.Outcome, text string) flow.State { return flow.State{Outcome: o, Text: text, Finished: 2} }
-	with := func(s flow.State, change func(*flow.State)) flow.State {
-		change(&s)
+	list := listOf(t, "tasks: [a.md, b.md]\n")
+	over := flow.Board{Terminal: true, SHA: "s"}
+	is := func(o event.Outcome, text string, statuses ...string) flow.State {
+		s := flow.State{Outcome: o, Text: text, Finished: 2, Spent: true, Last: flow.Ending{Status: "ok", BoardSHA: "s"}}
+		for i, status := range statuses {
+			s.Statuses = append(s.Statuses, flow.TaskStatus{Task: list.Paths[i], Status: status})
+		}
 		return s
 	}
-	frozen := &flow.Freeze{Text: "two owners"}
+	frozen := is("", "", "ok")
+	frozen.Frozen = &flow.Freeze{Text: "two owners"}
+	asks := is("", "", "ok")
+	asks.Frozen = &flow.Freeze{Text: "who ended it?", Asks: true}
+	stuck := is(event.Exhausted, "no JSON", "ok")
+	stuck.Step = &flow.Step{Task: "b.md", Call: event.TaskCall}
 	for name, tt := range map[string]struct {
 		state    flow.State
-		tasks    []Task
-		owned    bool
+		facts    Facts
 		outcome  event.Outcome
 		weight   event.Weight
 		headline string
-		advice   string // its first words
 	}{
-		"at work": {flow.State{}, open, true, Running, event.Routine, "k.yaml is at work: 1 of 2 tasks done", ""},
-		"at work after a freeze": {with(flow.State{}, func(s *flow.State) { s.Frozen = frozen }), open, true, Running,
-			event.Routine,
-			"k.yaml is at work: 1 of 2 tasks done", ""},
-		"killed": {flow.State{}, open, false, event.Interrupted, event.Warning,
-			"k.yaml stopped without an ending: the run was killed", "the same command goes on"},
-		"complete": {ended(event.Complete, flow.CompleteText), done, false, event.Complete, event.Success,
-			"k.yaml is complete: 2 of 2 tasks done", ""},
-		"complete, no list": {ended(event.Complete, flow.CompleteText), nil, false, event.Complete, event.Success,
-			"k.yaml is complete: 2 steps done", ""},
-		"left half undone": {ended(event.Complete, flow.CompleteText), open, false, event.Complete, event.Warning,
-			"k.yaml: the board is complete, and 1 task was never worked on", ""},
-		"incomplete": {ended(event.Incomplete, "the board is incomplete: 1 of 2 tasks is blocked: b.md"), blocked,
-			false, event.Incomplete,
-			event.Warning, "k.yaml needs you: the board is incomplete: 1 of 2 tasks is blocked: b.md", "kanban-run ack k.yaml shows"},
-		"incomplete, and a person has decided": {with(ended(event.Incomplete, "1 is left"),
-			func(s *flow.State) { s.Last.Acknowledged = true }), nil, false, event.Incomplete,
-			event.Warning, "k.yaml needs you: 1 is left (acknowledged by the Lead)", "kanban-run ack k.yaml shows"},
-		"complete, one done before": {ended(event.Complete, flow.CompleteText),
-			[]Task{{Task: "a.md", State: Before}, {Task: "b.md", State: Done}}, false, event.Complete,
-			event.Success, "k.yaml is complete: 2 of 2 tasks done", ""},
-		"complete, a task is blocked": {ended(event.Complete, "the board is complete; 1 of 2 tasks is blocked: b.md"),
-			blocked, false, event.Complete,
-			event.Warning, "k.yaml: the board is complete; 1 of 2 tasks is blocked: b.md", ""},
-		"needs a person": {ended(event.NeedsPerson, "the Manager ended the board"), blocked, false, event.NeedsPerson,
-			event.Critical,
-			"k.yaml needs you: the Manager ended the board", "kanban-run log k.yaml"},
-		"needs a person, who has decided": {with(ended(event.NeedsPerson, "b.md is blocked"),
-			func(s *flow.State) { s.Last.Acknowledged = true }), blocked, false,
-			event.NeedsPerson, event.Critical, "k.yaml needs you: b.md is blocked (acknowledged by the Lead)", "kanban-run log k.yaml"},
-		"frozen": {with(ended(event.Complete, flow.CompleteText), func(s *flow.State) { s.Frozen = frozen }), done,
-			false, event.Frozen, event.Critical,
-			"k.yaml is frozen: two owners", "kanban-run ack -n k.yaml"},
-		"frozen, and a person chooses": {with(flow.State{},
-			func(s *flow.State) { s.Frozen = &flow.Freeze{Text: "who ended it?", Asks: true} }), open, false,
-			event.NeedsPerson, event.Critical, "k.yaml needs you: who ended it?", "kanban-run ack -n k.yaml"},
-		"was frozen": {ended(event.Frozen, "two owners"), open, false, event.Frozen, event.Warning,
-			"k.yaml was frozen: two owners (acknowledged by the Lead)", "kanban-run ack -n"},
-		"no valid reply": {ended(event.Exhausted, "no JSON"), open, false, event.Exhausted, event.Critical,
-			"k.yaml needs you: no JSON", "supervisor-log.md has"},
-		"provider": {ended(event.Later, "until 5 pm"), open, false, event.Later, event.Warning,
-			"k.yaml waits for its provider: until 5 pm", "the same command goes on once"},
-		"limit": {ended(event.LimitReached, "$5.00"), open, false, event.LimitReached, event.Warning,
-			"k.yaml stopped (limit reached): $5.00", "the same command goes on, with fresh"},
-		"signal": {ended(event.Interrupted, "SIGTERM"), open, false, event.Interrupted, event.Warning,
-			"k.yaml stopped (interrupted): SIGTERM", "the same command goes on"},
-		"the disk is full": {ended(event.Failed, "no space"), open, false, event.Failed, event.Critical,
-			"k.yaml stopped (failed): no space", ""},
+		"at work":                      {is("", "", "ok"), Facts{List: list, Owned: true}, Running, event.Routine, "k.yaml is at work: 1 of 2 tasks done"},
+		"at work after a freeze":       {frozen, Facts{List: list, Owned: true}, Running, event.Routine, "k.yaml is at work: 1 of 2 tasks done"},
+		"an unknown end":               {is("", ""), Facts{List: list, Unknown: "who?"}, event.NeedsPerson, event.Critical, "k.yaml needs you: who?"},
+		"frozen":                       {frozen, Facts{List: list}, event.Frozen, event.Critical, "k.yaml is frozen: two owners"},
+		"a person chooses":             {asks, Facts{List: list}, event.NeedsPerson, event.Critical, "k.yaml needs you: who ended it?"},
+		"never run":                    {flow.State{}, Facts{List: list, Never: true}, NeverRun, event.Note, "k.yaml was never run"},
+		"killed":                       {is("", "", "ok"), Facts{List: list}, event.Interrupted, event.Warning, "k.yaml stopped without an ending: the run was killed"},
+		"complete":                     {is(event.Complete, flow.CompleteText, "ok", "before"), Facts{List: list, Board: over}, event.Complete, event.Success, "k.yaml is complete: 2 of 2 tasks done"},
+		"complete, and unreadable now": {is(event.Complete, flow.CompleteText), Facts{Broken: true}, event.Complete, event.Success, "k.yaml is complete: 2 steps done"},
+		"complete, and longer since": {is(event.Complete, flow.CompleteText, "ok"), Facts{List: list, Board: flow.Board{Terminal: true, SHA: "t"}}, event.Complete,
+			event.Warning, "k.yaml: the board is complete, and 1 task was never worked on"},
+		"complete, and not ok since": {is(event.Complete, flow.CompleteText, "ok", "error"), Facts{List: list, Board: flow.Board{Terminal: true, SHA: "t"}}, event.Complete,
+			event.Success, "k.yaml is complete: 1 of 2 tasks done, 1 not ok"},
+		"with a remark": {is(event.Complete, "the board is complete; 1 task was marked", "ok", "ok"), Facts{List: list, Board: over}, event.Complete,
+			event.Warning, "k.yaml: the board is complete; 1 task was marked"},
+		"incomplete": {is(event.Incomplete, "old words", "ok", "blocked"), Facts{List: list, Board: over}, event.Incomplete,
+			event.Warning, "k.yaml needs you: the board is incomplete: 1 of 2 tasks is blocked: b.md"},
+		"incomplete, and gone on with": {is(event.Incomplete, "1 is left", "ok"), Facts{List: list, Current: "b.md"}, event.Incomplete,
+			event.Warning, "k.yaml only has to be run again; it had ended with: 1 is left"},
+		"needs a person": {is(event.NeedsPerson, "stuck"), Facts{List: list, Board: flow.Board{Terminal: true, Ended: "error"}}, event.NeedsPerson,
+			event.Critical, "k.yaml needs you: the board ended with status error, as it says itself"},
+		"was frozen":       {is(event.Frozen, "two owners"), Facts{List: list}, event.Frozen, event.Warning, "k.yaml only has to be run again; it had ended with: two owners"},
+		"no valid reply":   {stuck, Facts{List: list}, event.Exhausted, event.Critical, "k.yaml needs you: no JSON"},
+		"provider":         {is(event.Later, "until 5 pm"), Facts{List: list}, event.Later, event.Warning, "k.yaml waits for its provider: until 5 pm"},
+		"limit":            {is(event.LimitReached, "$5.00"), Facts{List: list}, event.LimitReached, event.Warning, "k.yaml stopped (limit reached): $5.00"},
+		"signal":           {is(event.Interrupted, "SIGTERM"), Facts{List: list}, event.Interrupted, event.Warning, "k.yaml stopped (interrupted): SIGTERM"},
+		"the disk is full": {is(event.Failed, "no space"), Facts{List: list}, event.Failed, event.Critical, "k.yaml stopped (failed): no space"},
 	} {
-		s := Of("k.yaml", flow.History{State: tt.state}, tt.tasks, tt.owned)
-		advice := s.Advice("supervisor-log.md")
+		s := Of("k.yaml", &flow.History{State: tt.state}, &Tasks{}, tt.facts)
 		if s.Outcome != tt.outcome || s.Weight != tt.weight || s.Headline() != tt.headline {
 			t.Errorf("%s: %s, weight %d: %s", name, s.Outcome, s.Weight, s.Headline())
 		}
-		if !strings.HasPrefix(advice, tt.advice) || tt.advice == "" && advice != "" {
-			t.Errorf("%s: the advice is %q", name, advice)
-		}
-		if said := s.Said(); (said != nil) != ((tt.outcome == event.NeedsPerson || tt.outcome == event.Incomplete) && len(tt.tasks) > 1 && tt.tasks[1].State == NotOK) {
-			t.Errorf("%s: said %v", name, said)
+	}
+}
+
+// TestSaid: where a person is needed, the last task that is not ok has its word.
+func TestSaid(t *testing.T) {
+	tasks := []Task{{Task: "a.md", State: NotOK, Said: "no key"}, {Task: "b.md", State: NotOK, Said: "no wire"}, {Task: "c.md", State: NotOK}, {Task: "d.md", State: Done, Said: "x"}}
+	for o, want := range map[event.Outcome]string{event.NeedsPerson: "b.md", event.Incomplete: "b.md", event.Complete: "", event.LimitReached: ""} {
+		s := Standing{Outcome: o, Tasks: tasks}
+		if said := s.Said(); (said == nil) != (want == "") || said != nil && said.Task != want {
+			t.Errorf("%s: %v", o, said)
 		}
 	}
-	if s := NotRun("k.yaml", open); s.Outcome != NeverRun || s.Weight != event.Note || s.Headline() != "k.yaml was never run" || s.Advice("") != "" {
-		t.Errorf("never run: %+v", s)
+}
+
+// TestDecisions: the last three decisions of a person are kept, with their times.
+func TestDecisions(t *testing.T) {
+	var tasks Tasks
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i, e := range []event.Event{event.Acknowledged{Text: "one"}, event.Acknowledged{Text: "two"}, event.QuarantineEnded{Task: "a.md", Reason: "edited"},
+		event.ForcedFinalizeAcked{Board: "b"}, event.QuarantineEnded{Task: "a.md", Reason: "says the Lead", ID: "m"}, event.RunStarted{}} {
+		tasks.Add(event.Entry{Time: at.Add(time.Duration(i) * time.Minute), Event: e})
+	}
+	s := Of("k.yaml", &flow.History{}, &tasks, Facts{})
+	if d := s.Decisions; len(d) != 3 || d[0].Text != "two" || !d[0].Time.Equal(at.Add(time.Minute)) || !strings.Contains(d[2].Text, "says the Lead") {
+		t.Errorf("%+v", d)
+	}
+	tasks.Add(event.Entry{Event: event.ReassignProposed{Task: "a.md"}})
+	if s := Of("k.yaml", &flow.History{}, &tasks, Facts{}); s.Proposal == nil {
+		t.Error("the proposal is lost")
+	}
+	tasks.Add(event.Entry{Event: event.RunStarted{}})
+	if s := Of("k.yaml", &flow.History{}, &tasks, Facts{}); s.Proposal != nil {
+		t.Error("a proposal outlives its run")
 	}
 }
 
@@ -132,7 +140,7 @@ func (b *book) write(events ...event.Event) {
 		if err := b.state.Apply(e); err != nil {
 			b.t.Fatal(err)
 		}
-		b.tasks.Add(e)
+		b.tasks.Add(event.Entry{Event: e})
 	}
 }
 
@@ -212,7 +220,7 @@ func TestFirstTask(t *testing.T) {
 	} {
 		var tasks Tasks
 		for _, role := range []string{"Implementor", event.ManagerRole} {
-			tasks.Add(event.StepStarted{Task: "a.md", Role: role})
+			tasks.Add(event.Entry{Event: event.StepStarted{Task: "a.md", Role: role}})
 		}
 		got := tasks.List(list, &tt.state, "")
 		if len(got) != 1 || got[0].State != tt.want || got[0].Role != "Implementor" {
@@ -220,7 +228,7 @@ func TestFirstTask(t *testing.T) {
 		}
 	}
 	var tasks Tasks
-	tasks.Add(event.StepStarted{Task: "a.md", Role: event.ManagerRole})
+	tasks.Add(event.Entry{Event: event.StepStarted{Task: "a.md", Role: event.ManagerRole}})
 	if got := tasks.List(list, &flow.State{}, ""); got[0].Role != event.ManagerRole {
 		t.Errorf("a task of the Manager's own: %+v", got)
 	}

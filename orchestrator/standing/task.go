@@ -1,7 +1,9 @@
 package standing
 
 import (
+	"cmp"
 	"fmt"
+	"time"
 
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
@@ -11,7 +13,7 @@ import (
 type Task struct {
 	Task     string `json:"task"`
 	State    string `json:"state"`            // one of the constants
-	Status   string `json:"status,omitempty"` // of its last reply
+	Status   string `json:"status,omitempty"` // of its last reply; accepted: a person counts it as done
 	Role     string `json:"role,omitempty"`   // of its last step
 	Attempts int    `json:"attempts"`         // of all its steps, without the Manager's
 	Millis   int64  `json:"millis"`           // of all attempts, in ms
@@ -32,16 +34,37 @@ const (
 
 // Tasks folds the events of a journal into the work on tasks.
 type Tasks struct {
-	known    map[string]*Task
-	rejected int // in the last step
+	known     map[string]*Task
+	rejected  int // in the last step
+	decisions []Decision
+	proposal  *event.ReassignProposed
+}
+
+// Decision is what a person decided about a board.
+type Decision struct {
+	Time time.Time `json:"time"`
+	Text string    `json:"text"`
 }
 
 // Add folds the next event in.
-func (t *Tasks) Add(e event.Event) {
+func (t *Tasks) Add(entry event.Entry) {
+	e := entry.Event
 	if end, ok := event.EndOf(e); ok && end.Call != event.ManagerCall {
 		t.of(end.Task).Millis += end.Millis
 	}
 	switch e := e.(type) {
+	case event.RunStarted:
+		t.proposal = nil
+	case event.ReassignProposed:
+		t.proposal = &e
+	case event.Acknowledged:
+		t.decide(entry)
+	case event.ForcedFinalizeAcked:
+		t.decide(entry)
+	case event.QuarantineEnded:
+		if e.ID != "" { // otherwise an edit ended it
+			t.decide(entry)
+		}
 	case event.AttemptStarted:
 		if e.Call != event.ManagerCall {
 			t.of(e.Task).Attempts++
@@ -61,6 +84,13 @@ func (t *Tasks) Add(e event.Event) {
 			}
 		}
 	}
+}
+
+// decide keeps the last decisions of a person.
+func (t *Tasks) decide(e event.Entry) {
+	const most = 3
+	t.decisions = append(t.decisions, Decision{e.Time, e.Event.Sentence().Text})
+	t.decisions = t.decisions[max(0, len(t.decisions)-most):]
 }
 
 // Rejected returns the number of replies rejected in the open step, or, if no step is open, in the
@@ -83,11 +113,15 @@ func (t *Tasks) List(l flow.List, s *flow.State, current string) []Task {
 	all := make([]Task, len(l.Paths))
 	for i, status := range s.StatusesOn(l) {
 		all[i] = Task{Task: l.Paths[i], State: stateOf(status, l.Marked(i), func() bool { return l.Done(i) })}
+		if status == flow.StatusAccepted {
+			all[i].Status = status
+		}
 	}
 	for task, known := range t.known {
 		if i := l.Find(task); i >= 0 {
 			k := *known
 			k.Task, k.State = all[i].Task, all[i].State
+			k.Status = cmp.Or(all[i].Status, k.Status)
 			all[i] = k
 		}
 	}
@@ -128,12 +162,12 @@ func stateOf(status string, marked bool, headed func() bool) string {
 	}
 }
 
-// NeverWorkedOn returns the number of tasks that are neither done nor begun, in words: "2 tasks
-// were never worked on"; "" for 0.
-func NeverWorkedOn(tasks []Task) string {
+// NeverWorkedOn returns the number of open tasks that were never worked on, in words: "2 tasks were
+// never worked on"; "" for 0.
+func NeverWorkedOn(open []flow.TaskStatus) string {
 	n := 0
-	for _, t := range tasks {
-		if t.State == Waiting {
+	for _, t := range open {
+		if t.Status == "" {
 			n++
 		}
 	}

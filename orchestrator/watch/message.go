@@ -3,6 +3,7 @@ package watch
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 
 	"kanban-run/orchestrator/agent"
@@ -48,7 +49,7 @@ func (w *Watch) Deliver() error {
 	return errors.Join(errs...)
 }
 
-// release ends all quarantines, as the Lead has decided.
+// release ends the quarantine of a task, or all quarantines, as the Lead has decided.
 func (w *Watch) release(m inbox.Message) error {
 	var errs []error
 	reason := "says the Lead"
@@ -56,6 +57,9 @@ func (w *Watch) release(m inbox.Message) error {
 		reason += ": " + m.Text
 	}
 	for _, q := range slices.Clone(w.Journal.State().Quarantine) {
+		if m.Task != "" && path.Clean(m.Task) != path.Clean(q.Task) {
+			continue
+		}
 		errs = append(errs, w.Journal.Record(event.QuarantineEnded{Task: q.Task, Reason: reason, ID: m.ID}))
 	}
 	if errs == nil {

@@ -171,6 +171,7 @@ type Ending struct {
 const (
 	Complete    = "complete"
 	NeedsPerson = "needs_person"
+	Incomplete  = "incomplete" // with exit code 0 it is as good as complete
 	Frozen      = "frozen"
 	Later       = "later"
 	Interrupted = "interrupted"
@@ -183,4 +184,6 @@ const (
 )
 
 // AsksPerson reports whether a board with this outcome waits for a decision.
-func AsksPerson(outcome string) bool { return outcome == NeedsPerson || outcome == Frozen }
+func AsksPerson(outcome string) bool {
+	return outcome == NeedsPerson || outcome == Incomplete || outcome == Frozen
+}

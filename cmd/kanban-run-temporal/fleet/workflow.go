@@ -58,7 +58,7 @@ func (b Boards) Board(ctx workflow.Context, job Job) (Ending, error) {
 		}
 		decision = nil
 		switch pause := p.pause(workflow.Now(ctx), ending); {
-		case ending.Outcome == Complete:
+		case ending.Outcome == Complete, ending.Outcome == Incomplete && ending.Code == 0:
 			return ending, nil
 		case AsksPerson(ending.Outcome):
 			d, err := awaitDecision(ctx)
@@ -149,7 +149,7 @@ func (p *progress) note(ctx workflow.Context, job Job, e Ending) error {
 		details += "\n\n> " + e.Said
 	}
 	if AsksPerson(e.Outcome) {
-		details += fmt.Sprintf("\n\n    kanban-run-temporal submit --ack=CHOICE %s %s\n\n%s", job.Repository,
+		details += fmt.Sprintf("\n\n    kanban-run-temporal submit --ack=WORD %s %s\n\n%s", job.Repository,
 			job.Board, e.Hint)
 	}
 	workflow.SetCurrentDetails(ctx, details)

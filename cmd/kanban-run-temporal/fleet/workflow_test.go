@@ -96,8 +96,8 @@ func TestLater(t *testing.T) {
 // A board that needs a person waits for a decision, however long, and the next run gets it. What
 // was sent before belongs to no question.
 func TestDecision(t *testing.T) {
-	for _, outcome := range []string{fleet.NeedsPerson, fleet.Frozen} {
-		b := newBoard(t, fleet.Ending{Outcome: fleet.Interrupted}, fleet.Ending{Outcome: outcome, Text: "which colour?; more", Asks: "which colour?", Steps: 2}, complete)
+	for _, outcome := range []string{fleet.NeedsPerson, fleet.Incomplete, fleet.Frozen} {
+		b := newBoard(t, fleet.Ending{Outcome: fleet.Interrupted}, fleet.Ending{Outcome: outcome, Text: "which colour?; more", Asks: "which colour?", Steps: 2, Code: 3}, complete)
 		b.RegisterDelayedCallback(func() { b.SignalWorkflow(fleet.AckSignal, fleet.Decision{Choice: "accept"}) }, time.Second)
 		b.RegisterDelayedCallback(func() {
 			b.SignalWorkflow(fleet.AckSignal, fleet.Decision{Choice: "retry", Note: "blue"})

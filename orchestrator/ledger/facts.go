@@ -1,0 +1,65 @@
+package ledger
+
+import (
+	"path/filepath"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/standing"
+	"kanban-run/orchestrator/workspace"
+)
+
+// FactsOf returns the facts about a board for its standing. b is nil if the board cannot be read.
+// owned reports whether a run is at work. Errors: the end of the attempt in which the last run died
+// contradicts the journal.
+func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, h *flow.History, owned bool) (standing.Facts, error) {
+	f := standing.Facts{Never: h.State.Workdir == "" && h.Seq == 0, Owned: owned, Broken: b == nil}
+	if b == nil {
+		return f, nil
+	}
+	f.List = workspace.ListAt(boardPath, h.State.Workdir, b)
+	f.Board = workspace.Bare(b)
+	f.Board.Over = b.PhaseEnds()
+	if !b.Terminal() {
+		f.Current = b.Current.Path
+	}
+	if owned || h.Standstill() != "" {
+		return f, nil
+	}
+	unknown, err := unknownEnd(dir, b, h)
+	if len(unknown) > 0 {
+		f.Unknown = unknown[len(unknown)-1].(event.StateDiverged).Text
+	}
+	return f, err
+}
+
+// unknownEnd returns the events about an end of the board by an unknown author, if the last run died in
+// the turn of an agent. The next run would begin with them, too, but the Lead can decide about the
+// end before that run.
+func unknownEnd(dir rundir.Dir, b *board.Board, h *flow.History) (events []event.Event, err error) {
+	s := h.State
+	lost, err := flow.CloseAttempt(&s, func(e event.Event) error {
+		events = append(events, e)
+		return s.Apply(e)
+	})
+	if err != nil || !lost {
+		return nil, err
+	}
+	if e := UnknownEnd(dir, filepath.Base(b.File), b, s.Step); e != nil {
+		return append(events, *e), nil
+	}
+	return nil, nil
+}
+
+// Waits returns the decision that a board waits for whose run has just ended; nil: none is known. b is
+// nil if the board cannot be read.
+func (l *Ledger) Waits(boardPath string, b *board.Board) *standing.Waits {
+	f, err := FactsOf(l.dir, boardPath, b, &l.history, false)
+	if err != nil {
+		return nil
+	}
+	s := standing.Of(boardPath, &l.history, &standing.Tasks{}, f)
+	return s.Waits
+}

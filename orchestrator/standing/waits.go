@@ -1,0 +1,266 @@
+package standing
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+)
+
+// Waits is a decision that a board waits for.
+type Waits struct {
+	About   event.Subject `json:"about"`
+	Why     string        `json:"why"`
+	Choices []Choice      `json:"choices"`       // empty: no word helps, a person has to mend something
+	May     bool          `json:"may,omitempty"` // the next run goes on without the decision
+}
+
+// Choice is a word of a person that is valid now.
+type Choice struct {
+	Word  event.Choice `json:"word"`
+	Task  string       `json:"task,omitempty"`  // that it is about unless the person names another; "": none
+	Tasks []string     `json:"tasks,omitempty"` // that the person may name
+	Does  string       `json:"does"`
+}
+
+// Offers returns the choice with this word, or nil if the word is not valid now.
+func (w *Waits) Offers(word event.Choice) *Choice {
+	if w == nil {
+		return nil
+	}
+	for i, c := range w.Choices {
+		if c.Word == word {
+			return &w.Choices[i]
+		}
+	}
+	return nil
+}
+
+// Words returns the valid words, such as "retry or accept".
+func (w *Waits) Words() string {
+	var all []string
+	for _, c := range w.Choices {
+		all = append(all, string(c.Word))
+	}
+	return strings.Join(all, " or ")
+}
+
+// NeedsDecision reports whether the board waits for a person.
+func (s *Standing) NeedsDecision() bool { return s.Waits != nil && !s.Waits.May }
+
+// Request returns in one line the command with which a person decides, and why; "" if the board waits
+// for nothing.
+func (s *Standing) Request() string {
+	board := failure.Quote(s.Board)
+	switch {
+	case !s.NeedsDecision():
+		return ""
+	case len(s.Waits.Choices) == 0:
+		return "kanban-run inbox " + board + ": " + s.Waits.Why
+	default:
+		return fmt.Sprintf("kanban-run ack %s %s: %s", board, s.Waits.Words(), s.Waits.Why)
+	}
+}
+
+// Commands returns the commands with which a person can decide, each with what it does.
+func (s *Standing) Commands() (commands, does []string) {
+	if s.Waits == nil {
+		return nil, nil
+	}
+	for _, c := range s.Waits.Choices {
+		commands = append(commands, fmt.Sprintf("kanban-run ack %s %s", failure.Quote(s.Board), c.Word))
+		does = append(does, c.Does)
+	}
+	return commands, does
+}
+
+// Offer returns the commands with which a person can decide, and what they do, in one line.
+func (s *Standing) Offer() string {
+	commands, does := s.Commands()
+	for i := range commands {
+		commands[i] += " " + does[i]
+	}
+	return strings.Join(commands, "; ")
+}
+
+// waits returns the decision that a board waits for; nil: none. The first case that fits counts.
+func (f *Facts) waits(h *flow.History) *Waits {
+	s := &h.State
+	freeze := h.Freeze()
+	w := func(about event.Subject, why string, choices ...Choice) *Waits {
+		return &Waits{About: about, Why: why, Choices: choices}
+	}
+	switch {
+	case f.isAtWork(s):
+		return f.waitsAtWork(s)
+	case f.Unknown != "":
+		return w(event.AboutFile, f.Unknown, f.fileChoices()...)
+	case freeze != nil && freeze.Git != nil:
+		return w(event.AboutWay, freeze.Text, Choice{Word: event.Accept, Does: "has checkpoints go there from now on; or set it back"})
+	case freeze != nil:
+		return w(event.AboutFile, freeze.Text, f.fileChoices()...)
+	case h.Standstill() != "":
+		return w(event.AboutJournal, h.Standstill(), Choice{Word: event.Accept, Does: "goes on with the state that the sound records give"})
+	case s.Supervisor.Waits() != "":
+		return w(event.AboutCheckpoint, s.Supervisor.Waits(),
+			Choice{Word: event.Override, Does: "goes on in spite of it"},
+			Choice{Word: event.Retry, Does: "has it looked at anew; no finished work is done again"})
+	case len(s.Quarantine) > 0:
+		quarantine := w(event.AboutQuarantine, f.whyQuarantined(s), f.quarantineChoices(s)...)
+		quarantine.May = s.Outcome != event.NeedsPerson && !f.isOver(s)
+		return quarantine
+	case s.Outcome == event.NeedsPerson && !s.Spent:
+		return w(event.AboutRefusal, s.Text)
+	case s.Step != nil && (s.Outcome == event.NeedsPerson || s.Outcome == event.Exhausted):
+		return w(event.AboutStep, s.Text, stepChoices(s.Step)...)
+	}
+	if end, left := f.end(s); left {
+		return w(event.AboutEnd, end.Text, f.endChoices(s)...)
+	}
+	if missing := s.Teardown.Unanswered(); len(missing) > 0 && !s.Running {
+		return w(event.AboutTeam, strings.Join(missing, ", ")+" never answered the request to shut down",
+			Choice{Word: event.ForcedFinalize, Does: "lets the team be deleted without"})
+	}
+	return nil
+}
+
+// isAtWork reports whether a run is at work. A run that ends writes to the journal before it releases
+// its board, so that the lock alone does not prove it.
+func (f *Facts) isAtWork(s *flow.State) bool { return f.Owned && s.Running }
+
+// waitsAtWork returns the decision that a run at work waits for.
+func (f *Facts) waitsAtWork(s *flow.State) *Waits {
+	if step := s.Step; step != nil && step.Consent != nil {
+		does := "ends the agent, and starts it again"
+		if step.Consent.Decision == event.Replan {
+			does = "ends the agent, and has the Manager plan anew"
+		}
+		why := fmt.Sprintf("%s (%s, step %d): %s", step.CallRole(), step.Task, step.Number, step.Consent.Text)
+		return &Waits{About: event.AboutConsent, Why: why, Choices: []Choice{
+			{Word: event.Choice(event.ConsentRestart), Task: step.Task, Does: does},
+			{Word: event.Choice(event.ConsentContinue), Task: step.Task, Does: "leaves the agent alone"}}}
+	}
+	if len(s.Quarantine) > 0 {
+		q := s.Quarantine[0]
+		why := "it goes on without " + q.Task + ", which is in quarantine: " + q.Text
+		return &Waits{About: event.AboutQuarantine, Why: why, Choices: []Choice{release(s, "lets the Manager name it again")}}
+	}
+	return nil
+}
+
+func (f *Facts) fileChoices() (all []Choice) {
+	if !f.Broken {
+		all = append(all, Choice{Word: event.Accept, Does: "lets the board stand as it is; the next run goes on from that"})
+	}
+	return append(all, Choice{Word: event.Retry,
+		Does: "puts it back as the turn began, and keeps this file beside it; the next run goes on"})
+}
+
+func release(s *flow.State, does string) Choice {
+	c := Choice{Word: event.ReleaseTasks, Task: s.Quarantine[0].Task, Does: does}
+	for _, q := range s.Quarantine {
+		c.Tasks = append(c.Tasks, q.Task)
+	}
+	return c
+}
+
+func (f *Facts) whyQuarantined(s *flow.State) string {
+	if s.Outcome == event.NeedsPerson {
+		return s.Text
+	}
+	return s.Quarantine[0].Text
+}
+
+// quarantineChoices: on a board that is over, the release of a task makes it current.
+func (f *Facts) quarantineChoices(s *flow.State) []Choice {
+	if !f.isOver(s) {
+		return []Choice{release(s, "ends the quarantine; the next run may work on it")}
+	}
+	c := release(s, "ends the quarantine and makes "+f.spelled(s.Quarantine[0].Task)+" current; the next run goes on with it")
+	return []Choice{c, {Word: event.Accept, Does: "ends the board as it stands"}}
+}
+
+// stepChoices: only the work on a task can be accepted, and not a decision of the Manager.
+func stepChoices(step *flow.Step) []Choice {
+	all := []Choice{{Word: event.Retry, Does: "has " + step.Task + " tried again, with fresh retries; the next run does it"}}
+	if step.Call != event.ManagerCall && !step.Call.IsSupervision() {
+		all = append(all, Choice{Word: event.Accept,
+			Does: "counts the work on " + step.Task + " as done; the next run asks the Manager"})
+	}
+	return all
+}
+
+// isOver reports whether the board is over and no step is open.
+func (f *Facts) isOver(s *flow.State) bool { return s.Step == nil && f.Board.Terminal }
+
+// end returns the end of a board that is over, as the next run would say it. left reports whether a
+// person has to decide about it.
+func (f *Facts) end(s *flow.State) (end flow.Finish, left bool) {
+	if !f.isOver(s) {
+		return end, false
+	}
+	b := f.Board
+	b.Rest = s.Rest(f.List)
+	end = flow.End(s, b)
+	return end, end.Outcome != event.Complete
+}
+
+func (f *Facts) endChoices(s *flow.State) []Choice {
+	var open []string
+	for _, t := range s.Rest(f.List).Open {
+		open = append(open, t.Task)
+	}
+	var all []Choice
+	if again := f.again(s); again != "" {
+		does := "makes " + again + " current again; the next run goes on with it"
+		if len(f.List.Paths) > 1 {
+			does += ". With the path of another task it makes that one current"
+		}
+		tasks := slices.Concat(f.List.Paths, s.StillDropped(f.List))
+		all = append(all, Choice{Word: event.Retry, Task: again, Tasks: tasks, Does: does})
+	}
+	accept := Choice{Word: event.Accept, Tasks: open, Does: "ends the board as it stands"}
+	if len(open) > 0 {
+		accept.Does += ". With the path of a task it counts that task as done"
+	}
+	return append(all, accept)
+}
+
+// again returns the task that a person most likely wants done again, as the board spells it. That is
+// the task at which a Manager ended the board not well, or the first open task, of which those that
+// were not ok come first. It is "" if nothing is to be done again.
+func (f *Facts) again(s *flow.State) string {
+	open := s.Rest(f.List).Open
+	endedWell := s.Last.Status == "" || s.Last.Status == flow.StatusOK
+	last := f.spelled(s.Last.Task)
+	if !endedWell && slices.ContainsFunc(open, func(t flow.TaskStatus) bool { return t.Task == last }) {
+		return last
+	}
+	for _, t := range open {
+		if t.Status != "" && t.Status != flow.StatusDropped {
+			return t.Task
+		}
+	}
+	switch {
+	case len(open) > 0 && (endedWell || last == "" || f.List.Find(open[0].Task) < f.List.Find(last)):
+		return open[0].Task
+	case endedWell:
+		return ""
+	default:
+		return last
+	}
+}
+
+// spelled returns a task as the board spells it.
+func (f *Facts) spelled(task string) string {
+	if task == "" || f.List.Find == nil {
+		return task
+	}
+	if i := f.List.Find(task); i >= 0 {
+		return f.List.Paths[i]
+	}
+	return task
+}
