@@ -72,9 +72,9 @@ func (l *loop) writeBoard(b *board.Board) error {
 	if err != nil {
 		return err
 	}
-	var dropped []string
+	var change flow.Change
 	if verdict.Disagreement == "" {
-		if after, dropped, err = l.workspace.Leave(l.ledger.State(), after, d); err != nil {
+		if after, change, err = l.workspace.Leave(l.ledger.State(), after, d); err != nil {
 			return err
 		}
 	}
@@ -95,7 +95,7 @@ func (l *loop) writeBoard(b *board.Board) error {
 		verdict.Warning = "the list of tasks that the Manager was given is lost, so the board's own list stands, " +
 			"and not the one in the reply"
 	}
-	left := call.Left{BoardSHA: after.SHA, Warning: verdict.Warning, Dropped: dropped}
+	left := call.Left{BoardSHA: after.SHA, Warning: verdict.Warning, Change: change}
 	if verdict.Disagreement != "" { // changed after the acceptance: the file stands, and its end is not the Manager's
 		left.BoardSHA = step.Reply.Left
 		left.Warning = cmp.Or(left.Warning, verdict.Disagreement)

@@ -24,16 +24,16 @@ func (c *Caller) Steps() int { return c.steps }
 
 // Left is what a step leaves of the board.
 type Left struct {
-	BoardSHA string   // SHA-256 of the board
-	Warning  string   // a difference between board and reply, in words; "": there is none
-	Dropped  []string // tasks that the Manager took off the list undone
+	BoardSHA string      // SHA-256 of the board
+	Warning  string      // a difference between board and reply, in words; "": there is none
+	Change   flow.Change // what the Manager changed of the list
 }
 
 // FinishStep appends the end of a step.
 func (c *Caller) FinishStep(step *flow.Step, left Left) error {
 	e := event.StepFinished{Step: step.Number, Task: step.Task, Role: step.Role, Status: step.TaskStatus,
 		Manager: step.Reply.Status,
-		Message: step.Reply.Message, NextTask: step.Reply.NextTask, BoardSHA: left.BoardSHA, Warning: left.Warning, Dropped: left.Dropped,
+		Message: step.Reply.Message, NextTask: step.Reply.NextTask, BoardSHA: left.BoardSHA, Warning: left.Warning, Dropped: left.Change.Dropped, Renamed: left.Change.Renamed,
 		Quarantined: c.Quarantined()}
 	if step.Checkpoint != nil {
 		e.Checkpoint = step.Checkpoint.ID

@@ -43,11 +43,11 @@ func TestFinishStep(t *testing.T) {
 			step.TaskStatus, step.Reply = tt.status, &event.ReplyAccepted{Status: "ok", NextTask: tt.next}
 			step.Call = event.ManagerCall
 			r.journal.state.Quarantine = []flow.Quarantine{{Task: "b.md"}}
-			if err := r.FinishStep(step, Left{BoardSHA: r.board.SHA, Warning: "odd", Dropped: []string{"c.md"}}); err != nil {
+			if err := r.FinishStep(step, Left{BoardSHA: r.board.SHA, Warning: "odd", Change: flow.Change{Dropped: []string{"c.md"}, Renamed: []event.Rename{{From: "a", To: "b"}}}}); err != nil {
 				t.Fatal(err)
 			}
 			e := r.journal.events[0].(event.StepFinished)
-			if e.Millis != 6000 || e.Checkpoint != tt.checkpoint || e.Status != "ok" || e.Manager != "ok" || e.Warning != "odd" || e.BoardSHA != r.board.SHA || !slices.Equal(e.Dropped, []string{"c.md"}) || len(e.Quarantined) != 1 || e.Quarantined[0].SHA == "" {
+			if e.Millis != 6000 || e.Checkpoint != tt.checkpoint || e.Status != "ok" || e.Manager != "ok" || e.Warning != "odd" || e.BoardSHA != r.board.SHA || !slices.Equal(e.Dropped, []string{"c.md"}) || len(e.Renamed) != 1 || len(e.Quarantined) != 1 || e.Quarantined[0].SHA == "" {
 				t.Errorf("finished %+v", e)
 			}
 			if (e.Leaving != nil) != tt.leaves || tt.leaves && e.Leaving.Other != tt.other {

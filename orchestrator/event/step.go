@@ -67,6 +67,7 @@ type StepFinished struct {
 	Checkpoint string `json:"checkpoint,omitempty"` // after which the Manager was called; "": a step of the board
 
 	Dropped     []string   `json:"dropped,omitempty" text:"free"` // tasks that the Manager took off the list undone
+	Renamed     []Rename   `json:"renamed,omitempty" text:"free"` // tasks that the Manager named anew
 	Leaving     *Leaving   `json:"leaving,omitempty" text:"free"` // nil: a task is next that was not worked on lately
 	Quarantined []TaskFile `json:"quarantined,omitempty"`         // the files of tasks in quarantine
 }
@@ -90,6 +91,12 @@ func (e StepFinished) Sentence() Sentence {
 			strings.Join(e.Dropped, ", ")))
 	}
 	return s
+}
+
+// Rename is another name of a task on the list.
+type Rename struct {
+	From string `json:"from"`
+	To   string `json:"to"`
 }
 
 // StepAbandoned closes a step that no longer fits the board, because a person changed the board

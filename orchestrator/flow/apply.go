@@ -341,7 +341,7 @@ func (s *State) applyStepFinished(e event.StepFinished) error {
 	t.Steps++
 	s.keepTask(t)
 	s.keepStatus(cmp.Or(s.Step.Path, s.Step.Task), s.Step.status())
-	s.drop(e.Dropped)
+	s.change(e.Dropped, e.Renamed)
 	if s.Supervisor != nil && !s.Supervisor.Off && s.Step.Role != event.ManagerRole {
 		s.Supervisor = s.Supervisor.clone()
 		s.Supervisor.endTask(cmp.Or(s.Step.Path, s.Step.Task), s.NotOK())
@@ -362,15 +362,6 @@ func (s *State) keepStatus(task, status string) {
 		s.Statuses = slices.Delete(slices.Clone(s.Statuses), i, i+1)
 	}
 	s.Statuses = append(slices.Clip(s.Statuses), TaskStatus{task, status})
-}
-
-// drop notes tasks that the Manager took off the list undone.
-func (s *State) drop(tasks []string) {
-	for _, t := range tasks {
-		if !slices.Contains(s.Dropped, t) {
-			s.Dropped = append(slices.Clip(s.Dropped), t)
-		}
-	}
 }
 
 func (s *State) applyStepAbandoned(e event.StepAbandoned) error {

@@ -91,45 +91,81 @@ func (s *State) StillDropped(l List) (tasks []string) {
 	return tasks
 }
 
-// DroppedBy returns the tasks that a reply of the Manager took off the list undone. It drops no task
-// if it added one, because the plan is another one then, nor the task about which the Manager was
-// told an anomaly. before and after are the paths as agents see them; isDone reports whether a
-// task is done without a reply.
-func (s *State) DroppedBy(before, after []string, isDone func(task string) bool) (dropped []string) {
-	known := func(all []string) map[string]bool {
-		m := map[string]bool{}
-		for _, p := range all {
-			m[path.Clean(p)] = true
-		}
-		return m
-	}
-	was, is := known(before), known(after)
-	for p := range is {
-		if !was[p] {
-			return nil
+// Change is what a reply of the Manager changed of the list of tasks, beside its order.
+type Change struct {
+	Dropped []string       // tasks that it took off undone
+	Renamed []event.Rename // tasks that it named anew
+}
+
+// ChangeOf returns the change of a list. A task that was added in the place of one that left, or with
+// its base name, is that task under another name. A reply drops no task if it added another one, because
+// the plan is another one then, nor the task about which the Manager was told an anomaly. before and after
+// are the paths as agents see them; isDone reports whether a task is done without a reply.
+func (s *State) ChangeOf(before, after []string, isDone func(task string) bool) (c Change) {
+	was, is := cleaned(before), cleaned(after)
+	var added []int
+	for i, p := range after {
+		if !slices.Contains(was, path.Clean(p)) {
+			added = append(added, i)
 		}
 	}
 	told := ""
 	if s.Step != nil && s.Step.Anomaly != nil {
 		told = path.Clean(s.Step.Task)
 	}
-	for _, p := range before {
-		clean := path.Clean(p)
-		if !is[clean] && clean != told && !isDone(p) && !s.isOK(clean) && !slices.Contains(dropped, p) {
-			dropped = append(dropped, p)
+	for i, p := range before {
+		if slices.Contains(is, was[i]) || slices.Contains(was[:i], was[i]) {
+			continue
+		}
+		at := slices.IndexFunc(added, func(k int) bool { return path.Base(after[k]) == path.Base(p) })
+		if at < 0 && len(before) == len(after) {
+			at = slices.Index(added, i)
+		}
+		switch {
+		case at >= 0:
+			c.Renamed = append(c.Renamed, event.Rename{From: p, To: after[added[at]]})
+			added = slices.Delete(added, at, at+1)
+		case was[i] != told && !isDone(p) && !s.isOK(was[i]):
+			c.Dropped = append(c.Dropped, p)
 		}
 	}
-	return dropped
+	if len(added) > 0 {
+		c.Dropped = nil
+	}
+	return c
 }
 
-// LeavesOpen reports whether the open step, whose reply dropped these tasks, leaves a task of its
-// list undone.
-func (s *State) LeavesOpen(l List, dropped []string) bool {
+func cleaned(paths []string) []string {
+	all := make([]string, len(paths))
+	for i, p := range paths {
+		all[i] = path.Clean(p)
+	}
+	return all
+}
+
+// change notes what a reply changed of the list.
+func (s *State) change(dropped []string, renamed []event.Rename) {
+	for _, t := range dropped {
+		if !slices.Contains(s.Dropped, t) {
+			s.Dropped = append(slices.Clip(s.Dropped), t)
+		}
+	}
+	for _, r := range renamed {
+		is := func(t TaskStatus) bool { return path.Clean(t.Task) == path.Clean(r.From) }
+		if i := slices.IndexFunc(s.Statuses, is); i >= 0 {
+			s.keepStatus(r.To, s.Statuses[i].Status)
+		}
+	}
+}
+
+// LeavesOpen reports whether the open step, whose reply changed the list, leaves a task of its list
+// undone.
+func (s *State) LeavesOpen(l List, c Change) bool {
 	after := *s
 	if task := cmp.Or(s.Step.Path, s.Step.Task); s.Step.Checkpoint == nil {
 		after.keepStatus(task, s.Step.status())
 	}
-	after.drop(dropped)
+	after.change(c.Dropped, c.Renamed)
 	return len(after.Rest(l).Open) > 0
 }
 

@@ -59,9 +59,9 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// TestDroppedBy: what leaves the list in a reply of the Manager is dropped, unless it was done, the
+// TestChangeOf: what leaves the list in a reply of the Manager is dropped, unless it was done, the
 // reply added a task, or the Manager was told an anomaly about it.
-func TestDroppedBy(t *testing.T) {
+func TestChangeOf(t *testing.T) {
 	all := []string{"a", "b", "./c", "d"}
 	step := func(change func(*flow.Step)) flow.State {
 		s := flow.State{Step: &flow.Step{Task: "a", Role: "Implementor", TaskStatus: "ok"}, Statuses: []flow.TaskStatus{{Task: "b", Status: "ok"}, {Task: "c", Status: "blocked"}}}
@@ -92,14 +92,48 @@ func TestDroppedBy(t *testing.T) {
 			s.Reply = &event.ReplyAccepted{Status: "ok"}
 		}), []string{"a", "b", "c"}, []string{"d"}},
 	} {
-		got := tt.state.DroppedBy(all, tt.after, func(task string) bool { return false })
+		got := tt.state.ChangeOf(all, tt.after, func(task string) bool { return false }).Dropped
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
 		}
 	}
 	s := step(as)
-	if got := s.DroppedBy(all, []string{"a"}, func(task string) bool { return task == "d" }); !slices.Equal(got, []string{"./c"}) {
+	if got := s.ChangeOf(all, []string{"a"}, func(task string) bool { return task == "d" }).Dropped; !slices.Equal(got, []string{"./c"}) {
 		t.Errorf("with a mark or a header that says done: %v", got)
+	}
+}
+
+// TestRenamed: a task that was added in the place of one that left, or with its base name, has its status.
+func TestRenamed(t *testing.T) {
+	s := flow.State{Statuses: []flow.TaskStatus{{Task: "t/1", Status: "ok"}, {Task: "t/2", Status: "error"}}}
+	none := func(string) bool { return false }
+	for name, tt := range map[string]struct {
+		before, after []string
+		want          string
+	}{
+		"moved":                    {[]string{"t/1", "t/2", "t/3"}, []string{"t/2", "t/3", "t/done/1"}, "t/1>t/done/1"},
+		"in its place":             {[]string{"t/1", "t/2"}, []string{"t/one", "t/2"}, "t/1>t/one"},
+		"both":                     {[]string{"t/1", "t/2"}, []string{"t/done/2", "t/done/1"}, "t/1>t/done/1 t/2>t/done/2"},
+		"another length":           {[]string{"t/1", "t/2"}, []string{"t/one", "t/2", "t/4"}, ""},
+		"another place":            {[]string{"t/1", "t/2"}, []string{"t/2", "t/one"}, ""},
+		"with a name twice":        {[]string{"a/x", "b/x"}, []string{"c/x"}, "a/x>c/x"},
+		"with one that is dropped": {[]string{"t/1", "t/2", "t/3"}, []string{"t/done/1", "t/2"}, "t/1>t/done/1"},
+	} {
+		c := s.ChangeOf(tt.before, tt.after, none)
+		var got []string
+		for _, r := range c.Renamed {
+			got = append(got, r.From+">"+r.To)
+		}
+		if strings.Join(got, " ") != tt.want || (len(c.Dropped) > 0) != strings.HasPrefix(name, "with") {
+			t.Errorf("%s: %v, dropped %v", name, got, c.Dropped)
+		}
+	}
+	first := start
+	first.DoneBefore = []string{"t0"}
+	s = after(t, events([]event.Event{first}, stepOf(1, "t1", 1, 1)[:5], []event.Event{event.StepFinished{Step: 1, Manager: "ok", BoardSHA: "2",
+		Renamed: []event.Rename{{From: "t0", To: "done/t0"}, {From: "./t1", To: "done/t1"}, {From: "t9", To: "done/t9"}}}})...)
+	if r := s.Rest(listOf("done/t0", "done/t1", "done/t9")); len(r.Open) != 1 || r.Open[0].Task != "done/t9" {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -212,10 +212,10 @@ func (w *Workspace) authorsSpelling(b *board.Board) func(string) string {
 }
 
 // Leave returns the board that a reply of the Manager leaves, with ended set to incomplete if the
-// reply ends the board with tasks undone, and the tasks that the reply took off the list undone.
-// after has the rest of the reply. Leave changes nothing on a board whose author uses the field
+// reply ends the board with tasks undone, and what the reply changed of the list. after
+// has the rest of the reply. Leave changes nothing on a board whose author uses the field
 // ended.
-func (w *Workspace) Leave(s *flow.State, after *board.Board, d Decision) (*board.Board, []string, error) {
+func (w *Workspace) Leave(s *flow.State, after *board.Board, d Decision) (*board.Board, flow.Change, error) {
 	before, lost := w.Before(s.Step.Before.BoardSHA)
 	marked := func(task string) bool {
 		if lost == nil {
@@ -226,14 +226,14 @@ func (w *Workspace) Leave(s *flow.State, after *board.Board, d Decision) (*board
 		t, err := w.Place.ReadTask(task)
 		return err == nil && t.Done()
 	}
-	dropped := s.DroppedBy(d.Given, w.Tasks(after), marked)
+	change := s.ChangeOf(d.Given, w.Tasks(after), marked)
 	if !after.Terminal() || d.ended() != "" || !after.HoldsEnded() ||
-		!s.LeavesOpen(ListOf(after, w.Place.ReadTask), dropped) {
-		return after, dropped, nil
+		!s.LeavesOpen(ListOf(after, w.Place.ReadTask), change) {
+		return after, change, nil
 	}
 	incomplete := flow.EndedIncomplete
 	after, err := after.Splice(board.Edit{Ended: &incomplete})
-	return after, dropped, err
+	return after, change, err
 }
 
 // Save replaces the board's file by an edited board.

@@ -45,7 +45,7 @@ func (w *Workspace) Walk(b *board.Board, s *flow.State) (e event.ManagerWalked, 
 		after, e.Warning, err = w.spliceWalked(b, marked, e)
 	}
 	if err == nil && d.Next == "" && d.Status == flow.StatusOK && after.HoldsEnded() &&
-		s.LeavesOpen(ListOf(after, w.Place.ReadTask), nil) {
+		s.LeavesOpen(ListOf(after, w.Place.ReadTask), flow.Change{}) {
 		incomplete := flow.EndedIncomplete
 		after, err = after.Splice(board.Edit{Ended: &incomplete})
 	}
