@@ -65,8 +65,5 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 // waits returns the decision that the board waits for; nil: none is known.
 func (l *loop) waits() *standing.Waits {
 	b, err := l.workspace.Look()
-	if err != nil {
-		b = nil
-	}
-	return l.ledger.Waits(l.job.Board, b)
+	return l.ledger.Waits(l.job.Board, b, err)
 }

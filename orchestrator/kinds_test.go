@@ -47,7 +47,7 @@ var callBranches = map[string]int{
 	"orchestrator/ledger":     2,
 	"orchestrator/page":       14,
 	"orchestrator/report":     3,
-	"orchestrator/standing":   5,
+	"orchestrator/standing":   6,
 	"orchestrator/supervisor": 1,
 	"orchestrator/watch":      5,
 	"orchestrator/workspace":  1,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -57,7 +58,11 @@ type command struct {
 	agents     bool   // it starts agents, so it runs under a guardian
 	resumeHint string // tells a person what to do after the command was killed
 	keys       bool   // it sets the terminal to raw mode
-	setup      func(flags *pflag.FlagSet) func(t *terminal, args []string) (int, error)
+
+	// many reports whether the command without a board is about all boards below the folder. nil: it
+	// never is.
+	many  func(flags *pflag.FlagSet) bool
+	setup func(flags *pflag.FlagSet) func(t *terminal, args []string) (int, error)
 }
 
 func commands() []command {
@@ -245,11 +250,26 @@ func (c command) withBoard(flags *pflag.FlagSet) []string {
 	if f := flags.Lookup("workdir"); f != nil && f.Value.String() != "" {
 		dir = f.Value.String()
 	}
+	if c.many != nil && c.many(flags) {
+		if all := inspect.Below(dir); len(all) > 1 {
+			return relativeTo(dir, all)
+		}
+	}
 	found, err := inspect.FindBoard(dir)
 	if err != nil {
 		return words
 	}
 	return append([]string{found}, words...)
+}
+
+// relativeTo returns paths below a folder as they are from there.
+func relativeTo(folder string, paths []string) []string {
+	for i, p := range paths {
+		if rel, err := filepath.Rel(folder, p); err == nil {
+			paths[i] = rel
+		}
+	}
+	return paths
 }
 
 func (c command) flagHint(err error, flags *pflag.FlagSet) string {

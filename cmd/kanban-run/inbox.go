@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/mattn/go-runewidth"
@@ -21,32 +22,53 @@ import (
 
 func inboxCommand() command {
 	return command{
-		name: "inbox", args: "BOARD...", summary: "what waits for your decision",
+		name: "inbox", args: "[BOARD...]", summary: "what waits for your decision", many: always,
 		long: `
-Exit code 3 says that something waits, 0 that nothing does. kanban-run ack decides it.`,
+For each board that waits: why, and the commands that decide. Without a board it looks at all below this folder. Exit code 3 says
+that something waits, 0 that nothing does.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			return func(t *terminal, args []string) (int, error) {
-				if len(args) == 0 {
-					return 0, &usageError{text: "inbox: a board is needed", hint: "kanban-run inbox kanban.yaml"}
+				if err := boardArgs("inbox", args, false); err != nil {
+					return 0, err
 				}
 				if _, err := s.load(t); err != nil {
 					return 0, err
 				}
-				code := exitComplete
-				for _, board := range args {
-					waits, err := t.showInbox(board)
-					if err != nil {
-						return 0, err
-					}
-					if waits {
-						code = exitNeedsPerson
-					}
+				if len(args) == 1 {
+					waits, err := t.showInbox(args[0])
+					return codeOfWaiting(waits), err
 				}
-				return code, nil
+				return t.showInboxes(args)
 			}
 		},
 	}
+}
+
+// showInboxes prints the decisions that wait on several boards. A board that cannot be read is told, and
+// is no end. Boards that wait for nothing are not listed.
+func (t *terminal) showInboxes(boards []string) (code int, err error) {
+	code = exitComplete
+	for _, board := range boards {
+		b, err := inspect.Look(board, func(event.Entry) {})
+		switch {
+		case err != nil && !errors.As(err, new(*ledger.NoRunError)):
+			code, err = exitNeedsPerson, t.stdout.Printf("✗ %s cannot be read: %v\n", board, err)
+		case !b.NeedsDecision():
+			continue
+		default:
+			code = exitNeedsPerson
+			err = t.stdout.PrintTrusted(t.sign(b.Weight) + " ")
+			err = errors.Join(err, t.printDecisions(&b))
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	if code == exitComplete {
+		return code, t.stdout.Printf("none of %d boards waits for a decision\n", len(boards))
+	}
+	return code, nil
 }
 
 // showInbox prints the decision that a board waits for. waits reports whether one waits.
@@ -55,23 +77,27 @@ func (t *terminal) showInbox(board string) (waits bool, err error) {
 	if err != nil && !errors.As(err, new(*ledger.NoRunError)) {
 		return false, err
 	}
+	return b.NeedsDecision(), t.printDecisions(&b)
+}
+
+// printDecisions prints what a board waits for, and what a person should know beside it.
+func (t *terminal) printDecisions(b *inspect.Board) error {
 	if err := t.printWaits(&b.Standing); err != nil {
-		return false, err
+		return err
 	}
 	for _, task := range b.History.State.NotOK() {
 		if b.Owned && task.Status == "escalate" {
-			if err := t.stdout.Printf("%s: %s was escalated; the Manager was told\n", board, task.Task); err != nil {
-				return false, err
+			if err := t.stdout.Printf("%s: %s was escalated; the Manager was told\n", b.Board, task.Task); err != nil {
+				return err
 			}
 		}
 	}
 	if p := b.Proposal; p != nil && b.Waits != nil {
-		err = t.stdout.Printf("  REASSIGN_PROPOSAL: give %s to another agent than %s "+
-			"(%s): reassign: {%s: [ADAPTER or ROLE]} in .kanban-run.yaml does\n", p.Task, p.Role,
+		return t.stdout.Printf("  REASSIGN_PROPOSAL for %s: give %s to another agent than %s "+
+			"(%s): reassign: {%s: [ADAPTER or ROLE]} in .kanban-run.yaml does\n", b.Board, p.Task, p.Role,
 			p.Strategy, p.Role)
-		return b.NeedsDecision(), err
 	}
-	return b.NeedsDecision(), nil
+	return nil
 }
 
 // printWaits prints what a board waits for, and the commands to copy.
@@ -89,6 +115,11 @@ func (t *terminal) printWaits(s *standing.Standing) error {
 	}
 	if err := t.stdout.Printf("%s %s: %s\n", s.Board, lead, w.Why); err != nil {
 		return err
+	}
+	if said := s.Said(); said != nil && !strings.Contains(w.Why, said.Said) {
+		if err := t.stdout.Printf("  %s said: %s\n", said.Role, event.Brief(said.Said)); err != nil {
+			return err
+		}
 	}
 	commands, does := s.Commands()
 	width := 0

@@ -19,6 +19,7 @@ import (
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
+	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/once"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/proc"
@@ -177,6 +178,9 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 		s.json.Summary(endings, code)
 		return code, s.conclude(t, endings, results, code)
 	}
+	if len(results) > 1 && !s.dry {
+		return code, errors.Join(s.table(t, results, endings), s.conclude(t, endings, results, code))
+	}
 	// The worst result comes last, because a reader looks there first.
 	slices.SortStableFunc(endings, func(a, b report.Ending) int { return cmp.Compare(rank(b.Code), rank(a.Code)) })
 	for i, e := range endings {
@@ -196,6 +200,28 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 		_ = t.stdout.Printf("%d of %d boards complete%s\n", complete, len(endings), usedSuffix(used))
 	}
 	return code, s.conclude(t, endings, results, code)
+}
+
+// table prints how each board stands after a run of several, and the hints that differ from one another. A
+// run that another one keeps out, or that could not start, did not change how its board stands.
+func (s *screen) table(t *terminal, results []result.Result, endings []report.Ending) error {
+	boards := make([]*standing.Standing, len(results))
+	for i, r := range results {
+		b, err := inspect.Look(r.Board, func(event.Entry) {})
+		if boards[i] = &b.Standing; err != nil || r.Outcome == event.Owned || r.Err != nil && r.Outcome != event.Later {
+			boards[i] = &standing.Standing{Board: r.Board, Outcome: r.Outcome, Text: r.Text,
+				Weight: standing.Weigh(r.Outcome, r.Text), Used: r.Used, Waits: r.Waits}
+		}
+	}
+	errs := []error{t.printTable(boards)}
+	said := map[string]bool{}
+	for _, e := range endings {
+		if e.Hint != "" && !said[e.Hint] && t.job == nil {
+			said[e.Hint] = true
+			errs = append(errs, t.stderr.Printf("hint: %s: %s\n", e.Board, indented(e.Hint)))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // conclude writes the annotations, the summary and the outputs of a CI job, if there is one.
@@ -233,7 +259,7 @@ func (s *screen) ending(t *terminal, e report.Ending) {
 		out = t.stderr
 	}
 	if !s.dry && term.IsTerminal(int(t.screen.Fd())) {
-		sign = report.Sign(e, colored(t)) + " "
+		sign = report.Sign(standing.Weigh(e.Outcome, e.Text), colored(t)) + " "
 	}
 	_ = out.PrintTrusted(sign)
 	_ = out.Printf("%s: %s\n", e.Board, indented(text))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -19,13 +20,15 @@ import (
 	"kanban-run/orchestrator/plainfile"
 	"kanban-run/orchestrator/report"
 	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/standing"
 )
 
 func statusCommand() command {
 	return command{
-		name: "status", args: "BOARD...", summary: "where the runs of boards stand, from their journals",
+		name: "status", args: "[BOARD...]", summary: "where the runs of boards stand, from their journals", many: always,
 		long: `
-It says how each board stands, what it cost, what an agent does now, what a run would do next, and where each task stands. --watch
+It says how a board stands, what it cost, what an agent does now, what a run would do next, and where each task stands. Of several
+boards it is a table, those that need you first; without a board it is about all boards below this folder. --watch
 draws that anew every second until no run is at work, or q, also of runs that another person started: of one board its tasks, of
 several a line each, those that need you first.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
@@ -61,7 +64,17 @@ several a line each, those that need you first.`,
 	}
 }
 
+// always is the field many of a command that is about all boards of a folder if none is named.
+func always(*pflag.FlagSet) bool { return true }
+
 func printStatus(t *terminal, boards []report.Watched, asJSON, verbose bool) error {
+	if len(boards) > 1 && !asJSON {
+		all := make([]*standing.Standing, len(boards))
+		for i := range boards {
+			all[i] = boards[i].Status.Standing()
+		}
+		return t.printTable(all)
+	}
 	for i := range boards {
 		status := &boards[i].Status
 		if asJSON {
@@ -70,11 +83,6 @@ func printStatus(t *terminal, boards []report.Watched, asJSON, verbose bool) err
 			}
 			continue
 		}
-		if i > 0 {
-			if err := t.stdout.Printf("\n"); err != nil {
-				return err
-			}
-		}
 		if err := status.WriteText(t.stdout, verbose); err != nil {
 			return err
 		}
@@ -82,12 +90,34 @@ func printStatus(t *terminal, boards []report.Watched, asJSON, verbose bool) err
 	return nil
 }
 
-// watched returns the status of boards and their last events.
+// printTable prints a table of boards.
+func (t *terminal) printTable(boards []*standing.Standing) error {
+	width, color := 0, false
+	if term.IsTerminal(int(t.screen.Fd())) {
+		width, _ = sizeOf(t.screen)
+		color = colored(t)
+	}
+	lines := report.Table(t.stdout, boards, time.Now(), width, color)
+	return t.stdout.PrintTrusted(strings.Join(lines, "\n") + "\n")
+}
+
+// sign returns the character of a weight, for the terminal.
+func (t *terminal) sign(w event.Weight) string {
+	return report.Sign(w, term.IsTerminal(int(t.screen.Fd())) && colored(t))
+}
+
+// watched returns the status of boards and their last events. Of several boards one that cannot be read
+// is a row as the others.
 func (u *setup) watched(boards []string) ([]report.Watched, error) {
 	all := make([]report.Watched, len(boards))
 	for i, board := range boards {
 		var err error
-		if all[i].Status, err = u.status(board, &all[i].Recent); err != nil {
+		all[i].Status, err = u.status(board, &all[i].Recent)
+		switch never := errors.As(err, new(*ledger.NoRunError)); {
+		case err == nil, never && len(boards) > 1:
+		case len(boards) > 1:
+			all[i].Status = report.Unreadable(board, err)
+		default:
 			return nil, err
 		}
 	}
@@ -103,7 +133,7 @@ func (u *setup) status(board string, recent *report.Recent) (report.Status, erro
 		recent.Add(e)
 	})
 	if err != nil {
-		return report.Status{}, err
+		return report.NewStatus(b.Standing, b.History, b.Owned, flow.Finish{}, nil), err
 	}
 	next, refused := inspect.Foresee(board, u.workdir, u.dir, b.History)
 	status := report.NewStatus(b.Standing, b.History, b.Owned, next, refused)
@@ -135,12 +165,15 @@ func readLive(dir rundir.Dir, step *flow.Step, running bool) *health.Live {
 func logCommand() command {
 	return command{
 		name: "log", args: "BOARD", summary: "what happened to a board, from its journal",
+		many: func(flags *pflag.FlagSet) bool { return flags.Changed("failed") },
 		long: `
+--failed takes several boards, and without a board is about all below this folder.
+
 --verify reads the whole journal, changes nothing, and says what it found: exit code 0 when it is sound, 1 when it is damaged
 (with the byte where the damage begins), 5 when the board is frozen and waits for kanban-run ack, for whatever reason.
 
 A line has its time, the number of its step where a new one begins, a sign (✓ good, ! look at it, ✗ bad), and what came of it. At
-a terminal long lines are cut, in a pipe they are whole.
+a terminal long lines break between words, in a pipe they are whole.
 
 -f goes on with what happens next, and ends with the run. What kanban-run notes for itself, such as owners, snapshots and
 writes of the board, is shown with --verbose, and every record's number, epoch and kind; --json has everything. --events shows also what the agents did: the tools that
@@ -155,8 +188,12 @@ they used, what they said, and the retries of their providers.`,
 			step := flags.Int("step", 0, "show only step `N`")
 			verify := flags.Bool("verify", false, "check the journal instead, and say what was found")
 			return func(t *terminal, args []string) (int, error) {
-				if err := boardArgs("log", args, true); err != nil {
+				if err := boardArgs("log", args, !*failed); err != nil {
 					return 0, err
+				}
+				if len(args) > 1 && (*verify || *follow || *step != 0) {
+					return 0, &usageError{text: "log --failed of several boards takes no --verify, --follow or --step",
+						hint: "use them on one board"}
 				}
 				if *verify && *follow {
 					return 0, &usageError{text: "--verify looks once, --follow does not end", hint: "use one of them"}
@@ -170,23 +207,50 @@ they used, what they said, and the retries of their providers.`,
 				if err := checkStep(args[0], *step, *follow); err != nil {
 					return 0, err
 				}
-				log := report.NewLog(t.stdout)
-				log.Verbose, log.Failed, log.Step = *verbose, *failed, *step
-				if term.IsTerminal(int(t.screen.Fd())) {
-					log.Color = colored(t)
-					log.Width, _ = sizeOf(t.screen)
+				view := func(board string) report.Watcher {
+					log := report.NewLog(t.stdout)
+					log.Verbose, log.Failed, log.Step = *verbose, *failed, *step
+					if len(args) > 1 {
+						log.Title = board
+					}
+					if term.IsTerminal(int(t.screen.Fd())) {
+						log.Color = colored(t)
+						log.Width, _ = sizeOf(t.screen)
+					}
+					var show report.Watcher = log
+					if *asJSON {
+						show = report.NewJSON(t.stdout, true)
+					}
+					if *events {
+						show = &withEvents{Watcher: show, file: board}
+					}
+					return show
 				}
-				var show report.Watcher = log
-				if *asJSON {
-					show = report.NewJSON(t.stdout, true)
+				if len(args) > 1 {
+					return exitComplete, printLogs(t, args, view)
 				}
-				if *events {
-					show = &withEvents{Watcher: show, file: args[0]}
-				}
-				return exitComplete, printLog(t, args[0], show, *follow)
+				return exitComplete, printLog(t, args[0], view(args[0]), *follow)
 			}
 		},
 	}
+}
+
+// printLogs prints what went wrong on several boards. A board that cannot be read is told, and is no end;
+// one that was never run has nothing to tell.
+func printLogs(t *terminal, boards []string, view func(board string) report.Watcher) error {
+	for _, board := range boards {
+		err := printLog(t, board, view(board), false)
+		if errors.As(err, new(*ledger.NoRunError)) {
+			continue
+		}
+		if err != nil {
+			err = t.stdout.Printf("%s\n  ✗ %v\n", board, err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkStep returns a *usageError if the board does not have the step. With follow it accepts every

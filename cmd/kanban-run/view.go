@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +17,6 @@ import (
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/page"
 	"kanban-run/orchestrator/report"
-	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/view"
 )
 
@@ -59,7 +57,7 @@ func boardsToShow(named []string) ([]string, error) {
 	if len(named) > 0 {
 		return named, nil
 	}
-	found := boardsBelow(".")
+	found := inspect.Run(".")
 	if len(found) == 0 {
 		return nil, &failure.Invalid{
 			Err: fmt.Errorf("no board was run below this folder"),
@@ -67,33 +65,6 @@ func boardsToShow(named []string) ([]string, error) {
 		}
 	}
 	return found, nil
-}
-
-// mostBoards bounds the boards that boardsBelow finds.
-const mostBoards = 1000
-
-// boardsBelow returns the boards below a folder that were run, mostBoards at most. It skips folders
-// that it cannot read.
-func boardsBelow(folder string) (boards []string) {
-	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil || len(boards) == mostBoards:
-			return filepath.SkipDir
-		case !d.IsDir():
-			return nil
-		case d.Name() == ".git" || d.Name() == "node_modules":
-			return filepath.SkipDir
-		case filepath.Base(filepath.Dir(path)) == "runs" &&
-			filepath.Base(filepath.Dir(filepath.Dir(path))) == ".kanban-run":
-			board := filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(path))), rundir.Dir{Path: path}.BoardFile())
-			if info, err := os.Stat(board); err == nil && info.Mode().IsRegular() {
-				boards = append(boards, board)
-			}
-			return filepath.SkipDir
-		}
-		return nil
-	})
-	return boards
 }
 
 // view serves the page of boards until a signal comes.

@@ -1,8 +1,11 @@
 package inspect
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,8 +30,7 @@ func FindBoard(dir string) (string, error) {
 		return "", err
 	}
 	for _, e := range entries {
-		if slices.Contains([]string{".yaml", ".yml", ".md"}, filepath.Ext(e.Name())) &&
-			isBoard(filepath.Join(dir, e.Name())) {
+		if isBoardName(e.Name()) && isBoard(filepath.Join(dir, e.Name())) {
 			found = append(found, e.Name())
 		}
 	}
@@ -40,6 +42,60 @@ func FindBoard(dir string) (string, error) {
 	default:
 		return "", fmt.Errorf("there are %s", strings.Join(found, ", "))
 	}
+}
+
+// mostBoards bounds the boards that Below finds.
+const mostBoards = 1000
+
+// Below returns the boards below a folder, mostBoards at most: those that were run, and those in the
+// same folders and in this one that were not. It skips folders that it cannot read.
+func Below(folder string) (boards []string) {
+	ran := Run(folder)
+	folders := map[string]bool{folder: true}
+	for _, b := range ran {
+		folders[filepath.Dir(b)] = true
+	}
+	all := map[string]bool{}
+	for _, b := range ran {
+		all[b] = true
+	}
+	for dir := range folders {
+		entries, _ := os.ReadDir(dir) // an error means no boards
+		for _, e := range entries {
+			if path := filepath.Join(dir, e.Name()); isBoardName(path) && len(all) < mostBoards && isBoard(path) {
+				all[path] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// Run returns the boards below a folder that were run, mostBoards at most. It skips folders that it
+// cannot read.
+func Run(folder string) (boards []string) {
+	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || len(boards) == mostBoards:
+			return filepath.SkipDir
+		case !d.IsDir():
+			return nil
+		case d.Name() == ".git" || d.Name() == "node_modules":
+			return filepath.SkipDir
+		case filepath.Base(filepath.Dir(path)) == "runs" &&
+			filepath.Base(filepath.Dir(filepath.Dir(path))) == ".kanban-run":
+			board := filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(path))), rundir.Dir{Path: path}.BoardFile())
+			if isFile(board) {
+				boards = append(boards, board)
+			}
+			return filepath.SkipDir
+		}
+		return nil
+	})
+	return boards
+}
+
+func isBoardName(path string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".md"}, filepath.Ext(path))
 }
 
 // explainNone returns the error for a folder without a board. If a run has kept the bytes of a
@@ -62,5 +118,8 @@ func isBoard(path string) bool {
 		return false
 	}
 	b, err := board.Parse(path, source)
-	return err == nil && b.Current.Set
+	if err != nil { // one that is spoiled is one all the same
+		return filepath.Ext(path) != ".md" && bytes.Contains(append([]byte{'\n'}, source...), []byte("\ncurrent:"))
+	}
+	return b.Current.Set
 }

@@ -39,10 +39,7 @@ func Look(path string, each func(event.Entry)) (Board, error) {
 	b.Dir, located = Locate(path)
 	b.Owned, asked = IsOwned(path)
 	source, _, unreadable := ReadBoard(path, true, func(string) {})
-	if unreadable != nil {
-		source = nil
-	}
-	facts, contradicts := ledger.FactsOf(b.Dir, path, source, &b.History, b.Owned)
+	facts, contradicts := ledger.FactsOf(b.Dir, path, source, unreadable, &b.History, b.Owned)
 	b.Standing, b.Find = standing.Of(path, &b.History, &tasks, facts), facts.List.Find
 	return b, errors.Join(err, located, asked, contradicts)
 }

@@ -152,11 +152,7 @@ func (a *arbitration) read() (err error) {
 
 // stand works out how the board stands. A board that cannot be read can only be put back.
 func (a *arbitration) stand(work *standing.Tasks) error {
-	readable := a.before
-	if a.broken != nil {
-		readable = nil
-	}
-	f, err := FactsOf(a.dir, a.path, readable, &a.history, false)
+	f, err := FactsOf(a.dir, a.path, a.before, a.broken, &a.history, false)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"path/filepath"
+	"strings"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
@@ -11,12 +12,13 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// FactsOf returns the facts about a board for its standing. b is nil if the board cannot be read.
-// owned reports whether a run is at work. Errors: the end of the attempt in which the last run died
+// FactsOf returns the facts about a board for its standing. b is nil if the board cannot be read, and
+// fault says why. owned reports whether a run is at work. Errors: the end of the attempt in which the last run died
 // contradicts the journal.
-func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, h *flow.History, owned bool) (standing.Facts, error) {
-	f := standing.Facts{Never: h.State.Workdir == "" && h.Seq == 0, Owned: owned, Broken: b == nil}
-	if b == nil {
+func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, fault error, h *flow.History, owned bool) (standing.Facts, error) {
+	f := standing.Facts{Never: h.State.Workdir == "" && h.Seq == 0, Owned: owned}
+	if fault != nil {
+		f.Fault, _, _ = strings.Cut(fault.Error(), "\n")
 		return f, nil
 	}
 	f.List = workspace.ListAt(boardPath, h.State.Workdir, b)
@@ -53,10 +55,10 @@ func unknownEnd(dir rundir.Dir, b *board.Board, h *flow.History) (events []event
 	return nil, nil
 }
 
-// Waits returns the decision that a board waits for whose run has just ended; nil: none is known. b is
-// nil if the board cannot be read.
-func (l *Ledger) Waits(boardPath string, b *board.Board) *standing.Waits {
-	f, err := FactsOf(l.dir, boardPath, b, &l.history, false)
+// Waits returns the decision that a board waits for whose run has just ended; nil: none is known. fault
+// says why the board cannot be read.
+func (l *Ledger) Waits(boardPath string, b *board.Board, fault error) *standing.Waits {
+	f, err := FactsOf(l.dir, boardPath, b, fault, &l.history, false)
 	if err != nil {
 		return nil
 	}

@@ -18,8 +18,9 @@ type Log struct {
 	Verbose bool // every record, with its number, its epoch and its kind, and the sessions of agents
 	Failed  bool // only events of weight Warning or more, and failures and retries of agents
 	Step    int  // only events of this step, or of all steps if it is 0
-	Width   int  // the width in columns at which lines are cut; 0 if lines stay whole
+	Width   int  // the width in columns at which lines break between words; 0 if lines stay whole
 	Color   bool
+	Title   string // stands before the first line; "": nothing does
 
 	out  *console.Printer
 	date string // date of the line before
@@ -90,15 +91,17 @@ func (l *Log) describe(e event.Event) []event.Sentence {
 	return lines
 }
 
-// Sign returns the sign of an outcome, which stands before the last line of a run at a terminal.
-func Sign(e Ending, color bool) string {
-	return coloredSign(standing.Weigh(e.Outcome, e.Text), color)
-}
+// Sign returns the sign of a weight.
+func Sign(w event.Weight, color bool) string { return coloredSign(w, color) }
 
 // print writes a line. If the date has changed, the date precedes it on a line of its own. If the
 // step has changed, the line has the step's number.
 func (l *Log) print(head string, at time.Time, step int, s event.Sentence) {
 	at = at.Local()
+	if l.Title != "" {
+		_ = l.out.Printf("%s\n", l.Title)
+		l.Title = ""
+	}
 	if date := at.Format(time.DateOnly); date != l.date {
 		l.date = date
 		_ = l.out.Printf("%s\n", date)
@@ -111,10 +114,12 @@ func (l *Log) print(head string, at time.Time, step int, s event.Sentence) {
 		s.Weight = event.Note
 	}
 	plain := fmt.Sprintf("%s%s %3s ", head, at.Format(time.TimeOnly), number)
-	text := l.out.Sprintf("%s", s.Text)
+	indent := len(plain) + len("x ")
+	lines := []string{l.out.Sprintf("%s", s.Text)}
 	if l.Width > 0 {
-		text = cut(text, max(8, l.Width-len(plain)-len("✓ ")+1))
+		lines = wrap(lines[0], max(20, l.Width-indent))
 	}
 	// The printer keeps an error, such as a closed pipe, until the command ends.
+	text := strings.Join(lines, "\n"+strings.Repeat(" ", indent))
 	_ = l.out.PrintTrusted(plain + coloredSign(s.Weight, l.Color) + " " + text + "\n")
 }

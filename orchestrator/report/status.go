@@ -137,6 +137,15 @@ func NewStatus(how standing.Standing, h flow.History, running bool, foreseen flo
 	return st
 }
 
+// Unreadable returns the status of a board that cannot be read.
+func Unreadable(board string, err error) Status {
+	how := standing.Unreadable(board, err)
+	return Status{Board: board, Outcome: how.Outcome, Text: how.Text, Tasks: []standing.Task{}, standing: how}
+}
+
+// Standing returns how the board stands.
+func (s *Status) Standing() *standing.Standing { return &s.standing }
+
 // describeNext describes the first action of the next run.
 func describeNext(running bool, e flow.Effect, refused error) string {
 	if running {

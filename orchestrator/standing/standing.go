@@ -6,6 +6,8 @@ package standing
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
@@ -25,6 +27,8 @@ type Standing struct {
 	Weight    event.Weight  // Routine: it is at work; Success: complete without a remark
 	Tasks     []Task        // of the board's list; empty if the board cannot be read
 	Steps     int           // finished by all runs
+	Used      event.Used    // by all runs
+	Ended     time.Time     // of the last run; zero: one is at work, or none has run
 	Waits     *Waits        // the decision that a person has to make; nil: none
 	Decisions []Decision    // the last that a person made
 
@@ -35,7 +39,7 @@ type Standing struct {
 type Facts struct {
 	Never   bool       // no run has started
 	Owned   bool       // a run is at work
-	Broken  bool       // the board cannot be read; List and Board are empty
+	Fault   string     // why the board cannot be read, so that List and Board are empty; "": it can
 	List    flow.List  // of the board
 	Board   flow.Board // its end; without roles and without Rest
 	Current string     // the board's current task; "": it is over
@@ -49,6 +53,7 @@ func Of(board string, h *flow.History, work *Tasks, f Facts) Standing {
 		Outcome:   h.State.Outcome,
 		Text:      h.State.Text,
 		Steps:     h.State.Finished,
+		Used:      h.State.Total,
 		Waits:     f.waits(h),
 		Decisions: work.decisions,
 		Proposal:  work.proposal,
@@ -63,6 +68,8 @@ func Of(board string, h *flow.History, work *Tasks, f Facts) Standing {
 		s.Outcome, s.Text = event.NeedsPerson, f.Unknown
 	case h.Standstill() != "":
 		s.Outcome, s.Text = h.StandstillOutcome(), h.Standstill()
+	case f.Fault != "" && s.Waits == nil:
+		s.Outcome, s.Text = event.Invalid, f.Fault
 	case f.Never:
 		s.Outcome, s.Text = NeverRun, "it was never run"
 	case s.Outcome == "":
@@ -73,6 +80,9 @@ func Of(board string, h *flow.History, work *Tasks, f Facts) Standing {
 	if s.Waits != nil && s.Waits.About == event.AboutEnd {
 		end, _ := f.end(&h.State)
 		s.Outcome, s.Text = end.Outcome, end.Text
+	}
+	if !f.Owned && !f.Never {
+		s.Ended = work.ended
 	}
 	if s.Weight = Weigh(s.Outcome, s.Text); s.isSettled() {
 		s.Weight = event.Warning
@@ -126,31 +136,79 @@ func Weigh(o event.Outcome, text string) event.Weight {
 
 // Headline returns the standing in one line, with the board's name.
 func (s *Standing) Headline() string {
-	if s.isSettled() {
-		return fmt.Sprintf("%s only has to be run again; it had ended with: %s", s.Board, s.Text)
-	}
-	switch s.Outcome {
-	case Running:
-		return fmt.Sprintf("%s is at work: %s", s.Board, s.Progress())
-	case NeverRun:
+	switch {
+	case s.isSettled():
+		return s.Board + " " + s.What()
+	case s.Outcome == Running:
+		return s.Board + " is at work: " + s.Progress()
+	case s.Outcome == NeverRun:
 		return s.Board + " was never run"
-	case event.Complete:
-		if s.Weight == event.Success {
-			return fmt.Sprintf("%s is complete: %s", s.Board, s.Progress())
-		}
+	case s.Outcome == event.Complete && s.Weight == event.Success:
+		return s.Board + " is complete: " + s.Progress()
+	case s.Outcome == event.Complete:
 		return s.Board + ": " + s.Text
-	case event.Frozen:
-		return fmt.Sprintf("%s is frozen: %s", s.Board, s.Text)
-	case event.Incomplete, event.NeedsPerson, event.Exhausted:
-		return fmt.Sprintf("%s needs you: %s", s.Board, s.Text)
-	case event.Later:
-		return fmt.Sprintf("%s waits for its provider: %s", s.Board, s.Text)
+	case s.Outcome == event.Frozen:
+		return s.Board + " is frozen: " + s.Text
+	case s.Outcome == event.Invalid:
+		return s.Board + " cannot be run: " + s.Text
+	case slices.Contains([]event.Outcome{event.Incomplete, event.NeedsPerson, event.Exhausted}, s.Outcome):
+		return s.Board + " needs you: " + s.Text
 	default:
-		if s.Text == killed {
-			return s.Board + " " + killed
-		}
-		return fmt.Sprintf("%s stopped (%s): %s", s.Board, s.Outcome.Words(), s.Text)
+		return s.Board + " " + s.What()
 	}
+}
+
+// What returns the standing in a few words, without the board's name.
+func (s *Standing) What() string {
+	switch {
+	case s.isSettled():
+		return "only has to be run again; it had ended with: " + s.Text
+	case s.Waits != nil && s.NeedsDecision():
+		return s.Waits.Why
+	case s.Outcome == Running:
+		return "at work: " + s.Progress()
+	case s.Outcome == NeverRun:
+		return "never run"
+	case s.Outcome == event.Complete && s.Weight == event.Success:
+		return "complete: " + s.Progress()
+	case s.Outcome == event.Complete, s.Outcome == event.Invalid, s.Text == killed:
+		return s.Text
+	case s.Outcome == event.Later:
+		return "waits for its provider: " + s.Text
+	default:
+		return fmt.Sprintf("stopped (%s): %s", s.Outcome.Words(), s.Text)
+	}
+}
+
+// Who is the part of a person in what comes next.
+type Who string
+
+// The values of Who.
+const (
+	Nobody   Who = ""
+	Decide   Who = "you decide"
+	Mend     Who = "you mend it"
+	RunAgain Who = "run it again"
+)
+
+// Who returns what a person has to do, in two or three words.
+func (s *Standing) Who() Who {
+	switch {
+	case s.NeedsDecision() && len(s.Waits.Choices) > 0:
+		return Decide
+	case s.NeedsDecision(), s.Outcome == event.Invalid, s.Outcome == event.Failed:
+		return Mend
+	case s.Outcome == Running, s.Outcome == event.Complete, s.Outcome == NeverRun, s.Outcome == event.Owned:
+		return Nobody
+	default:
+		return RunAgain
+	}
+}
+
+// Unreadable returns the standing of a board of which the file or the journal cannot be read.
+func Unreadable(board string, err error) Standing {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return Standing{Board: board, Outcome: event.Invalid, Text: text, Weight: event.Critical}
 }
 
 // Progress returns the numbers of tasks that are done, not ok and in quarantine, or of the steps of
@@ -178,14 +236,17 @@ func (s *Standing) count(state string) (n int) {
 	return n
 }
 
-// Said returns the last task that is not ok and has said why, if a person is needed; else nil.
+// Said returns the task whose agent has said why a person is needed, or nil: the task of the open step,
+// or else the last one that is not ok.
 func (s *Standing) Said() *Task {
-	if s.Outcome != event.NeedsPerson && s.Outcome != event.Incomplete {
+	if !s.NeedsDecision() {
 		return nil
 	}
-	for i := range slices.Backward(s.Tasks) {
-		if t := &s.Tasks[i]; t.State == NotOK && t.Said != "" {
-			return t
+	for _, state := range []string{Current, NotOK} {
+		for i := range slices.Backward(s.Tasks) {
+			if t := &s.Tasks[i]; t.State == state && t.Said != "" {
+				return t
+			}
 		}
 	}
 	return nil

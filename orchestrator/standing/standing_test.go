@@ -46,7 +46,9 @@ func TestOf(t *testing.T) {
 		"never run":                    {flow.State{}, Facts{List: list, Never: true}, NeverRun, event.Note, "k.yaml was never run"},
 		"killed":                       {is("", "", "ok"), Facts{List: list}, event.Interrupted, event.Warning, "k.yaml stopped without an ending: the run was killed"},
 		"complete":                     {is(event.Complete, flow.CompleteText, "ok", "before"), Facts{List: list, Board: over}, event.Complete, event.Success, "k.yaml is complete: 2 of 2 tasks done"},
-		"complete, and unreadable now": {is(event.Complete, flow.CompleteText), Facts{Broken: true}, event.Complete, event.Success, "k.yaml is complete: 2 steps done"},
+		"complete, without a list":     {is(event.Complete, flow.CompleteText), Facts{}, event.Complete, event.Success, "k.yaml is complete: 2 steps done"},
+		"complete, and unreadable now": {is(event.Complete, flow.CompleteText), Facts{Fault: "no YAML"}, event.Invalid, event.Critical, "k.yaml cannot be run: no YAML"},
+		"never run, and unreadable":    {flow.State{}, Facts{Never: true, Fault: "no YAML"}, event.Invalid, event.Critical, "k.yaml cannot be run: no YAML"},
 		"complete, and longer since": {is(event.Complete, flow.CompleteText, "ok"), Facts{List: list, Board: flow.Board{Terminal: true, SHA: "t"}}, event.Complete,
 			event.Warning, "k.yaml: the board is complete, and 1 task was never worked on"},
 		"complete, and not ok since": {is(event.Complete, flow.CompleteText, "ok", "error"), Facts{List: list, Board: flow.Board{Terminal: true, SHA: "t"}}, event.Complete,
@@ -73,13 +75,28 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestSaid: where a person is needed, the last task that is not ok has its word.
+// TestSaid: where a person is needed, the current task or the last one that is not ok has its word: its
+// message, or its last line on stderr.
 func TestSaid(t *testing.T) {
 	tasks := []Task{{Task: "a.md", State: NotOK, Said: "no key"}, {Task: "b.md", State: NotOK, Said: "no wire"}, {Task: "c.md", State: NotOK}, {Task: "d.md", State: Done, Said: "x"}}
-	for o, want := range map[event.Outcome]string{event.NeedsPerson: "b.md", event.Incomplete: "b.md", event.Complete: "", event.LimitReached: ""} {
-		s := Standing{Outcome: o, Tasks: tasks}
-		if said := s.Said(); (said == nil) != (want == "") || said != nil && said.Task != want {
-			t.Errorf("%s: %v", o, said)
+	s := Standing{Tasks: tasks}
+	if said := s.Said(); said != nil {
+		t.Errorf("where nobody is needed: %v", said)
+	}
+	s.Waits = &Waits{}
+	if said := s.Said(); said == nil || said.Task != "b.md" {
+		t.Errorf("%v", said)
+	}
+	s.Tasks = append([]Task{{Task: "now.md", State: Current, Said: "KeyError"}}, tasks...)
+	if said := s.Said(); said == nil || said.Task != "now.md" {
+		t.Errorf("with an open step: %v", said)
+	}
+	var work Tasks
+	ref := event.AttemptRef{Task: "a.md", Call: event.TaskCall}
+	for stderr, want := range map[string]string{"": "", "one": "one", "one\ntwo\n\n": "two"} {
+		work.Add(event.Entry{Event: event.ReplyRejected{AttemptRef: ref, Stderr: stderr}})
+		if list := work.List(listOf(t, "tasks: [a.md]\n"), &flow.State{}, ""); list[0].Said != want {
+			t.Errorf("%q: %q", stderr, list[0].Said)
 		}
 	}
 }

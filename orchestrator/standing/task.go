@@ -3,6 +3,7 @@ package standing
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"kanban-run/orchestrator/event"
@@ -17,7 +18,7 @@ type Task struct {
 	Role     string `json:"role,omitempty"`   // of its last step
 	Attempts int    `json:"attempts"`         // of all its steps, without the Manager's
 	Millis   int64  `json:"millis"`           // of all attempts, in ms
-	Said     string `json:"said,omitempty"`   // message of its last reply, if its status was not ok
+	Said     string `json:"said,omitempty"`   // message of its last reply that was not ok, or last line of stderr of one that was no reply
 }
 
 // The states of a task.
@@ -37,6 +38,7 @@ type Tasks struct {
 	known     map[string]*Task
 	rejected  int // in the last step
 	decisions []Decision
+	ended     time.Time // of the last record
 	proposal  *event.ReassignProposed
 }
 
@@ -49,6 +51,7 @@ type Decision struct {
 // Add folds the next event in.
 func (t *Tasks) Add(entry event.Entry) {
 	e := entry.Event
+	t.ended = entry.Time
 	if end, ok := event.EndOf(e); ok && end.Call != event.ManagerCall {
 		t.of(end.Task).Millis += end.Millis
 	}
@@ -70,7 +73,9 @@ func (t *Tasks) Add(entry event.Entry) {
 			t.of(e.Task).Attempts++
 		}
 	case event.ReplyRejected:
-		t.rejected++
+		if t.rejected++; e.Call == event.TaskCall {
+			t.of(e.Task).Said = lastLine(e.Stderr)
+		}
 	case event.StepStarted:
 		t.rejected = 0
 		if e.Role != event.ManagerRole || t.of(e.Task).Role == "" { // a task in quarantine goes to the Manager
@@ -84,6 +89,11 @@ func (t *Tasks) Add(entry event.Entry) {
 			}
 		}
 	}
+}
+
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 // decide keeps the last decisions of a person.

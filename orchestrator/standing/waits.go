@@ -152,7 +152,7 @@ func (f *Facts) waitsAtWork(s *flow.State) *Waits {
 }
 
 func (f *Facts) fileChoices() (all []Choice) {
-	if !f.Broken {
+	if f.Fault == "" {
 		all = append(all, Choice{Word: event.Accept, Does: "lets the board stand as it is; the next run goes on from that"})
 	}
 	return append(all, Choice{Word: event.Retry,

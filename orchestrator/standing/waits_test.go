@@ -16,7 +16,7 @@ func scenes(t *testing.T) map[string]scene {
 	open := Facts{List: list, Board: flow.Board{SHA: "s"}, Current: "a.md"}
 	over := Facts{List: list, Board: flow.Board{Terminal: true, SHA: "s"}}
 	owned, unknown, broken := open, open, open
-	owned.Owned, unknown.Unknown, broken.Broken = true, "who ended it?", true
+	owned.Owned, unknown.Unknown, broken.Fault = true, "who ended it?", "no YAML"
 	blocked := over
 	blocked.Board.Ended = "blocked"
 	statuses := func(a, b string) []flow.TaskStatus {

@@ -1,0 +1,141 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+
+	"kanban-run/orchestrator/console"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/standing"
+)
+
+// ranks has the order of a table: the boards that a person has to see to first.
+var ranks = []standing.Who{standing.Decide, standing.Mend, standing.RunAgain, standing.Nobody}
+
+// Table returns the lines of a table of boards, one row each, and a line with totals: sign, board, who
+// has to act, when the last run ended, cost, and how the board stands in full. Where width is less than
+// wide columns the last of these is below. width is 0 where lines have no end.
+func Table(out *console.Printer, boards []*standing.Standing, at time.Time, width int, color bool) []string {
+	sorted := slices.Clone(boards)
+	slices.SortStableFunc(sorted, func(a, b *standing.Standing) int {
+		return cmp.Or(cmp.Compare(slices.Index(ranks, a.Who()), slices.Index(ranks, b.Who())),
+			cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Board, b.Board))
+	})
+	cells := make([][]string, len(sorted))
+	for i, s := range sorted {
+		cost := s.Used.Money()
+		if s.Used.Priced == 0 {
+			cost = "—"
+		}
+		cells[i] = []string{out.Sprintf("%s", s.Board), string(s.Who()), ended(s.Ended, at), cost}
+	}
+	heads := columns(cells, map[int]bool{3: true}, math.MaxInt)
+	indent := 0
+	for _, h := range heads {
+		indent = max(indent, runewidth.StringWidth("x "+h+"  "))
+	}
+	below := width > 0 && width < wide
+	if below {
+		indent = len("    ")
+	}
+	var lines []string
+	for i, s := range sorted {
+		head := coloredSign(s.Weight, color) + " " + heads[i]
+		text := wrap(out.Sprintf("%s", whole(s)), max(0, width-indent))
+		if below {
+			lines = append(lines, head)
+		} else {
+			pad := strings.Repeat(" ", indent-runewidth.StringWidth("x "+heads[i]))
+			lines, text = append(lines, head+pad+text[0]), text[1:]
+		}
+		for _, l := range text {
+			lines = append(lines, strings.Repeat(" ", indent)+l)
+		}
+	}
+	return append(lines, totals(sorted))
+}
+
+// whole returns how a board stands, with the words of the agent that brought it there.
+func whole(s *standing.Standing) string {
+	text := s.What()
+	if t := s.Said(); t != nil && !strings.Contains(text, t.Said) {
+		text += fmt.Sprintf(" (%s said: %s)", t.Role, event.Brief(t.Said))
+	}
+	return text
+}
+
+// ended returns the time at which a run ended, with its day if that is not today.
+func ended(end, now time.Time) string {
+	switch end, now = end.Local(), now.Local(); {
+	case end.IsZero():
+		return ""
+	case end.Format(time.DateOnly) == now.Format(time.DateOnly):
+		return end.Format("15:04")
+	default:
+		return end.Format("Jan _2 15:04")
+	}
+}
+
+// totals returns the numbers of boards by what comes next, and their cost.
+func totals(boards []*standing.Standing) string {
+	var used event.Used
+	complete, atWork, never := 0, 0, 0
+	who := map[standing.Who]int{}
+	for _, s := range boards {
+		who[s.Who()]++
+		used = used.Plus(s.Used)
+		switch s.Outcome {
+		case event.Complete:
+			complete++
+		case standing.Running:
+			atWork++
+		case standing.NeverRun:
+			never++
+		}
+	}
+	parts := []string{fmt.Sprintf("%d of %d boards complete", complete, len(boards))}
+	for _, p := range []struct {
+		n    int
+		text string
+	}{
+		{who[standing.Decide] + who[standing.Mend], "need you"},
+		{who[standing.RunAgain], "only have to be run again"},
+		{atWork, "at work"},
+		{never, "never run"},
+	} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.text))
+		}
+	}
+	text := strings.Join(parts, ", ")
+	if spent := used.String(); spent != "" {
+		text += "; " + spent
+	}
+	return text
+}
+
+// wrap breaks a text between words into lines of at most width columns; 0: it breaks nothing.
+func wrap(text string, width int) []string {
+	if width <= 0 {
+		return []string{text}
+	}
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case runewidth.StringWidth(line)+1+runewidth.StringWidth(word) <= width:
+			line += " " + word
+		default:
+			lines, line = append(lines, line), word
+		}
+	}
+	return append(lines, line)
+}
