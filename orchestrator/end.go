@@ -48,9 +48,8 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 		if p := l.ledger.State().Proposal(end); p != nil {
 			err = l.ledger.Append(*p)
 		}
-		err = errors.Join(err, l.decisions.Save(),
-			l.ledger.Finish(event.RunFinished{Board: l.job.Board, Outcome: end.Outcome, Text: end.Text,
-				Steps: l.caller.Steps()}))
+		finished := event.RunFinished{Board: l.job.Board, Outcome: end.Outcome, Text: end.Text, Steps: l.caller.Steps()}
+		err = errors.Join(err, l.decisions.Save(), l.decisions.Foresee(finished), l.ledger.Finish(finished))
 		if err == nil {
 			l.decisions.Close()
 		}

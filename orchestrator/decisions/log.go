@@ -7,10 +7,12 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/plainfile"
 	"kanban-run/orchestrator/workspace"
 )
 
@@ -123,6 +125,27 @@ func (l *Log) Save() error {
 		l.tellUnwritten(err)
 		return nil
 	}
+}
+
+// Foresee journals that the file has no section for the entry about the end of the run, because nothing
+// can be journaled after that end. Errors: those of the journal.
+func (l *Log) Foresee(end event.RunFinished) error {
+	if l == nil || l.told {
+		return nil
+	}
+	entry, ok := EntryOf(l.Board, event.Entry{Event: end, Time: time.Now()})
+	if !ok {
+		return nil
+	}
+	text, err := plainfile.Read(l.path, maxSize)
+	if err == nil {
+		_, err = insert(text, entry.Section, "- ")
+	}
+	if !errors.Is(err, ErrMarkerMissing) {
+		return nil // another error is told when the entry is written
+	}
+	l.told = true
+	return l.Journal.Record(event.MarkerMissing{Board: l.Board, Text: err.Error()})
 }
 
 // Close appends the last entries, such as the one about the run's end. It gives a notice of an

@@ -31,15 +31,16 @@ type ToolUnavailable struct {
 // Kind implements [Event].
 func (ToolUnavailable) Kind() string { return "TOOL_UNAVAILABLE" }
 
+// Cause returns the tool. It is one trouble, however many tasks meet it.
+func (e ToolUnavailable) Cause() string { return e.Tool }
+
 // Sentence implements [Event].
 func (e ToolUnavailable) Sentence() Sentence {
 	s := inStep(e.Step, Warning, "TOOL_UNAVAILABLE: %s for %s (%s): %s%s",
 		e.Tool, e.Player(), e.Agent, Brief(e.Reason), e.Then.suffix()).
 		tell(0, AboutTool).alert(AlertWarning, e.Kind(), e.Role)
-	if e.Agents >= SystemicAgents {
+	if e.Agents == SystemicAgents { // told once
 		s = s.alert(AlertCritical, e.Kind(), e.Role, escalate)
-	}
-	if e.Agents == SystemicAgents {
 		s.For = Lead | Team
 		s.Add(Critical, fmt.Sprintf(
 			"%s is not there for %d agents of this run: look at the machine, and not at the tasks",

@@ -165,9 +165,11 @@ func (e RebootTested) Sentence() Sentence {
 		return inStep(e.Step, Critical, "%s is ended: %s", e.Player(), e.Text).
 			tell(Lead|Team, AboutStuck).alert(AlertCritical, "STUCK", e.Role, escalate)
 	case Replan:
-		return inStep(e.Step, Warning, "%s is ended, and the Manager plans anew: %s", e.Player(), e.Text)
+		return inStep(e.Step, Warning, "%s is ended, and the Manager plans anew: %s", e.Player(), e.Text).
+			alert(AlertWarning, "STUCK", e.Role)
 	default:
-		return inStep(e.Step, Warning, "%s is ended and started again: %s", e.Player(), e.Details)
+		return inStep(e.Step, Warning, "%s is ended and started again: %s", e.Player(), e.Details).
+			alert(AlertWarning, "IDLE_BREACH", e.Role)
 	}
 }
 

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"errors"
+	"path/filepath"
 
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
@@ -39,6 +40,9 @@ func Look(path string, each func(event.Entry)) (Board, error) {
 	b.Dir, located = Locate(path)
 	b.Owned, asked = IsOwned(path)
 	source, _, unreadable := ReadBoard(path, true, func(string) {})
+	if b.Dir.Path != "" && filepath.Base(path) == filepath.Base(b.Dir.Journal()) {
+		source, unreadable = nil, nil // a journal without its board
+	}
 	facts, contradicts := ledger.FactsOf(b.Dir, path, source, unreadable, &b.History, b.Owned)
 	b.Standing, b.Find = standing.Of(path, &b.History, &tasks, facts), facts.List.Find
 	return b, errors.Join(err, located, asked, contradicts)

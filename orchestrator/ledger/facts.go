@@ -13,12 +13,15 @@ import (
 )
 
 // FactsOf returns the facts about a board for its standing. b is nil if the board cannot be read, and
-// fault says why. owned reports whether a run is at work. Errors: the end of the attempt in which the last run died
+// fault says why; without a fault there is only a journal. owned reports whether a run is at work. Errors: the end of the attempt in which the last run died
 // contradicts the journal.
 func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, fault error, h *flow.History, owned bool) (standing.Facts, error) {
 	f := standing.Facts{Never: h.State.Workdir == "" && h.Seq == 0, Owned: owned}
-	if fault != nil {
+	switch {
+	case fault != nil:
 		f.Fault, _, _ = strings.Cut(fault.Error(), "\n")
+		return f, nil
+	case b == nil:
 		return f, nil
 	}
 	f.List = workspace.ListAt(boardPath, h.State.Workdir, b)

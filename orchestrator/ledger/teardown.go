@@ -52,8 +52,11 @@ func Teardown(
 		err = a.recordDecision(event.TeardownMoved{Board: l.board, To: event.TeamDeleted})
 		g.State = event.TeamDeleted
 	}
+	if err == nil {
+		err = l.redraw() // a state.md that was edited is set aside
+	}
 	if err == nil && a.decided {
-		err = errors.Join(l.redraw(), a.ReportTeardown(g))
+		err = a.ReportTeardown(g)
 	}
 	if err = errors.Join(err, l.Close()); err != nil || g.State != event.TeamDeleted {
 		return g, err

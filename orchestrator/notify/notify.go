@@ -82,7 +82,7 @@ func (n *Notifier) Entry(board string, e event.Entry) {
 	}
 	m.Board, m.Event, m.Time = board, e.Event.Kind(), e.Time.UTC()
 	n.mu.Lock()
-	send := n.spam.allows(board+" "+m.Task, m, n.Now())
+	send := n.spam.allows(board+" "+subjectOf(e.Event), m, n.Now())
 	n.mu.Unlock()
 	if !send {
 		return
@@ -155,6 +155,15 @@ func (n *Notifier) warn(board, text string) {
 func messageOf(e event.Event) Message {
 	said := e.Sentence()
 	return Message{Topic: said.Topic, Severity: severityOf(said), Task: e.Subject(), Text: said.Whole()}
+}
+
+// subjectOf returns what the bounds against spam count messages by: the task, or the tool that several
+// tasks miss.
+func subjectOf(e event.Event) string {
+	if about, ok := e.(interface{ Cause() string }); ok {
+		return "tool " + about.Cause()
+	}
+	return e.Subject()
 }
 
 // severityOf returns the severity of a message about a sentence. The topic decides about the end of

@@ -75,6 +75,7 @@ func TestTopics(t *testing.T) {
 		{event.RunFinished{Outcome: event.NeedsPerson}, event.AboutPerson},
 		{event.RunFinished{Outcome: event.Exhausted}, event.AboutPerson},
 		{event.RunFinished{Outcome: event.Frozen}, event.AboutPerson},
+		{event.RunFinished{Outcome: event.Incomplete}, event.AboutPerson},
 		{event.RunFinished{Outcome: event.LimitReached}, event.AboutLimit},
 		{event.RunInterrupted{Outcome: event.Later}, event.AboutLater},
 		{event.RunInterrupted{Outcome: event.Interrupted}, ""},
@@ -86,8 +87,9 @@ func TestTopics(t *testing.T) {
 		{event.LoopSuspected{Task: "t1"}, event.AboutLoop},
 		{event.RebootTested{AttemptRef: task, Decision: event.Stuck}, event.AboutStuck},
 		{event.RebootTested{AttemptRef: task, Decision: event.Restart}, ""},
-		{event.IdleBreach{AttemptRef: task}, event.AboutStuck},
-		{event.ReviewBreach{AttemptRef: task}, event.AboutStuck},
+		{event.IdleBreach{AttemptRef: task, Overdue: event.Overdue{Severity: "WARN"}}, event.AboutStuck},
+		{event.IdleBreach{AttemptRef: task, Overdue: event.Overdue{Severity: "INFO"}}, ""},
+		{event.ReviewBreach{AttemptRef: task, Overdue: event.Overdue{Severity: "CRITICAL"}}, event.AboutStuck},
 		{event.ToolUnavailable{AttemptRef: task}, event.AboutTool},
 		{event.StepFinished{Task: "t1"}, ""},
 	} {
@@ -138,14 +140,25 @@ func TestAntiSpam(t *testing.T) {
 			}
 			said = len(i.topics())
 		}
-		idle := func(task, text string) event.Event {
-			return event.IdleBreach{AttemptRef: event.AttemptRef{Task: task}, Overdue: event.Overdue{Severity: "WARN", Text: text}}
+		breach := func(severity, task, text string) event.Event {
+			return event.IdleBreach{AttemptRef: event.AttemptRef{Task: task}, Overdue: event.Overdue{Severity: severity, Text: text}}
+		}
+		idle := func(task, text string) event.Event { return breach("WARN", task, text) }
+		tool := func(task string, agents int) event.Event {
+			return event.ToolUnavailable{AttemptRef: event.AttemptRef{Task: task}, Tool: "make", Agents: agents}
 		}
 		recovered := event.Recovered{AttemptRef: event.AttemptRef{Task: "t1"}, Text: "moving"}
 		say(0, false, recovered)
+		say(0, false, breach("INFO", "t1", "a ping pages nobody"))
 		say(0, true, idle("t1", "15m"))
-		say(time.Minute, false, idle("t1", "16m")) // cooldown
-		say(0, true, idle("t2", "15m"))            // another subject
+		say(time.Minute, false, idle("t1", "16m"))          // cooldown
+		say(0, true, breach("CRITICAL", "t1", "16m"))       // which holds no escalation back
+		say(0, false, breach("CRITICAL", "t1", "and more")) // cooldown of its own
+		say(0, true, tool("t3", 1))
+		say(0, false, tool("t4", 2)) // the same trouble
+		say(0, true, tool("t5", 3))  // which is the machine's
+		say(0, false, tool("t6", 4))
+		say(0, true, idle("t2", "15m")) // another subject
 		say(18*time.Minute, false, idle("t1", "34m"))
 		say(time.Minute, true, idle("t1", "35m"))
 		say(30*time.Minute, false, idle("t1", "65m")) // the third within an hour

@@ -12,13 +12,13 @@ const (
 	perHour  = 2
 )
 
-// spam holds the messages that were sent, by subject: a board and a task.
+// spam holds the messages that were sent, by subject: a board and a task, or a board and a missing tool.
 type spam map[string]*told
 
 type told struct {
-	times   []time.Time // of the bounded messages of the last hour
-	last    string      // topic, severity and text of the last message
-	alerted bool        // an alert was sent, and no recovery after it
+	times   map[string][]time.Time // of the bounded messages of the last hour, by their severity
+	sent    map[string]bool        // the bounded messages that were sent: severity and text
+	alerted bool                   // an alert was sent, and no recovery after it
 }
 
 // isBounded reports whether messages about a topic are bounded, because they can recur without end.
@@ -28,36 +28,37 @@ func isBounded(t event.Topic) bool {
 }
 
 // allows reports whether a message about a subject may be sent now. If so, it remembers the
-// message. Messages about topics without bounds are always sent. For the other topics, the same
-// message is not sent twice in a row, a recovery is sent once after an alert, and other messages
-// are sent within the bounds.
+// message. Messages about topics without bounds are always sent. For the other topics, no message is
+// sent twice, a recovery is sent once after an alert, and others are sent within the bounds. These count
+// for each severity, so that a question to an agent does not swallow the escalation behind it. What
+// weighs less than a warning pages nobody.
 func (s spam) allows(subject string, m Message, now time.Time) bool {
-	critical := !isBounded(m.Topic)
+	if !isBounded(m.Topic) {
+		return true
+	}
 	t := s[subject]
 	if t == nil {
-		t = &told{}
+		t = &told{times: map[string][]time.Time{}, sent: map[string]bool{}}
 		s[subject] = t
 	}
-	key := string(m.Topic) + " " + m.Severity + " " + m.Text
-	for len(t.times) > 0 && now.Sub(t.times[0]) >= time.Hour {
-		t.times = t.times[1:]
+	if m.Event == "RECOVERED" {
+		sends := t.alerted
+		t.alerted = false
+		return sends
 	}
-	recovery := m.Topic == event.AboutStuck && m.Severity == "INFO" && m.Event == "RECOVERED"
+	key, times := m.Severity+" "+m.Text, t.times[m.Severity]
+	if m.Topic == event.AboutTool { // its subject says all
+		key = m.Severity
+	}
+	for len(times) > 0 && now.Sub(times[0]) >= time.Hour {
+		times = times[1:]
+	}
 	switch {
-	case key == t.last && !critical:
-		return false
-	case recovery && !t.alerted:
-		return false
-	case recovery || critical:
-	case len(t.times) >= perHour || len(t.times) > 0 && now.Sub(t.times[len(t.times)-1]) < cooldown:
+	case m.Severity == event.AlertInfo, t.sent[key], len(times) >= perHour,
+		len(times) > 0 && now.Sub(times[len(times)-1]) < cooldown:
 		return false
 	}
-	t.last = key
-	if m.Topic == event.AboutStuck {
-		t.alerted = !recovery
-	}
-	if !recovery && !critical {
-		t.times = append(t.times, now)
-	}
+	t.sent[key], t.times[m.Severity] = true, append(times, now)
+	t.alerted = t.alerted || m.Topic == event.AboutStuck
 	return true
 }

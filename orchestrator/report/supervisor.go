@@ -103,6 +103,9 @@ func (r *SupervisorReport) String() string {
 			start = b.start
 		}
 		for _, a := range b.alerts {
+			if len(r.boards) > 1 && a.Task != b.board { // the same task may stand on several
+				a.Task = b.board + ":" + a.Task
+			}
 			alerts = append(alerts, a.String())
 		}
 		for _, a := range b.actions {

@@ -52,8 +52,8 @@ Healthy: 2
 ` + seedEnums + `
 Alerts:
 - WARN STATE_DIVERGENCE task #one.yaml owner=one.yaml elapsed=0s
-- INFO IDLE_BREACH task #tasks/1.md owner=Implementor elapsed=15m59s
-- CRITICAL IDLE_BREACH task #tasks/1.md owner=Implementor elapsed=45m59s
+- INFO IDLE_BREACH task #one.yaml:tasks/1.md owner=Implementor elapsed=15m59s
+- CRITICAL IDLE_BREACH task #one.yaml:tasks/1.md owner=Implementor elapsed=45m59s
 Actions taken:
 - PING
 - ESCALATE
