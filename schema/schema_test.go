@@ -14,7 +14,7 @@ import (
 )
 
 func TestNames(t *testing.T) {
-	want := []string{"checkpoint-input", "checkpoint-reply", "instruction-input", "judge-input", "judge-reply", "kanban", "manager-input", "manager-reply", "ready-input", "ready-reply", "reply", "role", "settings",
+	want := []string{"checkpoint-input", "checkpoint-reply", "event", "instruction-input", "judge-input", "judge-reply", "kanban", "manager-input", "manager-reply", "ready-input", "ready-reply", "reply", "report", "role", "settings", "standing",
 		"stub", "task", "task-input"}
 	if got := Names(); !slices.Equal(got, want) {
 		t.Errorf("Names() = %v, want %v", got, want)

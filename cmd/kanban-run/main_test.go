@@ -61,6 +61,7 @@ func TestScripts(t *testing.T) {
 			"gone":      gone,
 			"waitgone":  waitGone,
 			"forge":     forge,
+			"validate":  validate,
 		},
 	})
 }

@@ -12,6 +12,7 @@ import (
 // Digest is the history of a board. Add folds the journal's entries into it; the caller sets Board,
 // Outcome, Text and Advice. `kanban-run report --json` prints it as JSON.
 type Digest struct {
+	Version int           `json:"version"`
 	Board   string        `json:"board"`
 	Workdir string        `json:"workdir"` // of the last run; the paths of tasks begin in this folder
 	Outcome event.Outcome `json:"outcome"`

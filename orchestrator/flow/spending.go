@@ -71,19 +71,22 @@ func (s *State) count(millis int64, spent *event.Spending) {
 // Tally is an [event.Used] for programs: its JSON leaves unknown values out, instead of writing 0.
 type Tally struct{ event.Used }
 
+// TallyForm is the JSON form of a Tally.
+type TallyForm struct {
+	Cost     string `json:"cost"`                    // in words
+	Micros   *int64 `json:"cost_microusd,omitempty"` // in millionths of a US dollar
+	Input    *int64 `json:"input_tokens,omitempty"`
+	Cached   *int64 `json:"cached_tokens,omitempty"` // of the input
+	Output   *int64 `json:"output_tokens,omitempty"`
+	Attempts int    `json:"attempts"`              // starts of programs
+	Unpriced int    `json:"attempts_without_cost"` // whose cost is not known
+	Millis   int64  `json:"millis"`
+}
+
 // MarshalJSON adds the cost in words.
 func (t Tally) MarshalJSON() ([]byte, error) {
 	u := t.Used
-	form := struct {
-		Cost     string `json:"cost"` // see Money
-		Micros   *int64 `json:"cost_microusd,omitempty"`
-		Input    *int64 `json:"input_tokens,omitempty"`
-		Cached   *int64 `json:"cached_tokens,omitempty"`
-		Output   *int64 `json:"output_tokens,omitempty"`
-		Attempts int    `json:"attempts"`
-		Unpriced int    `json:"attempts_without_cost"`
-		Millis   int64  `json:"millis"`
-	}{Cost: u.Money(), Attempts: u.Attempts, Unpriced: u.Attempts - u.Priced, Millis: u.Millis}
+	form := TallyForm{Cost: u.Money(), Attempts: u.Attempts, Unpriced: u.Attempts - u.Priced, Millis: u.Millis}
 	if u.Priced > 0 || u.Cost > 0 || u.Attempts == 0 {
 		form.Micros = &u.Cost
 	}

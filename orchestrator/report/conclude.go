@@ -8,6 +8,7 @@ import (
 // Conclude completes a digest with the standing of its board. log is the path of the supervisor
 // log.
 func Conclude(d *digest.Digest, s *standing.Standing, log string) {
+	d.Version = FormVersion
 	d.CountOpen()
 	d.Outcome, d.Text, d.Weight, d.Advice = s.Outcome, s.Text, s.Weight, s.Advice(log)
 	for _, t := range s.Tasks {

@@ -20,21 +20,26 @@ type JSON struct {
 // agents.
 func NewJSON(out *console.Printer, agents bool) *JSON { return &JSON{out, !agents} }
 
-// jsonEvent is the shape of every line.
-type jsonEvent struct {
-	Board string     `json:"board,omitempty"`
-	Seq   uint64     `json:"seq,omitempty"`
-	Epoch uint64     `json:"epoch,omitempty"`
-	Time  *time.Time `json:"time,omitempty"`
-	Type  string     `json:"type"`
-	Rev   uint64     `json:"rev,omitempty"`
-	Actor string     `json:"actor,omitempty"`
-	Data  any        `json:"data"`
+// FormVersion is the version of the JSON forms of events, of status and of report. A field that is added
+// leaves it as it is.
+const FormVersion = 1
+
+// Line is the form of every line of run --json and log --json.
+type Line struct {
+	Version int        `json:"version"`
+	Board   string     `json:"board,omitempty"` // "": about all boards of the run
+	Seq     uint64     `json:"seq,omitempty"`   // number of the record in the journal
+	Epoch   uint64     `json:"epoch,omitempty"` // of the run that wrote it
+	Time    *time.Time `json:"time,omitempty"`  // of the record
+	Type    string     `json:"type"`            // kind of event, or AGENT_EVENT, NOTICE, SUMMARY or REFUSED
+	Rev     uint64     `json:"rev,omitempty"`   // revision of the subject
+	Actor   string     `json:"actor,omitempty"` // who wrote the record
+	Data    any        `json:"data"`            // of the type
 }
 
 // Entry writes a journaled event.
 func (j *JSON) Entry(board string, e event.Entry) {
-	j.write(jsonEvent{
+	j.write(Line{
 		Board: board,
 		Seq:   e.Seq,
 		Epoch: e.Epoch,
@@ -49,34 +54,46 @@ func (j *JSON) Entry(board string, e event.Entry) {
 // Agent writes a sign of an agent that isTold accepts, with type AGENT_EVENT.
 func (j *JSON) Agent(board string, s agent.Sign) {
 	if !j.noAgents && isTold(s.Event) {
-		j.write(jsonEvent{Board: board, Type: "AGENT_EVENT", Data: s})
+		j.write(Line{Board: board, Type: "AGENT_EVENT", Data: s})
 	}
 }
 
 // Notice writes a warning, with type NOTICE.
 func (j *JSON) Notice(board, text string) {
-	j.write(jsonEvent{Board: board, Type: "NOTICE", Data: map[string]string{"text": text}})
+	j.write(Line{Board: board, Type: "NOTICE", Data: Notice{text}})
 }
 
 // Summary writes the last line, with type SUMMARY: the ending of each board, and the exit code.
 func (j *JSON) Summary(endings []Ending, code int) {
-	j.write(jsonEvent{Type: "SUMMARY", Data: struct {
-		Boards []Ending `json:"boards"`
-		Code   int      `json:"exit_code"`
-	}{endings, code}})
+	j.write(Line{Type: "SUMMARY", Data: Summary{endings, code}})
 }
 
 // Refused writes the error that kept the run from starting, with type REFUSED.
 func (j *JSON) Refused(text, hint string, code int) {
-	j.write(jsonEvent{Type: "REFUSED", Data: struct {
-		Text string `json:"text"`
-		Hint string `json:"hint,omitempty"`
-		Code int    `json:"exit_code"`
-	}{text, hint, code}})
+	j.write(Line{Type: "REFUSED", Data: Refusal{text, hint, code}})
 }
 
-func (j *JSON) write(e jsonEvent) {
+func (j *JSON) write(e Line) {
+	e.Version = FormVersion
 	_ = j.out.JSON(e, "") // a closed pipe must not stop a run: the journal has the event
+}
+
+// Notice is the data of a line NOTICE.
+type Notice struct {
+	Text string `json:"text"` // of a warning
+}
+
+// Refusal is the data of a line REFUSED: an error that kept the run from starting.
+type Refusal struct {
+	Text string `json:"text"`           // of the error
+	Hint string `json:"hint,omitempty"` // what mends it
+	Code int    `json:"exit_code"`      // of the program
+}
+
+// Summary is the data of a line SUMMARY, the last one.
+type Summary struct {
+	Boards []Ending `json:"boards"`    // in the order of the command line
+	Code   int      `json:"exit_code"` // of the program: the worst of the boards
 }
 
 // Ending is the end of one board's run.

@@ -17,6 +17,7 @@ import (
 
 // Status is the state of a board, for `kanban-run status`.
 type Status struct {
+	Version    int                 `json:"version"`
 	Board      string              `json:"board"`
 	Running    bool                `json:"running"` // a run owns the board now
 	Outcome    event.Outcome       `json:"outcome,omitempty"`
@@ -88,6 +89,7 @@ func NewStatus(how standing.Standing, h flow.History, running bool, foreseen flo
 	s := h.State
 	used, total := s.Known()
 	st := Status{
+		Version:   FormVersion,
 		Board:     how.Board,
 		Running:   running,
 		Outcome:   how.Outcome,
@@ -140,7 +142,7 @@ func NewStatus(how standing.Standing, h flow.History, running bool, foreseen flo
 // Unreadable returns the status of a board that cannot be read.
 func Unreadable(board string, err error) Status {
 	how := standing.Unreadable(board, err)
-	return Status{Board: board, Outcome: how.Outcome, Text: how.Text, Tasks: []standing.Task{}, standing: how}
+	return Status{Version: FormVersion, Board: board, Outcome: how.Outcome, Text: how.Text, Tasks: []standing.Task{}, standing: how}
 }
 
 // Standing returns how the board stands.

@@ -74,11 +74,8 @@ func Of(board string, h *flow.History, work *Tasks, f Facts) Standing {
 		s.Outcome, s.Text = NeverRun, "it was never run"
 	case s.Outcome == "":
 		s.Outcome, s.Text = event.Interrupted, killed
-	case s.Outcome == event.Complete:
-		s.Text = f.remark(&h.State, s.Text)
-	}
-	if s.Waits != nil && s.Waits.About == event.AboutEnd {
-		end, _ := f.end(&h.State)
+	case slices.Contains([]event.Outcome{event.Complete, event.Incomplete, event.NeedsPerson}, s.Outcome) && f.isOver(&h.State):
+		end, _ := f.end(&h.State) // as the board is now
 		s.Outcome, s.Text = end.Outcome, end.Text
 	}
 	if !f.Owned && !f.Never {
@@ -99,17 +96,6 @@ func (s *Standing) isSettled() bool {
 	default:
 		return false
 	}
-}
-
-// remark adds to the text of a complete board the number of tasks that it has got since.
-func (f *Facts) remark(s *flow.State, text string) string {
-	if f.List.Find == nil || text != flow.CompleteText || s.Last.BoardSHA == f.Board.SHA {
-		return text
-	}
-	if open := NeverWorkedOn(s.Rest(f.List).Open); open != "" {
-		text += ", and " + open
-	}
-	return text
 }
 
 // killed says why a run has no end in its journal.

@@ -2,7 +2,6 @@ package standing
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 	"time"
 
@@ -169,24 +168,5 @@ func stateOf(status string, marked bool, headed func() bool) string {
 		return Waiting
 	default:
 		return NotOK
-	}
-}
-
-// NeverWorkedOn returns the number of open tasks that were never worked on, in words: "2 tasks were
-// never worked on"; "" for 0.
-func NeverWorkedOn(open []flow.TaskStatus) string {
-	n := 0
-	for _, t := range open {
-		if t.Status == "" {
-			n++
-		}
-	}
-	switch n {
-	case 0:
-		return ""
-	case 1:
-		return "1 task was never worked on"
-	default:
-		return fmt.Sprintf("%d tasks were never worked on", n)
 	}
 }

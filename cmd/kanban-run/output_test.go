@@ -1,0 +1,288 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/report"
+	"kanban-run/schema"
+)
+
+// TestOutputSchemas holds the schemas of what the program prints for programs to the types that it
+// prints: status --json, report --json, and the lines of run --json and log --json.
+// KANBAN_TEST_UPDATE=1 writes them anew. The scripts validate real output against them.
+func TestOutputSchemas(t *testing.T) {
+	for name, doc := range map[string]map[string]any{
+		"standing": newSchemas(t).document("standing", "Standing", "An object of kanban-run status --json: how a board stands.", reflect.TypeFor[report.Status]()),
+		"report": newSchemas(t).document("report", "Report", "An object of the list that kanban-run report --json prints: what became of a board.",
+			reflect.TypeFor[digest.Digest]()),
+		"event": newSchemas(t).lines(),
+	} {
+		path := filepath.Join("../../schema", name+".schema.json")
+		want, err := json.MarshalIndent(doc, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, '\n')
+		if os.Getenv("KANBAN_TEST_UPDATE") != "" {
+			if err := os.WriteFile(path, want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not what the types say (%v): KANBAN_TEST_UPDATE=1 makes it anew", path, err)
+		}
+	}
+}
+
+// TestOutputSchemasRefuse: an object without its fields breaks each of them.
+func TestOutputSchemasRefuse(t *testing.T) {
+	for name, text := range map[string]string{"standing": "{}", "report": `[{"version":1}]`, "event": `{"version":1,"type":"STEP_STARTED","data":{"step":"one"}}`} {
+		if err := validateAll(name, text); err == nil {
+			t.Errorf("%s holds %s to be valid", name, text)
+		}
+	}
+}
+
+// schemas makes JSON Schemas from types. The comments of their fields are the descriptions.
+type schemas struct {
+	t        *testing.T
+	defs     map[string]any
+	comments map[string]map[string]string // by type and field
+	read     map[string]bool              // folders of packages that were read
+}
+
+func newSchemas(t *testing.T) *schemas {
+	return &schemas{t: t, defs: map[string]any{}, comments: map[string]map[string]string{}, read: map[string]bool{}}
+}
+
+func (s *schemas) document(name, title, about string, form reflect.Type) map[string]any {
+	doc := s.object(form)
+	doc["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	doc["$id"] = "https://kanban-run.example/schema/" + name + ".schema.json"
+	doc["title"], doc["description"] = title, about
+	if len(s.defs) > 0 {
+		doc["$defs"] = s.defs
+	}
+	return doc
+}
+
+// lines returns the schema of a line: its data is that of its type.
+func (s *schemas) lines() map[string]any {
+	forms := map[string]reflect.Type{
+		"AGENT_EVENT": reflect.TypeFor[agent.Sign](), "NOTICE": reflect.TypeFor[report.Notice](),
+		"SUMMARY": reflect.TypeFor[report.Summary](), "REFUSED": reflect.TypeFor[report.Refusal](),
+	}
+	for _, kind := range event.Kinds() {
+		e, err := event.Decode(kind, []byte("{}"))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		forms[kind] = reflect.TypeOf(e)
+	}
+	kinds := append(event.Kinds(), "AGENT_EVENT", "NOTICE", "SUMMARY", "REFUSED")
+	var all []any
+	for _, kind := range kinds {
+		all = append(all, map[string]any{
+			"if":   map[string]any{"properties": map[string]any{"type": map[string]any{"const": kind, "description": "This kind."}}},
+			"then": map[string]any{"properties": map[string]any{"data": s.form(forms[kind])}},
+		})
+	}
+	doc := s.document("event", "Event", "A line of kanban-run log --json and of kanban-run run --json.", reflect.TypeFor[report.Line]())
+	doc["allOf"] = all
+	doc["properties"].(map[string]any)["type"].(map[string]any)["enum"] = kinds
+	return doc
+}
+
+var instead = map[reflect.Type]reflect.Type{reflect.TypeFor[flow.Tally](): reflect.TypeFor[flow.TallyForm]()}
+
+// form returns the schema of a type. A struct with a name is a definition.
+func (s *schemas) form(form reflect.Type) map[string]any {
+	if other := instead[form]; other != nil {
+		form = other
+	}
+	switch {
+	case form == reflect.TypeFor[time.Time]():
+		return map[string]any{"type": "string", "format": "date-time"}
+	case form.Implements(reflect.TypeFor[json.Marshaler]()), form.Kind() == reflect.Interface:
+		return map[string]any{}
+	}
+	switch form.Kind() {
+	case reflect.Pointer:
+		return s.form(form.Elem())
+	case reflect.Slice:
+		return map[string]any{"type": []any{"array", "null"}, "items": s.form(form.Elem())}
+	case reflect.Map:
+		return map[string]any{"type": "object", "additionalProperties": s.form(form.Elem())}
+	case reflect.Struct:
+		name := nameOf(form)
+		if _, known := s.defs[name]; !known {
+			s.defs[name] = nil // a type may hold itself
+			s.defs[name] = s.object(form)
+		}
+		return map[string]any{"$ref": "#/$defs/" + name}
+	case reflect.String:
+		return map[string]any{"type": "string"}
+	case reflect.Bool:
+		return map[string]any{"type": "boolean"}
+	case reflect.Float32, reflect.Float64:
+		return map[string]any{"type": "number"}
+	default:
+		return map[string]any{"type": "integer"}
+	}
+}
+
+func nameOf(form reflect.Type) string { return filepath.Base(form.PkgPath()) + "." + form.Name() }
+
+func (s *schemas) object(form reflect.Type) map[string]any {
+	properties, required := map[string]any{}, []string{}
+	s.fields(form, properties, &required)
+	object := map[string]any{"type": "object", "properties": properties}
+	if len(required) > 0 {
+		object["required"] = required
+	}
+	return object
+}
+
+// fields adds the fields of a struct, also those of structs that it embeds.
+func (s *schemas) fields(form reflect.Type, properties map[string]any, required *[]string) {
+	for f := range form.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "":
+			s.fields(f.Type, properties, required)
+			continue
+		case name == "-" || !f.IsExported():
+			continue
+		}
+		rule := s.form(f.Type)
+		about := s.comment(form, f.Name)
+		if about == "" {
+			about = strings.ToUpper(name[:1]) + strings.ReplaceAll(name[1:], "_", " ") + "."
+		}
+		if rule["$ref"] != nil {
+			rule = map[string]any{"allOf": []any{rule}}
+		}
+		rule["description"] = about
+		if strings.Contains(options, "omit") || f.Type.Kind() == reflect.Pointer {
+			rule = nullable(rule, f.Type)
+		} else {
+			*required = append(*required, name)
+		}
+		properties[name] = rule
+	}
+}
+
+// nullable returns the rule of a field that may be null, as a pointer is where it does not leave the
+// field out.
+func nullable(rule map[string]any, form reflect.Type) map[string]any {
+	if word, ok := rule["type"].(string); ok && form.Kind() == reflect.Pointer {
+		rule["type"] = []any{word, "null"}
+	}
+	if form.Kind() == reflect.Pointer && rule["allOf"] != nil {
+		return map[string]any{"description": rule["description"], "anyOf": []any{rule["allOf"].([]any)[0], map[string]any{"type": "null"}}}
+	}
+	return rule
+}
+
+// seedNote is the source of a rule, which is for readers of the code.
+var seedNote = regexp.MustCompile(`[;:,]?\s*\(?seed 00\d[^.;)\n]*\)?`)
+
+// comment returns the comment of a field as a sentence.
+func (s *schemas) comment(form reflect.Type, field string) string {
+	folder, inside := strings.CutPrefix(form.PkgPath(), "kanban-run/")
+	if !inside {
+		return ""
+	}
+	if folder = filepath.Join("../..", folder); !s.read[folder] {
+		s.read[folder] = true
+		s.readComments(folder, filepath.Base(form.PkgPath()))
+	}
+	text := strings.Join(strings.Fields(seedNote.ReplaceAllString(s.comments[nameOf(form)][field], "")), " ")
+	if text == "" {
+		return ""
+	}
+	return strings.TrimSuffix(strings.ToUpper(text[:1])+text[1:], ".") + "."
+}
+
+func (s *schemas) readComments(folder, pkg string) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, isType := n.(*ast.TypeSpec)
+			if !isType {
+				return true
+			}
+			if form, isStruct := spec.Type.(*ast.StructType); isStruct {
+				fields := map[string]string{}
+				for _, f := range form.Fields.List {
+					for _, id := range f.Names {
+						fields[id.Name] = f.Doc.Text() + f.Comment.Text()
+					}
+				}
+				s.comments[pkg+"."+spec.Name.Name] = fields
+			}
+			return true
+		})
+	}
+}
+
+// validate is a command of scripts: validate SCHEMA FILE holds each JSON value of a file, and each item of a
+// list, to a schema.
+func validate(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: validate SCHEMA FILE")
+	}
+	ts.Check(validateAll(args[0], ts.ReadFile(args[1])))
+}
+
+func validateAll(name, text string) error {
+	d := json.NewDecoder(strings.NewReader(text))
+	for count := 0; ; count++ {
+		var v any
+		if err := d.Decode(&v); errors.Is(err, io.EOF) && count > 0 {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("value %d: %w", count+1, err)
+		}
+		list, isList := v.([]any)
+		if !isList {
+			list = []any{v}
+		}
+		for _, item := range list {
+			violations, err := schema.Validate(name, item)
+			if err != nil {
+				return err
+			}
+			if len(violations) > 0 {
+				return fmt.Errorf("value %d breaks the schema %s: %v", count+1, name, violations)
+			}
+		}
+	}
+}
