@@ -102,10 +102,13 @@ type Change struct {
 // the plan is another one then, nor the task about which the Manager was told an anomaly. before and after
 // are the paths as agents see them; isDone reports whether a task is done without a reply.
 func (s *State) ChangeOf(before, after []string, isDone func(task string) bool) (c Change) {
+	if slices.Equal(before, after) {
+		return c
+	}
 	was, is := cleaned(before), cleaned(after)
 	var added []int
 	for i, p := range after {
-		if !slices.Contains(was, path.Clean(p)) {
+		if _, old := was[path.Clean(p)]; !old {
 			added = append(added, i)
 		}
 	}
@@ -114,7 +117,8 @@ func (s *State) ChangeOf(before, after []string, isDone func(task string) bool) 
 		told = path.Clean(s.Step.Task)
 	}
 	for i, p := range before {
-		if slices.Contains(is, was[i]) || slices.Contains(was[:i], was[i]) {
+		clean := path.Clean(p)
+		if _, stays := is[clean]; stays || was[clean] != i {
 			continue
 		}
 		at := slices.IndexFunc(added, func(k int) bool { return path.Base(after[k]) == path.Base(p) })
@@ -125,7 +129,7 @@ func (s *State) ChangeOf(before, after []string, isDone func(task string) bool) 
 		case at >= 0:
 			c.Renamed = append(c.Renamed, event.Rename{From: p, To: after[added[at]]})
 			added = slices.Delete(added, at, at+1)
-		case was[i] != told && !isDone(p) && !s.isOK(was[i]):
+		case clean != told && !isDone(p) && !s.isOK(clean):
 			c.Dropped = append(c.Dropped, p)
 		}
 	}
@@ -135,10 +139,11 @@ func (s *State) ChangeOf(before, after []string, isDone func(task string) bool) 
 	return c
 }
 
-func cleaned(paths []string) []string {
-	all := make([]string, len(paths))
-	for i, p := range paths {
-		all[i] = path.Clean(p)
+// cleaned returns the first place of each path.
+func cleaned(paths []string) map[string]int {
+	all := make(map[string]int, len(paths))
+	for i, p := range slices.Backward(paths) {
+		all[path.Clean(p)] = i
 	}
 	return all
 }
