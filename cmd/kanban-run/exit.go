@@ -50,7 +50,7 @@ func exitTable() []exitRow {
 			"is never content or gives no verdict; a checkpoint blocks or gives none; an agent is stuck, " +
 			"waits for consent or misses a tool; a loop is suspected; a checkpoint in git would hold a " +
 			"secret, or go another way than before; or it cannot be told who ended the board"},
-		{exitExhausted, "retries exhausted: an agent gave no valid reply"},
+		{exitExhausted, "no valid reply: an agent gave none within its retries"},
 		{exitFrozen, "frozen: the board and the journal, or the board and the Manager, disagree"},
 		{exitOwned, "another run owns the board, works on its task, or has gone on with it in another clone"},
 		{exitLimit, "a limit was reached: of steps, cost or time"},

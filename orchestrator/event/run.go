@@ -23,7 +23,22 @@ const (
 )
 
 // Words returns the outcome for use in a sentence.
-func (o Outcome) Words() string { return strings.ReplaceAll(string(o), "_", " ") }
+func (o Outcome) Words() string {
+	switch o {
+	case NeedsPerson:
+		return "needs a person"
+	case Exhausted:
+		return "no valid reply"
+	case Later:
+		return "waits for the provider"
+	case Invalid:
+		return "not started"
+	case Owned:
+		return "another run has it"
+	default:
+		return strings.ReplaceAll(string(o), "_", " ")
+	}
+}
 
 // topic returns the topic of the message about a run with this outcome, or "" for a run that a
 // person interrupted.

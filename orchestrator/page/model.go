@@ -181,9 +181,6 @@ func (v *boardView) urgency() int {
 // lookOf returns the look of a board's state.
 func lookOf(b *Board) look {
 	words := b.Outcome.Words()
-	if b.Outcome == event.NeedsPerson {
-		words = "needs a person"
-	}
 	if b.Code > 0 && !b.Owned {
 		words += fmt.Sprintf(", exit code %d", b.Code)
 	}
