@@ -29,7 +29,7 @@ var kindArms = map[string]int{
 	"orchestrator/report":    32, // the live line, and the groups of a job's log
 	"orchestrator/standing":  9,  // the work on tasks, and what a person decided
 	"orchestrator/watch":     5,  // which messages were not delivered
-	"cmd/kanban-run":         7,  // what log --events and ack look for
+	"cmd/kanban-run":         8,  // what log --events and ack look for
 }
 
 // callBranches are the places that tell kinds of call apart, by package: six kinds are made in package
@@ -43,7 +43,7 @@ var callBranches = map[string]int{
 	"orchestrator/decisions":  1,
 	"orchestrator/digest":     3,
 	"orchestrator/event":      4,
-	"orchestrator/flow":       55,
+	"orchestrator/flow":       56,
 	"orchestrator/ledger":     2,
 	"orchestrator/page":       14,
 	"orchestrator/report":     3,

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
@@ -195,9 +196,13 @@ func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, w
 			return err
 		}
 		var last event.Event // about the message
+		hidden := ""         // said if the agent got another text
 		_, _, err = inspect.History(board, func(e event.Entry) error {
 			if event.MessageID(e.Event) == m.ID {
 				last = e.Event
+			}
+			if sent, ok := e.Event.(event.MessageSent); ok && sent.ID == m.ID && sent.Content.Text != m.Text {
+				hidden = "\na secret was taken out of the text: the agent reads [REDACTED_SECRET] in its place"
 			}
 			return nil
 		})
@@ -213,12 +218,12 @@ func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, w
 		case event.ConsentGiven:
 			return t.stdout.Printf("%s (%s, step %d)\n", e.Answer(), e.Task, e.Step)
 		case event.MessageHeard:
-			return t.stdout.Printf("%s has it (%s, step %d)\n", e.AttemptRef.Player(), e.Task, e.Step)
+			return t.stdout.Printf("%s has it (%s, step %d)%s\n", e.AttemptRef.Player(), e.Task, e.Step, console.Lines(hidden))
 		case event.MessageSent:
 			if late {
 				return t.stdout.Printf("sent to %s (%s, step %d), which gets it when its open call has "+
-					"ended; kanban-run log -f %s tells\n",
-					e.AttemptRef.Player(), e.Task, e.Step, failure.Quote(board))
+					"ended; kanban-run log -f %s tells%s\n",
+					e.AttemptRef.Player(), e.Task, e.Step, failure.Quote(board), console.Lines(hidden))
 			}
 		default:
 			if (late || !owned) && inbox.Withdraw(dir.Inbox(), m.ID) {

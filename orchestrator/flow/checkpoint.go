@@ -299,8 +299,8 @@ func (s *State) isSupervisorLost() bool {
 func (s *State) lossOfSupervisor() string {
 	step := s.Step
 	switch {
-	case s.Supervisor.Deaths >= maxDeaths:
-		text := fmt.Sprintf("its program ended %d times in a row", s.Supervisor.Deaths)
+	case s.Supervisor.Deaths >= maxDeaths, s.Supervisor.Deaths > 0 && step.Unsettled == "" && step.Rejected == 0:
+		text := fmt.Sprintf("its program ended %s in a row", event.Count(s.Supervisor.Deaths, "time"))
 		if step != nil && step.LastReason != "" {
 			text += "; the last: " + step.LastReason
 		}

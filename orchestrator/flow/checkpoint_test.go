@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -428,7 +429,7 @@ func TestSupervisorDies(t *testing.T) {
 	if e := s.begin(); e.Task != "CHECKPOINT-001" || e.Step != 4 {
 		t.Errorf("behind the recovery %+v is next, want the open checkpoint", e)
 	}
-	s.apply(event.RunStarted{Supervision: &s.Supervisor.Plan, Memory: event.InProcess}) // the run died, too
+	s.apply(event.RunStarted{Limits: s.Limits, Supervision: &s.Supervisor.Plan, Memory: event.InProcess}) // the run died, too
 	if err := closeAndReopen(&s.State, flow.Board{SHA: "a"}, func() (flow.Board, error) { return s.board, nil }, s.Apply); err != nil {
 		t.Fatal(err)
 	}
@@ -441,6 +442,23 @@ func TestSupervisorDies(t *testing.T) {
 	s.ends(flow.Finish{Outcome: event.NeedsPerson, Text: "CHECKPOINT-001 came to no verdict: its program died 3 times in a row"})
 	s.apply(event.Acknowledged{About: event.AboutCheckpoint, Choice: event.Override})
 	s.ready("").works("t1")
+}
+
+// TestSilentSupervisor: a checkpoint that never gets a reply in time is tried as often as the retries say.
+func TestSilentSupervisor(t *testing.T) {
+	for retries := range 2 {
+		s := newSupervised(t, event.InProcess, event.Supervision{Every: 1, OnBlock: event.BlockPerson})
+		s.apply(event.RunInterrupted{}, event.RunStarted{Limits: event.Limits{MaxRetries: retries}, Supervision: &s.Supervisor.Plan, Memory: event.InProcess})
+		s.ready("").finish("t1", "ok")
+		for try := range retries + 1 {
+			e := s.begin()
+			s.apply(event.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "timed out", Died: true})
+			if try < retries {
+				s.ready("")
+			}
+		}
+		s.ends(flow.GiveUpCheckpoint{Reason: fmt.Sprintf("its program ended %s in a row; the last: timed out", event.Count(retries+1, "time"))})
+	}
 }
 
 // TestScopesAreTold: a declared checkpoint takes its scope off the tasks that the next one of

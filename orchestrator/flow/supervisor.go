@@ -189,7 +189,7 @@ func (s *State) loseSupervisor(e event.ReplyRejected) {
 	if e.Died {
 		s.Supervisor.Deaths++
 	}
-	if e.Lost {
+	if e.Lost || e.Call == event.CheckpointCall { // bounded by the retries; Rejected begins anew with each recovery
 		s.Step.Lost++
 	}
 	s.forgetSupervisor()

@@ -26,8 +26,8 @@ type Tree struct {
 // mostFiles bounds the files of a Tree. A snapshot of that many files takes about a second.
 const mostFiles = 200_000
 
-// Tree takes a snapshot of all files of the work directory except those of git, of runs and of this
-// program's own output, and of the supervisor's files in wisdom/ and artifacts/.
+// Tree takes a snapshot of all files of the work directory except those of runs, those of this
+// program's own output, and those of git that git itself changes, and of the supervisor's files in wisdom/ and artifacts/.
 func (w *Workspace) Tree() Tree {
 	t := Tree{files: map[string]string{}, own: map[string][]byte{}, runs: map[string]string{}}
 	dir, outputs := w.Place.Dir(), ownOutputs()
@@ -36,6 +36,7 @@ func (w *Workspace) Tree() Tree {
 		case err != nil:
 			return nil // the supervisor cannot read it either, or it is gone
 		case d.IsDir() && d.Name() == ".git":
+			t.noteGit(dir, p)
 			return fs.SkipDir
 		case d.IsDir() && d.Name() == "runs" && filepath.Base(filepath.Dir(p)) == ".kanban-run":
 			t.noteRuns(p, w.Dir())
@@ -66,11 +67,32 @@ func (w *Workspace) Tree() Tree {
 	return t
 }
 
-// ownOutputs returns the files that receive this program's output.
+// noteGit notes the files of a repository that run programs: its settings and its hooks.
+func (t *Tree) noteGit(dir, repository string) {
+	names := []string{"config"}
+	hooks, _ := os.ReadDir(filepath.Join(repository, "hooks")) // an error means no hooks
+	for _, h := range hooks {
+		names = append(names, filepath.Join("hooks", h.Name()))
+	}
+	for _, name := range names {
+		p := filepath.Join(repository, name)
+		info, err := os.Lstat(p)
+		if rel, relErr := filepath.Rel(dir, p); err == nil && relErr == nil {
+			t.files[filepath.ToSlash(rel)] = known(info, nil)
+		}
+	}
+}
+
+// ownOutputs returns the files that receive this program's output, also through a pipe.
 func ownOutputs() (files []os.FileInfo) {
 	for _, f := range []*os.File{os.Stdout, os.Stderr} {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		info, err := f.Stat()
+		switch {
+		case err != nil:
+		case info.Mode().IsRegular():
 			files = append(files, info)
+		case info.Mode()&fs.ModeNamedPipe != 0:
+			files = append(files, readersFiles(info)...)
 		}
 	}
 	return files
