@@ -62,6 +62,18 @@ var scenes = map[string]func(p place) (boards []string){
 		p.kanban("--exec", "sh work.sh", "--agent", "Manager=walk", "kanban.yaml")
 		return []string{"kanban.yaml"}
 	},
+	"forty long names": func(p place) (boards []string) {
+		var tasks []string
+		for i := range 40 {
+			tasks = append(tasks, fmt.Sprintf("tasks/a-name-of-sixty-letters-that-nobody-would-give-to-a-task-%02d.md", i))
+		}
+		p.board("kanban.yaml", tasks...)
+		const long = "a-board-with-a-name-of-sixty-letters-that-goes-on-and-on-xyz.yaml"
+		p.board(long, tasks...)
+		p.kanban("--agent", "stub", "--max-steps", "3", "kanban.yaml")
+		p.kanban("--agent", "stub", long)
+		return []string{"kanban.yaml", long}
+	},
 	"twenty boards": func(p place) (boards []string) {
 		p.write("work.sh", blocked)
 		for i := range 20 {
@@ -102,7 +114,7 @@ var scenes = map[string]func(p place) (boards []string){
 func TestReport(t *testing.T) {
 	browser := startBrowser(t)
 	want := map[string]string{"complete": "Done: kanban.yaml is complete", "blocked": "Not done: kanban.yaml needs you", "troubled": "Done: kanban.yaml is complete",
-		"twenty boards": "Not done: 3 of 20 boards need you", "never run": "Not done: kanban.yaml needs you", "checkpoint blocks": "Not done: with.yaml needs you", "damaged": "Not done: kanban.yaml needs you"}
+		"twenty boards": "Not done: 3 of 20 boards need you", "never run": "Not done: kanban.yaml has to be run", "forty long names": "Not done: kanban.yaml has to be run", "checkpoint blocks": "Not done: with.yaml needs you", "damaged": "Not done: kanban.yaml needs you"}
 	for name, scene := range scenes {
 		t.Run(name, func(t *testing.T) {
 			p := place{t, t.TempDir()}

@@ -132,13 +132,17 @@ func TestView(t *testing.T) {
 	if !eval[bool](b, `document.querySelectorAll('.task')[1].open`) || eval[float64](b, `scrollY`) != 200 {
 		t.Error("what the reader has opened and scrolled to did not stay")
 	}
+	if got := eval[string](b, `document.activeElement.tagName + " " + document.activeElement.textContent.slice(0, 1)`); got != "SUMMARY 2" {
+		t.Errorf("the focus went to %s", got)
+	}
+	b.sees("live · last event ")
 	b.shoot("view-at-work")
 
 	p.awaits("at-2")
 	if err := run.Process.Kill(); err != nil { // the guardian: the runner ends its agent
 		t.Fatal(err)
 	}
-	b.sees("Not done: kanban.yaml needs you")
+	b.sees("Not done: kanban.yaml has to be run")
 	run = p.start(arguments...)
 	b.sees("At work: nothing needs you")
 	p.write("go-2", "")

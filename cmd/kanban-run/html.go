@@ -69,7 +69,7 @@ func pageOf(name string) (page.Board, error) {
 		return b, err
 	}
 	report.Conclude(&b.Digest, &at.Standing, at.Dir.Log())
-	b.State, b.Owned, b.Tasks, b.Waits, b.Find = at.History.State, at.Owned, at.Tasks, at.Waits, at.Find
+	b.State, b.Owned, b.Tasks, b.Waits, b.Who, b.Find = at.History.State, at.Owned, at.Tasks, at.Waits, at.Who(), at.Find
 	b.Records = max(b.Records, at.Records)
 	// The exit code of an interrupted run depends on the signal.
 	if b.Runs > 0 && b.Outcome != event.Interrupted {

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 
 	"kanban-run/orchestrator/event"
@@ -9,17 +10,20 @@ import (
 
 // headline sets the headline, which answers whether all boards are done.
 func (p *page) headline() {
-	complete, needs, atWork, first := 0, 0, 0, ""
+	complete, needs, runs, atWork := 0, 0, 0, 0
+	var first, firstRun string
 	for _, v := range p.Boards {
-		switch {
-		case v.Look.Tone == "good":
-			complete++
-		case v.board.Owned:
+		switch b := v.board; {
+		case b.Owned:
 			atWork++
+		case v.Look.Tone == "bad", b.Waits != nil && !b.Waits.May:
+			needs++
+			first = cmp.Or(first, v.Name)
+		case b.Outcome == event.Complete:
+			complete++
 		default:
-			if needs++; first == "" {
-				first = v.Name
-			}
+			runs++
+			firstRun = cmp.Or(firstRun, v.Name)
 		}
 	}
 	n := len(p.Boards)
@@ -28,12 +32,16 @@ func (p *page) headline() {
 		p.Headline = "Not done: " + first + " needs you"
 	case needs > 1:
 		p.Headline = fmt.Sprintf("Not done: %d of %s need you", needs, event.Count(n, "board"))
+	case runs == 1:
+		p.Headline = "Not done: " + firstRun + " has to be run"
+	case runs > 1:
+		p.Headline = fmt.Sprintf("Not done: %d of %s have to be run", runs, event.Count(n, "board"))
 	case atWork > 0 && p.Decisions > 0:
 		p.Headline = fmt.Sprintf("At work: %s for you", waits(p.Decisions))
 	case atWork > 0:
 		p.Headline = "At work: nothing needs you"
 	case n == 1:
-		p.Headline = "Done: " + p.Boards[0].Name + " is complete"
+		p.Headline = "Done: " + p.Boards[0].Name + " is " + p.Boards[0].Look.Word
 	default:
 		p.Headline = fmt.Sprintf("Done: %d of %s are complete", complete, event.Count(n, "board"))
 	}
@@ -57,15 +65,15 @@ func (p *page) sentence() string {
 		}
 	}
 	p.Filter.All, p.Filter.Todo = tasks, counts[standing.Waiting]
-	p.Filter.Doing = counts[standing.Current] + counts[stateReview]
+	p.Filter.Doing = counts[standing.Current] + counts[stateReview] + counts[stateStopped]
 	done := counts[standing.Done]
 	text := fmt.Sprintf("%d of %s %s done", done, event.Count(tasks, "task"), isAre(done))
-	for _, state := range []string{standing.NotOK, standing.Quarantined} {
+	for _, state := range []string{standing.NotOK, stateStopped, standing.Quarantined} {
 		if c := counts[state]; c > 0 {
 			text += fmt.Sprintf(", %d %s %s", c, isAre(c), stateWords[state])
 		}
 	}
-	if p.Attempts > 0 {
+	if p.Attempts > 0 && p.Cost != "unknown" {
 		text += "; cost " + p.Cost
 	}
 	return text + "."

@@ -1,6 +1,16 @@
 // The page of a run at work: it is taken anew when the server says that it is another. What the reader has opened, typed and scrolled to stays.
 const root = document.documentElement, status = () => $('.asof [role=status]')[0];
 const say = (state, words) => { root.dataset.live = state; if (words) status().textContent = words; };
+// The place of an element below main, by which it is found in the renewed page: the nearest element with an ID, and the way down from there.
+const pathOf = e => {
+  const way = [];
+  for (; e && e !== document.body && e.tagName !== 'MAIN'; e = e.parentElement) {
+    if (e.id) return { id: e.id, way };
+    way.unshift([...e.parentElement.children].indexOf(e));
+  }
+  return e && e.tagName === 'MAIN' ? { id: '', way } : null;
+};
+const follow = p => p.way.reduce((e, i) => e?.children[i], p.id ? document.getElementById(p.id) : $('main')[0]);
 let busy = false, again = false;
 const renew = async () => {
   if (busy) { again = true; return; }
@@ -13,6 +23,7 @@ const renew = async () => {
       const next = new DOMParser().parseFromString(await answer.text(), 'text/html');
       const opened = new Map($('details[id]').map(d => [d.id, d.open])), at = [scrollX, scrollY];
       const typing = document.activeElement && document.activeElement.matches('.tools input');
+      const focus = pathOf(document.activeElement);
       document.title = next.title;
       $('.asof')[0].replaceWith($('.asof', next)[0]);
       $('nav')[0].replaceWith($('nav', next)[0]);
@@ -20,6 +31,7 @@ const renew = async () => {
       for (const d of $('details[id]')) if (opened.has(d.id)) d.open = opened.get(d.id);
       wire();
       if (typing) { const box = $('.tools input')[0]; box.focus(); box.setSelectionRange(text.length, text.length); }
+      else if (focus) follow(focus)?.focus({ preventScroll: true });
       scrollTo(...at);
       say('on');
     } catch (e) { say('lost', 'connection lost at ' + new Date().toISOString().slice(11, 19) + ' UTC; trying again'); }

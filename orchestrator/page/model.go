@@ -62,6 +62,7 @@ type boardView struct {
 	Time, Cost, Limit string
 	Span              string // the first and the last time, and the cost
 	Columns           []columnView
+	Folded            bool // it is complete, and one of several
 	Rows              []rowView
 	Tasks             []*taskView
 	Settings          []pairView
@@ -163,6 +164,7 @@ func newPage(boards []Board, o Options) *page {
 		p.Boards = append(p.Boards, p.board(&boards[i], i+1))
 	}
 	slices.SortStableFunc(p.Boards, func(a, b *boardView) int { return a.urgency() - b.urgency() })
+	p.alignColumns()
 	p.waterfall()
 	p.whatNext()
 	p.headline()
@@ -175,12 +177,21 @@ func newPage(boards []Board, o Options) *page {
 // urgency returns the rank of a board on the page: first the boards that need a person, then those
 // that were never run, those at work, and those that are complete.
 func (v *boardView) urgency() int {
+	if w := v.board.Waits; w != nil && !w.May && !v.board.Owned {
+		return 0
+	}
 	return slices.Index([]string{"bad", "warn", "soft", "work", "good"}, v.Look.Tone)
 }
 
 // lookOf returns the look of a board's state.
 func lookOf(b *Board) look {
 	words := b.Outcome.Words()
+	if b.Text == standing.Killed {
+		words = "killed"
+	}
+	if b.Outcome == event.Interrupted {
+		words += " " + clock(b.Ended)
+	}
 	if b.Code > 0 && !b.Owned {
 		words += fmt.Sprintf(", exit code %d", b.Code)
 	}
@@ -192,12 +203,12 @@ func lookOf(b *Board) look {
 			return look{"half", "work", fmt.Sprintf("at work, step %d", step.Number)}
 		}
 		return look{"half", "work", "at work"}
-	case b.Runs == 0:
+	case b.Runs == 0 && b.Outcome != event.Invalid:
 		return look{"ring", "soft", "never run"}
 	case b.Weight == event.Success:
 		return look{"ok", "good", words}
-	case b.Outcome == event.Complete, b.Outcome == event.Incomplete:
-		return look{"tri", "warn", b.Text}
+	case b.Outcome == event.Complete:
+		return look{"tri", "warn", "complete, with a remark"}
 	case b.Weight < event.Critical:
 		return look{"tri", "warn", words}
 	default:
@@ -213,7 +224,7 @@ func (p *page) board(b *Board, number int) *boardView {
 		Steps:    b.Finished,
 		Attempts: b.Digest.Attempts,
 		Time:     event.Took(b.Millis),
-		Cost:     b.Used.Money(),
+		Cost:     strings.Replace(b.Used.Money(), "unknown", "—", 1),
 		board:    b,
 		counts:   map[string]int{},
 		byStep:   map[int]*taskView{},
@@ -235,11 +246,10 @@ func (p *page) board(b *Board, number int) *boardView {
 	return v
 }
 
-// columns returns the columns of a board. An empty column has only its head; if it is Not ok or
-// Quarantined it is left out.
+// columns returns the columns of a board.
 func columns(tasks []*taskView) []columnView {
 	all := []columnView{
-		{Name: "To do"}, {Name: "Doing"}, {Name: "Review"}, {Name: "Done"}, {Name: "Not ok"}, {Name: "Quarantined"},
+		{Name: "To do"}, {Name: "Doing"}, {Name: "Review"}, {Name: "Done"}, {Name: "Stopped"}, {Name: "Quarantined"},
 	}
 	at := map[string]int{
 		standing.Waiting:     0,
@@ -247,26 +257,34 @@ func columns(tasks []*taskView) []columnView {
 		stateReview:          2,
 		standing.Done:        3,
 		standing.NotOK:       4,
+		stateStopped:         4,
 		standing.Quarantined: 5,
 	}
 	for _, t := range tasks {
 		c := &all[at[t.State]]
 		c.Cards = append(c.Cards, t)
 	}
-	all = slices.DeleteFunc(all, func(c columnView) bool {
-		return len(c.Cards) == 0 && (c.Name == "Not ok" || c.Name == "Quarantined")
-	})
-	for i := range all {
-		switch n := len(all[i].Cards); {
-		case n == 0:
-			all[i].Class = "none"
-		case n > 8:
-			all[i].Class = "w3"
-		case n > 3:
-			all[i].Class = "w2"
+	return all
+}
+
+// alignColumns gives all boards the same columns, so that they stand below one another. A column for
+// trouble or review that no board needs is left out.
+func (p *page) alignColumns() {
+	used := map[string]bool{"To do": true, "Doing": true, "Done": true}
+	for _, v := range p.Boards {
+		for _, c := range v.Columns {
+			used[c.Name] = used[c.Name] || len(c.Cards) > 0
 		}
 	}
-	return all
+	for _, v := range p.Boards {
+		v.Columns = slices.DeleteFunc(v.Columns, func(c columnView) bool { return !used[c.Name] })
+		for i := range v.Columns {
+			if len(v.Columns[i].Cards) == 0 {
+				v.Columns[i].Class = "none"
+			}
+		}
+		v.Folded = len(p.Boards) > 1 && v.Look.Tone == "good"
+	}
 }
 
 // drawSquares draws one square for each task. If there are too many tasks for that (see the
@@ -284,7 +302,7 @@ func (v *boardView) drawSquares() {
 	x := 0.6
 	v.Width = step * squares
 	for _, state := range []string{
-		standing.Done, standing.Current, stateReview, standing.NotOK, standing.Quarantined, standing.Waiting,
+		standing.Done, standing.Current, stateReview, standing.NotOK, stateStopped, standing.Quarantined, standing.Waiting,
 	} {
 		if n := v.counts[state]; n > 0 {
 			width := float64(v.Width-1) * float64(n) / float64(len(v.Tasks))
@@ -299,12 +317,16 @@ func (v *boardView) drawSquares() {
 	}
 }
 
-// stateReview is the state of a task whose work is being reviewed.
-const stateReview = "review"
+// The states of a task beside those of its standing.
+const (
+	stateReview  = "review"  // its work is being reviewed
+	stateStopped = "stopped" // a run that was stopped or killed worked on it; the next one goes on
+)
 
 var squareClass = map[string]string{
 	standing.Done:        "done",
 	standing.NotOK:       "blocked",
+	stateStopped:         "cut",
 	standing.Current:     "doing",
 	stateReview:          "doing",
 	standing.Waiting:     "todo",
@@ -314,6 +336,7 @@ var squareClass = map[string]string{
 var stateWords = map[string]string{
 	standing.Done:        "done",
 	standing.NotOK:       "not ok",
+	stateStopped:         "stopped",
 	standing.Current:     "current",
 	stateReview:          "in review",
 	standing.Waiting:     "to do",
@@ -323,6 +346,7 @@ var stateWords = map[string]string{
 var stateLooks = map[string]look{
 	standing.Done:        {Sign: "ok", Tone: "good"},
 	standing.NotOK:       {Sign: "stop", Tone: "bad"},
+	stateStopped:         {Sign: "tri", Tone: "warn"},
 	standing.Current:     {Sign: "half", Tone: "work"},
 	stateReview:          {Sign: "half", Tone: "work"},
 	standing.Waiting:     {Sign: "ring", Tone: "soft"},

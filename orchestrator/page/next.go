@@ -29,9 +29,14 @@ type nowView struct {
 
 // whatNext sets the page's actions for a person, and its boards at work.
 func (p *page) whatNext() {
+	again := p.toRunAgain()
 	for _, v := range p.Boards {
 		b := v.board
 		switch {
+		case slices.Contains(again, v):
+			if v == again[0] { // behind those that need a person
+				p.Next = append(p.Next, p.runAgain(again))
+			}
 		case b.Damage != "":
 			p.Next = append(p.Next, nextView{
 				Look:     v.Look,
@@ -47,6 +52,35 @@ func (p *page) whatNext() {
 			p.Next = append(p.Next, p.ending(v))
 		}
 		p.warnings(v)
+	}
+}
+
+// toRunAgain returns the boards that only have to be run again, if there are several.
+func (p *page) toRunAgain() (boards []*boardView) {
+	for _, v := range p.Boards {
+		if v.board.Who == standing.RunAgain && v.board.Outcome != event.Later && v.board.Damage == "" {
+			boards = append(boards, v)
+		}
+	}
+	if len(boards) < 2 {
+		return nil
+	}
+	return boards
+}
+
+// runAgain returns one action for several boards.
+func (p *page) runAgain(boards []*boardView) nextView {
+	var names, why []string
+	for _, v := range boards {
+		names = append(names, failure.Quote(v.board.Board))
+		why = append(why, v.Name+": "+v.Look.Word)
+	}
+	return nextView{
+		Look:  look{"tri", "warn", ""},
+		Title: fmt.Sprintf("Run %d boards again", len(boards)),
+		Text:  strings.Join(why, "; "),
+		Commands: []pairView{{Name: "goes on with all of them",
+			Text: p.text("kanban-run " + strings.Join(names, " ")), Code: true}},
 	}
 }
 
@@ -79,6 +113,8 @@ func (p *page) ending(v *boardView) nextView {
 	switch {
 	case b.Waits != nil:
 		p.decide(v, &n)
+	case b.Outcome == event.Invalid:
+		n.Title, n.Commands = "Mend "+v.Name, p.commands(b, "see what is wrong", "check %s", "then run", "%s")
 	case b.Runs == 0:
 		n.Title, n.Commands = "Run "+v.Name, p.commands(b, "run", "%s")
 	case b.Outcome == event.Later:

@@ -21,6 +21,7 @@ type Board struct {
 	digest.Digest
 	Tasks   []standing.Task       // of the board's list; nil if the board cannot be read
 	Waits   *standing.Waits       // the decision that waits for a person; nil: none
+	Who     standing.Who          // what a person has to do
 	Find    func(task string) int // the place of a journaled task in Tasks, or -1; nil counts as -1
 	State   flow.State
 	Run     event.RunStarted // start of the last run

@@ -248,7 +248,7 @@ func TestFirstScreen(t *testing.T) {
 			"1 of 3 tasks is done, 1 is not ok; cost at least $0.30.", "needs a person, exit code 3",
 			"<h3>Unblock tasks/2.md of b.yaml</h3>",
 			"<code>kanban-run ack b.yaml retry</code>", "Read CHECKPOINT-001 of b.yaml", " of $5.00"}, nil},
-		"never run": {[]Board{never.Board}, []string{"<h1>Not done: never.yaml needs you</h1>",
+		"never run": {[]Board{never.Board}, []string{"<h1>Not done: never.yaml has to be run</h1>",
 			"<h3>Run never.yaml</h3>", "<code>kanban-run never.yaml</code>", "No step was started.", "a.md"}, nil},
 		"damaged": {[]Board{damaged.Board}, []string{"its journal is damaged", "record 3 is damaged at byte 512",
 			"<code>kanban-run log --verify torn.yaml</code>"}, nil},
@@ -286,7 +286,7 @@ func TestWorstFirst(t *testing.T) {
 	now.Owned = true
 	text := render(t, done, now, troubled(plain))
 	var order []string
-	for _, m := range regexp.MustCompile(`<div class="bd" id="b\d">.*?<h3>([^<]*)`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`<(?:div|details) class="bd" id="b\d">.*?<h3>([^<]*)`).FindAllStringSubmatch(text, -1) {
 		order = append(order, m[1])
 	}
 	if got := strings.Join(order, " "); got != "b.yaml now.yaml done.yaml" {

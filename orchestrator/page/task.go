@@ -81,11 +81,20 @@ func isSupervision(s *digest.Step) bool {
 
 func (p *page) task(v *boardView, t standing.Task, steps []*digest.Step) *taskView {
 	b, state := v.board, t.State
-	if state == standing.Current && b.Owned && b.State.Step != nil && b.State.Step.Call.IsReview() {
+	switch {
+	case state == standing.Before:
+		state = standing.Done
+	case state == standing.Dropped:
+		state = standing.NotOK
+	case state == standing.Current && b.Owned && b.State.Step != nil && b.State.Step.Call.IsReview():
 		state = stateReview
-	}
-	if state == standing.Current && t.Status != "" && t.Status != "ok" && !b.Owned {
+	case state != standing.Current || b.Owned:
+	case b.State.Step == nil && (t.Status == "" || t.Status == "ok"):
+		state = standing.Waiting // it is next
+	case b.Waits != nil || t.Status != "" && t.Status != "ok":
 		state = standing.NotOK // the run ended at this task
+	default:
+		state = stateStopped
 	}
 	w := &taskView{Look: stateLooks[state], Path: p.text(t.Task), Role: p.text(t.Role), State: state}
 	rejected, back, restarts := 0, 0, 0
@@ -112,13 +121,21 @@ func (p *page) task(v *boardView, t standing.Task, steps []*digest.Step) *taskVi
 	}
 	w.Trouble = p.text(trouble(t, state, rejected, back, restarts))
 	w.Open = state == standing.NotOK || state == standing.Quarantined ||
-		state == standing.Current && len(steps) > 0 || state == stateReview
+		state == standing.Current && len(steps) > 0 || state == stateReview || state == stateStopped
 	w.Note, w.NoteTone = stateWords[state], w.Look.Tone
 	if n := len(steps); n > 0 {
 		w.Note = p.text(report.LastWord(steps[n-1]))
 		if state == standing.Done {
 			w.NoteTone = ""
 		}
+	}
+	switch {
+	case t.State == standing.Before:
+		w.Note = "done before"
+	case t.State == standing.Dropped:
+		w.Note = "taken off the list undone"
+	case t.State == standing.Current && state == standing.Waiting:
+		w.Note = "next"
 	}
 	if q := b.State.Quarantined(t.Task); q != nil {
 		w.Note = p.text(q.Text)

@@ -73,7 +73,7 @@ func Of(board string, h *flow.History, work *Tasks, f Facts) Standing {
 	case f.Never:
 		s.Outcome, s.Text = NeverRun, "it was never run"
 	case s.Outcome == "":
-		s.Outcome, s.Text = event.Interrupted, killed
+		s.Outcome, s.Text = event.Interrupted, Killed
 	case slices.Contains([]event.Outcome{event.Complete, event.Incomplete, event.NeedsPerson}, s.Outcome) && f.isOver(&h.State):
 		end, _ := f.end(&h.State) // as the board is now
 		s.Outcome, s.Text = end.Outcome, end.Text
@@ -98,8 +98,8 @@ func (s *Standing) isSettled() bool {
 	}
 }
 
-// killed says why a run has no end in its journal.
-const killed = "stopped without an ending: the run was killed"
+// Killed says why a run has no end in its journal.
+const Killed = "stopped without an ending: the run was killed"
 
 // Weigh returns the weight of the end of a run. text says why the run ended.
 func Weigh(o event.Outcome, text string) event.Weight {
@@ -157,7 +157,7 @@ func (s *Standing) What() string {
 		return "never run"
 	case s.Outcome == event.Complete && s.Weight == event.Success:
 		return "complete: " + s.Progress()
-	case s.Outcome == event.Complete, s.Outcome == event.Invalid, s.Text == killed:
+	case s.Outcome == event.Complete, s.Outcome == event.Invalid, s.Text == Killed:
 		return s.Text
 	case s.Outcome == event.Later:
 		return "waits for its provider: " + s.Text
