@@ -15,6 +15,7 @@ import (
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/health"
+	"kanban-run/orchestrator/standing"
 )
 
 // Live is an observer that shows the boards at work at the bottom of a terminal, and permanent
@@ -28,11 +29,15 @@ type Live struct {
 	names  bool
 	boards []*liveBoard
 	order  []string // names of the boards, in the order of the command line
-	drawn  []int    // widths of the live lines on the screen now, in columns
+	ends   struct{ complete, waiting int }
+	drawn  []int // widths of the live lines on the screen now, in columns
 	last   time.Time
 	done   chan struct{}
 	idle   sync.WaitGroup
 }
+
+// forConsent is what a board does while its run waits for a person's consent.
+const forConsent = "waits for your consent"
 
 // liveBoard is a board at work, and the trace of its agent.
 type liveBoard struct {
@@ -149,10 +154,23 @@ func (l *Live) update(board string, e event.Entry) {
 		return
 	}
 	switch ev := e.Event.(type) {
-	case event.RunFinished, event.RunInterrupted:
-		l.boards = slices.DeleteFunc(l.boards, func(other *liveBoard) bool { return other == b })
+	case event.RunFinished:
+		l.end(b, ev.Outcome)
+	case event.RunInterrupted:
+		l.end(b, event.Interrupted)
 	default:
 		b.note(ev, l.now())
+	}
+}
+
+// end takes a board whose run has ended from the rows, and counts it in the line of all boards.
+func (l *Live) end(b *liveBoard, outcome event.Outcome) {
+	l.boards = slices.DeleteFunc(l.boards, func(other *liveBoard) bool { return other == b })
+	switch {
+	case outcome == event.Complete:
+		l.ends.complete++
+	case standing.AsksPerson(outcome):
+		l.ends.waiting++
 	}
 }
 
@@ -183,7 +201,7 @@ func (b *liveBoard) note(e event.Event, at time.Time) {
 			b.asked = time.Time{}
 		}
 	case event.ConsentAsked:
-		b.waits = doing{"waits for your consent", at, "kanban-run inbox"}
+		b.waits = doing{forConsent, at, "kanban-run inbox"}
 	case event.JudgeAsked:
 		b.waits = doing{"is judged", at, e.Judge}
 	case event.JudgeAnswered:
@@ -263,8 +281,8 @@ func (l *Live) rows(width int) int {
 	return rows
 }
 
-// liveLines returns two lines for a board that runs alone, or one line for each of several boards.
-// most is the greatest number of lines.
+// liveLines returns two lines for a board that runs alone, or one line for each of several boards and
+// one for all of them. most is the greatest number of lines.
 func (l *Live) liveLines(width, most int) []string {
 	boards := make([]now, len(l.boards))
 	for i, b := range l.boards {
@@ -275,6 +293,7 @@ func (l *Live) liveLines(width, most int) []string {
 	}
 	var lines []string
 	if l.names {
+		most-- // for the line of all boards
 		lines = nowRows(boards, l.now(), width, l.color)
 	} else {
 		lines = boards[0].pair(l.now(), width, l.color)
@@ -283,7 +302,29 @@ func (l *Live) liveLines(width, most int) []string {
 		more := len(lines) - most + 1
 		lines = append(lines[:most-1], cut(fmt.Sprintf("  and %d more", more), width))
 	}
+	if l.names {
+		lines = append(lines, cut("  "+l.counts(), width))
+	}
 	return lines
+}
+
+// counts returns how many boards are complete, and how many wait for a person.
+func (l *Live) counts() string {
+	waiting := l.ends.waiting
+	for _, b := range l.boards {
+		if b.waits.what == forConsent {
+			waiting++
+		}
+	}
+	text := fmt.Sprintf("%d of %d boards complete", l.ends.complete, len(l.order))
+	switch waiting {
+	case 0:
+		return text
+	case 1:
+		return text + ", 1 waits for you"
+	default:
+		return fmt.Sprintf("%s, %d wait for you", text, waiting)
+	}
 }
 
 // cutMiddle shortens a path to a width. It cuts the middle, because paths differ at their ends.

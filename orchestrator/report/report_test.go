@@ -210,10 +210,41 @@ func TestLiveRows(t *testing.T) {
 			var b bytes.Buffer
 			l := startTwo(&b, func() (int, int) { return width, 24 })
 			screen := render(b.String())
-			checkScreen(t, screen[len(screen)-2:], want...)
+			checkScreen(t, screen[len(screen)-3:], append(want, cut("  0 of 2 boards complete", width-1))...)
 			l.Close()
 		})
 	}
+}
+
+// TestLiveCounts: below the rows of several boards one line says how many are complete, and how many
+// wait for a person, be it at their end or with their run at work.
+func TestLiveCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b bytes.Buffer
+		names := []string{"a", "b", "c", "d", "e"}
+		l := NewLive(console.New(&b, nil), func() (int, int) { return 80, 24 }, false, names)
+		for _, name := range names {
+			l.Entry(name, event.Entry{Event: event.RunStarted{}})
+		}
+		for _, tt := range []struct {
+			board string
+			event event.Event
+			want  string
+		}{
+			{"a", event.RunFinished{Outcome: event.Complete}, "1 of 5 boards complete"},
+			{"b", event.RunFinished{Outcome: event.Incomplete}, "1 of 5 boards complete, 1 waits for you"},
+			{"c", event.ConsentAsked{}, "1 of 5 boards complete, 2 wait for you"},
+			{"c", event.ConsentGiven{}, "1 of 5 boards complete, 1 waits for you"},
+			{"c", event.RunInterrupted{}, "1 of 5 boards complete, 1 waits for you"},
+			{"d", event.RunFinished{Outcome: event.LimitReached}, "1 of 5 boards complete, 1 waits for you"},
+		} {
+			l.Entry(tt.board, event.Entry{Event: tt.event})
+			if screen := render(b.String()); screen[len(screen)-1] != "  "+tt.want {
+				t.Errorf("after %s of %s the last line is %q, want %q", tt.event.Kind(), tt.board, screen[len(screen)-1], tt.want)
+			}
+		}
+		l.Close()
+	})
 }
 
 // TestManyBoards: of more boards than a terminal has rows as many are shown as there is room for:
@@ -232,7 +263,7 @@ func TestManyBoards(t *testing.T) {
 		}
 		screen := render(b.String())
 		rows := screen[len(screen)-8:]
-		if !strings.HasPrefix(rows[0], "▸ board") || !strings.Contains(rows[0], "1/2  1-parser") || rows[7] != "  and 23 more" || strings.Contains(screen[len(screen)-9], "▸") {
+		if !strings.HasPrefix(rows[0], "▸ board") || !strings.Contains(rows[0], "1/2  1-parser") || rows[6] != "  and 24 more" || rows[7] != "  0 of 30 boards complete" || strings.Contains(screen[len(screen)-9], "▸") {
 			t.Errorf("the rows are\n%s", strings.Join(screen[len(screen)-10:], "\n"))
 		}
 		l.Entry(names[0], event.Entry{Event: event.DuplicateTask{Task: "tasks/1-parser.md", Owner: "other.yaml"}})
@@ -254,7 +285,7 @@ func TestNarrowedScreen(t *testing.T) {
 		before := b.Len()
 		width = 60
 		l.Notice("a.yaml", "narrow")
-		if drawn := b.String()[before:]; !strings.HasPrefix(drawn, "\x1b[4A\r\x1b[J") {
+		if drawn := b.String()[before:]; !strings.HasPrefix(drawn, "\x1b[5A\r\x1b[J") {
 			t.Errorf("a terminal of half the width has two rows for each line, and %q clears others", drawn)
 		}
 		l.Close()

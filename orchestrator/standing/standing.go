@@ -90,9 +90,14 @@ func Of(board string, h *flow.History, work *Tasks, f Facts) Standing {
 // isSettled reports whether a person has seen to what the last run ended with, so that the board only
 // has to be run again.
 func (s *Standing) isSettled() bool {
-	switch s.Outcome {
+	return s.Waits == nil && AsksPerson(s.Outcome)
+}
+
+// AsksPerson reports whether a run that ends so goes on only after a person has decided.
+func AsksPerson(o event.Outcome) bool {
+	switch o {
 	case event.NeedsPerson, event.Incomplete, event.Exhausted, event.Frozen:
-		return s.Waits == nil
+		return true
 	default:
 		return false
 	}
