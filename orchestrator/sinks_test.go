@@ -100,6 +100,7 @@ var own = map[string]string{
 	"kanban-run.terminal.endPasteMode": "one escape sequence",
 	"kanban-run.setup.watchStatus":     "escape sequences",
 	"kanban-run.terminal.printTable":   "what a console.Printer has made harmless",
+	"kanban-run.terminal.printWrapped": "what a console.Printer has made harmless",
 	"kanban-run.terminal.showInboxes":  "a sign",
 	"kanban-run.terminal.drawStatus":   "what a console.Printer has made harmless, and escape sequences",
 	"kanban-run.superviseCommand":      "the example of a SUPERVISOR.md is part of the program",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mattn/go-runewidth"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
@@ -17,6 +18,7 @@ import (
 	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/report"
 	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/standing"
 )
@@ -59,8 +61,7 @@ func (t *terminal) showInboxes(boards []string) (code int, err error) {
 			continue
 		default:
 			code = exitNeedsPerson
-			err = t.stdout.PrintTrusted(t.sign(b.Weight) + " ")
-			err = errors.Join(err, t.printDecisions(&b))
+			err = errors.Join(t.stdout.PrintTrusted(t.sign(b.Weight)+" "), t.printDecisions(&b))
 		}
 		if err != nil {
 			return 0, err
@@ -94,9 +95,8 @@ func (t *terminal) printDecisions(b *inspect.Board) error {
 		}
 	}
 	if p := b.Proposal; p != nil && b.Waits != nil {
-		return t.stdout.Printf("  REASSIGN_PROPOSAL for %s: give %s to another agent than %s "+
-			"(%s): reassign: {%s: [ADAPTER or ROLE]} in .kanban-run.yaml does\n", b.Board, p.Task, p.Role,
-			p.Strategy, p.Role)
+		return t.printWrapped("  ", fmt.Sprintf("REASSIGN_PROPOSAL for %s: give %s to another agent than %s "+
+			"(%s): reassign: {%s: [ADAPTER or ROLE]} in .kanban-run.yaml does", b.Board, p.Task, p.Role, p.Strategy, p.Role))
 	}
 	return nil
 }
@@ -114,11 +114,11 @@ func (t *terminal) printWaits(s *standing.Standing) error {
 	if w.May {
 		lead = "goes on without your decision"
 	}
-	if err := t.stdout.Printf("%s %s: %s\n", s.Board, lead, w.Why); err != nil {
+	if err := t.printWrapped("", fmt.Sprintf("%s %s: %s", s.Board, lead, w.Why)); err != nil {
 		return err
 	}
 	if said := s.Said(); said != nil && !strings.Contains(w.Why, said.Said) {
-		if err := t.stdout.Printf("  %s said: %s\n", said.Role, event.Brief(said.Said)); err != nil {
+		if err := t.printWrapped("  ", said.Role+" said: "+event.Brief(said.Said)); err != nil {
 			return err
 		}
 	}
@@ -128,15 +128,34 @@ func (t *terminal) printWaits(s *standing.Standing) error {
 		width = max(width, runewidth.StringWidth(c))
 	}
 	for i, c := range commands {
-		if err := t.stdout.Printf("  %s  %s\n", runewidth.FillRight(c, width), does[i]); err != nil {
+		if err := t.printWrapped("  "+runewidth.FillRight(c, width)+"  ", does[i]); err != nil {
 			return err
 		}
 	}
 	if len(commands) == 0 {
-		return t.stdout.Printf("  %s\n", s.Advice(""))
+		return t.printWrapped("  ", s.Advice(""))
 	}
 	return nil
 }
+
+// printWrapped prints a text after a head. On a terminal it breaks the text between words, and indents
+// what follows: below the text, or by four columns where a long head leaves no room.
+func (t *terminal) printWrapped(head, text string) error {
+	head, text = t.stdout.Sprintf("%s", head), t.stdout.Sprintf("%s", text)
+	if !term.IsTerminal(int(t.screen.Fd())) {
+		return t.stdout.PrintTrusted(head + text + "\n")
+	}
+	width, _ := sizeOf(t.screen)
+	indent := max(4, runewidth.StringWidth(head))
+	if width-indent < leastText {
+		head, indent = strings.TrimRight(head, " ")+"\n    ", 4
+	}
+	lines := report.Wrap(text, width-indent)
+	return t.stdout.PrintTrusted(head + strings.Join(lines, "\n"+strings.Repeat(" ", indent)) + "\n")
+}
+
+// leastText is the width in columns that a text needs beside its head.
+const leastText = 30
 
 // post leaves a message in the inbox of the board's run, and waits for the run's answer unless wait
 // is 0.

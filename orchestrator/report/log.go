@@ -117,7 +117,7 @@ func (l *Log) print(head string, at time.Time, step int, s event.Sentence) {
 	indent := len(plain) + len("x ")
 	lines := []string{l.out.Sprintf("%s", s.Text)}
 	if l.Width > 0 {
-		lines = wrap(lines[0], max(20, l.Width-indent))
+		lines = Wrap(lines[0], max(20, l.Width-indent))
 	}
 	// The printer keeps an error, such as a closed pipe, until the command ends.
 	text := strings.Join(lines, "\n"+strings.Repeat(" ", indent))

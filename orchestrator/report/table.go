@@ -47,7 +47,7 @@ func Table(out *console.Printer, boards []*standing.Standing, at time.Time, widt
 	var lines []string
 	for i, s := range sorted {
 		head := coloredSign(s.Weight, color) + " " + heads[i]
-		text := wrap(out.Sprintf("%s", whole(s)), max(0, width-indent))
+		text := Wrap(out.Sprintf("%s", whole(s)), max(0, width-indent))
 		if below {
 			lines = append(lines, head)
 		} else {
@@ -120,8 +120,8 @@ func totals(boards []*standing.Standing) string {
 	return text
 }
 
-// wrap breaks a text between words into lines of at most width columns; 0: it breaks nothing.
-func wrap(text string, width int) []string {
+// Wrap breaks a text between words into lines of at most width columns; 0: it breaks nothing.
+func Wrap(text string, width int) []string {
 	if width <= 0 {
 		return []string{text}
 	}

@@ -43,7 +43,7 @@ func (w *Waits) advice(board, log string, o event.Outcome) string {
 		if w.Offers(event.Accept) != nil {
 			text += "kanban-run ack " + board + " accept lets the board stand as it is, "
 		}
-		return text + "kanban-run ack " + board + " retry puts it back as the turn began"
+		return text + "kanban-run ack " + board + " retry puts the board back as the turn began"
 	case event.AboutJournal:
 		return fmt.Sprintf("kanban-run ack -n %[1]s shows what changed and what your decision would change; "+
 			"kanban-run ack %[1]s accept goes on from there", board)

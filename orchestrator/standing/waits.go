@@ -153,10 +153,10 @@ func (f *Facts) waitsAtWork(s *flow.State) *Waits {
 
 func (f *Facts) fileChoices() (all []Choice) {
 	if f.Fault == "" {
-		all = append(all, Choice{Word: event.Accept, Does: "lets the board stand as it is; the next run goes on from that"})
+		all = append(all, Choice{Word: event.Accept, Does: "lets the board stand as it is; the next run goes on from there"})
 	}
 	return append(all, Choice{Word: event.Retry,
-		Does: "puts it back as the turn began, and keeps this file beside it; the next run goes on"})
+		Does: "puts the board back as the turn began, and keeps this one beside it; the next run goes on"})
 }
 
 func release(s *flow.State, does string) Choice {
