@@ -111,6 +111,7 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	waitErr := l.waitForAgent(a, p, w)
 	failpoint.At("agent-gone")
 	l.workspace.Forget()
+	a.EndSigns()
 	endErr := w.End()
 	return errors.Join(l.caller.Settle(a, p, l.endTurn), endErr, waitErr)
 }

@@ -57,6 +57,7 @@ type Attempt struct {
 	began   time.Time
 	streams []*rundir.Stream
 	signs   *rundir.Events
+	missing missing
 
 	// Set when it has ended.
 	millis    int64

@@ -18,13 +18,11 @@ import (
 // notice instead, which is shown even if the events of agents are not shown: seed 003, "解析错误处理".
 func (c *Caller) emitterOf(a *Attempt) func(agent.Event) {
 	return func(ev agent.Event) {
-		if ev.Kind == agent.Session && attempt.IsSession(ev.ID) || isAboutMessage(ev) || ev.Missing != "" {
+		if ev.Kind == agent.Session && attempt.IsSession(ev.ID) || isAboutMessage(ev) {
 			sign := ev // so that only these events outlive the call
-			select {
-			case a.Signs <- &sign:
-			default:
-			}
+			a.sign(&sign)
 		}
+		a.sign(a.missing.pass(ev))
 		if ev.Kind == agent.Warning {
 			c.Observer.Notice(c.Board, strings.TrimPrefix(ev.String(), ev.Kind.String()+": "))
 			return
@@ -34,6 +32,20 @@ func (c *Caller) emitterOf(a *Attempt) func(agent.Event) {
 		a.keepSign(sign)
 	}
 }
+
+// sign queues a sign for the journal. It drops the sign if the queue is full, and ignores nil.
+func (a *Attempt) sign(e *agent.Event) {
+	if e == nil {
+		return
+	}
+	select {
+	case a.Signs <- e:
+	default:
+	}
+}
+
+// EndSigns queues the last sign of an agent that has ended.
+func (a *Attempt) EndSigns() { a.sign(a.missing.end()) }
 
 func isAboutMessage(e agent.Event) bool {
 	return e.Kind == agent.Heard || e.Kind == agent.Answered || e.Kind == agent.Dropped

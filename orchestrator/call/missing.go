@@ -1,0 +1,64 @@
+package call
+
+import (
+	"strings"
+	"sync"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// missing holds back that a shell did not find a program until its next call has ended. A model that finds
+// no python and then runs python3 misses nothing.
+type missing struct {
+	mu       sync.Mutex
+	commands map[string]string // of the calls of a shell that have not ended, by ID
+	held     *agent.Event
+}
+
+// pass returns the event of a missing tool that is to be reported after e, or nil.
+func (m *missing) pass(e agent.Event) (report *agent.Event) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case e.Kind == agent.Result:
+		report, m.held = m.held, nil
+	case e.Class != agent.ShellTool && e.Missing != "":
+		report = keep(e)
+	case e.Class != agent.ShellTool:
+	case e.Kind == agent.ToolStarted:
+		if m.commands == nil {
+			m.commands = map[string]string{}
+		}
+		m.commands[e.ID] = e.Text
+	case e.Kind == agent.ToolEnded:
+		command := m.commands[e.ID]
+		delete(m.commands, e.ID)
+		if m.held != nil && (e.Failed || !runs(command, m.held.Missing)) {
+			report = m.held
+		}
+		m.held = nil
+		if e.Missing != "" {
+			m.held = keep(e)
+		}
+	}
+	return report
+}
+
+// keep returns a copy, so that only the events that are kept are on the heap.
+func keep(e agent.Event) *agent.Event { return &e }
+
+// end returns the missing program that is still held back when the agent has ended, or nil.
+func (m *missing) end() *agent.Event {
+	return m.pass(agent.Event{Kind: agent.Result})
+}
+
+// runs reports whether a command runs a program, or one whose name begins as that of the program does:
+// python3 for python, and pip for pip3.
+func runs(command, program string) bool {
+	for _, word := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n;|&()/", r) }) {
+		if strings.HasPrefix(word, program) || len(word) > 2 && strings.HasPrefix(program, word) {
+			return true
+		}
+	}
+	return false
+}
