@@ -15,6 +15,7 @@ import (
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/report"
+	"kanban-run/orchestrator/standing"
 )
 
 func reportCommand() command {
@@ -89,21 +90,29 @@ func oneOf(forms map[string]*bool) (chosen string, err error) {
 func (t *terminal) reportToLead(boards []string) error {
 	var r report.SupervisorReport
 	for _, board := range boards {
-		if err := addBoard(&r, board); err != nil {
+		switch err := addBoard(&r, board); {
+		case err == nil, len(boards) > 1 && errors.As(err, new(*ledger.NoRunError)):
+		case len(boards) > 1:
+			r.Wait(fmt.Sprintf("%s cannot be read: %v", board, err))
+		default:
 			return err
 		}
 	}
 	return t.stdout.Printf("%s", console.Lines(r.String()))
 }
 
-// digestsOf reads the journals of boards. A board that was never run is an error only if no other
-// board is named.
+// digestsOf reads the journals of boards. A board that was never run, or cannot be read, is an error only
+// if no other board is named.
 func digestsOf(names []string) ([]digest.Digest, error) {
 	boards := make([]digest.Digest, len(names))
 	for i, name := range names {
 		var err error
-		var never *ledger.NoRunError
-		if boards[i], err = digestOf(name); err != nil && !(len(names) > 1 && errors.As(err, &never)) {
+		switch boards[i], err = digestOf(name); {
+		case err == nil, len(names) > 1 && errors.As(err, new(*ledger.NoRunError)):
+		case len(names) > 1:
+			how := standing.Unreadable(name, err)
+			report.Conclude(&boards[i], &how, "")
+		default:
 			return nil, err
 		}
 	}

@@ -99,7 +99,8 @@ func (r *SupervisorReport) String() string {
 	var start time.Time
 	healthy := 0
 	for _, b := range r.boards {
-		if healthy += b.healthy(); start.IsZero() || b.start.Before(start) {
+		healthy += b.healthy()
+		if start.IsZero() || !b.start.IsZero() && b.start.Before(start) {
 			start = b.start
 		}
 		for _, a := range b.alerts {

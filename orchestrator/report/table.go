@@ -101,16 +101,20 @@ func totals(boards []*standing.Standing) string {
 	}
 	parts := []string{fmt.Sprintf("%d of %d boards complete", complete, len(boards))}
 	for _, p := range []struct {
-		n    int
-		text string
+		n         int
+		one, many string
 	}{
-		{who[standing.Decide] + who[standing.Mend], "need you"},
-		{who[standing.RunAgain], "only have to be run again"},
-		{atWork, "at work"},
-		{never, "never run"},
+		{who[standing.Decide] + who[standing.Mend], "needs you", "need you"},
+		{who[standing.RunAgain], "only has to be run again", "only have to be run again"},
+		{atWork, "at work", "at work"},
+		{never, "never run", "never run"},
 	} {
-		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.text))
+		switch p.n {
+		case 0:
+		case 1:
+			parts = append(parts, "1 "+p.one)
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.many))
 		}
 	}
 	text := strings.Join(parts, ", ")
