@@ -82,7 +82,8 @@ type Attempt struct {
 	process   *proc.Process // nil: not started yet, or a resident's that has answered
 	stopped   bool          // Stop or Kill was called
 	ended     bool          // End was called
-	grace     time.Duration // of End
+	graceful  time.Duration // of End, as kill is
+	kill      time.Duration
 	killed    bool
 	outOfTime bool
 	reason    error // the first reason for which the reader or the meter gave up
@@ -174,9 +175,12 @@ func (a *Attempt) Stop() { a.end(func() { a.stopped = true }) }
 // Kill kills the agent. It returns at once.
 func (a *Attempt) Kill() { a.end(func() { a.stopped, a.killed = true, true }) }
 
-// End asks the agent to end because of a finding of the watch, and kills it after a grace. If the
-// agent has sent its final event, its reply counts. It returns at once.
-func (a *Attempt) End(grace time.Duration) { a.end(func() { a.ended, a.grace = true, grace }) }
+// End asks the agent to end because of a finding of the watch. An agent that takes messages has its input
+// closed, gets SIGTERM after graceful, and SIGKILL after kill. Any other gets SIGTERM at once, and SIGKILL
+// after graceful. If the agent has sent its final event, its reply counts. It returns at once.
+func (a *Attempt) End(graceful, kill time.Duration) {
+	a.end(func() { a.ended, a.graceful, a.kill = true, graceful, kill })
+}
 
 // Check examines the agent with a monitor and returns the result. It also shows the agent's
 // activity.
@@ -271,8 +275,10 @@ func (a *Attempt) endProcess() {
 	case a.process == nil:
 	case a.killed:
 		a.process.Kill()
+	case a.ended && !a.stopped && !a.outOfTime && a.voice.isOpen() && a.graceful < a.kill:
+		a.process.StopGently(a.graceful, a.kill)
 	case a.ended && !a.stopped && !a.outOfTime:
-		a.process.StopWithin(a.grace)
+		a.process.StopWithin(min(a.graceful, a.kill))
 	default:
 		a.process.Stop()
 	}

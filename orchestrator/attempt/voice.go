@@ -64,6 +64,13 @@ func (v *voice) knows(id string) bool {
 	return slices.Contains(v.sent, id)
 }
 
+// isOpen reports whether the agent takes messages still.
+func (v *voice) isOpen() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.listener != nil && !v.ended
+}
+
 // canAsk reports whether the agent can be asked now.
 func (v *voice) canAsk() bool {
 	v.mu.Lock()

@@ -46,7 +46,7 @@ var patientWatch = Watch{Profile: "patient", Frequency: 30 * time.Second, IdleWa
 	IdleTimeout:   5 * time.Minute,
 	ProgressStale: 2 * time.Minute, ModelWarning: 10 * time.Minute, ModelTimeout: 20 * time.Minute, MCPDefault: 30 * time.Second,
 	MCPMax: time.Minute, MCPEnd: 10 * time.Minute, FirstSign: 3 * time.Minute, LeftOver: 30 * time.Second, Ceiling: 30 * time.Minute,
-	Grace: 7 * time.Minute, Answer: 30 * time.Second, Graceful: 30 * time.Second, Consent: 10 * time.Minute, Coordinator: "policy", Errors: 3, MaxRestarts: 2, SilentAgents: "warn", Resume: "session"}
+	Grace: 7 * time.Minute, Answer: 30 * time.Second, Graceful: 30 * time.Second, Kill: time.Minute, Consent: 10 * time.Minute, Coordinator: "policy", Errors: 3, MaxRestarts: 2, SilentAgents: "warn", Resume: "session"}
 
 func TestDefaults(t *testing.T) {
 	s, _ := load(t, Input{StartDir: "/start"})
@@ -108,6 +108,7 @@ watch:
   grace: 13m
   answer: 14s
   graceful_timeout: 15s
+  force_kill_after: 17s
   coordinator: person
   consent: 16m
   stages: 1m 2m 3m
@@ -149,7 +150,7 @@ env:
 			IdleTimeout:   2 * time.Minute,
 			ProgressStale: 3 * time.Minute, ModelWarning: 4 * time.Minute, ModelTimeout: 6 * time.Minute, MCPDefault: 7 * time.Second,
 			MCPMax: 8 * time.Second, MCPEnd: 9 * time.Second, FirstSign: 10 * time.Minute, LeftOver: 11 * time.Second, Ceiling: 12 * time.Minute,
-			Grace: 13 * time.Minute, Answer: 14 * time.Second, Graceful: 15 * time.Second, Consent: 16 * time.Minute, Coordinator: "person", Stages: []time.Duration{time.Minute, 2 * time.Minute, 3 * time.Minute}, Errors: 4, MaxRestarts: 5, SilentAgents: "warn", Resume: "fresh"},
+			Grace: 13 * time.Minute, Answer: 14 * time.Second, Graceful: 15 * time.Second, Kill: 17 * time.Second, Consent: 16 * time.Minute, Coordinator: "person", Stages: []time.Duration{time.Minute, 2 * time.Minute, 3 * time.Minute}, Errors: 4, MaxRestarts: 5, SilentAgents: "warn", Resume: "fresh"},
 		Checkpoints: &event.Supervision{Role: "Architect", Requirement: "docs/goal.md", Every: 3,
 			OnBlock: event.BlockRevise},
 		StartDir: input.StartDir, FileDir: dir,
@@ -321,6 +322,7 @@ func TestOrigins(t *testing.T) {
 		{"watch.grace", "7m", "default"},
 		{"watch.answer", "30s", "default"},
 		{"watch.graceful_timeout", "30s", "default"},
+		{"watch.force_kill_after", "1m", "default"},
 		{"watch.coordinator", "policy", "default"},
 		{"watch.judge", "none", "default"},
 		{"watch.consent", "10m", "default"},

@@ -25,7 +25,8 @@ type Policy struct {
 	Person        bool          // a person has to consent before an agent is ended
 	Consent       time.Duration // time for the person's consent, or for the judge's answers
 	Judge         string        // role that answers the reboot test; "": the evidence answers it
-	Graceful      time.Duration // between asking a hung agent to end and killing it
+	Graceful      time.Duration // in which a hung agent may end by itself, see [attempt.Attempt.End]
+	Kill          time.Duration // from asking a hung agent to end until it is killed
 	Stages        Stages
 }
 

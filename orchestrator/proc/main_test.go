@@ -83,6 +83,9 @@ func helper(mode string, args []string) int {
 		fmt.Println("ready")
 		<-asked
 		fmt.Println("bye")
+	case "listener": // ends with its input
+		fmt.Println("ready")
+		_, _ = io.Copy(io.Discard, os.Stdin)
 	case "stubborn":
 		asked := make(chan os.Signal, 1)
 		signal.Notify(asked, syscall.SIGTERM)

@@ -198,6 +198,14 @@ func timeOut(p *Process) { p.interrupt(timedOut, p.grace) }
 
 var ends = map[string]func(*Process){"Stop": (*Process).Stop, "Kill": (*Process).Kill, "timeOut": timeOut}
 
+// gently is StopGently, with its second time an hour.
+func gently(wait time.Duration) func(*Process) {
+	return func(p *Process) { p.StopGently(wait, wait+time.Hour) }
+}
+
+// killSoon is StopGently with a SIGKILL soon after the SIGTERM.
+func killSoon(p *Process) { p.StopGently(time.Millisecond, 20*time.Millisecond) }
+
 // TestProcess: all that may be asked of a process, in whatever order and however often.
 func TestProcess(t *testing.T) {
 	for _, tt := range []struct {
@@ -211,11 +219,17 @@ func TestProcess(t *testing.T) {
 		{"stopped after the timeout", "graceful", []func(*Process){timeOut, (*Process).Stop}, "timed out after 1h0m0s (exit status 0)"},
 		{"killed after the timeout", "stubborn", []func(*Process){timeOut, (*Process).Kill}, "timed out after 1h0m0s (killed by signal: killed)"},
 		{"timeout after the stop", "graceful", []func(*Process){(*Process).Stop, timeOut}, "stopped (exit status 0)"},
+		{"ends with its input", "listener", []func(*Process){gently(time.Hour)}, "stopped (exit status 0)"},
+		{"asked when its input was closed", "graceful", []func(*Process){gently(time.Millisecond)}, "stopped (exit status 0)"},
+		{"killed when it was asked", "stubborn", []func(*Process){killSoon}, "stopped (killed by signal: killed)"},
+		{"stopped in the time to end", "graceful", []func(*Process){gently(time.Hour), (*Process).Stop}, "stopped (exit status 0)"},
+		{"killed in the time to end", "stubborn", []func(*Process){gently(time.Hour), (*Process).Kill}, "stopped (killed by signal: killed)"},
+		{"timeout in the time to end", "graceful", []func(*Process){gently(time.Hour), timeOut}, "stopped (exit status 0)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ready := make(chan struct{})
 			out := &watcher{want: "ready", saw: func() { close(ready) }}
-			p, err := Start(ctx, &Spec{Argv: helperArgv(t, tt.mode), Env: quiet(t), Stdout: out, Timeout: time.Hour, Grace: time.Hour})
+			p, err := Start(ctx, &Spec{Argv: helperArgv(t, tt.mode), Env: quiet(t), Stdout: out, KeepInput: true, Timeout: time.Hour, Grace: time.Hour})
 			if err != nil {
 				t.Fatal(err)
 			}

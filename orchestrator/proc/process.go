@@ -27,6 +27,7 @@ type Process struct {
 	ended  bool   // the leader has ended, and may be reaped: its number may be used again
 	killed bool   // SIGKILL was sent
 	cause  cause  // the reason for its end; see cause
+	gentle bool   // its input was closed, and SIGTERM follows
 	timer  *Timer // of the timeout, then of the grace, or nil if there is none
 }
 
@@ -76,6 +77,19 @@ func (p *Process) Stop() { p.interrupt(stopped, p.grace) }
 
 // StopWithin is Stop with another grace.
 func (p *Process) StopWithin(grace time.Duration) { p.interrupt(stopped, grace) }
+
+// StopGently closes the standard input, sends SIGTERM after wait, and SIGKILL after kill, both counted
+// from now. Stop does not wait for the SIGTERM. It returns at once.
+func (p *Process) StopGently(wait, kill time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cause != none || p.hasEnded() {
+		return
+	}
+	p.cause, p.gentle = stopped, true
+	p.streams.input.send(nil, true)
+	p.setTimer(wait, func() { p.interrupt(stopped, kill-wait) })
+}
 
 // Kill sends SIGKILL at once, also in the middle of a grace. It does not wait.
 func (p *Process) Kill() {
@@ -145,10 +159,13 @@ func (p *Process) interrupt(why cause, grace time.Duration) {
 // interruptLocked ends the command for a reason. It does nothing to a command that is ending, or
 // has ended by itself.
 func (p *Process) interruptLocked(why cause, grace time.Duration) {
-	if p.cause != none || p.hasEnded() {
+	if p.cause != none && !p.gentle || p.hasEnded() {
 		return
 	}
-	p.cause = why
+	p.gentle = false
+	if p.cause == none {
+		p.cause = why
+	}
 	if grace <= 0 {
 		p.kill()
 		return

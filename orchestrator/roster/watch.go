@@ -75,6 +75,7 @@ func policy(w config.Watch, r roles.Role, d Duty) health.Policy {
 		Consent:       w.Consent,
 		Judge:         w.Judge,
 		Graceful:      w.Graceful,
+		Kill:          w.Kill,
 		Stages:        stages(w, r, d),
 	}
 }

@@ -65,7 +65,7 @@ type Program interface {
 	EndCall(tool string) bool
 	EndCalls(kill bool)
 	Continue()
-	End(grace time.Duration)
+	End(graceful, kill time.Duration)
 	Obstacle() string
 	Took() time.Duration
 }

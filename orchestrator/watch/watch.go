@@ -165,7 +165,7 @@ func (w *Watch) act(report health.Report) (err error) {
 		w.agent.Program.EndCalls(report.Action == health.KillCall)
 	case health.EndOver:
 		w.Close()
-		w.agent.Program.End(w.policy.Graceful)
+		w.agent.Program.End(w.policy.Graceful, w.policy.Kill)
 	case health.Test:
 		err = errors.Join(err, w.makeTest(report.On))
 	}
@@ -200,7 +200,7 @@ func (w *Watch) endHung(e event.RebootTested) error {
 		return err
 	}
 	failpoint.At("hung-decided")
-	w.agent.Program.End(w.policy.Graceful)
+	w.agent.Program.End(w.policy.Graceful, w.policy.Kill)
 	return nil
 }
 

@@ -69,7 +69,7 @@ func (p *program) Check(time.Time, *health.Monitor) health.Report { return p.rep
 func (p *program) EndCall(tool string) bool                       { p.do("end call %s", tool); return true }
 func (p *program) EndCalls(kill bool)                             { p.do("end calls %t", kill) }
 func (p *program) Continue()                                      { p.do("continue") }
-func (p *program) End(grace time.Duration)                        { p.do("end %s", grace) }
+func (p *program) End(graceful, kill time.Duration)               { p.do("end %s %s", graceful, kill) }
 func (p *program) Obstacle() string                               { return p.obstacle }
 func (p *program) Took() time.Duration                            { return time.Minute }
 
@@ -159,7 +159,7 @@ func (r *rig) check(t *testing.T, report health.Report) {
 }
 
 var (
-	policy = health.Policy{Frequency: time.Minute, MaxRestarts: 1, Graceful: 5 * time.Second}
+	policy = health.Policy{Frequency: time.Minute, MaxRestarts: 1, Graceful: 5 * time.Second, Kill: 9 * time.Second}
 	silent = health.Finding{Check: health.Idle, Severity: health.Critical, For: 20 * time.Minute, Details: "silent for 20m", Act: true}
 	hangs  = health.Report{Action: health.Test, On: silent, Findings: []health.Finding{silent}}
 )
@@ -181,8 +181,8 @@ func TestCheckActs(t *testing.T) {
 		"end a call":         {health.EndCall, "", []string{"end call Bash"}, false},
 		"end its processes":  {health.TermCall, "", []string{"end calls false"}, false},
 		"kill its processes": {health.KillCall, "", []string{"end calls true"}, false},
-		"end what is over":   {health.EndOver, "", []string{"end 5s"}, true},
-		"reboot test":        {health.Test, "REBOOT_TESTED", []string{"end 5s"}, true},
+		"end what is over":   {health.EndOver, "", []string{"end 5s 9s"}, true},
+		"reboot test":        {health.Test, "REBOOT_TESTED", []string{"end 5s 9s"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, policy)
@@ -269,7 +269,7 @@ func TestReboot(t *testing.T) {
 			if !ok || e.Decision != tt.decision || !strings.Contains(e.Text, tt.text) || e.AttemptRef != r.agent.AttemptRef {
 				t.Errorf("decided %+v, want %s: %s", e, tt.decision, tt.text)
 			}
-			r.want(t, "REBOOT_TESTED", "end 5s")
+			r.want(t, "REBOOT_TESTED", "end 5s 9s")
 		})
 	}
 }
@@ -294,7 +294,7 @@ func TestConsent(t *testing.T) {
 			if e := r.journal.last.(event.RebootTested); e.Decision != event.Stuck || !strings.Contains(e.Text, "no person has consented to end it within 10m0s") {
 				t.Errorf("decided %+v", e)
 			}
-		}, "REBOOT_TESTED", []string{"end 5s"}},
+		}, "REBOOT_TESTED", []string{"end 5s 9s"}},
 		"no limit": {func(t *testing.T, r *rig) {
 			r.policy.Consent = 0
 			time.Sleep(24 * time.Hour)
@@ -305,14 +305,14 @@ func TestConsent(t *testing.T) {
 			if e := r.journal.last.(event.RebootTested); e.Decision != event.Restart {
 				t.Errorf("decided %+v", e)
 			}
-		}, "CONSENT_GIVEN REBOOT_TESTED", []string{"end 5s"}},
+		}, "CONSENT_GIVEN REBOOT_TESTED", []string{"end 5s 9s"}},
 		"restart of what would be given up": {func(t *testing.T, r *rig) {
 			r.test.Decision = event.Stuck
 			r.post(t, inbox.Message{Step: 2, Choice: "restart"})
 			if e := r.journal.last.(event.RebootTested); e.Decision != event.Restart || e.Text != "The watch ended your program: silent for 20m." {
 				t.Errorf("decided %+v", e)
 			}
-		}, "CONSENT_GIVEN REBOOT_TESTED", []string{"end 5s"}},
+		}, "CONSENT_GIVEN REBOOT_TESTED", []string{"end 5s 9s"}},
 		"continue": {func(t *testing.T, r *rig) {
 			r.post(t, inbox.Message{Step: 2, Choice: "continue"})
 			if !r.asked.IsZero() || r.C == nil {
@@ -550,9 +550,9 @@ func TestMissingTool(t *testing.T) {
 	}{
 		"caveat":               {event.ToolCaveat, nil, event.ToolCaveat, "TOOL_UNAVAILABLE", nil},
 		"skip":                 {event.ToolSkip, nil, event.ToolSkip, "TOOL_UNAVAILABLE MESSAGE_SENT", []string{"tell The watch of this run found: gh is not available. Do without it"}},
-		"retry":                {event.ToolRetry, nil, event.ToolRetry, "TOOL_UNAVAILABLE REBOOT_TESTED", []string{"end 5s"}},
+		"retry":                {event.ToolRetry, nil, event.ToolRetry, "TOOL_UNAVAILABLE REBOOT_TESTED", []string{"end 5s 9s"}},
 		"retry a second time":  {event.ToolRetry, func(r *rig) { r.journal.state.Step.LastHung = "tool gh" }, event.ToolCaveat, "TOOL_UNAVAILABLE", nil},
-		"stop":                 {event.ToolStop, nil, event.ToolStop, "TOOL_UNAVAILABLE REBOOT_TESTED", []string{"end 5s"}},
+		"stop":                 {event.ToolStop, nil, event.ToolStop, "TOOL_UNAVAILABLE REBOOT_TESTED", []string{"end 5s 9s"}},
 		"of a reviewer":        {event.ToolStop, func(r *rig) { r.agent.Call, r.journal.state.Step.Call = event.ReviewCall, event.ReviewCall }, event.ToolCaveat, "TOOL_UNAVAILABLE", nil},
 		"of one that is ended": {event.ToolRetry, func(r *rig) { r.journal.state.Step.Hung = &flow.Hung{} }, event.ToolCaveat, "TOOL_UNAVAILABLE", nil},
 	} {
@@ -688,7 +688,7 @@ func TestJudge(t *testing.T) {
 				if decided != (tt.text != "") || !strings.Contains(e.Text, tt.text) {
 					t.Errorf("decided %+v, want %q", e, tt.text)
 				}
-				did := []string{"end 5s"}
+				did := []string{"end 5s 9s"}
 				if !decided {
 					did = []string{"tell The watch of this run found: read the log"}
 				}
