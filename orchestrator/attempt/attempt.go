@@ -86,7 +86,10 @@ type Attempt struct {
 	kill      time.Duration
 	killed    bool
 	outOfTime bool
-	reason    error // the first reason for which the reader or the meter gave up
+
+	interrupted bool // by End: its turn was ended, so that a final event without a reply is none
+
+	reason error // the first reason for which the reader or the meter gave up
 
 	result *Ended // set before done is closed
 	err    error
@@ -175,9 +178,10 @@ func (a *Attempt) Stop() { a.end(func() { a.stopped = true }) }
 // Kill kills the agent. It returns at once.
 func (a *Attempt) Kill() { a.end(func() { a.stopped, a.killed = true, true }) }
 
-// End asks the agent to end because of a finding of the watch. An agent that takes messages has its input
-// closed, gets SIGTERM after graceful, and SIGKILL after kill. Any other gets SIGTERM at once, and SIGKILL
-// after graceful. If the agent has sent its final event, its reply counts. It returns at once.
+// End asks the agent to end because of a finding of the watch. An agent whose turn can be interrupted is
+// interrupted and has its input closed, gets SIGTERM after graceful, and SIGKILL after kill. Any other gets
+// SIGTERM at once, and SIGKILL after graceful. If the agent has sent its final event, its reply counts. It
+// returns at once.
 func (a *Attempt) End(graceful, kill time.Duration) {
 	a.end(func() { a.ended, a.graceful, a.kill = true, graceful, kill })
 }
@@ -275,7 +279,8 @@ func (a *Attempt) endProcess() {
 	case a.process == nil:
 	case a.killed:
 		a.process.Kill()
-	case a.ended && !a.stopped && !a.outOfTime && a.voice.isOpen() && a.graceful < a.kill:
+	case a.ended && !a.stopped && !a.outOfTime && a.graceful < a.kill && a.voice.interrupt():
+		a.interrupted = true
 		a.process.StopGently(a.graceful, a.kill)
 	case a.ended && !a.stopped && !a.outOfTime:
 		a.process.StopWithin(min(a.graceful, a.kill))
@@ -380,7 +385,7 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 	if a.out != nil {
 		out.Stdout = a.out.String()
 	}
-	hung := exit.Stopped && a.ended && !a.stopped
+	hung, ended := exit.Stopped && a.ended && !a.stopped, exit
 	if (hung || exit.TimedOut) && a.watch.isFinished() {
 		exit = proc.Exit{Duration: exit.Duration} // our own signal is not a failure of the agent
 		out.Exit, hung = exit, false
@@ -409,7 +414,11 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 	if excess != nil {
 		report.Failure = excess
 	}
-	return out, a.judge(out, report)
+	err = a.judge(out, report)
+	if a.interrupted && ended.Stopped && !a.stopped && err == nil && out.Reply == nil {
+		out.Exit, out.Failure, out.Received, out.ByWatch = ended, nil, "", true
+	}
+	return out, err
 }
 
 // applyReason puts the reader's reason for giving up into the report of the stopped program.

@@ -64,11 +64,13 @@ func (v *voice) knows(id string) bool {
 	return slices.Contains(v.sent, id)
 }
 
-// isOpen reports whether the agent takes messages still.
-func (v *voice) isOpen() bool {
+// interrupt asks the program to end its turn. It returns false if the program cannot be asked that, or
+// has sent its final event.
+func (v *voice) interrupt() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.listener != nil && !v.ended
+	talker, ok := v.listener.(agent.Talker)
+	return ok && v.process != nil && !v.ended && v.process.Send(talker.Interrupt())
 }
 
 // canAsk reports whether the agent can be asked now.
