@@ -13,6 +13,7 @@ import (
 	"kanban-run/orchestrator/page"
 	"kanban-run/orchestrator/report"
 	"kanban-run/orchestrator/result"
+	"kanban-run/orchestrator/standing"
 )
 
 // reportPage prints the HTML page of boards.
@@ -72,7 +73,7 @@ func pageOf(name string) (page.Board, error) {
 	b.State, b.Owned, b.Tasks, b.Waits, b.Who, b.Find = at.History.State, at.Owned, at.Tasks, at.Waits, at.Who(), at.Find
 	b.Records = max(b.Records, at.Records)
 	// The exit code of an interrupted run depends on the signal.
-	if b.Runs > 0 && b.Outcome != event.Interrupted {
+	if b.Runs > 0 && b.Outcome != event.Interrupted && b.Outcome != standing.Reopened {
 		b.Code = codeOf(result.Result{Outcome: b.Outcome, Lenient: b.Run.Lenient})
 	}
 	return b, nil

@@ -182,7 +182,8 @@ func (n *night) finish() {
 	if reply.NextTask != nil {
 		n.current = *reply.NextTask
 	}
-	change := s.ChangeOf(before, n.board().TaskPaths(), func(string) bool { return false })
+	no := func(string) bool { return false }
+	change := s.ChangeOf(before, n.board().TaskPaths(), no, no)
 	switch {
 	case n.current != "":
 	case reply.Status != "ok":
@@ -308,7 +309,7 @@ func (n *night) disagreements(s *standing.Standing) (faults []string) {
 		wrong("SUPERVISOR_REPORT: %s", n.lead.String())
 	}
 	row := report.Table(out, []*standing.Standing{s}, n.now, 0, false)
-	if strings.Contains(row[0], string(standing.Decide)) != decides || strings.Contains(row[1], "need you") != s.NeedsDecision() {
+	if strings.Contains(row[0], string(standing.Decide)) != decides || strings.Contains(row[1], "needs you") != s.NeedsDecision() {
 		wrong("the table has %q", row)
 	}
 

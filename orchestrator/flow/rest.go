@@ -48,13 +48,18 @@ type Rest struct {
 	Marked []TaskStatus // marked as done although their last reply was not ok; status "": it has none
 }
 
-// StatusesOn returns the last status of each task of a list; "" for one that was never worked on.
+// StatusesOn returns the last status of each task of a list; "" for one that was never worked on. A task
+// that stands on the list twice has one status.
 func (s *State) StatusesOn(l List) []string {
 	all := make([]string, len(l.Paths))
 	for _, t := range s.Statuses {
 		if i := l.Find(t.Task); i >= 0 {
 			all[i] = t.Status
 		}
+	}
+	first := cleaned(l.Paths)
+	for i, p := range l.Paths {
+		all[i] = all[first[path.Clean(p)]]
 	}
 	return all
 }
@@ -98,10 +103,11 @@ type Change struct {
 }
 
 // ChangeOf returns the change of a list. A task that was added in the place of one that left, or with
-// its base name, is that task under another name. A reply drops no task if it added another one, because
-// the plan is another one then, nor the task about which the Manager was told an anomaly. before and after
-// are the paths as agents see them; isDone reports whether a task is done without a reply.
-func (s *State) ChangeOf(before, after []string, isDone func(task string) bool) (c Change) {
+// its base name, is that task under another name if the file of the one that left is gone. A reply drops
+// no task if it added another one, because the plan is another one then, nor the task about which the
+// Manager was told an anomaly. before and after are the paths as agents see them; isDone reports whether a
+// task is done without a reply, and isGone whether it has no file.
+func (s *State) ChangeOf(before, after []string, isDone, isGone func(task string) bool) (c Change) {
 	if slices.Equal(before, after) {
 		return c
 	}
@@ -124,6 +130,9 @@ func (s *State) ChangeOf(before, after []string, isDone func(task string) bool) 
 		at := slices.IndexFunc(added, func(k int) bool { return path.Base(after[k]) == path.Base(p) })
 		if at < 0 && len(before) == len(after) {
 			at = slices.Index(added, i)
+		}
+		if at >= 0 && !isGone(p) {
+			at = -1 // the task that was added is another one
 		}
 		switch {
 		case at >= 0:

@@ -92,34 +92,40 @@ func TestChangeOf(t *testing.T) {
 			s.Reply = &event.ReplyAccepted{Status: "ok"}
 		}), []string{"a", "b", "c"}, []string{"d"}},
 	} {
-		got := tt.state.ChangeOf(all, tt.after, func(task string) bool { return false }).Dropped
+		got := tt.state.ChangeOf(all, tt.after, none, none).Dropped
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
 		}
 	}
 	s := step(as)
-	if got := s.ChangeOf(all, []string{"a"}, func(task string) bool { return task == "d" }).Dropped; !slices.Equal(got, []string{"./c"}) {
+	if got := s.ChangeOf(all, []string{"a"}, func(task string) bool { return task == "d" }, none).Dropped; !slices.Equal(got, []string{"./c"}) {
 		t.Errorf("with a mark or a header that says done: %v", got)
 	}
 }
 
-// TestRenamed: a task that was added in the place of one that left, or with its base name, has its status.
+// none is a property that no task has.
+func none(string) bool { return false }
+
+// TestRenamed: a task that was added in the place of one that left, or with its base name, has its status
+// if the file of the one that left is gone.
 func TestRenamed(t *testing.T) {
 	s := flow.State{Statuses: []flow.TaskStatus{{Task: "t/1", Status: "ok"}, {Task: "t/2", Status: "error"}}}
-	none := func(string) bool { return false }
 	for name, tt := range map[string]struct {
 		before, after []string
 		want          string
 	}{
-		"moved":                    {[]string{"t/1", "t/2", "t/3"}, []string{"t/2", "t/3", "t/done/1"}, "t/1>t/done/1"},
-		"in its place":             {[]string{"t/1", "t/2"}, []string{"t/one", "t/2"}, "t/1>t/one"},
-		"both":                     {[]string{"t/1", "t/2"}, []string{"t/done/2", "t/done/1"}, "t/1>t/done/1 t/2>t/done/2"},
+		"moved":        {[]string{"t/1", "t/2", "t/3"}, []string{"t/2", "t/3", "t/done/1"}, "t/1>t/done/1"},
+		"in its place": {[]string{"t/1", "t/2"}, []string{"t/one", "t/2"}, "t/1>t/one"},
+		"both":         {[]string{"t/1", "t/2"}, []string{"t/done/2", "t/done/1"}, "t/1>t/done/1 t/2>t/done/2"},
+		"its file is there: another task in its place":       {[]string{"t/1", "t/2"}, []string{"t/one", "t/2"}, ""},
+		"its file is there: another task with its base name": {[]string{"a/x", "b/x"}, []string{"b/x", "c/x"}, ""},
 		"another length":           {[]string{"t/1", "t/2"}, []string{"t/one", "t/2", "t/4"}, ""},
 		"another place":            {[]string{"t/1", "t/2"}, []string{"t/2", "t/one"}, ""},
 		"with a name twice":        {[]string{"a/x", "b/x"}, []string{"c/x"}, "a/x>c/x"},
 		"with one that is dropped": {[]string{"t/1", "t/2", "t/3"}, []string{"t/done/1", "t/2"}, "t/1>t/done/1"},
 	} {
-		c := s.ChangeOf(tt.before, tt.after, none)
+		gone := func(task string) bool { return !strings.HasPrefix(name, "its file is there") }
+		c := s.ChangeOf(tt.before, tt.after, none, gone)
 		var got []string
 		for _, r := range c.Renamed {
 			got = append(got, r.From+">"+r.To)

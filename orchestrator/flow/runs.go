@@ -86,6 +86,9 @@ func (s *State) applyAcknowledged(e event.Acknowledged) error {
 		}
 		if e.Choice == event.Accept {
 			s.Step.accept()
+			s.goOn(e)
+			s.Step.Left = e.BoardSHA // what differs when the Manager is called, a person edited
+			return nil
 		}
 	case event.AboutEnd:
 		if e.Choice == event.Accept {
@@ -150,7 +153,7 @@ func (s *State) acceptEnd(e event.Acknowledged) {
 	if e.Task != "" {
 		s.keepStatus(e.Task, StatusAccepted)
 		if e.Left != "" {
-			s.Text = e.Left
+			s.Last.Acknowledged, s.Text = true, e.Left
 			return
 		}
 	} else {

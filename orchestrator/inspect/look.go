@@ -45,5 +45,8 @@ func Look(path string, each func(event.Entry)) (Board, error) {
 	}
 	facts, contradicts := ledger.FactsOf(b.Dir, path, source, unreadable, &b.History, b.Owned)
 	b.Standing, b.Find = standing.Of(path, &b.History, &tasks, facts), facts.List.Find
+	if errors.As(err, new(*ledger.NoRunError)) && b.Outcome != standing.NeverRun {
+		err = nil // the board says itself how it ended
+	}
 	return b, errors.Join(err, located, asked, contradicts)
 }

@@ -275,8 +275,11 @@ func (a *arbitration) settle(q Question, e event.Acknowledged) (Question, error)
 			e.Text += " with " + undone
 		}
 	}
-	if over && e.Left == "" {
+	switch incomplete := flow.EndedIncomplete; {
+	case over && e.Left == "":
 		edit.Ended = new(string)
+	case over && a.before.HoldsEnded():
+		edit.Ended = &incomplete
 	}
 	after, err := a.edited(edit)
 	if err != nil {

@@ -49,8 +49,9 @@ func Teardown(
 		g, err = a.teardown()
 	}
 	if err == nil && remove && g.State == event.ReadyToDelete {
-		err = a.recordDecision(event.TeardownMoved{Board: l.board, To: event.TeamDeleted})
-		g.State = event.TeamDeleted
+		if g.State = event.TeamDeleted; a.hadTeam() {
+			err = a.recordDecision(event.TeardownMoved{Board: l.board, To: event.TeamDeleted})
+		}
 	}
 	if err == nil {
 		err = l.redraw() // a state.md that was edited is set aside
@@ -75,7 +76,9 @@ func (a *arbitration) teardown() (Gate, error) {
 	switch {
 	case at != nil && at.State == event.TeamDeleted: // the archive was not finished
 		return Gate{State: event.TeamDeleted}, nil
-	case reason != "" && (h.Standstill() != "" || h.State.Step != nil): // nothing may be journaled
+	case !a.hadTeam() && reason == "":
+		return Gate{State: event.ReadyToDelete}, nil
+	case reason != "" && (h.Standstill() != "" || h.State.Step != nil || !a.hadTeam()): // nothing may be journaled
 		return Gate{State: event.FailedSafe, Reason: reason}, nil
 	case len(at.Unanswered()) > 0 && reason == "":
 		never := fmt.Sprintf("%s never answered: kanban-run ack %s forced-finalize goes on without",
@@ -94,6 +97,10 @@ func (a *arbitration) teardown() (Gate, error) {
 			a.move(event.ReadyToDelete, ""))
 	}
 }
+
+// hadTeam reports whether a run has worked on the board. Otherwise its journal has only decisions of a
+// person, and no owner who could journal a teardown.
+func (a *arbitration) hadTeam() bool { return a.history.State.Workdir != "" }
 
 // notReady returns why the team cannot be deleted even after all its members have shut down: seed 002,
 // "Forced-finalize preconditions". What waits for a decision keeps it.

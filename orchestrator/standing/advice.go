@@ -22,7 +22,7 @@ func (s *Standing) Advice(log string) string {
 		return "the same command goes on once the provider's limit is over"
 	case event.LimitReached:
 		return "the same command goes on, with fresh limits"
-	case event.Interrupted, event.Frozen, event.NeedsPerson, event.Exhausted, event.Incomplete: // a person has decided
+	case event.Interrupted, Reopened, event.Frozen, event.NeedsPerson, event.Exhausted, event.Incomplete: // a person has decided
 		return "the same command goes on"
 	default:
 		return ""
@@ -64,7 +64,7 @@ func (w *Waits) advice(board, log string, o event.Outcome) string {
 			return fmt.Sprintf(happened+"kanban-run ack %[1]s retry makes %[2]s current again, "+
 				"kanban-run ack %[1]s accept ends the board as it stands", board, failure.Quote(again.Task))
 		}
-		return happened + "kanban-run ack " + board + " accept ends the board as it stands, or set current to the task to do again"
+		return happened + "kanban-run ack " + board + " accept ends the board as it stands, or name the task to do again as current, and take back a phase that ends the board"
 	case event.AboutTeam:
 		return "kanban-run ack " + board + " forced-finalize lets the team be deleted without"
 	default:

@@ -17,6 +17,7 @@ import (
 const (
 	NeverRun event.Outcome = "not_started"
 	Running  event.Outcome = "running"
+	Reopened event.Outcome = "reopened" // a person decided, or edited a board that was complete
 )
 
 // Standing is how a board stands.
@@ -61,6 +62,8 @@ func Of(board string, h *flow.History, work *Tasks, f Facts) Standing {
 	if f.List.Find != nil {
 		s.Tasks = work.List(f.List, &h.State, f.Current)
 	}
+	judged := s.Outcome == event.Complete || s.Outcome == event.Incomplete || s.Outcome == event.NeedsPerson ||
+		f.Never && (s.Waits != nil || h.Seq > 0)
 	switch {
 	case f.Owned:
 		s.Outcome, s.Text = Running, "a run is at work"
@@ -70,13 +73,17 @@ func Of(board string, h *flow.History, work *Tasks, f Facts) Standing {
 		s.Outcome, s.Text = h.StandstillOutcome(), h.Standstill()
 	case f.Fault != "" && s.Waits == nil:
 		s.Outcome, s.Text = event.Invalid, f.Fault
+	case judged && f.isOver(&h.State):
+		end, _ := f.end(&h.State) // as the board is now
+		s.Outcome, s.Text = end.Outcome, end.Text
 	case f.Never:
 		s.Outcome, s.Text = NeverRun, "it was never run"
 	case s.Outcome == "":
 		s.Outcome, s.Text = event.Interrupted, Killed
-	case slices.Contains([]event.Outcome{event.Complete, event.Incomplete, event.NeedsPerson}, s.Outcome) && f.isOver(&h.State):
-		end, _ := f.end(&h.State) // as the board is now
-		s.Outcome, s.Text = end.Outcome, end.Text
+	case s.Outcome == event.Complete && f.Current != "":
+		s.Outcome, s.Text = Reopened, "it was complete, and has tasks to do again"
+	case s.Outcome == event.Interrupted && work.decided == s.Text:
+		s.Outcome = Reopened
 	}
 	if !f.Owned && !f.Never {
 		s.Ended = work.ended
@@ -118,7 +125,7 @@ func Weigh(o event.Outcome, text string) event.Weight {
 			return event.Warning
 		}
 		return event.Success
-	case event.Incomplete, event.LimitReached, event.Later, event.Interrupted:
+	case event.Incomplete, event.LimitReached, event.Later, event.Interrupted, Reopened:
 		return event.Warning
 	default:
 		return event.Critical
@@ -154,6 +161,8 @@ func (s *Standing) What() string {
 	switch {
 	case s.isSettled():
 		return "only has to be run again; it had ended with: " + s.Text
+	case s.Outcome == Reopened:
+		return "only has to be run again: " + s.Text
 	case s.Waits != nil && s.NeedsDecision():
 		return s.Waits.Why
 	case s.Outcome == Running:

@@ -37,6 +37,7 @@ type Tasks struct {
 	known     map[string]*Task
 	rejected  int // in the last step
 	decisions []Decision
+	decided   string    // by a person after the last run
 	ended     time.Time // of the last record
 	proposal  *event.ReassignProposed
 }
@@ -56,10 +57,11 @@ func (t *Tasks) Add(entry event.Entry) {
 	}
 	switch e := e.(type) {
 	case event.RunStarted:
-		t.proposal = nil
+		t.proposal, t.decided = nil, ""
 	case event.ReassignProposed:
 		t.proposal = &e
 	case event.Acknowledged:
+		t.decided = e.Text
 		t.decide(entry)
 	case event.ForcedFinalizeAcked:
 		t.decide(entry)

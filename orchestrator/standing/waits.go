@@ -214,7 +214,7 @@ func (f *Facts) endChoices(s *flow.State) []Choice {
 		open = append(open, t.Task)
 	}
 	var all []Choice
-	if again := f.again(s); again != "" {
+	if again := f.again(s); again != "" && !f.Board.Over {
 		does := "makes " + again + " current again; the next run goes on with it"
 		if len(f.List.Paths) > 1 {
 			does += ". With the path of another task it makes that one current"
@@ -234,7 +234,7 @@ func (f *Facts) endChoices(s *flow.State) []Choice {
 // were not ok come first. It is "" if nothing is to be done again.
 func (f *Facts) again(s *flow.State) string {
 	open := s.Rest(f.List).Open
-	endedWell := s.Last.Status == "" || s.Last.Status == flow.StatusOK
+	endedWell := s.Last.Status == "" || s.Last.Status == flow.StatusOK || s.Last.Acknowledged
 	last := f.spelled(s.Last.Task)
 	if !endedWell && slices.ContainsFunc(open, func(t flow.TaskStatus) bool { return t.Task == last }) {
 		return last

@@ -1,7 +1,9 @@
 package workspace
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
@@ -226,7 +228,11 @@ func (w *Workspace) Leave(s *flow.State, after *board.Board, d Decision) (*board
 		t, err := w.Place.ReadTask(task)
 		return err == nil && t.Done()
 	}
-	change := s.ChangeOf(d.Given, w.Tasks(after), marked)
+	gone := func(task string) bool {
+		_, err := w.Place.ReadTask(task)
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	change := s.ChangeOf(d.Given, w.Tasks(after), marked, gone)
 	if !after.Terminal() || d.ended() != "" || !after.HoldsEnded() ||
 		!s.LeavesOpen(ListOf(after, w.Place.ReadTask), change) {
 		return after, change, nil
