@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -125,6 +126,8 @@ func (s *schemas) form(form reflect.Type) map[string]any {
 		return map[string]any{"type": "string", "format": "date-time"}
 	case form.Implements(reflect.TypeFor[json.Marshaler]()), form.Kind() == reflect.Interface:
 		return map[string]any{}
+	case form.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+		return map[string]any{"type": "string"}
 	}
 	switch form.Kind() {
 	case reflect.Pointer:

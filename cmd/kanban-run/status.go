@@ -219,7 +219,7 @@ they used, what they said, and the retries of their providers.`,
 					}
 					var show report.Watcher = log
 					if *asJSON {
-						show = report.NewJSON(t.stdout, true)
+						log.JSON = report.NewJSON(t.stdout, true)
 					}
 					if *events {
 						show = &withEvents{Watcher: show, file: board}
@@ -227,7 +227,7 @@ they used, what they said, and the retries of their providers.`,
 					return show
 				}
 				if len(args) > 1 {
-					return exitComplete, printLogs(t, args, view)
+					return exitComplete, printLogs(t, args, view, *asJSON)
 				}
 				return exitComplete, printLog(t, args[0], view(args[0]), *follow)
 			}
@@ -236,14 +236,16 @@ they used, what they said, and the retries of their providers.`,
 }
 
 // printLogs prints what went wrong on several boards. A board that cannot be read is told, and is no end;
-// one that was never run has nothing to tell.
-func printLogs(t *terminal, boards []string, view func(board string) report.Watcher) error {
+// one that was never run has nothing to tell. With asJSON stdout has nothing but JSON.
+func printLogs(t *terminal, boards []string, view func(board string) report.Watcher, asJSON bool) error {
 	for _, board := range boards {
 		err := printLog(t, board, view(board), false)
 		if errors.As(err, new(*ledger.NoRunError)) {
 			continue
 		}
-		if err != nil {
+		if err != nil && asJSON {
+			err = t.stderr.Printf("%s: %v\n", board, err)
+		} else if err != nil {
 			err = t.stdout.Printf("%s\n  ✗ %v\n", board, err)
 		}
 		if err != nil {

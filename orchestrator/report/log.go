@@ -21,6 +21,7 @@ type Log struct {
 	Width   int  // the width in columns at which lines break between words; 0 if lines stay whole
 	Color   bool
 	Title   string // stands before the first line; "": nothing does
+	JSON    *JSON  // writes what the log does not leave out, in place of lines; nil: lines are written
 
 	out  *console.Printer
 	date string // date of the line before
@@ -31,11 +32,15 @@ type Log struct {
 func NewLog(out *console.Printer) *Log { return &Log{out: out} }
 
 // Entry writes the lines of an event, unless Failed or Step leaves the event out.
-func (l *Log) Entry(_ string, e event.Entry) {
+func (l *Log) Entry(board string, e event.Entry) {
 	lines := l.describe(e.Event)
 	wrong := slices.ContainsFunc(lines, func(s event.Sentence) bool { return s.Weight >= event.Warning })
 	step := event.StepOf(e.Event)
 	if l.Failed && !wrong || l.Step != 0 && step != l.Step {
+		return
+	}
+	if l.JSON != nil {
+		l.JSON.Entry(board, e)
 		return
 	}
 	head := ""
@@ -48,12 +53,16 @@ func (l *Log) Entry(_ string, e event.Entry) {
 }
 
 // Agent writes a sign of an agent, unless Failed or Step leaves the sign out.
-func (l *Log) Agent(_ string, s agent.Sign) {
+func (l *Log) Agent(board string, s agent.Sign) {
 	said := describeTool(s)
 	if said.Text == "" {
 		said = describeSign(s)
 	}
 	if l.Failed && !s.Failed && s.Kind != agent.Retry || l.Step != 0 && s.Step != l.Step {
+		return
+	}
+	if l.JSON != nil {
+		l.JSON.Agent(board, s)
 		return
 	}
 	head := ""
@@ -64,7 +73,11 @@ func (l *Log) Agent(_ string, s agent.Sign) {
 }
 
 // Notice writes a warning.
-func (l *Log) Notice(_, text string) {
+func (l *Log) Notice(board, text string) {
+	if l.JSON != nil {
+		l.JSON.Notice(board, text)
+		return
+	}
 	l.print("", time.Now(), l.step, event.Sentence{Weight: event.Warning, Text: text})
 }
 
