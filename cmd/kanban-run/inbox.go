@@ -27,8 +27,8 @@ func inboxCommand() command {
 	return command{
 		name: "inbox", args: "[BOARD...]", summary: "what waits for your decision", many: always,
 		long: `
-For each board that waits: why, and the commands that decide. Without a board it looks at all below this folder. Exit code 3 says
-that something waits, 0 that nothing does.`,
+For each board that waits, or cannot be run: why, and the commands that decide. Without a board it looks at all below this folder.
+Exit code 3 says that something waits, 0 that nothing does.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			return func(t *terminal, args []string) (int, error) {
@@ -57,7 +57,7 @@ func (t *terminal) showInboxes(boards []string) (code int, err error) {
 		switch {
 		case err != nil && !errors.As(err, new(*ledger.NoRunError)):
 			code, err = exitNeedsPerson, t.stdout.Printf("✗ %s cannot be read: %v\n", board, err)
-		case !b.NeedsDecision():
+		case !needsPerson(&b.Standing):
 			continue
 		default:
 			code = exitNeedsPerson
@@ -79,7 +79,12 @@ func (t *terminal) showInbox(board string) (waits bool, err error) {
 	if err != nil && !errors.As(err, new(*ledger.NoRunError)) {
 		return false, err
 	}
-	return b.NeedsDecision(), t.printDecisions(&b)
+	return needsPerson(&b.Standing), t.printDecisions(&b)
+}
+
+// needsPerson reports whether a person has to decide, or to mend what no run can read.
+func needsPerson(s *standing.Standing) bool {
+	return s.Who() == standing.Decide || s.Who() == standing.Mend
 }
 
 // printDecisions prints what a board waits for, and what a person should know beside it.
@@ -107,6 +112,8 @@ func (t *terminal) printWaits(s *standing.Standing) error {
 	switch {
 	case w == nil && s.Outcome == standing.Running:
 		return t.stdout.Printf("%s is at work, and waits for no decision\n", s.Board)
+	case w == nil && needsPerson(s):
+		return t.printWrapped("", s.Headline())
 	case w == nil:
 		return t.stdout.Printf("%s waits for no decision\n", s.Board)
 	}
