@@ -251,7 +251,7 @@ func (c command) withBoard(flags *pflag.FlagSet) []string {
 		dir = f.Value.String()
 	}
 	if c.many != nil && c.many(flags) {
-		if all := inspect.Below(dir); len(all) > 1 {
+		if all := inspect.Below(dir); len(all) > 0 {
 			return relativeTo(dir, all)
 		}
 	}

@@ -32,7 +32,7 @@ func TestMistyped(t *testing.T) {
 		args       []string
 		text, hint string
 	}{
-		{[]string{"status"}, "which board?", ""},
+		{[]string{"log"}, "which board?", ""},
 		{[]string{"chekc", "kanban.yaml"}, `"chekc" is neither a command nor a board`, "did you mean kanban-run check?"},
 		{[]string{"--dryrun", "kanban.yaml"}, "unknown flag: --dryrun", "did you mean --dry-run?"},
 	} {

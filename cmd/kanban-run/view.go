@@ -25,7 +25,7 @@ func viewCommand() command {
 		name: "view", args: "[BOARD...]", summary: "show boards in a browser, now and as they go on",
 		long: `
 It prints the address of a page that shows what report --html shows, and is renewed as the journals grow: before, during and after a run, also of
-a run that another person started. Without a board it shows all that were run below this folder. It serves this machine only, changes nothing, and answers
+a run that another person started. Without a board it shows all below this folder. It serves this machine only, changes nothing, and answers
 only to a browser that was given the address with its token. It goes on until Ctrl-C.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
@@ -46,8 +46,7 @@ only to a browser that was given the address with its token. It goes on until Ct
 	}
 }
 
-// boardsToShow returns the named boards. Without names it returns all boards below this folder that
-// were run.
+// boardsToShow returns the named boards. Without names it returns all boards below this folder.
 func boardsToShow(named []string) ([]string, error) {
 	for _, name := range named {
 		if _, err := inspect.Locate(name); err != nil {
@@ -57,11 +56,11 @@ func boardsToShow(named []string) ([]string, error) {
 	if len(named) > 0 {
 		return named, nil
 	}
-	found := inspect.Run(".")
+	found := inspect.Below(".")
 	if len(found) == 0 {
 		return nil, &failure.Invalid{
-			Err: fmt.Errorf("no board was run below this folder"),
-			Fix: "kanban-run view BOARD shows one that was not run yet",
+			Err: errors.New("there is no board below this folder"),
+			Fix: "kanban-run init writes one",
 		}
 	}
 	return found, nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,50 +46,41 @@ func FindBoard(dir string) (string, error) {
 // mostBoards bounds the boards that Below finds.
 const mostBoards = 1000
 
-// Below returns the boards below a folder, mostBoards at most: those that were run, and those in the
-// same folders and in this one that were not. It skips folders that it cannot read.
+// Below returns the boards below a folder, mostBoards at most: those that were run, and the files that
+// name a current task. It skips folders that it cannot read, node_modules, and those whose name begins
+// with a dot.
 func Below(folder string) (boards []string) {
-	ran := Run(folder)
-	folders := map[string]bool{folder: true}
-	for _, b := range ran {
-		folders[filepath.Dir(b)] = true
-	}
-	all := map[string]bool{}
-	for _, b := range ran {
-		all[b] = true
-	}
-	for dir := range folders {
-		entries, _ := os.ReadDir(dir) // an error means no boards
-		for _, e := range entries {
-			if path := filepath.Join(dir, e.Name()); isBoardName(path) && len(all) < mostBoards && isBoard(path) {
-				all[path] = true
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(all))
-}
-
-// Run returns the boards below a folder that were run, mostBoards at most. It skips folders that it
-// cannot read.
-func Run(folder string) (boards []string) {
 	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		switch {
-		case err != nil || len(boards) == mostBoards:
+		case err != nil || len(boards) >= mostBoards:
 			return filepath.SkipDir
 		case !d.IsDir():
-			return nil
-		case d.Name() == ".git" || d.Name() == "node_modules":
-			return filepath.SkipDir
-		case filepath.Base(filepath.Dir(path)) == "runs" &&
-			filepath.Base(filepath.Dir(filepath.Dir(path))) == ".kanban-run":
-			board := filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(path))), rundir.Dir{Path: path}.BoardFile())
-			if isFile(board) {
-				boards = append(boards, board)
+			if isBoardName(path) && isBoard(path) {
+				boards = append(boards, path)
 			}
+			return nil
+		case d.Name() == ".kanban-run":
+			boards = append(boards, ranIn(path)...)
 			return filepath.SkipDir
+		case path != folder && (d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".")):
+			return filepath.SkipDir
+		default:
+			return nil
 		}
-		return nil
 	})
+	slices.Sort(boards)
+	return slices.Compact(boards)
+}
+
+// ranIn returns the boards whose runs a folder .kanban-run has, and whose files are there.
+func ranIn(folder string) (boards []string) {
+	runs, _ := os.ReadDir(filepath.Join(folder, "runs")) // an error means no runs
+	for _, r := range runs {
+		dir := rundir.Dir{Path: filepath.Join(folder, "runs", r.Name())}
+		if board := filepath.Join(filepath.Dir(folder), dir.BoardFile()); r.IsDir() && isFile(board) {
+			boards = append(boards, board)
+		}
+	}
 	return boards
 }
 
@@ -114,7 +104,7 @@ func explainNone(dir string) error {
 
 func isBoard(path string) bool {
 	source, err := board.ReadFile(path)
-	if err != nil {
+	if err != nil || !bytes.Contains(source, []byte("current")) {
 		return false
 	}
 	b, err := board.Parse(path, source)
