@@ -47,12 +47,16 @@ func Acknowledge(
 ) (q Question, err error) {
 	b, broken := parseBoard(boardPath)
 	answer.Ask = answer.Ask || answer.Choice == ""
+	ask := answer
+	ask.Ask = true
 	if _, err := os.Stat(dir.Journal()); err != nil && broken != nil {
 		return q, broken
 	} else if err != nil && b.EndedWith() == "" {
 		return q, &NoRunError{boardPath}
-	} else if err != nil && answer.Ask {
-		return arbitrate(boardPath, dir, b, nil, answer, r, now) // a question must not make the folder
+	} else if err != nil { // neither a question nor a refused decision makes the folder
+		if q, err := arbitrate(boardPath, dir, b, nil, ask, r, now); err != nil || answer.Ask {
+			return q, err
+		}
 	}
 	if err := dir.Ensure(); err != nil {
 		return q, err
@@ -62,10 +66,8 @@ func Acknowledge(
 		return q, err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	b, broken = parseBoard(boardPath) // no run changes it under the lock
-	ask := answer
-	ask.Ask = true // a refused decision must not change the journal
-	q, err = arbitrate(boardPath, dir, b, broken, ask, r, now)
+	b, broken = parseBoard(boardPath)                          // no run changes it under the lock
+	q, err = arbitrate(boardPath, dir, b, broken, ask, r, now) // a refused decision must not change the journal
 	if err != nil || answer.Ask {
 		return q, err
 	}
