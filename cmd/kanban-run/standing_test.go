@@ -450,6 +450,7 @@ func endRows() (rows []string) {
 		{"the provider's limit", state(event.Later, "try again at 17:00", step, "ok"), open},
 		{"a signal", state(event.Interrupted, "stopped by signal: interrupt", step, "ok"), open},
 		{"killed", state("", "", step, "ok"), open},
+		{"complete, and a person gave it a task since", state(event.Complete, flow.CompleteText, nil, "ok"), open},
 		{"none: a run is at work", working, owned},
 		{"none: never run", flow.State{}, standing.Facts{Never: true, List: over.List}},
 	} {
@@ -459,6 +460,8 @@ func endRows() (rows []string) {
 		switch {
 		case s.Outcome == standing.Running || s.Outcome == standing.NeverRun:
 			code = ""
+		case s.Outcome == standing.Reopened: // the run's own
+			code = "0"
 		case r.end == "killed":
 			code = "137"
 		case r.end == "a signal":
