@@ -207,7 +207,10 @@ func TestLive(t *testing.T) {
 			t.Errorf("%s: %+v, want %s, %s and %d open calls", name, l, tt.activity, tt.wait, tt.open)
 		}
 	}
-	if status(does(session, agent.Event{Kind: agent.Retry})) != "blocked" || status(does(session, agent.Event{Kind: agent.Result})) != "idle" || status(does()) != "idle" || status(does(session)) != "working" {
+	busy := Evidence{Known: true, Works: true}
+	if status(does(session, agent.Event{Kind: agent.Retry}), busy) != "blocked" || status(does(session, agent.Event{Kind: agent.Result}), busy) != "idle" ||
+		status(does(), Evidence{Works: true}) != "idle" || status(does(), Evidence{Known: true}) != "idle" || status(does(), busy) != "working" ||
+		status(does(session), Evidence{}) != "working" {
 		t.Error("the status is not what the agent does")
 	}
 }

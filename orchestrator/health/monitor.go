@@ -176,11 +176,12 @@ func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report 
 		clear(m.told)
 		m.stage, m.breach, m.alert = 0, 0, false
 	}
+	seen := m.evidence(u)
 	r := Report{
 		Recovered: recovered,
-		Status:    status(t),
+		Status:    status(t, seen),
 		Last:      t.Activity,
-		Findings:  Assess(now, m.from, t, m.evidence(u), m.signals, m.policy),
+		Findings:  Assess(now, m.from, t, seen, m.signals, m.policy),
 	}
 	m.count(r.Findings)
 	m.inquiry.follow(t)
@@ -234,13 +235,14 @@ func (m *Monitor) nextStage(now time.Time, t *Trace) (s Stage) {
 	return s
 }
 
-// status returns seed 000's status. An agent that its provider refuses is blocked. An agent that
-// has given no sign yet, or that has given its result, is idle. Any other agent is working.
-func status(t *Trace) string {
+// status returns seed 000's status. An agent that its provider refuses is blocked. An agent that has given
+// its result is idle, and one that has given no sign yet, unless its processes are seen to work. Any other
+// agent is working.
+func status(t *Trace, e Evidence) string {
 	switch {
 	case t.Waiting() == ForProvider:
 		return "blocked"
-	case t.Activity.IsZero() || !t.Finished.IsZero():
+	case !t.Finished.IsZero(), t.Activity.IsZero() && !(e.Known && e.Works):
 		return "idle"
 	default:
 		return "working"
