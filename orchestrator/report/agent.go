@@ -68,11 +68,14 @@ func describeAgent(l health.Live, now time.Time) []string {
 	if doing := doingLive(l).at(now); doing != "" {
 		text += " · " + doing
 	}
-	sign := "no sign yet"
-	if !l.LastActivity.IsZero() {
-		sign = "last sign " + event.Elapsed(now.Sub(l.LastActivity))
+	sign := "no sign yet · " + l.Health
+	switch {
+	case !l.LastActivity.IsZero():
+		sign = "last sign " + event.Elapsed(now.Sub(l.LastActivity)) + " · " + l.Health
+	case l.Health == health.Healthy:
+		sign = "silent " + event.Elapsed(now.Sub(l.Started))
 	}
-	return []string{text, join(" · ", sign, l.Health, map[bool]string{true: l.IdleStage}[l.IdleStage != "none"])}
+	return []string{text, join(" · ", sign, map[bool]string{true: l.IdleStage}[l.IdleStage != "none"])}
 }
 
 func later(a, b time.Time) time.Time {

@@ -122,3 +122,21 @@ func TestJSONShowsAgents(t *testing.T) {
 		t.Errorf("without agents, JSON wrote\n%s", b.String())
 	}
 }
+
+// TestSilentAgent: an agent that has told nothing is silent, in the live line and in status, and not
+// healthy. One that is found to be ill is what it is found to be.
+func TestSilentAgent(t *testing.T) {
+	began := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	at := began.Add(34 * time.Second)
+	quiet, ill, told := now{since: began, health: health.Healthy}, now{since: began, health: "warning"}, now{since: began, health: health.Healthy, last: began}
+	for n, want := range map[*now]string{&quiet: "silent 34s", &ill: "no sign yet        warning", &told: "last sign 34s      healthy"} {
+		if got := n.tail(at, 80); got != want {
+			t.Errorf("the tail is %q, want %q", got, want)
+		}
+		live := health.Live{Started: began, LastActivity: n.last, Health: n.health, IdleStage: "none"}
+		words := strings.Join(strings.Fields(strings.ReplaceAll(DescribeLive(live, at), "·", "")), " ")
+		if want := "working 34s " + strings.Join(strings.Fields(want), " "); words != want {
+			t.Errorf("status says %q, want %q", words, want)
+		}
+	}
+}

@@ -147,11 +147,22 @@ func (n now) tail(t time.Time, width int) string {
 	if n.health == "" || width < 40 {
 		return ""
 	}
-	text := runewidth.FillLeft(n.health, len(health.Healthy)+1)
-	if width < 60 {
+	text := runewidth.FillLeft(n.state(t), len(health.Healthy)+1)
+	if width < 60 || n.isSilent() {
 		return text
 	}
 	return runewidth.FillRight(n.lastSign(t), len("last sign 10m00s")) + "  " + text
+}
+
+// isSilent reports whether a healthy agent has told nothing yet: nobody knows how it is.
+func (n now) isSilent() bool { return n.health == health.Healthy && n.last.IsZero() }
+
+// state returns seed 000's word for the agent's health, or the time for which the agent is silent.
+func (n now) state(t time.Time) string {
+	if n.isSilent() {
+		return "silent " + n.time(t)
+	}
+	return n.health
 }
 
 func (n now) lastSign(t time.Time) string {
@@ -223,7 +234,7 @@ func nowRows(boards []now, t time.Time, width int, color bool) []string {
 		}
 		cells[i] = []string{
 			names[i], n.place("%d/%d"), cutMiddle(tasks[i], max(8, width/5)), n.player.Short(), n.time(t),
-			"", sign, n.health, n.cost("/"),
+			"", sign, n.state(t), n.cost("/"),
 		}
 	}
 	const ofPlayer, ofTime, ofDoing, ofSign, ofHealth, ofCost = 3, 4, 5, 6, 7, 8
