@@ -250,3 +250,51 @@ func TestFirstTask(t *testing.T) {
 		t.Errorf("a task of the Manager's own: %+v", got)
 	}
 }
+
+// TestReopened: after the last run a person may decide, edit a board that was complete, or decide about a
+// board that was never run. What the board says itself counts then, and who has to act follows.
+func TestReopened(t *testing.T) {
+	list := listOf(t, "tasks: [a.md, b.md]\n")
+	over, says := flow.Board{Terminal: true, SHA: "s"}, flow.Board{Terminal: true, Ended: flow.EndedIncomplete}
+	done := []flow.TaskStatus{{Task: "a.md", Status: flow.StatusAccepted}, {Task: "b.md", Status: flow.StatusAccepted}}
+	const decision = "a.md is to be done again, says the Lead"
+	for name, tt := range map[string]struct {
+		history flow.History
+		decided bool
+		facts   Facts
+		outcome event.Outcome
+		who     Who
+		what    string
+	}{
+		"a complete board got a task":   {flow.History{State: flow.State{Outcome: event.Complete, Text: flow.CompleteText}}, false, Facts{List: list, Current: "b.md"}, Reopened, RunAgain, "only has to be run again: it was complete, and has tasks to do again"},
+		"a person decided":              {flow.History{State: flow.State{Outcome: event.Interrupted, Text: decision}}, true, Facts{List: list, Current: "a.md"}, Reopened, RunAgain, "only has to be run again: " + decision},
+		"a run was stopped since":       {flow.History{State: flow.State{Outcome: event.Interrupted, Text: "SIGTERM"}}, true, Facts{List: list, Current: "a.md"}, event.Interrupted, RunAgain, "stopped (interrupted): SIGTERM"},
+		"a clone that waits":            {flow.History{}, false, Facts{Never: true, List: list, Board: says}, event.Incomplete, Decide, "the board is incomplete: 2 of 2 tasks were never worked on: a.md, b.md"},
+		"a clone that is complete":      {flow.History{}, false, Facts{Never: true, List: list, Board: over}, NeverRun, Nobody, "never run"},
+		"a clone with tasks":            {flow.History{Seq: 1}, true, Facts{Never: true, List: list, Current: "a.md"}, NeverRun, Nobody, "never run"},
+		"a clone, all accepted":         {flow.History{Seq: 1, State: flow.State{Statuses: done}}, true, Facts{Never: true, List: list, Board: over}, event.Complete, Nobody, "complete: 2 of 2 tasks done"},
+		"unreadable":                    {flow.History{}, false, Facts{Never: true, Fault: "no YAML"}, event.Invalid, Mend, "no YAML"},
+		"a full disk":                   {flow.History{State: flow.State{Outcome: event.Failed, Text: "no space"}}, false, Facts{List: list, Current: "a.md"}, event.Failed, Mend, "stopped (failed): no space"},
+		"another run has it":            {flow.History{State: flow.State{Outcome: event.Owned, Text: "pid 7"}}, false, Facts{List: list, Current: "a.md"}, event.Owned, Nobody, "stopped (another run has it): pid 7"},
+		"a run is at work":              {flow.History{}, false, Facts{Owned: true, List: list}, Running, Nobody, "at work: 0 of 2 tasks done"},
+		"a secret that no word settles": {flow.History{State: flow.State{Outcome: event.NeedsPerson, Text: "a key in f.txt"}}, false, Facts{List: list, Current: "a.md"}, event.NeedsPerson, Mend, "a key in f.txt"},
+	} {
+		var tasks Tasks
+		tasks.Add(event.Entry{Time: time.Unix(1, 0), Event: event.RunStarted{}})
+		if tt.decided {
+			tasks.Add(event.Entry{Time: time.Unix(2, 0), Event: event.Acknowledged{Text: decision}})
+		}
+		s := Of("k.yaml", &tt.history, &tasks, tt.facts)
+		if s.Outcome != tt.outcome || s.Who() != tt.who || s.What() != tt.what {
+			t.Errorf("%s: %s, %q: %s", name, s.Outcome, s.Who(), s.What())
+		}
+		if ended := !s.Ended.IsZero(); ended == (tt.facts.Never || tt.facts.Owned) {
+			t.Errorf("%s: ended %s", name, s.Ended)
+		}
+	}
+	tasks := Tasks{decided: decision}
+	tasks.Add(event.Entry{Event: event.RunStarted{}})
+	if tasks.decided != "" {
+		t.Error("a decision outlives the run after it")
+	}
+}
