@@ -46,7 +46,7 @@ var patientWatch = Watch{Profile: "patient", Frequency: 30 * time.Second, IdleWa
 	IdleTimeout:   5 * time.Minute,
 	ProgressStale: 2 * time.Minute, ModelWarning: 10 * time.Minute, ModelTimeout: 20 * time.Minute, MCPDefault: 30 * time.Second,
 	MCPMax: time.Minute, MCPEnd: 10 * time.Minute, FirstSign: 3 * time.Minute, LeftOver: 30 * time.Second, Ceiling: 30 * time.Minute,
-	Grace: 7 * time.Minute, Answer: 30 * time.Second, Graceful: 30 * time.Second, Kill: time.Minute, Consent: 10 * time.Minute, Coordinator: "policy", Errors: 3, MaxRestarts: 2, SilentAgents: "warn", Resume: "session"}
+	Grace: 7 * time.Minute, Answer: 30 * time.Second, Graceful: 30 * time.Second, Consent: 10 * time.Minute, Coordinator: "policy", Errors: 3, MaxRestarts: 2, SilentAgents: "warn", Resume: "session"}
 
 func TestDefaults(t *testing.T) {
 	s, _ := load(t, Input{StartDir: "/start"})
@@ -322,7 +322,7 @@ func TestOrigins(t *testing.T) {
 		{"watch.grace", "7m", "default"},
 		{"watch.answer", "30s", "default"},
 		{"watch.graceful_timeout", "30s", "default"},
-		{"watch.force_kill_after", "1m", "default"},
+		{"watch.force_kill_after", "0", "default"},
 		{"watch.coordinator", "policy", "default"},
 		{"watch.judge", "none", "default"},
 		{"watch.consent", "10m", "default"},

@@ -151,7 +151,7 @@ func watchRows() []row {
 			func(w *Watch) *time.Duration { return &w.Answer }),
 		limit("graceful_timeout", "30s", "a hung agent has so long to end by itself",
 			func(w *Watch) *time.Duration { return &w.Graceful }),
-		limit("force_kill_after", "1m", "kill a hung agent so long after it was asked to end",
+		limit("force_kill_after", "0", "kill a hung agent so long after it was asked to end; 0: twice graceful_timeout",
 			func(w *Watch) *time.Duration { return &w.Kill }),
 		{Setting{Name: "watch.coordinator", Variable: "KANBAN_RUN_WATCH_COORDINATOR", InFile: true, Default: "policy",
 			Help: "policy, or person: a person has to consent before a hung agent is ended (kanban-run inbox, ack)"},

@@ -1,6 +1,7 @@
 package roster
 
 import (
+	"cmp"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -75,7 +76,7 @@ func policy(w config.Watch, r roles.Role, d Duty) health.Policy {
 		Consent:       w.Consent,
 		Judge:         w.Judge,
 		Graceful:      w.Graceful,
-		Kill:          w.Kill,
+		Kill:          cmp.Or(w.Kill, 2*w.Graceful),
 		Stages:        stages(w, r, d),
 	}
 }
