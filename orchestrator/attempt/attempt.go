@@ -4,9 +4,7 @@ package attempt
 
 import (
 	"context"
-	"errors"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -34,28 +32,6 @@ type Spec struct {
 	// Resident gets the Invocation's Stdin as its next message. If it is nil, the attempt starts a
 	// program of its own.
 	Resident *Resident
-}
-
-// Ended is the end of an attempt: a Reply, a Failure, or neither if the attempt was stopped.
-// Everything except the Reply is redacted.
-type Ended struct {
-	Reply     *contract.Reply
-	Failure   *contract.Failure
-	Exit      proc.Exit
-	Received  string // with a Failure: the beginning of the reply's text, at most 4 KiB of it
-	Stdout    string // of a review command: the last lines of standard output, at most 8 KiB
-	Stderr    string // the last lines of standard error, at most 2 KiB, of a review command 8 KiB
-	Stopped   bool   // by Stop or Kill, or by its TimeLimit
-	ByWatch   bool   // by End, before a final event
-	OutOfTime bool   // by its TimeLimit
-
-	Spawned []string // processes that a resident has started in its turn and left running, in words
-
-	Paused time.Duration // the time for which it was stopped together with this program
-
-	Session    string
-	Spent      *agent.Spending // nil: the tool does not report it
-	Cumulative bool            // see [agent.Report.Cumulative]
 }
 
 // Attempt is a running agent. Two goroutines read its output, see [proc.Process]; one waits for its
@@ -371,107 +347,4 @@ func (a *Attempt) startFailure(err error) (proc.Exit, error) {
 		return proc.Exit{Code: -1, Stopped: true}, nil
 	}
 	return proc.Exit{Code: -1}, err
-}
-
-// conclude closes the streams and returns the end of the attempt. err is the result of runProcess.
-func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
-	excess := a.meter.exceeded()
-	if excess == nil { // otherwise the streams may hold back a part of a secret
-		err = errors.Join(err, a.stdout.Close(), a.stderr.Close())
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	out := &Ended{Exit: exit, Stderr: a.tail.String(), Paused: proc.Paused() - a.paused, Spawned: a.spawned}
-	if a.out != nil {
-		out.Stdout = a.out.String()
-	}
-	hung, ended := exit.Stopped && a.ended && !a.stopped, exit
-	if (hung || exit.TimedOut) && a.watch.isFinished() {
-		exit = proc.Exit{Duration: exit.Duration} // our own signal is not a failure of the agent
-		out.Exit, hung = exit, false
-	}
-	out.ByWatch = hung
-	out.OutOfTime = exit.Stopped && a.outOfTime && !a.stopped && !hung
-	out.Stopped = exit.Stopped && a.stopped || out.OutOfTime
-	var start *proc.StartError
-	if errors.As(err, &start) {
-		return out, &agent.ConfigError{Text: start.Error(), Fix: start.Hint()}
-	}
-	if err != nil {
-		return out, err
-	}
-	if r, ok := a.reader.(agent.StderrReader); ok {
-		r.ReadStderr(out.Stderr)
-	}
-	report := a.reader.End(exit)
-	if !out.Stopped && !out.ByWatch {
-		applyReason(&report, a.reason)
-	}
-	out.recordSession(report, a.call.Sinks)
-	if out.Stopped || out.ByWatch {
-		return out, nil
-	}
-	if excess != nil {
-		report.Failure = excess
-	}
-	err = a.judge(out, report)
-	if a.interrupted && ended.Stopped && !a.stopped && err == nil && out.Reply == nil {
-		out.Exit, out.Failure, out.Received, out.ByWatch = ended, nil, "", true
-	}
-	return out, err
-}
-
-// applyReason puts the reader's reason for giving up into the report of the stopped program.
-func applyReason(r *agent.Report, reason error) {
-	var failure *contract.Failure
-	switch {
-	case reason == nil:
-	case errors.As(reason, &failure):
-		copied := *failure
-		r.Failure = &copied
-	case !errors.Is(reason, errOutputLimit):
-		r.Err = reason
-	}
-}
-
-// judge sets the reply, or sets the failure if the report has no valid reply. Errors: that of the
-// report.
-func (a *Attempt) judge(out *Ended, report agent.Report) (err error) {
-	if report.Err != nil {
-		return a.call.Sinks.redactError(report.Err)
-	}
-	failure := report.Failure
-	if failure == nil && a.call.Contract == contract.Command {
-		return nil
-	}
-	if failure == nil {
-		out.Reply, failure = a.call.Sinks.parseReply(a.call.Contract, report.Reply)
-	}
-	if exit := out.Exit; failure != nil && exit.TimedOut {
-		if open := a.watch.openAt(time.Now().Add(exit.Timeout - exit.Duration)); open != "" {
-			failure.Reason += "; it was waiting for " + open
-		}
-	}
-	if failure != nil {
-		failure.Reason = a.call.Sinks.Redact(failure.Reason)
-		out.Failure = failure
-		out.Received, err = a.call.Sinks.excerpt(report.Reply)
-	}
-	return err
-}
-
-// recordSession sets the session and its spending. It drops a session ID that could be an option,
-// since the ID becomes part of a command line.
-func (o *Ended) recordSession(r agent.Report, s Sinks) {
-	o.Session, o.Spent, o.Cumulative = s.Redact(r.Session), r.Spent, r.Cumulative
-	if !IsSession(o.Session) {
-		o.Session = ""
-	}
-}
-
-// IsSession reports whether a text can be the ID of a session, and no option of a command line.
-func IsSession(id string) bool {
-	return id != "" && !strings.HasPrefix(id, "-") && !strings.ContainsFunc(id, func(c rune) bool {
-		return c <= ' ' || c == 0x7F
-	})
 }
