@@ -142,7 +142,7 @@ func (l *loop) start() error {
 	if !state.Spent {
 		begun.Carried = state.Used
 	}
-	if state.Workdir == "" { // the first run of the journal
+	if state.NeverRan() {
 		begun.DoneBefore = workspace.DoneBefore(b)
 	}
 	if err := l.ledger.Append(begun); err != nil {

@@ -48,22 +48,17 @@ Exit code 3 says that something waits, 0 that nothing does.`,
 	}
 }
 
-// showInboxes prints the decisions that wait on several boards. A board that cannot be read is told, and
-// is no end. Boards that wait for nothing are not listed.
+// showInboxes prints the decisions that wait on several boards, and the boards that cannot be read. Boards
+// that wait for nothing are not listed.
 func (t *terminal) showInboxes(boards []string) (code int, err error) {
 	code = exitComplete
 	for _, board := range boards {
-		b, err := inspect.Look(board, func(event.Entry) {})
-		switch {
-		case err != nil && !errors.As(err, new(*ledger.NoRunError)):
-			code, err = exitNeedsPerson, t.stdout.Printf("✗ %s cannot be read: %v\n", board, err)
-		case !needsPerson(&b.Standing):
+		b, _ := inspect.Look(board, func(event.Entry) {}) // the standing has the error
+		if !needsPerson(&b.Standing) {
 			continue
-		default:
-			code = exitNeedsPerson
-			err = errors.Join(t.stdout.PrintTrusted(t.sign(b.Weight)+" "), t.printDecisions(&b))
 		}
-		if err != nil {
+		code = exitNeedsPerson
+		if err := errors.Join(t.stdout.PrintTrusted(t.sign(b.Weight)+" "), t.printDecisions(&b)); err != nil {
 			return 0, err
 		}
 	}
@@ -129,13 +124,9 @@ func (t *terminal) printWaits(s *standing.Standing) error {
 			return err
 		}
 	}
-	commands, does := s.Commands()
-	width := 0
-	for _, c := range commands {
-		width = max(width, runewidth.StringWidth(c))
-	}
+	commands, does := report.Commands(s)
 	for i, c := range commands {
-		if err := t.printWrapped("  "+runewidth.FillRight(c, width)+"  ", does[i]); err != nil {
+		if err := t.printWrapped("  "+c, does[i]); err != nil {
 			return err
 		}
 	}

@@ -66,8 +66,6 @@ func reportOf(board string) string {
 func addBoard(r *report.SupervisorReport, board string) error {
 	r.Begin(board)
 	b, err := inspect.Look(board, r.Add)
-	if err == nil {
-		r.Wait(b.Request())
-	}
+	r.Wait(b.Request())
 	return err
 }

@@ -15,7 +15,6 @@ import (
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/report"
-	"kanban-run/orchestrator/standing"
 )
 
 func reportCommand() command {
@@ -90,11 +89,7 @@ func oneOf(forms map[string]*bool) (chosen string, err error) {
 func (t *terminal) reportToLead(boards []string) error {
 	var r report.SupervisorReport
 	for _, board := range boards {
-		switch err := addBoard(&r, board); {
-		case err == nil, len(boards) > 1 && errors.As(err, new(*ledger.NoRunError)):
-		case len(boards) > 1:
-			r.Wait(fmt.Sprintf("%s cannot be read: %v", board, err))
-		default:
+		if err := addBoard(&r, board); err != nil && len(boards) == 1 {
 			return err
 		}
 	}
@@ -107,12 +102,7 @@ func digestsOf(names []string) ([]digest.Digest, error) {
 	boards := make([]digest.Digest, len(names))
 	for i, name := range names {
 		var err error
-		switch boards[i], err = digestOf(name); {
-		case err == nil, len(names) > 1 && errors.As(err, new(*ledger.NoRunError)):
-		case len(names) > 1:
-			how := standing.Unreadable(name, err)
-			report.Conclude(&boards[i], &how, "")
-		default:
+		if boards[i], err = digestOf(name); err != nil && len(names) == 1 {
 			return nil, err
 		}
 	}

@@ -112,12 +112,7 @@ func (u *setup) watched(boards []string) ([]report.Watched, error) {
 	all := make([]report.Watched, len(boards))
 	for i, board := range boards {
 		var err error
-		all[i].Status, err = u.status(board, &all[i].Recent)
-		switch never := errors.As(err, new(*ledger.NoRunError)); {
-		case err == nil, never && len(boards) > 1:
-		case len(boards) > 1:
-			all[i].Status = report.Unreadable(board, err)
-		default:
+		if all[i].Status, err = u.status(board, &all[i].Recent); err != nil && len(boards) == 1 {
 			return nil, err
 		}
 	}
@@ -208,19 +203,11 @@ they used, what they said, and the retries of their providers.`,
 					return 0, err
 				}
 				view := func(board string) report.Watcher {
-					log := report.NewLog(t.stdout)
-					log.Verbose, log.Failed, log.Step = *verbose, *failed, *step
-					if len(args) > 1 {
-						log.Title = board
+					var show report.Watcher = report.NewJSON(t.stdout, true)
+					if !*asJSON {
+						show = t.newLog(board, *verbose, len(args) > 1)
 					}
-					if term.IsTerminal(int(t.screen.Fd())) {
-						log.Color = colored(t)
-						log.Width, _ = sizeOf(t.screen)
-					}
-					var show report.Watcher = log
-					if *asJSON {
-						log.JSON = report.NewJSON(t.stdout, true)
-					}
+					show = &report.Filter{Watcher: show, Failed: *failed, Step: *step}
 					if *events {
 						show = &withEvents{Watcher: show, file: board}
 					}
@@ -233,6 +220,20 @@ they used, what they said, and the retries of their providers.`,
 			}
 		},
 	}
+}
+
+// newLog returns a log in lines. titled is true if the board's name stands before the first one.
+func (t *terminal) newLog(board string, verbose, titled bool) *report.Log {
+	log := report.NewLog(t.stdout)
+	log.Verbose = verbose
+	if titled {
+		log.Title = board
+	}
+	if term.IsTerminal(int(t.screen.Fd())) {
+		log.Color = colored(t)
+		log.Width, _ = sizeOf(t.screen)
+	}
+	return log
 }
 
 // printLogs prints what went wrong on several boards. A board that cannot be read is told, and is no end;

@@ -53,6 +53,9 @@ type State struct {
 	Git        *event.GitWay `json:"git,omitempty"`        // of the last run with checkpoints in git
 }
 
+// NeverRan reports whether no run has started yet. The journal may have decisions of a person all the same.
+func (s *State) NeverRan() bool { return s.Workdir == "" }
+
 // TaskStatus is the status of a task: of its last reply, or one of the constants.
 type TaskStatus struct {
 	Task   string `json:"task"`
@@ -148,7 +151,7 @@ func (r Repeat) matches(b Board) bool {
 // Freeze is the reason that keeps a board from going on until its Lead acknowledges it.
 type Freeze struct {
 	Text string        `json:"text"`
-	Asks bool          `json:"asks,omitempty"` // the Lead has to choose: nobody knows who ended the board, or Git is set
+	Asks bool          `json:"asks,omitempty"` // the Lead has to choose: it is unknown who ended the board, or Git is set
 	Git  *event.GitWay `json:"git,omitempty"`  // the way of checkpoints that was found in place of the one before
 }
 

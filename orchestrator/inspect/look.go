@@ -48,5 +48,8 @@ func Look(path string, each func(event.Entry)) (Board, error) {
 	if errors.As(err, new(*ledger.NoRunError)) && b.Outcome != standing.NeverRun {
 		err = nil // the board says itself how it ended
 	}
-	return b, errors.Join(err, located, asked, contradicts)
+	if err = errors.Join(err, located, asked, contradicts); err != nil && !errors.As(err, new(*ledger.NoRunError)) {
+		b.SetUnreadable(err)
+	}
+	return b, err
 }

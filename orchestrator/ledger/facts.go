@@ -16,7 +16,7 @@ import (
 // fault says why; without a fault there is only a journal. owned reports whether a run is at work. Errors: the end of the attempt in which the last run died
 // contradicts the journal.
 func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, fault error, h *flow.History, owned bool) (standing.Facts, error) {
-	f := standing.Facts{Never: h.State.Workdir == "", Owned: owned}
+	f := standing.Facts{Never: h.State.NeverRan(), Owned: owned}
 	switch {
 	case fault != nil:
 		f.Fault, _, _ = strings.Cut(fault.Error(), "\n")

@@ -100,7 +100,7 @@ func (a *arbitration) teardown() (Gate, error) {
 
 // hadTeam reports whether a run has worked on the board. Otherwise its journal has only decisions of a
 // person, and no owner who could journal a teardown.
-func (a *arbitration) hadTeam() bool { return a.history.State.Workdir != "" }
+func (a *arbitration) hadTeam() bool { return !a.history.State.NeverRan() }
 
 // notReady returns why the team cannot be deleted even after all its members have shut down: seed 002,
 // "Forced-finalize preconditions". What waits for a decision keeps it.

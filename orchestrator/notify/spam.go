@@ -31,7 +31,7 @@ func isBounded(t event.Topic) bool {
 // message. Messages about topics without bounds are always sent. For the other topics, no message is
 // sent twice, a recovery is sent once after an alert, and others are sent within the bounds. These count
 // for each severity, so that a question to an agent does not swallow the escalation behind it. What
-// weighs less than a warning pages nobody.
+// weighs less than a warning is not sent.
 func (s spam) allows(subject string, m Message, now time.Time) bool {
 	if !isBounded(m.Topic) {
 		return true

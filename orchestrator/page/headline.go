@@ -16,7 +16,7 @@ func (p *page) headline() {
 		switch b := v.board; {
 		case b.Owned:
 			atWork++
-		case v.Look.Tone == "bad", b.Waits != nil && !b.Waits.May:
+		case b.Who == standing.Decide, b.Who == standing.Mend:
 			needs++
 			first = cmp.Or(first, v.Name)
 		case b.Outcome == event.Complete:

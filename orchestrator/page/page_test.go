@@ -98,6 +98,7 @@ func troubled(text func(string) string) Board {
 					Findings: []string{text("no tests")}, Report: text("a/report.md")}})
 	s.Outcome, s.Text, s.Code = event.NeedsPerson, text("the Manager ended the board"), 3
 	s.State.Last = flow.Ending{Status: "blocked", Task: two}
+	s.Who = standing.Decide
 	s.Waits = &standing.Waits{About: event.AboutEnd, Why: s.Text, Choices: []standing.Choice{
 		{Word: event.Retry, Task: two, Does: text("makes it current again")}, {Word: event.Accept, Does: text("ends the board")}}}
 	s.Tasks = []standing.Task{{Task: one, State: standing.Done, Role: text("Implementor"), Status: "ok"},
@@ -221,6 +222,7 @@ func TestFirstScreen(t *testing.T) {
 	passed.Outcome, passed.Weight = event.Incomplete, event.Warning
 	passed.Text = "the board is incomplete: 1 of 2 tasks was never worked on: tasks/2.md"
 	passed.Waits = &standing.Waits{About: event.AboutEnd, Why: passed.Text, Choices: []standing.Choice{{Word: event.Accept, Does: "ends the board"}}}
+	passed.Who = standing.Decide
 	never := newScene("never.yaml")
 	never.Outcome = "not_started"
 	never.Tasks = []standing.Task{{Task: "a.md", State: standing.Waiting}}
@@ -237,6 +239,7 @@ func TestFirstScreen(t *testing.T) {
 	frozen := newScene("f.yaml").play(time.Second, event.RunStarted{})
 	frozen.Outcome, frozen.Text, frozen.Code = event.Frozen, "two owners", 5
 	frozen.Waits = &standing.Waits{About: event.AboutJournal, Why: "two owners", Choices: []standing.Choice{{Word: event.Accept}}}
+	frozen.Who = standing.Decide
 	for name, tt := range map[string]struct {
 		boards []Board
 		want   []string

@@ -16,12 +16,9 @@ import (
 // step begins, a sign, and a text.
 type Log struct {
 	Verbose bool // every record, with its number, its epoch and its kind, and the sessions of agents
-	Failed  bool // only events of weight Warning or more, and failures and retries of agents
-	Step    int  // only events of this step, or of all steps if it is 0
 	Width   int  // the width in columns at which lines break between words; 0 if lines stay whole
 	Color   bool
 	Title   string // stands before the first line; "": nothing does
-	JSON    *JSON  // writes what the log does not leave out, in place of lines; nil: lines are written
 
 	out  *console.Printer
 	date string // date of the line before
@@ -31,18 +28,34 @@ type Log struct {
 // NewLog returns a Log that writes to out.
 func NewLog(out *console.Printer) *Log { return &Log{out: out} }
 
-// Entry writes the lines of an event, unless Failed or Step leaves the event out.
-func (l *Log) Entry(board string, e event.Entry) {
-	lines := l.describe(e.Event)
-	wrong := slices.ContainsFunc(lines, func(s event.Sentence) bool { return s.Weight >= event.Warning })
+// Filter forwards a part of a board's history to a Watcher.
+type Filter struct {
+	Watcher
+	Failed bool // only events of weight Warning or more, and failures and retries of agents
+	Step   int  // only events of this step, or of all steps if it is 0
+}
+
+// Entry forwards an event.
+func (f *Filter) Entry(board string, e event.Entry) {
+	isWrong := func(s event.Sentence) bool { return s.Weight >= event.Warning }
+	if f.isOf(event.StepOf(e.Event)) && (!f.Failed || slices.ContainsFunc(describeForLog(e.Event, false), isWrong)) {
+		f.Watcher.Entry(board, e)
+	}
+}
+
+// Agent forwards a sign of an agent.
+func (f *Filter) Agent(board string, s agent.Sign) {
+	if f.isOf(s.Step) && (!f.Failed || s.Failed || s.Kind == agent.Retry) {
+		f.Watcher.Agent(board, s)
+	}
+}
+
+func (f *Filter) isOf(step int) bool { return f.Step == 0 || step == f.Step }
+
+// Entry writes the lines of an event.
+func (l *Log) Entry(_ string, e event.Entry) {
+	lines := describeForLog(e.Event, l.Verbose)
 	step := event.StepOf(e.Event)
-	if l.Failed && !wrong || l.Step != 0 && step != l.Step {
-		return
-	}
-	if l.JSON != nil {
-		l.JSON.Entry(board, e)
-		return
-	}
 	head := ""
 	if l.Verbose {
 		head = fmt.Sprintf("%6d.%-2d %-20s ", e.Seq, e.Epoch, e.Event.Kind())
@@ -52,18 +65,11 @@ func (l *Log) Entry(board string, e event.Entry) {
 	}
 }
 
-// Agent writes a sign of an agent, unless Failed or Step leaves the sign out.
-func (l *Log) Agent(board string, s agent.Sign) {
+// Agent writes a sign of an agent.
+func (l *Log) Agent(_ string, s agent.Sign) {
 	said := describeTool(s)
 	if said.Text == "" {
 		said = describeSign(s)
-	}
-	if l.Failed && !s.Failed && s.Kind != agent.Retry || l.Step != 0 && s.Step != l.Step {
-		return
-	}
-	if l.JSON != nil {
-		l.JSON.Agent(board, s)
-		return
 	}
 	head := ""
 	if l.Verbose {
@@ -73,17 +79,13 @@ func (l *Log) Agent(board string, s agent.Sign) {
 }
 
 // Notice writes a warning.
-func (l *Log) Notice(board, text string) {
-	if l.JSON != nil {
-		l.JSON.Notice(board, text)
-		return
-	}
+func (l *Log) Notice(_, text string) {
 	l.print("", time.Now(), l.step, event.Sentence{Weight: event.Warning, Text: text})
 }
 
-// describe returns the lines of an event. Without Verbose it leaves out routine lines, such as the
+// describeForLog returns the lines of an event. Unless verbose is set, it leaves out routine lines, such as the
 // line about the start of an agent. The line about the agent's end implies that start.
-func (l *Log) describe(e event.Event) []event.Sentence {
+func describeForLog(e event.Event, verbose bool) []event.Sentence {
 	lines := e.Sentence().Lines()
 	switch e := e.(type) {
 	case event.RunStarted:
@@ -94,7 +96,7 @@ func (l *Log) describe(e event.Event) []event.Sentence {
 		lines[0].Weight = event.Warning
 	case event.StepStarted, event.StepFinished:
 	default:
-		if !l.Verbose {
+		if !verbose {
 			return slices.DeleteFunc(lines, func(s event.Sentence) bool { return s.Weight <= event.Routine })
 		}
 		if end, ok := event.EndOf(e); ok && end.Session != "" {

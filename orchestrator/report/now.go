@@ -154,7 +154,7 @@ func (n now) tail(t time.Time, width int) string {
 	return runewidth.FillRight(n.lastSign(t), len("last sign 10m00s")) + "  " + text
 }
 
-// isSilent reports whether a healthy agent has told nothing yet: nobody knows how it is.
+// isSilent reports whether a healthy agent has told nothing yet, so that its health is unknown.
 func (n now) isSilent() bool { return n.health == health.Healthy && n.last.IsZero() }
 
 // state returns seed 000's word for the agent's health, or the time for which the agent is silent.

@@ -139,12 +139,6 @@ func NewStatus(how standing.Standing, h flow.History, running bool, foreseen flo
 	return st
 }
 
-// Unreadable returns the status of a board that cannot be read.
-func Unreadable(board string, err error) Status {
-	how := standing.Unreadable(board, err)
-	return Status{Version: FormVersion, Board: board, Outcome: how.Outcome, Text: how.Text, Tasks: []standing.Task{}, standing: how}
-}
-
 // Standing returns how the board stands.
 func (s *Status) Standing() *standing.Standing { return &s.standing }
 
@@ -223,15 +217,24 @@ func (s Status) forYou() (all []string) {
 	if w != nil && w.About != event.AboutQuarantine && !strings.Contains(s.standing.Text, w.Why) {
 		all = append(all, w.Why)
 	}
-	commands, does := s.standing.Commands()
+	commands, does := Commands(&s.standing)
+	for i, c := range commands {
+		all = append(all, c+does[i])
+	}
+	return all
+}
+
+// Commands returns the commands with which a person can decide, all equally wide, and what each does.
+func Commands(s *standing.Standing) (commands, does []string) {
+	commands, does = s.Commands()
 	width := 0
 	for _, c := range commands {
 		width = max(width, runewidth.StringWidth(c))
 	}
 	for i, c := range commands {
-		all = append(all, runewidth.FillRight(c, width)+"  "+does[i])
+		commands[i] = runewidth.FillRight(c, width+2)
 	}
-	return all
+	return commands, does
 }
 
 // WriteText writes the status for a person: the state of the board, the open step and its agent,

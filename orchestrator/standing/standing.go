@@ -34,6 +34,8 @@ type Standing struct {
 	Decisions []Decision    // the last that a person made
 
 	Proposal *event.ReassignProposed // of the last run: another agent for its task; nil: none
+
+	unread bool // see SetUnreadable
 }
 
 // Facts are what a standing is worked out from, beside the history of the board.
@@ -147,6 +149,8 @@ func (s *Standing) Headline() string {
 		return s.Board + ": " + s.Text
 	case s.Outcome == event.Frozen:
 		return s.Board + " is frozen: " + s.Text
+	case s.unread:
+		return s.Board + " cannot be read: " + s.Text
 	case s.Outcome == event.Invalid:
 		return s.Board + " cannot be run: " + s.Text
 	case slices.Contains([]event.Outcome{event.Incomplete, event.NeedsPerson, event.Exhausted}, s.Outcome):
@@ -205,10 +209,11 @@ func (s *Standing) Who() Who {
 	}
 }
 
-// Unreadable returns the standing of a board of which the file or the journal cannot be read.
-func Unreadable(board string, err error) Standing {
-	text, _, _ := strings.Cut(err.Error(), "\n")
-	return Standing{Board: board, Outcome: event.Invalid, Text: text, Weight: event.Critical}
+// SetUnreadable makes the standing that of a board whose file or journal cannot be read. The tasks and
+// the cost stay, as far as they were read.
+func (s *Standing) SetUnreadable(err error) {
+	s.Text, _, _ = strings.Cut(err.Error(), "\n")
+	s.Outcome, s.Weight, s.Waits, s.unread = event.Invalid, event.Critical, nil, true
 }
 
 // Progress returns the numbers of tasks that are done, not ok and in quarantine, or of the steps of

@@ -2,6 +2,7 @@ package standing
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -296,5 +297,23 @@ func TestReopened(t *testing.T) {
 	tasks.Add(event.Entry{Event: event.RunStarted{}})
 	if tasks.decided != "" {
 		t.Error("a decision outlives the run after it")
+	}
+}
+
+// TestSetUnreadable: a person mends a journal that cannot be read, whatever it said before, and the report
+// to the Lead asks for that.
+func TestSetUnreadable(t *testing.T) {
+	s := Standing{Board: "k.yaml", Outcome: event.NeedsPerson, Text: "stuck", Steps: 2, Waits: &Waits{Why: "stuck", Choices: []Choice{{Word: event.Retry}}}}
+	s.SetUnreadable(errors.New("damaged at byte 7\nand more"))
+	if s.Who() != Mend || s.Weight != event.Critical || s.Steps != 2 || s.Headline() != "k.yaml cannot be read: damaged at byte 7" || s.Request() != s.Headline() {
+		t.Errorf("%q, weight %d: %s; %s", s.Who(), s.Weight, s.Headline(), s.Request())
+	}
+	spoiled := Of("k.yaml", &flow.History{}, &Tasks{}, Facts{Fault: "no YAML"})
+	if spoiled.Request() != "k.yaml cannot be run: no YAML" {
+		t.Errorf("a board that is no YAML: %s", spoiled.Request())
+	}
+	waits := Of("k.yaml", &flow.History{State: flow.State{Frozen: &flow.Freeze{Text: "changed"}}}, &Tasks{}, Facts{Fault: "no YAML"})
+	if !strings.Contains(waits.Request(), "kanban-run ack k.yaml retry") {
+		t.Errorf("one that a word puts back: %s", waits.Request())
 	}
 }

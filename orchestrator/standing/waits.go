@@ -51,11 +51,13 @@ func (w *Waits) Words() string {
 // NeedsDecision reports whether the board waits for a person.
 func (s *Standing) NeedsDecision() bool { return s.Waits != nil && !s.Waits.May }
 
-// Request returns in one line the command with which a person decides, and why; "" if the board waits
-// for nothing.
+// Request returns in one line the command with which a person decides, and why, or what a person has to
+// mend; "" if the board waits for nothing.
 func (s *Standing) Request() string {
 	board := failure.Quote(s.Board)
 	switch {
+	case s.Outcome == event.Invalid && s.Waits == nil:
+		return s.Headline()
 	case !s.NeedsDecision():
 		return ""
 	case len(s.Waits.Choices) == 0:
