@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"strconv"
 	"time"
@@ -36,22 +35,6 @@ func (e *ConfigError) Unwrap() error { return e.Err }
 
 // Hint returns the remedy.
 func (e *ConfigError) Hint() string { return e.Fix }
-
-// LaterError reports that the provider refuses work until a usage limit has ended.
-type LaterError struct {
-	Text  string    // in the provider's words
-	Reset time.Time // the end of the limit; zero if it is unknown
-}
-
-func (e *LaterError) Error() string {
-	if e.Reset.IsZero() {
-		return e.Text
-	}
-	return fmt.Sprintf("%s (until %s)", e.Text, e.Reset.UTC().Format(time.RFC3339))
-}
-
-// Hint returns the remedy: to start the same command again later.
-func (e *LaterError) Hint() string { return "the same command goes on once the limit is over" }
 
 // LimitError reports that an agent has reached a limit of its attempt; a retry would reach it, too.
 type LimitError struct{ Text string }
@@ -230,7 +213,10 @@ type StderrReader interface {
 type Report struct {
 	Reply   string            // text of the reply; with a Failure, the part that was received
 	Failure *contract.Failure // the reason why there is no reply
-	Err     error             // *ConfigError, *LaterError or *LimitError: a retry would fail, too
+	Err     error             // *ConfigError, *LaterError or *LimitError: a retry at once would fail, too
+	Cut     bool              // with a Failure: the tool says that it ended in the middle of its turn
+	TooLong bool              // with a Failure: the session does not fit the model's context any more
+	Warning string            // about an end whose reply counts all the same; "": there is none
 	Session string            // "" if the tool has no sessions
 	Spent   *Spending         // nil: the tool does not report its spending
 	// Cumulative means that Spent includes the earlier attempts in the session, and the session

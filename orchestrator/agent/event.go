@@ -65,9 +65,9 @@ func (k *Kind) UnmarshalText(text []byte) error {
 // show it. For instance, a heartbeat, a retry and a failed call show no progress.
 func (e Event) IsProgress() bool {
 	switch e.Kind {
-	case Text, Writing, ToolStarted, Result, Unread:
+	case Writing, ToolStarted, Result, Unread:
 		return true
-	case ToolEnded:
+	case Text, ToolEnded:
 		return !e.Failed
 	default:
 		return false
@@ -96,7 +96,7 @@ type Event struct {
 	Class  ToolClass `json:"class,omitempty"`
 	ID     string    `json:"id,omitempty"` // of a call of a tool, of a session, or of a message
 	Text   string    `json:"text,omitempty"`
-	Failed bool      `json:"failed,omitempty"` // of a result or an ended call: it is an error
+	Failed bool      `json:"failed,omitempty"` // of a result, an ended call or a text: it is an error
 	Local  bool      `json:"local,omitempty"`  // of a result: the program answered without a model
 
 	// Missing is the tool, server or program that a failed call did not find, see

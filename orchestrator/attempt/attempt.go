@@ -134,7 +134,7 @@ func Run(stop, kill context.Context, c Spec) (*Ended, error) {
 func (a *Attempt) Done() <-chan struct{} { return a.done }
 
 // Wait returns the end of the attempt, once Done is closed. Errors: *agent.ConfigError,
-// *agent.LaterError and *agent.LimitError, which no retry mends, or an error of this system.
+// *agent.LaterError and *agent.LimitError, which no retry at once mends, or an error of this system.
 func (a *Attempt) Wait() (*Ended, error) {
 	<-a.done
 	return a.result, a.err

@@ -7,14 +7,18 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/proc"
 )
 
-// Ended is the end of an attempt: a Reply, a Failure, or neither if the attempt was stopped.
-// Everything except the Reply is redacted.
+// Ended is the end of an attempt: a Reply, a Failure, or neither if the attempt was stopped, or ended with an
+// error of [Attempt.Wait]. Everything except the Reply is redacted.
 type Ended struct {
+	Class     event.Class // "" if the attempt was stopped
 	Reply     *contract.Reply
 	Failure   *contract.Failure
+	Warning   string // about a reply that counts all the same
+	Worked    bool   // its model did something: it wrote, or called a tool
 	Exit      proc.Exit
 	Received  string // with a Failure: the beginning of the reply's text, at most 4 KiB of it
 	Stdout    string // of a review command: the last lines of standard output, at most 8 KiB
@@ -67,15 +71,17 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 		applyReason(&report, a.reason)
 	}
 	out.recordSession(report, a.call.Sinks)
+	out.Worked = a.watch.worked()
 	if out.Stopped || out.ByWatch {
 		return out, nil
 	}
 	if excess != nil {
 		report.Failure = excess
 	}
+	out.Class, out.Warning = report.Class(a.call.Adapter.Tool(), exit, a.watch.isFinished()), report.Warning
 	err = a.judge(out, report)
 	if a.interrupted && ended.Stopped && !a.stopped && err == nil && out.Reply == nil {
-		out.Exit, out.Failure, out.Received, out.ByWatch = ended, nil, "", true
+		out.Exit, out.Failure, out.Received, out.ByWatch, out.Class = ended, nil, "", true, ""
 	}
 	return out, err
 }
@@ -113,7 +119,9 @@ func (a *Attempt) judge(out *Ended, report agent.Report) (err error) {
 	}
 	if failure != nil {
 		failure.Reason = a.call.Sinks.Redact(failure.Reason)
-		out.Failure = failure
+		if out.Failure = failure; out.Class == event.ClassAccepted {
+			out.Class = event.ClassFormat
+		}
 		out.Received, err = a.call.Sinks.excerpt(report.Reply)
 	}
 	return err

@@ -77,6 +77,13 @@ func (w *watch) isFinished() bool {
 	return !w.trace.Finished.IsZero()
 }
 
+// worked reports whether the agent's model has done something.
+func (w *watch) worked() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.trace.Worked
+}
+
 // openAt names the tools that the agent was waiting for at a time. The tools that are open now
 // would not tell: an agent that is asked to end ends its tools first.
 func (w *watch) openAt(at time.Time) string {

@@ -15,6 +15,7 @@ type Trace struct {
 	Progress time.Time // the last sign that the work goes on; zero before the first
 	Finished time.Time // the final event; zero before it
 	Answered time.Time // the last answer to a question; zero before it
+	Worked   bool      // the model wrote something, or called a tool
 
 	Failures int         // failed calls of tools, or provider retries, in a row
 	Failed   agent.Event // the last failed call or retry
@@ -96,6 +97,9 @@ func (t *Trace) loops(e agent.Event) bool {
 
 func (t *Trace) fold(e agent.Event) {
 	t.tools.note(e)
+	if e.IsProgress() && e.Kind != agent.Result && e.Kind != agent.Unread {
+		t.Worked = true
+	}
 	switch e.Kind {
 	case agent.ToolStarted:
 		t.open(e)

@@ -130,7 +130,7 @@ func TestPermission(t *testing.T) {
 				h.WantReply(t, "Done.")
 				return
 			}
-			h.WantFailure(t, "permission denied: ")
+			streamtest.WantErr[*agent.ConfigError](t, h, "permission denied: ")
 			if got := h.HasEvent(agent.Text, "permission denied: execute (do execute)"); !got {
 				t.Errorf("events %v, want the denied command", h.Events)
 			}

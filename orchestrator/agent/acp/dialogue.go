@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -250,7 +251,12 @@ func (d *dialogue) printFailure(err error) {
 	case errors.As(err, new(*startError)) || errors.As(err, new(*modelError)):
 		e.Fault = setup
 	case errors.As(err, &answered):
-		e.Fault = answeredFault(answered)
+		if slices.Contains([]int{authRequired, unauthorized, forbidden}, answered.Code) {
+			e.Fault = login
+		}
+		if e.Status = answered.Code; e.Status < 0 { // a code of the protocol's own
+			e.Status = agent.StatusIn(e.Text)
+		}
 	}
 	d.print(e)
 }
@@ -261,19 +267,7 @@ const (
 	authRequired = -32000
 	unauthorized = 401
 	forbidden    = 403
-	tooMany      = 429
 )
-
-func answeredFault(e *acp.RequestError) fault {
-	switch e.Code {
-	case authRequired, unauthorized, forbidden:
-		return login
-	case tooMany:
-		return limit
-	default:
-		return other
-	}
-}
 
 // errorText returns the text of an error answer, with the details that name the cause of an
 // internal error.

@@ -8,7 +8,9 @@ type event struct {
 	Text  string `json:"text,omitempty"`
 	Sum   uint32 `json:"sum,omitempty"`   // of a tool's input or result
 	Fault fault  `json:"fault,omitempty"` // of a failure
-	Usage *usage `json:"usage,omitempty"`
+
+	Status int    `json:"status,omitempty"` // of a failure: the HTTP status that the agent reports; 0: none
+	Usage  *usage `json:"usage,omitempty"`
 }
 
 // message is a line of the dialogue with a client that stays: a prompt, the request to leave, or
@@ -44,7 +46,6 @@ type fault string
 const (
 	setup fault = "setup"
 	login fault = "login"
-	limit fault = "limit"
 	other fault = ""
 )
 

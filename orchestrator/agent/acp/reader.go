@@ -2,6 +2,7 @@ package acp
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/coder/acp-go-sdk"
 
@@ -113,7 +114,9 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 		report.Reply = r.failed.Text
 	}
 	if report.Failure != nil && r.failed != nil && !exit.TimedOut {
-		report.Err = r.failed.classify()
+		report.Err, report.TooLong = r.failed.classify(time.Now()), words.IsTooLong(r.failed.Text)
+	} else if report.Failure == nil && r.denied != "" {
+		report.Err = agent.Denied("acp", r.denied)
 	}
 	return report
 }
@@ -130,27 +133,27 @@ func (r *reader) failure(exit proc.Exit) *contract.Failure {
 		return contract.Failed("it ended without an end of its turn")
 	case r.stop != "end_turn":
 		return contract.Failed("its turn ended with %s, want end_turn", r.stop)
-	case r.denied != "":
-		return contract.Failed("permission denied: %s; "+
-			"give the role permission: edit or full, or say in it that it has to do without", r.denied)
 	default:
 		return r.Missing()
 	}
 }
 
-// classify returns the error of a failure that no retry can mend, or nil for any other failure.
-func (e *event) classify() error {
-	switch e.Fault {
-	case setup:
+// classify returns the error of a failure that no retry at once can mend, or nil for any other failure.
+func (e *event) classify(now time.Time) error {
+	later := words.Later("acp", e.Status, e.Text, now)
+	switch {
+	case e.Fault == setup:
 		return &agent.ConfigError{
 			Text: "acp: " + e.Text,
 			Fix:  "look at the command of the role, and start it at a terminal",
 		}
-	case login:
+	case e.Fault == login:
 		return &agent.ConfigError{Text: "acp: " + e.Text,
 			Fix: "log in to the agent at a terminal, or set its key and name it in env.pass"}
-	case limit:
-		return &agent.LaterError{Text: "acp: " + e.Text}
+	case words.IsOutOfMoney(e.Text):
+		return &agent.ConfigError{Text: "acp: " + e.Text, Fix: "look at the account's billing page at the provider"}
+	case later != nil:
+		return later
 	default:
 		return nil
 	}

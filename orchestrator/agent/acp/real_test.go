@@ -41,7 +41,7 @@ func TestRealText(t *testing.T) {
 func TestRealDenied(t *testing.T) {
 	g := start(t)
 	g.Permission = agent.Edit
-	g.Play(t, modeltest.WriteFile("out.txt", "x"), modeltest.Shell("touch b.txt"), streamtest.GoodReply("tried")).WantFailure(t, "permission denied: execute")
+	streamtest.WantErr[*agent.ConfigError](t, g.Play(t, modeltest.WriteFile("out.txt", "x"), modeltest.Shell("touch b.txt"), streamtest.GoodReply("tried")), "permission denied: execute")
 	g.WantFile(t, "out.txt", "x")
 }
 

@@ -102,6 +102,8 @@ type result struct {
 	Denials        []denial              `json:"permission_denials"`
 	APIErrorStatus int                   `json:"api_error_status"`
 	APIError       string                `json:"api_error"`
+	TerminalReason string                `json:"terminal_reason"`
+	StopReason     string                `json:"stop_reason"` // of the model's last message
 	Usage          usage                 `json:"usage"`
 	CostUSD        price                 `json:"total_cost_usd"`
 	Turns          *int                  `json:"num_turns"` // of the model; 0 after /cost

@@ -32,7 +32,8 @@ func TestOutcome(t *testing.T) {
 		{"behind a broken line", lines{"oops {", `{"type":`, "7", good}, proc.Exit{}, "", "warning a line of claude's output cannot be read (not a JSON object): oops {"},
 		{"a structured reply and other words", lines{`{"type":"result","result":"Done. {}","structured_output":{"status":"ok","message":"m"}}`}, proc.Exit{}, "", ""},
 		{"no structured reply", lines{`{"type":"result","result":"{\"status\":\"ok\",\"message\":\"m\"}","structured_output":null}`}, proc.Exit{}, "", ""},
-		{"a good result and a bad end", lines{good}, proc.Exit{Code: 3}, "exit status 3", ""},
+		{"a good result and a bad end", lines{good}, proc.Exit{Code: 3}, "", ""},
+		{"success in the middle of a turn", lines{`{"type":"result","subtype":"success","is_error":false,"num_turns":28,"result":"","stop_reason":"tool_use"}`}, proc.Exit{}, "in the middle of its turn", ""},
 		{"a good result, killed", lines{good}, proc.Exit{Code: -1, Signal: "killed"}, "killed by signal: killed", ""},
 		{"a good result, too late", lines{good}, proc.Exit{TimedOut: true, Timeout: time.Second}, "timed out after 1s", ""},
 		{"no result", lines{`{"type":"system","subtype":"init","session_id":"s"}`}, proc.Exit{}, "it ended without a result", ""},
@@ -45,10 +46,6 @@ func TestOutcome(t *testing.T) {
 		{"an error by its name only", lines{`{"type":"result","subtype":"error_during_execution","is_error":false,"result":"{\"status\":\"ok\",\"message\":\"m\"}"}`}, proc.Exit{}, "it broke off", ""},
 		{"an error without words", lines{`{"type":"result","subtype":"success","is_error":true}`}, proc.Exit{Code: 1}, "it reports an error and does not say which", ""},
 		{"a new kind of error", lines{`{"type":"result","subtype":"error_new","is_error":true,"errors":["x"]}`}, proc.Exit{Code: 1}, "error_new: x", ""},
-		{"denials", lines{`{"type":"result","subtype":"success","result":"{}","permission_denials":[{"tool_name":"Write","tool_use_id":"1","tool_input":{"content":"c","file_path":"a.txt"}},` +
-			`{"tool_name":"Odd","tool_use_id":"2","tool_input":{"x":1}},{"tool_name":"Write","tool_use_id":"1","tool_input":{"file_path":"a.txt"}}]}`}, proc.Exit{},
-			"permission denied: Write (a.txt), Odd; give the role permission", ""},
-		{"a denial before the last result", lines{`{"type":"result","permission_denials":[{"tool_name":"Write"}]}`, good}, proc.Exit{}, "permission denied: Write;", ""},
 		{"progress", lines{`{"type":"tool_progress","tool_name":"Bash","elapsed_time_seconds":30.2,"heartbeat":true}`, good}, proc.Exit{}, "", "heartbeat Bash shell 30 s"},
 		{"a failed tool", lines{`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"Bash","input":{"command":"go test"}}]}}`,
 			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1","is_error":true,"content":"Exit code 1\nmore"}]}}`, good}, proc.Exit{}, "", "tool ended (failed) Bash shell Exit code 1"},
@@ -67,6 +64,21 @@ func TestOutcome(t *testing.T) {
 				t.Errorf("events =\n%s\nwant %q among them", all, tt.event)
 			}
 		})
+	}
+}
+
+// TestDenials: a denied tool is denied again at every retry, so a person has to change the role.
+func TestDenials(t *testing.T) {
+	for _, tt := range []struct{ stream, text, hint string }{
+		{`{"type":"result","subtype":"success","result":"{}","permission_denials":[{"tool_name":"Write","tool_use_id":"1","tool_input":{"content":"c","file_path":"a.txt"}},` +
+			`{"tool_name":"Odd","tool_use_id":"2","tool_input":{"x":1}},{"tool_name":"Write","tool_use_id":"1","tool_input":{"file_path":"a.txt"}}]}`,
+			"claude: permission denied: Write (a.txt), Odd", "give the role permission: edit"},
+		{`{"type":"result","permission_denials":[{"tool_name":"Write"}]}` + "\n" + good, "claude: permission denied: Write", "give the role permission: edit"},
+	} {
+		var denied *agent.ConfigError
+		if got := play([]byte(tt.stream), 0, proc.Exit{}).report; !errors.As(got.Err, &denied) || denied.Text != tt.text || !strings.HasPrefix(denied.Fix, tt.hint) {
+			t.Errorf("End = %+v, want %q with the hint %q", got, tt.text, tt.hint)
+		}
 	}
 }
 

@@ -148,7 +148,7 @@ func (r *reader) onAssistant(l *line) {
 		switch {
 		case b.Type == "text" && l.Parent == "" && b.Text != "":
 			r.text = agent.Clip(b.Text, maxText)
-			r.emit(agent.Event{Kind: agent.Text, Text: r.text})
+			r.emit(agent.Event{Kind: agent.Text, Text: r.text, Failed: l.APIErrorText})
 		case b.Type == "tool_use":
 			name := agent.Clip(b.Name, maxName)
 			id := agent.Clip(b.ID, maxName)
@@ -356,6 +356,6 @@ func (r *reader) onResponse(answer response) {
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	report := agent.Report{Session: r.session, Spent: r.spent.total()}
-	report.Reply, report.Failure, report.Err = r.outcome(exit)
+	r.conclude(&report, exit)
 	return report
 }

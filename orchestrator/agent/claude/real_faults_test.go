@@ -16,6 +16,7 @@ import (
 	"kanban-run/orchestrator/agent/modeltest"
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -93,7 +94,7 @@ func TestRealLimit(t *testing.T) {
 	}
 }
 
-// TestRealFaults: a fault that may pass is a failed attempt, with the provider's words.
+// TestRealFaults: a fault that passes with time makes the provider busy, in its own words.
 func TestRealFaults(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -108,7 +109,10 @@ func TestRealFaults(t *testing.T) {
 			r := start(t)
 			r.play(tt.fault, structured("ok", "m"))
 			out, err := r.run(t)
-			wantFailure(t, out, err, tt.reason)
+			var later *agent.LaterError
+			if !errors.As(err, &later) || !later.Busy || out.Class != event.ClassBusy || !strings.Contains(later.Text, tt.reason) {
+				t.Errorf("Converse = %+v, %v, want a busy provider with %q", out, err, tt.reason)
+			}
 			if r.said(agent.Retry) == "" {
 				t.Error("there is no event of the retry")
 			}

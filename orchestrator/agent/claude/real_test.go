@@ -213,7 +213,7 @@ func TestRealNeverFits(t *testing.T) {
 	wantFailure(t, out, err, "did not fit the schema", "/status")
 }
 
-// TestRealPermissions: each permission allows what it says, and a denied tool fails the attempt
+// TestRealPermissions: each permission allows what it says, and a denied tool ends the attempt
 // although claude calls it a success.
 func TestRealPermissions(t *testing.T) {
 	const outside = "../outside.txt"
@@ -255,7 +255,10 @@ func TestRealPermissions(t *testing.T) {
 				wantReply(t, out, err, contract.OK, "m")
 				return
 			}
-			wantFailure(t, out, err, "permission denied: "+tt.denied, "permission: ")
+			var denied *agent.ConfigError
+			if !errors.As(err, &denied) || !strings.Contains(denied.Text, "permission denied: "+tt.denied) || !strings.Contains(denied.Fix, "permission: ") {
+				t.Errorf("Converse = %+v, %v, want the denial of %s", out, err, tt.denied)
+			}
 			files, err := filepath.Glob(r.path("*"))
 			if above, _ := filepath.Glob(r.path("../outside.txt")); err != nil || len(files) != 1 || len(above) > 0 {
 				t.Errorf("there are %q and %q, %v, want a.txt only", files, above, err)

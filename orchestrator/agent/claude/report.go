@@ -21,27 +21,32 @@ const (
 	tooManyRequests = 429
 )
 
-// outcome returns the reply. If there is no valid reply, it returns the text so far with a failure
-// or an error. A reply needs a result without an error, exit status 0 and no denial: claude calls a
-// refusal by the API "success", and exits with 0 after a denial or an interrupt.
-func (r *reader) outcome(exit proc.Exit) (reply string, failure *contract.Failure, err error) {
+// conclude sets the reply of a report. If there is no valid reply, it sets the text so far, with a failure or an
+// error. A reply needs a result without an error and no denial: claude calls a refusal by the API "success", and exits
+// with 0 after a denial or an interrupt. An exit status above 0 behind a whole result is only worth a warning.
+func (r *reader) conclude(report *agent.Report, exit proc.Exit) {
 	if r.last == nil {
-		return r.text, r.describeEnd(exit), nil
+		report.Reply, report.Failure = r.text, r.describeEnd(exit)
+		return
 	}
-	reply = r.replyText()
+	report.Reply = r.replyText()
+	structured := len(r.last.Structured) > 0 && string(r.last.Structured) != "null"
 	switch {
 	case r.last.IsError || strings.HasPrefix(r.subtype, "error_"):
-		failure, err = r.classify()
-	case !succeeded(exit):
-		failure = contract.Failed("%s", exit)
+		r.classify(report)
+	case exit.Signal != "" || exit.TimedOut:
+		report.Failure = contract.Failed("%s", exit)
 	case len(r.denials) > 0 && r.kind != contract.Review: // a review needs no tool
-		failure = contract.Failed(
-			"permission denied: %s; %s, or permission: full, or take the tool away from the role",
-			r.listDenials(), remedyFor(r.denials[0].tool))
-	case len(r.last.Structured) > 0 && string(r.last.Structured) != "null":
-		reply = string(r.last.Structured)
+		report.Err = &agent.ConfigError{Text: "claude: permission denied: " + r.listDenials(),
+			Fix: remedyFor(r.denials[0].tool) + ", or permission: full, or take the tool away from the role"}
+	case r.last.StopReason == "tool_use" && r.last.Result == "" && !structured:
+		report.Failure, report.Cut = contract.Failed("it ended in the middle of its turn (stop_reason tool_use)"), true
+	case structured:
+		report.Reply = string(r.last.Structured)
 	}
-	return reply, failure, err
+	if report.Failure == nil && report.Err == nil && exit.Code != 0 {
+		report.Warning = "its program ended with " + exit.String() + " behind a whole result; the reply counts"
+	}
 }
 
 // replyText returns the reply in the last message. A review is the whole message: an object in it
@@ -102,26 +107,34 @@ func (r *reader) listDenials() string {
 	return strings.Join(all, ", ")
 }
 
-// classify returns an error for a mistake of the set-up or a limit, and a failure for a cause that
-// may pass.
-func (r *reader) classify() (*contract.Failure, error) {
-	words, status := r.describeError(), r.last.APIErrorStatus
-	switch {
+// classify reads a result that reports an error: it sets Failure for a cause that may pass at once, and Err for any
+// other.
+func (r *reader) classify(report *agent.Report) {
+	said, status := r.describeError(), r.last.APIErrorStatus
+	switch later := words.Later("claude", status, said, time.Now()); {
+	case r.subtype == "error_max_turns" || r.subtype == "error_max_budget_usd":
+		report.Err = &agent.LimitError{Text: "claude: " + said}
 	case r.fault == "authentication_failed" || r.fault == "oauth_org_not_allowed",
-		status == unauthorized || status == forbidden:
-		return nil, loginError(words)
-	case r.fault == "billing_error" || status == paymentRequired || agent.IsOutOfMoney(words):
-		return nil, &agent.ConfigError{Text: "claude: " + words,
+		status == unauthorized || status == forbidden && (later == nil || later.Busy):
+		report.Err = loginError(said)
+	case r.fault == "billing_error" || status == paymentRequired || words.IsOutOfMoney(said):
+		report.Err = &agent.ConfigError{Text: "claude: " + said,
 			Fix: "look at the account's billing page at the provider"}
 	case r.fault == "model_not_found" || status == notFound:
-		return nil, &agent.ConfigError{Text: "claude: " + words,
+		report.Err = &agent.ConfigError{Text: "claude: " + said,
 			Fix: "name another model in the role file, or none; ANTHROPIC_BASE_URL says whose models they are"}
-	case r.fault == "rate_limit" || r.last.APIError == "usage_limit_reached" || status == tooManyRequests:
-		return nil, r.limitError(words, r.resets)
-	case r.subtype == "error_max_turns" || r.subtype == "error_max_budget_usd":
-		return nil, &agent.LimitError{Text: "claude: " + words}
+	case r.last.APIError == "usage_limit_reached" || !r.resets.IsZero() && (r.fault == "rate_limit" || status == tooManyRequests):
+		report.Err = r.limitError(said, r.resets)
+	case r.last.TerminalReason == "prompt_too_long" || r.subtype != "error_during_execution" && words.IsTooLong(said):
+		report.Failure, report.TooLong = contract.Failed("%s", said), true
+	case later != nil && !r.resets.IsZero() && !later.Busy:
+		report.Err = r.limitError(said, r.resets)
+	case later != nil:
+		report.Err = later
+	case r.fault == "rate_limit" || r.fault == "overloaded" || r.fault == "server_error":
+		report.Err = &agent.LaterError{Text: "claude: " + said, Busy: true}
 	default:
-		return &contract.Failure{Reason: words, Lost: r.lostSession()}, nil
+		report.Failure = &contract.Failure{Reason: said, Lost: r.lostSession()}
 	}
 }
 

@@ -6,11 +6,8 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// Reset and TOMLString are tested with all that they can be given.
-var (
-	Reset      = parseReset
-	TOMLString = tomlString
-)
+// TOMLString is tested with all that it can be given.
+var TOMLString = tomlString
 
 // Impatient returns the adapter with another patience.
 func Impatient(d time.Duration) agent.Adapter { return adapter{patience: d} }

@@ -9,17 +9,17 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// classify returns the error of a failure that no retry can mend, or nil for any other failure. It
-// judges by the text, because codex reports no code or status. Errors: *agent.ConfigError,
-// *agent.LaterError.
+// classify returns the error of a failure that no retry at once can mend, or nil for any other failure. It
+// judges by the text, because codex reports no code. Errors: *agent.ConfigError, *agent.LaterError.
 func classify(text string, now time.Time) error {
-	if isLimit(text) && !agent.IsOutOfMoney(text) {
-		return &agent.LaterError{Text: "codex: " + text, Reset: parseReset(text, now)}
-	}
-	if fix := remedyFor(text); fix != "" {
+	later := words.Later("codex", agent.StatusIn(text), text, now)
+	if fix := remedyFor(text); fix != "" && (later == nil || later.Busy) {
 		return &agent.ConfigError{Text: "codex: " + text, Fix: fix}
 	}
-	return nil
+	if later == nil {
+		return nil
+	}
+	return later
 }
 
 // providerText returns the message in the JSON body of a provider's refusal, which codex reports
@@ -48,12 +48,6 @@ func retryCause(text string) (cause string, ok bool) {
 	return strings.TrimSuffix(cause, ")"), ok
 }
 
-// isLimit reports whether the text tells of a spent allowance or too many requests. By then codex
-// has already retried, or would wait for hours.
-func isLimit(text string) bool {
-	return containsAny(text, "hit your usage limit", "usage_limit_reached", "Quota exceeded", "429 Too Many Requests")
-}
-
 const (
 	loginFix = "run `codex login`, or set the key of the provider that codex is set to (OPENAI_API_KEY or " +
 		"CODEX_API_KEY)"
@@ -73,7 +67,7 @@ func remedyFor(text string) string {
 	case containsAny(text, "status 401", "status 403", "401 Unauthorized", "403 Forbidden",
 		"Not logged in", "not logged in", "codex login"):
 		return loginFix
-	case containsAny(text, "status 402", "402 Payment Required"), agent.IsOutOfMoney(text):
+	case containsAny(text, "status 402", "402 Payment Required"), words.IsOutOfMoney(text):
 		return moneyFix
 	case containsAny(text, "status 404", "model is not supported"), unknownModel().MatchString(text):
 		return modelFix
@@ -93,37 +87,4 @@ func containsAny(text string, parts ...string) bool {
 		}
 	}
 	return false
-}
-
-// resetTime matches the end of a limit in local time: 7:55 PM today, or Nov 24th, 2026 7:55 PM.
-var resetTime = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`try again at (?:([A-Z][a-z]{2}) (\d{1,2})(?:st|nd|rd|th)?, (\d{4}),? )?` +
-		`(\d{1,2}:\d{2}) ?([AP]M)`)
-})
-
-// parseReset returns the time that the text names, or the zero time if the text names none. If the
-// text gives no date, the limit ends at the next moment when the clock shows that time.
-func parseReset(text string, now time.Time) time.Time {
-	m := resetTime().FindStringSubmatch(strings.ReplaceAll(text, "\u202f", " "))
-	if m == nil {
-		return time.Time{}
-	}
-	clock, err := time.Parse("3:04 PM", m[4]+" "+m[5])
-	if err != nil {
-		return time.Time{}
-	}
-	now = now.Local()
-	year, month, day := now.Date()
-	if m[1] != "" {
-		date, err := time.Parse("Jan 2 2006", m[1]+" "+m[2]+" "+m[3])
-		if err != nil {
-			return time.Time{}
-		}
-		year, month, day = date.Date()
-	}
-	at := time.Date(year, month, day, clock.Hour(), clock.Minute(), 0, 0, time.Local)
-	if m[1] == "" && at.Before(now.Truncate(time.Minute)) {
-		at = at.AddDate(0, 0, 1)
-	}
-	return at
 }

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -116,7 +117,7 @@ func (r *reader) endItem(i item) {
 		r.Emit(agent.Event{Kind: agent.Writing})
 	case i.Type == "error":
 		// Only a warning: the turn goes on. codex also reports an unknown model in this way.
-		r.Emit(agent.Event{Kind: agent.Text, Text: agent.EventText("warning: " + i.Message)})
+		r.Emit(agent.Event{Kind: agent.Text, Text: agent.EventText("warning: " + i.Message), Failed: true})
 	}
 }
 
@@ -132,15 +133,18 @@ func (r *reader) onError(text string) {
 	if cause, ok := retryCause(text); ok {
 		text = cause
 	}
-	if isLimit(text) && !agent.IsOutOfMoney(text) {
-		limit := &agent.LaterError{Text: "codex: " + text}
-		r.timer = time.AfterFunc(r.patience, func() { r.host.GiveUp(limit) })
-		return
-	}
-	if err := classify(text, time.Now()); err != nil {
+	var later *agent.LaterError
+	switch err := classify(text, time.Now()); {
+	case err == nil:
+	case !errors.As(err, &later):
 		r.host.GiveUp(err)
+	case !later.Busy || agent.StatusIn(text) == tooManyRequests:
+		r.timer = time.AfterFunc(r.patience, func() { r.host.GiveUp(later) })
 	}
 }
+
+// tooManyRequests is the HTTP status at which codex waits as long as the provider says.
+const tooManyRequests = 429
 
 // stopWaiting stops the timer, because codex has printed a line or ended.
 func (r *reader) stopWaiting() {
@@ -177,7 +181,7 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 	r.stopWaiting()
 	report := agent.Report{Session: r.session, Spent: r.spent, Cumulative: true, Reply: r.Reply(r.kind)}
 	if report.Failure = r.failure(exit); report.Failure != nil && r.failed != "" && !exit.TimedOut {
-		report.Err = classify(r.failed, time.Now())
+		report.Err, report.TooLong = classify(r.failed, time.Now()), words.IsTooLong(r.failed)
 	}
 	return report
 }

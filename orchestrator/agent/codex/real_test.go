@@ -157,8 +157,8 @@ func TestRealWaits(t *testing.T) {
 
 func TestRealServerErrors(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
-	c.Play(t, modeltest.Status(500)).WantFailure(t, "exit status 1: We’re currently experiencing high demand")
-	c.Play(t, modeltest.Cut()).WantFailure(t, "stream disconnected")
+	streamtest.WantErr[*agent.LaterError](t, c.Play(t, modeltest.Status(500)), "codex: We’re currently experiencing high demand")
+	streamtest.WantErr[*agent.LaterError](t, c.Play(t, modeltest.Cut()), "stream disconnected")
 	h := c.Play(t, modeltest.Status(529).Times(1), streamtest.GoodReply("it passed"))
 	h.WantReply(t, "it passed")
 	if !h.HasEvent(agent.Retry, "529") {

@@ -1,10 +1,10 @@
 package gemini
 
 import (
+	"cmp"
 	"fmt"
-	"regexp"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -41,44 +41,26 @@ const (
 	exit429      = 429 % 256
 )
 
-// classify returns the error of a failure that no retry can mend, or nil for any other failure.
+// classify returns the error of a failure that no retry at once can mend, or nil for any other failure.
 // Errors: *agent.ConfigError, *agent.LaterError.
 func classify(text string, code int, now time.Time) error {
-	say := func(fallback string) string {
-		if text == "" {
-			text = fallback
-		}
-		return "gemini: " + text
+	status := agent.StatusIn(text)
+	if status == 0 && (code == exit429 || code == exit401 || code == exit403) {
+		status = code + 256
 	}
+	say := func(fallback string) string { return "gemini: " + cmp.Or(text, fallback) }
 	switch {
-	case code == exit429 || strings.HasPrefix(text, "429 ") || strings.Contains(text, "exhausted your"):
-		return &agent.LaterError{Text: say("429"), Reset: parseReset(text, now)}
-	case code == exit401 || code == exit403,
-		strings.HasPrefix(text, "401 ") || strings.HasPrefix(text, "403 ") ||
-			strings.Contains(text, "API key not valid"):
+	case status == 401 || status == 403 || strings.Contains(text, "API key not valid"):
 		return &agent.ConfigError{Text: say("the key is refused"), Fix: loginFix}
 	case code == exitNoLogin:
 		return &agent.ConfigError{Text: say("it is not logged in, or its settings do not say how"), Fix: loginFix}
 	case code == exitSettings:
 		return &agent.ConfigError{Text: say("its settings are wrong"), Fix: setupFix}
-	case strings.HasPrefix(text, "404 ") || strings.Contains(text, "is not found for API version"):
+	case status == 404 || strings.Contains(text, "is not found for API version"):
 		return &agent.ConfigError{Text: say("404"), Fix: modelFix}
-	default:
-		return nil
 	}
-}
-
-// resetDelay matches the time until a quota is renewed, such as: reset after 3h20m10s.
-var resetDelay = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`reset after ((?:\d+[hms])+)`) })
-
-func parseReset(text string, now time.Time) time.Time {
-	m := resetDelay().FindStringSubmatch(text)
-	if m == nil {
-		return time.Time{}
+	if later := words.Later("gemini", status, cmp.Or(text, strconv.Itoa(status)), now); later != nil {
+		return later
 	}
-	d, err := time.ParseDuration(m[1])
-	if err != nil {
-		return time.Time{}
-	}
-	return now.Add(d)
+	return nil
 }

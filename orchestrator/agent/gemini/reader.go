@@ -70,7 +70,7 @@ func (r *reader) readEvent(line []byte) error {
 		r.endTool(e)
 	case "error":
 		// not fatal: a fatal error is in the result
-		r.Emit(agent.Event{Kind: agent.Text, Text: agent.EventText("warning: " + e.Message)})
+		r.Emit(agent.Event{Kind: agent.Text, Text: agent.EventText("warning: " + e.Message), Failed: true})
 	case "result":
 		r.readResult(e)
 	}
@@ -150,7 +150,9 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.kind)}
 	if report.Failure = r.failure(exit); report.Failure != nil && !exit.TimedOut && exit.Signal == "" {
-		report.Err = classify(r.failed, exit.Code, time.Now())
+		report.Err, report.TooLong = classify(r.failed, exit.Code, time.Now()), words.IsTooLong(r.failed)
+	} else if report.Failure == nil && r.denied != "" {
+		report.Err = agent.Denied("gemini", r.denied)
 	}
 	return report
 }
@@ -165,9 +167,6 @@ func (r *reader) failure(exit proc.Exit) *contract.Failure {
 		return contract.Failed("it ended without a result")
 	case r.status != "success":
 		return contract.Failed("the result is %s: %s", r.status, r.failed)
-	case r.denied != "":
-		return contract.Failed("permission denied: %s; "+
-			"give the role permission: edit or full, or say in it that it has to do without", r.denied)
 	default:
 		return r.Missing()
 	}

@@ -48,7 +48,7 @@ func TestRealText(t *testing.T) {
 func TestRealDenied(t *testing.T) {
 	g := start(t)
 	g.Permission = agent.ReadOnly
-	g.Play(t, modeltest.WriteFile("out.txt", "x"), streamtest.GoodReply("tried")).WantFailure(t, "permission denied: write_file")
+	streamtest.WantErr[*agent.ConfigError](t, g.Play(t, modeltest.WriteFile("out.txt", "x"), streamtest.GoodReply("tried")), "permission denied: write_file")
 	if tools := g.Server.Requests()[0].Tools; slices.Contains(tools, "run_shell_command") || !slices.Contains(tools, "read_file") {
 		t.Errorf("tools = %q, want one that reads and no shell", tools)
 	}

@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"fmt"
+	"time"
 
 	"kanban-run/orchestrator/agent"
 )
@@ -29,21 +30,22 @@ func (f fault) String() string {
 	return text
 }
 
-// classify returns the error of a fault that no retry can mend. For any other fault it returns nil;
+// classify returns the error of a fault that no retry at once can mend. For any other fault it returns nil;
 // opencode has already retried those. Errors: *agent.ConfigError, *agent.LaterError.
-func (f fault) classify() error {
+func (f fault) classify(now time.Time) error {
 	text := "opencode: " + f.String()
+	later := words.Later("opencode", f.Data.Status, f.String(), now)
 	switch {
-	case f.Data.Status == 401 || f.Data.Status == 403 || f.Name == "ProviderAuthError":
+	case f.Data.Status == 401 || f.Data.Status == 403 && (later == nil || later.Busy) || f.Name == "ProviderAuthError":
 		return &agent.ConfigError{Text: text, Fix: "run `opencode auth login`, or set the key of the provider; " +
 			"one that has a name of its own goes into env.pass"}
 	case f.Data.Status == 404 || f.Name == "ProviderModelNotFoundError":
 		return &agent.ConfigError{Text: text,
 			Fix: "give another model with `model` in the role, as PROVIDER/MODEL; `opencode models` lists them"}
-	case f.Data.Status == 402 || agent.IsOutOfMoney(text):
+	case f.Data.Status == 402 || words.IsOutOfMoney(text):
 		return &agent.ConfigError{Text: text, Fix: "look at the account's billing page at the provider"}
-	case f.Data.Status == 429:
-		return &agent.LaterError{Text: text}
+	case later != nil:
+		return later
 	default:
 		return nil
 	}

@@ -58,10 +58,6 @@ func TestEnd(t *testing.T) {
 		{"a new step", begin + text(reply) + end("stop") + begin, proc.Exit{}, reply, "without an end of its last step"},
 		{"a bad exit", begin + text(reply) + end("stop"), proc.Exit{Code: 1}, reply, "exit status 1"},
 		{"too late", begin + text(reply) + end("stop"), proc.Exit{TimedOut: true, Timeout: time.Second}, reply, "timed out after 1s"},
-		{"denied by a rule", begin + used("The user has specified a rule which prevents you from using this") + end("tool-calls") + begin + text(reply) + end("stop"),
-			proc.Exit{}, reply, "permission denied: write (a.txt)"},
-		{"denied, since no person answers", begin + used("The user rejected permission to use this specific tool call.") + end("tool-calls"), proc.Exit{}, "",
-			"permission denied: write (a.txt)"},
 		{"an error", begin + text(reply) + end("stop") + failed("UnknownError", `{"message":"boom"}`), proc.Exit{Code: 1}, reply, "exit status 1: UnknownError: boom"},
 		{"an error without words", failed("", "{}"), proc.Exit{}, "", "it failed"},
 		{"half a line", begin + text(reply) + `{"type":"te` + "\n" + end("stop"), proc.Exit{}, `{"type":"te`, "cannot be read"},
@@ -102,7 +98,7 @@ func TestHopeless(t *testing.T) {
 		{"APIError", `{"statusCode":429,"message":"slow down"}`, later},
 		{"APIError", `{"statusCode":402,"message":"no credit"}`, config},
 		{"APIError", `{"statusCode":429,"message":"You exceeded your current quota, please check your plan and billing details."}`, config},
-		{"APIError", `{"statusCode":500,"message":"internal"}`, ""},
+		{"APIError", `{"statusCode":500,"message":"internal"}`, later},
 		{"UnknownError", `{"message":"Unexpected server error."}`, ""},
 	} {
 		got := read(proc.Exit{Code: 1}, failed(tt.name, tt.data))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/contract"
@@ -167,9 +168,12 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 		r.spent.Cost = agent.Micros(r.cost)
 	}
 	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.kind)}
-	if report.Failure = r.failure(exit); report.Failure != nil && r.fault != nil && !exit.TimedOut &&
-		exit.Signal == "" {
-		report.Err = r.fault.classify()
+	report.Failure = r.failure(exit)
+	switch ended := !exit.TimedOut && exit.Signal == ""; {
+	case report.Failure != nil && r.fault != nil && ended:
+		report.Err, report.TooLong = r.fault.classify(time.Now()), words.IsTooLong(r.fault.String())
+	case r.denied != "" && r.fault == nil && ended && exit.Code == 0 && r.kind != contract.Review: // a review needs no tool
+		report.Err = agent.Denied("opencode", r.denied)
 	}
 	return report
 }
@@ -188,9 +192,6 @@ func (r *reader) failure(exit proc.Exit) *contract.Failure {
 		return contract.Failed("%s", exit)
 	case r.fault != nil:
 		return contract.Failed("%s", r.fault)
-	case r.denied != "" && r.kind != contract.Review: // a review needs no tool
-		return contract.Failed("permission denied: %s; "+
-			"give the role permission: edit or full, or say in it that it has to do without", r.denied)
 	case r.reason == "":
 		return contract.Failed("it ended without an end of its last step")
 	case r.reason != "stop":

@@ -67,7 +67,7 @@ func TestRealDenied(t *testing.T) {
 func TestRealAsked(t *testing.T) {
 	o := start(t)
 	o.Permission = agent.Edit
-	o.Play(t, modeltest.WriteFile(t.TempDir()+"/out.txt", "x"), streamtest.GoodReply("wrote")).WantFailure(t, "permission denied: write")
+	streamtest.WantErr[*agent.ConfigError](t, o.Play(t, modeltest.WriteFile(t.TempDir()+"/out.txt", "x"), streamtest.GoodReply("wrote")), "permission denied: write")
 }
 
 func TestRealFaults(t *testing.T) {

@@ -1,0 +1,63 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/proc"
+)
+
+// LaterError reports that the provider does not serve a call for now: a usage limit is reached, or the
+// provider is busy or cannot be reached.
+type LaterError struct {
+	Text  string    // in the provider's words
+	Reset time.Time // the end of the limit; zero if it is unknown
+	Busy  bool      // no limit is reached
+}
+
+func (e *LaterError) Error() string {
+	if e.Reset.IsZero() {
+		return e.Text
+	}
+	return fmt.Sprintf("%s (until %s)", e.Text, e.Reset.UTC().Format(time.RFC3339))
+}
+
+// Hint returns the remedy: to start the same command again later.
+func (e *LaterError) Hint() string {
+	if e.Busy {
+		return "the same command goes on once the provider answers; --patience has a run wait for it"
+	}
+	return "the same command goes on once the limit is over; --patience has a run wait for it"
+}
+
+// Class returns how an attempt ended: the first class that fits. finished reports whether the tool sent
+// its final event. A reply without a failure is still to be checked, see [contract.Parse].
+func (r *Report) Class(t Tool, exit proc.Exit, finished bool) event.Class {
+	var later *LaterError
+	switch {
+	case errors.As(r.Err, new(*ConfigError)):
+		return event.ClassRefused
+	case errors.As(r.Err, new(*LimitError)):
+		return event.ClassOwnLimit
+	case errors.As(r.Err, &later) && later.Busy:
+		return event.ClassBusy
+	case later != nil:
+		return event.ClassLimit
+	case r.Failure == nil:
+		return event.ClassAccepted
+	case r.TooLong:
+		return event.ClassTooLong
+	case t.Resumes && (r.Cut || exit.Signal != "" || exit.TimedOut || !finished):
+		return event.ClassCut
+	default:
+		return event.ClassFormat
+	}
+}
+
+// Denied returns the error of an attempt that was denied a tool: the same input would meet the same denial.
+func Denied(tool, what string) *ConfigError {
+	return &ConfigError{Text: tool + ": permission denied: " + what,
+		Fix: "give the role permission: edit or full, or say in it that it has to do without"}
+}

@@ -1,0 +1,144 @@
+package agent_test
+
+import (
+	"strings"
+	"testing"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/acp"
+	"kanban-run/orchestrator/agent/claude"
+	"kanban-run/orchestrator/agent/codex"
+	"kanban-run/orchestrator/agent/gemini"
+	"kanban-run/orchestrator/agent/opencode"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/proc"
+)
+
+// ends are the last lines of attempts. Those that name no program's recording are made after public reports of what
+// the programs print; models and regions are made up.
+var ends = []struct {
+	adapter agent.Adapter
+	name    string
+	stream  string
+	exit    proc.Exit
+	want    event.Class
+	resets  bool // the stream names the end of a limit
+}{
+	// claude
+	{claude.New(), "a reply", claudeEnd(`"is_error":false,"structured_output":{"status":"ok","message":"m"}`), ok, event.ClassAccepted, false},
+	{claude.New(), "a reply, and a bad exit behind it", claudeEnd(`"is_error":false,"structured_output":{"status":"ok","message":"m"}`), bad, event.ClassAccepted, false},
+	{claude.New(), "a session limit", claudeEnd(`"is_error":true,"terminal_reason":"api_error","result":"You've hit your session limit · resets 3:30am (America/New_York)"`), bad, event.ClassLimit, true},
+	{claude.New(), "a weekly limit", claudeEnd(`"is_error":true,"result":"You've hit your weekly limit · resets Thu 9am"`), bad, event.ClassLimit, true},
+	{claude.New(), "a limit by its kind", claudeEnd(`"is_error":true,"api_error":"usage_limit_reached","result":"no"`), bad, event.ClassLimit, false},
+	{claude.New(), "a limit per minute", claudeEnd(`"is_error":true,"api_error_status":429,"result":"API Error: 429 This request would exceed your rate limit of 10 tokens per minute"`), bad, event.ClassLimit, false},
+	{claude.New(), "429 without a limit", claudeEnd(`"is_error":true,"api_error_status":429,"result":"API Error: 429 no"`), bad, event.ClassBusy, false},
+	{claude.New(), "overloaded", claudeEnd(`"is_error":true,"terminal_reason":"api_error","api_error_status":529,"result":"API Error: 529 Overloaded"`), bad, event.ClassBusy, false},
+	{claude.New(), "a server error", claudeEnd(`"is_error":true,"api_error_status":500,"result":"API Error: 500 Internal server error"`), bad, event.ClassBusy, false},
+	{claude.New(), "refused connections", claudeEnd(`"is_error":true,"result":"API Error: Connection error. (ECONNREFUSED)"`), bad, event.ClassBusy, false},
+	{claude.New(), "a bad request", claudeEnd(`"is_error":true,"api_error_status":400,"result":"API Error: 400 no"`), bad, event.ClassFormat, false},
+	{claude.New(), "too long", claudeEnd(`"is_error":true,"terminal_reason":"prompt_too_long","result":"Prompt is too long"`), bad, event.ClassTooLong, false},
+	{claude.New(), "no money", claudeEnd(`"is_error":true,"api_error_status":400,"result":"Credit balance is too low"`), bad, event.ClassRefused, false},
+	{claude.New(), "no login", claudeEnd(`"is_error":true,"api_error_status":401,"result":"Invalid API key"`), bad, event.ClassRefused, false},
+	{claude.New(), "no such model", claudeEnd(`"is_error":true,"api_error_status":404,"result":"model: x"`), bad, event.ClassRefused, false},
+	{claude.New(), "a denied tool", claudeEnd(`"is_error":false,"result":"{}","permission_denials":[{"tool_name":"Write"}]`), ok, event.ClassRefused, false},
+	{claude.New(), "its turns are used up", strings.Replace(claudeEnd(`"is_error":true`), "success", "error_max_turns", 1), bad, event.ClassOwnLimit, false},
+	{claude.New(), "its money is used up", strings.Replace(claudeEnd(`"is_error":true`), "success", "error_max_budget_usd", 1), bad, event.ClassOwnLimit, false},
+	{claude.New(), "success in the middle of a turn", claudeEnd(`"is_error":false,"num_turns":28,"result":"","stop_reason":"tool_use"`), ok, event.ClassCut, false},
+	{claude.New(), "no final event", `{"type":"system","subtype":"init","session_id":"s"}`, ok, event.ClassCut, false},
+	{claude.New(), "killed", `{"type":"system","subtype":"init","session_id":"s"}`, killed, event.ClassCut, false},
+	{claude.New(), "too late", `{"type":"system","subtype":"init","session_id":"s"}`, late, event.ClassCut, false},
+	{claude.New(), "an unknown session", strings.Replace(claudeEnd(`"is_error":true,"errors":["No conversation found with session ID: s"]`), "success", "error_during_execution", 1), bad, event.ClassFormat, false},
+	{claude.New(), "a warning of a limit", `{"type":"rate_limit_event","rate_limit_info":{"status":"allowed_warning","resetsAt":1000000000}}` + "\n" + claudeEnd(`"is_error":false,"structured_output":{"status":"ok","message":"m"}`), ok, event.ClassAccepted, false},
+
+	// codex
+	{codex.New(), "a reply", codexReply + `{"type":"turn.completed"}`, ok, event.ClassAccepted, false},
+	{codex.New(), "a usage limit", codexFailed("You've hit your usage limit. Upgrade to Pro, visit the settings to purchase more credits or try again at 7:55 PM."), bad, event.ClassLimit, true},
+	{codex.New(), "a limit of Azure's", codexFailed("stream disconnected before completion: Your requests to gpt-x for gpt-x in eastus2 have exceeded rate limit."), bad, event.ClassLimit, false},
+	{codex.New(), "high demand", codexFailed("We're currently experiencing high demand, which may cause temporary errors."), bad, event.ClassBusy, false},
+	{codex.New(), "a server error", codexFailed("unexpected status 503 Service Unavailable: no, url: u"), bad, event.ClassBusy, false},
+	{codex.New(), "a cut stream", codexFailed("stream disconnected before completion: stream closed before response.completed"), bad, event.ClassBusy, false},
+	{codex.New(), "a bad request", codexFailed("unexpected status 400 Bad Request: no, url: u"), bad, event.ClassFormat, false},
+	{codex.New(), "too long", codexFailed("Codex ran out of room in the model's context window. Start a new thread or clear earlier history before retrying."), bad, event.ClassTooLong, false},
+	{codex.New(), "no money", codexFailed("Quota exceeded. Check your plan and billing details."), bad, event.ClassRefused, false},
+	{codex.New(), "no login", codexFailed("unexpected status 401 Unauthorized: no, url: u"), bad, event.ClassRefused, false},
+	{codex.New(), "no end of its turn", codexReply, ok, event.ClassCut, false},
+	{codex.New(), "killed", codexReply, killed, event.ClassCut, false},
+
+	// gemini
+	{gemini.New(), "a quota that is renewed", geminiFailed("[API Error: You have exhausted your capacity on this model. Your quota will reset after 3h20m10s.]"), bad, event.ClassLimit, true},
+	{gemini.New(), "a quota", geminiFailed(`[API Error: {\"error\":{\"code\":429,\"message\":\"RESOURCE_EXHAUSTED\"}}]`), proc.Exit{Code: 429 % 256}, event.ClassLimit, false},
+	{gemini.New(), "429 without a limit", geminiFailed(`[API Error: {\"error\":{\"code\":429,\"message\":\"no\"}}]`), proc.Exit{Code: 429 % 256}, event.ClassBusy, false},
+	{gemini.New(), "overloaded", geminiFailed(`[API Error: {\"error\":{\"code\":503,\"message\":\"The model is overloaded.\"}}]`), proc.Exit{Code: 503 % 256}, event.ClassBusy, false},
+	{gemini.New(), "too long", geminiFailed(`[API Error: {\"error\":{\"code\":400,\"message\":\"The input token count (2000000) exceeds the maximum number of tokens allowed (1048575).\"}}]`), proc.Exit{Code: 400 % 256}, event.ClassTooLong, false},
+	{gemini.New(), "no login", "", proc.Exit{Code: 41}, event.ClassRefused, false},
+	{gemini.New(), "a signal; it goes on in no session", `{"type":"message","role":"assistant","content":"{"}`, ok, event.ClassFormat, false},
+
+	// opencode
+	{opencode.New(), "429 without a limit", opencodeFailed(`{"name":"APIError","data":{"statusCode":429,"message":"slow down"}}`), bad, event.ClassBusy, false},
+	{opencode.New(), "a usage limit", opencodeFailed(`{"name":"APIError","data":{"statusCode":429,"message":"The usage limit has been reached"}}`), bad, event.ClassLimit, false},
+	{opencode.New(), "overloaded", opencodeFailed(`{"name":"APIError","data":{"statusCode":529,"message":"Overloaded"}}`), bad, event.ClassBusy, false},
+	{opencode.New(), "too long", opencodeFailed(`{"name":"APIError","data":{"statusCode":400,"message":"prompt is too long: 210000 tokens > 200000 maximum"}}`), bad, event.ClassTooLong, false},
+	{opencode.New(), "no end of its step", `{"type":"step_start","sessionID":"s"}`, ok, event.ClassCut, false},
+
+	// acp, whose client prints lines of its own; it has no sessions to go on in
+	{acp.New("kanban-run"), "a session limit", acpFailed(`"text":"Internal error: You've hit your session limit · resets 3:10am (Asia/Seoul)"`), bad, event.ClassLimit, true},
+	{acp.New("kanban-run"), "429", acpFailed(`"status":429,"text":"no"`), bad, event.ClassBusy, false},
+	{acp.New("kanban-run"), "overloaded", acpFailed(`"text":"Internal error: API Error: 529 Overloaded"`), bad, event.ClassBusy, false},
+	{acp.New("kanban-run"), "no login", acpFailed(`"fault":"login","text":"Authentication required"`), bad, event.ClassRefused, false},
+	{acp.New("kanban-run"), "killed", `{"type":"session","id":"s"}`, killed, event.ClassFormat, false},
+
+	// exec: every end without a valid reply
+	{agent.Exec(), "a reply", `{"status":"ok","message":"m"}`, ok, event.ClassAccepted, false},
+	{agent.Exec(), "words of a limit", "usage limit reached, resets 3am", bad, event.ClassFormat, false},
+	{agent.Exec(), "killed", `{"status":"ok","message":"m"}`, killed, event.ClassFormat, false},
+	{agent.Exec(), "too late", "", late, event.ClassFormat, false},
+}
+
+var (
+	ok     = proc.Exit{}
+	bad    = proc.Exit{Code: 1}
+	killed = proc.Exit{Code: -1, Signal: "killed"}
+	late   = proc.Exit{TimedOut: true}
+)
+
+func claudeEnd(fields string) string {
+	return `{"type":"result","subtype":"success","session_id":"s",` + fields + `}`
+}
+
+const codexReply = `{"type":"item.completed","item":{"type":"agent_message","text":"{\"status\":\"ok\",\"message\":\"m\"}"}}` + "\n"
+
+func codexFailed(text string) string {
+	return `{"type":"turn.failed","error":{"message":"` + text + `"}}`
+}
+
+func geminiFailed(text string) string {
+	return `{"type":"result","status":"error","error":{"message":"` + text + `"}}`
+}
+
+func opencodeFailed(fault string) string {
+	return `{"type":"error","sessionID":"s","error":` + fault + `}`
+}
+
+func acpFailed(fields string) string { return `{"type":"error",` + fields + `}` }
+
+// TestClass: what follows from the end of an attempt is its class alone, whichever program it was: docs/overnight.md.
+func TestClass(t *testing.T) {
+	for _, tt := range ends {
+		t.Run(tt.adapter.Name()+", "+tt.name, func(t *testing.T) {
+			finished := false
+			r := tt.adapter.Reader(contract.Task, agent.Host{Emit: func(e agent.Event) { finished = finished || e.Kind == agent.Result }, GiveUp: func(error) {}})
+			if _, err := r.Write([]byte(tt.stream + "\n")); err != nil {
+				t.Fatal(err)
+			}
+			report := r.End(tt.exit)
+			if got := report.Class(tt.adapter.Tool(), tt.exit, finished); got != tt.want {
+				t.Errorf("Class = %s, want %s: %v, %v", got, tt.want, report.Failure, report.Err)
+			}
+			later, _ := report.Err.(*agent.LaterError)
+			if named := later != nil && !later.Reset.IsZero(); named != tt.resets {
+				t.Errorf("Err = %v, want a named reset: %t", report.Err, tt.resets)
+			}
+		})
+	}
+}

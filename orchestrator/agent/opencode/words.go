@@ -1,0 +1,6 @@
+package opencode
+
+import "kanban-run/orchestrator/agent"
+
+// words are those of opencode 1.18.33, beside its providers'.
+var words = agent.Words{}
