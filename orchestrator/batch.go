@@ -19,26 +19,28 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// RunAll runs the boards, n at a time, each in a sequential loop of its own, and returns their
+// Bounds bound the runs of one command together.
+type Bounds struct {
+	Jobs    int   // boards side by side, at least 1
+	MaxCost int64 // of all agents, in millionths of a US dollar, as far as they tell; 0: no limit
+}
+
+// RunAll runs the boards, each in a sequential loop of its own, and returns their
 // results in the boards' order. When stop is done, running agents are asked to end, and their
 // boards can go on later. A board that was not started yet has the outcome interrupted. When kill
 // is done, running agents are killed.
-func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []result.Result {
+func RunAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bounds) []result.Result {
 	results := make([]result.Result, len(boards))
-	next, all := make(chan int), shared{run.NewDiskSlots(), &inbox.Watcher{}, &health.Crowd{},
+	all := shared{run.NewDiskSlots(), newSeats(max(bounds.Jobs, 1)), &bill{most: bounds.MaxCost}, &providers{all: map[string]*refusal{}}, &inbox.Watcher{}, &health.Crowd{},
 		claim.NewRegistry(claim.System{Hold: holdLock(boards), IsAtWork: agent.IsAtWork, IsWithin: agent.IsWithin})}
 	var wg sync.WaitGroup
-	for range min(max(n, 1), len(boards)) {
+	for i := range boards {
+		all.seats.take()
 		wg.Go(func() {
-			for i := range next {
-				runBoard(stop, kill, boards[i], all, n > 1 && isCrowded(boards, i), &results[i])
-			}
+			defer all.seats.Leave()
+			runBoard(stop, kill, boards[i], all, bounds.Jobs > 1 && isCrowded(boards, i), &results[i])
 		})
 	}
-	for i := range boards {
-		next <- i
-	}
-	close(next)
 	wg.Wait()
 	_ = all.mail.Close()     // no run waits for its inbox
 	_ = all.registry.Close() // no claim is held
@@ -48,6 +50,9 @@ func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []r
 // shared has the parts that all runs of this process use together.
 type shared struct {
 	slots    run.DiskSlots
+	seats    *seats
+	bill     *bill
+	refusals *providers
 	mail     *inbox.Watcher
 	crowd    *health.Crowd
 	registry *claim.Registry

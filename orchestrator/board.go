@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 
 	"kanban-run/orchestrator/board"
@@ -47,13 +48,24 @@ func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 
 // view returns the facts of the board that flow decides by, with the roles of this run.
 func (l *loop) view(b *board.Board) (flow.Board, error) {
-	return l.workspace.View(b, l.ledger.State(), func(role string) (string, error) {
+	view, err := l.workspace.View(b, l.ledger.State(), func(role string) (string, error) {
 		p, err := l.job.Player(role)
 		if err != nil {
 			return "", err
 		}
 		return p.Role.Name, nil
 	})
+	view.Bound = l.bound()
+	return view, err
+}
+
+// bound returns in words the limit of the whole command that is reached, or "".
+func (l *loop) bound() string {
+	until := l.job.Limits.Until
+	if !until.IsZero() && !l.job.Now().Before(until) {
+		return fmt.Sprintf("the time %s (until) is reached", until.Local().Format("15:04 MST"))
+	}
+	return l.shared.bill.reached()
 }
 
 // writeBoard writes the Manager's reply onto the board, except for the part that the Manager has

@@ -70,6 +70,10 @@ func (l *loop) run() (flow.Finish, error) {
 			err = l.supervisor.GiveUp(e.Reason)
 		case flow.EndBoard:
 			err = l.supervisor.EndBoard(b)
+		case flow.Wait:
+			err = l.waitForProvider(e)
+		case flow.GiveUpWaiting:
+			err = giveUpWaiting(e)
 		case flow.Finish:
 			return e, nil
 		}
@@ -98,6 +102,10 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 			return err
 		}
 	}
+	provider := player.Provider()
+	if waited, err := l.awaitProvider(e, provider); err != nil || waited {
+		return err
+	}
 	a, err := l.caller.Prepare(e, player, b)
 	if err != nil {
 		return err
@@ -106,14 +114,21 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 		return err
 	}
 	failpoint.At("intent-durable")
+	a.Spec.Emit = l.shared.refusals.watchService(provider, a.Spec.Emit)
 	p := l.caller.Start(a)
 	w := l.startWatch(a, p)
 	waitErr := l.waitForAgent(a, p, w)
 	failpoint.At("agent-gone")
 	l.workspace.Forget()
 	a.EndSigns()
-	endErr := w.End()
-	return errors.Join(l.caller.Settle(a, p, l.endTurn), endErr, waitErr)
+	endErr, cost := w.End(), l.used.Cost
+	err = errors.Join(l.caller.Settle(a, p, l.endTurn), endErr, waitErr)
+	l.shared.bill.add(l.used.Cost - cost)
+	if l.ledger.State().Refused == nil { // it told nothing before its reply
+		l.shared.refusals.serves(provider)
+	}
+	l.shared.refusals.stopAsking(provider)
+	return err
 }
 
 // postDelay is the time from the start of an attempt until the inbox is opened. By then most stubs

@@ -54,7 +54,7 @@ func (l *loop) assemble(crowded bool) (err error) {
 		return err
 	}
 	l.claims = claim.NewHolder(claim.Turn{
-		Journal: l.ledger, Workspace: l.workspace, Notice: notice, Slots: slots, Stop: l.stop,
+		Journal: l.ledger, Workspace: l.workspace, Notice: notice, Slots: slots, Seat: l.shared.seats, Stop: l.stop,
 		DryRun: p.DryRun, OnOverlap: p.OnOverlap,
 	}, l.shared.registry)
 	l.decisions = decisions.NewLog(decisions.Turn{

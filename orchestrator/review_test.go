@@ -132,7 +132,7 @@ func (s *staged) play(t *testing.T, limits event.Limits, parts ...part) {
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	s.result = orchestrator.RunAll(context.Background(), context.Background(), prepared, 1)[0]
+	s.result = orchestrator.RunAll(context.Background(), context.Background(), prepared, orchestrator.Bounds{Jobs: 1})[0]
 	s.events = nil
 	if _, _, err := inspect.History(job.Board, func(e event.Entry) error {
 		s.events = append(s.events, e.Event)

@@ -85,7 +85,7 @@ func (u *setup) once(t *terminal, role, instruction string) (code int, err error
 		Role:        role,
 		Instruction: instruction,
 		Dir:         u.dir,
-		MaxRetries:  r.settings.MaxRetries,
+		Limits:      limits(r.settings, false),
 		MaxOutput:   r.settings.MaxOutput,
 		Roster:      agents,
 		Redactor:    u.redactor(agents),

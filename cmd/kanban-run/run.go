@@ -114,13 +114,14 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 			Observer: screen.observer, Now: time.Now, Configure: configure, HoldLock: t.holdLock()}
 	}
 	screen.dry = dry
-	code, err := screen.runJobs(t, jobs, general.settings.Jobs)
+	bounds := orchestrator.Bounds{Jobs: general.settings.Jobs, MaxCost: general.settings.Limits.TotalCost}
+	code, err := screen.runJobs(t, jobs, bounds)
 	screen.close()
 	return code, errors.Join(err, remove())
 }
 
 // runJobs prepares all boards and runs them. If a board cannot be prepared, it runs no board.
-func (s *screen) runJobs(t *terminal, jobs []preflight.Job, n int) (int, error) {
+func (s *screen) runJobs(t *terminal, jobs []preflight.Job, bounds orchestrator.Bounds) (int, error) {
 	prepared, errs := preflight.PrepareAll(jobs)
 	if len(errs) > 0 {
 		s.close()
@@ -130,7 +131,7 @@ func (s *screen) runJobs(t *terminal, jobs []preflight.Job, n int) (int, error) 
 	defer release()
 	defer surviveClosedPipes()()
 	tuneRuntime(len(prepared))
-	results := orchestrator.RunAll(stop, kill, prepared, n)
+	results := orchestrator.RunAll(stop, kill, prepared, bounds)
 	s.notifier.Close(stop)
 	s.close()
 	return s.summary(t, results)

@@ -213,7 +213,7 @@ func (u *setup) configuration(dir, executable, stubState string, dry bool) (*pre
 	}
 	agents := u.roster(r, executable, stubState, dry)
 	return &preflight.Setup{
-		Limits:       limits(r.settings),
+		Limits:       limits(r.settings, dry),
 		OnDivergence: r.settings.OnDivergence,
 		OnOverlap:    r.settings.OnOverlap,
 		OnTool:       r.settings.OnTool,
@@ -230,9 +230,12 @@ func (u *setup) configuration(dir, executable, stubState string, dry bool) (*pre
 	}, nil
 }
 
-// limits returns the limits of a run in the form of the journal.
-func limits(s *config.Settings) event.Limits {
+// limits returns the limits of a run in the form of the journal. A dry run waits for no provider.
+func limits(s *config.Settings, dry bool) event.Limits {
 	l := s.Limits
+	if dry {
+		l.Busy, l.Limit = 0, 0
+	}
 	return event.Limits{
 		MaxRetries:     s.MaxRetries,
 		MaxSteps:       l.Steps,
@@ -242,6 +245,9 @@ func limits(s *config.Settings) event.Limits {
 		MaxTaskCost:    l.TaskCost,
 		MaxTaskMillis:  millis(l.TaskDuration),
 		MaxAttemptCost: l.AttemptCost,
+		BusyMillis:     millis(l.Busy),
+		LimitMillis:    millis(l.Limit),
+		Until:          l.Until,
 	}
 }
 

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,11 +158,23 @@ func (c *Caller) setSpec(a *Attempt) error {
 	inv.Mark, inv.MaxOutput = agent.ParseMark(state.Step.Mark), c.MaxOutput
 	stdout, stderr := c.Folder.NewStream(call, rundir.Stdout), c.Folder.NewStream(call, rundir.Stderr)
 	a.streams, a.signs = []*rundir.Stream{stdout, stderr}, c.Folder.NewEvents(a.Intent.Step)
-	left, _ := state.TimeLeft()
+	left := c.timeLeft()
 	a.Spec.Adapter, a.Spec.Invocation, a.Spec.Contract, a.Spec.TimeLimit = a.Player.Adapter, inv, as.Contract, left
 	a.Spec.Sinks = attempt.Sinks{Stdout: stdout, Stderr: stderr, Redactor: c.Redactor}
 	a.Spec.Emit, a.Spec.Show = c.emitterOf(a), c.shower(a)
 	return nil
+}
+
+// timeLeft returns the time until a limit ends an agent's work on the open step; 0: no limit is set.
+func (c *Caller) timeLeft() time.Duration {
+	limits := c.Journal.State().Limits
+	left, limited := c.Journal.State().TimeLeft()
+	if !limits.Until.IsZero() {
+		if rest := max(limits.Until.Sub(c.Now()), time.Millisecond); !limited || rest < left {
+			left = rest
+		}
+	}
+	return left
 }
 
 // invoke returns the command that starts the program. If the program stays for the run, it returns
@@ -212,6 +225,8 @@ func (c *Caller) settle(a *Attempt, e *attempt.Ended, failed error) error {
 // Its failure is a verdict.
 func (c *Caller) eventOf(a *Attempt, e *attempt.Ended, failed error) (event.Event, error) {
 	switch {
+	case e.Class.IsWait():
+		return c.refused(a, e, failed), nil
 	case failed != nil:
 		return c.stopped(a, e, failed.Error()), a.Player.Explain(failed)
 	case e.ByWatch:
@@ -247,7 +262,23 @@ func (c *Caller) causeOf(e *attempt.Ended) error {
 // end returns the time, session and cost of an attempt, and the SHA-256 of the board that the
 // attempt left.
 func (c *Caller) end(a *Attempt, e *attempt.Ended) event.End {
-	return event.End{Left: c.boardLeft(), Millis: a.millis, Session: e.Session, Spent: a.spent}
+	end := event.End{Left: c.boardLeft(), Millis: a.millis, Session: e.Session, Spent: a.spent, Worked: e.Worked}
+	if e.Class != event.ClassAccepted {
+		end.Class = e.Class
+	}
+	return end
+}
+
+// refused returns the event of an attempt that its provider does not serve for now. failed is the error of the
+// attempt.
+func (c *Caller) refused(a *Attempt, e *attempt.Ended, failed error) event.AttemptStopped {
+	stopped := c.stopped(a, e, failed.Error())
+	stopped.Refusal = &event.Refusal{Provider: a.Player.Adapter.Name(), At: c.Now()}
+	var later *agent.LaterError
+	if errors.As(failed, &later) {
+		stopped.Reason, stopped.Refusal.Reset = later.Text, later.Reset
+	}
+	return stopped
 }
 
 // stopped returns the event of an attempt that the run ended, or that failed in a way that a retry
@@ -258,8 +289,9 @@ func (c *Caller) stopped(a *Attempt, e *attempt.Ended, reason string) event.Atte
 
 // rejected returns the event of an attempt without a valid reply.
 func (c *Caller) rejected(a *Attempt, e *attempt.Ended, f contract.Failure) event.ReplyRejected {
-	state := c.Journal.State()
-	return event.ReplyRejected{AttemptRef: a.Ref(), Reason: f.Reason, Exit: e.Exit.String(), End: c.end(a, e),
+	state, end := c.Journal.State(), c.end(a, e)
+	end.Class = cmp.Or(end.Class, event.ClassFormat)
+	return event.ReplyRejected{AttemptRef: a.Ref(), Reason: f.Reason, Exit: e.Exit.String(), End: end,
 		Received: e.Received, Stderr: e.Stderr, Lost: f.Lost && a.Intent.From != "",
 		Died:    a.Spec.Resident != nil && !a.Spec.Resident.Runs(),
 		Retries: state.Step.Rejected, Of: state.Limits.MaxRetries}
@@ -267,6 +299,10 @@ func (c *Caller) rejected(a *Attempt, e *attempt.Ended, f contract.Failure) even
 
 // accepted returns the event of a reply that counts.
 func (c *Caller) accepted(a *Attempt, e *attempt.Ended) event.ReplyAccepted {
+	if e.Warning != "" {
+		r := a.Ref()
+		c.Observer.Notice(c.Board, r.Name()+": "+e.Warning)
+	}
 	return event.ReplyAccepted{AttemptRef: a.Ref(), Status: string(e.Reply.Status),
 		Message: event.Clip(c.Redactor.String(e.Reply.Message)),
 		End:     event.End{Millis: a.millis, Session: e.Session, Spent: a.spent}}

@@ -21,6 +21,7 @@ type Turn struct {
 	Workspace *workspace.Workspace
 	Notice    func(text string) // gets texts that are not events of the run
 	Slots     Slots
+	Seat      Seat
 	Stop      context.Context // ends the wait for another run
 
 	DryRun    bool
@@ -37,6 +38,12 @@ type Journal interface {
 type Slots interface {
 	Acquire()
 	Release()
+}
+
+// Seat is the place of the run among the boards of this process that are at work.
+type Seat interface {
+	Leave()    // gives it to another board
+	ComeBack() // waits for it
 }
 
 // Holder holds the claim of one run's open step.
@@ -94,11 +101,19 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 		Warn:  h.OnOverlap == "warn",
 	}
 	h.Slots.Release()
+	left := false // the run that this one waits for may need the seat
 	grant, err := h.registry.Take(h.Stop, c, func(x Conflict) {
+		if waits := !c.Warn || x.Files == nil; waits && !left {
+			h.Seat.Leave()
+			left = true
+		}
 		h.Slots.Acquire()
 		defer h.Slots.Release()
 		_ = h.Journal.Record(h.event(e, x, c.Warn)) // the next commit reports a failure, too
 	})
+	if left {
+		h.Seat.ComeBack()
+	}
 	h.Slots.Acquire()
 	var taken *TakenError
 	switch {

@@ -71,11 +71,16 @@ type Git struct {
 }
 
 // Limits are the limits of a run. Zero means no limit. Costs are in millionths of a US dollar.
-// Durations are the agents' working time.
+// Duration is the agents' working time and their waits for providers, TaskDuration their working time.
 type Limits struct {
 	Steps, TaskSteps            int // of the run, and of each task in it
 	Cost, TaskCost, AttemptCost int64
 	Duration, TaskDuration      time.Duration
+
+	TotalCost int64         // of all boards of one command
+	Until     time.Time     // the wall clock; zero: no limit
+	Busy      time.Duration // the longest wait for a provider that is busy, 0: none
+	Limit     time.Duration // and for the end of a limit of the account
 }
 
 // Watch holds the limits of the watch over running agents: seed 000, "配置参数". Zero means no limit.
@@ -153,6 +158,9 @@ func Load(in Input) (*Settings, []Origin, error) {
 		}
 	}
 	if err := r.finishWatch(); err != nil {
+		return nil, nil, err
+	}
+	if err := r.finishPatience(); err != nil {
 		return nil, nil, err
 	}
 	r.choices.store(s)

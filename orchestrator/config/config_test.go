@@ -53,6 +53,7 @@ func TestDefaults(t *testing.T) {
 	want := &Settings{OnDivergence: "accept", OnOverlap: "wait", OnTool: "caveat", AckTimeout: time.Minute,
 		Notify: Notify{On: []event.Topic{"needs_person", "stuck", "loop", "tool", "limit", "later"}},
 		Git:    Git{Remote: "origin"}, Timeout: time.Hour, Grace: 5 * time.Second, MaxRetries: 3, Jobs: 1, Strict: true,
+		Limits:    Limits{Busy: time.Hour, Limit: 6 * time.Hour},
 		MaxOutput: 1 << 30, StartDir: "/start", Watch: patientWatch}
 	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("Load differs (-want +got):\n%s", diff)
@@ -73,6 +74,8 @@ grace: 0
 max_retries: 0
 max_steps: 7
 max_cost: 2.50
+max_cost_total: 9
+patience: {busy: 5m, limit: 12h}
 max_duration: 1h30m
 max_task_steps: 3
 max_task_cost: $0.25
@@ -141,7 +144,7 @@ env:
 		ExecDirs: map[string]string{"implementor": dir, "tech lead": dir},
 		Timeout:  90 * time.Second, Jobs: 4, Strict: true, KeepOutput: true, MaxOutput: 64 << 20,
 		Limits: Limits{Steps: 7, Cost: 2_500_000, Duration: 90 * time.Minute, TaskSteps: 3, TaskCost: 250_000,
-			TaskDuration: 10 * time.Minute, AttemptCost: 1_000_000},
+			TaskDuration: 10 * time.Minute, AttemptCost: 1_000_000, TotalCost: 9_000_000, Busy: 5 * time.Minute, Limit: 12 * time.Hour},
 		Redact: []Hidden{{"redact[0]", "internal.example"}, {"$DSN", "postgres://u:p@h"}},
 		Env: Env{Pass: []string{"NPM_TOKEN", "AWS_*"},
 			Set:  map[string]string{"MODE": "fast", "LEVEL": "3", "EMPTY": ""},
@@ -300,11 +303,16 @@ func TestOrigins(t *testing.T) {
 		{"max_retries", "3", "default"},
 		{"max_steps", "0", "default"},
 		{"max_cost", "0", "default"},
+		{"max_cost_total", "0", "default"},
 		{"max_duration", "0", "default"},
 		{"max_task_steps", "0", "default"},
 		{"max_task_cost", "0", "default"},
 		{"max_task_duration", "0", "default"},
 		{"max_attempt_cost", "0", "default"},
+		{"patience", "none", "default"},
+		{"patience.busy", "1h", "default"},
+		{"patience.limit", "6h", "default"},
+		{"until", "none", "default"},
 		{"watch.enabled", "true", "default"},
 		{"watch.profile", "patient", "default"},
 		{"watch.frequency", "30s", "default"},

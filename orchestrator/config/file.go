@@ -137,6 +137,8 @@ func (f *settingsFile) read(root *yaml.Node) {
 			f.env(value)
 		case key.Value == "watch":
 			f.watch(value)
+		case key.Value == "patience" && value.Kind == yaml.MappingNode:
+			f.group("patience", value)
 		case key.Value == "checkpoints":
 			f.checkpoints(value)
 		case key.Value == "reassign":

@@ -42,7 +42,7 @@ func Table() []Setting {
 
 // rows returns all settings. Callers must not change the list.
 var rows = sync.OnceValue(func() []row {
-	return slices.Concat(agentRows(), limitRows(), watchRows(), checkpointRows(), notifyRows(), otherRows())
+	return slices.Concat(agentRows(), limitRows(), patienceRows(), watchRows(), checkpointRows(), notifyRows(), otherRows())
 })
 
 // agentRows returns the settings that choose the agents, and the place and the time of their work.
@@ -83,8 +83,11 @@ func limitRows() []row {
 		{Setting{Name: "max_cost", Flag: "max-cost", Value: "USD", Variable: "KANBAN_RUN_MAX_COST", InFile: true,
 			Default: "0", Help: "stop once the agents have cost USD, as far as they tell; 0: no limit"},
 			func(s *Settings, v, _ string) (err error) { s.Limits.Cost, err = parseDollars(v); return err }},
+		{Setting{Name: "max_cost_total", Flag: "max-cost-total", Value: "USD", Variable: "KANBAN_RUN_MAX_COST_TOTAL", InFile: true,
+			Default: "0", Help: "stop once the agents of all boards of the command have cost USD; 0: no limit"},
+			func(s *Settings, v, _ string) (err error) { s.Limits.TotalCost, err = parseDollars(v); return err }},
 		{Setting{Name: "max_duration", Flag: "max-duration", Value: "DURATION", Variable: "KANBAN_RUN_MAX_DURATION",
-			InFile: true, Default: "0", Help: "stop once agents have worked for DURATION; 0: no limit"},
+			InFile: true, Default: "0", Help: "stop once agents have worked, and waited for providers, for DURATION; 0: no limit"},
 			func(s *Settings, v, _ string) (err error) { s.Limits.Duration, err = parseDuration(v); return err }},
 		{Setting{Name: "max_task_steps", Flag: "max-task-steps", Value: "N", Variable: "KANBAN_RUN_MAX_TASK_STEPS",
 			InFile: true, Default: "0", Help: "stop before step N+1 of the same task; 0: no limit"},

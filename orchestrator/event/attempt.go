@@ -12,6 +12,8 @@ type End struct {
 	Millis  int64     `json:"millis"`                        // of work; 0: not known
 	Session string    `json:"session,omitempty" text:"free"` // that the tool named, to resume the work in; "": not named
 	Spent   *Spending `json:"spent,omitempty"`               // nil: the tool does not tell
+	Class   Class     `json:"class,omitempty"`               // ""; the run ended it, or its reply was accepted
+	Worked  bool      `json:"worked,omitempty"`              // its model wrote something, or called a tool
 }
 
 func (e End) end() End { return e }
@@ -177,6 +179,8 @@ func (e ReplyRejected) then() string {
 		return "it begins a new one, and is told what it said"
 	case e.Lost:
 		return "the task starts from its beginning"
+	case e.Class == ClassTooLong:
+		return "it starts afresh, in a new session"
 	case e.Retries < e.Of:
 		return fmt.Sprintf("retry %d of %d", e.Retries+1, e.Of)
 	default:
@@ -185,11 +189,13 @@ func (e ReplyRejected) then() string {
 }
 
 // AttemptStopped is the outcome of an attempt that was neither accepted nor rejected: the run was
-// interrupted, a limit of time was reached, or the run died. It costs no retry. The next attempt
-// goes on in the session of this one if the session is known and AttemptStarted had Resumes.
+// interrupted, a limit of time was reached, the provider refused the call, or the run died. It costs no
+// retry. The next attempt goes on in the session of this one if the session is known, AttemptStarted had
+// Resumes, and the provider did not refuse the call from its start.
 type AttemptStopped struct {
 	AttemptRef
-	Reason string `json:"reason" text:"free"`
+	Reason  string   `json:"reason" text:"free"`
+	Refusal *Refusal `json:"refusal,omitempty"` // nil: the provider did not refuse the call
 
 	End `text:"free"`
 }
@@ -198,7 +204,14 @@ func (AttemptStopped) Kind() string { return "ATTEMPT_STOPPED" }
 
 // Sentence implements [Event].
 func (e AttemptStopped) Sentence() Sentence {
-	return inStep(e.Step, Warning, "%s stopped%s: %s", e.Name(), e.Spent.suffix(), e.Reason)
+	what := " stopped"
+	switch e.Class {
+	case ClassBusy:
+		what = ": the provider is busy"
+	case ClassLimit:
+		what = ": a limit of the account is reached"
+	}
+	return inStep(e.Step, Warning, "%s%s%s: %s", e.Name(), what, e.Spent.suffix(), e.Reason)
 }
 
 // UseOf returns the time and the spending of the attempt or judge that e ends. It returns false for

@@ -20,6 +20,8 @@ var decoders = map[string]func(data []byte) (Event, error){
 	"REPLY_ACCEPTED":             decoderOf[ReplyAccepted](),
 	"REPLY_REJECTED":             decoderOf[ReplyRejected](),
 	"ATTEMPT_STOPPED":            decoderOf[AttemptStopped](),
+	"PROVIDER_WAIT":              decoderOf[ProviderWait](),
+	"PROVIDER_BACK":              decoderOf[ProviderBack](),
 	"ANOMALY_FOUND":              decoderOf[AnomalyFound](),
 	"REBOOT_TESTED":              decoderOf[RebootTested](),
 	"RECOVERED":                  decoderOf[Recovered](),

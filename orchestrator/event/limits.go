@@ -16,6 +16,20 @@ type Limits struct {
 	MaxTaskCost    int64 `json:"max_task_cost_microusd,omitempty"`
 	MaxTaskMillis  int64 `json:"max_task_duration_millis,omitempty"`
 	MaxAttemptCost int64 `json:"max_attempt_cost_microusd,omitempty"` // held by the agents, as far as they can
+
+	// The greatest waits for a provider, from its first refusal in a row: one that is busy, and one whose
+	// limit of the account is reached. Zero: the run ends at once.
+	BusyMillis  int64     `json:"patience_busy_millis,omitempty"`
+	LimitMillis int64     `json:"patience_limit_millis,omitempty"`
+	Until       time.Time `json:"until,omitzero"` // the run ends then
+}
+
+// Patience returns the greatest wait for a provider that refused a call with this class.
+func (l Limits) Patience(c Class) time.Duration {
+	if c == ClassBusy {
+		return span(l.BusyMillis)
+	}
+	return span(l.LimitMillis)
 }
 
 // OfCost returns the names of the limits that are set and hold only for agents that tell their

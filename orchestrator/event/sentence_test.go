@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -57,6 +58,7 @@ func sentences() []event.Event {
 	ref := func(c event.Call, attempt, round int) event.AttemptRef {
 		return event.AttemptRef{Step: 2, Call: c, Task: "t.md", Role: "Implementor", Attempt: attempt, Round: round}
 	}
+	at := time.Date(2026, time.November, 25, 22, 30, 0, 0, time.UTC)
 	work, review, command := ref(event.TaskCall, 1, 0), ref(event.ReviewCall, 2, 1), ref(event.CommandCall, 1, 1)
 	look, ready := ref(event.CheckpointCall, 1, 0), ref(event.ReadyCall, 1, 0)
 	cost := int64(1_500_000)
@@ -97,6 +99,10 @@ func sentences() []event.Event {
 		event.RebootTested{AttemptRef: work, Anomaly: idle, Decision: event.Restart, Text: "text"}, event.RebootTested{AttemptRef: work, Anomaly: idle, Decision: event.Stuck, Text: "text"}, event.RebootTested{AttemptRef: work, Anomaly: idle, Decision: event.Replan, Text: "text"},
 		event.IdleBreach{AttemptRef: work, Overdue: event.Overdue{Severity: "INFO", Action: "PING", Text: "no progress"}}, event.IdleBreach{AttemptRef: work, Overdue: event.Overdue{Severity: "WARN", Action: "ESCALATE", Text: "no progress"}},
 		event.ReviewBreach{AttemptRef: review, Overdue: event.Overdue{Severity: "CRITICAL", Action: "REASSIGN_PROPOSAL", Text: "no verdict"}},
+		event.AttemptStopped{AttemptRef: work, Reason: "claude: 529 Overloaded", Refusal: &event.Refusal{Provider: "claude"}, End: event.End{Class: event.ClassBusy}}, event.AttemptStopped{AttemptRef: work, Reason: "codex: You've hit your usage limit", Refusal: &event.Refusal{Provider: "codex"}, End: event.End{Class: event.ClassLimit}},
+		event.ProviderWait{Step: 2, Role: "Implementor", Provider: "claude", Class: event.ClassBusy, Since: at, Until: at.Add(10 * time.Second)}, event.ProviderWait{Step: 2, Role: "Manager", Provider: "codex", Class: event.ClassLimit, Since: at, Until: at.Add(5 * time.Hour), Named: true},
+		event.ProviderWait{Step: 2, Role: "Implementor", Provider: "codex", Class: event.ClassLimit, Since: at, Until: at.Add(99 * time.Hour), Named: true, Shared: true}, event.ProviderBack{Step: 2, Provider: "codex", Millis: 5 * 3600 * 1000},
+		event.ReplyRejected{AttemptRef: work, Reason: "claude: Prompt is too long", Exit: "exit status 1", Of: 3, End: event.End{Class: event.ClassTooLong}},
 		event.JudgeAsked{AttemptRef: work, Anomaly: idle, Judge: "Judge"}, event.JudgeAnswered{AttemptRef: work, Judge: "Judge", Reason: "too late", Spent: spent},
 		event.ConsentAsked{AttemptRef: work, Anomaly: idle}, event.ConsentGiven{AttemptRef: work, Choice: event.ConsentRestart}, event.ConsentGiven{AttemptRef: work, Choice: event.ConsentContinue}, event.ConsentGiven{AttemptRef: work, Choice: event.ConsentVoid},
 		event.MessageSent{AttemptRef: work, Type: event.Tell, Content: event.Content{Text: "use Go"}}, event.MessageSent{AttemptRef: work, Type: event.AssistOffer, Content: event.Content{Details: "a mirror"}},
@@ -125,6 +131,9 @@ func sentences() []event.Event {
 // TestSentences holds the words of every kind of event to testdata/sentences.txt, which
 // KANBAN_TEST_UPDATE=1 makes anew.
 func TestSentences(t *testing.T) {
+	local := time.Local
+	time.Local = time.UTC
+	defer func() { time.Local = local }()
 	const golden = "testdata/sentences.txt"
 	var b strings.Builder
 	said := map[string]bool{}

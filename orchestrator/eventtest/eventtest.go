@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"time"
 )
 
 // Fill puts a value into every field of what v points to, however deep. No two values are equal,
@@ -18,6 +19,10 @@ func fill(v reflect.Value, n *int64) {
 	*n++
 	switch v.Kind() {
 	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.Set(reflect.ValueOf(time.Unix(*n, 0).UTC()))
+			return
+		}
 		for i := range v.NumField() {
 			fill(v.Field(i), n)
 		}

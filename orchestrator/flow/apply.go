@@ -57,7 +57,7 @@ func (s *State) applyAttemptStarted(e event.AttemptStarted) error {
 	case step.Input == nil && e.Input == nil:
 		return refuse(e, "the first attempt of a call names its input")
 	}
-	step.Started, step.Running = e.Attempt, e.Attempt
+	step.Started, step.Running, s.Waiting = e.Attempt, e.Attempt, nil
 	if e.Input != nil {
 		step.Input, step.Stored = e.Input, e.Stored
 	}
@@ -139,6 +139,7 @@ func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
 		return err
 	}
+	s.Refused = nil
 	step := s.Step
 	switch e.Call {
 	case event.ManagerCall:
@@ -174,6 +175,7 @@ func (t *Thread) named(session string) *Thread {
 // begin makes call c due. It clears the input, the retries and the watch's notes of the last call.
 func (s *Step) begin(c event.Call) {
 	s.GoesOn, s.Hung, s.Restarts, s.LastHung, s.Advice = nil, nil, 0, "", ""
+	s.Fruitless, s.TooLong = 0, false
 	s.Call, s.Input, s.Stored, s.Rejected, s.LastReason = c, nil, "", 0, ""
 	if c == event.ManagerCall {
 		s.Agent = 0
@@ -191,31 +193,78 @@ func (s *Step) beginWork() {
 	s.Work, s.Round, s.Feedback, s.Reviews = nil, 0, "", nil
 }
 
-// applyReplyRejected counts a rejected reply. A lost session does not count as a rejected reply.
-// Instead, reviewed work begins again, a resumed call starts afresh, and the supervisor is
-// recovered. The supervisor is also recovered if its program died.
+// applyReplyRejected counts a rejected reply. A lost session does not count as a rejected reply, nor does
+// the first session of a call that is too long. Instead, reviewed work begins again, a resumed call starts
+// afresh, and the supervisor is recovered. The supervisor is also recovered if its program died.
 func (s *State) applyReplyRejected(e event.ReplyRejected) error {
 	if e.Call == event.CommandCall {
 		return refuse(e, "a command ends with a verdict")
 	}
+	at := s.thread(e.Session)
 	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
 		return err
 	}
+	if e.Worked {
+		s.Refused = nil
+	}
 	step := s.Step
 	step.Left, step.Disagreed = e.Left, e.Disagreed
-	if e.Call.IsSupervision() && (e.Lost || e.Died) {
+	tooLong := e.Class == event.ClassTooLong && !step.TooLong
+	step.TooLong = step.TooLong || tooLong
+	switch {
+	case e.Call.IsSupervision() && (e.Lost || e.Died || tooLong):
 		s.loseSupervisor(e)
-	} else if e.Lost && step.Work != nil && e.Call != event.ManagerCall {
+	case (e.Lost || tooLong) && step.Work != nil && e.Call != event.ManagerCall:
 		step.Lost++
 		step.beginWork()
-	} else if e.Lost && step.GoesOn != nil {
+	case e.Lost && step.GoesOn != nil:
 		step.GoesOn = nil
 		step.tellAdvice()
-	} else {
+	case tooLong:
+		step.startAfresh(e.Reason)
+	default:
 		step.Rejected++
+		step.continueCut(e, at)
 	}
 	step.LastReason = e.Reason
 	return nil
+}
+
+// thread returns the session of the running attempt, with the ID by which its tool names it; nil: it has none.
+func (s *State) thread(session string) *Thread {
+	if s.Step == nil {
+		return nil
+	}
+	if t := s.Step.At.named(session); t != nil && t.Session != "" {
+		return t
+	}
+	return nil
+}
+
+// continueCut has work that was cut off go on in its session at, if it had made progress. A session in which
+// two attempts in a row did nothing is given up.
+func (s *Step) continueCut(e event.ReplyRejected, at *Thread) {
+	switch {
+	case e.Worked && e.Class == event.ClassCut && at != nil:
+		s.GoesOn, s.Fruitless = at, 0
+	case e.Worked || s.GoesOn == nil:
+		s.Fruitless = 0
+	case s.Fruitless+1 < maxFruitless:
+		s.Fruitless++
+	default:
+		s.startAfresh(e.Reason)
+	}
+}
+
+// maxFruitless is the number of attempts in a row that may go on in a session and do nothing.
+const maxFruitless = 2
+
+// startAfresh gives up the session of the call. The agent is told why, if its role takes feedback.
+func (s *Step) startAfresh(reason string) {
+	s.GoesOn, s.Fruitless = nil, 0
+	s.Advice = "An earlier attempt at this task ended, and its conversation could not go on: " + reason +
+		". Look at what it has left in the files before you begin."
+	s.tellAdvice()
 }
 
 func (s *State) applyAttemptStopped(e event.AttemptStopped) error {
@@ -226,8 +275,11 @@ func (s *State) applyAttemptStopped(e event.AttemptStopped) error {
 	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
 		return err
 	}
-	if t := cut.At.named(e.Session); t != nil && t.Session != "" {
-		s.Step.GoesOn = t
+	if t := cut.At.named(e.Session); t != nil && t.Session != "" && (e.Refusal == nil || e.Worked) {
+		s.Step.GoesOn, s.Step.Fruitless = t, 0
+	}
+	if e.Refusal != nil {
+		s.refuse(e)
 	}
 	if cut.Hung != nil && cut.Hung.Decision == event.Replan {
 		s.Replanned = append(slices.Clip(s.Replanned), cut.Task)
@@ -251,6 +303,7 @@ func (s *State) applyReviewHeld(e event.ReviewHeld) error {
 	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
 		return err
 	}
+	s.Refused = nil
 	step := s.Step
 	step.Left = e.Left
 	if !e.Completed && e.Finding != "" {

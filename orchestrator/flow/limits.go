@@ -14,9 +14,13 @@ func (s *State) Reached(task string) string {
 	switch {
 	case l.MaxCost > 0 && s.Used.Cost >= l.MaxCost:
 		return fmt.Sprintf("the limit of %s (max_cost) is reached: %s used", event.Dollars(l.MaxCost), s.Used.Money())
-	case l.MaxMillis > 0 && s.Used.Millis >= l.MaxMillis:
-		return fmt.Sprintf("the limit of %s (max_duration) is reached: agents worked %s",
+	case l.MaxMillis > 0 && s.Used.Millis+s.Waited >= l.MaxMillis:
+		text := fmt.Sprintf("the limit of %s (max_duration) is reached: agents worked %s",
 			event.Span(l.MaxMillis), event.Span(s.Used.Millis))
+		if s.Waited > 0 {
+			text += ", and waited " + event.Span(s.Waited) + " for their provider"
+		}
+		return text
 	case l.MaxTaskCost > 0 && t.Cost >= l.MaxTaskCost:
 		return fmt.Sprintf("the limit of %s for a task (max_task_cost) is reached by %s: %s used",
 			event.Dollars(l.MaxTaskCost), task, t.Money())
@@ -41,7 +45,7 @@ func (s *State) NearLimits() (texts []string) {
 	if near(s.Used.Cost, l.MaxCost) {
 		note("80 %% of the limit of %s (max_cost) is used", event.Dollars(l.MaxCost))
 	}
-	if near(s.Used.Millis, l.MaxMillis) {
+	if near(s.Used.Millis+s.Waited, l.MaxMillis) {
 		note("80 %% of the limit of %s (max_duration) is used", event.Span(l.MaxMillis))
 	}
 	if near(int64(s.Steps), int64(l.MaxSteps)) {
@@ -82,7 +86,7 @@ func (s *State) TimeLeft() (left time.Duration, limited bool) {
 	}
 	used := s.task(s.Step.Task).Used
 	of := [...]struct{ most, used int64 }{
-		{s.Limits.MaxMillis, s.Used.Millis},
+		{s.Limits.MaxMillis, s.Used.Millis + s.Waited},
 		{s.Limits.MaxTaskMillis, used.Millis},
 	}
 	for _, of := range of {

@@ -17,6 +17,7 @@ type Board struct {
 	Task     string // the current task as agents see its path; "" on a terminal board
 	Role     string // the role of the current task, in the spelling of its role file
 	SHA      string // SHA-256 of the board's bytes, in hex
+	Bound    string // the limit of the whole command that is reached, in words; "": none is
 
 	Rest Rest // on a terminal board: what it leaves undone
 }
@@ -32,14 +33,14 @@ func Next(s *State, b Board) Effect {
 	case s.isSupervisorLost():
 		return GiveUpCheckpoint{Reason: s.lossOfSupervisor()}
 	case s.Step != nil:
-		return s.nextCall()
+		return s.nextCall(b.Bound)
 	default:
 		return s.nextStep(b)
 	}
 }
 
-// nextCall goes on with the open step.
-func (s *State) nextCall() Effect {
+// nextCall goes on with the open step. bound is the limit of the whole command that is reached.
+func (s *State) nextCall(bound string) Effect {
 	step := s.Step
 	switch {
 	// Seed steps 5 and 7, "if not validate_output(...): log_retry(...); continue": the call was
@@ -62,8 +63,10 @@ func (s *State) nextCall() Effect {
 
 	// Limits are checked before every spawn. The step stays open, because the next run goes on with
 	// it and has limits of its own.
-	case step.isDue() && s.Reached(step.Task) != "":
-		return Finish{Outcome: event.LimitReached, Text: s.Reached(step.Task)}
+	case step.isDue() && cmp.Or(bound, s.Reached(step.Task)) != "":
+		return Finish{Outcome: event.LimitReached, Text: cmp.Or(bound, s.Reached(step.Task))}
+	case s.isRefused():
+		return s.waitForProvider()
 
 	// 4. "result = spawn_agent(agent_role, task_file)", the reviews of its work, and after them
 	// 6. "manager_result = spawn_agent("Manager", {...})".
@@ -98,8 +101,8 @@ func (s *State) nextStep(b Board) Effect {
 	case s.Quarantined(b.Task) == nil && s.suspect(b) != nil:
 		return SuspectLoop{Task: b.Task, Role: b.Role, Suspicion: *s.suspect(b)}
 
-	case cmp.Or(s.reachedSteps(b.Task), s.Reached(b.Task)) != "":
-		return Finish{Outcome: event.LimitReached, Text: cmp.Or(s.reachedSteps(b.Task), s.Reached(b.Task))}
+	case cmp.Or(b.Bound, s.reachedSteps(b.Task), s.Reached(b.Task)) != "":
+		return Finish{Outcome: event.LimitReached, Text: cmp.Or(b.Bound, s.reachedSteps(b.Task), s.Reached(b.Task))}
 
 	// 3. "agent_role = determine_role(task_file)".
 	default:

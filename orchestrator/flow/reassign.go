@@ -66,6 +66,7 @@ func (s *State) applyReassigned(e event.Reassigned) error {
 	if step.Advice != "" { // the advice was a part of the input
 		step.Input, step.Stored = nil, ""
 	}
+	s.Refused = nil
 	step.Agent, step.GoesOn, step.Unsettled, step.Disagreed = e.Number, nil, "", false
 	step.Rejected, step.Lost, step.Restarts, step.LastHung, step.Advice = 0, 0, 0, "", ""
 	return nil

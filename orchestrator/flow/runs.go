@@ -17,6 +17,8 @@ func (s *State) applyRunStarted(e event.RunStarted) error {
 		s.keepStatus(task, StatusBefore)
 	}
 	s.Manager, s.Reassign = e.Manager, e.Reassign
+	s.Waiting = nil
+	s.askAgain() // a run asks once before it waits, or ends
 	s.goBy(e.Git, e.Elsewhere)
 	s.superviseBy(e.Supervision, e.Memory, e.Adapter)
 	return nil
@@ -26,6 +28,7 @@ func (s *State) applyRunStarted(e event.RunStarted) error {
 // Accepted replies stay accepted. Work that its reviews never accepted begins again.
 func (s *State) freshen() {
 	s.Steps, s.Repeat, s.Used, s.Tasks, s.Replanned, s.Tools = 0, Repeat{}, event.Used{}, nil, nil, nil
+	s.Waited, s.Refused = 0, nil
 	step := s.Step
 	if step == nil {
 		return
@@ -48,12 +51,15 @@ func (s *State) freshen() {
 
 func (s *State) applyRunInterrupted(e event.RunInterrupted) error {
 	s.Running, s.Outcome, s.Text, s.Until = false, e.Outcome, e.Reason, e.Until
+	if s.Waiting = nil; e.Outcome == event.Later {
+		s.Refused = nil // the next run has all its patience
+	}
 	s.keepFiles(e.Quarantined)
 	return nil
 }
 
 func (s *State) applyRunFinished(e event.RunFinished) error {
-	s.Running, s.Spent = false, true
+	s.Running, s.Spent, s.Waiting = false, true, nil
 	s.Outcome, s.Text = e.Outcome, e.Text
 	if v := s.Supervisor.clone(); v.Waits() != "" && v.Block.Ended != "" {
 		block := *v.Block

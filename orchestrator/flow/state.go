@@ -23,20 +23,23 @@ type State struct {
 
 	// Limits, and what counts for them.
 	Limits event.Limits `json:"limits"`
-	Steps  int          `json:"steps"`           // finished under these limits; reset after a finished run
-	Used   event.Used   `json:"used,omitzero"`   // by attempts under these limits; reset with Steps
-	Total  event.Used   `json:"total,omitzero"`  // over all runs
-	Tasks  []TaskUse    `json:"tasks,omitempty"` // under these limits, by their last use; at most [mostTasks]
+	Steps  int          `json:"steps"`                   // finished under these limits; reset after a finished run
+	Used   event.Used   `json:"used,omitzero"`           // by attempts under these limits; reset with Steps
+	Waited int64        `json:"waited_millis,omitempty"` // for providers, under these limits
+	Total  event.Used   `json:"total,omitzero"`          // over all runs
+	Tasks  []TaskUse    `json:"tasks,omitempty"`         // under these limits, by their last use; at most [mostTasks]
 
 	// Steps, and the results of the last of them.
-	Step      *Step        `json:"step"`
-	LastStep  int          `json:"last_step"`                // number of the last step that was started, over all runs
-	Finished  int          `json:"finished_steps,omitempty"` // steps, by all runs
-	Last      Ending       `json:"last"`
-	Statuses  []TaskStatus `json:"statuses,omitempty"`  // of the tasks that have one, in the order in which they got it
-	Dropped   []string     `json:"dropped,omitempty"`   // tasks that the Manager took off the list undone
-	Replanned []string     `json:"replanned,omitempty"` // tasks that the Manager was to plan anew, under these limits
-	Session   string       `json:"session,omitempty"`   // the last that a task agent's or the Manager's tool named
+	Step      *Step               `json:"step"`
+	Refused   *Refused            `json:"refused,omitempty"`        // nil: the last call was not refused by its provider
+	Waiting   *event.ProviderWait `json:"waiting,omitempty"`        // nil: no run waits for a provider
+	LastStep  int                 `json:"last_step"`                // number of the last step that was started, over all runs
+	Finished  int                 `json:"finished_steps,omitempty"` // steps, by all runs
+	Last      Ending              `json:"last"`
+	Statuses  []TaskStatus        `json:"statuses,omitempty"`  // of the tasks that have one, in the order in which they got it
+	Dropped   []string            `json:"dropped,omitempty"`   // tasks that the Manager took off the list undone
+	Replanned []string            `json:"replanned,omitempty"` // tasks that the Manager was to plan anew, under these limits
+	Session   string              `json:"session,omitempty"`   // the last that a task agent's or the Manager's tool named
 
 	// Loops, and the agents that work on the tasks.
 	Repeat     Repeat              `json:"repeat"`
@@ -87,8 +90,10 @@ type Step struct {
 	Started    int    `json:"started"`  // attempts that were started: of the Manager's call, or of all calls before it
 	Rejected   int    `json:"rejected"` // rejected replies to this call, since retries were reset
 	LastReason string `json:"last_reason"`
-	Disagreed  bool   `json:"disagreed"`      // the last reply was rejected because the board said otherwise
-	Lost       int    `json:"lost,omitempty"` // sessions that their tool did not know when it was to resume them
+	Disagreed  bool   `json:"disagreed"`           // the last reply was rejected because the board said otherwise
+	Lost       int    `json:"lost,omitempty"`      // sessions that their tool did not know when it was to resume them
+	Fruitless  int    `json:"fruitless,omitempty"` // attempts in a row that went on in GoesOn and did nothing
+	TooLong    bool   `json:"too_long,omitempty"`  // the session did not fit the model's context once already
 
 	// The work and its reviews.
 	TaskStatus string               `json:"task_status"`         // status of the task agent's accepted reply

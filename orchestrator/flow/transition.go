@@ -29,6 +29,10 @@ var transitions = byKind(
 	on((*State).applyReplyRejected),
 	on((*State).applyAttemptStopped),
 
+	// provider
+	on((*State).applyProviderWait),
+	on((*State).applyProviderBack),
+
 	// review
 	on((*State).applyReviewHeld),
 

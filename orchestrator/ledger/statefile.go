@@ -221,6 +221,9 @@ func stateLines(h *flow.History) []string {
 	if step := s.Step; step != nil {
 		lines = append(lines, fmt.Sprintf("open step %d: %s as %s, %s call, %d attempts started, %d rejected",
 			step.Number, step.Task, step.Role, step.Call, step.Started, step.Rejected))
+		if s.Waiting != nil {
+			lines = append(lines, s.Waiting.Waits())
+		}
 	}
 	return lines
 }

@@ -5,6 +5,7 @@ package once
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/pause"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/roster"
 )
@@ -24,8 +26,8 @@ type Call struct {
 	Role        string
 	Instruction string
 	Dir         string
-	MaxRetries  int
-	MaxOutput   int64 // of an attempt, in bytes; 0: no limit
+	Limits      event.Limits // of retries, and of the waits for a provider
+	MaxOutput   int64        // of an attempt, in bytes; 0: no limit
 	Roster      *roster.Roster
 	Redactor    *redact.Redactor
 	Notice      func(text string) // shows withheld variables, rejected replies and the call's cost
@@ -98,19 +100,15 @@ func (c *Call) noticeCost() {
 // retry makes attempts until flow allows no more, so that the rule of retries is in one place. It
 // does not journal the events. Errors: those of Do.
 func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contract.Input) (*contract.Reply, error) {
-	state := flow.State{Limits: event.Limits{MaxRetries: c.MaxRetries}}
+	state := flow.State{Limits: c.Limits}
 	if err := state.Apply(event.StepStarted{Step: 1, Task: "the instruction", Role: c.player.Role.Name}); err != nil {
 		return nil, err
 	}
 	accounts := attempt.Accounts{}
 	for {
-		e, ok := flow.Next(&state, flow.Board{}).(flow.Spawn)
-		if !ok {
-			return nil, &ExhaustedError{
-				Role:     c.player.Role.Name,
-				Attempts: state.Step.Rejected,
-				Reason:   state.Step.LastReason,
-			}
+		e, err := c.next(stop, &state)
+		if err != nil {
+			return nil, err
 		}
 		if err := state.Apply(event.AttemptStarted{AttemptRef: e.AttemptRef, Input: in.JSON}); err != nil {
 			return nil, err
@@ -123,7 +121,13 @@ func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contra
 		})
 		c.used.Add(0, accounts.Charge(out, "").Journaled())
 		c.session = cmp.Or(out.Session, c.session)
+		var later *agent.LaterError
 		switch {
+		case errors.As(err, &later):
+			if err := state.Apply(c.refused(e.AttemptRef, out, later)); err != nil {
+				return nil, err
+			}
+			continue
 		case err != nil:
 			return nil, c.player.Explain(err)
 		case out.Stopped:
@@ -138,6 +142,39 @@ func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contra
 	}
 }
 
+// next returns the next attempt, after the wait for a provider that refused the last one. Errors: those of Do.
+func (c *Call) next(stop context.Context, state *flow.State) (flow.Spawn, error) {
+	for {
+		switch next := flow.Next(state, flow.Board{}).(type) {
+		case flow.Spawn:
+			return next, nil
+		case flow.Wait:
+			c.Notice(next.Role + " " + next.Waits())
+			if err := pause.Until(stop, next.Until, func() error { return nil }); err != nil {
+				return flow.Spawn{}, err
+			}
+			back := event.ProviderBack{Step: next.Step, Millis: c.Now().Sub(state.Refused.At).Milliseconds()}
+			if err := errors.Join(state.Apply(next.ProviderWait), state.Apply(back)); err != nil {
+				return flow.Spawn{}, err
+			}
+		case flow.GiveUpWaiting:
+			return flow.Spawn{}, &agent.LaterError{Text: next.Text, Reset: next.Until, Busy: next.Busy}
+		case flow.Finish:
+			if next.Outcome == event.LimitReached {
+				return flow.Spawn{}, &agent.LimitError{Text: next.Text}
+			}
+			return flow.Spawn{}, &ExhaustedError{Role: c.player.Role.Name, Attempts: state.Step.Rejected, Reason: state.Step.LastReason}
+		default:
+			return flow.Spawn{}, fmt.Errorf("a single call cannot go on with %T", next)
+		}
+	}
+}
+
+// refused returns the event of an attempt that the provider does not serve for now.
+func (c *Call) refused(ref event.AttemptRef, out *attempt.Ended, later *agent.LaterError) event.AttemptStopped {
+	return event.AttemptStopped{AttemptRef: ref, Reason: later.Text, Refusal: &event.Refusal{Provider: c.player.Adapter.Name(), At: c.Now(), Reset: later.Reset}, End: event.End{Class: out.Class, Worked: out.Worked}}
+}
+
 // reject applies a rejected reply to the state, adds it to the supervisor log with the instruction
 // in place of a task, and gives a notice. Source: seed 004, "Retry Logging".
 func (c *Call) reject(state *flow.State, ref event.AttemptRef, out *attempt.Ended) error {
@@ -149,7 +186,7 @@ func (c *Call) reject(state *flow.State, ref event.AttemptRef, out *attempt.Ende
 		Received:   out.Received,
 		Stderr:     out.Stderr,
 		Retries:    state.Step.Rejected,
-		Of:         c.MaxRetries,
+		Of:         c.Limits.MaxRetries,
 	}
 	if err := state.Apply(rejected); err != nil {
 		return err
@@ -162,6 +199,6 @@ func (c *Call) reject(state *flow.State, ref event.AttemptRef, out *attempt.Ende
 		return err
 	}
 	c.Notice(fmt.Sprintf("attempt %d of %d was rejected: %s; what it said is in %s",
-		ref.Attempt, c.MaxRetries+1, rejected.Reason, dir.Log()))
+		ref.Attempt, c.Limits.MaxRetries+1, rejected.Reason, dir.Log()))
 	return nil
 }

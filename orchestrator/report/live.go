@@ -188,6 +188,8 @@ func (b *liveBoard) note(e event.Event, at time.Time) {
 	case event.AttemptStarted:
 		b.player, b.adapter, b.task, b.since = e.AttemptRef, e.Adapter, e.Task, at
 		b.trace, b.health, b.asked, b.waits = health.NewTrace(at), health.Healthy, time.Time{}, doing{}
+	case event.ProviderWait:
+		b.waits = doing{what: e.Waits()}
 	case event.AnomalyFound:
 		b.health = e.Severity
 	case event.Recovered:

@@ -1,0 +1,68 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// patienceRows returns the settings of the wait for a provider that does not serve a call now.
+func patienceRows() []row {
+	return []row{
+		{Setting{Name: "patience", Flag: "patience", Value: "DURATION", Variable: "KANBAN_RUN_PATIENCE", InFile: true, Default: noDefault,
+			Help: "wait so long for a provider that is busy or whose limit is reached; 0: exit with 75 at once"},
+			func(s *Settings, v, _ string) (err error) {
+				s.Limits.Busy, err = parseDuration(v)
+				s.Limits.Limit = s.Limits.Busy
+				return err
+			}},
+		{Setting{Name: "patience.busy", Variable: "KANBAN_RUN_PATIENCE_BUSY", InFile: true, Default: "1h",
+			Help: "wait so long for a provider that is busy or cannot be reached; with CI set 2m"},
+			func(s *Settings, v, _ string) (err error) { s.Limits.Busy, err = parseDuration(v); return err }},
+		{Setting{Name: "patience.limit", Variable: "KANBAN_RUN_PATIENCE_LIMIT", InFile: true, Default: "6h",
+			Help: "wait so long for the end of a limit of the account; with CI set 0"},
+			func(s *Settings, v, _ string) (err error) { s.Limits.Limit, err = parseDuration(v); return err }},
+		{Setting{Name: "until", Flag: "until", Value: "TIME", Variable: "KANBAN_RUN_UNTIL", Default: noDefault,
+			Help: "stop at TIME, such as 07:00 or 2026-01-31T07:00:00Z"},
+			func(s *Settings, v, _ string) (err error) {
+				s.Limits.Until, err = parseClock(v, time.Now())
+				return err
+			}},
+	}
+}
+
+// finishPatience replaces the defaults where a job waits: its minutes cost money. CI is the variable
+// that such services set.
+func (r *resolver) finishPatience() error {
+	if ci := strings.ToLower(r.lookupVariable("CI")); ci == "" || ci == "false" || ci == "0" {
+		return nil
+	}
+	for _, g := range []given{{name: "patience.busy", value: "2m"}, {name: "patience.limit", value: "0"}} {
+		if r.origins[g.name].Source != "default" || r.origins["patience"].Source != "default" {
+			continue
+		}
+		g.source = "variable CI"
+		if err := r.setRow(g); err != nil {
+			return err
+		}
+		r.recordOrigin(g)
+	}
+	return nil
+}
+
+// parseClock parses a time of the day, the next one from now in local time, or a time in RFC 3339.
+func parseClock(text string, now time.Time) (time.Time, error) {
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	clock, err := time.Parse("15:04", text)
+	if err != nil {
+		return time.Time{}, &valueError{fmt.Sprintf("%q is no time", text), "write 07:00, or a whole time such as 2026-01-31T07:00:00Z"}
+	}
+	year, month, day := now.Local().Date()
+	at := time.Date(year, month, day, clock.Hour(), clock.Minute(), 0, 0, time.Local)
+	if !at.After(now) {
+		at = at.AddDate(0, 0, 1)
+	}
+	return at, nil
+}

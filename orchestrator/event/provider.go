@@ -1,0 +1,75 @@
+package event
+
+import (
+	"fmt"
+	"time"
+)
+
+// Refusal is a provider's refusal to serve a call for now, at the end of an attempt of [ClassLimit] or [ClassBusy].
+type Refusal struct {
+	Provider string    `json:"provider"`       // the name of its adapter
+	At       time.Time `json:"at"`             // of the refusal
+	Reset    time.Time `json:"reset,omitzero"` // the end of the limit; zero: it is not named
+}
+
+// ProviderWait is the beginning of a wait for a provider.
+type ProviderWait struct {
+	Step     int       `json:"step"`
+	Task     string    `json:"task"`
+	Role     string    `json:"role"`
+	Provider string    `json:"provider"`
+	Class    Class     `json:"class"`
+	Since    time.Time `json:"since"`            // of the first refusal in a row
+	Until    time.Time `json:"until"`            // when the provider is asked again
+	Named    bool      `json:"named,omitempty"`  // the provider names Until as the end of its limit
+	Shared   bool      `json:"shared,omitempty"` // it refused a call of another board
+}
+
+func (ProviderWait) Kind() string { return "PROVIDER_WAIT" }
+
+func (e ProviderWait) Subject() string { return e.Task }
+
+// Sentence implements [Event].
+func (e ProviderWait) Sentence() Sentence {
+	s := inStep(e.Step, Note, "%s %s", e.Role, e.Waits())
+	if e.Named && !e.Shared && e.Until.Sub(e.Since) >= longWait {
+		return s.tell(0, AboutLater)
+	}
+	return s
+}
+
+// longWait is the least wait of which a person is told who asked to be.
+const longWait = 10 * time.Minute
+
+// Waits tells of the wait: "waits for claude's limit until 03:30:00 CET".
+func (e ProviderWait) Waits() string {
+	what, until := e.Provider+"'s limit", " and asks again at"
+	if e.Named {
+		until = " until"
+	}
+	if e.Class == ClassBusy {
+		what = e.Provider + ", which is busy,"
+	}
+	form := "15:04:05 MST"
+	if e.Until.Sub(e.Since) > 20*time.Hour {
+		form = "Mon 2 Jan " + form
+	}
+	return fmt.Sprintf("waits for %s%s %s", what, until, e.Until.Local().Format(form))
+}
+
+// ProviderBack is the end of a wait for a provider, which is asked again.
+type ProviderBack struct {
+	Step     int    `json:"step"`
+	Task     string `json:"task"`
+	Provider string `json:"provider"`
+	Millis   int64  `json:"millis"` // of the wait
+}
+
+func (ProviderBack) Kind() string { return "PROVIDER_BACK" }
+
+func (e ProviderBack) Subject() string { return e.Task }
+
+// Sentence implements [Event].
+func (e ProviderBack) Sentence() Sentence {
+	return inStep(e.Step, Routine, "%s is asked again after %s", e.Provider, Took(e.Millis))
+}

@@ -1,0 +1,137 @@
+package flow
+
+import (
+	"fmt"
+	"time"
+
+	"kanban-run/orchestrator/event"
+)
+
+// Refused is the state of the open call after its provider refused it.
+type Refused struct {
+	event.Refusal             // the last one
+	Class         event.Class `json:"class"` // of its attempt
+	Text          string      `json:"text"`  // of it, in the provider's words
+	Since         time.Time   `json:"since"` // of the first refusal in a row
+	Tries         int         `json:"tries"` // refusals in a row
+	Asks          bool        `json:"asks"`  // the wait is over: the next attempt asks the provider
+}
+
+// Wait is a wait for the provider of the open call.
+type Wait struct{ event.ProviderWait }
+
+// GiveUpWaiting ends the run, because the wait for a provider would last longer than its patience.
+type GiveUpWaiting struct {
+	Text  string
+	Busy  bool
+	Until time.Time // the end of the limit; zero: not known
+}
+
+func (Wait) effect()          {}
+func (GiveUpWaiting) effect() {}
+
+// The times between two attempts at a provider that is busy, and the longest of those at a limit whose end is not
+// named: some limits are limits of a minute, others of a day.
+const (
+	firstPause  = 10 * time.Second
+	longPause   = 5 * time.Minute
+	limitPause  = 15 * time.Minute
+	mostDoubled = 5 // firstPause doubled so often is longPause at least
+)
+
+// pause returns the time from the last refusal to the next attempt, where the provider names none.
+func (r *Refused) pause() time.Duration {
+	doubled := firstPause << min(r.Tries-1, mostDoubled)
+	if r.Class == event.ClassLimit && doubled > longPause && r.Tries > mostDoubled+1 {
+		return limitPause
+	}
+	return min(doubled, longPause)
+}
+
+// next returns when to ask the provider again. named reports that the provider has named that time. A provider that refuses again at the
+// end of the limit that it named is asked as if it had named none.
+func (r *Refused) next() (until time.Time, named bool) {
+	until = r.At.Add(r.pause())
+	if r.Tries == 1 && r.Reset.After(r.At) || r.Reset.After(until) {
+		return r.Reset, true
+	}
+	return until, false
+}
+
+// refuse notes the refusal of an attempt. An attempt whose model worked shows that the provider was back.
+func (s *State) refuse(e event.AttemptStopped) {
+	next := Refused{Refusal: *e.Refusal, Class: e.Class, Text: e.Reason, Since: e.Refusal.At, Tries: 1}
+	if s.Refused != nil && !e.Worked {
+		next.Since, next.Tries = s.Refused.Since, s.Refused.Tries+1
+	}
+	s.Refused = &next
+}
+
+// isRefused reports whether the provider of the open call has to be waited for.
+func (s *State) isRefused() bool { return s.Step.isDue() && s.Refused != nil && !s.Refused.Asks }
+
+// waitForProvider returns what follows a refusal: at a limit of the account another agent, where the settings name one, or
+// else a wait, as far as the patience lasts. A reset beyond the run's patience or its limits of time ends the run at once.
+func (s *State) waitForProvider() Effect {
+	r := s.Refused
+	if number, to := s.substitute(); number > 0 && r.Class == event.ClassLimit {
+		return Reassign{Step: s.Step.Number, Number: number, To: to, Reason: r.Text}
+	}
+	end := r.Since.Add(s.Limits.Patience(r.Class))
+	limits := []time.Time{end}
+	if !s.Limits.Until.IsZero() {
+		limits = append(limits, s.Limits.Until)
+	}
+	if most := s.Limits.MaxMillis; most > 0 {
+		limits = append(limits, r.At.Add(time.Duration(most-s.Used.Millis-s.Waited)*time.Millisecond))
+	}
+	until, named := r.next()
+	for _, limit := range limits {
+		switch {
+		case !until.After(limit):
+		case named || limit == end && !r.At.Before(end):
+			return GiveUpWaiting{Text: s.whyNotWait(), Busy: r.Class == event.ClassBusy, Until: r.Reset}
+		default:
+			until = limit // it is asked once more then
+		}
+	}
+	step := s.Step
+	return Wait{event.ProviderWait{Step: step.Number, Task: step.Task, Role: step.CallRole(), Provider: r.Provider,
+		Class: r.Class, Since: r.Since, Until: until, Named: named}}
+}
+
+// whyNotWait returns the provider's words, with the time that the run waited for it.
+func (s *State) whyNotWait() string {
+	r := s.Refused
+	if waited := r.At.Sub(r.Since); waited >= time.Second {
+		return fmt.Sprintf("%s (the run waited %s for it)", r.Text, event.Elapsed(waited))
+	}
+	return r.Text
+}
+
+func (s *State) applyProviderWait(e event.ProviderWait) error {
+	if s.Step == nil || s.Step.Number != e.Step || s.Step.Running != 0 {
+		return refuse(e, "step %d has no call that could wait", e.Step)
+	}
+	s.Waiting = &e
+	return nil
+}
+
+func (s *State) applyProviderBack(e event.ProviderBack) error {
+	if s.Waiting == nil || s.Waiting.Step != e.Step {
+		return refuse(e, "step %d does not wait for a provider", e.Step)
+	}
+	if s.Waiting = nil; s.Refused != nil {
+		s.askAgain()
+	}
+	s.Waited += e.Millis
+	return nil
+}
+
+// askAgain has the next attempt ask the provider.
+func (s *State) askAgain() {
+	if s.Refused != nil {
+		asks := *s.Refused
+		asks.Asks, s.Refused = true, &asks
+	}
+}

@@ -1,0 +1,35 @@
+package pause_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"kanban-run/orchestrator/pause"
+)
+
+// TestUntil: each is called after a second, and then every ten seconds; the stop ends the wait at once.
+func TestUntil(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, calls := time.Now(), 0
+		each := func() error { calls++; return nil }
+		if err := pause.Until(t.Context(), began.Add(35*time.Second), each); err != nil || time.Since(began) != 35*time.Second || calls != 5 {
+			t.Errorf("Until = %v after %v and %d calls, want 35s and 5", err, time.Since(began), calls)
+		}
+		if err := pause.Until(t.Context(), began, each); err != nil || calls != 5 {
+			t.Errorf("Until = %v, %d calls, want no wait for a time that is over", err, calls)
+		}
+		stopped, broken := errors.New("stopped"), errors.New("broken")
+		stop, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(5*time.Second, func() { cancel(stopped) })
+		began = time.Now()
+		if err := pause.Until(stop, began.Add(time.Hour), each); !errors.Is(err, stopped) || time.Since(began) != 5*time.Second {
+			t.Errorf("Until = %v after %v, want the cause of the stop after 5s", err, time.Since(began))
+		}
+		if err := pause.Until(t.Context(), time.Now().Add(time.Hour), func() error { return broken }); !errors.Is(err, broken) {
+			t.Errorf("Until = %v, want the error of each", err)
+		}
+	})
+}

@@ -1,0 +1,85 @@
+package orchestrator
+
+import (
+	"sync"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/event"
+)
+
+// providers are the providers that refused a call of a board of this process. The boards of one provider wait for it together. After
+// the wait one board asks it, and the others begin once that board's agent shows that the provider serves.
+type providers struct {
+	mu  sync.Mutex
+	all map[string]*refusal // by roster.Player.Provider
+}
+
+type refusal struct {
+	wait  event.ProviderWait // of the board that was refused last
+	asks  bool               // a board asks the provider
+	asked chan struct{}      // closed once that board knows what the provider says
+}
+
+// refused notes that the provider refused a call, and the wait that follows.
+func (p *providers) refused(provider string, wait event.ProviderWait) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.end(provider)
+	p.all[provider] = &refusal{wait: wait, asked: make(chan struct{})}
+}
+
+// serves notes that the provider serves calls.
+func (p *providers) serves(provider string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.end(provider)
+}
+
+// stopAsking has another board ask the provider, if the one that asked it has not learned that it serves.
+func (p *providers) stopAsking(provider string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r := p.all[provider]; r != nil && r.asks {
+		p.end(provider)
+		p.all[provider] = &refusal{wait: r.wait, asked: make(chan struct{})}
+	}
+}
+
+func (p *providers) end(provider string) {
+	if r := p.all[provider]; r != nil {
+		close(r.asked)
+		delete(p.all, provider)
+	}
+}
+
+// ask reports whether a call of the provider may begin. If not, it returns the wait of the board that was refused, or a channel that is
+// closed once another board has asked the provider.
+func (p *providers) ask(provider string, now time.Time) (may bool, wait *event.ProviderWait, other <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := p.all[provider]
+	switch {
+	case r == nil:
+		return true, nil, nil
+	case now.Before(r.wait.Until):
+		wait := r.wait
+		return false, &wait, nil
+	case r.asks:
+		return false, nil, r.asked
+	default:
+		r.asks = true
+		return true, nil, nil
+	}
+}
+
+// watchService notes once that the provider serves calls, as soon as the agent's model works. It has to be called before the attempt starts.
+func (p *providers) watchService(provider string, emit func(agent.Event)) func(agent.Event) {
+	serves := sync.OnceFunc(func() { p.serves(provider) })
+	return func(e agent.Event) {
+		if e.IsProgress() && e.Kind != agent.Result && e.Kind != agent.Unread {
+			serves()
+		}
+		emit(e)
+	}
+}
