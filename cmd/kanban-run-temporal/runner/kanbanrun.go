@@ -58,7 +58,7 @@ type summary struct {
 // start runs the board until kanban-run ends, and returns the summary that it printed. Without a
 // summary, the outcome is Killed. It returns an error if kanban-run could not be started.
 func (r *Runner) start(stop context.Context, dir string, job fleet.Job) (summary, error) {
-	args := append([]string{"run", "--json", "--no-agent-events", "--checkpoint=git",
+	args := append([]string{"run", "--json", "--no-agent-events", "--patience=0", "--checkpoint=git",
 		"--checkpoint-remote=" + job.Repository}, r.Flags...)
 	c := r.command(stop, dir, append(args, "--", job.Board)...)
 	var out lastLine
