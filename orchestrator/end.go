@@ -26,7 +26,7 @@ func (l *loop) runInto(res *result.Result) error {
 	if !l.job.DryRun {
 		res.Waits = l.waits()
 	}
-	if said := l.caller.Said(); (res.Outcome == event.NeedsPerson || res.Outcome == event.Incomplete) && !strings.Contains(res.Text, said) {
+	if said := l.caller.Said(); len(l.ledger.State().Asides()) == 0 && (res.Outcome == event.NeedsPerson || res.Outcome == event.Incomplete) && !strings.Contains(res.Text, said) {
 		res.Said = said
 	}
 	return err

@@ -64,6 +64,8 @@ func (l *loop) run() (flow.Finish, error) {
 			err = l.reassign(e)
 		case flow.SuspectLoop:
 			err = l.suspectLoop(e, b)
+		case flow.SetAside:
+			err = l.setAside(e)
 		case flow.WriteBoard:
 			err = l.writeBoard(b)
 		case flow.GiveUpCheckpoint:

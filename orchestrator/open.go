@@ -130,11 +130,11 @@ func (l *loop) start() error {
 	begun := event.RunStarted{
 		Board: l.job.Board, Workdir: l.job.Dir(), Version: l.job.Version, Form: flow.Form(), Limits: l.job.Limits,
 		OnDivergence: l.job.OnDivergence, Tasks: b.Len(), Withheld: withheld, Lenient: l.job.Lenient,
-		Supervision: supervision, Reassign: l.job.Reassign,
+		Supervision: supervision, Reassign: l.job.Reassign, KeepGoing: l.job.KeepsGoing(),
 		Git: l.carrier.Way(), Elsewhere: l.carrier.IsElsewhere(), Allowed: l.job.Git.Allow,
 	}
 	if manager, err := l.job.Player(event.ManagerRole); err == nil {
-		begun.Manager = manager.Adapter.Name()
+		begun.Manager, begun.Told = manager.Adapter.Name(), manager.Role.Anomalies
 	}
 	if reader != nil {
 		begun.Memory, begun.Adapter = reader.Memory(), reader.Adapter.Name()
@@ -143,7 +143,7 @@ func (l *loop) start() error {
 		begun.Carried = state.Used
 	}
 	if state.NeverRan() {
-		begun.DoneBefore = workspace.DoneBefore(b)
+		begun.DoneBefore = workspace.DoneBefore(b, !l.job.HasNeeds())
 	}
 	if err := l.ledger.Append(begun); err != nil {
 		return err

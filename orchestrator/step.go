@@ -31,6 +31,14 @@ func (l *loop) reassign(e flow.Reassign) error {
 		Call: step.Call, Number: e.Number, To: e.To, Reason: e.Reason})
 }
 
+// setAside has the board go on without the task of the open step. The words of its agent tell more than the status of its reply.
+func (l *loop) setAside(e flow.SetAside) error {
+	if said := l.caller.Said(); said != "" && e.Said {
+		e.Reason += ": " + said
+	}
+	return l.ledger.Record(event.TaskSetAside{Step: e.Step, Task: e.Task, Role: e.Role, Status: e.Status, Reason: e.Reason})
+}
+
 // suspectLoop puts a task into quarantine: seed 002, "Review Loop". The Manager is told if its role
 // accepts anomalies.
 func (l *loop) suspectLoop(e flow.SuspectLoop, b *board.Board) error {

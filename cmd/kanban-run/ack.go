@@ -29,6 +29,7 @@ afterwards what was decided, and the journal keeps it. The words:
   retry [TASK]     try it again: a task that is undone, an agent that is stuck, the look of a checkpoint, or the board as the turn began
   accept [TASK]    let it stand: the end of a board, a task that counts as done, the work on a task, or the file as it is
   override         go on in spite of a checkpoint
+  skip [TASK]      go on without a task that is set aside (--keep-going), which stays undone
   release [TASK]   end the quarantine of a task whose work goes round in circles, also while a run works
   restart          end an agent that hangs, while the run works (watch: {coordinator: person})
   continue         leave that agent alone
@@ -81,7 +82,7 @@ func answerOf(args []string) (a ledger.Answer, board string, err error) {
 // isChoice reports whether a word of the command line is a decision, and not the name of a board.
 func isChoice(word string) bool {
 	switch event.Choice(word) {
-	case event.Retry, event.Accept, event.Override, event.ReleaseTasks, event.ForcedFinalize,
+	case event.Retry, event.Accept, event.Override, event.ReleaseTasks, event.Skip, event.ForcedFinalize,
 		event.Choice(event.ConsentRestart), event.Choice(event.ConsentContinue):
 		return true
 	default:

@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -30,12 +31,15 @@ Exit code 0: nothing about the board or its tasks stops a run. A warning is some
 something that is missing on this machine, such as an agent's command. Exit code 2: a run would refuse the board.
 --fix repairs what is safe: an unquoted value that holds a colon becomes a | block, a bare current gets its folder. All other
 bytes stay as they are.
+--plan also says in which order the open tasks would be worked on if every one were ok: the current task first, then the first of
+the list whose needs are done.
 --agents looks at the program of every role, with a board or without one: whether it is there, whether its version is the one
 that kanban-run was tested with (another is a warning), and whether it has the options that are needed. It is asked for its
 version and its help, which costs nothing.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir", "roles", "agent", "exec", "stub")
 			fix := flags.Bool("fix", false, "repair what is safe")
+			plan := flags.Bool("plan", false, "say in which order the open tasks would be worked on")
 			agents := flags.Bool("agents", false, "look at the program of every role")
 			return func(t *terminal, args []string) (int, error) {
 				if len(args) == 0 && *agents && !*fix {
@@ -50,6 +54,9 @@ version and its help, which costs nothing.`,
 				var codes []int
 				for _, name := range args {
 					codes = append(codes, u.check(t, name, *fix))
+					if *plan {
+						u.plan(t, name)
+					}
 				}
 				if *agents {
 					code, err := u.examine(t)
@@ -92,6 +99,37 @@ func (u *setup) check(t *terminal, name string, fix bool) int {
 		return exitInvalid
 	}
 	return exitComplete
+}
+
+// plan prints the order in which the open tasks of a board would be worked on. A board that cannot be read has none.
+func (u *setup) plan(t *terminal, name string) {
+	source, err := board.ReadFile(name)
+	if err != nil {
+		return // check has said so
+	}
+	b, err := board.Parse(name, source)
+	if err != nil {
+		return
+	}
+	dir, err := board.ChooseWorkdir(u.workdir, name, u.dir, b)
+	if err != nil {
+		return
+	}
+	place, err := board.OpenPlace(dir, name)
+	if err != nil {
+		return
+	}
+	defer func() { _ = place.Close() }() // nothing was written
+	for i, step := range board.Plan(b, place) {
+		text := fmt.Sprintf("%3d  %s", i+1, step.Task)
+		if step.Role != "" {
+			text += "  " + step.Role
+		}
+		if len(step.Needs) > 0 {
+			text += "  needs " + strings.Join(step.Needs, ", ")
+		}
+		_ = t.stdout.Printf("%s\n", text)
+	}
 }
 
 // problems returns the errors and warnings of a board. It fails if the board cannot be read.

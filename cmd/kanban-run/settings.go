@@ -214,6 +214,7 @@ func (u *setup) configuration(dir, executable, stubState string, dry bool) (*pre
 	agents := u.roster(r, executable, stubState, dry)
 	return &preflight.Setup{
 		Limits:       limits(r.settings, dry),
+		KeepGoing:    r.settings.KeepGoing,
 		OnDivergence: r.settings.OnDivergence,
 		OnOverlap:    r.settings.OnOverlap,
 		OnTool:       r.settings.OnTool,

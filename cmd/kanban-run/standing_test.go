@@ -103,9 +103,10 @@ func (n *night) chance(of int) bool { return n.r.IntN(of) == 0 }
 
 // run plays a run until it ends, or is killed.
 func (n *night) run() {
-	begun := event.RunStarted{Workdir: "/p", Board: "k.yaml", Limits: event.Limits{MaxRetries: 1, MaxSteps: 3}}
+	begun := event.RunStarted{Workdir: "/p", Board: "k.yaml", Limits: event.Limits{MaxRetries: 1, MaxSteps: 3, BusyMillis: 60_000},
+		Told: true, KeepGoing: n.chance(3)}
 	if n.never {
-		n.never, begun.DoneBefore = false, workspace.DoneBefore(n.board())
+		n.never, begun.DoneBefore = false, workspace.DoneBefore(n.board(), true)
 	}
 	n.record(begun)
 	n.reopen()
@@ -122,6 +123,16 @@ func (n *night) run() {
 				return // it was killed
 			}
 			n.attempt(e)
+		case flow.SetAside:
+			n.record(event.TaskSetAside{Step: e.Step, Task: e.Task, Role: e.Role, Status: e.Status, Reason: e.Reason})
+		case flow.Wait:
+			if n.record(e.ProviderWait); n.chance(6) {
+				return // it was killed
+			}
+			n.record(event.ProviderBack{Step: e.Step, Task: e.Task, Millis: 1000})
+		case flow.GiveUpWaiting:
+			n.record(event.RunInterrupted{Outcome: event.Later, Reason: e.Text})
+			return
 		case flow.WriteBoard:
 			n.finish()
 		case flow.SuspectLoop:
@@ -147,6 +158,11 @@ func (n *night) attempt(e flow.Spawn) {
 	n.record(begun)
 	if n.chance(4) {
 		n.record(event.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "no JSON", Stderr: "Traceback\nKeyError", End: event.End{Millis: 5, Left: n.board().SHA}})
+		return
+	}
+	if n.chance(12) {
+		n.record(event.AttemptStopped{AttemptRef: e.AttemptRef, Reason: "claude: 529", Refusal: &event.Refusal{Provider: "claude", At: n.now},
+			End: event.End{Class: event.ClassBusy, Left: n.board().SHA}})
 		return
 	}
 	reply := event.ReplyAccepted{AttemptRef: e.AttemptRef, Status: "ok", Message: "did it", End: event.End{Millis: 10, Left: n.board().SHA}}

@@ -49,6 +49,11 @@ var ends = []struct {
 	{claude.New(), "killed", `{"type":"system","subtype":"init","session_id":"s"}`, killed, event.ClassCut, false},
 	{claude.New(), "too late", `{"type":"system","subtype":"init","session_id":"s"}`, late, event.ClassCut, false},
 	{claude.New(), "an unknown session", strings.Replace(claudeEnd(`"is_error":true,"errors":["No conversation found with session ID: s"]`), "success", "error_during_execution", 1), bad, event.ClassFormat, false},
+	{claude.New(), "a limit that is none", claudeEnd(`"is_error":true,"result":"API Error: Server is temporarily limiting requests (not your usage limit) · Rate limited"`), bad, event.ClassBusy, false},
+	{claude.New(), "a spent budget", claudeEnd(`"is_error":true,"api_error":"usage_limit_reached","result":"You've hit your org's monthly spend limit"`), bad, event.ClassRefused, false},
+	{claude.New(), "an organisation's limit", claudeEnd(`"is_error":true,"api_error_status":400,"result":"API Error: 400 You have reached your specified API usage limits. You will regain access on 2037-12-01 at 00:00 UTC."`), bad, event.ClassLimit, true},
+	{claude.New(), "a limit of a plan", claudeEnd(`"is_error":true,"result":"You've hit your Opus limit · resets 8am (UTC)"`), bad, event.ClassLimit, true},
+	{claude.New(), "a lost connection", claudeEnd(`"is_error":true,"result":"API Error: Connection to the API was lost mid-response"`), bad, event.ClassBusy, false},
 	{claude.New(), "a warning of a limit", `{"type":"rate_limit_event","rate_limit_info":{"status":"allowed_warning","resetsAt":1000000000}}` + "\n" + claudeEnd(`"is_error":false,"structured_output":{"status":"ok","message":"m"}`), ok, event.ClassAccepted, false},
 
 	// codex
@@ -62,12 +67,18 @@ var ends = []struct {
 	{codex.New(), "too long", codexFailed("Codex ran out of room in the model's context window. Start a new thread or clear earlier history before retrying."), bad, event.ClassTooLong, false},
 	{codex.New(), "no money", codexFailed("Quota exceeded. Check your plan and billing details."), bad, event.ClassRefused, false},
 	{codex.New(), "no login", codexFailed("unexpected status 401 Unauthorized: no, url: u"), bad, event.ClassRefused, false},
+	{codex.New(), "a spend cap", codexFailed("You've hit your spend cap set by the owner of your workspace."), bad, event.ClassRefused, false},
+	{codex.New(), "at capacity", codexFailed("Selected model is at capacity. Please try a different model."), bad, event.ClassBusy, false},
+	{codex.New(), "a limit of a minute", codexFailed("Rate limit exceeded: Rate limit reached for gpt-x. Please try again in 11.054s."), bad, event.ClassLimit, true},
 	{codex.New(), "no end of its turn", codexReply, ok, event.ClassCut, false},
 	{codex.New(), "killed", codexReply, killed, event.ClassCut, false},
 
 	// gemini
 	{gemini.New(), "a quota that is renewed", geminiFailed("[API Error: You have exhausted your capacity on this model. Your quota will reset after 3h20m10s.]"), bad, event.ClassLimit, true},
 	{gemini.New(), "a quota", geminiFailed(`[API Error: {\"error\":{\"code\":429,\"message\":\"RESOURCE_EXHAUSTED\"}}]`), proc.Exit{Code: 429 % 256}, event.ClassLimit, false},
+	{gemini.New(), "a quota of a minute", geminiFailed("[API Error: You exceeded your current quota, please check your plan and billing details. Please retry in 33.5s.]"), proc.Exit{Code: 429 % 256}, event.ClassLimit, true},
+	{gemini.New(), "a daily quota", geminiFailed("[API Error: You have exhausted your daily quota on this model.]"), bad, event.ClassLimit, false},
+	{gemini.New(), "no network", geminiFailed("[API Error: exception TypeError: fetch failed sending request]"), bad, event.ClassBusy, false},
 	{gemini.New(), "429 without a limit", geminiFailed(`[API Error: {\"error\":{\"code\":429,\"message\":\"no\"}}]`), proc.Exit{Code: 429 % 256}, event.ClassBusy, false},
 	{gemini.New(), "overloaded", geminiFailed(`[API Error: {\"error\":{\"code\":503,\"message\":\"The model is overloaded.\"}}]`), proc.Exit{Code: 503 % 256}, event.ClassBusy, false},
 	{gemini.New(), "too long", geminiFailed(`[API Error: {\"error\":{\"code\":400,\"message\":\"The input token count (2000000) exceeds the maximum number of tokens allowed (1048575).\"}}]`), proc.Exit{Code: 400 % 256}, event.ClassTooLong, false},
@@ -79,6 +90,8 @@ var ends = []struct {
 	{opencode.New(), "a usage limit", opencodeFailed(`{"name":"APIError","data":{"statusCode":429,"message":"The usage limit has been reached"}}`), bad, event.ClassLimit, false},
 	{opencode.New(), "overloaded", opencodeFailed(`{"name":"APIError","data":{"statusCode":529,"message":"Overloaded"}}`), bad, event.ClassBusy, false},
 	{opencode.New(), "too long", opencodeFailed(`{"name":"APIError","data":{"statusCode":400,"message":"prompt is too long: 210000 tokens > 200000 maximum"}}`), bad, event.ClassTooLong, false},
+	{opencode.New(), "too long by its name", opencodeFailed(`{"name":"ContextOverflowError","data":{"message":"no"}}`), bad, event.ClassTooLong, false},
+	{opencode.New(), "no network", opencodeFailed(`{"name":"APIError","data":{"message":"Cannot connect to API: no"}}`), bad, event.ClassBusy, false},
 	{opencode.New(), "no end of its step", `{"type":"step_start","sessionID":"s"}`, ok, event.ClassCut, false},
 
 	// acp, whose client prints lines of its own; it has no sessions to go on in

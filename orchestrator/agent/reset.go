@@ -17,7 +17,11 @@ var (
 	resetClock = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?:resets?|try again)(?: at| on)? ` +
 			`(?:(mon|tue|wed|thu|fri|sat|sun)[a-z]*,? (?:at )?|([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?,? (?:(\d{4}),? )?(?:at )?)?` +
-			`(\d{1,2})(?::(\d{2}))? ?([ap]m)\b(?: \(([A-Za-z_]+(?:/[A-Za-z_+\-0-9]+)*)\))?`)
+			`(\d{1,2})(?::(\d{2}))? ?([ap]m)\b(?: \(?(UTC|GMT|[A-Za-z_]+(?:/[A-Za-z_+\-0-9]+)+)\)?)?`)
+	})
+	// resetDate is a date of the provider's own: "regain access on 2026-12-01 at 00:00 UTC".
+	resetDate = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)regain access on (\d{4}-\d{2}-\d{2}) at (\d{2}:\d{2}) UTC`)
 	})
 	// resetSpan is the time until then: "try again in 3 days 2 hours", "reset after 3h20m10s", "retry in 11.05s".
 	resetSpan = sync.OnceValue(func() *regexp.Regexp {
@@ -35,6 +39,10 @@ func ParseReset(text string, now time.Time) time.Time {
 	if m := resetStamp().FindStringSubmatch(text); m != nil {
 		seconds, _ := strconv.ParseInt(m[1], 10, 64) // ten digits
 		return time.Unix(seconds, 0).UTC()
+	}
+	if m := resetDate().FindStringSubmatch(text); m != nil {
+		at, _ := time.Parse("2006-01-02 15:04", m[1]+" "+m[2]) // zero if there is no such date
+		return at
 	}
 	if m := resetClock().FindStringSubmatch(text); m != nil {
 		return clockTime(m, now)

@@ -57,14 +57,21 @@ func contains(text string, lists ...[]string) bool {
 }
 
 // IsOutOfMoney reports whether a text means that the account has no money left, which waiting does not mend.
-// A text that names the end of a limit is none of those.
+// A text that names the end of a limit is none of those, nor one with the program's own words of a limit.
 func (w *Words) IsOutOfMoney(text string) bool {
-	return contains(text, w.Money, ProviderWords.Money) && ParseReset(text, time.Now()).IsZero()
+	switch {
+	case !ParseReset(text, time.Now()).IsZero():
+		return false
+	case contains(text, w.Money):
+		return true
+	default:
+		return !contains(text, w.Limit) && contains(text, ProviderWords.Money)
+	}
 }
 
-// IsLimit reports whether a text tells of a usage or rate limit.
+// IsLimit reports whether a text tells of a usage or rate limit. The program's own words for a provider that is busy may deny it.
 func (w *Words) IsLimit(text string) bool {
-	return contains(text, w.Limit, ProviderWords.Limit) && !w.IsOutOfMoney(text)
+	return contains(text, w.Limit, ProviderWords.Limit) && !contains(text, w.Busy) && !w.IsOutOfMoney(text)
 }
 
 // IsTooLong reports whether a text says that a session does not fit the model's context any more.

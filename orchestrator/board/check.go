@@ -99,6 +99,7 @@ func (c *checker) checkCurrentTask() {
 // checkTasks reads every listed file. For an unfinished task, an unknown role is an error, and so
 // is a file that exists and cannot be read. All other faults are warnings.
 func (c *checker) checkTasks() {
+	var needs Needs
 	most := len(c.found) + maxFindings
 	for i := range c.board.Len() {
 		e := c.board.Entry(i)
@@ -114,12 +115,18 @@ func (c *checker) checkTasks() {
 			c.add(over || errors.Is(err, fs.ErrNotExist), c.board.EntryProblem(e, err))
 			continue
 		}
-		if w := c.board.IgnoredAssignee(e, task); w != nil && !over && !task.Done() {
-			c.found = append(c.found, w)
+		if !over && !task.Done() {
+			needs.Add(e, task)
+			if w := c.board.IgnoredAssignee(e, task); w != nil {
+				c.found = append(c.found, w)
+			}
 		}
 		if e.Path != c.board.Current.Path {
 			c.checkRole(task, over || task.Done())
 		}
+	}
+	for _, p := range needs.Check(c.board) {
+		c.add(false, p)
 	}
 }
 

@@ -24,6 +24,7 @@ type Task struct {
 	State    string   // state, otherwise status
 	Title    string   // title, otherwise the first heading
 	Files    []string // patterns of the files that the work changes
+	Needs    []string // tasks that have to be done before, as the file spells them
 
 	roleColumn int
 	assignee   string // assignee, where the file has it
@@ -124,6 +125,8 @@ func readTask(ref Ref, data []byte, cut bool) (*Task, error) {
 	}
 	_, files := doc.Field("files")
 	t.Files = texts(files)
+	_, needs := doc.Field("needs")
+	t.Needs = texts(needs)
 	return t, nil
 }
 
@@ -171,6 +174,12 @@ func (t *Task) readRole(doc *frontmatter.Document) error {
 		_, value := doc.Field(name)
 		if value == nil {
 			continue
+		}
+		if name == "assignee" && value.Kind == yaml.SequenceNode { // other tools write a list of persons
+			if len(value.Content) == 0 {
+				continue
+			}
+			value = value.Content[0]
 		}
 		if value.Tag == "!!null" || value.Value == "" && value.Kind == yaml.ScalarNode {
 			empty = doc.Problem(value, name+" is empty",

@@ -48,6 +48,7 @@ type Settings struct {
 	Limits         Limits
 	Jobs           int // boards side by side, at least 1
 	Strict         bool
+	KeepGoing      *bool // nil: where a task declares needs
 	KeepOutput     bool
 	MaxOutput      int64 // in bytes; 0: no limit
 	Redact         []Hidden

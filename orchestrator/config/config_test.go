@@ -75,6 +75,7 @@ max_retries: 0
 max_steps: 7
 max_cost: 2.50
 max_cost_total: 9
+keep_going: false
 patience: {busy: 5m, limit: 12h}
 max_duration: 1h30m
 max_task_steps: 3
@@ -142,7 +143,7 @@ env:
 		Agent: "stub", Agents: map[string]string{"manager": "claude"},
 		Execs:    map[string]string{"implementor": "./work.sh --fast", "tech lead": "lead"},
 		ExecDirs: map[string]string{"implementor": dir, "tech lead": dir},
-		Timeout:  90 * time.Second, Jobs: 4, Strict: true, KeepOutput: true, MaxOutput: 64 << 20,
+		Timeout:  90 * time.Second, Jobs: 4, Strict: true, KeepGoing: new(bool), KeepOutput: true, MaxOutput: 64 << 20,
 		Limits: Limits{Steps: 7, Cost: 2_500_000, Duration: 90 * time.Minute, TaskSteps: 3, TaskCost: 250_000,
 			TaskDuration: 10 * time.Minute, AttemptCost: 1_000_000, TotalCost: 9_000_000, Busy: 5 * time.Minute, Limit: 12 * time.Hour},
 		Redact: []Hidden{{"redact[0]", "internal.example"}, {"$DSN", "postgres://u:p@h"}},
@@ -347,6 +348,7 @@ func TestOrigins(t *testing.T) {
 		{"notify.webhook", "none", "default"},
 		{"notify.on", "needs_person stuck loop tool limit later", "default"},
 		{"jobs", "2", "flag --jobs"},
+		{"keep_going", "none", "default"},
 		{"strict", "true", "default"},
 		{"keep_output", "false", "default"},
 		{"max_output", "1GiB", "default"},

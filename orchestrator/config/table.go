@@ -193,6 +193,14 @@ func otherRows() []row {
 		{Setting{Name: "jobs", Flag: "jobs", Short: "j", Value: "N", Variable: "KANBAN_RUN_JOBS", InFile: true,
 			Default: "1", Help: "run up to N boards side by side"},
 			func(s *Settings, v, _ string) (err error) { s.Jobs, err = parseNumber(v, 1); return err }},
+		{Setting{Name: "keep_going", Flag: "keep-going", Short: "k", Variable: "KANBAN_RUN_KEEP_GOING", InFile: true, Default: noDefault,
+			Opposite: "no-keep-going: stop at the first task that fails, also where tasks declare needs",
+			Help:     "set a task aside that fails, and go on with the next; without it where tasks declare needs"},
+			func(s *Settings, v, _ string) error {
+				on, err := parseBool(v)
+				s.KeepGoing = &on
+				return err
+			}},
 		{Setting{Name: "strict", Flag: "strict", Opposite: "lenient: exit with 0 when a board ends with tasks undone",
 			Variable: "KANBAN_RUN_STRICT", InFile: true,
 			Default: "true", Help: "exit with 3 when a board ends with tasks undone"},

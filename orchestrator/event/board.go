@@ -64,6 +64,8 @@ type ManagerWalked struct {
 	Before   string  `json:"before_sha256"`                 // of the board before the decision
 	Current  string  `json:"current"`                       // the task that the board then named; "": it was over
 	After    string  `json:"after_sha256"`                  // of the board as the decision leaves it
+
+	Left []string `json:"left,omitempty" text:"free"` // tasks that it could not name, with the reasons
 }
 
 // Kind implements [Event].
@@ -74,7 +76,11 @@ func (e ManagerWalked) Subject() string { return e.Task }
 
 // Sentence implements [Event].
 func (e ManagerWalked) Sentence() Sentence {
-	return inStep(e.Step, weightOfStatus(e.Status), "%s %s: %s", ManagerRole, e.Status, Brief(e.Message))
+	s := inStep(e.Step, weightOfStatus(e.Status), "%s %s: %s", ManagerRole, e.Status, Brief(e.Message))
+	for _, text := range e.Left {
+		s.Add(Warning, text)
+	}
+	return s
 }
 
 // Walker is the name of an adapter without a program: the run itself plays the Manager.

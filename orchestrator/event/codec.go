@@ -39,6 +39,7 @@ var decoders = map[string]func(data []byte) (Event, error){
 	"OVERLAP_SCOPE":              decoderOf[ScopeOverlaps](),
 	"TOOL_UNAVAILABLE":           decoderOf[ToolUnavailable](),
 	"TOOLS_USED":                 decoderOf[ToolsUsed](),
+	"TASK_SET_ASIDE":             decoderOf[TaskSetAside](),
 	"REASSIGNED":                 decoderOf[Reassigned](),
 	"REASSIGN_PROPOSAL":          decoderOf[ReassignProposed](),
 	"DECISIONS_MARKER_MISSING":   decoderOf[MarkerMissing](),

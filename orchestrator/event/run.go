@@ -74,8 +74,10 @@ type RunStarted struct {
 	Memory      Memory       `json:"supervisor_memory,omitempty"`
 	Adapter     string       `json:"supervisor_adapter,omitempty"`
 
-	Manager  string        `json:"manager_adapter,omitempty"`
-	Reassign []Substitutes `json:"reassign,omitempty"`
+	Manager   string        `json:"manager_adapter,omitempty"`
+	Told      bool          `json:"manager_is_told,omitempty"` // the Manager's role accepts anomalies
+	KeepGoing bool          `json:"keep_going,omitempty"`      // a task that fails is set aside
+	Reassign  []Substitutes `json:"reassign,omitempty"`
 
 	Git       *GitWay  `json:"git,omitempty"`                       // nil: no checkpoints are made
 	Elsewhere bool     `json:"elsewhere,omitempty"`                 // the files come from a checkpoint of another clone
@@ -172,6 +174,7 @@ const (
 	AboutRefusal    Subject = "refusal"    // something that a person has to mend
 	AboutStep       Subject = "step"       // an agent that is stuck, or gave no valid reply, or whose work was never accepted
 	AboutEnd        Subject = "end"        // tasks that are undone, or a status other than ok
+	AboutAside      Subject = "aside"      // tasks that are set aside
 	AboutTeam       Subject = "team"       // a member that never answered the request to shut down
 )
 
@@ -187,4 +190,6 @@ const (
 	ForcedFinalize Choice = "forced-finalize" // the team may be deleted without the members that have never answered
 
 	ReleaseTasks Choice = "release" // tasks in quarantine may be worked on again, also while a run is at work
+
+	Skip Choice = "skip" // the board goes on without a task, which stays undone
 )

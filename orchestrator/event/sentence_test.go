@@ -117,6 +117,7 @@ func sentences() []event.Event {
 		event.LoopSuspected{Task: "t.md", Suspicion: event.Suspicion{Text: "3 rounds", Recommend: event.SwapOwner, Reason: "nothing changes"}, Told: true}, event.LoopSuspected{Task: "t.md", Suspicion: event.Suspicion{Text: "3 rounds", Recommend: event.SwapOwner, Reason: "nothing changes"}},
 		event.QuarantineEnded{Task: "t.md", Reason: "it was edited"}, event.DuplicateTask{Task: "t.md", Owner: "o.yaml"}, event.DuplicateTask{Task: "t.md"},
 		event.ScopeOverlaps{Task: "t.md", Files: []string{"a", "b"}, OwnerTask: "o.md", Owner: "o.yaml"}, event.ScopeOverlaps{Task: "t.md", Files: []string{"a"}, OwnerTask: "o.md", Owner: "o.yaml", Waits: true},
+		event.TaskSetAside{Step: 2, Task: "t.md", Role: "Implementor", Status: "blocked", Reason: "Implementor replied blocked: no key\nmore"},
 		event.Reassigned{Step: 2, Role: "Implementor", To: "codex", Reason: "4 attempts"}, event.ReassignProposed{Step: 2, Task: "t.md", Role: "Implementor", Strategy: event.Specialist}, event.MarkerMissing{Text: "no sections"}, event.DecisionsViolated{Text: "outside"},
 		event.TeardownMoved{To: event.TeardownInit}, event.TeardownMoved{To: event.Retrying, Round: 2}, event.TeardownMoved{To: event.ReadyToDelete, Status: "success"}, event.TeardownMoved{To: event.FailedSafe, Reason: "no answer"},
 		event.TeardownBlocked{Reason: "work is open"}, event.ForcedFinalizeCandidate{Board: "my b.yaml", Missing: []string{"x", "y"}}, event.ForcedFinalizeAcked{Note: "fine"},

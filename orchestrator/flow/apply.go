@@ -394,12 +394,18 @@ func (s *State) applyStepFinished(e event.StepFinished) error {
 	t.Steps++
 	s.keepTask(t)
 	s.keepStatus(cmp.Or(s.Step.Path, s.Step.Task), s.Step.status())
+	if s.Step.status() == StatusOK || s.isDecided(s.Step.Task) {
+		s.removeAside(s.Step.Task)
+	}
 	s.change(e.Dropped, e.Renamed)
 	if s.Supervisor != nil && !s.Supervisor.Off && s.Step.Role != event.ManagerRole {
 		s.Supervisor = s.Supervisor.clone()
 		s.Supervisor.endTask(cmp.Or(s.Step.Path, s.Step.Task), s.NotOK())
 	}
 	s.Last = Ending{Status: e.Manager, Message: e.Message, BoardSHA: e.BoardSHA, Task: s.Step.Task}
+	if s.Step.Walked != nil {
+		s.Last.Left = s.Step.Walked.Left
+	}
 	s.Step = nil
 	return nil
 }

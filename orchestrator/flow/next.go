@@ -47,15 +47,18 @@ func (s *State) nextCall(bound string) Effect {
 	// rejected, or lost its session, more than MAX_RETRIES times.
 	case step.isExhausted(s.Limits):
 		end := step.exhausted()
-		return s.handOver(end, end.Text)
+		return s.orSetAside(s.handOver(end, end.Text), step.failure())
 
 	// The rounds of review (seed 003's loop) are used up, or an agent hangs: a person has to look.
 	case step.Unsettled != "":
 		end := Finish{Outcome: event.NeedsPerson, Text: event.Headline(step.Unsettled)}
 		if !step.isStuck() {
-			return end
+			return s.orSetAside(end, StatusNotAccepted)
 		}
-		return s.handOver(end, end.Text)
+		return s.orSetAside(s.handOver(end, end.Text), StatusStuck)
+	case s.isToSetAside():
+		return SetAside{Step: step.Number, Task: step.Task, Role: step.Role, Status: step.TaskStatus,
+			Reason: step.Role + " replied " + step.TaskStatus, Said: true}
 
 	// Seed 002, "Review Loop": work is sent back again and again without progress.
 	case step.suspect() != nil:
@@ -94,6 +97,9 @@ func (s *State) nextStep(b Board) Effect {
 	// to null.
 	case b.Terminal:
 		return End(s, b)
+
+	case s.isTried(b):
+		return s.leaveAside()
 
 	// A task in quarantine waits for a person if the Manager names it again or cannot be told.
 	case s.mayNotWork(b) != "":
@@ -149,6 +155,14 @@ func (s *State) Afresh() Spawn {
 		e.From, e.Fork = step.Work.Session, step.Call == event.ReviewCall
 	}
 	return e
+}
+
+// failure returns the status of a task after the last retry.
+func (s *Step) failure() string {
+	if s.Work != nil {
+		return StatusNotAccepted
+	}
+	return StatusNoReply
 }
 
 // exhausted returns the end of a run after the last retry. If the Manager still contradicts its own

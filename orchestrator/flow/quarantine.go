@@ -67,7 +67,7 @@ func (s *State) begin(b Board) Spawn {
 	e := Spawn{AttemptRef: event.AttemptRef{
 		Step: s.LastStep + 1, Call: event.TaskCall, Task: b.Task, Role: b.Role, Attempt: 1,
 	}}
-	if b.Role == event.ManagerRole || s.Quarantined(b.Task) != nil {
+	if b.Role == event.ManagerRole || s.Quarantined(b.Task) != nil || s.isDecided(b.Task) {
 		e.Call, e.Role = event.ManagerCall, event.ManagerRole
 	}
 	return e
@@ -110,6 +110,11 @@ func (s *State) applyLoopSuspected(e event.LoopSuspected) error {
 // tellManager makes the quarantine of the open step's task the step's anomaly, unless the Manager
 // was told of it already.
 func (s *State) tellManager() {
+	if a := s.aside(s.Step.Task); a != nil && a.Decided != "" {
+		s.Step.Anomaly = &event.Anomaly{Type: event.SetAsideType, Check: string(a.Decided), Severity: "critical",
+			Details: "a person has decided about it (" + string(a.Decided) + ")", Advice: "replan"}
+		return
+	}
 	if q := s.Quarantined(s.Step.Task); q != nil && q.Tell {
 		s.Quarantine = slices.Clone(s.Quarantine)
 		s.Quarantined(s.Step.Task).Tell = false

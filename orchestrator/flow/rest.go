@@ -16,6 +16,11 @@ const (
 	StatusBefore   = "before"   // it was done when the first run of the journal began
 	StatusAccepted = "accepted" // a person counts it as done
 	StatusDropped  = "dropped"  // the Manager took it off the list undone
+	StatusSkipped  = "skipped"  // a person has the board go on without it
+
+	StatusStuck       = "stuck"        // its agent hangs, and nothing helped
+	StatusNoReply     = "no_reply"     // its agent gave no valid reply
+	StatusNotAccepted = "not_accepted" // its reviews were never content
 )
 
 // IsDone reports whether a task with this last status needs no more work.
@@ -206,6 +211,12 @@ var adjectives = map[string]struct{ adjective, one, several string }{
 	"blocked":     {"blocked", "is blocked", "are blocked"},
 	"error":       {"in error", "is in error", "are in error"},
 	"escalate":    {"escalated", "is escalated", "are escalated"},
+	StatusSkipped: {"skipped", "was skipped", "were skipped"},
+	StatusStuck:   {"stuck", "is stuck", "are stuck"},
+	StatusNoReply: {"without a valid reply", "has no valid reply", "have no valid reply"},
+
+	StatusNotAccepted: {"never accepted", "was never accepted", "were never accepted"},
+
 	StatusDropped: {"dropped", "was taken off the list undone", "were taken off the list undone"},
 }
 

@@ -17,6 +17,7 @@ func (s *State) applyRunStarted(e event.RunStarted) error {
 		s.keepStatus(task, StatusBefore)
 	}
 	s.Manager, s.Reassign = e.Manager, e.Reassign
+	s.ManagerIsTold, s.KeepGoing = e.Told, e.KeepGoing
 	s.Waiting = nil
 	s.askAgain() // a run asks once before it waits, or ends
 	s.goBy(e.Git, e.Elsewhere)
@@ -29,6 +30,7 @@ func (s *State) applyRunStarted(e event.RunStarted) error {
 func (s *State) freshen() {
 	s.Steps, s.Repeat, s.Used, s.Tasks, s.Replanned, s.Tools = 0, Repeat{}, event.Used{}, nil, nil, nil
 	s.Waited, s.Refused = 0, nil
+	s.tryAgain()
 	step := s.Step
 	if step == nil {
 		return
@@ -86,6 +88,11 @@ func (s *State) applyAcknowledged(e event.Acknowledged) error {
 			return refuse(e, "no task is in quarantine")
 		}
 		s.release(e.Task)
+	case event.AboutAside:
+		if s.AsideOf(e.Task) == nil {
+			return refuse(e, "%s is not set aside", e.Task)
+		}
+		s.decideAside(e)
 	case event.AboutStep:
 		if s.Step == nil {
 			return refuse(e, "no step is open")

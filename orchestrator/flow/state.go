@@ -36,19 +36,22 @@ type State struct {
 	LastStep  int                 `json:"last_step"`                // number of the last step that was started, over all runs
 	Finished  int                 `json:"finished_steps,omitempty"` // steps, by all runs
 	Last      Ending              `json:"last"`
-	Statuses  []TaskStatus        `json:"statuses,omitempty"`  // of the tasks that have one, in the order in which they got it
-	Dropped   []string            `json:"dropped,omitempty"`   // tasks that the Manager took off the list undone
+	Statuses  []TaskStatus        `json:"statuses,omitempty"` // of the tasks that have one, in the order in which they got it
+	Dropped   []string            `json:"dropped,omitempty"`  // tasks that the Manager took off the list undone
+	Aside     []Aside             `json:"aside,omitempty"`    // tasks that are set aside, in that order
+	KeepGoing bool                `json:"keep_going,omitempty"`
 	Replanned []string            `json:"replanned,omitempty"` // tasks that the Manager was to plan anew, under these limits
 	Session   string              `json:"session,omitempty"`   // the last that a task agent's or the Manager's tool named
 
 	// Loops, and the agents that work on the tasks.
-	Repeat     Repeat              `json:"repeat"`
-	Visits     *Visits             `json:"visits,omitempty"` // nil: the last step was followed by another task
-	Turns      []Turn              `json:"turns,omitempty"`  // the last steps, as long as earlier tasks come back
-	Quarantine []Quarantine        `json:"quarantine,omitempty"`
-	Tools      []MissingTool       `json:"tools,omitempty"`   // missed by agents in this run; at most [mostTools]
-	Manager    string              `json:"manager,omitempty"` // the adapter that plays the Manager
-	Reassign   []event.Substitutes `json:"reassign,omitempty"`
+	Repeat        Repeat              `json:"repeat"`
+	Visits        *Visits             `json:"visits,omitempty"` // nil: the last step was followed by another task
+	Turns         []Turn              `json:"turns,omitempty"`  // the last steps, as long as earlier tasks come back
+	Quarantine    []Quarantine        `json:"quarantine,omitempty"`
+	Tools         []MissingTool       `json:"tools,omitempty"`           // missed by agents in this run; at most [mostTools]
+	Manager       string              `json:"manager,omitempty"`         // the adapter that plays the Manager
+	ManagerIsTold bool                `json:"manager_is_told,omitempty"` // its role accepts anomalies
+	Reassign      []event.Substitutes `json:"reassign,omitempty"`
 
 	// The supervisor, the end of the team, and the way of the checkpoints in git.
 	Supervisor *Supervisor   `json:"supervisor,omitempty"` // nil: the board never had a supervisor
@@ -138,6 +141,9 @@ func (s *Step) CallRole() string {
 	return s.Role
 }
 
+// IsWork reports whether the open call is the work on the task, or a review of it.
+func (s *Step) IsWork() bool { return s.Call != event.ManagerCall && !s.Call.IsSupervision() }
+
 // Player returns in words the player of the open call.
 func (s *Step) Player() string { return s.Call.Player(s.Role) }
 
@@ -170,12 +176,13 @@ func (f *Freeze) Outcome() event.Outcome {
 
 // Ending is the Manager's reply in the last finished step, and the board that the step left.
 type Ending struct {
-	Status       string `json:"status"`
-	Message      string `json:"message"`
-	Task         string `json:"task,omitempty"` // of that step
-	BoardSHA     string `json:"board_sha256"`
-	Acknowledged bool   `json:"acknowledged"`
-	Accepted     string `json:"accepted,omitempty"` // the text with which the Lead accepted the board as it stands
+	Status       string   `json:"status"`
+	Message      string   `json:"message"`
+	Task         string   `json:"task,omitempty"` // of that step
+	BoardSHA     string   `json:"board_sha256"`
+	Acknowledged bool     `json:"acknowledged"`
+	Left         []string `json:"left,omitempty"`     // tasks that walk could not name, with their reasons
+	Accepted     string   `json:"accepted,omitempty"` // the text with which the Lead accepted the board as it stands
 }
 
 // TransitionError reports an event that cannot happen in the state that it was applied to. A

@@ -79,6 +79,7 @@ var transitions = byKind(
 
 	// playbook
 	on((*State).applyReassigned),
+	on((*State).applyTaskSetAside),
 	on(nothing[event.DuplicateTask]),
 	on(nothing[event.ScopeOverlaps]),
 	on(nothing[event.MarkerMissing]),

@@ -1,8 +1,6 @@
 package flow
 
 import (
-	"cmp"
-
 	"kanban-run/orchestrator/event"
 )
 
@@ -30,7 +28,7 @@ func (s *State) applyManagerWalked(e event.ManagerWalked) error {
 
 // start returns e, or a Walk if e is a Manager's call and walk plays the Manager.
 func (s *State) start(e Spawn) Effect {
-	if e.Call == event.ManagerCall && cmp.Or(s.Substitute(), s.Manager) == event.Walker {
+	if e.Call == event.ManagerCall && s.isWalked() {
 		return Walk{e}
 	}
 	return e

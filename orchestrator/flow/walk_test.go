@@ -1,6 +1,7 @@
 package flow_test
 
 import (
+	"reflect"
 	"testing"
 
 	"kanban-run/orchestrator/event"
@@ -20,7 +21,7 @@ func TestWalk(t *testing.T) {
 	}
 	decided := event.ManagerWalked{Step: 1, Task: "t1", Status: "ok", Message: "on", NextTask: ptr("t2"), Before: "b1", Current: "t1", After: "b2"}
 	apply(t, &s, decided)
-	if step := s.Step; *step.Walked != decided || step.Before.BoardSHA != "b1" || step.Before.Current != "t1" || step.Reply == nil || *step.Reply.NextTask != "t2" {
+	if step := s.Step; !reflect.DeepEqual(*step.Walked, decided) || step.Before.BoardSHA != "b1" || step.Before.Current != "t1" || step.Reply == nil || *step.Reply.NextTask != "t2" {
 		t.Errorf("the step is %+v", step)
 	}
 	if e, ok := flow.Next(&s, board).(flow.WriteBoard); !ok {

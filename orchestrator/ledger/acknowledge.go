@@ -262,6 +262,10 @@ func (a *arbitration) settle(q Question, e event.Acknowledged) (Question, error)
 		if current := s.Supervisor.Block.Current; current != "" && over {
 			edit.Current = a.spelled(current)
 		}
+	case e.Choice == event.Skip:
+		e.Text = "the board goes on without " + e.Task + ", says the Lead"
+	case e.About == event.AboutAside:
+		e.Text = e.Task + " counts as done, says the Lead"
 	case e.Choice == event.Retry:
 		edit.Current, e.Text = &e.Task, e.Task+" is to be done again, says the Lead"
 	case e.Choice == event.ReleaseTasks:

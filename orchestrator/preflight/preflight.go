@@ -45,6 +45,7 @@ type Job struct {
 // Setup holds the settings and roles of a work directory, as a run there needs them.
 type Setup struct {
 	Limits       event.Limits
+	KeepGoing    *bool  // a task that fails is set aside; nil: if a task of the board needs another one
 	OnDivergence string // "accept" or "freeze"
 	OnOverlap    string // "wait" or "warn"
 	OnTool       event.OnTool
@@ -79,7 +80,20 @@ type Prepared struct {
 	file    fs.FileInfo          // of the board
 	checked map[duty]error       // the results for the roles checked so far
 	stepsOf map[string]stepState // by task; nil until the journal is read
+	needs   board.Needs
 }
+
+// KeepsGoing reports whether a task that fails is set aside: as the setting says, or else if a task of the board needs another one, for
+// then it is known what depends on it.
+func (p *Prepared) KeepsGoing() bool {
+	if p.KeepGoing != nil {
+		return *p.KeepGoing
+	}
+	return p.HasNeeds()
+}
+
+// HasNeeds reports whether a task of the board needs another one, so that the order of the list tells nothing.
+func (p *Prepared) HasNeeds() bool { return len(p.needs) > 0 }
 
 // PrepareAll prepares every job. If a job is invalid, or a board is named twice, it returns no job
 // but all errors.

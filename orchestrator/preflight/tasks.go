@@ -35,6 +35,9 @@ func (p *Prepared) checkTasks(b *board.Board) error {
 	if missing.count > 0 {
 		p.notice("listed tasks without a file: " + missing.String())
 	}
+	if found := p.needs.Check(b); len(found) > 0 {
+		return found[0]
+	}
 	return nil
 }
 
@@ -110,6 +113,7 @@ func (p *Prepared) checkTask(b *board.Board, entry board.Entry, read board.TaskR
 	case read.Task.Done():
 		return nil
 	}
+	p.needs.Add(entry, read.Task)
 	if w := b.IgnoredAssignee(entry, read.Task); w != nil {
 		p.notice(w.Error())
 	}

@@ -157,6 +157,8 @@ func (s *Standing) Headline() string {
 		return s.Board + " cannot be read: " + s.Text
 	case s.Outcome == event.Invalid:
 		return s.Board + " cannot be run: " + s.Text
+	case s.leftAside():
+		return s.Board + ": " + s.Text
 	case slices.Contains([]event.Outcome{event.Incomplete, event.NeedsPerson, event.Exhausted}, s.Outcome):
 		return s.Board + " needs you: " + s.Text
 	default:
@@ -181,7 +183,7 @@ func (s *Standing) What() string {
 		return "never run"
 	case s.Outcome == event.Complete && s.Weight == event.Success:
 		return "complete: " + s.Progress()
-	case s.Outcome == event.Complete, s.Outcome == event.Invalid, s.Text == Killed:
+	case s.Outcome == event.Complete, s.Outcome == event.Invalid, s.Text == Killed, s.leftAside():
 		return s.Text
 	case s.Outcome == event.Later:
 		return "waits for its provider: " + s.Text
@@ -189,6 +191,9 @@ func (s *Standing) What() string {
 		return fmt.Sprintf("stopped (%s): %s", s.Outcome.Words(), s.Text)
 	}
 }
+
+// leftAside reports whether tasks are set aside, which the next run tries again unless a person decides otherwise.
+func (s *Standing) leftAside() bool { return s.Waits != nil && s.Waits.About == event.AboutAside }
 
 // Who is the part of a person in what comes next.
 type Who string

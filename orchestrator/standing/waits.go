@@ -114,6 +114,10 @@ func (f *Facts) waits(h *flow.History) *Waits {
 		quarantine := w(event.AboutQuarantine, f.whyQuarantined(s), f.quarantineChoices(s)...)
 		quarantine.May = s.Outcome != event.NeedsPerson && !f.isOver(s)
 		return quarantine
+	case len(s.Asides()) > 0 && s.Step == nil && !f.isOver(s):
+		aside := w(event.AboutAside, s.Text, f.asideChoices(s)...)
+		aside.May = true
+		return aside
 	case s.Outcome == event.NeedsPerson && !s.Spent:
 		return w(event.AboutRefusal, s.Text)
 	case s.Step != nil && (s.Outcome == event.NeedsPerson || s.Outcome == event.Exhausted):
@@ -185,10 +189,22 @@ func (f *Facts) quarantineChoices(s *flow.State) []Choice {
 	return []Choice{c, {Word: event.Accept, Does: "ends the board as it stands"}}
 }
 
+// asideChoices: the next run tries the tasks again, unless a person decides about them.
+func (f *Facts) asideChoices(s *flow.State) []Choice {
+	var tasks []string
+	for _, a := range s.Asides() {
+		tasks = append(tasks, a.Task)
+	}
+	return []Choice{
+		{Word: event.Skip, Task: tasks[0], Tasks: tasks, Does: "goes on without " + tasks[0] + ", which stays undone; or without the task that you name"},
+		{Word: event.Accept, Task: tasks[0], Tasks: tasks, Does: "counts " + tasks[0] + " as done, or the task that you name"},
+	}
+}
+
 // stepChoices: only the work on a task can be accepted, and not a decision of the Manager.
 func stepChoices(step *flow.Step) []Choice {
 	all := []Choice{{Word: event.Retry, Does: "has " + step.Task + " tried again, with fresh retries; the next run does it"}}
-	if step.Call != event.ManagerCall && !step.Call.IsSupervision() {
+	if step.IsWork() {
 		all = append(all, Choice{Word: event.Accept,
 			Does: "counts the work on " + step.Task + " as done; the next run asks the Manager"})
 	}

@@ -3,7 +3,9 @@
 package walk
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"kanban-run/orchestrator/event"
@@ -16,16 +18,30 @@ type Turn struct {
 	Status  string         // of its agent's reply; "": the task is for the Manager itself
 	Anomaly *event.Anomaly // the reason why the task is not done, or nil if there is none
 
+	Whole  bool             // the next task may be any of the list, and not only one behind the finished task
 	Len    int              // entries of the list
 	Marked func(i int) bool // entry i is marked as done
+	Past   func(i int) Past // what the history says of entry i; nil: all are open
 	Head   func(i int) Head // of entry i; called only for entries that are not marked
 }
 
+// Past is what the history of a board says of a task.
+type Past int
+
+// The values of Past.
+const (
+	Open    Past = iota
+	Settled      // it is done
+	Skipped      // a person has the board go on without it
+	Aside        // it was set aside in this run
+)
+
 // Head is the state of an entry's file.
 type Head struct {
-	Path  string // for agents
-	Done  bool   // the state in the file ends the task
-	Fault error  // the reason why it cannot be read
+	Path  string   // for agents
+	Done  bool     // the state in the file ends the task
+	Needs []string // the tasks that have to be done before it, and are not
+	Fault error    // the reason why it cannot be read
 }
 
 // Decision is a Manager's decision: seed 004, "Output Specification (Agent → Supervisor)".
@@ -34,6 +50,8 @@ type Decision struct {
 	Message string
 	Next    string // "" ends the board
 	Mark    bool   // the task is to be marked as done
+
+	Left []string // with a task to try again as Next: the tasks that were not worked on, with their reasons
 }
 
 // Decide goes on after a task that is ok, and ends the board with the status of any other task. A
@@ -62,6 +80,8 @@ func (t Turn) replan() Decision {
 	switch t.Anomaly.Type {
 	case "loop_suspected":
 		return t.goOn(t.Task + " is in quarantine")
+	case event.SetAsideType:
+		return t.goOn(t.Task + " is set aside")
 	case "checkpoint_block":
 		return Decision{Status: "blocked", Message: "walk cannot plan anew, and " + t.Anomaly.Details}
 	default:
@@ -72,32 +92,52 @@ func (t Turn) replan() Decision {
 	}
 }
 
-// goOn names the first entry after the task that is done neither on the list nor in its file. After
-// a task that is not listed it begins with the first entry. It skips a file that cannot be read,
-// and says so in the message. After the last entry the board ends, as blocked if a file of the list
-// cannot be read.
+// goOn names the first entry after the task, or with Whole the first one of the list, that is done neither on the list nor in its
+// file, and that needs no task which is not done. After a task that is not listed it begins with the first entry. It skips a file
+// that cannot be read, and says so in the message. If nothing is left to try but tasks that were set aside, it names the first of
+// them. After the last entry the board ends, as blocked if a file of the list cannot be read, or if the rest needs one another.
 func (t Turn) goOn(text string) Decision {
 	said := []string{text}
-	for i := t.At + 1; i < t.Len; i++ {
-		if t.Marked(i) {
+	var aside string
+	var unready []string
+	for i := t.first(); i < t.Len; i++ {
+		past := Open
+		if t.Past != nil {
+			past = t.Past(i)
+		}
+		if t.Marked(i) || past == Settled || past == Skipped {
 			continue
 		}
 		head := t.Head(i)
 		switch {
 		case head.Fault != nil:
 			said = append(said, fmt.Sprintf("%s is skipped: %v", head.Path, head.Fault))
-		case !head.Done && head.Path != t.Task:
+		case head.Done:
+		case past == Aside:
+			aside = cmp.Or(aside, head.Path)
+		case head.Path == t.Task:
+		case len(head.Needs) > 0:
+			unready = append(unready, fmt.Sprintf("%s is not worked on: it needs %s", head.Path, strings.Join(head.Needs, ", ")))
+		default:
 			return Decision{Status: "ok", Message: strings.Join(said, "; "), Next: head.Path}
 		}
 	}
-	d := Decision{Status: "ok"}
-	if faults := t.unreadable(); len(faults) > 0 {
-		d.Status, said = "blocked", append(said[:1], faults...)
-	} else {
-		said = said[:1]
+	switch faults := t.unreadable(); {
+	case aside != "":
+		return Decision{Status: "ok", Message: text, Next: aside, Left: unready}
+	case len(faults)+len(unready) > 0:
+		return Decision{Status: "blocked", Message: strings.Join(slices.Concat(said[:1], faults, unready), "; ")}
+	default:
+		return Decision{Status: "ok", Message: text}
 	}
-	d.Message = strings.Join(said, "; ")
-	return d
+}
+
+// first returns the index of the first entry that may be next.
+func (t Turn) first() int {
+	if t.Whole {
+		return 0
+	}
+	return t.At + 1
 }
 
 // unreadable names at most three tasks of the list that are not marked as done and cannot be read:

@@ -79,3 +79,42 @@ func TestMarkedFilesAreNotRead(t *testing.T) {
 		t.Errorf("the next task is %q, want e", d.Next)
 	}
 }
+
+// TestKeepGoing: design of keep_going: the next task is the first of the list that is ready. If only tasks are left that were set aside in this run, the
+// first of them is current for the next one, and what needs them is named.
+func TestKeepGoing(t *testing.T) {
+	aside := &event.Anomaly{Type: event.SetAsideType, Details: "no key"}
+	for name, tt := range map[string]struct {
+		list    list
+		past    string // a letter for each entry: o open, s settled, k skipped, a aside
+		needs   map[byte][]string
+		at      int
+		anomaly *event.Anomaly
+		want    walk.Decision
+	}{
+		"an earlier one":             {"abc", "oss", nil, 1, nil, walk.Decision{Status: "ok", Message: "b is done", Next: "a", Mark: true}},
+		"not what is done":           {"abc", "sso", nil, 0, nil, walk.Decision{Status: "ok", Message: "a is done", Next: "c", Mark: true}},
+		"not what a person skipped":  {"abc", "skk", nil, 0, nil, walk.Decision{Status: "ok", Message: "a is done", Mark: true}},
+		"what is ready":              {"abc", "sao", map[byte][]string{'b': {"x"}}, 0, nil, walk.Decision{Status: "ok", Message: "a is done", Next: "c", Mark: true}},
+		"set aside":                  {"abc", "aoo", nil, 0, aside, walk.Decision{Status: "ok", Message: "a is set aside", Next: "b"}},
+		"only what was set aside":    {"abc", "asa", nil, 2, aside, walk.Decision{Status: "ok", Message: "c is set aside", Next: "a"}},
+		"and what needs it":          {"abc", "aos", map[byte][]string{'b': {"a"}}, 0, aside, walk.Decision{Status: "ok", Message: "a is set aside", Next: "a", Left: []string{"b is not worked on: it needs a"}}},
+		"nothing is ready":           {"abc", "soo", map[byte][]string{'b': {"c"}, 'c': {"b", "x"}}, 0, nil, walk.Decision{Status: "blocked", Message: "a is done; b is not worked on: it needs c; c is not worked on: it needs b, x", Mark: true}},
+		"the last one behind a skip": {"abc", "kso", nil, 1, nil, walk.Decision{Status: "ok", Message: "b is done", Next: "c", Mark: true}},
+	} {
+		turn := tt.list.turn(string(tt.list[tt.at]), tt.at, "ok")
+		turn.Whole, turn.Anomaly = true, tt.anomaly
+		turn.Past = func(i int) walk.Past {
+			return map[byte]walk.Past{'o': walk.Open, 's': walk.Settled, 'k': walk.Skipped, 'a': walk.Aside}[tt.past[i]]
+		}
+		head := turn.Head
+		turn.Head = func(i int) walk.Head {
+			h := head(i)
+			h.Needs = tt.needs[tt.list[i]]
+			return h
+		}
+		if diff := cmp.Diff(tt.want, walk.Decide(turn)); diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}

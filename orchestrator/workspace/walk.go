@@ -18,7 +18,7 @@ import (
 // if the board cannot hold it, and a shortage of this machine, such as of open files.
 func (w *Workspace) Walk(b *board.Board, s *flow.State) (e event.ManagerWalked, after *board.Board, err error) {
 	step := s.Step
-	d, at, err := w.decideWalk(b, step)
+	d, at, err := w.decideWalk(b, s)
 	if err != nil {
 		return e, nil, err
 	}
@@ -29,6 +29,9 @@ func (w *Workspace) Walk(b *board.Board, s *flow.State) (e event.ManagerWalked, 
 		Message: event.Clip(w.Redactor.String(d.Message)),
 		Before:  b.SHA,
 		Current: w.fields(b).Current,
+	}
+	for _, text := range d.Left {
+		e.Left = append(e.Left, w.Redactor.String(text))
 	}
 	if d.Next != "" {
 		e.NextTask = &d.Next
@@ -71,11 +74,13 @@ func (w *Workspace) Moved(b *board.Board, e event.ManagerWalked) string {
 
 // decideWalk returns walk's decision and the index of the step's task in the list. It reads only
 // the files of entries that are not marked.
-func (w *Workspace) decideWalk(b *board.Board, step *flow.Step) (d walk.Decision, at int, err error) {
-	at = b.Finder()(step.Task)
+func (w *Workspace) decideWalk(b *board.Board, s *flow.State) (d walk.Decision, at int, err error) {
+	step, list := s.Step, ListOf(b, w.Place.ReadTask)
+	at = list.Find(step.Task)
+	past := pastOf(s, list)
 	var short error // a shortage of this machine while it read a file; the file may be sound
-	d = walk.Decide(walk.Turn{Task: step.Task, At: at, Status: step.TaskStatus, Anomaly: step.Anomaly,
-		Len: b.Len(), Marked: func(i int) bool { return b.Entry(i).Done() }, Head: func(i int) walk.Head {
+	d = walk.Decide(walk.Turn{Task: step.Task, At: at, Status: step.TaskStatus, Anomaly: step.Anomaly, Whole: s.KeepGoing,
+		Len: b.Len(), Marked: func(i int) bool { return b.Entry(i).Done() }, Past: past, Head: func(i int) walk.Head {
 			path := b.Entry(i).Path
 			task, err := w.Place.ReadTask(path)
 			switch {
@@ -85,9 +90,45 @@ func (w *Workspace) decideWalk(b *board.Board, step *flow.Step) (d walk.Decision
 			case err != nil:
 				return walk.Head{Path: path, Fault: err}
 			}
-			return walk.Head{Path: task.Ref.Path, Done: task.Done()}
+			return walk.Head{Path: task.Ref.Path, Done: task.Done(), Needs: unmet(task.Needs, list, past, at, step)}
 		}})
 	return d, at, short
+}
+
+// pastOf returns what the history says of the entries of a list. A board that does not keep going is walked down, whatever it says of
+// tasks that are done.
+func pastOf(s *flow.State, l flow.List) func(i int) walk.Past {
+	if !s.KeepGoing && !s.HasSkipped() {
+		return func(int) walk.Past { return walk.Open }
+	}
+	statuses := s.StatusesOn(l)
+	return func(i int) walk.Past {
+		aside := s.AsideOf(l.Paths[i])
+		switch t := (flow.TaskStatus{Status: statuses[i]}); {
+		case aside != nil && aside.Tried:
+			return walk.Aside
+		case statuses[i] == flow.StatusSkipped:
+			return walk.Skipped
+		case s.KeepGoing && t.IsDone():
+			return walk.Settled
+		default:
+			return walk.Open
+		}
+	}
+}
+
+// unmet returns the tasks of needs that are not done. The task of the step, whose entry is at, is done if its agent said so.
+func unmet(needs []string, l flow.List, past func(i int) walk.Past, at int, step *flow.Step) (all []string) {
+	for _, need := range needs {
+		i := l.Find(need)
+		switch {
+		case i < 0:
+		case l.Marked(i), l.Done(i), past(i) == walk.Settled, i == at && step.Anomaly == nil && step.TaskStatus == flow.StatusOK:
+			continue
+		}
+		all = append(all, need)
+	}
+	return all
 }
 
 // checkNext refuses a task that a Manager may not name. Errors: *failure.Invalid.

@@ -282,15 +282,15 @@ func ListAt(boardPath, workdir string, b *board.Board) flow.List {
 }
 
 // DoneBefore returns the tasks that were done before the first run of a journal: those that the
-// board marks, or if it marks none, those before its current task.
-func DoneBefore(b *board.Board) (done []string) {
+// board marks, or if it marks none, and is worked on in its order, those before its current task.
+func DoneBefore(b *board.Board, inOrder bool) (done []string) {
 	paths := b.TaskPaths()
 	for i, p := range paths {
 		if b.Entry(i).Done() {
 			done = append(done, p)
 		}
 	}
-	if len(done) == 0 && !b.Terminal() && b.Current.Set {
+	if len(done) == 0 && inOrder && !b.Terminal() && b.Current.Set {
 		done = paths[:max(0, b.Finder()(b.Current.Path))]
 	}
 	return done

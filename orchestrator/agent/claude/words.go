@@ -3,4 +3,19 @@ package claude
 import "kanban-run/orchestrator/agent"
 
 // words are those of claude 2.1.328, beside its providers'.
-var words = agent.Words{}
+var words = agent.Words{
+	Money: []string{
+		"spend limit", "group budget", "requires usage credits", "usage credits required", "seat type doesn't include",
+		"out of usage", "usage allocation has been disabled", "credit balance is too low", "api error: 402",
+	},
+	Limit: []string{
+		"you've hit your", "session limit", "weekly limit", "5-hour limit", "usage limit reached", "usage is paused for your organization",
+		"reached your specified",
+	},
+	TooLong: []string{"prompt is too long", "request too large", "autocompact is thrashing", "reached its context window limit"},
+	Busy: []string{
+		"not your usage limit", "overloaded", "usually temporary", "experiencing high load", "request rejected (429)",
+		"connection dropped", "can't reach the api server", "no internet route", "unable to connect to api",
+		"connection to the api was lost", "no response from api", "mid-response", "before a response was produced",
+	},
+}

@@ -138,7 +138,7 @@ func (r *reader) onError(text string) {
 	case err == nil:
 	case !errors.As(err, &later):
 		r.host.GiveUp(err)
-	case !later.Busy || agent.StatusIn(text) == tooManyRequests:
+	case !later.Busy || agent.StatusIn(text) == tooManyRequests || strings.Contains(text, noNetwork):
 		r.timer = time.AfterFunc(r.patience, func() { r.host.GiveUp(later) })
 	}
 }

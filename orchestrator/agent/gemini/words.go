@@ -2,5 +2,13 @@ package gemini
 
 import "kanban-run/orchestrator/agent"
 
-// words are those of gemini 0.61.0, beside its providers'.
-var words = agent.Words{}
+// words are those of gemini 0.61.0, beside its providers'. Google calls a limit of a minute a quota, as it calls the plan's.
+var words = agent.Words{
+	Money: []string{"insufficient_g1_credits_balance"},
+	Limit: []string{
+		"exhausted your daily quota", "exhausted your capacity", "exceeded your current quota", "suggested retry after",
+		"please wait and try again later", "usage limit reached for",
+	},
+	TooLong: []string{"input token count", "context window will overflow"},
+	Busy:    []string{"model is overloaded", "fetch failed", "experiencing high demand", "empty response with no text"},
+}

@@ -1,0 +1,145 @@
+package board
+
+import (
+	"fmt"
+	"strings"
+
+	"kanban-run/orchestrator/frontmatter"
+)
+
+// Needs are the tasks of a board that need others, which have to be done before.
+type Needs []need
+
+type need struct {
+	entry Entry
+	tasks []string // as its file spells them
+}
+
+// Add adds a task of the board.
+func (n *Needs) Add(e Entry, t *Task) {
+	if len(t.Needs) > 0 {
+		*n = append(*n, need{e, t.Needs})
+	}
+}
+
+// Check returns the needs that are not on the list, and those that lead back to their task.
+func (n Needs) Check(b *Board) (found []*frontmatter.Problem) {
+	find, of := b.Finder(), n.byIndex(b)
+	for _, x := range n {
+		for _, task := range x.tasks {
+			if find(task) < 0 {
+				found = append(found, &frontmatter.Problem{File: x.entry.Path, Text: fmt.Sprintf("it needs %s, which is not on the list", task),
+					Fix: "needs names tasks of the same board, by their paths on it"})
+			}
+		}
+		if circle := circleFrom(find(x.entry.Path), of); circle != nil {
+			names := make([]string, len(circle))
+			for k, i := range circle {
+				names[k] = b.Entry(i).Path
+			}
+			found = append(found, &frontmatter.Problem{File: x.entry.Path, Text: "tasks need one another: " + strings.Join(names, " needs "),
+				Fix: "take one of these needs away"})
+		}
+	}
+	return found
+}
+
+// byIndex returns the needs of each task, by their indices on the list.
+func (n Needs) byIndex(b *Board) map[int][]int {
+	find, of := b.Finder(), map[int][]int{}
+	for _, x := range n {
+		at := find(x.entry.Path)
+		for _, task := range x.tasks {
+			if i := find(task); i >= 0 {
+				of[at] = append(of[at], i)
+			}
+		}
+	}
+	return of
+}
+
+// circleFrom returns a way from a task over its needs back to itself, or nil.
+func circleFrom(start int, needs map[int][]int) []int {
+	seen := map[int]bool{}
+	var follow func(at int, way []int) []int
+	follow = func(at int, way []int) []int {
+		for _, next := range needs[at] {
+			if next == start {
+				return append(way, start)
+			}
+			if seen[next] {
+				continue
+			}
+			seen[next] = true
+			if found := follow(next, append(way, next)); found != nil {
+				return found
+			}
+		}
+		return nil
+	}
+	return follow(start, []int{start})
+}
+
+// Step is a task in the order in which a board would be worked on if every task were ok.
+type Step struct {
+	Task  string   // by its path for agents, or on the list if its file cannot be read
+	Role  string   // that gets it; "": its file cannot be read
+	Needs []string // as its file spells them
+}
+
+// Plan returns the open tasks of a board in the order in which walk names them. Tasks that need one another are left out.
+func Plan(b *Board, p *Place) (steps []Step) {
+	var needs Needs
+	open, tasks := map[int]bool{}, make([]*Task, b.Len())
+	for i := range b.Len() {
+		e := b.Entry(i)
+		task, err := p.ReadTask(e.Path)
+		if e.Done() || err == nil && task.Done() {
+			continue
+		}
+		if open[i] = true; err == nil {
+			tasks[i] = task
+			needs.Add(e, task)
+		}
+	}
+	of := needs.byIndex(b)
+	ready := func(i int) bool {
+		for _, need := range of[i] {
+			if open[need] {
+				return false
+			}
+		}
+		return open[i]
+	}
+	at := 0
+	if b.Current.Path != "" {
+		at = max(0, b.Finder()(b.Current.Path))
+	}
+	if len(needs) == 0 {
+		for i := range at {
+			delete(open, i) // the list is walked down from the current task
+		}
+	}
+	for i := at; i >= 0; i = next(b.Len(), ready) {
+		if !open[i] {
+			continue
+		}
+		delete(open, i)
+		step := Step{Task: b.Entry(i).Path}
+		if t := tasks[i]; t != nil {
+			step = Step{Task: t.Ref.Path, Role: RoleFor(b, t), Needs: t.Needs}
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+// next returns the first task that is ready, or -1.
+func next(n int, ready func(i int) bool) int {
+	for i := range n {
+		if ready(i) {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,166 @@
+package flow
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"kanban-run/orchestrator/event"
+)
+
+// Aside is a task that is set aside: the board goes on without it, and the next run tries it again.
+type Aside struct {
+	Task   string `json:"task"`
+	Role   string `json:"role"`
+	Status string `json:"status"` // of its reply, or one of the constants
+	Text   string `json:"text"`   // why
+	Tried  bool   `json:"tried"`  // in this run
+
+	Decided event.Choice `json:"decided,omitempty"` // by a person: the Manager is asked to go on from it; "": nothing is decided
+}
+
+// SetAside sets the task of the open step aside.
+type SetAside struct {
+	Step   int
+	Task   string
+	Role   string
+	Status string // of the task from now on
+	Reason string
+	Said   bool // the status is that of its agent's reply
+}
+
+func (SetAside) effect() {}
+
+// isWalked reports whether walk plays the Manager.
+func (s *State) isWalked() bool { return cmp.Or(s.Substitute(), s.Manager) == event.Walker }
+
+// orSetAside returns the end of a run that the open step came to, or sets its task aside in place of that. A Manager that is not
+// told of it could not name the next task.
+func (s *State) orSetAside(e Effect, status string) Effect {
+	end, ends := e.(Finish)
+	step := s.Step
+	if !ends || !s.KeepGoing || end.Outcome == event.Frozen || !step.IsWork() || !s.ManagerIsTold && !s.isWalked() {
+		return e
+	}
+	return SetAside{Step: step.Number, Task: step.Task, Role: step.Role, Status: status, Reason: end.Text}
+}
+
+// isToSetAside reports whether the agent of the open step replied that its task is not done. Only walk does not decide about that.
+func (s *State) isToSetAside() bool {
+	step := s.Step
+	return s.KeepGoing && s.isWalked() && !step.IsWork() && step.Anomaly == nil && step.Checkpoint == nil &&
+		step.TaskStatus != "" && step.TaskStatus != StatusOK
+}
+
+// applyTaskSetAside calls the Manager with the reason. With walk a task may be set aside whose agent's reply was accepted.
+func (s *State) applyTaskSetAside(e event.TaskSetAside) error {
+	step := s.Step
+	if step == nil || step.Number != e.Step || step.Running != 0 || step.Reply != nil || step.Checkpoint != nil {
+		return refuse(e, "step %d has no task that could be set aside", e.Step)
+	}
+	s.removeAside(e.Task)
+	s.Aside = append(slices.Clip(s.Aside), Aside{Task: e.Task, Role: e.Role, Status: e.Status, Text: e.Reason, Tried: true})
+	if step.IsWork() {
+		step.callManager()
+	}
+	step.TaskStatus, step.Unsettled = e.Status, ""
+	step.Anomaly = &event.Anomaly{Type: event.SetAsideType, Check: e.Status, Executor: e.Role, Severity: "critical",
+		Details: e.Reason, Advice: "replan"}
+	return nil
+}
+
+// AsideOf returns the entry of a task that is set aside, or nil.
+func (s *State) AsideOf(task string) *Aside {
+	if a := s.aside(task); a != nil && a.Decided == "" {
+		return a
+	}
+	return nil
+}
+
+// Asides returns the tasks that are set aside, without those about which a person has decided.
+func (s *State) Asides() (all []Aside) {
+	for _, a := range s.Aside {
+		if a.Decided == "" {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+func (s *State) aside(task string) *Aside {
+	for i := range s.Aside {
+		if path.Clean(s.Aside[i].Task) == path.Clean(task) {
+			return &s.Aside[i]
+		}
+	}
+	return nil
+}
+
+func (s *State) removeAside(task string) {
+	if s.aside(task) != nil {
+		s.Aside = slices.DeleteFunc(slices.Clone(s.Aside), func(a Aside) bool { return path.Clean(a.Task) == path.Clean(task) })
+	}
+	if len(s.Aside) == 0 {
+		s.Aside = nil // a snapshot has no empty list, so it is read as nil
+	}
+}
+
+// tryAgain lets the next run try the tasks that are set aside.
+func (s *State) tryAgain() {
+	s.Aside = slices.Clone(s.Aside)
+	for i := range s.Aside {
+		s.Aside[i].Tried = false
+	}
+}
+
+// isTried reports whether walk has nothing left to try in this run: it names a task that was set aside in it.
+func (s *State) isTried(b Board) bool {
+	a := s.AsideOf(b.Task)
+	return a != nil && a.Tried && s.Manager == event.Walker && !b.Terminal
+}
+
+// leaveAside returns the end of a run that has tried all that it could.
+func (s *State) leaveAside() Finish {
+	end := Finish{Outcome: event.Exhausted, Text: IncompleteText}
+	all := s.Asides()
+	for i, a := range all {
+		if a.Status != StatusNoReply {
+			end.Outcome = event.Incomplete
+		}
+		switch {
+		case i < mostAside:
+			end.Text += fmt.Sprintf("%s is set aside (%s); ", a.Task, event.Headline(a.Text))
+		case i == mostAside:
+			end.Text += fmt.Sprintf("so are %d more; ", len(all)-mostAside)
+		}
+	}
+	end.Text = strings.TrimSuffix(end.Text+strings.Join(s.Last.Left, "; "), "; ")
+	return end
+}
+
+// mostAside is the number of tasks that the end of a run names.
+const mostAside = 3
+
+// HasSkipped reports whether a person has the board go on without a task.
+func (s *State) HasSkipped() bool {
+	return slices.ContainsFunc(s.Statuses, func(t TaskStatus) bool { return t.Status == StatusSkipped })
+}
+
+// isDecided reports whether a person has decided about a task that was set aside, so that only the Manager has to go on from it.
+func (s *State) isDecided(task string) bool {
+	a := s.aside(task)
+	return a != nil && a.Decided != ""
+}
+
+// decideAside counts a task that is set aside as done, or goes on without it.
+func (s *State) decideAside(e event.Acknowledged) {
+	status := StatusSkipped
+	if e.Choice == event.Accept {
+		status = StatusAccepted
+	}
+	s.keepStatus(e.Task, status)
+	s.Aside = slices.Clone(s.Aside)
+	s.aside(e.Task).Decided = e.Choice
+}

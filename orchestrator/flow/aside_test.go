@@ -1,0 +1,102 @@
+package flow_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
+)
+
+// TestSetAside: design of keep_going: what would end the run sets its task aside, where the Manager can name another one.
+func TestSetAside(t *testing.T) {
+	walks := event.RunStarted{Manager: event.Walker, KeepGoing: true}
+	model := event.RunStarted{Manager: "claude", KeepGoing: true, Told: true}
+	deaf, stops := model, walks
+	deaf.Told, stops.KeepGoing = false, false
+	work := attempt(1, event.TaskCall, 1)
+	replied := func(status string) event.ReplyAccepted {
+		return event.ReplyAccepted{AttemptRef: work.AttemptRef, Status: status}
+	}
+	rejected := event.ReplyRejected{AttemptRef: work.AttemptRef, Reason: "no JSON"}
+	stuck := []event.Event{work, event.RebootTested{AttemptRef: work.AttemptRef, Decision: event.Stuck, Text: "no sign"}, event.AttemptStopped{AttemptRef: work.AttemptRef}}
+	for _, tt := range []struct {
+		name   string
+		run    event.RunStarted
+		events []event.Event
+		want   string // the status of the task that is set aside; "": none is
+	}{
+		{"no valid reply", walks, []event.Event{work, rejected}, flow.StatusNoReply},
+		{"no valid reply, with a model", model, []event.Event{work, rejected}, flow.StatusNoReply},
+		{"no valid reply, and a Manager that is not told", deaf, []event.Event{work, rejected}, ""},
+		{"no valid reply, without keep_going", stops, []event.Event{work, rejected}, ""},
+		{"stuck", walks, stuck, flow.StatusStuck},
+		{"blocked", walks, []event.Event{work, replied("blocked")}, "blocked"},
+		{"ok", walks, []event.Event{work, replied("ok")}, ""},
+		{"blocked, which a model decides about", model, []event.Event{work, replied("blocked")}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var s flow.State
+			apply(t, &s, append([]event.Event{tt.run, one}, tt.events...)...)
+			board := flow.Board{Task: "t1", Role: "Implementor", SHA: "a"}
+			e, ok := flow.Next(&s, board).(flow.SetAside)
+			if ok != (tt.want != "") || e.Status != tt.want {
+				t.Fatalf("Next = %+v, want %q to be set aside", flow.Next(&s, board), tt.want)
+			}
+			if !ok {
+				return
+			}
+			apply(t, &s, event.TaskSetAside{Step: 1, Task: "t1", Role: "Implementor", Status: e.Status, Reason: e.Reason})
+			if s.Step.Call != event.ManagerCall || s.Step.Anomaly == nil || s.Step.Anomaly.Type != event.SetAsideType {
+				t.Errorf("step %+v, want the Manager to be told", s.Step)
+			}
+			if next := flow.Next(&s, board); next == flow.Effect(e) {
+				t.Errorf("Next = %+v, want it once", next)
+			}
+		})
+	}
+}
+
+// TestLeaveAside: walk tries a task once in a run. Then the run ends, with 4 where all of them had no valid reply, and the next one tries again.
+func TestLeaveAside(t *testing.T) {
+	state := func(status string) *flow.State {
+		var s flow.State
+		work, manager := attempt(1, event.TaskCall, 1), event.ManagerWalked{Step: 1, Task: "t1", Status: "ok", NextTask: ptr("t1"), After: "b", Left: []string{"t2 is not worked on: it needs t1"}}
+		apply(t, &s, event.RunStarted{Manager: event.Walker, KeepGoing: true}, one, work, event.ReplyRejected{AttemptRef: work.AttemptRef},
+			event.TaskSetAside{Step: 1, Task: "t1", Role: "Implementor", Status: status, Reason: "no JSON"}, manager,
+			event.StepFinished{Step: 1, Task: "t1", Manager: "ok", BoardSHA: "b"})
+		return &s
+	}
+	board := flow.Board{Task: "t1", Role: "Implementor", SHA: "b"}
+	for status, outcome := range map[string]event.Outcome{flow.StatusNoReply: event.Exhausted, flow.StatusStuck: event.Incomplete} {
+		s := state(status)
+		want := flow.Finish{Outcome: outcome, Text: "the board is incomplete: t1 is set aside (no JSON); t2 is not worked on: it needs t1"}
+		if diff := cmp.Diff(flow.Effect(want), flow.Next(s, board)); diff != "" {
+			t.Errorf("%s: -want +got\n%s", status, diff)
+		}
+		apply(t, s, event.RunInterrupted{Outcome: event.Interrupted}, event.RunStarted{Manager: event.Walker, KeepGoing: true})
+		if _, ok := flow.Next(s, board).(flow.Finish); !ok {
+			t.Errorf("%s: a run that goes on after an interruption tries it again", status)
+		}
+		apply(t, s, event.RunFinished{Outcome: outcome}, event.RunStarted{Manager: event.Walker, KeepGoing: true})
+		if e, ok := flow.Next(s, board).(flow.Spawn); !ok || e.Call != event.TaskCall {
+			t.Errorf("%s: Next = %+v in the next run, want it to be tried again", status, flow.Next(s, board))
+		}
+	}
+	for _, choice := range []event.Choice{event.Skip, event.Accept} {
+		s := state(flow.StatusStuck)
+		apply(t, s, event.RunFinished{Outcome: event.Incomplete}, event.Acknowledged{About: event.AboutAside, Choice: choice, Task: "t1"},
+			event.RunStarted{Manager: event.Walker, KeepGoing: true})
+		if e, ok := flow.Next(s, board).(flow.Walk); !ok || e.Spawn.Call != event.ManagerCall {
+			t.Errorf("%s: Next = %+v, want walk to go on from it", choice, flow.Next(s, board))
+		}
+		if got := s.Statuses[0].Status; !strings.HasPrefix(got, string(choice)) {
+			t.Errorf("%s: its status is %s", choice, got)
+		}
+		if len(s.Asides()) != 0 || s.AsideOf("t1") != nil {
+			t.Errorf("%s: it is still set aside", choice)
+		}
+	}
+}
