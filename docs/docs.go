@@ -12,7 +12,7 @@ import (
 var pages embed.FS
 
 // order is the order in which a newcomer reads; topics that it lacks come behind.
-var order = []string{"getting-started", "boards", "roles", "agents", "writing-an-agent", "review", "watching", "checkpoints", "limits", "running", "playbooks", "github-actions", "beyond-one-machine",
+var order = []string{"getting-started", "boards", "roles", "agents", "writing-an-agent", "review", "watching", "checkpoints", "limits", "overnight", "running", "playbooks", "github-actions", "beyond-one-machine",
 	"reference", "troubleshooting", "security", "performance", "architecture", "development"}
 
 // Topics are the names of the pages.

@@ -428,3 +428,16 @@ func frontmatter(source string) string {
 	}
 	return source
 }
+
+// TestUnits: systemd accepts the units of the overnight example.
+func TestUnits(t *testing.T) {
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("there is no systemd here")
+	}
+	verify := exec.Command(analyze, "verify", "--user", "overnight/kanban.service", "overnight/kanban.timer")
+	verify.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+t.TempDir())
+	if out, err := verify.CombinedOutput(); err != nil || len(bytes.TrimSpace(out)) > 0 {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+	}
+}
