@@ -58,6 +58,7 @@ type Attempt struct {
 	process   *proc.Process // nil: not started yet, or a resident's that has answered
 	stopped   bool          // Stop or Kill was called
 	ended     bool          // End was called
+	refused   string        // by EndRefused: what the provider said
 	graceful  time.Duration // of End, as kill is
 	kill      time.Duration
 	killed    bool
@@ -160,6 +161,22 @@ func (a *Attempt) Kill() { a.end(func() { a.stopped, a.killed = true, true }) }
 // returns at once.
 func (a *Attempt) End(graceful, kill time.Duration) {
 	a.end(func() { a.ended, a.graceful, a.kill = true, graceful, kill })
+}
+
+// EndRefused is like End, for an agent whose provider refuses its calls: the end has the class busy. why is what the provider
+// said.
+func (a *Attempt) EndRefused(why string, graceful, kill time.Duration) {
+	a.end(func() { a.ended, a.graceful, a.kill, a.refused = true, graceful, kill, why })
+}
+
+// Refusal returns what the provider said with which the agent tries again and again, or "" if it waits for something else.
+func (a *Attempt) Refusal() string {
+	a.watch.mu.Lock()
+	defer a.watch.mu.Unlock()
+	if a.watch.trace.Waiting() != health.ForProvider {
+		return ""
+	}
+	return agent.OneLine(a.watch.trace.Failed.Text)
 }
 
 // Check examines the agent with a monitor and returns the result. It also shows the agent's

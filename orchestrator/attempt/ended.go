@@ -72,6 +72,10 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 	}
 	out.recordSession(report, a.call.Sinks)
 	out.Worked = a.watch.worked()
+	if out.ByWatch && a.refused != "" {
+		out.ByWatch, out.Class = false, event.ClassBusy
+		return out, &agent.LaterError{Text: a.call.Sinks.Redact(a.call.Adapter.Name() + ": " + a.refused), Busy: true}
+	}
 	if out.Stopped || out.ByWatch {
 		return out, nil
 	}

@@ -66,6 +66,8 @@ type Program interface {
 	EndCalls(kill bool)
 	Continue()
 	End(graceful, kill time.Duration)
+	Refusal() string // of its provider, for which it waits, in words; "": it waits for something else
+	EndRefused(why string, graceful, kill time.Duration)
 	Obstacle() string
 	Took() time.Duration
 }

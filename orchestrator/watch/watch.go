@@ -118,7 +118,7 @@ func (w *Watch) recordFindings(report health.Report) error {
 		if found.Tool != "" && w.Crowd.Note(w.Board, found.Key(), w.Now()) {
 			found.Advice, found.Details = "replan", found.Details+"; an agent of another board has the same"
 		}
-		if report.On.Key() == f.Key() {
+		if tests := report.Action == health.Test; report.On.Key() == f.Key() && !(tests && w.agent.Program.Refusal() != "") {
 			found.Action = report.Action.String()
 		}
 		errs = append(errs, w.Journal.Record(found))
@@ -167,6 +167,11 @@ func (w *Watch) act(report health.Report) (err error) {
 		w.Close()
 		w.agent.Program.End(w.policy.Graceful, w.policy.Kill)
 	case health.Test:
+		if why := w.agent.Program.Refusal(); why != "" { // the provider is busy, and the agent does not hang
+			w.Close()
+			w.agent.Program.EndRefused(why, w.policy.Graceful, w.policy.Kill)
+			return err
+		}
 		err = errors.Join(err, w.makeTest(report.On))
 	}
 	return err

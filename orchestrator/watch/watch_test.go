@@ -61,6 +61,7 @@ type program struct {
 	did      []string
 	deaf     bool   // it takes no message
 	obstacle string // what its calls fail with
+	refusal  string // of its provider
 }
 
 func (p *program) do(format string, args ...any) { p.did = append(p.did, fmt.Sprintf(format, args...)) }
@@ -70,8 +71,12 @@ func (p *program) EndCall(tool string) bool                       { p.do("end ca
 func (p *program) EndCalls(kill bool)                             { p.do("end calls %t", kill) }
 func (p *program) Continue()                                      { p.do("continue") }
 func (p *program) End(graceful, kill time.Duration)               { p.do("end %s %s", graceful, kill) }
-func (p *program) Obstacle() string                               { return p.obstacle }
-func (p *program) Took() time.Duration                            { return time.Minute }
+func (p *program) Refusal() string                                { return p.refusal }
+func (p *program) EndRefused(why string, graceful, kill time.Duration) {
+	p.do("end refused %s", why)
+}
+func (p *program) Obstacle() string    { return p.obstacle }
+func (p *program) Took() time.Duration { return time.Minute }
 
 func (p *program) Ask(_, question string) bool {
 	p.do("ask %s", question)
@@ -199,6 +204,17 @@ func TestCheckActs(t *testing.T) {
 				t.Errorf("urgent: %t", m.Urgent)
 			}
 		})
+	}
+}
+
+// TestABusyProviderIsNoHang: an agent whose provider refuses its calls is ended as that, without a reboot test, and costs no restart.
+func TestABusyProviderIsNoHang(t *testing.T) {
+	r := newRig(t, policy)
+	r.program.refusal = "529 overloaded, again in 300ms (9 of 10)"
+	r.check(t, hangs)
+	r.want(t, "", "end refused 529 overloaded, again in 300ms (9 of 10)")
+	if r.C != nil {
+		t.Error("a check follows")
 	}
 }
 

@@ -125,7 +125,7 @@ func (r *reader) classify(report *agent.Report) {
 			Fix: "name another model in the role file, or none; ANTHROPIC_BASE_URL says whose models they are"}
 	case r.last.APIError == "usage_limit_reached" || !r.resets.IsZero() && (r.fault == "rate_limit" || status == tooManyRequests):
 		report.Err = r.limitError(said, r.resets)
-	case r.last.TerminalReason == "prompt_too_long" || r.subtype != "error_during_execution" && words.IsTooLong(said):
+	case r.last.TerminalReason == "prompt_too_long" || words.IsTooLong(said):
 		report.Failure, report.TooLong = contract.Failed("%s", said), true
 	case later != nil && !r.resets.IsZero() && !later.Busy:
 		report.Err = r.limitError(said, r.resets)
