@@ -103,6 +103,7 @@ func sentences() []event.Event {
 		event.ProviderWait{Step: 2, Role: "Implementor", Provider: "claude", Class: event.ClassBusy, Since: at, Until: at.Add(10 * time.Second)}, event.ProviderWait{Step: 2, Role: "Manager", Provider: "codex", Class: event.ClassLimit, Since: at, Until: at.Add(5 * time.Hour), Named: true},
 		event.ProviderWait{Step: 2, Role: "Implementor", Provider: "codex", Class: event.ClassLimit, Since: at, Until: at.Add(99 * time.Hour), Named: true, Shared: true}, event.ProviderBack{Step: 2, Provider: "codex", Millis: 5 * 3600 * 1000},
 		event.ReplyRejected{AttemptRef: work, Reason: "claude: Prompt is too long", Exit: "exit status 1", Of: 3, End: event.End{Class: event.ClassTooLong}},
+		event.AnomalyFound{AttemptRef: work, Anomaly: event.Anomaly{Check: "asks for help", Severity: "warning", Details: "it says: I need help", Advice: "assist"}},
 		event.JudgeAsked{AttemptRef: work, Anomaly: idle, Judge: "Judge"}, event.JudgeAnswered{AttemptRef: work, Judge: "Judge", Reason: "too late", Spent: spent},
 		event.ConsentAsked{AttemptRef: work, Anomaly: idle}, event.ConsentGiven{AttemptRef: work, Choice: event.ConsentRestart}, event.ConsentGiven{AttemptRef: work, Choice: event.ConsentContinue}, event.ConsentGiven{AttemptRef: work, Choice: event.ConsentVoid},
 		event.MessageSent{AttemptRef: work, Type: event.Tell, Content: event.Content{Text: "use Go"}}, event.MessageSent{AttemptRef: work, Type: event.AssistOffer, Content: event.Content{Details: "a mirror"}},

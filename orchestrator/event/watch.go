@@ -127,8 +127,15 @@ func (e AnomalyFound) Sentence() Sentence {
 	if e.Action != "" {
 		then = "; " + e.Action
 	}
-	return inStep(e.Step, w, "%s: %s: %s%s", e.Player(), e.Check, e.Details, then)
+	s := inStep(e.Step, w, "%s: %s: %s%s", e.Player(), e.Check, e.Details, then)
+	if e.Check == asksForHelp {
+		return s.tell(Lead|Team, AboutPerson)
+	}
+	return s
 }
+
+// asksForHelp is the check of an agent that asks for help: seed 000, "ASSIST".
+const asksForHelp = "asks for help"
 
 // Recovered is the new progress of a running attempt after an anomaly: seed 002, "Recovery
 // confirmation". It changes nothing.

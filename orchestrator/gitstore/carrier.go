@@ -76,7 +76,7 @@ func Start(t Turn) (*Carrier, error) {
 		Signed:    t.Settings.Signed,
 		Environ:   t.Roster.Environ,
 		AgentEnv:  t.Roster.AgentEnviron(),
-		HasSecret: t.Redactor.ChangesBytes,
+		HasSecret: t.Redactor.ForFiles().ChangesBytes,
 		Allow:     t.Settings.Allow,
 		Notice:    t.Notice,
 	})

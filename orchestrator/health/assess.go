@@ -21,16 +21,18 @@ const (
 	Stopped       Check = "stopped"
 	LeftOver      Check = "left over"
 	Ceiling       Check = "ceiling"
+	Late          Check = "late"          // Q4 of the reboot test, of an agent that lives
+	AsksForHelp   Check = "asks for help" // seed 000, "ASSIST"
 )
 
 // Anomaly returns the type under which the check is reported: seed 000, "anomaly_type".
 func (c Check) Anomaly() string {
 	switch c {
-	case Errors:
+	case Errors, AsksForHelp:
 		return "error"
 	case MCPStuck:
 		return "mcp_stuck"
-	case Ceiling, LeftOver:
+	case Ceiling, LeftOver, Late:
 		return "timeout"
 	default:
 		return "idle"
@@ -70,9 +72,10 @@ func (f Finding) Key() string {
 
 // Evidence is the operating system's account of an agent's processes.
 type Evidence struct {
-	Known   bool // the processes could be looked at
-	Works   bool // they did work since the last check, or it is not known if they did
-	Stopped bool // the agent is stopped by a signal, and no debugger holds it
+	Known   bool      // the processes could be looked at
+	Works   bool      // they did work since the last check, or it is not known if they did
+	Worked  time.Time // when they were last seen to work; zero: never
+	Stopped bool      // the agent is stopped by a signal, and no debugger holds it
 }
 
 // Assess returns the present faults of an agent. Times before from do not count, because the
@@ -177,6 +180,9 @@ func (a *assessment) checkIdle() {
 		return // see checkFirstSign
 	}
 	quiet := a.since(a.last(a.Activity))
+	if !a.signals.Session { // the work of its processes is its only sign
+		quiet = a.since(a.last(later(a.Activity, a.evidence.Worked)))
+	}
 	f := Finding{Check: Idle, Severity: Warning, For: quiet}
 	warning, timeout, what := a.policy.IdleWarning, a.policy.IdleTimeout, "no sign of it for"
 	switch a.Waiting() {
@@ -197,6 +203,13 @@ func (a *assessment) checkIdle() {
 		f.Severity, f.Act = Critical, true
 	}
 	a.add(f)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // acts reports whether an agent may be ended because it is silent. It may if its program reports

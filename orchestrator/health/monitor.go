@@ -129,6 +129,7 @@ type Monitor struct {
 	broken  string    // ID of the call that was ended without the agent
 	asked   string    // ID of the call whose processes were asked to end
 	killed  string    // ID of the call whose processes were killed
+	worked  time.Time // when the processes were last seen to work
 	since   time.Time // of the last progress
 	inquiry inquiry
 	alert   bool // a lack of progress was reported, and goes on
@@ -219,9 +220,9 @@ func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report 
 // nextStage returns a new stage that two checks in a row have found, or the zero Stage if there is
 // none: seed 002, "Anti-false-positive guards".
 func (m *Monitor) nextStage(now time.Time, t *Trace) (s Stage) {
-	began := t.Progress
-	if began.Before(m.from) {
-		began = m.from
+	began := later(t.Progress, m.from)
+	if !m.signals.Session { // its output and the work of its processes are its only signs
+		began = later(began, later(t.Activity, m.worked))
 	}
 	if !t.Finished.IsZero() || now.Sub(t.Started) < m.policy.Grace {
 		return s
@@ -274,6 +275,10 @@ func (m *Monitor) evidence(u *Usage) Evidence {
 	if before != nil {
 		e.Works = u.Calls.worked(before.Calls) || !m.signals.Apart && u.Own.worked(before.Own)
 	}
+	if e.Works && before != nil {
+		m.worked = m.last
+	}
+	e.Worked = m.worked
 	return e
 }
 

@@ -76,8 +76,40 @@ func assignments(slot *slotCount) (all []*shape) {
 			return authorization(r, len(name), place)
 		}})
 	}
-	return append(append(all, passwords(slot)...), cookies(slot)...)
+	all = append(append(all, passwords(slot)...), cookies(slot)...)
+	return append(all, named(slot)...)
 }
+
+// named returns the shapes of values behind names that say secret in the environment, too: token=…, api_key: …, GITHUB_TOKEN=….
+// In a text for people they are hidden; see [Redactor.ForFiles].
+func named(slot *slotCount) (all []*shape) {
+	place := slot.take()
+	for _, name := range []string{
+		"token", "Token", "TOKEN", "secret", "Secret", "SECRET", "api_key", "Api_Key", "API_KEY", "apikey", "apiKey", "ApiKey", "APIKEY",
+		"api-key", "Api-Key", "API-Key", "API-KEY", "access_key", "ACCESS_KEY", "accessKey",
+	} {
+		all = append(all, &shape{words: true, prefix: name, length: func(r *reader) int {
+			return assigned(r, len(name), place, looksLikeToken)
+		}})
+	}
+	for _, name := range []string{"password", "Password", "PASSWORD", "passphrase", "Passphrase", "PASSPHRASE"} {
+		all = append(all, &shape{words: true, prefix: name, length: func(r *reader) int {
+			return assigned(r, len(name), place, isHyphenated)
+		}})
+	}
+	return all
+}
+
+// looksLikeToken reports whether b has a letter and a digit, and no byte that tokens lack.
+func looksLikeToken(b []byte) bool {
+	const least = 8
+	isLetter := func(c rune) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+	foreign := func(c rune) bool { return c > 0x7E || !strings.ContainsRune(dotted+"~+/=", c) }
+	return len(b) >= least && looksRandom(b) && bytes.ContainsFunc(b, isLetter) && !bytes.ContainsFunc(b, foreign)
+}
+
+// isHyphenated reports whether b is a passphrase of three words or more.
+func isHyphenated(b []byte) bool { return bytes.Count(b, []byte("-")) >= 2 }
 
 // passwords returns the shapes of values assigned to a password: password=…, "password": "…".
 func passwords(slot *slotCount) (all []*shape) {
@@ -96,6 +128,12 @@ var assignedChars = not(classOf(" \t\r\n\x00\x1b\"'`\\<>,;&|"))
 // text, variables and calls are assigned, too, and types and words follow a colon. Therefore a
 // value counts only if it has a digit, or if only a = stands between name and value.
 func password(r *reader, from, slot int) int {
+	sign := string(r.b[from:r.count(from, maxBetween, between)])
+	return assigned(r, from, slot, func(text []byte) bool { return sign == "=" || looksRandom(text) })
+}
+
+// assigned returns the end of the value assigned to a name that ends at from, or 0 if there is none that is a secret.
+func assigned(r *reader, from, slot int, isSecret func([]byte) bool) int {
 	start := r.count(from, maxBetween, between)
 	sign := string(r.b[from:start])
 	if !strings.ContainsAny(sign, "=:") || strings.Contains(sign, "(") {
@@ -103,7 +141,7 @@ func password(r *reader, from, slot int) int {
 	}
 	end := r.run(start, assignedChars, slot)
 	text := r.b[start:end]
-	if len(text) < minValue || isPlaceholder(text) || isProgramText(text) || sign != "=" && !looksRandom(text) {
+	if len(text) < minValue || isPlaceholder(text) || isProgramText(text) || !isSecret(text) {
 		return 0
 	}
 	r.ahead = start

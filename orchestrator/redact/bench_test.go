@@ -152,6 +152,6 @@ func BenchmarkJSON(b *testing.B) {
 func BenchmarkShapes(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		newIndex(nil)
+		newIndex(nil, true)
 	}
 }

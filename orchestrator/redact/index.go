@@ -22,11 +22,13 @@ type group struct {
 	second   byteSet // the bytes that may follow that byte
 }
 
-// newIndex returns the index of all shapes and of all forms of the values.
-func newIndex(values []string) *index {
+// newIndex returns the index of all shapes and of all forms of the values. words is false for the contents of files, see ForFiles.
+func newIndex(values []string, words bool) *index {
 	ix := &index{pairs: map[[2]byte][]*literal{}, values: len(values) > 0}
 	for _, s := range shapes() {
-		ix.addShape(s)
+		if words || !s.words {
+			ix.addShape(s)
+		}
 	}
 	known := map[string]bool{}
 	for _, value := range values {

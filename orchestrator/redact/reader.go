@@ -10,6 +10,8 @@ type shape struct {
 	// word restricts matches to the start of a word, because the prefix also ends words (task-…). A
 	// letter of an escape such as \n does not count as a word.
 	word bool
+	// words is set where only the name before a text shows that it is a secret; see Redactor.ForFiles.
+	words bool
 	// length returns the length of a whole credential at the start of the text, which begins with
 	// the prefix, or 0 if there is none. It sets r.ahead when the secret begins later, and r.short
 	// when the end is not in sight.

@@ -21,7 +21,10 @@ const minValue = 6
 
 // Redactor is a filter that replaces the values given to New by Mark. It is immutable and safe for
 // concurrent use.
-type Redactor struct{ index *index }
+type Redactor struct {
+	index  *index
+	values []string // in the parts that are looked for
+}
 
 // Secret is a value and its name: that of a variable, or of a setting.
 type Secret struct{ Name, Value string }
@@ -45,11 +48,15 @@ func New(values []string) *Redactor {
 	if len(all) == 0 {
 		return shapesOnly()
 	}
-	return &Redactor{newIndex(all)}
+	return &Redactor{newIndex(all, true), all}
 }
 
+// ForFiles returns the redactor for the contents of files, which does not go by a name before a value as freely: program text and
+// settings have many names like token and secret.
+func (r *Redactor) ForFiles() *Redactor { return &Redactor{newIndex(r.values, false), r.values} }
+
 // shapesOnly returns the Redactor without values.
-var shapesOnly = sync.OnceValue(func() *Redactor { return &Redactor{newIndex(nil)} })
+var shapesOnly = sync.OnceValue(func() *Redactor { return &Redactor{newIndex(nil, true), nil} })
 
 // NewNamed is like New, but for named values. It also returns the sorted names of the values that
 // are too short or part of Mark, so that the caller can warn of them. Empty values are ignored.

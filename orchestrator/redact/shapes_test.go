@@ -216,7 +216,7 @@ func TestEveryPrefix(t *testing.T) {
 
 // Each name that gives a credential away, in front of the shortest one.
 func TestEveryName(t *testing.T) {
-	r := New(nil)
+	r := New(nil).ForFiles() // by the shapes of their values alone
 	rng := rand.New(rand.NewPCG(21, 22))
 	for _, tt := range []struct {
 		names, value string
@@ -265,4 +265,36 @@ func rulePrefix(s string) string {
 		}
 	}
 	return ""
+}
+
+// TestNamedValues: a name that says secret in the environment says it in a text, too: seed 002, "Secret Hygiene". The contents of files are
+// searched by shapes alone.
+func TestNamedValues(t *testing.T) {
+	for text, secret := range map[string]bool{
+		"token=9f8e7d6c5b4a":                        true,
+		"the secret: 9f8e7d6c5b4a39281706":          true,
+		"api_key=9f8e7d6c5b4a39281706":              true,
+		`{"apiKey": "9f8e7d6c5b4a39281706"}`:        true,
+		"X-Api-Key: 9f8e7d6c5b4a":                   true,
+		"GITHUB_TOKEN=abc123def456":                 true,
+		"password: hunter-in-the-dark":              true,
+		"token = getToken()":                        false,
+		"token: string":                             false,
+		`"max_tokens": 4096`:                        false,
+		"token=${GITHUB_TOKEN}":                     false,
+		"secret: see docs/secrets.md":               false,
+		"password: required":                        false,
+		"an unexpected token: 1:17":                 false,
+		"tokens read 120000, written 3000":          false,
+		"token_type=bearer12":                       false,
+		"the api key: ask the administrator for it": false,
+	} {
+		r := New(nil)
+		if got := r.Changes(text); got != secret {
+			t.Errorf("%q: hidden: %t, want %t: %s", text, got, secret, r.String(text))
+		}
+		if r.ForFiles().Changes(text) {
+			t.Errorf("%q: it is taken for a secret in a file", text)
+		}
+	}
 }

@@ -148,7 +148,11 @@ func (w *Watch) recordSign(e agent.Event) error {
 		return w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: e.ID, Type: m.Type,
 			Reason: e.Text})
 	}
-	return w.Journal.Record(event.MessageHeard{AttemptRef: w.agent.AttemptRef, ID: e.ID, Answer: event.Clip(e.Text)})
+	err := w.Journal.Record(event.MessageHeard{AttemptRef: w.agent.AttemptRef, ID: e.ID, Answer: event.Clip(e.Text)})
+	if asked := health.HelpAsked(e.Text); e.Kind == agent.Answered && asked != nil {
+		err = errors.Join(err, w.Journal.Record(event.AnomalyFound{AttemptRef: w.agent.AttemptRef, Anomaly: *asked}))
+	}
+	return err
 }
 
 // End journals the verdict of a judge, the last signs of an agent that has ended, and the loss of the

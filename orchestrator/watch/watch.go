@@ -21,6 +21,9 @@ type Watch struct {
 	Turn
 	agent Agent
 
+	began    time.Time
+	expected time.Duration // of the task; 0: not known, or its agent is late, which was told
+
 	policy  health.Policy
 	tuned   bool // the settings in the task's header have been read
 	monitor *health.Monitor
@@ -53,7 +56,7 @@ func (w *Watch) Close() {
 
 // Start watches an agent. If the policy is off, the watch only delivers messages.
 func Start(t Turn, a Agent) *Watch {
-	w := &Watch{Turn: t, agent: a}
+	w := &Watch{Turn: t, agent: a, began: t.Now()}
 	p := a.Player.Policy(a.Duty)
 	if w.policy = p; p.Off() || t.DryRun {
 		return w
@@ -71,7 +74,11 @@ func (w *Watch) tune() {
 		return
 	}
 	w.tuned = true
-	values := w.Tasks.ReadBrief(w.agent.Task).Watch
+	brief := w.Tasks.ReadBrief(w.agent.Task)
+	values := brief.Watch
+	if w.agent.Call == event.TaskCall {
+		w.expected = brief.Expected
+	}
 	if len(values) == 0 {
 		return
 	}
@@ -103,7 +110,17 @@ func (w *Watch) Check() error {
 	}
 	report := w.agent.Program.Check(w.Now(), w.monitor)
 	return errors.Join(w.Deliver(), rundir.ReplaceFile(w.Folder.Health(), report.YAML(w.Now(), w.agent.Role)),
-		w.recordFindings(report), w.recordStage(report.Stage), w.act(report))
+		w.recordFindings(report), w.recordStage(report.Stage), w.tellLate(), w.act(report))
+}
+
+// tellLate journals once that the agent has worked for over twice the expected time.
+func (w *Watch) tellLate() error {
+	late := health.LateWork(w.Now().Sub(w.began), w.expected)
+	if late == nil {
+		return nil
+	}
+	w.expected = 0
+	return w.Journal.Record(event.AnomalyFound{AttemptRef: w.agent.AttemptRef, Anomaly: *late})
 }
 
 // recordFindings journals a recovery, and the findings that a person is to be told of now.

@@ -146,7 +146,9 @@ func (r *reader) onAssistant(l *line) {
 	r.spent.message(l.Message)
 	for _, b := range blocks(l.Message.Content) {
 		switch {
-		case b.Type == "text" && l.Parent == "" && b.Text != "":
+		case b.Type == "text" && l.Parent != "": // the words of a sub-agent are its own, and a sign that it works
+			r.emit(agent.Event{Kind: agent.Writing})
+		case b.Type == "text" && b.Text != "":
 			r.text = agent.Clip(b.Text, maxText)
 			r.emit(agent.Event{Kind: agent.Text, Text: r.text, Failed: l.APIErrorText})
 		case b.Type == "tool_use":
