@@ -144,6 +144,7 @@ func (l *loop) start() error {
 	}
 	if state.NeverRan() {
 		begun.DoneBefore = workspace.DoneBefore(b, !l.job.HasNeeds())
+		begun.NoGit = !l.job.DryRun && !l.workspace.IsInGit()
 	}
 	if err := l.ledger.Append(begun); err != nil {
 		return err

@@ -14,11 +14,14 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/plainfile"
 	"kanban-run/orchestrator/preflight"
+	"kanban-run/orchestrator/roster"
 )
 
 func checkCommand() command {
@@ -155,8 +158,23 @@ func (u *setup) problems(name string) ([]*frontmatter.Problem, error) {
 		return nil, err
 	}
 	known := func(role string) bool { _, err := r.roles.Lookup(role); return err == nil }
-	found := board.Check(b, place, known)
+	found := append(board.Check(b, place, known), watchProblems(b, place, r.settings.Watch)...)
 	return append(found, u.refusal(name, found)...), place.Close()
+}
+
+// watchProblems returns the faults in the tasks' own settings of the watch. A run leaves them out.
+func watchProblems(b *board.Board, place *board.Place, w config.Watch) (found []*frontmatter.Problem) {
+	for i := range b.Len() {
+		e := b.Entry(i)
+		values := place.ReadBrief(e.Path).Watch
+		if e.Done() || len(values) == 0 {
+			continue
+		}
+		if wrong, ok := errors.AsType[*config.Error](roster.CheckWatch(w, e.Path, values)); ok {
+			found = append(found, &frontmatter.Problem{File: wrong.File, Line: wrong.Line, Text: wrong.Text, Fix: wrong.Fix, Warning: true})
+		}
+	}
+	return found
 }
 
 // refusal returns the reason why a run would refuse the board, or the warnings about the board's
@@ -212,19 +230,62 @@ func (u *setup) fix(t *terminal, name string) error {
 	if err != nil {
 		return &invalidSettings{err}
 	}
-	if len(notes) == 0 {
-		return nil
-	}
-	if err := board.Save(name, fixed); err != nil {
-		return fmt.Errorf("fix %s: %w", name, err)
+	if len(notes) > 0 {
+		if err := board.Save(name, fixed); err != nil {
+			return fmt.Errorf("fix %s: %w", name, err)
+		}
 	}
 	for _, note := range notes {
 		if err := t.stdout.Printf("fixed: %s\n", note); err != nil {
 			return err
 		}
 	}
+	return u.fixTasks(t, name, fixed)
+}
+
+// fixTasks repairs the headers of a board's tasks, and prints its changes.
+func (u *setup) fixTasks(t *terminal, name string, source []byte) error {
+	b, err := board.Parse(name, source)
+	if err != nil {
+		return nil // check says so
+	}
+	dir, err := board.ChooseWorkdir(u.workdir, name, u.dir, b)
+	if err != nil {
+		return nil
+	}
+	place, err := board.OpenPlace(dir, name)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = place.Close() }() // it was only read
+	for i := range b.Len() {
+		ref, err := place.Resolve(b.Entry(i).Path)
+		if err != nil {
+			continue
+		}
+		file := filepath.Join(place.Dir(), filepath.FromSlash(ref.Path))
+		text, err := plainfile.Read(file, maxTask)
+		if err != nil {
+			continue
+		}
+		fixed, notes, ok := board.FixTask(ref.Path, text)
+		if !ok {
+			continue
+		}
+		if err := board.Save(file, fixed); err != nil {
+			return fmt.Errorf("fix %s: %w", ref.Path, err)
+		}
+		for _, note := range notes {
+			if err := t.stdout.Printf("fixed: %s: %s\n", ref.Path, note); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
+
+// maxTask is the greatest length of a task file that --fix repairs, in bytes.
+const maxTask = 1 << 20
 
 // findFolder returns a function that puts the board's folder, relative to the current folder,
 // before a bare `current`. The function reports false unless the file is in the board's folder and

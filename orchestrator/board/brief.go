@@ -1,6 +1,8 @@
 package board
 
 import (
+	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -36,12 +38,45 @@ func (p *Place) ReadBrief(name string) (b Brief) {
 	_, watch := doc.Field("watch")
 	b.Watch = doc.Flatten(watch)
 	_, inputs := doc.Field("inputs")
-	for _, path := range texts(inputs) {
-		if isPlainPath(path) && !p.exists(path) {
-			b.Missing = append(b.Missing, path)
+	for _, input := range texts(inputs) {
+		if isPlainPath(input) && !p.exists(input) {
+			b.Missing = append(b.Missing, input)
 		}
 	}
 	return b
+}
+
+// BriefProblems returns what a task's fields expected, inputs and files say and cannot mean. A run leaves them out.
+func (p *Place) BriefProblems(name string) (found []*frontmatter.Problem) {
+	text, err := p.ReadText(name)
+	if err != nil {
+		return nil
+	}
+	doc, err := taskDocument(name, []byte(text), false)
+	if err != nil {
+		return nil // it has a problem of its own
+	}
+	warn := func(node *yaml.Node, text, fix string) {
+		problem := doc.Problem(node, text, fix)
+		problem.Warning = true
+		found = append(found, problem)
+	}
+	if _, node := doc.Field("expected"); node != nil && node.Tag != "!!null" && readTime(scalarText(node)) == 0 {
+		warn(node, fmt.Sprintf("expected is %q, which is no time", scalarText(node)), "write for example expected: 20m")
+	}
+	_, inputs := doc.Field("inputs")
+	for _, input := range texts(inputs) {
+		if isPlainPath(input) && !p.exists(input) {
+			warn(inputs, "inputs names "+input+", which does not exist", "correct the path, or take it off")
+		}
+	}
+	_, files := doc.Field("files")
+	for _, pattern := range texts(files) {
+		if _, err := path.Match(pattern, ""); err != nil {
+			warn(files, fmt.Sprintf("files has %q, which is no pattern", pattern), "close its bracket")
+		}
+	}
+	return found
 }
 
 // readTime reads a time such as 20m, 1h30m, 20min or 2 hours. It returns 0 for any other text.

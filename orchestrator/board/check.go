@@ -117,6 +117,7 @@ func (c *checker) checkTasks() {
 		}
 		if !over && !task.Done() {
 			needs.Add(e, task)
+			c.found = append(c.found, c.place.BriefProblems(e.Path)...)
 			if w := c.board.IgnoredAssignee(e, task); w != nil {
 				c.found = append(c.found, w)
 			}

@@ -37,6 +37,24 @@ func Fix(file string, source []byte, resolveBare func(string) (string, bool)) (
 	return after.Source, append(notes, note), nil
 }
 
+// FixTask makes the safe repairs of the header of a task: those of [Fix], and a title in quotes that has one of them within. notes has one line
+// for each repair. ok is false if nothing is to be repaired, or if the header cannot be read even so.
+func FixTask(file string, source []byte) (fixed []byte, notes []string, ok bool) {
+	_, err := taskDocument(file, source, false)
+	for range maxFixes {
+		if err == nil {
+			break
+		}
+		repaired, note, can := blockify(file, source, err)
+		if !can {
+			return nil, nil, false
+		}
+		source, notes = repaired, append(notes, note)
+		_, err = taskDocument(file, source, false)
+	}
+	return source, notes, err == nil && len(notes) > 0
+}
+
 // repairValues turns values into blocks, one after the other, until Parse accepts the board. It
 // returns the error of Parse if no value is left to repair.
 func repairValues(file string, source []byte) (b *Board, notes []string, err error) {
@@ -118,7 +136,22 @@ func findField(lines [][]byte, line int) (first, last int, ok bool) {
 	}
 	value := bytes.TrimLeft(lines[first][m[1]:], " \t")
 	text := append([][]byte{value}, lines[first+1:last]...)
-	return first, last, plainValue().Match(value) && hasColon(text) && !slices.ContainsFunc(text, isStray)
+	plain := plainValue().Match(value) && hasColon(text)
+	_, broken := brokenQuotes(text)
+	return first, last, (plain || broken) && !slices.ContainsFunc(text, isStray)
+}
+
+// brokenQuotes returns a value of one line without its quotes, if the same quotes are within it, so that it ends too early: 'the user's reply'.
+func brokenQuotes(text [][]byte) (inner []byte, ok bool) {
+	if countUsed(text) != 1 {
+		return nil, false
+	}
+	value := bytes.TrimSpace(text[0])
+	if len(value) < 3 || value[0] != '\'' && value[0] != '"' || value[len(value)-1] != value[0] {
+		return nil, false
+	}
+	inner = value[1 : len(value)-1]
+	return inner, bytes.IndexByte(inner, value[0]) >= 0 && bytes.IndexByte(inner, '\\') < 0
 }
 
 func isStray(line []byte) bool { return strayField().Match(chomp(line)) }
@@ -143,6 +176,9 @@ func writeBlock(out *bytes.Buffer, lines [][]byte) (name string) {
 	}
 	out.WriteString(name + ": |")
 	out.Write(eol)
+	if inner, broken := brokenQuotes([][]byte{value}); broken {
+		value = append(bytes.Clone(inner), eol...)
+	}
 	for _, l := range append([][]byte{value}, lines[1:]...) {
 		if len(bytes.TrimSpace(l)) > 0 {
 			out.WriteString("  ")

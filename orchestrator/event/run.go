@@ -83,6 +83,7 @@ type RunStarted struct {
 	Elsewhere bool     `json:"elsewhere,omitempty"`                 // the files come from a checkpoint of another clone
 	Allowed   []string `json:"secrets_allow,omitempty" text:"free"` // may be in checkpoints despite a likely secret
 
+	NoGit   bool `json:"no_git,omitempty"` // of the first run: loops of work are found late, because git does not tell what changes
 	Carried Used `json:"carried,omitzero"` // use by killed runs before this one, which counts for its limits
 }
 
@@ -95,6 +96,9 @@ func (e RunStarted) Sentence() Sentence {
 	s := say(Note, fmt.Sprintf("%s in %s", Count(e.Tasks, "task"), e.Workdir))
 	if len(e.Withheld) > 0 {
 		s.Add(Note, WithheldText(e.Withheld, ".kanban-run.yaml or in a role"))
+	}
+	if e.NoGit {
+		s.Add(Note, "the folder is in no git repository: work that goes round in circles is found late")
 	}
 	return s
 }

@@ -221,7 +221,7 @@ func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report 
 // none: seed 002, "Anti-false-positive guards".
 func (m *Monitor) nextStage(now time.Time, t *Trace) (s Stage) {
 	began := later(t.Progress, m.from)
-	if !m.signals.Session { // its output and the work of its processes are its only signs
+	if !m.signals.Session && !m.policy.ByClock { // its output and the work of its processes are its only signs
 		began = later(began, later(t.Activity, m.worked))
 	}
 	if !t.Finished.IsZero() || now.Sub(t.Started) < m.policy.Grace {

@@ -28,6 +28,12 @@ func overrides(file string, values []frontmatter.Value) (all []config.Override) 
 	return all
 }
 
+// CheckWatch returns the fault in a task's own settings of the watch, or nil. Errors: *config.Error.
+func CheckWatch(w config.Watch, task string, values []frontmatter.Value) error {
+	_, err := w.With(overrides(task, values))
+	return err
+}
+
 // Duty is the kind of an agent's work; it decides how long the agent may take.
 type Duty int
 
@@ -78,6 +84,7 @@ func policy(w config.Watch, r roles.Role, d Duty) health.Policy {
 		Graceful:      w.Graceful,
 		Kill:          cmp.Or(w.Kill, 2*w.Graceful),
 		Stages:        stages(w, r, d),
+		ByClock:       d == Reviewing,
 	}
 }
 
