@@ -76,7 +76,7 @@ func (w *Watch) tune() {
 	w.tuned = true
 	brief := w.Tasks.ReadBrief(w.agent.Task)
 	values := brief.Watch
-	if w.agent.Call == event.TaskCall {
+	if w.worksOnTask() {
 		w.expected = brief.Expected
 	}
 	if len(values) == 0 {
@@ -112,6 +112,9 @@ func (w *Watch) Check() error {
 	return errors.Join(w.Deliver(), rundir.ReplaceFile(w.Folder.Health(), report.YAML(w.Now(), w.agent.Role)),
 		w.recordFindings(report), w.recordStage(report.Stage), w.tellLate(), w.act(report))
 }
+
+// worksOnTask reports whether the agent does the work of a task.
+func (w *Watch) worksOnTask() bool { return w.agent.Call == event.TaskCall }
 
 // tellLate journals once that the agent has worked for over twice the expected time.
 func (w *Watch) tellLate() error {
@@ -254,7 +257,7 @@ func (w *Watch) reboot(f health.Finding) event.RebootTested {
 	c := health.Case{
 		Task: w.agent.Task, HasText: brief.HasText, Missing: brief.Missing, Expected: brief.Expected,
 		Obstacle: w.agent.Program.Obstacle(), Took: w.agent.Program.Took(),
-		NoPlan: w.agent.Call != event.TaskCall, Replans: w.replans(), Replanned: w.Journal.State().ReplannedTimes(w.agent.Task),
+		NoPlan: !w.worksOnTask(), Replans: w.replans(), Replanned: w.Journal.State().ReplannedTimes(w.agent.Task),
 		Restarts: step.Restarts, MaxRestarts: w.policy.MaxRestarts, LastHung: step.LastHung,
 	}
 	if w.verdict != nil {

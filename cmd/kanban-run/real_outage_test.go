@@ -1,0 +1,99 @@
+//go:build linux
+
+package main
+
+import (
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"kanban-run/orchestrator/agent/modeltest"
+)
+
+// refusesUntil has the model refuse every request about a task until a time.
+func (s *realSite) refusesUntil(at time.Time, step modeltest.Step) {
+	s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+		if taskOf(said) != "" && time.Now().Before(at) {
+			return modeltest.Play(step), true
+		}
+		return s.work(q, said)
+	})
+}
+
+// TestRealOutage: a provider that is overloaded, or whose limit is reached, is waited for with real tools, and costs no retry. A limit
+// that ends on another day ends the run with 75 at once.
+func TestRealOutage(t *testing.T) {
+	t.Parallel()
+	for how, tt := range map[string]struct {
+		step  func() modeltest.Step
+		until time.Duration
+		code  int
+		says  []string
+	}{
+		"overloaded": {func() modeltest.Step { return modeltest.Status(529) }, 6 * time.Second, exitComplete,
+			[]string{"the provider is busy", "which is busy, and asks again at", "Implementor ok in"}},
+		"too many requests": {func() modeltest.Step { return modeltest.Status(429) }, 6 * time.Second, exitComplete,
+			[]string{"asks again at", "Implementor ok in"}},
+	} {
+		t.Run(how, func(t *testing.T) {
+			onEach(t, func(t *testing.T, name string) {
+				s := newReal(t, name, 1)
+				s.refusesUntil(time.Now().Add(tt.until), tt.step())
+				s.run(tt.code, "--max-retries", "0")
+				s.says(tt.says...)
+			}, "gemini", "opencode", "acp")
+		})
+	}
+	t.Run("a limit that resets", func(t *testing.T) {
+		s := newReal(t, "claude", 1)
+		s.env = modeltest.Subscribed(s.env)
+		reset := time.Now().Add(8 * time.Second)
+		s.refusesUntil(reset, modeltest.Limited(reset, 0))
+		s.run(exitComplete, "--max-retries", "0")
+		s.says("a limit of the account is reached", "waits for claude's limit until", "Implementor ok in")
+	})
+	t.Run("a limit that resets on another day", func(t *testing.T) {
+		s := newReal(t, "claude", 1)
+		s.env = modeltest.Subscribed(s.env)
+		reset := time.Now().Add(100 * time.Hour)
+		s.refusesUntil(reset, modeltest.Limited(reset, 0))
+		s.run(exitLater)
+		s.says("a limit of the account is reached")
+		if strings.Contains(s.read("output"), "waits for claude") {
+			t.Error("it waits")
+		}
+	})
+}
+
+// TestRealNoConnection: an API that cannot be reached for a while is waited for.
+func TestRealNoConnection(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, name string) {
+		s := newReal(t, name, 1)
+		at, err := url.Parse(s.model.URL)
+		must(t, err)
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		must(t, err)
+		address := l.Addr().String()
+		must(t, l.Close())
+		for i, v := range s.env {
+			s.env[i] = strings.ReplaceAll(v, at.Host, address)
+		}
+		back := time.AfterFunc(15*time.Second, func() {
+			again, err := net.Listen("tcp", address)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			t.Cleanup(func() { _ = again.Close() })
+			_ = http.Serve(again, httputil.NewSingleHostReverseProxy(at)) // until the listener is closed
+		})
+		defer back.Stop()
+		s.run(exitComplete, "--max-retries", "0")
+		s.says("the provider is busy", "Implementor ok in")
+	}, "codex", "gemini", "opencode", "acp")
+}
