@@ -35,6 +35,7 @@ var examples = map[string][]string{
 	"checkpoints.md":        {aBoards, elsewhere}, // TestExamplesRun (examples/checkpoints)
 	"getting-started.md":    {elsewhere, shell},   // .ci/run; make run
 	"github-actions.md":     {aWorkflow},
+	"overnight.md":          {elsewhere, elsewhere},                               // until_seven
 	"playbooks.md":          {taskKeys, settings, settings, elsewhere, elsewhere}, // a_person_is_told
 	"review.md":             {roleKeys},
 	"roles.md":              {aRole, settings},

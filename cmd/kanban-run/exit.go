@@ -54,7 +54,7 @@ func exitTable() []exitRow {
 		{exitFrozen, "frozen: the board and the journal, or the board and the Manager, disagree"},
 		{exitOwned, "another run owns the board, works on its task, or has gone on with it in another clone"},
 		{exitLimit, "a limit was reached: of steps, cost or time"},
-		{exitLater, "the provider says: later (usage limit)"},
+		{exitLater, "the provider says: later (busy, or a usage limit), and the patience is used up"},
 		{exitInterrupted, "interrupted by SIGINT, resumable"},
 		{exitQuit, "stopped at once by SIGQUIT, resumable"},
 		{exitKilled, "the runner was killed (SIGKILL, out of memory), resumable"},
