@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -17,6 +18,7 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/workspace"
 )
 
 // Kind is one kind of call, with its input and the meaning of its end. The functions of this file are
@@ -64,6 +66,8 @@ type Attempt struct {
 	millis    int64
 	spent     *event.Spending
 	streamErr error // its streams could not be kept
+
+	checkout workspace.Checkout // when it began
 }
 
 // Ref names the attempt.
@@ -190,6 +194,9 @@ func (c *Caller) invoke(a *Attempt, as agent.Assignment) (agent.Invocation, erro
 func (c *Caller) Start(a *Attempt) *attempt.Attempt {
 	c.sweep(a)
 	c.snapshotTree(a)
+	if !c.DryRun {
+		a.checkout = c.Workspace.MarkCheckout()
+	}
 	a.began = c.Now()
 	return attempt.Start(a.Spec)
 }
@@ -204,10 +211,19 @@ func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func() error) er
 		err = errors.Join(err, c.Journal.Append(event.ToolsUsed{AttemptRef: a.Ref(), ToolWork: *work}))
 	}
 	c.measure(a, e)
+	c.warnOfMove(a)
 	if files := c.violations(a, e.Spawned); files != nil && err == nil {
 		return errors.Join(c.record(a, c.accuse(a, e, files)), c.causeOf(e))
 	}
 	return errors.Join(endTurn(), c.settle(a, e, err))
+}
+
+// warnOfMove gives a notice if the checkout was moved while the agent worked: the work of other tasks, and the board, may be gone with it.
+func (c *Caller) warnOfMove(a *Attempt) {
+	if moved := a.checkout.Moved(); len(moved) > 0 {
+		c.Observer.Notice(c.Board, fmt.Sprintf("the checkout was moved while %s was at work on %s: %s", a.Intent.Role, a.Intent.Task,
+			c.Redactor.String(strings.Join(moved, "; "))))
+	}
 }
 
 // settle journals the end of an attempt that broke no rule.

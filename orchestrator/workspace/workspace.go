@@ -281,22 +281,6 @@ func ListAt(boardPath, workdir string, b *board.Board) flow.List {
 	})
 }
 
-// IsInGit reports whether the work directory is in a repository of git, as far as the names of the folders above tell.
-func (w *Workspace) IsInGit() bool {
-	for dir := w.Place.Dir(); ; dir = filepath.Dir(dir) {
-		at := filepath.Join(dir, ".git")
-		if info, err := os.Stat(at); err == nil && !info.IsDir() {
-			return true // a work tree, or a submodule
-		}
-		if _, err := os.Stat(filepath.Join(at, "HEAD")); err == nil {
-			return true
-		}
-		if dir == filepath.Dir(dir) {
-			return false
-		}
-	}
-}
-
 // DoneBefore returns the tasks that were done before the first run of a journal: those that the
 // board marks, or if it marks none, and is worked on in its order, those before its current task.
 func DoneBefore(b *board.Board, inOrder bool) (done []string) {

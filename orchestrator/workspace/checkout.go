@@ -1,0 +1,112 @@
+package workspace
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Checkout is a mark in the logs that git keeps of HEAD and of the stash. It is found by the names of files alone, since a call of
+// git would take longer than most other things around an attempt.
+type Checkout struct {
+	dir         string // of the repository; "": there is none
+	head, stash int64  // sizes of the logs
+}
+
+// MarkCheckout returns a mark of the checkout as it is now.
+func (w *Workspace) MarkCheckout() Checkout {
+	dir := repository(w.Place.Dir())
+	if dir == "" {
+		return Checkout{}
+	}
+	return Checkout{dir, size(headLog(dir)), size(stashLog(dir))}
+}
+
+func headLog(dir string) string  { return filepath.Join(dir, "logs", "HEAD") }
+func stashLog(dir string) string { return filepath.Join(dir, "logs", "refs", "stash") }
+
+// Moved returns, in git's words, how the checkout was moved since the mark: another branch, a reset, a rebase, a stash. Commits move it, too, and
+// are what agents make.
+func (c Checkout) Moved() (all []string) {
+	if c.dir == "" {
+		return nil
+	}
+	for _, line := range newLines(headLog(c.dir), c.head) {
+		if verb, _, _ := strings.Cut(line, ":"); slices.ContainsFunc([]string{"checkout", "reset", "rebase", "merge", "pull", "am"}, func(moves string) bool {
+			return verb == moves || strings.HasPrefix(verb, moves+" ")
+		}) {
+			all = append(all, line)
+		}
+	}
+	for _, line := range newLines(stashLog(c.dir), c.stash) {
+		all = append(all, "stash: "+line)
+	}
+	if now := size(stashLog(c.dir)); now < c.stash {
+		all = append(all, "stash: an entry was taken off")
+	}
+	return all
+}
+
+// mostLog bounds the part of a log that is read.
+const mostLog = 64 << 10
+
+// newLines returns the messages of a log's lines from an offset on.
+func newLines(path string, from int64) (messages []string) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if _, err := f.Seek(from, io.SeekStart); err != nil {
+		return nil
+	}
+	data, err := io.ReadAll(io.LimitReader(f, mostLog))
+	if err != nil {
+		return nil
+	}
+	for line := range bytes.Lines(data) {
+		if _, message, ok := bytes.Cut(bytes.TrimRight(line, "\n"), []byte{'\t'}); ok {
+			messages = append(messages, string(message))
+		}
+	}
+	return messages
+}
+
+// size returns the size of a file, or 0.
+func size(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// IsInGit reports whether the work directory is in a repository of git, as far as the names of files tell.
+func (w *Workspace) IsInGit() bool { return repository(w.Place.Dir()) != "" }
+
+// repository returns the folder with the logs of the repository that holds a folder, or "".
+func repository(dir string) string {
+	for ; ; dir = filepath.Dir(dir) {
+		at := filepath.Join(dir, ".git")
+		info, err := os.Stat(at)
+		if err == nil && !info.IsDir() { // a work tree, or a submodule
+			if text, err := os.ReadFile(at); err == nil {
+				if named, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: "); ok {
+					if !filepath.IsAbs(named) {
+						named = filepath.Join(dir, named)
+					}
+					return named
+				}
+			}
+		}
+		if _, err := os.Stat(filepath.Join(at, "HEAD")); err == nil {
+			return at
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}
