@@ -10,7 +10,7 @@ SOURCES := $(shell find cmd/kanban-run orchestrator roles schema docs -name '*.g
            $(wildcard docs/*.md roles/*.md schema/*.json orchestrator/page/*.html orchestrator/page/*.css orchestrator/page/*.js) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build temporal test check lint cross race race-all exhaustive bench-once fuzz fuzz-short soak stress kills mutate bench test-actions test-agents test-browser test-slurm test-temporal test-container docs clean
+.PHONY: help run build temporal test check lint cross race race-all exhaustive bench-once fuzz fuzz-short soak stress kills week mutate bench test-actions test-agents test-browser test-slurm test-temporal test-container docs clean
 SCRIPTS := $(shell find .ci cmd examples -name '*.sh' -o -name '*.sbatch') .ci/agents/install .ci/fuzz .ci/gotest .ci/run .ci/run-example .ci/stage .ci/stress .ci/tools/shellcheck
 
 # One flavour of build for tests, linters, benchmarks and the program: what one has compiled, the others find in the cache, also
@@ -101,7 +101,7 @@ fuzz-short: ## fuzz every target a little, and longer those of the packages PACK
 	.ci/fuzz 300x 3000x $(PACKAGES)
 
 # A schedule runs these: .github/workflows/soak.yml.
-SOAK := kills fuzz mutate race-all cross stress test-agents test-browser test-slurm test-container test-temporal test-actions
+SOAK := kills week fuzz mutate race-all cross stress test-agents test-browser test-slurm test-container test-temporal test-actions
 soak: ## what takes hours: random kills, long fuzzing, mutation tests, all tests with the race detector and under load, all real tools
 	@failed=; for target in $(SOAK); do .ci/stage $$target ROUNDS=20 TIMES=20 || failed="$$failed $$target"; done; \
 	  [ -z "$$failed" ] || { echo "these failed:$$failed" >&2; exit 1; }
@@ -114,6 +114,10 @@ stress: ## run the tests TIMES times beside a load on the processors: [TIMES=5]
 KILLS ?= 10000
 kills: ## kill real runs KILLS times at random, and signal as many, and look whether anything was lost
 	KANBAN_TEST_SOAK=$(KILLS) $(GO) test ./cmd/kanban-run -count=1 -run '^TestRandom' -timeout 3h -v
+
+BOARDS ?= 200
+week: ## play a week of nights with BOARDS boards of 20 tasks, outages, limits, hangs and kills, in virtual time: [BOARDS=200]
+	KANBAN_TEST_WEEK=$(BOARDS) $(GO) test ./orchestrator -count=1 -run '^TestWeek$$' -timeout 1h -v
 
 DECIDING := orchestrator/event orchestrator/flow orchestrator/walk orchestrator/contract orchestrator/digest orchestrator/health orchestrator/call orchestrator/watch orchestrator/supervisor orchestrator/standing
 mutate: ## change the packages that decide a little, again and again, and look whether their tests notice

@@ -30,9 +30,17 @@ type Bounds struct {
 // boards can go on later. A board that was not started yet has the outcome interrupted. When kill
 // is done, running agents are killed.
 func RunAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bounds) []result.Result {
-	results := make([]result.Result, len(boards))
-	all := shared{run.NewDiskSlots(), newSeats(max(bounds.Jobs, 1)), &bill{most: bounds.MaxCost}, &providers{all: map[string]*refusal{}}, &inbox.Watcher{}, &health.Crowd{},
+	return newShared(boards, bounds).runAll(stop, kill, boards, bounds)
+}
+
+// newShared returns what the runs of some boards share.
+func newShared(boards []*preflight.Prepared, bounds Bounds) shared {
+	return shared{run.NewDiskSlots(), newSeats(max(bounds.Jobs, 1)), &bill{most: bounds.MaxCost}, &providers{all: map[string]*refusal{}}, &inbox.Watcher{}, &health.Crowd{},
 		claim.NewRegistry(claim.System{Hold: holdLock(boards), IsAtWork: agent.IsAtWork, IsWithin: agent.IsWithin})}
+}
+
+func (all shared) runAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bounds) []result.Result {
+	results := make([]result.Result, len(boards))
 	var wg sync.WaitGroup
 	for i := range boards {
 		all.seats.take()

@@ -41,7 +41,7 @@ func (l *loop) awaitProvider(e flow.Spawn, provider string) (waited bool, err er
 				return context.Cause(l.stop)
 			}
 		})
-	case wait.Until.Sub(l.job.Now()) > l.job.Limits.Patience(wait.Class):
+	case wait.Until.Sub(l.job.Now()) > l.ledger.State().PatienceLeft(wait.Class):
 		return false, nil
 	}
 	mine := *wait

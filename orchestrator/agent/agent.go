@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -107,6 +108,10 @@ type Invocation struct {
 	Grace   time.Duration
 
 	Files []File // written before the program starts
+
+	// Func plays the program in place of a process; nil: Argv is started. Tests play a night in it. It has to return when ctx is
+	// done.
+	Func func(ctx context.Context, stdout io.Writer) proc.Exit
 
 	Listens bool // Stdin stays open until the result, so that a [Listener] can send more
 

@@ -348,6 +348,9 @@ func (a *Attempt) runProcess() (proc.Exit, error) {
 	if a.call.Resident != nil {
 		return a.call.Resident.run(a)
 	}
+	if play := a.call.Invocation.Func; play != nil {
+		return a.play(play), nil
+	}
 	p, err := proc.Start(a.ctx, a.spec())
 	if err != nil {
 		return a.startFailure(err)
@@ -355,6 +358,25 @@ func (a *Attempt) runProcess() (proc.Exit, error) {
 	a.call.Invocation = agent.Invocation{} // a long input is not kept while the agent works
 	a.adopt(p)
 	return p.Wait()
+}
+
+// play has a function in place of a process.
+func (a *Attempt) play(program func(context.Context, io.Writer) proc.Exit) proc.Exit {
+	ctx, limit := a.ctx, a.call.Invocation.Timeout
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(a.ctx, limit)
+		defer cancel()
+	}
+	stdout, _ := a.outputs()
+	exit := program(ctx, stdout)
+	switch {
+	case a.ctx.Err() != nil:
+		exit.Stopped = true
+	case ctx.Err() != nil:
+		exit.TimedOut, exit.Timeout = true, limit
+	}
+	return exit
 }
 
 // startFailure returns the exit of a program that could not be started. It returns no error if the

@@ -21,6 +21,8 @@ type ProviderWait struct {
 	Class    Class     `json:"class"`
 	Since    time.Time `json:"since"`            // of the first refusal in a row
 	Until    time.Time `json:"until"`            // when the provider is asked again
+	At       time.Time `json:"at"`               // of the last one
+	Tries    int       `json:"tries"`            // refusals in a row
 	Named    bool      `json:"named,omitempty"`  // the provider names Until as the end of its limit
 	Shared   bool      `json:"shared,omitempty"` // it refused a call of another board
 }

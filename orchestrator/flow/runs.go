@@ -18,7 +18,7 @@ func (s *State) applyRunStarted(e event.RunStarted) error {
 	}
 	s.Manager, s.Reassign = e.Manager, e.Reassign
 	s.ManagerIsTold, s.KeepGoing = e.Told, e.KeepGoing
-	s.Waiting = nil
+	s.endWaiting()
 	s.askAgain() // a run asks once before it waits, or ends
 	s.goBy(e.Git, e.Elsewhere)
 	s.superviseBy(e.Supervision, e.Memory, e.Adapter)
@@ -53,7 +53,7 @@ func (s *State) freshen() {
 
 func (s *State) applyRunInterrupted(e event.RunInterrupted) error {
 	s.Running, s.Outcome, s.Text, s.Until = false, e.Outcome, e.Reason, e.Until
-	if s.Waiting = nil; e.Outcome == event.Later {
+	if s.endWaiting(); e.Outcome == event.Later {
 		s.Refused = nil // the next run has all its patience
 	}
 	s.keepFiles(e.Quarantined)

@@ -15,6 +15,28 @@ type Refused struct {
 	Since         time.Time   `json:"since"` // of the first refusal in a row
 	Tries         int         `json:"tries"` // refusals in a row
 	Asks          bool        `json:"asks"`  // the wait is over: the next attempt asks the provider
+
+	// What was waited since then, while the provider was busy and for the end of a limit. Each has a patience of its own.
+	Busy  int64 `json:"busy_millis,omitempty"`
+	Limit int64 `json:"limit_millis,omitempty"`
+	Cut   bool  `json:"cut,omitempty"` // a run ended during the wait for the last refusal, which counts until the next one
+}
+
+// waited returns what was waited for a class.
+func (r *Refused) waited() time.Duration {
+	if r.Class == event.ClassBusy {
+		return time.Duration(r.Busy) * time.Millisecond
+	}
+	return time.Duration(r.Limit) * time.Millisecond
+}
+
+// wait counts a wait for a class.
+func (r *Refused) wait(c event.Class, millis int64) {
+	if c == event.ClassBusy {
+		r.Busy += millis
+		return
+	}
+	r.Limit += millis
 }
 
 // Wait is a wait for the provider of the open call.
@@ -61,8 +83,11 @@ func (r *Refused) next() (until time.Time, named bool) {
 // refuse notes the refusal of an attempt. An attempt whose model worked shows that the provider was back.
 func (s *State) refuse(e event.AttemptStopped) {
 	next := Refused{Refusal: *e.Refusal, Class: e.Class, Text: e.Reason, Since: e.Refusal.At, Tries: 1}
-	if s.Refused != nil && !e.Worked {
-		next.Since, next.Tries = s.Refused.Since, s.Refused.Tries+1
+	if last := s.Refused; last != nil && !e.Worked {
+		next.Since, next.Tries, next.Busy, next.Limit = last.Since, last.Tries+1, last.Busy, last.Limit
+		if last.Cut {
+			next.wait(last.Class, next.At.Sub(last.At).Milliseconds())
+		}
 	}
 	s.Refused = &next
 }
@@ -77,7 +102,7 @@ func (s *State) waitForProvider() Effect {
 	if number, to := s.substitute(); number > 0 && r.Class == event.ClassLimit {
 		return Reassign{Step: s.Step.Number, Number: number, To: to, Reason: r.Text}
 	}
-	end := r.Since.Add(s.Limits.Patience(r.Class))
+	end := r.At.Add(s.PatienceLeft(r.Class))
 	limits := []time.Time{end}
 	if !s.Limits.Until.IsZero() {
 		limits = append(limits, s.Limits.Until)
@@ -97,13 +122,13 @@ func (s *State) waitForProvider() Effect {
 	}
 	step := s.Step
 	return Wait{event.ProviderWait{Step: step.Number, Task: step.Task, Role: step.CallRole(), Provider: r.Provider,
-		Class: r.Class, Since: r.Since, Until: until, Named: named}}
+		Class: r.Class, Since: r.Since, Until: until, Named: named, At: r.At, Tries: r.Tries}}
 }
 
 // whyNotWait returns the provider's words, with the time that the run waited for it.
 func (s *State) whyNotWait() string {
 	r := s.Refused
-	if waited := r.At.Sub(r.Since); waited >= time.Second {
+	if waited := time.Duration(r.Busy+r.Limit) * time.Millisecond; waited >= time.Second {
 		return fmt.Sprintf("%s (the run waited %s for it)", r.Text, event.Elapsed(waited))
 	}
 	return r.Text
@@ -114,6 +139,14 @@ func (s *State) applyProviderWait(e event.ProviderWait) error {
 		return refuse(e, "step %d has no call that could wait", e.Step)
 	}
 	s.Waiting = &e
+	if e.Shared { // its own next refusal goes on from that of the other board
+		shared := Refused{Since: e.Since}
+		if s.Refused != nil {
+			shared = *s.Refused
+		}
+		shared.Provider, shared.Class, shared.At, shared.Tries, shared.Asks = e.Provider, e.Class, e.At, max(shared.Tries, e.Tries), true
+		s.Refused = &shared
+	}
 	return nil
 }
 
@@ -121,11 +154,31 @@ func (s *State) applyProviderBack(e event.ProviderBack) error {
 	if s.Waiting == nil || s.Waiting.Step != e.Step {
 		return refuse(e, "step %d does not wait for a provider", e.Step)
 	}
+	class := s.Waiting.Class
 	if s.Waiting = nil; s.Refused != nil {
 		s.askAgain()
+		s.Refused.wait(class, e.Millis)
 	}
 	s.Waited += e.Millis
 	return nil
+}
+
+// PatienceLeft returns how long the run may still wait for a provider that refuses calls with a class.
+func (s *State) PatienceLeft(c event.Class) time.Duration {
+	r := Refused{Class: c}
+	if s.Refused != nil {
+		r.Busy, r.Limit = s.Refused.Busy, s.Refused.Limit
+	}
+	return s.Limits.Patience(c) - r.waited()
+}
+
+// endWaiting notes that a run ended while it waited.
+func (s *State) endWaiting() {
+	if s.Waiting != nil && s.Refused != nil {
+		cut := *s.Refused
+		cut.Cut, s.Refused = true, &cut
+	}
+	s.Waiting = nil
 }
 
 // askAgain has the next attempt ask the provider.

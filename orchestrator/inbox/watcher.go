@@ -8,8 +8,10 @@ import (
 )
 
 // Watcher reports new files in inboxes. It sleeps until a file appears, and all boards of a process
-// share it. The zero value watches nothing yet.
+// share it. The zero value watches nothing yet. With Off it never watches anything.
 type Watcher struct {
+	Off bool
+
 	mu    sync.Mutex
 	files *fsnotify.Watcher // nil before the first inbox
 	boxes map[string]chan struct{}
@@ -21,6 +23,9 @@ type Watcher struct {
 func (w *Watcher) Watch(dir string) <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.Off {
+		return nil
+	}
 	if w.files == nil {
 		files, err := fsnotify.NewWatcher()
 		if err != nil {
