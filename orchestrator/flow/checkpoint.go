@@ -230,10 +230,10 @@ func (s *State) supervise(b Board) (Spawn, bool) {
 	switch {
 	case len(v.Due) > 0:
 		e.Checkpoint = &v.Due[0]
-	case b.Terminal && v.looksAtEnd():
+	case (b.Terminal || s.isTried(b)) && v.looksAtEnd():
 		c := v.next()
 		e.Checkpoint = &c
-	case absent && !v.Gone && !b.Terminal:
+	case absent && !v.Gone && !b.Terminal && !s.isTried(b):
 		e.Task, e.Call = v.Plan.Role, event.ReadyCall
 		return e, true
 	default:

@@ -30,14 +30,15 @@ func (l *commandLine) option(name, value string) {
 	}
 }
 
-// prompt adds the role's prompt. A fork has another role than its session, and claude would keep
-// the system prompt of the session's first call. Source: seed 003, "Fork session 调用 Supervisor".
+// prompt adds the role's prompt. Claude would keep the system prompt of a session's first call: a fork has another role than its session
+// (seed 003, "Fork session 调用 Supervisor"), and a person may have edited the role before the session goes on.
 func (l *commandLine) prompt(a agent.Assignment) {
-	if a.Follow == nil || !a.Follow.Fork {
-		l.text("--append-system-prompt", a.Prompt)
-		return
+	option := "--append-system-prompt"
+	if a.Follow != nil && a.Follow.Fork {
+		option = "--system-prompt"
 	}
-	if l.text("--system-prompt", a.Prompt); a.Prompt != "" {
+	l.text(option, a.Prompt)
+	if a.Follow != nil && a.Prompt != "" {
 		l.add("--system-prompt-snapshot", "off")
 	}
 }

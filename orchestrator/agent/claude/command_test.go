@@ -34,7 +34,7 @@ func TestInvoke(t *testing.T) {
 		{"limits", agent.Assignment{MaxTurns: 7, MaxCost: 1_250_000}, slices.Concat(skip, form, []string{"--max-turns", "7", "--max-budget-usd", "1.25"})},
 		{"the smallest limit", agent.Assignment{MaxCost: 1}, slices.Concat(skip, form, []string{"--max-budget-usd", "0.000001"})},
 		{"a session that goes on", agent.Assignment{Prompt: "p", Follow: &agent.Follow{Session: "s1"}},
-			slices.Concat(skip, []string{"--append-system-prompt", "p"}, form, []string{"--resume", "s1"})},
+			slices.Concat(skip, []string{"--append-system-prompt", "p", "--system-prompt-snapshot", "off"}, form, []string{"--resume", "s1"})},
 		{"a review", agent.Assignment{Contract: contract.Review, Permission: agent.ReadOnly, Prompt: "p", Follow: &agent.Follow{Session: "s1", Fork: true}},
 			[]string{"--permission-mode", "dontAsk", "--system-prompt", "p", "--system-prompt-snapshot", "off", "--resume", "s1", "--fork-session", "--no-session-persistence"}},
 		{"servers", agent.Assignment{MCP: "m.json"}, slices.Concat(skip, form, []string{"--mcp-config", "m.json", "--strict-mcp-config"})},

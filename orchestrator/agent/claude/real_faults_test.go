@@ -187,7 +187,7 @@ func processes(t *testing.T, word string) []string {
 
 // TestRealFollow: a session goes on with a new message, and another role sees a copy of it. Seed
 // 003, "Fork session 调用 Supervisor". Each attempt is charged its own cost, although claude counts
-// by session and parent.
+// by session and parent. A role that was edited before its session goes on reaches it.
 func TestRealFollow(t *testing.T) {
 	r := start(t)
 	r.assignment.Prompt, r.assignment.Review = "You are the Implementor.", true
@@ -213,6 +213,7 @@ func TestRealFollow(t *testing.T) {
 	wantOwn(t, second)
 
 	again := copyRun(r)
+	again.assignment.Prompt = "You are the Implementor, and polite since a person edited the role."
 	again.assignment.Follow = &agent.Follow{Session: first.Session, Text: "Feedback. " + modeltest.Play(structured("ok", "two")).String()}
 	third, err := again.run(t)
 	wantReply(t, third, err, contract.OK, "two")
@@ -221,7 +222,7 @@ func TestRealFollow(t *testing.T) {
 	for _, m := range q.Messages {
 		said += m.Text
 	}
-	if third.Session != first.Session || !strings.Contains(q.System, "You are the Implementor.") || strings.Contains(said, "Review it.") || !strings.Contains(said, "Feedback.") {
+	if third.Session != first.Session || !strings.Contains(q.System, "and polite since a person edited the role") || strings.Contains(said, "Review it.") || !strings.Contains(said, "Feedback.") {
 		t.Errorf("session %s with %q, want %s to go on without the review", third.Session, said, first.Session)
 	}
 	wantOwn(t, third)
