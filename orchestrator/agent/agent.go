@@ -214,6 +214,13 @@ type StderrReader interface {
 	ReadStderr(tail string)
 }
 
+// StderrWatcher is a Reader for a tool that says on standard error alone that it waits for its provider, perhaps for hours.
+type StderrWatcher interface {
+	Reader
+	// WatchStderr takes a line of standard error as soon as it is there, in another goroutine than Write.
+	WatchStderr(line string)
+}
+
 // Report is the result that a [Reader] found in the output of an attempt that has ended.
 type Report struct {
 	Reply   string            // text of the reply; with a Failure, the part that was received

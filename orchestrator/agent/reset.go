@@ -25,7 +25,7 @@ var (
 	})
 	// resetSpan is the time until then: "try again in 3 days 2 hours", "reset after 3h20m10s", "retry in 11.05s".
 	resetSpan = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:try again|retry|resets?)(?: in| after)[: ]+(?:about )?((?:\d+(?:\.\d+)? ?[a-z]+[, ]*)+)`)
+		return regexp.MustCompile(`(?i)(?:try again|retry|retrying|resets?)(?: in| after)[: ]+(?:about )?((?:\d+(?:\.\d+)? ?[a-z]+[, ]*)+)`)
 	})
 	spanPart = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(\d+(?:\.\d+)?) ?(ms|days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|[dhms])`)

@@ -92,6 +92,16 @@ func (w *Words) Later(tool string, status int, text string, now time.Time) *Late
 	}
 }
 
+// LongWait returns the error of a line in which a tool says that it will wait for a limit for more than a minute; otherwise nil. The run waits better:
+// it shows the wait, bounds it, and another agent may take over.
+func (w *Words) LongWait(tool, line string, now time.Time) *LaterError {
+	reset := ParseReset(line, now)
+	if !w.IsLimit(line) || reset.Before(now.Add(time.Minute)) {
+		return nil
+	}
+	return &LaterError{Text: tool + ": " + line, Reset: reset}
+}
+
 // isBusy reports whether an HTTP status means that the same request may succeed later.
 func isBusy(status int) bool {
 	return status == 408 || status == 409 || status == 429 || status >= 500 && status <= 599

@@ -92,7 +92,7 @@ func Start(c Spec) *Attempt {
 		a.out, a.tail = &tail{max: maxCommand}, &tail{max: maxCommand}
 		a.stdout = c.Sinks.redacting(a.out, &lines{emit: a.watch.note}, c.Sinks.Stdout)
 	}
-	a.stderr = c.Sinks.redacting(a.tail, &lines{emit: a.watch.note}, c.Sinks.Stderr)
+	a.stderr = c.Sinks.redacting(a.tail, &lines{emit: a.noteStderr}, c.Sinks.Stderr)
 	a.meter = &meter{max: c.Invocation.MaxOutput, exceed: a.giveUp}
 	go a.run()
 	return a
@@ -116,6 +116,14 @@ func (a *Attempt) note(e agent.Event) {
 	if e.Kind == agent.Result {
 		a.answer()
 	}
+}
+
+// noteStderr forwards a line of standard error.
+func (a *Attempt) noteStderr(e agent.Event) {
+	if w, ok := a.reader.(agent.StderrWatcher); ok {
+		w.WatchStderr(e.Text)
+	}
+	a.watch.note(e)
 }
 
 // Run starts an agent and returns its end, which is never nil. When stop is done, the agent is

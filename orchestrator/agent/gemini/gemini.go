@@ -49,7 +49,7 @@ func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 }
 
 func (adapter) Reader(kind contract.Kind, host agent.Host) agent.Reader {
-	r := &reader{kind: kind, tools: map[string]string{}}
+	r := &reader{kind: kind, tools: map[string]string{}, giveUp: host.GiveUp}
 	r.Init(host.Emit, r.readEvent)
 	return r
 }

@@ -168,3 +168,23 @@ func TestInvoke(t *testing.T) {
 		t.Errorf("Check = %v, want nil", err)
 	}
 }
+
+// TestWatchStderr: gemini sleeps in silence until a quota is renewed, and says so on standard error alone. Other lines there, and a pause of
+// seconds, end nothing.
+func TestWatchStderr(t *testing.T) {
+	for line, ends := range map[string]bool{
+		"Attempt 1 failed: You have exhausted your capacity on this model. Your quota will reset after 3h39m21s.. Retrying after 13161085ms...": true,
+		"Attempt 1 failed: You have exhausted your daily quota. Retrying after 13161085ms...":                                                   true,
+		"Attempt 1 failed: You exceeded your current quota. Please retry in 5.7s.. Retrying after 5749ms...":                                    false,
+		"Attempt 1 failed with status 503. Retrying with backoff... ":                                                                           false,
+		"Loaded cached credentials.": false,
+	} {
+		var gaveUp []error
+		r := gemini.New().Reader(contract.Task, agent.Host{Emit: func(agent.Event) {}, GiveUp: func(err error) { gaveUp = append(gaveUp, err) }})
+		r.(agent.StderrWatcher).WatchStderr(line)
+		var later *agent.LaterError
+		if ended := len(gaveUp) == 1 && errors.As(gaveUp[0], &later) && !later.Reset.IsZero(); ended != ends {
+			t.Errorf("%s: gave up %v, want an end: %t", line, gaveUp, ends)
+		}
+	}
+}

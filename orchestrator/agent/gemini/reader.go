@@ -22,6 +22,7 @@ type reader struct {
 	failed  string // in the provider's words
 	denied  string // the first denied tool
 	spent   *agent.Spending
+	giveUp  func(error)
 }
 
 // event is a line of any type.
@@ -142,6 +143,13 @@ func (r *reader) readResult(e event) {
 		Text:   agent.EventText(e.Status + " " + r.failed),
 		Failed: e.Status != "success",
 	})
+}
+
+// WatchStderr ends the attempt if gemini says that it sleeps until a quota is renewed. Source: gemini 0.61.0, which prints nothing else then.
+func (r *reader) WatchStderr(line string) {
+	if later := words.LongWait("gemini", line, time.Now()); later != nil && r.giveUp != nil {
+		r.giveUp(later)
+	}
 }
 
 // End returns the report. A reply needs exit status 0 and a result "success": gemini also exits
