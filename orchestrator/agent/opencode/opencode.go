@@ -30,7 +30,7 @@ func (adapter) Check(a agent.Assignment) error {
 }
 
 // Invoke returns the start of opencode. The prompt goes to standard input, because opencode would
-// quote an argument again. The role's prompt goes before the input, because opencode has no option
+// quote an argument again. Its log is printed, because opencode says there alone that it waits for a limit. The role's prompt goes before the input, because opencode has no option
 // for a system prompt.
 func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	argv, err := tool().Start(a)
@@ -41,7 +41,7 @@ func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	if err != nil {
 		return agent.Invocation{}, err
 	}
-	argv = append(append(argv, "run", "--format", "json"), options...)
+	argv = append(append(argv, "run", "--format", "json", "--print-logs", "--log-level", "ERROR"), options...)
 	if a.Model != "" {
 		argv = append(argv, "-m", a.Model)
 	}
@@ -57,7 +57,7 @@ func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 }
 
 func (adapter) Reader(kind contract.Kind, host agent.Host) agent.Reader {
-	r := &reader{kind: kind}
+	r := &reader{kind: kind, giveUp: host.GiveUp}
 	r.Init(host.Emit, r.readEvent)
 	return r
 }
@@ -73,7 +73,7 @@ func tool() agent.Tool {
 		Ignores: []string{"tools"},
 		Install: "npm install -g opencode-ai",
 		Tested:  "1.18.33",
-		Options: []string{"--format", "--auto", "--model", "--session", "--fork"},
+		Options: []string{"--format", "--print-logs", "--log-level", "--auto", "--model", "--session", "--fork"},
 		Help:    []string{"run", "--help"},
 		Keys: []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY",
 			"OPENROUTER_API_KEY", "OPENCODE_API_KEY", "GROQ_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY",

@@ -119,14 +119,14 @@ func TestInvoke(t *testing.T) {
 		argv, env  []string
 	}{
 		{"all options", agent.Assignment{Model: "p/m", Args: []string{"--variant", "high"}},
-			[]string{"run", "--format", "json", "--auto", "-m", "p/m", "--variant", "high"}, []string{"A=b", "OPENCODE_PERMISSION=x"}},
-		{"full", agent.Assignment{Permission: agent.Full}, []string{"run", "--format", "json", "--auto"}, []string{"A=b", "OPENCODE_PERMISSION=x"}},
-		{"edit", agent.Assignment{Permission: agent.Edit}, []string{"run", "--format", "json"}, []string{"A=b", `OPENCODE_PERMISSION={"edit":"allow","bash":"deny"}`}},
-		{"read-only", agent.Assignment{Permission: agent.ReadOnly}, []string{"run", "--format", "json"},
+			[]string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR", "--auto", "-m", "p/m", "--variant", "high"}, []string{"A=b", "OPENCODE_PERMISSION=x"}},
+		{"full", agent.Assignment{Permission: agent.Full}, []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR", "--auto"}, []string{"A=b", "OPENCODE_PERMISSION=x"}},
+		{"edit", agent.Assignment{Permission: agent.Edit}, []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR"}, []string{"A=b", `OPENCODE_PERMISSION={"edit":"allow","bash":"deny"}`}},
+		{"read-only", agent.Assignment{Permission: agent.ReadOnly}, []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR"},
 			[]string{"A=b", `OPENCODE_PERMISSION={"edit":"deny","bash":"deny"}`}},
-		{"resume", agent.Assignment{Follow: &agent.Follow{Session: "s"}}, []string{"run", "--format", "json", "--auto", "--session", "s"},
+		{"resume", agent.Assignment{Follow: &agent.Follow{Session: "s"}}, []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR", "--auto", "--session", "s"},
 			[]string{"A=b", "OPENCODE_PERMISSION=x"}},
-		{"fork", agent.Assignment{Follow: &agent.Follow{Session: "s", Fork: true}}, []string{"run", "--format", "json", "--auto", "--session", "s", "--fork"},
+		{"fork", agent.Assignment{Follow: &agent.Follow{Session: "s", Fork: true}}, []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR", "--auto", "--session", "s", "--fork"},
 			[]string{"A=b", "OPENCODE_PERMISSION=x"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -3,7 +3,9 @@ package opencode
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -23,6 +25,7 @@ type reader struct {
 	denied  string // the first denied tool
 	spent   *agent.Spending
 	cost    float64 // in US dollars; also 0 for a model whose price opencode does not know
+	giveUp  func(error)
 }
 
 // event is a line of any type.
@@ -176,6 +179,21 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 		report.Err = agent.Denied("opencode", r.denied)
 	}
 	return report
+}
+
+// streamError matches the line of opencode's log about a call that the provider refused.
+var streamError = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`message="stream error".* error\.error="(.*)"`) })
+
+// WatchStderr ends the attempt at a limit: opencode waits for its end as long as the provider says, prints nothing but its log then, and may never
+// end. Source: opencode 1.18.33.
+func (r *reader) WatchStderr(line string) {
+	m := streamError().FindStringSubmatch(line)
+	if m == nil || r.giveUp == nil {
+		return
+	}
+	if later := words.Later("opencode", 0, m[1], time.Now()); later != nil && !later.Busy {
+		r.giveUp(later)
+	}
 }
 
 // ReadStderr notes that opencode does not know the session to resume. opencode then prints no

@@ -113,3 +113,12 @@ func TestRealSessions(t *testing.T) {
 		t.Errorf("session %q, history %.200q, want the first session without the review", again.Session, history)
 	}
 }
+
+// TestRealLimit: opencode would wait for an hour in silence; its log says so at once.
+func TestRealLimit(t *testing.T) {
+	began := time.Now()
+	h := start(t).Play(t, modeltest.Status(429, "retry-after", "3600"))
+	if later := streamtest.WantErr[*agent.LaterError](t, h, "Rate limit reached"); later.Busy || time.Since(began) > 20*time.Second {
+		t.Errorf("%+v after %v, want a limit at once", later, time.Since(began))
+	}
+}
