@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/board"
@@ -39,9 +40,8 @@ func (manager) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 			return contract.Input{}, err
 		}
 		var anomalies []contract.AnomalyReport
-		if step.Anomaly != nil {
-			anomalies = []contract.AnomalyReport{contract.Report(cmp.Or(step.Anomaly.Executor, step.Role),
-				*step.Anomaly)}
+		for _, a := range c.Journal.State().Anomalies() {
+			anomalies = append(anomalies, contract.Report(cmp.Or(a.Executor, step.Role), a))
 		}
 		return contract.ForManager(c.Workspace.KanbanFile(), a.Intent.Task, anomalies, tasks)
 	})
@@ -75,6 +75,15 @@ func (m manager) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, e
 	}
 	accepted := c.accepted(a, e)
 	accepted.NextTask = reply.NextTask
+	if reply.NextTask == nil && c.Journal.State().MayAskAgain() && slices.Equal(reply.Tasks, a.Input.Tasks) {
+		left, same, err := c.Workspace.HoldOpen(step, a.Input.Tasks)
+		if err != nil {
+			return c.stopped(a, e, err.Error()), err
+		}
+		if same {
+			accepted.Left, accepted.Again = left, true
+		}
+	}
 	list, err := json.Marshal(reply.Tasks)
 	if err == nil && len(list) > contract.MaxInline {
 		accepted.TasksSHA, err = c.Folder.Store(list)

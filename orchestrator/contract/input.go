@@ -60,9 +60,8 @@ func Report(role string, a event.Anomaly) AnomalyReport {
 	return AnomalyReport{"anomaly_report", AnomalyContent{role, a.Type, a.Severity, a.Details, a.Advice}}
 }
 
-// ForManager returns the input of the Manager. Only the Manager gets the list of tasks. If there
-// are anomalies, the task in the field done_task is not done, because its agent was ended due to
-// them.
+// ForManager returns the input of the Manager. Only the Manager gets the list of tasks. Anomalies tell
+// why the task in the field done_task is not done, or, before the board ends, which other tasks are not.
 func ForManager(kanban, done string, anomalies []AnomalyReport, tasks []string) (Input, error) {
 	return withTasks(managerHead{kanban, done, anomalies}, notNil(tasks))
 }

@@ -110,6 +110,7 @@ type ReplyAccepted struct {
 	Tasks     []string `json:"tasks,omitempty"`
 	TasksSHA  string   `json:"tasks_sha256,omitempty"`
 	Unchecked bool     `json:"unchecked,omitempty"` // no command checks the work: the agent does not call it done
+	Again     bool     `json:"again,omitempty"`     // the Manager would end the board with tasks set aside, and is asked once more
 
 	End `text:"free"`
 }
@@ -122,6 +123,9 @@ func (e ReplyAccepted) Sentence() Sentence {
 		return say(Success, tag+Brief(e.Message))
 	}
 	s := inStep(e.Step, weightOfStatus(e.Status), "%s %s in %s%s", e.Role, e.Status, Took(e.Millis), e.Spent.suffix())
+	if e.Again {
+		s.Text += " would end the board; it is asked once more, because tasks are set aside"
+	}
 	if e.Message != "" {
 		s.Text += ": " + Brief(e.Message)
 	}

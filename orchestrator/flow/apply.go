@@ -143,6 +143,9 @@ func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 	step := s.Step
 	switch e.Call {
 	case event.ManagerCall:
+		if e.Again {
+			return s.askOnceMore(e)
+		}
 		step.Reply = &e
 		return nil
 	case event.ReadyCall:

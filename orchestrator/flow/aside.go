@@ -71,6 +71,42 @@ func (s *State) applyTaskSetAside(e event.TaskSetAside) error {
 	return nil
 }
 
+// MayAskAgain reports whether a Manager with a model that ends the board is asked once more, because tasks are set aside of which
+// it was not told in this very call.
+func (s *State) MayAskAgain() bool {
+	step := s.Step
+	return s.KeepGoing && s.ManagerIsTold && step.Anomaly == nil && step.Checkpoint == nil && !step.Again && len(s.Asides()) > 0
+}
+
+// askOnceMore makes the Manager's call due again, on the board as its first reply left it.
+func (s *State) askOnceMore(e event.ReplyAccepted) error {
+	if !s.MayAskAgain() {
+		return refuse(e, "no task of the board is set aside")
+	}
+	s.Step.callManager()
+	s.Step.Again, s.Step.Before, s.Step.BoardSHA, s.Step.Left = true, nil, e.Left, e.Left
+	return nil
+}
+
+// anomaly returns the anomaly by which the Manager is told, at the end of the board, of a task that is set aside.
+func (a Aside) anomaly() event.Anomaly {
+	return event.Anomaly{Type: event.SetAsideType, Check: a.Status, Executor: a.Role, Severity: "critical",
+		Details: a.Task + " is set aside, and the board would end without it: " + a.Text, Advice: "replan"}
+}
+
+// Anomalies returns what the Manager is told in its call of the open step.
+func (s *State) Anomalies() (all []event.Anomaly) {
+	switch step := s.Step; {
+	case step.Anomaly != nil:
+		return []event.Anomaly{*step.Anomaly}
+	case step.Again:
+		for _, a := range s.Asides() {
+			all = append(all, a.anomaly())
+		}
+	}
+	return all
+}
+
 // AsideOf returns the entry of a task that is set aside, or nil.
 func (s *State) AsideOf(task string) *Aside {
 	if a := s.aside(task); a != nil && a.Decided == "" {

@@ -113,6 +113,7 @@ type Step struct {
 	Walked  *event.ManagerWalked     `json:"walked,omitempty"`  // the source of Reply; nil: an agent replied
 	Writing *event.BoardWriteStarted `json:"writing"`           // a board write whose outcome is not known
 	Anomaly *event.Anomaly           `json:"anomaly,omitempty"` // why the Manager plans anew; the task is not done
+	Again   bool                     `json:"again,omitempty"`   // the Manager ended the board with tasks set aside, and is asked again
 
 	// The watch.
 	Hung      *Hung    `json:"hung,omitempty"`       // the decision about the running attempt; nil: not decided

@@ -131,6 +131,25 @@ func (w *Workspace) TakeBackEnd(step *flow.Step) string {
 	return fmt.Sprintf("; it ended the board without a valid reply: the earlier bytes were put back from %s", before)
 }
 
+// HoldOpen gives a board that the Manager has ended the end that it had before, because the Manager is asked once more. left is
+// the SHA-256 of the board then. same is false, and the board unchanged, if the Manager has changed the list.
+func (w *Workspace) HoldOpen(step *flow.Step, given []string) (left string, same bool, err error) {
+	b, err := w.Look()
+	if err != nil || !slices.Equal(given, w.Tasks(b)) {
+		return "", false, err
+	}
+	if !b.Terminal() || step.Before.Current == "" {
+		return b.SHA, true, nil
+	}
+	before, err := w.Before(step.Before.BoardSHA)
+	if err != nil {
+		return "", false, nil // the board stands as the Manager left it
+	}
+	w.Forget()
+	left, _, err = w.RestoreEnd(b, before)
+	return left, err == nil, err
+}
+
 // Compare returns the parts of a Manager's decision that the board does not show yet, and a
 // contradiction between decision and board.
 func (w *Workspace) Compare(b *board.Board, step *flow.Step, d Decision) flow.Verdict {
