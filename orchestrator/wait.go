@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/pause"
+	"kanban-run/orchestrator/workspace"
 )
 
 // sayAgain is the time after which a wait that goes on is told again.
@@ -24,8 +26,7 @@ func (l *loop) waitForProvider(e flow.Wait) error {
 	return l.wait(e.ProviderWait)
 }
 
-// awaitProvider waits if the provider of a call refused one of another board, unless that would take longer than this run's
-// patience: then the run asks the provider itself. waited reports that it waited: the board has to be read again. The wait is not
+// awaitProvider waits if the provider of a call refused one of another board, as far as this board waits for it. waited reports that it waited: the board has to be read again. The wait is not
 // journaled before a step is open.
 func (l *loop) awaitProvider(e flow.Spawn, provider string) (waited bool, err error) {
 	may, wait, other := l.shared.refusals.ask(provider, l.job.Now())
@@ -33,7 +34,7 @@ func (l *loop) awaitProvider(e flow.Spawn, provider string) (waited bool, err er
 	case may:
 		return false, nil
 	case wait == nil:
-		return true, l.rest(func() error {
+		_, err := l.rest(func() error {
 			select {
 			case <-other:
 				return nil
@@ -41,7 +42,8 @@ func (l *loop) awaitProvider(e flow.Spawn, provider string) (waited bool, err er
 				return context.Cause(l.stop)
 			}
 		})
-	case wait.Until.Sub(l.job.Now()) > l.ledger.State().PatienceLeft(wait.Class):
+		return true, cmp.Or(err, l.takeEdit())
+	case !l.ledger.State().MayShareWait(*wait, l.job.Now()):
 		return false, nil
 	}
 	mine := *wait
@@ -54,9 +56,8 @@ func (l *loop) wait(e event.ProviderWait) error {
 	if err := l.ledger.Record(e); err != nil {
 		return err
 	}
-	began := l.job.Now()
-	said := began
-	err := l.rest(func() error {
+	said := l.job.Now()
+	took, err := l.rest(func() error {
 		return pause.Until(l.stop, e.Until, func() error {
 			if now := l.job.Now(); now.Sub(said) >= sayAgain {
 				said = now
@@ -68,19 +69,32 @@ func (l *loop) wait(e event.ProviderWait) error {
 	if err != nil {
 		return err
 	}
-	return l.ledger.Record(event.ProviderBack{Step: e.Step, Task: e.Task, Provider: e.Provider,
-		Millis: l.job.Now().Sub(began).Milliseconds()})
+	err = l.ledger.Record(event.ProviderBack{Step: e.Step, Task: e.Task, Provider: e.Provider, Millis: took.Milliseconds()})
+	return cmp.Or(err, l.takeEdit())
 }
 
-// rest calls wait while another board of this process has the seat of this one. The board keeps its lock and its claims.
-func (l *loop) rest(wait func() error) error {
+// rest calls wait while another board of this process has the seat of this one. The board keeps its lock and its claims. took is the
+// time of the wait, without that for a seat.
+func (l *loop) rest(wait func() error) (took time.Duration, err error) {
 	l.shared.slots.Release()
 	l.shared.seats.Leave()
-	err := wait()
+	began := l.job.Now()
+	err = wait()
+	took = l.job.Now().Sub(began)
 	l.shared.seats.ComeBack()
 	l.shared.slots.Acquire()
-	l.workspace.Forget() // a person may have edited the board
-	return err
+	l.workspace.Forget()
+	return took, err
+}
+
+// takeEdit goes on from a board that a person edited during a wait, as between two runs.
+func (l *loop) takeEdit() error {
+	b, err := l.workspace.Look()
+	if err != nil {
+		return nil // readBoard reports it
+	}
+	view := func() (flow.Board, error) { return l.view(b) }
+	return flow.ReopenAfterWait(l.ledger.State(), workspace.Bare(b), view, l.ledger.Record)
 }
 
 // giveUpWaiting returns the error with which a run ends whose patience is used up.

@@ -34,6 +34,29 @@ func Reopen(s *State, b Board, view func() (Board, error), record func(event.Eve
 			return err
 		}
 	}
+	return abandonStale(s, view, record)
+}
+
+// ReopenAfterWait is Reopen for a board that a person edited while the open call waited. Work that was cut short keeps its session.
+func ReopenAfterWait(s *State, b Board, view func() (Board, error), record func(event.Event) error) error {
+	step := s.Step
+	if !step.isDue() || step.Before == nil && step.BoardSHA == b.SHA || step.Before != nil && step.Left == b.SHA {
+		return nil
+	}
+	text := "the board was edited while " + step.CallRole() + " waited for its provider"
+	var e event.Event = event.CallRestarted{Step: step.Number, Task: step.Task, BoardSHA: b.SHA, Reason: text}
+	if step.Before == nil {
+		e = event.StateDiverged{Source: event.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA,
+			After: b.SHA, Policy: event.PolicyAccept, Text: text}
+	}
+	if err := record(e); err != nil {
+		return err
+	}
+	return abandonStale(s, view, record)
+}
+
+// abandonStale gives up the open step if it no longer fits the board.
+func abandonStale(s *State, view func() (Board, error), record func(event.Event) error) error {
 	seen, err := view()
 	if err != nil {
 		return err

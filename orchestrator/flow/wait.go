@@ -16,10 +16,11 @@ type Refused struct {
 	Tries         int         `json:"tries"` // refusals in a row
 	Asks          bool        `json:"asks"`  // the wait is over: the next attempt asks the provider
 
-	// What was waited since then, while the provider was busy and for the end of a limit. Each has a patience of its own.
-	Busy  int64 `json:"busy_millis,omitempty"`
-	Limit int64 `json:"limit_millis,omitempty"`
-	Cut   bool  `json:"cut,omitempty"` // a run ended during the wait for the last refusal, which counts until the next one
+	// What was waited since the last accepted reply, while the provider was busy and for the end of a limit. Each has a patience
+	// of its own. Work gives back that of the limit, but an agent that works and then meets a busy provider may do so for ever.
+	Busy  int64     `json:"busy_millis,omitempty"`
+	Limit int64     `json:"limit_millis,omitempty"`
+	Cut   time.Time `json:"cut,omitzero"` // the end of the wait during which a run ended; it counts until the next refusal, at most
 }
 
 // waited returns what was waited for a class.
@@ -80,14 +81,25 @@ func (r *Refused) next() (until time.Time, named bool) {
 	return until, false
 }
 
-// refuse notes the refusal of an attempt. An attempt whose model worked shows that the provider was back.
+// refuse notes the refusal of an attempt. A provider that was asked before the end of its limit has told nothing new.
 func (s *State) refuse(e event.AttemptStopped) {
 	next := Refused{Refusal: *e.Refusal, Class: e.Class, Text: e.Reason, Since: e.Refusal.At, Tries: 1}
-	if last := s.Refused; last != nil && !e.Worked {
-		next.Since, next.Tries, next.Busy, next.Limit = last.Since, last.Tries+1, last.Busy, last.Limit
-		if last.Cut {
-			next.wait(last.Class, next.At.Sub(last.At).Milliseconds())
-		}
+	last := s.Refused
+	if last == nil {
+		s.Refused = &next
+		return
+	}
+	next.Busy, next.Limit = last.Busy, last.Limit
+	if !last.Cut.IsZero() {
+		next.wait(last.Class, min(next.At.Sub(last.At), last.Cut.Sub(last.At)).Milliseconds())
+	}
+	switch {
+	case next.Class == event.ClassLimit && e.Worked:
+		next.Limit = 0
+	case next.Class == last.Class && last.Reset.After(next.At):
+		next.Since, next.Tries = last.Since, last.Tries
+	case next.Class == last.Class:
+		next.Since, next.Tries = last.Since, last.Tries+1
 	}
 	s.Refused = &next
 }
@@ -102,13 +114,10 @@ func (s *State) waitForProvider() Effect {
 	if number, to := s.substitute(); number > 0 && r.Class == event.ClassLimit {
 		return Reassign{Step: s.Step.Number, Number: number, To: to, Reason: r.Text}
 	}
-	end := r.At.Add(s.PatienceLeft(r.Class))
+	end, limit := r.At.Add(s.patienceLeft(r.Class)), s.endOfWaiting(r.At)
 	limits := []time.Time{end}
-	if !s.Limits.Until.IsZero() {
-		limits = append(limits, s.Limits.Until)
-	}
-	if most := s.Limits.MaxMillis; most > 0 {
-		limits = append(limits, r.At.Add(time.Duration(most-s.Used.Millis-s.Waited)*time.Millisecond))
+	if !limit.IsZero() {
+		limits = append(limits, limit)
 	}
 	until, named := r.next()
 	for _, limit := range limits {
@@ -123,6 +132,27 @@ func (s *State) waitForProvider() Effect {
 	step := s.Step
 	return Wait{event.ProviderWait{Step: step.Number, Task: step.Task, Role: step.CallRole(), Provider: r.Provider,
 		Class: r.Class, Since: r.Since, Until: until, Named: named, At: r.At, Tries: r.Tries}}
+}
+
+// endOfWaiting returns when a limit of the run ends a wait that began at a time; zero: none does.
+func (s *State) endOfWaiting(at time.Time) time.Time {
+	end := s.Limits.Until
+	if most := s.Limits.MaxMillis; most > 0 {
+		left := at.Add(time.Duration(most-s.Used.Millis-s.Waited) * time.Millisecond)
+		if end.IsZero() || left.Before(end) {
+			end = left
+		}
+	}
+	return end
+}
+
+// MayShareWait reports whether a board waits for a provider that refused a call of another board. If its own call would go to another
+// agent then, or its own limits would end the wait, it asks for itself.
+func (s *State) MayShareWait(e event.ProviderWait, now time.Time) bool {
+	end := s.endOfWaiting(now)
+	number, _ := s.substitute()
+	return e.Until.Sub(now) <= s.patienceLeft(e.Class) && (end.IsZero() || !e.Until.After(end)) &&
+		(number == 0 || e.Class != event.ClassLimit)
 }
 
 // whyNotWait returns the provider's words, with the time that the run waited for it.
@@ -163,8 +193,8 @@ func (s *State) applyProviderBack(e event.ProviderBack) error {
 	return nil
 }
 
-// PatienceLeft returns how long the run may still wait for a provider that refuses calls with a class.
-func (s *State) PatienceLeft(c event.Class) time.Duration {
+// patienceLeft returns how long the run may still wait for a provider that refuses calls with a class.
+func (s *State) patienceLeft(c event.Class) time.Duration {
 	r := Refused{Class: c}
 	if s.Refused != nil {
 		r.Busy, r.Limit = s.Refused.Busy, s.Refused.Limit
@@ -176,7 +206,7 @@ func (s *State) PatienceLeft(c event.Class) time.Duration {
 func (s *State) endWaiting() {
 	if s.Waiting != nil && s.Refused != nil {
 		cut := *s.Refused
-		cut.Cut, s.Refused = true, &cut
+		cut.Cut, s.Refused = s.Waiting.Until, &cut
 	}
 	s.Waiting = nil
 }

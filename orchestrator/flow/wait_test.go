@@ -157,7 +157,7 @@ func TestWaitsCount(t *testing.T) {
 	}
 }
 
-// TestPatienceIsGivenBack: an accepted reply, and work of the model, begin a new count; so does a run after an end with 75. A run
+// TestPatienceIsGivenBack: an accepted reply, and an invalid one, begin a new count; so does a run after an end with 75. A run
 // that goes on after kill or Ctrl-C asks once before it waits for the rest.
 func TestPatienceIsGivenBack(t *testing.T) {
 	worked := event.End{Worked: true}
@@ -167,7 +167,8 @@ func TestPatienceIsGivenBack(t *testing.T) {
 		since time.Duration // of the first refusal that counts at the next one, after the very first
 	}{
 		{"refused again", func(*provider) {}, 0},
-		{"refused after work", func(p *provider) { p.refuse(event.ClassBusy, time.Time{}, worked); p.wait() }, 10 * time.Second},
+		{"refused after work", func(p *provider) { p.refuse(event.ClassBusy, time.Time{}, worked); p.wait() }, 0},
+		{"a limit, and busy again", func(p *provider) { p.refuse(event.ClassLimit, evening.Add(time.Hour), event.End{}); p.wait() }, time.Hour},
 		{"an invalid reply after work", func(p *provider) {
 			apply(p.T, &p.state, event.ReplyRejected{AttemptRef: p.spawn(), End: worked})
 		}, 10 * time.Second},
@@ -192,6 +193,111 @@ func TestPatienceIsGivenBack(t *testing.T) {
 				t.Errorf("the wait counts since %v, want %v", got, tt.since)
 			}
 		})
+	}
+}
+
+// TestWorkBeforeRefusals: an agent that works and then meets a busy provider, again and again, ends with the patience, for each of
+// its attempts costs money. A limit that lets it work in between is waited for as often as it is reached.
+func TestWorkBeforeRefusals(t *testing.T) {
+	for class, most := range map[event.Class]int{event.ClassBusy: 17, event.ClassLimit: 100} {
+		p, tries := refusing(t, patient), 0
+		for ; tries < 100; tries++ {
+			p.refuse(class, p.now.Add(time.Hour), event.End{Worked: true})
+			if class == event.ClassBusy {
+				p.state.Refused.Reset = time.Time{}
+			}
+			if _, yes := p.gaveUp(); yes {
+				break
+			}
+			p.wait()
+		}
+		if tries > most || class == event.ClassLimit && tries != most {
+			t.Errorf("%s: it was asked %d times, want %d", class, tries, most)
+		}
+	}
+}
+
+// TestAskedEarly: a run that goes on after a kill asks once. It waits for the end of the limit then, and counts no more than the
+// wait that was broken off, however long nothing ran.
+func TestAskedEarly(t *testing.T) {
+	p := refusing(t, patient)
+	for i := range 8 { // as often as makes the longest pause
+		p.now = evening.Add(time.Duration(i) * time.Second)
+		p.refuse(event.ClassLimit, evening.Add(time.Minute), event.End{})
+		e, ok := flow.Next(&p.state, p.board).(flow.Wait)
+		if !ok || !e.Named || e.Until != evening.Add(time.Minute) {
+			t.Fatalf("Next = %+v, want a wait until the end of the limit", flow.Next(&p.state, p.board))
+		}
+		apply(t, &p.state, e.ProviderWait, event.RunStarted{Limits: patient})
+	}
+	p.now = evening.Add(9 * time.Hour)
+	p.refuse(event.ClassLimit, time.Time{}, event.End{})
+	if got := time.Duration(p.state.Refused.Limit) * time.Millisecond; got > 2*time.Minute {
+		t.Errorf("%v of the night count as waited", got)
+	}
+	p.wait()
+}
+
+// TestEditDuringAWait: a person may edit the board while a call waits, as between two runs. The Manager's call starts afresh, so that
+// the edit is not taken for its own, and work that was cut short keeps its session.
+func TestEditDuringAWait(t *testing.T) {
+	edited := flow.Board{Task: "t1", Role: "Implementor", SHA: "b"}
+	reopen := func(p *provider, b flow.Board) (kinds []string) {
+		err := flow.ReopenAfterWait(&p.state, b, func() (flow.Board, error) { return b, nil }, func(e event.Event) error {
+			kinds = append(kinds, e.Kind())
+			return p.state.Apply(e)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kinds
+	}
+	p := refusing(t, patient)
+	p.refuse(event.ClassBusy, time.Time{}, event.End{Session: "s1", Worked: true})
+	p.wait()
+	if got := fmt.Sprint(reopen(p, p.board), reopen(p, edited), reopen(p, edited)); got != "[] [STATE_DIVERGENCE] []" {
+		t.Errorf("a task's call: %s", got)
+	}
+	if e := flow.Next(&p.state, edited).(flow.Spawn); e.From != "s1" {
+		t.Errorf("Next = %+v, want the session", e)
+	}
+	if got := fmt.Sprint(reopen(p, flow.Board{Task: "t2", Role: "Implementor", SHA: "c"})); got != "[STATE_DIVERGENCE STEP_ABANDONED]" {
+		t.Errorf("another task is current: %s", got)
+	}
+
+	p = refusing(t, patient)
+	apply(t, &p.state, event.ReplyAccepted{AttemptRef: p.spawn(), Status: "ok"})
+	ref := flow.Next(&p.state, p.board).(flow.Spawn).AttemptRef
+	apply(t, &p.state, event.AttemptStarted{AttemptRef: ref, Input: []byte("{}"), Before: &event.Baseline{BoardSHA: "a", Current: "t1"}},
+		event.AttemptStopped{AttemptRef: ref, Refusal: &event.Refusal{Provider: "claude", At: p.now},
+			End: event.End{Class: event.ClassBusy, Left: "a"}})
+	p.wait()
+	if got := fmt.Sprint(reopen(p, p.board), reopen(p, edited)); got != "[] [CALL_RESTARTED]" || p.state.Step.Before != nil {
+		t.Errorf("the Manager's call: %s, %+v", got, p.state.Step.Before)
+	}
+}
+
+// TestShareWait: a board waits with another one of its provider as far as it would for itself.
+func TestShareWait(t *testing.T) {
+	bounded := func(l event.Limits) event.Limits { l.MaxMillis = 5_000; return l }
+	other := event.Substitutes{Role: "Implementor", Agents: []string{"stub"}}
+	for _, tt := range []struct {
+		name  string
+		p     *provider
+		class event.Class
+		in    time.Duration
+		want  bool
+	}{
+		{"within the patience", refusing(t, patient), event.ClassLimit, time.Hour, true},
+		{"beyond it", refusing(t, patient), event.ClassBusy, 2 * time.Hour, false},
+		{"beyond max_duration", refusing(t, bounded(patient)), event.ClassLimit, time.Minute, false},
+		{"with another agent for a limit", refusing(t, patient, other), event.ClassLimit, time.Minute, false},
+		{"with another agent, busy", refusing(t, patient, other), event.ClassBusy, time.Minute, true},
+	} {
+		e := event.ProviderWait{Class: tt.class, Until: evening.Add(tt.in)}
+		if got := tt.p.state.MayShareWait(e, evening); got != tt.want {
+			t.Errorf("%s: %t, want %t", tt.name, got, tt.want)
+		}
 	}
 }
 
