@@ -35,7 +35,7 @@ var examples = map[string][]string{
 	"checkpoints.md":        {aBoards, elsewhere}, // TestExamplesRun (examples/checkpoints)
 	"getting-started.md":    {elsewhere, shell},   // .ci/run; make run
 	"github-actions.md":     {aWorkflow},
-	"overnight.md":          {elsewhere, elsewhere},                               // until_seven
+	"overnight.md":          {elsewhere, elsewhere, elsewhere},                    // until_seven; TestRealOutage
 	"playbooks.md":          {taskKeys, settings, settings, elsewhere, elsewhere}, // a_person_is_told
 	"review.md":             {roleKeys},
 	"roles.md":              {aRole, settings},
