@@ -130,7 +130,8 @@ func (l *loop) start() error {
 	begun := event.RunStarted{
 		Board: l.job.Board, Workdir: l.job.Dir(), Version: l.job.Version, Form: flow.Form(), Limits: l.job.Limits,
 		OnDivergence: l.job.OnDivergence, Tasks: b.Len(), Withheld: withheld, Lenient: l.job.Lenient,
-		Supervision: supervision, Reassign: l.job.Reassign, KeepGoing: l.job.KeepsGoing(),
+		Supervision: supervision, Reassign: l.job.Reassign,
+		KeepGoing: l.job.KeepsGoing(), ByNeeds: l.job.HasNeeds(),
 		Git: l.carrier.Way(), Elsewhere: l.carrier.IsElsewhere(), Allowed: l.job.Git.Allow,
 	}
 	if manager, err := l.job.Player(event.ManagerRole); err == nil {
@@ -139,6 +140,7 @@ func (l *loop) start() error {
 	if reader != nil {
 		begun.Memory, begun.Adapter = reader.Memory(), reader.Adapter.Name()
 	}
+	begun.Marked, begun.Removed = l.workspace.NoLongerAside(b, state)
 	if !state.Spent {
 		begun.Carried = state.Used
 	}

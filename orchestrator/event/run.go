@@ -77,9 +77,14 @@ type RunStarted struct {
 	Manager   string        `json:"manager_adapter,omitempty"`
 	Told      bool          `json:"manager_is_told,omitempty"` // the Manager's role accepts anomalies
 	KeepGoing bool          `json:"keep_going,omitempty"`      // a task that fails is set aside
+	ByNeeds   bool          `json:"by_needs,omitempty"`        // tasks need others, so that the next one may be anywhere on the list
 	Reassign  []Substitutes `json:"reassign,omitempty"`
 
-	Git       *GitWay  `json:"git,omitempty"`                       // nil: no checkpoints are made
+	// Tasks that were set aside, and that a person has since marked as done, or taken off the list.
+	Marked  []string `json:"aside_marked,omitempty" text:"free"`
+	Removed []string `json:"aside_removed,omitempty" text:"free"`
+
+	Git *GitWay  `json:"git,omitempty"`                       // nil: no checkpoints are made
 	Elsewhere bool     `json:"elsewhere,omitempty"`                 // the files come from a checkpoint of another clone
 	Allowed   []string `json:"secrets_allow,omitempty" text:"free"` // may be in checkpoints despite a likely secret
 

@@ -26,6 +26,7 @@ func (s *State) applyStepStarted(e event.StepStarted) error {
 		call = event.ManagerCall
 	}
 	s.LastStep = e.Step
+	s.forgetDecided(e.Task)
 	s.Step = &Step{
 		Number: e.Step, Task: e.Task, Role: e.Role, BoardSHA: e.BoardSHA, Mark: e.Mark, Path: e.Path, Call: call,
 	}
@@ -407,7 +408,7 @@ func (s *State) applyStepFinished(e event.StepFinished) error {
 	}
 	s.Last = Ending{Status: e.Manager, Message: e.Message, BoardSHA: e.BoardSHA, Task: s.Step.Task}
 	if s.Step.Walked != nil {
-		s.Last.Left = s.Step.Walked.Left
+		s.Last.Walked, s.Last.Left = true, s.Step.Walked.Left
 	}
 	s.Step = nil
 	return nil

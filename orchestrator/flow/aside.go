@@ -34,7 +34,13 @@ type SetAside struct {
 func (SetAside) effect() {}
 
 // isWalked reports whether walk plays the Manager.
-func (s *State) isWalked() bool { return cmp.Or(s.Substitute(), s.Manager) == event.Walker }
+func (s *State) isWalked() bool {
+	substitute := ""
+	if s.Step != nil && !s.Step.IsWork() {
+		substitute = s.Substitute()
+	}
+	return cmp.Or(substitute, s.Manager) == event.Walker
+}
 
 // orSetAside returns the end of a run that the open step came to, or sets its task aside in place of that. A Manager that is not
 // told of it could not name the next task.
@@ -125,6 +131,17 @@ func (s *State) Asides() (all []Aside) {
 	return all
 }
 
+// AsidesOn returns the tasks that are set aside and not at work again, without those that a person has marked as done or taken off
+// the list.
+func (s *State) AsidesOn(l List) (all []Aside) {
+	for _, a := range s.Asides() {
+		if i := l.Find(a.Task); i >= 0 && !l.Marked(i) && !l.Done(i) && (s.Step == nil || path.Clean(s.Step.Task) != path.Clean(a.Task)) {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
 func (s *State) aside(task string) *Aside {
 	for i := range s.Aside {
 		if path.Clean(s.Aside[i].Task) == path.Clean(task) {
@@ -143,7 +160,7 @@ func (s *State) removeAside(task string) {
 	}
 }
 
-// tryAgain lets the next run try the tasks that are set aside.
+// tryAgain lets the next run try the tasks that are set aside. A run that goes on after an interruption does not.
 func (s *State) tryAgain() {
 	s.Aside = slices.Clone(s.Aside)
 	for i := range s.Aside {
@@ -151,10 +168,31 @@ func (s *State) tryAgain() {
 	}
 }
 
+// takeMended forgets the tasks that a person took off the list. One that a person marked as done since counts as accepted.
+func (s *State) takeMended(e event.RunStarted) {
+	for _, task := range e.Removed {
+		s.removeAside(task)
+	}
+	for _, task := range e.Marked {
+		if s.AsideOf(task) != nil {
+			s.decideAside(event.Acknowledged{Task: task, Choice: event.Accept})
+		}
+	}
+}
+
+// forgetDecided removes the tasks about which a person has decided, but for the one from which a step goes on.
+func (s *State) forgetDecided(task string) {
+	for _, a := range s.Aside {
+		if a.Decided != "" && path.Clean(a.Task) != path.Clean(task) {
+			s.removeAside(a.Task)
+		}
+	}
+}
+
 // isTried reports whether walk has nothing left to try in this run: it names a task that was set aside in it.
 func (s *State) isTried(b Board) bool {
 	a := s.AsideOf(b.Task)
-	return a != nil && a.Tried && s.Manager == event.Walker && !b.Terminal
+	return a != nil && a.Tried && (s.Manager == event.Walker || s.Last.Walked) && !b.Terminal
 }
 
 // leaveAside returns the end of a run that has tried all that it could.

@@ -85,6 +85,14 @@ func TestLeaveAside(t *testing.T) {
 			t.Errorf("%s: Next = %+v in the next run, want it to be tried again", status, flow.Next(s, board))
 		}
 	}
+	for _, began := range []event.RunStarted{{Marked: []string{"t1"}}, {Removed: []string{"t1"}}} {
+		s := state(flow.StatusStuck)
+		began.Manager, began.KeepGoing = event.Walker, true
+		apply(t, s, event.RunFinished{Outcome: event.Incomplete}, began)
+		if _, goesOn := flow.Next(s, board).(flow.Walk); goesOn != (began.Marked != nil) || len(s.Asides()) != 0 {
+			t.Errorf("%v: Next = %+v, want a task that a person has marked to be gone on from", began.Marked, flow.Next(s, board))
+		}
+	}
 	for _, choice := range []event.Choice{event.Skip, event.Accept} {
 		s := state(flow.StatusStuck)
 		apply(t, s, event.RunFinished{Outcome: event.Incomplete}, event.Acknowledged{About: event.AboutAside, Choice: choice, Task: "t1"},

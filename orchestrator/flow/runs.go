@@ -17,7 +17,8 @@ func (s *State) applyRunStarted(e event.RunStarted) error {
 		s.keepStatus(task, StatusBefore)
 	}
 	s.Manager, s.Reassign = e.Manager, e.Reassign
-	s.ManagerIsTold, s.KeepGoing = e.Told, e.KeepGoing
+	s.ManagerIsTold, s.KeepGoing, s.ByNeeds = e.Told, e.KeepGoing, e.ByNeeds
+	s.takeMended(e)
 	s.endWaiting()
 	s.askAgain() // a run asks once before it waits, or ends
 	s.goBy(e.Git, e.Elsewhere)
@@ -108,6 +109,7 @@ func (s *State) applyAcknowledged(e event.Acknowledged) error {
 			s.acceptEnd(e)
 			return nil
 		}
+		s.removeAside(e.Task)
 	}
 	s.goOn(e)
 	return nil

@@ -40,6 +40,7 @@ type State struct {
 	Dropped   []string            `json:"dropped,omitempty"`  // tasks that the Manager took off the list undone
 	Aside     []Aside             `json:"aside,omitempty"`    // tasks that are set aside, in that order
 	KeepGoing bool                `json:"keep_going,omitempty"`
+	ByNeeds   bool                `json:"by_needs,omitempty"`
 	Replanned []string            `json:"replanned,omitempty"` // tasks that the Manager was to plan anew, under these limits
 	Session   string              `json:"session,omitempty"`   // the last that a task agent's or the Manager's tool named
 
@@ -182,6 +183,7 @@ type Ending struct {
 	Task         string   `json:"task,omitempty"` // of that step
 	BoardSHA     string   `json:"board_sha256"`
 	Acknowledged bool     `json:"acknowledged"`
+	Walked       bool     `json:"walked,omitempty"`   // the reply is a decision of walk
 	Left         []string `json:"left,omitempty"`     // tasks that walk could not name, with their reasons
 	Accepted     string   `json:"accepted,omitempty"` // the text with which the Lead accepted the board as it stands
 }

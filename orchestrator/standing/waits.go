@@ -114,14 +114,14 @@ func (f *Facts) waits(h *flow.History) *Waits {
 		quarantine := w(event.AboutQuarantine, f.whyQuarantined(s), f.quarantineChoices(s)...)
 		quarantine.May = s.Outcome != event.NeedsPerson && !f.isOver(s)
 		return quarantine
-	case len(s.Asides()) > 0 && s.Step == nil && !f.isOver(s):
-		aside := w(event.AboutAside, s.Text, f.asideChoices(s)...)
-		aside.May = true
-		return aside
 	case s.Outcome == event.NeedsPerson && !s.Spent:
 		return w(event.AboutRefusal, s.Text)
 	case s.Step != nil && (s.Outcome == event.NeedsPerson || s.Outcome == event.Exhausted):
 		return w(event.AboutStep, s.Text, stepChoices(s.Step)...)
+	case len(f.asides(s)) > 0 && !f.isOver(s):
+		aside := w(event.AboutAside, s.Text, f.asideChoices(s)...)
+		aside.May = true
+		return aside
 	}
 	if end, left := f.end(s); left {
 		return w(event.AboutEnd, end.Text, f.endChoices(s)...)
@@ -189,10 +189,18 @@ func (f *Facts) quarantineChoices(s *flow.State) []Choice {
 	return []Choice{c, {Word: event.Accept, Does: "ends the board as it stands"}}
 }
 
+// asides returns the tasks that are set aside, as far as the board still has them undone.
+func (f *Facts) asides(s *flow.State) []flow.Aside {
+	if f.List.Find == nil { // the board cannot be read
+		return s.Asides()
+	}
+	return s.AsidesOn(f.List)
+}
+
 // asideChoices: the next run tries the tasks again, unless a person decides about them.
 func (f *Facts) asideChoices(s *flow.State) []Choice {
 	var tasks []string
-	for _, a := range s.Asides() {
+	for _, a := range f.asides(s) {
 		tasks = append(tasks, a.Task)
 	}
 	return []Choice{

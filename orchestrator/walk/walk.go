@@ -81,7 +81,7 @@ func (t Turn) replan() Decision {
 	case "loop_suspected":
 		return t.goOn(t.Task + " is in quarantine")
 	case event.SetAsideType:
-		return t.goOn(t.Task + " is set aside")
+		return t.goOn(t.Task + cmp.Or(decided[t.Anomaly.Check], " is set aside"))
 	case "checkpoint_block":
 		return Decision{Status: "blocked", Message: "walk cannot plan anew, and " + t.Anomaly.Details}
 	default:
@@ -91,6 +91,9 @@ func (t Turn) replan() Decision {
 		}
 	}
 }
+
+// decided tells what a person has decided about a task that was set aside.
+var decided = map[string]string{string(event.Skip): " is skipped", string(event.Accept): " counts as done"}
 
 // goOn names the first entry after the task, or with Whole the first one of the list, that is done neither on the list nor in its
 // file, and that needs no task which is not done. After a task that is not listed it begins with the first entry. It skips a file
@@ -124,7 +127,7 @@ func (t Turn) goOn(text string) Decision {
 	}
 	switch faults := t.unreadable(); {
 	case aside != "":
-		return Decision{Status: "ok", Message: text, Next: aside, Left: unready}
+		return Decision{Status: "ok", Message: text, Next: aside, Left: slices.Concat(faults, unready)}
 	case len(faults)+len(unready) > 0:
 		return Decision{Status: "blocked", Message: strings.Join(slices.Concat(said[:1], faults, unready), "; ")}
 	default:

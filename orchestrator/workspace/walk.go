@@ -79,7 +79,7 @@ func (w *Workspace) decideWalk(b *board.Board, s *flow.State) (d walk.Decision, 
 	at = list.Find(step.Task)
 	past := pastOf(s, list)
 	var short error // a shortage of this machine while it read a file; the file may be sound
-	d = walk.Decide(walk.Turn{Task: step.Task, At: at, Status: step.TaskStatus, Anomaly: step.Anomaly, Whole: s.KeepGoing,
+	d = walk.Decide(walk.Turn{Task: step.Task, At: at, Status: step.TaskStatus, Anomaly: step.Anomaly, Whole: s.KeepGoing || s.ByNeeds,
 		Len: b.Len(), Marked: func(i int) bool { return b.Entry(i).Done() }, Past: past, Head: func(i int) walk.Head {
 			path := b.Entry(i).Path
 			task, err := w.Place.ReadTask(path)
@@ -98,23 +98,40 @@ func (w *Workspace) decideWalk(b *board.Board, s *flow.State) (d walk.Decision, 
 // pastOf returns what the history says of the entries of a list. A board that does not keep going is walked down, whatever it says of
 // tasks that are done.
 func pastOf(s *flow.State, l flow.List) func(i int) walk.Past {
-	if !s.KeepGoing && !s.HasSkipped() {
+	whole := s.KeepGoing || s.ByNeeds
+	if !whole && !s.HasSkipped() {
 		return func(int) walk.Past { return walk.Open }
 	}
-	statuses := s.StatusesOn(l)
+	statuses, tried := s.StatusesOn(l), map[int]bool{}
+	for _, a := range s.Asides() {
+		tried[l.Find(a.Task)] = a.Tried
+	}
 	return func(i int) walk.Past {
-		aside := s.AsideOf(l.Paths[i])
 		switch t := (flow.TaskStatus{Status: statuses[i]}); {
-		case aside != nil && aside.Tried:
+		case tried[i]:
 			return walk.Aside
 		case statuses[i] == flow.StatusSkipped:
 			return walk.Skipped
-		case s.KeepGoing && t.IsDone():
+		case whole && t.IsDone():
 			return walk.Settled
 		default:
 			return walk.Open
 		}
 	}
+}
+
+// NoLongerAside returns the tasks that were set aside, and that a person has since marked as done, or taken off the list.
+func (w *Workspace) NoLongerAside(b *board.Board, s *flow.State) (marked, removed []string) {
+	list := ListOf(b, w.Place.ReadTask)
+	for _, a := range s.Asides() {
+		switch i := list.Find(a.Task); {
+		case i < 0:
+			removed = append(removed, a.Task)
+		case list.Marked(i), list.Done(i):
+			marked = append(marked, a.Task)
+		}
+	}
+	return marked, removed
 }
 
 // unmet returns the tasks of needs that are not done. The task of the step, whose entry is at, is done if its agent said so.
