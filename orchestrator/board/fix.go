@@ -37,15 +37,16 @@ func Fix(file string, source []byte, resolveBare func(string) (string, bool)) (
 	return after.Source, append(notes, note), nil
 }
 
-// FixTask makes the safe repairs of the header of a task: those of [Fix], and a title in quotes that has one of them within. notes has one line
-// for each repair. ok is false if nothing is to be repaired, or if the header cannot be read even so.
+// FixTask makes the safe repairs of the header of a task: its title, or a description of one line, becomes a | block. All else is for its
+// author, since what follows could be a field. notes has one line for each repair. ok is false if nothing is to be repaired, or if the
+// header cannot be read even so.
 func FixTask(file string, source []byte) (fixed []byte, notes []string, ok bool) {
 	_, err := taskDocument(file, source, false)
 	for range maxFixes {
 		if err == nil {
 			break
 		}
-		repaired, note, can := blockify(file, source, err)
+		repaired, note, can := blockify(file, source, err, isProse)
 		if !can {
 			return nil, nil, false
 		}
@@ -63,7 +64,7 @@ func repairValues(file string, source []byte) (b *Board, notes []string, err err
 		if err == nil {
 			break
 		}
-		fixed, note, ok := blockify(file, source, err)
+		fixed, note, ok := blockify(file, source, err, func(string, int) bool { return true })
 		if !ok {
 			break
 		}
@@ -82,8 +83,8 @@ func expandCurrent(b *Board, resolveBare func(string) (string, bool)) (string, b
 
 var (
 	fieldLine = lazyPattern(`^([A-Za-z_][A-Za-z0-9_-]*):(?:[ \t]|$)`)
-	// strayField finds an indented field of the board, which must not become text of a block.
-	strayField = lazyPattern(`^[ \t]+(phase|sub_phase|current|tasks):(?:[ \t]|$)`)
+	// strayField finds a field of the board that is indented or quoted, which must not become text of a block.
+	strayField = lazyPattern(`^[ \t]*["']?(phase|sub_phase|current|tasks)["']?[ \t]*:(?:[ \t]|$)`)
 	plainValue = lazyPattern(`^[^\s"'\[\]{}|>&*!%@#` + "`" + `]`)
 )
 
@@ -91,8 +92,14 @@ func lazyPattern(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// blockify turns the field that holds the problem into a | block, or returns false if it cannot.
-func blockify(file string, source []byte, problem error) (fixed []byte, note string, ok bool) {
+// isProse reports whether a field of a task is text for people alone, in one line.
+func isProse(name string, lines int) bool {
+	return lines == 1 && slices.Contains([]string{"title", "description", "summary"}, name)
+}
+
+// blockify turns the field that holds the problem into a | block, or returns false if it cannot, or may not repair the field with this name
+// and so many lines.
+func blockify(file string, source []byte, problem error, may func(name string, lines int) bool) (fixed []byte, note string, ok bool) {
 	var at *frontmatter.Problem
 	if !errors.As(problem, &at) || at.Err == nil || errors.Is(at.Err, frontmatter.ErrUnclosed) {
 		return nil, "", false // only syntax errors of the YAML library
@@ -107,7 +114,8 @@ func blockify(file string, source []byte, problem error) (fixed []byte, note str
 	}
 	lines := bytes.SplitAfter(doc.YAML, []byte{'\n'})
 	first, last, ok := findField(lines, at.Line-doc.FirstLine)
-	if !ok {
+	used := countUsed(lines[first:last])
+	if !ok || !may(string(fieldLine().FindSubmatch(lines[first])[1]), used) {
 		return nil, "", false
 	}
 	var out bytes.Buffer
@@ -116,8 +124,7 @@ func blockify(file string, source []byte, problem error) (fixed []byte, note str
 	name := writeBlock(&out, lines[first:last])
 	writeLines(&out, lines[last:])
 	out.Write(source[doc.Start+len(doc.YAML):])
-	note = fmt.Sprintf("line %d: %s became a | block of %d lines", doc.FirstLine+first, name,
-		countUsed(lines[first:last]))
+	note = fmt.Sprintf("line %d: %s became a | block of %d lines", doc.FirstLine+first, name, used)
 	return out.Bytes(), note, true
 }
 
@@ -141,7 +148,8 @@ func findField(lines [][]byte, line int) (first, last int, ok bool) {
 	return first, last, (plain || broken) && !slices.ContainsFunc(text, isStray)
 }
 
-// brokenQuotes returns a value of one line without its quotes, if the same quotes are within it, so that it ends too early: 'the user's reply'.
+// brokenQuotes returns a value of one line without its quotes, if the same quotes are within a word of it, so that it ends too early:
+// 'the user's reply'.
 func brokenQuotes(text [][]byte) (inner []byte, ok bool) {
 	if countUsed(text) != 1 {
 		return nil, false
@@ -151,8 +159,16 @@ func brokenQuotes(text [][]byte) (inner []byte, ok bool) {
 		return nil, false
 	}
 	inner = value[1 : len(value)-1]
-	return inner, bytes.IndexByte(inner, value[0]) >= 0 && bytes.IndexByte(inner, '\\') < 0
+	for i, c := range inner {
+		if c == '\\' || c == value[0] && (i == 0 || i == len(inner)-1 || !isLetter(inner[i-1]) || !isLetter(inner[i+1])) {
+			return nil, false
+		}
+	}
+	return inner, bytes.IndexByte(inner, value[0]) >= 0
 }
+
+// isLetter reports whether a byte is, or belongs to, a letter.
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80 }
 
 func isStray(line []byte) bool { return strayField().Match(chomp(line)) }
 

@@ -94,3 +94,27 @@ func TestFixLeavesTheRestAlone(t *testing.T) {
 		})
 	}
 }
+
+// TestFixTask: the title of a task is mended, and nothing that could be more than a title.
+func TestFixTask(t *testing.T) {
+	for name, tt := range map[string]struct{ header, want string }{
+		"a colon":                     {"title: Log: core\nrole: A\n", "title: |\n  Log: core\nrole: A\n"},
+		"an apostrophe":               {"title: 'the user's reply'\n", "title: |\n  the user's reply\n"},
+		"a description":               {"description: Log: core\n", "description: |\n  Log: core\n"},
+		"two quotations":              {"title: 'first' or 'second'\n", ""},
+		"two double quotations":       {"title: \"A\" versus \"B\"\n", ""},
+		"an apostrophe that is right": {"title: 'it''s the user's'\n", ""},
+		"an indented field":           {"title: Log: core\n  role: A\n  needs: [b.md]\n", ""},
+		"a quoted field":              {"title: Log: core\n\"role\": A\n", ""},
+		"a field with a blank":        {"title: Log: core\nrole : A\n", ""},
+		"a comment":                   {"title: Log: core\n# or not\n", ""},
+		"a role":                      {"role: 'a's'\n", ""},
+		"needs":                       {"needs: 'a's.md'\n", ""},
+		"nothing to mend":             {"title: Log\n", ""},
+	} {
+		fixed, notes, ok := FixTask("t.md", []byte("---\n"+tt.header+"---\nDo it.\n"))
+		if ok != (tt.want != "") || ok && (string(fixed) != "---\n"+tt.want+"---\nDo it.\n" || len(notes) != 1) {
+			t.Errorf("%s: FixTask = %q, %q, %t", name, fixed, notes, ok)
+		}
+	}
+}
