@@ -404,7 +404,7 @@ func (s *State) applyStepFinished(e event.StepFinished) error {
 	s.change(e.Dropped, e.Renamed)
 	if s.Supervisor != nil && !s.Supervisor.Off && s.Step.Role != event.ManagerRole {
 		s.Supervisor = s.Supervisor.clone()
-		s.Supervisor.endTask(cmp.Or(s.Step.Path, s.Step.Task), s.NotOK())
+		s.Supervisor.endTask(cmp.Or(s.Step.Path, s.Step.Task), s.unfinished())
 	}
 	s.Last = Ending{Status: e.Manager, Message: e.Message, BoardSHA: e.BoardSHA, Task: s.Step.Task}
 	if s.Step.Walked != nil {

@@ -160,6 +160,11 @@ func (s *State) removeAside(task string) {
 	}
 }
 
+// unfinished returns the tasks whose last reply was not ok, without those that are set aside: a checkpoint looks at these, too.
+func (s *State) unfinished() []TaskStatus {
+	return slices.DeleteFunc(s.NotOK(), func(t TaskStatus) bool { return s.AsideOf(t.Task) != nil })
+}
+
 // tryAgain lets the next run try the tasks that are set aside. A run that goes on after an interruption does not.
 func (s *State) tryAgain() {
 	s.Aside = slices.Clone(s.Aside)

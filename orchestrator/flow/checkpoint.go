@@ -120,10 +120,10 @@ func (s *State) forgetSupervisor() {
 
 // endTask notes a task whose step is finished. A task that is ok makes the checkpoints after it due;
 // another one is looked at with the next task that is ok, or after the last task. A checkpoint takes
-// the tasks of its scope out of Since. notOK has the tasks whose last reply was not ok.
-func (v *Supervisor) endTask(task string, notOK []TaskStatus) {
+// the tasks of its scope out of Since. unfinished has the tasks whose last reply was not ok.
+func (v *Supervisor) endTask(task string, unfinished []TaskStatus) {
 	failed := func(task string) bool {
-		return slices.ContainsFunc(notOK, func(t TaskStatus) bool { return t.Task == task })
+		return slices.ContainsFunc(unfinished, func(t TaskStatus) bool { return t.Task == task })
 	}
 	if v.Plan.Every == 0 && len(v.Unheld()) == 0 {
 		v.Since = nil // no checkpoint is to come
