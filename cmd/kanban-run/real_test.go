@@ -107,6 +107,8 @@ func TestRealAttemptLimits(t *testing.T) {
 	s.write(".kanban-run/roles/implementor.md", "---\nname: Implementor\nmaxTurns: 1\n---\nWork.\n")
 	s.run(exitLimit)
 	s.says("it reached max_turns")
+	s.run(exitNeedsPerson, "-k", "--agent", "Manager=walk")
+	s.says("is set aside, and the board goes on")
 	s.write(".kanban-run/roles/implementor.md", "---\nname: Implementor\nmaxTurns: 9\ndisallowedTools: Write, Edit\n---\nWork.\n")
 	s.run(exitComplete)
 	asked := s.model.Requests()

@@ -53,6 +53,8 @@ var ends = []struct {
 	{claude.New(), "a spent budget", claudeEnd(`"is_error":true,"api_error":"usage_limit_reached","result":"You've hit your org's monthly spend limit"`), bad, event.ClassRefused, false},
 	{claude.New(), "an organisation's limit", claudeEnd(`"is_error":true,"api_error_status":400,"result":"API Error: 400 You have reached your specified API usage limits. You will regain access on 2037-12-01 at 00:00 UTC."`), bad, event.ClassLimit, true},
 	{claude.New(), "a limit of a plan", claudeEnd(`"is_error":true,"result":"You've hit your Opus limit · resets 8am (UTC)"`), bad, event.ClassLimit, true},
+	{claude.New(), "a server of its own", claudeEnd(`"is_error":true,"result":"MCP error -32000: Connection closed"`), bad, event.ClassFormat, false},
+	{claude.New(), "its own question", claudeEnd(`"is_error":true,"result":"Tool permission stream closed before response received"`), bad, event.ClassFormat, false},
 	{claude.New(), "a lost connection", claudeEnd(`"is_error":true,"result":"API Error: Connection to the API was lost mid-response"`), bad, event.ClassBusy, false},
 	{claude.New(), "a warning of a limit", `{"type":"rate_limit_event","rate_limit_info":{"status":"allowed_warning","resetsAt":1000000000}}` + "\n" + claudeEnd(`"is_error":false,"structured_output":{"status":"ok","message":"m"}`), ok, event.ClassAccepted, false},
 

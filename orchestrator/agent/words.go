@@ -40,9 +40,12 @@ var ProviderWords = Words{
 		"econnrefused", "econnreset", "etimedout", "epipe", "eai_again", "enetunreach", "ehostunreach",
 		"connection refused", "connection reset", "connection error", "connection closed", "connection lost", "connection timed out",
 		"request timed out", "request timeout", "network error", "network is unreachable", "fetch failed", "socket hang up",
-		"stream disconnected", "stream closed", "error sending request",
+		"stream disconnected", "stream closed before", "error sending request",
 	},
 }
+
+// local are the parts of texts about a program's own servers and tools, which may have words of [ProviderWords], too.
+var local = []string{"mcp", "tool permission"}
 
 func contains(text string, lists ...[]string) bool {
 	text = strings.ToLower(text)
@@ -85,7 +88,7 @@ func (w *Words) Later(tool string, status int, text string, now time.Time) *Late
 	switch {
 	case w.IsLimit(text):
 		return &LaterError{Text: tool + ": " + text, Reset: ParseReset(text, now)}
-	case isBusy(status), status == 0 && contains(text, w.Busy, ProviderWords.Busy):
+	case isBusy(status), status == 0 && contains(text, w.Busy, ProviderWords.Busy) && !contains(text, local):
 		return &LaterError{Text: tool + ": " + text, Busy: true}
 	default:
 		return nil

@@ -243,6 +243,8 @@ func (c *Caller) eventOf(a *Attempt, e *attempt.Ended, failed error) (event.Even
 	switch {
 	case e.Class.IsWait():
 		return c.refused(a, e, failed), nil
+	case e.Class == event.ClassOwnLimit && failed != nil && c.Journal.State().MaySetAside():
+		return c.stopped(a, e, failed.Error()), nil
 	case failed != nil:
 		return c.stopped(a, e, failed.Error()), a.Player.Explain(failed)
 	case e.ByWatch:

@@ -179,7 +179,7 @@ func (t *Thread) named(session string) *Thread {
 // begin makes call c due. It clears the input, the retries and the watch's notes of the last call.
 func (s *Step) begin(c event.Call) {
 	s.GoesOn, s.Hung, s.Restarts, s.LastHung, s.Advice = nil, nil, 0, "", ""
-	s.Fruitless, s.TooLong = 0, false
+	s.Fruitless, s.TooLong, s.OwnLimit = 0, false, ""
 	s.Call, s.Input, s.Stored, s.Rejected, s.LastReason = c, nil, "", 0, ""
 	if c == event.ManagerCall {
 		s.Agent = 0
@@ -284,6 +284,9 @@ func (s *State) applyAttemptStopped(e event.AttemptStopped) error {
 	}
 	if e.Refusal != nil {
 		s.refuse(e)
+	}
+	if e.Class == event.ClassOwnLimit && s.MaySetAside() {
+		s.Step.OwnLimit = e.Reason
 	}
 	if cut.Hung != nil && cut.Hung.Decision == event.Replan {
 		s.Replanned = append(slices.Clip(s.Replanned), cut.Task)

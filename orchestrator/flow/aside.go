@@ -47,10 +47,15 @@ func (s *State) isWalked() bool {
 func (s *State) orSetAside(e Effect, status string) Effect {
 	end, ends := e.(Finish)
 	step := s.Step
-	if !ends || !s.KeepGoing || end.Outcome == event.Frozen || !step.IsWork() || !s.ManagerIsTold && !s.isWalked() {
+	if !ends || end.Outcome == event.Frozen || !s.MaySetAside() {
 		return e
 	}
 	return SetAside{Step: step.Number, Task: step.Task, Role: step.Role, Status: status, Reason: end.Text}
+}
+
+// MaySetAside reports whether the board goes on if the open call fails.
+func (s *State) MaySetAside() bool {
+	return s.KeepGoing && s.Step.IsWork() && (s.ManagerIsTold || s.isWalked())
 }
 
 // isToSetAside reports whether the agent of the open step replied that its task is not done. Only walk does not decide about that.

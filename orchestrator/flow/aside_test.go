@@ -22,6 +22,11 @@ func TestSetAside(t *testing.T) {
 	}
 	rejected := event.ReplyRejected{AttemptRef: work.AttemptRef, Reason: "no JSON"}
 	stuck := []event.Event{work, event.RebootTested{AttemptRef: work.AttemptRef, Decision: event.Stuck, Text: "no sign"}, event.AttemptStopped{AttemptRef: work.AttemptRef}}
+	ownLimit := event.AttemptStopped{AttemptRef: work.AttemptRef, Reason: "claude: max_turns", End: event.End{Class: event.ClassOwnLimit}}
+	costly, dear := walks, walks
+	costly.Limits, dear.Limits = event.Limits{MaxRetries: 3, MaxTaskCost: 5}, event.Limits{MaxRetries: 3, MaxCost: 5}
+	spends := rejected
+	spends.Spent = &event.Spending{Cost: ptr(int64(9))}
 	for _, tt := range []struct {
 		name   string
 		run    event.RunStarted
@@ -33,6 +38,10 @@ func TestSetAside(t *testing.T) {
 		{"no valid reply, and a Manager that is not told", deaf, []event.Event{work, rejected}, ""},
 		{"no valid reply, without keep_going", stops, []event.Event{work, rejected}, ""},
 		{"stuck", walks, stuck, flow.StatusStuck},
+		{"max_turns of its role", walks, []event.Event{work, ownLimit}, flow.StatusLimit},
+		{"max_turns of its role, without keep_going", stops, []event.Event{work, ownLimit}, ""},
+		{"max_task_cost", costly, []event.Event{work, spends}, flow.StatusLimit},
+		{"max_cost of the run", dear, []event.Event{work, spends}, ""},
 		{"blocked", walks, []event.Event{work, replied("blocked")}, "blocked"},
 		{"ok", walks, []event.Event{work, replied("ok")}, ""},
 		{"blocked, which a model decides about", model, []event.Event{work, replied("blocked")}, ""},

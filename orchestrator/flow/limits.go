@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -9,8 +10,11 @@ import (
 
 // Reached returns in words the limit of cost or time that stops work on the task, or "". Limits of
 // steps do not matter here: an open step is always finished.
-func (s *State) Reached(task string) string {
-	l, t := s.Limits, s.task(task).Used
+func (s *State) Reached(task string) string { return cmp.Or(s.reached(), s.reachedBy(task)) }
+
+// reached returns in words the limit of cost or time of the run that is reached, or "".
+func (s *State) reached() string {
+	l := s.Limits
 	switch {
 	case l.MaxCost > 0 && s.Used.Cost >= l.MaxCost:
 		return fmt.Sprintf("the limit of %s (max_cost) is reached: %s used", event.Dollars(l.MaxCost), s.Used.Money())
@@ -21,6 +25,15 @@ func (s *State) Reached(task string) string {
 			text += ", and waited " + event.Span(s.Waited) + " for their provider"
 		}
 		return text
+	default:
+		return ""
+	}
+}
+
+// reachedBy returns in words the limit of cost or time that a task has reached, or "".
+func (s *State) reachedBy(task string) string {
+	l, t := s.Limits, s.task(task).Used
+	switch {
 	case l.MaxTaskCost > 0 && t.Cost >= l.MaxTaskCost:
 		return fmt.Sprintf("the limit of %s for a task (max_task_cost) is reached by %s: %s used",
 			event.Dollars(l.MaxTaskCost), task, t.Money())

@@ -56,6 +56,8 @@ func (s *State) nextCall(bound string) Effect {
 			return s.orSetAside(end, StatusNotAccepted)
 		}
 		return s.orSetAside(s.handOver(end, end.Text), StatusStuck)
+	case step.OwnLimit != "":
+		return s.orSetAside(Finish{Outcome: event.LimitReached, Text: step.OwnLimit}, StatusLimit)
 	case s.isToSetAside():
 		return SetAside{Step: step.Number, Task: step.Task, Role: step.Role, Status: step.TaskStatus,
 			Reason: step.Role + " replied " + step.TaskStatus, Said: true}
@@ -66,8 +68,10 @@ func (s *State) nextCall(bound string) Effect {
 
 	// Limits are checked before every spawn. The step stays open, because the next run goes on with
 	// it and has limits of its own.
-	case step.isDue() && cmp.Or(bound, s.Reached(step.Task)) != "":
-		return Finish{Outcome: event.LimitReached, Text: cmp.Or(bound, s.Reached(step.Task))}
+	case step.isDue() && cmp.Or(bound, s.reached()) != "":
+		return Finish{Outcome: event.LimitReached, Text: cmp.Or(bound, s.reached())}
+	case step.isDue() && s.reachedBy(step.Task) != "":
+		return s.orSetAside(Finish{Outcome: event.LimitReached, Text: s.reachedBy(step.Task)}, StatusLimit)
 	case s.isRefused():
 		return s.waitForProvider()
 

@@ -21,6 +21,7 @@ const (
 	StatusStuck       = "stuck"        // its agent hangs, and nothing helped
 	StatusNoReply     = "no_reply"     // its agent gave no valid reply
 	StatusNotAccepted = "not_accepted" // its reviews were never content
+	StatusLimit       = "limit"        // it reached a limit of its role, or of a task
 )
 
 // IsDone reports whether a task with this last status needs no more work.
@@ -216,6 +217,7 @@ var adjectives = map[string]struct{ adjective, one, several string }{
 	StatusNoReply: {"without a valid reply", "has no valid reply", "have no valid reply"},
 
 	StatusNotAccepted: {"never accepted", "was never accepted", "were never accepted"},
+	StatusLimit:       {"at a limit of its own", "reached a limit of its own", "reached limits of their own"},
 
 	StatusDropped: {"dropped", "was taken off the list undone", "were taken off the list undone"},
 }

@@ -98,6 +98,7 @@ type Step struct {
 	Lost       int    `json:"lost,omitempty"`      // sessions that their tool did not know when it was to resume them
 	Fruitless  int    `json:"fruitless,omitempty"` // attempts in a row that went on in GoesOn and did nothing
 	TooLong    bool   `json:"too_long,omitempty"`  // the session did not fit the model's context once already
+	OwnLimit   string `json:"own_limit,omitempty"` // the limit of its role that the work reached, where the board goes on without it
 
 	// The work and its reviews.
 	TaskStatus string               `json:"task_status"`         // status of the task agent's accepted reply
