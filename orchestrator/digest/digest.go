@@ -113,7 +113,8 @@ type Step struct {
 	Manager  string     `json:"manager,omitempty"` // status of the Manager
 	Message  string     `json:"message,omitempty"` // the task agent's, until the Manager replies
 	NextTask *string    `json:"next_task"`
-	Notes    []string   `json:"notes,omitempty"` // divergences, warnings, the reason why the step was given up
+	Aside    string     `json:"set_aside,omitempty"` // why the board went on without the task
+	Notes    []string   `json:"notes,omitempty"`     // divergences, warnings, the reason why the step was given up
 	Used     flow.Tally `json:"used"`
 	Attempts []Attempt  `json:"attempts"`
 
@@ -248,6 +249,20 @@ func (d *Digest) resume(step int, task, role string, at time.Time) {
 	if n := len(d.Steps); n == 0 || d.Steps[n-1].Step != step {
 		d.begin(Step{Step: step, Task: task, Role: role, Began: at, State: Open, Attempts: []Attempt{}})
 	}
+}
+
+// Asides returns the steps in which the board went on without their task for good: no later step is about it.
+func (d *Digest) Asides() (all []*Step) {
+	last := map[string]*Step{}
+	for i := range d.Steps {
+		last[d.Steps[i].Task] = &d.Steps[i]
+	}
+	for i := range d.Steps {
+		if s := &d.Steps[i]; s.Aside != "" && last[s.Task] == s {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // Culprit returns the step in which an incomplete board stopped, or nil if the board stopped

@@ -48,6 +48,9 @@ func (s *Step) add(e event.Entry) {
 	case event.JudgeAnswered:
 		s.addJudge(ev, e.Time)
 		s.note(ev)
+	case event.TaskSetAside:
+		s.Aside = ev.Reason
+		s.note(ev)
 	case event.StepFinished:
 		s.finish(ev)
 	case event.StepAbandoned:

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/xml"
 	"fmt"
+	"slices"
 	"strings"
 
 	"kanban-run/orchestrator/digest"
@@ -11,9 +12,9 @@ import (
 )
 
 // JUnit renders boards as the XML that CI systems read: a suite for each board, a case for each
-// step, and a skipped case for each task that was never worked on. A board that is not complete has
-// exactly one failure, or one error if the program and not the work has failed, so that CI agrees with
-// the exit code. hide redacts a text.
+// step, and a skipped case for each task that was never worked on. A board that is not complete has a
+// failure for each task that is set aside, or else exactly one, or one error if the program and not the
+// work has failed, so that CI agrees with the exit code. hide redacts a text.
 func JUnit(boards []digest.Digest, hide func(string) string) ([]byte, error) {
 	j := junit{func(text string) string { return inert.Lines(hide(text)) }}
 	var all suites
@@ -106,7 +107,8 @@ func (j junit) suite(d *digest.Digest) suite {
 		}
 		s.Properties = append(s.Properties, property{p.Name, j.clean(p.Value)})
 	}
-	culprit := d.Culprit()
+	culprit, asides := d.Culprit(), d.Asides()
+	told := len(asides) > 0 && (d.Outcome == event.Incomplete || d.Outcome == event.Exhausted) // the end says no more than they do
 	bad := d.Outcome != event.Complete && !(d.Outcome == event.Incomplete && d.Lenient)
 	for i := range d.Steps {
 		step := &d.Steps[i]
@@ -115,7 +117,11 @@ func (j junit) suite(d *digest.Digest) suite {
 			Class: j.clean(d.Board + "." + step.Role),
 			Time:  seconds(step.Millis),
 		}
-		if bad && step == culprit {
+		switch {
+		case bad && slices.Contains(asides, step):
+			c.Failure = &problem{Message: j.clean(step.Task + " is set aside: " + step.Aside), Type: "set_aside",
+				Text: j.clean(failureText(step))}
+		case bad && step == culprit && !told:
 			j.fail(&c, d, failureText(step))
 		}
 		s.Cases = append(s.Cases, c)
@@ -123,7 +129,7 @@ func (j junit) suite(d *digest.Digest) suite {
 	for _, task := range d.Undone {
 		s.Cases = append(s.Cases, testCase{Name: j.clean(task), Class: name, Time: seconds(0), Skipped: &skipped{}})
 	}
-	if bad && culprit == nil || len(s.Cases) == 0 {
+	if bad && culprit == nil && !told || len(s.Cases) == 0 {
 		c := testCase{Name: "the board is complete", Class: name, Time: seconds(0)}
 		if bad {
 			j.fail(&c, d, "")

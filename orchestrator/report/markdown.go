@@ -247,7 +247,7 @@ func (m *markdown) timeline(d *digest.Digest) {
 		s := &d.Steps[i]
 		kind := "done"
 		switch {
-		case s == d.Culprit(),
+		case s == d.Culprit(), s.Aside != "",
 			slices.Contains([]string{"blocked", "error", "escalate", "block", event.NoVerdict}, s.Status):
 			kind = "crit"
 		case s.State == digest.Open:
