@@ -123,7 +123,11 @@ func (u *setup) plan(t *terminal, name string) {
 		return
 	}
 	defer func() { _ = place.Close() }() // nothing was written
-	for i, step := range board.Plan(b, place) {
+	keepsGoing := false
+	if r, err := u.resolve(dir); err == nil && r.settings.KeepGoing != nil {
+		keepsGoing = *r.settings.KeepGoing
+	}
+	for i, step := range board.Plan(b, place, keepsGoing) {
 		text := fmt.Sprintf("%3d  %s", i+1, step.Task)
 		if step.Role != "" {
 			text += "  " + step.Role

@@ -3,6 +3,7 @@ package board
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -118,6 +119,17 @@ func texts(node *yaml.Node) (all []string) {
 		}
 	}
 	return all
+}
+
+// isTexts reports whether a node is a text, a list of texts, or empty.
+func isTexts(node *yaml.Node) bool {
+	isText := func(n *yaml.Node) bool { return scalarText(n) != "" }
+	switch {
+	case node == nil, node.Tag == "!!null", isText(node):
+		return true
+	default:
+		return node.Kind == yaml.SequenceNode && !slices.ContainsFunc(node.Content, func(n *yaml.Node) bool { return !isText(n) })
+	}
 }
 
 // exists reports whether a path below the work directory names a file of any kind. It is true if

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"kanban-run/orchestrator/frontmatter"
 )
@@ -100,6 +101,7 @@ func (c *checker) checkCurrentTask() {
 // is a file that exists and cannot be read. All other faults are warnings.
 func (c *checker) checkTasks() {
 	var needs Needs
+	open := map[int]bool{}
 	most := len(c.found) + maxFindings
 	for i := range c.board.Len() {
 		e := c.board.Entry(i)
@@ -116,6 +118,7 @@ func (c *checker) checkTasks() {
 			continue
 		}
 		if !over && !task.Done() {
+			open[i] = true
 			needs.Add(e, task)
 			c.found = append(c.found, c.place.BriefProblems(e.Path)...)
 			if w := c.board.IgnoredAssignee(e, task); w != nil {
@@ -128,6 +131,10 @@ func (c *checker) checkTasks() {
 	}
 	for _, p := range needs.Check(c.board) {
 		c.add(false, p)
+	}
+	if unmet := needs.unmet(c.board, c.board.Current.Path, open); len(unmet) > 0 {
+		c.warn(fmt.Sprintf("current needs %s, and is worked on first all the same", strings.Join(unmet, ", ")),
+			"name a task in current that needs none")
 	}
 }
 

@@ -44,6 +44,22 @@ func (n Needs) Check(b *Board) (found []*frontmatter.Problem) {
 	return found
 }
 
+// unmet returns what a task needs of those that are open, in its spelling.
+func (n Needs) unmet(b *Board, task string, open map[int]bool) (all []string) {
+	find := b.Finder()
+	for _, x := range n {
+		if find(x.entry.Path) != find(task) {
+			continue
+		}
+		for _, need := range x.tasks {
+			if open[find(need)] {
+				all = append(all, need)
+			}
+		}
+	}
+	return all
+}
+
 // byIndex returns the needs of each task, by their indices on the list.
 func (n Needs) byIndex(b *Board) map[int][]int {
 	find, of := b.Finder(), map[int][]int{}
@@ -87,8 +103,12 @@ type Step struct {
 	Needs []string // as its file spells them
 }
 
-// Plan returns the open tasks of a board in the order in which walk names them. Tasks that need one another are left out.
-func Plan(b *Board, p *Place) (steps []Step) {
+// Plan returns the open tasks of a board in the order in which walk names them. Tasks that need one another are left out. With
+// keepsGoing it names those before the current task, too.
+func Plan(b *Board, p *Place, keepsGoing bool) (steps []Step) {
+	if b.Terminal() {
+		return nil
+	}
 	var needs Needs
 	open, tasks := map[int]bool{}, make([]*Task, b.Len())
 	for i := range b.Len() {
@@ -115,7 +135,7 @@ func Plan(b *Board, p *Place) (steps []Step) {
 	if b.Current.Path != "" {
 		at = max(0, b.Finder()(b.Current.Path))
 	}
-	if len(needs) == 0 {
+	if len(needs) == 0 && !keepsGoing {
 		for i := range at {
 			delete(open, i) // the list is walked down from the current task
 		}

@@ -52,7 +52,7 @@ func TestNeeds(t *testing.T) {
 			}
 			defer place.Close()
 			var plan, found []string
-			for _, step := range board.Plan(b, place) {
+			for _, step := range board.Plan(b, place, false) {
 				plan = append(plan, step.Task)
 			}
 			for _, p := range board.Check(b, place, func(string) bool { return true }) {

@@ -126,7 +126,9 @@ func readTask(ref Ref, data []byte, cut bool) (*Task, error) {
 	_, files := doc.Field("files")
 	t.Files = texts(files)
 	_, needs := doc.Field("needs")
-	t.Needs = texts(needs)
+	if t.Needs = texts(needs); !isTexts(needs) {
+		return nil, doc.Problem(needs, "needs is no list of tasks", "write for example needs: [tasks/1-schema.md]")
+	}
 	return t, nil
 }
 
