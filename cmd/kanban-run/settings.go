@@ -82,7 +82,7 @@ func (v *valueFlag) Type() string { return v.kind }
 
 // agentSettings returns the settings of a command that starts agents without a board.
 func agentSettings() []string {
-	return []string{"workdir", "roles", "agent", "exec", "stub", "timeout", "max_retries", "max_attempt_cost"}
+	return []string{"workdir", "roles", "agent", "exec", "stub", "timeout", "patience", "max_retries", "max_attempt_cost"}
 }
 
 // values returns the values of the flags that the command line gives, by the name of the setting.
