@@ -51,8 +51,7 @@ type week struct {
 // weekTask is what the agents of one task will do, in that order; then they do it well.
 type weekTask struct {
 	moods []string
-	done  int    // accepted replies with ok
-	long  string // a session that is too long
+	done  int // accepted replies with ok
 }
 
 // outage is a time in which the provider is busy, or a limit that ends with it.

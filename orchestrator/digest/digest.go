@@ -30,6 +30,7 @@ type Digest struct {
 
 	Checkpoints []Checkpoint `json:"checkpoints,omitempty"` // the last [mostCheckpoints]
 	Undone      []string     `json:"undone,omitempty"`      // tasks that were never worked on, or were dropped; see report.Conclude
+	SetAside    []string     `json:"set_aside,omitempty"`   // tasks that the next run tries again; see report.Conclude
 	Lenient     bool         `json:"lenient,omitempty"`     // of the last run: an incomplete board is no failure
 	Tools       []Tool       `json:"tools,omitempty"`       // tools that agents missed; at most [mostTools]
 	Supervision flow.Tally   `json:"supervision,omitzero"`  // the part of Used that is the resident supervisor's
@@ -251,14 +252,16 @@ func (d *Digest) resume(step int, task, role string, at time.Time) {
 	}
 }
 
-// Asides returns the steps in which the board went on without their task for good: no later step is about it.
+// Asides returns the last steps of the tasks that are set aside.
 func (d *Digest) Asides() (all []*Step) {
 	last := map[string]*Step{}
 	for i := range d.Steps {
-		last[d.Steps[i].Task] = &d.Steps[i]
+		if s := &d.Steps[i]; s.Aside != "" {
+			last[s.Task] = s
+		}
 	}
-	for i := range d.Steps {
-		if s := &d.Steps[i]; s.Aside != "" && last[s.Task] == s {
+	for _, task := range d.SetAside {
+		if s := last[task]; s != nil {
 			all = append(all, s)
 		}
 	}

@@ -84,7 +84,7 @@ type RunStarted struct {
 	Marked  []string `json:"aside_marked,omitempty" text:"free"`
 	Removed []string `json:"aside_removed,omitempty" text:"free"`
 
-	Git *GitWay  `json:"git,omitempty"`                       // nil: no checkpoints are made
+	Git       *GitWay  `json:"git,omitempty"`                       // nil: no checkpoints are made
 	Elsewhere bool     `json:"elsewhere,omitempty"`                 // the files come from a checkpoint of another clone
 	Allowed   []string `json:"secrets_allow,omitempty" text:"free"` // may be in checkpoints despite a likely secret
 

@@ -230,6 +230,9 @@ func (a *assessment) checkStale() {
 // timeout of its attempt. So may a program that does work and does not report it.
 func (a *assessment) checkCeiling() {
 	d := a.since(a.last(a.Progress))
+	if !a.signals.Session { // the work of its processes is its only sign
+		d = a.since(a.last(later(a.Progress, a.evidence.Worked)))
+	}
 	if !over(d, a.policy.Ceiling) || !a.acts() {
 		return
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/standing"
 )
 
@@ -11,6 +12,9 @@ func Conclude(d *digest.Digest, s *standing.Standing, log string) {
 	d.Version = FormVersion
 	d.CountOpen()
 	d.Outcome, d.Text, d.Weight, d.Advice = s.Outcome, s.Text, s.Weight, s.Advice(log)
+	if s.Waits != nil && s.Waits.About == event.AboutAside {
+		d.SetAside = s.Waits.Choices[0].Tasks
+	}
 	for _, t := range s.Tasks {
 		if t.State == standing.Waiting || t.State == standing.Dropped {
 			d.Undone = append(d.Undone, t.Task)
