@@ -22,7 +22,7 @@ var kindArms = map[string]int{
 	"orchestrator/call":      5,  // which events end an attempt at once
 	"orchestrator/decisions": 3,  // a run that begins or ends, and what a checkpoint found
 	"orchestrator/preflight": 1,  // whether a task was worked on before
-	"orchestrator/digest":     48, // the steps and attempts of a run, folded
+	"orchestrator/digest":    48, // the steps and attempts of a run, folded
 	"orchestrator/flow":      32, // what a journal of another run says, and who wrote it
 	"orchestrator/gitstore":  9,  // after which a commit is made
 	"orchestrator/ledger":    9,  // the log of replies, and whose record an acknowledgement follows
