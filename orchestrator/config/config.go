@@ -86,21 +86,21 @@ type Limits struct {
 
 // Watch holds the limits of the watch over running agents: seed 000, "配置参数". Zero means no limit.
 type Watch struct {
-	Off                                    bool
-	Profile                                string // "patient", or "strict": seed 000's own numbers
-	Frequency                              time.Duration
-	IdleWarning, IdleTimeout               time.Duration
-	ProgressStale                          time.Duration
-	ModelWarning, ModelTimeout             time.Duration
-	MCPDefault, MCPMax, MCPEnd             time.Duration
-	FirstSign, LeftOver, Ceiling           time.Duration
-	Grace, Answer, Consent, Graceful, Kill time.Duration
-	Errors, MaxRestarts                    int
-	Coordinator                            string          // "policy" or "person"
-	Judge                                  string          // role that answers the reboot test; "": the evidence does
-	Stages                                 []time.Duration // three, rising; empty: off; nil: by the kind of the role
-	SilentAgents                           string          // "warn" or "act"
-	Resume                                 string          // "session": work that was cut short goes on in it; or "fresh"
+	Off                                     bool
+	Profile                                 string // "patient", or "strict": seed 000's own numbers
+	Frequency                               time.Duration
+	IdleWarning, IdleTimeout                time.Duration
+	ProgressStale                           time.Duration
+	ModelWarning, DeafTimeout, ModelTimeout time.Duration
+	MCPDefault, MCPMax, MCPEnd              time.Duration
+	FirstSign, LeftOver, Ceiling            time.Duration
+	Grace, Answer, Consent, Graceful, Kill  time.Duration
+	Errors, MaxRestarts                     int
+	Coordinator                             string          // "policy" or "person"
+	Judge                                   string          // role that answers the reboot test; "": the evidence does
+	Stages                                  []time.Duration // three, rising; empty: off; nil: by the kind of the role
+	SilentAgents                            string          // "warn" or "act"
+	Resume                                  string          // "session": work that was cut short goes on in it; or "fresh"
 }
 
 // Hidden is a text that no output may show. Its name may be shown: "redact[2]", or "$NAME" for a

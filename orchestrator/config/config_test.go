@@ -44,9 +44,9 @@ func load(t *testing.T, input Input) (*Settings, []Origin) {
 // patientWatch are the defaults of the watch.
 var patientWatch = Watch{Profile: "patient", Frequency: 30 * time.Second, IdleWarning: 2 * time.Minute,
 	IdleTimeout:   5 * time.Minute,
-	ProgressStale: 2 * time.Minute, ModelWarning: 10 * time.Minute, ModelTimeout: 20 * time.Minute, MCPDefault: 30 * time.Second,
+	ProgressStale: 2 * time.Minute, ModelWarning: 10 * time.Minute, DeafTimeout: 17 * time.Minute, ModelTimeout: 20 * time.Minute, MCPDefault: 30 * time.Second,
 	MCPMax: time.Minute, MCPEnd: 10 * time.Minute, FirstSign: 3 * time.Minute, LeftOver: 30 * time.Second, Ceiling: 30 * time.Minute,
-	Grace: 7 * time.Minute, Answer: 30 * time.Second, Graceful: 30 * time.Second, Consent: 10 * time.Minute, Coordinator: "policy", Errors: 3, MaxRestarts: 2, SilentAgents: "warn", Resume: "session"}
+	Grace: 7 * time.Minute, Answer: 2 * time.Minute, Graceful: 30 * time.Second, Consent: 10 * time.Minute, Coordinator: "policy", Errors: 3, MaxRestarts: 2, SilentAgents: "warn", Resume: "session"}
 
 func TestDefaults(t *testing.T) {
 	s, _ := load(t, Input{StartDir: "/start"})
@@ -105,6 +105,7 @@ watch:
   progress_stale: 3m
   model_warning: 4m
   model_timeout: 6m
+  deaf_timeout: 5m
   mcp_timeout: {default: 7s, max: 8s, end: 9s}
   first_sign: 10m
   left_over: 11s
@@ -152,7 +153,7 @@ env:
 			Only: []string{"PATH"}},
 		Watch: Watch{Off: true, Profile: "strict", Frequency: 10 * time.Second, IdleWarning: time.Minute,
 			IdleTimeout:   2 * time.Minute,
-			ProgressStale: 3 * time.Minute, ModelWarning: 4 * time.Minute, ModelTimeout: 6 * time.Minute, MCPDefault: 7 * time.Second,
+			ProgressStale: 3 * time.Minute, ModelWarning: 4 * time.Minute, DeafTimeout: 5 * time.Minute, ModelTimeout: 6 * time.Minute, MCPDefault: 7 * time.Second,
 			MCPMax: 8 * time.Second, MCPEnd: 9 * time.Second, FirstSign: 10 * time.Minute, LeftOver: 11 * time.Second, Ceiling: 12 * time.Minute,
 			Grace: 13 * time.Minute, Answer: 14 * time.Second, Graceful: 15 * time.Second, Kill: 17 * time.Second, Consent: 16 * time.Minute, Coordinator: "person", Stages: []time.Duration{time.Minute, 2 * time.Minute, 3 * time.Minute}, Errors: 4, MaxRestarts: 5, SilentAgents: "warn", Resume: "fresh"},
 		Checkpoints: &event.Supervision{Role: "Architect", Requirement: "docs/goal.md", Every: 3,
@@ -322,6 +323,7 @@ func TestOrigins(t *testing.T) {
 		{"watch.progress_stale", "2m", "default"},
 		{"watch.model_warning", "10m", "default"},
 		{"watch.model_timeout", "20m", "default"},
+		{"watch.deaf_timeout", "17m", "default"},
 		{"watch.mcp_timeout.default", "30s", "default"},
 		{"watch.mcp_timeout.max", "1m", "default"},
 		{"watch.mcp_timeout.end", "10m", "default"},
@@ -329,7 +331,7 @@ func TestOrigins(t *testing.T) {
 		{"watch.left_over", "30s", "default"},
 		{"watch.ceiling", "30m", "default"},
 		{"watch.grace", "7m", "default"},
-		{"watch.answer", "30s", "default"},
+		{"watch.answer", "2m", "default"},
 		{"watch.graceful_timeout", "30s", "default"},
 		{"watch.force_kill_after", "0", "default"},
 		{"watch.coordinator", "policy", "default"},
@@ -600,7 +602,7 @@ func FuzzFile(f *testing.F) {
 func TestStrictWatch(t *testing.T) {
 	s, origins := load(t, in(t, "watch: {profile: strict, grace: 1m}\n", nil, nil))
 	want := patientWatch
-	want.Profile, want.ModelWarning, want.ModelTimeout, want.MCPEnd, want.Grace, want.SilentAgents = "strict", 2*time.Minute, 5*time.Minute, time.Minute, time.Minute, "act"
+	want.Profile, want.ModelWarning, want.ModelTimeout, want.MCPEnd, want.Grace, want.Answer, want.SilentAgents = "strict", 2*time.Minute, 5*time.Minute, time.Minute, time.Minute, 30*time.Second, "act"
 	if diff := cmp.Diff(want, s.Watch); diff != "" {
 		t.Errorf("Watch differs (-want +got):\n%s", diff)
 	}
@@ -637,7 +639,7 @@ func TestOverrides(t *testing.T) {
 		{"off", []Override{{"", "off", "r.md", 3}}, func(w *Watch) { w.Off = true }, ""},
 		{"strict, but for one", []Override{{"grace", "1m", "r.md", 3}, {"profile", "strict", "r.md", 4}},
 			func(w *Watch) {
-				w.Profile, w.ModelWarning, w.ModelTimeout, w.MCPEnd, w.Grace, w.SilentAgents = "strict", 2*time.Minute, 5*time.Minute, time.Minute, time.Minute, "act"
+				w.Profile, w.ModelWarning, w.ModelTimeout, w.MCPEnd, w.Grace, w.Answer, w.SilentAgents = "strict", 2*time.Minute, 5*time.Minute, time.Minute, time.Minute, 30*time.Second, "act"
 			}, ""},
 		{"stages", []Override{{"stages", "1s 2s 3s", "r.md", 3}},
 			func(w *Watch) { w.Stages = []time.Duration{time.Second, 2 * time.Second, 3 * time.Second} }, ""},

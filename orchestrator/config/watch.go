@@ -13,6 +13,7 @@ func strictWatch() []given {
 		{name: "watch.model_timeout", value: "5m"},
 		{name: "watch.mcp_timeout.end", value: "1m"},
 		{name: "watch.grace", value: "0"},
+		{name: "watch.answer", value: "30s"},
 		{name: "watch.silent_agents", value: "act"},
 	}
 }

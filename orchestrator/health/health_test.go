@@ -523,6 +523,50 @@ func TestInquiry(t *testing.T) {
 	}
 }
 
+// TestDeaf: a claude that is silent and does not answer either is ended before its model's own limit, and after the longest pauses from
+// which one was seen to recover. A provider that refuses is no deafness, and an answer ends the matter.
+func TestDeaf(t *testing.T) {
+	p := patient
+	p.Answer, p.DeafTimeout = 2*minute, 17*minute
+	for _, tt := range []struct {
+		name   string
+		events []timed
+		until  time.Duration
+		want   time.Duration // of the reboot test; 0: none
+	}{
+		{"405 s", []timed{{0, session}, {405 * second, text}}, 15 * minute, 0},
+		{"946 s", []timed{{0, session}, {946 * second, text}}, 25 * minute, 0},
+		{"948 s, after some work", []timed{{0, session}, {minute, text}, {minute + 948*second, text}}, 26 * minute, 0},
+		{"for ever", []timed{{0, session}}, 18 * minute, 17*minute + 30*second},
+		{"an answer, and then silence", []timed{{0, session}, {13 * minute, agent.Event{Kind: agent.Answered, ID: "q", Text: "Yes."}}}, 25 * minute, 0},
+		{"its provider refuses", append([]timed{{0, session}}, retries(10*second, 19*minute)...), 19 * minute, 0},
+	} {
+		m, trace := health.NewMonitor(start, p, full), health.NewTrace(start)
+		var got time.Duration
+		for at := p.Frequency; at <= tt.until && got == 0; at += p.Frequency {
+			for ; len(tt.events) > 0 && tt.events[0].at <= at; tt.events = tt.events[1:] {
+				tt.events[0].Time = start.Add(tt.events[0].at)
+				trace.Print(tt.events[0].Time)
+				trace.Note(tt.events[0].Event)
+			}
+			if m.Check(start.Add(at), trace, &health.Usage{}, true).Action == health.Test {
+				got = at
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: the reboot test after %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// retries are a program's own tries at its provider, more and more rarely.
+func retries(from, to time.Duration) (all []timed) {
+	for at := from; at < to; at *= 2 {
+		all = append(all, timed{at, retry})
+	}
+	return all
+}
+
 // TestLoop: the same call with the same result again and again is no progress, whatever the
 // model says in between: the ceiling ends it. A poll whose result changes now and then goes
 // on for as long as it likes.

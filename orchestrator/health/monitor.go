@@ -184,15 +184,16 @@ func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report 
 		Last:      t.Activity,
 		Findings:  Assess(now, m.from, t, seen, m.signals, m.policy),
 	}
-	m.count(r.Findings)
 	m.inquiry.follow(t)
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		if isSilence(*f) && m.inquiry.isUnanswered(now, m.policy.Answer) {
 			f.Severity, f.Deaf = Critical, true
+			f.Act = f.Act || t.Waiting() == ForModel && over(f.For, m.policy.DeafTimeout)
 			f.Details += ", and it has not answered two questions"
 		}
 	}
+	m.count(r.Findings)
 	for _, f := range r.Findings {
 		if m.isToTell(now, f) {
 			r.Told = append(r.Told, f)

@@ -11,6 +11,7 @@ type Policy struct {
 	ProgressStale time.Duration // without progress, although active
 	ModelWarning  time.Duration // of silence while it waits for its model
 	ModelTimeout  time.Duration
+	DeafTimeout   time.Duration // of such silence, for an agent that has not answered two questions
 	MCPDefault    time.Duration // of one call of an MCP tool, before a warning
 	MCPMax        time.Duration // of such a call, before it is critical
 	MCPEnd        time.Duration // of such a call, before the watch acts on it

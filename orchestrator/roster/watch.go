@@ -67,6 +67,7 @@ func policy(w config.Watch, r roles.Role, d Duty) health.Policy {
 		ProgressStale: w.ProgressStale,
 		ModelWarning:  w.ModelWarning,
 		ModelTimeout:  w.ModelTimeout,
+		DeafTimeout:   w.DeafTimeout,
 		MCPDefault:    w.MCPDefault,
 		MCPMax:        w.MCPMax,
 		MCPEnd:        w.MCPEnd,
