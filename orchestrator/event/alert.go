@@ -7,6 +7,7 @@ type Alert struct {
 	Type     string   // one of AlertTypes; "": no alert, only Actions are reported
 	Owner    string   // a role, or a board; "": the role of the open step
 	Actions  []string // the actions that were taken, from AlertActions
+	Proposal string   // what the Lead may decide; "": nothing
 }
 
 // The severities of an alert.
@@ -45,7 +46,7 @@ func AlertActions() []string {
 
 // alert returns the sentence with an Alert. kind is one of AlertTypes.
 func (s Sentence) alert(severity, kind, owner string, actions ...string) Sentence {
-	s.Alert = Alert{severity, kind, owner, actions}
+	s.Alert = Alert{Severity: severity, Type: kind, Owner: owner, Actions: actions}
 	return s
 }
 

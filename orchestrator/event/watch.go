@@ -131,6 +131,10 @@ func (e AnomalyFound) Sentence() Sentence {
 	if e.Check == asksForHelp {
 		return s.tell(Lead|Team, AboutPerson)
 	}
+	if e.Advice == "replan" { // seed 000, "REPLAN": more than one agent has this trouble
+		s.Alert.Proposal = "a new plan for " + e.Task + ": " + e.Details
+		return s.tell(Lead, AboutStuck)
+	}
 	return s
 }
 

@@ -42,6 +42,8 @@ type supervised struct {
 	alerts  []Alert
 	actions []string
 	request string // a decision that waits
+
+	proposals []string // that nobody has to decide about
 }
 
 // Begin starts the next board.
@@ -82,6 +84,9 @@ func (r *SupervisorReport) Wait(request string) { r.boards[len(r.boards)-1].requ
 func (b *supervised) note(e event.Entry) {
 	is := e.Event.Sentence().Alert
 	b.actions = append(b.actions, is.Actions...)
+	if is.Proposal != "" && !slices.Contains(b.proposals, is.Proposal) {
+		b.proposals = append(b.proposals, is.Proposal)
+	}
 	if is.Type == "" {
 		return
 	}
@@ -114,8 +119,10 @@ func (r *SupervisorReport) String() string {
 				actions = append(actions, line)
 			}
 		}
-		if b.request != "" {
-			requests = append(requests, "- yes -> "+event.OneLine(b.request))
+		for _, request := range append(b.proposals, b.request) {
+			if request != "" {
+				requests = append(requests, "- yes -> "+event.OneLine(request))
+			}
 		}
 	}
 	lines := []string{
