@@ -32,8 +32,15 @@ func patienceRows() []row {
 }
 
 // finishPatience replaces the defaults where a job waits: its minutes cost money. CI is the variable
-// that such services set.
+// that such services set. Where patience is given, it is the origin of both.
 func (r *resolver) finishPatience() error {
+	if both := r.origins["patience"]; both.Source != "default" {
+		for name, is := range map[string]time.Duration{"patience.busy": r.settings.Limits.Busy, "patience.limit": r.settings.Limits.Limit} {
+			if said, err := parseDuration(r.origins[name].Value); err == nil && said != is {
+				r.origins[name] = Origin{name, both.Value, both.Source}
+			}
+		}
+	}
 	if ci := strings.ToLower(r.lookupVariable("CI")); ci == "" || ci == "false" || ci == "0" {
 		return nil
 	}

@@ -27,9 +27,16 @@ func TestPatience(t *testing.T) {
 			if tt.flag != "" {
 				flags["patience"] = []string{tt.flag}
 			}
-			s, _ := load(t, in(t, tt.file, tt.environ, flags))
+			s, origins := load(t, in(t, tt.file, tt.environ, flags))
 			if s.Limits.Busy != tt.busy || s.Limits.Limit != tt.limit {
 				t.Errorf("patience = %v, %v, want %v, %v", s.Limits.Busy, s.Limits.Limit, tt.busy, tt.limit)
+			}
+			for _, o := range origins {
+				is := map[string]time.Duration{"patience.busy": tt.busy, "patience.limit": tt.limit}
+				if want, ok := is[o.Name]; ok && map[time.Duration]string{0: "0", time.Minute: "1m", 2 * time.Minute: "2m", 3 * time.Minute: "3m",
+					7 * time.Minute: "7m", time.Hour: "1h", 6 * time.Hour: "6h", 9 * time.Hour: "9h"}[want] != o.Value {
+					t.Errorf("%s is shown as %s (%s), want %v", o.Name, o.Value, o.Source, want)
+				}
 			}
 		})
 	}
