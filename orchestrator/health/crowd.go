@@ -17,8 +17,8 @@ type Crowd struct {
 }
 
 // Note records the anomaly key of a board's agent and reports whether the agent of another board
-// has had the same anomaly within sameTime: seed 000, "REPLAN", "多个成员同时遇到相同问题". Callers note only
-// anomalies of a tool, because only these are a reason to plan anew.
+// has had the same anomaly within sameTime: seed 000, "REPLAN", "多个成员同时遇到相同问题". Callers note the
+// anomalies of a tool, which are a reason to plan anew, and deafness, which is their provider's then.
 func (c *Crowd) Note(board, key string, now time.Time) (shared bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -135,6 +135,9 @@ func (w *Watch) recordFindings(report health.Report) error {
 	}
 	for _, f := range report.Told {
 		found := event.AnomalyFound{AttemptRef: w.agent.AttemptRef, Anomaly: health.Describe(f)}
+		if f.Deaf {
+			w.Crowd.Note(w.Board, w.deafness(), w.Now())
+		}
 		if found.Tool != "" && w.Crowd.Note(w.Board, found.Key(), w.Now()) {
 			found.Advice, found.Details = "replan", found.Details+"; an agent of another board has the same"
 		}
@@ -187,7 +190,7 @@ func (w *Watch) act(report health.Report) (err error) {
 		w.Close()
 		w.agent.Program.End(w.policy.Graceful, w.policy.Kill)
 	case health.Test:
-		if why := w.agent.Program.Refusal(); why != "" { // the provider is busy, and the agent does not hang
+		if why := w.refusal(report.On); why != "" { // the provider is busy, and the agent does not hang
 			w.Close()
 			w.agent.Program.EndRefused(why, w.policy.Graceful, w.policy.Kill)
 			return err
@@ -196,6 +199,21 @@ func (w *Watch) act(report health.Report) (err error) {
 	}
 	return err
 }
+
+// refusal returns why an agent that is about to be ended waits for its provider and does not hang, or "". Where the agent of another board
+// is deaf at the same time, too, the cause is assumed to be their provider.
+func (w *Watch) refusal(f health.Finding) string {
+	if why := w.agent.Program.Refusal(); why != "" {
+		return why
+	}
+	if f.Deaf && w.Crowd.Note(w.Board, w.deafness(), w.Now()) {
+		return f.Details + ", nor has the agent of another board"
+	}
+	return ""
+}
+
+// deafness is the key of agents that do not answer questions while they wait for one provider.
+func (w *Watch) deafness() string { return "deaf\x00" + w.agent.Player.Provider() }
 
 // decide ends a hung agent. If the settings require the consent of a person, it asks once, and
 // waits. If there is no consent in time, it ends the agent as stuck.

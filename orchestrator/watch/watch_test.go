@@ -218,6 +218,27 @@ func TestABusyProviderIsNoHang(t *testing.T) {
 	}
 }
 
+// TestTwoDeafAgents: a single agent that answers no question is put to the reboot test. Where an agent of another board is as deaf, their
+// provider is waited for.
+func TestTwoDeafAgents(t *testing.T) {
+	r := newRig(t, policy)
+	deaf := silent
+	deaf.Deaf = true
+	warned := health.Report{Told: []health.Finding{deaf}}
+	ends := health.Report{Action: health.Test, On: deaf, Findings: []health.Finding{deaf}}
+	r.check(t, warned)
+	r.Board = "other.yaml"
+	r.check(t, warned)
+	r.want(t, "ANOMALY_FOUND ANOMALY_FOUND")
+	r.check(t, ends)
+	r.want(t, "", "end refused silent for 20m, nor has the agent of another board")
+
+	r = newRig(t, policy)
+	r.check(t, warned)
+	r.check(t, ends)
+	r.want(t, "ANOMALY_FOUND REBOOT_TESTED", "end 5s 9s")
+}
+
 // TestFindings: what a check finds is journaled with what is done about it, and so are a recovery
 // and the stages of seed 002, "Event Monitoring Model".
 func TestFindings(t *testing.T) {
