@@ -128,10 +128,7 @@ func (u *setup) plan(t *terminal, name string) {
 		keepsGoing = *r.settings.KeepGoing
 	}
 	for i, step := range board.Plan(b, place, keepsGoing) {
-		text := fmt.Sprintf("%3d  %s", i+1, step.Task)
-		if step.Role != "" {
-			text += "  " + step.Role
-		}
+		text := fmt.Sprintf("%3d  %s  %s", i+1, step.Task, step.Role)
 		if len(step.Needs) > 0 {
 			text += "  needs " + strings.Join(step.Needs, ", ")
 		}

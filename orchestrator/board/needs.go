@@ -98,34 +98,37 @@ func circleFrom(start int, needs map[int][]int) []int {
 
 // Step is a task in the order in which a board would be worked on if every task were ok.
 type Step struct {
-	Task  string   // by its path for agents, or on the list if its file cannot be read
-	Role  string   // that gets it; "": its file cannot be read
+	Task  string   // by its path for agents
+	Role  string   // that gets it
 	Needs []string // as its file spells them
 }
 
-// Plan returns the open tasks of a board in the order in which walk names them. Tasks that need one another are left out. With
+// Plan returns the open tasks of a board in the order in which walk names them. Tasks that cannot be read are left out, and those that need
+// one, or one another. With
 // keepsGoing it names those before the current task, too.
 func Plan(b *Board, p *Place, keepsGoing bool) (steps []Step) {
 	if b.Terminal() {
 		return nil
 	}
 	var needs Needs
-	open, tasks := map[int]bool{}, make([]*Task, b.Len())
+	open, missing, tasks := map[int]bool{}, map[int]bool{}, make([]*Task, b.Len())
 	for i := range b.Len() {
 		e := b.Entry(i)
 		task, err := p.ReadTask(e.Path)
 		if e.Done() || err == nil && task.Done() {
 			continue
 		}
-		if open[i] = true; err == nil {
-			tasks[i] = task
-			needs.Add(e, task)
+		if err != nil {
+			missing[i] = true // nor what needs it
+			continue
 		}
+		open[i], tasks[i] = true, task
+		needs.Add(e, task)
 	}
 	of := needs.byIndex(b)
 	ready := func(i int) bool {
 		for _, need := range of[i] {
-			if open[need] {
+			if open[need] || missing[need] {
 				return false
 			}
 		}
@@ -145,11 +148,8 @@ func Plan(b *Board, p *Place, keepsGoing bool) (steps []Step) {
 			continue
 		}
 		delete(open, i)
-		step := Step{Task: b.Entry(i).Path}
-		if t := tasks[i]; t != nil {
-			step = Step{Task: t.Ref.Path, Role: RoleFor(b, t), Needs: t.Needs}
-		}
-		steps = append(steps, step)
+		t := tasks[i]
+		steps = append(steps, Step{Task: t.Ref.Path, Role: RoleFor(b, t), Needs: t.Needs})
 	}
 	return steps
 }

@@ -59,7 +59,7 @@ func (e ProviderWait) Waits() string {
 	return fmt.Sprintf("waits for %s%s %s", what, until, e.Until.Local().Format(form))
 }
 
-// ProviderBack is the end of a wait for a provider, which is asked again.
+// ProviderBack is the end of a wait for a provider, which is asked again unless the run ends.
 type ProviderBack struct {
 	Step     int    `json:"step"`
 	Task     string `json:"task"`
@@ -73,5 +73,5 @@ func (e ProviderBack) Subject() string { return e.Task }
 
 // Sentence implements [Event].
 func (e ProviderBack) Sentence() Sentence {
-	return inStep(e.Step, Routine, "%s is asked again after %s", e.Provider, Took(e.Millis))
+	return inStep(e.Step, Routine, "the wait for %s is over after %s", e.Provider, Took(e.Millis))
 }

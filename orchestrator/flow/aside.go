@@ -17,6 +17,7 @@ type Aside struct {
 	Status string `json:"status"` // of its reply, or one of the constants
 	Text   string `json:"text"`   // why
 	Tried  bool   `json:"tried"`  // in this run
+	Times  int    `json:"times"`  // that it was set aside in this run
 
 	Decided event.Choice `json:"decided,omitempty"` // by a person: the Manager is asked to go on from it; "": nothing is decided
 }
@@ -71,14 +72,18 @@ func (s *State) applyTaskSetAside(e event.TaskSetAside) error {
 	if step == nil || step.Number != e.Step || step.Running != 0 || step.Reply != nil || step.Checkpoint != nil {
 		return refuse(e, "step %d has no task that could be set aside", e.Step)
 	}
+	times := 1
+	if a := s.aside(e.Task); a != nil {
+		times += a.Times
+	}
 	s.removeAside(e.Task)
-	s.Aside = append(slices.Clip(s.Aside), Aside{Task: e.Task, Role: e.Role, Status: e.Status, Text: e.Reason, Tried: true})
+	s.Aside = append(slices.Clip(s.Aside), Aside{Task: e.Task, Role: e.Role, Status: e.Status, Text: e.Reason, Tried: true, Times: times})
 	if step.IsWork() {
 		step.callManager()
 	}
 	step.TaskStatus, step.Unsettled = e.Status, ""
 	step.Anomaly = &event.Anomaly{Type: event.SetAsideType, Check: e.Status, Executor: e.Role, Severity: "critical",
-		Details: e.Reason, Advice: "replan"}
+		Details: e.Task + " is set aside: " + e.Reason, Advice: "replan"}
 	return nil
 }
 
@@ -174,7 +179,7 @@ func (s *State) unfinished() []TaskStatus {
 func (s *State) tryAgain() {
 	s.Aside = slices.Clone(s.Aside)
 	for i := range s.Aside {
-		s.Aside[i].Tried = false
+		s.Aside[i].Tried, s.Aside[i].Times = false, 0
 	}
 }
 
@@ -199,10 +204,11 @@ func (s *State) forgetDecided(task string) {
 	}
 }
 
-// isTried reports whether walk has nothing left to try in this run: it names a task that was set aside in it.
+// isTried reports whether nothing is left to try in this run: walk names a task that was set aside in it, or a Manager with a model, which
+// may plan it anew once, one that was set aside twice.
 func (s *State) isTried(b Board) bool {
 	a := s.AsideOf(b.Task)
-	return a != nil && a.Tried && (s.Manager == event.Walker || s.Last.Walked) && !b.Terminal
+	return a != nil && a.Tried && (s.Manager == event.Walker || s.Last.Walked || a.Times > 1) && !b.Terminal
 }
 
 // leaveAside returns the end of a run that has tried all that it could.

@@ -61,10 +61,37 @@ func TestSetAside(t *testing.T) {
 			if s.Step.Call != event.ManagerCall || s.Step.Anomaly == nil || s.Step.Anomaly.Type != event.SetAsideType {
 				t.Errorf("step %+v, want the Manager to be told", s.Step)
 			}
-			if next := flow.Next(&s, board); next == flow.Effect(e) {
-				t.Errorf("Next = %+v, want it once", next)
+			switch next := flow.Next(&s, board).(type) { // of the same step: the Manager
+			case flow.Walk:
+			case flow.Spawn:
+				if next.Call != event.ManagerCall {
+					t.Errorf("Next = %+v, want the Manager", next)
+				}
+			default:
+				t.Errorf("Next = %+v, want the Manager", next)
 			}
 		})
+	}
+}
+
+// TestDecisionBesideAStep: a person decides about a task that is set aside while another one is at work: that goes on where it was.
+func TestDecisionBesideAStep(t *testing.T) {
+	var s flow.State
+	work := attempt(1, event.TaskCall, 1)
+	apply(t, &s, event.RunStarted{Manager: event.Walker, KeepGoing: true, Limits: event.Limits{BusyMillis: 1000}}, one, work,
+		event.ReplyRejected{AttemptRef: work.AttemptRef},
+		event.TaskSetAside{Step: 1, Task: "t1", Role: "Implementor", Status: flow.StatusStuck, Reason: "no sign"},
+		event.ManagerWalked{Step: 1, Task: "t1", Status: "ok", NextTask: ptr("t2"), After: "b"},
+		event.StepFinished{Step: 1, Task: "t1", Manager: "ok", BoardSHA: "b"},
+		event.StepStarted{Step: 2, Task: "t2", Role: "Implementor", BoardSHA: "b"})
+	second := event.AttemptRef{Step: 2, Call: event.TaskCall, Task: "t2", Role: "Implementor", Attempt: 1}
+	apply(t, &s, event.AttemptStarted{AttemptRef: second, Input: []byte("{}"), Adapter: "claude", Resumes: true},
+		event.AttemptStopped{AttemptRef: second, Refusal: &event.Refusal{}, End: event.End{Class: event.ClassBusy, Session: "s1", Worked: true, Left: "b"}})
+	apply(t, &s, event.Acknowledged{About: event.AboutAside, Choice: event.Skip, Task: "t1", BoardSHA: "b"},
+		event.RunStarted{Manager: event.Walker, KeepGoing: true})
+	e, ok := flow.Next(&s, flow.Board{Task: "t2", Role: "Implementor", SHA: "b"}).(flow.Spawn)
+	if !ok || e.From != "s1" || e.Attempt != 2 {
+		t.Errorf("Next = %+v, want the work to go on in its session", flow.Next(&s, flow.Board{Task: "t2", SHA: "b"}))
 	}
 }
 

@@ -70,7 +70,7 @@ func (s *State) nextCall(bound string) Effect {
 	// it and has limits of its own.
 	case step.isDue() && cmp.Or(bound, s.reached()) != "":
 		return Finish{Outcome: event.LimitReached, Text: cmp.Or(bound, s.reached())}
-	case step.isDue() && s.reachedBy(step.Task) != "":
+	case step.isDue() && s.reachedBy(step.Task) != "" && (step.IsWork() || !s.KeepGoing):
 		return s.orSetAside(Finish{Outcome: event.LimitReached, Text: s.reachedBy(step.Task)}, StatusLimit)
 	case s.isRefused():
 		return s.waitForProvider()

@@ -112,7 +112,7 @@ func (s *State) applyLoopSuspected(e event.LoopSuspected) error {
 func (s *State) tellManager() {
 	if a := s.aside(s.Step.Task); a != nil && a.Decided != "" {
 		s.Step.Anomaly = &event.Anomaly{Type: event.SetAsideType, Check: string(a.Decided), Severity: "critical",
-			Details: "a person has decided about it (" + string(a.Decided) + ")", Advice: "replan"}
+			Details: a.Task + " was set aside, and a person has decided about it: " + string(a.Decided), Advice: "replan"}
 		return
 	}
 	if q := s.Quarantined(s.Step.Task); q != nil && q.Tell {

@@ -94,6 +94,8 @@ func (s *State) applyAcknowledged(e event.Acknowledged) error {
 			return refuse(e, "%s is not set aside", e.Task)
 		}
 		s.decideAside(e)
+		s.goOnFrom(e)
+		return nil
 	case event.AboutStep:
 		if s.Step == nil {
 			return refuse(e, "no step is open")
@@ -115,14 +117,19 @@ func (s *State) applyAcknowledged(e event.Acknowledged) error {
 	return nil
 }
 
-// goOn lets the next run go on from the board as the decision leaves it.
+// goOn lets the next run go on from the board as the decision leaves it. An open call starts afresh.
 func (s *State) goOn(e event.Acknowledged) {
-	s.Frozen = nil
-	s.Last.Acknowledged, s.Last.Accepted = true, ""
-	s.Outcome, s.Text = event.Interrupted, e.Text
+	s.goOnFrom(e)
 	if s.Step != nil {
 		s.Step.restart(e.BoardSHA)
 	}
+}
+
+// goOnFrom lets the next run go on after a decision that is not about the open call.
+func (s *State) goOnFrom(e event.Acknowledged) {
+	s.Frozen = nil
+	s.Last.Acknowledged, s.Last.Accepted = true, ""
+	s.Outcome, s.Text = event.Interrupted, e.Text
 }
 
 // thaw ends a freeze, if the choice answers its question. The board then goes on from its file, or the

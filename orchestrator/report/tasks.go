@@ -75,6 +75,8 @@ func describeTask(t standing.Task) string {
 		return "  taken off the list undone"
 	case t.Status == flow.StatusAccepted:
 		return "  accepted by a person"
+	case t.Status == flow.StatusSkipped:
+		return "  skipped by a person"
 	case t.Attempts == 0:
 		return ""
 	}

@@ -13,7 +13,7 @@ import (
 type Task struct {
 	Task     string `json:"task"`
 	State    string `json:"state"`            // one of the constants
-	Status   string `json:"status,omitempty"` // of its last reply; accepted: a person counts it as done
+	Status   string `json:"status,omitempty"` // of its last reply; accepted: a person counts it as done; skipped: a person has the board go on without it
 	Role     string `json:"role,omitempty"`   // of its last step
 	Attempts int    `json:"attempts"`         // of all its steps, without the Manager's
 	Millis   int64  `json:"millis"`           // of all attempts, in ms
@@ -124,7 +124,7 @@ func (t *Tasks) List(l flow.List, s *flow.State, current string) []Task {
 	all := make([]Task, len(l.Paths))
 	for i, status := range s.StatusesOn(l) {
 		all[i] = Task{Task: l.Paths[i], State: stateOf(status, l.Marked(i), func() bool { return l.Done(i) })}
-		if status == flow.StatusAccepted {
+		if status == flow.StatusAccepted || status == flow.StatusSkipped {
 			all[i].Status = status
 		}
 	}

@@ -103,12 +103,14 @@ func (t Turn) goOn(text string) Decision {
 	said := []string{text}
 	var aside string
 	var unready []string
+	skipped := false
 	for i := t.first(); i < t.Len; i++ {
 		past := Open
 		if t.Past != nil {
 			past = t.Past(i)
 		}
 		if t.Marked(i) || past == Settled || past == Skipped {
+			skipped = skipped || past == Skipped && !t.Marked(i)
 			continue
 		}
 		head := t.Head(i)
@@ -128,6 +130,8 @@ func (t Turn) goOn(text string) Decision {
 	switch faults := t.unreadable(); {
 	case aside != "":
 		return Decision{Status: "ok", Message: text, Next: aside, Left: slices.Concat(faults, unready)}
+	case skipped && len(faults) == 0: // a person leaves it undone, and what needs it
+		return Decision{Status: "ok", Message: strings.Join(append(said, unready...), "; ")}
 	case len(faults)+len(unready) > 0:
 		return Decision{Status: "blocked", Message: strings.Join(slices.Concat(said[:1], faults, unready), "; ")}
 	default:
