@@ -107,6 +107,7 @@ func (l *loop) writeBoard(b *board.Board) error {
 		verdict.Warning = "the list of tasks that the Manager was given is lost, so the board's own list stands, " +
 			"and not the one in the reply"
 	}
+	verdict.Warning = cmp.Or(verdict.Warning, l.workspace.MissingNeeds(after, l.ledger.State(), d.Next))
 	left := call.Left{BoardSHA: after.SHA, Warning: verdict.Warning, Change: change}
 	if verdict.Disagreement != "" { // changed after the acceptance: the file stands, and its end is not the Manager's
 		left.BoardSHA = step.Reply.Left

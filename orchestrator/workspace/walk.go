@@ -3,6 +3,7 @@ package workspace
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/contract"
@@ -132,6 +133,23 @@ func (w *Workspace) NoLongerAside(b *board.Board, s *flow.State) (marked, remove
 		}
 	}
 	return marked, removed
+}
+
+// MissingNeeds tells what the task that a Manager names needs and does not have, or "". The Manager may name it all the same.
+func (w *Workspace) MissingNeeds(b *board.Board, s *flow.State, next *string) string {
+	if next == nil || !s.ByNeeds {
+		return ""
+	}
+	task, err := w.Place.ReadTask(*next)
+	if err != nil || len(task.Needs) == 0 {
+		return ""
+	}
+	list := ListOf(b, w.Place.ReadTask)
+	missing := unmet(task.Needs, list, pastOf(s, list), list.Find(s.Step.Task), s.Step)
+	if len(missing) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s needs %s, and is next all the same, says the Manager", *next, strings.Join(missing, ", "))
 }
 
 // unmet returns the tasks of needs that are not done. The task of the step, whose entry is at, is done if its agent said so.
