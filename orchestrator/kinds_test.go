@@ -41,7 +41,7 @@ var callBranches = map[string]int{
 	"orchestrator/claim":      1,
 	"orchestrator/contract":   5,
 	"orchestrator/decisions":  1,
-	"orchestrator/digest":     3,
+	"orchestrator/digest":     4,
 	"orchestrator/event":      4,
 	"orchestrator/flow":       58,
 	"orchestrator/ledger":     2,

@@ -30,7 +30,7 @@ type Digest struct {
 
 	Checkpoints []Checkpoint `json:"checkpoints,omitempty"` // the last [mostCheckpoints]
 	Undone      []string     `json:"undone,omitempty"`      // tasks that were never worked on, or were dropped; see report.Conclude
-	SetAside    []string     `json:"set_aside,omitempty"`   // tasks that the next run tries again; see report.Conclude
+	Failed      []string     `json:"failed,omitempty"`      // tasks of an incomplete board that were worked on and are not ok; see report.Conclude
 	Lenient     bool         `json:"lenient,omitempty"`     // of the last run: an incomplete board is no failure
 	Tools       []Tool       `json:"tools,omitempty"`       // tools that agents missed; at most [mostTools]
 	Supervision flow.Tally   `json:"supervision,omitzero"`  // the part of Used that is the resident supervisor's
@@ -252,15 +252,26 @@ func (d *Digest) resume(step int, task, role string, at time.Time) {
 	}
 }
 
-// Asides returns the last steps of the tasks that are set aside.
-func (d *Digest) Asides() (all []*Step) {
+// Work returns the last attempt of the step that is not the Manager's; nil: there is none.
+func (s *Step) Work() *Attempt {
+	for i := len(s.Attempts) - 1; i >= 0; i-- {
+		if s.Attempts[i].Call != event.ManagerCall {
+			return &s.Attempts[i]
+		}
+	}
+	return nil
+}
+
+// FailedSteps returns the last step in which an agent worked on each task of Failed.
+func (d *Digest) FailedSteps() (all []*Step) {
 	last := map[string]*Step{}
 	for i := range d.Steps {
-		if s := &d.Steps[i]; s.Aside != "" {
+		s := &d.Steps[i]
+		if s.Work() != nil {
 			last[s.Task] = s
 		}
 	}
-	for _, task := range d.SetAside {
+	for _, task := range d.Failed {
 		if s := last[task]; s != nil {
 			all = append(all, s)
 		}

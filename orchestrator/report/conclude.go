@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/standing"
@@ -13,9 +15,12 @@ func Conclude(d *digest.Digest, s *standing.Standing, log string) {
 	d.CountOpen()
 	d.Outcome, d.Text, d.Weight, d.Advice = s.Outcome, s.Text, s.Weight, s.Advice(log)
 	if s.Waits != nil && s.Waits.About == event.AboutAside {
-		d.SetAside = s.Waits.Choices[0].Tasks
+		d.Failed = slices.Clone(s.Waits.Choices[0].Tasks)
 	}
 	for _, t := range s.Tasks {
+		if t.State == standing.NotOK && t.Seen != "" && s.Outcome == event.Incomplete && !slices.Contains(d.Failed, t.Seen) {
+			d.Failed = append(d.Failed, t.Seen)
+		}
 		if t.State == standing.Waiting || t.State == standing.Dropped {
 			d.Undone = append(d.Undone, t.Task)
 		}

@@ -13,7 +13,7 @@ import (
 
 // JUnit renders boards as the XML that CI systems read: a suite for each board, a case for each
 // step, and a skipped case for each task that was never worked on. A board that is not complete has a
-// failure for each task that is set aside, or else exactly one, or one error if the program and not the
+// failure for each task that was worked on and is not ok, or else exactly one, or one error if the program and not the
 // work has failed, so that CI agrees with the exit code. hide redacts a text.
 func JUnit(boards []digest.Digest, hide func(string) string) ([]byte, error) {
 	j := junit{func(text string) string { return inert.Lines(hide(text)) }}
@@ -107,8 +107,8 @@ func (j junit) suite(d *digest.Digest) suite {
 		}
 		s.Properties = append(s.Properties, property{p.Name, j.clean(p.Value)})
 	}
-	culprit, asides := d.Culprit(), d.Asides()
-	told := len(asides) > 0 && (d.Outcome == event.Incomplete || d.Outcome == event.Exhausted) // the end says no more than they do
+	culprit, failed := d.Culprit(), d.FailedSteps()
+	told := len(failed) > 0 && (d.Outcome == event.Incomplete || d.Outcome == event.Exhausted) // the end says no more than they do
 	bad := d.Outcome != event.Complete && !(d.Outcome == event.Incomplete && d.Lenient)
 	for i := range d.Steps {
 		step := &d.Steps[i]
@@ -118,9 +118,8 @@ func (j junit) suite(d *digest.Digest) suite {
 			Time:  seconds(step.Millis),
 		}
 		switch {
-		case bad && slices.Contains(asides, step):
-			c.Failure = &problem{Message: j.clean(step.Task + " is set aside: " + step.Aside), Type: "set_aside",
-				Text: j.clean(failureText(step))}
+		case bad && slices.Contains(failed, step):
+			c.Failure = j.undone(step)
 		case bad && step == culprit && !told:
 			j.fail(&c, d, failureText(step))
 		}
@@ -163,6 +162,18 @@ func count(p *problem) int {
 	return 1
 }
 
+// undone is the failure of a task that was worked on and is not ok.
+func (j junit) undone(s *digest.Step) *problem {
+	message, kind := s.Task+" is "+s.Status, "not_ok"
+	switch {
+	case s.Aside != "":
+		message, kind = s.Task+" is set aside: "+s.Aside, "set_aside"
+	case s.Message != "":
+		message += ": " + s.Message
+	}
+	return &problem{Message: j.clean(message), Type: kind, Text: j.clean(failureText(s))}
+}
+
 // fail marks a case with the reason why the board is not complete: a failure if the work was done
 // without success, an error if the work could not be done.
 func (j junit) fail(c *testCase, d *digest.Digest, text string) {
@@ -182,6 +193,9 @@ func (j junit) fail(c *testCase, d *digest.Digest, text string) {
 // and its output.
 func failureText(s *digest.Step) string {
 	last := s.Last()
+	if s.Aside != "" {
+		last = s.Work() // and not what the Manager said of it
+	}
 	if last == nil {
 		return "no agent was started\n"
 	}

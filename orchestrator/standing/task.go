@@ -12,7 +12,8 @@ import (
 // Task is how a task of a board stands.
 type Task struct {
 	Task     string `json:"task"`
-	State    string `json:"state"`            // one of the constants
+	Seen     string `json:"-"`                // its path in the steps; "": it was never worked on
+	State string `json:"state"`            // one of the constants
 	Status   string `json:"status,omitempty"` // of its last reply; accepted: a person counts it as done; skipped: a person has the board go on without it
 	Role     string `json:"role,omitempty"`   // of its last step
 	Attempts int    `json:"attempts"`         // of all its steps, without the Manager's
@@ -131,7 +132,7 @@ func (t *Tasks) List(l flow.List, s *flow.State, current string) []Task {
 	for task, known := range t.known {
 		if i := l.Find(task); i >= 0 {
 			k := *known
-			k.Task, k.State = all[i].Task, all[i].State
+			k.Task, k.Seen, k.State = all[i].Task, task, all[i].State
 			k.Status = cmp.Or(all[i].Status, k.Status)
 			all[i] = k
 		}
