@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"slices"
@@ -107,6 +108,10 @@ func (j junit) suite(d *digest.Digest) suite {
 		}
 		s.Properties = append(s.Properties, property{p.Name, j.clean(p.Value)})
 	}
+	next := ""
+	if d.Advice != "" {
+		next = "\nnext: " + d.Advice + "\n"
+	}
 	culprit, failed := d.Culprit(), d.FailedSteps()
 	told := len(failed) > 0 && (d.Outcome == event.Incomplete || d.Outcome == event.Exhausted) // the end says no more than they do
 	bad := d.Outcome != event.Complete && !(d.Outcome == event.Incomplete && d.Lenient)
@@ -119,9 +124,9 @@ func (j junit) suite(d *digest.Digest) suite {
 		}
 		switch {
 		case bad && slices.Contains(failed, step):
-			c.Failure = j.undone(step)
+			c.Failure = j.undone(step, next)
 		case bad && step == culprit && !told:
-			j.fail(&c, d, failureText(step))
+			j.fail(&c, d, attemptText(step.Last()), next)
 		}
 		s.Cases = append(s.Cases, c)
 	}
@@ -131,7 +136,7 @@ func (j junit) suite(d *digest.Digest) suite {
 	if bad && culprit == nil && !told || len(s.Cases) == 0 {
 		c := testCase{Name: "the board is complete", Class: name, Time: seconds(0)}
 		if bad {
-			j.fail(&c, d, "")
+			j.fail(&c, d, "", next)
 		}
 		s.Cases = append(s.Cases, c)
 	}
@@ -163,24 +168,22 @@ func count(p *problem) int {
 }
 
 // undone is the failure of a task that was worked on and is not ok.
-func (j junit) undone(s *digest.Step) *problem {
-	message, kind := s.Task+" is "+s.Status, "not_ok"
+func (j junit) undone(s *digest.Step, next string) *problem {
+	work := s.Work()
+	message, kind := s.Task+" is "+cmp.Or(s.Status, "not done"), "not_ok"
 	switch {
 	case s.Aside != "":
 		message, kind = s.Task+" is set aside: "+s.Aside, "set_aside"
-	case s.Message != "":
-		message += ": " + s.Message
+	case work.Message != "":
+		message += ": " + work.Message
 	}
-	return &problem{Message: j.clean(message), Type: kind, Text: j.clean(failureText(s))}
+	return &problem{Message: j.clean(message), Type: kind, Text: j.clean(attemptText(work) + next)}
 }
 
 // fail marks a case with the reason why the board is not complete: a failure if the work was done
 // without success, an error if the work could not be done.
-func (j junit) fail(c *testCase, d *digest.Digest, text string) {
-	if d.Advice != "" {
-		text += "\nnext: " + d.Advice + "\n"
-	}
-	p := &problem{Message: j.clean(d.Text), Type: j.clean(string(d.Outcome)), Text: j.clean(text)}
+func (j junit) fail(c *testCase, d *digest.Digest, text, next string) {
+	p := &problem{Message: j.clean(d.Text), Type: j.clean(string(d.Outcome)), Text: j.clean(text + next)}
 	switch d.Outcome {
 	case event.Incomplete, event.NeedsPerson, event.Exhausted, event.Frozen:
 		c.Failure = p
@@ -189,13 +192,8 @@ func (j junit) fail(c *testCase, d *digest.Digest, text string) {
 	}
 }
 
-// failureText describes the last attempt of a step: its result, and the last lines of its message
-// and its output.
-func failureText(s *digest.Step) string {
-	last := s.Last()
-	if s.Aside != "" {
-		last = s.Work() // and not what the Manager said of it
-	}
+// attemptText describes an attempt: its result, and the last lines of its message and its output. last is nil if there is none.
+func attemptText(last *digest.Attempt) string {
 	if last == nil {
 		return "no agent was started\n"
 	}
