@@ -13,7 +13,7 @@ import (
 type Task struct {
 	Task     string `json:"task"`
 	Seen     string `json:"-"`                // its path in the steps; "": it was never worked on
-	State string `json:"state"`            // one of the constants
+	State    string `json:"state"`            // one of the constants
 	Status   string `json:"status,omitempty"` // of its last reply; accepted: a person counts it as done; skipped: a person has the board go on without it
 	Role     string `json:"role,omitempty"`   // of its last step
 	Attempts int    `json:"attempts"`         // of all its steps, without the Manager's
