@@ -17,9 +17,7 @@ func (l *loop) walk(e flow.Walk, b *board.Board) error {
 		return err
 	}
 	if l.ledger.State().Step == nil {
-		if err := l.openStep(e.Spawn, b); err != nil {
-			return err
-		}
+		return l.openStep(e.Spawn, b) // what follows may be that its task is set aside
 	}
 	l.workspace.Forget() // a person may have edited it since it was read
 	b, err := l.workspace.Look()

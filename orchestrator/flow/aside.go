@@ -66,6 +66,13 @@ func (s *State) isToSetAside() bool {
 		step.TaskStatus != "" && step.TaskStatus != StatusOK
 }
 
+// isForManager reports whether the open step is about a task for the Manager itself, which walk cannot do.
+func (s *State) isForManager() bool {
+	step := s.Step
+	return s.KeepGoing && s.isWalked() && step.Role == event.ManagerRole && step.TaskStatus == "" && step.Reply == nil &&
+		step.Anomaly == nil && step.Checkpoint == nil
+}
+
 // applyTaskSetAside calls the Manager with the reason. With walk a task may be set aside whose agent's reply was accepted.
 func (s *State) applyTaskSetAside(e event.TaskSetAside) error {
 	step := s.Step

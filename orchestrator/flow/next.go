@@ -58,6 +58,9 @@ func (s *State) nextCall(bound string) Effect {
 		return s.orSetAside(s.handOver(end, end.Text), StatusStuck)
 	case step.OwnLimit != "":
 		return s.orSetAside(Finish{Outcome: event.LimitReached, Text: step.OwnLimit}, StatusLimit)
+	case s.isForManager():
+		return SetAside{Step: step.Number, Task: step.Task, Role: step.Role, Status: "blocked",
+			Reason: "it is a task for the Manager itself, and walk only goes down the list"}
 	case s.isToSetAside():
 		return SetAside{Step: step.Number, Task: step.Task, Role: step.Role, Status: step.TaskStatus,
 			Reason: step.Role + " replied " + step.TaskStatus, Said: true}
