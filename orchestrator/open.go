@@ -140,7 +140,7 @@ func (l *loop) start() error {
 	if reader != nil {
 		begun.Memory, begun.Adapter = reader.Memory(), reader.Adapter.Name()
 	}
-	begun.Marked, begun.Removed = l.workspace.NoLongerAside(b, state)
+	_, begun.Marked, begun.Removed = state.AsidesOn(workspace.ListOf(b, l.workspace.Place.ReadTask))
 	if !state.Spent {
 		begun.Carried = state.Used
 	}

@@ -114,17 +114,13 @@ func (u *setup) plan(t *terminal, name string) {
 	if err != nil {
 		return
 	}
-	dir, err := board.ChooseWorkdir(u.workdir, name, u.dir, b)
-	if err != nil {
-		return
-	}
-	place, err := board.OpenPlace(dir, name)
+	place, err := u.place(name, b)
 	if err != nil {
 		return
 	}
 	defer func() { _ = place.Close() }() // nothing was written
 	keepsGoing := false
-	if r, err := u.resolve(dir); err == nil && r.settings.KeepGoing != nil {
+	if r, err := u.resolve(place.Dir()); err == nil && r.settings.KeepGoing != nil {
 		keepsGoing = *r.settings.KeepGoing
 	}
 	for i, step := range board.Plan(b, place, keepsGoing) {
@@ -146,21 +142,26 @@ func (u *setup) problems(name string) ([]*frontmatter.Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := board.ChooseWorkdir(u.workdir, name, u.dir, b)
+	place, err := u.place(name, b)
 	if err != nil {
 		return nil, err
 	}
-	r, err := u.resolve(dir)
+	r, err := u.resolve(place.Dir())
 	if err != nil {
-		return nil, err
-	}
-	place, err := board.OpenPlace(dir, name)
-	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, place.Close())
 	}
 	known := func(role string) bool { _, err := r.roles.Lookup(role); return err == nil }
 	found := append(board.Check(b, place, known), watchProblems(b, place, r.settings.Watch)...)
 	return append(found, u.refusal(name, found)...), place.Close()
+}
+
+// place opens the work directory of a board.
+func (u *setup) place(name string, b *board.Board) (*board.Place, error) {
+	dir, err := board.ChooseWorkdir(u.workdir, name, u.dir, b)
+	if err != nil {
+		return nil, err
+	}
+	return board.OpenPlace(dir, name)
 }
 
 // watchProblems returns the faults in the tasks' own settings of the watch. A run leaves them out.
@@ -250,11 +251,7 @@ func (u *setup) fixTasks(t *terminal, name string, source []byte) error {
 	if err != nil {
 		return nil // check says so
 	}
-	dir, err := board.ChooseWorkdir(u.workdir, name, u.dir, b)
-	if err != nil {
-		return nil
-	}
-	place, err := board.OpenPlace(dir, name)
+	place, err := u.place(name, b)
 	if err != nil {
 		return nil
 	}

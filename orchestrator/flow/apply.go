@@ -276,11 +276,12 @@ func (s *State) applyAttemptStopped(e event.AttemptStopped) error {
 	if s.Step != nil {
 		cut = *s.Step
 	}
+	at := s.thread(e.Session)
 	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
 		return err
 	}
-	if t := cut.At.named(e.Session); t != nil && t.Session != "" && (e.Refusal == nil || e.Worked) {
-		s.Step.GoesOn, s.Step.Fruitless = t, 0
+	if at != nil && (e.Refusal == nil || e.Worked) {
+		s.Step.GoesOn, s.Step.Fruitless = at, 0
 	}
 	if e.Refusal != nil {
 		s.refuse(e)

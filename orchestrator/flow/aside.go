@@ -59,18 +59,23 @@ func (s *State) MaySetAside() bool {
 	return s.KeepGoing && s.Step.IsWork() && (s.ManagerIsTold || s.isWalked())
 }
 
-// isToSetAside reports whether the agent of the open step replied that its task is not done. Only walk does not decide about that.
-func (s *State) isToSetAside() bool {
+// passOver returns the effect that sets the task of the open step aside where only a Manager with a model
+// could decide about it: its agent replied that it is not done, or it is for the Manager itself.
+func (s *State) passOver() (e SetAside, yes bool) {
 	step := s.Step
-	return s.KeepGoing && s.isWalked() && !step.IsWork() && step.Anomaly == nil && step.Checkpoint == nil &&
-		step.TaskStatus != "" && step.TaskStatus != StatusOK
-}
-
-// isForManager reports whether the open step is about a task for the Manager itself, which walk cannot do.
-func (s *State) isForManager() bool {
-	step := s.Step
-	return s.KeepGoing && s.isWalked() && step.Role == event.ManagerRole && step.TaskStatus == "" && step.Reply == nil &&
-		step.Anomaly == nil && step.Checkpoint == nil
+	if !s.KeepGoing || !s.isWalked() || step.IsWork() || step.Anomaly != nil || step.Checkpoint != nil || step.Reply != nil {
+		return e, false
+	}
+	e = SetAside{Step: step.Number, Task: step.Task, Role: step.Role}
+	switch {
+	case step.TaskStatus == "" && step.Role == event.ManagerRole:
+		e.Status, e.Reason = "blocked", "it is a task for the Manager itself, and walk only goes down the list"
+	case step.TaskStatus != "" && step.TaskStatus != StatusOK:
+		e.Status, e.Reason, e.Said = step.TaskStatus, step.Role+" replied "+step.TaskStatus, true
+	default:
+		return e, false
+	}
+	return e, true
 }
 
 // applyTaskSetAside calls the Manager with the reason. With walk a task may be set aside whose agent's reply was accepted.
@@ -89,8 +94,7 @@ func (s *State) applyTaskSetAside(e event.TaskSetAside) error {
 		step.callManager()
 	}
 	step.TaskStatus, step.Unsettled = e.Status, ""
-	step.Anomaly = &event.Anomaly{Type: event.SetAsideType, Check: e.Status, Executor: e.Role, Severity: "critical",
-		Details: e.Task + " is set aside: " + e.Reason, Advice: "replan"}
+	step.Anomaly = asideAnomaly(e.Status, e.Role, e.Task+" is set aside: "+e.Reason)
 	return nil
 }
 
@@ -111,10 +115,11 @@ func (s *State) askOnceMore(e event.ReplyAccepted) error {
 	return nil
 }
 
-// anomaly returns the anomaly by which the Manager is told, at the end of the board, of a task that is set aside.
-func (a Aside) anomaly() event.Anomaly {
-	return event.Anomaly{Type: event.SetAsideType, Check: a.Status, Executor: a.Role, Severity: "critical",
-		Details: a.Task + " is set aside, and the board would end without it: " + a.Text, Advice: "replan"}
+// asideAnomaly returns the anomaly by which the Manager is told of a task that is set aside. check is the
+// task's status, or what a person has decided.
+func asideAnomaly(check, role, details string) *event.Anomaly {
+	return &event.Anomaly{Type: event.SetAsideType, Check: check, Executor: role, Severity: "critical",
+		Details: details, Advice: "replan"}
 }
 
 // Anomalies returns what the Manager is told in its call of the open step.
@@ -124,7 +129,8 @@ func (s *State) Anomalies() (all []event.Anomaly) {
 		return []event.Anomaly{*step.Anomaly}
 	case step.Again:
 		for _, a := range s.Asides() {
-			all = append(all, a.anomaly())
+			text := a.Task + " is set aside, and the board would end without it: " + a.Text
+			all = append(all, *asideAnomaly(a.Status, a.Role, text))
 		}
 	}
 	return all
@@ -148,16 +154,24 @@ func (s *State) Asides() (all []Aside) {
 	return all
 }
 
-// AsidesOn returns the tasks that are set aside and not at work again, without those that a person has marked as done or taken off
-// the list.
-func (s *State) AsidesOn(l List) (all []Aside) {
+// AsidesOn returns the tasks of a list that are set aside and not at work again. marked are those that a
+// person has since marked as done, and removed those that a person has taken off the list.
+func (s *State) AsidesOn(l List) (all []Aside, marked, removed []string) {
 	for _, a := range s.Asides() {
-		if i := l.Find(a.Task); i >= 0 && !l.Marked(i) && !l.Done(i) && (s.Step == nil || path.Clean(s.Step.Task) != path.Clean(a.Task)) {
+		switch i := l.Find(a.Task); {
+		case i < 0:
+			removed = append(removed, a.Task)
+		case l.Marked(i), l.Done(i):
+			marked = append(marked, a.Task)
+		case s.Step == nil || path.Clean(s.Step.Task) != path.Clean(a.Task):
 			all = append(all, a)
 		}
 	}
-	return all
+	return all, marked, removed
 }
+
+// IsWhole reports whether the next task may be anywhere on the list, and not only behind the finished one.
+func (s *State) IsWhole() bool { return s.KeepGoing || s.ByNeeds }
 
 func (s *State) aside(task string) *Aside {
 	for i := range s.Aside {

@@ -42,6 +42,7 @@ func Next(s *State, b Board) Effect {
 // nextCall goes on with the open step. bound is the limit of the whole command that is reached.
 func (s *State) nextCall(bound string) Effect {
 	step := s.Step
+	aside, passed := s.passOver()
 	switch {
 	// Seed steps 5 and 7, "if not validate_output(...): log_retry(...); continue": the call was
 	// rejected, or lost its session, more than MAX_RETRIES times.
@@ -58,12 +59,8 @@ func (s *State) nextCall(bound string) Effect {
 		return s.orSetAside(s.handOver(end, end.Text), StatusStuck)
 	case step.OwnLimit != "":
 		return s.orSetAside(Finish{Outcome: event.LimitReached, Text: step.OwnLimit}, StatusLimit)
-	case s.isForManager():
-		return SetAside{Step: step.Number, Task: step.Task, Role: step.Role, Status: "blocked",
-			Reason: "it is a task for the Manager itself, and walk only goes down the list"}
-	case s.isToSetAside():
-		return SetAside{Step: step.Number, Task: step.Task, Role: step.Role, Status: step.TaskStatus,
-			Reason: step.Role + " replied " + step.TaskStatus, Said: true}
+	case passed:
+		return aside
 
 	// Seed 002, "Review Loop": work is sent back again and again without progress.
 	case step.suspect() != nil:

@@ -111,8 +111,8 @@ func (s *State) applyLoopSuspected(e event.LoopSuspected) error {
 // was told of it already.
 func (s *State) tellManager() {
 	if a := s.aside(s.Step.Task); a != nil && a.Decided != "" {
-		s.Step.Anomaly = &event.Anomaly{Type: event.SetAsideType, Check: string(a.Decided), Severity: "critical",
-			Details: a.Task + " was set aside, and a person has decided about it: " + string(a.Decided), Advice: "replan"}
+		choice := string(a.Decided)
+		s.Step.Anomaly = asideAnomaly(choice, "", a.Task+" was set aside, and a person has decided about it: "+choice)
 		return
 	}
 	if q := s.Quarantined(s.Step.Task); q != nil && q.Tell {

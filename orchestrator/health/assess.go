@@ -179,10 +179,7 @@ func (a *assessment) checkIdle() {
 	if a.signals.Session && a.Activity.IsZero() {
 		return // see checkFirstSign
 	}
-	quiet := a.since(a.last(a.Activity))
-	if !a.signals.Session { // the work of its processes is its only sign
-		quiet = a.since(a.last(later(a.Activity, a.evidence.Worked)))
-	}
+	quiet := a.since(a.last(a.orWorked(a.Activity)))
 	f := Finding{Check: Idle, Severity: Warning, For: quiet}
 	warning, timeout, what := a.policy.IdleWarning, a.policy.IdleTimeout, "no sign of it for"
 	switch a.Waiting() {
@@ -203,6 +200,15 @@ func (a *assessment) checkIdle() {
 		f.Severity, f.Act = Critical, true
 	}
 	a.add(f)
+}
+
+// orWorked returns the time of a sign, or for an agent that does not report its work, the time when its
+// processes were last seen to work if that is later.
+func (a *assessment) orWorked(sign time.Time) time.Time {
+	if a.signals.Session {
+		return sign
+	}
+	return later(sign, a.evidence.Worked)
 }
 
 func later(a, b time.Time) time.Time {
@@ -229,10 +235,7 @@ func (a *assessment) checkStale() {
 // checkCeiling finds a lack of progress. If a command does work, the agent may go on until the
 // timeout of its attempt. So may a program that does work and does not report it.
 func (a *assessment) checkCeiling() {
-	d := a.since(a.last(a.Progress))
-	if !a.signals.Session { // the work of its processes is its only sign
-		d = a.since(a.last(later(a.Progress, a.evidence.Worked)))
-	}
+	d := a.since(a.last(a.orWorked(a.Progress)))
 	if !over(d, a.policy.Ceiling) || !a.acts() {
 		return
 	}

@@ -29,7 +29,7 @@ type Policy struct {
 	Graceful      time.Duration // in which a hung agent may end by itself, see [attempt.Attempt.End]
 	Kill          time.Duration // from asking a hung agent to end until it is killed
 	Stages        Stages
-	ByClock       bool // the work of a program is no progress for the stages, because somebody waits for its result
+	ByClock       bool // the work of a program is no progress for the stages, because its result is waited for
 }
 
 // Off reports whether the policy watches nothing.

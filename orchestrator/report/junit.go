@@ -108,6 +108,20 @@ func (j junit) suite(d *digest.Digest) suite {
 		}
 		s.Properties = append(s.Properties, property{p.Name, j.clean(p.Value)})
 	}
+	s.Cases = j.cases(d, name)
+	for _, c := range s.Cases {
+		s.Tests++
+		s.Failures += count(c.Failure)
+		s.Errors += count(c.Error)
+		if c.Skipped != nil {
+			s.Skipped++
+		}
+	}
+	return s
+}
+
+// cases returns the cases of a suite.
+func (j junit) cases(d *digest.Digest, name string) (all []testCase) {
 	next := ""
 	if d.Advice != "" {
 		next = "\nnext: " + d.Advice + "\n"
@@ -128,27 +142,19 @@ func (j junit) suite(d *digest.Digest) suite {
 		case bad && step == culprit && !told:
 			j.fail(&c, d, attemptText(step.Last()), next)
 		}
-		s.Cases = append(s.Cases, c)
+		all = append(all, c)
 	}
 	for _, task := range d.Undone {
-		s.Cases = append(s.Cases, testCase{Name: j.clean(task), Class: name, Time: seconds(0), Skipped: &skipped{}})
+		all = append(all, testCase{Name: j.clean(task), Class: name, Time: seconds(0), Skipped: &skipped{}})
 	}
-	if bad && culprit == nil && !told || len(s.Cases) == 0 {
+	if bad && culprit == nil && !told || len(all) == 0 {
 		c := testCase{Name: "the board is complete", Class: name, Time: seconds(0)}
 		if bad {
 			j.fail(&c, d, "", next)
 		}
-		s.Cases = append(s.Cases, c)
+		all = append(all, c)
 	}
-	for _, c := range s.Cases {
-		s.Tests++
-		s.Failures += count(c.Failure)
-		s.Errors += count(c.Error)
-		if c.Skipped != nil {
-			s.Skipped++
-		}
-	}
-	return s
+	return all
 }
 
 // verdicts returns the verdicts of the resident supervisor in one line.

@@ -43,7 +43,7 @@ type supervised struct {
 	actions []string
 	request string // a decision that waits
 
-	proposals []string // that nobody has to decide about
+	proposals []string // that need no decision
 }
 
 // Begin starts the next board.

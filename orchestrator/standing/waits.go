@@ -194,7 +194,8 @@ func (f *Facts) asides(s *flow.State) []flow.Aside {
 	if f.List.Find == nil { // the board cannot be read
 		return s.Asides()
 	}
-	return s.AsidesOn(f.List)
+	all, _, _ := s.AsidesOn(f.List)
+	return all
 }
 
 // asideChoices: the next run tries the tasks again, unless a person decides about them.

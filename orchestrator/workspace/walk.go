@@ -80,7 +80,7 @@ func (w *Workspace) decideWalk(b *board.Board, s *flow.State) (d walk.Decision, 
 	at = list.Find(step.Task)
 	past := pastOf(s, list)
 	var short error // a shortage of this machine while it read a file; the file may be sound
-	d = walk.Decide(walk.Turn{Task: step.Task, At: at, Status: step.TaskStatus, Anomaly: step.Anomaly, Whole: s.KeepGoing || s.ByNeeds,
+	d = walk.Decide(walk.Turn{Task: step.Task, At: at, Status: step.TaskStatus, Anomaly: step.Anomaly, Whole: s.IsWhole(),
 		Len: b.Len(), Marked: func(i int) bool { return b.Entry(i).Done() }, Past: past, Head: func(i int) walk.Head {
 			path := b.Entry(i).Path
 			task, err := w.Place.ReadTask(path)
@@ -96,10 +96,10 @@ func (w *Workspace) decideWalk(b *board.Board, s *flow.State) (d walk.Decision, 
 	return d, at, short
 }
 
-// pastOf returns what the history says of the entries of a list. A board that does not keep going is walked down, whatever it says of
-// tasks that are done.
+// pastOf returns the past of the entries of a list in the history. A list with an order of its own is
+// walked down, even over tasks that are done.
 func pastOf(s *flow.State, l flow.List) func(i int) walk.Past {
-	whole := s.KeepGoing || s.ByNeeds
+	whole := s.IsWhole()
 	if !whole && !s.HasSkipped() {
 		return func(int) walk.Past { return walk.Open }
 	}
@@ -119,20 +119,6 @@ func pastOf(s *flow.State, l flow.List) func(i int) walk.Past {
 			return walk.Open
 		}
 	}
-}
-
-// NoLongerAside returns the tasks that were set aside, and that a person has since marked as done, or taken off the list.
-func (w *Workspace) NoLongerAside(b *board.Board, s *flow.State) (marked, removed []string) {
-	list := ListOf(b, w.Place.ReadTask)
-	for _, a := range s.Asides() {
-		switch i := list.Find(a.Task); {
-		case i < 0:
-			removed = append(removed, a.Task)
-		case list.Marked(i), list.Done(i):
-			marked = append(marked, a.Task)
-		}
-	}
-	return marked, removed
 }
 
 // MissingNeeds tells what the task that a Manager names needs and does not have, or "". The Manager may name it all the same.
