@@ -14,9 +14,9 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// kindArms are the arms of switches over kinds of event, and the assertions of one, by package. What a kind means to people is
-// said in package event, and what it changes in package flow; a package that folds events into a model
-// of its own, or draws a kind in its own way, has arms for those kinds alone.
+// kindArms are the arms of switches over kinds of event, and the assertions of one, by package. What a kind
+// means to people is said in package event, and what it changes in package flow; a package that folds events
+// into a model of its own, or draws a kind in its own way, has arms for those kinds alone.
 var kindArms = map[string]int{
 	"orchestrator/briefing":  20, // what the supervisor is told of each step
 	"orchestrator/call":      5,  // which events end an attempt at once

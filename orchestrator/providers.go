@@ -8,8 +8,9 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// providers are the providers that refused a call of a board of this process. The boards of one provider wait for it together. After
-// the wait one board asks it, and the others begin once that board's agent shows that the provider serves.
+// providers are the providers that refused a call of a board of this process. The boards of one provider wait
+// for it together. After the wait one board asks it, and the others begin once that board's agent shows that
+// the provider serves.
 type providers struct {
 	mu  sync.Mutex
 	all map[string]*refusal // by roster.Player.Provider
@@ -53,8 +54,8 @@ func (p *providers) end(provider string) {
 	}
 }
 
-// ask reports whether a call of the provider may begin. If not, it returns the wait of the board that was refused, or a channel that is
-// closed once another board has asked the provider.
+// ask reports whether a call of the provider may begin. If not, it returns the wait of the board that was
+// refused, or a channel that is closed once another board has asked the provider.
 func (p *providers) ask(provider string, now time.Time) (may bool, wait *event.ProviderWait, other <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,7 +74,8 @@ func (p *providers) ask(provider string, now time.Time) (may bool, wait *event.P
 	}
 }
 
-// watchService notes once that the provider serves calls, as soon as the agent's model works. It has to be called before the attempt starts.
+// watchService notes once that the provider serves calls, as soon as the agent's model works. It has to be
+// called before the attempt starts.
 func (p *providers) watchService(provider string, emit func(agent.Event)) func(agent.Event) {
 	serves := sync.OnceFunc(func() { p.serves(provider) })
 	return func(e agent.Event) {

@@ -8,7 +8,8 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// TestProviders: the boards of one provider wait for it together. Then one asks it, and the others begin once the first one's model works.
+// TestProviders: the boards of one provider wait for it together. Then one asks it, and the others begin once
+// the first one's model works.
 func TestProviders(t *testing.T) {
 	now := time.Date(2026, time.November, 25, 22, 0, 0, 0, time.UTC)
 	p := &providers{all: map[string]*refusal{}}

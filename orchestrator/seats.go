@@ -2,8 +2,9 @@ package orchestrator
 
 import "sync"
 
-// seats bound the boards of this process that are at work, see the setting jobs. A board that waits for a provider or for the
-// claim of another board leaves its seat, and takes the next free one before any board that has not begun.
+// seats bound the boards of this process that are at work, see the setting jobs. A board that waits for a
+// provider or for the claim of another board leaves its seat, and takes the next free one before any board
+// that has not begun.
 type seats struct {
 	mu   sync.Mutex
 	free int

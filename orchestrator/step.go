@@ -31,7 +31,8 @@ func (l *loop) reassign(e flow.Reassign) error {
 		Call: step.Call, Number: e.Number, To: e.To, Reason: e.Reason})
 }
 
-// setAside has the board go on without the task of the open step. The words of its agent tell more than the status of its reply.
+// setAside has the board go on without the task of the open step. The words of its agent tell more than the
+// status of its reply.
 func (l *loop) setAside(e flow.SetAside) error {
 	if said := l.caller.Said(); said != "" && e.Said {
 		e.Reason += ": " + said

@@ -26,8 +26,9 @@ func (l *loop) waitForProvider(e flow.Wait) error {
 	return l.wait(e.ProviderWait)
 }
 
-// awaitProvider waits if the provider of a call refused one of another board, as far as this board waits for it. waited reports that it waited: the board has to be read again. The wait is not
-// journaled before a step is open.
+// awaitProvider waits if the provider of a call refused one of another board, as far as this board waits for
+// it. waited reports that it waited: the board has to be read again. The wait is not journaled before a step
+// is open.
 func (l *loop) awaitProvider(e flow.Spawn, provider string) (waited bool, err error) {
 	may, wait, other := l.shared.refusals.ask(provider, l.job.Now())
 	switch {
@@ -73,8 +74,8 @@ func (l *loop) wait(e event.ProviderWait) error {
 	return cmp.Or(err, l.takeEdit())
 }
 
-// rest calls wait while another board of this process has the seat of this one. The board keeps its lock and its claims. took is the
-// time of the wait, without that for a seat.
+// rest calls wait while another board of this process has the seat of this one. The board keeps its lock and
+// its claims. took is the time of the wait, without that for a seat.
 func (l *loop) rest(wait func() error) (took time.Duration, err error) {
 	l.shared.slots.Release()
 	l.shared.seats.Leave()

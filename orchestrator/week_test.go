@@ -30,8 +30,9 @@ import (
 	"kanban-run/roles"
 )
 
-// week is a simulated week of nights: many boards, one provider with outages and limits, agents that hang, fail, are cut off and get stuck, and runs
-// that are killed. Agents are functions that print what claude prints; the time is virtual, and the files are real.
+// week is a simulated week of nights: many boards, one provider with outages and limits, agents that hang,
+// fail, are cut off and get stuck, and runs that are killed. Agents are functions that print what claude
+// prints; the time is virtual, and the files are real.
 type week struct {
 	t             *testing.T
 	agent.Adapter // claude, whose programs are functions
@@ -152,7 +153,8 @@ func (w *week) play(ctx context.Context, board, input, session string, stdout io
 	return proc.Exit{}
 }
 
-// begin counts an attempt, and returns what its agent does, or the outage that it meets. The mood is "" if its run is killed now.
+// begin counts an attempt, and returns what its agent does, or the outage that it meets. The mood is "" if its
+// run is killed now.
 func (w *week) begin(board, task string, session *string) (mood string, o *outage) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -197,7 +199,8 @@ func (w *week) finish(board, task string) {
 	}
 }
 
-// kill keeps the files of a board as a kill would leave them now. What the run does from now on is undone before the next night.
+// kill keeps the files of a board as a kill would leave them now. What the run does from now on is undone
+// before the next night.
 func (w *week) kill(board string) {
 	copied := filepath.Join(w.dir, "killed", board)
 	if err := os.RemoveAll(copied); err != nil {
@@ -336,8 +339,9 @@ func (w *week) night(boards []string) []result.Result {
 	return all.runAll(context.Background(), context.Background(), prepared, bounds)
 }
 
-// TestWeek: after a week of nights every board is complete, or incomplete for a true reason: its tasks that need a person. No task is done twice, a
-// provider that refuses is left alone for ten seconds, and what hangs is ended.
+// TestWeek: after a week of nights every board is complete, or incomplete for a true reason: its tasks that
+// need a person. No task is done twice, a provider that refuses is left alone for ten seconds, and what hangs
+// is ended.
 func TestWeek(t *testing.T) {
 	boards, tasks := 24, 8
 	if n, err := strconv.Atoi(os.Getenv("KANBAN_TEST_WEEK")); err == nil {

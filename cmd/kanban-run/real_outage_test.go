@@ -26,8 +26,8 @@ func (s *realSite) refusesUntil(at time.Time, step modeltest.Step) {
 	})
 }
 
-// TestRealOutage: a provider that is overloaded, or whose limit is reached, is waited for with real tools, and costs no retry. A limit
-// that ends on another day ends the run with 75 at once.
+// TestRealOutage: a provider that is overloaded, or whose limit is reached, is waited for with real tools, and
+// costs no retry. A limit that ends on another day ends the run with 75 at once.
 func TestRealOutage(t *testing.T) {
 	t.Parallel()
 	for how, tt := range map[string]struct {

@@ -109,8 +109,8 @@ type Invocation struct {
 
 	Files []File // written before the program starts
 
-	// Func plays the program in place of a process; nil: Argv is started. Tests play a night in it. It has to return when ctx is
-	// done.
+	// Func plays the program in place of a process; nil: Argv is started. Tests play a night in it. It has to
+	// return when ctx is done.
 	Func func(ctx context.Context, stdout io.Writer) proc.Exit
 
 	Listens bool // Stdin stays open until the result, so that a [Listener] can send more
@@ -214,7 +214,8 @@ type StderrReader interface {
 	ReadStderr(tail string)
 }
 
-// StderrWatcher is a Reader for a tool that says on standard error alone that it waits for its provider, perhaps for hours.
+// StderrWatcher is a Reader for a tool that says on standard error alone that it waits for its provider,
+// perhaps for hours.
 type StderrWatcher interface {
 	Reader
 	// WatchStderr takes a line of standard error as soon as it is there, in another goroutine than Write.

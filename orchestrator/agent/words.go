@@ -72,7 +72,8 @@ func (w *Words) IsOutOfMoney(text string) bool {
 	}
 }
 
-// IsLimit reports whether a text tells of a usage or rate limit. The program's own words for a provider that is busy may deny it.
+// IsLimit reports whether a text tells of a usage or rate limit. The program's own words for a provider that
+// is busy may deny it.
 func (w *Words) IsLimit(text string) bool {
 	return contains(text, w.Limit, ProviderWords.Limit) && !contains(text, w.Busy) && !w.IsOutOfMoney(text)
 }
@@ -95,8 +96,8 @@ func (w *Words) Later(tool string, status int, text string, now time.Time) *Late
 	}
 }
 
-// LongWait returns the error of a line in which a tool says that it will wait for a limit for more than a minute; otherwise nil. The run waits better:
-// it shows the wait, bounds it, and another agent may take over.
+// LongWait returns the error of a line in which a tool says that it will wait for a limit for more than a
+// minute; otherwise nil. The run waits better: it shows the wait, bounds it, and another agent may take over.
 func (w *Words) LongWait(tool, line string, now time.Time) *LaterError {
 	reset := ParseReset(line, now)
 	if !w.IsLimit(line) || reset.Before(now.Add(time.Minute)) {

@@ -171,13 +171,14 @@ func (a *Attempt) End(graceful, kill time.Duration) {
 	a.end(func() { a.ended, a.graceful, a.kill = true, graceful, kill })
 }
 
-// EndRefused is like End, for an agent whose provider refuses its calls: the end has the class busy. why is what the provider
-// said.
+// EndRefused is like End, for an agent whose provider refuses its calls: the end has the class busy. why is
+// what the provider said.
 func (a *Attempt) EndRefused(why string, graceful, kill time.Duration) {
 	a.end(func() { a.ended, a.graceful, a.kill, a.refused = true, graceful, kill, why })
 }
 
-// Refusal returns what the provider said with which the agent tries again and again, or "" if it waits for something else.
+// Refusal returns what the provider said with which the agent tries again and again, or "" if it waits for
+// something else.
 func (a *Attempt) Refusal() string {
 	a.watch.mu.Lock()
 	defer a.watch.mu.Unlock()

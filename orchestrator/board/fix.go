@@ -37,9 +37,9 @@ func Fix(file string, source []byte, resolveBare func(string) (string, bool)) (
 	return after.Source, append(notes, note), nil
 }
 
-// FixTask makes the safe repairs of the header of a task: its title, or a description of one line, becomes a | block. All else is for its
-// author, since what follows could be a field. notes has one line for each repair. ok is false if nothing is to be repaired, or if the
-// header cannot be read even so.
+// FixTask makes the safe repairs of the header of a task: its title, or a description of one line, becomes a |
+// block. All else is for its author, since what follows could be a field. notes has one line for each repair.
+// ok is false if nothing is to be repaired, or if the header cannot be read even so.
 func FixTask(file string, source []byte) (fixed []byte, notes []string, ok bool) {
 	_, err := taskDocument(file, source, false)
 	for range maxFixes {
@@ -97,8 +97,8 @@ func isProse(name string, lines int) bool {
 	return lines == 1 && slices.Contains([]string{"title", "description", "summary"}, name)
 }
 
-// blockify turns the field that holds the problem into a | block, or returns false if it cannot, or may not repair the field with this name
-// and so many lines.
+// blockify turns the field that holds the problem into a | block, or returns false if it cannot, or may not
+// repair the field with this name and so many lines.
 func blockify(file string, source []byte, problem error, may func(name string, lines int) bool) (fixed []byte, note string, ok bool) {
 	var at *frontmatter.Problem
 	if !errors.As(problem, &at) || at.Err == nil || errors.Is(at.Err, frontmatter.ErrUnclosed) {
@@ -148,8 +148,8 @@ func findField(lines [][]byte, line int) (first, last int, ok bool) {
 	return first, last, (plain || broken) && !slices.ContainsFunc(text, isStray)
 }
 
-// brokenQuotes returns a value of one line without its quotes, if the same quotes are within a word of it, so that it ends too early:
-// 'the user's reply'.
+// brokenQuotes returns a value of one line without its quotes, if the same quotes are within a word of it, so
+// that it ends too early: 'the user's reply'.
 func brokenQuotes(text [][]byte) (inner []byte, ok bool) {
 	if countUsed(text) != 1 {
 		return nil, false

@@ -103,9 +103,9 @@ type Step struct {
 	Needs []string // as its file spells them
 }
 
-// Plan returns the open tasks of a board in the order in which walk names them. Tasks that cannot be read are left out, and those that need
-// one, or one another. With
-// keepsGoing it names those before the current task, too.
+// Plan returns the open tasks of a board in the order in which walk names them. Tasks that cannot be read are
+// left out, and those that need one, or one another. With keepsGoing it names those before the current task,
+// too.
 func Plan(b *Board, p *Place, keepsGoing bool) (steps []Step) {
 	if b.Terminal() {
 		return nil

@@ -218,7 +218,8 @@ func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func() error) er
 	return errors.Join(endTurn(), c.settle(a, e, err))
 }
 
-// warnOfMove gives a notice if the checkout was moved while the agent worked: the work of other tasks, and the board, may be gone with it.
+// warnOfMove gives a notice if the checkout was moved while the agent worked: the work of other tasks, and the
+// board, may be gone with it.
 func (c *Caller) warnOfMove(a *Attempt) {
 	if moved := a.checkout.Moved(); len(moved) > 0 {
 		c.Observer.Notice(c.Board, fmt.Sprintf("the checkout was moved while %s was at work on %s: %s", a.Intent.Role, a.Intent.Task,

@@ -43,8 +43,8 @@ func (s *State) isWalked() bool {
 	return cmp.Or(substitute, s.Manager) == event.Walker
 }
 
-// orSetAside returns the end of a run that the open step came to, or sets its task aside in place of that. A Manager that is not
-// told of it could not name the next task.
+// orSetAside returns the end of a run that the open step came to, or sets its task aside in place of that. A
+// Manager that is not told of it could not name the next task.
 func (s *State) orSetAside(e Effect, status string) Effect {
 	end, ends := e.(Finish)
 	step := s.Step
@@ -78,7 +78,8 @@ func (s *State) passOver() (e SetAside, yes bool) {
 	return e, true
 }
 
-// applyTaskSetAside calls the Manager with the reason. With walk a task may be set aside whose agent's reply was accepted.
+// applyTaskSetAside calls the Manager with the reason. With walk a task may be set aside whose agent's reply
+// was accepted.
 func (s *State) applyTaskSetAside(e event.TaskSetAside) error {
 	step := s.Step
 	if step == nil || step.Number != e.Step || step.Running != 0 || step.Reply != nil || step.Checkpoint != nil {
@@ -98,8 +99,8 @@ func (s *State) applyTaskSetAside(e event.TaskSetAside) error {
 	return nil
 }
 
-// MayAskAgain reports whether a Manager with a model that ends the board is asked once more, because tasks are set aside of which
-// it was not told in this very call.
+// MayAskAgain reports whether a Manager with a model that ends the board is asked once more, because tasks are
+// set aside of which it was not told in this very call.
 func (s *State) MayAskAgain() bool {
 	step := s.Step
 	return s.KeepGoing && s.ManagerIsTold && step.Anomaly == nil && step.Checkpoint == nil && !step.Again && len(s.Asides()) > 0
@@ -191,7 +192,8 @@ func (s *State) removeAside(task string) {
 	}
 }
 
-// unfinished returns the tasks whose last reply was not ok, without those that are set aside: a checkpoint looks at these, too.
+// unfinished returns the tasks whose last reply was not ok, without those that are set aside: a checkpoint
+// looks at these, too.
 func (s *State) unfinished() []TaskStatus {
 	return slices.DeleteFunc(s.NotOK(), func(t TaskStatus) bool { return s.AsideOf(t.Task) != nil })
 }
@@ -204,7 +206,8 @@ func (s *State) tryAgain() {
 	}
 }
 
-// takeMended forgets the tasks that a person took off the list. One that a person marked as done since counts as accepted.
+// takeMended forgets the tasks that a person took off the list. One that a person marked as done since counts
+// as accepted.
 func (s *State) takeMended(e event.RunStarted) {
 	for _, task := range e.Removed {
 		s.removeAside(task)
@@ -225,8 +228,8 @@ func (s *State) forgetDecided(task string) {
 	}
 }
 
-// isTried reports whether nothing is left to try in this run: walk names a task that was set aside in it, or a Manager with a model, which
-// may plan it anew once, one that was set aside twice.
+// isTried reports whether nothing is left to try in this run: walk names a task that was set aside in it, or a
+// Manager with a model, which may plan it anew once, one that was set aside twice.
 func (s *State) isTried(b Board) bool {
 	a := s.AsideOf(b.Task)
 	return a != nil && a.Tried && (s.Manager == event.Walker || s.Last.Walked || a.Times > 1) && !b.Terminal
@@ -259,7 +262,8 @@ func (s *State) HasSkipped() bool {
 	return slices.ContainsFunc(s.Statuses, func(t TaskStatus) bool { return t.Status == StatusSkipped })
 }
 
-// isDecided reports whether a person has decided about a task that was set aside, so that only the Manager has to go on from it.
+// isDecided reports whether a person has decided about a task that was set aside, so that only the Manager has
+// to go on from it.
 func (s *State) isDecided(task string) bool {
 	a := s.aside(task)
 	return a != nil && a.Decided != ""

@@ -10,7 +10,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// TestSetAside: design of keep_going: what would end the run sets its task aside, where the Manager can name another one.
+// TestSetAside: design of keep_going: what would end the run sets its task aside, where the Manager can name
+// another one.
 func TestSetAside(t *testing.T) {
 	walks := event.RunStarted{Manager: event.Walker, KeepGoing: true}
 	model := event.RunStarted{Manager: "claude", KeepGoing: true, Told: true}
@@ -74,7 +75,8 @@ func TestSetAside(t *testing.T) {
 	}
 }
 
-// TestDecisionBesideAStep: a person decides about a task that is set aside while another one is at work: that goes on where it was.
+// TestDecisionBesideAStep: a person decides about a task that is set aside while another one is at work: that
+// goes on where it was.
 func TestDecisionBesideAStep(t *testing.T) {
 	var s flow.State
 	work := attempt(1, event.TaskCall, 1)
@@ -95,7 +97,8 @@ func TestDecisionBesideAStep(t *testing.T) {
 	}
 }
 
-// TestLeaveAside: walk tries a task once in a run. Then the run ends, with 4 where all of them had no valid reply, and the next one tries again.
+// TestLeaveAside: walk tries a task once in a run. Then the run ends, with 4 where all of them had no valid
+// reply, and the next one tries again.
 func TestLeaveAside(t *testing.T) {
 	state := func(status string) *flow.State {
 		var s flow.State

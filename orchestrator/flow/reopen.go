@@ -37,7 +37,8 @@ func Reopen(s *State, b Board, view func() (Board, error), record func(event.Eve
 	return abandonStale(s, view, record)
 }
 
-// ReopenAfterWait is Reopen for a board that a person edited while the open call waited. Work that was cut short keeps its session.
+// ReopenAfterWait is Reopen for a board that a person edited while the open call waited. Work that was cut
+// short keeps its session.
 func ReopenAfterWait(s *State, b Board, view func() (Board, error), record func(event.Event) error) error {
 	step := s.Step
 	if !step.isDue() || step.Before == nil && step.BoardSHA == b.SHA || step.Before != nil && step.Left == b.SHA {

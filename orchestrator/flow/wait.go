@@ -16,8 +16,9 @@ type Refused struct {
 	Tries         int         `json:"tries"` // refusals in a row
 	Asks          bool        `json:"asks"`  // the wait is over: the next attempt asks the provider
 
-	// What was waited since the last accepted reply, while the provider was busy and for the end of a limit. Each has a patience
-	// of its own. Work gives back that of the limit, but an agent that works and then meets a busy provider may do so for ever.
+	// What was waited since the last accepted reply, while the provider was busy and for the end of a limit.
+	// Each has a patience of its own. Work gives back that of the limit, but an agent that works and then
+	// meets a busy provider may do so for ever.
 	Busy  int64     `json:"busy_millis,omitempty"`
 	Limit int64     `json:"limit_millis,omitempty"`
 	Cut   time.Time `json:"cut,omitzero"` // the end of the wait during which a run ended; it counts until the next refusal, at most
@@ -71,8 +72,8 @@ func (r *Refused) pause() time.Duration {
 	return min(doubled, longPause)
 }
 
-// next returns when to ask the provider again. named reports that the provider has named that time. A provider that refuses again at the
-// end of the limit that it named is asked as if it had named none.
+// next returns when to ask the provider again. named reports that the provider has named that time. A provider
+// that refuses again at the end of the limit that it named is asked as if it had named none.
 func (r *Refused) next() (until time.Time, named bool) {
 	until = r.At.Add(r.pause())
 	if r.Tries == 1 && r.Reset.After(r.At) || r.Reset.After(until) {
@@ -107,8 +108,9 @@ func (s *State) refuse(e event.AttemptStopped) {
 // isRefused reports whether the provider of the open call has to be waited for.
 func (s *State) isRefused() bool { return s.Step.isDue() && s.Refused != nil && !s.Refused.Asks }
 
-// waitForProvider returns what follows a refusal: at a limit of the account another agent, where the settings name one, or
-// else a wait, as far as the patience lasts. A reset beyond the run's patience or its limits of time ends the run at once.
+// waitForProvider returns what follows a refusal: at a limit of the account another agent, where the settings
+// name one, or else a wait, as far as the patience lasts. A reset beyond the run's patience or its limits of
+// time ends the run at once.
 func (s *State) waitForProvider() Effect {
 	r := s.Refused
 	if number, to := s.substitute(); number > 0 && r.Class == event.ClassLimit {
@@ -146,8 +148,8 @@ func (s *State) endOfWaiting(at time.Time) time.Time {
 	return end
 }
 
-// MayShareWait reports whether a board waits for a provider that refused a call of another board. If its own call would go to another
-// agent then, or its own limits would end the wait, it asks for itself.
+// MayShareWait reports whether a board waits for a provider that refused a call of another board. If its own
+// call would go to another agent then, or its own limits would end the wait, it asks for itself.
 func (s *State) MayShareWait(e event.ProviderWait, now time.Time) bool {
 	end := s.endOfWaiting(now)
 	number, _ := s.substitute()

@@ -72,8 +72,8 @@ func (p *provider) gaveUp() (e flow.GiveUpWaiting, yes bool) {
 	return e, yes
 }
 
-// TestPauses: a provider that is busy is asked again after 10, 20, 40 … 300 s until an hour is over, one whose limit has no
-// named end then every 15 minutes until six hours are over. None of that costs a retry.
+// TestPauses: a provider that is busy is asked again after 10, 20, 40 … 300 s until an hour is over, one whose
+// limit has no named end then every 15 minutes until six hours are over. None of that costs a retry.
 func TestPauses(t *testing.T) {
 	for class, want := range map[event.Class]string{
 		event.ClassBusy:  "10 20 40 80 160" + strings.Repeat(" 300", 10) + " 290",
@@ -157,8 +157,8 @@ func TestWaitsCount(t *testing.T) {
 	}
 }
 
-// TestPatienceIsGivenBack: an accepted reply, and an invalid one, begin a new count; so does a run after an end with 75. A run
-// that goes on after kill or Ctrl-C asks once before it waits for the rest.
+// TestPatienceIsGivenBack: an accepted reply, and an invalid one, begin a new count; so does a run after an
+// end with 75. A run that goes on after kill or Ctrl-C asks once before it waits for the rest.
 func TestPatienceIsGivenBack(t *testing.T) {
 	worked := event.End{Worked: true}
 	for _, tt := range []struct {
@@ -196,8 +196,9 @@ func TestPatienceIsGivenBack(t *testing.T) {
 	}
 }
 
-// TestWorkBeforeRefusals: an agent that works and then meets a busy provider, again and again, ends with the patience, for each of
-// its attempts costs money. A limit that lets it work in between is waited for as often as it is reached.
+// TestWorkBeforeRefusals: an agent that works and then meets a busy provider, again and again, ends with the
+// patience, for each of its attempts costs money. A limit that lets it work in between is waited for as often
+// as it is reached.
 func TestWorkBeforeRefusals(t *testing.T) {
 	for class, most := range map[event.Class]int{event.ClassBusy: 17, event.ClassLimit: 100} {
 		p, tries := refusing(t, patient), 0
@@ -217,8 +218,8 @@ func TestWorkBeforeRefusals(t *testing.T) {
 	}
 }
 
-// TestAskedEarly: a run that goes on after a kill asks once. It waits for the end of the limit then, and counts no more than the
-// wait that was broken off, however long nothing ran.
+// TestAskedEarly: a run that goes on after a kill asks once. It waits for the end of the limit then, and
+// counts no more than the wait that was broken off, however long nothing ran.
 func TestAskedEarly(t *testing.T) {
 	p := refusing(t, patient)
 	for i := range 8 { // as often as makes the longest pause
@@ -238,8 +239,8 @@ func TestAskedEarly(t *testing.T) {
 	p.wait()
 }
 
-// TestEditDuringAWait: a person may edit the board while a call waits, as between two runs. The Manager's call starts afresh, so that
-// the edit is not taken for its own, and work that was cut short keeps its session.
+// TestEditDuringAWait: a person may edit the board while a call waits, as between two runs. The Manager's call
+// starts afresh, so that the edit is not taken for its own, and work that was cut short keeps its session.
 func TestEditDuringAWait(t *testing.T) {
 	edited := flow.Board{Task: "t1", Role: "Implementor", SHA: "b"}
 	reopen := func(p *provider, b flow.Board) (kinds []string) {
@@ -301,8 +302,8 @@ func TestShareWait(t *testing.T) {
 	}
 }
 
-// TestWaitGoesOnWhereItWas: work that the provider broke off goes on in its session, and a call that it refused from the start gets
-// the same bytes.
+// TestWaitGoesOnWhereItWas: work that the provider broke off goes on in its session, and a call that it
+// refused from the start gets the same bytes.
 func TestWaitGoesOnWhereItWas(t *testing.T) {
 	for _, worked := range []bool{false, true} {
 		p := refusing(t, patient)
@@ -314,7 +315,8 @@ func TestWaitGoesOnWhereItWas(t *testing.T) {
 	}
 }
 
-// TestLimitHandsOver: at a limit of the account the next agent of the settings takes over; a provider that is only busy is waited for.
+// TestLimitHandsOver: at a limit of the account the next agent of the settings takes over; a provider that is
+// only busy is waited for.
 func TestLimitHandsOver(t *testing.T) {
 	for _, class := range []event.Class{event.ClassLimit, event.ClassBusy} {
 		p := refusing(t, patient, event.Substitutes{Role: "implementor", Agents: []string{"codex"}})
@@ -333,8 +335,8 @@ func TestLimitHandsOver(t *testing.T) {
 	}
 }
 
-// TestCutWorkGoesOn: design of the classes: work that was cut off goes on in its session if it made progress, and costs a retry. Two
-// attempts in a session that do nothing are enough.
+// TestCutWorkGoesOn: design of the classes: work that was cut off goes on in its session if it made progress,
+// and costs a retry. Two attempts in a session that do nothing are enough.
 func TestCutWorkGoesOn(t *testing.T) {
 	p := refusing(t, patient)
 	reject := func(class event.Class, worked bool) {

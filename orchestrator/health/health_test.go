@@ -523,8 +523,9 @@ func TestInquiry(t *testing.T) {
 	}
 }
 
-// TestDeaf: a claude that is silent and does not answer either is ended before its model's own limit, and after the longest pauses from
-// which one was seen to recover. A provider that refuses is no deafness, and an answer ends the matter.
+// TestDeaf: a claude that is silent and does not answer either is ended before its model's own limit, and
+// after the longest pauses from which one was seen to recover. A provider that refuses is no deafness, and an
+// answer ends the matter.
 func TestDeaf(t *testing.T) {
 	p := patient
 	p.Answer, p.DeafTimeout = 2*minute, 17*minute

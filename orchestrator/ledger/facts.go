@@ -12,9 +12,9 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// FactsOf returns the facts about a board for its standing. b is nil if the board cannot be read, and
-// fault says why; without a fault there is only a journal. owned reports whether a run is at work. Errors: the end of the attempt in which the last run died
-// contradicts the journal.
+// FactsOf returns the facts about a board for its standing. b is nil if the board cannot be read, and fault
+// says why; without a fault there is only a journal. owned reports whether a run is at work. Errors: the end
+// of the attempt in which the last run died contradicts the journal.
 func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, fault error, h *flow.History, owned bool) (standing.Facts, error) {
 	f := standing.Facts{Never: h.State.NeverRan(), Owned: owned}
 	switch {

@@ -83,8 +83,8 @@ type Prepared struct {
 	needs   board.Needs
 }
 
-// KeepsGoing reports whether a task that fails is set aside: as the setting says, or else if a task of the board needs another one, for
-// then it is known what depends on it.
+// KeepsGoing reports whether a task that fails is set aside: as the setting says, or else if a task of the
+// board needs another one, for then it is known what depends on it.
 func (p *Prepared) KeepsGoing() bool {
 	if p.KeepGoing != nil {
 		return *p.KeepGoing

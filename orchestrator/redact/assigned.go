@@ -80,8 +80,8 @@ func assignments(slot *slotCount) (all []*shape) {
 	return append(all, named(slot)...)
 }
 
-// named returns the shapes of values behind names that say secret in the environment, too: token=…, api_key: …, GITHUB_TOKEN=….
-// In a text for people they are hidden; see [Redactor.ForFiles].
+// named returns the shapes of values behind names that say secret in the environment, too: token=…, api_key:
+// …, GITHUB_TOKEN=…. In a text for people they are hidden; see [Redactor.ForFiles].
 func named(slot *slotCount) (all []*shape) {
 	place := slot.take()
 	for _, name := range []string{

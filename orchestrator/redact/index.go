@@ -22,7 +22,8 @@ type group struct {
 	second   byteSet // the bytes that may follow that byte
 }
 
-// newIndex returns the index of all shapes and of all forms of the values. words is false for the contents of files, see ForFiles.
+// newIndex returns the index of all shapes and of all forms of the values. words is false for the contents of
+// files, see ForFiles.
 func newIndex(values []string, words bool) *index {
 	ix := &index{pairs: map[[2]byte][]*literal{}, values: len(values) > 0}
 	for _, s := range shapes() {

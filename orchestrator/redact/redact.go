@@ -51,8 +51,8 @@ func New(values []string) *Redactor {
 	return &Redactor{newIndex(all, true), all}
 }
 
-// ForFiles returns the redactor for the contents of files, which does not go by a name before a value as freely: program text and
-// settings have many names like token and secret.
+// ForFiles returns the redactor for the contents of files, which does not go by a name before a value as
+// freely: program text and settings have many names like token and secret.
 func (r *Redactor) ForFiles() *Redactor { return &Redactor{newIndex(r.values, false), r.values} }
 
 // shapesOnly returns the Redactor without values.

@@ -267,8 +267,8 @@ func rulePrefix(s string) string {
 	return ""
 }
 
-// TestNamedValues: a name that says secret in the environment says it in a text, too: seed 002, "Secret Hygiene". The contents of files are
-// searched by shapes alone.
+// TestNamedValues: a name that says secret in the environment says it in a text, too: seed 002, "Secret
+// Hygiene". The contents of files are searched by shapes alone.
 func TestNamedValues(t *testing.T) {
 	for text, secret := range map[string]bool{
 		"token=9f8e7d6c5b4a":                        true,

@@ -198,7 +198,8 @@ func (j junit) fail(c *testCase, d *digest.Digest, text, next string) {
 	}
 }
 
-// attemptText describes an attempt: its result, and the last lines of its message and its output. last is nil if there is none.
+// attemptText describes an attempt: its result, and the last lines of its message and its output. last is nil
+// if there is none.
 func attemptText(last *digest.Attempt) string {
 	if last == nil {
 		return "no agent was started\n"

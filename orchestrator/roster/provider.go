@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Provider names the provider that serves the player's calls: players with the same name share its limits. It is made of the
-// adapter, the command of an agent that may be any program, the base addresses in the environment, and the names of the keys there.
+// Provider names the provider that serves the player's calls: players with the same name share its limits. It
+// is made of the adapter, the command of an agent that may be any program, the base addresses in the
+// environment, and the names of the keys there.
 func (p *Player) Provider() string {
 	parts := []string{p.Adapter.Name()}
 	if command := p.Assignment.Command; len(command) > 0 {

@@ -80,8 +80,9 @@ func TestMarkedFilesAreNotRead(t *testing.T) {
 	}
 }
 
-// TestKeepGoing: design of keep_going: the next task is the first of the list that is ready. If only tasks are left that were set aside in this run, the
-// first of them is current for the next one, and what needs them is named.
+// TestKeepGoing: design of keep_going: the next task is the first of the list that is ready. If only tasks are
+// left that were set aside in this run, the first of them is current for the next one, and what needs them is
+// named.
 func TestKeepGoing(t *testing.T) {
 	aside := &event.Anomaly{Type: event.SetAsideType, Details: "no key"}
 	for name, tt := range map[string]struct {

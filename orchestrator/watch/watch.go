@@ -200,8 +200,8 @@ func (w *Watch) act(report health.Report) (err error) {
 	return err
 }
 
-// refusal returns why an agent that is about to be ended waits for its provider and does not hang, or "". Where the agent of another board
-// is deaf at the same time, too, the cause is assumed to be their provider.
+// refusal returns why an agent that is about to be ended waits for its provider and does not hang, or "".
+// Where the agent of another board is deaf at the same time, too, the cause is assumed to be their provider.
 func (w *Watch) refusal(f health.Finding) string {
 	if why := w.agent.Program.Refusal(); why != "" {
 		return why

@@ -207,7 +207,8 @@ func TestCheckActs(t *testing.T) {
 	}
 }
 
-// TestABusyProviderIsNoHang: an agent whose provider refuses its calls is ended as that, without a reboot test, and costs no restart.
+// TestABusyProviderIsNoHang: an agent whose provider refuses its calls is ended as that, without a reboot
+// test, and costs no restart.
 func TestABusyProviderIsNoHang(t *testing.T) {
 	r := newRig(t, policy)
 	r.program.refusal = "529 overloaded, again in 300ms (9 of 10)"
@@ -218,8 +219,8 @@ func TestABusyProviderIsNoHang(t *testing.T) {
 	}
 }
 
-// TestTwoDeafAgents: a single agent that answers no question is put to the reboot test. Where an agent of another board is as deaf, their
-// provider is waited for.
+// TestTwoDeafAgents: a single agent that answers no question is put to the reboot test. Where an agent of
+// another board is as deaf, their provider is waited for.
 func TestTwoDeafAgents(t *testing.T) {
 	r := newRig(t, policy)
 	deaf := silent

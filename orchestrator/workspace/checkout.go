@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Checkout is a mark in the logs that git keeps of HEAD and of the stash. It is found by the names of files alone, since a call of
-// git would take longer than most other things around an attempt.
+// Checkout is a mark in the logs that git keeps of HEAD and of the stash. It is found by the names of files
+// alone, since a call of git would take longer than most other things around an attempt.
 type Checkout struct {
 	dir         string // of the repository; "": there is none
 	head, stash int64  // sizes of the logs
@@ -28,8 +28,8 @@ func (w *Workspace) MarkCheckout() Checkout {
 func headLog(dir string) string  { return filepath.Join(dir, "logs", "HEAD") }
 func stashLog(dir string) string { return filepath.Join(dir, "logs", "refs", "stash") }
 
-// Moved returns, in git's words, how the checkout was moved since the mark: another branch, a reset, a rebase, a stash. Commits move it, too, and
-// are what agents make.
+// Moved returns, in git's words, how the checkout was moved since the mark: another branch, a reset, a rebase,
+// a stash. Commits move it, too, and are what agents make.
 func (c Checkout) Moved() (all []string) {
 	if c.dir == "" {
 		return nil

@@ -131,8 +131,9 @@ func (w *Workspace) TakeBackEnd(step *flow.Step) string {
 	return fmt.Sprintf("; it ended the board without a valid reply: the earlier bytes were put back from %s", before)
 }
 
-// HoldOpen gives a board that the Manager has ended the end that it had before, because the Manager is asked once more. left is
-// the SHA-256 of the board then. same is false, and the board unchanged, if the Manager has changed the list.
+// HoldOpen gives a board that the Manager has ended the end that it had before, because the Manager is asked
+// once more. left is the SHA-256 of the board then. same is false, and the board unchanged, if the Manager has
+// changed the list.
 func (w *Workspace) HoldOpen(step *flow.Step, given []string) (left string, same bool, err error) {
 	b, err := w.Look()
 	if err != nil || !slices.Equal(given, w.Tasks(b)) {

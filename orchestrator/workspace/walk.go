@@ -121,7 +121,8 @@ func pastOf(s *flow.State, l flow.List) func(i int) walk.Past {
 	}
 }
 
-// MissingNeeds tells what the task that a Manager names needs and does not have, or "". The Manager may name it all the same.
+// MissingNeeds tells what the task that a Manager names needs and does not have, or "". The Manager may name
+// it all the same.
 func (w *Workspace) MissingNeeds(b *board.Board, s *flow.State, next *string) string {
 	if next == nil || !s.ByNeeds {
 		return ""
@@ -138,7 +139,8 @@ func (w *Workspace) MissingNeeds(b *board.Board, s *flow.State, next *string) st
 	return fmt.Sprintf("%s needs %s, and is next all the same, says the Manager", *next, strings.Join(missing, ", "))
 }
 
-// unmet returns the tasks of needs that are not done. The task of the step, whose entry is at, is done if its agent said so.
+// unmet returns the tasks of needs that are not done. The task of the step, whose entry is at, is done if its
+// agent said so.
 func unmet(needs []string, l flow.List, past func(i int) walk.Past, at int, step *flow.Step) (all []string) {
 	for _, need := range needs {
 		i := l.Find(need)

@@ -30,8 +30,9 @@ func (l *commandLine) option(name, value string) {
 	}
 }
 
-// prompt adds the role's prompt. Claude would keep the system prompt of a session's first call: a fork has another role than its session
-// (seed 003, "Fork session 调用 Supervisor"), and a person may have edited the role before the session goes on.
+// prompt adds the role's prompt. Claude would keep the system prompt of a session's first call: a fork has
+// another role than its session (seed 003, "Fork session 调用 Supervisor"), and a person may have edited the
+// role before the session goes on.
 func (l *commandLine) prompt(a agent.Assignment) {
 	option := "--append-system-prompt"
 	if a.Follow != nil && a.Follow.Fork {

@@ -169,8 +169,8 @@ func TestInvoke(t *testing.T) {
 	}
 }
 
-// TestWatchStderr: gemini sleeps in silence until a quota is renewed, and says so on standard error alone. Other lines there, and a pause of
-// seconds, end nothing.
+// TestWatchStderr: gemini sleeps in silence until a quota is renewed, and says so on standard error alone.
+// Other lines there, and a pause of seconds, end nothing.
 func TestWatchStderr(t *testing.T) {
 	for line, ends := range map[string]bool{
 		"Attempt 1 failed: You have exhausted your capacity on this model. Your quota will reset after 3h39m21s.. Retrying after 13161085ms...": true,

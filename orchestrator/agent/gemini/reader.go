@@ -145,7 +145,8 @@ func (r *reader) readResult(e event) {
 	})
 }
 
-// WatchStderr ends the attempt if gemini says that it sleeps until a quota is renewed. Source: gemini 0.61.0, which prints nothing else then.
+// WatchStderr ends the attempt if gemini says that it sleeps until a quota is renewed. Source: gemini 0.61.0,
+// which prints nothing else then.
 func (r *reader) WatchStderr(line string) {
 	if later := words.LongWait("gemini", line, time.Now()); later != nil && r.giveUp != nil {
 		r.giveUp(later)

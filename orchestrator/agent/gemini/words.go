@@ -2,7 +2,8 @@ package gemini
 
 import "kanban-run/orchestrator/agent"
 
-// words are those of gemini 0.61.0, beside its providers'. Google calls a limit of a minute a quota, as it calls the plan's.
+// words are those of gemini 0.61.0, beside its providers'. Google calls a limit of a minute a quota, as it
+// calls the plan's.
 var words = agent.Words{
 	Money: []string{"insufficient_g1_credits_balance"},
 	Limit: []string{

@@ -29,9 +29,9 @@ func (adapter) Check(a agent.Assignment) error {
 	return err
 }
 
-// Invoke returns the start of opencode. The prompt goes to standard input, because opencode would
-// quote an argument again. Its log is printed, because opencode says there alone that it waits for a limit. The role's prompt goes before the input, because opencode has no option
-// for a system prompt.
+// Invoke returns the start of opencode. The prompt goes to standard input, because opencode would quote an
+// argument again. Its log is printed, because opencode says there alone that it waits for a limit. The role's
+// prompt goes before the input, because opencode has no option for a system prompt.
 func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	argv, err := tool().Start(a)
 	if err != nil {

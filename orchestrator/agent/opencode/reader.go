@@ -184,8 +184,8 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 // streamError matches the line of opencode's log about a call that the provider refused.
 var streamError = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`message="stream error".* error\.error="(.*)"`) })
 
-// WatchStderr ends the attempt at a limit: opencode waits for its end as long as the provider says, prints nothing but its log then, and may never
-// end. Source: opencode 1.18.33.
+// WatchStderr ends the attempt at a limit: opencode waits for its end as long as the provider says, prints
+// nothing but its log then, and may never end. Source: opencode 1.18.33.
 func (r *reader) WatchStderr(line string) {
 	m := streamError().FindStringSubmatch(line)
 	if m == nil || r.giveUp == nil {
