@@ -44,8 +44,11 @@ func (l *Ledger) draw() error {
 		return err
 	}
 	failpoint.At("state-noted")
+	if err := rundir.ReplaceFile(l.dir.State(), data); err != nil {
+		return err // the file is still the old one
+	}
 	l.logbook.digest, l.logbook.behind = last, false
-	return rundir.ReplaceFile(l.dir.State(), data)
+	return nil
 }
 
 func digestOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }

@@ -1,0 +1,68 @@
+//go:build unix
+
+package ledger
+
+import (
+	"os/signal"
+	"syscall"
+	"testing"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/rundir"
+)
+
+type silent struct{}
+
+func (silent) Entry(string, event.Entry) {}
+func (silent) Agent(string, agent.Sign)  {}
+func (silent) Notice(board, text string) {}
+
+// TestDrawThatFails: a state.md that could not be written is the old one, or still missing. That is
+// no edit by hand: the divergence of seed 002, "Detection", is a change from outside.
+func TestDrawThatFails(t *testing.T) {
+	for _, before := range []string{"missing", "drawn"} {
+		t.Run(before, func(t *testing.T) {
+			dir := rundir.Dir{Path: t.TempDir()}
+			l := New("kanban.yaml", dir, silent{}, redact.New(nil), time.Now)
+			if err := l.Open(func(event.Entry) {}); err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = l.Close() }()
+			if before == "drawn" {
+				if err := l.draw(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l.logbook.remember(event.Entry{Event: event.RunInterrupted{}})
+			if err := inSmallFiles(t, l.draw); err == nil {
+				t.Fatal("state.md was written beyond the limit of a file")
+			}
+			if edit, err := l.findEdit(); err != nil || edit.what != "" {
+				t.Errorf("state.md counts as %q, %v, want no edit", edit.what, err)
+			}
+		})
+	}
+}
+
+// inSmallFiles calls do while no file of this process can grow beyond 300 bytes: that is enough for
+// the head of a journal, and too little for state.md.
+func inSmallFiles(t *testing.T, do func() error) error {
+	t.Helper()
+	var old syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+		t.Fatal(err)
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	defer signal.Reset(syscall.SIGXFSZ)
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 300, Max: old.Max}); err != nil {
+		t.Fatal(err)
+	}
+	failed := do()
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+		t.Fatal(err)
+	}
+	return failed
+}
