@@ -10,17 +10,18 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"kanban-run/orchestrator/agent/modeltest"
 )
 
-// refusesUntil has the model refuse every request about a task until a time.
-func (s *realSite) refusesUntil(at time.Time, step modeltest.Step) {
+// refusesUntil has the model refuse every request about a task until over says that the outage is over.
+func (s *realSite) refusesUntil(over func() bool, step func() modeltest.Step) {
 	s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
-		if taskOf(said) != "" && time.Now().Before(at) {
-			return modeltest.Play(step), true
+		if taskOf(said) != "" && !over() {
+			return modeltest.Play(step()), true
 		}
 		return s.work(q, said)
 	})
@@ -31,21 +32,18 @@ func (s *realSite) refusesUntil(at time.Time, step modeltest.Step) {
 func TestRealOutage(t *testing.T) {
 	t.Parallel()
 	for how, tt := range map[string]struct {
-		step  func() modeltest.Step
-		until time.Duration
-		code  int
-		says  []string
+		status int
+		says   []string
 	}{
-		"overloaded": {func() modeltest.Step { return modeltest.Status(529) }, 6 * time.Second, exitComplete,
-			[]string{"the provider is busy", "which is busy, and asks again at", "Implementor ok in"}},
-		"too many requests": {func() modeltest.Step { return modeltest.Status(429) }, 6 * time.Second, exitComplete,
-			[]string{"asks again at", "Implementor ok in"}},
+		"overloaded":        {529, []string{"the provider is busy", "which is busy, and asks again at", "Implementor ok in"}},
+		"too many requests": {429, []string{"asks again at", "Implementor ok in"}},
 	} {
 		t.Run(how, func(t *testing.T) {
 			onEach(t, func(t *testing.T, name string) {
 				s := newReal(t, name, 1)
-				s.refusesUntil(time.Now().Add(tt.until), tt.step())
-				s.run(tt.code, "--max-retries", "0")
+				waited := func() bool { return strings.Contains(s.read("output"), "asks again at") }
+				s.refusesUntil(waited, func() modeltest.Step { return modeltest.Status(tt.status) })
+				s.run(exitComplete, "--max-retries", "0")
 				s.says(tt.says...)
 			}, "gemini", "opencode", "acp")
 		})
@@ -53,8 +51,9 @@ func TestRealOutage(t *testing.T) {
 	t.Run("a limit that resets", func(t *testing.T) {
 		s := newReal(t, "claude", 1)
 		s.env = modeltest.Subscribed(s.env)
-		reset := time.Now().Add(8 * time.Second)
-		s.refusesUntil(reset, modeltest.Limited(reset, 0))
+		reset := sync.OnceValue(func() time.Time { return time.Now().Add(lasts(8 * time.Second)) }) // from the first request
+		s.refusesUntil(func() bool { return !time.Now().Before(reset()) },
+			func() modeltest.Step { return modeltest.Limited(reset(), 0) })
 		s.run(exitComplete, "--max-retries", "0")
 		s.says("a limit of the account is reached", "waits for claude's limit until", "Implementor ok in")
 	})
@@ -62,13 +61,21 @@ func TestRealOutage(t *testing.T) {
 		s := newReal(t, "claude", 1)
 		s.env = modeltest.Subscribed(s.env)
 		reset := time.Now().Add(100 * time.Hour)
-		s.refusesUntil(reset, modeltest.Limited(reset, 0))
+		s.refusesUntil(func() bool { return false }, func() modeltest.Step { return modeltest.Limited(reset, 0) })
 		s.run(exitLater)
 		s.says("a limit of the account is reached")
 		if strings.Contains(s.read("output"), "waits for claude") {
 			t.Error("it waits")
 		}
 	})
+}
+
+// lasts returns how long an outage lasts: a short time, unless KANBAN_TEST_OUTAGE is a time such as 2m.
+func lasts(short time.Duration) time.Duration {
+	if long, err := time.ParseDuration(os.Getenv("KANBAN_TEST_OUTAGE")); err == nil {
+		return long
+	}
+	return short
 }
 
 // TestRealNoConnection: an API that cannot be reached for a while is waited for.
@@ -91,7 +98,7 @@ func TestRealNoConnection(t *testing.T) {
 				must(t, os.WriteFile(file, []byte(strings.ReplaceAll(string(text), at.Host, address)), 0o600))
 			}
 		}
-		back := time.AfterFunc(15*time.Second, func() {
+		back := time.AfterFunc(lasts(15*time.Second), func() {
 			again, err := net.Listen("tcp", address)
 			if err != nil {
 				t.Error(err)

@@ -258,15 +258,14 @@ func TestRealReviewKilled(t *testing.T) {
 func TestRealReviewAgain(t *testing.T) {
 	t.Parallel()
 	s := reviewedSite(t, "claude")
-	const fails = 2 // claude itself asks twice
 	s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
 		if strings.Contains(said, "You are now the supervisor") {
-			return modeltest.Play(modeltest.Status(500).Times(fails), modeltest.Say("[TASK_COMPLETED]")), true
+			return modeltest.Play(modeltest.Status(400).Times(2), modeltest.Say("[TASK_COMPLETED]")), true
 		}
 		return s.work(q, said)
 	})
 	s.run(exitComplete)
-	s.says("the reviewer of Implementor, attempt 2, gave no verdict", "API Error: 500", "accepts the work (round 1")
+	s.says("the reviewer of Implementor, attempt 2, gave no verdict", "API Error: 400", "accepts the work (round 1")
 	wrote := 0
 	for _, q := range s.model.Requests() {
 		if q.Answer == "write" {
@@ -280,12 +279,12 @@ func TestRealReviewAgain(t *testing.T) {
 	s = reviewedSite(t, "claude")
 	s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
 		if strings.Contains(said, "You are now the supervisor") {
-			return modeltest.Play(modeltest.Status(500)), true
+			return modeltest.Play(modeltest.Status(400)), true
 		}
 		return s.work(q, said)
 	})
 	s.run(exitNeedsPerson, "--max-retries", "1")
-	s.says("the reviewer of Implementor gave no verdict in 2 attempts; the last: API Error: 500")
+	s.says("the reviewer of Implementor gave no verdict in 2 attempts; the last: API Error: 400")
 }
 
 // TestRealReviewTimeout: a review has a timeout of its own, and one that is over is no verdict.

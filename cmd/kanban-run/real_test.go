@@ -83,13 +83,16 @@ func TestRealFence(t *testing.T) {
 	})
 }
 
-// TestRealDenied: a tool that was not allowed fails the attempt, whatever the exit code of the
-// agent says. Codex does not tell of it.
+// TestRealDenied: a tool that was not allowed ends the run, whatever the exit code of the agent says, and the agent
+// is not asked again. Codex does not tell of it.
 func TestRealDenied(t *testing.T) {
 	s := newReal(t, "claude", 1)
 	s.write(".kanban-run/roles/implementor.md", "---\nname: Implementor\npermission: read-only\n---\nWork.\n")
-	s.run(exitExhausted, "--max-retries", "0")
-	s.says("permission denied: Write")
+	s.run(exitInvalid)
+	s.says("permission denied: Write", "hint: give the role permission: edit")
+	if strings.Contains(s.read("output"), "attempt 2") {
+		t.Errorf("the agent was asked again:\n%s", s.read("output"))
+	}
 	if s.read("out/1.txt") != "" {
 		t.Error("a file was written that was not allowed")
 	}

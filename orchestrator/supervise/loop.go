@@ -77,7 +77,7 @@ func isUnsafe(c rune) bool {
 var errLeft = errors.New("the person left")
 
 // Run runs the conversation until the person leaves, and then returns nil. Errors: the cause of
-// stop; *agent.ConfigError, *agent.LaterError or another error that keeps the agent from working;
+// stop; *agent.ConfigError or another error that keeps the agent from working;
 // *UnfinishedError, only if the keyboard is unattended. Source: seed 003, "Supervisor 主循环".
 func (s *Supervision) Run(stop, kill context.Context) error {
 	s.Screen.Notice("Supervisor mode enabled")
@@ -213,7 +213,11 @@ func (s *Supervision) runSupervisorPhase(stop, kill context.Context) (*contract.
 		return nil, err
 	}
 	out, err := s.runSupervisor(stop, kill, &inv)
+	later, refused := errors.AsType[*agent.LaterError](err)
 	switch {
+	case refused:
+		s.passTurn("The supervisor gave no verdict: " + strings.TrimSuffix(later.Text, ".") + ".")
+		return nil, nil
 	case err != nil:
 		return nil, err
 	case out.Stopped && stop.Err() != nil:

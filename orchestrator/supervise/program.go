@@ -233,7 +233,7 @@ func (s *Supervision) runAgentPhase(stop, kill context.Context) (ending, error) 
 	case stop.Err() != nil:
 		return how, context.Cause(stop)
 	case e.report.Err != nil:
-		return how, e.report.Err
+		return how, p.passRefusal(e.report.Err)
 	case e.err != nil:
 		return how, e.err
 	}
@@ -305,6 +305,25 @@ func (p *phase) judgeEnding() ending {
 	return finished
 }
 
+// passRefusal passes the turn to the person if the provider does not serve for now, because that
+// does not end a conversation. It returns every other error.
+func (p *phase) passRefusal(err error) error {
+	later, ok := errors.AsType[*agent.LaterError](err)
+	if !ok {
+		return err
+	}
+	if !p.failed {
+		p.fail(later.Text)
+	}
+	return nil
+}
+
+// fail passes the turn to the person, because the agent could not carry out a message.
+func (p *phase) fail(why string) {
+	p.passTurn("The agent could not do it: " + strings.TrimSuffix(why, ".") + ".")
+	p.failed = true
+}
+
 // handleEvent shows an event and reports whether the agent has stopped.
 func (p *phase) handleEvent(e agent.Event) (stopped bool) {
 	p.settled = nil
@@ -320,8 +339,7 @@ func (p *phase) handleEvent(e agent.Event) (stopped bool) {
 		p.skipCommand()
 		return false
 	case e.Failed && !p.stopping:
-		p.passTurn("The agent could not do it: " + e.Text + ".")
-		p.failed = true
+		p.fail(e.Text)
 		return true
 	case p.more && !p.stopping:
 		p.more = false
@@ -401,7 +419,7 @@ func (p *phase) explainExit() error {
 	p.ended <- e
 	switch {
 	case e.report.Err != nil:
-		return e.report.Err
+		return p.passRefusal(e.report.Err)
 	case p.stopping:
 		p.passTurn("The agent was ended.")
 	case e.report.Failure != nil:

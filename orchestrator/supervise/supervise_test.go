@@ -87,6 +87,8 @@ func playAgent(dir string, resumed []string) int {
 			print("failure", "API Error: 500")
 		case l.Text == "login":
 			print("login", "Not logged in")
+		case l.Text == "busy":
+			print("busy", "Overloaded.")
 		case l.Text == "/cost":
 			print("text", "$0.00")
 			print("local", "")
@@ -111,6 +113,9 @@ func playSupervisor(dir string) int {
 		time.Sleep(time.Hour)
 	case "crash":
 		return 3
+	case "busy":
+		print("busy", "Overloaded.")
+		return 1
 	}
 	print("text", strings.ReplaceAll(first, "|", "\n"))
 	return 0
@@ -187,6 +192,8 @@ func (r *fakeReader) line(data []byte) {
 		r.host.Emit(agent.Event{Kind: agent.Text, Text: l.Text})
 	case "login":
 		r.host.GiveUp(&agent.ConfigError{Text: l.Text})
+	case "busy":
+		r.host.GiveUp(&agent.LaterError{Text: l.Text, Busy: true})
 	case "failure":
 		r.host.Emit(agent.Event{Kind: agent.Result, Text: l.Text, Failed: true})
 	case "result":
@@ -447,6 +454,20 @@ func TestAgentFails(t *testing.T) {
 	s.waitFor("== The agent could not do it: API Error: 500. It is your turn.")
 	s.lines <- "work"
 	s.waitFor("agent: did: work")
+	s.waitFor("task is completed")
+	s.leave(nil)
+}
+
+// TestProviderIsBusy: a provider that does not serve for now ends no conversation, whether the agent asked it or
+// the supervisor.
+func TestProviderIsBusy(t *testing.T) {
+	s := startSite(t, 1, "busy", "[TASK_COMPLETED]")
+	s.lines <- "busy"
+	s.waitFor("== The agent could not do it: Overloaded. It is your turn.")
+	s.lines <- "work"
+	s.waitFor("agent: did: work")
+	s.waitFor("== The supervisor gave no verdict: Overloaded. It is your turn.")
+	s.lines <- "work"
 	s.waitFor("task is completed")
 	s.leave(nil)
 }
