@@ -208,14 +208,14 @@ func (AttemptStopped) Kind() string { return "ATTEMPT_STOPPED" }
 
 // Sentence implements [Event].
 func (e AttemptStopped) Sentence() Sentence {
-	what := " stopped"
+	name, what := e.Name(), " stopped"
 	switch e.Class {
 	case ClassBusy:
-		what = ": the provider is busy"
+		name, what = strings.TrimSuffix(name, ","), ": the provider is busy"
 	case ClassLimit:
-		what = ": a limit of the account is reached"
+		name, what = strings.TrimSuffix(name, ","), ": a limit of the account is reached"
 	}
-	return inStep(e.Step, Warning, "%s%s%s: %s", e.Name(), what, e.Spent.suffix(), e.Reason)
+	return inStep(e.Step, Warning, "%s%s%s: %s", name, what, e.Spent.suffix(), e.Reason)
 }
 
 // UseOf returns the time and the spending of the attempt or judge that e ends. It returns false for

@@ -16,6 +16,7 @@ type Refusal struct {
 type ProviderWait struct {
 	Step     int       `json:"step"`
 	Task     string    `json:"task"`
+	Call     Call      `json:"call,omitempty"`
 	Role     string    `json:"role"`
 	Provider string    `json:"provider"`
 	Class    Class     `json:"class"`
@@ -33,7 +34,7 @@ func (e ProviderWait) Subject() string { return e.Task }
 
 // Sentence implements [Event].
 func (e ProviderWait) Sentence() Sentence {
-	s := inStep(e.Step, Note, "%s %s", e.Role, e.Waits())
+	s := inStep(e.Step, Note, "%s %s", e.Call.Player(e.Role), e.Waits())
 	if e.Named && !e.Shared && e.Until.Sub(e.Since) >= longWait {
 		return s.tell(0, AboutLater)
 	}

@@ -102,6 +102,8 @@ func sentences() []event.Event {
 		event.AttemptStopped{AttemptRef: work, Reason: "claude: 529 Overloaded", Refusal: &event.Refusal{Provider: "claude"}, End: event.End{Class: event.ClassBusy}}, event.AttemptStopped{AttemptRef: work, Reason: "codex: You've hit your usage limit", Refusal: &event.Refusal{Provider: "codex"}, End: event.End{Class: event.ClassLimit}},
 		event.ProviderWait{Step: 2, Role: "Implementor", Provider: "claude", Class: event.ClassBusy, Since: at, Until: at.Add(10 * time.Second)}, event.ProviderWait{Step: 2, Role: "Manager", Provider: "codex", Class: event.ClassLimit, Since: at, Until: at.Add(5 * time.Hour), Named: true},
 		event.ProviderWait{Step: 2, Role: "Implementor", Provider: "codex", Class: event.ClassLimit, Since: at, Until: at.Add(99 * time.Hour), Named: true, Shared: true}, event.ProviderBack{Step: 2, Provider: "codex", Millis: 5 * 3600 * 1000},
+		event.ProviderWait{Step: 2, Call: event.ReviewCall, Role: "Implementor", Provider: "claude", Class: event.ClassBusy, Since: at, Until: at.Add(10 * time.Second)},
+		event.AttemptStopped{AttemptRef: event.AttemptRef{Call: event.ReviewCall, Step: 2, Task: "tasks/a.md", Role: "Implementor", Attempt: 2}, Reason: "claude: API Error: 529", End: event.End{Class: event.ClassBusy}},
 		event.ReplyRejected{AttemptRef: work, Reason: "claude: Prompt is too long", Exit: "exit status 1", Of: 3, End: event.End{Class: event.ClassTooLong}},
 		event.AnomalyFound{AttemptRef: work, Anomaly: event.Anomaly{Check: "asks for help", Severity: "warning", Details: "it says: I need help", Advice: "assist"}},
 		event.JudgeAsked{AttemptRef: work, Anomaly: idle, Judge: "Judge"}, event.JudgeAnswered{AttemptRef: work, Judge: "Judge", Reason: "too late", Spent: spent},

@@ -132,7 +132,7 @@ func (s *State) waitForProvider() Effect {
 		}
 	}
 	step := s.Step
-	return Wait{event.ProviderWait{Step: step.Number, Task: step.Task, Role: step.CallRole(), Provider: r.Provider,
+	return Wait{event.ProviderWait{Step: step.Number, Task: step.Task, Call: step.Call, Role: step.CallRole(), Provider: r.Provider,
 		Class: r.Class, Since: r.Since, Until: until, Named: named, At: r.At, Tries: r.Tries}}
 }
 
