@@ -16,12 +16,14 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/plainfile"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/roster"
+	"kanban-run/orchestrator/standing"
 )
 
 func checkCommand() command {
@@ -119,17 +121,28 @@ func (u *setup) plan(t *terminal, name string) {
 		return
 	}
 	defer func() { _ = place.Close() }() // nothing was written
-	keepsGoing := false
-	if r, err := u.resolve(place.Dir()); err == nil && r.settings.KeepGoing != nil {
-		keepsGoing = *r.settings.KeepGoing
-	}
-	for i, step := range board.Plan(b, place, keepsGoing) {
+	for i, step := range board.Plan(b, place, u.past(name, place.Dir())) {
 		text := fmt.Sprintf("%3d  %s  %s", i+1, step.Task, step.Role)
 		if len(step.Needs) > 0 {
 			text += "  needs " + strings.Join(step.Needs, ", ")
 		}
 		_ = t.stdout.Printf("%s\n", text)
 	}
+}
+
+// past returns what the settings and the journal say of a board, as far as they can be read: check has said
+// what of them cannot.
+func (u *setup) past(name, dir string) board.Past {
+	p := board.Past{Done: map[int]bool{}, Skipped: map[int]bool{}}
+	if r, err := u.resolve(dir); err == nil && r.settings.KeepGoing != nil {
+		p.KeepsGoing = *r.settings.KeepGoing
+	}
+	b, _ := inspect.Look(name, func(event.Entry) {})
+	for i, t := range b.Tasks {
+		p.Done[i] = t.State == standing.Done || t.State == standing.Before
+		p.Skipped[i] = t.Status == flow.StatusSkipped
+	}
+	return p
 }
 
 // problems returns the errors and warnings of a board. It fails if the board cannot be read.

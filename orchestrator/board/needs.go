@@ -2,6 +2,7 @@ package board
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"kanban-run/orchestrator/frontmatter"
@@ -103,10 +104,17 @@ type Step struct {
 	Needs []string // as its file spells them
 }
 
-// Plan returns the open tasks of a board in the order in which walk names them. Tasks that cannot be read are
-// left out, and those that need one, or one another. With keepsGoing it names those before the current task,
-// too.
-func Plan(b *Board, p *Place, keepsGoing bool) (steps []Step) {
+// Past is what is known of a board beside its files.
+type Past struct {
+	KeepsGoing bool         // its runs go on without a task that fails
+	Done       map[int]bool // entries that are done by the journal
+	Skipped    map[int]bool // entries that a person has the board go on without
+}
+
+// Plan returns the open tasks of a board in the order in which walk names them. Tasks that are skipped or
+// cannot be read are left out, and those that need one, or one another. The plan of a board that keeps going
+// has those before the current task, too.
+func Plan(b *Board, p *Place, past Past) (steps []Step) {
 	if b.Terminal() {
 		return nil
 	}
@@ -118,7 +126,7 @@ func Plan(b *Board, p *Place, keepsGoing bool) (steps []Step) {
 		if e.Done() || err == nil && task.Done() {
 			continue
 		}
-		if err != nil {
+		if err != nil || past.Skipped[i] {
 			missing[i] = true // nor what needs it
 			continue
 		}
@@ -138,10 +146,10 @@ func Plan(b *Board, p *Place, keepsGoing bool) (steps []Step) {
 	if b.Current.Path != "" {
 		at = max(0, b.Finder()(b.Current.Path))
 	}
-	if len(needs) == 0 && !keepsGoing {
-		for i := range at {
-			delete(open, i) // the list is walked down from the current task
-		}
+	if len(needs) > 0 || past.KeepsGoing {
+		maps.DeleteFunc(open, func(i int, _ bool) bool { return past.Done[i] })
+	} else { // the list is walked down from the current task
+		maps.DeleteFunc(open, func(i int, _ bool) bool { return i < at })
 	}
 	for i := at; i >= 0; i = next(b.Len(), ready) {
 		if !open[i] {

@@ -27,45 +27,81 @@ func TestNeeds(t *testing.T) {
 		{"a way without a circle", "current: a\ntasks: [a, b, c, d]", map[string]string{"b": "a", "c": "a", "d": "[b, c]"}, "a b c d", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := t.TempDir()
-			write := func(name, text string) {
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-					t.Fatal(err)
-				}
+			plan, found := planOf(t, tt.list, tt.needs, board.Past{})
+			if plan != tt.plan {
+				t.Errorf("Plan = %s, want %s", plan, tt.plan)
 			}
-			for _, task := range []string{"a", "b", "c", "d"} {
-				text := "---\nrole: Implementor\n"
-				if needs := tt.needs[task]; needs != "" {
-					text += "needs: " + needs + "\n"
-				}
-				write(task, text+"---\n")
-			}
-			write("kanban.yaml", tt.list+"\n")
-			path := filepath.Join(dir, "kanban.yaml")
-			b, err := board.Parse(path, []byte(tt.list+"\n"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			place, err := board.OpenPlace(dir, path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer place.Close()
-			var plan, found []string
-			for _, step := range board.Plan(b, place, false) {
-				plan = append(plan, step.Task)
-			}
-			for _, p := range board.Check(b, place, func(string) bool { return true }) {
-				if !p.Warning {
-					found = append(found, p.File+": "+p.Text)
-				}
-			}
-			if got := strings.Join(plan, " "); got != tt.plan {
-				t.Errorf("Plan = %s, want %s", got, tt.plan)
-			}
-			if got := strings.Join(found, "; "); got != tt.found {
-				t.Errorf("Check = %s, want %s", got, tt.found)
+			if found != tt.found {
+				t.Errorf("Check = %s, want %s", found, tt.found)
 			}
 		})
 	}
+}
+
+// TestPlanAfterRuns: a plan is that of the next run.
+func TestPlanAfterRuns(t *testing.T) {
+	is := func(all ...int) map[int]bool {
+		m := map[int]bool{}
+		for _, i := range all {
+			m[i] = true
+		}
+		return m
+	}
+	for _, tt := range []struct {
+		name  string
+		needs map[string]string
+		past  board.Past
+		plan  string
+	}{
+		{"what the journal says is done is not done again", map[string]string{"d": "[c]"}, board.Past{Done: is(0, 2)}, "b d"},
+		{"a list with an order of its own is walked down", nil, board.Past{Done: is(0, 2)}, "b c d"},
+		{"one that keeps going is not", nil, board.Past{Done: is(2), KeepsGoing: true}, "b a d"},
+		{"nor what needs a skipped task", map[string]string{"d": "[c]"}, board.Past{Skipped: is(2)}, "b a"},
+		{"a skipped task", nil, board.Past{Skipped: is(2)}, "b d"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if plan, _ := planOf(t, "current: b\ntasks: [a, b, c, d]", tt.needs, tt.past); plan != tt.plan {
+				t.Errorf("Plan = %s, want %s", plan, tt.plan)
+			}
+		})
+	}
+}
+
+// planOf returns the plan of a board with the tasks a to d, and the errors that are found in it.
+func planOf(t *testing.T, list string, needs map[string]string, past board.Past) (plan, found string) {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, task := range []string{"a", "b", "c", "d"} {
+		text := "---\nrole: Implementor\n"
+		if needs := needs[task]; needs != "" {
+			text += "needs: " + needs + "\n"
+		}
+		write(task, text+"---\n")
+	}
+	write("kanban.yaml", list+"\n")
+	path := filepath.Join(dir, "kanban.yaml")
+	b, err := board.Parse(path, []byte(list+"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	place, err := board.OpenPlace(dir, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer place.Close()
+	var steps, errs []string
+	for _, step := range board.Plan(b, place, past) {
+		steps = append(steps, step.Task)
+	}
+	for _, p := range board.Check(b, place, func(string) bool { return true }) {
+		if !p.Warning {
+			errs = append(errs, p.File+": "+p.Text)
+		}
+	}
+	return strings.Join(steps, " "), strings.Join(errs, "; ")
 }

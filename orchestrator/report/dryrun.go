@@ -17,7 +17,7 @@ func NewDryRun(out, notices *console.Printer, names bool) *DryRun {
 	return &DryRun{out: out, Plain: NewPlain(notices, names)}
 }
 
-// Entry writes a line for each call of an agent, and the lines of a rejected reply as a warning.
+// Entry writes a line for each call of an agent and each decision of walk, and the lines of a rejected reply as a warning.
 func (d *DryRun) Entry(board string, e event.Entry) {
 	name := ""
 	if d.names {
@@ -26,6 +26,9 @@ func (d *DryRun) Entry(board string, e event.Entry) {
 	switch ev := e.Event.(type) {
 	case event.AttemptStarted:
 		_ = d.out.Printf("%s%3d  %-11s  %s  would run: %s\n", name, ev.Step, ev.Role, ev.Call.Of(ev.Task), ev.Command)
+	case event.ManagerWalked:
+		_ = d.out.Printf("%s%3d  %-11s  %s  would run: %s, without a program\n", name, ev.Step, event.ManagerRole,
+			event.ManagerCall.Of(ev.Task), event.Walker)
 	case event.ReplyRejected:
 		ev.Output = "" // the folder with the output is removed with the private copy of the board
 		e.Event = ev

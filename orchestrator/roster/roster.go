@@ -176,7 +176,7 @@ func (r *Roster) continues(role roles.Role, tool agent.Tool) bool {
 
 // replaceByStub replaces a role's program by a stub in a dry run, and keeps the reason why a real
 // run would refuse the program in Refusal. A missing program is no such reason: a dry run needs
-// only the stub.
+// only the stub. A Manager without a program stays: it is part of the run.
 func (r *Roster) replaceByStub(p *Player) {
 	if p.Adapter == nil {
 		p.Shown += " (not in this version)"
@@ -185,7 +185,9 @@ func (r *Roster) replaceByStub(p *Player) {
 			p.Refusal = err
 		}
 	}
-	p.Adapter, p.Assignment.Command, p.Assignment.Args = r.stub(), nil, nil
+	if p.Adapter != (walker{}) {
+		p.Adapter, p.Assignment.Command, p.Assignment.Args = r.stub(), nil, nil
+	}
 }
 
 // setReviewers sets the reviewers of a role's work. The Manager's work cannot be reviewed: its

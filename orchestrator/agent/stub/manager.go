@@ -14,12 +14,10 @@ import (
 	"kanban-run/orchestrator/walk"
 )
 
-// nextTask returns the next task of the Manager, or nil at the end of the list. The rule may name
-// the task; otherwise package walk chooses it from the list in the input.
+// nextTask returns the next task of the Manager, or nil at the end of the list. The rule may name the task;
+// otherwise package walk chooses it from the list in the input. Where a task of the list needs another one,
+// nextTask marks on the board what is done, so that the next call knows.
 func (c *call) nextTask() *string {
-	if c.rule.Next.set {
-		return c.rule.Next.path
-	}
 	place, err := board.OpenPlace(".", c.input.KanbanFile)
 	if err != nil {
 		fmt.Fprintf(c.stderr, "warning: no task is looked at: %v\n", err)
@@ -27,31 +25,110 @@ func (c *call) nextTask() *string {
 	}
 	defer place.Close()
 	done := path.Clean(c.input.task())
-	entry := func(i int) (file string, marked bool) { return cutMark(c.input.Tasks[i]) }
-	at := slices.IndexFunc(c.input.Tasks, func(text string) bool {
-		file, _ := cutMark(text)
-		return path.Clean(file) == done
-	})
+	list := readEntries(place, c.input.Tasks, c.marks(), done)
+	at := slices.IndexFunc(list, func(e entry) bool { return path.Clean(e.file) == done })
+	byNeeds := slices.ContainsFunc(list, func(e entry) bool { return len(e.needs) > 0 })
+	if byNeeds && at >= 0 && !list[at].marked {
+		if err := c.markDone(done); err != nil {
+			fmt.Fprintf(c.stderr, "warning: %s is not marked as done: %v\n", done, err)
+		}
+	}
+	if c.rule.Next.set {
+		return c.rule.Next.path
+	}
 	d := walk.Decide(walk.Turn{
 		Task:   done,
 		At:     at,
 		Status: "ok",
-		Len:    len(c.input.Tasks),
-		Marked: func(i int) bool { _, marked := entry(i); return marked },
+		Whole:  byNeeds,
+		Len:    len(list),
+		Marked: func(i int) bool { return list[i].marked },
 		Head: func(i int) walk.Head {
-			file, _ := entry(i)
-			task, err := place.ReadTask(file)
-			if err != nil {
-				fmt.Fprintf(c.stderr, "warning: %s is skipped: %v\n", file, err)
-				return walk.Head{Path: file, Fault: err}
+			e := list[i]
+			if e.fault != nil {
+				fmt.Fprintf(c.stderr, "warning: %s is skipped: %v\n", e.file, e.fault)
 			}
-			return walk.Head{Path: file, Done: task.Done() || path.Clean(file) == done}
+			return walk.Head{Path: e.file, Done: e.done, Needs: unmet(e.needs, list), Fault: e.fault}
 		},
 	})
 	if d.Next == "" {
 		return nil
 	}
 	return &d.Next
+}
+
+// marks returns the tasks that the board marks as done. The list in the input has no marks.
+func (c *call) marks() map[string]bool {
+	all := map[string]bool{}
+	b, err := c.readBoard()
+	if err != nil {
+		return all
+	}
+	for i := range b.Len() {
+		all[path.Clean(b.Entry(i).Path)] = b.Entry(i).Done()
+	}
+	return all
+}
+
+// markDone marks a task on the board.
+func (c *call) markDone(task string) error {
+	b, err := c.readBoard()
+	if err != nil {
+		return err
+	}
+	if i := b.Finder()(task); i >= 0 {
+		if b, err = b.MarkDone(i); err != nil {
+			return err
+		}
+	}
+	return rewrite(c.input.KanbanFile, b.Source)
+}
+
+func (c *call) readBoard() (*board.Board, error) {
+	source, err := board.ReadFile(c.input.KanbanFile)
+	if err != nil {
+		return nil, err
+	}
+	return board.Parse(c.input.KanbanFile, source)
+}
+
+// entry is an entry of the list and its file.
+type entry struct {
+	file   string
+	marked bool
+	done   bool // its file says so, or its agent just did
+	needs  []string
+	fault  error // why its file cannot be read
+}
+
+// readEntries reads the list of the input, some of which are marked on the board. done is the task that was
+// just worked on.
+func readEntries(place *board.Place, tasks []string, marked map[string]bool, done string) []entry {
+	list := make([]entry, len(tasks))
+	for i, text := range tasks {
+		e := &list[i]
+		e.file, e.marked = cutMark(text)
+		e.marked = e.marked || marked[path.Clean(e.file)]
+		e.done = path.Clean(e.file) == done
+		if task, err := place.ReadTask(e.file); err != nil {
+			e.fault = err
+		} else {
+			e.done, e.needs = e.done || task.Done(), task.Needs
+		}
+	}
+	return list
+}
+
+// unmet returns the needs that are not done.
+func unmet(needs []string, list []entry) (all []string) {
+	for _, need := range needs {
+		if !slices.ContainsFunc(list, func(e entry) bool {
+			return path.Clean(e.file) == path.Clean(need) && (e.marked || e.done)
+		}) {
+			all = append(all, need)
+		}
+	}
+	return all
 }
 
 // cutMark returns an entry of the list without its trailing [done], and whether the entry had it.

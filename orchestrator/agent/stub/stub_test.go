@@ -107,6 +107,26 @@ func TestManagerWalks(t *testing.T) {
 	}
 }
 
+// TestManagerKnowsNeeds: where a task needs others, the first of the list that is ready is next, and the board
+// is marked for the next call.
+func TestManagerKnowsNeeds(t *testing.T) {
+	project(t, map[string]string{"a.md": "", "b.md": "", "c.md": "---\nneeds: [a.md, ./b.md]\n---\n",
+		"kanban.yaml": "current: b.md\ntasks: [c.md, b.md, a.md]\n"})
+	for _, tt := range []struct{ done, tasks, next, board string }{
+		{"b.md", `"c.md","b.md","a.md"`, `"a.md"`, "[c.md, 'b.md [done]', a.md]"},
+		{"a.md", `"c.md","b.md","a.md"`, `"c.md"`, "[c.md, 'b.md [done]', 'a.md [done]']"},
+		{"c.md", `"c.md","b.md","a.md"`, "null", "['c.md [done]', 'b.md [done]', 'a.md [done]']"},
+	} {
+		code, stdout, stderr := play(t, "Manager", `{"kanban_file":"kanban.yaml","done_task":"`+tt.done+`","tasks":[`+tt.tasks+`]}`)
+		if code != 0 || !strings.Contains(stdout, `"next_task":`+tt.next) || stderr != "" {
+			t.Errorf("after %s: Main = %d, %s, %s, want %s", tt.done, code, stdout, stderr, tt.next)
+		}
+		if text, err := os.ReadFile("kanban.yaml"); err != nil || !strings.Contains(string(text), "tasks: "+tt.board) {
+			t.Errorf("after %s the board is %s, %v, want %s", tt.done, text, err, tt.board)
+		}
+	}
+}
+
 // TestCountsCalls: attempts look alike to an agent (seed 004, "Retry Rule (CRITICAL)"), so the stub
 // counts for itself.
 func TestCountsCalls(t *testing.T) {
