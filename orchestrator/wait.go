@@ -59,7 +59,7 @@ func (l *loop) wait(e event.ProviderWait) error {
 	}
 	said := l.job.Now()
 	took, err := l.rest(func() error {
-		return pause.Until(l.stop, e.Until, func() error {
+		return pause.Until(l.stop, l.job.Now, e.Until, func() error {
 			if now := l.job.Now(); now.Sub(said) >= sayAgain {
 				said = now
 				l.job.Observer.Notice(l.job.Board, "it still "+e.Waits())

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,6 +39,8 @@ type week struct {
 	agent.Adapter // claude, whose programs are functions
 	dir           string
 	began         time.Time
+	slept         atomic.Int64 // nanoseconds that the machine slept: the wall clock went on, and timers did not
+	unwatched     bool         // agents are not watched
 
 	mu       sync.Mutex
 	r        *rand.Rand
@@ -61,6 +64,9 @@ type outage struct {
 	limit    bool
 	named    bool // the end of the limit is named
 }
+
+// now returns the time of the wall clock.
+func (w *week) now() time.Time { return time.Now().Round(0).Add(time.Duration(w.slept.Load())) }
 
 func (w *week) Name() string { return "claude" }
 
@@ -161,7 +167,7 @@ func (w *week) begin(board, task string, session *string) (mood string, o *outag
 	if w.killed[board] != "" {
 		return "", nil
 	}
-	now := time.Now()
+	now := w.now()
 	if w.r.IntN(60) == 0 {
 		w.kill(board)
 		return "", nil
@@ -316,17 +322,20 @@ func (w *week) night(boards []string) []result.Result {
 		w.t.Fatal(err)
 	}
 	settings.Agent, settings.Agents = "claude", map[string]string{"manager": event.Walker}
+	if w.unwatched {
+		settings.Watch.Off = true
+	}
 	made, _ := redact.NewNamed(nil)
 	keep := true
 	var jobs []preflight.Job
 	for _, board := range boards {
 		dir := filepath.Join(w.dir, board)
 		agents := &roster.Roster{Settings: settings, Roles: set, Adapters: []agent.Adapter{w}}
-		jobs = append(jobs, preflight.Job{Board: filepath.Join(dir, "kanban.yaml"), StartDir: dir, Observer: &ledger.Silent{}, Now: time.Now,
+		jobs = append(jobs, preflight.Job{Board: filepath.Join(dir, "kanban.yaml"), StartDir: dir, Observer: &ledger.Silent{}, Now: w.now,
 			Configure: func(string) (*preflight.Setup, error) {
 				return &preflight.Setup{OnDivergence: "accept", OnOverlap: "wait", OnTool: event.ToolCaveat, Roster: agents, Redactor: made, KeepGoing: &keep,
 					Limits: event.Limits{MaxRetries: 3, BusyMillis: time.Hour.Milliseconds(), LimitMillis: (6 * time.Hour).Milliseconds(),
-						Until: time.Now().Add(9 * time.Hour)}}, nil
+						Until: w.now().Add(9 * time.Hour)}}, nil
 			}})
 	}
 	prepared, errs := preflight.PrepareAll(jobs)
@@ -370,6 +379,24 @@ func TestWeek(t *testing.T) {
 		}
 		w.judge(results)
 		t.Logf("%d boards, %d tasks, %d nights, %v; calls %v", boards, boards*tasks, nights, time.Since(w.began).Round(time.Minute), w.calls)
+	})
+}
+
+// TestLimitIsSleptThrough: the end of a limit is a time of the wall clock, so a run goes on soon after its machine
+// wakes.
+func TestLimitIsSleptThrough(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeek(t, 1, 2)
+		w.r, w.unwatched = rand.New(rand.NewPCG(2, 44)), true // whose trace has the times of the timers
+		for _, task := range w.tasks {
+			task.moods = nil
+		}
+		w.outages = []outage{{from: w.began, to: w.began.Add(5 * time.Hour), limit: true, named: true}}
+		time.AfterFunc(10*time.Minute, func() { w.slept.Store(int64(8 * time.Hour)) })
+		res := w.night([]string{"b000"})[0]
+		if awake := time.Since(w.began); res.Outcome != event.Complete || w.calls["refused"] != 1 || awake > time.Hour {
+			t.Errorf("the run ends with %s after %v awake, %s; calls %v; want it complete with one refusal in an hour", res.Outcome, awake, res.Text, w.calls)
+		}
 	})
 }
 

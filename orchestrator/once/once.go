@@ -150,7 +150,7 @@ func (c *Call) next(stop context.Context, state *flow.State) (flow.Spawn, error)
 			return next, nil
 		case flow.Wait:
 			c.Notice(next.Role + " " + next.Waits())
-			if err := pause.Until(stop, next.Until, func() error { return nil }); err != nil {
+			if err := pause.Until(stop, c.Now, next.Until, func() error { return nil }); err != nil {
 				return flow.Spawn{}, err
 			}
 			back := event.ProviderBack{Step: next.Step, Millis: c.Now().Sub(state.Refused.At).Milliseconds()}

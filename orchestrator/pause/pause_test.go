@@ -15,21 +15,34 @@ func TestUntil(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, calls := time.Now(), 0
 		each := func() error { calls++; return nil }
-		if err := pause.Until(t.Context(), began.Add(35*time.Second), each); err != nil || time.Since(began) != 35*time.Second || calls != 5 {
+		if err := pause.Until(t.Context(), time.Now, began.Add(35*time.Second), each); err != nil || time.Since(began) != 35*time.Second || calls != 5 {
 			t.Errorf("Until = %v after %v and %d calls, want 35s and 5", err, time.Since(began), calls)
 		}
-		if err := pause.Until(t.Context(), began, each); err != nil || calls != 5 {
+		if err := pause.Until(t.Context(), time.Now, began, each); err != nil || calls != 5 {
 			t.Errorf("Until = %v, %d calls, want no wait for a time that is over", err, calls)
 		}
 		stopped, broken := errors.New("stopped"), errors.New("broken")
 		stop, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(5*time.Second, func() { cancel(stopped) })
 		began = time.Now()
-		if err := pause.Until(stop, began.Add(time.Hour), each); !errors.Is(err, stopped) || time.Since(began) != 5*time.Second {
+		if err := pause.Until(stop, time.Now, began.Add(time.Hour), each); !errors.Is(err, stopped) || time.Since(began) != 5*time.Second {
 			t.Errorf("Until = %v after %v, want the cause of the stop after 5s", err, time.Since(began))
 		}
-		if err := pause.Until(t.Context(), time.Now().Add(time.Hour), func() error { return broken }); !errors.Is(err, broken) {
+		if err := pause.Until(t.Context(), time.Now, time.Now().Add(time.Hour), func() error { return broken }); !errors.Is(err, broken) {
 			t.Errorf("Until = %v, want the error of each", err)
+		}
+	})
+}
+
+// TestUntilIsSleptThrough: timers stand still while the machine sleeps, and the wait is over soon after it wakes.
+func TestUntilIsSleptThrough(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, slept := time.Now(), time.Duration(0)
+		wall := func() time.Time { return time.Now().Round(0).Add(slept) }
+		time.AfterFunc(time.Minute, func() { slept = 8 * time.Hour })
+		err := pause.Until(t.Context(), wall, began.Add(5*time.Hour), func() error { return nil })
+		if awake := time.Since(began); err != nil || awake > time.Minute+10*time.Second {
+			t.Errorf("Until = %v after %v awake, want 1m10s at most", err, awake)
 		}
 	})
 }
