@@ -140,16 +140,30 @@ func (m *markdown) board(d *digest.Digest) {
 	if left := d.Earlier + first; left > 0 {
 		m.line("%s before these: `kanban-run log` shows all.\n", event.Count(left, "step"))
 	}
-	m.line("| step | task | role | attempts | time | cost | result | last message |\n" +
+	m.line("| step | task | role | attempts + Manager | time | cost | result | last message |\n" +
 		"|--:|---|---|--:|--:|--:|---|---|")
 	for i := first; i < len(d.Steps); i++ {
 		s := &d.Steps[i]
-		m.line("| %d | %s | %s | %d | %s | %s | %s | %s |",
-			s.Step, s.Task, s.Role, len(s.Attempts), event.Took(s.Millis), priced(s.Used),
+		m.line("| %d | %s | %s | %s | %s | %s | %s | %s |",
+			s.Step, s.Task, s.Role, formatAttempts(s), event.Took(s.Millis), priced(s.Used),
 			StepResult(s), event.Brief(LastWord(s)))
 	}
 	m.checkpoints(d)
 	m.tools(d)
+}
+
+// formatAttempts returns the attempts at the task and then those of the Manager, which status does not count.
+func formatAttempts(s *digest.Step) string {
+	manager := 0
+	for i := range s.Attempts {
+		if s.Attempts[i].Call == event.ManagerCall {
+			manager++
+		}
+	}
+	if manager == 0 {
+		return fmt.Sprint(len(s.Attempts))
+	}
+	return fmt.Sprintf("%d + %d", len(s.Attempts)-manager, manager)
 }
 
 // tools writes the table of missing tools: seed 002, "post-mortem health summary".
