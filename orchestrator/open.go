@@ -68,7 +68,8 @@ func (l *loop) assemble(crowded bool) (err error) {
 	l.caller = call.NewCaller(call.Turn{
 		Board: p.Board, Journal: l.ledger, Workspace: l.workspace, Folder: l.folder, Roster: p, Supervisor: l.supervisor,
 		Observer: p.Observer, Redactor: p.Redactor, Used: &l.used, Now: p.Now, Stop: l.stop,
-		DryRun: p.DryRun, KeepOutput: p.KeepOutput, Carried: p.Git.On && !p.DryRun, SharedDir: crowded, MaxOutput: p.MaxOutput,
+		DryRun: p.DryRun, KeepOutput: p.KeepOutput, Carried: p.Git.On && !p.DryRun, TotalCost: l.shared.bill.most > 0,
+		SharedDir: crowded, MaxOutput: p.MaxOutput,
 	})
 	l.watching = watch.Turn{
 		Board: p.Board, Kanban: l.workspace.KanbanFile(), Journal: l.ledger, Tasks: l.workspace.Place, Folder: l.folder,

@@ -325,7 +325,7 @@ func (s *screen) refuse(t *terminal, errs []error) int {
 
 // noticeSignal prints the effect of a signal. first is false if the agents are ended at once.
 func (s *screen) noticeSignal(t *terminal, first bool) {
-	text := "stopping: waiting for the agent to end; once more stops at once"
+	text := "stopping: an agent at work is asked to end; once more stops at once"
 	if !first {
 		text = "stopping at once"
 	}

@@ -38,6 +38,9 @@ func (c *Caller) charge(a *Attempt, e *attempt.Ended, took time.Duration) *event
 // warnOfCost warns once that a limit of cost has no effect on an agent whose tool reports no cost.
 func (c *Caller) warnOfCost(a *Attempt) {
 	limits := c.Journal.State().Limits.OfCost()
+	if c.TotalCost {
+		limits = append(limits, "max_cost_total")
+	}
 	if len(limits) == 0 || c.warned || c.DryRun {
 		return
 	}

@@ -43,6 +43,7 @@ type Turn struct {
 	DryRun     bool
 	KeepOutput bool  // keep it also for attempts whose replies count
 	Carried    bool  // the state of the board goes into commits
+	TotalCost  bool  // max_cost_total is set
 	SharedDir  bool  // another board of this process uses the same folder
 	MaxOutput  int64 // of an attempt, in bytes; 0: no bound
 }
