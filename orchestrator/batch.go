@@ -19,10 +19,10 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Bounds bound the runs of one command together.
+// Bounds are the limits of all runs of one command taken together.
 type Bounds struct {
 	Jobs    int   // boards side by side, at least 1
-	MaxCost int64 // of all agents, in millionths of a US dollar, as far as they tell; 0: no limit
+	MaxCost int64 // total of the costs that agents report, in millionths of a US dollar; 0: no limit
 }
 
 // RunAll runs the boards, each in a sequential loop of its own, and returns their

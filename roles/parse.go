@@ -290,8 +290,8 @@ func (f *fields) readDuration(name string) *time.Duration {
 	return &d
 }
 
-// permissions maps the known words, in lower case, to a permission: our own words, those of Claude
-// Code's sub-agents (permissionMode) and those of Codex's sandboxes.
+// permissions maps words, in lower case, to permissions. The words are our own, those of Claude Code's
+// sub-agents (permissionMode) and those of Codex's sandboxes.
 var permissions = map[string]string{
 	"read-only": "read-only", "default": "read-only", "plan": "read-only", "dontask": "read-only",
 	"edit": "edit", "acceptedits": "edit", "workspace-write": "edit",

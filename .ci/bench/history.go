@@ -10,11 +10,12 @@ import (
 	"kanban-run/orchestrator/journal"
 )
 
-// longRecords is the number of records at which the long journal ends, after the current step.
+// longRecords is the number of records after which the long journal ends. The step that reaches it is
+// completed.
 const longRecords = 100_000
 
 // historyWriter writes the journal of a long run. It writes the same events in the same order as
-// kanban-run, and the history has to admit each.
+// kanban-run, and flow.History has to accept every event.
 type historyWriter struct {
 	journal *journal.Journal
 	history flow.History

@@ -185,7 +185,7 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 	// The worst result comes last, because a reader looks there first.
 	slices.SortStableFunc(endings, func(a, b report.Ending) int { return cmp.Compare(rank(b.Code), rank(a.Code)) })
 	for i, e := range endings {
-		if i+1 < len(endings) && endings[i+1].Hint == e.Hint { // only the last of the boards with this hint prints it
+		if i+1 < len(endings) && endings[i+1].Hint == e.Hint { // of neighbours with the same hint only the last prints it
 			e.Hint = ""
 		}
 		s.ending(t, e)

@@ -12,7 +12,8 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// Brief is the part of a task file that the watch needs, for seed 000's reboot test and its limits.
+// Brief is the part of a task file that the watch needs: for the reboot test of seed 000, and for the
+// limits of the watch.
 type Brief struct {
 	HasText  bool                // the file has a line beyond its frontmatter
 	Missing  []string            // files that the field inputs names and that do not exist

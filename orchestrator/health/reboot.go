@@ -102,8 +102,8 @@ func (c Case) advice() (advice string) {
 	return advice
 }
 
-// Spare returns the decision by which an agent goes on with a judge's advice, Continue or Assist:
-// seed 000, "决策映射", the rows of Q1 to Q3. It returns "" if Q4 and Q5 decide.
+// Spare returns Continue or Assist if the first three answers of a judge let the agent go on, with the
+// judge's advice: seed 000, "决策映射", the rows of Q1 to Q3. It returns "" if Q4 and Q5 have to decide.
 func Spare(judged []event.Answer) event.Decision {
 	switch {
 	case len(judged) < 3:

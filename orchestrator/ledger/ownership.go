@@ -31,8 +31,8 @@ func (e *foreignError) Hint() string {
 }
 
 // takeOver makes this run the owner of the board: seed 002, "Lead -> Supervisor handoff contract".
-// The person who starts a run hands the board over. The handoff is on disk with the first commit,
-// before anything else that the run writes.
+// The person who starts a run hands the board over. The handoff is on disk with the first commit of
+// the new epoch, before anything else that the run writes in it.
 func (l *Ledger) takeOver() error {
 	if l.history.Custody.Locked != "" && l.history.State.Frozen == nil {
 		// A run died while it reconciled. The procedure may be repeated.

@@ -136,8 +136,9 @@ func readEnviron(pid, thread int) []byte {
 }
 
 // EndMarked kills every process that has the mark, with its descendants: an agent of a dead run
-// left them behind. It returns when all have ended. Errors: *LeftoverError, which it returns at
-// once if this process itself has the mark, or an error of the system.
+// left them behind. It returns when all have ended. Errors: an error of the system, or *LeftoverError
+// if some do not end. If this process itself has the mark, EndMarked kills nothing and returns a
+// *LeftoverError.
 func EndMarked(mark Mark) error {
 	if mark == 0 {
 		return nil

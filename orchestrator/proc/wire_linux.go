@@ -129,8 +129,8 @@ func recvmsg(fd int) (packet, error) {
 	n, oobn, _, _, err := unix.Recvmsg(fd, data, rights, unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT)
 	switch {
 	case err == unix.ECONNRESET || err == unix.EINTR:
-		// The other end closed with packets unread. The error occurs once; that end's packets still
-		// follow.
+		// ECONNRESET: the other end closed with packets unread. The error occurs once; that end's
+		// packets still follow.
 		return recvmsg(fd)
 	case err != nil:
 		return packet{}, err

@@ -15,8 +15,8 @@ const (
 	// document, that is a secret by itself.
 	minPart = 8
 	// pieceSize and overlap are in bytes. A value longer than pieceSize is registered in pieces, so
-	// that no part of it shows and no pattern is long. The pieces overlap, so that base64 of one
-	// piece covers the bytes that it shares with the next.
+	// that no part of it shows and no pattern is long. The base64 pattern of a piece leaves out the
+	// characters at its ends, because they depend on the bytes beside it; so the pieces overlap.
 	pieceSize = 256
 	overlap   = 16
 	// maxDepth bounds values within values.

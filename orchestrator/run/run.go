@@ -59,8 +59,9 @@ func (h *Hold) Close() error {
 	return errors.Join(errs...)
 }
 
-// EndLeftovers ends the processes that an earlier run left at work, by the marks in its state s: two
-// agents would do the same task. It keeps the output of the attempt.
+// EndLeftovers ends the processes that an earlier run left running; otherwise two agents could do the
+// same task. It finds them by the marks in s, the state of that run, and keeps the output of the
+// attempt that was cut short.
 func (h *Hold) EndLeftovers(s *flow.State) error {
 	if v := s.Supervisor; v != nil && v.Mark != "" {
 		if err := agent.EndLeftovers(v.Mark); err != nil {

@@ -1,10 +1,11 @@
 package run
 
-// maxAtWork bounds the runs that work while the agents of all others do. A run that waits for the disk
-// takes a thread of the system: a thousand runs would take a thousand.
+// maxAtWork is the greatest number of runs that use the disk at the same time; the others wait for
+// their agents, or for a slot. A run that waits for the disk occupies a thread of the system, so
+// without this bound a thousand runs could occupy a thousand threads.
 const maxAtWork = 2
 
-// DiskSlots bound how many runs of this process work at the same time.
+// DiskSlots bound how many runs of this process use the disk at the same time.
 type DiskSlots chan struct{}
 
 // NewDiskSlots returns the slots that all runs of a process share.
