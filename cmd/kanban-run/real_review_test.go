@@ -260,7 +260,10 @@ func TestRealReviewAgain(t *testing.T) {
 	s := reviewedSite(t, "claude")
 	s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
 		if strings.Contains(said, "You are now the supervisor") {
-			return modeltest.Play(modeltest.Status(400).Times(2), modeltest.Say("[TASK_COMPLETED]")), true
+			if strings.Contains(s.read("output"), "gave no verdict") {
+				return modeltest.Play(modeltest.Say("[TASK_COMPLETED]")), true
+			}
+			return modeltest.Play(modeltest.Status(400)), true // claude itself asks some times more
 		}
 		return s.work(q, said)
 	})
