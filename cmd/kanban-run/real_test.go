@@ -187,7 +187,7 @@ func TestRealLater(t *testing.T) {
 		}
 		reset := time.Now().Add(3 * time.Hour).Truncate(time.Minute)
 		s.plays(modeltest.Limited(reset, 0))
-		s.run(exitLater)
+		s.run(exitLater, "--patience", "0")
 		s.says(reset.UTC().Format("2006-01-02T15:04"))
 		s.model.SetFallback(s.work)
 		s.run(exitComplete)

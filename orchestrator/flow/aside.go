@@ -250,8 +250,20 @@ func (s *State) leaveAside() Finish {
 			end.Text += fmt.Sprintf("so are %d more; ", len(all)-mostAside)
 		}
 	}
-	end.Text = strings.TrimSuffix(end.Text+strings.Join(s.Last.Left, "; "), "; ")
+	end.Text = strings.TrimSuffix(end.Text, "; ") + s.left()
+	if len(s.Quarantine) > 0 {
+		end.Outcome = event.Incomplete
+		end.Text += "; " + s.quarantines()
+	}
 	return end
+}
+
+// left tells of the tasks that walk could not name, with their reasons, as the end of a sentence.
+func (s *State) left() string {
+	if len(s.Last.Left) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(s.Last.Left, "; ")
 }
 
 // mostAside is the number of tasks that the end of a run names.

@@ -56,6 +56,8 @@ func (s *State) mayNotWork(b Board) string {
 		return ""
 	case q.Person:
 		return q.Text + " (the role Manager accepts no anomalies, so that a person decides)"
+	case s.IsWhole() && s.isWalked():
+		return IncompleteText + s.quarantines() + s.left()
 	default:
 		return q.Text + "; the Manager was told, and names the task again"
 	}

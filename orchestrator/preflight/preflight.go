@@ -80,7 +80,8 @@ type Prepared struct {
 	file    fs.FileInfo          // of the board
 	checked map[duty]error       // the results for the roles checked so far
 	stepsOf map[string]stepState // by task; nil until the journal is read
-	needs   board.Needs
+	needs   board.Needs // of the open tasks
+	byNeeds bool        // a task of the board needs another one, also if it is done
 }
 
 // KeepsGoing reports whether a task that fails is set aside: as the setting says, or else if a task of the
@@ -93,7 +94,7 @@ func (p *Prepared) KeepsGoing() bool {
 }
 
 // HasNeeds reports whether a task of the board needs another one, so that the order of the list tells nothing.
-func (p *Prepared) HasNeeds() bool { return len(p.needs) > 0 }
+func (p *Prepared) HasNeeds() bool { return p.byNeeds }
 
 // PrepareAll prepares every job. If a job is invalid, or a board is named twice, it returns no job
 // but all errors.

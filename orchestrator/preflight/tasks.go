@@ -35,6 +35,12 @@ func (p *Prepared) checkTasks(b *board.Board) error {
 	if missing.count > 0 {
 		p.notice("listed tasks without a file: " + missing.String())
 	}
+	for i := 0; i < b.Len() && !p.byNeeds; i++ {
+		if e := b.Entry(i); e.Done() { // its file may be gone
+			task, err := p.Workspace.Place.ReadTask(e.Path)
+			p.byNeeds = err == nil && len(task.Needs) > 0
+		}
+	}
 	if found := p.needs.Check(b); len(found) > 0 {
 		return found[0]
 	}
@@ -110,7 +116,9 @@ func (p *Prepared) checkTask(b *board.Board, entry board.Entry, read board.TaskR
 		return nil
 	case read.Err != nil:
 		return p.forgive(b.EntryProblem(entry, read.Err), p.wasWorkedOn(entry.Path))
-	case read.Task.Done():
+	}
+	p.byNeeds = p.byNeeds || len(read.Task.Needs) > 0
+	if read.Task.Done() {
 		return nil
 	}
 	p.needs.Add(entry, read.Task)

@@ -34,6 +34,7 @@ const (
 	Settled      // it is done
 	Skipped      // a person has the board go on without it
 	Aside        // it was set aside in this run
+	Quarantined  // it waits for a person
 )
 
 // Head is the state of an entry's file.
@@ -98,11 +99,11 @@ var decided = map[string]string{string(event.Skip): " is skipped", string(event.
 // goOn names the first entry after the task, or with Whole the first one of the list, that is done neither on
 // the list nor in its file, and that needs no task which is not done. After a task that is not listed it
 // begins with the first entry. It skips a file that cannot be read, and says so in the message. If nothing is
-// left to try but tasks that were set aside, it names the first of them. After the last entry the board ends,
+// left to try but tasks that were set aside, it names the first of them, or else the first in quarantine. After the last entry the board ends,
 // as blocked if a file of the list cannot be read, or if the rest needs one another.
 func (t Turn) goOn(text string) Decision {
 	said := []string{text}
-	var aside string
+	var aside, quarantined string
 	var unready []string
 	skipped := false
 	for i := t.first(); i < t.Len; i++ {
@@ -121,6 +122,8 @@ func (t Turn) goOn(text string) Decision {
 		case head.Done:
 		case past == Aside:
 			aside = cmp.Or(aside, head.Path)
+		case past == Quarantined:
+			quarantined = cmp.Or(quarantined, head.Path)
 		case head.Path == t.Task:
 		case len(head.Needs) > 0:
 			unready = append(unready, fmt.Sprintf("%s is not worked on: it needs %s", head.Path, strings.Join(head.Needs, ", ")))
@@ -129,8 +132,8 @@ func (t Turn) goOn(text string) Decision {
 		}
 	}
 	switch faults := t.unreadable(); {
-	case aside != "":
-		return Decision{Status: "ok", Message: text, Next: aside, Left: slices.Concat(faults, unready)}
+	case aside != "", quarantined != "":
+		return Decision{Status: "ok", Message: text, Next: cmp.Or(aside, quarantined), Left: slices.Concat(faults, unready)}
 	case skipped && len(faults) == 0: // a person leaves it undone, and what needs it
 		return Decision{Status: "ok", Message: strings.Join(append(said, unready...), "; ")}
 	case len(faults)+len(unready) > 0:

@@ -87,7 +87,7 @@ func TestKeepGoing(t *testing.T) {
 	aside := &event.Anomaly{Type: event.SetAsideType, Details: "no key"}
 	for name, tt := range map[string]struct {
 		list    list
-		past    string // a letter for each entry: o open, s settled, k skipped, a aside
+		past    string // a letter for each entry: o open, s settled, k skipped, a aside, q in quarantine
 		needs   map[byte][]string
 		at      int
 		anomaly *event.Anomaly
@@ -100,13 +100,16 @@ func TestKeepGoing(t *testing.T) {
 		"set aside":                  {"abc", "aoo", nil, 0, aside, walk.Decision{Status: "ok", Message: "a is set aside", Next: "b"}},
 		"only what was set aside":    {"abc", "asa", nil, 2, aside, walk.Decision{Status: "ok", Message: "c is set aside", Next: "a"}},
 		"and what needs it":          {"abc", "aos", map[byte][]string{'b': {"a"}}, 0, aside, walk.Decision{Status: "ok", Message: "a is set aside", Next: "a", Left: []string{"b is not worked on: it needs a"}}},
+		"not one in quarantine":      {"abc", "qoo", nil, 1, nil, walk.Decision{Status: "ok", Message: "b is done", Next: "c", Mark: true}},
+		"only one in quarantine":     {"abc", "qss", nil, 2, nil, walk.Decision{Status: "ok", Message: "c is done", Next: "a", Mark: true}},
+		"rather what was set aside":  {"abc", "qas", nil, 2, nil, walk.Decision{Status: "ok", Message: "c is done", Next: "b", Mark: true}},
 		"nothing is ready":           {"abc", "soo", map[byte][]string{'b': {"c"}, 'c': {"b", "x"}}, 0, nil, walk.Decision{Status: "blocked", Message: "a is done; b is not worked on: it needs c; c is not worked on: it needs b, x", Mark: true}},
 		"the last one behind a skip": {"abc", "kso", nil, 1, nil, walk.Decision{Status: "ok", Message: "b is done", Next: "c", Mark: true}},
 	} {
 		turn := tt.list.turn(string(tt.list[tt.at]), tt.at, "ok")
 		turn.Whole, turn.Anomaly = true, tt.anomaly
 		turn.Past = func(i int) walk.Past {
-			return map[byte]walk.Past{'o': walk.Open, 's': walk.Settled, 'k': walk.Skipped, 'a': walk.Aside}[tt.past[i]]
+			return map[byte]walk.Past{'o': walk.Open, 's': walk.Settled, 'k': walk.Skipped, 'a': walk.Aside, 'q': walk.Quarantined}[tt.past[i]]
 		}
 		head := turn.Head
 		turn.Head = func(i int) walk.Head {

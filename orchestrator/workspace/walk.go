@@ -111,6 +111,8 @@ func pastOf(s *flow.State, l flow.List) func(i int) walk.Past {
 		switch t := (flow.TaskStatus{Status: statuses[i]}); {
 		case tried[i]:
 			return walk.Aside
+		case whole && s.Quarantined(l.Paths[i]) != nil:
+			return walk.Quarantined
 		case statuses[i] == flow.StatusSkipped:
 			return walk.Skipped
 		case whole && t.IsDone():
