@@ -55,7 +55,7 @@ func (l *loop) assemble(crowded bool) (err error) {
 	}
 	l.claims = claim.NewHolder(claim.Turn{
 		Journal: l.ledger, Workspace: l.workspace, Notice: notice, Slots: slots, Seat: l.shared.seats, Stop: l.stop,
-		DryRun: p.DryRun, OnOverlap: p.OnOverlap,
+		Until: p.Limits.Until, DryRun: p.DryRun, OnOverlap: p.OnOverlap,
 	}, l.shared.registry)
 	l.decisions = decisions.NewLog(decisions.Turn{
 		Board: p.Board, File: p.Decisions, Journal: l.ledger, Workspace: l.workspace, Notice: notice, DryRun: p.DryRun,

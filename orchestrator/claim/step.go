@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/durable"
@@ -23,6 +24,7 @@ type Turn struct {
 	Slots     Slots
 	Seat      Seat
 	Stop      context.Context // ends the wait for another run
+	Until     time.Time       // ends it, too, so that the run ends; zero: no limit
 
 	DryRun    bool
 	OnOverlap string // "wait" or "warn"
@@ -76,7 +78,7 @@ func (h *Holder) Mark(e flow.Spawn) string {
 
 // Take claims the task of a step, and the files that the task declares, before any agent works on
 // them: seed 002, "Duplicate / Overlap Work". It waits for the end of an earlier step that
-// overlaps. After such a wait the board has to be read again.
+// overlaps, or until a limit of the command. After such a wait the board has to be read again.
 func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	if h.DryRun || e.Call.IsSupervision() || h.holds(e) {
 		return false, nil
@@ -100,9 +102,11 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 		Files: files,
 		Warn:  h.OnOverlap == "warn",
 	}
+	stop, cancel := h.bounded()
+	defer cancel()
 	h.Slots.Release()
 	left := false // the run that this one waits for may need the seat
-	grant, err := h.registry.Take(h.Stop, c, func(x Conflict) {
+	grant, err := h.registry.Take(stop, c, func(x Conflict) {
 		if waits := !c.Warn || x.Files == nil; waits && !left {
 			h.Seat.Leave()
 			left = true
@@ -121,6 +125,8 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 		return false, errors.Join(err, h.Journal.Record(h.event(e, taken.Conflict, false)))
 	case err != nil && h.Stop.Err() != nil:
 		return false, context.Cause(h.Stop)
+	case err != nil && stop.Err() != nil:
+		return true, nil // the run ends by its limit
 	case err != nil:
 		h.Notice(fmt.Sprintf("other runs do not see what this one works on: %v", err))
 	}
@@ -133,6 +139,14 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 		return true, h.Release() // the task declares other files by now, which are to be claimed
 	}
 	return true, nil
+}
+
+// bounded returns the context of a wait.
+func (h *Holder) bounded() (context.Context, context.CancelFunc) {
+	if h.Until.IsZero() {
+		return h.Stop, func() {}
+	}
+	return context.WithDeadline(h.Stop, h.Until)
 }
 
 // event returns the event about a conflict.
