@@ -34,6 +34,7 @@ type loop struct {
 	stop      context.Context // its end asks agents to end
 	kill      context.Context // its end kills agents
 	used      event.Used      // what the attempts of this run have used
+	cutWait   time.Duration   // of the wait for a provider that the end of the run broke off
 	shared    shared
 
 	caller     *call.Caller

@@ -68,6 +68,7 @@ func (l *loop) wait(e event.ProviderWait) error {
 		})
 	})
 	if err != nil {
+		l.cutWait = took
 		return err
 	}
 	err = l.ledger.Record(event.ProviderBack{Step: e.Step, Task: e.Task, Provider: e.Provider, Millis: took.Milliseconds()})

@@ -115,7 +115,8 @@ type RunInterrupted struct {
 	Reason      string     `json:"reason" text:"free"`
 	Quarantined []TaskFile `json:"quarantined,omitempty"` // the files of tasks in quarantine, as the run leaves them
 
-	Until string `json:"until,omitempty"` // with outcome later: when to ask the provider again, RFC 3339; "": not said
+	Until  string `json:"until,omitempty"`  // with outcome later: when to ask the provider again, RFC 3339; "": not said
+	Waited int64  `json:"waited,omitempty"` // in ms, for a provider, in a wait that this end broke off
 }
 
 func (RunInterrupted) Kind() string { return "RUN_INTERRUPTED" }

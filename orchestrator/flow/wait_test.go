@@ -148,7 +148,11 @@ func TestWaitsCount(t *testing.T) {
 		t.Errorf("it waits %v, want 10s", got)
 	}
 	p.refuse(event.ClassBusy, time.Time{}, event.End{})
-	if got := p.wait(); got != 15*time.Second {
+	e := flow.Next(&p.state, p.board).(flow.Wait)
+	apply(t, &p.state, e.ProviderWait, event.RunInterrupted{Outcome: event.Interrupted, Waited: 5_000}, event.RunStarted{Limits: l})
+	p.now = p.now.Add(5 * time.Second)
+	p.refuse(event.ClassBusy, time.Time{}, event.End{})
+	if got := p.wait(); got != 10*time.Second {
 		t.Errorf("it waits %v, want what is left", got)
 	}
 	want := "the limit of 25s (max_duration) is reached: agents worked 0s, and waited 25s for their provider"
