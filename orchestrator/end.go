@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -26,7 +27,7 @@ func (l *loop) runInto(res *result.Result) error {
 	if !l.job.DryRun {
 		res.Waits = l.waits()
 	}
-	if said := l.caller.Said(); len(l.ledger.State().Asides()) == 0 && (res.Outcome == event.NeedsPerson || res.Outcome == event.Incomplete) && !strings.Contains(res.Text, said) {
+	if said := cmp.Or(l.caller.Said(), l.caller.Printed()); len(l.ledger.State().Asides()) == 0 && (res.Outcome == event.NeedsPerson || res.Outcome == event.Incomplete) && !strings.Contains(res.Text, said) {
 		res.Said = said
 	}
 	return err

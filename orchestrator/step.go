@@ -37,6 +37,9 @@ func (l *loop) setAside(e flow.SetAside) error {
 	if said := l.caller.Said(); said != "" && e.Said {
 		e.Reason += ": " + said
 	}
+	if said := l.caller.Printed(); said != "" && !e.Said {
+		e.Reason += "; it said on stderr: " + said
+	}
 	return l.ledger.Record(event.TaskSetAside{Step: e.Step, Task: e.Task, Role: e.Role, Status: e.Status, Reason: e.Reason})
 }
 

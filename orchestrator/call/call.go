@@ -80,6 +80,7 @@ type Caller struct {
 	watched  attempt.Accounts // of the supervisor's
 	emptied  []event.Call     // calls whose streams are emptied once their replies are on disk
 	said     string           // by the last task agent, in the open step
+	printed  string           // on stderr, the last line of the last attempt that gave no valid reply, in the open step
 	opened   time.Time        // when the open step began; zero if in an earlier run
 	paused   time.Duration    // by Ctrl-Z, in the open step
 	steps    int              // finished in this run

@@ -249,7 +249,9 @@ func (c *Caller) eventOf(a *Attempt, e *attempt.Ended, failed error) (event.Even
 	case failed != nil:
 		return c.stopped(a, e, failed.Error()), a.Player.Explain(failed)
 	case e.ByWatch:
-		return c.stopped(a, e, "the watch ended it"), nil
+		stopped := c.stopped(a, e, "the watch ended it")
+		stopped.Stderr = e.Stderr
+		return stopped, nil
 	case e.OutOfTime:
 		return c.stopped(a, e, "the limit of time is reached"), nil
 	case e.Stopped:
@@ -336,6 +338,9 @@ type keeper interface {
 // emptied once the event is on disk. The streams of all other attempts, and of a command that
 // rejects the work, are kept. An error of the streams counts only if they are kept.
 func (c *Caller) record(a *Attempt, ev event.Event) error {
+	if _, line, ok := event.PrintedBy(ev); ok {
+		c.printed = line
+	}
 	switch ev := ev.(type) {
 	case event.ReplyRejected:
 		kept := c.keepStreams(a)

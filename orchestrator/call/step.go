@@ -13,11 +13,15 @@ import (
 // the supervisor stay, because only its session outlives a step. at is zero for a step that an
 // earlier run began.
 func (c *Caller) BeginStep(at time.Time) {
-	c.accounts, c.said, c.paused, c.opened = attempt.Accounts{}, "", 0, at
+	c.accounts, c.said, c.printed, c.paused, c.opened = attempt.Accounts{}, "", "", 0, at
 }
 
 // Said returns the reply of the last task agent of the open step, if this run started it.
 func (c *Caller) Said() string { return c.said }
+
+// Printed returns the last line on stderr of the last attempt that gave no valid reply, in the open step and in
+// this run.
+func (c *Caller) Printed() string { return c.printed }
 
 // Steps returns the number of steps that this run has finished, without those of the supervisor.
 func (c *Caller) Steps() int { return c.steps }

@@ -32,7 +32,7 @@ func (s *Step) add(e event.Entry) {
 		})
 	case event.AttemptStopped:
 		s.update(func(a *Attempt) {
-			a.Result, a.Millis, a.Reason = Stopped, ev.Millis, ev.Reason
+			a.Result, a.Millis, a.Reason, a.Stderr = Stopped, ev.Millis, ev.Reason, ev.Stderr
 			a.Session, a.Spent = ev.Session, ev.Spent
 			if ev.Millis == 0 { // the run died, and its journal does not give the time
 				a.Millis = (s.took - s.attemptBegan).Milliseconds()

@@ -165,7 +165,7 @@ func (e ReplyRejected) Sentence() Sentence {
 		what = "gave no verdict"
 	}
 	s := inStep(e.Step, Critical, "%s %s%s: %s%s; %s", e.Name(), what, e.Spent.suffix(), e.Reason, exit, e.then())
-	if said := lastLine(e.Stderr); said != "" {
+	if said := LastLine(e.Stderr); said != "" {
 		s.Add(Critical, "it said on stderr: "+said)
 	}
 	if e.Retries >= e.Of && e.Output != "" {
@@ -199,7 +199,8 @@ func (e ReplyRejected) then() string {
 type AttemptStopped struct {
 	AttemptRef
 	Reason  string   `json:"reason" text:"free"`
-	Refusal *Refusal `json:"refusal,omitempty"` // nil: the provider did not refuse the call
+	Refusal *Refusal `json:"refusal,omitempty"`            // nil: the provider did not refuse the call
+	Stderr  string   `json:"stderr,omitempty" text:"free"` // its last lines there, if the watch ended it
 
 	End `text:"free"`
 }
@@ -215,7 +216,24 @@ func (e AttemptStopped) Sentence() Sentence {
 	case ClassLimit:
 		name, what = strings.TrimSuffix(name, ","), ": a limit of the account is reached"
 	}
-	return inStep(e.Step, Warning, "%s%s%s: %s", name, what, e.Spent.suffix(), e.Reason)
+	s := inStep(e.Step, Warning, "%s%s%s: %s", name, what, e.Spent.suffix(), e.Reason)
+	if said := LastLine(e.Stderr); said != "" {
+		s.Add(Warning, "it said on stderr: "+said)
+	}
+	return s
+}
+
+// PrintedBy returns the last line on stderr of an attempt that e ends without a valid reply. It returns false for
+// any other event.
+func PrintedBy(e Event) (about AttemptRef, line string, ok bool) {
+	switch e := e.(type) {
+	case ReplyRejected:
+		return e.AttemptRef, LastLine(e.Stderr), true
+	case AttemptStopped:
+		return e.AttemptRef, LastLine(e.Stderr), true
+	default:
+		return about, "", false
+	}
 }
 
 // UseOf returns the time and the spending of the attempt or judge that e ends. It returns false for

@@ -33,7 +33,7 @@ func (e ReviewHeld) excerpt() string {
 		return Brief(e.Feedback)
 	}
 	end, printed, _ := strings.Cut(e.Feedback, "\n")
-	if last := lastLine(printed); last != "" {
+	if last := LastLine(printed); last != "" {
 		end += ": " + last
 	}
 	return Brief(end)

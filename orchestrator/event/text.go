@@ -60,9 +60,9 @@ func Brief(message string) string {
 // OneLine replaces each run of white space in a text by a single space.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// lastLine returns the last line with a letter, or "". Programs tend to give the cause of their end
+// LastLine returns the last line with a letter, or "". Programs tend to give the cause of their end
 // in that line. A line without a letter may only close a structure.
-func lastLine(text string) string {
+func LastLine(text string) string {
 	for _, line := range slices.Backward(strings.Split(text, "\n")) {
 		if strings.ContainsFunc(line, unicode.IsLetter) {
 			return strings.TrimSpace(line)

@@ -80,8 +80,8 @@ type Prepared struct {
 	file    fs.FileInfo          // of the board
 	checked map[duty]error       // the results for the roles checked so far
 	stepsOf map[string]stepState // by task; nil until the journal is read
-	needs   board.Needs // of the open tasks
-	byNeeds bool        // a task of the board needs another one, also if it is done
+	needs   board.Needs          // of the open tasks
+	byNeeds bool                 // a task of the board needs another one, also if it is done
 }
 
 // KeepsGoing reports whether a task that fails is set aside: as the setting says, or else if a task of the

@@ -86,10 +86,15 @@ func named(slot *slotCount) (all []*shape) {
 	place := slot.take()
 	for _, name := range []string{
 		"token", "Token", "TOKEN", "secret", "Secret", "SECRET", "api_key", "Api_Key", "API_KEY", "apikey", "apiKey", "ApiKey", "APIKEY",
-		"api-key", "Api-Key", "API-Key", "API-KEY", "access_key", "ACCESS_KEY", "accessKey",
+		"api-key", "Api-Key", "API-Key", "API-KEY", "access_key", "accessKey", "secret_key", "secretKey", "private_key", "privateKey",
+		"credential", "Credential", "CREDENTIAL", "credentials", "Credentials", "CREDENTIALS",
+		"_KEY", "_KEYS", "_KEY_BASE", "_PASS", "_PWD", "_PAT", "_AUTH", "_JWT", "_COOKIE", // as in IsSecretName
 	} {
 		all = append(all, &shape{words: true, prefix: name, length: func(r *reader) int {
-			return assigned(r, len(name), place, looksLikeToken)
+			sign := string(r.b[len(name):r.count(len(name), maxBetween, between)])
+			return assigned(r, len(name), place, func(b []byte) bool {
+				return looksLikeToken(b) || sign == "=" && looksLikeWords(b)
+			})
 		}})
 	}
 	for _, name := range []string{"password", "Password", "PASSWORD", "passphrase", "Passphrase", "PASSPHRASE"} {
@@ -106,6 +111,14 @@ func looksLikeToken(b []byte) bool {
 	isLetter := func(c rune) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 	foreign := func(c rune) bool { return c > 0x7E || !strings.ContainsRune(dotted+"~+/=", c) }
 	return len(b) >= least && looksRandom(b) && bytes.ContainsFunc(b, isLetter) && !bytes.ContainsFunc(b, foreign)
+}
+
+// looksLikeWords reports whether b, which stands behind a name and an equals sign, may be a secret without a digit,
+// and is no name of a program.
+func looksLikeWords(b []byte) bool {
+	const least = 12
+	foreign := func(c rune) bool { return c > 0x7E || !strings.ContainsRune(alnum+"-", c) }
+	return len(b) >= least && !bytes.ContainsFunc(b, foreign)
 }
 
 // isHyphenated reports whether b is a passphrase of three words or more.

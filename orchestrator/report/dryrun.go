@@ -27,8 +27,8 @@ func (d *DryRun) Entry(board string, e event.Entry) {
 	case event.AttemptStarted:
 		_ = d.out.Printf("%s%3d  %-11s  %s  would run: %s\n", name, ev.Step, ev.Role, ev.Call.Of(ev.Task), ev.Command)
 	case event.ManagerWalked:
-		_ = d.out.Printf("%s%3d  %-11s  %s  would run: %s, without a program\n", name, ev.Step, event.ManagerRole,
-			event.ManagerCall.Of(ev.Task), event.Walker)
+		_ = d.out.Printf("%s%3d  %-11s  done: %s  would run: %s, without a program\n", name, ev.Step, event.ManagerRole,
+			ev.Task, event.Walker)
 	case event.ReplyRejected:
 		ev.Output = "" // the folder with the output is removed with the private copy of the board
 		e.Event = ev

@@ -156,7 +156,7 @@ func (m *markdown) board(d *digest.Digest) {
 func formatAttempts(s *digest.Step) string {
 	manager := 0
 	for i := range s.Attempts {
-		if s.Attempts[i].Call == event.ManagerCall {
+		if s.Attempts[i].Role == event.ManagerRole {
 			manager++
 		}
 	}

@@ -253,17 +253,20 @@ func (s *Standing) count(state string) (n int) {
 }
 
 // Said returns the task whose agent has said why a person is needed, or nil: the task of the open step,
-// or else the last one that is not ok.
+// or else the one that is not ok and has said something last.
 func (s *Standing) Said() *Task {
 	if !s.NeedsDecision() {
 		return nil
 	}
-	for _, state := range []string{Current, NotOK} {
-		for i := range slices.Backward(s.Tasks) {
-			if t := &s.Tasks[i]; t.State == state && t.Said != "" {
-				return t
-			}
+	var last *Task
+	for i := range s.Tasks {
+		switch t := &s.Tasks[i]; {
+		case t.Said == "":
+		case t.State == Current:
+			return t
+		case t.State == NotOK && (last == nil || t.spoke >= last.spoke):
+			last = t
 		}
 	}
-	return nil
+	return last
 }

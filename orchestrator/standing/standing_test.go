@@ -88,6 +88,10 @@ func TestSaid(t *testing.T) {
 	if said := s.Said(); said == nil || said.Task != "b.md" {
 		t.Errorf("%v", said)
 	}
+	tasks[0].spoke = 2 // it said so after the other one
+	if said := s.Said(); said == nil || said.Task != "a.md" {
+		t.Errorf("%v", said)
+	}
 	s.Tasks = append([]Task{{Task: "now.md", State: Current, Said: "KeyError"}}, tasks...)
 	if said := s.Said(); said == nil || said.Task != "now.md" {
 		t.Errorf("with an open step: %v", said)
@@ -99,6 +103,10 @@ func TestSaid(t *testing.T) {
 		if list := work.List(listOf(t, "tasks: [a.md]\n"), &flow.State{}, ""); list[0].Said != want {
 			t.Errorf("%q: %q", stderr, list[0].Said)
 		}
+	}
+	work.Add(event.Entry{Event: event.AttemptStopped{AttemptRef: ref, Stderr: "waiting for db lock\n"}})
+	if list := work.List(listOf(t, "tasks: [a.md]\n"), &flow.State{}, ""); list[0].Said != "waiting for db lock" {
+		t.Errorf("of one that the watch ended: %q", list[0].Said)
 	}
 }
 

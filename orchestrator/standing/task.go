@@ -2,7 +2,6 @@ package standing
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
 	"kanban-run/orchestrator/event"
@@ -19,6 +18,8 @@ type Task struct {
 	Attempts int    `json:"attempts"`         // of all its steps, without the Manager's
 	Millis   int64  `json:"millis"`           // of all attempts, in ms
 	Said     string `json:"said,omitempty"`   // message of its last reply that was not ok, or last line of stderr of one that was no reply
+
+	spoke int // counts the words that agents have said until Said
 }
 
 // The states of a task.
@@ -36,6 +37,7 @@ const (
 // Tasks folds the events of a journal into the work on tasks.
 type Tasks struct {
 	known     map[string]*Task
+	words     int
 	rejected  int // in the last step
 	decisions []Decision
 	decided   string    // by a person after the last run
@@ -56,6 +58,9 @@ func (t *Tasks) Add(entry event.Entry) {
 	if end, ok := event.EndOf(e); ok && end.Call != event.ManagerCall {
 		t.of(end.Task).Millis += end.Millis
 	}
+	if about, line, ok := event.PrintedBy(e); ok && about.Call == event.TaskCall {
+		t.say(about.Task, line)
+	}
 	switch e := e.(type) {
 	case event.RunStarted:
 		t.proposal, t.decided = nil, ""
@@ -75,9 +80,7 @@ func (t *Tasks) Add(entry event.Entry) {
 			t.of(e.Task).Attempts++
 		}
 	case event.ReplyRejected:
-		if t.rejected++; e.Call == event.TaskCall {
-			t.of(e.Task).Said = lastLine(e.Stderr)
-		}
+		t.rejected++
 	case event.StepStarted:
 		t.rejected = 0
 		if e.Role != event.ManagerRole || t.of(e.Task).Role == "" { // a task in quarantine goes to the Manager
@@ -85,17 +88,18 @@ func (t *Tasks) Add(entry event.Entry) {
 		}
 	case event.ReplyAccepted:
 		if e.Call == event.TaskCall {
-			k := t.of(e.Task)
-			if k.Status, k.Said = e.Status, ""; e.Status != flow.StatusOK {
-				k.Said = e.Message
+			t.of(e.Task).Status = e.Status
+			if t.say(e.Task, ""); e.Status != flow.StatusOK {
+				t.say(e.Task, e.Message)
 			}
 		}
 	}
 }
 
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return text[strings.LastIndexByte(text, '\n')+1:]
+// say notes the last words of a task's agent.
+func (t *Tasks) say(task, text string) {
+	t.words++
+	t.of(task).Said, t.of(task).spoke = text, t.words
 }
 
 // decide keeps the last decisions of a person.

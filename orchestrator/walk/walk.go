@@ -30,11 +30,11 @@ type Past int
 
 // The values of Past.
 const (
-	Open    Past = iota
-	Settled      // it is done
-	Skipped      // a person has the board go on without it
-	Aside        // it was set aside in this run
-	Quarantined  // it waits for a person
+	Open        Past = iota
+	Settled          // it is done
+	Skipped          // a person has the board go on without it
+	Aside            // it was set aside in this run
+	Quarantined      // it waits for a person
 )
 
 // Head is the state of an entry's file.
