@@ -163,7 +163,8 @@ func (u *setup) problems(name string) ([]*frontmatter.Problem, error) {
 	if err != nil {
 		return nil, errors.Join(err, place.Close())
 	}
-	known := func(role string) bool { _, err := r.roles.Lookup(role); return err == nil }
+	place.Lookup = func(role string) error { _, err := r.roles.Lookup(role); return err }
+	known := func(role string) bool { return place.Lookup(role) == nil }
 	found := append(board.Check(b, place, known), watchProblems(b, place, r.settings.Watch)...)
 	return append(found, u.refusal(name, found)...), place.Close()
 }
@@ -186,7 +187,7 @@ func watchProblems(b *board.Board, place *board.Place, w config.Watch) (found []
 			continue
 		}
 		if wrong, ok := errors.AsType[*config.Error](roster.CheckWatch(w, e.Path, values)); ok {
-			found = append(found, &frontmatter.Problem{File: wrong.File, Line: wrong.Line, Text: wrong.Text, Fix: wrong.Fix, Warning: true})
+			found = append(found, &frontmatter.Problem{File: wrong.File, Line: wrong.Line, Text: wrong.Text, Fix: wrong.Fix})
 		}
 	}
 	return found

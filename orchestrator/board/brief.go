@@ -48,7 +48,8 @@ func (p *Place) ReadBrief(name string) (b Brief) {
 	return b
 }
 
-// BriefProblems returns what a task's fields expected, inputs and files say and cannot mean. A run leaves them out.
+// BriefProblems returns what a task's fields expected, inputs and files say and cannot mean. A run leaves them
+// out. An input that does not exist is a warning, because an earlier task may make it.
 func (p *Place) BriefProblems(name string) (found []*frontmatter.Problem) {
 	text, err := p.ReadText(name)
 	if err != nil {
@@ -58,24 +59,32 @@ func (p *Place) BriefProblems(name string) (found []*frontmatter.Problem) {
 	if err != nil {
 		return nil // it has a problem of its own
 	}
-	warn := func(node *yaml.Node, text, fix string) {
-		problem := doc.Problem(node, text, fix)
-		problem.Warning = true
-		found = append(found, problem)
+	add := func(node *yaml.Node, text, fix string) *frontmatter.Problem {
+		found = append(found, doc.Problem(node, text, fix))
+		return found[len(found)-1]
 	}
 	if _, node := doc.Field("expected"); node != nil && node.Tag != "!!null" && readTime(scalarText(node)) == 0 {
-		warn(node, fmt.Sprintf("expected is %q, which is no time", scalarText(node)), "write for example expected: 20m")
+		add(node, fmt.Sprintf("expected is %q, which is no time", scalarText(node)), "write for example expected: 20m")
 	}
 	_, inputs := doc.Field("inputs")
+	if !isTexts(inputs) {
+		add(inputs, "inputs is no list of paths", "write for example inputs: [docs/plan.md]")
+	}
 	for _, input := range texts(inputs) {
 		if isPlainPath(input) && !p.exists(input) {
-			warn(inputs, "inputs names "+input+", which does not exist", "correct the path, or take it off")
+			add(inputs, "inputs names "+input+", which does not exist", "correct the path, or take it off").Warning = true
 		}
 	}
 	_, files := doc.Field("files")
+	if !isTexts(files) {
+		add(files, "files is no list of patterns", "write for example files: [src/, docs/*.md]")
+	}
 	for _, pattern := range texts(files) {
 		if _, err := path.Match(pattern, ""); err != nil {
-			warn(files, fmt.Sprintf("files has %q, which is no pattern", pattern), "close its bracket")
+			add(files, fmt.Sprintf("files has %q, which is no pattern", pattern), "close its bracket")
+		}
+		if clean := path.Clean(pattern); path.IsAbs(clean) || clean == ".." || strings.HasPrefix(clean, "../") {
+			add(files, fmt.Sprintf("files has %q, which is not below the work directory", pattern), "write a path from the work directory")
 		}
 	}
 	return found

@@ -21,7 +21,12 @@ type Place struct {
 	home   fs.FileInfo // dir when the place was opened
 	board  string      // absolute
 	folder string      // slash path of the board's folder from dir; "" if the board lies outside
+
+	// Lookup returns an error for a role that is not known. If Lookup is nil, all roles are known.
+	Lookup func(role string) error
 }
+
+func (p *Place) knows(role string) bool { return p.Lookup == nil || p.Lookup(role) == nil }
 
 // Ref is a resolved path of a board.
 type Ref struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -79,7 +80,7 @@ func (p *Place) readTask(r workdir, name string) (*Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readTask(ref, data, cut)
+	return readTask(ref, data, cut, p.knows)
 }
 
 // ReadText resolves a path on the board and returns the first 64 KiB of the file. Errors: those of
@@ -106,7 +107,7 @@ func (p *Place) read(r workdir, name string) (ref Ref, data []byte, cut bool, er
 	return ref, data, cut, err
 }
 
-func readTask(ref Ref, data []byte, cut bool) (*Task, error) {
+func readTask(ref Ref, data []byte, cut bool, knows func(role string) bool) (*Task, error) {
 	doc, err := taskDocument(ref.Path, data, cut)
 	if err == nil {
 		err = refuseNearMiss(doc)
@@ -115,7 +116,7 @@ func readTask(ref Ref, data []byte, cut bool) (*Task, error) {
 		return nil, err
 	}
 	t := &Task{Ref: ref}
-	if err := t.readRole(doc); err != nil {
+	if err := t.readRole(doc, knows); err != nil {
 		return nil, err
 	}
 	t.State = firstText(doc, "state", "status")
@@ -169,8 +170,8 @@ func taskDocument(file string, data []byte, cut bool) (*frontmatter.Document, er
 }
 
 // readRole reads the role from the field role, or else from the field assignee, because task files
-// use both. Errors: *frontmatter.Problem.
-func (t *Task) readRole(doc *frontmatter.Document) error {
+// use both. Of a list of assignees it takes the first role that is known. Errors: *frontmatter.Problem.
+func (t *Task) readRole(doc *frontmatter.Document, knows func(role string) bool) error {
 	var empty *frontmatter.Problem
 	for _, name := range []string{"role", "assignee"} {
 		_, value := doc.Field(name)
@@ -181,7 +182,8 @@ func (t *Task) readRole(doc *frontmatter.Document) error {
 			if len(value.Content) == 0 {
 				continue
 			}
-			value = value.Content[0]
+			at := slices.IndexFunc(value.Content, func(v *yaml.Node) bool { return v.Kind == yaml.ScalarNode && knows(v.Value) })
+			value = value.Content[max(at, 0)]
 		}
 		if value.Tag == "!!null" || value.Value == "" && value.Kind == yaml.ScalarNode {
 			empty = doc.Problem(value, name+" is empty",

@@ -145,10 +145,11 @@ type ReplyRejected struct {
 	Stderr    string `json:"stderr,omitempty" text:"free"`
 	Output    string `json:"output,omitempty" text:"free"` // folder of its full streams; "": it printed nothing
 	Disagreed bool   `json:"disagreed,omitempty"`
-	Lost      bool   `json:"lost,omitempty"` // the tool does not know the session that the attempt was to go on in
-	Died      bool   `json:"died,omitempty"` // the program that stays for the whole run has died
-	Retries   int    `json:"retries"`        // retries used so far
-	Of        int    `json:"of"`             // retries that are allowed
+	Lost      bool   `json:"lost,omitempty"`  // the tool does not know the session that the attempt was to go on in
+	Died      bool   `json:"died,omitempty"`  // the program that stays for the whole run has died
+	Fresh     bool   `json:"fresh,omitempty"` // its session is too long for the model, and the call has a fresh start without a retry
+	Retries   int    `json:"retries"`         // retries used so far
+	Of        int    `json:"of"`              // retries that are allowed
 
 	End `text:"free"`
 }
@@ -183,7 +184,7 @@ func (e ReplyRejected) then() string {
 		return "it begins a new one, and is told what it said"
 	case e.Lost:
 		return "the task starts from its beginning"
-	case e.Class == ClassTooLong:
+	case e.Fresh:
 		return "it starts afresh, in a new session"
 	case e.Retries < e.Of:
 		return fmt.Sprintf("retry %d of %d", e.Retries+1, e.Of)

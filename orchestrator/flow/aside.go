@@ -103,7 +103,8 @@ func (s *State) applyTaskSetAside(e event.TaskSetAside) error {
 // set aside of which it was not told in this very call.
 func (s *State) MayAskAgain() bool {
 	step := s.Step
-	return s.KeepGoing && s.ManagerIsTold && step.Anomaly == nil && step.Checkpoint == nil && !step.Again && len(s.Asides()) > 0
+	untold := func(a Aside) bool { return step.Anomaly == nil || path.Clean(a.Task) != path.Clean(step.Task) }
+	return s.KeepGoing && s.ManagerIsTold && step.Checkpoint == nil && !step.Again && slices.ContainsFunc(s.Asides(), untold)
 }
 
 // askOnceMore makes the Manager's call due again, on the board as its first reply left it.
@@ -125,10 +126,11 @@ func asideAnomaly(check, role, details string) *event.Anomaly {
 
 // Anomalies returns what the Manager is told in its call of the open step.
 func (s *State) Anomalies() (all []event.Anomaly) {
-	switch step := s.Step; {
-	case step.Anomaly != nil:
-		return []event.Anomaly{*step.Anomaly}
-	case step.Again:
+	step := s.Step
+	if step.Anomaly != nil && (!step.Again || s.AsideOf(step.Task) == nil) {
+		all = append(all, *step.Anomaly)
+	}
+	if step.Again {
 		for _, a := range s.Asides() {
 			text := a.Task + " is set aside, and the board would end without it: " + a.Text
 			all = append(all, *asideAnomaly(a.Status, a.Role, text))

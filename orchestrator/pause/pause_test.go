@@ -3,6 +3,7 @@ package pause_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,9 +38,10 @@ func TestUntil(t *testing.T) {
 // TestUntilIsSleptThrough: timers stand still while the machine sleeps, and the wait is over soon after it wakes.
 func TestUntilIsSleptThrough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		began, slept := time.Now(), time.Duration(0)
-		wall := func() time.Time { return time.Now().Round(0).Add(slept) }
-		time.AfterFunc(time.Minute, func() { slept = 8 * time.Hour })
+		began := time.Now()
+		var slept atomic.Int64
+		wall := func() time.Time { return time.Now().Round(0).Add(time.Duration(slept.Load())) }
+		time.AfterFunc(time.Minute, func() { slept.Store(int64(8 * time.Hour)) })
 		err := pause.Until(t.Context(), wall, began.Add(5*time.Hour), func() error { return nil })
 		if awake := time.Since(began); err != nil || awake > time.Minute+10*time.Second {
 			t.Errorf("Until = %v after %v awake, want 1m10s at most", err, awake)

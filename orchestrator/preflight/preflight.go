@@ -160,8 +160,12 @@ func prepare(job *Job) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
+	place.Lookup = func(role string) error {
+		_, err := setup.Roster.Roles.Lookup(role)
+		return err
+	}
 	p := &Prepared{
-		Job:         job,
+		Job: job,
 		Setup:       setup,
 		Workspace:   workspace.New(job.Board, path, place, b, setup.Redactor),
 		checked:     map[duty]error{},

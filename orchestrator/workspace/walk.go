@@ -91,9 +91,23 @@ func (w *Workspace) decideWalk(b *board.Board, s *flow.State) (d walk.Decision, 
 			case err != nil:
 				return walk.Head{Path: path, Fault: err}
 			}
+			if unknown := w.lookup(b, task); unknown != nil && !task.Done() {
+				return walk.Head{Path: path, Fault: unknown}
+			}
 			return walk.Head{Path: task.Ref.Path, Done: task.Done(), Needs: unmet(task.Needs, list, past, at, step)}
 		}})
 	return d, at, short
+}
+
+// lookup returns an error if the role of a task is not known.
+func (w *Workspace) lookup(b *board.Board, t *board.Task) error {
+	if w.Place.Lookup == nil {
+		return nil
+	}
+	if err := w.Place.Lookup(board.RoleFor(b, t)); err != nil {
+		return t.RoleProblem(err)
+	}
+	return nil
 }
 
 // pastOf returns the past of the entries of a list in the history. A list with an order of its own is
