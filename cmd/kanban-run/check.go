@@ -33,7 +33,8 @@ func checkCommand() command {
 		summary: "say what is wrong or odd about boards, or about the agents",
 		long: `
 Exit code 0: nothing about the board or its tasks stops a run. A warning is something odd that a run puts up with, or
-something that is missing on this machine, such as an agent's command. Exit code 2: a run would refuse the board.
+something that is missing on this machine, such as an agent's command. Exit code 2: a run would refuse the board, or a field of
+a task says what it cannot mean, so that a run leaves it out.
 --fix repairs what is safe: an unquoted value that holds a colon becomes a | block, a bare current gets its folder. All other
 bytes stay as they are.
 --plan also says in which order the open tasks would be worked on if every one were ok: the current task first, then the first of
@@ -42,7 +43,7 @@ the list whose needs are done.
 that kanban-run was tested with (another is a warning), and whether it has the options that are needed. It is asked for its
 version and its help, which costs nothing.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
-			s := addSettings(flags, "workdir", "roles", "agent", "exec", "stub")
+			s := addSettings(flags, "workdir", "roles", "agent", "exec", "stub", "keep_going")
 			fix := flags.Bool("fix", false, "repair what is safe")
 			plan := flags.Bool("plan", false, "say in which order the open tasks would be worked on")
 			agents := flags.Bool("agents", false, "look at the program of every role")
@@ -138,6 +139,7 @@ func (u *setup) past(name, dir string) board.Past {
 		p.KeepsGoing = *r.settings.KeepGoing
 	}
 	b, _ := inspect.Look(name, func(event.Entry) {})
+	p.Never = b.Outcome == standing.NeverRun
 	for i, t := range b.Tasks {
 		p.Done[i] = t.State == standing.Done || t.State == standing.Before
 		p.Skipped[i] = t.Status == flow.StatusSkipped

@@ -107,6 +107,7 @@ type Step struct {
 // Past is what is known of a board beside its files.
 type Past struct {
 	KeepsGoing bool         // its runs go on without a task that fails
+	Never      bool         // it was never run
 	Done       map[int]bool // entries that are done by the journal
 	Skipped    map[int]bool // entries that a person has the board go on without
 }
@@ -119,10 +120,12 @@ func Plan(b *Board, p *Place, past Past) (steps []Step) {
 		return nil
 	}
 	var needs Needs
+	marked, byNeeds := false, false
 	open, missing, tasks := map[int]bool{}, map[int]bool{}, make([]*Task, b.Len())
 	for i := range b.Len() {
 		e := b.Entry(i)
 		task, err := p.ReadTask(e.Path)
+		marked, byNeeds = marked || e.Done(), byNeeds || err == nil && len(task.Needs) > 0
 		if e.Done() || err == nil && task.Done() {
 			continue
 		}
@@ -146,11 +149,16 @@ func Plan(b *Board, p *Place, past Past) (steps []Step) {
 	if b.Current.Path != "" {
 		at = max(0, b.Finder()(b.Current.Path))
 	}
-	if len(needs) > 0 || past.KeepsGoing {
-		maps.DeleteFunc(open, func(i int, _ bool) bool { return past.Done[i] })
-	} else { // the list is walked down from the current task
-		maps.DeleteFunc(open, func(i int, _ bool) bool { return i < at })
-	}
+	maps.DeleteFunc(open, func(i int, _ bool) bool {
+		switch {
+		case !byNeeds && !past.KeepsGoing: // the list is walked down from the current task
+			return i < at
+		case past.Never: // what stands before it was done before, unless marks or needs say what was
+			return i < at && !byNeeds && !marked
+		default:
+			return past.Done[i]
+		}
+	})
 	for i := at; i >= 0; i = next(b.Len(), ready) {
 		if !open[i] {
 			continue

@@ -56,6 +56,7 @@ func TestPlanAfterRuns(t *testing.T) {
 		{"what the journal says is done is not done again", map[string]string{"d": "[c]"}, board.Past{Done: is(0, 2)}, "b d"},
 		{"a list with an order of its own is walked down", nil, board.Past{Done: is(0, 2)}, "b c d"},
 		{"one that keeps going is not", nil, board.Past{Done: is(2), KeepsGoing: true}, "b a d"},
+		{"of one that was never run what stands before", nil, board.Past{Never: true, KeepsGoing: true}, "b c d"},
 		{"nor what needs a skipped task", map[string]string{"d": "[c]"}, board.Past{Skipped: is(2)}, "b a"},
 		{"a skipped task", nil, board.Past{Skipped: is(2)}, "b d"},
 	} {
