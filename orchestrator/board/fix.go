@@ -94,7 +94,7 @@ func lazyPattern(pattern string) func() *regexp.Regexp {
 
 // isProse reports whether a field of a task is text for people alone, in one line.
 func isProse(name string, lines int) bool {
-	return lines == 1 && slices.Contains([]string{"title", "description", "summary"}, name)
+	return lines == 1 && slices.Contains([]string{"title", "description", "desc", "summary"}, name)
 }
 
 // blockify turns the field that holds the problem into a | block, or returns false if it cannot, or may not
