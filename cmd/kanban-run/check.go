@@ -24,6 +24,7 @@ import (
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/standing"
+	"kanban-run/orchestrator/workspace"
 )
 
 func checkCommand() command {
@@ -58,6 +59,9 @@ version and its help, which costs nothing.`,
 					return 0, err
 				}
 				var codes []int
+				if slices.ContainsFunc(args, u.isOutsideGit) {
+					_ = t.stdout.Printf("note: %s\n", event.NoGitText)
+				}
 				for _, name := range args {
 					codes = append(codes, u.check(t, name, *fix))
 					if *plan {
@@ -105,6 +109,20 @@ func (u *setup) check(t *terminal, name string, fix bool) int {
 		return exitInvalid
 	}
 	return exitComplete
+}
+
+// isOutsideGit reports whether the work directory of a board is in no repository of git.
+func (u *setup) isOutsideGit(name string) bool {
+	source, err := board.ReadFile(name)
+	if err != nil {
+		return false // check says so
+	}
+	b, err := board.Parse(name, source)
+	if err != nil {
+		return false
+	}
+	dir, err := board.ChooseWorkdir(u.workdir, name, u.dir, b)
+	return err == nil && !workspace.IsInGit(dir)
 }
 
 // plan prints the order in which the open tasks of a board would be worked on. A board that cannot be read has none.

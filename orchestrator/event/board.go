@@ -61,6 +61,7 @@ type ManagerWalked struct {
 	NextTask *string `json:"next_task"`
 	Marked   bool    `json:"marked,omitempty"`              // the task is marked as done
 	Warning  string  `json:"warning,omitempty" text:"free"` // set where the board cannot record how it ended
+	ByNeeds  bool    `json:"by_needs,omitempty"`            // it met a task that needs one which is not done
 	Before   string  `json:"before_sha256"`                 // of the board before the decision
 	Current  string  `json:"current"`                       // the task that the board then named; "": it was over
 	After    string  `json:"after_sha256"`                  // of the board as the decision leaves it

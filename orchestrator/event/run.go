@@ -103,10 +103,14 @@ func (e RunStarted) Sentence() Sentence {
 		s.Add(Note, WithheldText(e.Withheld, ".kanban-run.yaml or in a role"))
 	}
 	if e.NoGit {
-		s.Add(Note, "the folder is in no git repository: work that goes round in circles is found late")
+		s.Add(Note, NoGitText)
 	}
 	return s
 }
+
+// NoGitText says what is missing where the work directory is in no repository: only git tells whether work
+// changes a file.
+const NoGitText = "the folder is in no git repository: work that goes round in circles is found late"
 
 // RunInterrupted ends a run that is to be continued. The next run keeps the counters and attempts.
 type RunInterrupted struct {

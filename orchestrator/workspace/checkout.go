@@ -85,7 +85,10 @@ func size(path string) int64 {
 }
 
 // IsInGit reports whether the work directory is in a repository of git, as far as the names of files tell.
-func (w *Workspace) IsInGit() bool { return repository(w.Place.Dir()) != "" }
+func (w *Workspace) IsInGit() bool { return IsInGit(w.Place.Dir()) }
+
+// IsInGit is like [Workspace.IsInGit], but for a work directory without a run.
+func IsInGit(workdir string) bool { return repository(workdir) != "" }
 
 // repository returns the folder with the logs of the repository that holds a folder, or "".
 func repository(dir string) string {

@@ -19,7 +19,7 @@ import (
 // if the board cannot hold it, and a shortage of this machine, such as of open files.
 func (w *Workspace) Walk(b *board.Board, s *flow.State) (e event.ManagerWalked, after *board.Board, err error) {
 	step := s.Step
-	d, at, err := w.decideWalk(b, s)
+	d, at, byNeeds, err := w.decideWalk(b, s)
 	if err != nil {
 		return e, nil, err
 	}
@@ -28,6 +28,7 @@ func (w *Workspace) Walk(b *board.Board, s *flow.State) (e event.ManagerWalked, 
 		Task:    step.Task,
 		Status:  d.Status,
 		Message: event.Clip(w.Redactor.String(d.Message)),
+		ByNeeds: byNeeds,
 		Before:  b.SHA,
 		Current: w.fields(b).Current,
 	}
@@ -73,9 +74,9 @@ func (w *Workspace) Moved(b *board.Board, e event.ManagerWalked) string {
 	return "the board was edited after walk had decided, and stays as it is: current is " + cmp.Or(now.Current, "null")
 }
 
-// decideWalk returns walk's decision and the index of the step's task in the list. It reads only
-// the files of entries that are not marked.
-func (w *Workspace) decideWalk(b *board.Board, s *flow.State) (d walk.Decision, at int, err error) {
+// decideWalk returns walk's decision, the index of the step's task in the list, and whether it met a task that
+// needs one which is not done. It reads only the files of entries that are not marked.
+func (w *Workspace) decideWalk(b *board.Board, s *flow.State) (d walk.Decision, at int, byNeeds bool, err error) {
 	step, list := s.Step, ListOf(b, w.Place.ReadTask)
 	at = list.Find(step.Task)
 	past := pastOf(s, list)
@@ -94,9 +95,11 @@ func (w *Workspace) decideWalk(b *board.Board, s *flow.State) (d walk.Decision, 
 			if unknown := w.lookup(b, task); unknown != nil && !task.Done() {
 				return walk.Head{Path: path, Fault: unknown}
 			}
-			return walk.Head{Path: task.Ref.Path, Done: task.Done(), Needs: unmet(task.Needs, list, past, at, step)}
+			needs := unmet(task.Needs, list, past, at, step)
+			byNeeds = byNeeds || len(needs) > 0 && !task.Done()
+			return walk.Head{Path: task.Ref.Path, Done: task.Done(), Needs: needs}
 		}})
-	return d, at, short
+	return d, at, byNeeds, short
 }
 
 // lookup returns an error if the role of a task is not known.
