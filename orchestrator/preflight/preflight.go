@@ -165,7 +165,7 @@ func prepare(job *Job) (*Prepared, error) {
 		return err
 	}
 	p := &Prepared{
-		Job: job,
+		Job:         job,
 		Setup:       setup,
 		Workspace:   workspace.New(job.Board, path, place, b, setup.Redactor),
 		checked:     map[duty]error{},
