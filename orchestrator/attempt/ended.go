@@ -49,7 +49,8 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 		out.Stdout = a.out.String()
 	}
 	hung, ended := exit.Stopped && a.ended && !a.stopped, exit
-	if (hung || exit.TimedOut) && a.watch.isFinished() {
+	asked := time.Now().Add(exit.Timeout - exit.Duration) // its start, if the watch ended it
+	if (hung || exit.TimedOut) && a.watch.hasCoped(asked) {
 		exit = proc.Exit{Duration: exit.Duration} // our own signal is not a failure of the agent
 		out.Exit, hung = exit, false
 	}

@@ -160,3 +160,46 @@ func TestFilesArePrivate(t *testing.T) {
 		t.Errorf("the file has %q, %v, want only its owner to read it", stdout.String(), err)
 	}
 }
+
+// TestFailureAfterTheTimeout: an agent that calls our own signal a failure has timed out; one that told of its
+// failure before, and only lingers, has failed.
+func TestFailureAfterTheTimeout(t *testing.T) {
+	if err := proc.Adopt(); err != nil {
+		t.Fatal(err)
+	}
+	for script, want := range map[string]string{
+		`trap 'echo terminated; exit 0' TERM; sleep 600 & wait`:              "timed out after 500ms",
+		`echo failed; trap 'echo terminated; exit 0' TERM; sleep 600 & wait`: "its own words",
+	} {
+		inv := agent.Invocation{Argv: []string{"/bin/sh", "-c", script}, Dir: t.TempDir(), Timeout: 500 * time.Millisecond, Grace: time.Minute}
+		out, err := attempt.Run(context.Background(), context.Background(), attempt.Spec{Adapter: failing{agent.Exec()}, Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{}})
+		if err != nil || out.Failure == nil || !strings.HasPrefix(out.Failure.Reason, want) {
+			t.Errorf("%s: %+v, %v, want %s", script, out.Failure, err, want)
+		}
+	}
+}
+
+// failing is an adapter of an agent whose first line tells of a failure.
+type failing struct{ agent.Adapter }
+
+func (failing) Reader(_ contract.Kind, h agent.Host) agent.Reader { return &failingReader{h: h} }
+
+type failingReader struct {
+	h    agent.Host
+	told bool
+}
+
+func (r *failingReader) Write(p []byte) (int, error) {
+	if !r.told {
+		r.told = true
+		r.h.Emit(agent.Event{Kind: agent.Result, Failed: true})
+	}
+	return len(p), nil
+}
+
+func (r *failingReader) End(exit proc.Exit) agent.Report {
+	if exit.TimedOut {
+		return agent.Report{Failure: contract.Failed("%s", exit)}
+	}
+	return agent.Report{Failure: contract.Failed("its own words")}
+}

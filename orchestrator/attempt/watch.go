@@ -21,6 +21,8 @@ type watch struct {
 	shown time.Time   // the time of the last call of show; before the first call, the start
 	later *time.Timer // calls show for an event that came too soon after shown; nil: no such event
 	over  bool        // show is no longer called
+
+	failed bool // the final event tells of a failure
 }
 
 // showEvery is the least time between two calls of show.
@@ -34,6 +36,9 @@ func (w *watch) note(e agent.Event) {
 	e.Time = time.Now()
 	w.mu.Lock()
 	w.trace.Note(e)
+	if e.Kind == agent.Result {
+		w.failed = e.Failed
+	}
 	if w.show != nil && w.later == nil && !w.over {
 		w.later = time.AfterFunc(max(0, showEvery-e.Time.Sub(w.shown)), w.showNow)
 	}
@@ -75,6 +80,14 @@ func (w *watch) isFinished() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return !w.trace.Finished.IsZero()
+}
+
+// hasCoped reports whether the agent has sent its final event although it was asked to end at a time. A failure
+// that it told of after that is only its answer to our signal.
+func (w *watch) hasCoped(asked time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.trace.Finished.IsZero() && (!w.failed || w.trace.Finished.Before(asked))
 }
 
 // worked reports whether the agent's model has done something.
