@@ -21,6 +21,8 @@ type realSite struct {
 	*site
 	name  string // of the agent
 	model *modeltest.Server
+
+	header string // lines of the header of a role file that has the agent play the role
 }
 
 // reals are the agents; those of the second half are slow, and only used by make
@@ -51,9 +53,9 @@ func newReal(t *testing.T, name string, n int) *realSite {
 	s.args = []string{"--agent", name}
 	s.write(".kanban-run.yaml", "env:\n  pass: [FAKE_API_KEY, GEMINI_API_KEY]\n")
 	if name == "acp" {
-		s.args = nil
+		s.args, s.header = nil, "agent: acp\ncommand: [gemini, --acp]\n"
 		for _, role := range []string{"Implementor", "Manager"} {
-			s.write(".kanban-run/roles/"+role+".md", "---\nname: "+role+"\nagent: acp\ncommand: [gemini, --acp]\n---\nWork.\n")
+			s.write(".kanban-run/roles/"+strings.ToLower(role)+".md", "---\nname: "+role+"\n"+s.header+"---\nWork.\n")
 		}
 	}
 	s.model.SetFallback(s.work)
