@@ -352,7 +352,7 @@ func (w *week) night(boards []string) []result.Result {
 // need a person. No task is done twice, a provider that refuses is left alone for ten seconds, and what hangs
 // is ended.
 func TestWeek(t *testing.T) {
-	boards, tasks := 24, 8
+	boards, tasks := 16, 8
 	if n, err := strconv.Atoi(os.Getenv("KANBAN_TEST_WEEK")); err == nil {
 		boards, tasks = n, 20
 	}
