@@ -186,12 +186,8 @@ they used, what they said, and the retries of their providers.`,
 				if err := boardArgs("log", args, !*failed); err != nil {
 					return 0, err
 				}
-				if len(args) > 1 && (*verify || *follow || *step != 0) {
-					return 0, &usageError{text: "log --failed of several boards takes no --verify, --follow or --step",
-						hint: "use them on one board"}
-				}
-				if *verify && *follow {
-					return 0, &usageError{text: "--verify looks once, --follow does not end", hint: "use one of them"}
+				if err := checkLogFlags(len(args), *verify, *follow, *step); err != nil {
+					return 0, err
 				}
 				if _, err := s.load(t); err != nil {
 					return 0, err
@@ -219,6 +215,18 @@ they used, what they said, and the retries of their providers.`,
 				return exitComplete, printLog(t, args[0], view(args[0]), *follow)
 			}
 		},
+	}
+}
+
+// checkLogFlags refuses flags that exclude one another.
+func checkLogFlags(boards int, verify, follow bool, step int) error {
+	switch {
+	case boards > 1 && (verify || follow || step != 0):
+		return &usageError{text: "log --failed of several boards takes no --verify, --follow or --step", hint: "use them on one board"}
+	case verify && follow:
+		return &usageError{text: "--verify looks once, --follow does not end", hint: "use one of them"}
+	default:
+		return nil
 	}
 }
 

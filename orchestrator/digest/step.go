@@ -12,12 +12,7 @@ func (s *Step) add(e event.Entry) {
 	count(&s.Used.Used, e.Event)
 	switch ev := e.Event.(type) {
 	case event.AttemptStarted:
-		s.attemptBegan = s.took
-		s.Attempts = append(s.Attempts, Attempt{
-			Call: ev.Call, Role: ev.Role, Attempt: ev.Attempt, Round: ev.Round,
-			Adapter: ev.Adapter, Command: ev.Command,
-			GoesOn: ev.GoesOn, Began: e.Time, Result: Pending, Told: toldOf(ev),
-		})
+		s.beginAttempt(ev, e.Time)
 	case event.ToolsUsed:
 		s.update(func(a *Attempt) { a.Tools = &ev.ToolWork })
 	case event.SessionNamed:
@@ -70,6 +65,12 @@ func (s *Step) add(e event.Entry) {
 	if s.State == Open || s.Ended.Before(e.Time) {
 		s.Ended = e.Time
 	}
+}
+
+func (s *Step) beginAttempt(e event.AttemptStarted, at time.Time) {
+	s.attemptBegan = s.took
+	s.Attempts = append(s.Attempts, Attempt{Call: e.Call, Role: e.Role, Attempt: e.Attempt, Round: e.Round, Adapter: e.Adapter,
+		Command: e.Command, GoesOn: e.GoesOn, Began: at, Result: Pending, Told: toldOf(e)})
 }
 
 // note adds the sentence of an event to the step's notes for a person. It reports false, and adds

@@ -79,23 +79,29 @@ func isSupervision(s *digest.Step) bool {
 	return len(s.Attempts) > 0 && s.Attempts[0].Call.IsSupervision()
 }
 
-func (p *page) task(v *boardView, t standing.Task, steps []*digest.Step) *taskView {
-	b, state := v.board, t.State
+// shownState returns the state in which the page shows a task.
+func (v *boardView) shownState(t standing.Task) string {
+	b := v.board
 	switch {
-	case state == standing.Before:
-		state = standing.Done
-	case state == standing.Dropped:
-		state = standing.NotOK
-	case state == standing.Current && b.Owned && b.State.Step != nil && b.State.Step.Call.IsReview():
-		state = stateReview
-	case state != standing.Current || b.Owned:
+	case t.State == standing.Before:
+		return standing.Done
+	case t.State == standing.Dropped:
+		return standing.NotOK
+	case t.State == standing.Current && b.Owned && b.State.Step != nil && b.State.Step.Call.IsReview():
+		return stateReview
+	case t.State != standing.Current || b.Owned:
+		return t.State
 	case b.State.Step == nil && (t.Status == "" || t.Status == "ok"):
-		state = standing.Waiting // it is next
+		return standing.Waiting // it is next
 	case b.Waits != nil || t.Status != "" && t.Status != "ok":
-		state = standing.NotOK // the run ended at this task
+		return standing.NotOK // the run ended at this task
 	default:
-		state = stateStopped
+		return stateStopped
 	}
+}
+
+func (p *page) task(v *boardView, t standing.Task, steps []*digest.Step) *taskView {
+	state := v.shownState(t)
 	w := &taskView{Look: stateLooks[state], Path: p.text(t.Task), Role: p.text(t.Role), State: state}
 	rejected, back, restarts := 0, 0, 0
 	var millis int64
@@ -137,7 +143,7 @@ func (p *page) task(v *boardView, t standing.Task, steps []*digest.Step) *taskVi
 	case t.State == standing.Current && state == standing.Waiting:
 		w.Note = "next"
 	}
-	if q := b.State.Quarantined(t.Task); q != nil {
+	if q := v.board.State.Quarantined(t.Task); q != nil {
 		w.Note = p.text(q.Text)
 	}
 	w.Keys = v.ID + " " + squareClass[state]
