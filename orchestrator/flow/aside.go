@@ -252,7 +252,7 @@ func (s *State) leaveAside() Finish {
 			end.Text += fmt.Sprintf("so are %d more; ", len(all)-mostAside)
 		}
 	}
-	end.Text = strings.TrimSuffix(end.Text, "; ") + s.left()
+	end.Text = strings.TrimSuffix(end.Text, "; ") + s.skipped() + s.left()
 	if len(s.Quarantine) > 0 {
 		end.Outcome = event.Incomplete
 		end.Text += "; " + s.quarantines()

@@ -29,6 +29,16 @@ func (s *State) quarantines() string {
 	return first.Task + " is in quarantine: " + first.Text
 }
 
+// skipped tells of the tasks that a person has the board go on without, as the end of a sentence.
+func (s *State) skipped() (text string) {
+	for _, t := range s.Statuses {
+		if t.Status == StatusSkipped {
+			text += "; " + t.Task + " is skipped"
+		}
+	}
+	return text
+}
+
 // anomaly returns the anomaly by which the Manager is told of the quarantine.
 func (q Quarantine) anomaly() *event.Anomaly {
 	return &event.Anomaly{
@@ -57,7 +67,7 @@ func (s *State) mayNotWork(b Board) string {
 	case q.Person:
 		return q.Text + " (the role Manager accepts no anomalies, so that a person decides)"
 	case s.IsWhole() && s.isWalked():
-		return IncompleteText + s.quarantines() + s.left()
+		return IncompleteText + s.quarantines() + s.skipped() + s.left()
 	default:
 		return q.Text + "; the Manager was told, and names the task again"
 	}

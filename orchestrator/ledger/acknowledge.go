@@ -187,7 +187,7 @@ func (a *arbitration) decide() (q Question, err error) {
 		return q, nil
 	}
 	e := event.Acknowledged{Board: a.board, BoardSHA: a.before.SHA, Note: a.answer.Note,
-		About: w.About, Choice: word, Task: a.answer.Task}
+		About: w.AboutOf(word), Choice: word, Task: a.answer.Task}
 	switch {
 	case w.About == event.AboutFile:
 		return a.settleFile(q, e)

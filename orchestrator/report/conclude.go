@@ -17,8 +17,10 @@ func Conclude(d *digest.Digest, s *standing.Standing, log string) {
 	if s.Waits != nil && s.Waits.About == event.AboutAside {
 		d.Failed = slices.Clone(s.Waits.Choices[0].Tasks)
 	}
+	leaves := s.Outcome == event.Incomplete || s.Waits != nil && s.Waits.Offers(event.ReleaseTasks) != nil
 	for _, t := range s.Tasks {
-		if t.State == standing.NotOK && t.Seen != "" && s.Outcome == event.Incomplete && !slices.Contains(d.Failed, t.Seen) {
+		failed := t.State == standing.NotOK && leaves || t.State == standing.Quarantined
+		if failed && t.Seen != "" && !slices.Contains(d.Failed, t.Seen) {
 			d.Failed = append(d.Failed, t.Seen)
 		}
 		if t.State == standing.Waiting || t.State == standing.Dropped {

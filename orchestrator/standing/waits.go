@@ -39,6 +39,14 @@ func (w *Waits) Offers(word event.Choice) *Choice {
 	return nil
 }
 
+// AboutOf returns what a choice is about: where tasks are set aside and others are in quarantine, that differs.
+func (w *Waits) AboutOf(word event.Choice) event.Subject {
+	if word == event.ReleaseTasks {
+		return event.AboutQuarantine
+	}
+	return w.About
+}
+
 // Words returns the valid words, such as "retry or accept".
 func (w *Waits) Words() string {
 	var all []string
@@ -95,6 +103,7 @@ func (f *Facts) waits(h *flow.History) *Waits {
 	w := func(about event.Subject, why string, choices ...Choice) *Waits {
 		return &Waits{About: about, Why: why, Choices: choices}
 	}
+	asides := f.asides(s)
 	switch {
 	case f.isAtWork(s):
 		return f.waitsAtWork(s)
@@ -110,7 +119,7 @@ func (f *Facts) waits(h *flow.History) *Waits {
 		return w(event.AboutCheckpoint, s.Supervisor.Waits(),
 			Choice{Word: event.Override, Does: "goes on in spite of it"},
 			Choice{Word: event.Retry, Does: "has it looked at anew; no finished work is done again"})
-	case len(s.Quarantine) > 0:
+	case len(s.Quarantine) > 0 && (len(asides) == 0 || f.isOver(s)):
 		quarantine := w(event.AboutQuarantine, f.whyQuarantined(s), f.quarantineChoices(s)...)
 		quarantine.May = s.Outcome != event.NeedsPerson && !f.isOver(s)
 		return quarantine
@@ -118,9 +127,11 @@ func (f *Facts) waits(h *flow.History) *Waits {
 		return w(event.AboutRefusal, s.Text)
 	case s.Step != nil && (s.Outcome == event.NeedsPerson || s.Outcome == event.Exhausted):
 		return w(event.AboutStep, s.Text, stepChoices(s.Step)...)
-	case len(f.asides(s)) > 0 && !f.isOver(s):
+	case len(asides) > 0 && !f.isOver(s):
 		aside := w(event.AboutAside, s.Text, f.asideChoices(s)...)
-		aside.May = true
+		if aside.May = true; len(s.Quarantine) > 0 {
+			aside.Choices = append(aside.Choices, f.quarantineChoices(s)...)
+		}
 		return aside
 	}
 	if end, left := f.end(s); left {
