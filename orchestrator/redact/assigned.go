@@ -87,14 +87,20 @@ func named(slot *slotCount) (all []*shape) {
 	for _, name := range []string{
 		"token", "Token", "TOKEN", "secret", "Secret", "SECRET", "api_key", "Api_Key", "API_KEY", "apikey", "apiKey", "ApiKey", "APIKEY",
 		"api-key", "Api-Key", "API-Key", "API-KEY", "access_key", "accessKey", "secret_key", "secretKey", "private_key", "privateKey",
-		"credential", "Credential", "CREDENTIAL", "credentials", "Credentials", "CREDENTIALS",
-		"_KEY", "_KEYS", "_KEY_BASE", "_PASS", "_PWD", "_PAT", "_AUTH", "_JWT", "_COOKIE", // as in IsSecretName
 	} {
 		all = append(all, &shape{words: true, prefix: name, length: func(r *reader) int {
 			sign := string(r.b[len(name):r.count(len(name), maxBetween, between)])
 			return assigned(r, len(name), place, func(b []byte) bool {
 				return looksLikeToken(b) || sign == "=" && looksLikeWords(b)
 			})
+		}})
+	}
+	for _, name := range []string{ // as in IsSecretName; not all of them name secrets
+		"credential", "Credential", "CREDENTIAL", "credentials", "Credentials", "CREDENTIALS",
+		"_KEY", "_KEYS", "_KEY_BASE", "_PASS", "_PWD", "_PAT", "_AUTH", "_JWT", "_COOKIE",
+	} {
+		all = append(all, &shape{words: true, prefix: name, length: func(r *reader) int {
+			return assigned(r, len(name), place, looksLikeToken)
 		}})
 	}
 	for _, name := range []string{"password", "Password", "PASSWORD", "passphrase", "Passphrase", "PASSPHRASE"} {
@@ -105,12 +111,14 @@ func named(slot *slotCount) (all []*shape) {
 	return all
 }
 
-// looksLikeToken reports whether b has a letter and a digit, and no byte that tokens lack.
+// looksLikeToken reports whether b has letters and digits by turns, and no byte that tokens lack. The digits of a
+// name or of a path stand in one place of it: next_token2, id_ed25519, report-2024.pdf.
 func looksLikeToken(b []byte) bool {
 	const least = 8
 	isLetter := func(c rune) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 	foreign := func(c rune) bool { return c > 0x7E || !strings.ContainsRune(dotted+"~+/=", c) }
-	return len(b) >= least && looksRandom(b) && bytes.ContainsFunc(b, isLetter) && !bytes.ContainsFunc(b, foreign)
+	groups := len(bytes.FieldsFunc(b, func(c rune) bool { return c < '0' || c > '9' }))
+	return len(b) >= least && groups >= 2 && bytes.ContainsFunc(b, isLetter) && !bytes.ContainsFunc(b, foreign)
 }
 
 // looksLikeWords reports whether b, which stands behind a name and an equals sign, may be a secret without a digit,
