@@ -183,8 +183,7 @@ func (u *setup) problems(name string) ([]*frontmatter.Problem, error) {
 	if err != nil {
 		return nil, errors.Join(err, place.Close())
 	}
-	place.Lookup = func(role string) error { _, err := r.roles.Lookup(role); return err }
-	known := func(role string) bool { return place.Lookup(role) == nil }
+	known := func(role string) bool { _, err := r.roles.Lookup(role); return err == nil }
 	found := append(board.Check(b, place, known), watchProblems(b, place, r.settings.Watch)...)
 	return append(found, u.refusal(name, found)...), place.Close()
 }
@@ -195,7 +194,20 @@ func (u *setup) place(name string, b *board.Board) (*board.Place, error) {
 	if err != nil {
 		return nil, err
 	}
-	return board.OpenPlace(dir, name)
+	place, err := board.OpenPlace(dir, name)
+	if err == nil {
+		place.Lookup = u.lookup(dir)
+	}
+	return place, err
+}
+
+// lookup returns what tells whether a role is known in a work directory, or nil if that cannot be told.
+func (u *setup) lookup(workdir string) func(role string) error {
+	r, err := u.resolve(workdir)
+	if err != nil {
+		return nil // it is said where the settings are needed
+	}
+	return func(role string) error { _, err := r.roles.Lookup(role); return err }
 }
 
 // watchProblems returns the faults in the tasks' own settings of the watch. A run leaves them out.
@@ -204,6 +216,9 @@ func watchProblems(b *board.Board, place *board.Place, w config.Watch) (found []
 		e := b.Entry(i)
 		values := place.ReadBrief(e.Path).Watch
 		if e.Done() || len(values) == 0 {
+			continue
+		}
+		if task, err := place.ReadTask(e.Path); err != nil || task.Done() {
 			continue
 		}
 		if wrong, ok := errors.AsType[*config.Error](roster.CheckWatch(w, e.Path, values)); ok {

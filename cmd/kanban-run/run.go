@@ -50,7 +50,7 @@ too, else the role file, else .kanban-run.yaml, else claude.`,
 				"write what became of the boards to `FILE`, as report --json prints it")
 			html := flags.String("html", "", "write what became of the boards to `FILE`, as report --html prints it")
 			dry := flags.Bool("dry-run", false,
-				"run the whole loop with stub agents on a private copy of the board; nothing is changed")
+				"run the whole loop with stub agents on a private copy of the board, as if it was never run; nothing is changed")
 			return func(t *terminal, args []string) (int, error) {
 				if err := boardArgs("run", args, false); err != nil {
 					return 0, err

@@ -130,7 +130,7 @@ func (u *setup) status(board string, recent *report.Recent) (report.Status, erro
 	if err != nil {
 		return report.NewStatus(b.Standing, b.History, b.Owned, flow.Finish{}, nil), err
 	}
-	next, refused := inspect.Foresee(board, u.workdir, u.dir, b.History)
+	next, refused := inspect.Foresee(board, u.workdir, u.dir, u.lookup, b.History)
 	status := report.NewStatus(b.Standing, b.History, b.Owned, next, refused)
 	status.Records, status.Journal = b.Records, b.Dir.Journal()
 	if step := b.History.State.Step; step != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -90,13 +91,20 @@ func (p *Place) BriefProblems(name string) (found []*frontmatter.Problem) {
 	return found
 }
 
-// readTime reads a time such as 20m, 1h30m, 20min or 2 hours. It returns 0 for any other text.
+// readTime reads a time such as 20m, 1h30m, 20min, 2 hours or 1 day. It returns 0 for any other text.
 func readTime(text string) time.Duration {
 	units := [][2]string{
-		{"hours", "h"}, {"hour", "h"},
+		{"hours", "h"}, {"hour", "h"}, {"hrs", "h"}, {"hr", "h"},
 		{"minutes", "m"}, {"minute", "m"}, {"mins", "m"}, {"min", "m"},
+		{"seconds", "s"}, {"second", "s"}, {"secs", "s"}, {"sec", "s"},
 	}
-	text = strings.ReplaceAll(text, " ", "")
+	text = strings.ToLower(strings.ReplaceAll(text, " ", ""))
+	for _, unit := range []string{"days", "day", "d"} {
+		if number, found := strings.CutSuffix(text, unit); found {
+			n, _ := strconv.ParseUint(number, 10, 8)
+			return time.Duration(n) * 24 * time.Hour
+		}
+	}
 	for _, unit := range units {
 		text = strings.ReplaceAll(text, unit[0], unit[1])
 	}

@@ -120,14 +120,18 @@ func Plan(b *Board, p *Place, past Past) (steps []Step) {
 		return nil
 	}
 	var needs Needs
+	at := 0
+	if b.Current.Path != "" {
+		at = max(0, b.Finder()(b.Current.Path))
+	}
 	marked, byNeeds := false, false
 	open, missing, tasks := map[int]bool{}, map[int]bool{}, make([]*Task, b.Len())
 	for i := range b.Len() {
 		e := b.Entry(i)
 		task, err := p.ReadTask(e.Path)
 		marked, byNeeds = marked || e.Done(), byNeeds || err == nil && len(task.Needs) > 0
-		if e.Done() || err == nil && task.Done() {
-			continue
+		if i != at && (e.Done() || err == nil && task.Done()) {
+			continue // the current task is worked on even so
 		}
 		if err != nil || past.Skipped[i] {
 			missing[i] = true // nor what needs it
@@ -145,14 +149,10 @@ func Plan(b *Board, p *Place, past Past) (steps []Step) {
 		}
 		return open[i]
 	}
-	at := 0
-	if b.Current.Path != "" {
-		at = max(0, b.Finder()(b.Current.Path))
-	}
 	maps.DeleteFunc(open, func(i int, _ bool) bool {
 		switch {
 		case !byNeeds && !past.KeepsGoing: // the list is walked down from the current task
-			return i < at
+			return i < at || i == at && past.Done[i]
 		case past.Never: // what stands before it was done before, unless marks or needs say what was
 			return i < at && !byNeeds && !marked
 		default:

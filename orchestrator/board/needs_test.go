@@ -21,6 +21,7 @@ func TestNeeds(t *testing.T) {
 		{"in order of the needs", "current: a\ntasks: [c, b, a]", map[string]string{"b": "a", "c": "[a, b]"}, "a b c", ""},
 		{"first the current one", "current: b\ntasks: [a, b, c]", map[string]string{"c": "[a]"}, "b a c", ""},
 		{"one that is marked counts as done", "current: c\ntasks: ['a [done]', b, c]", map[string]string{"b": "a"}, "c b", ""},
+		{"the current one is worked on even so", "current: b\ntasks: ['b [done]', a]", nil, "b a", ""},
 		{"one that is not listed", "current: a\ntasks: [a]", map[string]string{"a": "[z]"}, "a", "a: it needs z, which is not on the list"},
 		{"a circle", "current: a\ntasks: [a, b, c]", map[string]string{"b": "c", "c": "b"}, "a", "b: tasks need one another: b needs c needs b; c: tasks need one another: c needs b needs c"},
 		{"itself", "current: a\ntasks: [a, b]", map[string]string{"b": "b"}, "a", "b: tasks need one another: b needs b"},
@@ -58,6 +59,7 @@ func TestPlanAfterRuns(t *testing.T) {
 		{"one that keeps going is not", nil, board.Past{Done: is(2), KeepsGoing: true}, "b a d"},
 		{"of one that was never run what stands before", nil, board.Past{Never: true, KeepsGoing: true}, "b c d"},
 		{"nor what needs a skipped task", map[string]string{"d": "[c]"}, board.Past{Skipped: is(2)}, "b a"},
+		{"what a person accepted", nil, board.Past{Done: is(1)}, "c d"},
 		{"a skipped task", nil, board.Past{Skipped: is(2)}, "b d"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"kanban-run/orchestrator/durable"
@@ -22,11 +23,17 @@ type Place struct {
 	board  string      // absolute
 	folder string      // slash path of the board's folder from dir; "" if the board lies outside
 
-	// Lookup returns an error for a role that is not known. If Lookup is nil, all roles are known.
+	// Lookup returns an error for a role that is not known. If Lookup is nil, each name is taken for a role
+	// that does not begin with @, as names of persons do.
 	Lookup func(role string) error
 }
 
-func (p *Place) knows(role string) bool { return p.Lookup == nil || p.Lookup(role) == nil }
+func (p *Place) knows(role string) bool {
+	if p.Lookup == nil {
+		return !strings.HasPrefix(role, "@")
+	}
+	return p.Lookup(role) == nil
+}
 
 // Ref is a resolved path of a board.
 type Ref struct {

@@ -182,7 +182,7 @@ func (t *Task) readRole(doc *frontmatter.Document, knows func(role string) bool)
 			if len(value.Content) == 0 {
 				continue
 			}
-			at := slices.IndexFunc(value.Content, func(v *yaml.Node) bool { return v.Kind == yaml.ScalarNode && knows(v.Value) })
+			at := slices.IndexFunc(value.Content, func(v *yaml.Node) bool { return v.Tag == "!!str" && knows(v.Value) })
 			value = value.Content[max(at, 0)]
 		}
 		if value.Tag == "!!null" || value.Value == "" && value.Kind == yaml.ScalarNode {

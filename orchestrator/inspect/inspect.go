@@ -72,8 +72,11 @@ func IsOwned(boardPath string) (bool, error) {
 
 // Foresee returns the first effect of a run of the board, if it started now with the limits of the
 // last run. workdir is the folder that -C names. If workdir is "", Foresee chooses the folder as a
-// run does. Errors: *failure.Invalid if a run would refuse the board.
-func Foresee(boardPath, workdir, startDir string, h flow.History) (flow.Effect, error) {
+// run does. lookup returns what tells whether a role is known there. Errors: *failure.Invalid if a run
+// would refuse the board.
+func Foresee(
+	boardPath, workdir, startDir string, lookup func(workdir string) func(role string) error, h flow.History,
+) (flow.Effect, error) {
 	if text := h.Standstill(); text != "" {
 		return flow.Finish{Outcome: h.StandstillOutcome(), Text: text}, nil
 	}
@@ -90,6 +93,7 @@ func Foresee(boardPath, workdir, startDir string, h flow.History) (flow.Effect, 
 		return nil, &failure.Invalid{Err: err}
 	}
 	defer place.Close()
+	place.Lookup = lookup(dir)
 	folder, err := Locate(boardPath)
 	if err != nil {
 		return nil, err
