@@ -49,8 +49,11 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 		out.Stdout = a.out.String()
 	}
 	hung, ended := exit.Stopped && a.ended && !a.stopped, exit
-	asked := time.Now().Add(exit.Timeout - exit.Duration) // its start, if the watch ended it
-	if (hung || exit.TimedOut) && a.watch.hasCoped(asked) {
+	within := time.Duration(0) // the watch asks only an agent without a final event to end
+	if exit.TimedOut {
+		within = exit.Timeout + out.Paused
+	}
+	if (hung || exit.TimedOut) && a.watch.hasCoped(within) {
 		exit = proc.Exit{Duration: exit.Duration} // our own signal is not a failure of the agent
 		out.Exit, hung = exit, false
 	}

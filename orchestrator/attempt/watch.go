@@ -82,12 +82,12 @@ func (w *watch) isFinished() bool {
 	return !w.trace.Finished.IsZero()
 }
 
-// hasCoped reports whether the agent has sent its final event although it was asked to end at a time. A failure
-// that it told of after that is only its answer to our signal.
-func (w *watch) hasCoped(asked time.Time) bool {
+// hasCoped reports whether the agent has sent its final event although it was asked to end after a time. A failure
+// that it told of later is only its answer to our signal.
+func (w *watch) hasCoped(within time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !w.trace.Finished.IsZero() && (!w.failed || w.trace.Finished.Before(asked))
+	return !w.trace.Finished.IsZero() && (!w.failed || w.trace.Finished.Before(w.trace.Started.Add(within)))
 }
 
 // worked reports whether the agent's model has done something.
