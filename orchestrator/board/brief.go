@@ -85,7 +85,7 @@ func (p *Place) BriefProblems(name string) (found []*frontmatter.Problem) {
 			add(files, fmt.Sprintf("files has %q, which is no pattern", pattern), "close its bracket")
 		}
 		if clean := path.Clean(pattern); path.IsAbs(clean) || clean == ".." || strings.HasPrefix(clean, "../") {
-			add(files, fmt.Sprintf("files has %q, which is not below the work directory", pattern), "write a path from the work directory")
+			add(files, fmt.Sprintf("files has %q, which is no path from the work directory", pattern), "write a path from it, such as src/")
 		}
 	}
 	return found
