@@ -41,7 +41,10 @@ func TestRealOutage(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			onEach(t, func(t *testing.T, name string) {
 				s := newReal(t, name, 1)
-				waited := func() bool { return strings.Contains(s.read("output"), "asks again at") }
+				began := time.Now()
+				waited := func() bool {
+					return strings.Contains(s.read("output"), "asks again at") && time.Since(began) >= lasts(0)
+				}
 				s.refusesUntil(waited, func() modeltest.Step { return modeltest.Status(tt.status) })
 				s.run(exitComplete, "--max-retries", "0")
 				s.says(tt.says...)
