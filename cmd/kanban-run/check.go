@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -113,31 +114,19 @@ func (u *setup) check(t *terminal, name string, fix bool) int {
 
 // isOutsideGit reports whether the work directory of a board is in no repository of git.
 func (u *setup) isOutsideGit(name string) bool {
-	source, err := board.ReadFile(name)
+	_, place, err := u.open(name)
 	if err != nil {
 		return false // check says so
 	}
-	b, err := board.Parse(name, source)
-	if err != nil {
-		return false
-	}
-	dir, err := board.ChooseWorkdir(u.workdir, name, u.dir, b)
-	return err == nil && !workspace.IsInGit(dir)
+	defer func() { _ = place.Close() }() // nothing was written
+	return !workspace.IsInGit(place.Dir())
 }
 
 // plan prints the order in which the open tasks of a board would be worked on. A board that cannot be read has none.
 func (u *setup) plan(t *terminal, name string) {
-	source, err := board.ReadFile(name)
+	b, place, err := u.open(name)
 	if err != nil {
 		return // check has said so
-	}
-	b, err := board.Parse(name, source)
-	if err != nil {
-		return
-	}
-	place, err := u.place(name, b)
-	if err != nil {
-		return
 	}
 	defer func() { _ = place.Close() }() // nothing was written
 	for i, step := range board.Plan(b, place, u.past(name, place.Dir())) {
@@ -167,15 +156,7 @@ func (u *setup) past(name, dir string) board.Past {
 
 // problems returns the errors and warnings of a board. It fails if the board cannot be read.
 func (u *setup) problems(name string) ([]*frontmatter.Problem, error) {
-	source, err := board.ReadFile(name)
-	if err != nil {
-		return nil, inspect.ExplainMissing(name)
-	}
-	b, err := board.Parse(name, source)
-	if err != nil {
-		return nil, err
-	}
-	place, err := u.place(name, b)
+	b, place, err := u.open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -183,9 +164,22 @@ func (u *setup) problems(name string) ([]*frontmatter.Problem, error) {
 	if err != nil {
 		return nil, errors.Join(err, place.Close())
 	}
-	known := func(role string) bool { _, err := r.roles.Lookup(role); return err == nil }
-	found := append(board.Check(b, place, known), watchProblems(b, place, r.settings.Watch)...)
+	found := append(board.Check(b, place), watchProblems(b, place, r.settings.Watch)...)
 	return append(found, u.refusal(name, found)...), place.Close()
+}
+
+// open reads a board and opens its work directory.
+func (u *setup) open(name string) (*board.Board, *board.Place, error) {
+	source, err := board.ReadFile(name)
+	if err != nil {
+		return nil, nil, cmp.Or(inspect.ExplainMissing(name), err)
+	}
+	b, err := board.Parse(name, source)
+	if err != nil {
+		return nil, nil, err
+	}
+	place, err := u.place(name, b)
+	return b, place, err
 }
 
 // place opens the work directory of a board.

@@ -53,7 +53,7 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 	if exit.TimedOut {
 		within = exit.Timeout + out.Paused
 	}
-	if (hung || exit.TimedOut) && a.watch.hasCoped(within) {
+	if (hung || exit.TimedOut) && a.watch.endedItself(within) {
 		exit = proc.Exit{Duration: exit.Duration} // our own signal is not a failure of the agent
 		out.Exit, hung = exit, false
 	}

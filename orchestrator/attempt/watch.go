@@ -82,9 +82,9 @@ func (w *watch) isFinished() bool {
 	return !w.trace.Finished.IsZero()
 }
 
-// hasCoped reports whether the agent has sent its final event although it was asked to end after a time. A failure
+// endedItself reports whether the agent has sent its final event although it was asked to end after a time. A failure
 // that it told of later is only its answer to our signal.
-func (w *watch) hasCoped(within time.Duration) bool {
+func (w *watch) endedItself(within time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return !w.trace.Finished.IsZero() && (!w.failed || w.trace.Finished.Before(w.trace.Started.Add(within)))

@@ -101,7 +101,7 @@ func readTime(text string) time.Duration {
 	text = strings.ToLower(strings.ReplaceAll(text, " ", ""))
 	for _, unit := range []string{"days", "day", "d"} {
 		if number, found := strings.CutSuffix(text, unit); found {
-			n, _ := strconv.ParseUint(number, 10, 8)
+			n, _ := strconv.ParseUint(number, 10, 16)
 			return time.Duration(n) * 24 * time.Hour
 		}
 	}

@@ -15,9 +15,9 @@ import (
 const maxFindings = 200
 
 // Check returns the faults and oddities of a board and its tasks, in the order of the board. A
-// Problem with Warning set stops no run. knownRole reports whether a role has that name.
-func Check(b *Board, p *Place, knownRole func(string) bool) []*frontmatter.Problem {
-	c := &checker{board: b, place: p, knownRole: knownRole, found: slices.Clone(b.Warnings)}
+// Problem with Warning set stops no run.
+func Check(b *Board, p *Place) []*frontmatter.Problem {
+	c := &checker{board: b, place: p, found: slices.Clone(b.Warnings)}
 	c.checkCurrent()
 	c.checkCheckpoints()
 	c.checkTasks()
@@ -25,10 +25,9 @@ func Check(b *Board, p *Place, knownRole func(string) bool) []*frontmatter.Probl
 }
 
 type checker struct {
-	board     *Board
-	place     *Place
-	knownRole func(string) bool
-	found     []*frontmatter.Problem
+	board *Board
+	place *Place
+	found []*frontmatter.Problem
 }
 
 func (c *checker) add(warning bool, err error) {
@@ -166,7 +165,7 @@ func (c *checker) checkRole(t *Task, over bool) {
 			Text: fmt.Sprintf("role is %s and assignee is %s; role counts", t.Role, t.assignee),
 			Fix:  "remove one of the two"})
 	}
-	if role := RoleFor(c.board, t); !c.knownRole(role) {
+	if role := RoleFor(c.board, t); !c.place.knows(role) {
 		c.add(over, t.RoleProblem(&unknownRole{role}))
 	}
 }

@@ -1,6 +1,7 @@
 package board
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,7 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func knownRole(name string) bool { return fold(name) == "architect" || fold(name) == "implementor" }
+// lookup knows two roles.
+func lookup(name string) error {
+	if fold(name) == "architect" || fold(name) == "implementor" {
+		return nil
+	}
+	return errors.New("unknown")
+}
 
 func TestCheck(t *testing.T) {
 	files := map[string]string{
@@ -77,7 +84,9 @@ func TestCheck(t *testing.T) {
 			}
 			b := mustParse(t, "tasks/k.yaml", c.source)
 			var got []string
-			for _, p := range Check(b, openPlace(t, dir, filepath.Join(dir, "tasks", "k.yaml")), knownRole) {
+			place := openPlace(t, dir, filepath.Join(dir, "tasks", "k.yaml"))
+			place.Lookup = lookup
+			for _, p := range Check(b, place) {
 				kind := "e "
 				if p.Warning {
 					kind = "w "
@@ -102,7 +111,9 @@ func TestCheckIsBounded(t *testing.T) {
 		s.WriteString(", x" + strings.Repeat("y", i) + ".md")
 	}
 	b := mustParse(t, "k.yaml", s.String()+"]\n")
-	found := Check(b, openPlace(t, dir, filepath.Join(dir, "k.yaml")), knownRole)
+	place := openPlace(t, dir, filepath.Join(dir, "k.yaml"))
+	place.Lookup = lookup
+	found := Check(b, place)
 	if len(found) != maxFindings+1 {
 		t.Fatalf("Check found %d problems, want %d", len(found), maxFindings+1)
 	}

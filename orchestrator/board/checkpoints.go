@@ -65,7 +65,7 @@ func (c *checker) checkCheckpoints() {
 	for _, p := range b.CheckCheckpoints() {
 		c.add(b.Terminal(), p)
 	}
-	if s := b.Checkpoints; s != nil && !c.knownRole(s.Role) {
+	if s := b.Checkpoints; s != nil && !c.place.knows(s.Role) {
 		c.add(b.Terminal(), b.CheckpointsProblem("role", &unknownRole{s.Role}))
 	}
 }

@@ -86,7 +86,13 @@ func TestCheckOfCheckpoints(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, p := range Check(b, place, func(name string) bool { return name != "Painter" }) {
+		place.Lookup = func(name string) error {
+			if name == "Painter" {
+				return errors.New("unknown")
+			}
+			return nil
+		}
+		for _, p := range Check(b, place) {
 			got = append(got, map[bool]string{false: "e ", true: "w "}[p.Warning]+strings.TrimPrefix(p.Error(), dir+string(filepath.Separator)))
 		}
 		all := []string{want + ` k.yaml:7:20: checkpoints: the task "x.md" is not in the list of tasks`,

@@ -101,7 +101,7 @@ func planOf(t *testing.T, list string, needs map[string]string, past board.Past)
 	for _, step := range board.Plan(b, place, past) {
 		steps = append(steps, step.Task)
 	}
-	for _, p := range board.Check(b, place, func(string) bool { return true }) {
+	for _, p := range board.Check(b, place) {
 		if !p.Warning {
 			errs = append(errs, p.File+": "+p.Text)
 		}

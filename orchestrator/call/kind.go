@@ -315,7 +315,7 @@ func (c *Caller) rejected(a *Attempt, e *attempt.Ended, f contract.Failure) even
 	return event.ReplyRejected{AttemptRef: a.Ref(), Reason: f.Reason, Exit: e.Exit.String(), End: end,
 		Received: e.Received, Stderr: e.Stderr, Lost: f.Lost && a.Intent.From != "",
 		Died:    a.Spec.Resident != nil && !a.Spec.Resident.Runs(),
-		Fresh:   end.Class == event.ClassTooLong && !state.Step.TooLong,
+		Fresh:   state.Step.StartsAfresh(end.Class),
 		Retries: state.Step.Rejected, Of: state.Limits.MaxRetries}
 }
 

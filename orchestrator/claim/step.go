@@ -90,18 +90,7 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	if err != nil {
 		return false, nil // the call of the agent reports the error
 	}
-	mark := agent.NewMark()
-	if step := h.Journal.State().Step; step != nil {
-		mark = step.Mark
-	}
-	c := Claim{
-		Mark:  mark,
-		Board: h.Workspace.Path,
-		Task:  durable.RealPath(file),
-		Dir:   h.dir,
-		Files: files,
-		Warn:  h.OnOverlap == "warn",
-	}
+	c := h.claimOf(file, files)
 	stop, cancel := h.bounded()
 	defer cancel()
 	h.Slots.Release()
@@ -130,7 +119,7 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	case err != nil:
 		h.Notice(fmt.Sprintf("other runs do not see what this one works on: %v", err))
 	}
-	h.grant, h.step, h.task, h.mark = grant, e.Step, e.Task, mark
+	h.grant, h.step, h.task, h.mark = grant, e.Step, e.Task, c.Mark
 	if !grant.Waited {
 		return false, nil
 	}
@@ -139,6 +128,15 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 		return true, h.Release() // the task declares other files by now, which are to be claimed
 	}
 	return true, nil
+}
+
+// claimOf returns the claim of a task's file and of the files that the task declares.
+func (h *Holder) claimOf(file string, files []string) Claim {
+	mark := agent.NewMark()
+	if step := h.Journal.State().Step; step != nil {
+		mark = step.Mark
+	}
+	return Claim{Mark: mark, Board: h.Workspace.Path, Task: durable.RealPath(file), Dir: h.dir, Files: files, Warn: h.OnOverlap == "warn"}
 }
 
 // bounded returns the context of a wait.

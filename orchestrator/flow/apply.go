@@ -213,7 +213,7 @@ func (s *State) applyReplyRejected(e event.ReplyRejected) error {
 	}
 	step := s.Step
 	step.Left, step.Disagreed = e.Left, e.Disagreed
-	tooLong := e.Class == event.ClassTooLong && !step.TooLong
+	tooLong := step.StartsAfresh(e.Class)
 	step.TooLong = step.TooLong || tooLong
 	switch {
 	case e.Call.IsSupervision() && (e.Lost || e.Died || tooLong):

@@ -147,6 +147,10 @@ func (s *Step) CallRole() string {
 // IsWork reports whether the open call is the work on the task, or a review of it.
 func (s *Step) IsWork() bool { return s.Call != event.ManagerCall && !s.Call.IsSupervision() }
 
+// StartsAfresh reports whether the call has a fresh start, without a retry, after an end of this class: once, if
+// its session does not fit the model's context.
+func (s *Step) StartsAfresh(c event.Class) bool { return c == event.ClassTooLong && !s.TooLong }
+
 // Player returns in words the player of the open call.
 func (s *Step) Player() string { return s.Call.Player(s.Role) }
 

@@ -262,11 +262,9 @@ func (s *Standing) Said() *Task {
 	for i := range s.Tasks {
 		switch t := &s.Tasks[i]; {
 		case t.Said == "", t.Status == flow.StatusSkipped, s.Waits.About == event.AboutQuarantine && t.State != Quarantined:
-		case t.State == Quarantined:
-			last = t
 		case t.State == Current:
 			return t
-		case t.State == NotOK && (last == nil || t.spoke >= last.spoke):
+		case (t.State == NotOK || t.State == Quarantined) && (last == nil || t.spoke >= last.spoke):
 			last = t
 		}
 	}

@@ -103,7 +103,6 @@ func (f *Facts) waits(h *flow.History) *Waits {
 	w := func(about event.Subject, why string, choices ...Choice) *Waits {
 		return &Waits{About: about, Why: why, Choices: choices}
 	}
-	asides := f.asides(s)
 	switch {
 	case f.isAtWork(s):
 		return f.waitsAtWork(s)
@@ -119,19 +118,21 @@ func (f *Facts) waits(h *flow.History) *Waits {
 		return w(event.AboutCheckpoint, s.Supervisor.Waits(),
 			Choice{Word: event.Override, Does: "goes on in spite of it"},
 			Choice{Word: event.Retry, Does: "has it looked at anew; no finished work is done again"})
-	case len(s.Quarantine) > 0 && (len(asides) == 0 || f.isOver(s)):
+	case len(s.Quarantine) > 0 && !f.hasAsides(s):
 		quarantine := w(event.AboutQuarantine, f.whyQuarantined(s), f.quarantineChoices(s)...)
 		quarantine.May = s.Outcome != event.NeedsPerson && !f.isOver(s)
 		return quarantine
+	case len(s.Quarantine) > 0: // each word is about its own tasks
+		both := w(event.AboutAside, s.Text, append(f.asideChoices(s), f.quarantineChoices(s)...)...)
+		both.May = true
+		return both
 	case s.Outcome == event.NeedsPerson && !s.Spent:
 		return w(event.AboutRefusal, s.Text)
 	case s.Step != nil && (s.Outcome == event.NeedsPerson || s.Outcome == event.Exhausted):
 		return w(event.AboutStep, s.Text, stepChoices(s.Step)...)
-	case len(asides) > 0 && !f.isOver(s):
+	case f.hasAsides(s):
 		aside := w(event.AboutAside, s.Text, f.asideChoices(s)...)
-		if aside.May = true; len(s.Quarantine) > 0 {
-			aside.Choices = append(aside.Choices, f.quarantineChoices(s)...)
-		}
+		aside.May = true
 		return aside
 	}
 	if end, left := f.end(s); left {
@@ -208,6 +209,9 @@ func (f *Facts) asides(s *flow.State) []flow.Aside {
 	all, _, _ := s.AsidesOn(f.List)
 	return all
 }
+
+// hasAsides reports whether the board goes on, and tries tasks again that are set aside.
+func (f *Facts) hasAsides(s *flow.State) bool { return len(f.asides(s)) > 0 && !f.isOver(s) }
 
 // asideChoices: the next run tries the tasks again, unless a person decides about them.
 func (f *Facts) asideChoices(s *flow.State) []Choice {

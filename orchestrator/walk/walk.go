@@ -99,8 +99,9 @@ var decided = map[string]string{string(event.Skip): " is skipped", string(event.
 // goOn names the first entry after the task, or with Whole the first one of the list, that is done neither on
 // the list nor in its file, and that needs no task which is not done. After a task that is not listed it
 // begins with the first entry. It skips a file that cannot be read, and says so in the message. If nothing is
-// left to try but tasks that were set aside, it names the first of them, or else the first in quarantine. After the last entry the board ends,
-// as blocked if a file of the list cannot be read, or if the rest needs one another.
+// left to try but tasks that were set aside, it names the first of them, or else the first in quarantine. After
+// the last entry the board ends, as blocked if a file of the list cannot be read, or if the rest needs one
+// another.
 func (t Turn) goOn(text string) Decision {
 	said := []string{text}
 	var aside, quarantined string

@@ -25,11 +25,16 @@ func (c *call) nextTask() *string {
 	}
 	defer place.Close()
 	done := path.Clean(c.input.task())
-	list := readEntries(place, c.input.Tasks, c.marks(), done)
+	b, unreadable := c.readBoard()
+	list := readEntries(place, c.input.Tasks, marks(b), done)
 	at := slices.IndexFunc(list, func(e entry) bool { return path.Clean(e.file) == done })
 	byNeeds := slices.ContainsFunc(list, func(e entry) bool { return len(e.needs) > 0 })
 	if byNeeds && at >= 0 && !list[at].marked {
-		if err := c.markDone(done); err != nil {
+		err := unreadable
+		if err == nil {
+			err = c.markDone(b, done)
+		}
+		if err != nil {
 			fmt.Fprintf(c.stderr, "warning: %s is not marked as done: %v\n", done, err)
 		}
 	}
@@ -57,31 +62,26 @@ func (c *call) nextTask() *string {
 	return &d.Next
 }
 
-// marks returns the tasks that the board marks as done. The list in the input has no marks.
-func (c *call) marks() map[string]bool {
+// marks returns the tasks that a board marks as done: a run gives its list without marks. b may be nil.
+func marks(b *board.Board) map[string]bool {
 	all := map[string]bool{}
-	b, err := c.readBoard()
-	if err != nil {
-		return all
-	}
-	for i := range b.Len() {
+	for i := 0; b != nil && i < b.Len(); i++ {
 		all[path.Clean(b.Entry(i).Path)] = b.Entry(i).Done()
 	}
 	return all
 }
 
 // markDone marks a task on the board.
-func (c *call) markDone(task string) error {
-	b, err := c.readBoard()
+func (c *call) markDone(b *board.Board, task string) error {
+	i := b.Finder()(task)
+	if i < 0 {
+		return nil
+	}
+	marked, err := b.MarkDone(i)
 	if err != nil {
 		return err
 	}
-	if i := b.Finder()(task); i >= 0 {
-		if b, err = b.MarkDone(i); err != nil {
-			return err
-		}
-	}
-	return rewrite(c.input.KanbanFile, b.Source)
+	return rewrite(c.input.KanbanFile, marked.Source)
 }
 
 func (c *call) readBoard() (*board.Board, error) {
