@@ -323,7 +323,6 @@ func (p *player) walk(input []byte) []byte {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	defer place.Close()
 	at := b.Finder()(in.DoneTask)
 	d := walk.Decide(walk.Turn{Task: in.DoneTask, At: at, Status: p.last.Status, Len: b.Len(), Marked: func(i int) bool { return b.Entry(i).Done() },
 		Head: func(i int) walk.Head {

@@ -95,9 +95,6 @@ func runBoard(stop, kill context.Context, p *preflight.Prepared, s shared, crowd
 	*res = result.Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log()}
 	if stop.Err() != nil {
 		res.Outcome, res.Text, res.Signal = event.Interrupted, "not started", context.Cause(stop)
-		if err := p.Close(); err != nil {
-			res.Outcome, res.Err = event.Failed, err
-		}
 		return
 	}
 	l, release, err := open(stop, kill, p, s, crowded)

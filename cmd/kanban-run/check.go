@@ -118,7 +118,6 @@ func (u *setup) isOutsideGit(name string) bool {
 	if err != nil {
 		return false // check says so
 	}
-	defer func() { _ = place.Close() }() // nothing was written
 	return !workspace.IsInGit(place.Dir())
 }
 
@@ -128,7 +127,6 @@ func (u *setup) plan(t *terminal, name string) {
 	if err != nil {
 		return // check has said so
 	}
-	defer func() { _ = place.Close() }() // nothing was written
 	for i, step := range board.Plan(b, place, u.past(name, place.Dir())) {
 		text := fmt.Sprintf("%3d  %s  %s", i+1, step.Task, step.Role)
 		if len(step.Needs) > 0 {
@@ -162,10 +160,10 @@ func (u *setup) problems(name string) ([]*frontmatter.Problem, error) {
 	}
 	r, err := u.resolve(place.Dir())
 	if err != nil {
-		return nil, errors.Join(err, place.Close())
+		return nil, err
 	}
 	found := append(board.Check(b, place), watchProblems(b, place, r.settings.Watch)...)
-	return append(found, u.refusal(name, found)...), place.Close()
+	return append(found, u.refusal(name, found)...), nil
 }
 
 // open reads a board and opens its work directory.
@@ -259,9 +257,6 @@ func oddities(name string, prepared *preflight.Prepared) (found []*frontmatter.P
 	for _, text := range prepared.Warnings {
 		found = append(found, &frontmatter.Problem{File: name, Text: text, Warning: true})
 	}
-	if err := prepared.Close(); err != nil {
-		found = append(found, &frontmatter.Problem{File: name, Text: err.Error()})
-	}
 	return found
 }
 
@@ -298,7 +293,6 @@ func (u *setup) fixTasks(t *terminal, name string, source []byte) error {
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = place.Close() }() // it was only read
 	for i := range b.Len() {
 		ref, err := place.Resolve(b.Entry(i).Path)
 		if err != nil {

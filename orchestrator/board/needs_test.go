@@ -96,7 +96,6 @@ func planOf(t *testing.T, list string, needs map[string]string, past board.Past)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer place.Close()
 	var steps, errs []string
 	for _, step := range board.Plan(b, place, past) {
 		steps = append(steps, step.Task)

@@ -16,7 +16,7 @@ import (
 )
 
 // Place is the work directory, where agents run, and the board's place in it. It reads nothing
-// outside the directory.
+// outside the directory, and holds no descriptor between two uses.
 type Place struct {
 	dir    string      // absolute
 	home   fs.FileInfo // dir when the place was opened
@@ -136,9 +136,6 @@ func OpenPlace(workdir, boardFile string) (*Place, error) {
 	p.folder, _ = relativeTo(dir, filepath.Dir(file))
 	return p, r.Close()
 }
-
-// Close does nothing, because a place holds no descriptor between two uses.
-func (p *Place) Close() error { return nil }
 
 // Dir returns the absolute path of the work directory.
 func (p *Place) Dir() string { return p.dir }

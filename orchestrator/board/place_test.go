@@ -44,11 +44,6 @@ func openPlace(t testing.TB, dir, board string) *Place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	return p
 }
 

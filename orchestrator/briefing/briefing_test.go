@@ -39,7 +39,6 @@ func newDesk(t *testing.T, memory event.Memory) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = place.Close() })
 	run := rundir.Of(filepath.Join(dir, "kanban.yaml"))
 	if err := run.Ensure(); err != nil {
 		t.Fatal(err)

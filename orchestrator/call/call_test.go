@@ -177,7 +177,6 @@ func newRig(t *testing.T) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { place.Close() })
 	made := redact.New([]string{"hunter2hunter2"})
 	w := workspace.New(path, path, place, nil, made)
 	if r.board, err = w.Look(); err != nil {

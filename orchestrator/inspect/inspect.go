@@ -92,7 +92,6 @@ func Foresee(
 	if err != nil {
 		return nil, &failure.Invalid{Err: err}
 	}
-	defer place.Close()
 	place.Lookup = lookup(dir)
 	folder, err := Locate(boardPath)
 	if err != nil {

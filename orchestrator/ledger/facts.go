@@ -65,6 +65,5 @@ func (l *Ledger) Waits(boardPath string, b *board.Board, fault error) *standing.
 	if err != nil {
 		return nil
 	}
-	s := standing.Of(boardPath, &l.history, &standing.Tasks{}, f)
-	return s.Waits
+	return f.Waits(&l.history)
 }

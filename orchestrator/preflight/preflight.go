@@ -118,20 +118,15 @@ func PrepareAll(jobs []Job) ([]*Prepared, []error) {
 		}
 		prepared = append(prepared, p)
 	}
-	if len(errs) == 0 {
-		return prepared, nil
+	if len(errs) > 0 {
+		return nil, errs
 	}
-	for _, p := range prepared {
-		if err := p.Close(); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	return nil, errs
+	return prepared, nil
 }
 
 // Prepare checks the board, the work directory, the current task, the roles of the tasks and the
-// command of every role that the board needs. The caller has to close or run the result. Every
-// error is a *failure.Invalid.
+// command of every role that the board needs. Every error is a
+// *failure.Invalid.
 func Prepare(job Job) (*Prepared, error) {
 	p, err := prepare(&job)
 	if err != nil {
@@ -175,7 +170,7 @@ func prepare(job *Job) (*Prepared, error) {
 		err = p.check(b)
 	}
 	if err != nil {
-		return nil, errors.Join(err, place.Close())
+		return nil, err
 	}
 	return p, nil
 }
@@ -230,9 +225,6 @@ func checkWritable(job *Job, path string) error {
 	}
 	return f.Close()
 }
-
-// Close releases the work directory, for a job that is not going to be run.
-func (p *Prepared) Close() error { return p.Workspace.Close() }
 
 // Dir returns the work directory.
 func (p *Prepared) Dir() string { return p.Workspace.Place.Dir() }

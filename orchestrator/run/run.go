@@ -27,7 +27,7 @@ type Hold struct {
 // board. The caller closes the hold also after an error. Errors: *durable.HeldError if another run has
 // the board.
 func Take(p *preflight.Prepared) (*Hold, error) {
-	h := &Hold{undo: []func() error{p.Close}}
+	h := &Hold{}
 	if p.DryRun {
 		remove, err := p.Workspace.CopyAside()
 		h.undo = append(h.undo, remove)

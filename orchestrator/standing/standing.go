@@ -59,7 +59,7 @@ func Of(board string, h *flow.History, work *Tasks, f Facts) Standing {
 		Text:      h.State.Text,
 		Steps:     h.State.Finished,
 		Used:      h.State.Total,
-		Waits:     f.waits(h),
+		Waits:     f.Waits(h),
 		Decisions: work.decisions,
 		Proposal:  work.proposal,
 	}

@@ -96,8 +96,8 @@ func (s *Standing) Offer() string {
 	return strings.Join(commands, "; ")
 }
 
-// waits returns the decision that a board waits for; nil: none. The first case that fits counts.
-func (f *Facts) waits(h *flow.History) *Waits {
+// Waits returns the decision that a board waits for; nil: none. The first case that fits counts.
+func (f *Facts) Waits(h *flow.History) *Waits {
 	s := &h.State
 	freeze := h.Freeze()
 	w := func(about event.Subject, why string, choices ...Choice) *Waits {

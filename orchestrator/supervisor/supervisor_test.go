@@ -151,7 +151,6 @@ func newRig(t *testing.T, text string) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { place.Close() })
 	r := &rig{journal: &journal{t: t}, program: &program{runs: true, exited: make(chan struct{})}, slots: &slots{held: 1}, path: path}
 	r.journal.state.Supervisor = &flow.Supervisor{Plan: event.Supervision{Role: "Supervisor", OnBlock: event.BlockPerson}, Memory: event.InProcess, Ready: true}
 	stop, cancel := context.WithCancel(t.Context())

@@ -3,7 +3,6 @@
 package workspace
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -62,9 +61,6 @@ func (w *Workspace) CopyAside() (remove func() error, err error) {
 	w.reader = board.NewReader(w.Path, w.Name)
 	return remove, os.WriteFile(w.Path, source, 0o600)
 }
-
-// Close releases the work directory.
-func (w *Workspace) Close() error { return w.Place.Close() }
 
 // KanbanFile returns the board's path as agents see it.
 func (w *Workspace) KanbanFile() string {
@@ -264,21 +260,18 @@ func ListOf(b *board.Board, read func(task string) (*board.Task, error)) flow.Li
 // ListAt is like [ListOf], but for a board without a run. workdir is the work directory of its last
 // run; "": no run has named one. Where that is gone, no task is done by its header.
 func ListAt(boardPath, workdir string, b *board.Board) flow.List {
+	var place *board.Place
 	here, err := filepath.Abs(".")
 	if err == nil {
 		workdir, err = board.ChooseWorkdir(workdir, boardPath, here, b)
 	}
-	return ListOf(b, func(task string) (*board.Task, error) {
-		if err != nil {
-			return nil, err
-		}
-		place, err := board.OpenPlace(workdir, boardPath)
-		if err != nil {
-			return nil, err
-		}
-		t, err := place.ReadTask(task)
-		return t, errors.Join(err, place.Close())
-	})
+	if err == nil {
+		place, err = board.OpenPlace(workdir, boardPath)
+	}
+	if err != nil {
+		return ListOf(b, func(string) (*board.Task, error) { return nil, err })
+	}
+	return ListOf(b, place.ReadTask)
 }
 
 // DoneBefore returns the tasks that were done before the first run of a journal: those that the

@@ -23,7 +23,6 @@ func (c *call) nextTask() *string {
 		fmt.Fprintf(c.stderr, "warning: no task is looked at: %v\n", err)
 		return nil
 	}
-	defer place.Close()
 	done := path.Clean(c.input.task())
 	b, unreadable := c.readBoard()
 	list := readEntries(place, c.input.Tasks, marks(b), done)
