@@ -8,7 +8,7 @@ import (
 
 // DuplicateTask is a task that another run works on: seed 002, "Duplicate / Overlap Work". If the
 // other run is in the same process, this run waits for the end of the other. Otherwise this run
-// ends. The event changes no state.
+// ends.
 type DuplicateTask struct {
 	Task  string `json:"task"`
 	Owner string `json:"owner"` // the board whose run has it; "": it is not known
@@ -27,8 +27,12 @@ func (e DuplicateTask) Sentence() Sentence {
 	return say(Warning, text).tell(Team, "").alert(AlertWarning, e.Kind(), e.Owner)
 }
 
-// ScopeOverlaps is a step of another board that works on files of this task, too. It changes
-// nothing.
+// BlockedBy tells of the run that this one waits for: "waits for the run of a.yaml, which works on a.md".
+func (e DuplicateTask) BlockedBy() string {
+	return fmt.Sprintf("waits for the run of %s, which works on %s", cmp.Or(e.Owner, "another board"), e.Task)
+}
+
+// ScopeOverlaps is a step of another board that works on files of this task, too.
 type ScopeOverlaps struct {
 	Task      string   `json:"task"`
 	Owner     string   `json:"owner"`                  // the board whose run is at work
@@ -51,6 +55,15 @@ func (e ScopeOverlaps) Sentence() Sentence {
 		text += ": it waits for the end of that step"
 	}
 	return say(Warning, text).tell(Team, "").alert(AlertInfo, e.Kind(), e.Owner)
+}
+
+// BlockedBy tells of the step that this run waits for: "waits for a.md of a.yaml, which changes the same
+// files"; "": the run does not wait.
+func (e ScopeOverlaps) BlockedBy() string {
+	if !e.Waits {
+		return ""
+	}
+	return fmt.Sprintf("waits for %s of %s, which changes the same files", e.OwnerTask, e.Owner)
 }
 
 // MarkerMissing is a DECISIONS.md without the sections that entries belong to: seed 002, "Bounded

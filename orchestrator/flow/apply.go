@@ -25,7 +25,7 @@ func (s *State) applyStepStarted(e event.StepStarted) error {
 	if e.Role == event.ManagerRole {
 		call = event.ManagerCall
 	}
-	s.LastStep = e.Step
+	s.LastStep, s.BlockedBy = e.Step, ""
 	s.forgetDecided(e.Task)
 	s.Step = &Step{
 		Number: e.Step, Task: e.Task, Role: e.Role, BoardSHA: e.BoardSHA, Mark: e.Mark, Path: e.Path, Call: call,
@@ -58,7 +58,7 @@ func (s *State) applyAttemptStarted(e event.AttemptStarted) error {
 	case step.Input == nil && e.Input == nil:
 		return refuse(e, "the first attempt of a call names its input")
 	}
-	step.Started, step.Running, s.Waiting = e.Attempt, e.Attempt, nil
+	step.Started, step.Running, s.Waiting, s.BlockedBy = e.Attempt, e.Attempt, nil, ""
 	if e.Input != nil {
 		step.Input, step.Stored = e.Input, e.Stored
 	}

@@ -63,7 +63,7 @@ func (s *State) applyRunInterrupted(e event.RunInterrupted) error {
 }
 
 func (s *State) applyRunFinished(e event.RunFinished) error {
-	s.Running, s.Spent, s.Waiting = false, true, nil
+	s.Running, s.Spent, s.Waiting, s.BlockedBy = false, true, nil, ""
 	s.Outcome, s.Text = e.Outcome, e.Text
 	if v := s.Supervisor.clone(); v.Waits() != "" && v.Block.Ended != "" {
 		block := *v.Block

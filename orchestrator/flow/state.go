@@ -33,6 +33,7 @@ type State struct {
 	Step      *Step               `json:"step"`
 	Refused   *Refused            `json:"refused,omitempty"`        // nil: the last call was not refused by its provider
 	Waiting   *event.ProviderWait `json:"waiting,omitempty"`        // nil: no run waits for a provider
+	BlockedBy string              `json:"blocked_by,omitempty"`     // the work of another board that the run waits for, in words; "": none
 	LastStep  int                 `json:"last_step"`                // number of the last step that was started, over all runs
 	Finished  int                 `json:"finished_steps,omitempty"` // steps, by all runs
 	Last      Ending              `json:"last"`

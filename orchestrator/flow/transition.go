@@ -80,8 +80,8 @@ var transitions = byKind(
 	// playbook
 	on((*State).applyReassigned),
 	on((*State).applyTaskSetAside),
-	on(nothing[event.DuplicateTask]),
-	on(nothing[event.ScopeOverlaps]),
+	on(blocked[event.DuplicateTask]),
+	on(blocked[event.ScopeOverlaps]),
 	on(nothing[event.MarkerMissing]),
 	on(nothing[event.DecisionsViolated]),
 	on(nothing[event.ReassignProposed]),

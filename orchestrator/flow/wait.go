@@ -210,7 +210,22 @@ func (s *State) endWaiting() {
 		cut := *s.Refused
 		cut.Cut, s.Refused = s.Waiting.Until, &cut
 	}
-	s.Waiting = nil
+	s.Waiting, s.BlockedBy = nil, ""
+}
+
+// WaitsFor tells what the run at work waits for: a provider, or the work of another board. It returns "" if
+// the run does not wait.
+func (s *State) WaitsFor() string {
+	if s.Waiting != nil {
+		return s.Waiting.Waits()
+	}
+	return s.BlockedBy
+}
+
+// blocked notes that the run waits for the work of another board.
+func blocked[E interface{ BlockedBy() string }](s *State, e E) error {
+	s.BlockedBy = e.BlockedBy()
+	return nil
 }
 
 // askAgain has the next attempt ask the provider.

@@ -16,6 +16,7 @@ func (s *State) applyManagerWalked(e event.ManagerWalked) error {
 		step.Reply != nil && step.Walked == nil {
 		return refuse(e, "step %d waits for no Manager", e.Step)
 	}
+	s.BlockedBy = ""
 	s.ByNeeds = s.ByNeeds || e.ByNeeds // an agent wrote needs into a task, which may be ready later
 	step.Walked, step.Before = &e, &event.Baseline{BoardSHA: e.Before, Current: e.Current}
 	step.Reply = &event.ReplyAccepted{

@@ -225,11 +225,9 @@ func (p *page) now(v *boardView) nowView {
 			n.Facts = append(n.Facts, pairView{Name: name, Text: text, Code: code})
 		}
 	}
+	add("waits", p.text(b.State.WaitsFor()), false)
 	if step := b.State.Step; step != nil && len(b.Steps) > 0 {
 		add("task", p.text(step.Task), false)
-		if b.State.Waiting != nil {
-			add("waits", p.text(b.State.Waiting.Waits()), false)
-		}
 		if last := b.Steps[len(b.Steps)-1].Last(); last != nil && last.Result == digest.Pending {
 			add("agent", p.text(fmt.Sprintf("%s (%s), %s", step.CallRole(), last.Adapter, kindOf(last))), false)
 			add("since", clock(last.Began), false)

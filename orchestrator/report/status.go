@@ -43,10 +43,11 @@ type Status struct {
 	Owner      string              `json:"owner,omitempty"`
 	Locked     string              `json:"reconcile_lock,omitempty"` // why RECONCILE_LOCK is on, or ""
 	Rollback   *flow.Identity      `json:"rollback_point,omitempty"`
-	Tasks      []standing.Task     `json:"tasks"`               // of the list, in its order
-	Waiting    *event.ProviderWait `json:"waiting,omitempty"`   // the wait of the run at work for a provider
-	Waits      *standing.Waits     `json:"waits,omitempty"`     // the decision that a person has to make
-	Decisions  []standing.Decision `json:"decisions,omitempty"` // the last that a person made
+	Tasks      []standing.Task     `json:"tasks"`                // of the list, in its order
+	Waiting    *event.ProviderWait `json:"waiting,omitempty"`    // the wait of the run at work for a provider
+	BlockedBy  string              `json:"blocked_by,omitempty"` // the work of another board that the run at work waits for, in words
+	Waits      *standing.Waits     `json:"waits,omitempty"`      // the decision that a person has to make
+	Decisions  []standing.Decision `json:"decisions,omitempty"`  // the last that a person made
 
 	standing standing.Standing
 }
@@ -97,7 +98,6 @@ func NewStatus(how standing.Standing, h flow.History, running bool, foreseen flo
 		Text:      how.Text,
 		Frozen:    h.Standstill() != "" && h.StandstillOutcome() == event.Frozen,
 		Tasks:     append([]standing.Task{}, how.Tasks...),
-		Waiting:   how.Waiting,
 		Waits:     how.Waits,
 		Decisions: how.Decisions,
 		standing:  how,
@@ -112,6 +112,9 @@ func NewStatus(how standing.Standing, h flow.History, running bool, foreseen flo
 		Epoch:     h.Custody.Epoch,
 		Owner:     h.Custody.Owner,
 		Locked:    h.Custody.Locked,
+	}
+	if running {
+		st.Waiting, st.BlockedBy = s.Waiting, s.BlockedBy
 	}
 	st.Supervisor = newSupervisor(s.Supervisor)
 	st.Unanswered = s.Teardown.Unanswered()
@@ -202,7 +205,7 @@ func (s Status) headline() (weight event.Weight, words string) {
 	case s.Running && s.Consent != "":
 		return event.Warning,
 			fmt.Sprintf("%s waits for your consent: step %d, %s", s.Board, s.LastStep, s.standing.Progress())
-	case s.Running && s.Open != nil && s.standing.Waiting == nil:
+	case s.Running && s.Open != nil && s.standing.WaitsFor == "":
 		return event.Routine, fmt.Sprintf("%s is at work: step %d, %s", s.Board, s.Open.Step, s.standing.Progress())
 	default:
 		return s.standing.Weight, s.standing.Headline()

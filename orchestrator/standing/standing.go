@@ -33,7 +33,7 @@ type Standing struct {
 	Waits     *Waits        // the decision that a person has to make; nil: none
 	Decisions []Decision    // the last that a person made
 
-	Waiting *event.ProviderWait // of the run at work, for a provider; nil: it waits for none
+	WaitsFor string // of the run at work: a provider, or the work of another board; "": it does not wait
 
 	Proposal *event.ReassignProposed // of the last run: another agent for its task; nil: none
 
@@ -70,7 +70,7 @@ func Of(board string, h *flow.History, work *Tasks, f Facts) Standing {
 		f.Never && (s.Waits != nil || h.Seq > 0)
 	switch {
 	case f.Owned:
-		s.Outcome, s.Text, s.Waiting = Running, "a run is at work", h.State.Waiting
+		s.Outcome, s.Text, s.WaitsFor = Running, "a run is at work", h.State.WaitsFor()
 	case f.Unknown != "":
 		s.Outcome, s.Text = event.NeedsPerson, f.Unknown
 	case h.Standstill() != "":
@@ -141,7 +141,7 @@ func (s *Standing) Headline() string {
 	switch {
 	case s.isSettled():
 		return s.Board + " " + s.What()
-	case s.Outcome == Running && s.Waiting != nil:
+	case s.Outcome == Running && s.WaitsFor != "":
 		return s.Board + " " + s.What()
 	case s.Outcome == Running:
 		return s.Board + " is at work: " + s.Progress()
@@ -175,8 +175,8 @@ func (s *Standing) What() string {
 		return "only has to be run again: " + s.Text
 	case s.Waits != nil && s.NeedsDecision():
 		return s.Waits.Why
-	case s.Outcome == Running && s.Waiting != nil:
-		return s.Waiting.Waits() + "; " + s.Progress()
+	case s.Outcome == Running && s.WaitsFor != "":
+		return s.WaitsFor + "; " + s.Progress()
 	case s.Outcome == Running:
 		return "at work: " + s.Progress()
 	case s.Outcome == NeverRun:
