@@ -29,11 +29,11 @@ usage: kanban-run-temporal submit [flags] REPOSITORY BOARD...
 REPOSITORY is an address as git clone takes it, BOARD a path in it. Each board becomes a workflow, which runs until the board is complete.
 A board that is handed in already is left as it is; one whose workflow has ended goes on where it was.
 
---ack passes a decision on to a board that waits for one: WORD is that of kanban-run ack (retry, accept, override, release or
-forced-finalize).`
+--ack passes a decision on to a board that waits for one: WORD is that of kanban-run ack (retry, accept, override, skip,
+release or forced-finalize).`
 
 // choices returns the choices that kanban-run ack has for a board that is not being run.
-func choices() []string { return []string{"retry", "accept", "override", "release", "forced-finalize"} }
+func choices() []string { return []string{"retry", "accept", "override", "skip", "release", "forced-finalize"} }
 
 func submit(args []string) (code int, err error) {
 	flags, queue := newFlags("submit", submitUsage)

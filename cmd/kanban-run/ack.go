@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -68,7 +69,7 @@ func answerOf(args []string) (a ledger.Answer, board string, err error) {
 		a.Task = words[1]
 	}
 	switch {
-	case a.Choice != "" && !isChoice(words[0]):
+	case a.Choice != "" && !slices.Contains(ackWords, words[0]):
 		return a, "", &usageError{
 			text: fmt.Sprintf("ack: %s is no choice", a.Choice),
 			hint: "kanban-run inbox BOARD shows what waits, and the choices",
@@ -79,15 +80,10 @@ func answerOf(args []string) (a ledger.Answer, board string, err error) {
 	return a, args[0], nil
 }
 
-// isChoice reports whether a word of the command line is a decision, and not the name of a board.
-func isChoice(word string) bool {
-	switch event.Choice(word) {
-	case event.Retry, event.Accept, event.Override, event.ReleaseTasks, event.Skip, event.ForcedFinalize,
-		event.Choice(event.ConsentRestart), event.Choice(event.ConsentContinue):
-		return true
-	default:
-		return false
-	}
+// ackWords are the decisions that ack takes.
+var ackWords = []string{
+	string(event.Retry), string(event.Accept), string(event.Override), string(event.Skip), string(event.ReleaseTasks),
+	string(event.ConsentRestart), string(event.ConsentContinue), string(event.ForcedFinalize),
 }
 
 // acknowledge carries out the Lead's decision. The run at work does this, or this process if no run

@@ -242,7 +242,7 @@ func (c command) runGuarded(t *terminal, args, words []string) (int, error) {
 // the folder has no board either, it returns the arguments as they are.
 func (c command) withBoard(flags *pflag.FlagSet) []string {
 	words := flags.Args()
-	named := len(words) > 0 && !isChoice(words[0])
+	named := len(words) > 0 && !slices.Contains(ackWords, words[0])
 	if !strings.Contains(c.args, "BOARD") || named {
 		return words
 	}

@@ -65,7 +65,7 @@ func commandNames() string {
 func wordsOf(name string) string {
 	switch name {
 	case "ack":
-		return "retry accept release restart continue forced-finalize"
+		return strings.Join(ackWords, " ")
 	case "completion":
 		return "bash zsh fish"
 	case "docs":

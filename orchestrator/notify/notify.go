@@ -127,15 +127,15 @@ func (n *Notifier) sendAll() {
 			data, err = n.Redactor.JSON(data)
 		}
 		for _, send := range n.Senders {
-			if err == nil {
+			sent := err
+			if sent == nil {
 				ctx, cancel := context.WithTimeout(n.alive, sendTime)
-				err = send(ctx, data)
+				sent = send(ctx, data)
 				cancel()
 			}
-			if err != nil && n.alive.Err() == nil {
-				n.warn(m.Board, err.Error())
+			if sent != nil && n.alive.Err() == nil {
+				n.warn(m.Board, sent.Error())
 			}
-			err = nil
 		}
 	}
 }
