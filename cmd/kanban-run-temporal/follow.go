@@ -24,7 +24,7 @@ type progress struct {
 	outcome, text string
 	hint          string
 	runs          int    // number of runs that have ended
-	trouble       string // the reason why a worker could not run the board at the last try, or ""
+	trouble       string // why the last try to run the board on a worker failed, or ""
 }
 
 func look(stop context.Context, c *server, j fleet.Job) (progress, error) {
@@ -68,8 +68,8 @@ func look(stop context.Context, c *server, j fleet.Job) (progress, error) {
 	return s, nil
 }
 
-// plain replaces the characters that could control a terminal by spaces: agents, or other users of
-// the server, have written the text.
+// plain replaces each unprintable character with a space. Agents or other users of the server have
+// written the text, and such a character could control a terminal.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -116,7 +116,7 @@ const waitPause = 3 * time.Second
 // returns the worst exit code. It returns 130 if stop ends first.
 func awaitAll(stop context.Context, c *server, jobs []fleet.Job) (code int, err error) {
 	open := slices.Clone(jobs)
-	told := map[string]string{} // the trouble that was printed, by board
+	told := map[string]string{} // last printed trouble, keyed by board
 	for {
 		var left []fleet.Job
 		for _, j := range open {
@@ -171,8 +171,8 @@ func exitCode(outcome string) int {
 	return 1
 }
 
-// rank returns the severity of an exit code. It ranks the codes as kanban-run ranks those of
-// several boards: the worst code has the highest rank.
+// rank returns the severity of an exit code: the worst code has the highest rank. The order is the
+// one that kanban-run uses for several boards.
 func rank(code int) int {
 	return slices.Index([]int{0, 7, 3, 4, 6, 5, 2, 1, 137, 143}, code)
 }

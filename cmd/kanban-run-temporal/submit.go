@@ -32,7 +32,8 @@ A board that is handed in already is left as it is; one whose workflow has ended
 --ack passes a decision on to a board that waits for one: WORD is that of kanban-run ack (retry, accept, override, skip,
 release or forced-finalize).`
 
-// choices returns the choices that kanban-run ack has for a board that is not being run.
+// choices returns the words of kanban-run ack that submit passes on. The words restart and continue
+// are not among them, because they need a run at work.
 func choices() []string { return []string{"retry", "accept", "override", "skip", "release", "forced-finalize"} }
 
 func submit(args []string) (code int, err error) {
@@ -110,7 +111,7 @@ func each(jobs []fleet.Job, do func(fleet.Job) error) error {
 	return errors.Join(errs...)
 }
 
-// hand starts a workflow for each board. A board whose workflow is at work already is no error.
+// hand starts a workflow for each board. It is no error if a board's workflow is already at work.
 func hand(stop context.Context, c *server, queue string, jobs []fleet.Job) error {
 	attributes := addAttributes(stop, c)
 	err := each(jobs, func(j fleet.Job) error {
@@ -139,7 +140,7 @@ func hand(stop context.Context, c *server, queue string, jobs []fleet.Job) error
 	return err
 }
 
-// warnOfQueue warns that no worker polls a queue, where boards would wait silently.
+// warnOfQueue warns if no worker polls a queue, because the boards would wait there silently.
 func warnOfQueue(stop context.Context, c *server, queue string) {
 	d, err := c.DescribeTaskQueue(stop, queue, enums.TASK_QUEUE_TYPE_ACTIVITY)
 	if err == nil && len(d.GetPollers()) == 0 {
@@ -148,8 +149,8 @@ func warnOfQueue(stop context.Context, c *server, queue string) {
 	}
 }
 
-// addAttributes adds the search attributes that the server lacks. It returns false, after a
-// warning, if they cannot be added: boards then have no search attributes.
+// addAttributes adds the search attributes that the server lacks. If it cannot, it prints a warning
+// and returns false. The boards then have no search attributes.
 func addAttributes(stop context.Context, c *server) bool {
 	const key, number, whole = enums.INDEXED_VALUE_TYPE_KEYWORD, enums.INDEXED_VALUE_TYPE_DOUBLE,
 		enums.INDEXED_VALUE_TYPE_INT

@@ -29,8 +29,8 @@ It waits for boards at a queue of the server, and runs each with kanban-run in a
 board/NAME of its repository, so that any worker can go on with it. The flags behind -- are for kanban-run on every board: agents, limits.
 SIGTERM and Ctrl-C end it: its boards stop, resumable, and other workers go on with them.`
 
-// stopTime bounds the time for which an ending worker waits until its boards have stopped and the
-// server knows of their end.
+// stopTime bounds how long an ending worker waits for its boards to stop and for the server to hear
+// of their end.
 const stopTime = 45 * time.Second
 
 func runWorker(args []string) error {
@@ -111,8 +111,8 @@ func work(stop context.Context, queue string, jobs int, r *runner.Runner) error 
 		Identity:                           r.Name,
 		MaxConcurrentActivityExecutionSize: jobs,
 		WorkerStopTimeout:                  stopTime,
-		// A heartbeat is retried for a third of the lease; then the run is ended, while the lease
-		// still holds.
+		// The client retries a heartbeat for a third of the lease. Then the run ends, before the
+		// lease does.
 
 		MaxHeartbeatThrottleInterval: r.Lease / 3,
 		OnFatalError:                 func(err error) { failed <- err },

@@ -56,7 +56,7 @@ afterwards what was decided, and the journal keeps it. The words:
 	}
 }
 
-// answerOf returns the board, the word and the task of the arguments of ack. Errors: *usageError.
+// answerOf returns the board and the answer that the arguments of ack name. Errors: *usageError.
 func answerOf(args []string) (a ledger.Answer, board string, err error) {
 	words := args[min(1, len(args)):]
 	if err := boardArgs("ack", args[:len(args)-len(words)], true); err != nil {
@@ -86,8 +86,9 @@ var ackWords = []string{
 	string(event.ConsentRestart), string(event.ConsentContinue), string(event.ForcedFinalize),
 }
 
-// acknowledge carries out the Lead's decision. The run at work does this, or this process if no run
-// accepts the decision. A consent needs a run. Without a choice it only shows what waits.
+// acknowledge carries out the Lead's decision. If a run is at work, the run gets a release or a
+// consent (restart, continue) as a message. This process carries out any other decision itself.
+// Without a choice, acknowledge only shows what the board waits for.
 func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) {
 	looks := answer.Ask || answer.Choice == ""
 	if err := refuseAgents(looks); err != nil {
@@ -132,7 +133,7 @@ func codeOfWaiting(waits bool) int {
 }
 
 // refuseAgents returns an error to an agent and to its descendants, because only the Lead may
-// decide. If looks is true, they do not decide, and it returns nil.
+// decide. It returns nil if looks is true: a command that only shows something is open to agents.
 func refuseAgents(looks bool) error {
 	if !looks && proc.IsMarked() {
 		return &undeliveredError{"an agent does not speak for a person", ""}
@@ -140,9 +141,9 @@ func refuseAgents(looks bool) error {
 	return nil
 }
 
-// missed returns true if err is an *undeliveredError and no run is at work now.
+// missed reports whether err is an *undeliveredError and no run is at work now.
 func (t *terminal) missed(board string, err error) bool {
-	owned, _ := inspect.IsOwned(board) // the ledger reports a fault of the board
+	owned, _ := inspect.IsOwned(board) // the ledger reports this error
 	return errors.As(err, new(*undeliveredError)) && !owned
 }
 
@@ -153,8 +154,8 @@ func isConsent(c event.Choice) bool {
 // postWait bounds the wait for the answer of the run at work to a decision.
 const postWait = 10 * time.Second
 
-// printDecision prints the diff of a decision and what the decision did or would do: seed 002,
-// "concise diff summary".
+// printDecision prints the diff of a decision (seed 002, "concise diff summary") and what the
+// decision did or would do.
 func (t *terminal) printDecision(board string, q ledger.Question, ask bool) error {
 	text := q.Done
 	if ask {

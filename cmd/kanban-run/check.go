@@ -112,20 +112,21 @@ func (u *setup) check(t *terminal, name string, fix bool) int {
 	return exitComplete
 }
 
-// isOutsideGit reports whether the work directory of a board is in no repository of git.
+// isOutsideGit reports whether the work directory of a board is outside of every Git repository.
 func (u *setup) isOutsideGit(name string) bool {
 	_, place, err := u.open(name)
 	if err != nil {
-		return false // check says so
+		return false // check reports the error
 	}
 	return !workspace.IsInGit(place.Dir())
 }
 
-// plan prints the order in which the open tasks of a board would be worked on. A board that cannot be read has none.
+// plan prints the order in which a run would work on the open tasks of a board. It prints nothing
+// for a board that cannot be read.
 func (u *setup) plan(t *terminal, name string) {
 	b, place, err := u.open(name)
 	if err != nil {
-		return // check has said so
+		return // check has reported the error
 	}
 	for i, step := range board.Plan(b, place, u.past(name, place.Dir())) {
 		text := fmt.Sprintf("%3d  %s  %s", i+1, step.Task, step.Role)
@@ -136,8 +137,8 @@ func (u *setup) plan(t *terminal, name string) {
 	}
 }
 
-// past returns what the settings and the journal say of a board, as far as they can be read: check has said
-// what of them cannot.
+// past returns what the settings and the journal tell about a board. It leaves out what cannot be
+// read, because check has reported that.
 func (u *setup) past(name, dir string) board.Past {
 	p := board.Past{Done: map[int]bool{}, Skipped: map[int]bool{}}
 	if r, err := u.resolve(dir); err == nil && r.settings.KeepGoing != nil {
@@ -193,16 +194,18 @@ func (u *setup) place(name string, b *board.Board) (*board.Place, error) {
 	return place, err
 }
 
-// lookup returns what tells whether a role is known in a work directory, or nil if that cannot be told.
+// lookup returns a function that returns an error for a role that is unknown in a work directory.
+// It returns nil if the settings or the role files cannot be read.
 func (u *setup) lookup(workdir string) func(role string) error {
 	r, err := u.resolve(workdir)
 	if err != nil {
-		return nil // it is said where the settings are needed
+		return nil // the callers that need the settings report the error
 	}
 	return func(role string) error { _, err := r.roles.Lookup(role); return err }
 }
 
-// watchProblems returns the faults in the tasks' own settings of the watch. A run leaves them out.
+// watchProblems returns the faults in the watch settings that tasks declare for themselves. A run
+// ignores such settings.
 func watchProblems(b *board.Board, place *board.Place, w config.Watch) (found []*frontmatter.Problem) {
 	for i := range b.Len() {
 		e := b.Entry(i)
@@ -220,9 +223,10 @@ func watchProblems(b *board.Board, place *board.Place, w config.Watch) (found []
 	return found
 }
 
-// refusal returns the reason why a run would refuse the board, or the warnings about the board's
-// supervision. It returns nothing if found has an error already, except for a command that is
-// missing on this machine. That is a warning, because it is no fault of the board.
+// refusal returns the reason why a run would refuse the board. If a run would accept the board,
+// refusal returns the run's warnings. If found has an error already, refusal returns a reason only
+// for a command that is missing on this machine. That is a warning, because it is no fault of the
+// board.
 func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatter.Problem {
 	executable, err := os.Executable()
 	if err != nil {
@@ -252,7 +256,7 @@ func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatte
 	return []*frontmatter.Problem{{File: name, Text: err.Error(), Fix: hintOf(err), Warning: here}}
 }
 
-// oddities returns the warnings about a board that a run would accept.
+// oddities returns the warnings of a run that would accept the board.
 func oddities(name string, prepared *preflight.Prepared) (found []*frontmatter.Problem) {
 	for _, text := range prepared.Warnings {
 		found = append(found, &frontmatter.Problem{File: name, Text: text, Warning: true})
@@ -287,7 +291,7 @@ func (u *setup) fix(t *terminal, name string) error {
 func (u *setup) fixTasks(t *terminal, name string, source []byte) error {
 	b, err := board.Parse(name, source)
 	if err != nil {
-		return nil // check says so
+		return nil // check reports the error
 	}
 	place, err := u.place(name, b)
 	if err != nil {
@@ -322,9 +326,9 @@ func (u *setup) fixTasks(t *terminal, name string, source []byte) error {
 // maxTask is the greatest length of a task file that --fix repairs, in bytes.
 const maxTask = 1 << 20
 
-// findFolder returns a function that puts the board's folder, relative to the current folder,
-// before a bare `current`. The function reports false unless the file is in the board's folder and
-// not in the current one.
+// findFolder returns a function for a `current` that is a bare file name. The function puts the
+// board's folder before the name, as a path from the current folder. It returns false unless the
+// file is in the board's folder and missing in the current folder.
 func (u *setup) findFolder(name string) func(string) (string, bool) {
 	abs, absErr := filepath.Abs(name)
 	folder, relErr := filepath.Rel(u.dir, filepath.Dir(abs))

@@ -48,8 +48,8 @@ func newTerminal(stdin io.Reader, stdout, stderr *os.File) *terminal {
 }
 
 // command is one subcommand. setup declares its flags and returns its action. The action gets the
-// arguments that are no flags, and returns an exit code or an error. codeOfError has the exit code
-// of an error.
+// arguments that are no flags, and returns an exit code or an error. codeOfError returns the exit
+// code for the error.
 type command struct {
 	name       string
 	args       string // its arguments in the usage line
@@ -59,8 +59,8 @@ type command struct {
 	resumeHint string // tells a person what to do after the command was killed
 	keys       bool   // it sets the terminal to raw mode
 
-	// many reports whether the command without a board is about all boards below the folder. nil: it
-	// never is.
+	// many reports whether the command, if it names no board, is about all boards below the folder.
+	// nil means never.
 	many  func(flags *pflag.FlagSet) bool
 	setup func(flags *pflag.FlagSet) func(t *terminal, args []string) (int, error)
 }
@@ -238,8 +238,9 @@ func (c command) runGuarded(t *terminal, args, words []string) (int, error) {
 	return code, err
 }
 
-// withBoard returns the arguments. If they name no board, it puts the board of the folder first. If
-// the folder has no board either, it returns the arguments as they are.
+// withBoard returns the arguments. If they name no board, it puts the board of the folder first, or
+// returns all boards below the folder if c.many reports true. If it finds no board, it returns the
+// arguments unchanged.
 func (c command) withBoard(flags *pflag.FlagSet) []string {
 	words := flags.Args()
 	named := len(words) > 0 && !slices.Contains(ackWords, words[0])
@@ -262,7 +263,7 @@ func (c command) withBoard(flags *pflag.FlagSet) []string {
 	return append([]string{found}, words...)
 }
 
-// relativeTo returns paths below a folder as they are from there.
+// relativeTo makes paths relative to a folder.
 func relativeTo(folder string, paths []string) []string {
 	for i, p := range paths {
 		if rel, err := filepath.Rel(folder, p); err == nil {
@@ -317,8 +318,8 @@ func boardArgs(command string, args []string, one bool) error {
 	return nil
 }
 
-// nearest returns the name that is closest to word, or "" if all names are more than two edits
-// away.
+// nearest returns the name that is closest to word. It returns "" if every name is more than two
+// edits away.
 func nearest(word string, names []string) string {
 	best, distance := "", 3
 	for _, n := range names {

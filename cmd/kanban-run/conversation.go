@@ -26,8 +26,8 @@ type conversation struct {
 	restore  func() error // restores the terminal
 }
 
-// openConversation sets the terminal to raw mode, so that output does not mix with input; close
-// restores the terminal. Without a terminal it reads messages from the lines of standard input.
+// openConversation sets the terminal to raw mode, so that output does not mix with input. close
+// restores the terminal. Without a terminal, each line of standard input is a message.
 func openConversation(t *terminal) (*conversation, error) {
 	keys, isFile := t.stdin.(*os.File)
 	if !isFile || !term.IsTerminal(int(keys.Fd())) || !term.IsTerminal(int(t.screen.Fd())) {
@@ -110,8 +110,8 @@ func (k *keysReader) Read(p []byte) (int, error) {
 	}
 }
 
-// maxEdited is the length of a line, in characters, at which the line editor silently drops further
-// characters. In a line that is longer already, it drops no characters.
+// maxEdited is the length of a line, in characters, at which the line editor silently drops what is
+// typed. It drops nothing from a line that is longer already.
 const maxEdited = 4096
 
 // grow inserts the key that makes a line longer than maxEdited, so that the line editor goes on.
@@ -123,11 +123,12 @@ func grow(line string, at int, key rune) (longer string, next int, ok bool) {
 	return line[:at] + string(key) + line[at:], at + utf8.RuneLen(key), true
 }
 
-// maxTyped bounds the messages that wait to be taken; further messages are lost.
+// maxTyped bounds the typed messages that wait for the receiver. Further messages are lost.
 const maxTyped = 1000
 
-// editLines returns a channel with the messages that are typed. A paste is one message, however
-// many lines it has. To notice Ctrl-C it reads on after Ctrl-D, and while no message is taken.
+// editLines returns a channel with the messages that are typed. A paste is one message, even with
+// many lines. editLines reads on after Ctrl-D, and while the receiver takes no message, to notice
+// Ctrl-C.
 func editLines(line *term.Terminal, typed *keysReader, before func()) <-chan string {
 	lines := make(chan string, maxTyped)
 	go func() {
@@ -154,7 +155,7 @@ func editLines(line *term.Terminal, typed *keysReader, before func()) <-chan str
 	return lines
 }
 
-// maxMessage bounds a message, one line of standard input, in bytes.
+// maxMessage bounds a message that is a line of standard input, in bytes.
 const maxMessage = 8 << 20
 
 // readLines returns a channel with the lines of the input. Each line is a message. failed returns

@@ -14,9 +14,9 @@ import (
 // withEvents shows the events of agents between the entries of a journal.
 type withEvents struct {
 	report.Watcher
-	file  string // the board's file
-	step  int    // the step of the entry shown last
-	shown int    // how many lines of that step's file were shown
+	file  string // path of the board
+	step  int    // step of the entry that was shown last
+	shown int    // number of shown lines of the step's file of events
 	err   error
 }
 

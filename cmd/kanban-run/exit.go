@@ -161,7 +161,7 @@ func codeOfError(err error) int {
 	}
 }
 
-// hintOf returns the first hint of err and of the errors that it wraps, or "" if they have no hint.
+// hintOf returns the hint of the first error in the chain of err that has a hint, or "".
 func hintOf(err error) string {
 	var h interface{ Hint() string }
 	if errors.As(err, &h) {

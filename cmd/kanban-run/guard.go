@@ -12,8 +12,8 @@ import (
 )
 
 // guard runs the command in a child process, the runner, and returns the runner's exit code. This
-// process, which the user started, is the guardian: see package proc. told reports whether the
-// runner itself reported how it ended.
+// process, which the user started, is the guardian (see package proc). told is true if the runner
+// itself has reported how the run ended.
 func (c command) guard(args []string) (code int, told bool, err error) {
 	if c.keys {
 		defer keepTerminal()()
@@ -47,14 +47,13 @@ func (t *terminal) endPasteMode() {
 	}
 }
 
-// fateError returns the error for a runner that did not report its end itself, or nil if the runner
-// did.
+// fateError returns the error for a runner that did not report its end itself, or nil if it did.
 func fateError(fate proc.Fate, resumeHint string) error {
 	switch {
 	case fate.Told:
 		return nil
 	case fate.Asked != 0 && (fate.Signal == fate.Asked || fate.Asked == syscall.SIGQUIT):
-		return &signalError{fate.Asked} // the signal came before the runner listened to the guardian
+		return &signalError{fate.Asked} // the runner did not listen to the guardian yet
 	case fate.Signal != 0:
 		return &killedError{fate.Signal, resumeHint}
 	default:
@@ -62,7 +61,7 @@ func fateError(fate proc.Fate, resumeHint string) error {
 	}
 }
 
-// killedError is the end of a runner by a signal that its guardian did not send.
+// killedError is the end of a run whose runner or guardian was killed from outside.
 type killedError struct {
 	signal     syscall.Signal
 	resumeHint string // see command

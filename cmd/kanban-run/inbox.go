@@ -48,12 +48,12 @@ Exit code 3 says that something waits, 0 that nothing does.`,
 	}
 }
 
-// showInboxes prints the decisions that wait on several boards, and the boards that cannot be read. Boards
-// that wait for nothing are not listed.
+// showInboxes prints the decision that each board waits for, and the boards that cannot be read. It
+// leaves out the boards that wait for nothing.
 func (t *terminal) showInboxes(boards []string) (code int, err error) {
 	code = exitComplete
 	for _, board := range boards {
-		b, _ := inspect.Look(board, func(event.Entry) {}) // the standing has the error
+		b, _ := inspect.Look(board, func(event.Entry) {}) // the standing holds the error
 		if !needsPerson(&b.Standing) {
 			continue
 		}
@@ -68,7 +68,8 @@ func (t *terminal) showInboxes(boards []string) (code int, err error) {
 	return code, nil
 }
 
-// showInbox prints the decision that a board waits for. waits reports whether one waits.
+// showInbox prints the decision that a board waits for. waits is true if a person has to decide or
+// to mend the board.
 func (t *terminal) showInbox(board string) (waits bool, err error) {
 	b, err := inspect.Look(board, func(event.Entry) {})
 	if err != nil && !errors.As(err, new(*ledger.NoRunError)) {
@@ -77,12 +78,13 @@ func (t *terminal) showInbox(board string) (waits bool, err error) {
 	return needsPerson(&b.Standing), t.printDecisions(&b)
 }
 
-// needsPerson reports whether a person has to decide, or to mend what no run can read.
+// needsPerson reports whether a person has to decide about the board or has to mend it.
 func needsPerson(s *standing.Standing) bool {
 	return s.Who() == standing.Decide || s.Who() == standing.Mend
 }
 
-// printDecisions prints what a board waits for, and what a person should know beside it.
+// printDecisions prints what a board waits for. It adds escalated tasks of the run at work, and the
+// proposal to give a task to another agent.
 func (t *terminal) printDecisions(b *inspect.Board) error {
 	if err := t.printWaits(&b.Standing); err != nil {
 		return err
@@ -101,7 +103,7 @@ func (t *terminal) printDecisions(b *inspect.Board) error {
 	return nil
 }
 
-// printWaits prints what a board waits for, and the commands to copy.
+// printWaits prints what a board waits for, and the commands that decide, for a person to copy.
 func (t *terminal) printWaits(s *standing.Standing) error {
 	w := s.Waits
 	switch {
@@ -136,8 +138,9 @@ func (t *terminal) printWaits(s *standing.Standing) error {
 	return nil
 }
 
-// printWrapped prints a text after a head. On a terminal it breaks the text between words, and indents
-// what follows: below the text, or by four columns where a long head leaves no room.
+// printWrapped prints a head and a text beside it. On a terminal it breaks the text between words,
+// and indents the further lines to the column where the text begins. If the head leaves no room,
+// the text begins on a new line, and all its lines are indented by four columns.
 func (t *terminal) printWrapped(head, text string) error {
 	head, text = t.stdout.Sprintf("%s", head), t.stdout.Sprintf("%s", text)
 	if !term.IsTerminal(int(t.screen.Fd())) {
@@ -212,8 +215,8 @@ func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, w
 		if err != nil {
 			return err
 		}
-		var last event.Event // about the message
-		hidden := ""         // said if the agent got another text
+		var last event.Event // last event about the message
+		hidden := ""         // printed if a secret was taken out of the text
 		_, _, err = inspect.History(board, func(e event.Entry) error {
 			if event.MessageID(e.Event) == m.ID {
 				last = e.Event
@@ -258,7 +261,7 @@ func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, w
 	}
 }
 
-// undeliveredError is the reason why a message did not reach an agent or its run.
+// undeliveredError holds the reason why a message did not reach an agent or its run.
 type undeliveredError struct{ why, hint string }
 
 func (e *undeliveredError) Error() string { return "not told: " + e.why }

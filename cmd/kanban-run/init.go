@@ -114,8 +114,8 @@ func filesToStart() (files map[string][]byte, said string, err error) {
 	return files, said, err
 }
 
-// installedAgents returns the installed agent that is to do the work ("" if no agent is installed),
-// the other installed agents, and a text about them for the user.
+// installedAgents returns the installed agent that is to do the work, or "" if no agent is
+// installed. It also returns the other installed agents, and a text about all of them for the user.
 func installedAgents() (player string, others []string, said string) {
 	var missing []string
 	for _, a := range roster.FindInstalled() {
@@ -177,6 +177,6 @@ max_retries: 3 # after a reply that has not the right format
 `
 }
 
-// needsSandbox reports whether player refuses to run unless the settings declare the machine
-// expendable (IS_SANDBOX).
+// needsSandbox reports whether player runs only if the settings declare the machine expendable
+// (IS_SANDBOX).
 func needsSandbox(player string) bool { return player == "claude" && os.Geteuid() == 0 }

@@ -31,13 +31,13 @@ import (
 // each incomplete board, a summary, and the outputs of its step.
 type job struct {
 	out        *console.Printer
-	workspace  string // file names in annotations are relative to a repository in it
-	outputFile string // the runner of the job reads it after the step; "" if there is no such file
+	workspace  string // folder of the job; annotations name files relative to a repository in it
+	outputFile string // file that the runner of the job reads after the step, or ""
 	summary    string
-	token      string   // of stop-commands; it is random, so that an agent cannot guess it
-	masks      bool     // set if only the runner of the job reads the output
-	boards     []string // of the command line
-	errors     int      // annotated so far
+	token      string   // token for stop-commands; random, so that an agent cannot guess it
+	masks      bool     // true if only the runner of the job reads the output
+	boards     []string // boards on the command line
+	errors     int      // number of errors so far
 	files      []jobFile
 	outputs    outputs
 }
@@ -51,7 +51,7 @@ type outputs struct {
 	outcome  event.Outcome
 	steps    int
 	cost     string   // "" if it is not known
-	texts    []string // one for each board
+	texts    []string // one line for each board, or for an error
 	journals []string
 }
 
@@ -60,7 +60,8 @@ type outputs struct {
 const ownStep = "KANBAN_RUN_ACTION"
 
 // jobToken is the environment variable that passes the guardian's token to its runner. The runner
-// stops workflow commands with the token. If the runner is killed, the guardian resumes them.
+// stops workflow commands with the token. If the runner is killed, the guardian resumes the
+// commands with the same token.
 const jobToken = "KANBAN_RUN_JOB_TOKEN"
 
 // newJob returns the job that the environment variables describe, or nil outside of GitHub Actions.
@@ -87,7 +88,7 @@ func (j *job) shareToken() error {
 }
 
 // concludeKilled reports the boards from their journals after the guardian's runner was killed.
-// First it resumes workflow commands, and ends the group of output lines that may be open.
+// First it resumes workflow commands, and ends a group of output lines that may still be open.
 func (j *job) concludeKilled(boards []string) {
 	if j == nil {
 		return
@@ -138,7 +139,7 @@ func (j *job) maxGrace() time.Duration {
 }
 
 // mask makes the runner of the job redact secrets in the logs of all steps. It leaves out the short
-// secrets: redacting them would make every log unreadable.
+// secrets, because redacting them would make every log unreadable.
 func (j *job) mask(secrets []redact.Secret, short []string) {
 	if j == nil || !j.masks {
 		return
@@ -150,12 +151,12 @@ func (j *job) mask(secrets []redact.Secret, short []string) {
 	}
 }
 
-// The runner of a job shows ten errors of a step, and drops the whole summary if it is larger than
-// 1 MiB.
+// The runner of a job shows at most ten errors of a step, and drops the whole summary if it is
+// larger than 1 MiB.
 const (
 	maxErrors  = 10
 	maxSummary = 1<<20 - 1<<10
-	keptSteps  = 200 // of each board, for the summary
+	keptSteps  = 200 // number of steps of each board in the summary
 )
 
 // conclude annotates the incomplete boards, writes the summary and keeps the values of the outputs.
@@ -197,7 +198,7 @@ func (j *job) conclude(endings []report.Ending, results []result.Result, r *repo
 	return nil
 }
 
-// lastStep returns the step in which a board ended in an earlier run, or an empty list.
+// lastStep returns the last step of a board that ended in an earlier run, or an empty list.
 func lastStep(board string) []digest.Step {
 	d, err := digestOf(board)
 	if err != nil || len(d.Steps) == 0 {
@@ -216,8 +217,8 @@ func (j *job) error(text, title, file, line string) {
 		console.Property{Name: "line", Value: line}, console.Property{Name: "title", Value: title})
 }
 
-// annotate writes the error of an incomplete board. The annotation points at the first of these
-// that is known: the place that err names, the task's file, the board's file.
+// annotate writes the error of an incomplete board. The annotation points at the place that err
+// names. If that is unknown, it points at the task's file, or else at the board's file.
 func (j *job) annotate(e report.Ending, err error, d *digest.Digest) {
 	file, line := j.place(err)
 	if culprit := d.Culprit(); file == "" && culprit != nil {
@@ -382,8 +383,8 @@ func outcomeOf(code int) event.Outcome {
 	return event.Failed
 }
 
-// appendTo appends to a file that the runner of the job reads. First it undoes what agents wrote to
-// such files: see restoreFiles.
+// appendTo appends to a file that the runner of the job reads. First it calls restoreFiles, which
+// undoes what agents wrote to such files.
 func (j *job) appendTo(path, text string) error {
 	if err := j.restoreFiles(); err != nil {
 		return err

@@ -20,8 +20,8 @@ type jobFile struct {
 	text           []byte
 }
 
-// rememberFiles keeps the contents of the job's files before an agent starts. restoreFiles will not
-// touch a file that is missing or unreadable now.
+// rememberFiles keeps the contents of the job's files before an agent starts. It skips a file that
+// is missing or unreadable, and restoreFiles then leaves that file alone.
 func (j *job) rememberFiles(environ []string) {
 	if j == nil {
 		return
@@ -34,9 +34,9 @@ func (j *job) rememberFiles(environ []string) {
 	}
 }
 
-// restoreFiles restores the contents of the job's files, and warns about each that was changed. It
-// is called after the agents have ended and before this program writes to the files. Otherwise
-// agents could set outputs, or environment variables and the search path of later steps.
+// restoreFiles restores the contents of the job's files, and warns of each changed file. It runs
+// after the agents have ended and before this program writes to the files. Otherwise agents could
+// set outputs, or the environment variables and the search path of later steps.
 func (j *job) restoreFiles() error {
 	if j == nil {
 		return nil
@@ -65,8 +65,8 @@ func (f jobFile) putBack() error {
 	return nil
 }
 
-// maxJobFile is the largest job file that is read, in bytes. It exists because an agent may have
-// filled the file.
+// maxJobFile is the size of the largest job file that is read, in bytes. It is bounded because an
+// agent may have filled the file.
 const maxJobFile = 64 << 20
 
 func readJobFile(path string) ([]byte, error) {

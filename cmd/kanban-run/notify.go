@@ -25,9 +25,9 @@ func (t telling) Entry(board string, e event.Entry) {
 	t.notifier.Entry(board, e)
 }
 
-// notifier returns the notifier of the settings, or nil if they name no way to notify. The program
-// of notify.command gets only the environment variables of an agent, because an agent may have
-// written the settings.
+// notifier returns the notifier of the settings, or nil if the settings name neither a command nor
+// a webhook. The program of notify.command gets only the environment variables of an agent, because
+// an agent may have written the settings.
 func (u *setup) notifier(general *resolved, observer ledger.Observer) (*notify.Notifier, error) {
 	s := general.settings
 	if !s.Notify.IsSet() {

@@ -96,8 +96,8 @@ func (t *terminal) reportToLead(boards []string) error {
 	return t.stdout.Printf("%s", console.Lines(r.String()))
 }
 
-// digestsOf reads the journals of boards. A board that was never run, or cannot be read, is an error only
-// if no other board is named.
+// digestsOf reads the journals of boards. A board that was never run, or cannot be read, is an
+// error only if it is the only board.
 func digestsOf(names []string) ([]digest.Digest, error) {
 	boards := make([]digest.Digest, len(names))
 	for i, name := range names {

@@ -120,7 +120,7 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 	return code, errors.Join(err, remove())
 }
 
-// runJobs prepares all boards and runs them. If a board cannot be prepared, it runs no board.
+// runJobs prepares all boards and runs them. If one board cannot be prepared, no board is run.
 func (s *screen) runJobs(t *terminal, jobs []preflight.Job, bounds orchestrator.Bounds) (int, error) {
 	prepared, errs := preflight.PrepareAll(jobs)
 	if len(errs) > 0 {
@@ -139,8 +139,8 @@ func (s *screen) runJobs(t *terminal, jobs []preflight.Job, bounds orchestrator.
 
 // tuneRuntime fits Go's runtime to a run, which nearly always waits. It allows one processor,
 // because waking a second thread takes longer than the work that this thread would do. Garbage may
-// grow to twice the size of the live heap, or to 15 % of that size if there are more than 100
-// boards. The environment variables GOMAXPROCS and GOGC take precedence.
+// grow to twice the size of the live heap. With more than 100 boards it may grow to 15 % of the
+// live heap. The environment variables GOMAXPROCS and GOGC take precedence.
 func tuneRuntime(boards int) {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(1)
@@ -185,7 +185,7 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 	// The worst result comes last, because a reader looks there first.
 	slices.SortStableFunc(endings, func(a, b report.Ending) int { return cmp.Compare(rank(b.Code), rank(a.Code)) })
 	for i, e := range endings {
-		if i+1 < len(endings) && endings[i+1].Hint == e.Hint { // of neighbours with the same hint only the last prints it
+		if i+1 < len(endings) && endings[i+1].Hint == e.Hint { // the next board prints the hint
 			e.Hint = ""
 		}
 		s.ending(t, e)
@@ -203,8 +203,9 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 	return code, s.conclude(t, endings, results, code)
 }
 
-// table prints how each board stands after a run of several, and the hints that differ from one another. A
-// run that another one keeps out, or that could not start, did not change how its board stands.
+// table prints how each board stands after a run of several boards, and each different hint once.
+// If a run failed, was kept out by another run, or left a board that cannot be read, the row of the
+// board shows the run's result instead.
 func (s *screen) table(t *terminal, results []result.Result, endings []report.Ending) error {
 	boards := make([]*standing.Standing, len(results))
 	for i, r := range results {
@@ -299,8 +300,8 @@ func hintFor(r result.Result, dry bool) string {
 	if at, err := time.Parse(time.RFC3339, r.Until); err == nil {
 		return "the same command goes on after " + at.Local().Format("2006-01-02 15:04:05 MST")
 	}
-	// If another run owns the board, the advice is better than the error's hint, because the advice
-	// names the board.
+	// If another run owns the board, the advice is better than the error's hint, because only the
+	// advice names the board.
 	hint, advised := hintOf(r.Err), r.Outcome == event.Owned && !errors.As(r.Err, new(*gitstore.AheadError))
 	if hint != "" && !advised {
 		return hint

@@ -25,13 +25,13 @@ func outputFlags(flags *pflag.FlagSet) *output {
 	}
 }
 
-// screen is the output of a run: the observer of the run, and what is needed at the end of the run.
+// screen is the output of a run: its observer, and what the end of the run needs.
 type screen struct {
 	observer ledger.Observer
 	json     *report.JSON
 	record   *report.Recorder // nil outside of a CI job
 	dry      bool
-	notifier *notify.Notifier // nil if the settings name no way to tell a person
+	notifier *notify.Notifier // nil if the settings name neither a command nor a webhook
 	close    func()
 }
 
@@ -52,7 +52,8 @@ func (o *output) screen(t *terminal, boards []string, dry bool) *screen {
 	return s
 }
 
-// progress returns the observer of a run: a live view on a terminal, plain lines elsewhere.
+// progress returns the observer of a run: groups of lines in a CI job, a live view on a terminal,
+// plain lines elsewhere. It also returns a function that closes the observer.
 func progress(t *terminal, boards []string, noAgents bool) (ledger.Observer, func()) {
 	several := len(boards) > 1
 	if t.job != nil {

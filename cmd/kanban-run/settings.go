@@ -22,8 +22,8 @@ import (
 	"kanban-run/roles"
 )
 
-// settingFlags are those flags of a command that are settings. The settings file and environment
-// variables give the other settings.
+// settingFlags are the flags of a command that are settings. The other settings come from the
+// settings file and from environment variables.
 type settingFlags struct{ flags *pflag.FlagSet }
 
 // addSettings declares the flags of the named settings, or of all settings if names is empty.
@@ -106,15 +106,15 @@ func (s *settingFlags) values() map[string][]string {
 	return given
 }
 
-// setup resolves the settings and roles of work directories: boards in different folders may have
-// different settings and roles.
+// setup resolves the settings and roles of work directories, because boards in different folders
+// may have different settings and roles.
 type setup struct {
 	term    *terminal
 	flags   map[string][]string
 	dir     string // the current folder, after -C
 	workdir string // the folder of -C, or "" if there is no -C
 
-	redactors map[string]*redact.Redactor // by the secrets that they hide
+	redactors map[string]*redact.Redactor // keyed by the secrets that they hide
 }
 
 // load reads flags and environment variables and changes into the folder of -C before the command
@@ -150,8 +150,8 @@ type resolved struct {
 }
 
 // resolve reads the settings file and the role files of a work directory. It loads the settings
-// twice: they name the folder of the role files, and the role files decide which roles the settings
-// may name.
+// twice: the settings name the folder of the role files, and the role files decide which roles the
+// settings may name.
 func (u *setup) resolve(dir string) (*resolved, error) {
 	in := config.Input{
 		Flags:    u.flags,
@@ -231,7 +231,8 @@ func (u *setup) configuration(dir, executable, stubState string, dry bool) (*pre
 	}, nil
 }
 
-// limits returns the limits of a run in the form of the journal. A dry run waits for no provider.
+// limits returns the limits of a run in the form of the journal. A dry run does not wait for a
+// provider.
 func limits(s *config.Settings, dry bool) event.Limits {
 	l := s.Limits
 	if dry {
@@ -252,7 +253,8 @@ func limits(s *config.Settings, dry bool) event.Limits {
 	}
 }
 
-// millis rounds up: a limit under a millisecond must not become 0, which means no limit.
+// millis returns milliseconds, rounded up. A limit under a millisecond must not become 0, which
+// means no limit.
 func millis(d time.Duration) int64 { return (d + time.Millisecond - 1).Milliseconds() }
 
 func (u *setup) roster(r *resolved, executable, stubState string, dry bool) *roster.Roster {
@@ -267,8 +269,8 @@ func (u *setup) roster(r *resolved, executable, stubState string, dry bool) *ros
 	}
 }
 
-// redactor returns the redactor for the roster's secrets, and also hides these secrets in the
-// output of this process from now on. It warns of secrets that are too short to be hidden.
+// redactor returns the redactor for the roster's secrets. From now on the output of this process
+// hides these secrets too. redactor warns of secrets that are too short to be hidden.
 func (u *setup) redactor(c *roster.Roster) *redact.Redactor {
 	secrets := c.Secrets()
 	key := fmt.Sprintf("%q", secrets)

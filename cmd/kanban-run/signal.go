@@ -24,8 +24,9 @@ func (e *signalError) code() int {
 	}
 }
 
-// Signals within oneRequestWithin are one request: timeout(1) signals the process group as well as
-// the process, and some programs soon send a signal of another kind.
+// oneRequestWithin is the time within which several signals count as one request. timeout(1)
+// signals both the process and its process group, and some programs soon send a signal of another
+// kind.
 const oneRequestWithin = 300 * time.Millisecond
 
 // contexts returns the two contexts of a run. The first signal ends stop, the second ends kill too.
@@ -102,9 +103,9 @@ func (t *terminal) holdLock() func(*os.File) (func() error, error) {
 	return t.guardian.Hold
 }
 
-// surviveClosedPipes keeps a run alive when the reader of its output closes the pipe (`kanban-run
-// board | head`): the write fails and the run goes on. It catches SIGPIPE and does not ignore it,
-// because agents would inherit an ignored signal.
+// surviveClosedPipes keeps a run alive when the reader of its output closes the pipe, as head does
+// in `kanban-run board | head`. The write fails, and the run goes on. SIGPIPE is caught and not
+// ignored, because agents would inherit an ignored signal.
 func surviveClosedPipes() (release func()) {
 	pipes := make(chan os.Signal, 1)
 	signal.Notify(pipes, syscall.SIGPIPE)

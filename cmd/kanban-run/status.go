@@ -64,7 +64,8 @@ several a line each, those that need you first.`,
 	}
 }
 
-// always is the field many of a command that is about all boards of a folder if none is named.
+// always is a value of command.many: without a board the command is about all boards below the
+// folder.
 func always(*pflag.FlagSet) bool { return true }
 
 func printStatus(t *terminal, boards []report.Watched, asJSON, verbose bool) error {
@@ -101,13 +102,13 @@ func (t *terminal) printTable(boards []*standing.Standing) error {
 	return t.stdout.PrintTrusted(strings.Join(lines, "\n") + "\n")
 }
 
-// sign returns the character of a weight, for the terminal.
+// sign returns the sign of a weight, coloured if stdout is a terminal that may have colours.
 func (t *terminal) sign(w event.Weight) string {
 	return report.Sign(w, term.IsTerminal(int(t.screen.Fd())) && colored(t))
 }
 
-// watched returns the status of boards and their last events. Of several boards one that cannot be read
-// is a row as the others.
+// watched returns the status of boards and their last events. It returns an error only for a single
+// board. Among several boards, one that cannot be read has a status too, which holds the error.
 func (u *setup) watched(boards []string) ([]report.Watched, error) {
 	all := make([]report.Watched, len(boards))
 	for i, board := range boards {
@@ -230,7 +231,8 @@ func checkLogFlags(boards int, verify, follow bool, step int) error {
 	}
 }
 
-// newLog returns a log in lines. titled is true if the board's name stands before the first one.
+// newLog returns a log that prints lines for a person. If titled is true, the board's name stands
+// before the first line.
 func (t *terminal) newLog(board string, verbose, titled bool) *report.Log {
 	log := report.NewLog(t.stdout)
 	log.Verbose = verbose
@@ -244,8 +246,9 @@ func (t *terminal) newLog(board string, verbose, titled bool) *report.Log {
 	return log
 }
 
-// printLogs prints what went wrong on several boards. A board that cannot be read is told, and is no end;
-// one that was never run has nothing to tell. With asJSON stdout has nothing but JSON.
+// printLogs prints what went wrong on several boards. If a board cannot be read, it prints the
+// error and goes on with the next board. It skips a board that was never run. With asJSON the
+// errors go to stderr, so that stdout has only JSON.
 func printLogs(t *terminal, boards []string, view func(board string) report.Watcher, asJSON bool) error {
 	for _, board := range boards {
 		err := printLog(t, board, view(board), false)
@@ -286,14 +289,14 @@ const pollInterval = 300 * time.Millisecond
 // printLog prints the journal, and with follow also further entries until a signal or the run's
 // end.
 func printLog(t *terminal, board string, show report.Watcher, follow bool) error {
-	stop := context.Background() // without follow a signal ends the process, even while it reads a long journal
+	stop := context.Background() // without follow, a signal ends the process
 	if follow {
 		asked, _, release := t.contexts(func(bool) {})
 		defer release()
 		stop = asked
 	}
 	var seen uint64
-	var ran bool // a run was at work when the loop looked last
+	var ran bool // true if a run was at work in the last round
 	for {
 		owned, err := inspect.IsOwned(board)
 		if err != nil {

@@ -1,6 +1,6 @@
 // Package console prints. Every text for a person, a pipe or a CI job's log leaves the program
-// here, so one place makes texts harmless. The format is the program's own; names of files, boards
-// and tasks, agents' words and errors are arguments, which are redacted and made inert.
+// here, so one place makes texts harmless. Formats come from the program itself. Names of files,
+// boards and tasks, agents' words and errors are arguments, which are redacted and made inert.
 package console
 
 import (
@@ -24,9 +24,9 @@ type Secrets struct {
 	known []*redact.Redactor
 }
 
-// NewSecrets returns Secrets that hide the secrets of the redactor which the function first
-// returns. That function is called once, just before the first foreign text is printed, because
-// making a redactor costs more than some commands.
+// NewSecrets returns Secrets that hide the secrets of the redactor that first returns. first is
+// called once, just before the first foreign text is printed, because making a redactor costs more
+// than some commands.
 func NewSecrets(first func() *redact.Redactor) *Secrets { return &Secrets{first: first} }
 
 // Add adds the secrets of r.
@@ -57,14 +57,14 @@ func (s *Secrets) Hide(text string) string {
 	return text
 }
 
-// Printer is a writer to one stream. It is safe for concurrent use; each call is one write.
+// Printer is a writer to one stream. It is safe for concurrent use. Each call is one write.
 type Printer struct {
 	w       io.Writer
 	secrets *Secrets
 	hurried chan struct{} // closed by Hurry
 	hurry   sync.Once
 	mu      sync.Mutex
-	stalled bool // a write was given up
+	stalled bool // true after a write was given up
 	err     error
 }
 
@@ -73,15 +73,15 @@ func New(w io.Writer, secrets *Secrets) *Printer {
 	return &Printer{w: w, secrets: secrets, hurried: make(chan struct{})}
 }
 
-// ErrStalled is the error of a write that was given up because the output is not read.
+// ErrStalled is the error of a write that was given up because no program reads the output.
 var ErrStalled = errors.New("its reader takes nothing")
 
-// patience bounds a write once Hurry was called.
+// patience bounds the time of a write after a call of Hurry.
 const patience = 2 * time.Second
 
-// Hurry gives up a write that takes longer than patience, and all further writes, because a process
-// that is to end cannot wait for a reader that sleeps. It is safe for concurrent use, even during a
-// write.
+// Hurry bounds the time of a write by patience, because a process that is to end cannot wait for a
+// sleeping reader. After a write that takes longer, all further writes fail. Hurry is safe for
+// concurrent use, even during a write.
 func (p *Printer) Hurry() { p.hurry.Do(func() { close(p.hurried) }) }
 
 // Lines is an argument of Printf that may have several lines. Line ends in other arguments are
@@ -96,7 +96,8 @@ func (p *Printer) Printf(format string, args ...any) error {
 	return p.write(inert.Lines(p.Sprintf(format, args...)))
 }
 
-// Sprintf returns Printf's text, for the program's own pictures; see PrintTrusted.
+// Sprintf formats as Printf does, and makes every argument safe in the same way. Its result may be
+// part of a text for PrintTrusted.
 func (p *Printer) Sprintf(format string, args ...any) string {
 	safe := make([]any, len(args))
 	for i, arg := range args {
@@ -116,8 +117,8 @@ func (p *Printer) makeSafe(arg any) any {
 	}
 }
 
-// JSON prints v as one line of JSON, or as several with indent. Its strings are redacted;
-// characters that are not inert are escaped, so that a decoder still reads the same value.
+// JSON prints v as one line of JSON, or as several lines if indent is not "". It redacts strings.
+// It escapes characters that are not inert, so that a decoder still reads the same value.
 func (p *Printer) JSON(v any, indent string) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -139,7 +140,7 @@ func (p *Printer) JSON(v any, indent string) error {
 // Hide returns text without secrets, for a file.
 func (p *Printer) Hide(text string) string { return p.secrets.Hide(text) }
 
-// PrintTrusted prints a text of the program as it is: a help text, or a picture with escape
+// PrintTrusted prints a text of the program unchanged, such as a help text or a picture with escape
 // sequences. Foreign text in it must come from Sprintf.
 func (p *Printer) PrintTrusted(text string) error { return p.write(text) }
 
@@ -177,7 +178,7 @@ func (p *Printer) send(text string) error {
 	}
 }
 
-// Err returns the first error of a write: a command whose output was not written has failed.
+// Err returns the first error of a write. A command whose output was not written has failed.
 func (p *Printer) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -48,7 +48,7 @@ const shortestMask = 6 // bytes
 // make every log unreadable. Mask prints the secret, so only the runner itself may read the stream.
 func (p *Printer) Mask(secret string) error {
 	var b strings.Builder
-	for line := range strings.Lines(secret) { // the runner knows only lines
+	for line := range strings.Lines(secret) { // the runner masks line by line
 		if line = strings.TrimRight(line, "\r\n"); len(strings.TrimSpace(line)) >= shortestMask {
 			b.WriteString("::add-mask::" + escapeData.Replace(line) + "\n")
 		}

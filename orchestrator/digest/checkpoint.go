@@ -6,7 +6,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Checkpoint is a look of the resident supervisor at the board: seed 001.
+// Checkpoint is a look of the resident supervisor at the board (seed 001).
 type Checkpoint struct {
 	ID       string   `json:"id"`
 	Step     int      `json:"step"`
@@ -14,8 +14,8 @@ type Checkpoint struct {
 	Score    float64  `json:"score"`   // from 0 to 1
 	Trend    string   `json:"quality_trend,omitempty"`
 	Findings []string `json:"key_findings,omitempty"`
-	Report   string   `json:"report,omitempty"` // path of the report, from the board's folder
-	Reason   string   `json:"reason,omitempty"` // why there is no verdict
+	Report   string   `json:"report,omitempty"` // path of the report, relative to the board's folder
+	Reason   string   `json:"reason,omitempty"` // reason why there is no verdict, or ""
 }
 
 // String returns the checkpoint in a few words.
@@ -30,7 +30,7 @@ func (c Checkpoint) String() string {
 	return text
 }
 
-// checkpointOf returns the checkpoint that an event ends, and false for any other event.
+// checkpointOf returns the checkpoint that an event ends. It returns false for any other event.
 func checkpointOf(e event.Event) (Checkpoint, bool) {
 	switch e := e.(type) {
 	case event.CheckpointHeld:

@@ -1,5 +1,5 @@
-// Package digest condenses a board's journal to the contents of a report: its runs, its steps, and
-// the attempts of each.
+// Package digest condenses a board's journal to the contents of a report: the board's runs, its
+// steps, and the attempts of each step.
 package digest
 
 import (
@@ -9,40 +9,40 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// Digest is the history of a board. Add folds the journal's entries into it; the caller sets Board,
-// Outcome, Text and Advice. `kanban-run report --json` prints it as JSON.
+// Digest is the history of a board. Add folds the journal's entries into the digest. The caller
+// sets Board, Outcome, Text and Advice. `kanban-run report --json` prints the digest as JSON.
 type Digest struct {
 	Version int           `json:"version"`
 	Board   string        `json:"board"`
-	Workdir string        `json:"workdir"` // of the last run; the paths of tasks begin in this folder
+	Workdir string        `json:"workdir"` // folder of the last run, where the paths of tasks begin
 	Outcome event.Outcome `json:"outcome"`
-	Text    string        `json:"text"`   // of the outcome
-	Advice  string        `json:"advice"` // what a person does next, or "" if nothing
+	Text    string        `json:"text"`   // text about the outcome
+	Advice  string        `json:"advice"` // next action of a person, or ""
 	Runs    int           `json:"runs"`
 	Began   time.Time     `json:"began"`         // time of the first entry
 	Ended   time.Time     `json:"ended"`         // time of the last entry
-	Millis  int64         `json:"millis"`        // of all runs, without the time between runs
+	Millis  int64         `json:"millis"`        // time of all runs, without the time between runs
 	Earlier int           `json:"earlier_steps"` // number of steps that Keep left out
-	Used    flow.Tally    `json:"used"`          // by all attempts, also of the steps that Keep left out
+	Used    flow.Tally    `json:"used"`          // use by all attempts, even in steps that Keep left out
 	Counts
 	LastRun Counts `json:"last_run"`
 	Steps   []Step `json:"steps"`
 
-	Checkpoints []Checkpoint `json:"checkpoints,omitempty"` // the last [mostCheckpoints]
-	Undone      []string     `json:"undone,omitempty"`      // tasks that were never worked on, or were dropped; see report.Conclude
-	Failed      []string     `json:"failed,omitempty"`      // tasks of an incomplete board that were worked on and are not ok; see report.Conclude
-	Lenient     bool         `json:"lenient,omitempty"`     // of the last run: an incomplete board is no failure
+	Checkpoints []Checkpoint `json:"checkpoints,omitempty"` // last checkpoints, at most [mostCheckpoints]
+	Undone      []string     `json:"undone,omitempty"`      // tasks never worked on, or dropped; see report.Conclude
+	Failed      []string     `json:"failed,omitempty"`      // tasks worked on but not ok; see report.Conclude
+	Lenient     bool         `json:"lenient,omitempty"`     // true if an incomplete board is no failure
 	Tools       []Tool       `json:"tools,omitempty"`       // tools that agents missed; at most [mostTools]
-	Supervision flow.Tally   `json:"supervision,omitzero"`  // the part of Used that is the resident supervisor's
+	Supervision flow.Tally   `json:"supervision,omitzero"`  // part of Used that belongs to the resident supervisor
 
-	Weight event.Weight `json:"-"` // of the outcome
+	Weight event.Weight `json:"-"` // weight of the outcome
 
-	Keep int `json:"-"` // how many of the last steps are kept; 0 if all are kept
+	Keep int `json:"-"` // number of last steps that are kept, or 0 to keep all
 
 	clock
 }
 
-// Counts are the numbers of events, also of those in the steps that Keep left out.
+// Counts are numbers of events, even of events in steps that Keep left out.
 type Counts struct {
 	Finished int `json:"finished_steps"`
 	Attempts int `json:"attempts"`
@@ -71,12 +71,12 @@ const mostCheckpoints = 100
 // clock measures the time of runs.
 type clock struct {
 	epoch uint64
-	idle  bool // no run is at work
+	idle  bool // true if no run is at work
 	took  time.Duration
 }
 
-// tick returns the time of work since the entry before. It returns 0 if no run was at work in
-// between, or if the entry before belongs to another run. It leaves out a time in which the program
+// tick returns the time of work since the last entry. It returns 0 if no run was at work in
+// between, or if the last entry belongs to another run. It leaves out a time in which the program
 // was suspended.
 func (c *clock) tick(last time.Time, e event.Entry) (since time.Duration) {
 	if !last.IsZero() && c.epoch == e.Epoch && !c.idle {
@@ -97,8 +97,8 @@ func (c *clock) tick(last time.Time, e event.Entry) (since time.Duration) {
 	return since
 }
 
-// pause bounds how much longer than an attempt the time since the entry before may be. If that time
-// is longer still, the program was suspended, and tick returns only the time of the attempt.
+// pause bounds the difference between an attempt's time and the time since the last entry. If the
+// difference is greater, the program was suspended, and tick returns only the time of the attempt.
 const pause = 2 * time.Second
 
 // Step is the work of an agent on a task, and the Manager's decision about it.
@@ -107,19 +107,19 @@ type Step struct {
 	Task     string     `json:"task"`
 	Role     string     `json:"role"`
 	Began    time.Time  `json:"began"`
-	Ended    time.Time  `json:"ended"`  // time of its last entry
-	Millis   int64      `json:"millis"` // time that it took, without the time between two runs
+	Ended    time.Time  `json:"ended"`  // time of the step's last entry
+	Millis   int64      `json:"millis"` // time of work, without the time between two runs
 	State    State      `json:"state"`
-	Status   string     `json:"status,omitempty"`  // of the task agent
+	Status   string     `json:"status,omitempty"`  // status of the task's agent
 	Manager  string     `json:"manager,omitempty"` // status of the Manager
-	Message  string     `json:"message,omitempty"` // the task agent's, until the Manager replies
+	Message  string     `json:"message,omitempty"` // the Manager's message, or else the task agent's
 	NextTask *string    `json:"next_task"`
-	Aside    string     `json:"set_aside,omitempty"` // why the board went on without the task
-	Notes    []string   `json:"notes,omitempty"`     // divergences, warnings, the reason why the step was given up
+	Aside    string     `json:"set_aside,omitempty"` // reason why the board went on without the task, or ""
+	Notes    []string   `json:"notes,omitempty"`     // divergences, warnings, and the reason why the step was given up
 	Used     flow.Tally `json:"used"`
 	Attempts []Attempt  `json:"attempts"`
 
-	checkpoint   bool   // the step belongs to the resident supervisor
+	checkpoint   bool   // true if the step belongs to the resident supervisor
 	walked       string // the decision of walk, or "" if the Manager was a program
 	took         time.Duration
 	attemptBegan time.Duration // value of took when the last attempt began
@@ -141,27 +141,27 @@ type Attempt struct {
 	Call     event.Call      `json:"call"`
 	Role     string          `json:"role"`
 	Attempt  int             `json:"attempt"`
-	Round    int             `json:"round,omitempty"` // of work and review
+	Round    int             `json:"round,omitempty"` // round of work and review
 	Adapter  string          `json:"adapter"`
 	Command  string          `json:"command"`
-	GoesOn   bool            `json:"goes_on,omitempty"` // continues work that was cut short
+	GoesOn   bool            `json:"goes_on,omitempty"` // true if the attempt continues work that was cut short
 	Began    time.Time       `json:"began"`
 	Millis   int64           `json:"millis"`
 	Result   Result          `json:"result"`
 	Status   string          `json:"status,omitempty"`
-	Message  string          `json:"message,omitempty"`   // for a review its feedback
-	SentBack bool            `json:"sent_back,omitempty"` // the review is not content with the work
-	Reason   string          `json:"reason,omitempty"`    // why it was rejected or stopped
+	Message  string          `json:"message,omitempty"`   // message of the reply, or feedback of a review
+	SentBack bool            `json:"sent_back,omitempty"` // true if a review sent the work back
+	Reason   string          `json:"reason,omitempty"`    // reason why the attempt was rejected or stopped
 	Exit     string          `json:"exit,omitempty"`
 	Received string          `json:"received,omitempty"`
 	Stderr   string          `json:"stderr,omitempty"`
-	Output   string          `json:"output,omitempty"`  // folder with its full streams
-	Session  string          `json:"session,omitempty"` // its program can go on in this session
-	Spent    *event.Spending `json:"spent,omitempty"`   // nil if its program does not report it
-	Tools    *event.ToolWork `json:"tools,omitempty"`   // nil if its program reported no call
-	Watched  []Sign          `json:"watched,omitempty"` // what the watch saw and did; at most [mostSigns]
+	Output   string          `json:"output,omitempty"`  // folder with the full streams
+	Session  string          `json:"session,omitempty"` // session in which the program can go on
+	Spent    *event.Spending `json:"spent,omitempty"`   // nil if the program reports no use
+	Tools    *event.ToolWork `json:"tools,omitempty"`   // nil if the program reported no call
+	Watched  []Sign          `json:"watched,omitempty"` // observations and actions of the watch; at most [mostSigns]
 
-	Told string `json:"-"` // its input; toldOf cuts a long input
+	Told string `json:"-"` // input of the attempt, shortened by toldOf
 }
 
 // Result is the ending of an attempt.
@@ -195,7 +195,7 @@ func (d *Digest) Add(e event.Entry) {
 	case event.StepStarted:
 		d.begin(Step{Step: ev.Step, Task: ev.Task, Role: ev.Role, Began: e.Time, State: Open, Attempts: []Attempt{},
 			checkpoint: ev.Checkpoint != nil})
-	case event.AttemptStarted: // the step began in an earlier run, whose entries are not folded in
+	case event.AttemptStarted: // the step may have begun in an earlier run
 		d.resume(ev.Step, ev.Task, ev.Role, e.Time)
 	case event.StepFinished:
 		d.resume(ev.Step, ev.Task, ev.Role, e.Time)
@@ -218,15 +218,14 @@ func (d *Digest) Add(e event.Entry) {
 	d.LastRun.add(e.Event)
 }
 
-// count adds the time and the cost of the attempt or judge that e ends.
+// count adds to u the time and the cost of the attempt or the judge that e ends.
 func count(u *event.Used, e event.Event) {
 	if millis, spent, ok := event.UseOf(e); ok {
 		u.Add(millis, spent)
 	}
 }
 
-// CountOpen adds the attempt that is open after the last entry to the attempts of Used. Its cost is
-// unknown.
+// CountOpen adds to Used the attempt that is open after the last entry. Its cost is unknown.
 func (d *Digest) CountOpen() {
 	if len(d.Steps) == 0 {
 		return
@@ -252,7 +251,7 @@ func (d *Digest) resume(step int, task, role string, at time.Time) {
 	}
 }
 
-// Work returns the last attempt of the step that is not the Manager's; nil: there is none.
+// Work returns the last attempt of the step that is not the Manager's, or nil.
 func (s *Step) Work() *Attempt {
 	for i := len(s.Attempts) - 1; i >= 0; i-- {
 		if s.Attempts[i].Call != event.ManagerCall {
@@ -262,7 +261,7 @@ func (s *Step) Work() *Attempt {
 	return nil
 }
 
-// FailedSteps returns the last step in which an agent worked on each task of Failed.
+// FailedSteps returns for each task of Failed the last step in which an agent worked on the task.
 func (d *Digest) FailedSteps() (all []*Step) {
 	last := map[string]*Step{}
 	for i := range d.Steps {
@@ -279,10 +278,9 @@ func (d *Digest) FailedSteps() (all []*Step) {
 	return all
 }
 
-// Culprit returns the step in which an incomplete board stopped, or nil if the board stopped
-// between two steps. If the board needs a person or is incomplete, and its last step is ok, Culprit
-// returns the last step that is not ok. If all steps are ok, it returns the last step of a board that
-// needs a person.
+// Culprit returns the step that explains why the board is not complete, or nil. This is the last
+// step, if it is open. If the board needs a person or is incomplete, it is the latest step that is
+// not ok. If all steps are ok, it is the last step of a board that needs a person.
 func (d *Digest) Culprit() *Step {
 	if len(d.Steps) == 0 || d.Outcome == event.Complete {
 		return nil
@@ -300,7 +298,7 @@ func (d *Digest) Culprit() *Step {
 		}
 	}
 	if d.Outcome == event.Incomplete && last.Status == "ok" {
-		return nil // the other tasks were never worked on
+		return nil // the remaining tasks were never worked on
 	}
 	return last
 }

@@ -7,7 +7,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Sign is an observation or an action of the watch about a running attempt: seed 000.
+// Sign is an observation or an action of the watch about a running attempt (seed 000).
 type Sign struct {
 	Time time.Time `json:"time"`
 	Kind SignKind  `json:"kind"`
@@ -30,8 +30,8 @@ const (
 
 const mostSigns = 100
 
-// watch adds the sign of an entry, if it has a sign, to the last attempt. It keeps at most
-// mostSigns.
+// watch adds the sign of an entry to the last attempt, which keeps at most mostSigns. It does
+// nothing if the entry has no sign.
 func (s *Step) watch(e event.Entry) {
 	kind, ok := kindOf(e.Event)
 	if !ok {

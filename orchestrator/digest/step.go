@@ -7,7 +7,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// add folds an entry into the step. An entry that does not belong to a step changes nothing.
+// add folds an entry into the step. An entry that does not belong to the step changes nothing.
 func (s *Step) add(e event.Entry) {
 	count(&s.Used.Used, e.Event)
 	switch ev := e.Event.(type) {
@@ -29,7 +29,7 @@ func (s *Step) add(e event.Entry) {
 		s.update(func(a *Attempt) {
 			a.Result, a.Millis, a.Reason, a.Stderr = Stopped, ev.Millis, ev.Reason, ev.Stderr
 			a.Session, a.Spent = ev.Session, ev.Spent
-			if ev.Millis == 0 { // the run died, and its journal does not give the time
+			if ev.Millis == 0 { // the run died, and the journal lacks the time of the attempt
 				a.Millis = (s.took - s.attemptBegan).Milliseconds()
 			}
 		})
@@ -73,8 +73,9 @@ func (s *Step) beginAttempt(e event.AttemptStarted, at time.Time) {
 		Command: e.Command, GoesOn: e.GoesOn, Began: at, Result: Pending, Told: toldOf(e)})
 }
 
-// note adds the sentence of an event to the step's notes for a person. It reports false, and adds
-// nothing, if the sentence weighs less than event.Note, or names another step and another task.
+// note adds the sentence of an event to the step's notes for a person. It adds nothing and returns
+// false if the sentence weighs less than event.Note, or belongs neither to this step nor to this
+// task.
 func (s *Step) note(e event.Event) bool {
 	said := e.Sentence()
 	of := said.Step == s.Step || e.Subject() == s.Task
@@ -132,7 +133,7 @@ func (s *Step) accept(e event.ReplyAccepted) {
 
 func (s *Step) finish(e event.StepFinished) {
 	s.State, s.Manager, s.NextTask = Done, e.Manager, e.NextTask
-	if e.Checkpoint == "" { // the step of a checkpoint keeps its verdict
+	if e.Checkpoint == "" { // the step of a checkpoint keeps the verdict as its status
 		s.Status, s.Message = e.Status, e.Message
 	}
 	if e.Warning != "" {
@@ -140,8 +141,8 @@ func (s *Step) finish(e event.StepFinished) {
 	}
 }
 
-// Walked returns the decision that walk made as the Manager, or "" if walk did not decide. A
-// decision of walk has no attempt.
+// Walked returns the decision that walk made as the Manager, or "" if walk did not decide. Such a
+// decision has no attempt.
 func (s *Step) Walked() string { return s.walked }
 
 // Rejections returns the number of replies that did not have the right format.

@@ -6,20 +6,20 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Tool is a tool, a server or a program that was not there for agents of the board: seed 002,
-// "Tool Unavailability", action 4.
+// Tool is a tool, a server or a program that agents of the board missed (seed 002, "Tool
+// Unavailability", action 4).
 type Tool struct {
 	Tool   string       `json:"tool"`
 	Agents int          `json:"agents"` // number of agents that missed it
 	Roles  []string     `json:"roles"`
 	Tasks  []string     `json:"tasks"`
-	Reason string       `json:"reason"` // of the last agent that missed it
-	Then   event.OnTool `json:"then"`   // what became of the last agent
+	Reason string       `json:"reason"` // reason in the last case
+	Then   event.OnTool `json:"then"`   // consequence for the agent in the last case
 }
 
 const mostTools = 64
 
-// addTool adds the tool that an agent missed. It leaves out further tools after mostTools.
+// addTool adds the tool that an agent missed. A digest keeps at most mostTools tools.
 func (d *Digest) addTool(e event.ToolUnavailable) {
 	i := slices.IndexFunc(d.Tools, func(t Tool) bool { return t.Tool == e.Tool })
 	if i < 0 {

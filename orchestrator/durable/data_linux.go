@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SyncData makes the bytes and the length of f durable, but not its times, which an append-only
-// file does not need.
+// SyncData makes the bytes and the length of f durable, but not its times: an append-only file does
+// not need them.
 func SyncData(f *os.File) error {
 	for {
 		err := unix.Fdatasync(int(f.Fd()))

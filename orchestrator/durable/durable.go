@@ -1,9 +1,9 @@
 // Package durable changes files so that after a crash or a power cut each is wholly old or wholly
 // new, and holds the locks that keep a second writer away.
 //
-// An acknowledged write stays: the bytes are synced before the name appears, and the folder before
-// success is reported. A failed sync fails the write and is never repeated: a second sync would
-// return nil although the data is gone.
+// An acknowledged write survives both: the bytes are synced before the name appears, and the folder
+// before success is reported. A failed sync fails the write and is never repeated: a second sync
+// would return nil although the data is gone.
 package durable
 
 import (
@@ -19,13 +19,13 @@ import (
 )
 
 // ErrReadBack reports that a file does not hold what was just written to it: another program
-// changed it at the same instant, or the disk lies.
+// changed it at the same instant, or the disk is faulty.
 var ErrReadBack = errors.New("file does not hold what was written to it")
 
-// maxLinks bounds the symbolic links that one name leads through, as in Linux.
+// maxLinks bounds the number of symbolic links that one name may lead through, as in Linux.
 const maxLinks = 40
 
-// WriteFile replaces the file at path by data. After any interruption the name leads to the old
+// WriteFile replaces the file at path with data. After any interruption the name leads to the old
 // bytes or to the new bytes.
 //
 // A symbolic link at path stays and its target is replaced. An existing file keeps its mode and

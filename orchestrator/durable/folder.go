@@ -13,8 +13,8 @@ import (
 )
 
 // MkdirAll makes dir and the missing folders above it, with perm before umask, and syncs the parent
-// of each. If dir already exists, or if an empty folder above it does, a killed run may have just
-// made it. Therefore MkdirAll syncs the parent of that folder, too.
+// of each. A killed run may have made dir, or an empty folder above it, without a sync. Therefore
+// MkdirAll syncs the parent of such a folder, too.
 func MkdirAll(dir string, perm fs.FileMode) error {
 	if err := mkdirAll(disk{}, filepath.Clean(dir), perm); err != nil {
 		return fmt.Errorf("make folder %s: %w", dir, err)

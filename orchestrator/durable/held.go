@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Acquire tries a held lock again for a moment, since IsHeld itself locks it for an instant.
+// Acquire tries a held lock several times, since a call of IsHeld holds the lock for an instant.
 const (
 	heldTries = 5
 	heldPause = 10 * time.Millisecond

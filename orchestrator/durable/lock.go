@@ -39,8 +39,8 @@ var errReplaced = errors.New("the lock file was replaced while it was being lock
 
 // Acquire takes the lock at path within a twentieth of a second or returns a *HeldError. Acquire
 // makes a missing lock file and never removes it, because a second file of that name could have a
-// second holder. The lock file must not be the protected file itself, because a rename replaces
-// that.
+// second holder. The lock file must not be the protected file itself, because a rename would
+// replace that file.
 func Acquire(path string) (*Lock, error) {
 	var held *HeldError
 	for try := 1; ; {
@@ -93,8 +93,8 @@ func makePrintable(s string) string {
 	}, strings.ToValidUTF8(s, "")))
 }
 
-// confirmName checks that the locked file still has the name path, and writes into it that this
-// process is the holder. Errors: errReplaced.
+// confirmName checks that the locked file still has the name path, and writes this process into the
+// file as the holder. Errors: errReplaced.
 func confirmName(f *os.File, path string) error {
 	locked, err := f.Stat()
 	if err != nil {
@@ -131,8 +131,8 @@ func BootID() string {
 	return strings.TrimSpace(string(id))
 }
 
-// File returns the locked file, so that another process can get a duplicate of it. The lock is then
-// held until Release, or until both processes have ended. Do not close the file.
+// File returns the locked file, to give another process a duplicate of it. The lock is then held
+// until Release, or until both processes have ended. Do not close the file.
 func (l *Lock) File() *os.File { return l.file }
 
 // SetHolder names another process in the lock file as the holder.
@@ -165,7 +165,7 @@ func TryLock(f *os.File) error {
 	return nil
 }
 
-// Unlock releases the lock of TryLock at once. To close f may not be enough: a child that is being
+// Unlock releases the lock of TryLock at once. Closing f may not be enough: a child that is being
 // started may share f for a moment longer.
 func Unlock(f *os.File) error {
 	if err := unlock(f); err != nil {

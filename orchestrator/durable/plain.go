@@ -24,15 +24,15 @@ func (e *NotPlainError) Hint() string {
 	return "put a copy of the file in its place (cp FILE COPY, then mv COPY FILE), or move it away"
 }
 
-// OpenPlain is os.OpenFile for a file of this program. Other kinds of files, symbolic links and
-// files with a second name (hard links) are refused with a *NotPlainError before a byte of them is
-// read or changed.
+// OpenPlain is os.OpenFile for a file of this program. It refuses symbolic links, files with a
+// second name (hard links) and files that are not regular, with a *NotPlainError, before it reads
+// or changes a byte of them.
 func OpenPlain(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, notRegular(path, info)
 	}
-	// If someone has put a link or a FIFO there since Lstat, the open does not follow or wait for
-	// it.
+	// A link or a FIFO may have appeared since Lstat. The open does not follow the link, and does
+	// not wait for the FIFO.
 	f, err := os.OpenFile(path, flag|noFollow, perm)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,8 @@ func OpenPlain(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// ReadPlain reads the beginning of a file of this program, see OpenPlain. most bounds it, in bytes.
+// ReadPlain reads the first bytes of a file of this program, see OpenPlain. most is the greatest
+// number of bytes that it reads.
 func ReadPlain(path string, most int64) ([]byte, error) {
 	f, err := OpenPlain(path, os.O_RDONLY, 0)
 	if err != nil {

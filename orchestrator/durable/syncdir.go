@@ -17,14 +17,15 @@ func SyncDir(dir string) error {
 	}
 	defer d.Close()
 	err = d.Sync()
-	// Some network and FUSE file systems cannot sync folders, which is not a failed sync.
+	// Some network and FUSE file systems cannot sync folders. That does not count as a failed sync.
 	if err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
 		return fmt.Errorf("sync folder: %w", err)
 	}
 	return nil
 }
 
-// ownerChange returns the owner of old, and whether now has another owner.
+// ownerChange returns the owner of the file old, and reports whether the file now has another
+// owner.
 func ownerChange(now, old fs.FileInfo) (uid, gid int, differ bool) {
 	n, nok := now.Sys().(*syscall.Stat_t)
 	o, ook := old.Sys().(*syscall.Stat_t)

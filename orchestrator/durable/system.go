@@ -14,7 +14,7 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// system is the disk under a write. Tests replace it by a disk that fails its k-th operation or
+// system is the disk under a write. Tests replace it with a disk that fails its k-th operation or
 // loses data that were never synced.
 type system interface {
 	lstat(name string) (fs.FileInfo, error)
@@ -63,8 +63,8 @@ func createTemp(sys system, target string, perm fs.FileMode) (file, string, erro
 	}
 }
 
-// tempPrefix begins the name of every temporary file of target. A long name is replaced by its
-// hash: with a suffix it would not fit into a folder entry.
+// tempPrefix begins the name of every temporary file of target. It has the hash of a long name in
+// place of the name, which would be too long with a suffix.
 func tempPrefix(target string) string {
 	base := filepath.Base(target)
 	if len(base) > 200 {

@@ -52,7 +52,7 @@ func At(name string) {
 	}
 	if armed.victim != "parent" {
 		kill(os.Getpid())
-		select {} // SIGKILL comes first
+		select {} // wait for SIGKILL
 	}
 }
 

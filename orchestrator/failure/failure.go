@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Invalid is the fault of an input or a set-up that makes a run impossible.
+// Invalid is the error for an input or a set-up that makes a run impossible.
 type Invalid struct {
 	Err error
 	Fix string // the remedy; "": the hint of Err is the remedy

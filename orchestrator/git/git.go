@@ -1,9 +1,9 @@
-// Package git runs git in a repository into which agents of the same user can write: into its
-// settings, its hooks, its index, its objects and references. Their changes must not start a
-// program, send a push elsewhere, or delay a call.
+// Package git runs git in a repository that agents of the same user can change: its settings,
+// hooks, index, objects and references. Such a change must not start a program, send a push
+// elsewhere, or delay a call.
 //
 //	Open ─► Repo: the paths of its parts ─► Settings: of the user and of the repository
-//	Repo.Own  ─► its GIT_DIR is a folder made for the call; the caller gives settings and index
+//	Repo.Own  ─► GIT_DIR is a folder made for the call; the caller gives settings and index
 //	Repo.User ─► the repository itself: rev-parse, for-each-ref, update-ref and config only
 //
 // Each call has a limit of time and of output, bears a mark, and ends with the run.
@@ -25,15 +25,15 @@ import (
 
 // Git is the configuration of a call of git.
 type Git struct {
-	Program   string   // its path, see Find
+	Program   string   // path of git; see Find
 	Dir       string   // working directory
-	Env       []string // environment variables besides those of Run; the last entry of a name is used
+	Env       []string // added to the variables that Run sets; the last entry of a name is used
 	Mark      proc.Mark
 	Timeout   time.Duration // of each call; 0: no limit
 	MaxOutput int           // bytes; longer output is an error; 0: no limit
 	Stdout    io.Writer     // receives the output; nil: Run returns it
 
-	settings []string // added to the fixed ones
+	settings []string // each KEY=VALUE, in addition to those of fixed
 }
 
 // Find returns the path of the first git in the folders of PATH. Errors: *proc.StartError.
@@ -41,8 +41,9 @@ func Find(dir string) (string, error) { return proc.LookPath("git", dir) }
 
 // EndLeftovers ends the processes of git that a run left when it was killed together with its
 // guardian. The owner is the folder of the board's runs, and the caller holds the board's lock, so
-// no other run uses the folder. It returns the mark of all processes of git that this owner starts.
-// The mark follows from the folder's name, so the journal need not keep it.
+// no other run uses the folder. EndLeftovers returns the mark for all processes of git that are
+// started for this owner. The mark is computed from the folder's path, so the journal need not keep
+// it.
 func EndLeftovers(owner string) (proc.Mark, error) {
 	mark := proc.MarkOf("git of " + owner)
 	return mark, proc.EndMarked(mark)
@@ -52,7 +53,7 @@ func EndLeftovers(owner string) (proc.Mark, error) {
 type Error struct {
 	Args   []string
 	Exit   proc.Exit
-	Stderr string // its first mostWords bytes
+	Stderr string // the first mostWords bytes of standard error
 }
 
 func (e *Error) Error() string {
@@ -66,14 +67,14 @@ func (e *Error) Error() string {
 	return text
 }
 
-// ErrTooLong is the error when git prints more than MaxOutput.
+// ErrTooLong is the error of Run if git prints more than MaxOutput.
 var ErrTooLong = errors.New("git printed too much")
 
 // mostWords bounds the text of standard error in an Error, in bytes.
 const mostWords = 4 << 10
 
-// fixed holds the settings of every call. With them git does not run any program, or trust any
-// cache of the repository.
+// fixed holds the settings of every call. They keep git from running a program that the repository
+// names, and from trusting the repository's caches.
 var fixed = []string{
 	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false",
 	"core.commitGraph=false", "core.multiPackIndex=false", "pack.useBitmaps=false",
@@ -126,8 +127,7 @@ func (g Git) Run(stop context.Context, stdin []byte, args ...string) (string, er
 	return stdout.String(), nil
 }
 
-// lastOf keeps only the last entry of each name, because if there were two, a program would use the
-// first.
+// lastOf keeps only the last entry of each name, because a program may use the first of two.
 func lastOf(env []string) (all []string) {
 	at := map[string]int{}
 	for _, entry := range env {
@@ -141,7 +141,7 @@ func lastOf(env []string) (all []string) {
 	return all
 }
 
-// limited is a buffer that keeps the first most bytes and drops the rest.
+// limited is a buffer that drops all bytes after the first ones; most is the number that it keeps.
 type limited struct {
 	*bytes.Buffer
 	most int

@@ -19,18 +19,18 @@ import (
 // Repo is a repository, with the absolute paths of its parts.
 type Repo struct {
 	Program string
-	Mark    proc.Mark // of the processes of its calls
+	Mark    proc.Mark // mark of all processes of git
 
 	Top     string // of the work tree
 	Prefix  string // from Top to the folder given to Open, with a slash at the end; "" for the top
-	Folder  string // its .git, or that of a linked work tree
-	Common  string // its .git, shared by all work trees
+	Folder  string // the folder .git; for a linked work tree, its own folder below .git
+	Common  string // the folder .git, shared by all work trees
 	Objects string
 	Format  string // sha1 or sha256
 
 	Settings Settings
-	exclude  string // patterns of .gitignore: of the user's file and of info/exclude
-	shallow  string // text of the file shallow, the ends of a cut history; "": a whole history
+	exclude  string // patterns of ignored files, from the user's file and from info/exclude
+	shallow  string // text of the file shallow, of a cut history; "": the history is complete
 	attrs    string // the text of info/attributes
 }
 
@@ -41,10 +41,10 @@ var (
 )
 
 const (
-	userTime = 10 * time.Second // of a call of User
-	maxList  = 256 << 20        // bytes of the output of a call
-	maxText  = 4 << 20          // bytes of a file below .git
-	maxIndex = 1 << 30          // bytes of an index
+	userTime = 10 * time.Second // time limit of a call of User
+	maxList  = 256 << 20        // maximum output of a call, in bytes
+	maxText  = 4 << 20          // maximum size of a file below .git, in bytes
+	maxIndex = 1 << 30          // maximum size of an index, in bytes
 )
 
 // Open finds the repository around a folder, and reads its settings. Errors: ErrNoRepository,
@@ -85,11 +85,10 @@ func Open(stop context.Context, program, dir string, mark proc.Mark) (*Repo, err
 func (r *Repo) User(stop context.Context, args ...string) (string, error) {
 	g := Git{Program: r.Program, Dir: r.Top, Env: callers(), Mark: r.Mark, Timeout: userTime, MaxOutput: maxList}
 	out, err := g.Run(stop, nil, args...)
-	return strings.TrimSuffix(out, "\n"), err // a list of settings ends with a NUL, which stays
+	return strings.TrimSuffix(out, "\n"), err // a list of settings ends with a NUL
 }
 
-// ignoreFile returns the path of the user's file with the patterns that git ignores in all
-// repositories.
+// ignoreFile returns the path of the user's own ignore file, which applies to all repositories.
 func (r *Repo) ignoreFile() string {
 	file := r.Settings.Get("core.excludesfile")
 	if rest, home := strings.CutPrefix(file, "~/"); home {
@@ -121,12 +120,12 @@ func (r *Repo) Converts() bool {
 	return r.attrs != "" || r.Settings.Get("core.attributesfile") != "" || autocrlf != "" && autocrlf != "false"
 }
 
-// Index is git's index between two calls. It is in memory, where no agent reaches it.
+// Index is git's index between two calls, kept in memory, out of reach of agents.
 type Index struct {
 	text []byte
 	when time.Time // time of the file; git compares the times of other files with it to find changes
 
-	parts map[string][]byte // of a user's split index, by the names of their files
+	parts map[string][]byte // files of a user's split index, by name
 }
 
 // IsEmpty reports whether the index is nil or has no bytes.
@@ -166,20 +165,19 @@ type Call struct {
 	Git
 	Index   *Index   // the call may change it; nil: the call has no index
 	Objects string   // folder of new objects; "": that of the repository
-	Raw     bool     // files are read as they are; false: line ends and encodings are converted
+	Raw     bool     // git leaves files as they are; false: git converts line ends and encodings
 	Remote  Settings // the user's settings, for a call to a remote
 }
 
 // writesIndex lists the commands that change the index.
 var writesIndex = []string{"add", "read-tree", "rm", "update-index"}
 
-// rawAttributes leave every byte as it is.
+// rawAttributes switch off all conversion of files.
 const rawAttributes = "* -text -filter -ident -eol -working-tree-encoding\n"
 
-// Own calls git with folder as GIT_DIR, after it has given the folder exactly the files that the
-// call needs. Several calls may use one folder, since each call writes only the differences from
-// the call before. The caller removes the folder in the end. Own updates c.Index if the command
-// changes it.
+// Own calls git with folder as GIT_DIR. First it makes the folder, or changes it until it has
+// exactly the files that the call needs, so one folder can serve many calls. The caller removes the
+// folder in the end. Own updates c.Index if the command changes the index.
 func (r *Repo) Own(stop context.Context, folder string, c Call, stdin []byte, args ...string) (out string, err error) {
 	if err := r.make(folder, c, args[0]); err != nil {
 		return "", fmt.Errorf("make the folder of a call of git: %w", err)
@@ -193,7 +191,8 @@ func (r *Repo) Own(stop context.Context, folder string, c Call, stdin []byte, ar
 	if c.Objects != "" {
 		objects = c.Objects
 	}
-	// If the caller has set HOME, git needs the user's keys there.
+	// The caller sets HOME if git needs the user's keys. Otherwise git must not see the user's
+	// home.
 	if !slices.ContainsFunc(c.Env, func(e string) bool { return strings.HasPrefix(e, "HOME=") }) {
 		g.Env = append(g.Env, "HOME="+folder, "XDG_CONFIG_HOME="+folder)
 	}
@@ -221,7 +220,7 @@ func (r *Repo) Own(stop context.Context, folder string, c Call, stdin []byte, ar
 }
 
 // readsFiles lists the commands that look at files of the work tree or at their names, and so need
-// the patterns of ignored files and the attributes. Other commands do not get these files, because
+// the files with ignore patterns and attributes. Other commands do not get these two files, because
 // each file costs time.
 var readsFiles = []string{
 	"add", "check-attr", "check-ignore", "checkout-index", "hash-object", "ls-files", "update-index",
@@ -302,8 +301,8 @@ func fill(folder string, files map[string][]byte, folders ...string) error {
 	return nil
 }
 
-// settings returns the settings of a call: those about the file system of the work tree, and,
-// unless the call is raw, those about conversion.
+// settings returns the settings of a call. They are those about the file system of the work tree
+// and, unless the call is raw, those about conversion.
 func (r *Repo) settings(c Call) (args []string) {
 	names := []string{"filemode", "symlinks", "ignorecase", "precomposeunicode"}
 	if !c.Raw {

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// setting is a line of git's settings. The parts of the key that ignore case are in small letters.
-// A setting without a value is true.
+// setting is a line of git's settings. Git has put the parts of the key that ignore case into small
+// letters. A setting without a value is true.
 type setting struct {
 	key, value string
 	isSet      bool
-	own        bool // of the repository's own file, into which agents write
+	own        bool // the setting is in a file of the repository, which agents can write
 }
 
 // Settings are the settings of the system, the user and the repository, in git's order. If several
@@ -57,12 +57,12 @@ func (s Settings) Find(key *regexp.Regexp) (all []string) {
 	return all
 }
 
-// kept matches the keys of the settings that a call to a remote needs: those about the user's name
+// kept matches the names of the settings that a call to a remote needs: those about the user's name
 // and keys, the address and the transport.
 var kept = regexp.MustCompile(
 	`^((credential|http|url|user|gpg|safe)\..*|core\.(sshcommand|askpass|excludesfile)|ssh\.variant)$`)
 
-// Way returns the settings for a remote in a folder of this machine, which needs no keys.
+// Way returns the settings for a remote in a folder of this machine. Such a remote needs no keys.
 func (s Settings) Way() (all Settings) {
 	for _, at := range s.Kept() {
 		if strings.HasPrefix(at.key, "url.") || strings.HasPrefix(at.key, "safe.") {
@@ -75,8 +75,8 @@ func (s Settings) Way() (all Settings) {
 // renewed matches keys whose values change by themselves, such as the token of a CI job.
 var renewed = regexp.MustCompile(`^http\..*extraheader$`)
 
-// Kept returns the settings for a call to a remote: only the user's and the system's, since agents
-// write into those of the repository.
+// Kept returns the settings for a call to a remote: only those of the user and of the system, since
+// agents can write those of the repository.
 func (s Settings) Kept() (all Settings) {
 	for _, at := range s {
 		if !at.own && kept.MatchString(at.key) {
@@ -139,12 +139,12 @@ var passed = []string{
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE",
 }
 
-// variable matches the use of a variable in a command for a shell.
+// variable matches a use of an environment variable in a shell command.
 var variable = regexp.MustCompile(`\$\{?([A-Za-z_][A-Za-z0-9_]*)`)
 
 // Environ returns the environment of a call to a remote: the variables of environ that git and ssh
-// need, and those that the value of a setting names, such as a credential helper that prints a
-// token.
+// need, and those that a setting's value uses. For example, a credential helper may print the token
+// in a variable.
 func (s Settings) Environ(environ []string) (env []string) {
 	names := slices.Clone(passed)
 	for _, at := range s {
@@ -160,7 +160,7 @@ func (s Settings) Environ(environ []string) (env []string) {
 	return env
 }
 
-// callers returns the environment variables by which a user chooses the files of git's settings.
+// callers returns the environment variables with which a user chooses the files of git's settings.
 func callers() (env []string) {
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")

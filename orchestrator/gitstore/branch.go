@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// branchName turns a path into the name of a branch. A name that differs from the path ends with a
-// part of the path's hash.
+// branchName turns a path into the name of a branch. If the name differs from the path, it ends
+// with a part of the path's hash, so that two paths never share a name.
 func branchName(path string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {

@@ -18,12 +18,12 @@ import (
 
 // Turn has the parts of a run that a carrier may use.
 type Turn struct {
-	Board     string // the board's path as the user wrote it, also its name in messages
+	Board     string // the board's path as the user wrote it; messages name the board by it
 	Settings  Settings
 	Journal   Journal
 	Workspace *workspace.Workspace
 	Folder    rundir.Dir
-	Roster    *roster.Roster    // git gets its environment
+	Roster    *roster.Roster    // git gets the roster's environment
 	Notice    func(text string) // shows a text that is not an event of the run
 	Redactor  *redact.Redactor
 	Slots     Slots
@@ -54,13 +54,14 @@ type Slots interface {
 type Carrier struct {
 	Turn
 	store     *Store        // nil: without checkpoints
-	way       *event.GitWay // to the remote, for the journal; nil: without checkpoints
-	err       error         // of the checkpoint that failed; no checkpoint follows it
+	way       *event.GitWay // route to the remote, for the journal; nil: no checkpoints are made
+	err       error         // error of the last checkpoint, which failed; nil: none has failed
 	elsewhere bool          // see IsElsewhere
 }
 
 // Start restores the files of the last checkpoint of the board's branch, if that checkpoint is
-// newer than the run's folder here. If the way to the remote was changed, it contacts no remote.
+// newer than the run's folder here. If the route to the remote was changed, Start contacts no
+// remote.
 func Start(t Turn) (*Carrier, error) {
 	c := &Carrier{Turn: t}
 	if !t.Settings.On || t.DryRun {
@@ -88,7 +89,7 @@ func Start(t Turn) (*Carrier, error) {
 		return nil, explain(err)
 	}
 	if c.isOtherWay() {
-		return c, nil // the run journals the new way to the remote, and ends
+		return c, nil // the run journals the new route to the remote, and ends
 	}
 	restored, err := store.Start(t.Kill)
 	if err != nil {
@@ -117,8 +118,8 @@ func explain(err error) error {
 		"once that is mended, the same command goes on"}
 }
 
-// isOtherWay reports whether checkpoints would be pushed in another way than the one in the journal
-// here. In that case the remote must not be contacted, because an agent may have changed the way.
+// isOtherWay reports whether the route to the remote differs from that in the journal here. In that
+// case the remote must not be contacted, because an agent may have changed the route.
 func (c *Carrier) isOtherWay() bool {
 	h, _, err := ledger.Fold(c.Folder, func(event.Entry) error { return nil })
 	if err != nil {
@@ -128,12 +129,12 @@ func (c *Carrier) isOtherWay() bool {
 	return s.Apply(event.RunStarted{Git: c.way}) == nil && s.Frozen != nil && s.Frozen.Git != nil
 }
 
-// Way returns the way of the checkpoints to the remote, for the journal, or nil if the run makes no
-// checkpoints.
+// Way returns the route of the checkpoints to the remote, for the journal. It returns nil if the
+// run makes no checkpoints.
 func (c *Carrier) Way() *event.GitWay { return c.way }
 
-// IsElsewhere reports whether Start restored the journal of a run in another clone: the processes
-// of that run, on this machine or another, may be at work.
+// IsElsewhere reports whether Start restored the journal of a run in another clone. The processes
+// of that run may still be at work, on this machine or another.
 func (c *Carrier) IsElsewhere() bool { return c.elsewhere }
 
 // Save makes a checkpoint of journaled events before the observer gets them. It does so only for
@@ -158,13 +159,13 @@ func (c *Carrier) Save(entries []event.Entry) error {
 	c.Slots.Release()
 	c.err = explain(c.store.Save(c.Kill, point))
 	c.Slots.Acquire()
-	// A push takes seconds, in which a person, or another board's agent, may change a task.
+	// A push takes seconds. Meanwhile a person or another board's agent may change a task.
 	c.Workspace.Forget()
 	return c.err
 }
 
-// Unpushed returns the branch if the remote may lack checkpoints of it. It returns "" if the remote
-// has all of them or is not used.
+// Unpushed returns the name of the branch if the remote may lack some of its checkpoints, and ""
+// otherwise.
 func (c *Carrier) Unpushed() string {
 	if c.store == nil || !c.store.Waits() {
 		return ""
@@ -184,8 +185,8 @@ func isEnd(e event.Event) bool {
 	}
 }
 
-// subjectOf returns the subject of the checkpoint for an event, and the status of an accepted
-// reply. The subject is "" for an event without a checkpoint.
+// subjectOf returns the subject of the checkpoint for an event, and the status or verdict of the
+// reply that the event holds. The subject is "" if the event gets no checkpoint.
 func subjectOf(e event.Event) (subject, reply string) {
 	switch e := e.(type) {
 	case event.RunStarted:

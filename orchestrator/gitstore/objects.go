@@ -10,9 +10,10 @@ import (
 	"strings"
 )
 
-// apart calls do and makes git write new objects into a separate folder. It then removes the
-// folder, so that the objects of a refused checkpoint are not kept. If do fails, apart restores the
-// index, too. The folder is beside git's folder of objects, out of the reach of git gc.
+// apart calls do. During the call, git writes new objects into a separate folder, beside git's own
+// folder of objects and out of reach of git gc. At the end apart removes the separate folder, so
+// that the objects of a refused checkpoint are not kept. If do fails, apart also restores the
+// index.
 func (s *Store) apart(do func() error) error {
 	folder := filepath.Join(s.repo.Common, fmt.Sprintf("kanban-run-objects-%.8x", sha256.Sum256([]byte(s.Runs))))
 	if err := os.RemoveAll(folder); err != nil {
@@ -31,8 +32,9 @@ func (s *Store) apart(do func() error) error {
 	return errors.Join(err, os.RemoveAll(folder))
 }
 
-// takeIn moves the objects from the separate folder (see apart) into the repository's. It moves a
-// pack before the pack's index file, since git looks for a pack once it sees the index.
+// takeIn moves the objects from the separate folder (see apart) into the repository's folder of
+// objects. It moves a pack before the index file of that pack, since git looks for the pack as soon
+// as it sees the index file.
 func (s *Store) takeIn() error {
 	var names []string
 	err := filepath.WalkDir(s.objects, func(path string, e fs.DirEntry, err error) error {

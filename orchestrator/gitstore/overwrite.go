@@ -14,16 +14,16 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// change is a file that differs between a commit and a checkpoint. The fields was and is hold git's
-// object names of its old and new contents, or only zeros if the file is missing. The field name
-// holds its path.
+// change is a file that differs between a commit and a checkpoint. The fields was and is are git's
+// object names of the old and the new contents, all zeros if the file is missing. The field name is
+// the file's path.
 type change struct{ was, is, name string }
 
 func (c change) isRemoved() bool { return strings.Trim(c.is, "0") == "" }
 
-// changes lists the files that differ between the commit base ("": a commit without files) and the
-// checkpoint tip. It lists all files of the run's folder, because the files here may be in any
-// state, or missing.
+// changes lists the files that differ between the commit base and the checkpoint tip. A base of ""
+// stands for a commit without files. changes always lists all files of the run's folder, because on
+// disk they may be in any state, or missing.
 func (s *Store) changes(stop context.Context, base, tip string) (all []change, err error) {
 	if base == "" {
 		base = emptyTree(tip)
@@ -47,15 +47,15 @@ func (s *Store) changes(stop context.Context, base, tip string) (all []change, e
 	return all, nil
 }
 
-// refuseOverwriting returns an *UnfitError if the place of a change holds a file that is neither
-// the old nor the new one. It does not check the run's folder, because no person edits it, and
-// because its journal here is older than that of the checkpoint.
+// refuseOverwriting returns an *UnfitError if a change would overwrite a file that is neither the
+// old nor the new one. It does not check the run's folder, because no person edits it, and because
+// its journal here is older than that of the checkpoint.
 func (s *Store) refuseOverwriting(stop context.Context, changes []change) error {
 	removed := map[string]bool{}
 	for _, c := range changes {
 		removed[c.name] = c.isRemoved()
 	}
-	var doubtful []change // files that are not byte for byte the old or the new ones
+	var doubtful []change // files whose bytes are neither the old nor the new ones
 	for _, c := range changes {
 		if strings.HasPrefix(c.name, s.inTree+"/") {
 			continue
@@ -76,7 +76,7 @@ func (s *Store) refuseOverwriting(stop context.Context, changes []change) error 
 }
 
 // foreignAt returns the path of a file that is in the way of a change, or "" if there is none. Such
-// a file is in the place of the change, or above or below it. It is neither the old nor the new
+// a file has the path of the change, or a path above or below it. It is neither the old nor the new
 // file, and the checkpoint does not remove it.
 func (s *Store) foreignAt(c change, removed map[string]bool) (string, error) {
 	for above := path.Dir(c.name); above != "."; above = path.Dir(above) {

@@ -16,14 +16,15 @@ import (
 // partialClone matches the settings of a clone that leaves some objects at its remote.
 var partialClone = regexp.MustCompile(`^(extensions\.partialclone|remote\..*\.promisor)$`)
 
-// findRemote sets the address to which checkpoints are pushed, or "" if they stay here.
+// findRemote sets the address to which checkpoints are pushed. The address stays "" if checkpoints
+// are not pushed.
 func (s *Store) findRemote(stop context.Context) error {
 	if s.Remote == "none" {
 		return nil
 	}
 	s.address = s.Remote
-	// A Remote with a colon, or with an absolute path, is an address, even if an agent gave a
-	// remote this name.
+	// A Remote that has a colon or is an absolute path is an address, even if an agent has given
+	// this name to a remote.
 	if !strings.Contains(s.Remote, ":") && !filepath.IsAbs(s.Remote) {
 		named := s.repo.Settings.GetOwn("remote." + s.Remote + ".pushurl")
 		if named == "" {
@@ -59,8 +60,8 @@ func (s *Store) findRemote(stop context.Context) error {
 	return err
 }
 
-// Way returns the way of the checkpoints to the remote: its address, and digests of the settings
-// with which git reaches it.
+// Way returns the route of the checkpoints to the remote: the address of the remote, and digests of
+// the settings with which git reaches it.
 func (s *Store) Way() *event.GitWay {
 	if s.address == "" {
 		return &event.GitWay{Board: s.boardInTree()}
@@ -81,8 +82,8 @@ func (s *Store) boardInTree() string {
 	return filepath.ToSlash(rel)
 }
 
-// push pushes the branch to the remote. If the remote does not answer, or refuses, push gives
-// notice of that and returns nil. Errors: *AheadError, *SecretError.
+// push pushes the branch to the remote. If the remote does not answer, or refuses, push shows a
+// notice and returns nil. Errors: *AheadError, *SecretError.
 func (s *Store) push(stop context.Context) error {
 	if s.address == "" {
 		return nil
@@ -92,7 +93,7 @@ func (s *Store) push(stop context.Context) error {
 	if s.unsure || s.heads == nil {
 		first := s.heads == nil
 		_, err = s.ask(stop)
-		if err == nil && first { // so far the search relied on references here, which an agent can write
+		if err == nil && first { // an agent can write the references that the last search used
 			s.looked = ""
 			if err := s.findSecret(stop, s.tip); err != nil {
 				return err
@@ -132,11 +133,11 @@ func (s *Store) rest(since time.Time) {
 	s.unsure, s.askAgain = true, time.Now().Add(restFactor*time.Since(since))
 }
 
-// Waits reports whether the remote may lack checkpoints: it did not answer the last call, or
+// Waits reports whether the remote may lack checkpoints, because it did not answer the last call or
 // refused it.
 func (s *Store) Waits() bool { return s.unsure }
 
-// restFactor is the ratio of the time until the next push to the duration of the failed call.
+// restFactor is the pause before the next push, as a multiple of the duration of the failed call.
 const restFactor = 10
 
 func (s *Store) ahead(there string) error {
@@ -167,7 +168,7 @@ func (s *Store) ask(stop context.Context) (tip string, err error) {
 	return tip, nil
 }
 
-// fetch fetches the branch and returns its tip at the remote, "" if the remote lacks it.
+// fetch fetches the branch and returns its tip at the remote, or "" if the remote lacks the branch.
 func (s *Store) fetch(stop context.Context) (string, error) {
 	there, err := s.ask(stop)
 	if err != nil || there == "" {

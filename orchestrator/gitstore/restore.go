@@ -19,10 +19,9 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Start brings this folder up to date before its journal is opened: if the branch, here or at the
-// remote, is newer than this folder's journal, Start restores the files of its last checkpoint.
-// restored is that checkpoint, or "" if this folder was up to date. Errors: *AheadError,
-// *UnfitError.
+// Start restores the files of the last checkpoint, here or at the remote, if that checkpoint is
+// newer than the journal here. The caller opens the journal after that. restored is the checkpoint,
+// or "" if the journal here was up to date. Errors: *AheadError, *UnfitError.
 func (s *Store) Start(stop context.Context) (restored string, err error) {
 	err = s.inCalls(func() error {
 		return s.apart(func() (err error) {
@@ -36,7 +35,7 @@ func (s *Store) Start(stop context.Context) (restored string, err error) {
 
 func (s *Store) start(stop context.Context) (restored string, err error) {
 	half, failed := plainfile.Read(s.half(), maxHalf)
-	if failed == nil { // a run was killed while it restored
+	if failed == nil { // a run was killed while it restored files
 		restored, err = s.resume(stop, string(half))
 	} else {
 		err = s.clearHalf(failed)
@@ -44,7 +43,7 @@ func (s *Store) start(stop context.Context) (restored string, err error) {
 	if err != nil {
 		return "", err
 	}
-	further, err := s.goOn(stop) // another runner may have worked since
+	further, err := s.goOn(stop) // another runner may have made checkpoints since then
 	return cmp.Or(further, restored), err
 }
 
@@ -58,7 +57,9 @@ func (s *Store) goOn(stop context.Context) (restored string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if tip != s.tip || s.Signed { // only a signature proves that a commit here is not an agent's
+	// For a commit that is already here, only the signature is worth a check: an agent can imitate
+	// the rest.
+	if tip != s.tip || s.Signed {
 		if err := s.trust(stop, tip); err != nil {
 			return "", err
 		}
@@ -102,8 +103,8 @@ func (s *Store) newest(stop context.Context) (string, error) {
 	return "", s.ahead(there)
 }
 
-// fetched fetches straight into the repository, not into the folder of apart: the objects can hold
-// no new secret, since the remote has them.
+// fetched calls fetch with the repository's own folder of objects instead of the separate one (see
+// apart). The objects can hold no new secret, since the remote has them already.
 func (s *Store) fetched(stop context.Context) (string, error) {
 	apart := s.objects
 	s.objects = ""
@@ -134,7 +135,7 @@ func (s *Store) isBehind(stop context.Context, tip string) (bool, error) {
 		return false, &UnfitError{"the journal cannot be read: " + err.Error(),
 			"move away what is in its place; then the same command goes on from the last checkpoint"}
 	}
-	here = here[:bytes.LastIndexByte(here, '\n')+1] // without a torn record
+	here = here[:bytes.LastIndexByte(here, '\n')+1] // without a torn record at the end
 	switch {
 	case bytes.HasPrefix(here, []byte(there)):
 		return false, nil
@@ -180,8 +181,8 @@ func (s *Store) trust(stop context.Context, tip string) error {
 }
 
 // checkClean returns an *UnfitError if there are files that are in no checkpoint and in no commit.
-// It makes the index equal to the work tree. The files equal those of base, a checkpoint or a
-// commit. base is "" for a repository without commits and files.
+// Otherwise the files equal those of base, which is a checkpoint or a commit. base is "" if there
+// are no files and no commit. checkClean makes the index equal to the work tree.
 func (s *Store) checkClean(stop context.Context, tip string) (base string, err error) {
 	if base, err = s.base(stop); err != nil {
 		return "", err
@@ -274,9 +275,9 @@ func (s *Store) resume(stop context.Context, half string) (string, error) {
 	return s.bring(stop, base, tip)
 }
 
-// bring replaces the files of the commit base by those of the checkpoint tip. If a file in the way
-// is in neither of the two, bring changes nothing and returns an *UnfitError: git may ignore that
-// file, or the file was written after a killed run had begun to restore.
+// bring replaces the files of the commit base with those of the checkpoint tip. If it would
+// overwrite a file that is in neither of the two, it changes nothing and returns an *UnfitError.
+// Git may ignore such a file, or it was written after a killed run began to restore.
 func (s *Store) bring(stop context.Context, base, tip string) (string, error) {
 	changes, err := s.changes(stop, base, tip)
 	if err != nil {
@@ -328,7 +329,8 @@ func (s *Store) write(stop context.Context, changes []change, tip string) error 
 	return err
 }
 
-// emptyTree returns the name of the tree without files, in SHA-1 or SHA-256 like the name given.
+// emptyTree returns git's object name of the empty tree. Its hash function, SHA-1 or SHA-256, is
+// that of the object name like.
 func emptyTree(like string) string {
 	if len(like) == 64 {
 		return "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
@@ -344,8 +346,8 @@ func (s *Store) adopt(stop context.Context, tip string) error {
 	return s.refer(stop, tip)
 }
 
-// restoreJournal restores the last checkpoint that is in this repository if the journal is gone: an
-// agent can have removed the journal, and with it the record of the way to the remote.
+// restoreJournal restores the last checkpoint in this repository if the journal is gone. An agent
+// may have removed the journal, and with it the record of the route to the remote.
 func (s *Store) restoreJournal(stop context.Context) error {
 	_, err := os.Lstat(filepath.Join(s.Runs, "journal.jsonl"))
 	if !errors.Is(err, fs.ErrNotExist) || s.tip == "" {

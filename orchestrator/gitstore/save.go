@@ -16,11 +16,11 @@ import (
 
 // Point is the description of a checkpoint.
 type Point struct {
-	Subject string // one line, for git log
+	Subject string // first line of the commit's message
 	Step    int
 	Base    string // SHA-256 of the board
-	Reply   string // status of the last accepted reply; "": no reply
-	Last    bool   // the run ends here: push even if the remote did not answer lately
+	Reply   string // status or verdict of the last accepted reply; "": no reply
+	Last    bool   // the run ends: push even if the remote has just failed to answer
 }
 
 func (p Point) message() []byte {
@@ -31,9 +31,9 @@ func (p Point) message() []byte {
 	return []byte(text)
 }
 
-// Save makes a checkpoint of the present files, and pushes it. If the remote cannot be reached, or
-// refuses, Save gives notice of that, and the checkpoint is pushed with a later one. Errors:
-// *AheadError, *SecretError, *UnfitError.
+// Save makes a checkpoint of the present files, and pushes it. If the remote cannot be reached or
+// refuses, Save shows a notice, and a later Save pushes the checkpoint. Errors: *AheadError,
+// *SecretError, *UnfitError.
 func (s *Store) Save(stop context.Context, p Point) error {
 	return s.inCalls(func() error { return s.save(stop, p) })
 }
@@ -131,8 +131,8 @@ func (s *Store) writeTree(stop context.Context) (tree string, err error) {
 			kept = append(kept, s.inTree+"/"+name)
 		}
 	}
-	// Take out the run's folder first: some of its files may be gone, or be in git by a person's
-	// wish.
+	// Take the run's folder out of the index first: some of its files may be gone, and a person may
+	// have added others.
 	if _, err := s.raw(stop, nil, "rm", "-r", "--cached", "--quiet", "--ignore-unmatch", "--", s.inTree); err != nil {
 		return "", fmt.Errorf("checkpoint: %w", err)
 	}
@@ -190,8 +190,8 @@ func (s *Store) addAll(stop context.Context) error {
 // addPause is the time between two tries of addAll.
 const addPause = 200 * time.Millisecond
 
-// findRepository returns the path of a repository without a commit within this one, or "" if there
-// is none.
+// findRepository returns the path of a nested repository that has no commit yet, or "" if there is
+// none.
 func (s *Store) findRepository(stop context.Context) string {
 	out, err := s.raw(stop, nil, "ls-files", "--others", "--exclude-standard", "-z")
 	if err != nil {
@@ -205,15 +205,15 @@ func (s *Store) findRepository(stop context.Context) string {
 	return ""
 }
 
-// repositoryError returns the error for a repository within this one, of which a checkpoint would
-// hold only the name of a commit, or not even that.
+// repositoryError returns the error for a nested repository. A checkpoint would hold only the name
+// of its commit, or nothing of it.
 func repositoryError(name string) error {
 	return &UnfitError{name + " is a repository of its own, whose files would be in no checkpoint",
 		"have git ignore it, or leave the setting checkpoint out"}
 }
 
-// keepUnchanged puts the blob of the commit base into the index for each file that git would
-// convert to just that blob: the file differs only in line ends or encoding.
+// keepUnchanged restores the blob of the commit base in the index for each file that git would
+// convert to the same blob. Such a file differs from that of base only in line ends or encoding.
 func (s *Store) keepUnchanged(stop context.Context, base string) error {
 	out, err := s.raw(stop, nil, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--diff-filter=M", base)
 	if err != nil {
@@ -246,7 +246,8 @@ func (s *Store) keepUnchanged(stop context.Context, base string) error {
 	if _, err := s.raw(stop, []byte(same.String()), "update-index", "-z", "--index-info"); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	_, err = s.converted(stop, nil, "update-index", "-q", "--refresh") // saves the next checkpoint this work
+	// After a refresh, the next checkpoint need not convert these files again.
+	_, err = s.converted(stop, nil, "update-index", "-q", "--refresh")
 	if failed := (*git.Error)(nil); errors.As(err, &failed) {
 		return nil
 	}
@@ -254,7 +255,7 @@ func (s *Store) keepUnchanged(stop context.Context, base string) error {
 }
 
 // commit makes a commit of a tree. Its parents are the last checkpoint and the commit that is
-// checked out. It omits the second parent if the checkpoint is that commit or follows it.
+// checked out. It omits the latter if the checkpoint is that commit or follows it.
 func (s *Store) commit(stop context.Context, tree string, p Point) (string, error) {
 	args := []string{"commit-tree", tree}
 	if s.tip != "" {
@@ -285,14 +286,14 @@ func (s *Store) commit(stop context.Context, tree string, p Point) (string, erro
 	return commit, nil
 }
 
-// withKeys returns a call with the user's keys, with which git signs or verifies a signature.
+// withKeys returns a call in which git has the user's keys, to make or to verify a signature.
 func (s *Store) withKeys() git.Call {
 	settings := s.repo.Settings.Kept()
 	return git.Call{Git: git.Git{Timeout: askTime, Env: settings.Environ(s.Environ)}, Raw: true, Remote: settings}
 }
 
-// identity returns environment variables for git with the name and address in the user's settings.
-// It replaces a missing one by that of kanban-run.
+// identity returns environment variables with the name and the e-mail address for a commit, from
+// git's settings. Where a setting is missing, it uses the name or the address of kanban-run.
 func (s *Store) identity() []string {
 	name, email := s.repo.Settings.GetOwn("user.name"), s.repo.Settings.GetOwn("user.email")
 	if name == "" {

@@ -15,12 +15,12 @@ import (
 const (
 	windowOf = 4 << 20  // bytes of an object that are searched at once
 	overlap  = 64 << 10 // bytes that two windows share; secrets are shorter
-	leastOID = 7        // least hex digits of an object name in the setting secrets_allow
+	leastOID = 7        // minimum hex digits of an object name in the setting secrets_allow
 )
 
 // findSecret searches all new objects of a commit for known secrets: the contents and names of
-// files, and the messages and authors of commits. It includes the commits that agents and persons
-// have made since the last checkpoint. Errors: *SecretError.
+// files, and the messages and authors of commits. It also searches the commits that agents and
+// persons have made since the last checkpoint. Errors: *SecretError.
 func (s *Store) findSecret(stop context.Context, commit string) error {
 	known, err := s.known(stop)
 	if err != nil {
@@ -53,9 +53,10 @@ func (s *Store) findSecret(stop context.Context, commit string) error {
 	return nil
 }
 
-// known lists the commits that findSecret leaves out, with ^ before each: those that this run has
-// searched, and those that the remote has. An agent can write the references here, so known uses
-// them only if nothing is pushed, or until the remote answers; see push.
+// known lists the commits that findSecret skips, with ^ before each: the last one that this run has
+// searched or, before the first search, those that the remote has. An agent can write the
+// references in this repository. So known uses them only if checkpoints are not pushed, or until
+// the remote has answered; see push.
 func (s *Store) known(stop context.Context) (string, error) {
 	if s.looked != "" {
 		return "^" + s.looked + "\n", nil
@@ -138,12 +139,12 @@ type scanner struct {
 	objects   []object
 
 	next  int     // number of objects that have begun
-	kind  string  // of the object that has begun last
-	found *object // the first that holds a secret
-	head  []byte  // the line of the next object, as far as it was written
-	left  int64   // bytes of the object that are still to be written
+	kind  string  // type of the object that has begun last
+	found *object // the first object that holds a secret; nil: none found
+	head  []byte  // the beginning of the next object's line; Write awaits the rest
+	left  int64   // number of the object's bytes that Write still awaits
 	text  []byte  // the window: bytes to search, and the overlap
-	tail  bool    // the newline after an object is still to be written
+	tail  bool    // Write awaits the newline after an object
 }
 
 // Write searches the next bytes. Once it has found a secret, it ignores all further bytes.

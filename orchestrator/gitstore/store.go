@@ -17,7 +17,7 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// Options are the contents of checkpoints and the place to which they are pushed.
+// Options are the parameters of Open.
 type Options struct {
 	Dir       string   // work directory of the run
 	Board     string   // path of the board's file
@@ -25,12 +25,12 @@ type Options struct {
 	Kept      []string // names in Runs that a checkpoint holds
 	Branch    string   // "": board/ and the board's path in the repository
 	Remote    string   // name or address of the repository that gets the branch; "none": no repository
-	Signed    bool     // a checkpoint to continue from needs a signature that git verify-commit accepts
-	Environ   []string // of kanban-run itself, for a remote on another machine
-	AgentEnv  []string // agents' part of Environ, for a remote in a folder: git runs its hooks
+	Signed    bool     // checkpoints are signed, and a run continues only from a signed one
+	Environ   []string // environment of kanban-run, for keys and for a remote on another machine
+	AgentEnv  []string // agents' part of Environ, for a remote in a folder: git runs hooks there
 	HasSecret func([]byte) bool
 	Allow     []string          // paths and object names; a secret found in one of them is ignored
-	Notice    func(text string) // shows a person a text that does not end the run
+	Notice    func(text string) // shows a person a text; the run goes on
 }
 
 // Store is the branch of the checkpoints of one board. Only the goroutine that holds the board's
@@ -39,27 +39,27 @@ type Store struct {
 	Options
 	repo    *git.Repo
 	calls   string    // the folder for the calls of git; "" outside of inCalls
-	index   git.Index // of the next checkpoint
+	index   git.Index // git's index for the next checkpoint
 	objects string    // the folder of new objects; "": that of the repository
-	inTree  string    // the run's folder, from the top of the work tree
+	inTree  string    // path of the run's folder from the top of the work tree, with slashes
 	ref     string
-	address string // of the remote; "": checkpoints stay here
+	address string // address of the remote; "": checkpoints are not pushed
 	local   bool   // the remote is a folder of this machine
 	tip     string // the last checkpoint; "": no checkpoint
 	looked  string // the commit up to which this run has searched for secrets; "": no search yet
 
-	heads []string // commits that the remote has; nil: the remote was not asked, or did not answer
+	heads []string // tips of the remote's branches; nil: the remote has not answered yet
 
-	askAgain time.Time // the earliest time of the next push, after one that failed
+	askAgain time.Time // the earliest time of the next push, after a failed call to the remote
 	unsure   bool      // the remote did not answer the last call, or refused it
 	told     string    // the last notice about the remote
 }
 
-// Limits of the time of a call of git.
+// Time limits for a call of git.
 const (
 	localTime = 2 * time.Minute
-	askTime   = 30 * time.Second // of a question to the remote
-	moveTime  = 15 * time.Minute // of a push or a fetch; the first one may take long
+	askTime   = 30 * time.Second // for a question to the remote, or a signature
+	moveTime  = 15 * time.Minute // for a push, a fetch or a search for secrets
 )
 
 // UnfitError is the error for a repository that can have no checkpoints, or for a checkpoint from
@@ -84,7 +84,7 @@ func (*AheadError) Hint() string {
 
 // SecretError is the error for a secret in an object that would be committed or pushed.
 type SecretError struct {
-	File   string // where, in words: a path, or a part of a commit
+	File   string // place of the secret in words: a path, or a part of a commit
 	Object string // the name of the object in git
 	Made   bool   // the object is committed already, by an agent or a person
 }
@@ -105,8 +105,8 @@ func (e *SecretError) Hint() string {
 	return "take the secret out, or have git ignore the file; then the same command goes on"
 }
 
-// Open finds the repository, the branch and the remote, after it has ended the processes of git
-// that a killed run left. Errors: *UnfitError, *proc.LeftoverError.
+// Open ends the processes of git that a killed run left, and then finds the repository, the branch
+// and the remote. Errors: *UnfitError, *proc.LeftoverError.
 func Open(stop context.Context, o Options) (*Store, error) {
 	program, err := git.Find(o.Dir)
 	if err != nil {
@@ -157,7 +157,8 @@ func (s *Store) placeInTree(context.Context) error {
 	return err
 }
 
-// own calls git in a folder made for the call. A test kills the run before each call.
+// own calls git with the folder of inCalls as GIT_DIR. A failpoint lets a test kill the run before
+// each call.
 func (s *Store) own(stop context.Context, c git.Call, stdin []byte, args ...string) (string, error) {
 	failpoint.At("git-call")
 	if c.Timeout == 0 {
@@ -170,8 +171,8 @@ func (s *Store) own(stop context.Context, c git.Call, stdin []byte, args ...stri
 	return strings.TrimSuffix(out, "\n"), err
 }
 
-// inCalls runs do with a folder, of an unpredictable name, for the calls of git. It first removes
-// the folders of killed runs.
+// inCalls makes a folder for the calls of git, with an unpredictable name, and removes it after do.
+// It first removes the folders that killed runs left.
 func (s *Store) inCalls(do func() error) error {
 	if s.calls != "" {
 		return do()
@@ -190,18 +191,18 @@ func (s *Store) inCalls(do func() error) error {
 	return errors.Join(do(), os.RemoveAll(s.calls))
 }
 
-// raw calls git, which takes the files of the work tree as they are, byte for byte.
+// raw calls git without conversion: git takes the files of the work tree byte for byte.
 func (s *Store) raw(stop context.Context, stdin []byte, args ...string) (string, error) {
 	return s.own(stop, git.Call{Index: &s.index, Raw: true}, stdin, args...)
 }
 
-// converted calls git, which converts the files of the work tree as the user's git would.
+// converted calls git so that it converts the files of the work tree as the user's git would.
 func (s *Store) converted(stop context.Context, stdin []byte, args ...string) (string, error) {
 	return s.own(stop, git.Call{Index: &s.index}, stdin, args...)
 }
 
-// far calls git for the remote. If the remote is a folder of this machine, git gets no more of the
-// environment than agents do, since it runs the hooks in that folder.
+// far calls git to reach the remote. If the remote is a folder of this machine, git gets only the
+// environment that agents get, since it runs the hooks in that folder.
 func (s *Store) far(stop context.Context, timeout time.Duration, args ...string) (string, error) {
 	settings := s.repo.Settings.Kept()
 	c := git.Call{Git: git.Git{Timeout: timeout, Env: settings.Environ(s.Environ)}, Raw: true, Remote: settings}
@@ -272,7 +273,7 @@ func (s *Store) refuseFilters(stop context.Context, users git.Call, names []stri
 	return nil
 }
 
-// findBranch chooses the branch, checks its name, and removes a stale lock of it.
+// findBranch chooses the branch, checks its name, and removes a stale lock of the branch.
 func (s *Store) findBranch(stop context.Context) error {
 	if s.Branch == "" {
 		rel, err := filepath.Rel(s.repo.Top, s.Board)
@@ -298,8 +299,8 @@ func (s *Store) findBranch(stop context.Context) error {
 	return s.unlockRef()
 }
 
-// readBranch reads the last checkpoint that this repository has. Errors: *UnfitError if the branch
-// cannot be the run's own.
+// readBranch sets tip to the last checkpoint in this repository. Errors: *UnfitError if the branch
+// cannot be used for checkpoints.
 func (s *Store) readBranch(stop context.Context) error {
 	about, err := s.repo.User(stop, "for-each-ref", "--format=%(objectname) %(symref) %(worktreepath)", s.ref)
 	if err != nil {
@@ -311,7 +312,7 @@ func (s *Store) readBranch(stop context.Context) error {
 		return &UnfitError{fmt.Sprintf("%s leads to %s, which would be moved with it", s.Branch, to),
 			"git symbolic-ref --delete " + s.ref + "; then the same command goes on"}
 	}
-	// for-each-ref does not list a branch without a commit, which may be checked out, too.
+	// A branch without a commit may be checked out, too, but for-each-ref does not list it.
 	head, _ := plainfile.Read(filepath.Join(s.repo.Folder, "HEAD"), 1<<10)
 	if where != "" || strings.TrimSpace(string(head)) == "ref: "+s.ref {
 		return &UnfitError{s.Branch + " is checked out, and the checkpoints of the board are to be its commits",
@@ -351,7 +352,7 @@ func (s *Store) isAncestor(stop context.Context, a, b string) (bool, error) {
 	return err == nil, err
 }
 
-// unlockRef removes the lock of the branch that a killed git has left.
+// unlockRef removes the branch's lock, which a killed git may have left.
 func (s *Store) unlockRef() error {
 	return removeIfThere(filepath.Join(s.repo.Common, filepath.FromSlash(s.ref)+".lock"))
 }

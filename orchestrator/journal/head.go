@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// head names the last acknowledged record, in a file beside the journal. A journal whose last
-// record was cut off cleanly, or has rotted, looks like a journal whose writer died while it wrote
-// that record. The head distinguishes these two cases.
+// head is the name of the last acknowledged record, in a file beside the journal. Without it, a
+// journal whose last record was cut off, or has rotted, would look like a journal whose writer died
+// while it wrote that record.
 //
 // The head is written after the journal's sync and is not synced itself: after a power cut it may
 // name an earlier record, which is harmless, but never a record that the journal lacks.
@@ -60,7 +60,7 @@ func (j *Journal) Note() (string, error) {
 }
 
 // SetNote writes a text into the head file, over the start of the last text, so all texts must have
-// one length. It does not sync: a power cut may lose the text.
+// the same length. It does not sync: a power cut may lose the text.
 func (j *Journal) SetNote(text string) error {
 	return j.wrap("write the note of", j.openHead(func(f file) error {
 		_, err := f.WriteAt([]byte(text), headLen)

@@ -4,9 +4,10 @@
 //
 // On disk a record is one line, `%08x %08x {json}\n`: length and CRC-32C of the JSON, and the JSON.
 // Each record names the checksum of the one before it, so that no record can be removed, inserted
-// or moved unnoticed. A torn tail, which a killed writer leaves, is copied aside and cut off; every
-// other fault is damage. The small file .head beside the journal names the last acknowledged
-// record: without it a cleanly cut journal would look intact.
+// or moved unnoticed. A killed writer may leave a torn tail. The next writer copies the tail into a
+// file of its own and cuts it off. Every other fault is damage. The small file .head beside the
+// journal names the last acknowledged record. Without it, a journal that was cut off at the end of
+// a record would look intact.
 package journal
 
 import (
@@ -20,9 +21,9 @@ import (
 )
 
 var (
-	// ErrNoEpoch is the error of an Append before BeginEpoch or ContinueEpoch, because its record
-	// would look like one of the last run. It is also the error of ContinueEpoch if the journal has
-	// no epoch.
+	// ErrNoEpoch is the error of an Append before BeginEpoch or ContinueEpoch: the record would
+	// look like one of the last run. It is also the error of ContinueEpoch if the journal has no
+	// epoch.
 	ErrNoEpoch = errors.New("no epoch was begun")
 	// ErrForeignWrite is the error of a Commit after another process has changed, replaced or
 	// removed the open journal. The run must stop, because another run may be at work.
@@ -79,15 +80,16 @@ func (j *Journal) open(sys system, replay func(Record) error) error {
 	if err != nil {
 		return err
 	}
-	// The board's lock file may have been removed. If the journal had no lock of its own, a second
-	// writer could open it and mistake a record that is still being written for a torn one.
+	// The journal has a lock of its own, because the board's lock file may have been removed. A
+	// second writer could then open the journal, and take a record that is being written for a torn
+	// one.
 	if err := j.file.Lock(); err != nil {
 		return err
 	}
 	if err := j.replay(sys, known, replay); err != nil {
 		return err
 	}
-	// A head that cannot be written fails here, not after the first record.
+	// If the head cannot be written, fail here and not after the first record.
 	if err := j.openHead(func(file) error { return nil }); err != nil {
 		return err
 	}
@@ -127,8 +129,8 @@ func (j *Journal) BeginEpoch() (uint64, error) {
 	return j.end.epoch, nil
 }
 
-// ContinueEpoch puts the next records into the last epoch, because they transfer no ownership: a
-// person's answer, or an audit. It fails with ErrNoEpoch before the first epoch.
+// ContinueEpoch puts the next records into the last epoch. It is for records that transfer no
+// ownership, such as a person's answer. It fails with ErrNoEpoch before the first epoch.
 func (j *Journal) ContinueEpoch() (uint64, error) {
 	if j.failed != nil {
 		return 0, j.failed
@@ -231,8 +233,8 @@ func (j *Journal) commitPending() error {
 	})
 }
 
-// openHead opens the head file, or creates it if it is missing, calls use and closes the file. It
-// does not stay open, since a run may have a thousand journals.
+// openHead opens the head file, or creates it if it is missing, calls use and closes the file. The
+// file does not stay open, since a run may have a thousand journals.
 func (j *Journal) openHead(use func(file) error) error {
 	f, err := j.sys.open(headName(j.path), true)
 	if err != nil {

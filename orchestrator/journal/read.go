@@ -11,9 +11,9 @@ import (
 // Summary is the extent of a journal. A torn tail may be a record that is being written.
 type Summary struct {
 	Records   uint64
-	Bytes     int64  // of the whole records
-	TornBytes int64  // after the whole records
-	Epoch     uint64 // of the last whole record, or 0 if there is none
+	Bytes     int64  // size of all whole records
+	TornBytes int64  // size of the rest, after the whole records
+	Epoch     uint64 // epoch of the last whole record, or 0 if there is none
 	Head      uint64 // seq of the record that the head file names, or 0 if there is none
 }
 

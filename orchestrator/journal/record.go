@@ -14,11 +14,11 @@ import (
 type Record struct {
 	Seq    uint64          `json:"seq"`     // 1, 2, 3, … without a gap
 	Prev   Sum             `json:"prev"`    // checksum of the record before; 0 in the first
-	Epoch  uint64          `json:"epoch"`   // of the run that wrote it; never falls
+	Epoch  uint64          `json:"epoch"`   // epoch of the run that wrote it; never decreases
 	Time   time.Time       `json:"time"`    // UTC, later than the record before
 	Type   string          `json:"type"`    // the event's kind
 	TaskID string          `json:"task_id"` // the event's subject
-	Rev    uint64          `json:"rev"`     // of the board's records, from 1; counted by the writer
+	Rev    uint64          `json:"rev"`     // revision of the board, from 1; the caller counts it
 	Actor  string          `json:"actor"`   // the cause of the event
 	Data   json.RawMessage `json:"data"`    // the event itself, compact JSON
 }
@@ -118,7 +118,7 @@ func appendRecord(dst []byte, r *Record) ([]byte, uint32, error) {
 func encode(r *Record) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // names stay as the author wrote them
+	enc.SetEscapeHTML(false) // <, > and & stay as the author wrote them
 	if err := enc.Encode(r); err != nil {
 		return nil, err
 	}

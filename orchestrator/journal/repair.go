@@ -10,8 +10,9 @@ import (
 	"kanban-run/orchestrator/failpoint"
 )
 
-// repairTail copies the torn tail aside and cuts it off once the copy is durable. Open syncs the
-// journal later. If it crashes before that, the next repair may find the tail again.
+// repairTail copies the torn tail into a file of its own, and cuts it off after the copy is
+// durable. Open syncs the journal later. After a crash before that sync, the next repair may find
+// the tail again.
 func (j *Journal) repairTail(sys system, from, size int64) error {
 	kept, name, err := createKept(sys, j.path)
 	if err != nil {
@@ -32,9 +33,9 @@ func (j *Journal) repairTail(sys system, from, size int64) error {
 	return nil
 }
 
-// rewriteUnacked writes again the records that were never acknowledged. If their writer ended with
-// a failed sync, the kernel still shows the records, but counts them as written: only a new write
-// brings them to the disk.
+// rewriteUnacked writes the unacknowledged records once more. If their writer ended with a failed
+// sync, the kernel still shows the records, but considers them written. Only a new write brings
+// them to the disk.
 func (j *Journal) rewriteUnacked(from, end int64) error {
 	if from == end {
 		return nil

@@ -21,7 +21,7 @@ const readSize = 256 << 10
 // records that a running writer adds later.
 type scanner struct {
 	in     *bufio.Reader
-	offset int64 // of the next record
+	offset int64 // offset of the next record
 	size   int64
 	header [headerLen]byte
 	buf    []byte

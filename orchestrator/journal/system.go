@@ -11,11 +11,11 @@ import (
 	"kanban-run/orchestrator/durable"
 )
 
-// system is the disk under a journal. Tests replace it by a disk that fails its k-th operation or
+// system is the disk under a journal. Tests replace it with a disk that fails its k-th operation or
 // loses data that were never synced.
 type system interface {
 	read(path string, max int64) ([]byte, error) // the first max bytes
-	open(path string, make bool) (file, error)   // to read and write
+	open(path string, make bool) (file, error)   // for reading and writing
 	create(path string) (file, error)            // fs.ErrExist when the name is taken
 	syncDir(dir string) error
 }
@@ -28,8 +28,8 @@ type file interface {
 	Sync() error
 	// Lock keeps other writers away until Close. Errors: *durable.HeldError.
 	Lock() error
-	// SizeByPath returns the size of the file at the path by which this file was opened, and
-	// fs.ErrNotExist when the path leads to another file or does not exist.
+	// SizeByPath returns the size of the file at the path by which this file was opened. It returns
+	// fs.ErrNotExist if the path leads to another file or does not exist.
 	SizeByPath() (size int64, err error)
 }
 
@@ -66,8 +66,8 @@ func wrapFile(f *os.File, err error) (file, error) {
 
 func (f *diskFile) Sync() error { return durable.SyncData(f.File) }
 
-// dyingTime bounds the wait for a killed writer to close its files one after the other: the board's
-// lock may be free before the journal's.
+// dyingTime bounds the wait for a killed writer to release the journal's lock. The system closes
+// that writer's files one after the other, so the board's lock may be free before the journal's.
 const dyingTime = time.Second
 
 func (f *diskFile) Lock() error {
@@ -90,7 +90,7 @@ func (f *diskFile) Close() error {
 // SizeByPath follows no link, not even one to this very file.
 func (f *diskFile) SizeByPath() (int64, error) {
 	info, err := os.Lstat(f.Name())
-	if errors.Is(err, syscall.ENOTDIR) { // a file stands where the folder was
+	if errors.Is(err, syscall.ENOTDIR) { // a file is in the place of the folder
 		return 0, fs.ErrNotExist
 	}
 	if err != nil {

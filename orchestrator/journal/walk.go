@@ -12,7 +12,7 @@ import (
 // Offset on cannot be trusted, and nothing was written. A person decides.
 type DamageError struct {
 	Path   string
-	Offset int64 // in bytes, of the first record that cannot be trusted
+	Offset int64 // offset of the first record that cannot be trusted, in bytes
 	Reason string
 }
 
@@ -111,8 +111,8 @@ func requireTornTail(r io.ReaderAt, from, size int64, bad *badRecord) error {
 	return damagef(from, "%s, but a whole record stands behind it at byte %d", bad.reason, later)
 }
 
-// opening begins the JSON of every record. Data cannot contain a header followed by opening: there
-// a header can occur only in a string, in which the quotes of opening would be escaped.
+// opening begins the JSON of every record. Data cannot contain a header followed by opening: in
+// JSON, a header can occur only within a string, where the quotes of opening would be escaped.
 var opening = []byte(`{"seq":`)
 
 // findRecord returns the offset of the first whole record that begins at any byte in [from, size),
@@ -145,7 +145,7 @@ func findRecord(r io.ReaderAt, from, size int64) (int64, error) {
 }
 
 // holdsRecord reports whether a whole record begins at a byte. It does not check the end of the
-// line, because a record whose line end an editor rewrote was acknowledged, too.
+// line: an editor may have changed that, and the record was acknowledged all the same.
 func holdsRecord(r io.ReaderAt, at, size int64, header []byte) (bool, error) {
 	length, crc, ok := parseHeader(header)
 	if !ok || length > MaxRecord || at+headerLen+length > size {

@@ -22,26 +22,27 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// Question is what a board waits for, or what a decision of the Lead did about it.
+// Question is what a board waits for, with the effect of the Lead's decision if there was one.
 type Question struct {
 	Standing standing.Standing
-	Diff     string // of the change to decide about, or of the decision's own change; ""
-	Done     string // what the decision did, in words; "": none was made
-	Accepted bool   // the board is complete by the decision
-	Left     string // what the board waits for after it, in words; "": nothing
+	Diff     string // diff of the change to decide about, or of the decision's own; "": none
+	Done     string // effect of the decision, in words; "": there was no decision
+	Accepted bool   // the decision completes the board
+	Left     string // what the board still waits for after the decision, in words; "": nothing
 }
 
 // Answer is a decision of the Lead. With Ask it is only checked, and not journaled.
 type Answer struct {
-	Choice event.Choice // "": only show what waits
-	Task   string       // that the choice is about; "": the one that it offers
+	Choice event.Choice // "": only show what the board waits for
+	Task   string       // task that the choice is about; "": the one that the board offers with it
 	Note   string
 	Ask    bool
 }
 
 // Acknowledge carries out and journals the Lead's decision about what a board waits for. Without a
-// choice it only shows that. Errors: *NoRunError, *durable.HeldError while a run owns the board,
-// *failure.Invalid for a board that cannot be read or a choice that the board does not offer.
+// choice it only returns what the board waits for. Errors: *NoRunError, *durable.HeldError while a
+// run owns the board, *failure.Invalid for a board that cannot be read or a choice that the board
+// does not offer.
 func Acknowledge(
 	boardPath string, dir rundir.Dir, answer Answer, r *redact.Redactor, now func() time.Time,
 ) (q Question, err error) {
@@ -66,7 +67,7 @@ func Acknowledge(
 		return q, err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	b, broken = parseBoard(boardPath)                          // no run changes it under the lock
+	b, broken = parseBoard(boardPath)                          // the lock keeps runs from it
 	q, err = arbitrate(boardPath, dir, b, broken, ask, r, now) // a refused decision must not change the journal
 	if err != nil || answer.Ask {
 		return q, err
@@ -87,8 +88,8 @@ func parseBoard(path string) (*board.Board, error) {
 	return &board.Board{File: path, Source: source, SHA: board.SHA(source)}, &failure.Invalid{Err: err}
 }
 
-// arbitrate returns what a board waits for, and unless answer.Ask is set it carries out the Lead's
-// decision.
+// arbitrate returns what a board waits for. Unless answer.Ask is set, it also carries out the
+// Lead's decision.
 func arbitrate(
 	boardPath string, dir rundir.Dir, b *board.Board, broken error, answer Answer,
 	r *redact.Redactor, now func() time.Time,
@@ -117,17 +118,17 @@ func (e *NoRunError) Hint() string { return "kanban-run " + e.Board }
 type arbitration struct {
 	*Ledger
 	path     string
-	before   *board.Board // as it stands before the decision
+	before   *board.Board // the board before the decision
 	answer   Answer
-	began    string // SHA-256 of the board at the start of the turn that changed it last
-	broken   error  // the board cannot be read; before has its bytes only
+	began    string // SHA-256 of the board before its last divergence
+	broken   error  // why the board cannot be read; before then has only its bytes
 	standing standing.Standing
-	unknown  []event.Event // about an end by an unknown author; the next run journals them
+	unknown  []event.Event // reports of an end by an unknown author, not journaled yet
 	decided  bool
 }
 
-// read replays the journal. For a question it does not open the journal for writing, which would
-// cut off an unfinished record.
+// read replays the journal. For a question it only reads the journal, because opening it for
+// writing would cut off an unfinished record.
 func (a *arbitration) read() (err error) {
 	var work standing.Tasks
 	note := func(e event.Entry) {
@@ -152,7 +153,8 @@ func (a *arbitration) read() (err error) {
 	return errors.Join(err, a.stand(&work))
 }
 
-// stand works out how the board stands. A board that cannot be read can only be put back.
+// stand sets a.standing. It returns a.broken for a board that cannot be read, unless the board
+// waits for a decision about its file, which can restore it.
 func (a *arbitration) stand(work *standing.Tasks) error {
 	f, err := FactsOf(a.dir, a.path, a.before, a.broken, &a.history, false)
 	if err != nil {
@@ -168,7 +170,8 @@ func (a *arbitration) stand(work *standing.Tasks) error {
 	return err
 }
 
-// decide carries out the Lead's decision, if the board offers it. Without one it shows what waits.
+// decide carries out the Lead's decision, if the board offers it. Without a choice it only returns
+// what the board waits for.
 func (a *arbitration) decide() (q Question, err error) {
 	q.Standing = a.standing
 	w, word := a.standing.Waits, a.answer.Choice
@@ -203,8 +206,8 @@ func (a *arbitration) decide() (q Question, err error) {
 	}
 }
 
-// check returns the task of a choice, as the board spells it; "" if the choice is not about a task.
-// Errors: *failure.Invalid if the board does not offer the choice.
+// check returns the task of a choice, as the board spells it, or "" if the choice is not about a
+// task. Errors: *failure.Invalid if the board does not offer the choice.
 func (a *arbitration) check(w *standing.Waits, word event.Choice) (task string, err error) {
 	name := failure.Quote(a.path)
 	c := w.Offers(word)
@@ -235,7 +238,7 @@ func (a *arbitration) check(w *standing.Waits, word event.Choice) (task string, 
 	}
 }
 
-// textOf returns the journaled words of a decision that changes no file.
+// textOf returns the text that is journaled for a decision that changes no file.
 func (a *arbitration) textOf(e event.Acknowledged) string {
 	switch {
 	case e.About == event.AboutWay:
@@ -247,8 +250,9 @@ func (a *arbitration) textOf(e event.Acknowledged) string {
 	}
 }
 
-// settle decides about a checkpoint, about a task in quarantine, or about a board that is over. Then
-// the field ended leaves the board, and the task that is to be done is current.
+// settle carries out a decision about a checkpoint, about a task in quarantine, or about a board
+// that is over. It corrects the board's field ended if the board was over, and its field current if
+// a task is to be done next.
 func (a *arbitration) settle(q Question, e event.Acknowledged) (Question, error) {
 	s := a.history.State
 	over := s.Step == nil && a.before.Terminal()
@@ -294,8 +298,8 @@ func (a *arbitration) settle(q Question, e event.Acknowledged) (Question, error)
 	return a.record(q, e, after)
 }
 
-// record journals a decision that leaves the board as after, and then writes the board: if it cannot be
-// written, its file still says that it waits.
+// record journals a decision, and then writes the board that results from it, after. The journal
+// comes first: if the board cannot be written, its file still shows that it waits.
 func (a *arbitration) record(q Question, e event.Acknowledged, after *board.Board) (Question, error) {
 	if e.BoardSHA = after.SHA; e.BoardSHA != a.before.SHA {
 		q.Diff = unified("before", a.before.Source, a.board, after.Source)
@@ -339,7 +343,8 @@ func (a *arbitration) rest() flow.Rest {
 	return a.history.State.Rest(workspace.ListAt(a.path, a.history.State.Workdir, a.before))
 }
 
-// leftWithout returns in words what the board leaves undone beside a task; "" if nothing.
+// leftWithout returns, in words, the tasks that are undone apart from the given one, or "" if there
+// are none.
 func (a *arbitration) leftWithout(task string) string {
 	r := a.rest()
 	r.Open = slices.DeleteFunc(r.Open, func(t flow.TaskStatus) bool { return t.Task == task })
@@ -349,8 +354,8 @@ func (a *arbitration) leftWithout(task string) string {
 	return flow.IncompleteText + r.Undone()
 }
 
-// undone returns the number of undone tasks, such as "2 of 5 tasks undone", or "" if all are done,
-// or if no reply was journaled.
+// undone returns the number of undone tasks, such as "2 of 5 tasks undone", or "" if all are done
+// or no reply was journaled.
 func (a *arbitration) undone() string {
 	r := a.rest()
 	if len(r.Open) == 0 || len(a.history.State.Statuses) == 0 {
@@ -359,7 +364,8 @@ func (a *arbitration) undone() string {
 	return fmt.Sprintf("%d of %s undone", len(r.Open), event.Count(r.Tasks, "task"))
 }
 
-// recordDecision journals the Lead's decision. It starts no epoch, since it is not a run.
+// recordDecision journals the Lead's decision. It continues the last epoch, since only a run starts
+// one, unless the journal has no epoch.
 func (a *arbitration) recordDecision(events ...event.Event) (err error) {
 	events = slices.Concat(a.unknown, events)
 	a.epoch, err = a.journal.ContinueEpoch()
@@ -378,9 +384,9 @@ func (a *arbitration) recordDecision(events ...event.Event) (err error) {
 	return a.Commit()
 }
 
-// reconcile journals the Lead's decision about a RECONCILE_LOCK, which ends with the state that was
-// rebuilt from the rollback point: seed 002, "Deterministic reconcile procedure", steps 8, 9 and
-// 11. The diff shows how the decision changes the state of the work.
+// reconcile journals the Lead's decision about a RECONCILE_LOCK. The decision ends the lock, with
+// the state that was rebuilt from the rollback point: seed 002, "Deterministic reconcile
+// procedure", steps 8, 9 and 11. The diff shows how the decision changes the state of the work.
 func (a *arbitration) reconcile(q Question, e event.Acknowledged) (Question, error) {
 	was, text := a.history.State, a.standing.Waits.Why
 	rebuilt, point, err := a.outcome()
@@ -408,8 +414,8 @@ func (a *arbitration) reconcile(q Question, e event.Acknowledged) (Question, err
 	return q, a.recordDecision(events...)
 }
 
-// outcome returns the state that the reconciliation restores. If there is no rollback point, that
-// is the state after the records that could be applied.
+// outcome returns the state that the reconciliation restores. Without a rollback point, it is the
+// state after the records that could be applied.
 func (a *arbitration) outcome() (flow.Rebuilt, flow.Snapshot, error) {
 	if len(a.history.Points) != 1 {
 		unchanged := flow.Rebuilt{State: a.history.State, Affected: []string{}, Findings: []string{}}

@@ -12,8 +12,8 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// settleFile carries out the Lead's choice about the board's file. It restores the board before it
-// journals the choice: if the restoring fails, the board is still frozen.
+// settleFile carries out the Lead's choice about the board's file. It journals the choice last, so
+// that the board stays frozen if it cannot be restored.
 func (a *arbitration) settleFile(q Question, e event.Acknowledged) (Question, error) {
 	q.Diff = a.boardDiff()
 	switch e.Choice {
@@ -56,7 +56,7 @@ func (a *arbitration) putBack(before *board.Board) error {
 	return durable.WriteFile(a.path, before.Source, 0o644)
 }
 
-// beforeTurn returns the board at the start of the turn in which it was changed. Errors:
+// beforeTurn returns the board as it was before the agent's turn that changed it. Errors:
 // *failure.Invalid.
 func (a *arbitration) beforeTurn() (*board.Board, error) {
 	sha := a.began
@@ -73,9 +73,9 @@ func (a *arbitration) beforeTurn() (*board.Board, error) {
 	return before, nil
 }
 
-// UnknownEnd returns the divergence of a board whose end was changed after its run died in the turn
-// of an agent. It returns nil if the end is unchanged, or if the turn was the Manager's. If the
-// board's earlier bytes are gone, any change of the board counts.
+// UnknownEnd returns the divergence of a board if its end (see board.EndChanges) has changed since
+// its run died in the turn of an agent. It returns nil if the end is unchanged, or if the turn was
+// the Manager's. If the board's earlier bytes are gone, any change of the board counts.
 func UnknownEnd(dir rundir.Dir, name string, now *board.Board, step *flow.Step) *event.StateDiverged {
 	if step == nil || step.Before != nil || now.SHA == step.BoardSHA { // a Manager may end the board
 		return nil

@@ -38,8 +38,8 @@ func stateJSON(s flow.State) []byte {
 	return append(data, '\n')
 }
 
-// boardDiff returns a diff from the bytes of the board that a run kept last to its present bytes.
-// It returns "" if they are equal, or if the kept bytes cannot be read.
+// boardDiff returns the diff from the last copy of the board that a run kept to the board's present
+// bytes. It returns "" if the two are equal, or if the kept bytes cannot be read.
 func (a *arbitration) boardDiff() string {
 	before, err := board.ReadFile(a.dir.Before())
 	if err != nil || bytes.Equal(before, a.before.Source) {

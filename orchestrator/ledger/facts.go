@@ -12,9 +12,9 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// FactsOf returns the facts about a board for its standing. b is nil if the board cannot be read, and fault
-// says why; without a fault there is only a journal. owned reports whether a run is at work. Errors: the end
-// of the attempt in which the last run died contradicts the journal.
+// FactsOf returns the facts that determine how a board stands. fault is the reason why the board
+// cannot be read; if b and fault are nil, only the journal is known. owned is true while a run is
+// at work. Errors: the last run died in an attempt whose end contradicts the journal.
 func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, fault error, h *flow.History, owned bool) (standing.Facts, error) {
 	f := standing.Facts{Never: h.State.NeverRan(), Owned: owned}
 	switch {
@@ -40,9 +40,9 @@ func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, fault error, h *f
 	return f, err
 }
 
-// unknownEnd returns the events about an end of the board by an unknown author, if the last run died in
-// the turn of an agent. The next run would begin with them, too, but the Lead can decide about the
-// end before that run.
+// unknownEnd returns the events that report an end of the board by an unknown author, if the last
+// run died in the turn of an agent. The next run would journal the same events, but the Lead can
+// decide about the end before that run.
 func unknownEnd(dir rundir.Dir, b *board.Board, h *flow.History) (events []event.Event, err error) {
 	s := h.State
 	lost, err := flow.CloseAttempt(&s, func(e event.Event) error {
@@ -58,8 +58,8 @@ func unknownEnd(dir rundir.Dir, b *board.Board, h *flow.History) (events []event
 	return nil, nil
 }
 
-// Waits returns the decision that a board waits for whose run has just ended; nil: none is known. fault
-// says why the board cannot be read.
+// Waits returns the decision that a board waits for after its run has ended, or nil if none is
+// known. fault is the reason why the board cannot be read, or nil.
 func (l *Ledger) Waits(boardPath string, b *board.Board, fault error) *standing.Waits {
 	f, err := FactsOf(l.dir, boardPath, b, fault, &l.history, false)
 	if err != nil {

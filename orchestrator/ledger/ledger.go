@@ -1,5 +1,5 @@
-// Package ledger keeps the journal of one board, its history and its owner. It alone appends an
-// event, applies it to the history and passes it to the observer.
+// Package ledger keeps the journal of one board, its history and its owner. No other package
+// appends events, applies them to the history or passes them to the observer.
 package ledger
 
 import (
@@ -25,7 +25,7 @@ type Ledger struct {
 	redactor *redact.Redactor
 	now      func() time.Time
 	journal  *journal.Journal
-	epoch    uint64 // of the records that this process writes
+	epoch    uint64 // epoch of the records that this process writes
 	history  flow.History
 	pending  []event.Entry
 	logbook  *logbook
@@ -208,7 +208,7 @@ func (l *Ledger) DrawState() error {
 	return l.draw()
 }
 
-// Finish journals the end of the run, and draws state.md. In RECONCILE_LOCK, which forbids
+// Finish journals the end of the run, and draws state.md. Under RECONCILE_LOCK, which forbids
 // operational writes, it does not journal the end.
 func (l *Ledger) Finish(e event.Event) error {
 	failpoint.At("run-end")
@@ -251,8 +251,8 @@ func Fold(dir rundir.Dir, each func(event.Entry) error) (flow.History, journal.S
 // errOpened stops the reading of a journal at its first event RunStarted.
 var errOpened = errors.New("a run was opened")
 
-// CheckForm refuses a journal in a form that this program does not read. It reads up to the first
-// run, and leaves all other errors to Open. Errors: *failure.Invalid.
+// CheckForm refuses a journal in a form that this program does not read. It reads the journal up to
+// the start of the first run, and leaves all other errors to Open. Errors: *failure.Invalid.
 func CheckForm(dir rundir.Dir) error {
 	_, err := journal.Read(dir.Journal(), func(r journal.Record) error {
 		e, err := decode(dir, r)

@@ -27,9 +27,9 @@ import (
 type logbook struct {
 	dir      rundir.Dir
 	board    string
-	rejected int // replies rejected according to the journal
+	rejected int // number of rejected replies in the journal
 	recent   []eventRow
-	earlier  int       // entries before the recent ones
+	earlier  int       // number of entries before the recent ones
 	drawn    time.Time // time of the last DrawState that was due
 	digest   string    // SHA-256 of state.md as this process knows it; "": unknown
 	behind   bool      // an event was committed since state.md was written
@@ -104,8 +104,8 @@ func (l *logbook) catchUp(journalPath string) error {
 	return durable.WriteFile(l.dir.Log(), all.Bytes(), 0o600)
 }
 
-// countEntries counts the entries in the first maxLog bytes of a log. An agent may have made the
-// file of any size.
+// countEntries counts the entries in the first maxLog bytes of a log. The limit is there because an
+// agent may have written a file of any size.
 func countEntries(path string) (n int, err error) {
 	f, err := plainfile.Open(path)
 	if err != nil {
@@ -138,8 +138,8 @@ func (l *logbook) follow(e event.Entry) error {
 	return nil
 }
 
-// AppendLog adds a rejected reply to supervisor-log.md. board is the path of the board; "" for a call
-// without a board.
+// AppendLog adds a rejected reply to supervisor-log.md. board is the path of the board, or "" for a
+// call without a board.
 func AppendLog(dir rundir.Dir, board string, at time.Time, e event.ReplyRejected) error {
 	text := retryEntry(board, at, e)
 	if err := rundir.RemoveForeign(dir.Log()); err != nil {
@@ -156,8 +156,8 @@ func AppendLog(dir rundir.Dir, board string, at time.Time, e event.ReplyRejected
 	return errors.Join(err, log.Close())
 }
 
-// retryEntry formats one entry of the log: seed 004, "Retry Logging". The entry of the last attempt
-// says that the runner gives up.
+// retryEntry formats one entry of the log: seed 004, "Retry Logging". The action in the last
+// attempt's entry is "Giving up".
 func retryEntry(board string, at time.Time, e event.ReplyRejected) string {
 	title, action := "Retry Event", "Rescheduling with exact same parameters"
 	attempt := fmt.Sprintf("%d/%d", e.Retries+1, e.Of)
@@ -191,8 +191,8 @@ func retryEntry(board string, at time.Time, e event.ReplyRejected) string {
 	return b.String()
 }
 
-// fenced puts text into a fence that is longer than any in the text, so that the text cannot end
-// it.
+// fenced puts text into a fence that is longer than any in the text, so that the text cannot close
+// the fence.
 func fenced(language, text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {

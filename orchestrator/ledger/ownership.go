@@ -31,8 +31,8 @@ func (e *foreignError) Hint() string {
 }
 
 // takeOver makes this run the owner of the board: seed 002, "Lead -> Supervisor handoff contract".
-// The person who starts a run hands the board over. The handoff is on disk with the first commit of
-// the new epoch, before anything else that the run writes in it.
+// The person who starts a run hands the board over. The handoff is the first part of the new epoch,
+// and on disk with the first commit.
 func (l *Ledger) takeOver() error {
 	if l.history.Custody.Locked != "" && l.history.State.Frozen == nil {
 		// A run died while it reconciled. The procedure may be repeated.
@@ -81,9 +81,9 @@ func (l *Ledger) takeOver() error {
 	return nil
 }
 
-// forbid journals that no run may own the board, and locks it. It writes the records into the last
-// epoch, since this run is not, or is no longer, the owner. It returns
-// *failure.Frozen.
+// forbid journals a breach of ownership and locks the board, so that no run may own it. The records
+// go into the last epoch, since this run is not the owner, or is the owner no longer. forbid
+// returns *failure.Frozen.
 func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) error {
 	epoch, err := l.journal.ContinueEpoch()
 	if err != nil {
@@ -105,9 +105,9 @@ func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) erro
 	return &failure.Frozen{Text: text}
 }
 
-// ResolveForeignWrite finds out why the journal is not as this run left it. If another run has
-// written to it, both runs believe that they own the board. This run then journals this conflict,
-// which stops the other run at its next record, and ends. Errors: *failure.Frozen, or else cause.
+// ResolveForeignWrite finds out why the journal differs from what this run has written. If another
+// run has written to it, both runs believe that they own the board. In that case it journals the
+// conflict, which stops the other run at its next record. Errors: *failure.Frozen, or else cause.
 func (l *Ledger) ResolveForeignWrite(cause error) error {
 	mine := l.history.Custody.Owner
 	if err := l.Close(); err != nil {
@@ -115,7 +115,7 @@ func (l *Ledger) ResolveForeignWrite(cause error) error {
 	}
 	cause = &foreignError{err: cause, kept: l.dir.Steps()}
 	if _, err := os.Lstat(l.dir.Journal()); err != nil {
-		return cause // removed, and no other journal is in its place
+		return cause // the journal was removed, and no other one is in its place
 	}
 	now := New(l.board, l.dir, l.observer, l.redactor, l.now)
 	err := now.Open(func(event.Entry) {})

@@ -11,10 +11,10 @@ import (
 )
 
 // reconcile journals a divergence and decides which state of the work counts: seed 002,
-// "Deterministic reconcile procedure". The numbers in the comments below are its steps. If
-// reconcile returns nil, the run may continue. Errors: *failure.Frozen when the Lead has to decide.
+// "Deterministic reconcile procedure". The comments in this file name its steps. If reconcile
+// returns nil, the run may continue. Errors: *failure.Frozen when the Lead has to decide.
 func (l *Ledger) reconcile(d event.StateDiverged) error {
-	// 1. and 2. From here on only events of this procedure may be written: 3.
+	// Steps 1 and 2. From here on, only events of this procedure may be written (step 3).
 	if err := l.Append(d); err != nil {
 		return err
 	}
@@ -24,8 +24,8 @@ func (l *Ledger) reconcile(d event.StateDiverged) error {
 	return l.settle(d.Text)
 }
 
-// resumeReconciliation continues a reconciliation whose run died, in the epoch of that run: in
-// RECONCILE_LOCK the board must not change its owner.
+// resumeReconciliation continues a reconciliation whose run died. It stays in the epoch of that
+// run, because under RECONCILE_LOCK the board must not change its owner.
 func (l *Ledger) resumeReconciliation() (err error) {
 	if l.epoch, err = l.journal.ContinueEpoch(); err != nil {
 		return err
@@ -33,29 +33,29 @@ func (l *Ledger) resumeReconciliation() (err error) {
 	return l.settle(l.history.Custody.Locked)
 }
 
-// settle runs the procedure from step 4 on, in RECONCILE_LOCK.
+// settle runs the reconcile procedure from step 4 on, under RECONCILE_LOCK.
 func (l *Ledger) settle(reason string) error {
-	// 4. and 5.
+	// Steps 4 and 5 of the procedure.
 	point, why := l.history.RollbackPoint(l.board, reason)
 	if why != nil {
 		return l.freeze(why)
 	}
-	// 6. and 7.
+	// Steps 6 and 7 of the procedure.
 	rebuilt, err := l.rebuild(point)
 	if err != nil {
 		return err
 	}
 	switch {
-	case rebuilt.Conflict != "": // 10.
+	case rebuilt.Conflict != "": // step 10
 		return l.freeze(event.ReconcileConflict{
 			Board:    l.board,
 			Findings: rebuilt.Findings,
 			Text:     "RECONCILE_CONFLICT: " + rebuilt.Conflict,
 		})
 	case !rebuilt.Same(&l.history):
-		// 9. "if rollback affects active tasks, require explicit Lead ACK before applying it"
+		// Step 9: "if rollback affects active tasks, require explicit Lead ACK before applying it"
 		return &failure.Frozen{Text: reason}
-	default: // 8. and 11., "explicit no-impact determination"
+	default: // steps 8 and 11: "explicit no-impact determination"
 		return l.Record(rebuilt.Exit(l.board, event.DecisionNoImpact, reason, point))
 	}
 }
@@ -112,6 +112,7 @@ func (l *Ledger) reconcileState() error {
 		text += fmt.Sprintf(" (the edited text: %s)", edit.kept)
 	}
 	err = l.reconcile(event.StateDiverged{Source: event.SourceState, Task: l.board, Text: text})
-	// Only after the record: a crash before the record must not hide the edit.
+	// The edited text is renamed only after the record: a crash before the record must not hide the
+	// edit.
 	return errors.Join(err, l.setAside(edit), l.draw())
 }

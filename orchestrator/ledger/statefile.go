@@ -23,10 +23,10 @@ import (
 
 // The runner draws state.md from the journal and never reads a board's state from it: seed 002,
 // "Single-Writer Operational State Rule". The last line of state.md is a checksum of the lines
-// before, which reveals an edit.
+// before it, which reveals an edit.
 
-// isDue reports whether state.md was last drawn at least drawEvery ago, and if so sets that time to
-// now.
+// isDue reports whether state.md was last drawn at least drawEvery ago, and if so sets the time of
+// the last drawing to now.
 func (l *logbook) isDue(now time.Time) bool {
 	if now.Sub(l.drawn) < drawEvery {
 		return false
@@ -103,9 +103,9 @@ func (l *Ledger) redraw() error {
 	return errors.Join(err, l.draw())
 }
 
-// setAside renames an edited state.md to edit.kept. Before that it notes that the file may be
-// missing. Without the note, if this program were killed after the rename, the next run would
-// believe that a person had removed the file.
+// setAside renames an edited state.md to edit.kept. It first notes that the file may be missing: if
+// this program were killed after the rename, the next run would otherwise report the file as
+// removed.
 func (l *Ledger) setAside(edit stateEdit) error {
 	if edit.kept == "" {
 		return nil

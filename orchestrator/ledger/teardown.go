@@ -16,18 +16,18 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Gate is the state of the end of a board's team.
+// Gate is the state of a board's teardown, in which its team ends.
 type Gate struct {
 	State   event.TeardownState
 	Reason  string // why the team is not ready to be deleted; "": it is ready
-	Archive string // path of the archive, once the folder is deleted
+	Archive string // path of the archive; "": the folder was not deleted
 }
 
 // Teardown ends the team of a board on which no run works: seed 002, "Teardown Readiness". No
-// member is alive, so it only checks whether the board is ready, and whether all members have
-// answered the request to shut down or the Lead has decided to go on without them. With remove it
-// archives and removes the folder of the board's runs, once the team is ready. Errors: those of
-// [Acknowledge].
+// member of the team is alive then, so Teardown only checks two conditions: the board is ready, and
+// all members have answered the request to shut down. Instead of the second, the Lead can decide to
+// go on without an answer. If both hold and remove is set, Teardown archives and removes the folder
+// of the board's runs. Errors: those of [Acknowledge].
 func Teardown(
 	boardPath string, dir rundir.Dir, remove bool, r *redact.Redactor, now func() time.Time,
 ) (g Gate, err error) {
@@ -74,7 +74,7 @@ func (a *arbitration) teardown() (Gate, error) {
 	h, at := a.history, a.history.State.Teardown
 	reason := a.notReady()
 	switch {
-	case at != nil && at.State == event.TeamDeleted: // the archive was not finished
+	case at != nil && at.State == event.TeamDeleted: // the archive was not finished earlier
 		return Gate{State: event.TeamDeleted}, nil
 	case !a.hadTeam() && reason == "":
 		return Gate{State: event.ReadyToDelete}, nil
@@ -98,12 +98,12 @@ func (a *arbitration) teardown() (Gate, error) {
 	}
 }
 
-// hadTeam reports whether a run has worked on the board. Otherwise its journal has only decisions of a
-// person, and no owner who could journal a teardown.
+// hadTeam reports whether a run has worked on the board. Otherwise the journal holds only decisions
+// of a person, and there is no owner that could journal a teardown.
 func (a *arbitration) hadTeam() bool { return !a.history.State.NeverRan() }
 
-// notReady returns why the team cannot be deleted even after all its members have shut down: seed 002,
-// "Forced-finalize preconditions". What waits for a decision keeps it.
+// notReady returns the reason why the team cannot be deleted even if all members have shut down:
+// seed 002, "Forced-finalize preconditions". A decision that the board waits for is such a reason.
 func (a *arbitration) notReady() string {
 	reason := a.history.NotReady(a.before.Terminal())
 	if w := a.standing.Waits; reason == "" && a.standing.NeedsDecision() && w.About != event.AboutTeam {

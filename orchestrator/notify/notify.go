@@ -18,28 +18,29 @@ type Message struct {
 	Board    string      `json:"board"`
 	Topic    event.Topic `json:"topic"`
 	Severity string      `json:"severity"` // INFO, WARN or CRITICAL
-	Event    string      `json:"event"`    // the record's type in the journal
+	Event    string      `json:"event"`    // type of the journaled event
 	Task     string      `json:"task,omitempty"`
 	Text     string      `json:"text"`
 	Time     time.Time   `json:"time"`
 	Report   string      `json:"report,omitempty"` // a SUPERVISOR_REPORT, if a person is needed
 }
 
-// Sender delivers a message. Its error must hold no secret; the notifier prints each error text
-// once.
+// Sender delivers a message. Its error must hold no secret, because the notifier prints each error
+// text once.
 type Sender func(ctx context.Context, message []byte) error
 
-// Options select the messages and the ways to send them.
+// Options select the messages and the senders.
 type Options struct {
 	On       []event.Topic
 	Senders  []Sender
 	Redactor *redact.Redactor
-	Report   func(board string) string // report for the Lead; nil: messages have no report
+	Report   func(board string) string // returns the report for the Lead; nil for messages without a report
 	Now      func() time.Time
 	Warn     func(board, text string) // prints that a message could not be sent
 }
 
-// Notifier sends messages one after the other, in a goroutine beside the runs. Make one with New.
+// Notifier sends messages one after the other, in a goroutine beside the runs. New makes a
+// Notifier.
 type Notifier struct {
 	Options
 	mu     sync.Mutex
@@ -52,9 +53,9 @@ type Notifier struct {
 }
 
 const (
-	sendTime  = 10 * time.Second // for each message and each sender
-	maxQueued = 100              // messages in the queue; further ones are dropped
-	closeTime = 30 * time.Second // for the messages that are left at the end
+	sendTime  = 10 * time.Second // limit for each message and each sender
+	maxQueued = 100              // most messages in the queue; further messages are dropped
+	closeTime = 30 * time.Second // limit for the messages that are left at the end
 )
 
 // New returns a notifier and starts its goroutine, which Close ends.
@@ -74,7 +75,8 @@ func New(o Options) *Notifier {
 }
 
 // Entry queues the message about a journaled event, if the message's topic is one of On and the
-// bounds against spam allow it. If the queue is full, it drops the message with a warning.
+// bounds against spam allow the message. If the queue is full, Entry drops the message with a
+// warning.
 func (n *Notifier) Entry(board string, e event.Entry) {
 	m := messageOf(e.Event)
 	if m.Topic == "" || !slices.Contains(n.On, m.Topic) {
@@ -94,8 +96,8 @@ func (n *Notifier) Entry(board string, e event.Entry) {
 	}
 }
 
-// Close waits until the queued messages are sent, but at most for closeTime and only until stop
-// ends. It warns of unsent messages. For a nil notifier it does nothing.
+// Close waits until the queued messages are sent, but not longer than closeTime and not after stop
+// has ended. It warns of unsent messages. For a nil notifier it does nothing.
 func (n *Notifier) Close(stop context.Context) {
 	if n == nil {
 		return
@@ -140,7 +142,7 @@ func (n *Notifier) sendAll() {
 	}
 }
 
-// warn prints a warning, but each text only once.
+// warn prints a warning. It prints each text only once.
 func (n *Notifier) warn(board, text string) {
 	n.mu.Lock()
 	known := n.failed[text]
@@ -157,7 +159,7 @@ func messageOf(e event.Event) Message {
 	return Message{Topic: said.Topic, Severity: severityOf(said), Task: e.Subject(), Text: said.Whole()}
 }
 
-// subjectOf returns what the bounds against spam count messages by: the task, or the tool that several
+// subjectOf returns the subject for the bounds against spam: the task of an event, or the tool that
 // tasks miss.
 func subjectOf(e event.Event) string {
 	if about, ok := e.(interface{ Cause() string }); ok {
@@ -166,8 +168,8 @@ func subjectOf(e event.Event) string {
 	return e.Subject()
 }
 
-// severityOf returns the severity of a message about a sentence. The topic decides about the end of
-// a run, because the weight of its sentence is the lowest. Source: seed 002.
+// severityOf returns the severity of a message about a sentence (seed 002). The end of a run gets
+// its severity from the topic, because the sentence of every end has the lowest weight.
 func severityOf(s event.Sentence) string {
 	switch {
 	case s.Topic == event.AboutPerson, s.Heaviest() == event.Critical:

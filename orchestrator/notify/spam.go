@@ -12,13 +12,13 @@ const (
 	perHour  = 2
 )
 
-// spam holds the messages that were sent, by subject: a board and a task, or a board and a missing tool.
+// spam holds the bounded messages that were sent, by board and subject. See subjectOf.
 type spam map[string]*told
 
 type told struct {
-	times   map[string][]time.Time // of the bounded messages of the last hour, by their severity
-	sent    map[string]bool        // the bounded messages that were sent: severity and text
-	alerted bool                   // an alert was sent, and no recovery after it
+	times   map[string][]time.Time // times of the bounded messages of the last hour, by severity
+	sent    map[string]bool        // keys of the bounded messages that were sent; see allows
+	alerted bool                   // true if an alert was sent, and no recovery since
 }
 
 // isBounded reports whether messages about a topic are bounded, because they can recur without end.
@@ -28,10 +28,10 @@ func isBounded(t event.Topic) bool {
 }
 
 // allows reports whether a message about a subject may be sent now. If so, it remembers the
-// message. Messages about topics without bounds are always sent. For the other topics, no message is
-// sent twice, a recovery is sent once after an alert, and others are sent within the bounds. These count
-// for each severity, so that a question to an agent does not swallow the escalation behind it. What
-// weighs less than a warning is not sent.
+// message. Messages about topics without bounds may always be sent. For the other topics, a message
+// is sent only once, and only if it is at least a warning. A recovery is sent once after an alert.
+// All others are sent within the bounds. Each severity has bounds of its own, so that a question to
+// an agent does not hold back the escalation after it.
 func (s spam) allows(subject string, m Message, now time.Time) bool {
 	if !isBounded(m.Topic) {
 		return true
@@ -47,7 +47,7 @@ func (s spam) allows(subject string, m Message, now time.Time) bool {
 		return sends
 	}
 	key, times := m.Severity+" "+m.Text, t.times[m.Severity]
-	if m.Topic == event.AboutTool { // its subject says all
+	if m.Topic == event.AboutTool { // the subject already identifies the tool
 		key = m.Severity
 	}
 	for len(times) > 0 && now.Sub(times[0]) >= time.Hour {

@@ -12,7 +12,7 @@ import (
 
 // costView is a row of a table of costs.
 type costView struct {
-	Name, Of, Link  string // Of: the agent's program, or the board
+	Name, Of, Link  string // Of is the agent's program, or the board of a task
 	Starts          int
 	Time, Cost      string
 	In, Cached, Out string
@@ -29,8 +29,8 @@ type toolView struct {
 	millis, longest     int64
 }
 
-// tools sums up the calls by tool, and keeps the mostCostly tools with the longest time, longest
-// first.
+// tools sums up the calls by tool. It keeps at most mostCostly tools, the tools with the longest
+// time first.
 func (p *page) tools() {
 	byName := map[string]*toolView{}
 	for _, v := range p.Boards {
@@ -65,7 +65,7 @@ func addUses(byName map[string]*toolView, uses []event.ToolUse) {
 	}
 }
 
-// costs sums up the costs by role and program, and by task.
+// costs sums up the costs by role and program, and also by task.
 func (p *page) costs(all event.Used) {
 	if all.Priced < all.Attempts && all.Attempts > 0 {
 		p.CostNote = fmt.Sprintf("%d of %s told no cost", all.Attempts-all.Priced, event.Count(all.Attempts, "attempt"))
@@ -114,7 +114,8 @@ func roleOf(a *digest.Attempt) string {
 	}
 }
 
-// ranked sorts rows by cost, then by time, greatest first, and fills in their texts.
+// ranked sorts rows by cost and then by time, the greatest first. It also fills in the texts of the
+// rows.
 func ranked(all []costView) []costView {
 	slices.SortFunc(all, func(a, b costView) int {
 		return cmp.Or(
@@ -184,7 +185,7 @@ type verdictView struct {
 	Findings                      []string
 }
 
-// mostPoints is the greatest number of checkpoints in the line of scores.
+// mostPoints is the greatest number of checkpoints that the line of scores shows.
 const mostPoints = 12
 
 func (p *page) checkpoints() {

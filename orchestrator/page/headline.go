@@ -49,8 +49,8 @@ func (p *page) headline() {
 	p.Sentence = p.sentence()
 }
 
-// sentence returns a sentence with the cost and the number of tasks that are done, not ok and
-// quarantined. It also sets the counts of the filter.
+// sentence returns a sentence with the cost and the numbers of tasks that are done, not ok, stopped
+// and quarantined. It also sets the counts of the filter.
 func (p *page) sentence() string {
 	counts, tasks := map[string]int{}, 0
 	for _, v := range p.Boards {

@@ -22,7 +22,7 @@ type page struct {
 	Title, Headline, Sentence string
 	AsOf, Day                 string
 	Command                   string
-	Long                      bool // details of routine attempts and short tool calls are left out
+	Long                      bool // true if details of routine attempts and short tool calls are left out
 	Live                      bool
 
 	Boards      []*boardView
@@ -49,27 +49,27 @@ type page struct {
 	parts map[string]time.Duration
 }
 
-// look is a sign, a word and a colour: colour alone must not carry a meaning.
+// look is a sign, a tone and a word. The tone is a colour, which must not carry a meaning alone.
 type look struct{ Sign, Tone, Word string }
 
 type boardView struct {
 	Look              look
 	ID, Name          string
 	Squares           []squareView
-	Width             int // of the squares
+	Width             int // width of all squares together
 	Done, All         int
 	Steps, Attempts   int
 	Time, Cost, Limit string
-	Span              string // the first and the last time, and the cost
+	Span              string // first time, last time and cost
 	Columns           []columnView
-	Folded            bool // it is complete, and one of several
+	Folded            bool // true for a complete board on a page of several boards
 	Rows              []rowView
 	Tasks             []*taskView
 	Settings          []pairView
 	Damage            string
 	board             *Board
 	counts            map[string]int
-	byStep            map[int]*taskView // task of each step that is not the supervisor's
+	byStep            map[int]*taskView // task of each step, without the steps of the supervisor
 }
 
 type squareView struct{ X, Width, Class, Word string }
@@ -85,7 +85,7 @@ type taskView struct {
 	Note, NoteTone       string
 	Attempts             int
 	Tries, Time, Cost    string
-	Trouble              string // see trouble
+	Trouble              string // result of the function trouble
 	Keys                 string
 	Open                 bool
 	State                string
@@ -112,7 +112,7 @@ type attemptView struct {
 type pairView struct {
 	Name, Text string
 	Code       bool
-	Since      int64 // Unix time in ms; a live page shows the time since then; 0 if Text stays
+	Since      int64 // Unix time in ms, from which a live page counts up; 0 if Text is fixed
 }
 
 type signView struct{ Clock, Kind, Text string }
@@ -120,8 +120,8 @@ type signView struct{ Clock, Kind, Text string }
 type filterView struct{ All, Trouble, Doing, Todo int }
 
 const (
-	mostText  = 400 // characters of a text
-	mostLong  = 150 // characters of a text in a long page
+	mostText  = 400 // most characters of a text
+	mostLong  = 150 // most characters of a text in a long page
 	wholeUpTo = 200 // a page with more steps than this is Long
 	squares   = 40  // a board with more tasks than this has a bar instead of a square for each task
 )
@@ -174,8 +174,8 @@ func newPage(boards []Board, o Options) *page {
 	return p
 }
 
-// urgency returns the rank of a board on the page: first the boards that need a person, then those
-// that were never run, those at work, and those that are complete.
+// urgency returns the rank of a board on the page. The boards that need a person come first. The
+// boards that were never run follow, then those at work, then those that are complete.
 func (v *boardView) urgency() int {
 	if w := v.board.Waits; w != nil && !w.May && !v.board.Owned {
 		return 0
@@ -183,7 +183,7 @@ func (v *boardView) urgency() int {
 	return slices.Index([]string{"bad", "warn", "soft", "work", "good"}, v.Look.Tone)
 }
 
-// lookOf returns the look of a board's state.
+// lookOf returns the look for a board's state.
 func lookOf(b *Board) look {
 	words := b.Outcome.Words()
 	if b.Text == standing.Killed {
@@ -246,7 +246,7 @@ func (p *page) board(b *Board, number int) *boardView {
 	return v
 }
 
-// columns returns the columns of a board.
+// columns returns the columns of a board with their tasks.
 func columns(tasks []*taskView) []columnView {
 	all := []columnView{
 		{Name: "To do"}, {Name: "Doing"}, {Name: "Review"}, {Name: "Done"}, {Name: "Stopped"}, {Name: "Quarantined"},
@@ -267,8 +267,9 @@ func columns(tasks []*taskView) []columnView {
 	return all
 }
 
-// alignColumns gives all boards the same columns, so that they stand below one another. A column for
-// trouble or review that no board needs is left out.
+// alignColumns gives all boards the same columns, so that each column has one place on the page. It
+// leaves out a column for trouble or review that no board needs. If the page has several boards, it
+// also folds the complete ones.
 func (p *page) alignColumns() {
 	used := map[string]bool{"To do": true, "Doing": true, "Done": true}
 	for _, v := range p.Boards {
@@ -287,8 +288,8 @@ func (p *page) alignColumns() {
 	}
 }
 
-// drawSquares draws one square for each task. If there are too many tasks for that (see the
-// constant squares), it draws a bar with a part for each state.
+// drawSquares draws one square for each task. If there are more tasks than the constant squares, it
+// draws a bar with a part for each state.
 func (v *boardView) drawSquares() {
 	const step = 14
 	if len(v.Tasks) <= squares {
@@ -317,10 +318,10 @@ func (v *boardView) drawSquares() {
 	}
 }
 
-// The states of a task beside those of its standing.
+// States of a task that package standing does not have.
 const (
-	stateReview  = "review"  // its work is being reviewed
-	stateStopped = "stopped" // a run that was stopped or killed worked on it; the next one goes on
+	stateReview  = "review"  // an agent reviews the work on the task
+	stateStopped = "stopped" // a stopped or killed run worked on the task; the next run goes on
 )
 
 var squareClass = map[string]string{

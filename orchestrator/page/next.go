@@ -21,20 +21,20 @@ type nextView struct {
 	Note        string
 }
 
-// nowView is a board at which an agent works.
+// nowView is the display of a board at work.
 type nowView struct {
 	Board, ID string
 	Facts     []pairView
 }
 
-// whatNext sets the page's actions for a person, and its boards at work.
+// whatNext sets the actions for a person and the list of boards at work.
 func (p *page) whatNext() {
 	again := p.toRunAgain()
 	for _, v := range p.Boards {
 		b := v.board
 		switch {
 		case slices.Contains(again, v):
-			if v == again[0] { // behind those that need a person
+			if v == again[0] { // one action for all of them
 				p.Next = append(p.Next, p.runAgain(again))
 			}
 		case b.Damage != "":
@@ -55,7 +55,7 @@ func (p *page) whatNext() {
 	}
 }
 
-// toRunAgain returns the boards that only have to be run again, if there are several.
+// toRunAgain returns the boards that only have to be run again, or nil if there are fewer than two.
 func (p *page) toRunAgain() (boards []*boardView) {
 	for _, v := range p.Boards {
 		if v.board.Who == standing.RunAgain && v.board.Outcome != event.Later && v.board.Damage == "" {
@@ -68,7 +68,7 @@ func (p *page) toRunAgain() (boards []*boardView) {
 	return boards
 }
 
-// runAgain returns one action for several boards.
+// runAgain returns a single action that runs several boards again.
 func (p *page) runAgain(boards []*boardView) nextView {
 	var names, why []string
 	for _, v := range boards {
@@ -84,8 +84,8 @@ func (p *page) runAgain(boards []*boardView) nextView {
 	}
 }
 
-// commands returns commands from pairs of a label and the arguments of kanban-run. In the arguments
-// it replaces %s by the board.
+// commands returns a command for each pair of a label and the arguments of kanban-run. In the
+// arguments, %s stands for the board.
 func (p *page) commands(b *Board, pairs ...string) (all []pairView) {
 	board := failure.Quote(b.Board)
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -105,8 +105,8 @@ func (v *boardView) link(task string) string {
 	return ""
 }
 
-// ending returns the next action of a person for a board that is not complete, or complete with a
-// remark.
+// ending returns the next action of a person for a board that is not complete, or that is complete
+// with a remark.
 func (p *page) ending(v *boardView) nextView {
 	b := v.board
 	n := nextView{Look: v.Look, Text: p.text(b.Text)}
@@ -161,7 +161,7 @@ func (p *page) decide(v *boardView, n *nextView) {
 	}
 }
 
-// titles are the titles of decisions.
+// titles has the title of each kind of decision. BOARD and TASK stand for names.
 var titles = map[event.Subject]string{
 	event.AboutConsent:    "Decide about the agent at TASK of BOARD",
 	event.AboutWay:        "Decide where the checkpoints of BOARD go",
@@ -173,7 +173,7 @@ var titles = map[event.Subject]string{
 	event.AboutEnd:        "Unblock TASK of BOARD",
 }
 
-// choices returns a command for each word that a person may say.
+// choices returns a command for each choice that a person has.
 func (p *page) choices(b *Board) (all []pairView) {
 	for _, c := range b.Waits.Choices {
 		all = append(all, p.commands(b, p.text(c.Does), "ack %s "+string(c.Word))...)

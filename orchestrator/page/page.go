@@ -3,7 +3,7 @@ package page
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed" // the page's parts
+	_ "embed" // for the parts of the page
 	"encoding/base64"
 	"fmt"
 	"html/template"
@@ -16,27 +16,27 @@ import (
 	"kanban-run/orchestrator/standing"
 )
 
-// Board is the input of the page about one board.
+// Board is one board as input of the page.
 type Board struct {
 	digest.Digest
-	Tasks   []standing.Task       // of the board's list; nil if the board cannot be read
-	Waits   *standing.Waits       // the decision that waits for a person; nil: none
-	Who     standing.Who          // what a person has to do
-	Find    func(task string) int // the place of a journaled task in Tasks, or -1; nil counts as -1
+	Tasks   []standing.Task       // tasks of the board's list, or nil if the board cannot be read
+	Waits   *standing.Waits       // decision that waits for a person, or nil
+	Who     standing.Who          // action that a person has to take
+	Find    func(task string) int // index of a journaled task in Tasks, or -1; a nil Find finds no task
 	State   flow.State
 	Run     event.RunStarted // start of the last run
-	Code    int              // exit code of its outcome
-	Owned   bool             // a run is at work
-	Agent   string           // the activity of the agent at work, for a live page; "" if unknown
-	Records uint64           // of its journal
-	Damage  string           // damage of its journal in words, or "" if there is no damage
+	Code    int              // exit code for the outcome
+	Owned   bool             // true if a run is at work
+	Agent   string           // activity of the agent at work, for a live page; "" if unknown
+	Records uint64           // number of records in the journal
+	Damage  string           // damage of the journal in words, or ""
 }
 
 // Options are the settings of the page.
 type Options struct {
 	Command string              // command that makes the page; the page shows it
 	Hide    func(string) string // redacts a text
-	Live    bool                // the page is served, and reloads itself when the boards change
+	Live    bool                // true if the page is served and reloads itself when the boards change
 }
 
 var (

@@ -22,12 +22,12 @@ type span struct {
 type axisView struct {
 	Ticks []tickView
 	Gaps  []string
-	Now   string // place of now, or "" if no board is at work
+	Now   string // place of the present time, or "" if no board is at work
 }
 
 type tickView struct {
 	X, Text, Class string
-	Odd            bool // left out on a narrow screen
+	Odd            bool // true if a narrow screen leaves the tick out
 }
 
 const (
@@ -149,7 +149,7 @@ func anchorOf(x float64) string {
 	}
 }
 
-// tickStep returns a round time that divides a length into about maxTicks parts, or fewer.
+// tickStep returns a round time that divides a length into at most about maxTicks parts.
 func tickStep(length time.Duration) time.Duration {
 	for _, d := range []time.Duration{
 		time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second,

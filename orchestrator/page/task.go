@@ -12,7 +12,7 @@ import (
 	"kanban-run/orchestrator/standing"
 )
 
-// tasks returns the tasks of a board's list, and after them the tasks that only its steps name.
+// tasks returns the tasks of a board's list. The tasks that only the board's steps name follow.
 func (p *page) tasks(v *boardView) []*taskView {
 	b := v.board
 	listed := slices.Clone(b.Tasks)
@@ -92,7 +92,7 @@ func (v *boardView) shownState(t standing.Task) string {
 	case t.State != standing.Current || b.Owned:
 		return t.State
 	case b.State.Step == nil && (t.Status == "" || t.Status == "ok"):
-		return standing.Waiting // it is next
+		return standing.Waiting // the task is next
 	case b.Waits != nil || t.Status != "" && t.Status != "ok":
 		return standing.NotOK // the run ended at this task
 	default:
@@ -153,7 +153,7 @@ func (p *page) task(v *boardView, t standing.Task, steps []*digest.Step) *taskVi
 	return w
 }
 
-// trouble names the worst problem of a task. It returns "" if there is no problem.
+// trouble returns the worst problem of a task, or "" if there is no problem.
 func trouble(t standing.Task, state string, rejected, back, restarts int) string {
 	switch {
 	case state == standing.Quarantined:
@@ -251,7 +251,7 @@ func (p *page) attempt(s *digest.Step, a *digest.Attempt) attemptView {
 	return v
 }
 
-// kindOf names the kind of an attempt.
+// kindOf returns the kind of an attempt in words.
 func kindOf(a *digest.Attempt) string {
 	kind := "Work"
 	switch {

@@ -10,7 +10,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// rowView is the row of a step on the axis, with its attempts in order.
+// rowView is the row of a step on the axis. Its bars are in the order of the attempts.
 type rowView struct {
 	Keys       string
 	Number     int
@@ -21,7 +21,7 @@ type rowView struct {
 	Marks      []markView
 	Word, Tone string // a remark on the step, beside its bars
 	WordX      string
-	WordEnd    bool // the word ends at WordX, instead of beginning there
+	WordEnd    bool // true if Word ends at WordX, false if it begins there
 	Time, Cost string
 }
 
@@ -108,7 +108,7 @@ func (p *page) row(v *boardView, s *digest.Step) rowView {
 	return r
 }
 
-// bars draws the attempts of a step, and marks those that were rejected and those that the watch
+// bars draws the attempts of a step. It marks the attempts that were rejected or that the watch
 // ended. It returns the time of each part in the step.
 func (p *page) bars(r *rowView, v *boardView, s *digest.Step) map[string]time.Duration {
 	said := map[string]time.Duration{}
@@ -137,7 +137,7 @@ func (p *page) bars(r *rowView, v *boardView, s *digest.Step) map[string]time.Du
 				began := from.Add(time.Duration(s.From) * time.Millisecond)
 				end := earlier(to, began.Add(time.Duration(s.Millis)*time.Millisecond))
 				add(partTools, began, end)
-				said[partWork] -= max(0, end.Sub(began)) // the time of tools must not count as the agent's too
+				said[partWork] -= max(0, end.Sub(began)) // the agent's time excludes its tools
 				p.parts[partWork] -= max(0, end.Sub(began))
 			}
 		}
@@ -160,7 +160,8 @@ func (p *page) mark(r *rowView, at time.Time, id string) {
 	p.Marked[id] = true
 }
 
-// toolSpans returns the spans of tool calls to draw: in a long page only spans of a minute or more.
+// toolSpans returns the spans of tool calls to draw. For a long page it leaves out spans under a
+// minute.
 func toolSpans(all []event.ToolSpan, isLong bool) []event.ToolSpan {
 	least := int64(0)
 	if isLong {
@@ -176,8 +177,8 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// placeWord puts the word about a step after its bars, or before them if they end too far right. If
-// there is no room on either side, it leaves the word out.
+// placeWord puts the word about a step after the step's bars. If the bars end too far right, it
+// puts the word before the bars. If there is no room either, it leaves the word out.
 func (p *page) placeWord(r *rowView, s *digest.Step) {
 	if r.Word, r.Tone = p.rowWord(s); r.Word != "" {
 		r.Says += "; " + r.Word
@@ -205,9 +206,9 @@ func partOf(a *digest.Attempt) string {
 	}
 }
 
-// watchedParts adds the times in which an attempt gave no sign, and the times in which it was asked
-// for a sign and did not answer. A recovery and the end of the attempt end both times. A question
-// ends the time without a sign.
+// watchedParts adds the times in which an attempt gave no sign, and the times in which it did not
+// answer a question about its health. Both end with a recovery or with the attempt. A time without
+// a sign also ends with a question.
 func watchedParts(a *digest.Attempt, end time.Time, add func(name string, from, to time.Time)) {
 	var idle, asked time.Time
 	stop := func(at time.Time) {
@@ -240,7 +241,7 @@ func watchedParts(a *digest.Attempt, end time.Time, add func(name string, from, 
 	stop(end)
 }
 
-// rowWord names the worst problem of a step. It returns "" if there is no problem.
+// rowWord returns the worst problem of a step and its tone. word is "" if there is no problem.
 func (p *page) rowWord(s *digest.Step) (word, tone string) {
 	switch {
 	case s.State == digest.Open && s.Last() != nil && s.Last().Result == digest.Pending:

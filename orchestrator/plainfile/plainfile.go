@@ -1,5 +1,5 @@
-// Package plainfile opens only regular files and folders. It refuses any other file, such as a
-// FIFO, because opening that could wait for ever.
+// Package plainfile opens only regular files and folders. It refuses any other file: opening a
+// FIFO, for example, could wait for ever.
 package plainfile
 
 import (
@@ -17,9 +17,9 @@ var ErrKind = errors.New("it is not a regular file")
 // NonBlock is the flag that keeps an open from waiting for the other end of a FIFO.
 const NonBlock = syscall.O_NONBLOCK
 
-// Open opens a regular file for reading; links are followed. It checks the file before it opens it,
-// since opening a device may have an effect, and again after that, since the file may have been
-// replaced. Errors: ErrKind.
+// Open opens a regular file for reading, and follows links. It checks the kind of the file before
+// it opens it, since opening a device may have an effect. It checks the kind again afterwards,
+// since the file may have been replaced. Errors: ErrKind.
 func Open(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -41,7 +41,7 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// Read reads a regular file. Errors: ErrKind, or the file has more than most bytes.
+// Read reads a regular file. Errors: ErrKind, and a file of more than most bytes.
 func Read(path string, most int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {

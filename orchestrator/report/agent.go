@@ -24,8 +24,8 @@ func isTold(e agent.Event) bool {
 	}
 }
 
-// describeTool returns a line for a log about the start of a tool, a tool's failure, or a wait for
-// the provider. For other signs the line has no text.
+// describeTool returns a log line about the start of a tool, the failure of a tool, or a wait for
+// the provider. For any other sign the line has no text.
 func describeTool(s agent.Sign) (said event.Sentence) {
 	said = event.Sentence{Weight: event.Note, Step: s.Step}
 	switch {
@@ -40,7 +40,7 @@ func describeTool(s agent.Sign) (said event.Sentence) {
 	return said
 }
 
-// describeSign returns a line about any sign of an agent.
+// describeSign returns a log line about any sign of an agent.
 func describeSign(s agent.Sign) event.Sentence {
 	return event.Sentence{
 		Weight: event.Note,
@@ -61,8 +61,8 @@ func DescribeLive(l health.Live, now time.Time) string {
 	return strings.Join(describeAgent(l, now), " · ")
 }
 
-// describeAgent describes an agent at work in two texts: its activity, and its last sign with its
-// health.
+// describeAgent describes an agent at work in two texts. The first has its activity, and the second
+// has its last sign and its health.
 func describeAgent(l health.Live, now time.Time) []string {
 	text := "working " + event.Elapsed(now.Sub(l.Started))
 	if doing := doingLive(l).at(now); doing != "" {

@@ -21,9 +21,9 @@ type Supervisor struct {
 	Memory  event.Memory       `json:"memory"`
 	Held    []flow.Held        `json:"held"` // the last verdicts
 	Due     []event.Checkpoint `json:"due"`
-	Errors  int                `json:"errors"`            // failures of the supervisor itself in the last run
-	Blocked string             `json:"blocked,omitempty"` // why the board waits for a person
-	Used    flow.Tally         `json:"used"`              // by the supervisor in all runs; Status.Total includes it
+	Errors  int                `json:"errors"`            // failures of the supervisor's program in the last run
+	Blocked string             `json:"blocked,omitempty"` // reason why the board waits for a person, or ""
+	Used    flow.Tally         `json:"used"`              // use by the supervisor in all runs; a part of Status.Total
 }
 
 func newSupervisor(v *flow.Supervisor) *Supervisor {

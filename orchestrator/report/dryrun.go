@@ -17,7 +17,8 @@ func NewDryRun(out, notices *console.Printer, names bool) *DryRun {
 	return &DryRun{out: out, Plain: NewPlain(notices, names)}
 }
 
-// Entry writes a line for each call of an agent and each decision of walk, and the lines of a rejected reply as a warning.
+// Entry writes a line for each call of an agent and for each decision of walk. It writes a rejected
+// reply as a warning.
 func (d *DryRun) Entry(board string, e event.Entry) {
 	name := ""
 	if d.names {
@@ -30,7 +31,7 @@ func (d *DryRun) Entry(board string, e event.Entry) {
 		_ = d.out.Printf("%s%3d  %-11s  done: %s  would run: %s, without a program\n", name, ev.Step, event.ManagerRole,
 			ev.Task, event.Walker)
 	case event.ReplyRejected:
-		ev.Output = "" // the folder with the output is removed with the private copy of the board
+		ev.Output = "" // a dry run removes the output with its private copy of the board
 		e.Event = ev
 		d.Plain.Entry(board, e)
 	}

@@ -25,23 +25,24 @@ type Grouped struct {
 	warned int
 }
 
-// group is the open step of a board.
+// group is the open step of a board. The group is open once its head is written; further lines then
+// follow at once.
 type group struct {
 	title   string
-	open    bool     // its head is written, so further lines are written at once
-	shown   int      // number of its agents' lines, including lines not written
-	last    []string // the last lines beyond maxLines, at most [keptLines]
-	message string   // of the task agent
-	lines   []string // lines held back while the group is not open
-	bytes   int      // of lines
-	dropped int      // number of lines dropped before the lines held back
+	open    bool     // true if the head of the group is written
+	shown   int      // number of agents' lines in the step, including lines not written
+	last    []string // last lines after the first maxLines; at most [keptLines]
+	message string   // last message of the task's agent
+	lines   []string // lines to write when the group is written
+	bytes   int      // total length of lines, in bytes
+	dropped int      // number of older lines that were dropped from lines
 }
 
 const (
-	maxLines    = 2000     // lines of agents in a step
-	keptLines   = 50       // the last lines beyond maxLines, written at the end
-	maxHeld     = 32 << 10 // bytes that a group holds back
-	maxWarnings = 9        // of the job: its runner shows ten warnings of a step
+	maxLines    = 2000     // number of agents' lines that are shown from the beginning of a step
+	keptLines   = 50       // number of agents' lines that are shown from the end of a longer step
+	maxHeld     = 32 << 10 // most bytes that a group holds back
+	maxWarnings = 9        // most warning annotations; the runner of the job shows only ten of a step
 )
 
 // NewGrouped returns an observer that writes to out, which the runner of the job reads. names puts
@@ -85,8 +86,8 @@ func (g *Grouped) Entry(board string, e event.Entry) {
 	}
 }
 
-// durationSuffix returns " in " and the duration of a step. It returns "" if the duration is not
-// known because the step began in an earlier run.
+// durationSuffix returns " in " and the duration of a step. It returns "" for a step that began in
+// an earlier run, because its duration is not known.
 func durationSuffix(millis int64) string {
 	if millis == 0 {
 		return ""
@@ -160,7 +161,7 @@ func (g *Grouped) head(board string, b *group) {
 	_ = g.out.Command("stop-commands", g.token)
 }
 
-// say writes a line into the open group, or holds it back until the group is written.
+// say writes a line into the open group. If the group is not open yet, say holds the line back.
 func (g *Grouped) say(board, text string) {
 	b := g.boards[board]
 	switch {
@@ -173,7 +174,7 @@ func (g *Grouped) say(board, text string) {
 	}
 }
 
-// keep holds a line back, and drops the oldest lines while more than maxHeld bytes are held.
+// keep holds a line back. It drops the oldest lines while the group holds more than maxHeld bytes.
 func (b *group) keep(text string) {
 	b.lines, b.bytes = append(b.lines, text), b.bytes+len(text)
 	for b.bytes > maxHeld && len(b.lines) > 1 {
@@ -183,8 +184,8 @@ func (b *group) keep(text string) {
 	}
 }
 
-// close ends the group of a board's step, and writes the lines held back. Without such a group it
-// does nothing.
+// close ends the group of a board's step, and writes the lines held back. It does nothing if the
+// board has no group.
 func (g *Grouped) close(board string) {
 	b := g.boards[board]
 	if b == nil {

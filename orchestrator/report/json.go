@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// JSON is an observer that writes one JSON object a line: for every journaled event, as the journal
-// has it, for signs of agents, and for notices. It is safe for concurrent use.
+// JSON is an observer that writes one JSON object a line, for each journaled event, each sign of an
+// agent and each notice. It is safe for concurrent use.
 type JSON struct {
 	out      *console.Printer
 	noAgents bool
@@ -20,21 +20,21 @@ type JSON struct {
 // agents.
 func NewJSON(out *console.Printer, agents bool) *JSON { return &JSON{out, !agents} }
 
-// FormVersion is the version of the JSON forms of events, of status and of report. A field that is added
-// leaves it as it is.
+// FormVersion is the version of the JSON forms of events, status and report. A new field does not
+// change the version.
 const FormVersion = 1
 
 // Line is the form of every line of run --json and log --json.
 type Line struct {
 	Version int        `json:"version"`
-	Board   string     `json:"board,omitempty"` // "": about all boards of the run
+	Board   string     `json:"board,omitempty"` // "" if the line is about all boards of the run
 	Seq     uint64     `json:"seq,omitempty"`   // number of the record in the journal
-	Epoch   uint64     `json:"epoch,omitempty"` // of the run that wrote it
-	Time    *time.Time `json:"time,omitempty"`  // of the record
+	Epoch   uint64     `json:"epoch,omitempty"` // epoch of the run that wrote the record
+	Time    *time.Time `json:"time,omitempty"`  // time of the record
 	Type    string     `json:"type"`            // kind of event, or AGENT_EVENT, NOTICE, SUMMARY or REFUSED
 	Rev     uint64     `json:"rev,omitempty"`   // revision of the subject
-	Actor   string     `json:"actor,omitempty"` // who wrote the record
-	Data    any        `json:"data"`            // of the type
+	Actor   string     `json:"actor,omitempty"` // author of the record
+	Data    any        `json:"data"`            // data of the form that Type implies
 }
 
 // Entry writes a journaled event.
@@ -51,7 +51,7 @@ func (j *JSON) Entry(board string, e event.Entry) {
 	})
 }
 
-// Agent writes a sign of an agent that isTold accepts, with type AGENT_EVENT.
+// Agent writes a sign of an agent, with type AGENT_EVENT. It skips a sign that isTold rejects.
 func (j *JSON) Agent(board string, s agent.Sign) {
 	if !j.noAgents && isTold(s.Event) {
 		j.write(Line{Board: board, Type: "AGENT_EVENT", Data: s})
@@ -80,20 +80,20 @@ func (j *JSON) write(e Line) {
 
 // Notice is the data of a line NOTICE.
 type Notice struct {
-	Text string `json:"text"` // of a warning
+	Text string `json:"text"` // text of a warning
 }
 
 // Refusal is the data of a line REFUSED: an error that kept the run from starting.
 type Refusal struct {
-	Text string `json:"text"`           // of the error
-	Hint string `json:"hint,omitempty"` // what mends it
-	Code int    `json:"exit_code"`      // of the program
+	Text string `json:"text"`           // text of the error
+	Hint string `json:"hint,omitempty"` // action that mends the error
+	Code int    `json:"exit_code"`      // exit code of the program
 }
 
-// Summary is the data of a line SUMMARY, the last one.
+// Summary is the data of a line SUMMARY, the last line of a run.
 type Summary struct {
-	Boards []Ending `json:"boards"`    // in the order of the command line
-	Code   int      `json:"exit_code"` // of the program: the worst of the boards
+	Boards []Ending `json:"boards"`    // endings in the order of the command line
+	Code   int      `json:"exit_code"` // exit code of the program, the worst of all boards
 }
 
 // Ending is the end of one board's run.
@@ -101,13 +101,13 @@ type Ending struct {
 	Board   string        `json:"board"`
 	Outcome event.Outcome `json:"outcome"`
 	Text    string        `json:"text"`
-	Said    string        `json:"said,omitempty"` // by the agent of the last task, if a person is needed
+	Said    string        `json:"said,omitempty"` // last reply about a task, if a person is needed
 	Hint    string        `json:"hint,omitempty"`
 	Steps   int           `json:"steps"`
 	Used    flow.Tally    `json:"used"`
-	Until   string        `json:"until,omitempty"` // with outcome later: when to try again, in RFC 3339
+	Until   string        `json:"until,omitempty"` // time to try again, in RFC 3339, with outcome later
 	Code    int           `json:"exit_code"`
 
 	Unpushed string `json:"unpushed,omitempty"` // a branch with checkpoints that the remote lacks
-	Unsaved  bool   `json:"unsaved,omitempty"`  // the work after the last checkpoint is only in this clone
+	Unsaved  bool   `json:"unsaved,omitempty"`  // true if only this clone has the work after the last checkpoint
 }

@@ -13,9 +13,10 @@ import (
 )
 
 // JUnit renders boards as the XML that CI systems read: a suite for each board, a case for each
-// step, and a skipped case for each task that was never worked on. A board that is not complete has a
-// failure for each task that was worked on and is not ok, or else exactly one, or one error if the program and not the
-// work has failed, so that CI agrees with the exit code. hide redacts a text.
+// step, and a skipped case for each task that was never worked on. A board that is not complete has
+// a failure for each task that was worked on and is not ok. If these failures do not explain the
+// end of the board, the end counts as one more failure, or as an error if the program and not the
+// work has failed. So CI agrees with the exit code. hide redacts a text.
 func JUnit(boards []digest.Digest, hide func(string) string) ([]byte, error) {
 	j := junit{func(text string) string { return inert.Lines(hide(text)) }}
 	var all suites
@@ -31,9 +32,9 @@ func JUnit(boards []digest.Digest, hide func(string) string) ([]byte, error) {
 	return append(append([]byte(xml.Header), text...), '\n'), nil
 }
 
-// The elements, their order and their attributes are valid by two schemas: Apache Ant's for its
-// JUnit task (windyroad/JUnit-Schema), which is the stricter, and Jenkins's (junit-10.xsd of its
-// xunit plugin).
+// The elements, their order and their attributes are valid in two schemas: Apache Ant's for its
+// JUnit task (windyroad/JUnit-Schema), which is the stricter one, and Jenkins's (junit-10.xsd of
+// its xunit plugin).
 type suites struct {
 	XMLName xml.Name `xml:"testsuites"`
 	Suites  []suite  `xml:"testsuite"`
@@ -127,7 +128,8 @@ func (j junit) cases(d *digest.Digest, name string) (all []testCase) {
 		next = "\nnext: " + d.Advice + "\n"
 	}
 	culprit, failed := d.Culprit(), d.FailedSteps()
-	told := len(failed) > 0 && (d.Outcome == event.Incomplete || d.Outcome == event.Exhausted) // the end says no more than they do
+	// If told is true, the failed steps explain the end.
+	told := len(failed) > 0 && (d.Outcome == event.Incomplete || d.Outcome == event.Exhausted)
 	bad := d.Outcome != event.Complete && !(d.Outcome == event.Incomplete && d.Lenient)
 	for i := range d.Steps {
 		step := &d.Steps[i]
@@ -173,7 +175,7 @@ func count(p *problem) int {
 	return 1
 }
 
-// undone is the failure of a task that was worked on and is not ok.
+// undone returns the failure of a task that was worked on and is not ok.
 func (j junit) undone(s *digest.Step, next string) *problem {
 	work := s.Work()
 	message, kind := s.Task+" is "+cmp.Or(s.Status, "not done"), "not_ok"
@@ -186,8 +188,8 @@ func (j junit) undone(s *digest.Step, next string) *problem {
 	return &problem{Message: j.clean(message), Type: kind, Text: j.clean(attemptText(work) + next)}
 }
 
-// fail marks a case with the reason why the board is not complete: a failure if the work was done
-// without success, an error if the work could not be done.
+// fail marks a case with the reason why the board is not complete. The case gets a failure if the
+// work was done without success, and an error if the work could not be done.
 func (j junit) fail(c *testCase, d *digest.Digest, text, next string) {
 	p := &problem{Message: j.clean(d.Text), Type: j.clean(string(d.Outcome)), Text: j.clean(text + next)}
 	switch d.Outcome {
@@ -198,8 +200,8 @@ func (j junit) fail(c *testCase, d *digest.Digest, text, next string) {
 	}
 }
 
-// attemptText describes an attempt: its result, and the last lines of its message and its output. last is nil
-// if there is none.
+// attemptText describes an attempt: its result, and the last lines of its message and its output.
+// last is nil if no agent was started.
 func attemptText(last *digest.Attempt) string {
 	if last == nil {
 		return "no agent was started\n"
@@ -224,7 +226,7 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// log returns one line for each attempt, decision of walk and note.
+// log returns a text with one line for each attempt, each decision of walk and each note.
 func (j junit) log(d *digest.Digest) string {
 	var b strings.Builder
 	for i := range d.Steps {

@@ -36,15 +36,15 @@ type Live struct {
 	idle   sync.WaitGroup
 }
 
-// forConsent is what a board does while its run waits for a person's consent.
+// forConsent is the activity of a board whose run waits for a person's consent.
 const forConsent = "waits for your consent"
 
 // liveBoard is a board at work, and the trace of its agent.
 type liveBoard struct {
 	now
 	trace *health.Trace // nil before the first agent
-	asked time.Time     // time of the agent's unanswered health check, or zero if there is none
-	waits doing         // what the board waits for: a person, a judge or another board
+	asked time.Time     // time of the health check that the agent has not answered, or zero
+	waits doing         // wait of the board, for instance for a person, a provider or another board
 }
 
 var colors = regexp.MustCompile("\x1b\\[[0-9]+m")
@@ -52,8 +52,9 @@ var colors = regexp.MustCompile("\x1b\\[[0-9]+m")
 // redrawEvery is the least time between two redraws that the activity of agents causes.
 const redrawEvery = 100 * time.Millisecond
 
-// NewLive draws on the terminal out, which has size() columns and rows, and starts a clock that
-// redraws once a second. The boards keep the order in which they are named.
+// NewLive returns an observer that draws on the terminal out. size returns the size of the terminal
+// in columns and rows. A clock redraws once a second. The boards keep the order in which they are
+// named.
 func NewLive(out *console.Printer, size func() (width, height int), color bool, boards []string) *Live {
 	l := &Live{
 		out:   out,
@@ -93,8 +94,8 @@ func (l *Live) Close() {
 	l.draw(nil)
 }
 
-// Entry updates the board's live line, and prints the event's lines, except routine lines, as
-// permanent lines.
+// Entry updates the board's live line. It also prints the lines of the event above the live lines,
+// except routine lines.
 func (l *Live) Entry(board string, e event.Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,7 +164,8 @@ func (l *Live) update(board string, e event.Entry) {
 	}
 }
 
-// end takes a board whose run has ended from the rows, and counts it in the line of all boards.
+// end removes the row of a board whose run has ended, and counts the board in the line about all
+// boards.
 func (l *Live) end(b *liveBoard, outcome event.Outcome) {
 	l.boards = slices.DeleteFunc(l.boards, func(other *liveBoard) bool { return other == b })
 	switch {
@@ -251,8 +253,8 @@ func (l *Live) permanent(board string, s event.Sentence) string {
 	return coloredSign(s.Weight, l.color) + " " + text
 }
 
-// draw replaces the live lines by the lines in stay, which are permanent, and by the present live
-// lines, in one write. It ignores errors, because a terminal that is gone must not stop a run.
+// draw erases the live lines. In the same write it prints the permanent lines in stay, and the
+// present live lines below. It ignores errors, because a terminal that is gone must not stop a run.
 func (l *Live) draw(stay []string) {
 	var b strings.Builder
 	width, height := l.size()
@@ -273,8 +275,8 @@ func (l *Live) draw(stay []string) {
 	}
 }
 
-// rows returns the number of screen rows of the drawn live lines. A terminal that became narrower
-// has wrapped these lines.
+// rows returns the number of screen rows that the drawn live lines have now. A terminal that has
+// become narrower has wrapped these lines.
 func (l *Live) rows(width int) int {
 	rows := 0
 	for _, drawn := range l.drawn {
@@ -283,8 +285,8 @@ func (l *Live) rows(width int) int {
 	return rows
 }
 
-// liveLines returns two lines for a board that runs alone, or one line for each of several boards and
-// one for all of them. most is the greatest number of lines.
+// liveLines returns two lines for a board that runs alone. For several boards it returns one line
+// each, and one line about all of them. most is the greatest number of lines.
 func (l *Live) liveLines(width, most int) []string {
 	boards := make([]now, len(l.boards))
 	for i, b := range l.boards {

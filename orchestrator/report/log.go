@@ -12,17 +12,17 @@ import (
 	"kanban-run/orchestrator/standing"
 )
 
-// Log writes the history of a board: for each event its time, the number of its step if another
-// step begins, a sign, and a text.
+// Log writes the history of a board. A line has the time, the number of the step if a new step
+// begins, a sign, and a text.
 type Log struct {
-	Verbose bool // every record, with its number, its epoch and its kind, and the sessions of agents
-	Width   int  // the width in columns at which lines break between words; 0 if lines stay whole
+	Verbose bool // shows every record, with its number, epoch and kind, and the sessions of agents
+	Width   int  // width in columns at which lines break between words, or 0 for whole lines
 	Color   bool
-	Title   string // stands before the first line; "": nothing does
+	Title   string // text before the first line, or ""
 
 	out  *console.Printer
-	date string // date of the line before
-	step int    // of the last line with a step
+	date string // date of the last line
+	step int    // step of the last line that has a step
 }
 
 // NewLog returns a Log that writes to out.
@@ -31,8 +31,8 @@ func NewLog(out *console.Printer) *Log { return &Log{out: out} }
 // Filter forwards a part of a board's history to a Watcher.
 type Filter struct {
 	Watcher
-	Failed bool // only events of weight Warning or more, and failures and retries of agents
-	Step   int  // only events of this step, or of all steps if it is 0
+	Failed bool // forwards only events of weight Warning or more, and failures and retries of agents
+	Step   int  // forwards only events of this step, or of all steps if Step is 0
 }
 
 // Entry forwards an event.
@@ -83,8 +83,8 @@ func (l *Log) Notice(_, text string) {
 	l.print("", time.Now(), l.step, event.Sentence{Weight: event.Warning, Text: text})
 }
 
-// describeForLog returns the lines of an event. Unless verbose is set, it leaves out routine lines, such as the
-// line about the start of an agent. The line about the agent's end implies that start.
+// describeForLog returns the lines of an event. Unless verbose is set, it leaves out routine lines,
+// such as the line about the start of an agent. The line about the agent's end implies that start.
 func describeForLog(e event.Event, verbose bool) []event.Sentence {
 	lines := e.Sentence().Lines()
 	switch e := e.(type) {
@@ -109,8 +109,8 @@ func describeForLog(e event.Event, verbose bool) []event.Sentence {
 // Sign returns the sign of a weight.
 func Sign(w event.Weight, color bool) string { return coloredSign(w, color) }
 
-// print writes a line. If the date has changed, the date precedes it on a line of its own. If the
-// step has changed, the line has the step's number.
+// print writes a line. If the date has changed, a line with the date comes first. If the step has
+// changed, the line has the step's number.
 func (l *Log) print(head string, at time.Time, step int, s event.Sentence) {
 	at = at.Local()
 	if l.Title != "" {
@@ -134,7 +134,8 @@ func (l *Log) print(head string, at time.Time, step int, s event.Sentence) {
 	if l.Width > 0 {
 		lines = Wrap(lines[0], max(20, l.Width-indent))
 	}
-	// The printer keeps an error, such as a closed pipe, until the command ends.
+	// An error, such as a closed pipe, needs no check here: the printer keeps it until the command
+	// ends.
 	text := strings.Join(lines, "\n"+strings.Repeat(" ", indent))
 	_ = l.out.PrintTrusted(plain + coloredSign(s.Weight, l.Color) + " " + text + "\n")
 }

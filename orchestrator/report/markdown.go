@@ -14,7 +14,7 @@ import (
 
 // Markdown renders boards for a person. limit is the greatest length of the text in bytes, or 0 if
 // there is no limit. If the text would be longer, Markdown leaves out the oldest steps first, then
-// complete boards, then other boards, and gives the numbers left out. hide redacts a text.
+// complete boards, then other boards, and writes how many are left out. hide redacts a text.
 func Markdown(boards []digest.Digest, hide func(string) string, limit int) string {
 	return renderMarkdown(boards, hide, limit, true)
 }
@@ -49,8 +49,8 @@ func renderMarkdown(boards []digest.Digest, hide func(string) string, limit int,
 type markdown struct {
 	b             strings.Builder
 	hide          func(string) string
-	steps, boards int  // the most rows of the tables
-	draws         bool // its reader draws diagrams
+	steps, boards int  // greatest number of rows in a table of steps, and of boards
+	draws         bool // true if the program that shows the document draws Mermaid diagrams
 }
 
 // line writes a line of Markdown. It redacts and escapes string arguments, but not format.
@@ -93,8 +93,8 @@ func (m *markdown) is(d *digest.Digest) int {
 	return 0
 }
 
-// overview writes the table of boards, and the text and advice for each board that is not plainly
-// complete.
+// overview writes the table of boards. For each board that is not plainly complete it also writes
+// the text and the advice.
 func (m *markdown) overview(boards []digest.Digest) {
 	m.line("|  | board | outcome | steps | attempts | time | cost |\n|---|---|---|--:|--:|--:|--:|")
 	for i := range boards {
@@ -113,7 +113,7 @@ func (m *markdown) overview(boards []digest.Digest) {
 	}
 }
 
-// priced returns a cost and, if they are known, the tokens.
+// priced returns a cost, and the tokens if they are known.
 func priced(u flow.Tally) string {
 	if tokens := u.Tokens(); tokens != "" {
 		return u.Money() + " (" + tokens + ")"
@@ -128,7 +128,7 @@ func adviceSuffix(advice string) string {
 	return ". Next: " + advice
 }
 
-// board writes a board's timeline, its steps, checkpoints and missing tools.
+// board writes the timeline of a board and its tables of steps, checkpoints and missing tools.
 func (m *markdown) board(d *digest.Digest) {
 	m.line("\n### %s\n", d.Board)
 	if len(d.Steps) == 0 {
@@ -152,7 +152,8 @@ func (m *markdown) board(d *digest.Digest) {
 	m.tools(d)
 }
 
-// formatAttempts returns the attempts at the task and then those of the Manager, which status does not count.
+// formatAttempts returns the number of attempts at the task, and then the number of the Manager's
+// attempts.
 func formatAttempts(s *digest.Step) string {
 	manager := 0
 	for i := range s.Attempts {
@@ -166,7 +167,7 @@ func formatAttempts(s *digest.Step) string {
 	return fmt.Sprintf("%d + %d", len(s.Attempts)-manager, manager)
 }
 
-// tools writes the table of missing tools: seed 002, "post-mortem health summary".
+// tools writes the table of missing tools (seed 002, "post-mortem health summary").
 func (m *markdown) tools(d *digest.Digest) {
 	if len(d.Tools) == 0 {
 		return
@@ -222,10 +223,12 @@ func StepResult(s *digest.Step) string {
 	return strings.Join(words, ", ")
 }
 
-// LastWord returns the last message about the work in a step, and the step's notes. If the last
-// attempt has a reason, the message is this reason. Otherwise, if the last attempt is a review that
-// sent the work back, it is the review's feedback. Otherwise it is the Manager's message if the
-// Manager's status is not ok, and the task agent's message if the status is ok.
+// LastWord returns the last message about the work in a step, and the step's notes. The message is
+// the first of these that exists:
+//   - the reason of the last attempt
+//   - the feedback of the last attempt, if this is a review that sent the work back
+//   - the Manager's message, if the Manager's status is not ok
+//   - the message of the task's agent
 func LastWord(s *digest.Step) string {
 	text := s.Message
 	if s.Manager == "" || s.Manager == "ok" {
@@ -273,7 +276,7 @@ func (m *markdown) timeline(d *digest.Digest) {
 	m.line("```\n")
 }
 
-// label replaces the characters of a text that may have a meaning in a Mermaid diagram.
+// label puts _ in place of each character that may have a meaning in a Mermaid diagram.
 func (m *markdown) label(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" ._/-", r) {

@@ -18,23 +18,23 @@ import (
 // now is the display of a board at one time, in the live lines of its run and in status --watch.
 type now struct {
 	board     string
-	index, of int // place of the task among the board's tasks, from 1; 0 if it is not listed
+	index, of int // number of the task in the list from 1, or 0; length of the list
 	task      string
 	player    event.AttemptRef
 	adapter   string // "" if it is not known
 	since     time.Time
 	used      event.Used
-	limit     int64 // of the cost, in millionths of a US dollar; 0 if there is no limit
+	limit     int64 // limit of the cost in millionths of a US dollar, or 0 for no limit
 	doing     doing
 	last      time.Time // time of the agent's last sign, or zero if there is no sign yet
-	health    string    // seed 000's word, or "" if no agent is watched
+	health    string    // health of the agent in a word of seed 000, or "" if no agent is watched
 	weight    event.Weight
 }
 
 // doing is an activity of an agent, its beginning, and a detail that may be cut.
 type doing struct {
 	what   string
-	since  time.Time // zero if the age is not shown
+	since  time.Time // beginning of the activity; zero if its age is not shown
 	detail string
 }
 
@@ -49,11 +49,13 @@ func (d doing) at(t time.Time) string {
 	return text + d.detail
 }
 
-// silence is the time without output of a model after which the display shows the wait for it.
+// silence is the duration of a model's silence after which the display shows the wait for the
+// model.
 const silence = 2 * time.Second
 
-// doingOf returns what an agent does at a time by its trace: its oldest open tool call, its wait
-// for the provider, or its wait for the model and the last text.
+// doingOf returns the activity that an agent's trace implies at a time: the oldest open tool call,
+// a wait for the provider, or a wait for the model. Without such an activity it returns the agent's
+// last text.
 func doingOf(t *health.Trace, at time.Time) doing {
 	said := ""
 	if last := t.Last; last.Kind == agent.Text || last.Kind == agent.Printed {
@@ -112,10 +114,11 @@ func weightOf(word string) event.Weight {
 	}
 }
 
-// wide is the least width, in columns, at which tasks and roles are not shortened.
+// wide is the least width of a terminal, in columns, that shows tasks and roles whole.
 const wide = 100
 
-// pair returns the two lines of a board that runs alone: its progress, and its agent's activity.
+// pair returns the two lines of a board that runs alone. The first has its progress, the second the
+// activity of its agent.
 func (n now) pair(t time.Time, width int, color bool) []string {
 	task := n.task
 	if width < wide {
@@ -141,8 +144,8 @@ func (n now) pair(t time.Time, width int, color bool) []string {
 	return lines
 }
 
-// tail returns the right end of pair's second line: the last sign and the health, as far as there
-// is room.
+// tail returns the right end of pair's second line: the last sign and the health. A narrow terminal
+// gets only the health, or nothing.
 func (n now) tail(t time.Time, width int) string {
 	if n.health == "" || width < 40 {
 		return ""
@@ -154,10 +157,10 @@ func (n now) tail(t time.Time, width int) string {
 	return runewidth.FillRight(n.lastSign(t), len("last sign 10m00s")) + "  " + text
 }
 
-// isSilent reports whether a healthy agent has told nothing yet, so that its health is unknown.
+// isSilent reports whether a healthy agent has given no sign yet, so that its health is not known.
 func (n now) isSilent() bool { return n.health == health.Healthy && n.last.IsZero() }
 
-// state returns seed 000's word for the agent's health, or the time for which the agent is silent.
+// state returns the agent's health in a word of seed 000, or the duration of the agent's silence.
 func (n now) state(t time.Time) string {
 	if n.isSilent() {
 		return "silent " + n.time(t)
@@ -186,8 +189,8 @@ func (n now) time(t time.Time) string {
 	return event.Elapsed(t.Sub(n.since))
 }
 
-// cost returns the cost of the run, or "" if the cost is not known. If the cost has a limit, cost
-// adds the limit after the separator, which is the argument of.
+// cost returns the cost of the run, or "" if the cost is not known. If the cost has a limit, the
+// limit follows after the separator in the argument of.
 func (n now) cost(of string) string {
 	if n.used.Told == 0 {
 		return ""
@@ -213,8 +216,8 @@ func (n now) fullPlayer(width int) string {
 	return text
 }
 
-// nowRows returns the lines of several boards, in columns. If room is short, it leaves out columns
-// of the agent, in this order: last sign, health, role.
+// nowRows returns one line for each of several boards, in columns. If room is short, it leaves out
+// the agents' last signs first, then their health, then their roles.
 func nowRows(boards []now, t time.Time, width int, color bool) []string {
 	tasks, names := make([]string, len(boards)), make([]string, len(boards))
 	for i, n := range boards {
@@ -259,7 +262,7 @@ func nowRows(boards []now, t time.Time, width int, color bool) []string {
 	return lines
 }
 
-// roomOf returns the width that the columns leave for one more column.
+// roomOf returns the width that is left for one more column.
 func roomOf(cells [][]string, width int) int {
 	for _, w := range columnWidths(cells) {
 		if w > 0 {
@@ -282,8 +285,8 @@ func columnWidths(cells [][]string) []int {
 	return widths
 }
 
-// columns aligns cells in columns. right has the columns that are aligned at their right end. All
-// others are aligned at their left end. Empty columns are left out.
+// columns aligns cells in columns and leaves out empty columns. The columns in right are aligned on
+// the right, all others on the left.
 func columns(cells [][]string, right map[int]bool, width int) []string {
 	widths := columnWidths(cells)
 	lines := make([]string, len(cells))
@@ -352,7 +355,8 @@ func ShortNames(files []string) []string {
 	return names
 }
 
-// clean redacts the texts of agents and boards, and takes out what could control the terminal.
+// clean redacts the texts of agents and boards, and removes characters that could control the
+// terminal.
 func (n now) clean(out *console.Printer) now {
 	for _, s := range []*string{&n.board, &n.task, &n.player.Role, &n.adapter, &n.doing.what, &n.doing.detail} {
 		*s = out.Sprintf("%s", *s)

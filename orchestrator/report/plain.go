@@ -11,10 +11,11 @@ import (
 type Plain struct {
 	out      *console.Printer
 	names    bool
-	NoAgents bool // leaves out the tools of agents
+	NoAgents bool // if true, Agent writes nothing
 }
 
-// NewPlain returns an observer that writes to out; names puts the board's name before each line.
+// NewPlain returns an observer that writes to out. If names is true, the board's name stands before
+// each line.
 func NewPlain(out *console.Printer, names bool) *Plain { return &Plain{out: out, names: names} }
 
 // Entry writes the lines of a journaled event.
@@ -24,8 +25,8 @@ func (p *Plain) Entry(board string, e event.Entry) {
 	}
 }
 
-// Agent writes which tools an agent uses, their failures, and waits for the provider. Other signs
-// would fill most of the log.
+// Agent writes the start and the failures of an agent's tools, and waits for the provider. Other
+// signs would fill most of the log.
 func (p *Plain) Agent(board string, s agent.Sign) {
 	if said := describeTool(s); said.Text != "" && !p.NoAgents {
 		p.print(board, s.Time.Local().Format("15:04:05"), said.String())

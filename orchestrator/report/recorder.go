@@ -9,15 +9,15 @@ import (
 	"kanban-run/orchestrator/standing"
 )
 
-// Watcher is an observer to which a Recorder passes all that it gets.
+// Watcher is an observer that a Recorder or a Filter forwards its calls to.
 type Watcher interface {
 	Entry(board string, e event.Entry)
 	Agent(board string, s agent.Sign)
 	Notice(board, text string)
 }
 
-// Recorder is an observer that folds the events of each board into a digest, and forwards every call
-// to the Watcher. It is safe for concurrent use.
+// Recorder is an observer that folds the events of each board into a digest. It also forwards every
+// call to the Watcher. It is safe for concurrent use.
 type Recorder struct {
 	Watcher
 	keep   int
@@ -43,8 +43,8 @@ func (r *Recorder) Entry(board string, e event.Entry) {
 	r.Watcher.Entry(board, e)
 }
 
-// Digest returns the digest of a board, with the outcome, text and hint of its ending. If no event
-// was recorded, it has no steps.
+// Digest returns the digest of a board, with the outcome, text and hint of its ending. The digest
+// has no steps if no event was recorded.
 func (r *Recorder) Digest(e Ending) digest.Digest {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -23,31 +23,31 @@ type Status struct {
 	Outcome    event.Outcome       `json:"outcome,omitempty"`
 	Text       string              `json:"text,omitempty"`
 	Frozen     bool                `json:"frozen"`
-	Steps      int                 `json:"steps"`             // steps that all runs finished
-	LastStep   int                 `json:"last_step"`         // number of steps that were ever started
-	Until      string              `json:"until,omitempty"`   // with outcome later: when to try again, in RFC 3339
-	Used       flow.Tally          `json:"used"`              // under the current limits, without the open attempt's cost
-	Total      flow.Tally          `json:"total"`             // by all runs
+	Steps      int                 `json:"steps"`             // number of finished steps in all runs
+	LastStep   int                 `json:"last_step"`         // number of started steps in all runs
+	Until      string              `json:"until,omitempty"`   // time to try again, in RFC 3339, with outcome later
+	Used       flow.Tally          `json:"used"`              // use that counts for the limits, without the open attempt's cost
+	Total      flow.Tally          `json:"total"`             // use of all runs
 	Limits     event.Limits        `json:"limits"`            // limits of the last run
 	Session    string              `json:"session,omitempty"` // last session of an agent that worked on a task
 	Open       *OpenStep           `json:"open_step,omitempty"`
-	Agent      *health.Live        `json:"agent,omitempty"`   // the agent at work; at most 1 s old while active
-	Consent    string              `json:"consent,omitempty"` // decision about the agent that waits for a person's consent
+	Agent      *health.Live        `json:"agent,omitempty"`   // state of the agent at work; at most 1 s old while active
+	Consent    string              `json:"consent,omitempty"` // proposal about the agent, if a person has to consent
 	Supervisor *Supervisor         `json:"supervisor,omitempty"`
 	Quarantine []Quarantine        `json:"quarantine,omitempty"` // tasks that no agent works on
 	Unanswered []string            `json:"unanswered,omitempty"` // members that never answered the request to shut down
-	Next       string              `json:"next"`                 // the first action of a run that is started now
+	Next       string              `json:"next"`                 // first action of a run that is started now
 	Journal    string              `json:"journal"`
 	Records    uint64              `json:"records"`
-	Epoch      uint64              `json:"epoch"` // of the last owner
+	Epoch      uint64              `json:"epoch"` // epoch of the last owner
 	Owner      string              `json:"owner,omitempty"`
-	Locked     string              `json:"reconcile_lock,omitempty"` // why RECONCILE_LOCK is on, or ""
+	Locked     string              `json:"reconcile_lock,omitempty"` // reason for RECONCILE_LOCK, or "" if it is off
 	Rollback   *flow.Identity      `json:"rollback_point,omitempty"`
-	Tasks      []standing.Task     `json:"tasks"`                // of the list, in its order
-	Waiting    *event.ProviderWait `json:"waiting,omitempty"`    // the wait of the run at work for a provider
-	BlockedBy  string              `json:"blocked_by,omitempty"` // the work of another board that the run at work waits for, in words
-	Waits      *standing.Waits     `json:"waits,omitempty"`      // the decision that a person has to make
-	Decisions  []standing.Decision `json:"decisions,omitempty"`  // the last that a person made
+	Tasks      []standing.Task     `json:"tasks"`                // tasks in the order of the board's list
+	Waiting    *event.ProviderWait `json:"waiting,omitempty"`    // present wait for a provider
+	BlockedBy  string              `json:"blocked_by,omitempty"` // work of another board that the run at work waits for, in words
+	Waits      *standing.Waits     `json:"waits,omitempty"`      // decision that a person has to make
+	Decisions  []standing.Decision `json:"decisions,omitempty"`  // last decisions that a person has made
 
 	standing standing.Standing
 }
@@ -58,11 +58,11 @@ type OpenStep struct {
 	Task     string     `json:"task"`
 	Role     string     `json:"role"`
 	Call     event.Call `json:"call"`
-	Round    int        `json:"round,omitempty"` // of work and review
+	Round    int        `json:"round,omitempty"` // round of work and review
 	Attempts int        `json:"attempts"`
-	Rejected int        `json:"rejected"` // replies rejected in this step over all runs
+	Rejected int        `json:"rejected"` // number of rejected replies in this step, in all runs
 	Reason   string     `json:"last_reason,omitempty"`
-	Since    time.Time  `json:"attempt_started_at,omitzero"` // zero if no attempt is under way
+	Since    time.Time  `json:"attempt_started_at,omitzero"` // start of the running attempt, or zero
 }
 
 // String returns the step, its task and the attempts at it in words.
@@ -81,12 +81,12 @@ func (o OpenStep) String() string {
 // Quarantine is a task in quarantine.
 type Quarantine struct {
 	Task string `json:"task"`
-	Text string `json:"text"` // why
+	Text string `json:"text"` // reason of the quarantine
 }
 
-// NewStatus returns the status of a board with history h. running means that a run owns the board
+// NewStatus returns the status of a board with history h. running is true if a run owns the board
 // now. foreseen is the first action of the next run. refused is the reason why that run would
-// refuse to start, or nil if it would start.
+// refuse to start, or nil.
 func NewStatus(how standing.Standing, h flow.History, running bool, foreseen flow.Effect, refused error) Status {
 	s := h.State
 	used, total := s.Known()
@@ -187,7 +187,8 @@ func describeFinish(e flow.Finish) string {
 	return nothingNext + ": " + e.Text
 }
 
-// cost returns the cost under the current limits, and the cost of all runs if it differs.
+// cost returns the cost that counts against the present limits. If the cost of all runs differs, it
+// returns that cost too.
 func (s Status) cost() string {
 	if s.Used.Attempts == 0 && s.Total.Attempts > 0 {
 		return "of all runs " + priced(s.Total)
@@ -212,8 +213,8 @@ func (s Status) headline() (weight event.Weight, words string) {
 	}
 }
 
-// forYou lists what waits for a person: the commands of a decision, and the tasks that no agent works
-// on.
+// forYou lists what waits for a person: the tasks in quarantine, the reason for a decision, and the
+// commands that decide.
 func (s Status) forYou() (all []string) {
 	w := s.standing.Waits
 	for _, q := range s.Quarantine {
@@ -229,7 +230,8 @@ func (s Status) forYou() (all []string) {
 	return all
 }
 
-// Commands returns the commands with which a person can decide, all equally wide, and what each does.
+// Commands returns the commands with which a person can decide, padded to the same width, and a
+// text for each about its effect.
 func Commands(s *standing.Standing) (commands, does []string) {
 	commands, does = s.Commands()
 	width := 0

@@ -26,7 +26,7 @@ func (a Alert) String() string {
 }
 
 // SupervisorReport is the report to the Lead about the last runs of boards. It reads one board
-// after another: Begin starts a board, and Add reads the board's entries.
+// after another: Begin starts a board, and Add reads an entry of that board.
 type SupervisorReport struct {
 	end    time.Time
 	boards []supervised
@@ -36,20 +36,20 @@ type SupervisorReport struct {
 type supervised struct {
 	board   string
 	start   time.Time
-	began   time.Time // of the open step
+	began   time.Time // start of the open step
 	owner   string    // role of the open step
 	roles   []string  // roles that were at work
 	alerts  []Alert
 	actions []string
-	request string // a decision that waits
+	request string // decision that the board waits for, or ""
 
-	proposals []string // that need no decision
+	proposals []string // proposals to the Lead that the board does not wait for
 }
 
 // Begin starts the next board.
 func (r *SupervisorReport) Begin(board string) { r.boards = append(r.boards, supervised{board: board}) }
 
-// Add reads the next entry of the board that Begin started last.
+// Add reads the next entry of the last begun board.
 func (r *SupervisorReport) Add(e event.Entry) {
 	b := &r.boards[len(r.boards)-1]
 	switch ev := e.Event.(type) {
@@ -76,8 +76,8 @@ func (b *supervised) work(r event.AttemptRef) {
 	}
 }
 
-// Wait notes that the board that Begin started last waits for a decision. request is "" if it waits
-// for no decision.
+// Wait notes the decision that the last begun board waits for. request is "" if the board waits for
+// no decision.
 func (r *SupervisorReport) Wait(request string) { r.boards[len(r.boards)-1].request = request }
 
 // note adds the alert and the actions of an event.
@@ -109,7 +109,7 @@ func (r *SupervisorReport) String() string {
 			start = b.start
 		}
 		for _, a := range b.alerts {
-			if len(r.boards) > 1 && a.Task != b.board { // the same task may stand on several
+			if len(r.boards) > 1 && a.Task != b.board { // several boards may list the same task
 				a.Task = b.board + ":" + a.Task
 			}
 			alerts = append(alerts, a.String())

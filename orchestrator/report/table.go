@@ -15,12 +15,13 @@ import (
 	"kanban-run/orchestrator/standing"
 )
 
-// ranks has the order of a table: the boards that a person has to see to first.
+// ranks is the order of the boards in a table. The boards that need a person come first.
 var ranks = []standing.Who{standing.Decide, standing.Mend, standing.RunAgain, standing.Nobody}
 
-// Table returns the lines of a table of boards, one row each, and a line with totals: sign, board, who
-// has to act, when the last run ended, cost, and how the board stands in full. Where width is less than
-// wide columns the last of these is below. width is 0 where lines have no end.
+// Table returns the lines of a table of boards, and a last line with totals. A row has a sign, the
+// board, the action that a person has to take, the time at which the last run ended, the cost, and
+// how the board stands. If width is less than wide, how the board stands follows on lines of its
+// own. A width of 0 means that lines have no limit.
 func Table(out *console.Printer, boards []*standing.Standing, at time.Time, width int, color bool) []string {
 	sorted := slices.Clone(boards)
 	slices.SortStableFunc(sorted, func(a, b *standing.Standing) int {
@@ -61,7 +62,8 @@ func Table(out *console.Printer, boards []*standing.Standing, at time.Time, widt
 	return append(lines, totals(sorted))
 }
 
-// whole returns how a board stands, with the words of the agent that brought it there.
+// whole returns how a board stands. It adds the words of an agent that explain why a person is
+// needed.
 func whole(s *standing.Standing) string {
 	text := s.What()
 	if t := s.Said(); t != nil && !strings.Contains(text, t.Said) {
@@ -70,7 +72,7 @@ func whole(s *standing.Standing) string {
 	return text
 }
 
-// ended returns the time at which a run ended, with its day if that is not today.
+// ended returns the time at which a run ended. It adds the day if the run did not end today.
 func ended(end, now time.Time) string {
 	switch end, now = end.Local(), now.Local(); {
 	case end.IsZero():
@@ -82,7 +84,8 @@ func ended(end, now time.Time) string {
 	}
 }
 
-// totals returns the numbers of boards by what comes next, and their cost.
+// totals returns the numbers of boards that are complete, need a person, have to be run again, are
+// at work, or were never run. The total cost follows.
 func totals(boards []*standing.Standing) string {
 	var used event.Used
 	complete, atWork, never := 0, 0, 0
@@ -124,7 +127,8 @@ func totals(boards []*standing.Standing) string {
 	return text
 }
 
-// Wrap breaks a text between words into lines of at most width columns; 0: it breaks nothing.
+// Wrap breaks a text between words into lines of at most width columns. A width of 0 means that the
+// text stays whole.
 func Wrap(text string, width int) []string {
 	if width <= 0 {
 		return []string{text}

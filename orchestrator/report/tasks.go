@@ -22,9 +22,9 @@ var taskMarks = map[string]string{
 	standing.Quarantined: "⟳",
 }
 
-// A list of more than mostTasks tasks is not shown whole. Only these tasks are shown: those that
-// are not ok or quarantined, the current task, and the tasks next to it. neighbours is the number
-// of these tasks on either side.
+// A list of more than mostTasks tasks is not shown whole. Only these tasks are shown: the tasks
+// that are not ok, quarantined or dropped, the current task, and its neighbours in the list.
+// neighbours is the number of tasks that are shown on either side of the current one.
 const (
 	mostTasks  = 40
 	neighbours = 10

@@ -23,7 +23,7 @@ type Watched struct {
 // Recent are the last events of a board.
 type Recent struct{ last []event.Entry }
 
-// Recent keeps at least the last mostEvents events; the screen shows at most mostRecent of their
+// A Recent keeps at least the last mostEvents events. The screen shows at most mostRecent of their
 // lines.
 const (
 	mostEvents = 50
@@ -56,8 +56,8 @@ func (r *Recent) lines(board string) (all []recentLine) {
 	return all
 }
 
-// DrawWatched returns the lines of a screen. For a single board it lists the tasks by their state.
-// For several boards it has a line each, and the boards that need a person come first. The last
+// DrawWatched returns the lines of a screen. For a single board it lists the tasks by state. For
+// several boards it has one line each, and the boards that need a person come first. The last
 // events follow.
 func DrawWatched(out *console.Printer, boards []Watched, at time.Time, width int, color bool) []string {
 	var lines []string
@@ -153,7 +153,8 @@ func drawBoards(out *console.Printer, boards []Watched, at time.Time, width int,
 	return nowRows(rows, at, width, color)
 }
 
-// urgency returns 0 for a board that needs a person, 1 for another board at work, and 2 otherwise.
+// urgency returns 0 for a board that needs a person, 1 for any other board at work, and 2 for the
+// rest.
 func (s *Status) urgency() int {
 	switch {
 	case len(s.forYou()) > 0 || s.standing.Weight == event.Critical:
@@ -165,8 +166,8 @@ func (s *Status) urgency() int {
 	}
 }
 
-// now returns the display of a board. It shows the activity of a board at work, or the end of the
-// last run if the board is not at work.
+// now returns the display of a board: the activity of a board at work, or else the end of the last
+// run.
 func (s *Status) now() now {
 	n := now{board: s.Board, used: s.Used.Used, limit: s.Limits.MaxCost, weight: event.Routine}
 	if s.Open != nil {

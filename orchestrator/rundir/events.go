@@ -28,7 +28,7 @@ type Events struct {
 	err  error
 }
 
-// NewEvents returns the file of a step. Its lines follow those of an earlier attempt.
+// NewEvents returns the file of a step. New lines follow those of an earlier attempt.
 func (d Dir) NewEvents(step int) *Events { return &Events{path: d.events(step)} }
 
 func (d Dir) events(step int) string {
@@ -66,7 +66,7 @@ func (e *Events) open() (err error) {
 	return err
 }
 
-// Close closes the file. Errors: its own and the first of Append.
+// Close closes the file. Errors: those of closing it, and the first of Append.
 func (e *Events) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

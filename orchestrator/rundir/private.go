@@ -10,9 +10,9 @@ import (
 	"kanban-run/orchestrator/durable"
 )
 
-// WriteFile writes a file that only its owner may read, without a sync. If there is a file of that
-// name, WriteFile replaces it and does not write to it, because an agent could have put a link or a
-// FIFO there.
+// WriteFile writes a file that only its owner may read, without a sync. WriteFile never writes to
+// an existing file of that name, but replaces it, because an agent could have put a link or a FIFO
+// there.
 func WriteFile(path string, data []byte) error {
 	f, err := createFile(path)
 	if err != nil {
@@ -47,8 +47,8 @@ func OverwriteFile(path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// openPrivate opens a file at its beginning. It replaces a file that is not regular or that others
-// may read.
+// openPrivate opens a file for writing, at its beginning. It replaces a file that is not regular or
+// that others may read.
 func openPrivate(path string) (*os.File, error) {
 	f, err := durable.OpenPlain(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
@@ -76,8 +76,8 @@ func ReplaceFile(path string, data []byte) error {
 	return os.Rename(temp, path)
 }
 
-// RemoveForeign removes everything but a regular file from the path of a run's file: reading a FIFO
-// could wait for ever, and writing through a link could change another file.
+// RemoveForeign removes what is at the path of a run's file, unless that is a regular file. Reading
+// a FIFO could wait for ever, and writing through a link could change another file.
 func RemoveForeign(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() {

@@ -74,8 +74,8 @@ func (d Dir) Output(step int) string {
 
 func stepName(n int) string { return fmt.Sprintf("%04d", n) }
 
-// Ensure creates the folder, readable by its owner only, and keeps the folder of all runs out of
-// git: only the owner may read what agents said.
+// Ensure creates the folder, and makes git ignore the folder of all runs. Only the owner of the
+// folder may read it, since it has what agents said.
 func (d Dir) Ensure() error {
 	for _, dir := range []string{filepath.Dir(d.Path), d.Path, d.Steps(), d.output(), d.inputs()} {
 		if info, err := os.Lstat(dir); err == nil && info.Mode().Type() == fs.ModeSymlink {
@@ -94,8 +94,8 @@ func (d Dir) Ensure() error {
 	return d.ignore()
 }
 
-// ignore writes .gitignore, unless that has content, because its author may want the runs in git.
-// It does not sync: if a power cut leaves the file missing or empty, the next run writes it.
+// ignore writes .gitignore, unless that file has content: its author may want the runs in git. It
+// does not sync: if a power cut leaves the file missing or empty, the next run writes it.
 func (d Dir) ignore() error {
 	path := filepath.Join(filepath.Dir(d.Path), ".gitignore")
 	info, err := os.Lstat(path)
@@ -108,8 +108,8 @@ func (d Dir) ignore() error {
 	return OverwriteFile(path, []byte("*\n"))
 }
 
-// linkError is the error for a link in the place of a run's folder: through it two boards could
-// share one journal, or a run could write elsewhere.
+// linkError is the error for a link in the place of a run's folder. Through the link two boards
+// could share one journal, or a run could write elsewhere.
 type linkError struct{ path string }
 
 func (e *linkError) Error() string { return e.path + " is a link, not a folder" }

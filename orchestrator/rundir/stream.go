@@ -10,7 +10,7 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// Stream is a writer of a program's output to a file, which it opens with the first byte. It is
+// Stream is a writer of a program's output to a file. It opens the file with the first byte. It is
 // safe for concurrent use.
 type Stream struct {
 	path string
@@ -26,8 +26,8 @@ const (
 	Stderr = "stderr"
 )
 
-// NewStream returns a stream of the current attempt of the named call. The file must be empty,
-// because attempts share their files: a new file costs more than the rest of a short step.
+// NewStream returns a stream of the current attempt of the named call. All attempts share one file,
+// because a new file costs more than the rest of a short step. So the file must be empty.
 func (d Dir) NewStream(call, kind string) *Stream { return &Stream{path: d.stream(call, kind)} }
 
 func (d Dir) stream(call, kind string) string { return filepath.Join(d.output(), call+"."+kind) }
@@ -51,7 +51,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close ends the stream; its file stays. Errors: its own and the first of Write.
+// Close closes the file. Errors: those of closing it, and the first of Write.
 func (s *Stream) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

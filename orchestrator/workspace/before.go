@@ -12,8 +12,8 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// KeepBefore copies the board's bytes before a turn. It does not sync the copy, which is needed
-// after an agent has broken the board, but not after a power cut.
+// KeepBefore copies the board's bytes before an agent's turn, so that they can be restored after
+// it. It does not sync the copy, because the copy is not needed after a power cut.
 func (w *Workspace) KeepBefore(b *board.Board) error {
 	if w.kept != nil && w.kept.SHA == b.SHA {
 		return nil
@@ -26,7 +26,7 @@ func (w *Workspace) KeepBefore(b *board.Board) error {
 }
 
 // Before returns the board with the given SHA-256 as it was before the last turn. The run of that
-// turn keeps the board in memory, since an agent can remove the copy.
+// turn has the board in memory, since an agent can remove the copy.
 func (w *Workspace) Before(sha string) (*board.Board, error) {
 	if w.kept != nil && w.kept.SHA == sha {
 		return w.kept, nil
@@ -34,8 +34,9 @@ func (w *Workspace) Before(sha string) (*board.Board, error) {
 	return board.ReadCopy(w.Dir().Before(), w.Name, sha)
 }
 
-// RestoreEnd gives the board the end that it had before, see [board.Board.WithEndOf], or restores
-// the whole board if the two are too different. done describes the change in words.
+// RestoreEnd restores the end of the board from before its change, see [board.Board.WithEndOf]. If
+// the two boards are too different, it restores the whole board. done describes the change in
+// words.
 func (w *Workspace) RestoreEnd(now, before *board.Board) (sha, done string, err error) {
 	kept := w.keepAfter()
 	after, err := now.WithEndOf(before)
@@ -71,7 +72,7 @@ func (w *Workspace) PutBackSpoiled(sha string) (done string, err error) {
 	return fmt.Sprintf("its earlier bytes are put back from %s%s", w.Dir().Before(), kept), w.PutBack(sha)
 }
 
-// PutBack restores the board and its name as they were before the agent's turn. The board then had
+// PutBack restores the board and its name as they were before the agent's turn, when the board had
 // the given SHA-256.
 func (w *Workspace) PutBack(sha string) error {
 	w.Forget()
@@ -85,9 +86,9 @@ func (w *Workspace) PutBack(sha string) error {
 	return durable.WriteFile(w.Path, before.Source, 0o644)
 }
 
-// restoreName removes everything but a regular file from the place of the board and of its name. If
-// the user named the board by a link, it makes that link again. It does not follow a link that an
-// agent has made.
+// restoreName removes a link or a folder that an agent has put in the place of the board's file or
+// name. If the user named the board by a link, restoreName makes that link again. It does not
+// follow a link that an agent has made.
 func (w *Workspace) restoreName() error {
 	if err := rundir.RemoveForeign(w.Path); err != nil || w.dryRun {
 		return err // a dry run owns only its copy of the board
@@ -105,7 +106,7 @@ func (w *Workspace) restoreName() error {
 }
 
 // isOwnLink reports whether path is the link by which the user named the board, and still leads to
-// it.
+// the board.
 func (w *Workspace) isOwnLink(path string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil {

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// Checkout is a mark in the logs that git keeps of HEAD and of the stash. It is found by the names of files
-// alone, since a call of git would take longer than most other things around an attempt.
+// Checkout is a position in the logs that git keeps of HEAD and of the stash. It is read without a
+// call of git, which would take longer than most other work around an attempt.
 type Checkout struct {
-	dir         string // of the repository; "": there is none
-	head, stash int64  // sizes of the logs
+	dir         string // folder with the logs; "": there is no repository
+	head, stash int64  // sizes of the logs at the mark, in bytes
 }
 
 // MarkCheckout returns a mark of the checkout as it is now.
@@ -28,8 +28,9 @@ func (w *Workspace) MarkCheckout() Checkout {
 func headLog(dir string) string  { return filepath.Join(dir, "logs", "HEAD") }
 func stashLog(dir string) string { return filepath.Join(dir, "logs", "refs", "stash") }
 
-// Moved returns, in git's words, how the checkout was moved since the mark: another branch, a reset, a rebase,
-// a stash. Commits move it, too, and are what agents make.
+// Moved returns, in git's words, how the checkout was moved since the mark, such as to another
+// branch, or by a reset, a rebase or a stash. It omits commits, since agents are expected to make
+// them.
 func (c Checkout) Moved() (all []string) {
 	if c.dir == "" {
 		return nil
@@ -50,7 +51,7 @@ func (c Checkout) Moved() (all []string) {
 	return all
 }
 
-// mostLog bounds the part of a log that is read.
+// mostLog bounds the part of a log that is read, in bytes.
 const mostLog = 64 << 10
 
 // newLines returns the messages of a log's lines from an offset on.
@@ -84,18 +85,19 @@ func size(path string) int64 {
 	return info.Size()
 }
 
-// IsInGit reports whether the work directory is in a repository of git, as far as the names of files tell.
+// IsInGit reports whether the work directory is in a git repository. It looks only at files,
+// without a call of git.
 func (w *Workspace) IsInGit() bool { return IsInGit(w.Place.Dir()) }
 
 // IsInGit is like [Workspace.IsInGit], but for a work directory without a run.
 func IsInGit(workdir string) bool { return repository(workdir) != "" }
 
-// repository returns the folder with the logs of the repository that holds a folder, or "".
+// repository returns the folder with the logs of the repository around dir, or "" if there is none.
 func repository(dir string) string {
 	for ; ; dir = filepath.Dir(dir) {
 		at := filepath.Join(dir, ".git")
 		info, err := os.Stat(at)
-		if err == nil && !info.IsDir() { // a work tree, or a submodule
+		if err == nil && !info.IsDir() { // a linked work tree, or a submodule
 			if text, err := os.ReadFile(at); err == nil {
 				if named, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: "); ok {
 					if !filepath.IsAbs(named) {

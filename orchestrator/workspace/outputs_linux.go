@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// readersFiles returns the regular files that the readers of a pipe have open for writing, such as the
-// log that tee writes. It sees the processes of this user only.
+// readersFiles returns the regular files that the readers of a pipe have open for writing, such as
+// the log that tee writes. It sees only the processes of this user.
 func readersFiles(pipe os.FileInfo) (files []os.FileInfo) {
 	stat, ok := pipe.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -21,7 +21,7 @@ func readersFiles(pipe os.FileInfo) (files []os.FileInfo) {
 		entries, _ := os.ReadDir(folder) // an error means a process of another user, or one that has ended
 		for _, e := range entries {
 			fd := filepath.Join(folder, e.Name())
-			info, err := os.Lstat(fd) // its mode says what the descriptor is for
+			info, err := os.Lstat(fd) // the mode of the link is that of the descriptor
 			if err != nil {
 				continue
 			}

@@ -15,9 +15,9 @@ import (
 	"kanban-run/orchestrator/worktree"
 )
 
-// ProjectHash returns a hash of the project's files without the records of runs: the board, the
-// files of runs and the work logs of tasks. It returns "" if the hash cannot be made, see
-// [worktree.Tree.Hash]. The processes that it starts bear mark.
+// ProjectHash returns a hash of the project's files. It omits the records of runs, which are the
+// board, the files of runs and the work logs of tasks. It returns "" if there is no hash (see
+// [worktree.Tree.Hash]). The processes that it starts bear mark.
 func (w *Workspace) ProjectHash(stop context.Context, mark proc.Mark) string {
 	ignored := slices.Clone(w.Ignored)
 	// Boards beside this one change while their own runs work.

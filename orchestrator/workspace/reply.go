@@ -24,7 +24,7 @@ type Decision struct {
 }
 
 // ended returns the status to write into the board's field ended. It is the status of the reply if
-// the reply ends the board and is not ok, and "" otherwise.
+// the reply ends the board and the status is not ok. Otherwise it is "".
 func (d Decision) ended() string {
 	if d.Next != nil || d.Status == contract.OK {
 		return ""
@@ -67,8 +67,8 @@ func (w *Workspace) Judge(
 
 // checkPaths returns the next task, or nil at the end of the work. It refuses a task that does not
 // exist, or whose header cannot be read, because the run would end in the next round. It refuses
-// secrets in paths, because paths are journaled and written onto the board. The list that the
-// Manager was given was checked before.
+// secrets in paths, because paths are journaled and written onto the board. It skips an unchanged
+// list, which was checked before the turn.
 func (w *Workspace) checkPaths(d Decision) (*board.Task, *contract.Failure, error) {
 	if !slices.Equal(d.Tasks, d.Given) && slices.ContainsFunc(d.Tasks, w.Redactor.Changes) {
 		return nil, &contract.Failure{Reason: "tasks holds a secret"}, nil
@@ -131,9 +131,9 @@ func (w *Workspace) TakeBackEnd(step *flow.Step) string {
 	return fmt.Sprintf("; it ended the board without a valid reply: the earlier bytes were put back from %s", before)
 }
 
-// HoldOpen gives a board that the Manager has ended the end that it had before, because the Manager is asked
-// once more. left is the SHA-256 of the board then. same is false, and the board unchanged, if the Manager has
-// changed the list.
+// HoldOpen restores the end of a board that the Manager has ended, because the Manager is asked
+// once more. left is the SHA-256 of the restored board. If the Manager has changed the list, or the
+// board's earlier bytes are gone, same is false and the board stays as it is.
 func (w *Workspace) HoldOpen(step *flow.Step, given []string) (left string, same bool, err error) {
 	b, err := w.Look()
 	if err != nil || !slices.Equal(given, w.Tasks(b)) {
@@ -151,8 +151,8 @@ func (w *Workspace) HoldOpen(step *flow.Step, given []string) (left string, same
 	return left, err == nil, err
 }
 
-// Compare returns the parts of a Manager's decision that the board does not show yet, and a
-// contradiction between decision and board.
+// Compare returns the parts of a Manager's decision that the board does not show yet, and any
+// contradiction between the decision and the board.
 func (w *Workspace) Compare(b *board.Board, step *flow.Step, d Decision) flow.Verdict {
 	before := flow.Fields{Current: step.Before.Current, Tasks: d.Given}
 	return flow.Reconcile(before, w.fields(b), w.next(d), d.Tasks, d.ended())
@@ -181,8 +181,8 @@ func (w *Workspace) next(d Decision) string {
 	return w.Seen(*d.Next)
 }
 
-// Splice returns the board with the decision, or b itself if b shows it already. It returns an
-// error if the board cannot hold the decision.
+// Splice returns the board with the decision, or b itself if b shows the decision already. It
+// returns an error if the board cannot hold the decision.
 func (w *Workspace) Splice(b *board.Board, v flow.Verdict, d Decision) (*board.Board, error) {
 	if !v.WriteCurrent && !v.WriteTasks && !v.WriteEnded {
 		return b, nil
@@ -233,9 +233,9 @@ func (w *Workspace) authorsSpelling(b *board.Board) func(string) string {
 	}
 }
 
-// Leave returns the board that a reply of the Manager leaves, with ended set to incomplete if the
-// reply ends the board with tasks undone, and what the reply changed of the list. after
-// has the rest of the reply. Leave changes nothing on a board whose author uses the field
+// Leave returns the board that a reply of the Manager leaves, and what the reply changed in the
+// list. after is the board with the reply. If the reply ends the board with tasks undone, Leave
+// sets the field ended to incomplete. Leave changes nothing on a board whose author uses the field
 // ended.
 func (w *Workspace) Leave(s *flow.State, after *board.Board, d Decision) (*board.Board, flow.Change, error) {
 	before, lost := w.Before(s.Step.Before.BoardSHA)

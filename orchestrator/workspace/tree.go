@@ -20,14 +20,15 @@ type Tree struct {
 	own   map[string][]byte // text of files in wisdom/ and artifacts/, by the path from the board's runs
 	cut   bool              // there are more files than [mostFiles]
 
-	runs map[string]string // other boards' runs, by folder: journal's state, and true if at work
+	runs map[string]string // state of each other board's run, by folder, with true while it works
 }
 
 // mostFiles bounds the files of a Tree. A snapshot of that many files takes about a second.
 const mostFiles = 200_000
 
-// Tree takes a snapshot of all files of the work directory except those of runs, those of this
-// program's own output, and those of git that git itself changes, and of the supervisor's files in wisdom/ and artifacts/.
+// Tree takes a snapshot of the files of the work directory, and of the supervisor's files in
+// wisdom/ and artifacts/. It omits the files of runs, the files that receive this program's output,
+// and the files below .git that git itself changes.
 func (w *Workspace) Tree() Tree {
 	t := Tree{files: map[string]string{}, own: map[string][]byte{}, runs: map[string]string{}}
 	dir, outputs := w.Place.Dir(), ownOutputs()
@@ -60,7 +61,8 @@ func (w *Workspace) Tree() Tree {
 	t.files[w.KanbanFile()] = w.SHA()
 	for _, folder := range []string{"wisdom", "artifacts"} {
 		for _, name := range rundir.MarkdownFiles(filepath.Join(w.Dir().Path, folder)) {
-			data, _ := rundir.ReadFile(filepath.Join(w.Dir().Path, folder, name)) // or nil
+			// The data are nil if the file cannot be read.
+			data, _ := rundir.ReadFile(filepath.Join(w.Dir().Path, folder, name))
 			t.own[path.Join(folder, name)] = data
 		}
 	}
@@ -111,8 +113,8 @@ func known(info os.FileInfo, err error) string {
 }
 
 // Changes returns two sorted lists. files has the files of the work directory that differ from an
-// earlier snapshot. own has the supervisor's files with a change that it may not make, each below
-// the path runs. The supervisor may write the file report, add files to wisdom/, and add text to
+// earlier snapshot. own has the supervisor's files with a change that is not allowed, each with its
+// path below runs. The supervisor may write the file report, add files to wisdom/, and add text to
 // the end of files there.
 func (t Tree) Changes(before Tree, runs, report string) (files, own []string) {
 	for name, now := range t.files {
@@ -157,7 +159,7 @@ func (t Tree) Written(before Tree, name string) string {
 	return string(t.own[name])
 }
 
-// noteRuns notes the state of all runs in a folder of runs, except those in own.
+// noteRuns notes the state of the runs of all boards in a folder, except for the board own.
 func (t Tree) noteRuns(folder string, own rundir.Dir) {
 	for _, run := range rundir.Others(folder, own) {
 		info, err := os.Lstat(run.Journal())
@@ -166,8 +168,8 @@ func (t Tree) noteRuns(folder string, own rundir.Dir) {
 }
 
 // HasNeighbours reports whether a run of another board may have changed files, because it is at
-// work or was at work since an earlier snapshot. The board may be here or in a folder around this
-// one.
+// work or was at work since an earlier snapshot. The other board may be in the work directory or in
+// a folder above it.
 func (t Tree) HasNeighbours(before Tree) bool {
 	for path, now := range t.runs {
 		if now != before.runs[path] || strings.HasSuffix(now, "true") {

@@ -14,9 +14,9 @@ import (
 	"kanban-run/orchestrator/walk"
 )
 
-// Walk returns the decision of the Manager without a model (package walk) about the open step on
-// board b, and the board with the decision: the mark, current and ended. Errors: *failure.Invalid
-// if the board cannot hold it, and a shortage of this machine, such as of open files.
+// Walk returns what package walk, the Manager without a model, decides about the open step. after
+// is board b with the decision, that is, with the mark, current and ended. Errors: *failure.Invalid
+// if the board cannot hold the decision, and a shortage of this machine, such as of open files.
 func (w *Workspace) Walk(b *board.Board, s *flow.State) (e event.ManagerWalked, after *board.Board, err error) {
 	step := s.Step
 	d, at, byNeeds, err := w.decideWalk(b, s)
@@ -64,8 +64,8 @@ func (w *Workspace) Walk(b *board.Board, s *flow.State) (e event.ManagerWalked, 
 	return e, after, nil
 }
 
-// Moved returns a message if a person has edited the board since walk decided, so that it has
-// another current task, has become terminal or is no longer terminal. Otherwise it returns "".
+// Moved returns a message if the board was edited after walk had decided, and the edit changed the
+// current task or whether the board is terminal. Otherwise it returns "".
 func (w *Workspace) Moved(b *board.Board, e event.ManagerWalked) string {
 	now := w.fields(b)
 	if now.Current == e.Current && now.Terminal == (e.Current == "") {
@@ -74,13 +74,14 @@ func (w *Workspace) Moved(b *board.Board, e event.ManagerWalked) string {
 	return "the board was edited after walk had decided, and stays as it is: current is " + cmp.Or(now.Current, "null")
 }
 
-// decideWalk returns walk's decision, the index of the step's task in the list, and whether it met a task that
-// needs one which is not done. It reads only the files of entries that are not marked.
+// decideWalk returns walk's decision, the index of the step's task in the list, and byNeeds: walk
+// met a task that needs an undone one. decideWalk reads only the files of entries that are not
+// marked.
 func (w *Workspace) decideWalk(b *board.Board, s *flow.State) (d walk.Decision, at int, byNeeds bool, err error) {
 	step, list := s.Step, ListOf(b, w.Place.ReadTask)
 	at = list.Find(step.Task)
 	past := pastOf(s, list)
-	var short error // a shortage of this machine while it read a file; the file may be sound
+	var short error // a shortage of this machine while a file was read; the file may be sound
 	d = walk.Decide(walk.Turn{Task: step.Task, At: at, Status: step.TaskStatus, Anomaly: step.Anomaly, Whole: s.IsWhole(),
 		Len: b.Len(), Marked: func(i int) bool { return b.Entry(i).Done() }, Past: past, Head: func(i int) walk.Head {
 			path := b.Entry(i).Path
@@ -113,8 +114,9 @@ func (w *Workspace) lookup(b *board.Board, t *board.Task) error {
 	return nil
 }
 
-// pastOf returns the past of the entries of a list in the history. A list with an order of its own is
-// walked down, even over tasks that are done.
+// pastOf returns a function that returns the past of an entry of a list, from the history. It calls
+// no entry Settled or Quarantined if the list is worked on from top to bottom (see
+// [flow.State.IsWhole]).
 func pastOf(s *flow.State, l flow.List) func(i int) walk.Past {
 	whole := s.IsWhole()
 	if !whole && !s.HasSkipped() {
@@ -140,8 +142,8 @@ func pastOf(s *flow.State, l flow.List) func(i int) walk.Past {
 	}
 }
 
-// MissingNeeds tells what the task that a Manager names needs and does not have, or "". The Manager may name
-// it all the same.
+// MissingNeeds returns a warning if the next task that a Manager names needs tasks that are not
+// done. Otherwise it returns "". The Manager may name such a task all the same.
 func (w *Workspace) MissingNeeds(b *board.Board, s *flow.State, next *string) string {
 	if next == nil || !s.ByNeeds {
 		return ""
@@ -158,8 +160,8 @@ func (w *Workspace) MissingNeeds(b *board.Board, s *flow.State, next *string) st
 	return fmt.Sprintf("%s needs %s, and is next all the same, says the Manager", *next, strings.Join(missing, ", "))
 }
 
-// unmet returns the tasks of needs that are not done. The task of the step, whose entry is at, is done if its
-// agent said so.
+// unmet returns the tasks of needs that are not done. The step's own task, which has the index at,
+// is done if its status is ok and it has no anomaly.
 func unmet(needs []string, l flow.List, past func(i int) walk.Past, at int, step *flow.Step) (all []string) {
 	for _, need := range needs {
 		i := l.Find(need)
@@ -184,7 +186,7 @@ func (w *Workspace) checkNext(task string) error {
 	return CheckSecrets(w.Redactor, task)
 }
 
-// spliceWalked writes current and ended onto the marked board.
+// spliceWalked writes current and ended onto the marked board. b is the board before the mark.
 func (w *Workspace) spliceWalked(
 	b, marked *board.Board, e event.ManagerWalked,
 ) (after *board.Board, warning string, err error) {

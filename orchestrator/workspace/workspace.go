@@ -19,8 +19,8 @@ import (
 
 // Workspace is the board of one run and the work directory around it. One goroutine uses it.
 type Workspace struct {
-	Name     string // the board's path as the user wrote it, which names it in messages
-	Path     string // of the board's file, without links; in a dry run, of its private copy
+	Name     string // the board's path as the user wrote it, also for messages
+	Path     string // path of the board's file, without links; in a dry run, of the private copy
 	Place    *board.Place
 	Redactor *redact.Redactor
 	Ignored  []string // other files that count as records of runs, see ProjectHash
@@ -30,11 +30,11 @@ type Workspace struct {
 	fresh  *board.Board // the board as read since the last turn; nil: read it again
 	task   *board.Task  // the task as read since the last turn; nil: read it again
 	link   string       // the target of the board's name, if that is a link
-	kept   *board.Board // as the board was before the last turn of this run
+	kept   *board.Board // the board before the last turn of this run; nil: there was no turn
 	public []string     // the last list of tasks that CheckTasks accepted
 }
 
-// New returns the workspace of a board that was just read. path is its file without links.
+// New returns the workspace of a board that was just read. path is the board's file, without links.
 func New(name, path string, place *board.Place, b *board.Board, r *redact.Redactor) *Workspace {
 	w := &Workspace{Name: name, Path: path, Place: place, Redactor: r, reader: board.NewReader(path, name)}
 	w.link, _ = os.Readlink(name)
@@ -46,7 +46,7 @@ func New(name, path string, place *board.Place, b *board.Board, r *redact.Redact
 func (w *Workspace) Dir() rundir.Dir { return rundir.Of(w.Path) }
 
 // CopyAside makes a dry run work on a private copy of the board, with its own folder of runs, so
-// that it changes no file of the project. remove is never nil.
+// that it changes no file of the project. remove removes the copy; it is never nil.
 func (w *Workspace) CopyAside() (remove func() error, err error) {
 	dir, err := os.MkdirTemp("", "kanban-run-dry-")
 	if err != nil {
@@ -70,10 +70,10 @@ func (w *Workspace) KanbanFile() string {
 	return w.Place.KanbanFile()
 }
 
-// Read returns the board on disk. It reads the file once after every turn, because until the next
-// turn only a person can change the file, and that change shows after that turn. It first restores
-// a board that the Manager of the open step left unreadable. step is nil if no step is open.
-// Errors: *failure.Invalid.
+// Read returns the board on disk. It reads the file only once after every turn: before the next
+// turn, only a person can change the file, and such a change may show after that turn. Read first
+// restores a board that the Manager of the open step left unreadable. step is nil if no step is
+// open. Errors: *failure.Invalid.
 func (w *Workspace) Read(step *flow.Step) (*board.Board, error) {
 	b, err := w.Look()
 	if err != nil && !durable.IsOutOfResources(err) && step != nil && step.Before != nil && step.Reply == nil {
@@ -187,7 +187,7 @@ func (w *Workspace) checkPath() error {
 	return nil
 }
 
-// View returns the part of the board by which flow decides. Once an attempt of the Manager was
+// View returns the part of the board from which flow decides. Once an attempt of the Manager was
 // started, or its reply was recorded, this part is only the board's SHA-256 and its end, because
 // the Manager decides the next task. If the current task is being worked on and cannot be read, its
 // path and role are those at the beginning of its step. roleOf returns a role's name as its role
@@ -236,15 +236,16 @@ func View(
 	return v, &failure.Invalid{Err: err}
 }
 
-// isWorkedOn reports whether the open step is that of the board's current task. The header of such
-// a task was read when its step began: the agent at work may have spoiled it, or moved the file.
+// isWorkedOn reports whether the open step is about the board's current task. The header of that
+// task was read when the step began. Since then the agent at work may have spoiled the header or
+// moved the file.
 func isWorkedOn(b *board.Board, step *flow.Step) bool {
 	return step != nil && !step.Call.IsSupervision() &&
 		(b.SHA == step.BoardSHA || path.Clean(b.Current.Path) == path.Clean(step.Task))
 }
 
-// ListOf returns the list of a board. read reads the header of a task; a task that it cannot read is
-// not done by its header.
+// ListOf returns the list of a board. read reads the header of a task; a task that read cannot read
+// is done only if the board marks it.
 func ListOf(b *board.Board, read func(task string) (*board.Task, error)) flow.List {
 	return flow.List{
 		Paths:  b.TaskPaths(),
@@ -258,7 +259,8 @@ func ListOf(b *board.Board, read func(task string) (*board.Task, error)) flow.Li
 }
 
 // ListAt is like [ListOf], but for a board without a run. workdir is the work directory of its last
-// run; "": no run has named one. Where that is gone, no task is done by its header.
+// run, or "" if no run has named one. If that directory is gone, a task is done only if the board
+// marks it.
 func ListAt(boardPath, workdir string, b *board.Board) flow.List {
 	var place *board.Place
 	here, err := filepath.Abs(".")
@@ -275,7 +277,8 @@ func ListAt(boardPath, workdir string, b *board.Board) flow.List {
 }
 
 // DoneBefore returns the tasks that were done before the first run of a journal: those that the
-// board marks, or if it marks none, and is worked on in its order, those before its current task.
+// board marks as done. If it marks none, and inOrder is set, they are the tasks before its current
+// one.
 func DoneBefore(b *board.Board, inOrder bool) (done []string) {
 	paths := b.TaskPaths()
 	for i, p := range paths {
@@ -304,9 +307,8 @@ func CheckSecrets(r *redact.Redactor, paths ...string) error {
 	return nil
 }
 
-// Tasks returns the board's list as agents see it: each path as the board writes it if that path
-// resolves from the work directory, and otherwise rewritten so that it does. A path that does
-// not resolve stays as it is.
+// Tasks returns the board's list as agents see it, with paths from the work directory. It does not
+// change a path that leads to no file.
 func (w *Workspace) Tasks(b *board.Board) []string {
 	paths := b.TaskPaths()
 	if w.Place.HoldsBoard() {
@@ -333,9 +335,8 @@ func (w *Workspace) CheckTasks(tasks []string) error {
 	return nil
 }
 
-// Seen returns a path as agents see it: as the board writes it if that path resolves from the work
-// directory, and otherwise rewritten so that it does. If there is no file at the path, Seen only
-// cleans the path.
+// Seen returns a path of the board as agents see it, as a path from the work directory. If the path
+// leads to no file, Seen only cleans it.
 func (w *Workspace) Seen(p string) string {
 	if w.Place.HoldsBoard() && filepath.IsLocal(p) && path.Clean(p) == p && filepath.ToSlash(p) == p {
 		return p // both spellings are the same; reading no file is faster

@@ -1,4 +1,5 @@
-// Package worktree detects changes of a project's files, other than those that git ignores.
+// Package worktree detects changes of a project's files. It does not look at files that git
+// ignores.
 package worktree
 
 import (
@@ -22,18 +23,18 @@ import (
 // Tree is the work directory of a run in a git repository.
 type Tree struct {
 	Dir    string
-	Ignore func(name string) bool                // leaves a file out of the hash, by its path from Dir
-	Part   func(name string, text []byte) []byte // the part of a file that is hashed; nil: the whole
-	Mark   proc.Mark                             // of the processes of git
-	Calls  string                                // a folder for calls of git, removed afterwards; never hashed
+	Ignore func(name string) bool                // reports whether to omit a path from Dir
+	Part   func(name string, text []byte) []byte // returns the part of a file to hash; nil: all
+	Mark   proc.Mark                             // mark of the processes of git
+	Calls  string                                // folder for the calls of git, which Hash removes
 }
 
 // maxTime bounds all calls of git for one hash. A repository that needs longer has no hash.
 const maxTime = 10 * time.Second
 
 const (
-	maxFiles  = 20_000   // that are read
-	maxFile   = 16 << 20 // bytes of a file that is read; of a longer one the size and time are hashed
+	maxFiles  = 20_000   // files that are read
+	maxFile   = 16 << 20 // bytes of a file that is read; of a longer file, size and time are hashed
 	maxOutput = 16 << 20 // bytes that git prints
 )
 
@@ -84,8 +85,8 @@ func (t Tree) Hash(stop context.Context) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// stateOf returns the mode of a file and the object name of its hashed part, as in git's index; ""
-// if the file is gone.
+// stateOf returns the mode of a file and the object name of its hashed part, as in git's index. It
+// returns "" if the file is gone.
 func (t Tree) stateOf(path, name string, digits int) string {
 	info, err := os.Lstat(path)
 	switch {
@@ -118,7 +119,7 @@ type query struct {
 	index  *git.Index
 	stop   context.Context
 	failed bool // a call of git failed
-	digits int  // of an object name
+	digits int  // number of hex digits of an object name
 }
 
 // ask returns the output of git; known is false if the call fails.
@@ -134,7 +135,7 @@ func (q *query) isIgnored() bool {
 	return ignored
 }
 
-// fromDir turns a path from the top of the repository into one from Dir.
+// fromDir turns a path relative to the top of the repository into a path relative to Dir.
 func (q *query) fromDir(name string) string {
 	if rest, ok := strings.CutPrefix(name, q.repo.Prefix); ok {
 		return rest
@@ -142,8 +143,9 @@ func (q *query) fromDir(name string) string {
 	return strings.Repeat("../", strings.Count(q.repo.Prefix, "/")) + name
 }
 
-// tracked returns the mode and object name of each file in git's index. sees is false if git does
-// not look at one of them, a submodule or a file marked assume-unchanged, or if the call failed.
+// tracked returns the mode and object name of each file in git's index. sees is false if the call
+// failed, or if git does not look at one of the files because it is a submodule or marked
+// assume-unchanged.
 func (q *query) tracked() (files map[string]string, sees bool) {
 	files, q.digits = map[string]string{}, 2*sha1.Size
 	for _, line := range q.list("ls-files", "-v", "--stage", "-z") { // "H 100644 NAME 0", a tab, and the path

@@ -18,10 +18,10 @@ const (
 	RunActivity  = "Run"     // name of the activity that runs a board once
 	AckSignal    = "ack"     // name of the signal with a Decision
 	Queue        = "boards"  // the task queue of worker and submit without --queue
-	OutcomeMemo  = "outcome" // memo: the outcome of the last run, Running during a run
-	TextMemo     = "text"    // memo: the text of the last run's end
-	HintMemo     = "hint"    // memo: the action that a person has to take
-	RunsMemo     = "runs"    // memo: number of ended runs since the workflow's history began
+	OutcomeMemo  = "outcome" // key of a memo: outcome of the last run, or Running during a run
+	TextMemo     = "text"    // key of a memo: text of the last run's end
+	HintMemo     = "hint"    // key of a memo: action that a person has to take
+	RunsMemo     = "runs"    // key of a memo: number of ended runs since the workflow's history began
 )
 
 // The states of a board without an outcome.
@@ -34,18 +34,18 @@ const (
 var (
 	OutcomeAttribute = temporal.NewSearchAttributeKeyKeyword("KanbanOutcome")
 	CostAttribute    = temporal.NewSearchAttributeKeyFloat64("KanbanCost") // in USD, of all runs
-	StepAttribute    = temporal.NewSearchAttributeKeyInt64("KanbanStep")   // finished steps
+	StepAttribute    = temporal.NewSearchAttributeKeyInt64("KanbanStep")   // number of finished steps
 )
 
 // Job is a board to run until it is complete: the input of the workflow.
 type Job struct {
-	Repository string `json:"repository"` // its address, as git clone takes it; without secrets
+	Repository string `json:"repository"` // address that git clone takes, without secrets
 	Board      string `json:"board"`      // path in the repository
 	Attributes bool   `json:"attributes"` // the server knows the search attributes
 }
 
-// Check returns an error for a job that could leak a secret or start a program, or with names that
-// git or a file system could misread.
+// Check returns an error for a job that could leak a secret or start a program. It also returns an
+// error for names that git or a file system could misread.
 func (j Job) Check() error {
 	switch u, err := url.Parse(j.Repository); {
 	case j.Repository == "" || strings.HasPrefix(j.Repository, "-"):
@@ -73,8 +73,8 @@ func (j Job) Check() error {
 // Branch returns the branch that holds the board's state.
 func (j Job) Branch() string { return "board/" + j.Board }
 
-// isBranch reports whether kanban-run uses a board's path without any change in the name of the
-// board's branch.
+// isBranch reports whether kanban-run uses a board's path unchanged in the name of the board's
+// branch.
 func isBranch(path string) bool {
 	other := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') &&
@@ -131,7 +131,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 // Call is one run of a board: the input of the activity.
 type Call struct {
 	Job
-	// Decision is the answer to the question with which the board waits, or nil if there is none.
+	// Decision answers the question that the board waits with. It is nil if no person has answered.
 	Decision *Decision `json:"decision,omitempty"`
 }
 
@@ -140,15 +140,16 @@ type Decision struct {
 	Choice string `json:"choice,omitempty"` // may be ""
 	Note   string `json:"note,omitempty"`
 
-	// The question that the person saw: the decision is valid for no other question.
-	Steps    int    `json:"steps"` // finished
+	// The person saw this question after this number of finished steps. For any other question the
+	// decision is not valid.
+	Steps    int    `json:"steps"` // number of finished steps
 	Question string `json:"question"`
 }
 
 // Beat is the state of a run that each heartbeat holds.
 type Beat struct {
-	Now    string  `json:"now"`    // the run's activity
-	Steps  int     `json:"steps"`  // finished
+	Now    string  `json:"now"`    // what the run does now, for a person
+	Steps  int     `json:"steps"`  // number of finished steps
 	Cost   float64 `json:"cost"`   // USD
 	Worker string  `json:"worker"` // name of the worker that runs the board
 }
@@ -157,12 +158,12 @@ type Beat struct {
 type Ending struct {
 	Outcome string  `json:"outcome"` // as kanban-run --json prints it, or Killed
 	Text    string  `json:"text"`
-	Asks    string  `json:"asks,omitempty"` // if a person is needed: kanban-run's own text
-	Said    string  `json:"said,omitempty"` // if a person is needed: the last agent's text
+	Asks    string  `json:"asks,omitempty"` // kanban-run's question, if a person is needed
+	Said    string  `json:"said,omitempty"` // last text of an agent, if a person is needed
 	Hint    string  `json:"hint,omitempty"`
 	Code    int     `json:"exit_code"`
 	Until   string  `json:"until,omitempty"` // end of the usage limit, in RFC 3339
-	Steps   int     `json:"steps"`           // finished, by all runs
+	Steps   int     `json:"steps"`           // number of finished steps of all runs
 	Cost    float64 `json:"cost"`            // USD, of all runs
 	Worker  string  `json:"worker"`          // name of the worker that ran the board
 }
@@ -171,7 +172,7 @@ type Ending struct {
 const (
 	Complete    = "complete"
 	NeedsPerson = "needs_person"
-	Incomplete  = "incomplete" // with exit code 0 it is as good as complete
+	Incomplete  = "incomplete" // counts as complete if the exit code is 0
 	Frozen      = "frozen"
 	Later       = "later"
 	Interrupted = "interrupted"

@@ -16,26 +16,26 @@ type Boards struct {
 	Lease time.Duration
 }
 
-// longest bounds a run. It is a year, because heartbeats detect a lost run.
+// longest bounds the duration of a run. A year is enough, because heartbeats detect a lost run.
 const longest = 365 * 24 * time.Hour
 
 // Times between runs.
 const (
 	soon      = 2 * time.Second  // after a worker was stopped, or lost
 	laterPoll = 15 * time.Minute // after a usage limit without a known end
-	slack     = 5 * time.Second  // after the end of a usage limit: clocks differ
+	slack     = 5 * time.Second  // after the end of a usage limit, because clocks differ
 	leastWait = 30 * time.Second // least wait for a usage limit, even if it has ended
 )
 
-// mostTries bounds the number of successive runs that finish no step and that fail or find the
-// board owned by another run.
+// mostTries is the number of failed runs after which a board is given up. A finished step resets
+// the count. A run also counts as failed if another run owns the board.
 const mostTries = 4
 
 // progress counts the runs of a board and the failed runs in succession.
 type progress struct {
 	runs  int // number of runs that have ended
 	steps int // number of finished steps when a run last failed
-	tries int // number of runs that failed with this number of steps
+	tries int // number of runs that failed at this number of steps
 }
 
 // Board runs a board until it is complete. It waits for a usage limit to end and for a person's
@@ -93,7 +93,7 @@ func endingOf(err error) Ending {
 	}
 }
 
-// run runs the board once, on a worker.
+// run has a worker run the board once.
 func (b Boards) run(ctx workflow.Context, call Call) (ending Ending, err error) {
 	summary := "run " + call.Board
 	if call.Decision != nil {
@@ -110,7 +110,8 @@ func (b Boards) run(ctx workflow.Context, call Call) (ending Ending, err error) 
 	return ending, err
 }
 
-// pause counts a failed run, and returns the time until the next run, or 0 if no run may follow.
+// pause returns the time until the next run, or 0 if the board does not go on by itself. It also
+// counts the failed runs.
 func (p *progress) pause(now time.Time, e Ending) time.Duration {
 	switch e.Outcome {
 	case Interrupted:

@@ -19,8 +19,8 @@ import (
 	"kanban-run/cmd/kanban-run-temporal/fleet"
 )
 
-// Folder is the folder of a worker's clones: one for each board at work. A board's clone always has
-// the same path, because agents find their sessions by the path.
+// Folder is the folder of a worker's clones. It has one clone for each board at work. A board's
+// clone always has the same path, because agents find their sessions by the path.
 type Folder struct {
 	Path string
 	lock *os.File
@@ -57,10 +57,9 @@ func (f Folder) of(job fleet.Job) string {
 	return filepath.Join(f.Path, fmt.Sprintf("%s-%.5x", tail(name, 80), sha256.Sum256([]byte(id))))
 }
 
-// clone clones the repository into dir, unless an earlier run has left a clone there that has the
-// last checkpoint; an older clone is set aside. In a new clone it checks out the commit at which
-// the board began: the board goes on with the files that it knows, even if the repository has newer
-// commits.
+// clone prepares the board's clone in dir. It keeps an earlier run's clone that has the last
+// checkpoint, and sets an older one aside. A new clone gets the commit at which the board began. So
+// the board goes on with the files that it knows, even if the repository has newer commits.
 func (f Folder) clone(stop context.Context, job fleet.Job, dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		leads, err := f.leads(stop, job, dir)
@@ -92,7 +91,7 @@ func (f Folder) clone(stop context.Context, job fleet.Job, dir string) error {
 	return os.Rename(part, dir)
 }
 
-// leads reports whether the clone in dir has the board's last checkpoint of the repository. It
+// leads reports whether the clone in dir contains the board's last checkpoint in the repository. It
 // returns true if the repository has no checkpoint of the board.
 func (f Folder) leads(stop context.Context, job fleet.Job, dir string) (bool, error) {
 	there, err := remoteTip(stop, job)
@@ -132,7 +131,7 @@ func (f Folder) tidy(stop context.Context, job fleet.Job, dir string, s summary)
 	if err != nil || s.Unsaved {
 		return nil
 	}
-	if tip := strings.TrimSpace(here); tip != "" { // otherwise no run has begun here
+	if tip := strings.TrimSpace(here); tip != "" { // without a tip, no run has begun here
 		if there, err := remoteTip(stop, job); err != nil || there != tip {
 			return nil
 		}

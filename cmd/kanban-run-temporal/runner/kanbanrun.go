@@ -17,7 +17,7 @@ import (
 	"kanban-run/cmd/kanban-run-temporal/fleet"
 )
 
-// endTime bounds the end of a process after SIGTERM. A run needs a second or two.
+// endTime bounds the time that a process takes to end after SIGTERM. A run needs a second or two.
 const endTime = 30 * time.Second
 
 // command returns a command that starts kanban-run in a clone, without the worker's own keys. The
@@ -50,9 +50,9 @@ type summary struct {
 	Until    string `json:"until"`
 	Code     int    `json:"exit_code"`
 	Unpushed string `json:"unpushed"` // the branch whose checkpoints the repository lacks
-	Unsaved  bool   `json:"unsaved"`  // some work has no checkpoint
+	Unsaved  bool   `json:"unsaved"`  // true if some work has no checkpoint
 
-	refusal string // the reason why a decision was not taken, or ""
+	refusal string // why kanban-run ack refused a decision, or ""
 }
 
 // start runs the board until kanban-run ends, and returns the summary that it printed. Without a
@@ -73,7 +73,7 @@ func (r *Runner) start(stop context.Context, dir string, job fleet.Job) (summary
 		}
 		return summary{}, fmt.Errorf("start kanban-run: %w", err)
 	}
-	_ = c.Wait() // the last line, or its absence, gives the outcome
+	_ = c.Wait() // the last line of the output, or its absence, gives the outcome
 	s, err := readSummary(out.line)
 	if err != nil {
 		code := c.ProcessState.ExitCode()
@@ -92,7 +92,7 @@ func readSummary(line []byte) (summary, error) {
 	var last struct {
 		Type string `json:"type"`
 		Data struct {
-			summary           // in a refusal: text, hint and exit code
+			summary           // text, hint and exit code of a refusal
 			Boards  []summary `json:"boards"`
 		} `json:"data"`
 	}
@@ -162,7 +162,7 @@ func (r *Runner) askWithin(ctx context.Context, dir, board string) (s standing, 
 	return s, nil
 }
 
-// line returns the activity of the run in one line.
+// line describes in one line what the run does.
 func (s standing) line() string {
 	if s.Open == nil {
 		return "between two steps"
@@ -208,7 +208,7 @@ func (s summary) asks() string {
 	return tail(s.Text, 1000)
 }
 
-// tail cuts off the beginning of a text that has more bytes than most, and puts … in its place.
+// tail returns s. If s is longer than most bytes, … stands in place of its beginning.
 func tail(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -23,7 +23,7 @@ type pulse struct {
 
 	mu   sync.Mutex
 	text string
-	dir  string // of the clone in which kanban-run runs; "" before and after
+	dir  string // folder of the clone while kanban-run runs in it, otherwise ""
 
 	givenUp bool
 }

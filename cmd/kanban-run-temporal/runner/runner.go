@@ -20,11 +20,11 @@ import (
 // Runner runs boards on this machine.
 type Runner struct {
 	Program      string   // path of kanban-run
-	Flags        []string // of kanban-run, for every board
-	Repositories []string // addresses that may be cloned; / at the end allows all below
+	Flags        []string // flags that kanban-run gets for every board
+	Repositories []string // addresses that may be cloned; a final / allows all below
 	Folder       Folder
 	Lease        time.Duration // time without a heartbeat after which the server gives up a run
-	Name         string        // of this worker
+	Name         string        // name of this worker
 	Log          *slog.Logger
 
 	busy sync.Map // a mutex for each clone, by path: only one run at a time works in a clone
@@ -136,8 +136,8 @@ func pause(stop context.Context, t time.Duration) bool {
 	}
 }
 
-// ending returns the end of a run for the server. A complete board whose checkpoints are only on
-// this worker is not reported as complete, because other workers do not see them.
+// ending returns the end of a run for the server. It does not report a board as complete if only
+// this worker has the checkpoints, because other workers do not see them.
 func (r *Runner) ending(stop context.Context, s summary, at standing, dir string) fleet.Ending {
 	e := s.ending(at)
 	e.Text = s.refusal + e.Text
@@ -158,8 +158,8 @@ func (r *Runner) ending(stop context.Context, s summary, at standing, dir string
 }
 
 // decide passes a person's decision to the board and starts the board again. It changes nothing if
-// the board no longer waits with the question that the person saw. A rejected decision is noted in
-// the summary.
+// the board no longer asks the question that the person saw. If the decision is rejected, the
+// summary holds the reason.
 func (r *Runner) decide(stop context.Context, dir string, call fleet.Call, s summary) (summary, error) {
 	d := call.Decision
 	at, err := r.ask(dir, call.Board)
@@ -173,8 +173,8 @@ func (r *Runner) decide(stop context.Context, dir string, call fleet.Call, s sum
 	return r.start(stop, dir, call.Job)
 }
 
-// acknowledge passes a decision to kanban-run ack, which journals it. Its error holds the end of
-// the output.
+// acknowledge passes a decision to kanban-run ack, which journals it. An error holds the end of
+// ack's output.
 func (r *Runner) acknowledge(stop context.Context, dir, board string, d fleet.Decision) error {
 	args := []string{"ack"}
 	if d.Note != "" {

@@ -1,5 +1,5 @@
-// Command actor is the agent of the scripts. It is a program of its own, because it starts in a
-// sixth of the time that the test binary takes.
+// Command actor is the agent in the test scripts. It is a program of its own, because it starts in
+// a sixth of the time that the test binary takes.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// main does the actions that its flags name and then prints a reply.
+// main performs the actions that its flags name and then prints a reply.
 func main() {
 	flags := flag.NewFlagSet("actor", flag.ContinueOnError)
 	var (
@@ -90,8 +90,9 @@ func main() {
 	os.Exit(*code)
 }
 
-// waitForSignal writes the process ID of its parent into a file and ends at SIGTERM. With stubborn
-// it writes that file at SIGTERM and goes on. After a minute it ends in either case.
+// waitForSignal writes the process ID of its parent into file and ends the process at SIGTERM. With
+// stubborn, it writes the file stubborn at SIGTERM and goes on. After a minute it ends the process
+// in either case.
 func waitForSignal(file, stubborn string) {
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGTERM)
@@ -109,8 +110,8 @@ func waitForSignal(file, stubborn string) {
 	}
 }
 
-// oddReply returns a Manager's reply with n tasks whose names look like YAML with so many values
-// that a board that held them could not be read.
+// oddReply returns a Manager's reply with n tasks. Their names look like YAML with very many
+// values, so a board with these tasks could not be read.
 func oddReply(n int) string {
 	tasks := make([]string, n)
 	for i := range tasks {

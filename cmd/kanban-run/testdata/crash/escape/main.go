@@ -1,7 +1,9 @@
 //go:build linux
 
-// Command escape starts a process that does its best to outlive the agent that started it: escape
-// KIND MARKER FILE. The command ends when that process has written its process ID into FILE.
+// Command escape is started by an agent. It starts a process that tries to outlive the agent, and
+// ends when that process has written its process ID into FILE.
+//
+//	escape KIND MARKER FILE
 package main
 
 import (
@@ -58,7 +60,7 @@ func leave(kind, marker, up string) {
 	fail(next.Start())
 }
 
-// storm is one process of a chain in which each starts the next one and ends.
+// storm is one process of a chain: each process of the chain starts the next one and ends.
 func storm(marker, up string) {
 	if len(os.Args) == 4 {
 		report(up)
