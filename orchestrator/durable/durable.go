@@ -1,9 +1,9 @@
 // Package durable changes files so that after a crash or a power cut each is wholly old or wholly
 // new, and holds the locks that keep a second writer away.
 //
-// An acknowledged write survives both: the bytes are synced before the name appears, and the folder
-// before success is reported. A failed sync fails the write and is never repeated: a second sync
-// would return nil although the data is gone.
+// An acknowledged write survives a crash and a power cut: the bytes are synced before the name
+// appears, and the folder before success is reported. A failed sync fails the write and is never
+// repeated: a second sync would return nil although the data is gone.
 package durable
 
 import (
@@ -57,8 +57,8 @@ func writeFile(sys system, path string, data []byte, perm fs.FileMode) error {
 	return nil
 }
 
-// replace stages data beside target and moves it into place. The order of the syncs keeps the
-// promise of this package: bytes, name, folder.
+// replace stages data beside target and moves it into place. To keep the promise of this package,
+// it syncs the bytes before the rename, and the folder after it.
 func replace(sys system, target string, data []byte, perm fs.FileMode, old fs.FileInfo) error {
 	temp, err := stage(sys, target, data, perm, old)
 	if err != nil {

@@ -27,7 +27,7 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// countNames returns the number of the file's names, or 0 if it was removed.
+// countNames returns the number of the file's names, or 0 if the file was removed.
 func countNames(_ *os.File, info fs.FileInfo) (uint64, error) {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(stat.Nlink), nil

@@ -83,7 +83,8 @@ func lockError(f *os.File, path string, err error) error {
 	return &HeldError{Path: path, Info: makePrintable(string(head))}
 }
 
-// makePrintable keeps a damaged or hostile lock file from writing to the terminal.
+// makePrintable replaces unprintable characters, since a damaged or hostile lock file could send
+// them to the terminal.
 func makePrintable(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r == '\n' || !unicode.IsPrint(r) {
@@ -125,7 +126,7 @@ func lockInfo(pid int) string {
 	return info + "\n"
 }
 
-// BootID returns an identifier of this start of the system, or "" on systems other than Linux.
+// BootID returns the identifier of the system's last boot, or "" on systems other than Linux.
 func BootID() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(id))

@@ -54,7 +54,8 @@ func ReadPlain(path string, most int64) ([]byte, error) {
 	return text, errors.Join(err, f.Close())
 }
 
-// CountNames returns the number of names (hard links) of an open file, or 0 if it was removed.
+// CountNames returns the number of names (hard links) of an open file, or 0 if the file was
+// removed.
 func CountNames(f *os.File) (uint64, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -24,8 +24,8 @@ func SyncDir(dir string) error {
 	return nil
 }
 
-// ownerChange returns the owner of the file old, and reports whether the file now has another
-// owner.
+// ownerChange compares the owners of two files. It returns the owner of old. differ is true if the
+// other file has another owner.
 func ownerChange(now, old fs.FileInfo) (uid, gid int, differ bool) {
 	n, nok := now.Sys().(*syscall.Stat_t)
 	o, ook := old.Sys().(*syscall.Stat_t)

@@ -63,8 +63,8 @@ func createTemp(sys system, target string, perm fs.FileMode) (file, string, erro
 	}
 }
 
-// tempPrefix begins the name of every temporary file of target. It has the hash of a long name in
-// place of the name, which would be too long with a suffix.
+// tempPrefix returns the beginning of the name of every temporary file of target. It replaces a
+// long name with its hash, because with a suffix the name would not fit into a folder entry.
 func tempPrefix(target string) string {
 	base := filepath.Base(target)
 	if len(base) > 200 {

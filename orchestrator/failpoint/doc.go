@@ -1,7 +1,7 @@
 // Package failpoint kills or delays the program at named places of the code, in builds with the
 // tag failpoints. In all other builds its functions do nothing and compile to nothing.
 //
-// A test arms one place by an environment variable:
+// A test arms one place with an environment variable:
 //
 //	KANBAN_TEST_FAILPOINT=NAME@N=VICTIM
 //

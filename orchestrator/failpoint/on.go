@@ -38,7 +38,8 @@ func parse(text string) *trap {
 	return &trap{name: name, at: n, victim: victim}
 }
 
-// At kills or delays the program if this place is armed and is reached for the N-th time.
+// At kills or delays the program at the armed place, when the program reaches that place for the
+// N-th time (see the package comment).
 func At(name string) {
 	if name != armed.name || armed.seen.Add(1) != armed.at {
 		return

@@ -16,7 +16,7 @@ type Invalid struct {
 func (e *Invalid) Error() string { return e.Err.Error() }
 func (e *Invalid) Unwrap() error { return e.Err }
 
-// Hint returns the remedy; "" if no remedy is known.
+// Hint returns the remedy, or "" if no remedy is known.
 func (e *Invalid) Hint() string {
 	var h interface{ Hint() string }
 	if e.Fix == "" && errors.As(e.Err, &h) {

@@ -141,7 +141,7 @@ func lastOf(env []string) (all []string) {
 	return all
 }
 
-// limited is a buffer that drops all bytes after the first ones; most is the number that it keeps.
+// limited is a buffer for a limited number of bytes, most. It drops all further bytes.
 type limited struct {
 	*bytes.Buffer
 	most int

@@ -21,8 +21,8 @@ type Repo struct {
 	Program string
 	Mark    proc.Mark // mark of all processes of git
 
-	Top     string // of the work tree
-	Prefix  string // from Top to the folder given to Open, with a slash at the end; "" for the top
+	Top     string // top of the work tree
+	Prefix  string // from Top to the folder given to Open, with a slash at the end; "": Top
 	Folder  string // the folder .git; for a linked work tree, its own folder below .git
 	Common  string // the folder .git, shared by all work trees
 	Objects string
@@ -260,9 +260,9 @@ func (r *Repo) make(folder string, c Call, command string) error {
 	return os.Chtimes(filepath.Join(folder, "index"), c.Index.when, c.Index.when)
 }
 
-// fill writes the files that are not empty into a folder, and removes all other entries but the
-// given subfolders. It makes the folder again if it is missing, is not a folder, or does not have
-// the mode 0700.
+// fill makes a folder hold the given files, without the empty ones. It removes all other entries
+// except the given subfolders. It makes the folder again if it is missing, is not a folder, or does
+// not have the mode 0700.
 func fill(folder string, files map[string][]byte, folders ...string) error {
 	if info, err := os.Lstat(folder); err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
 		if err := errors.Join(os.RemoveAll(folder), os.Mkdir(folder, 0o700)); err != nil {

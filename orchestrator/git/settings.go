@@ -86,8 +86,8 @@ func (s Settings) Kept() (all Settings) {
 	return all
 }
 
-// Digests returns a sorted list of each setting with a digest of its value: KEY DIGEST. A value
-// that changes by itself counts as empty.
+// Digests returns a sorted list with a text KEY DIGEST for each setting. DIGEST is a hash of the
+// setting's value. A value that changes by itself counts as empty.
 func (s Settings) Digests() (all []string) {
 	for _, at := range s {
 		value := at.value

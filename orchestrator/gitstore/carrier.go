@@ -53,15 +53,14 @@ type Slots interface {
 // Carrier is the maker of one run's checkpoints; it makes none unless the settings ask for them.
 type Carrier struct {
 	Turn
-	store     *Store        // nil: without checkpoints
+	store     *Store        // nil: no checkpoints are made
 	way       *event.GitWay // route to the remote, for the journal; nil: no checkpoints are made
-	err       error         // error of the last checkpoint, which failed; nil: none has failed
+	err       error         // error of the first failed checkpoint; nil: none has failed
 	elsewhere bool          // see IsElsewhere
 }
 
 // Start restores the files of the last checkpoint of the board's branch, if that checkpoint is
-// newer than the run's folder here. If the route to the remote was changed, Start contacts no
-// remote.
+// newer than the journal here. If the route to the remote was changed, Start contacts no remote.
 func Start(t Turn) (*Carrier, error) {
 	c := &Carrier{Turn: t}
 	if !t.Settings.On || t.DryRun {
@@ -118,8 +117,8 @@ func explain(err error) error {
 		"once that is mended, the same command goes on"}
 }
 
-// isOtherWay reports whether the route to the remote differs from that in the journal here. In that
-// case the remote must not be contacted, because an agent may have changed the route.
+// isOtherWay reports whether the route to the remote differs from the route in the journal here. In
+// that case the remote must not be contacted, because an agent may have changed the route.
 func (c *Carrier) isOtherWay() bool {
 	h, _, err := ledger.Fold(c.Folder, func(event.Entry) error { return nil })
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package gitstore keeps the state of a board's run as commits on a branch of the repository that
-// its agents work in, so that a run in another clone can continue. A checkpoint, one commit, holds
-// the files of the work tree, committed or not, and the files of the run's folder that the other
-// run needs, above all the journal.
+// its agents work in, so that a run in another clone can continue. A checkpoint is one commit. It
+// holds the files of the work tree, committed or not, and the files of the run's folder that the
+// other run needs, above all the journal.
 //
 //	save:  journal committed ─► new objects, in a separate folder: add -A, write-tree, commit-tree
 //	       ─► no secret? ─► objects moved into the repository ─► update-ref ─► push

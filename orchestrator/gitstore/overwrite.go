@@ -14,9 +14,9 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// change is a file that differs between a commit and a checkpoint. The fields was and is are git's
-// object names of the old and the new contents, all zeros if the file is missing. The field name is
-// the file's path.
+// change is a file that differs between a commit and a checkpoint. It has the object name of the
+// old contents, that of the new contents, and the file's path. An object name of zeros stands for a
+// missing file.
 type change struct{ was, is, name string }
 
 func (c change) isRemoved() bool { return strings.Trim(c.is, "0") == "" }

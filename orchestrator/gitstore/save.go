@@ -75,8 +75,8 @@ func (s *Store) make(stop context.Context, p Point) (string, error) {
 	return commit, nil
 }
 
-// base returns the last checkpoint, or the commit that is checked out if there is no checkpoint. It
-// returns "" if there is neither.
+// base returns the last checkpoint. If there is none, it returns the checked-out commit, or ""
+// before the first commit.
 func (s *Store) base(stop context.Context) (string, error) {
 	if s.tip != "" {
 		return s.tip, nil
@@ -212,8 +212,8 @@ func repositoryError(name string) error {
 		"have git ignore it, or leave the setting checkpoint out"}
 }
 
-// keepUnchanged restores the blob of the commit base in the index for each file that git would
-// convert to the same blob. Such a file differs from that of base only in line ends or encoding.
+// keepUnchanged puts a file's blob from the commit base back into the index if git would convert
+// the file to that blob. Such a file has changed only in line ends or encoding.
 func (s *Store) keepUnchanged(stop context.Context, base string) error {
 	out, err := s.raw(stop, nil, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--diff-filter=M", base)
 	if err != nil {
@@ -254,8 +254,8 @@ func (s *Store) keepUnchanged(stop context.Context, base string) error {
 	return err
 }
 
-// commit makes a commit of a tree. Its parents are the last checkpoint and the commit that is
-// checked out. It omits the latter if the checkpoint is that commit or follows it.
+// commit makes a commit of a tree. Its parents are the last checkpoint and the checked-out commit.
+// The latter is omitted if the checkpoint is that commit or follows it.
 func (s *Store) commit(stop context.Context, tree string, p Point) (string, error) {
 	args := []string{"commit-tree", tree}
 	if s.tip != "" {

@@ -69,7 +69,7 @@ func (j *Journal) SetNote(text string) error {
 }
 
 // walk passes every record to each. acked is the end of the record that the head names. Errors:
-// *DamageError if the journal lacks that record, and those of each.
+// *DamageError if the journal lacks that record, and the errors that each returns.
 func (h head) walk(r io.ReaderAt, size int64, each func(Record) error) (end, acked position, err error) {
 	var before position
 	end, err = walk(r, size, func(rec *Record, at *position) error {

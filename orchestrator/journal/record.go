@@ -149,7 +149,7 @@ func equalRecords(a, b *Record) bool {
 		a.Type == b.Type && a.TaskID == b.TaskID && a.Rev == b.Rev && a.Actor == b.Actor
 }
 
-// compactData returns the form in which data stand on disk and in a Record.
+// compactData returns data in the form that they have on disk and in a Record.
 func compactData(data json.RawMessage) (json.RawMessage, error) {
 	if data == nil {
 		return json.RawMessage("null"), nil

@@ -17,7 +17,7 @@ func (e *badRecord) Error() string { return e.reason }
 // readSize is the size of the read buffer, in bytes.
 const readSize = 256 << 10
 
-// scanner is a reader of the records in the first size bytes of a journal. It does not read the
+// scanner is a reader of a journal's records. It stops after size bytes, and so does not read the
 // records that a running writer adds later.
 type scanner struct {
 	in     *bufio.Reader

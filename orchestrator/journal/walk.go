@@ -9,7 +9,7 @@ import (
 )
 
 // DamageError is the error for a journal that was changed after it was written. The bytes from
-// Offset on cannot be trusted, and nothing was written. A person decides.
+// Offset on cannot be trusted. The journal stays as it is, and a person decides.
 type DamageError struct {
 	Path   string
 	Offset int64 // offset of the first record that cannot be trusted, in bytes

@@ -31,7 +31,7 @@ type Question struct {
 	Left     string // what the board still waits for after the decision, in words; "": nothing
 }
 
-// Answer is a decision of the Lead. With Ask it is only checked, and not journaled.
+// Answer is a decision of the Lead. If Ask is set, the decision is only checked, and not journaled.
 type Answer struct {
 	Choice event.Choice // "": only show what the board waits for
 	Task   string       // task that the choice is about; "": the one that the board offers with it
@@ -54,7 +54,7 @@ func Acknowledge(
 		return q, broken
 	} else if err != nil && b.EndedWith() == "" {
 		return q, &NoRunError{boardPath}
-	} else if err != nil { // neither a question nor a refused decision makes the folder
+	} else if err != nil { // a question or a refused decision must not make the folder
 		if q, err := arbitrate(boardPath, dir, b, nil, ask, r, now); err != nil || answer.Ask {
 			return q, err
 		}
@@ -67,7 +67,7 @@ func Acknowledge(
 		return q, err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	b, broken = parseBoard(boardPath)                          // the lock keeps runs from it
+	b, broken = parseBoard(boardPath)                          // no run can change it now
 	q, err = arbitrate(boardPath, dir, b, broken, ask, r, now) // a refused decision must not change the journal
 	if err != nil || answer.Ask {
 		return q, err
@@ -298,8 +298,8 @@ func (a *arbitration) settle(q Question, e event.Acknowledged) (Question, error)
 	return a.record(q, e, after)
 }
 
-// record journals a decision, and then writes the board that results from it, after. The journal
-// comes first: if the board cannot be written, its file still shows that it waits.
+// record first journals a decision, and then writes the board that the decision leaves: if the
+// board cannot be written, its file still shows that it waits.
 func (a *arbitration) record(q Question, e event.Acknowledged, after *board.Board) (Question, error) {
 	if e.BoardSHA = after.SHA; e.BoardSHA != a.before.SHA {
 		q.Diff = unified("before", a.before.Source, a.board, after.Source)
@@ -338,7 +338,7 @@ func (a *arbitration) spelled(task string) *string {
 	return &task
 }
 
-// rest returns what the board leaves undone.
+// rest returns the part of the board's work that is not done.
 func (a *arbitration) rest() flow.Rest {
 	return a.history.State.Rest(workspace.ListAt(a.path, a.history.State.Workdir, a.before))
 }
@@ -365,7 +365,7 @@ func (a *arbitration) undone() string {
 }
 
 // recordDecision journals the Lead's decision. It continues the last epoch, since only a run starts
-// one, unless the journal has no epoch.
+// a new one. If the journal has no epoch, it starts the first.
 func (a *arbitration) recordDecision(events ...event.Event) (err error) {
 	events = slices.Concat(a.unknown, events)
 	a.epoch, err = a.journal.ContinueEpoch()

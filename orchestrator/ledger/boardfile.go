@@ -73,9 +73,9 @@ func (a *arbitration) beforeTurn() (*board.Board, error) {
 	return before, nil
 }
 
-// UnknownEnd returns the divergence of a board if its end (see board.EndChanges) has changed since
-// its run died in the turn of an agent. It returns nil if the end is unchanged, or if the turn was
-// the Manager's. If the board's earlier bytes are gone, any change of the board counts.
+// UnknownEnd returns a divergence if the end of a board (see [board.Board.EndChanges]) has changed
+// since its run died in the turn of an agent. It returns nil if the end is unchanged, or if the
+// turn was the Manager's. If the board's earlier bytes are gone, any change of the board counts.
 func UnknownEnd(dir rundir.Dir, name string, now *board.Board, step *flow.Step) *event.StateDiverged {
 	if step == nil || step.Before != nil || now.SHA == step.BoardSHA { // a Manager may end the board
 		return nil

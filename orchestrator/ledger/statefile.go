@@ -63,8 +63,8 @@ func (l *Ledger) noteDigests(before, after string) error {
 }
 
 // digests returns the digests that state.md may have: the digest that this process knows, or
-// otherwise the two digests in the note. It returns nil if there is no note from the time since the
-// system started.
+// otherwise the two digests in the note. It returns nil if no note was made since the system
+// started.
 func (l *Ledger) digests() ([]string, error) {
 	if l.logbook.digest != "" {
 		return []string{l.logbook.digest}, nil

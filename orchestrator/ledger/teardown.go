@@ -25,9 +25,9 @@ type Gate struct {
 
 // Teardown ends the team of a board on which no run works: seed 002, "Teardown Readiness". No
 // member of the team is alive then, so Teardown only checks two conditions: the board is ready, and
-// all members have answered the request to shut down. Instead of the second, the Lead can decide to
-// go on without an answer. If both hold and remove is set, Teardown archives and removes the folder
-// of the board's runs. Errors: those of [Acknowledge].
+// all members have answered the request to shut down. The Lead's decision to go on without an
+// answer replaces the second condition. If both hold and remove is set, Teardown archives and
+// removes the folder of the board's runs. Errors: those of [Acknowledge].
 func Teardown(
 	boardPath string, dir rundir.Dir, remove bool, r *redact.Redactor, now func() time.Time,
 ) (g Gate, err error) {
@@ -54,7 +54,7 @@ func Teardown(
 		}
 	}
 	if err == nil {
-		err = l.redraw() // a state.md that was edited is set aside
+		err = l.redraw() // an edited state.md is kept under another name
 	}
 	if err == nil && a.decided {
 		err = a.ReportTeardown(g)

@@ -14,12 +14,12 @@ import (
 // Dir is the folder .kanban-run/runs/BOARDFILE/ beside a board.
 type Dir struct{ Path string }
 
-// Of returns the folder of the board at a path whose links are resolved.
+// Of returns the folder for a board. The path of the board must have its links resolved.
 func Of(boardPath string) Dir {
 	return Dir{filepath.Join(filepath.Dir(boardPath), ".kanban-run", "runs", filepath.Base(boardPath))}
 }
 
-// BoardFile returns the name of the board's file, after which the folder is named.
+// BoardFile returns the name of the board's file, which is also the name of the folder.
 func (d Dir) BoardFile() string { return filepath.Base(d.Path) }
 
 // Journal returns the path of the journal.
@@ -40,8 +40,8 @@ func (d Dir) Log() string { return filepath.Join(d.Path, "supervisor-log.md") }
 // Before returns the path of the copy of the board that was made before the last turn.
 func (d Dir) Before() string { return filepath.Join(d.Path, "board.before") }
 
-// After returns the path of the copy of the board as an agent left it, before its changes were
-// taken back.
+// After returns the path of the copy of the board as an agent left it, before the agent's changes
+// were undone.
 func (d Dir) After() string { return filepath.Join(d.Path, "board.after") }
 
 // Carried returns the names in the folder that a run in another place needs to continue, or that a

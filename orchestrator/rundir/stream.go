@@ -26,8 +26,9 @@ const (
 	Stderr = "stderr"
 )
 
-// NewStream returns a stream of the current attempt of the named call. All attempts share one file,
-// because a new file costs more than the rest of a short step. So the file must be empty.
+// NewStream returns a stream for the output of the current attempt of the named call. The attempts
+// of a call share one file, because a new file costs more than the rest of a short step. So the
+// file must be empty.
 func (d Dir) NewStream(call, kind string) *Stream { return &Stream{path: d.stream(call, kind)} }
 
 func (d Dir) stream(call, kind string) string { return filepath.Join(d.output(), call+"."+kind) }
@@ -91,7 +92,7 @@ func (d Dir) KeepStreams(step int, call string, attempt int) error {
 }
 
 // EmptyStreams deletes the output of the last attempt of a call. A file that cannot be emptied, or
-// that its agent has removed, does no harm.
+// that an agent has removed, does no harm.
 func (d Dir) EmptyStreams(call string) {
 	if !isFolder(d.output()) {
 		return

@@ -51,7 +51,7 @@ func (w *Workspace) RestoreEnd(now, before *board.Board) (sha, done string, err 
 func (w *Workspace) keepAfter() string {
 	source, err := board.ReadFile(w.Path)
 	if named, failed := board.ReadFile(w.Name); failed == nil && !w.dryRun && w.checkPath() != nil {
-		source, err = named, nil // another file is in place of the link
+		source, err = named, nil // another file has replaced the link
 	}
 	if err == nil {
 		err = rundir.OverwriteFile(w.Dir().After(), source)

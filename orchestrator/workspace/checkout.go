@@ -13,10 +13,10 @@ import (
 // call of git, which would take longer than most other work around an attempt.
 type Checkout struct {
 	dir         string // folder with the logs; "": there is no repository
-	head, stash int64  // sizes of the logs at the mark, in bytes
+	head, stash int64  // sizes of the two logs, in bytes
 }
 
-// MarkCheckout returns a mark of the checkout as it is now.
+// MarkCheckout returns the present position in the logs of the checkout.
 func (w *Workspace) MarkCheckout() Checkout {
 	dir := repository(w.Place.Dir())
 	if dir == "" {
@@ -28,7 +28,7 @@ func (w *Workspace) MarkCheckout() Checkout {
 func headLog(dir string) string  { return filepath.Join(dir, "logs", "HEAD") }
 func stashLog(dir string) string { return filepath.Join(dir, "logs", "refs", "stash") }
 
-// Moved returns, in git's words, how the checkout was moved since the mark, such as to another
+// Moved returns, in git's words, how the checkout was moved since MarkCheckout, such as to another
 // branch, or by a reset, a rebase or a stash. It omits commits, since agents are expected to make
 // them.
 func (c Checkout) Moved() (all []string) {
@@ -76,7 +76,7 @@ func newLines(path string, from int64) (messages []string) {
 	return messages
 }
 
-// size returns the size of a file, or 0.
+// size returns the size of a file, or 0 if it is not known.
 func size(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -37,7 +37,8 @@ func (w *Workspace) ProjectHash(stop context.Context, mark proc.Mark) string {
 				slices.Contains(ignored, path) || isOneOf(path, outputs)
 		},
 		Part: func(name string, text []byte) []byte {
-			if at := workLog.FindIndex(text); at != nil && strings.HasSuffix(name, ".md") { // of any board's task
+			// A work log is in a task, of this board or another.
+			if at := workLog.FindIndex(text); at != nil && strings.HasSuffix(name, ".md") {
 				return text[:at[0]]
 			}
 			return text

@@ -262,7 +262,7 @@ func (w *Workspace) Leave(s *flow.State, after *board.Board, d Decision) (*board
 	return after, change, err
 }
 
-// Save replaces the board's file by an edited board.
+// Save writes an edited board to the board's file.
 func (w *Workspace) Save(b *board.Board) error {
 	w.Forget()
 	w.reader.SetLast(b)

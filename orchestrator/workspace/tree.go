@@ -17,10 +17,10 @@ import (
 // supervisor's turn show its changes.
 type Tree struct {
 	files map[string]string // state of a file or folder, by its path from the work directory
-	own   map[string][]byte // text of files in wisdom/ and artifacts/, by the path from the board's runs
+	own   map[string][]byte // text of files in wisdom/ and artifacts/, by path in the run's folder
 	cut   bool              // there are more files than [mostFiles]
 
-	runs map[string]string // state of each other board's run, by folder, with true while it works
+	runs map[string]string // by other boards' folders: journal's state, and whether a run works
 }
 
 // mostFiles bounds the files of a Tree. A snapshot of that many files takes about a second.
@@ -159,7 +159,7 @@ func (t Tree) Written(before Tree, name string) string {
 	return string(t.own[name])
 }
 
-// noteRuns notes the state of the runs of all boards in a folder, except for the board own.
+// noteRuns notes the state of each board's runs in a folder of runs, except those of own.
 func (t Tree) noteRuns(folder string, own rundir.Dir) {
 	for _, run := range rundir.Others(folder, own) {
 		info, err := os.Lstat(run.Journal())

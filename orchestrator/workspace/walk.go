@@ -74,9 +74,9 @@ func (w *Workspace) Moved(b *board.Board, e event.ManagerWalked) string {
 	return "the board was edited after walk had decided, and stays as it is: current is " + cmp.Or(now.Current, "null")
 }
 
-// decideWalk returns walk's decision, the index of the step's task in the list, and byNeeds: walk
-// met a task that needs an undone one. decideWalk reads only the files of entries that are not
-// marked.
+// decideWalk returns walk's decision, and the index of the step's task in the list. byNeeds is true
+// if walk met a task that needs an undone one. decideWalk reads only the files of entries that are
+// not marked.
 func (w *Workspace) decideWalk(b *board.Board, s *flow.State) (d walk.Decision, at int, byNeeds bool, err error) {
 	step, list := s.Step, ListOf(b, w.Place.ReadTask)
 	at = list.Find(step.Task)

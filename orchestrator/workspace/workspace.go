@@ -127,8 +127,8 @@ func (w *Workspace) Task(name string) (*board.Task, error) {
 	return t, err
 }
 
-// Scope returns the file of a task, and the patterns of the files that its work changes, as its
-// header declares them. If the header cannot be read, it returns no patterns.
+// Scope returns the file of a task, and patterns from its header for the files that work on the
+// task changes. If the header cannot be read, it returns no patterns.
 func (w *Workspace) Scope(name string) (file string, changes []string, err error) {
 	if t, err := w.Task(name); err == nil {
 		return t.Ref.Abs, t.Files, nil
@@ -162,7 +162,7 @@ func (w *Workspace) Left(step *flow.Step) string {
 }
 
 // checkPath returns an error if the board's name leads to another file by now. It resolves links
-// only if the name itself is not the same regular file.
+// only if the name is not itself the board's file.
 func (w *Workspace) checkPath() error {
 	if w.dryRun {
 		return nil
@@ -244,8 +244,8 @@ func isWorkedOn(b *board.Board, step *flow.Step) bool {
 		(b.SHA == step.BoardSHA || path.Clean(b.Current.Path) == path.Clean(step.Task))
 }
 
-// ListOf returns the list of a board. read reads the header of a task; a task that read cannot read
-// is done only if the board marks it.
+// ListOf returns the list of a board. read reads the header of a task; a task whose header cannot
+// be read is done only if the board marks it.
 func ListOf(b *board.Board, read func(task string) (*board.Task, error)) flow.List {
 	return flow.List{
 		Paths:  b.TaskPaths(),

@@ -39,8 +39,8 @@ const (
 )
 
 // Hash returns, in hex, a hash of the files of the whole repository, committed or not. It returns
-// "" if it cannot tell: there is no git repository, git takes too long, or git does not look at
-// some of the files, such as those of another repository within this one.
+// "" if it cannot make the hash: there is no git repository, git takes too long, or git does not
+// look at some of the files, such as those of a nested repository.
 func (t Tree) Hash(stop context.Context) string {
 	program, err := git.Find(t.Dir)
 	if err != nil {
@@ -67,7 +67,7 @@ func (t Tree) Hash(stop context.Context) string {
 	}
 	h, read := sha256.New(), 0
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if strings.HasSuffix(name, "/") || stop.Err() != nil { // a repository within this one
+		if strings.HasSuffix(name, "/") || stop.Err() != nil { // a nested repository
 			return ""
 		}
 		state, short := files[name], q.fromDir(name)
@@ -112,7 +112,8 @@ func (t Tree) stateOf(path, name string, digits int) string {
 	return mode + git.BlobName(text, digits)
 }
 
-// query calls git with the user's index, but without the settings that an agent may have written.
+// query is the calls of git for one hash. They use the user's index, but not the settings that an
+// agent may have written.
 type query struct {
 	Tree
 	repo   *git.Repo
