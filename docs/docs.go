@@ -11,15 +11,15 @@ import (
 //go:embed *.md
 var pages embed.FS
 
-// order is the order in which a newcomer reads; topics that it lacks come behind.
+// order is the order in which a newcomer reads the topics. A topic that is not in it comes last.
 var order = []string{"getting-started", "boards", "roles", "agents", "writing-an-agent", "review", "watching", "checkpoints", "limits", "overnight", "running", "playbooks", "github-actions", "beyond-one-machine",
 	"reference", "troubleshooting", "security", "performance", "architecture", "development"}
 
-// Topics are the names of the pages.
+// Topics returns the names of the pages, in the order in which a newcomer reads them.
 func Topics() []string {
 	entries, err := pages.ReadDir(".")
 	if err != nil {
-		panic(err) // they are part of the program
+		panic(err) // cannot happen: the pages are part of the program
 	}
 	var names []string
 	for _, e := range entries {
@@ -35,7 +35,7 @@ func Topics() []string {
 	return names
 }
 
-// Page is the text of a page, in Markdown. Errors: there is no such topic.
+// Page returns the text of a page, in Markdown. It returns an error if there is no such topic.
 func Page(topic string) (string, error) {
 	text, err := pages.ReadFile(topic + ".md")
 	if err != nil {
@@ -44,9 +44,9 @@ func Page(topic string) (string, error) {
 	return string(text), nil
 }
 
-// Title is the heading of a page.
+// Title returns the heading of a page, or "" if there is no such topic.
 func Title(topic string) string {
-	text, _ := Page(topic) // an unknown one has none
+	text, _ := Page(topic) // an unknown topic has the text ""
 	head, _, _ := strings.Cut(strings.TrimPrefix(text, "# "), "\n")
 	return head
 }

@@ -33,7 +33,7 @@ func (f *fields) readEnv() Env {
 }
 
 // readVariables returns a list of names or patterns of environment variables. An empty env.only is
-// a problem: it would either mean nothing or stop every agent.
+// a problem, because it would either mean nothing or stop every agent.
 func (f *fields) readVariables(value *yaml.Node, name string) []string {
 	if value.Tag == "!!null" {
 		return nil

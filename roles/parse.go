@@ -23,8 +23,8 @@ var knownKeys = [...]string{"name", "description", "agent", "command", "args", "
 	"env", "disallowedTools", "permission", "max_turns", "max_cost", "mcp_config", "review", "review_rounds",
 	"accepts", "watch"}
 
-// foreignKeys are correct keys of other tools' agent files, although they look like misspelt keys
-// of ours.
+// foreignKeys look like misspelt keys of a role file, but are correct keys in the agent files of
+// other tools.
 var foreignKeys = [...]string{"mode", "agents", "maxTurns"}
 
 var (
@@ -35,8 +35,8 @@ var (
 	plainWords      = lazyPattern(`^[\pL\pN_./:=@%+,~ -]*$`)
 )
 
-// lazyPattern returns a function that compiles a pattern at its first use: compiling those for
-// letters of all scripts would take half of the time of a start.
+// lazyPattern returns a function that compiles a pattern at its first use. Otherwise the patterns
+// for letters of all scripts would take half of kanban-run's start time.
 func lazyPattern(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
@@ -102,7 +102,7 @@ func readDocument(file string, source []byte) (*frontmatter.Document, error) {
 	if secondErr != nil {
 		return nil, err
 	}
-	// The quotes have moved the body's start: count it from the end.
+	// The added quotes have moved the start of the body, but not its distance from the end.
 	second.Body += len(source) - len(quoted)
 	return second, nil
 }
@@ -118,7 +118,8 @@ func quoteDescription(source []byte) ([]byte, bool) {
 	return slices.Concat(source[:at[2]], []byte("'"), value, []byte("'"), source[at[3]:]), true
 }
 
-// readPrompt returns the prompt. A NUL character in it is a problem: no command line can hold one.
+// readPrompt returns the prompt. A NUL character in the prompt is a problem, because no command
+// line can hold a NUL character.
 func (f *fields) readPrompt(body []byte) string {
 	if bytes.IndexByte(body, 0) >= 0 && f.err == nil {
 		f.err = &frontmatter.Problem{File: f.doc.File, Text: "the prompt holds a NUL character",
@@ -282,7 +283,7 @@ func (f *fields) readDuration(name string) *time.Duration {
 		return nil
 	}
 	d, err := time.ParseDuration(f.readText(name))
-	tooSmall := d == 0 && strings.ContainsAny(value.Value, "123456789") // less than a nanosecond
+	tooSmall := d == 0 && strings.ContainsAny(value.Value, "123456789") // less than one nanosecond
 	if err != nil || d < 0 || tooSmall {
 		f.fail(value, fmt.Sprintf("write a number with its unit, for example %s: 90s, 30m or 1h30m", name),
 			"%s: %q is no duration", name, value.Value)
@@ -290,15 +291,15 @@ func (f *fields) readDuration(name string) *time.Duration {
 	return &d
 }
 
-// permissions maps words, in lower case, to permissions. The words are our own, those of Claude Code's
-// sub-agents (permissionMode) and those of Codex's sandboxes.
+// permissions maps words, in lower case, to permissions. The words are our own, those of Claude
+// Code's sub-agents (permissionMode) and those of Codex's sandboxes.
 var permissions = map[string]string{
 	"read-only": "read-only", "default": "read-only", "plan": "read-only", "dontask": "read-only",
 	"edit": "edit", "acceptedits": "edit", "workspace-write": "edit",
 	"full": "full", "bypasspermissions": "full", "auto": "edit", "danger-full-access": "full",
 }
 
-// ParsePermission returns the permission that a word means: read-only, edit or full. It returns ""
+// ParsePermission returns the permission for a word: read-only, edit or full. It returns ""
 // for an unknown word.
 func ParsePermission(word string) string { return permissions[strings.ToLower(word)] }
 
@@ -338,8 +339,8 @@ func (f *fields) readCount(name string) int {
 	return n
 }
 
-// readDollars returns an amount in exact millionths of a US dollar. The file has it in US dollars,
-// as the settings do.
+// readDollars returns an amount in exact millionths of a US dollar. In role files, as in the
+// settings, amounts are in US dollars.
 func (f *fields) readDollars(name string) int64 {
 	value := f.lookUp(name)
 	if value == nil {
@@ -355,8 +356,8 @@ func (f *fields) readDollars(name string) int64 {
 	return n
 }
 
-// readReview returns the review: the file has the word supervisor or none, or a mapping such as
-// {command: WORDS, supervisor: true}.
+// readReview returns the review in the key review. The value is the word supervisor, the word none,
+// or a mapping such as {command: WORDS, supervisor: true}.
 func (f *fields) readReview() (review Review) {
 	const fix = "write review: supervisor, none, or {command: make test}"
 	value := f.lookUp("review")
@@ -394,7 +395,7 @@ func (f *fields) readReview() (review Review) {
 	return review
 }
 
-// readAccepts sets the optional fields that the role's input may have.
+// readAccepts sets which optional fields the role's input may have.
 func (f *fields) readAccepts(r *Role) {
 	const fix = "write accepts: [feedback], or for the Manager accepts: [anomalies]"
 	value := f.lookUp("accepts")
@@ -414,8 +415,8 @@ func (f *fields) readAccepts(r *Role) {
 	}
 }
 
-// refuseMisspelt makes a misspelt key of ours a problem: if `tool:` were ignored, an agent would
-// get every tool. It ignores all other unknown keys, which belong to other tools.
+// refuseMisspelt makes a misspelt key a problem. If it ignored the key `tool`, for instance, an
+// agent would get every tool. It ignores all other unknown keys, which belong to other tools.
 func (f *fields) refuseMisspelt() {
 	content := f.doc.Root.Content
 	for i := 0; i+1 < len(content); i += 2 {
@@ -438,7 +439,7 @@ func foldKey(name string) string {
 }
 
 // isMisspelling reports whether a folded key equals the known key k or, if k has more than three
-// letters, is one edit away. One edit of a short key like env gives another word.
+// letters, is one edit away. A short key like env is one edit away from other correct words.
 func isMisspelling(plain, k string) bool {
 	k = strings.ToLower(strings.ReplaceAll(k, "_", ""))
 	return plain == k || len(k) > 3 && frontmatter.OneEditApart(plain, k)

@@ -1,6 +1,6 @@
 // Package roles loads roles: the prompts and options of agents, in Markdown files with frontmatter.
-// They come from folders and, unless a folder has a role of the same name, from the binary. A wrong
-// role file is an error that names the line.
+// Roles come from folders and from the binary. A role in a folder replaces the role of the same
+// name in the binary. The error for a wrong role file names the line.
 package roles
 
 import (
@@ -22,20 +22,22 @@ import (
 
 // Role is the definition of one kind of agent: its prompt and the options of its start.
 type Role struct {
-	Name        string // in any case in tasks; spelt like the embedded role that it replaces
+	// Name is spelt like the embedded role that this role replaces, if there is one. Tasks may use
+	// any case.
+	Name        string
 	Description string
 	Agent       string         // name of the adapter, in lower case; "": the settings decide
-	Model       string         // "": the adapter's default, also for inherit in the file
+	Model       string         // "": the adapter's default, which a file may also call inherit
 	Command     []string       // program and fixed arguments of an exec agent; nil: none
 	Args        []string       // appended to the adapter's command line
 	Tools       []string       // nil: all tools of the adapter; empty: no tool
 	Denied      []string       // tools that the agent must not use
-	Timeout     *time.Duration // of one attempt; nil: the settings decide, zero: no limit
-	Grace       *time.Duration // between SIGTERM and SIGKILL; nil: the settings decide
+	Timeout     *time.Duration // limit of one attempt; nil: the settings decide, zero: no limit
+	Grace       *time.Duration // time between SIGTERM and SIGKILL; nil: the settings decide
 	Env         Env
 	Permission  string // read-only, edit or full; "": the adapter decides
-	MaxTurns    int    // of the model in one attempt; 0: no limit
-	MaxCost     int64  // of one attempt, in millionths of a US dollar; 0: no limit
+	MaxTurns    int    // limit of the model's turns in one attempt; 0: no limit
+	MaxCost     int64  // limit of one attempt's cost, in millionths of a US dollar; 0: no limit
 	MCPConfig   string // path of a file of MCP servers, relative to the work directory
 	Review      Review
 	Rounds      int  // how often a review may send the work back; 0: the default
@@ -43,10 +45,10 @@ type Role struct {
 	// Anomalies means that a Manager's input may have anomalies: the tasks that are not done
 	// because their agent was ended.
 	Anomalies bool
-	// Watch holds the values of the role's field watch, which replace the general settings of the watch.
-	// Each value is named by its key in that field. watch: off gives one value named "".
+	// Watch holds the values of the field watch, which replace the general settings for the watch
+	// of agents. The name of a value is its key in that field. watch: off gives one value named "".
 	Watch   []frontmatter.Value
-	WatchAs string // kind of agent for the watch: coder, reviewer or lead; "": by the role's name
+	WatchAs string // kind of agent for the watch: coder, reviewer or lead; "": the name decides
 	Prompt  string // the body of the file, with LF line ends and without blank lines around it
 	File    string // path of the file, or a name such as "embedded:manager.md"
 }
@@ -63,9 +65,9 @@ func (r Role) Source() ([]byte, error) {
 // Review is the check of the work before the agent's reply counts. The command runs before the
 // supervisor. Source: seed 003.
 type Review struct {
-	Command    []string // accepts the work by exit status 0; nil: no command
+	Command    []string // its exit status 0 accepts the work; nil: no command
 	Supervisor bool     // a supervisor reviews in a fork of the agent's session
-	Permission string   // of the supervisor; "": the file of its prompt decides
+	Permission string   // permission of the supervisor; "": the file of its prompt decides
 }
 
 // IsSet reports whether there is any review.
@@ -75,7 +77,7 @@ func (r Review) IsSet() bool { return r.Supervisor || len(r.Command) > 0 }
 type Env struct {
 	Pass []string          // names that pass although they look secret; * matches any text
 	Set  map[string]string // always set for the agent, even if Only does not list them
-	Only []string          // only these and Set pass; nil: no such limit; never empty
+	Only []string          // only these and those of Set pass; nil: no such limit; never empty
 }
 
 // Set is the set of the roles of one run.
@@ -84,7 +86,7 @@ type Set struct{ roles map[string]Role }
 //go:embed *.md
 var embedded embed.FS
 
-// Embedded reports whether a role of this name, in any case, is part of the program.
+// Embedded reports whether a role of this name is part of the program. It ignores the name's case.
 func Embedded(name string) bool {
 	_, err := fs.Stat(embedded, strings.ToLower(name)+".md")
 	return err == nil
@@ -92,8 +94,8 @@ func Embedded(name string) bool {
 
 const embeddedPrefix = "embedded:"
 
-// maxFile bounds a role file, in bytes. No model could use a larger prompt, and a device or a log
-// is refused early.
+// maxFile bounds a role file, in bytes. No model could use a larger prompt. The bound also refuses
+// a device or a log early.
 const maxFile = 1 << 20
 
 // Load reads every *.md file of the folders, except README.md and hidden files, and then the
@@ -110,7 +112,7 @@ func Load(dirs ...string) (*Set, error) {
 	return s, s.addEmbedded()
 }
 
-// Lookup returns the role of a name, in any case. Errors: *UnknownError.
+// Lookup returns the role of a name. It ignores the case of the name. Errors: *UnknownError.
 func (s *Set) Lookup(name string) (Role, error) {
 	role, ok := s.roles[key(name)]
 	if !ok {
@@ -208,8 +210,8 @@ var builtIn = sync.OnceValues(func() (all []Role, err error) {
 func (s *Set) addEmbedded() error {
 	all, err := builtIn()
 	for _, role := range all {
-		// The embedded spelling replaces that of a file: sub-agent files have names in lower case,
-		// and `name: manager` must still equal Manager.
+		// The embedded spelling of a name replaces the spelling in a file. Sub-agent files have
+		// names in lower case, and `name: manager` must still equal Manager.
 		if replacement, ok := s.roles[key(role.Name)]; ok {
 			replacement.Name = role.Name
 			role = replacement
@@ -221,7 +223,7 @@ func (s *Set) addEmbedded() error {
 
 func key(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
 
-// UnknownError reports that no role has the name.
+// UnknownError reports that no role has the name Name.
 type UnknownError struct {
 	Name  string
 	Known []string // sorted

@@ -2,8 +2,8 @@ package roles
 
 import "slices"
 
-// readWatch sets the role's settings of the watch. Their values are checked when the roster makes a
-// player of the role.
+// readWatch sets the role's settings for the watch of agents. The roster checks their values when
+// it makes a player of the role.
 func (f *fields) readWatch(r *Role) {
 	for _, v := range f.doc.Flatten(f.lookUp("watch")) {
 		if v.Name != "as" {

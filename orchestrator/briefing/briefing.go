@@ -19,32 +19,33 @@ import (
 	"kanban-run/roles"
 )
 
-// Bounds of a briefing, which the supervisor has to read.
+// The greatest numbers of states and of messages in a briefing.
 const (
 	mostStates   = 200
 	mostMessages = 30 // seed 001, "Step 3: Incremental Context Load"
 )
 
-// Briefing collects the inputs of a supervisor from the records of a board. One goroutine uses it.
+// Briefing collects the inputs of a supervisor from the records of a board. Only one goroutine may
+// use it.
 type Briefing struct {
 	Dir      rundir.Dir
 	Place    *board.Place
 	Redactor *redact.Redactor
 
-	states   []state   // of the last [mostStates] finished steps
-	messages []message // the last [mostMessages]
-	heard    uint64    // the last record that the supervisor was told of
+	states   []state   // states of the last mostStates finished steps
+	messages []message // the last mostMessages messages
+	heard    uint64    // number of the last record that the supervisor was told of
 	finished map[string]bool
-	handed   map[string]bool // files that the supervisor was told to read, and that no step has changed since
+	handed   map[string]bool // files that the supervisor was told to read, unchanged since then
 
-	reply     contract.RoleState // of the open step's task agent
+	reply     contract.RoleState // the reply to the open step's task, as a state; zero: none yet
 	open      *event.Checkpoint  // the open checkpoint
-	told, due int                // last state known to the supervisor, and last one in its input
-	wise      map[string]int     // length of each file in wisdom/ in its present input
+	told, due int                // last state that the supervisor knows, and last one in its input
+	wise      map[string]int     // length in bytes of each file of wisdom/ in the present input
 }
 
 type state struct {
-	number int // among all finished steps, from 1
+	number int // number among all finished steps, from 1
 	contract.RoleState
 }
 
@@ -90,7 +91,7 @@ func (b *Briefing) accept(e event.ReplyAccepted) {
 	switch e.Call {
 	case event.TaskCall:
 		b.reply = contract.RoleState{Task: e.Task, Role: e.Role, Status: e.Status, Message: clip(e.Message)}
-	case event.ReadyCall: // its input had all steps, no message, and no task to read
+	case event.ReadyCall: // the input of this call had all steps, no message, and no task to read
 		b.told, b.handed = b.due, map[string]bool{}
 	}
 }
@@ -116,7 +117,7 @@ func (b *Briefing) count() int {
 	return b.states[len(b.states)-1].number
 }
 
-// hold notes that the supervisor knows all of its input for the open checkpoint.
+// hold notes that the supervisor knows all of the input for the open checkpoint.
 func (b *Briefing) hold(seq uint64) {
 	b.told, b.heard = b.due, seq
 	if b.open == nil {
@@ -127,7 +128,7 @@ func (b *Briefing) hold(seq uint64) {
 	}
 }
 
-// maxText bounds a message of an agent in an input, in bytes.
+// maxText bounds an agent's message in an input, in bytes.
 const maxText = 2 << 10
 
 func clip(text string) string {
@@ -162,10 +163,10 @@ func describe(e event.Event) string {
 	case event.Acknowledged:
 		return "the Lead acknowledged the board: " + e.Note + e.Text
 	case event.ReplyAccepted, event.ManagerWalked:
-		return "" // a state has it
+		return "" // Briefing.states has this event
 	case event.CheckpointHeld, event.CheckpointMissed, event.SupervisorFailed, event.ScopeViolated,
 		event.SupervisorLost, event.SupervisorDismissed, event.BoardEnded:
-		return "" // the supervisor's own
+		return "" // the supervisor itself caused this event
 	}
 	if s := e.Sentence(); s.Weight >= event.Warning || s.Step != 0 && s.Weight >= event.Note {
 		return clip(s.String())
@@ -173,12 +174,12 @@ func describe(e event.Event) string {
 	return ""
 }
 
-// About is the runner's present knowledge of a board and its supervisor.
+// About holds the present facts about a board and its supervisor.
 type About struct {
 	Board       string
 	RoleSpec    string
 	Requirement string
-	Tasks       []string // of the board, as it is now
+	Tasks       []string // tasks of the board as it is now
 	Done        []bool   // for each of Tasks, whether the board marks it as done
 	Supervisor  *flow.Supervisor
 }
@@ -204,7 +205,7 @@ func (b *Briefing) Ready(a About) contract.ReadyInput {
 	return in
 }
 
-// Checkpoint returns the input of a supervisor that is woken.
+// Checkpoint returns the input for a supervisor that is woken for the checkpoint c.
 func (b *Briefing) Checkpoint(a About, c event.Checkpoint) contract.CheckpointInput {
 	in := contract.CheckpointInput{ID: c.ID, Scope: c.Scope, Progress: b.progress(a)}
 	all := a.Supervisor.Memory == event.InReports
@@ -256,10 +257,12 @@ type session struct {
 	SessionID   string            `json:"session_id"`
 	TeamName    string            `json:"team_name"`
 	Mode        string            `json:"mode"`
-	Stages      []string          `json:"stages"` // the tasks, in their order; at most [mostStages]
+	Stages      []string          `json:"stages"` // at most mostStages tasks, in the board's order
 	Checkpoints event.Supervision `json:"checkpoints"`
 	Held        []flow.Held       `json:"held"`
-	Told        map[string]int    `json:"wisdom_told"` // bytes of the files in wisdom/ that the supervisor knows
+
+	// Told is the number of bytes that the supervisor knows of each file in wisdom/.
+	Told map[string]int `json:"wisdom_told"`
 }
 
 const mostStages = 1000
@@ -286,8 +289,8 @@ func (b *Briefing) SaveSession(a About, told bool) error {
 	return rundir.ReplaceFile(b.Dir.TeamSession(), append(data, '\n'))
 }
 
-// SaveRoleSpec writes the text of a built-in role to a file, so that the supervisor can read it, and
-// returns its path. Source: seed 001, "Load Role Spec".
+// SaveRoleSpec writes the text of a built-in role to a file that the supervisor can read, and
+// returns the path of the file. Source: seed 001, "Load Role Spec".
 func (b *Briefing) SaveRoleSpec(role roles.Role) (string, error) {
 	text, err := role.Source()
 	if err != nil {
@@ -305,9 +308,9 @@ func (b *Briefing) loadSession() (s session) {
 	return s
 }
 
-// wisdom returns the texts of wisdom/*.md. told has, for each file, the number of bytes to leave out
-// at its start. The whole text is redacted before it is cut: the redactor could not recognise a part
-// of a secret.
+// wisdom returns the texts of wisdom/*.md. For each file, told has the number of bytes at the start
+// of the file to leave out. wisdom redacts the whole text before it cuts the text, because the
+// redactor would not recognise a part of a secret.
 func (b *Briefing) wisdom(told map[string]int) (files []contract.TextFile) {
 	b.wise = map[string]int{}
 	for _, name := range rundir.MarkdownFiles(b.Dir.Wisdom()) {
@@ -328,8 +331,8 @@ func (b *Briefing) wisdom(told map[string]int) (files []contract.TextFile) {
 	return files
 }
 
-// reports returns the reports of the held checkpoints; a report that cannot be read is replaced by
-// its verdict.
+// reports returns the reports of the held checkpoints. The verdict of a checkpoint replaces a
+// report that cannot be read.
 func (b *Briefing) reports(v *flow.Supervisor) (files []contract.TextFile) {
 	for _, h := range v.Held {
 		if h.Report == "" {

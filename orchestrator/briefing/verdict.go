@@ -55,8 +55,8 @@ func (b *Briefing) Verdict(c event.Checkpoint, r *contract.CheckpointReply) even
 	}
 }
 
-// decisions returns the supervisor's own decisions. If it made none, the result is the decision
-// that its verdict implies.
+// decisions returns the supervisor's own decisions. If there are none, it returns the decision that
+// the verdict implies.
 func (b *Briefing) decisions(r *contract.CheckpointReply) []string {
 	switch {
 	case len(r.Decisions) > 0:
@@ -70,11 +70,11 @@ func (b *Briefing) decisions(r *contract.CheckpointReply) []string {
 	}
 }
 
-// clean redacts a text and then cuts it. In a cut text the redactor could not find a part of a
-// secret.
+// clean redacts a text and then cuts it. In the opposite order, the redactor would not recognise a
+// secret that was cut.
 func (b *Briefing) clean(text string) string { return clip(b.Redactor.String(text)) }
 
-// maxListed bounds the entries of a list that are journaled.
+// maxListed bounds the number of entries of a list in the journal.
 const maxListed = 50
 
 func (b *Briefing) cleanAll(texts []string) []string {
@@ -85,13 +85,13 @@ func (b *Briefing) cleanAll(texts []string) []string {
 	return all
 }
 
-// ReportName returns the path of a checkpoint's report, from the folder of the board's runs.
+// ReportName returns the path of a checkpoint's report, relative to the folder of the board's runs.
 func ReportName(id string) string { return path.Join("artifacts", id+"-report.md") }
 
-// ReportPath returns the path of a checkpoint's report, from the work directory.
+// ReportPath returns the path of a checkpoint's report, relative to the work directory.
 func (b *Briefing) ReportPath(id string) string { return path.Join(b.Folder(), ReportName(id)) }
 
-// Folder returns the folder of the board's runs, from the work directory.
+// Folder returns the path of the folder of the board's runs, relative to the work directory.
 func (b *Briefing) Folder() string {
 	return path.Join(path.Dir(b.Place.KanbanFile()), ".kanban-run", "runs", b.Dir.BoardFile())
 }
@@ -127,7 +127,7 @@ func (b *Briefing) SaveReport(c event.Checkpoint, r *contract.CheckpointReply, o
 	return b.addWisdom(c.ID, r.Wisdom)
 }
 
-// inert replaces the characters that would steer a terminal which shows the text.
+// inert replaces control characters, which a terminal would obey. It keeps LF and tabs.
 func inert(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && unicode.IsControl(r) {
@@ -137,8 +137,8 @@ func inert(text string) string {
 	}, text)
 }
 
-// addWisdom appends a supervisor's lessons, once for each checkpoint. It counts them as told: the
-// supervisor knows its own words.
+// addWisdom appends a supervisor's lessons, once for each checkpoint. It counts the lessons as
+// told, because the supervisor knows its own words.
 func (b *Briefing) addWisdom(id, text string) error {
 	const name = "supervisor.md"
 	file := filepath.Join(b.Dir.Wisdom(), name)

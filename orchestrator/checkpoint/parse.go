@@ -1,5 +1,5 @@
-// Package checkpoint reads the supervision of a board by a resident supervisor, as a board or the
-// settings declare it.
+// Package checkpoint reads the declaration of a board's checkpoints, at which a resident supervisor
+// looks at the work. A board or the settings can have such a declaration.
 package checkpoint
 
 import (
@@ -16,17 +16,17 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// DefaultRole is the supervisor's role where the declaration names no other.
+// DefaultRole is the supervisor's role if the declaration names no role.
 const DefaultRole = "Supervisor"
 
-// field is the name of the declaration, on a board and in the settings.
+// field is the key of the declaration, both on a board and in the settings.
 const field = "checkpoints"
 
-// maxID bounds an identifier: it stands in every line about its checkpoint.
+// maxID bounds the identifier of a checkpoint, because each line about the checkpoint has it.
 const maxID = 64
 
-// Parse reads the value of the field checkpoints. off: the board has no supervision, even if the
-// settings declare one. Errors: *frontmatter.Problem for the first fault.
+// Parse reads the value of the field checkpoints. off is true if the value turns off supervision,
+// even the supervision that the settings declare. Errors: *frontmatter.Problem for the first fault.
 func Parse(doc *frontmatter.Document, node *yaml.Node) (s *event.Supervision, off bool, err error) {
 	switch {
 	case isOff(node):
@@ -80,7 +80,7 @@ func find(node *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// isOff reports whether a value is null, false or off: readers of YAML 1.1 take off for false.
+// isOff reports whether a value is null, false or off. In YAML 1.1, off means false.
 func isOff(n *yaml.Node) bool {
 	word := strings.ToLower(n.Value)
 	return n.Kind == yaml.ScalarNode && (n.Tag == "!!null" || word == "off" || word == "false")
@@ -99,8 +99,8 @@ func (r *reader) fail(n *yaml.Node, fix, format string, args ...any) {
 	}
 }
 
-// fields iterates over the keys of a mapping with their values. A key that is not known is a fault;
-// a key without a value counts as missing.
+// fields iterates over the keys of a mapping with their values. An unknown key is a fault. A key
+// without a value counts as missing.
 func (r *reader) fields(n *yaml.Node, name string, known []string) iter.Seq2[string, *yaml.Node] {
 	return func(yield func(string, *yaml.Node) bool) {
 		for i := 0; i+1 < len(n.Content); i += 2 {
@@ -131,8 +131,8 @@ func (r *reader) readField(s *event.Supervision, name string, value *yaml.Node) 
 	}
 }
 
-// readText reads a text that is not blank and has no control characters but the allowed ones. A
-// date counts as text.
+// readText reads a text. A blank text is a fault, and so is a control character that is not in
+// allowed. A date counts as text.
 func (r *reader) readText(n *yaml.Node, name, allowed string) string {
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" && n.Tag != "!!timestamp" {
 		r.fail(n, "write "+name+": TEXT; put the value in quotes when it looks like a number or a boolean",
@@ -206,7 +206,7 @@ func (r *reader) readEntry(n *yaml.Node) (at event.CheckpointAt) {
 	return at
 }
 
-// readID reads an identifier, which stands in messages and may be a part of a file's name.
+// readID reads an identifier, which becomes a part of messages and of file names.
 func (r *reader) readID(n *yaml.Node) string {
 	const fix = "write a letter or a digit, then letters, digits, dots, dashes and underscores: id: CHECKPOINT-001"
 	id := r.readText(n, "id", "")

@@ -16,17 +16,17 @@ import (
 
 // Claim is the task and the files that a step works on.
 type Claim struct {
-	Board string   // path of the board's file, without links
-	Task  string   // path of the task's file, without links
-	Dir   string   // work directory, without links
-	Files []string // patterns of the files that the task declares, from Dir
-	Warn  bool     // an overlap of files is reported, without a wait
-	Mark  string   // of the step's agents
+	Board string   // path of the board's file, with links resolved
+	Task  string   // path of the task's file, with links resolved
+	Dir   string   // work directory, with links resolved
+	Files []string // patterns of the files that the task declares, relative to Dir
+	Warn  bool     // report an overlap of files, but do not wait
+	Mark  string   // mark of the step's agents, by which package proc finds them
 }
 
 // Conflict is an earlier claim that a new claim overlaps.
 type Conflict struct {
-	Board string   // board of the earlier claim: the canonical owner of seed 002
+	Board string   // board of the earlier claim, the canonical owner in seed 002; "": unknown
 	Task  string   // task of the earlier claim
 	Files []string // two overlapping patterns, one from each claim; nil: both claim the same task
 	Left  bool     // a kill ended the run of the earlier claim, and one of its agents still works
@@ -62,20 +62,20 @@ type Registry struct {
 // request is a claim in the queue.
 type request struct {
 	Claim
-	granted chan struct{} // closed by the grant
+	granted chan struct{} // closed when the claim is granted
 }
 
-// System has the functions by which a registry asks about processes. On a system without such
-// processes a function is nil.
+// System has the functions through which a registry deals with the guardian and with agents. A
+// registry does without a function that is nil.
 type System struct {
-	// Hold gives the guardian a lock file to hold, too, so that a dead run's claim ends only with
-	// the run's agents.
+	// Hold makes the guardian process hold a lock file, too. The claim of a dead run then lasts
+	// until the guardian has ended the run's agents.
 	Hold func(*os.File) (release func() error, err error)
-	// IsAtWork reports whether an agent with a mark lives. As long as it lives its claim counts,
-	// even after the end of its run and its guardian.
+	// IsAtWork reports whether an agent with a mark lives. The claim of a living agent's step
+	// counts, even if the run and its guardian have died.
 	IsAtWork func(mark string) bool
-	// IsWithin reports whether an agent with a mark has started this process. The step of that
-	// agent may wait for the end of this process, so its claim must not block this process.
+	// IsWithin reports whether an agent with a mark started this process. The agent's step may wait
+	// for the end of this process, so the claim of that step must not block this process.
 	IsWithin func(mark string) bool
 }
 
@@ -100,17 +100,17 @@ func (r *Registry) Close() error {
 
 // Grant is a claim that a step holds.
 type Grant struct {
-	Waited bool // other steps have worked since the claim was requested
+	Waited bool // the claim had to wait, and other steps have worked meanwhile
 
 	registry *Registry
 	request  *request
 	locks    []lock
 }
 
-// Take waits until no earlier claim blocks this one. Before the wait it calls report once for each
-// earlier claim that overlaps. If it returns no grant, the error is *TakenError, because another
-// process has the task, or the cause of stop. If it returns both a grant and an error, the lock
-// files cannot be used, and other processes do not see the claim.
+// Take waits until no earlier claim blocks the claim c. Before the wait it calls report once for
+// each earlier claim that overlaps. Errors without a grant: *TakenError if another process has the
+// task, or the cause of stop. If Take returns both a grant and an error, the lock files cannot be
+// used, and other processes do not see the claim.
 func (r *Registry) Take(stop context.Context, c Claim, report func(Conflict)) (*Grant, error) {
 	g := &Grant{registry: r, request: &request{Claim: c, granted: make(chan struct{})}}
 	r.mu.Lock()
@@ -133,13 +133,14 @@ func (r *Registry) Take(stop context.Context, c Claim, report func(Conflict)) (*
 	switch {
 	case errors.As(err, new(*TakenError)):
 		return nil, errors.Join(err, g.Release())
-	case stop.Err() != nil: // stop may have ended after the last check in claimInFiles
+	case stop.Err() != nil: // stop may have been canceled after the last check in claimInFiles
 		return nil, errors.Join(context.Cause(stop), err, g.Release())
 	}
 	return g, err
 }
 
-// conflicts returns the earlier claims for which a request waits, and those that it only reports.
+// conflicts returns the earlier claims that overlap a request. The request waits for the end of the
+// blocking ones, and only reports the harmless ones.
 func (r *Registry) conflicts(q *request) (blocking, harmless []Conflict) {
 	for _, other := range r.queue {
 		if other == q {
@@ -203,8 +204,9 @@ const pollTime = 250 * time.Millisecond
 // busyTime bounds the wait for other processes that write their claims.
 const busyTime = 5 * time.Second
 
-// claimInFiles shows the claim to other processes. It writes the claim's files into the lock file
-// of the work directory, and its task into the lock file of the task's folder.
+// claimInFiles shows the claim to other processes, and waits for their earlier claims. It writes
+// the claimed files into the lock file of the work directory, and the claimed task into the lock
+// file of the task's folder.
 func (g *Grant) claimInFiles(stop context.Context, report func(Conflict)) error {
 	c := g.request.Claim
 	if len(c.Files) == 0 {
@@ -254,11 +256,12 @@ func (g *Grant) lockTask(c Claim) error {
 	return err
 }
 
-// errBusy reports that another process appends a claim.
+// errBusy reports that another process is writing its claim.
 var errBusy = errors.New("another run writes its claim all the time")
 
-// enqueue puts the files of a claim behind those of all processes that asked before, and returns
-// the number of the claim in that order.
+// enqueue writes the files of a claim into the lock file, and returns the claim's number. Claims
+// that other processes wrote before have lower numbers. While another process writes its claim,
+// enqueue tries again, for busyTime at most.
 func (g *Grant) enqueue(stop context.Context, c Claim) (number int64, err error) {
 	for end := time.Now().Add(busyTime); ; {
 		number, err = g.tryEnqueue(c)
@@ -286,7 +289,7 @@ func (g *Grant) tryEnqueue(c Claim) (number int64, err error) {
 	return number, err
 }
 
-// firstConflict returns an earlier claim of another process that overlaps, or nil if there is none.
+// firstConflict returns an earlier, overlapping claim of another process, or nil if there is none.
 func (g *Grant) firstConflict(c Claim, number int64) (*Conflict, error) {
 	g.registry.mu.Lock()
 	defer g.registry.mu.Unlock()
@@ -297,7 +300,7 @@ func (g *Grant) firstConflict(c Claim, number int64) (*Conflict, error) {
 	return f.firstConflict(c, number)
 }
 
-// lockFile returns the lock file of a folder. It opens the file again if it was removed.
+// lockFile returns the lock file of a folder. It opens a new one if the file was removed.
 func (r *Registry) lockFile(dir string) (*lockFile, error) {
 	was := r.files[dir]
 	if was != nil && was.isInPlace() {
@@ -307,7 +310,7 @@ func (r *Registry) lockFile(dir string) (*lockFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.replaced = was // an agent has removed that file; its locks end with their steps
+	f.replaced = was // an agent has removed the old file, whose locks stay until their steps end
 	r.files[dir] = f
 	return f, nil
 }

@@ -16,11 +16,11 @@ import (
 	"kanban-run/orchestrator/durable"
 )
 
-// lockFile is the file .kanban-run/claims/locks of a folder. Its rows are claims as JSON, for
-// people and for patterns. A byte far beyond the rows is locked for each row while the run of the
-// row lives, and for each task while the task is claimed. The locks belong to the open file, which
-// the guardian holds, too. A row without its lock belongs to a run that was killed together with
-// its guardian. It counts as long as an agent with its mark lives.
+// lockFile is the file .kanban-run/claims/locks of a folder. Each row of the file is a claim in
+// JSON. Each row and each claimed task has its own byte far beyond the rows. The byte is locked
+// while a run holds the claim. The locks belong to the open file, which the guardian holds, too. If
+// the byte of a row is not locked, the run and its guardian were killed. Such a row counts as long
+// as an agent with the row's mark lives.
 type lockFile struct {
 	file     *os.File
 	release  func() error // makes the guardian close its duplicate
@@ -33,10 +33,10 @@ type lockFile struct {
 // row is a claim in the lock file.
 type row struct {
 	Claim
-	Number int64 // in the order in which steps asked for files; 0: it claims no files
+	Number int64 // place in the order in which steps asked for files; 0: no files are claimed
 }
 
-// The locked bytes are far beyond the rows.
+// The size in bytes and the number of the rows, and the offsets of the bytes that are locked.
 const (
 	rowSize = 4096
 	maxRows = 4096
@@ -88,7 +88,7 @@ func openLockFile(dir string, s System) (*lockFile, error) {
 	return f, nil
 }
 
-// isInPlace reports whether other processes find the same file at its path.
+// isInPlace reports whether the file is still at its path, where other processes find it.
 func (f *lockFile) isInPlace() bool {
 	there, err := os.Lstat(f.file.Name())
 	own, ownErr := f.file.Stat()
@@ -130,9 +130,9 @@ func (f *lockFile) lockTask(c Claim) (locks []lock, taken *Conflict, err error) 
 		taken = &Conflict{Task: c.Task}
 	}
 	err = f.eachRow(func(other row, left bool) bool {
+		// A row that is left from a killed run of this board does not count, because this run has
+		// ended the agents of the killed run.
 		if other.Task == c.Task && left == !locked && !(left && other.Board == c.Board) {
-			// Rows that killed runs of this board left do not count, because this run has ended
-			// their agents.
 			taken = &Conflict{Board: other.Board, Task: c.Task, Left: left}
 			return false
 		}
@@ -148,8 +148,8 @@ func (f *lockFile) lockTask(c Claim) (locks []lock, taken *Conflict, err error) 
 	return append(locks, own), nil, err
 }
 
-// enqueue writes a claim with the next number. Errors: errBusy if another process is doing the
-// same.
+// enqueue writes a claim with the next number. Errors: errBusy if another process is writing a
+// claim.
 func (f *lockFile) enqueue(c Claim) (locks []lock, number int64, err error) {
 	if err = f.set(unix.F_WRLCK, mutexAt); isTaken(err) {
 		return nil, 0, errBusy
@@ -172,7 +172,7 @@ func (f *lockFile) enqueue(c Claim) (locks []lock, number int64, err error) {
 	return locks, number, err
 }
 
-// firstConflict returns a claim of another process that overlaps and has a lower number, or nil if
+// firstConflict returns an overlapping claim of another process with a lower number, or nil if
 // there is none.
 func (f *lockFile) firstConflict(c Claim, number int64) (taken *Conflict, err error) {
 	err = f.eachRow(func(other row, left bool) bool {
@@ -186,8 +186,9 @@ func (f *lockFile) firstConflict(c Claim, number int64) (taken *Conflict, err er
 	return taken, err
 }
 
-// eachRow calls each with the claims of other processes, until each returns false. If left is true,
-// a kill ended the process, and one of its agents lives. eachRow clears the rows of ended runs.
+// eachRow calls the function each for every claim of another process, until the function returns
+// false. left is true if the process was killed and one of its agents still lives. eachRow also
+// clears the rows of ended runs.
 func (f *lockFile) eachRow(each func(r row, left bool) bool) error {
 	info, err := f.file.Stat()
 	if err != nil {
@@ -216,7 +217,7 @@ func (f *lockFile) eachRow(each func(r row, left bool) bool) error {
 			if !each(r, !taken) {
 				return nil
 			}
-		case !taken && f.set(unix.F_WRLCK, rowsAt+i) == nil: // its run has ended
+		case !taken && f.set(unix.F_WRLCK, rowsAt+i) == nil: // the run of the row has ended
 			if err := errors.Join(f.clear(i), f.set(unix.F_UNLCK, rowsAt+i)); err != nil {
 				return err
 			}
@@ -261,7 +262,7 @@ func (f *lockFile) write(r row) ([]lock, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		if !f.isEmpty(i) { // left by a killed run
+		if !f.isEmpty(i) { // a killed run has left its row here
 			if err := f.set(unix.F_UNLCK, rowsAt+i); err != nil {
 				return nil, err
 			}

@@ -2,8 +2,8 @@
 
 package claim
 
-// lockFile is empty. Only on Linux can a guardian hold locks, too, so here a registry knows only
-// the claims of its own process.
+// lockFile holds no locks. A guardian can hold locks only on Linux, so on this system a registry
+// knows only the claims of its own process.
 type lockFile struct{ replaced *lockFile }
 
 type lock struct{}

@@ -7,8 +7,8 @@ import (
 
 // overlaps reports whether a file can match both patterns. In a pattern, * and ? match within a
 // name, ** matches any number of folders, and a set of characters counts as any character. A
-// pattern that ends with a slash, or that has neither a dot nor a star in its last name, may be a
-// folder. It then matches all files below that folder, too.
+// pattern that ends with a slash, or whose last name has none of the characters . * ? [, may name a
+// folder. Such a pattern also matches all files below that folder.
 func overlaps(a, b string) bool {
 	return meet(segments(a), segments(b), func(s string) bool { return s == "**" }, nameOverlap)
 }
@@ -32,7 +32,7 @@ func nameOverlap(a, b string) bool {
 	return meet(characters(a), characters(b), star, same)
 }
 
-// characters returns the bytes of a pattern. It replaces a set of characters by ?.
+// characters returns the bytes of a pattern. It replaces a set such as [a-z] by ?.
 func characters(pattern string) (all []byte) {
 	for i := 0; i < len(pattern); i++ {
 		c := pattern[i]
@@ -48,10 +48,10 @@ func characters(pattern string) (all []byte) {
 }
 
 // meet reports whether one sequence can match both patterns. An element for which star returns true
-// matches any number of elements, and same compares two other elements. Its time is at most
-// proportional to the product of their lengths.
+// matches any number of elements. same compares two other elements. The running time is at most
+// proportional to len(a)*len(b).
 func meet[T any](a, b []T, star func(T) bool, same func(x, y T) bool) bool {
-	below := make([]bool, len(b)+1) // the result for a[i+1:] and b[j:]
+	below := make([]bool, len(b)+1) // below[j] is the result for a[i+1:] and b[j:]
 	for i := len(a); i >= 0; i-- {
 		row := make([]bool, len(b)+1)
 		for j := len(b); j >= 0; j-- {

@@ -16,15 +16,15 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// Turn has the parts of a run that a holder may use.
+// Turn has the parts of a run that a [Holder] may use.
 type Turn struct {
 	Journal   Journal
 	Workspace *workspace.Workspace
 	Notice    func(text string) // gets texts that are not events of the run
 	Slots     Slots
 	Seat      Seat
-	Stop      context.Context // ends the wait for another run
-	Until     time.Time       // ends it, too, so that the run ends; zero: no limit
+	Stop      context.Context // when it is done, the wait for another run ends
+	Until     time.Time       // time at which the run, and so the wait, has to end; zero: no limit
 
 	DryRun    bool
 	OnOverlap string // "wait" or "warn"
@@ -36,28 +36,28 @@ type Journal interface {
 	Record(event.Event) error
 }
 
-// Slots bound the number of runs of this process at work.
+// Slots bound how many runs of this process work at the same time.
 type Slots interface {
 	Acquire()
 	Release()
 }
 
-// Seat is the place of the run among the boards of this process that are at work.
+// Seat is the run's place among the boards that this process runs at the same time.
 type Seat interface {
-	Leave()    // gives it to another board
-	ComeBack() // waits for it
+	Leave()    // gives the seat to another board
+	ComeBack() // waits until a seat is free
 }
 
 // Holder holds the claim of one run's open step.
 type Holder struct {
 	Turn
 	registry *Registry
-	dir      string // the work directory without links
+	dir      string // work directory, with links resolved
 
 	grant *Grant
 	step  int    // the step of the grant; 0: no grant
-	task  string // of that step
-	mark  string // of the step's agents
+	task  string // task of that step
+	mark  string // mark of that step's agents
 }
 
 // NewHolder returns the holder of a run.
@@ -78,7 +78,7 @@ func (h *Holder) Mark(e flow.Spawn) string {
 
 // Take claims the task of a step, and the files that the task declares, before any agent works on
 // them: seed 002, "Duplicate / Overlap Work". It waits for the end of an earlier step that
-// overlaps, or until a limit of the command. After such a wait the board has to be read again.
+// overlaps, but at most until h.Until. If waited is true, the board has to be read again.
 func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	if h.DryRun || e.Call.IsSupervision() || h.holds(e) {
 		return false, nil
@@ -94,7 +94,7 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	stop, cancel := h.bounded()
 	defer cancel()
 	h.Slots.Release()
-	left := false // the run that this one waits for may need the seat
+	left := false // true once this run has left its seat, which the other run may need
 	grant, err := h.registry.Take(stop, c, func(x Conflict) {
 		if waits := !c.Warn || x.Files == nil; waits && !left {
 			h.Seat.Leave()
@@ -102,7 +102,7 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 		}
 		h.Slots.Acquire()
 		defer h.Slots.Release()
-		_ = h.Journal.Record(h.event(e, x, c.Warn)) // the next commit reports a failure, too
+		_ = h.Journal.Record(h.event(e, x, c.Warn)) // a failure is reported by the next commit
 	})
 	if left {
 		h.Seat.ComeBack()
@@ -115,7 +115,7 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	case err != nil && h.Stop.Err() != nil:
 		return false, context.Cause(h.Stop)
 	case err != nil && stop.Err() != nil:
-		return true, nil // the run ends by its limit
+		return true, nil // the run has reached its time limit
 	case err != nil:
 		h.Notice(fmt.Sprintf("other runs do not see what this one works on: %v", err))
 	}
@@ -125,7 +125,7 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	}
 	h.Workspace.Forget()
 	if _, now, _ := h.Workspace.Scope(e.Task); !slices.Equal(now, files) {
-		return true, h.Release() // the task declares other files by now, which are to be claimed
+		return true, h.Release() // the task now declares other files, which need a new claim
 	}
 	return true, nil
 }
@@ -139,7 +139,7 @@ func (h *Holder) claimOf(file string, files []string) Claim {
 	return Claim{Mark: mark, Board: h.Workspace.Path, Task: durable.RealPath(file), Dir: h.dir, Files: files, Warn: h.OnOverlap == "warn"}
 }
 
-// bounded returns the context of a wait.
+// bounded returns the context that ends a wait: h.Stop, with the deadline h.Until.
 func (h *Holder) bounded() (context.Context, context.CancelFunc) {
 	if h.Until.IsZero() {
 		return h.Stop, func() {}

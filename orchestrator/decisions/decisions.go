@@ -29,7 +29,7 @@ const (
 // base holds the sections that people have to create before this program adds its own.
 var base = []string{"## Feature Definition of Done", "## Risks & Mitigations", "## Architectural Decisions"}
 
-// The errors after which the file does not hold the entry.
+// The errors of [Append] for an entry that is not in the file.
 var (
 	ErrMarkerMissing = errors.New("DECISIONS_MARKER_MISSING") // a section is missing
 	ErrScope         = errors.New("DECISIONS_SCOPE_VIOLATION")
@@ -38,10 +38,10 @@ var (
 // maxSize bounds the file, in bytes.
 const maxSize = 16 << 20
 
-// The limits of a retry when a person edits the file at the same time.
+// The limits of the retries while a person edits the file.
 const (
 	tries = 8
-	pause = 10 * time.Millisecond // times the number of tries so far
+	pause = 10 * time.Millisecond // multiplied by the number of tries so far
 )
 
 // Append appends an entry as one line to a section of the file, unless the line is in the file
@@ -106,7 +106,7 @@ func insert(text []byte, section Section, line string) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: %q cannot be found", ErrMarkerMissing, section)
 	}
-	at, lines := from, 0 // at: after the last line of the section that is not blank
+	at, lines := from, 0 // at is the offset after the section's last line that is not blank
 	for next := from; next < to; {
 		piece := text[next:to]
 		if i := bytes.IndexByte(piece, '\n'); i >= 0 {
@@ -117,7 +117,7 @@ func insert(text []byte, section Section, line string) ([]byte, error) {
 		}
 	}
 	added := line + end
-	if lines == 1 { // only the heading
+	if lines == 1 { // the section has only its heading
 		added = end + added
 	}
 	if text[at-1] != '\n' {
@@ -178,8 +178,8 @@ var (
 	fence      = regexp.MustCompile("^ {0,3}(`{3,}[^`]*|~{3,}.*)$")
 )
 
-// isHeading reports whether line i begins the next section: it is a heading of level 1 or 2, in one
-// of the two forms of Markdown.
+// isHeading reports whether line i begins the next section. Such a line is a heading of level 1 or
+// 2, in one of the two forms of Markdown.
 func isHeading(lines [][]byte, i int) bool {
 	line := bytes.TrimRight(lines[i], "\r\n")
 	if atxHeading.Match(line) {

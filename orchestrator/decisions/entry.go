@@ -23,7 +23,7 @@ func EntryOf(board string, e event.Entry) (entry Entry, ok bool) {
 	}
 	const most = 400
 	text := strings.TrimPrefix(said.Whole(), e.Event.Kind()+": ")
-	if held, is := e.Event.(event.CheckpointHeld); is { // the findings are about the design
+	if held, is := e.Event.(event.CheckpointHeld); is { // leave out the findings
 		text = fmt.Sprintf("the supervisor blocks (score %.2f)", held.Data.Score)
 	}
 	if runes := []rune(text); len(runes) > most {
@@ -33,7 +33,7 @@ func EntryOf(board string, e event.Entry) (entry Entry, ok bool) {
 		e.Time.UTC().Format(time.RFC3339), board, e.Rev, e.Event.Kind(), e.Event.Subject(), text)}, true
 }
 
-// sectionOf returns the section for an event. It is Escalations if the Lead has to decide or mend
+// sectionOf returns the section for an event: Escalations if the Lead has to decide or mend
 // something, and Notes otherwise.
 func sectionOf(who event.Who) Section {
 	if who&event.Lead != 0 {

@@ -19,10 +19,10 @@ import (
 // Turn holds the parts of a run that the log uses.
 type Turn struct {
 	Board     string // the board's path as the user wrote it; also its name in messages
-	File      string // from the settings; "": DECISIONS.md beside the board, if it exists
+	File      string // path in the settings; "": DECISIONS.md beside the board, if it exists
 	Journal   Journal
 	Workspace *workspace.Workspace
-	Notice    func(text string) // gets texts that are no events of the run
+	Notice    func(text string) // gets texts that are not events of the run
 	DryRun    bool
 }
 
@@ -39,7 +39,7 @@ type Log struct {
 	path    string
 	mu      sync.Mutex
 	pending []Entry
-	told    bool // the failure to write entries was reported
+	told    bool // a failure to write entries was reported
 }
 
 // NewLog returns the log of a run, or nil if there is no file for the log. It adds the file to the
@@ -57,7 +57,8 @@ func NewLog(t Turn) *Log {
 }
 
 // findFile returns the path of the file for a run's decisions. It returns "" for a dry run, which
-// writes nothing, and if the settings name no file and DECISIONS.md is not beside the board.
+// writes nothing. It also returns "" if the settings name no file and there is no DECISIONS.md
+// beside the board.
 func (t *Turn) findFile() string {
 	switch {
 	case t.DryRun:
@@ -87,8 +88,8 @@ func (l *Log) Note(e event.Entry) {
 	}
 }
 
-// Restore collects an entry of the last run, which may not have written it. Append does not write
-// an entry again that is in the file.
+// Restore collects an entry that the last run may not have written. If the entry is in the file
+// already, [Append] does not write it again.
 func (l *Log) Restore(e event.Entry) {
 	if l == nil {
 		return
@@ -104,8 +105,9 @@ func (l *Log) Restore(e event.Entry) {
 }
 
 // Save appends the collected entries to the file. It does nothing during a supervisor's step,
-// because no file may change then. It journals the first ErrMarkerMissing or ErrScope, and gives a
-// notice of any other first error. Errors: those of the journal.
+// because no file may change then. It reports only the first failure of a run. It journals
+// ErrMarkerMissing and ErrScope, and gives a notice of any other error. Errors: those of the
+// journal.
 func (l *Log) Save() error {
 	if l == nil {
 		return nil
@@ -127,8 +129,9 @@ func (l *Log) Save() error {
 	}
 }
 
-// Foresee journals that the file has no section for the entry about the end of the run, because nothing
-// can be journaled after that end. Errors: those of the journal.
+// Foresee checks whether the file has a section for the entry about the end of the run. It journals
+// a missing section before that end, because nothing can be journaled after it. Errors: those of
+// the journal.
 func (l *Log) Foresee(end event.RunFinished) error {
 	if l == nil || l.told {
 		return nil
@@ -142,7 +145,7 @@ func (l *Log) Foresee(end event.RunFinished) error {
 		_, err = insert(text, entry.Section, "- ")
 	}
 	if !errors.Is(err, ErrMarkerMissing) {
-		return nil // another error is told when the entry is written
+		return nil // Close reports any other error
 	}
 	l.told = true
 	return l.Journal.Record(event.MarkerMissing{Board: l.Board, Text: err.Error()})
@@ -160,8 +163,8 @@ func (l *Log) Close() {
 }
 
 // append appends the pending entries to the file. It returns the first failure of this run, and nil
-// for later failures. The entries from a failure on stay pending: the section may be back by the
-// next time, or the disk have room. An entry that fits no section is dropped.
+// for later failures. After a failure the other entries stay pending, because the next call may
+// succeed. append drops an entry that fails with ErrScope.
 func (l *Log) append() (first error) {
 	l.mu.Lock()
 	pending := l.pending

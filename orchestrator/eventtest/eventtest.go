@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Fill puts a value into every field of what v points to, however deep. No two values are equal,
-// except that each bool is true. It panics at a field of another kind than events have.
+// Fill sets every field of the value to which v points, and the fields of those fields. It sets
+// each bool to true. All other values differ. Fill panics at a field of a kind that no event has.
 func Fill(v any) {
 	n := int64(0)
 	fill(reflect.ValueOf(v).Elem(), &n)

@@ -141,7 +141,8 @@ func lastOf(env []string) (all []string) {
 	return all
 }
 
-// limited is a buffer for a limited number of bytes, most. It drops all further bytes.
+// limited is a buffer that keeps the first bytes and drops the rest. The field most is the number
+// of bytes to keep.
 type limited struct {
 	*bytes.Buffer
 	most int

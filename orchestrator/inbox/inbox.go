@@ -22,7 +22,7 @@ type Message struct {
 	Step   int    `json:"step"`
 	Text   string `json:"text,omitempty"`
 	Choice string `json:"choice,omitempty"` // the decision; "": the text is for the agent
-	Task   string `json:"task,omitempty"`   // that a release is about; "": all tasks in quarantine
+	Task   string `json:"task,omitempty"`   // the task to release from quarantine; "": all tasks
 }
 
 // MaxText bounds the text of a message, in bytes.
@@ -34,7 +34,7 @@ var fileName = regexp.MustCompile(`^[0-9a-f-]{36}\.json$`)
 
 func path(dir, id string) string { return filepath.Join(dir, id+".json") }
 
-// Post writes a message into the folder dir. Its file appears whole or not at all.
+// Post writes a message into the folder dir. The message's file appears whole or not at all.
 func Post(dir string, m Message) error {
 	data, err := json.Marshal(m)
 	if err != nil {
@@ -54,20 +54,20 @@ func Post(dir string, m Message) error {
 	return nil
 }
 
-// Withdraw removes a message; it returns false if the run has already taken the message.
+// Withdraw removes a message. It returns false if the run has already taken the message.
 func Withdraw(dir, id string) bool { return os.Remove(path(dir, id)) == nil }
 
-// The bounds of one Take: the files in memory at a time, and the readings of the folder. A process
-// may write files as quickly as they are removed.
+// The bounds of one [Take], because a process may write files as quickly as Take removes them.
 const (
-	looked    = 1000
-	mostLooks = 10
+	looked    = 1000 // files in memory at a time
+	mostLooks = 10   // greatest number of such reads in one Take
 )
 
-// Take returns up to most messages, the oldest of each thousand files first, and removes their
-// files, also the invalid ones. It removes further messages unread and returns their number: a
-// person does not write so many, and each would be journaled. It looks at no more than 10,000
-// files; the next Take finds the others.
+// Take returns messages and removes their files. It also removes files without a valid message. It
+// reads a thousand files at a time, the oldest of them first. Once it has as many messages as most
+// allows, it removes the other files unread, and returns the number of these. A person does not
+// write so many messages, and each message would be journaled. Take looks at no more than 10,000
+// files. The next Take finds the others.
 func Take(dir string, most int) (all []Message, unread int) {
 	folder, err := os.Open(dir)
 	if err != nil {
@@ -111,7 +111,8 @@ func take(name string, e fs.DirEntry) (m Message, ok bool) {
 	return m, os.Remove(name) == nil && err == nil && path(dir, m.ID) == name && len(m.Text) <= MaxText
 }
 
-// written returns the time of a file's last change, in nanoseconds since 1970.
+// written returns the time of a file's last change, in nanoseconds since 1970. It returns 0 if the
+// time is unknown.
 func written(e fs.DirEntry) int64 {
 	info, err := e.Info()
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Watcher reports new files in inboxes. It sleeps until a file appears, and all boards of a process
-// share it. The zero value watches nothing yet. With Off it never watches anything.
+// Watcher reports new files in inboxes. All boards of a process share one Watcher. The zero value
+// watches nothing yet. If Off is true, it never watches anything.
 type Watcher struct {
 	Off bool
 
@@ -18,8 +18,8 @@ type Watcher struct {
 	wg    sync.WaitGroup
 }
 
-// Watch watches a folder. The returned channel gets a value when a file appears in the folder; it
-// is nil if the system cannot watch the folder.
+// Watch watches a folder. The returned channel gets a value when a file appears in the folder. The
+// channel is nil if Off is true or the system cannot watch the folder.
 func (w *Watcher) Watch(dir string) <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,7 +65,7 @@ func (w *Watcher) ring(dir string) {
 	defer w.mu.Unlock()
 	select {
 	case w.boxes[dir] <- struct{}{}:
-	default: // the reader will look anyway, or has stopped watching
+	default: // a value is waiting already, or no reader watches the folder
 	}
 }
 

@@ -14,11 +14,12 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// defaultBoard is the name of the board that wins over all others in its folder.
+// defaultBoard is the name of the board that has precedence over all others in its folder.
 const defaultBoard = "kanban.yaml"
 
 // FindBoard returns the name of the board in a folder. If there is no kanban.yaml, the board is the
-// only .yaml, .yml or .md file that names a current task. If several files do, it returns an error.
+// only .yaml, .yml or .md file that names a current task. If there are several such files, or none,
+// FindBoard returns an error.
 func FindBoard(dir string) (string, error) {
 	if _, err := os.Stat(filepath.Join(dir, defaultBoard)); err == nil {
 		return defaultBoard, nil
@@ -43,12 +44,12 @@ func FindBoard(dir string) (string, error) {
 	}
 }
 
-// mostBoards bounds the boards that Below finds.
+// mostBoards bounds the number of boards that Below finds.
 const mostBoards = 1000
 
-// Below returns the boards below a folder, mostBoards at most: those that were run, and the files that
-// name a current task. It skips folders that it cannot read, node_modules, and those whose name begins
-// with a dot.
+// Below returns at most mostBoards boards below a folder. These are the boards that were run, and
+// the files that name a current task. Below skips node_modules, each folder whose name begins with
+// a dot, and each folder that it cannot read.
 func Below(folder string) (boards []string) {
 	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -72,7 +73,7 @@ func Below(folder string) (boards []string) {
 	return slices.Compact(boards)
 }
 
-// ranIn returns the boards whose runs a folder .kanban-run has, and whose files are there.
+// ranIn returns the boards that have runs in a folder .kanban-run and whose files still exist.
 func ranIn(folder string) (boards []string) {
 	runs, _ := os.ReadDir(filepath.Join(folder, "runs")) // an error means no runs
 	for _, r := range runs {
@@ -108,7 +109,7 @@ func isBoard(path string) bool {
 		return false
 	}
 	b, err := board.Parse(path, source)
-	if err != nil { // one that is spoiled is one all the same
+	if err != nil { // a spoiled board is still a board
 		return filepath.Ext(path) != ".md" && bytes.Contains(append([]byte{'\n'}, source...), []byte("\ncurrent:"))
 	}
 	return b.Current.Set

@@ -43,9 +43,9 @@ func Locate(boardPath string) (rundir.Dir, error) {
 	return rundir.Of(real), nil
 }
 
-// History replays a board's journal and returns its history. It calls the function each for every
-// entry in order. each may be nil. Errors: *ledger.NoRunError, *journal.DamageError, and the errors
-// of Locate, of each and of the check of the board's file.
+// History replays a board's journal and returns its history. For every entry in order, it calls the
+// function each, which may be nil. Errors: *ledger.NoRunError, *journal.DamageError, and the errors
+// of Locate, of the function each and of [ledger.CheckFile].
 func History(boardPath string, each func(event.Entry) error) (flow.History, journal.Summary, error) {
 	dir, err := Locate(boardPath)
 	if err != nil {
@@ -70,10 +70,10 @@ func IsOwned(boardPath string) (bool, error) {
 	return durable.IsHeld(dir.Lock())
 }
 
-// Foresee returns the first effect of a run of the board, if it started now with the limits of the
-// last run. workdir is the folder that -C names. If workdir is "", Foresee chooses the folder as a
-// run does. lookup returns what tells whether a role is known there. Errors: *failure.Invalid if a run
-// would refuse the board.
+// Foresee returns the effect with which a run of the board would begin, if it started now with the
+// limits of the last run. workdir is the folder that -C names. If workdir is "", Foresee chooses
+// the folder as a run does. lookup returns the function that checks whether a role is known in a
+// work directory. Errors: *failure.Invalid if a run would refuse the board.
 func Foresee(
 	boardPath, workdir, startDir string, lookup func(workdir string) func(role string) error, h flow.History,
 ) (flow.Effect, error) {
@@ -130,8 +130,8 @@ func foresee(s flow.State, b *board.Board, place *board.Place, folder rundir.Dir
 
 // ReadBoard reads a board and resolves the links in its path. If the board cannot be parsed while a
 // Manager's turn is open, the Manager died while it wrote. In this case, if recover is true,
-// ReadBoard calls notice and returns the board from before this turn. It does not restore the file:
-// the run does once it owns the board.
+// ReadBoard calls notice and returns the board from before this turn. It does not restore the file.
+// A run restores the file once it owns the board.
 func ReadBoard(boardPath string, recover bool, notice func(text string)) (b *board.Board, path string, err error) {
 	path, err = filepath.EvalSymlinks(boardPath)
 	if err == nil {
@@ -158,7 +158,7 @@ func ReadBoard(boardPath string, recover bool, notice func(text string)) (b *boa
 // ExplainMissing returns the error of reading a board, or nil if the board can be read. If the file
 // is missing and a run has kept its bytes, the error's fix names the copy.
 func ExplainMissing(boardPath string) error {
-	_, err := board.ReadFile(boardPath) // its error explains more than that of EvalSymlinks
+	_, err := board.ReadFile(boardPath) // this error explains more than that of EvalSymlinks
 	var missing *board.FileError
 	abs, failed := filepath.Abs(boardPath)
 	if failed != nil || !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &missing) {

@@ -11,13 +11,13 @@ import (
 	"kanban-run/orchestrator/standing"
 )
 
-// Board is a board as its file and its journal have it now.
+// Board is the present state of a board, from its file and its journal.
 type Board struct {
 	standing.Standing
 	History  flow.History
-	Records  uint64 // of the journal
+	Records  uint64 // number of records in the journal
 	Owned    bool   // a run is at work
-	Rejected int    // replies rejected in the open step, or else in the last step, over all runs
+	Rejected int    // rejected replies in the open step, or else in the last step, by all runs
 	Dir      rundir.Dir
 
 	// Find returns the place of a journaled task in Tasks, or -1. Find is nil if the board cannot
@@ -26,8 +26,9 @@ type Board struct {
 }
 
 // Look reads a board. It calls the function each for every entry of the journal in order. A board
-// that cannot be read has no tasks. Errors: *ledger.NoRunError and *journal.DamageError, both with
-// a Board. After a *journal.DamageError the Board has only the part before the damage.
+// that cannot be read has no tasks. Errors: *ledger.NoRunError and *journal.DamageError. With these
+// errors it also returns a Board. After a *journal.DamageError, the Board has only the part of the
+// journal before the damage.
 func Look(path string, each func(event.Entry)) (Board, error) {
 	var tasks standing.Tasks
 	h, sum, err := History(path, func(e event.Entry) error {
@@ -41,12 +42,12 @@ func Look(path string, each func(event.Entry)) (Board, error) {
 	b.Owned, asked = IsOwned(path)
 	source, _, unreadable := ReadBoard(path, true, func(string) {})
 	if b.Dir.Path != "" && filepath.Base(path) == filepath.Base(b.Dir.Journal()) {
-		source, unreadable = nil, nil // a journal without its board
+		source, unreadable = nil, nil // path names a journal, not a board
 	}
 	facts, contradicts := ledger.FactsOf(b.Dir, path, source, unreadable, &b.History, b.Owned)
 	b.Standing, b.Find = standing.Of(path, &b.History, &tasks, facts), facts.List.Find
 	if errors.As(err, new(*ledger.NoRunError)) && b.Outcome != standing.NeverRun {
-		err = nil // the board says itself how it ended
+		err = nil // the board itself shows how it ended
 	}
 	if err = errors.Join(err, located, asked, contradicts); err != nil && !errors.As(err, new(*ledger.NoRunError)) {
 		b.SetUnreadable(err)

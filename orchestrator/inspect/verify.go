@@ -7,15 +7,16 @@ import (
 
 // Verdict is the result of reading and replaying all records of a board's journal.
 type Verdict struct {
-	Journal   string          `json:"journal"`
-	Records   uint64          `json:"records"`
-	Bytes     int64           `json:"bytes"`
-	TornBytes int64           `json:"torn_bytes"`            // bytes after the last whole record
-	Head      uint64          `json:"last_acknowledged_seq"` // 0 if it is unknown
-	Epoch     uint64          `json:"epoch"`
-	Owner     string          `json:"owner"`
-	Points    []flow.Identity `json:"rollback_points"` // a sound journal has exactly one
-	Frozen    string          `json:"frozen"`          // why it is or will be frozen, or ""
+	Journal   string `json:"journal"`
+	Records   uint64 `json:"records"`
+	Bytes     int64  `json:"bytes"`
+	TornBytes int64  `json:"torn_bytes"` // bytes after the last whole record
+	// Head is the number of the record that the journal's head file names; 0: unknown.
+	Head   uint64          `json:"last_acknowledged_seq"`
+	Epoch  uint64          `json:"epoch"`
+	Owner  string          `json:"owner"`
+	Points []flow.Identity `json:"rollback_points"` // a sound journal has exactly one
+	Frozen string          `json:"frozen"`          // why the board is or will be frozen, or ""
 }
 
 // Verify reads and replays a board's journal. It changes nothing, and works also while a run writes

@@ -15,8 +15,8 @@ import (
 // replies.
 func files(dir string) rundir.Dir { return rundir.Of(filepath.Join(dir, "once")) }
 
-// calls returns the folder of the calls under way. Each call has a locked file there, whose name is
-// the mark of its agent.
+// calls returns the folder of the calls under way. Each call has a locked file in this folder. The
+// name of the file is the mark of the call's agent.
 func calls(dir string) string { return filepath.Join(files(dir).Path, "calls") }
 
 // noteCall notes the mark of a call that is about to start its agent. If this process is killed
@@ -39,8 +39,8 @@ func noteCall(dir, mark string) (done func(), err error) {
 	}, nil
 }
 
-// EndLeftovers ends the agents of earlier calls in the work directory whose process was killed
-// together with its guardian.
+// EndLeftovers ends the agents that earlier calls in the work directory have left. A call leaves an
+// agent if its process is killed together with the guardian.
 func EndLeftovers(dir string) error {
 	entries, err := os.ReadDir(calls(dir))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -26,11 +26,11 @@ type Call struct {
 	Role        string
 	Instruction string
 	Dir         string
-	Limits      event.Limits // of retries, and of the waits for a provider
-	MaxOutput   int64        // of an attempt, in bytes; 0: no limit
+	Limits      event.Limits // bounds of the retries, and of the waits for a provider
+	MaxOutput   int64        // bound of an attempt's output, in bytes; 0: no limit
 	Roster      *roster.Roster
 	Redactor    *redact.Redactor
-	Notice      func(text string) // shows withheld variables, rejected replies and the call's cost
+	Notice      func(text string) // gets texts about withheld variables, rejected replies and cost
 	Now         func() time.Time
 
 	player  *roster.Player
@@ -74,7 +74,7 @@ func (c Call) Do(stop, kill context.Context) (*contract.Reply, error) {
 		return nil, &failure.Invalid{Err: err}
 	}
 	inv.MaxOutput = c.MaxOutput
-	mark := agent.NewMark() // the same for all attempts, because it is in their environment
+	mark := agent.NewMark() // all attempts have this mark, because their environments must be equal
 	inv.Mark = agent.ParseMark(mark)
 	done, err := noteCall(c.Dir, mark)
 	if err != nil {
@@ -97,8 +97,9 @@ func (c *Call) noticeCost() {
 	}
 }
 
-// retry makes attempts until flow allows no more, so that the rule of retries is in one place. It
-// does not journal the events. Errors: those of Do.
+// retry makes attempts until one gives a valid reply. Package flow decides whether another attempt
+// follows, so that the rule of retries is in one place. retry does not journal the events. Errors:
+// those of Do.
 func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contract.Input) (*contract.Reply, error) {
 	state := flow.State{Limits: c.Limits}
 	if err := state.Apply(event.StepStarted{Step: 1, Task: "the instruction", Role: c.player.Role.Name}); err != nil {
@@ -142,7 +143,8 @@ func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contra
 	}
 }
 
-// next returns the next attempt, after the wait for a provider that refused the last one. Errors: those of Do.
+// next returns the next attempt. If the provider refused the last attempt, next waits first.
+// Errors: those of Do.
 func (c *Call) next(stop context.Context, state *flow.State) (flow.Spawn, error) {
 	for {
 		switch next := flow.Next(state, flow.Board{}).(type) {
@@ -170,7 +172,7 @@ func (c *Call) next(stop context.Context, state *flow.State) (flow.Spawn, error)
 	}
 }
 
-// refused returns the event of an attempt that the provider does not serve for now.
+// refused returns the event of an attempt that the provider refuses to serve for now.
 func (c *Call) refused(ref event.AttemptRef, out *attempt.Ended, later *agent.LaterError) event.AttemptStopped {
 	return event.AttemptStopped{AttemptRef: ref, Reason: later.Text, Refusal: &event.Refusal{Provider: c.player.Adapter.Name(), At: c.Now(), Reset: later.Reset}, End: event.End{Class: out.Class, Worked: out.Worked}}
 }

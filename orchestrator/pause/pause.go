@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Until waits for a time of the wall clock, also where the machine sleeps in between, while timers stand
-// still. now tells the time. It calls each after a second, and then every ten seconds. Errors: the cause of
-// stop, or that of each.
+// Until waits for a time of the wall clock. It looks at the clock again and again, because timers
+// stand still while the machine sleeps. now returns the present time. Until calls each after one
+// second, and then every ten seconds. Errors: the cause of stop, and those of each.
 func Until(stop context.Context, now func() time.Time, until time.Time, each func() error) error {
 	for pause := time.Second; ; pause = 10 * time.Second {
 		left := until.Sub(now().Round(0))

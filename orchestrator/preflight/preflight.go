@@ -1,5 +1,5 @@
-// Package preflight checks a run before anything is started, locked or written, as far as this is
-// possible without an agent.
+// Package preflight checks all of a run that can be checked without an agent. It does so before the
+// run starts, locks or writes anything.
 package preflight
 
 import (
@@ -29,12 +29,12 @@ import (
 type Job struct {
 	Board     string // the board's path as the user wrote it; also its name in messages
 	StartDir  string // the current folder
-	Workdir   string // of -C; "": see board.ChooseWorkdir
-	Version   string // of kanban-run
+	Workdir   string // the folder given with -C; "": see board.ChooseWorkdir
+	Version   string // version of kanban-run
 	DryRun    bool
 	Observer  ledger.Observer
 	Now       func() time.Time
-	Configure func(workdir string) (*Setup, error) // called once, when the work directory is known
+	Configure func(workdir string) (*Setup, error) // called once the work directory is known
 
 	// HoldLock makes another process hold the board's lock, too. That process holds it until
 	// release is called or, if this process dies, until this process's agents have ended. If
@@ -45,18 +45,18 @@ type Job struct {
 // Setup holds the settings and roles of a work directory, as a run there needs them.
 type Setup struct {
 	Limits       event.Limits
-	KeepGoing    *bool  // a task that fails is set aside; nil: if a task of the board needs another one
+	KeepGoing    *bool  // set failed tasks aside and go on; nil: see Prepared.KeepsGoing
 	OnDivergence string // "accept" or "freeze"
 	OnOverlap    string // "wait" or "warn"
 	OnTool       event.OnTool
 	Git          GitCheckpoints
-	Decisions    string // file for entries; "": DECISIONS.md beside the board, if it exists
+	Decisions    string // file for decisions; "": DECISIONS.md beside the board, if it exists
 	Reassign     []event.Substitutes
 	AckTimeout   time.Duration // for the answer to a shutdown: seed 002, "Retry budget constants"
 	Lenient      bool          // an incomplete board is no failure of the run
 	KeepOutput   bool
-	MaxOutput    int64              // of an attempt, in bytes; 0: no limit
-	Checkpoints  *event.Supervision // for a board without a declaration; may be nil
+	MaxOutput    int64              // limit of an attempt's output, in bytes; 0: no limit
+	Checkpoints  *event.Supervision // for a board that declares none; nil: no checkpoints
 	Roster       *roster.Roster
 	Redactor     *redact.Redactor
 }
@@ -77,15 +77,16 @@ type Prepared struct {
 	Supervision *event.Supervision // nil: no checkpoints
 	Warnings    []string           // oddities that do not prevent a run
 
-	file    fs.FileInfo          // of the board
+	file    fs.FileInfo          // the board's file
 	checked map[duty]error       // the results for the roles checked so far
-	stepsOf map[string]stepState // by task; nil until the journal is read
-	needs   board.Needs          // of the open tasks
-	byNeeds bool                 // a task of the board needs another one, also if it is done
+	stepsOf map[string]stepState // the state of each task's step; nil until the journal is read
+	needs   board.Needs          // the needs of the open tasks
+	byNeeds bool                 // a task of the board, even a done one, needs another task
 }
 
-// KeepsGoing reports whether a task that fails is set aside: as the setting says, or else if a task of the
-// board needs another one, for then it is known what depends on it.
+// KeepsGoing reports whether the run sets a failed task aside and goes on. Without a setting, it
+// does so if a task of the board needs another task, because the board then tells which tasks
+// depend on the failed one.
 func (p *Prepared) KeepsGoing() bool {
 	if p.KeepGoing != nil {
 		return *p.KeepGoing
@@ -93,11 +94,12 @@ func (p *Prepared) KeepsGoing() bool {
 	return p.HasNeeds()
 }
 
-// HasNeeds reports whether a task of the board needs another one, so that the order of the list tells nothing.
+// HasNeeds reports whether a task of the board needs another task. On such a board, the order of
+// the list does not tell which task depends on which.
 func (p *Prepared) HasNeeds() bool { return p.byNeeds }
 
-// PrepareAll prepares every job. If a job is invalid, or a board is named twice, it returns no job
-// but all errors.
+// PrepareAll prepares every job. If a job is invalid, or a board is named twice, it returns all
+// errors and no job.
 func PrepareAll(jobs []Job) ([]*Prepared, []error) {
 	var prepared []*Prepared
 	var errs []error
@@ -124,9 +126,8 @@ func PrepareAll(jobs []Job) ([]*Prepared, []error) {
 	return prepared, nil
 }
 
-// Prepare checks the board, the work directory, the current task, the roles of the tasks and the
-// command of every role that the board needs. Every error is a
-// *failure.Invalid.
+// Prepare checks the board, the work directory, the current task, the roles of the tasks, and the
+// command of every role that the board needs. Every error is a *failure.Invalid.
 func Prepare(job Job) (*Prepared, error) {
 	p, err := prepare(&job)
 	if err != nil {
@@ -177,8 +178,8 @@ func prepare(job *Job) (*Prepared, error) {
 
 func (j *Job) notice(text string) { j.Observer.Notice(j.Board, text) }
 
-// checkNames returns an error for a board with several hard links: two runs could use it at the
-// same time under two names.
+// checkNames returns an error for a board with several hard links, because two runs could use the
+// board at the same time under two names.
 func checkNames(job *Job, path string) error {
 	if job.DryRun {
 		return nil
@@ -243,7 +244,7 @@ func (p *Prepared) Substitute(role, to string) (*roster.Player, error) {
 }
 
 // check checks all that a run of the board needs: its tasks, supervision and substitutes, and the
-// Manager. The role of every open task must be known, and its command must exist.
+// Manager. The role of every open task must be known, and the role's command must exist.
 func (p *Prepared) check(b *board.Board) error {
 	for _, w := range b.Warnings {
 		p.notice(w.Error())
@@ -276,8 +277,8 @@ func (p *Prepared) check(b *board.Board) error {
 	return p.checkRole(event.ManagerRole)
 }
 
-// checkCurrent checks the current task's header and role. If an agent is in the middle of the task,
-// a fault is only a notice.
+// checkCurrent checks the current task's header and role. If the task's step is open, a wrong
+// header or an unknown role causes only a notice.
 func (p *Prepared) checkCurrent(b *board.Board) error {
 	task, err := p.Workspace.Place.ReadTask(b.Current.Path)
 	if err != nil {
@@ -302,7 +303,8 @@ func (p *Prepared) checkSubstitutes() error {
 	return nil
 }
 
-// checkEnding warns of a board that is over but has no journal: some of its tasks may have failed.
+// checkEnding warns of a board that is over but has no journal, because some of its tasks may have
+// failed.
 func (p *Prepared) checkEnding(b *board.Board) {
 	if !p.wasRun() && b.Len() > 0 && b.EndedWith() == "" {
 		p.notice("the board is over, and no journal of a run is here to tell how it ended")

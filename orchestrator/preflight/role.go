@@ -17,7 +17,8 @@ func (p *Prepared) checkRoleOf(b *board.Board, t *board.Task) error {
 	return nil
 }
 
-// checkRole checks a role once: the role and its judge need a program and a name without secrets.
+// checkRole checks a role once. The role and its judge must have a program, and their names must
+// hold no secrets.
 func (p *Prepared) checkRole(role string) error {
 	return p.checkOnce(duty{role: role}, func() error {
 		player, err := p.Player(role)
@@ -41,7 +42,7 @@ func (p *Prepared) checkReadOnly(role string) error {
 	return p.checkOnce(duty{role, true}, func() error { return p.examine(p.ReadOnlyPlayer(role)) })
 }
 
-// duty is a role with the kind of its work. The field looks means that the role only reads.
+// duty is a role and the kind of its work. If looks is true, the role only reads.
 type duty struct {
 	role  string
 	looks bool
@@ -56,8 +57,8 @@ func (p *Prepared) checkOnce(d duty, check func() error) error {
 	return err
 }
 
-// examine warns of a player's oddities. err is the error of the search for the player. examine
-// returns err, or the error for a role name that holds a secret.
+// examine warns of a player's oddities. It returns an error if the name of the role holds a secret.
+// If err is not nil, the search for the player has failed, and examine only returns err.
 func (p *Prepared) examine(player *roster.Player, err error) error {
 	if err == nil && !roles.Embedded(player.Role.Name) {
 		err = workspace.CheckSecrets(p.Redactor, player.Role.Name)
@@ -72,7 +73,8 @@ func (p *Prepared) examine(player *roster.Player, err error) error {
 	return err
 }
 
-// warnOfSecret warns of a secret in a command, which every user of the machine can read.
+// warnOfSecret warns of a secret in a command, because every user of the machine can read the
+// commands of running programs.
 func (p *Prepared) warnOfSecret(player *roster.Player) {
 	if p.Redactor.Changes(player.Shown) {
 		p.notice(fmt.Sprintf("the command of role %s holds a secret, which every user of this machine can "+
@@ -81,8 +83,8 @@ func (p *Prepared) warnOfSecret(player *roster.Player) {
 	}
 }
 
-// warnOfIgnored warns of the role options tools and model if the agent ignores them: a list of
-// tools that restricts nothing must not look like a restriction.
+// warnOfIgnored warns of the role options tools and model if the agent ignores them. For instance,
+// a list of tools that restricts nothing must not look like a restriction.
 func (p *Prepared) warnOfIgnored(player *roster.Player) {
 	role := player.Role
 	if role.IsBuiltIn() || p.DryRun {

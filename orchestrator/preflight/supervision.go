@@ -68,7 +68,7 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 	return nil
 }
 
-// placed returns an error with the place of its cause: a key on the board, or the settings file.
+// placed adds to an error the place of its cause: the key on the board, or the settings file.
 func placed(b *board.Board, key string, err error) error {
 	if b.Checkpoints == nil {
 		return fmt.Errorf("checkpoints in .kanban-run.yaml: %w", err)

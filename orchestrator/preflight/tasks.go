@@ -13,12 +13,12 @@ import (
 	"kanban-run/roles"
 )
 
-// tasksAtOnce bounds the tasks read at a time: enough to use all processors, few enough for the
-// memory.
+// tasksAtOnce is the number of tasks that are read at a time. It is large enough to use all
+// processors, and small enough for the memory.
 const tasksAtOnce = 512
 
-// checkTasks checks the listed tasks that are not done. A task without a file is no error, because
-// the file may be written later: a notice names it.
+// checkTasks checks the listed tasks that are not done. A task without a file causes only a notice,
+// because the file may be written later.
 func (p *Prepared) checkTasks(b *board.Board) error {
 	var missing nameList
 	for from := 0; from < b.Len(); from += tasksAtOnce {
@@ -36,7 +36,7 @@ func (p *Prepared) checkTasks(b *board.Board) error {
 		p.notice("listed tasks without a file: " + missing.String())
 	}
 	for i := 0; i < b.Len() && !p.byNeeds; i++ {
-		if e := b.Entry(i); e.Done() { // its file may be gone
+		if e := b.Entry(i); e.Done() { // the file of a done task may be gone
 			task, err := p.Workspace.Place.ReadTask(e.Path)
 			p.byNeeds = err == nil && len(task.Needs) > 0
 		}
@@ -47,7 +47,7 @@ func (p *Prepared) checkTasks(b *board.Board) error {
 	return nil
 }
 
-// checkEntries reads some tasks side by side, and reports them in the order of the list.
+// checkEntries reads some tasks at the same time, and then checks them in the order of the list.
 func (p *Prepared) checkEntries(b *board.Board, entries []board.Entry, missing *nameList) error {
 	names := make([]string, len(entries))
 	for i, e := range entries {
@@ -62,8 +62,8 @@ func (p *Prepared) checkEntries(b *board.Board, entries []board.Entry, missing *
 }
 
 // forgive turns an error about a task's header or file into a notice if an agent has worked on the
-// task. The agent may have spoiled or moved the file, and the run read the header when the task's
-// step began.
+// task. The agent may have spoiled or moved the file. The run does not need the file's header any
+// longer, because it read the header when the task's step began.
 func (p *Prepared) forgive(err error, worked bool) error {
 	if err == nil || !worked {
 		return err
@@ -91,8 +91,8 @@ const (
 	openStep
 )
 
-// steps returns the state of each task's step. It reads the journal once. It ignores an error: a
-// later check reports it better.
+// steps returns the state of each task's step. It reads the journal once. It ignores an error,
+// because a later check reports the error better.
 func (p *Prepared) steps() map[string]stepState {
 	if p.stepsOf == nil {
 		p.stepsOf = map[string]stepState{}

@@ -19,7 +19,7 @@ import (
 // Completed is the line by which a supervisor accepts the work. Source: seed 003, "检测完成标记".
 const Completed = "[TASK_COMPLETED]"
 
-// FileName is the file of the supervisor's prompt.
+// FileName is the name of the file with the supervisor's prompt.
 const FileName = "SUPERVISOR.md"
 
 // Example is the text of a SUPERVISOR.md that people can start from.
@@ -27,7 +27,8 @@ const FileName = "SUPERVISOR.md"
 //go:embed SUPERVISOR.md
 var Example string
 
-// maxPrompt bounds the file, in bytes: it becomes one argument, which may have 128 KiB on Linux.
+// maxPrompt bounds SUPERVISOR.md, in bytes. The text becomes one argument of a command, and Linux
+// allows 128 KiB for an argument.
 const maxPrompt = 96 << 10
 
 // MissingError reports that there is no SUPERVISOR.md.
@@ -62,12 +63,12 @@ func (e *UnusableError) Hint() string {
 // Prompt is the supervisor's prompt, with the frontmatter of its file.
 type Prompt struct {
 	Text       string
-	Permission string // read-only, edit or full; "" without a permission in the file
+	Permission string // read-only, edit or full; "": the file has no permission
 }
 
-// ReadPrompt reads the supervisor's prompt from SUPERVISOR.md in the folder project. If there is no
-// such file, it reads SUPERVISOR.md in home/.claude. Errors: *MissingError, *UnusableError. Source:
-// seed 003, "SUPERVISOR.md 提示词".
+// ReadPrompt reads the supervisor's prompt from project/SUPERVISOR.md. If there is no such file, it
+// reads home/.claude/SUPERVISOR.md. Errors: *MissingError, *UnusableError. Source: seed 003,
+// "SUPERVISOR.md 提示词".
 func ReadPrompt(project, home string) (Prompt, error) {
 	paths := []string{filepath.Join(project, FileName)}
 	if home != "" {
@@ -172,7 +173,7 @@ func closesFence(line, fence string) bool {
 	return strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == ""
 }
 
-// maxAsked bounds each request, in bytes. The supervisor's session holds the whole request anyway.
+// maxAsked bounds each request of the user, in bytes. The session has the whole request anyway.
 const maxAsked = 64 << 10
 
 // FormatRequest returns the supervisor's first message in a fork of the agent's session: the user's

@@ -10,8 +10,8 @@ import (
 )
 
 // isCallersOwn reports whether an environment variable belongs to the git command or the agent
-// session that started kanban-run. In a git hook GIT_INDEX_FILE would make an agent stage its files
-// into the caller's commit, and an agent that finds CLAUDECODE behaves as a part of the caller's
+// session that started kanban-run. In a git hook, GIT_INDEX_FILE would make an agent stage its
+// files into the caller's commit. An agent that finds CLAUDECODE behaves as a part of the caller's
 // session.
 func isCallersOwn(name string) bool {
 	return slices.Contains(gitLocalVariables(), name) || matchAny([]string{
@@ -21,9 +21,9 @@ func isCallersOwn(name string) bool {
 	}, name)
 }
 
-// gitLocalVariables returns the environment variables that git calls local to a repository (git
-// rev-parse --local-env-vars). GIT_CONFIG_COUNT is left out, because containers use it to set
-// safe.directory and proxies.
+// gitLocalVariables returns the environment variables that git rev-parse --local-env-vars lists. It
+// leaves out GIT_CONFIG_COUNT, because containers use that variable to set safe.directory and
+// proxies.
 func gitLocalVariables() []string {
 	return []string{
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_OBJECT_DIRECTORY",
@@ -33,17 +33,17 @@ func gitLocalVariables() []string {
 	}
 }
 
-// The environment variables that configure git. GIT_CONFIG_COUNT is the number of pairs of a key
-// and a value; the other two are prefixes, followed by the pair's number.
+// The environment variables that configure git. GIT_CONFIG_COUNT is the number of key-value pairs.
+// The other two are prefixes of names that end with the pair's number.
 const (
 	gitConfigCount = "GIT_CONFIG_COUNT"
 	gitConfigKey   = "GIT_CONFIG_KEY_"
 	gitConfigValue = "GIT_CONFIG_VALUE_"
 )
 
-// withoutSecretGitConfig returns an environment without the pairs of git's settings that look
-// secret and are not in pass, and without the pairs that git does not read. It numbers the other
-// pairs anew. withheld holds the names of the variables with the secret values.
+// withoutSecretGitConfig returns the environment base without two kinds of git's key-value pairs:
+// those that look secret and that pass does not name, and those that git would not read. It numbers
+// the other pairs anew. withheld holds the names of the variables with the secret values.
 func withoutSecretGitConfig(base, pass []string) (env, withheld []string) {
 	values := map[string]string{}
 	for _, entry := range base {

@@ -14,14 +14,14 @@ import (
 // EnvRule selects the environment variables that an agent gets. Names in Pass, Keys and Only are
 // patterns, in which * matches any text.
 type EnvRule struct {
-	Pass []string          // passed, even if they look secret or control CI
-	Keys []string          // the tool's keys: passed although they look secret
-	Set  map[string]string // set to these values
-	Only []string          // unless empty, only these and those of Set are passed
+	Pass []string          // variables to pass, even if they look secret or control CI
+	Keys []string          // variables that the tool needs, passed even if they look secret
+	Set  map[string]string // variables to set, with their values
+	Only []string          // if not empty, only these variables and those of Set are passed
 }
 
-// merge returns the settings' rule r with a role's rule o added. An entry in the Set of o replaces
-// that of r, and an Only of o that is not empty replaces the Only of r.
+// merge returns the settings' rule r combined with a role's rule o. An entry of o.Set replaces the
+// entry of the same name in r.Set. If o.Only is not empty, it replaces r.Only.
 func (r EnvRule) merge(o EnvRule) EnvRule {
 	set := map[string]string{}
 	for _, m := range []map[string]string{r.Set, o.Set} {
@@ -37,15 +37,15 @@ func (r EnvRule) merge(o EnvRule) EnvRule {
 }
 
 // outerMark is the environment variable by which an outer kanban-run finds this process. Agents do
-// not get it, because it would make two runs of a call differ. Package proc gives each agent a mark
-// of its own.
+// not get this variable, because its value would differ in a later run that repeats their call.
+// Package proc gives each agent a mark of its own.
 const outerMark = "KANBAN_RUN_MARK"
 
 // environment returns the variables of base and rule that an agent gets, sorted by name, and the
 // names of the withheld variables: those that look secret, control the CI job, or belong to the
-// program that started kanban-run. The webhook for notifications is dropped but not named, because
-// no agent needs it. The result depends on base and rule alone, so that a retry gets the same.
-// Source: seed 004, "Retry Rule (CRITICAL)".
+// program that started kanban-run. The agent does not get the webhook for notifications either. It
+// is not in withheld, because no agent needs it. The results depend on base and rule alone, so that
+// a retry gets the same environment. Source: seed 004, "Retry Rule (CRITICAL)".
 func environment(base []string, rule EnvRule) (env, withheld []string) {
 	entries := map[string]string{}
 	if len(rule.Only) == 0 {
@@ -78,14 +78,15 @@ func environment(base []string, rule EnvRule) (env, withheld []string) {
 	return env, slices.DeleteFunc(withheld, func(name string) bool { _, set := rule.Set[name]; return set })
 }
 
-// Environment returns the variables that a program which is not an agent gets, by the settings.
+// Environment returns the environment of a program that is not an agent, such as the command for
+// notifications. It applies the rule of the settings to base.
 func Environment(base []string, s *config.Settings) []string {
 	env, _ := environment(base, EnvRule{Pass: s.Env.Pass, Set: s.Env.Set, Only: s.Env.Only})
 	return env
 }
 
-// AgentEnviron returns the environment for a program that is not an agent, but that an agent may
-// have written. It depends on the settings and on kanban-run's own environment.
+// AgentEnviron returns the environment of a program that is not an agent, but may have been written
+// by one. It depends on the settings and on kanban-run's own environment.
 func (r *Roster) AgentEnviron() []string { return Environment(r.Environ, r.Settings) }
 
 // controlsCI reports whether an environment variable lets a process control a GitHub Actions job or

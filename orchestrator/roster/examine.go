@@ -23,8 +23,8 @@ type Examination struct {
 	key     string
 }
 
-// Known reports whether the adapter is for one certain program, whose version and options can be
-// compared.
+// Known reports whether the adapter is for one specific program. Only such a program's version and
+// options can be compared.
 func (e Examination) Known() bool { return e.Tested != "" }
 
 // SameVersion reports whether the adapter was tested with this version of the program.
@@ -58,7 +58,7 @@ func (r *Roster) findProgram(role, dir string) (*Examination, agent.Assignment, 
 	p, err := r.Player(role, dir)
 	if err != nil {
 		if cause := errors.Unwrap(err); cause != nil {
-			err = cause // without the role, which the caller names itself
+			err = cause // drop the role, which the caller names
 		}
 		return &Examination{Err: err, key: "error: " + err.Error()}, agent.Assignment{}, agent.Tool{}
 	}
@@ -73,7 +73,8 @@ func (r *Roster) findProgram(role, dir string) (*Examination, agent.Assignment, 
 
 var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(\.\d+){1,3}`) })
 
-// query sets Version and Missing by the program's answers, or Err.
+// query asks the program, and sets Version and Missing. If the program gives no answer, query sets
+// Err.
 func (e *Examination) query(stop context.Context, tool agent.Tool, a agent.Assignment) {
 	version, err := tool.Query(stop, a, "--version")
 	if err != nil {

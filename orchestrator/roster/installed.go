@@ -7,14 +7,15 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// Installed is an adapter for one certain program, and the path of this program.
+// Installed is an adapter for one specific program, and the path of that program.
 type Installed struct {
 	Agent   string // name of the adapter
-	Path    string // of the program; "" if it is not installed
+	Path    string // path of the program; "": it is not installed
 	Install string // the command that installs it
 }
 
-// FindInstalled returns the adapters for one certain program that can be installed, sorted by name.
+// FindInstalled returns the adapters that need one specific program with a known install command,
+// sorted by name. It includes those whose program is not installed.
 func FindInstalled() (all []Installed) {
 	known := adapters("")
 	for _, name := range slices.Sorted(maps.Keys(known)) {

@@ -17,9 +17,10 @@ import (
 	"kanban-run/roles"
 )
 
-// program is the adapter and command that flags, role file and settings choose for a role.
+// program is the adapter and the command of a role. Flags, the role file and the settings choose
+// them.
 type program struct {
-	name    string // of the adapter
+	name    string // name of the adapter
 	command []string
 	args    []string
 	adapter agent.Adapter // nil: this version has no adapter of that name
@@ -63,8 +64,8 @@ func (r *Roster) saysOf(role string) bool {
 	return agent || exec
 }
 
-// resolveCommand returns a relative command with a slash as an absolute path from dir, so that it
-// means the same in every work directory. A name without a slash stays unchanged.
+// resolveCommand resolves a relative command that has a slash against dir, so that it names the
+// same program in every work directory. It returns a name without a slash unchanged.
 func resolveCommand(command, dir string) string {
 	if !strings.ContainsRune(command, '/') {
 		return command
@@ -128,7 +129,7 @@ func adapters(executable string) map[string]agent.Adapter {
 	}
 }
 
-// Adapters lists the names of all adapters, sorted.
+// Adapters returns the sorted names of all adapters but the stub.
 func Adapters() []string {
 	return slices.Sorted(maps.Keys(adapters("")))
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Provider names the provider that serves the player's calls: players with the same name share its limits. It
-// is made of the adapter, the command of an agent that may be any program, the base addresses in the
-// environment, and the names of the keys there.
+// Provider returns a name for the provider that serves the player's calls. Players with the same
+// name share the provider's limits. The name is made of the adapter, the program of the role's own
+// command, and the base addresses and the names of the tool's keys in the environment.
 func (p *Player) Provider() string {
 	parts := []string{p.Adapter.Name()}
 	if command := p.Assignment.Command; len(command) > 0 {

@@ -26,13 +26,13 @@ import (
 type Roster struct {
 	Settings   *config.Settings
 	Roles      *roles.Set
-	Environ    []string        // of kanban-run itself
-	Executable string          // kanban-run's own path, for the stub
+	Environ    []string        // environment of kanban-run itself
+	Executable string          // path of kanban-run itself, which some adapters start
 	StubState  string          // folder in which stubs count their calls
-	DryRun     bool            // every role is played by a stub
-	Single     bool            // the call has no board: its work is not reviewed
-	MaxGrace   time.Duration   // limits the grace of settings and roles; 0: no limit
-	Adapters   []agent.Adapter // added to those of this program, and preferred
+	DryRun     bool            // stubs play the roles
+	Single     bool            // the call has no board, and its work is not reviewed
+	MaxGrace   time.Duration   // limit of the time that an agent gets to end; 0: no limit
+	Adapters   []agent.Adapter // further adapters; they take precedence over the built-in ones
 
 	mu      sync.Mutex
 	players map[playerKey]*Player
@@ -41,8 +41,8 @@ type Roster struct {
 type playerKey struct {
 	role, dir string
 	looks     bool
-	adapter   string // in place of the role's own, or ""
-	approvals string // the role whose review applies if the role itself has no review; or ""
+	adapter   string // name of the adapter that replaces the role's own; "": none does
+	approvals string // another role, whose review applies if this role has none; "": no role
 }
 
 // Player is the program that plays a role.
@@ -51,9 +51,9 @@ type Player struct {
 	Adapter    agent.Adapter
 	Shown      string   // the command as a person would type it
 	Withheld   []string // names of environment variables that the agent does not get
-	Supervisor *Player  // reviews the work in a fork of the session, or nil if there is none
-	Command    *Player  // the command that reviews the work before the supervisor, or nil if there is none
-	Refusal    error    // in a dry run: the reason why a real run would not start the program
+	Supervisor *Player  // reviews the work in a fork of the session; nil: no such review
+	Command    *Player  // reviews the work before the supervisor; nil: no such command
+	Refusal    error    // in a dry run, the reason why a real run would not start the program
 	Resumes    bool     // interrupted work goes on in the session of its agent
 	watch      config.Watch
 	dryRun     bool
@@ -68,8 +68,8 @@ type Player struct {
 func (r *Roster) Player(role, dir string) (*Player, error) { return r.player(role, dir, false) }
 
 // ReadOnlyPlayer returns the program that plays a resident supervisor or a judge. The program may
-// only read, unless its role grants more. The adapter exec cannot enforce this. Source: seed 001,
-// "Role Isolation Rules".
+// only read, unless its role grants more. The adapter exec cannot enforce this restriction. Source:
+// seed 001, "Role Isolation Rules".
 func (r *Roster) ReadOnlyPlayer(role, dir string) (*Player, error) { return r.player(role, dir, true) }
 
 func (r *Roster) player(role, dir string, looks bool) (*Player, error) {
@@ -78,9 +78,9 @@ func (r *Roster) player(role, dir string, looks bool) (*Player, error) {
 	return r.once(playerKey{role: role, dir: dir, looks: looks})
 }
 
-// Substitute returns the program that takes over a role's work. agent names an adapter, which gets
-// the role's prompt, or another role. If that other role has no review itself, its work needs the
-// review of the first role. Errors: those of Player.
+// Substitute returns the program that takes over a role's work. agent is the name of an adapter or
+// of another role. An adapter gets the prompt of the first role. Another role without a review gets
+// the review of the first role. Errors: those of [Roster.Player].
 func (r *Roster) Substitute(role, agent, dir string) (*Player, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,7 +90,8 @@ func (r *Roster) Substitute(role, agent, dir string) (*Player, error) {
 	return r.once(playerKey{role: agent, dir: dir, approvals: role})
 }
 
-// once returns the kept player, or finds and keeps it at its first use. r.mu is held.
+// once returns the player of a key. It finds the player at the first call, and keeps it for later
+// calls. The caller holds r.mu.
 func (r *Roster) once(key playerKey) (*Player, error) {
 	if p := r.players[key]; p != nil {
 		return p, nil
@@ -168,15 +169,16 @@ func (r *Roster) newPlayer(role roles.Role, key playerKey) (*Player, error) {
 	return p, p.Adapter.Check(p.Assignment)
 }
 
-// continues reports whether a review resumes the session of a role's work: the supervisor in a
-// fork, or the agent itself after the review, if its tool can resume sessions.
+// continues reports whether a review needs the session of a role's work. A supervisor reviews in a
+// fork of the session. After a review that sends the work back, the agent goes on in the session,
+// if the agent's tool can resume sessions.
 func (r *Roster) continues(role roles.Role, tool agent.Tool) bool {
 	return !r.Single && (role.Review.Supervisor || role.Review.IsSet() && tool.Resumes)
 }
 
-// replaceByStub replaces a role's program by a stub in a dry run, and keeps the reason why a real
-// run would refuse the program in Refusal. A missing program is no such reason: a dry run needs
-// only the stub. A Manager without a program stays: it is part of the run.
+// replaceByStub replaces a role's program by a stub, for a dry run. If a real run would refuse the
+// program, Refusal gets the reason. A missing program does not count, because a dry run needs only
+// the stub. A Manager with the adapter walk keeps it, because walk starts no program.
 func (r *Roster) replaceByStub(p *Player) {
 	if p.Adapter == nil {
 		p.Shown += " (not in this version)"
@@ -190,8 +192,8 @@ func (r *Roster) replaceByStub(p *Player) {
 	}
 }
 
-// setReviewers sets the reviewers of a role's work. The Manager's work cannot be reviewed: its
-// decisions are on the board, not in its session. Errors: *agent.ConfigError, and those of
+// setReviewers sets the reviewers of a role's work. The Manager's work cannot be reviewed, because
+// its decisions are on the board and not in its session. Errors: *agent.ConfigError, and those of
 // [Roster.SupervisorPrompt].
 func (r *Roster) setReviewers(p *Player) error {
 	review, dir := p.Role.Review, p.Assignment.Dir
@@ -222,13 +224,14 @@ func (r *Roster) setReviewers(p *Player) error {
 	return nil
 }
 
-// setCommand sets the role's command as a reviewer. It returns an error if the agent could not
-// learn the command's findings, because the agent would do the same work again.
+// setCommand makes the role's review command a reviewer. It refuses an agent that has no way to
+// learn the command's findings, because such an agent would do the same work again. In a dry run it
+// sets Refusal instead of an error.
 func (r *Roster) setCommand(p *Player) error {
 	if !p.Assignment.Review && !p.Role.Feedback {
 		name := p.Adapter.Name()
 		if r.DryRun {
-			name = p.Shown // whose place a stub has taken
+			name = p.Shown // p.Adapter is a stub in a dry run
 		}
 		deaf := &agent.ConfigError{
 			Text: fmt.Sprintf("review: command could not tell %s why its work is sent back: it goes on in no "+
@@ -275,7 +278,7 @@ func (r *Roster) SupervisorPrompt(dir string) (review.Prompt, error) {
 	return review.ReadPrompt(dir, home)
 }
 
-// defaultRounds bounds the number of times that a review sends work back, unless the role has a
+// defaultRounds bounds the number of times that a review sends work back. A role can have its own
 // bound.
 const defaultRounds = 5
 
@@ -291,8 +294,8 @@ func (p *Player) Plan() *event.Plan {
 	}
 }
 
-// Memory returns how this program, as a supervisor, remembers earlier work: in its process, in its
-// session, or by reports.
+// Memory returns the place where this program, as a supervisor, keeps its memory of earlier work:
+// its process, its session, or reports.
 func (p *Player) Memory() event.Memory {
 	if _, stays := p.Adapter.(agent.Resident); stays {
 		return event.InProcess
@@ -357,8 +360,8 @@ func (r *Roster) maxCost(inRole int64) int64 {
 	return inRole
 }
 
-// grace returns the time that an agent has to end, at most r.MaxGrace: kanban-run itself may have
-// little time to end.
+// grace returns the time that an agent gets to end. r.MaxGrace bounds it, because kanban-run itself
+// may have little time to end.
 func (r *Roster) grace(role roles.Role) time.Duration {
 	d := r.duration("grace", role.Grace, r.Settings.Grace)
 	if r.MaxGrace > 0 {
@@ -367,8 +370,8 @@ func (r *Roster) grace(role roles.Role) time.Duration {
 	return d
 }
 
-// duration returns the value that applies: a flag or an environment variable beats the role file,
-// which beats the settings file.
+// duration returns the value of a setting that role files may have, too. A flag or an environment
+// variable beats the role file, which beats the settings file.
 func (r *Roster) duration(name string, inRole *time.Duration, settings time.Duration) time.Duration {
 	if inRole == nil || r.Settings.IsExplicit(name) {
 		return settings
@@ -398,8 +401,8 @@ func (r *Roster) Secrets() []redact.Secret {
 	return secrets
 }
 
-// envRule returns the settings' rule merged with the role's, with the tool's keys and its default
-// variables. A rule with Only still excludes the keys.
+// envRule returns the settings' rule merged with the role's rule. It adds the tool's keys and
+// default variables. If the rule has Only, the keys have no effect.
 func (r *Roster) envRule(role roles.Role, tool agent.Tool) EnvRule {
 	s := r.Settings.Env
 	ofRole := EnvRule{Pass: role.Env.Pass, Set: role.Env.Set, Only: role.Env.Only}
@@ -415,7 +418,7 @@ func (r *Roster) envRule(role roles.Role, tool agent.Tool) EnvRule {
 	return rule
 }
 
-// resolvePath returns a relative path joined to dir; "" and an absolute path stay unchanged.
+// resolvePath resolves a relative path against dir. It returns "" and an absolute path unchanged.
 func resolvePath(dir, name string) string {
 	if dir == "" || name == "" || filepath.IsAbs(name) {
 		return name

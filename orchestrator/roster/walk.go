@@ -6,8 +6,8 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// walker is the adapter named walk, for a Manager that the run itself plays: it is chosen like an
-// agent, but starts no program.
+// walker is the adapter named walk. With it, the run itself plays the Manager. People choose walk
+// like an agent, but it starts no program.
 type walker struct{}
 
 func (walker) Name() string { return event.Walker }
@@ -22,7 +22,7 @@ func (walker) Check(call agent.Assignment) error {
 	return call.Refuse(event.Walker, "review", "max_turns", "max_cost", "mcp_config", "permission")
 }
 
-// Invoke returns an error: walk works through the list of a board, and a single call has no board.
+// Invoke returns an error. A call without a board has no list that walk could work through.
 func (walker) Invoke(agent.Assignment) (agent.Invocation, error) {
 	return agent.Invocation{}, &agent.ConfigError{
 		Text: "walk goes down the list of a board, and this call has none",

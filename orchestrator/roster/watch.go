@@ -13,38 +13,39 @@ import (
 	"kanban-run/roles"
 )
 
-// overrides returns the settings of the watch from the frontmatter of a file.
+// overrides returns the settings for the watch of agents in the frontmatter of a file.
 func overrides(file string, values []frontmatter.Value) (all []config.Override) {
 	for _, v := range values {
 		text := v.Text
 		switch {
-		case v.Node.Tag == "!!null": // null means: not set, as in the settings
+		case v.Node.Tag == "!!null": // null means "not set", as in the settings file
 			continue
 		case v.Node.Kind != yaml.ScalarNode:
-			text = "a list" // which is no valid value of any setting
+			text = "a list" // no setting accepts this value
 		}
 		all = append(all, config.Override{Name: v.Name, Value: text, File: file, Line: v.Line})
 	}
 	return all
 }
 
-// CheckWatch returns the fault in a task's own settings of the watch, or nil. Errors: *config.Error.
+// CheckWatch returns an error if a task's own settings for the watch of agents are wrong. Errors:
+// *config.Error.
 func CheckWatch(w config.Watch, task string, values []frontmatter.Value) error {
 	_, err := w.With(overrides(task, values))
 	return err
 }
 
-// Duty is the kind of an agent's work; it decides how long the agent may take.
+// Duty is the kind of an agent's work. The limits for an agent without progress depend on it.
 type Duty int
 
 // The duties of an agent.
 const (
 	Working     Duty = iota
 	ReviewPhase      // work in a phase of the board where an Architect reviews
-	Reviewing        // a review of another agent's work, which waits for the result
+	Reviewing        // a review of another agent's work; the run waits for its result
 )
 
-// Policy returns the policy for the watch of the player's agents.
+// Policy returns the policy by which the watch judges the player's agents.
 func (p *Player) Policy(d Duty) health.Policy { return policy(p.watch, p.Role, d) }
 
 // Judge returns the role that judges hung agents of the player, or "".
@@ -89,9 +90,10 @@ func policy(w config.Watch, r roles.Role, d Duty) health.Policy {
 	}
 }
 
-// stages returns the stages in the settings. If there are none, it returns the defaults for the
-// kind of the agent: a reviewer, a lead or a coder. An Architect is a reviewer in some phases, and
-// a lead in the others. Source: seed 002, "Use role-aware staged actions (defaults)".
+// stages returns the stages in the settings. If there are none, it returns the defaults for a
+// review, or for the kind of the agent: a reviewer, a lead or a coder. An Architect is a reviewer
+// in a ReviewPhase, and otherwise a lead. Source: seed 002, "Use role-aware staged actions
+// (defaults)".
 func stages(w config.Watch, r roles.Role, d Duty) (s health.Stages) {
 	if w.Stages != nil {
 		copy(s[:], w.Stages)

@@ -14,8 +14,8 @@ import (
 	"kanban-run/orchestrator/review"
 )
 
-// Screen shows the conversation. It removes characters that control a terminal from the agents'
-// texts, and is safe for concurrent use.
+// Screen shows the conversation. In the agents' texts it leaves out the characters that control a
+// terminal. It is safe for concurrent use.
 type Screen interface {
 	Notice(text string)     // shows a text of kanban-run itself
 	Agent(agent.Event)      // shows an event of the agent
@@ -26,8 +26,8 @@ type Screen interface {
 type Keyboard struct {
 	Lines      <-chan string
 	Interrupts <-chan struct{}
-	Unattended bool         // no person answers: lines are read only at the person's turn
-	Err        func() error // why Lines was closed, or nil at a plain end; Err itself may be nil
+	Unattended bool         // no person types; lines are not read while the agent works
+	Err        func() error // returns the error that ended the input, or nil; Err may be nil, too
 }
 
 // Supervision is a conversation of a person, an agent and a supervisor.
@@ -66,9 +66,8 @@ func (e *UnfinishedError) Hint() string {
 	return "go on in the same session: kanban-run supervise -- --resume " + e.Session
 }
 
-// isUnsafe reports whether a character is neither a letter, a digit, - nor _. Tools use only these
-// in session names. A name with another character must not be in the hint, because people paste
-// the hint into a shell.
+// isUnsafe reports whether a character is unsafe in a shell, into which people paste the hint.
+// Letters, digits, - and _ are safe. Tools use only these characters in session names.
 func isUnsafe(c rune) bool {
 	return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '-' && c != '_'
 }
@@ -92,13 +91,13 @@ func (s *Supervision) Run(stop, kill context.Context) error {
 	}
 }
 
-// passTurn passes the turn to the person: it shows the reason, and keeps it in unfinished.
+// passTurn passes the turn to the person. It shows the reason, and keeps it in unfinished.
 func (s *Supervision) passTurn(why string) {
 	s.unfinished = why
 	s.Screen.Notice(why + " It is your turn.")
 }
 
-// endInput records the end of the input. Errors: the reason of the end, unless it was a plain end.
+// endInput records the end of the input. Errors: the error that ended the input, if any.
 func (s *Supervision) endInput() error {
 	s.Keyboard.Lines, s.inputEnded = nil, true
 	if s.Keyboard.Err == nil {
@@ -133,8 +132,8 @@ func (s *Supervision) converse(stop, kill context.Context) error {
 	}
 }
 
-// applyVerdict queues the feedback for the agent, or passes the turn to the person. It returns how
-// often the current work was sent back.
+// applyVerdict queues the feedback for the agent, or passes the turn to the person. rounds is the
+// number of times that the current work was sent back.
 func (s *Supervision) applyVerdict(verdict *contract.Reply, round int) (rounds int) {
 	switch {
 	case verdict == nil:
@@ -188,13 +187,13 @@ func (s *Supervision) waitForPerson(stop context.Context) error {
 
 const leaveHint = "Nothing is going on. Ctrl-C once more, or Ctrl-D, leaves."
 
-// ending is the end of an agent phase.
+// ending is the way in which an agent phase ended.
 type ending int
 
 const (
-	finished    ending = iota // the agent has finished its messages
+	finished    ending = iota // the agent has worked through its messages
 	interrupted               // the person stopped the agent, or the agent could not continue
-	broken                    // the agent's program ended; the person knows why
+	broken                    // the agent's program ended, and the person was told why
 )
 
 // runSupervisorPhase lets the supervisor check the work in a fork of the session. Without a verdict
@@ -272,6 +271,6 @@ func (s *Supervision) waitForInterrupt(over <-chan struct{}) bool {
 
 var errInterrupted = errors.New("interrupted")
 
-// settleTime is the time that an agent has, after it stops, to begin with a message that it got
-// while it worked. If it does not begin in this time, the phase ends.
+// settleTime is how long an agent that has stopped may take to begin with a message that it got
+// while it worked. After this time the phase ends.
 const settleTime = 500 * time.Millisecond

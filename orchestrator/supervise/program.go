@@ -84,8 +84,9 @@ func (s *Supervision) startProgram(stop, kill context.Context) (*program, error)
 	return t, nil
 }
 
-// openProgram opens the pty and the pipe. far and theirs are the program's ends; the caller closes
-// them. The pty is raw, because the program writes JSON lines of any length.
+// openProgram opens the pty and the pipe. far is the program's end of the pty, and theirs is its
+// end of the pipe. The caller closes both. The pty is raw, because the program writes JSON lines of
+// any length.
 func openProgram() (t *program, far, theirs *os.File, err error) {
 	near, far, err := pty.Open()
 	if err != nil {
@@ -182,15 +183,15 @@ func (q *queue) drain() [][]byte {
 	return all
 }
 
-// close ends the program and returns its end. It closes the input, asks the program to end after
-// grace, and kills it if hurry gets a value.
+// close ends the program and returns the result. It closes the input. If the program does not end
+// within grace, close asks it to end. If hurry gets a value, close kills the program.
 func (t *program) close(grace time.Duration, hurry <-chan struct{}) end {
 	close(t.outbox.more)
 	late := time.AfterFunc(grace, func() { t.stop(errPhaseOver) })
 	defer late.Stop()
 	for open := true; open; {
 		select {
-		case _, open = <-t.events: // dropped: the sender must not block for ever
+		case _, open = <-t.events: // drop the event, so that its sender does not block
 		case <-hurry:
 			t.kill(errInterrupted)
 		}
@@ -222,7 +223,7 @@ func (s *Supervision) runAgentPhase(stop, kill context.Context) (ending, error) 
 	}
 	s.next = nil
 	how, err := p.waitForAgent(stop)
-	var hurry <-chan struct{} // nil keeps Ctrl-C for the supervisor
+	var hurry <-chan struct{} // nil leaves Ctrl-C to the supervisor phase
 	if how == interrupted || err != nil {
 		hurry = s.Keyboard.Interrupts
 	}
@@ -305,8 +306,8 @@ func (p *phase) judgeEnding() ending {
 	return finished
 }
 
-// passRefusal passes the turn to the person if the provider does not serve for now, because that
-// does not end a conversation. It returns every other error.
+// passRefusal passes the turn to the person if the provider refuses to serve for now, because such
+// a refusal does not end a conversation. It returns every other error.
 func (p *phase) passRefusal(err error) error {
 	later, ok := errors.AsType[*agent.LaterError](err)
 	if !ok {
@@ -412,8 +413,8 @@ func (p *phase) leave() error {
 	return err
 }
 
-// explainExit passes the turn to the person, with the reason for the program's end. It returns the
-// error of the report, if there is one.
+// explainExit passes the turn to the person, with the reason for the program's end. If the report
+// of the program has an error other than a refusal of the provider, explainExit only returns it.
 func (p *phase) explainExit() error {
 	e := <-p.ended
 	p.ended <- e

@@ -1,5 +1,6 @@
-// Package supervisor is the resident supervisor of one board's run: its plan, the life of its program,
-// and the request to shut down (seed 001). Package call has its calls.
+// Package supervisor has the resident supervisor of one board's run: the plan of its checkpoints,
+// the life of its program, and the request to shut down (seed 001). Package call makes the calls of
+// the supervisor.
 package supervisor
 
 import (
@@ -23,18 +24,20 @@ import (
 
 // Turn has the parts of a run that the supervisor may use.
 type Turn struct {
-	Board      string             // as its user wrote it, also its name in messages
-	Settings   *event.Supervision // nil: the run has no supervisor
-	AckTimeout time.Duration      // of the request to shut down: seed 002, "Retry budget constants"
+	Board    string             // the board's path as the user wrote it, and its name in messages
+	Settings *event.Supervision // nil: the run has no supervisor
+	// AckTimeout is the time for the supervisor to answer a request to shut down: seed 002, "Retry
+	// budget constants".
+	AckTimeout time.Duration
 	Journal    Journal
 	Workspace  *workspace.Workspace
 	Folder     rundir.Dir
 	Roster     Roster
-	Notice     func(text string) // gets warnings that are no events of the run
+	Notice     func(text string) // gets warnings that are not events of the run
 	Redactor   *redact.Redactor
 	Slots      Slots
-	Stop       context.Context // agents are asked to end when it ends
-	Kill       context.Context // agents are killed when it ends
+	Stop       context.Context // when it is done, agents are asked to end
+	Kill       context.Context // when it is done, agents are killed
 }
 
 // Journal is the journal of the board.
@@ -55,12 +58,13 @@ type Slots interface {
 	Release()
 }
 
-// Supervisor is the supervisor of a run. If the settings name none, its methods do nothing.
+// Supervisor is the supervisor of a run. If Settings is nil, the run has no supervisor, and all
+// methods but GiveUp and EndBoard do nothing.
 type Supervisor struct {
 	Turn
 	briefing *briefing.Briefing // nil: there is no supervisor
-	resident *attempt.Resident  // nil: its program does not stay between calls
-	program  Program            // the resident; nil if resident is nil
+	resident *attempt.Resident  // the program that stays between calls; nil: no program stays
+	program  Program            // resident, or nil if no program stays
 }
 
 // Program is a program that stays between calls; see [attempt.Resident].
@@ -90,8 +94,9 @@ func (s *Supervisor) Note(e event.Entry) {
 // Briefing returns the supervisor's briefing, or nil if there is no supervisor.
 func (s *Supervisor) Briefing() *briefing.Briefing { return s.briefing }
 
-// Plan returns the plan of the supervisor's checkpoints, with the paths of tasks as agents see
-// them, and the supervisor's player. Both are nil if the run has no supervisor.
+// Plan returns the plan of the supervisor's checkpoints, and the program that plays the supervisor.
+// The plan has the paths of tasks as agents see them. Both results are nil if the run has no
+// supervisor.
 func (s *Supervisor) Plan() (*event.Supervision, *roster.Player, error) {
 	if s.Settings == nil {
 		return nil, nil, nil
@@ -129,8 +134,8 @@ func (s *Supervisor) RecordLoss() error {
 	return s.Journal.Record(event.SupervisorLost{Task: v.Plan.Role, Reason: "it ended between two checkpoints"})
 }
 
-// Exited returns a channel that is closed when the supervisor's program dies during a call of another
-// agent. It is nil for the supervisor's own calls, which end with the program.
+// Exited returns a channel that is closed when the supervisor's program dies during the call c of
+// another agent. It returns nil for the supervisor's own calls, which end with the program.
 func (s *Supervisor) Exited(c event.Call) <-chan struct{} {
 	if s.program == nil || c.IsSupervision() {
 		return nil
@@ -156,12 +161,12 @@ func (s *Supervisor) GiveUp(reason string) error {
 		missed.Step, missed.Task = step.Number, step.Task
 	}
 	if missed.Then == event.BlockRevise && (step == nil || step.Checkpoint == nil) {
-		missed.Then = event.BlockPerson // there is no work that the Manager could plan anew
+		missed.Then = event.BlockPerson // the Manager has no work to plan anew
 	}
 	return s.Journal.Record(missed)
 }
 
-// EndBoard ends the board because of a checkpoint: it journals the intent, and writes the end.
+// EndBoard ends the board because of a checkpoint. It journals the end before it writes the board.
 func (s *Supervisor) EndBoard(b *board.Board) error {
 	after, err := s.Workspace.End(b)
 	if err != nil {
@@ -175,7 +180,7 @@ func (s *Supervisor) EndBoard(b *board.Board) error {
 	return s.Workspace.Save(after)
 }
 
-// WarnOfUnheld names the declared checkpoints that were never held on a board that is over.
+// WarnOfUnheld gives a notice if a board is over, but some declared checkpoints were never held.
 func (s *Supervisor) WarnOfUnheld(end flow.Finish) {
 	isOver := end.Outcome == event.Complete || end.Outcome == event.Incomplete
 	if ids := s.Journal.State().Supervisor.NeverHeld(); len(ids) > 0 && isOver {

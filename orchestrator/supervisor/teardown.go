@@ -11,8 +11,8 @@ import (
 	"kanban-run/orchestrator/ledger"
 )
 
-// shutdown is the request to the supervisor at the end of the run, and its answer: seed 001, "Shutdown
-// Protocol".
+// shutdown is either the request to the supervisor at the end of the run, or the answer to that
+// request: seed 001, "Shutdown Protocol".
 type shutdown struct {
 	Type    string `json:"type"`
 	ID      string `json:"request_id"`
@@ -20,8 +20,8 @@ type shutdown struct {
 }
 
 // Dismiss ends the supervisor's program at the end of a run. It first asks the supervisor to shut
-// down. On a board that is over, it does so by the teardown of seed 002, with all its rounds.
-// Otherwise it asks once. If the run is interrupted or frozen, it does not ask.
+// down. If the board is over, Dismiss carries out the teardown of seed 002, which asks in several
+// rounds. Otherwise it asks once. If the run is interrupted or frozen, it does not ask.
 func (s *Supervisor) Dismiss() error {
 	if s.program == nil || !s.program.Runs() {
 		return nil
@@ -39,10 +39,10 @@ func (s *Supervisor) Dismiss() error {
 		Approved: approved}))
 }
 
-// askToLeave asks the supervisor to shut down. It asks again, at most as often as rounds allows,
-// until the supervisor approves. Unless rounds is 0, it journals the teardown, whose only member is
+// askToLeave asks the supervisor to shut down. Until the supervisor approves, it asks again, at
+// most rounds times. If rounds is not 0, it journals the teardown, whose only member is
 // the supervisor: seed 002, "Deterministic teardown protocol". If the supervisor never approves,
-// the teardown waits for the approval of the Lead, and the run ends.
+// the run ends, and the teardown waits for the approval of the Lead.
 func (s *Supervisor) askToLeave(rounds int) (request string, approved bool, err error) {
 	request = agent.NewMessageID()
 	if rounds == 0 {

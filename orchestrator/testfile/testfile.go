@@ -19,7 +19,8 @@ func Write(t testing.TB, path, text string) string {
 	return path
 }
 
-// Tree writes files, given by name, into a new temporary folder, and returns the folder's path.
+// Tree writes files into a new temporary folder, and returns the folder's path. files has the text
+// of each file by its name.
 func Tree(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -14,15 +14,15 @@ import (
 	"kanban-run/orchestrator/roster"
 )
 
-// judge is an agent that answers the reboot test about a hung agent. Both run at the same time,
-// because the judge may decide to leave the hung agent alone.
+// judge is an agent that answers the questions of the reboot test about a hung agent. Both agents
+// run at the same time, because the judge may decide to leave the hung agent alone.
 type judge struct {
 	player *roster.Player
 	mark   string
 	began  time.Time
-	void   string // why its answers are void; "": they count
+	void   string // why the judge's answers do not count; "": they count
 	end    context.CancelCauseFunc
-	limit  *time.Timer // nil: only the timeout of its role limits it
+	limit  *time.Timer // ends a slow judge; nil: only the timeout of its role does
 }
 
 // Verdict has the answers of a judge, or the reason for their absence.
@@ -32,11 +32,11 @@ type Verdict struct {
 	reason  string // why no answer was given
 	at      time.Time
 	tries   int
-	spent   *agent.Spending // by all tries; nil: its tool does not tell
+	spent   *agent.Spending // spending of all tries; nil: the judge's tool does not report it
 }
 
 // makeTest makes the reboot test of a hung agent. If the settings name a judge, the judge answers
-// the questions. If there is no judge or no answer, the evidence answers them.
+// the questions of the test. If there is no judge or no answer, the evidence of the watch decides.
 func (w *Watch) makeTest(f health.Finding) error {
 	e := w.reboot(f)
 	switch {
@@ -84,7 +84,7 @@ func (j *judge) stop(why error) {
 	}
 }
 
-// prepareJudge finds the judge's program, and builds its invocation.
+// prepareJudge finds the judge's program, and builds the invocation of the program.
 func (w *Watch) prepareJudge(e event.RebootTested) (*roster.Player, agent.Invocation, error) {
 	if limit := w.Journal.State().Reached(w.agent.Task); limit != "" {
 		return nil, agent.Invocation{}, errors.New(limit)
@@ -104,8 +104,8 @@ func (w *Watch) prepareJudge(e event.RebootTested) (*roster.Player, agent.Invoca
 	return player, inv, err
 }
 
-// askForAnswers runs a judge until its reply is valid. retries is the greatest number of runs after
-// the first: seed 004, "Retry Rule (CRITICAL)".
+// askForAnswers runs a judge until a reply is valid. After the first run it makes at most retries
+// further runs: seed 004, "Retry Rule (CRITICAL)".
 func askForAnswers(stop, kill context.Context, run Run, s attempt.Spec, retries int) *Verdict {
 	v, accounts, told := &Verdict{}, attempt.Accounts{}, 0
 	for v.tries = 1; ; v.tries++ {
@@ -144,9 +144,9 @@ func answersOf(r *contract.JudgeReply) (all []event.Answer) {
 	return all
 }
 
-// OnVerdict journals the verdict of the judge. If the answers are to leave the agent alone, the
-// agent goes on with the advice of the judge. That happens only once in an attempt, and only if the
-// agent takes messages. Otherwise the next check decides by the answers. Void answers have no
+// OnVerdict journals the verdict of the judge. If the judge wants to leave the agent alone, the
+// agent goes on and gets the judge's advice. An agent is left alone only once in an attempt, and
+// only if it takes messages. Otherwise the answers decide at the next check. Void answers have no
 // effect.
 func (w *Watch) OnVerdict(v *Verdict) error {
 	j := w.judge
@@ -181,8 +181,8 @@ func (w *Watch) OnVerdict(v *Verdict) error {
 	return err
 }
 
-// Dismiss ends a judge whose hung agent has ended, and waits until the judge has ended. End
-// journals the verdict.
+// Dismiss ends the judge because the hung agent has ended, and waits for the judge's end.
+// [Watch.End] journals the verdict.
 func (w *Watch) Dismiss() {
 	if w.judge == nil {
 		return

@@ -12,12 +12,12 @@ import (
 	"kanban-run/orchestrator/inbox"
 )
 
-// mostMessages is the greatest number of messages that are read from the inbox in an attempt. It is
-// limited because any process of the user, even the agent, can leave messages there.
+// mostMessages is the greatest number of messages that are read from the inbox in an attempt. There
+// is a limit because any process of the user, even the agent, can leave messages there.
 const mostMessages = 100
 
 // Deliver reads and removes the messages in the inbox. It sends texts to the agent, and carries out
-// decisions.
+// a person's decisions.
 func (w *Watch) Deliver() error {
 	if w.DryRun {
 		return nil
@@ -34,7 +34,8 @@ func (w *Watch) Deliver() error {
 	for _, m := range messages {
 		m.Text = w.Redactor.String(m.Text)
 		switch {
-		case m.Choice == string(event.ReleaseTasks) && m.Step >= w.agent.Step-1: // the step may have ended after the message was left
+		case m.Choice == string(event.ReleaseTasks) && m.Step >= w.agent.Step-1:
+			// A message left in the step before counts, too, because that step may just have ended.
 			errs = append(errs, w.release(m))
 		case m.Step != w.agent.Step:
 			errs = append(errs, w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID,
@@ -78,7 +79,7 @@ const (
 		"and do not end your turn because of it."
 )
 
-// send journals a message to the agent and sends it. A message that cannot be sent is journaled as lost,
+// send journals a message and sends it to the agent. If it cannot be sent, send journals the loss
 // with the reason.
 func (w *Watch) send(m event.MessageSent) error {
 	m.AttemptRef = w.agent.AttemptRef
@@ -114,8 +115,8 @@ func (w *Watch) ask(f health.Finding, urgent bool) error {
 		Content: health.HealthCheck(f, w.agent.Task, urgent)})
 }
 
-// offerHelp sends a message to an agent if one of its calls fails again and again in the same way.
-// The message names that call.
+// offerHelp sends a message to an agent whose tool call fails again and again in the same way. The
+// message names that call.
 func (w *Watch) offerHelp() error {
 	obstacle := w.agent.Program.Obstacle()
 	if obstacle == "" || !w.agent.Listens {
@@ -125,7 +126,7 @@ func (w *Watch) offerHelp() error {
 		Content: health.AssistOffer(obstacle, w.agent.Task)})
 }
 
-// OnSign journals a sign of the agent, and acts on a tool that is missing.
+// OnSign journals a sign of the agent. If the sign reports a missing tool, OnSign acts on it.
 func (w *Watch) OnSign(e *agent.Event) error {
 	if e.Missing != "" {
 		return w.onMissing(*e, false)
@@ -133,7 +134,7 @@ func (w *Watch) OnSign(e *agent.Event) error {
 	return w.recordSign(*e)
 }
 
-// recordSign journals the session of the agent, or the receipt, the answer or the loss of a message.
+// recordSign journals the agent's session, or the receipt, the answer or the loss of a message.
 func (w *Watch) recordSign(e agent.Event) error {
 	if e.Kind == agent.Session {
 		return w.Journal.Record(event.SessionNamed{AttemptRef: w.agent.AttemptRef, Session: e.ID})
@@ -155,8 +156,8 @@ func (w *Watch) recordSign(e agent.Event) error {
 	return err
 }
 
-// End journals the verdict of a judge, the last signs of an agent that has ended, and the loss of the
-// messages that the agent never got.
+// End journals what is open after the end of the agent: the verdict of a judge, the last signs, and
+// the loss of the messages that the agent never got.
 func (w *Watch) End() error {
 	var errs []error
 	if w.judge != nil {

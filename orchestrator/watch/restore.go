@@ -11,7 +11,7 @@ import (
 // does not report as received or lost.
 type Undelivered []event.MessageSent
 
-// Restore adds an event of an earlier run. The end of an attempt clears the list.
+// Restore updates the list by an event of an earlier run. The end of an attempt clears the list.
 func (u *Undelivered) Restore(e event.Event) {
 	switch e := e.(type) {
 	case event.MessageSent:
@@ -31,7 +31,7 @@ func (u *Undelivered) forget(id string) {
 	*u = slices.DeleteFunc(*u, func(m event.MessageSent) bool { return m.ID == id })
 }
 
-// Close journals the messages as lost, because their attempt died with its run.
+// Close journals the loss of the messages, because their attempt died with its run.
 func (u *Undelivered) Close(record func(event.Event) error) error {
 	var errs []error
 	for _, m := range *u {

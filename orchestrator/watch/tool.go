@@ -7,8 +7,9 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// noteMissing journals that a tool is missing, once for each call, and returns the event: seed 002, "Tool
-// Unavailability". noted is nil if the tool is known to be missing.
+// noteMissing journals that a tool is missing, and returns the event: seed 002, "Tool
+// Unavailability". It does so once for each call of a step. noted is nil if the event of this call
+// is in the journal already.
 func (w *Watch) noteMissing(e agent.Event, then event.OnTool) (noted *event.ToolUnavailable, err error) {
 	tool := w.Redactor.String(e.Missing)
 	agents, known := w.Journal.State().Misses(tool, w.agent.AttemptRef)
@@ -22,8 +23,8 @@ func (w *Watch) noteMissing(e agent.Event, then event.OnTool) (noted *event.Tool
 }
 
 // onMissing acts on an agent whose tool is missing, as the setting on_tool demands. A reviewer and
-// a supervisor always go on. gone is true if the agent has ended, so that only the run can be
-// stopped.
+// a supervisor always go on. gone is true if the agent has ended. Then the only possible act is to
+// stop the run.
 func (w *Watch) onMissing(e agent.Event, gone bool) error {
 	then := w.OnTool
 	if w.agent.Call.IsReview() || w.agent.Call.IsSupervision() || gone && then != event.ToolStop {
@@ -33,7 +34,7 @@ func (w *Watch) onMissing(e agent.Event, gone bool) error {
 	found := event.Anomaly{Type: "error", Check: event.ToolCheck, Tool: w.Redactor.String(e.Missing),
 		Severity: "critical", Advice: "restart"}
 	if step.Hung != nil || then == event.ToolRetry && step.WasRestartedFor(found.Check) {
-		then = event.ToolCaveat // the agent is being ended, or was restarted once for a missing tool
+		then = event.ToolCaveat // the agent is being ended, or was restarted for a tool before
 	}
 	noted, err := w.noteMissing(e, then)
 	if noted == nil || err != nil {

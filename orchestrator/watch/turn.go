@@ -17,16 +17,16 @@ import (
 
 // Turn has the parts of a run that the watch may use.
 type Turn struct {
-	Board    string // as its user wrote it, also its name in messages
-	Kanban   string // the board's path as agents see it
+	Board    string // the board's path as the user wrote it; also its name in messages
+	Kanban   string // the path of the board's file as agents see it
 	Journal  Journal
 	Tasks    Tasks
 	Folder   rundir.Dir
 	Roster   Roster
-	Crowd    *health.Crowd     // of the runs of this process
+	Crowd    *health.Crowd     // anomalies of the agents of all boards of this process
 	Notice   func(text string) // gets warnings that are not events of the run
 	Redactor *redact.Redactor
-	Used     *event.Used // by the attempts of this run; the watch adds to it
+	Used     *event.Used // time and cost of all attempts of this run; the watch adds those of judges
 	Now      func() time.Time
 	Stop     context.Context // when it is done, agents are asked to end
 	Kill     context.Context // when it is done, agents are killed
@@ -34,13 +34,13 @@ type Turn struct {
 
 	DryRun    bool
 	OnTool    event.OnTool
-	MaxOutput int64 // of a judge, in bytes; 0: no bound
+	MaxOutput int64 // bound of a judge's output, in bytes; 0: no bound
 }
 
 // Journal is the journal of the board.
 type Journal interface {
 	State() *flow.State
-	Record(event.Event) error // is on disk when it returns
+	Record(event.Event) error // returns once the event is on disk
 }
 
 // Tasks reads the files of tasks.
@@ -48,13 +48,13 @@ type Tasks interface {
 	ReadBrief(task string) board.Brief
 }
 
-// Roster knows who plays a role.
+// Roster finds the program that plays a role.
 type Roster interface {
 	Player(role string) (*roster.Player, error)
 	ReadOnlyPlayer(role string) (*roster.Player, error)
 }
 
-// Run runs a judge until it ends, see [attempt.Run].
+// Run runs a judge until the judge ends; see [attempt.Run].
 type Run func(stop, kill context.Context, s attempt.Spec) (*attempt.Ended, error)
 
 // Program is the agent's program; see [attempt.Attempt].
@@ -66,7 +66,7 @@ type Program interface {
 	EndCalls(kill bool)
 	Continue()
 	End(graceful, kill time.Duration)
-	Refusal() string // of its provider, for which it waits, in words; "": it waits for something else
+	Refusal() string // error of the provider for which the agent waits; "": it waits for none
 	EndRefused(why string, graceful, kill time.Duration)
 	Obstacle() string
 	Took() time.Duration
@@ -79,5 +79,5 @@ type Agent struct {
 	Player  *roster.Player
 	Duty    roster.Duty
 	Listens bool              // the agent takes messages while it works
-	Signs   chan *agent.Event // that are journaled
+	Signs   chan *agent.Event // signs to journal
 }

@@ -15,14 +15,14 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Watch looks at one running agent in regular intervals: seed 000, "检查流程". Only the goroutine of
+// Watch looks at one running agent at regular intervals: seed 000, "检查流程". Only the goroutine of
 // the run may use it.
 type Watch struct {
 	Turn
 	agent Agent
 
 	began    time.Time
-	expected time.Duration // of the task; 0: not known, or its agent is late, which was told
+	expected time.Duration // time that the task may take; 0: unknown, or the delay is journaled
 
 	policy  health.Policy
 	tuned   bool // the settings in the task's header have been read
@@ -35,15 +35,15 @@ type Watch struct {
 	Judged chan *Verdict
 
 	asked time.Time           // when a person was asked for consent; zero: no question is open
-	test  *event.RebootTested // for which consent is asked
+	test  *event.RebootTested // decision for which consent was asked
 
-	judge   *judge   // at work; nil: no judge is
-	verdict *Verdict // by which the next check decides; nil: the evidence decides
-	spared  bool     // the agent was left alone once, as a judge said
+	judge   *judge   // the judge at work; nil: none is
+	verdict *Verdict // answers for the next check; nil: the evidence decides
+	spared  bool     // a judge's answers have left the agent alone once
 
-	undelivered []event.MessageSent // without a receipt or an answer
-	taken       int                 // messages from the inbox, in this attempt
-	flooded     bool                // too many messages were left, which was journaled
+	undelivered []event.MessageSent // messages without a receipt or an answer so far
+	taken       int                 // number of messages taken from the inbox in this attempt
+	flooded     bool                // it is journaled that the inbox had too many messages
 }
 
 // Close stops the checks. It may be called twice.
@@ -102,8 +102,8 @@ func (w *Watch) tune() {
 	w.ticker.Reset(p.Frequency)
 }
 
-// Check looks at the agent, journals the findings, and acts on them. Each decision is on disk before the
-// act.
+// Check looks at the agent, journals the findings, and acts on them. Each decision is on disk
+// before Check acts on it.
 func (w *Watch) Check() error {
 	if w.tune(); w.C == nil {
 		return nil
@@ -116,7 +116,7 @@ func (w *Watch) Check() error {
 // worksOnTask reports whether the agent does the work of a task.
 func (w *Watch) worksOnTask() bool { return w.agent.Call == event.TaskCall }
 
-// tellLate journals once that the agent has worked for over twice the expected time.
+// tellLate journals once that the agent has worked for more than twice the expected time.
 func (w *Watch) tellLate() error {
 	late := health.LateWork(w.Now().Sub(w.began), w.expected)
 	if late == nil {
@@ -152,7 +152,7 @@ func (w *Watch) recordFindings(report health.Report) error {
 	return errors.Join(errs...)
 }
 
-// recordStage journals a stage of an agent without progress.
+// recordStage journals that an agent without progress has reached a stage of [health.Stages].
 func (w *Watch) recordStage(s health.Stage) error {
 	if s.Number == 0 {
 		return nil
@@ -164,8 +164,8 @@ func (w *Watch) recordStage(s health.Stage) error {
 	return w.Journal.Record(event.IdleBreach{AttemptRef: w.agent.AttemptRef, Overdue: b})
 }
 
-// act carries out the action of a check. If the agent gave a sign after the start of an open
-// question or of a judge, or after a verdict, that question or verdict is void.
+// act carries out the action of a check. A sign of the agent makes void what began before the sign:
+// a question for consent, the work of a judge, or a verdict.
 func (w *Watch) act(report health.Report) (err error) {
 	if !w.asked.IsZero() && report.Last.After(w.asked) {
 		w.asked = time.Time{}
@@ -190,7 +190,7 @@ func (w *Watch) act(report health.Report) (err error) {
 		w.Close()
 		w.agent.Program.End(w.policy.Graceful, w.policy.Kill)
 	case health.Test:
-		if why := w.refusal(report.On); why != "" { // the provider is busy, and the agent does not hang
+		if why := w.refusal(report.On); why != "" { // the provider is busy; the agent does not hang
 			w.Close()
 			w.agent.Program.EndRefused(why, w.policy.Graceful, w.policy.Kill)
 			return err
@@ -200,8 +200,9 @@ func (w *Watch) act(report health.Report) (err error) {
 	return err
 }
 
-// refusal returns why an agent that is about to be ended waits for its provider and does not hang, or "".
-// Where the agent of another board is deaf at the same time, too, the cause is assumed to be their provider.
+// refusal returns the reason why a silent agent waits for its provider, or "" if the agent hangs. A
+// deaf agent answers no questions. If the agents of two boards are deaf at the same time, refusal
+// assumes that their provider is the cause.
 func (w *Watch) refusal(f health.Finding) string {
 	if why := w.agent.Program.Refusal(); why != "" {
 		return why
@@ -212,11 +213,12 @@ func (w *Watch) refusal(f health.Finding) string {
 	return ""
 }
 
-// deafness is the key of agents that do not answer questions while they wait for one provider.
+// deafness returns the key of this agent's deafness for [health.Crowd.Note]. Agents of the same
+// provider share the key.
 func (w *Watch) deafness() string { return "deaf\x00" + w.agent.Player.Provider() }
 
-// decide ends a hung agent. If the settings require the consent of a person, it asks once, and
-// waits. If there is no consent in time, it ends the agent as stuck.
+// decide ends a hung agent. If the settings require the consent of a person, the first call only
+// asks for the consent. If no person answers in time, a later call ends the agent as stuck.
 func (w *Watch) decide(e event.RebootTested) error {
 	if !w.policy.Person {
 		return w.endHung(e)

@@ -127,7 +127,7 @@ func (w *Workspace) Task(name string) (*board.Task, error) {
 	return t, err
 }
 
-// Scope returns the file of a task, and patterns from its header for the files that work on the
+// Scope returns the file of a task, and the patterns in its header, which name the files that the
 // task changes. If the header cannot be read, it returns no patterns.
 func (w *Workspace) Scope(name string) (file string, changes []string, err error) {
 	if t, err := w.Task(name); err == nil {
