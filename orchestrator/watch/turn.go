@@ -26,7 +26,7 @@ type Turn struct {
 	Crowd    *health.Crowd     // anomalies of the agents of all boards of this process
 	Notice   func(text string) // gets warnings that are not events of the run
 	Redactor *redact.Redactor
-	Used     *event.Used // time and cost of all attempts of the run; the watch adds the judges' part
+	Used     *event.Used // use of all attempts of the run; the watch adds the use of judges
 	Now      func() time.Time
 	Stop     context.Context // when it is done, agents are asked to end
 	Kill     context.Context // when it is done, agents are killed
