@@ -21,19 +21,19 @@ import (
 
 // Bounds are the limits of all runs of one command taken together.
 type Bounds struct {
-	Jobs    int   // boards side by side, at least 1
-	MaxCost int64 // total of the costs that agents report, in millionths of a US dollar; 0: no limit
+	Jobs    int   // the most boards at work side by side, at least 1
+	MaxCost int64 // the most total cost that agents report, in millionths of a US dollar; 0: no limit
 }
 
-// RunAll runs the boards, each in a sequential loop of its own, and returns their
-// results in the boards' order. When stop is done, running agents are asked to end, and their
-// boards can go on later. A board that was not started yet has the outcome interrupted. When kill
-// is done, running agents are killed.
+// RunAll runs the boards, each in a sequential loop of its own, and returns their results in the
+// boards' order. When stop is done, running agents are asked to end, and their boards can go on
+// later. A board that was not started yet has the outcome interrupted. When kill is done, running
+// agents are killed.
 func RunAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bounds) []result.Result {
 	return newShared(boards, bounds).runAll(stop, kill, boards, bounds)
 }
 
-// newShared returns what the runs of some boards share.
+// newShared returns the parts that the runs of the boards share.
 func newShared(boards []*preflight.Prepared, bounds Bounds) shared {
 	return shared{run.NewDiskSlots(), newSeats(max(bounds.Jobs, 1)), &bill{most: bounds.MaxCost}, &providers{all: map[string]*refusal{}}, &inbox.Watcher{}, &health.Crowd{},
 		claim.NewRegistry(claim.System{Hold: holdLock(boards), IsAtWork: agent.IsAtWork, IsWithin: agent.IsWithin})}
@@ -66,7 +66,8 @@ type shared struct {
 	registry *claim.Registry
 }
 
-// holdLock returns the function that has the guardian hold a file, or nil if there is no guardian.
+// holdLock returns the function that makes the guardian hold a lock file, too. It returns nil if
+// there is no guardian.
 func holdLock(boards []*preflight.Prepared) func(*os.File) (func() error, error) {
 	if len(boards) == 0 {
 		return nil
@@ -87,8 +88,9 @@ func isCrowded(boards []*preflight.Prepared, i int) bool {
 	return false
 }
 
-// runBoard runs one board until it ends, releases it, and sets res. It gives its slot up while it
-// waits for an agent. crowded is true if another board of this process uses the same folder.
+// runBoard runs one board until the run ends, releases the board, and sets res. While an agent
+// works, the run gives up its slot. crowded is true if another board of this process uses the same
+// folder.
 func runBoard(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool, res *result.Result) {
 	s.slots.Acquire()
 	defer s.slots.Release()

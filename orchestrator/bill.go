@@ -7,7 +7,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// bill adds up what the agents of all boards of one command have cost.
+// bill is the sum of the costs of all agents on all boards of one command.
 type bill struct {
 	most int64 // in millionths of a US dollar; 0: no limit
 	mu   sync.Mutex
@@ -20,7 +20,7 @@ func (b *bill) add(cost int64) {
 	b.sum += cost
 }
 
-// reached returns in words that the limit is reached, or "".
+// reached returns a sentence about the limit if the sum has reached it. Otherwise it returns "".
 func (b *bill) reached() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

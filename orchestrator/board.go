@@ -15,8 +15,9 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// readBoard reads the board, the source of truth in every round: seed 004, "Communication Model". It
-// journals a change that was made outside of a Manager's turn. b is nil when the board is frozen.
+// readBoard reads the board, which is the source of truth in every round: seed 004, "Communication
+// Model". It journals a change that was made outside of a Manager's turn. b is nil if the board is
+// frozen.
 func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 	step := l.ledger.State().Step
 	b, err = l.workspace.Read(step)
@@ -40,13 +41,14 @@ func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 		return nil, view, err
 	}
 	view, err = l.view(b)
-	if err != nil && l.ledger.State().Supervisor.Waits() != "" { // a person has to decide about the checkpoint first
+	// A person has to decide about the checkpoint first.
+	if err != nil && l.ledger.State().Supervisor.Waits() != "" {
 		return b, workspace.Bare(b), nil
 	}
 	return b, view, err
 }
 
-// view returns the facts of the board that flow decides by, with the roles of this run.
+// view returns the facts about the board on which flow decides, with the roles of this run.
 func (l *loop) view(b *board.Board) (flow.Board, error) {
 	view, err := l.workspace.View(b, l.ledger.State(), func(role string) (string, error) {
 		p, err := l.job.Player(role)
@@ -109,14 +111,16 @@ func (l *loop) writeBoard(b *board.Board) error {
 	}
 	verdict.Warning = cmp.Or(verdict.Warning, l.workspace.MissingNeeds(after, l.ledger.State(), d.Next))
 	left := call.Left{BoardSHA: after.SHA, Warning: verdict.Warning, Change: change}
-	if verdict.Disagreement != "" { // changed after the acceptance: the file stands, and its end is not the Manager's
+	// The board was changed after the reply was accepted. The file stands, and its end is not the
+	// Manager's.
+	if verdict.Disagreement != "" {
 		left.BoardSHA = step.Reply.Left
 		left.Warning = cmp.Or(left.Warning, verdict.Disagreement)
 	}
 	return errors.Join(l.caller.FinishStep(step, left), l.claims.Release())
 }
 
-// replaceBoard writes the board, with the intent journaled before and the outcome after.
+// replaceBoard writes the board. It journals the intent before and the outcome afterwards.
 func (l *loop) replaceBoard(step *flow.Step, b, after *board.Board) error {
 	intent := event.BoardWriteStarted{Step: step.Number, Task: step.Task, Before: b.SHA, After: after.SHA}
 	if err := l.ledger.Record(intent); err != nil {

@@ -22,7 +22,7 @@ func (l *loop) runInto(res *result.Result) error {
 	err = errors.Join(err, l.supervisor.Dismiss())
 	res.Outcome, res.Text, err = l.conclude(end, err)
 	res.Unpushed, res.Unsaved = l.carrier.Unpushed(), l.carrier.IsUnsaved()
-	res.Lenient = l.job.Lenient || l.job.DryRun // the files of its tasks may be written by agents
+	res.Lenient = l.job.Lenient || l.job.DryRun // in a dry run no agent writes the task files that are missing
 	res.Steps, res.Used = l.caller.Steps(), l.used
 	if !l.job.DryRun {
 		res.Waits = l.waits()
@@ -62,7 +62,7 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 	return outcome, err.Error(), errors.Join(err, note)
 }
 
-// waits returns the decision that the board waits for; nil: none is known.
+// waits returns the decision for which the board waits, or nil if none is known.
 func (l *loop) waits() *standing.Waits {
 	b, err := l.workspace.Look()
 	return l.ledger.Waits(l.job.Board, b, err)

@@ -24,7 +24,7 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// loop is the loop of one board's run, with all that it works with. One goroutine owns it.
+// loop is the loop of one board's run, with all its parts. One goroutine owns it.
 type loop struct {
 	job       *preflight.Prepared
 	hold      *run.Hold
@@ -34,7 +34,7 @@ type loop struct {
 	stop      context.Context // its end asks agents to end
 	kill      context.Context // its end kills agents
 	used      event.Used      // what the attempts of this run have used
-	cutWait   time.Duration   // of the wait for a provider that the end of the run broke off
+	cutWait   time.Duration   // length of the wait for a provider that the end of the run broke off
 	shared    shared
 
 	caller     *call.Caller
@@ -44,11 +44,11 @@ type loop struct {
 	carrier    *gitstore.Carrier
 
 	watching    watch.Turn
-	inbox       <-chan struct{} // has a value when a message is left; nil before openInbox
+	inbox       <-chan struct{} // gets a value when a message arrives; nil before openInbox
 	undelivered watch.Undelivered
 }
 
-// run reads the board, has package flow decide, acts, and begins again: seed 004, "State Machine",
+// run reads the board, lets package flow decide, acts, and begins again: seed 004, "State Machine",
 // supervisor_loop. After an error the next run goes on from the journal.
 func (l *loop) run() (flow.Finish, error) {
 	for {
@@ -89,8 +89,8 @@ func (l *loop) run() (flow.Finish, error) {
 	}
 }
 
-// spawn starts one program and waits for its end. The intent is on disk before the program starts, and
-// the outcome before the next act.
+// spawn starts one program and waits for its end. The intent is on disk before the program starts,
+// and the outcome is on disk before the next act.
 func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	l.caller.WarnOfLimits()
 	if waited, err := l.claims.Take(e); err != nil || waited {
@@ -127,20 +127,20 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	endErr, cost := w.End(), l.used.Cost
 	err = errors.Join(l.caller.Settle(a, p, l.endTurn), endErr, waitErr)
 	l.shared.bill.add(l.used.Cost - cost)
-	if l.ledger.State().Refused == nil { // it told nothing before its reply
+	if l.ledger.State().Refused == nil { // not every agent shows by its events that the provider serves
 		l.shared.refusals.serves(provider)
 	}
 	l.shared.refusals.stopAsking(provider)
 	return err
 }
 
-// postDelay is the time from the start of an attempt until the inbox is opened. By then most stubs
-// have ended, and need no inbox.
+// postDelay is the time from the start of an attempt until the inbox is opened. Most stubs end
+// earlier, and need no inbox.
 const postDelay = 300 * time.Millisecond
 
-// waitForAgent returns when the agent has ended. When stop is done the agent is asked to end; when kill
-// is done it is killed. state.md shows an agent that takes longer than a moment. Errors: those of
-// state.md and of the journal.
+// waitForAgent returns when the agent has ended. When stop is done, the agent is asked to end. When
+// kill is done, it is killed. If the agent takes longer than a moment, state.md shows it. Errors:
+// those of state.md and of the journal.
 func (l *loop) waitForAgent(a *call.Attempt, p *attempt.Attempt, w *watch.Watch) (err error) {
 	l.shared.slots.Release()
 	defer l.shared.slots.Acquire()
@@ -181,7 +181,7 @@ func (l *loop) waitForAgent(a *call.Attempt, p *attempt.Attempt, w *watch.Watch)
 		}
 		if failed := l.shared.slots.With(do); failed != nil {
 			err = errors.Join(err, failed)
-			p.Stop() // the journal could not take its reply either
+			p.Stop() // the journal could not take the agent's reply either
 		}
 	}
 }
@@ -203,8 +203,8 @@ func (l *loop) drawTimer() *time.Timer {
 	return t
 }
 
-// openInbox watches the inbox of the board. If the folder cannot be watched, the checks of the watch
-// find the messages.
+// openInbox begins to watch the inbox of the board. If the folder cannot be watched, the checks of
+// the watch find the messages.
 func (l *loop) openInbox() {
 	if l.inbox != nil || l.job.DryRun {
 		return

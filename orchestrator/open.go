@@ -112,8 +112,8 @@ func (l *loop) restore(e event.Entry) {
 }
 
 // start opens the run in the journal. It closes the attempt and the messages that an earlier run
-// left open, and ends the quarantines that no longer fit the board. The first intent is written to
-// disk together with these records.
+// left open, and ends the quarantines that no longer fit the board. These records go to disk
+// together with the first intent.
 func (l *loop) start() error {
 	state := l.ledger.State()
 	b, err := l.workspace.Read(state.Step)
@@ -152,7 +152,7 @@ func (l *loop) start() error {
 	if err := l.ledger.Append(begun); err != nil {
 		return err
 	}
-	if state.Frozen != nil { // the checkpoints in git would go another way than before
+	if state.Frozen != nil { // for example, the checkpoints in git would go another way than before
 		return nil
 	}
 	if err := l.undelivered.Close(l.ledger.Append); err != nil {
@@ -172,8 +172,8 @@ func (l *loop) start() error {
 	return l.caller.RestartWithoutInput(b)
 }
 
-// endLastTurn closes the attempt in which an earlier run died. If that attempt changed the end of
-// the board, endLastTurn may put the end back: see endLostTurn. It returns the board as it is then.
+// endLastTurn closes the attempt in which an earlier run died, and returns the board as it is then.
+// If the attempt changed the end of the board, endLastTurn may put the end back: see endLostTurn.
 func (l *loop) endLastTurn(b *board.Board) (*board.Board, error) {
 	lost, err := flow.CloseAttempt(l.ledger.State(), l.ledger.Append)
 	if err != nil {

@@ -8,18 +8,18 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// providers are the providers that refused a call of a board of this process. The boards of one provider wait
-// for it together. After the wait one board asks it, and the others begin once that board's agent shows that
-// the provider serves.
+// providers has the providers that have refused a call of a board of this process. All boards of
+// such a provider wait together. After the wait one board asks the provider. The others begin once
+// the agent of this board shows that the provider serves.
 type providers struct {
 	mu  sync.Mutex
-	all map[string]*refusal // by roster.Player.Provider
+	all map[string]*refusal // the key is roster.Player.Provider
 }
 
 type refusal struct {
-	wait  event.ProviderWait // of the board that was refused last
-	asks  bool               // a board asks the provider
-	asked chan struct{}      // closed once that board knows what the provider says
+	wait  event.ProviderWait // the wait of the board that was refused last
+	asks  bool               // a board is asking the provider
+	asked chan struct{}      // closed once that board knows whether the provider serves
 }
 
 // refused notes that the provider refused a call, and the wait that follows.
@@ -37,7 +37,8 @@ func (p *providers) serves(provider string) {
 	p.end(provider)
 }
 
-// stopAsking has another board ask the provider, if the one that asked it has not learned that it serves.
+// stopAsking lets another board ask the provider, if the asking board has not learned that the
+// provider serves.
 func (p *providers) stopAsking(provider string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,8 +55,8 @@ func (p *providers) end(provider string) {
 	}
 }
 
-// ask reports whether a call of the provider may begin. If not, it returns the wait of the board that was
-// refused, or a channel that is closed once another board has asked the provider.
+// ask reports whether a call of the provider may begin. If not, it returns the wait of the board
+// that was refused, or a channel that is closed once another board has asked the provider.
 func (p *providers) ask(provider string, now time.Time) (may bool, wait *event.ProviderWait, other <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,8 +75,8 @@ func (p *providers) ask(provider string, now time.Time) (may bool, wait *event.P
 	}
 }
 
-// watchService notes once that the provider serves calls, as soon as the agent's model works. It has to be
-// called before the attempt starts.
+// watchService returns emit with an addition: it notes that the provider serves calls as soon as
+// the agent's model works. Call watchService before the attempt starts.
 func (p *providers) watchService(provider string, emit func(agent.Event)) func(agent.Event) {
 	serves := sync.OnceFunc(func() { p.serves(provider) })
 	return func(e agent.Event) {

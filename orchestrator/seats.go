@@ -2,9 +2,9 @@ package orchestrator
 
 import "sync"
 
-// seats bound the boards of this process that are at work, see the setting jobs. A board that waits for a
-// provider or for the claim of another board leaves its seat, and takes the next free one before any board
-// that has not begun.
+// seats bounds the number of boards of this process that are at work, see the setting jobs. A board
+// that waits for a provider, or for another board's claim, leaves its seat. When it comes back, it
+// gets the next free seat before any board that has not begun.
 type seats struct {
 	mu   sync.Mutex
 	free int
@@ -14,10 +14,10 @@ type seats struct {
 
 func newSeats(n int) *seats { return &seats{free: n} }
 
-// take waits for a seat, for a board that has not begun.
+// take waits until a board that has not begun gets a seat.
 func (s *seats) take() { s.wait(&s.next) }
 
-// ComeBack waits for a seat, for a board that had one.
+// ComeBack waits until a board that has left its seat gets one again.
 func (s *seats) ComeBack() { s.wait(&s.back) }
 
 func (s *seats) wait(queue *[]chan struct{}) {
@@ -33,7 +33,7 @@ func (s *seats) wait(queue *[]chan struct{}) {
 	<-turn
 }
 
-// Leave gives the seat to the next board.
+// Leave gives the seat to the next board, or frees it.
 func (s *seats) Leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

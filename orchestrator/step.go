@@ -23,16 +23,16 @@ func (l *loop) openStep(e flow.Spawn, b *board.Board) error {
 	return l.ledger.Append(started)
 }
 
-// reassign gives the open call to the next agent of the settings: seed 002,
-// "Reassignment Readiness".
+// reassign gives the open call to the next agent in the settings: seed 002, "Reassignment
+// Readiness".
 func (l *loop) reassign(e flow.Reassign) error {
 	step := l.ledger.State().Step
 	return l.ledger.Record(event.Reassigned{Step: step.Number, Task: step.Task, Role: step.CallRole(),
 		Call: step.Call, Number: e.Number, To: e.To, Reason: e.Reason})
 }
 
-// setAside has the board go on without the task of the open step. The words of its agent tell more than the
-// status of its reply.
+// setAside lets the board go on without the task of the open step. It adds the agent's words to the
+// reason, because they tell more than a status.
 func (l *loop) setAside(e flow.SetAside) error {
 	if said := l.caller.Said(); said != "" && e.Said {
 		e.Reason += ": " + said

@@ -13,11 +13,11 @@ import (
 	"kanban-run/orchestrator/ledger"
 )
 
-// endTurn looks at the board after an attempt. Only the Manager or a person may end a board: seed 004,
-// "Communication Model". If another agent changed the end of the board, removed the file or left it
-// unreadable, endTurn puts the board back before the next act, however this run ends. readBoard
-// journals the rest of a change. With the setting "on_divergence: freeze", endTurn does not put the
-// board back, but freezes it.
+// endTurn looks at the board after an attempt. Only the Manager or a person may end a board: seed
+// 004, "Communication Model". If another agent changed the end of the board, removed the file or
+// left it unreadable, endTurn puts the board back before the next act. readBoard journals any other
+// change. With the setting "on_divergence: freeze" endTurn freezes the board, and does not put it
+// back.
 func (l *loop) endTurn() error {
 	step := l.ledger.State().Step
 	if step == nil || step.Before != nil || l.ledger.State().Frozen != nil {
@@ -48,8 +48,8 @@ func (l *loop) endTurn() error {
 	}
 }
 
-// restoreEnd puts the end of the board back, and then journals the change. If the run dies in between,
-// the next run finds a board with the right end.
+// restoreEnd puts the end of the board back, and then journals the change. If the run dies in
+// between, the next run finds a board with the right end.
 func (l *loop) restoreEnd(step *flow.Step, now, before *board.Board, changes []string) error {
 	sha, done, err := l.workspace.RestoreEnd(now, before)
 	if err != nil {
@@ -60,7 +60,8 @@ func (l *loop) restoreEnd(step *flow.Step, now, before *board.Board, changes []s
 	return l.ledger.Record(diverged(step, sha, event.PolicyRestore, text))
 }
 
-// putBackSpoiled puts back a board that an agent removed or left unreadable, and journals the change.
+// putBackSpoiled puts back a board that an agent removed or left unreadable. It journals the
+// change.
 func (l *loop) putBackSpoiled(step *flow.Step, unreadable error) error {
 	what := "was removed"
 	if !errors.Is(unreadable, fs.ErrNotExist) {
@@ -76,8 +77,8 @@ func (l *loop) putBackSpoiled(step *flow.Step, unreadable error) error {
 }
 
 // endLostTurn is endTurn for the last turn of an earlier run. lost is true if the run died in that
-// turn. In that case it is unknown who changed the board since then, and the Lead is asked if the
-// board has another end.
+// turn. In that case it is unknown who changed the board since. If the end of the board has
+// changed, the Lead is asked about it.
 func (l *loop) endLostTurn(lost bool) error {
 	step := l.ledger.State().Step
 	if step == nil || step.Before != nil {
@@ -85,7 +86,7 @@ func (l *loop) endLostTurn(lost bool) error {
 	}
 	now, err := l.workspace.Look()
 	if err != nil || !lost && now.SHA != step.Left {
-		return nil // readBoard reports the fault, or a person has edited it
+		return nil // readBoard reports the fault, or a person has edited the board
 	}
 	if _, err := l.workspace.Before(step.BoardSHA); err == nil && !lost {
 		return l.endTurn()

@@ -12,10 +12,11 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// sayAgain is the time after which a wait that goes on is told again.
+// sayAgain is the time after which a notice tells that a wait still goes on.
 const sayAgain = 30 * time.Minute
 
-// waitForProvider waits until the provider of the open call is to be asked again, after it refused the call.
+// waitForProvider waits after the provider of the open call has refused it. It returns when the
+// provider is to be asked again.
 func (l *loop) waitForProvider(e flow.Wait) error {
 	player, err := l.caller.Player(flow.Spawn{AttemptRef: event.AttemptRef{Step: e.Step, Call: l.ledger.State().Step.Call,
 		Task: e.Task, Role: e.Role}})
@@ -26,9 +27,10 @@ func (l *loop) waitForProvider(e flow.Wait) error {
 	return l.wait(e.ProviderWait)
 }
 
-// awaitProvider waits if the provider of a call refused one of another board, as far as this board waits for
-// it. waited reports that it waited: the board has to be read again. The wait is not journaled before a step
-// is open.
+// awaitProvider waits if the provider of the next call has refused a call of another board, and if
+// this board shares that wait. waited reports whether it waited. Then the board has to be read
+// again, because it may have changed. A step has to be open, because the wait is journaled for its
+// step.
 func (l *loop) awaitProvider(e flow.Spawn, provider string) (waited bool, err error) {
 	may, wait, other := l.shared.refusals.ask(provider, l.job.Now())
 	switch {
@@ -52,7 +54,7 @@ func (l *loop) awaitProvider(e flow.Spawn, provider string) (waited bool, err er
 	return true, l.wait(mine)
 }
 
-// wait waits for a provider, with the wait journaled.
+// wait journals a wait for a provider, and waits.
 func (l *loop) wait(e event.ProviderWait) error {
 	if err := l.ledger.Record(e); err != nil {
 		return err
@@ -75,8 +77,9 @@ func (l *loop) wait(e event.ProviderWait) error {
 	return cmp.Or(err, l.takeEdit())
 }
 
-// rest calls wait while another board of this process has the seat of this one. The board keeps its lock and
-// its claims. took is the time of the wait, without that for a seat.
+// rest gives up the seat of this board, so that another board can work, and calls wait. The board
+// keeps its lock and its claims. took is the time in wait, without the time until the board has a
+// seat again.
 func (l *loop) rest(wait func() error) (took time.Duration, err error) {
 	l.shared.slots.Release()
 	l.shared.seats.Leave()
@@ -89,17 +92,18 @@ func (l *loop) rest(wait func() error) (took time.Duration, err error) {
 	return took, err
 }
 
-// takeEdit goes on from a board that a person edited during a wait, as between two runs.
+// takeEdit adapts the open step to a board that a person edited during a wait, as Reopen does
+// between two runs.
 func (l *loop) takeEdit() error {
 	b, err := l.workspace.Look()
 	if err != nil {
-		return nil // readBoard reports it
+		return nil // readBoard reports the error
 	}
 	view := func() (flow.Board, error) { return l.view(b) }
 	return flow.ReopenAfterWait(l.ledger.State(), workspace.Bare(b), view, l.ledger.Record)
 }
 
-// giveUpWaiting returns the error with which a run ends whose patience is used up.
+// giveUpWaiting returns the error that ends a run whose patience is used up.
 func giveUpWaiting(e flow.GiveUpWaiting) error {
 	return &agent.LaterError{Text: e.Text, Reset: e.Until, Busy: e.Busy}
 }

@@ -10,16 +10,16 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// walk plays a Manager's call without a program. One record holds the decision and the intent to write
-// it; then the board is written.
+// walk performs a Manager's call without a program. One record holds the decision and the intent to
+// write it. Then walk writes the board.
 func (l *loop) walk(e flow.Walk, b *board.Board) error {
 	if waited, err := l.claims.Take(e.Spawn); err != nil || waited {
 		return err
 	}
 	if l.ledger.State().Step == nil {
-		return l.openStep(e.Spawn, b) // what follows may be that its task is set aside
+		return l.openStep(e.Spawn, b) // next, flow may set the task aside instead
 	}
-	l.workspace.Forget() // a person may have edited it since it was read
+	l.workspace.Forget() // a person may have edited the board since it was read
 	b, err := l.workspace.Look()
 	if err != nil {
 		return err
@@ -41,16 +41,18 @@ func (l *loop) walk(e flow.Walk, b *board.Board) error {
 	return l.finishWalk(walked)
 }
 
-// writeWalked goes on after a run died with a decision of walk in its journal. If the board has the
-// decision, or a person has edited its current task or its end since, the step is finished.
-// Otherwise walk decides anew on the present board, which costs nothing.
+// writeWalked goes on after a run died with a decision of walk in its journal. It finishes the step
+// if the board has the decision, or if a person has edited the current task or the end of the board
+// since. Otherwise walk decides anew on the present board, which costs nothing.
 func (l *loop) writeWalked(step *flow.Step, b *board.Board) error {
 	walked := *step.Walked
 	if b.SHA == walked.After {
 		return l.finishWalk(walked)
 	}
 	if moved := l.workspace.Moved(b, walked); moved != "" && b.SHA != walked.Before {
-		walked.Warning = moved // the bytes of the decision stay: that the board has others tells that a person ended it
+		// walked keeps the SHA-256 of the decision. The board has another one, so if it is over, a
+		// person ended it.
+		walked.Warning = moved
 		return l.finishWalk(walked)
 	}
 	e := event.AttemptRef{Step: step.Number, Call: event.ManagerCall, Task: step.Task, Role: event.ManagerRole}

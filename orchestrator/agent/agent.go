@@ -15,13 +15,14 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// ConfigError is a mistake that no retry mends: a command that does not exist, a missing login.
+// ConfigError is a mistake that no retry mends, such as a command that does not exist or a missing
+// login.
 type ConfigError struct {
 	Text string
 	Fix  string // the remedy
-	Err  error  // the error of the system, or nil
+	Err  error  // the error of the system; nil if there is none
 
-	Missing bool // the program does not exist, and nothing else is wrong
+	Missing bool // the only fault is that the program does not exist
 }
 
 func (e *ConfigError) Error() string {
@@ -37,7 +38,7 @@ func (e *ConfigError) Unwrap() error { return e.Err }
 // Hint returns the remedy.
 func (e *ConfigError) Hint() string { return e.Fix }
 
-// LimitError reports that an agent has reached a limit of its attempt; a retry would reach it, too.
+// LimitError reports that an agent has reached a limit of its attempt. A retry would reach it, too.
 type LimitError struct{ Text string }
 
 func (e *LimitError) Error() string { return e.Text }
@@ -48,15 +49,15 @@ func (e *LimitError) Hint() string {
 		"same command goes on in its session, or starts the attempt afresh where it has none"
 }
 
-// Permission is the set of actions that an agent takes without asking, because no person could
-// answer.
+// Permission is the set of actions that an agent may take. The agent takes them without a question,
+// because no person could answer.
 type Permission string
 
-// The values of Permission; "" is the adapter's default.
+// The values of Permission; "" means the default of the adapter.
 const (
-	ReadOnly Permission = "read-only" // look at the work directory, and change nothing
-	Edit     Permission = "edit"      // change files in the work directory, too
-	Full     Permission = "full"      // all that the user could do
+	ReadOnly Permission = "read-only" // the agent may read the work directory, and change nothing
+	Edit     Permission = "edit"      // the agent may also change files in the work directory
+	Full     Permission = "full"      // the agent may do all that the user can do
 )
 
 // Assignment is the work of an agent, in a form common to all adapters.
@@ -65,26 +66,27 @@ type Assignment struct {
 	Contract contract.Kind
 	Input    []byte // one JSON object
 	Prompt   string // the role's system prompt
-	// Command is the program of an exec agent; for another adapter it replaces the tool's program.
+	// Command is the command of an exec agent. For any other adapter it replaces the tool's
+	// program; nil keeps the tool's program.
 	Command    []string
-	Args       []string // added to the command line
+	Args       []string // arguments to add to the command line
 	Model      string
-	Tools      []string // nil: all
+	Tools      []string // tools that the agent may use; nil means all
 	Denied     []string // tools that the agent must not use
 	Permission Permission
-	MaxTurns   int   // of the model in one attempt; 0: no limit
-	MaxCost    int64 // of one attempt, in millionths of a US dollar; 0: no limit
-	// MCP is the path of a file that names MCP servers, in the tool's own form; "": the agent has
-	// only the servers of the tool's settings.
+	MaxTurns   int   // limit of model turns in one attempt; 0 means none
+	MaxCost    int64 // limit of one attempt, in millionths of a US dollar; 0 means none
+	// MCP is the path of a file that names MCP servers, in the tool's own form. If it is "", the
+	// agent has only the servers of the tool's settings.
 	MCP     string
-	MCPText []byte // the file's content; nil until it is read, see [ReadMCP]
-	// MCPTimeout bounds one call to an MCP server, for an agent program that can end a call without
-	// ending the turn; 0: the program's own limit.
+	MCPText []byte // content of the file MCP; nil until it is read, see [ReadMCP]
+	// MCPTimeout bounds one call to an MCP server; 0 means the program's own limit. It is only for
+	// programs that can end a call without ending the model's turn.
 	MCPTimeout time.Duration
-	Review     bool // a review will fork and resume the session
+	Review     bool // a review will follow, which forks and resumes the session
 	Follow     *Follow
 	Dir        string // work directory
-	Scratch    string // folder for [Invocation.Files]
+	Scratch    string // folder for the files in [Invocation.Files]
 	Env        []string
 	Timeout    time.Duration
 	Grace      time.Duration
@@ -93,8 +95,8 @@ type Assignment struct {
 // Follow is the continuation of an earlier call's session.
 type Follow struct {
 	Session string
-	Fork    bool   // go on in a copy; the session itself stays unchanged
-	Text    string // the prompt in place of Input
+	Fork    bool   // go on in a copy, and leave the session itself unchanged
+	Text    string // the prompt, in place of Assignment.Input
 }
 
 // Invocation describes the start of a program. Every attempt at a call starts the program with the
@@ -107,16 +109,16 @@ type Invocation struct {
 	Timeout time.Duration
 	Grace   time.Duration
 
-	Files []File // written before the program starts
+	Files []File // files to write before the program starts
 
-	// Func plays the program in place of a process; nil: Argv is started. Tests play a night in it. It has to
-	// return when ctx is done.
+	// Func, unless it is nil, runs in place of the program, for instance in tests. It has to return
+	// when ctx is done.
 	Func func(ctx context.Context, stdout io.Writer) proc.Exit
 
-	Listens bool // Stdin stays open until the result, so that a [Listener] can send more
+	Listens bool // keep standard input open until the result, for a [Listener]
 
-	MaxOutput int64     // in bytes, of both streams together; 0: no limit
-	Mark      proc.Mark // EndLeftovers finds the program's processes by it; not part of the Digest
+	MaxOutput int64     // limit in bytes for both streams together; 0 means none
+	Mark      proc.Mark // mark of the program's processes, see EndLeftovers; not part of Digest
 }
 
 // File is a file that the command line of an [Invocation] names.
@@ -126,8 +128,8 @@ type File struct {
 }
 
 // Digest returns the SHA-256, in hex, of all that the agent can see: argv, the SHA-256 of stdin,
-// environment, folder and files. The length of each part is written before it, so that different
-// invocations never hash the same bytes.
+// environment, folder and files. The length of each part is written before the part, so that
+// different invocations never hash the same bytes.
 func (i Invocation) Digest() string {
 	stdin := sha256.Sum256(i.Stdin)
 	all := make([]byte, 0, 8<<10)
@@ -164,7 +166,7 @@ func IsAtWork(mark string) bool { return proc.Lives(ParseMark(mark)) }
 // IsWithin reports whether an agent with the mark started this process.
 func IsWithin(mark string) bool { return proc.IsWithin(ParseMark(mark)) }
 
-// ParseMark parses a mark in hex; it returns 0, which is no mark, for any other text.
+// ParseMark parses a mark in hex. For any other text it returns 0, which is no mark.
 func ParseMark(s string) proc.Mark {
 	mark, err := strconv.ParseUint(s, 16, 64)
 	if err != nil {
@@ -179,12 +181,13 @@ func EndLeftovers(mark string) error { return proc.EndMarked(ParseMark(mark)) }
 // Adapter starts one kind of agent program and reads its output.
 type Adapter interface {
 	Name() string
-	// Check returns the fault that would make a start fail, or nil. Errors: *ConfigError.
-	Check(Assignment) error
-	// Invoke returns the start of the program; it depends on the assignment alone. Errors:
+	// Check returns the fault that would make a start fail, or nil if there is none. Errors:
 	// *ConfigError.
+	Check(Assignment) error
+	// Invoke describes the start of the program. The result depends on the assignment alone.
+	// Errors: *ConfigError.
 	Invoke(Assignment) (Invocation, error)
-	// Reader returns a reader of one attempt's standard output, which passes the events to the
+	// Reader returns a reader of one attempt's standard output. The reader passes the events to the
 	// host.
 	Reader(contract.Kind, Host) Reader
 	// Tool describes the program behind the adapter.
@@ -194,7 +197,7 @@ type Adapter interface {
 // Host receives the events of a running attempt. Its functions are safe for concurrent use.
 type Host struct {
 	Emit func(Event)
-	Told func(id string) bool // whether a message with this ID was sent; nil: always
+	Told func(id string) bool // reports whether a message with this ID was sent; nil: always true
 	// GiveUp ends the attempt at once. Its argument is the outcome: a *ConfigError, *LaterError,
 	// *LimitError or *contract.Failure.
 	GiveUp func(error)
@@ -214,24 +217,27 @@ type StderrReader interface {
 	ReadStderr(tail string)
 }
 
-// StderrWatcher is a Reader for a tool that says on standard error alone that it waits for its provider,
-// perhaps for hours.
+// StderrWatcher is a Reader for a tool that may wait for its provider for hours, and reports this
+// only on standard error.
 type StderrWatcher interface {
 	Reader
-	// WatchStderr takes a line of standard error as soon as it is there, in another goroutine than Write.
+	// WatchStderr takes each line of standard error as soon as it is printed. It runs in another
+	// goroutine than Write.
 	WatchStderr(line string)
 }
 
 // Report is the result that a [Reader] found in the output of an attempt that has ended.
 type Report struct {
 	Reply   string            // text of the reply; with a Failure, the part that was received
-	Failure *contract.Failure // the reason why there is no reply
-	Err     error             // *ConfigError, *LaterError or *LimitError: a retry at once would fail, too
-	Cut     bool              // with a Failure: the tool says that it ended in the middle of its turn
-	TooLong bool              // with a Failure: the session does not fit the model's context any more
-	Warning string            // about an end whose reply counts all the same; "": there is none
-	Session string            // "" if the tool has no sessions
-	Spent   *Spending         // nil: the tool does not report its spending
+	Failure *contract.Failure // the reason why there is no reply; nil if there is one
+	// Err is a *ConfigError, *LaterError or *LimitError, which a retry at once would meet, too. It
+	// is nil if there is none.
+	Err     error
+	Cut     bool      // with a Failure: the tool has ended in the middle of its turn
+	TooLong bool      // with a Failure: the session no longer fits the model's context
+	Warning string    // a fault at the end of an attempt whose reply counts; "" if there is none
+	Session string    // "" if the tool has no sessions
+	Spent   *Spending // nil if the tool does not report its spending
 	// Cumulative means that Spent includes the earlier attempts in the session, and the session
 	// from which this one was forked.
 	Cumulative bool
@@ -242,11 +248,11 @@ type Tool struct {
 	Program string            // its name in PATH
 	Install string            // the command that installs it
 	Tested  string            // the version that the adapter was tested with
-	Options []string          // needed by the adapter, as the program's help spells them
-	Help    []string          // arguments that print this help; the version is printed by --version
-	Ignores []string          // role options that it ignores: model; tools, if its names differ
-	Keys    []string          // needed environment variables that look secret; * matches any text
-	Env     map[string]string // environment variables that it gets unless they are set
+	Options []string          // options that the adapter needs, as the program's help spells them
+	Help    []string          // arguments that print the program's help
+	Ignores []string          // role options that it ignores: "model", "tools" or both
+	Keys    []string          // secret environment variables that it needs; * matches any text
+	Env     map[string]string // default values of environment variables for it
 	Resumes bool              // it can go on in a session of an earlier call
 	Permits bool              // it, or its adapter, enforces the agent's permission
 	Free    bool              // it asks no model and costs nothing

@@ -2,8 +2,9 @@ package agent
 
 import "bytes"
 
-// Ask returns the prompt of a call: the input, and the form of the reply. The prompt is the same in
-// every attempt. Source: seed 004, "Input Specification (Supervisor → Agent)".
+// Ask returns the prompt of a call: the input, or the text of Follow, and then the form of the
+// reply. The prompt is the same in every attempt. Source: seed 004, "Input Specification
+// (Supervisor → Agent)".
 func (a Assignment) Ask() []byte {
 	var b bytes.Buffer
 	if a.Follow != nil {

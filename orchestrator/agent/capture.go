@@ -10,9 +10,9 @@ import (
 const (
 	space       = " \t\r\n"
 	maxReceived = 4 << 10
-	maxJunk     = 2 * maxReceived // more than people see, so that a secret cut here is not shown
+	maxJunk     = 2 * maxReceived // more than is shown, so that no secret cut here is shown
 	maxLine     = 1 << 10
-	maxWarnings = 20 // of one stream
+	maxWarnings = 20 // about one stream
 )
 
 // buffers holds the buffers that no capture uses. Reuse pays because every reply holds the board's
@@ -54,7 +54,7 @@ func (c *capture) grow(n int) {
 	}
 }
 
-// checkBegin drops an output whose first byte other than white space is not "{".
+// checkBegin drops an output that does not begin with "{", apart from white space.
 func (c *capture) checkBegin() {
 	if begin := bytes.TrimLeft((*c.buf)[:min(len(*c.buf), maxJunk)], space); len(begin) > 0 && begin[0] != '{' {
 		c.drop()

@@ -9,12 +9,12 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// LaterError reports that the provider does not serve a call for now: a usage limit is reached, or the
-// provider is busy or cannot be reached.
+// LaterError reports that the provider does not serve a call for now: a usage limit is reached, or
+// the provider is busy or cannot be reached.
 type LaterError struct {
 	Text  string    // in the provider's words
 	Reset time.Time // the end of the limit; zero if it is unknown
-	Busy  bool      // no limit is reached
+	Busy  bool      // the provider is busy or cannot be reached; no limit is reached
 }
 
 func (e *LaterError) Error() string {
@@ -32,8 +32,9 @@ func (e *LaterError) Hint() string {
 	return "the same command goes on once the limit is over; --patience has a run wait for it"
 }
 
-// Class returns how an attempt ended: the first class that fits. finished reports whether the tool sent
-// its final event. A reply without a failure is still to be checked, see [contract.Parse].
+// Class returns how an attempt ended. If several classes fit, the first case below counts. finished
+// reports whether the tool sent its final event. ClassAccepted does not mean that the reply is
+// valid; [contract.Parse] checks that.
 func (r *Report) Class(t Tool, exit proc.Exit, finished bool) event.Class {
 	var later *LaterError
 	switch {
@@ -56,7 +57,8 @@ func (r *Report) Class(t Tool, exit proc.Exit, finished bool) event.Class {
 	}
 }
 
-// Denied returns the error of an attempt that was denied a tool: the same input would meet the same denial.
+// Denied returns the error of an attempt that was denied a tool. It is a *ConfigError, because a
+// retry would be denied the tool, too.
 func Denied(tool, what string) *ConfigError {
 	return &ConfigError{Text: tool + ": permission denied: " + what,
 		Fix: "give the role permission: edit or full, or say in it that it has to do without"}

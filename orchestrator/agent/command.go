@@ -5,8 +5,8 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// ReviewCommand returns the adapter for a program that reviews an agent's work. It reads the input
-// of the task from standard input, and its exit status is its verdict.
+// ReviewCommand returns the adapter for a program that reviews an agent's work. The program reads
+// the input of the task from standard input, and its exit status is the verdict.
 func ReviewCommand() Adapter { return reviewCommand{} }
 
 type reviewCommand struct{ execAdapter }
@@ -22,7 +22,7 @@ func (reviewCommand) Reader(contract.Kind, Host) Reader { return noReader{} }
 
 func (reviewCommand) Tool() Tool { return Tool{Free: true} }
 
-// noReader reads nothing: the output is for people and for the agent.
+// noReader ignores the output, which is for people and for the agent.
 type noReader struct{}
 
 func (noReader) Write(p []byte) (int, error) { return len(p), nil }

@@ -15,21 +15,21 @@ type Kind int
 // The kinds of events.
 const (
 	Text        Kind = iota
-	Writing          // the model writes: a part of a text, of a thought or of a call's input
-	Printed          // a line that the program, not its model, printed for people
+	Writing          // the model has written a part of a text, a thought or a call's input
+	Printed          // the program, not its model, has printed a line for people
 	ToolStarted      // a call of a tool has begun
 	ToolEnded        // a call of a tool has ended
-	Retry            // the provider refused, and the program tries again
+	Retry            // the provider has refused, and the program tries again
 	Heartbeat        // the program is alive
 	Usage
 	Session
 	Result
 	Warning // a part of the output could not be understood
-	Unread  // a line that was not read: it may have been anything, even the end of calls
+	Unread  // a line was not read; it may have reported anything, even the end of calls
 
 	Heard    // the agent has read a message, see Listener.Tell
 	Answered // the agent has answered a question, see Listener.Ask
-	Echo     // the program, but perhaps not yet its model, has a message or a question
+	Echo     // the program has got a message or a question, its model perhaps not yet
 	Dropped  // a message or an answer will not reach the agent, for the reason in the text
 )
 
@@ -44,13 +44,13 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// MarshalText returns the kind in one word: tool_started.
+// MarshalText returns the kind in one word, such as tool_started.
 func (k Kind) MarshalText() ([]byte, error) {
 	return []byte(strings.ReplaceAll(k.String(), " ", "_")), nil
 }
 
-// UnmarshalText parses the form of MarshalText. An unknown kind, of a newer version, is a
-// heartbeat.
+// UnmarshalText parses the form of MarshalText. It reads an unknown kind, which is from a newer
+// version, as Heartbeat.
 func (k *Kind) UnmarshalText(text []byte) error {
 	*k = Heartbeat
 	for i, name := range kindNames {
@@ -61,8 +61,8 @@ func (k *Kind) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// IsProgress reports whether the event shows progress of the agent's work, as far as one event can
-// show it. For instance, a heartbeat, a retry and a failed call show no progress.
+// IsProgress reports whether this event alone shows progress of the agent's work. For instance, a
+// heartbeat, a retry and a failed call show no progress.
 func (e Event) IsProgress() bool {
 	switch e.Kind {
 	case Writing, ToolStarted, Result, Unread:
@@ -88,16 +88,16 @@ const (
 )
 
 // Event is something that happened within an agent, in a form that all adapters share. Its texts
-// are the agent's own and may do harm on a terminal: code that shows them has to clean them.
+// come from the agent and may do harm on a terminal, so code that shows them has to clean them.
 type Event struct {
-	Time   time.Time `json:"time"` // time of reading; set by package attempt
+	Time   time.Time `json:"time"` // time at which package attempt read the event
 	Kind   Kind      `json:"kind"`
 	Tool   string    `json:"tool,omitempty"` // name of the tool
 	Class  ToolClass `json:"class,omitempty"`
 	ID     string    `json:"id,omitempty"` // of a call of a tool, of a session, or of a message
 	Text   string    `json:"text,omitempty"`
-	Failed bool      `json:"failed,omitempty"` // of a result, an ended call or a text: it is an error
-	Local  bool      `json:"local,omitempty"`  // of a result: the program answered without a model
+	Failed bool      `json:"failed,omitempty"` // a result, an ended call or a text is an error
+	Local  bool      `json:"local,omitempty"`  // of a Result: the program answered without a model
 
 	// Missing is the tool, server or program that a failed call did not find, see
 	// [Event.WithMissing]. It is "" if that is unknown.
@@ -117,8 +117,8 @@ type Sign struct {
 // Sum returns a checksum by which two inputs or results of tools can be compared.
 func Sum(data []byte) uint32 { return crc32.ChecksumIEEE(data) }
 
-// String returns one short line for people. Redact the texts before: a secret may have several
-// lines, and the redactor does not recognise it once its lines are joined.
+// String returns one short line for people. The caller has to redact the texts first, because the
+// redactor does not recognise a secret of several lines once they are joined.
 func (e Event) String() string {
 	line := e.Kind.String()
 	switch {

@@ -9,9 +9,9 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Exec returns the adapter for any program that reads the input, one JSON object, from standard
-// input, prints the reply, one JSON object, on standard output, and exits with 0. Its standard
-// error is for people.
+// Exec returns the adapter for programs that have no adapter of their own. Such a program reads the
+// input from standard input, prints the reply on standard output, and exits with 0. The input and
+// the reply are one JSON object each. Standard error is for people.
 func Exec() Adapter { return execAdapter{} }
 
 type execAdapter struct{}
@@ -48,8 +48,8 @@ func program(a Assignment) (string, error) {
 	return LookPath(a.Command[0], a.Dir)
 }
 
-// LookPath finds a program as its start does: in PATH, or a relative path from dir. Errors:
-// *ConfigError.
+// LookPath finds a program in the same way as its start does: a name in the folders of PATH, and a
+// relative path from dir. Errors: *ConfigError.
 func LookPath(name, dir string) (string, error) {
 	path, err := proc.LookPath(name, dir)
 	if err != nil {
@@ -58,8 +58,8 @@ func LookPath(name, dir string) (string, error) {
 	return path, nil
 }
 
-// startProblem turns a *proc.StartError into a *ConfigError, so that a check reports the same words
-// as a start.
+// startProblem turns a *proc.StartError into a *ConfigError, so that a check and a start report the
+// same words.
 func startProblem(err error) error {
 	var start *proc.StartError
 	if errors.As(err, &start) {
@@ -79,7 +79,8 @@ func NewObjectReader() Reader { return &objectReader{} }
 
 type objectReader struct{ capture }
 
-// End rejects the output of an agent that ended badly: it may be an old answer, or half an answer.
+// End rejects the output of an agent that ended badly, because that may be an old or incomplete
+// answer.
 func (r *objectReader) End(exit proc.Exit) Report {
 	report := Report{Reply: r.take()}
 	switch {

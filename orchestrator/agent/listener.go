@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// Listener is an adapter whose program reads its standard input also while it works, if
+// Listener is an adapter whose program reads standard input even while it works, if
 // [Invocation.Listens] is set. The methods return lines for this input.
 type Listener interface {
 	Adapter
 	// Ask returns a question that the agent answers without a trace in its work. An [Answered]
-	// event with the ID follows.
+	// event with the same ID follows.
 	Ask(id, question string) []byte
-	// Tell returns a message to the agent. A [Heard] event with the ID follows once the agent has
-	// read it: after the open call, or after the text that the model is writing.
+	// Tell returns a message to the agent. The agent reads it after the open call, or after the
+	// text that the model is writing. A [Heard] event with the same ID then follows.
 	Tell(id, text string) []byte
 	// Withdraw returns a line that takes back a message that the agent has not read yet.
 	Withdraw(id string) []byte

@@ -28,7 +28,8 @@ func ReadMCP(path string) []byte {
 // maxMCP bounds a file of MCP servers, in bytes.
 const maxMCP = 1 << 20
 
-// Servers returns the MCP servers in the assignment's file by name, unparsed. Errors: *ConfigError.
+// Servers returns the unparsed entries of the assignment's MCP servers. The keys are the names of
+// the servers. Errors: *ConfigError.
 func (a Assignment) Servers() (map[string]json.RawMessage, error) {
 	if a.MCP == "" {
 		return nil, nil
@@ -54,8 +55,7 @@ func (a Assignment) Servers() (map[string]json.RawMessage, error) {
 }
 
 // parseMCP parses the object mcpServers, which may be empty. A file without this object is an
-// error, because it must be the wrong file. Keys are case-sensitive, as the agent programs read
-// them.
+// error, because it is probably the wrong file. Keys are case-sensitive, as in the agent programs.
 func parseMCP(text []byte) (map[string]json.RawMessage, error) {
 	file, err := object(bytes.TrimPrefix(text, []byte("\ufeff")), "it")
 	if err != nil {

@@ -13,19 +13,20 @@ import (
 type Messages struct {
 	Emit func(Event)
 
-	Strict    bool // the tool prints only JSON: any other line is unreadable
-	Completed bool // the tool has ended its turn: no message follows
+	Strict    bool // the tool prints only JSON, so any other line causes a warning
+	Completed bool // the tool has ended its turn, so no message follows
 
 	lines    Lines
 	text     []byte
-	whole    bool   // text is a message
-	broken   []byte // the beginning of the last unreadable line, unless a message follows it
+	whole    bool   // text holds a message, or the parts of it so far
+	broken   []byte // beginning of the last unreadable line; nil if a message followed it
 	fault    error  // the reason why broken is unreadable
 	warnings Warnings
 }
 
-// Init sets the function that reads a line; its error means that the line is unreadable. A line
-// that does not begin with "{" is a text for people.
+// Init sets two functions: emit gets the events, and each reads a line. If each returns an error,
+// the line is unreadable. A line that does not begin with "{" is a text for people, and is not
+// passed to each.
 func (m *Messages) Init(emit func(Event), each func(line []byte) error) {
 	m.Emit = emit
 	m.lines.Each = func(line []byte) {
@@ -47,7 +48,8 @@ func (m *Messages) Write(p []byte) (int, error) { return m.lines.Write(p) }
 // Flush reads the last line if it lacks a newline.
 func (m *Messages) Flush() { m.lines.Flush() }
 
-// emitProse emits a line that is not JSON as a text. The last message stays the reply.
+// emitProse emits a line that is not JSON as a text, or as a warning if Strict is set. In both
+// cases the last message stays the reply.
 func (m *Messages) emitProse(line []byte) {
 	if m.Strict {
 		m.warnings.Warn(m.Emit, "a line of its output cannot be read (not a JSON object): "+EventText(string(line)))

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// The texts of tools about a missing tool or program.
+// The texts in which tools report a missing tool or program.
 var (
 	unknownTool    = regexp.MustCompile(`^(?:<tool_use_error>)?(?:Error: )?No such tool available: ([^\s<]+)`)
 	unknownCommand = regexp.MustCompile(`(?m)(?:^|[:\s])([^\s:]+): (?:command )?not found\s*$`)
 	exit127        = regexp.MustCompile(`(?i)^exit (?:code|status):? 127\b`)
-	// a web page answered, so the tool was there
+	// answered matches the status of a web page. The page may be missing, but the tool is not.
 	answered     = regexp.MustCompile(`(?i)\bstatus(?: code)?:? [1-5]\d\d\b|\b404\b`)
 	closedServer = regexp.MustCompile(`(?i)transport closed|connection closed|not connected|failed to start`)
 )
 
 // WithMissing returns the event of an ended call. said is the result of the call. If the call
-// failed, WithMissing sets the event's Missing to the tool, server or program that is missing
-// according to said.
+// failed, WithMissing sets Missing to the tool, server or program that the result reports as
+// missing.
 func (e Event) WithMissing(said string) Event {
 	if e.Failed {
 		e.Missing = missing(e.Class, e.Tool, said)
@@ -53,8 +53,8 @@ func missing(class ToolClass, tool, said string) string {
 	return ""
 }
 
-// serverOf returns the MCP server of a tool, such as mcp:lab for mcp__lab__quick; the name of any
-// other tool stays unchanged.
+// serverOf returns the MCP server of a tool, such as mcp:lab for mcp__lab__quick. It returns the
+// name of any other tool unchanged.
 func serverOf(tool string) string {
 	if rest, ok := strings.CutPrefix(tool, "mcp__"); ok {
 		server, _, _ := strings.Cut(rest, "__")

@@ -9,8 +9,9 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Start returns the beginning of a tool's command line: the path of its program, or the role's own
-// command with the program's path. Errors: *ConfigError.
+// Start returns the beginning of a tool's command line, with the path of the program in place of
+// its name. That is the role's own command or, if the role has none, the tool's program. Errors:
+// *ConfigError.
 func (t Tool) Start(a Assignment) ([]string, error) {
 	words := []string{t.Program}
 	if len(a.Command) > 0 && a.Command[0] != "" {
@@ -31,9 +32,8 @@ func (t Tool) Start(a Assignment) ([]string, error) {
 	return words, nil
 }
 
-// Refuse returns an error if the assignment sets one of the named options of a role, or
-// disallowedTools: an agent that ignores a limit or a permission is worse than no agent. Errors:
-// *ConfigError.
+// Refuse returns an error if the assignment sets disallowedTools or one of the given role options.
+// An agent that ignores a limit or a permission would be worse than no agent. Errors: *ConfigError.
 func (a Assignment) Refuse(program string, options ...string) error {
 	set := map[string]bool{
 		"review":          a.Review,

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// questionTime bounds one question: a program that opens a browser or waits for a terminal
-	// never answers.
+	// questionTime bounds one question, because a program that opens a browser or waits for a
+	// terminal never answers.
 	questionTime = 30 * time.Second
 	maxAnswer    = 1 << 20
 )

@@ -10,20 +10,21 @@ import (
 
 // The forms in which tools and providers write the end of a limit.
 var (
-	// resetStamp is the time in seconds since 1970: "usage limit reached|1764150000".
+	// resetStamp matches a time in seconds since 1970: "usage limit reached|1764150000".
 	resetStamp = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`limit reached\|(\d{10})\b`) })
-	// resetClock is a local time, with or without its day and its zone: "resets 3:30am (America/New_York)",
-	// "try again at Nov 24th, 2026 7:55 PM".
+	// resetClock matches a local time, with or without its day and its zone: "resets 3:30am
+	// (America/New_York)", "try again at Nov 24th, 2026 7:55 PM".
 	resetClock = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?:resets?|try again)(?: at| on)? ` +
 			`(?:(mon|tue|wed|thu|fri|sat|sun)[a-z]*,? (?:at )?|([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?,? (?:(\d{4}),? )?(?:at )?)?` +
 			`(\d{1,2})(?::(\d{2}))? ?([ap]m)\b(?: \(?(UTC|GMT|[A-Za-z_]+(?:/[A-Za-z_+\-0-9]+)+)\)?)?`)
 	})
-	// resetDate is a date of the provider's own: "regain access on 2026-12-01 at 00:00 UTC".
+	// resetDate matches a date and a time in UTC: "regain access on 2026-12-01 at 00:00 UTC".
 	resetDate = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)regain access on (\d{4}-\d{2}-\d{2}) at (\d{2}:\d{2}) UTC`)
 	})
-	// resetSpan is the time until then: "try again in 3 days 2 hours", "reset after 3h20m10s", "retry in 11.05s".
+	// resetSpan matches the time until the end of the limit: "try again in 3 days 2 hours", "reset
+	// after 3h20m10s", "retry in 11.05s".
 	resetSpan = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?:try again|retry|retrying|resets?)(?: in| after)[: ]+(?:about )?((?:\d+(?:\.\d+)? ?[a-z]+[, ]*)+)`)
 	})
@@ -32,12 +33,13 @@ var (
 	})
 )
 
-// ParseReset returns the end of a limit that a text names, or the zero time. A text without a day means the
-// next moment at which the clock shows that time, where the zone is this machine's unless the text names one.
+// ParseReset returns the end of a limit that a text names, or the zero time. For a time of day
+// without a day it returns the next moment at which the clock shows that time. The zone is this
+// machine's unless the text names one.
 func ParseReset(text string, now time.Time) time.Time {
-	text = strings.ReplaceAll(text, "\u202f", " ") // some tools write it before AM
+	text = strings.ReplaceAll(text, "\u202f", " ") // some tools write this space before AM
 	if m := resetStamp().FindStringSubmatch(text); m != nil {
-		seconds, _ := strconv.ParseInt(m[1], 10, 64) // ten digits
+		seconds, _ := strconv.ParseInt(m[1], 10, 64) // no error: it is ten digits
 		return time.Unix(seconds, 0).UTC()
 	}
 	if m := resetDate().FindStringSubmatch(text); m != nil {
@@ -55,7 +57,8 @@ func ParseReset(text string, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// clockTime returns the time that a match of resetClock names, or the zero time if there is no such time.
+// clockTime returns the time that a match of resetClock names, or the zero time if there is no such
+// time.
 func clockTime(m []string, now time.Time) time.Time {
 	weekday, month, day, year, hour, minute, half, zone := m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8]
 	place := time.Local
@@ -84,7 +87,7 @@ func clockTime(m []string, now time.Time) time.Time {
 		}
 		y := now.Year()
 		if year != "" {
-			y, _ = strconv.Atoi(year) // four digits
+			y, _ = strconv.Atoi(year) // no error: it is four digits
 		}
 		next = at(y, named.Month(), named.Day())
 		if year == "" && next.Before(now.AddDate(0, -6, 0)) {
@@ -98,7 +101,7 @@ func clockTime(m []string, now time.Time) time.Time {
 	return next
 }
 
-// parseSpan adds up a span of time such as "3 days 2 hours" or "3h20m10s".
+// parseSpan parses a span of time such as "3 days 2 hours" or "3h20m10s".
 func parseSpan(text string) (sum time.Duration) {
 	units := map[byte]time.Duration{'d': 24 * time.Hour, 'h': time.Hour, 'm': time.Minute, 's': time.Second}
 	for _, m := range spanPart().FindAllStringSubmatch(text, -1) {

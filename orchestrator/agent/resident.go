@@ -9,13 +9,13 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Resident is an adapter whose program can stay between calls: it reads messages from standard
-// input, one JSON object a line, answers each with one JSON object on one line of standard output,
-// and sleeps between them.
+// Resident is an adapter whose program can stay between calls. The program reads messages from
+// standard input, one JSON object a line. It answers each with one JSON object on one line of
+// standard output, and sleeps between them.
 type Resident interface {
 	Adapter
-	// Stay is like Invoke, but for a program that stays: Stdin is the first message, one line that
-	// ends with a newline. Errors: *ConfigError, or a fault of the input.
+	// Stay is like Invoke, but for a program that stays between calls. Stdin is the first message,
+	// one line that ends with a newline. Errors: *ConfigError, or a fault of the input.
 	Stay(Assignment) (Invocation, error)
 	// Turn returns a reader of the answer to one message. The reader emits a Result event once it
 	// has the answer, and ignores the output after it. The caller calls End when the turn is over,
@@ -47,7 +47,7 @@ func messageLine(value []byte) ([]byte, error) {
 }
 
 // NewAnswerReader returns the reader for a program that answers with one JSON object on one line.
-// At any other line it gives up, because later answers could not be matched with messages.
+// The reader gives up at any other line, because later answers could not be matched with messages.
 func NewAnswerReader(h Host) Reader {
 	r := &answerReader{host: h}
 	r.Lines = Lines{Max: contract.MaxReply, Each: r.read, Long: r.rejectLong}
@@ -57,8 +57,8 @@ func NewAnswerReader(h Host) Reader {
 type answerReader struct {
 	Lines
 	host   Host
-	answer string            // or the beginning of a line that is no answer
-	fault  *contract.Failure // of a line that is no answer
+	answer string            // with a fault, the beginning of the faulty line
+	fault  *contract.Failure // the reason why a line is no answer; nil if there is none
 	over   bool              // answer or fault is set
 }
 
@@ -93,7 +93,7 @@ func beginning(line []byte) string {
 	return string(WholeRunes(line[:maxJunk]))
 }
 
-// End returns the answer, also if the program ended badly after it. An incomplete line is no
+// End returns the answer, even if the program ended badly after it. An incomplete line is no
 // answer.
 func (r *answerReader) End(exit proc.Exit) Report {
 	report := Report{Reply: r.answer, Failure: r.fault}

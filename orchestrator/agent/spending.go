@@ -5,7 +5,7 @@ import "kanban-run/orchestrator/event"
 // Spending is the cost of a model's work. Input includes the tokens read from a cache.
 type Spending struct {
 	Input, Cached, Output int64  // in tokens
-	Cost                  *int64 // in millionths of a US dollar; nil: the tool names no price
+	Cost                  *int64 // in millionths of a US dollar; nil if the tool names no price
 	Partial               bool   // a part of the work is not counted
 }
 
@@ -33,7 +33,8 @@ func (u *Spending) Add(o Spending) {
 	u.Cost = &cost
 }
 
-// Minus returns the spending since o. No number is less than 0: a tool may restart its count.
+// Minus returns the spending since o. A negative difference counts as 0, because a tool may restart
+// its count.
 func (u Spending) Minus(o Spending) Spending {
 	d := Spending{
 		Partial: u.Partial,

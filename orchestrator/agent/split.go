@@ -63,7 +63,8 @@ func parseText(err error) string {
 	return err.Error()
 }
 
-// oneCall returns the one simple command of the line, and an error for anything else.
+// oneCall returns the one simple command of the line. It returns an error if the line holds
+// anything more.
 func oneCall(file *syntax.File) (*syntax.CallExpr, error) {
 	if len(file.Stmts) == 0 {
 		if len(file.Last) > 0 {
@@ -112,7 +113,7 @@ func plainWord(w *syntax.Word) (string, error) {
 	return b.String(), nil
 }
 
-// literal writes unquoted text to b. In this text a backslash quotes the next character. A
+// literal writes unquoted text to b. In unquoted text a backslash quotes the next character. A
 // backslash at the end of a line joins the line with the next one.
 func literal(b *strings.Builder, text string, first bool) error {
 	if first && strings.HasPrefix(text, "~") {
@@ -134,8 +135,8 @@ func literal(b *strings.Builder, text string, first bool) error {
 	return nil
 }
 
-// quoted writes text in double quotes to b. There a backslash quotes only $, `, ", \ and the end of
-// a line.
+// quoted writes text in double quotes to b. In double quotes a backslash quotes only $, `, ", \ and
+// the end of a line.
 func quoted(b *strings.Builder, q *syntax.DblQuoted) error {
 	for _, part := range q.Parts {
 		lit, ok := part.(*syntax.Lit)

@@ -14,7 +14,7 @@ const maxStreamLine = 32 << 20
 type Lines struct {
 	Each    func(line []byte)  // without its newline; Each must not keep line
 	Long    func(begin []byte) // called once for a dropped line, with its first bytes; may be nil
-	Max     int                // bound of a line, in bytes; 0: 32 MiB
+	Max     int                // bound of a line, in bytes; 0 means 32 MiB
 	Dropped int                // number of dropped lines
 	partial []byte
 	long    bool // the current line is too long

@@ -13,8 +13,8 @@ const maxText = 16 << 10
 // EventText returns a text for an event, cut to its first 16 KiB.
 func EventText(text string) string { return Clip(text, maxText) }
 
-// Clip returns a copy of the text, so that the memory of a long text can be freed. If the text has
-// more than most bytes, it is cut at a white space: the redactor does not recognise half a secret.
+// Clip returns a copy of the text, so that the memory of a long text can be freed. It cuts a text
+// of more than most bytes at a white space, because the redactor does not recognise half a secret.
 func Clip(text string, most int) string {
 	if len(text) <= most {
 		return strings.Clone(text)
@@ -22,9 +22,9 @@ func Clip(text string, most int) string {
 	return strings.Clone(text[:max(0, strings.LastIndexAny(text[:most], " \t\r\n"))]) + "…"
 }
 
-// Decode reads one line of JSON from a tool that may be newer than its adapter: it skips values of
-// an unexpected type. A line that is not UTF-8 is an error, since the decoder would replace bytes
-// silently.
+// Decode parses one line of JSON. It skips values of an unexpected type, because the tool may be
+// newer than its adapter. A line that is not UTF-8 is an error, since the decoder would replace
+// bytes silently.
 func Decode(line []byte, into any) error {
 	if !utf8.Valid(line) {
 		return errors.New("invalid UTF-8")

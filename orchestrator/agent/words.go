@@ -8,20 +8,21 @@ import (
 	"time"
 )
 
-// Words are the parts of texts by which the class of a failure is known, in lower case. Each adapter has the
-// words of its own program in a file words.go; those of the providers, which any program may pass on, are
-// in [ProviderWords].
+// Words are phrases, in lower case, that show the class of a failure if its text contains one of
+// them. Each adapter has the phrases of its own program in a file words.go. [ProviderWords] has
+// those of the providers, which any program may pass on.
 type Words struct {
 	Money   []string // the account has no money left
 	Limit   []string // a usage or rate limit of the account
-	TooLong []string // the session does not fit the model's context any more
+	TooLong []string // the session no longer fits the model's context
 	Busy    []string // the provider is overloaded or cannot be reached
 }
 
-// ProviderWords are the words of providers and of the network.
+// ProviderWords are the phrases of providers and of the network.
 var ProviderWords = Words{
 	Money: []string{
-		"insufficient_quota", "exceeded your current quota", "check your plan and billing", // OpenAI, with status 429
+		// OpenAI, with status 429
+		"insufficient_quota", "exceeded your current quota", "check your plan and billing",
 		"credit balance is too low",                    // Anthropic, with status 400
 		"insufficient balance", "insufficient credits", // OpenRouter, DeepSeek
 	},
@@ -44,7 +45,8 @@ var ProviderWords = Words{
 	},
 }
 
-// local are the parts of texts about a program's own servers and tools, which may have words of [ProviderWords], too.
+// local are phrases in texts about a program's own servers and tools. Such a text does not mean a
+// busy provider, even if it contains one of ProviderWords.Busy.
 var local = []string{"mcp", "tool permission"}
 
 func contains(text string, lists ...[]string) bool {
@@ -59,8 +61,9 @@ func contains(text string, lists ...[]string) bool {
 	return false
 }
 
-// IsOutOfMoney reports whether a text means that the account has no money left, which waiting does not mend.
-// A text that names the end of a limit is none of those, nor one with the program's own words of a limit.
+// IsOutOfMoney reports whether a text means that the account has no money left, which no wait
+// mends. It returns false if the text names the end of a limit. The program's own phrases for a
+// limit outweigh the providers' phrases for money.
 func (w *Words) IsOutOfMoney(text string) bool {
 	switch {
 	case !ParseReset(text, time.Now()).IsZero():
@@ -72,19 +75,21 @@ func (w *Words) IsOutOfMoney(text string) bool {
 	}
 }
 
-// IsLimit reports whether a text tells of a usage or rate limit. The program's own words for a provider that
-// is busy may deny it.
+// IsLimit reports whether a text means that a usage or rate limit is reached. It returns false if
+// the text has one of the program's own phrases for a busy provider, or means that money is
+// missing.
 func (w *Words) IsLimit(text string) bool {
 	return contains(text, w.Limit, ProviderWords.Limit) && !contains(text, w.Busy) && !w.IsOutOfMoney(text)
 }
 
-// IsTooLong reports whether a text says that a session does not fit the model's context any more.
+// IsTooLong reports whether a text means that a session no longer fits the model's context.
 func (w *Words) IsTooLong(text string) bool {
 	return contains(text, w.TooLong, ProviderWords.TooLong)
 }
 
-// Later returns the error of a failure with an HTTP status, 0 if none is known, and a text, if a wait may mend it;
-// otherwise nil. tool is the name of the program.
+// Later returns the error of a failure that a wait may mend, and nil for any other failure. tool is
+// the name of the program, status the HTTP status of the failure or 0 if it is unknown, and text
+// the text of the failure.
 func (w *Words) Later(tool string, status int, text string, now time.Time) *LaterError {
 	switch {
 	case w.IsLimit(text):
@@ -96,8 +101,9 @@ func (w *Words) Later(tool string, status int, text string, now time.Time) *Late
 	}
 }
 
-// LongWait returns the error of a line in which a tool says that it will wait for a limit for more than a
-// minute; otherwise nil. The run waits better: it shows the wait, bounds it, and another agent may take over.
+// LongWait returns the error of a line in which a tool announces that it waits a minute or more for
+// a limit, and nil for any other line. The run waits better than the tool: it shows the wait and
+// bounds it, and another agent may take over.
 func (w *Words) LongWait(tool, line string, now time.Time) *LaterError {
 	reset := ParseReset(line, now)
 	if !w.IsLimit(line) || reset.Before(now.Add(time.Minute)) {
@@ -111,7 +117,8 @@ func isBusy(status int) bool {
 	return status == 408 || status == 409 || status == 429 || status >= 500 && status <= 599
 }
 
-// statusWord matches an HTTP status at the beginning of a text, or behind the words with which programs introduce it.
+// statusWord matches an HTTP status at the beginning of a text, or after one of the words with
+// which programs introduce it.
 var statusWord = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:^|\bstatus(?: code)?:? |\berror:? |\bhttp |\bcode:? )([45]\d\d)\b`)
 })
@@ -122,6 +129,6 @@ func StatusIn(text string) int {
 	if m == nil {
 		return 0
 	}
-	status, _ := strconv.Atoi(m[1]) // three digits
+	status, _ := strconv.Atoi(m[1]) // no error: it is three digits
 	return status
 }

@@ -2,9 +2,9 @@ package attempt
 
 import "kanban-run/orchestrator/agent"
 
-// Accounts holds the spending of sessions so far, by their IDs. Without it, a tool that reports the
-// total of a session would charge the first attempt's work again with each later attempt and each
-// fork.
+// Accounts holds what each session has spent so far, by its ID. Some tools report the total of a
+// session. Without Accounts, each later attempt and each fork would be charged for the first
+// attempt's work again.
 type Accounts map[string]agent.Spending
 
 // Charge returns the spending of one attempt, or nil if it is unknown. parent is the session that

@@ -23,8 +23,8 @@ type Spec struct {
 	Sinks      Sinks
 	// Emit gets redacted events, in the goroutines of both streams. It may be nil.
 	Emit func(agent.Event)
-	// Show gets the agent's activity: after events, at most once a second, in a timer's goroutine,
-	// and at each Check, in the goroutine of its caller. It may be nil.
+	// Show gets the agent's activity. After events a timer's goroutine calls it, at most once a
+	// second. At each Check the goroutine of the caller does. It may be nil.
 	Show func(health.Live)
 	// TimeLimit is the rest of the run's time; 0: no limit. The agent's own timeout is in
 	// Invocation.
@@ -34,8 +34,8 @@ type Spec struct {
 	Resident *Resident
 }
 
-// Attempt is a running agent. Two goroutines read its output, see [proc.Process]; one waits for its
-// end and judges its reply. Its methods are safe for concurrent use.
+// Attempt is a running agent. Two goroutines read its output, see [proc.Process]. Another one waits
+// for its end and judges its reply. Its methods are safe for concurrent use.
 type Attempt struct {
 	call     Spec
 	reader   agent.Reader
@@ -47,7 +47,7 @@ type Attempt struct {
 	watch    watch
 	voice    *voice
 	paused   time.Duration   // proc.Paused at the start
-	ctx      context.Context // ends the wait for a system that cannot start a process
+	ctx      context.Context // its end breaks off the start of the process
 	cancel   context.CancelFunc
 	answered chan struct{} // closed when the result has arrived
 	answer   func()        // closes answered, once
@@ -58,13 +58,13 @@ type Attempt struct {
 	process   *proc.Process // nil: not started yet, or a resident's that has answered
 	stopped   bool          // Stop or Kill was called
 	ended     bool          // End was called
-	refused   string        // by EndRefused: what the provider said
-	graceful  time.Duration // of End, as kill is
+	refused   string        // what the provider said, set by EndRefused
+	graceful  time.Duration // graceful and kill are the arguments of End
 	kill      time.Duration
 	killed    bool
 	outOfTime bool
 
-	interrupted bool // by End: its turn was ended, so that a final event without a reply is none
+	interrupted bool // End has interrupted the turn, so a final event without a reply does not count
 
 	reason error // the first reason for which the reader or the meter gave up
 
@@ -105,8 +105,8 @@ func (c *Spec) reader(h agent.Host) agent.Reader {
 	return c.Adapter.Reader(c.Contract, h)
 }
 
-// note forwards an event of the agent. If the agent can then no longer hear some messages, note
-// reports each of them as dropped.
+// note forwards an event of the agent. If the event shows that the agent no longer hears some
+// messages, note reports each of them as dropped.
 func (a *Attempt) note(e agent.Event) {
 	lost := a.voice.follow(e)
 	a.watch.note(e)
@@ -126,8 +126,8 @@ func (a *Attempt) noteStderr(e agent.Event) {
 	a.watch.note(e)
 }
 
-// Run starts an agent and returns its end, which is never nil. When stop is done, the agent is
-// asked to end. When kill is done, it is killed. Errors: those of [Attempt.Wait].
+// Run starts an agent and returns its end, which is never nil. When stop is done, Run asks the
+// agent to end. When kill is done, Run kills the agent. Errors: those of [Attempt.Wait].
 func Run(stop, kill context.Context, c Spec) (*Ended, error) {
 	if stop.Err() != nil || kill.Err() != nil {
 		return &Ended{Exit: proc.Exit{Code: -1, Stopped: true}, Stopped: true}, nil
@@ -138,12 +138,13 @@ func Run(stop, kill context.Context, c Spec) (*Ended, error) {
 	return a.Wait()
 }
 
-// Done returns a channel that is closed when all processes of the agent have ended, or a resident
-// has answered, and the reply is judged.
+// Done returns a channel that is closed when the reply is judged. By then all processes of the
+// agent have ended, or a resident has answered.
 func (a *Attempt) Done() <-chan struct{} { return a.done }
 
-// Wait returns the end of the attempt, once Done is closed. Errors: *agent.ConfigError,
-// *agent.LaterError and *agent.LimitError, which no retry at once mends, or an error of this system.
+// Wait returns the end of the attempt, once Done is closed. Errors: an error of this system, or
+// *agent.ConfigError, *agent.LaterError or *agent.LimitError. An immediate retry mends none of
+// these three.
 func (a *Attempt) Wait() (*Ended, error) {
 	<-a.done
 	return a.result, a.err
@@ -163,22 +164,22 @@ func (a *Attempt) Stop() { a.end(func() { a.stopped = true }) }
 // Kill kills the agent. It returns at once.
 func (a *Attempt) Kill() { a.end(func() { a.stopped, a.killed = true, true }) }
 
-// End asks the agent to end because of a finding of the watch. An agent whose turn can be interrupted is
-// interrupted and has its input closed, gets SIGTERM after graceful, and SIGKILL after kill. Any other gets
-// SIGTERM at once, and SIGKILL after graceful. If the agent has sent its final event, its reply counts. It
-// returns at once.
+// End asks the agent to end because of a finding of the watch, and returns at once. If the agent's
+// turn can be interrupted, End interrupts it and closes its input. Such an agent gets SIGTERM after
+// graceful, and SIGKILL after kill. Any other agent gets SIGTERM at once, and SIGKILL after the
+// shorter of the two times. If the agent has sent its final event, its reply counts.
 func (a *Attempt) End(graceful, kill time.Duration) {
 	a.end(func() { a.ended, a.graceful, a.kill = true, graceful, kill })
 }
 
-// EndRefused is like End, for an agent whose provider refuses its calls: the end has the class busy. why is
-// what the provider said.
+// EndRefused is like End, for an agent whose provider refuses its calls. The end has the class
+// busy. why is what the provider said.
 func (a *Attempt) EndRefused(why string, graceful, kill time.Duration) {
 	a.end(func() { a.ended, a.graceful, a.kill, a.refused = true, graceful, kill, why })
 }
 
-// Refusal returns what the provider said with which the agent tries again and again, or "" if it waits for
-// something else.
+// Refusal returns what the provider said if the agent waits to try its refused call again. It
+// returns "" if the agent waits for something else.
 func (a *Attempt) Refusal() string {
 	a.watch.mu.Lock()
 	defer a.watch.mu.Unlock()
@@ -236,14 +237,15 @@ func (a *Attempt) Continue() {
 	}
 }
 
-// EndCalls terminates, or kills, the agent's commands that run in sessions of their own.
+// EndCalls ends the agent's commands that run in sessions of their own: with SIGTERM or, if kill is
+// set, with SIGKILL.
 func (a *Attempt) EndCalls(kill bool) {
 	if p := a.running(); p != nil {
 		p.EndOthers(kill)
 	}
 }
 
-// Obstacle returns the error with which the agent's calls end again and again, or "" if there is
+// Obstacle returns the error with which calls of the agent end again and again, or "" if there is
 // none.
 func (a *Attempt) Obstacle() string {
 	a.watch.mu.Lock()
@@ -258,7 +260,7 @@ func (a *Attempt) Took() time.Duration {
 	return max(0, a.watch.trace.Progress.Sub(a.watch.trace.Started))
 }
 
-// giveUp ends the attempt for a reason that its reader or its meter gives.
+// giveUp ends the attempt for a reason of its reader or its meter.
 func (a *Attempt) giveUp(reason error) {
 	a.end(func() {
 		if a.reason == nil {
@@ -267,7 +269,7 @@ func (a *Attempt) giveUp(reason error) {
 	})
 }
 
-// end notes the reason and ends the process. If the process is about to start, adopt ends it.
+// end calls note, and then ends the process. If the process is about to start, adopt ends it.
 func (a *Attempt) end(note func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -314,8 +316,8 @@ func (a *Attempt) run() {
 	a.result, a.err = a.conclude(exit, err)
 }
 
-// release removes the timeout of a resident's process once it has answered, because the process
-// runs on. It returns false if the process is ending or has ended.
+// release lets the process of a resident that has answered run on, without its timeout. It returns
+// false if the process is ending or has ended.
 func (a *Attempt) release() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -369,7 +371,7 @@ func (a *Attempt) runProcess() (proc.Exit, error) {
 	return p.Wait()
 }
 
-// play has a function in place of a process.
+// play runs a function in place of a process.
 func (a *Attempt) play(program func(context.Context, io.Writer) proc.Exit) proc.Exit {
 	ctx, limit := a.ctx, a.call.Invocation.Timeout
 	if limit > 0 {

@@ -11,28 +11,29 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Ended is the end of an attempt: a Reply, a Failure, or neither if the attempt was stopped, or ended with an
-// error of [Attempt.Wait]. Everything except the Reply is redacted.
+// Ended is the end of an attempt, with a Reply or a Failure. It has neither after a review command,
+// if the attempt was stopped, or if [Attempt.Wait] returned an error. Everything except Reply,
+// Warning and Spawned is redacted.
 type Ended struct {
 	Class     event.Class // "" if the attempt was stopped
 	Reply     *contract.Reply
 	Failure   *contract.Failure
-	Warning   string // about a reply that counts all the same
-	Worked    bool   // its model did something: it wrote, or called a tool
+	Warning   string // a warning about a reply that counts all the same; "": none
+	Worked    bool   // the model did something: it wrote, or called a tool
 	Exit      proc.Exit
-	Received  string // with a Failure: the beginning of the reply's text, at most 4 KiB of it
+	Received  string // with a Failure: the beginning of the reply's text, at most 4 KiB
 	Stdout    string // of a review command: the last lines of standard output, at most 8 KiB
-	Stderr    string // the last lines of standard error, at most 2 KiB, of a review command 8 KiB
-	Stopped   bool   // by Stop or Kill, or by its TimeLimit
-	ByWatch   bool   // by End, before a final event
-	OutOfTime bool   // by its TimeLimit
+	Stderr    string // the last lines of standard error, at most 2 KiB, or 8 KiB of a review command
+	Stopped   bool   // Stop, Kill or the TimeLimit ended the attempt
+	ByWatch   bool   // End ended the attempt before a final event
+	OutOfTime bool   // the TimeLimit ended the attempt
 
-	Spawned []string // processes that a resident has started in its turn and left running, in words
+	Spawned []string // in words, the processes that a resident started in its turn and left running
 
-	Paused time.Duration // the time for which it was stopped together with this program
+	Paused time.Duration // the time for which the agent was stopped together with this program
 
 	Session    string
-	Spent      *agent.Spending // nil: the tool does not report it
+	Spent      *agent.Spending // what the attempt, or the session, has spent; nil: the tool does not report it
 	Cumulative bool            // see [agent.Report.Cumulative]
 }
 
@@ -49,7 +50,7 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 		out.Stdout = a.out.String()
 	}
 	hung, ended := exit.Stopped && a.ended && !a.stopped, exit
-	within := time.Duration(0) // the watch asks only an agent without a final event to end
+	within := time.Duration(0) // 0 for the watch, because it ends only an agent without a final event
 	if exit.TimedOut {
 		within = exit.Timeout + out.Paused
 	}
@@ -94,7 +95,7 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 	return out, err
 }
 
-// applyReason puts the reader's reason for giving up into the report of the stopped program.
+// applyReason puts the reason for which the reader gave up into the report of the stopped program.
 func applyReason(r *agent.Report, reason error) {
 	var failure *contract.Failure
 	switch {
@@ -107,8 +108,8 @@ func applyReason(r *agent.Report, reason error) {
 	}
 }
 
-// judge sets the reply, or sets the failure if the report has no valid reply. Errors: that of the
-// report.
+// judge sets the reply, or the failure if the report has no valid reply. Errors: those of the
+// report and of excerpt.
 func (a *Attempt) judge(out *Ended, report agent.Report) (err error) {
 	if report.Err != nil {
 		return a.call.Sinks.redactError(report.Err)
@@ -144,7 +145,8 @@ func (o *Ended) recordSession(r agent.Report, s Sinks) {
 	}
 }
 
-// IsSession reports whether a text can be the ID of a session, and no option of a command line.
+// IsSession reports whether a text can be the ID of a session and cannot be an option of a command
+// line.
 func IsSession(id string) bool {
 	return id != "" && !strings.HasPrefix(id, "-") && !strings.ContainsFunc(id, func(c rune) bool {
 		return c <= ' ' || c == 0x7F

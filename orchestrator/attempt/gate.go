@@ -9,12 +9,12 @@ import (
 )
 
 // gate forwards a stream of a resident while an attempt, or Ask, listens. It drops all other
-// output, also the rest of a line that was begun before.
+// output. That includes the rest of a line that began before.
 type gate struct {
 	mu     sync.Mutex
-	to     io.Writer   // nil while it is shut
-	fail   func(error) // called once when the writer to fails
-	err    error       // the error of to
+	to     io.Writer   // gets the stream; nil while the gate is shut
+	fail   func(error) // called once, when a write of the stream fails
+	err    error       // the error of that write
 	inLine bool        // the last byte did not end a line
 	skip   bool        // the output is dropped up to the end of the line
 }
@@ -34,7 +34,7 @@ func (g *gate) shut() error {
 	return g.err
 }
 
-// Write never fails: a failing writer would end the reading of the command's output.
+// Write never fails, because a failing writer would end the reading of the command's output.
 func (g *gate) Write(p []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

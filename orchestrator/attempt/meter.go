@@ -12,7 +12,7 @@ import (
 // errOutputLimit ends an attempt whose agent prints too much.
 var errOutputLimit = errors.New("the agent printed too much")
 
-// meter bounds the output of an attempt, both streams together. It drops the excess and stops the
+// meter bounds the output of an attempt on both streams together. It drops the excess and stops the
 // agent.
 type meter struct {
 	max    int64 // in bytes; 0: no limit

@@ -15,7 +15,7 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// maxGoodbye bounds the output of a resident outside of an attempt, in bytes, both streams
+// maxGoodbye is the most that a resident may print outside of an attempt, in bytes of both streams
 // together.
 const maxGoodbye = 2 * contract.MaxReply
 
@@ -32,10 +32,10 @@ type Resident struct {
 
 	mu      sync.Mutex
 	program *program // nil if it does not run
-	err     error    // of a program that has ended, until it is reported
+	err     error    // the error of a program that has ended, for takeError
 }
 
-// program is a resident that runs. The two goroutines of its streams write to the gates; a third
+// program is a resident that runs. Two goroutines read its streams and write to the gates. A third
 // one, awaitEnd, owns its end.
 type program struct {
 	process *proc.Process
@@ -45,7 +45,8 @@ type program struct {
 	closing bool          // guarded by Resident.mu
 }
 
-// NewResident returns a resident that starts with its first attempt. Close waits grace for its end.
+// NewResident returns a resident that starts with its first attempt. Close waits grace before it
+// kills the program.
 func NewResident(grace time.Duration) *Resident {
 	return &Resident{grace: grace, turn: make(chan struct{}, 1)}
 }
@@ -70,7 +71,7 @@ func (r *Resident) running() *program {
 }
 
 // run sends the message of an attempt to the program. It returns when the program has answered, or
-// all its processes have ended.
+// when all processes of the program have ended.
 func (r *Resident) run(a *Attempt) (proc.Exit, error) {
 	if _, ok := a.call.Adapter.(agent.Resident); !ok {
 		text := "the program of " + a.call.Adapter.Name() + " cannot stay between calls"
@@ -95,7 +96,7 @@ func (r *Resident) run(a *Attempt) (proc.Exit, error) {
 }
 
 // family returns the processes that the program started before an attempt. It returns nil if the
-// program does not run yet: then all that it starts in its first attempt counts as its own.
+// program does not run yet, because all that it starts in its first attempt counts as its own.
 func (r *Resident) family() map[int]proc.Relative {
 	if g := r.running(); g != nil {
 		return g.process.Family()
@@ -103,11 +104,11 @@ func (r *Resident) family() map[int]proc.Relative {
 	return nil
 }
 
-// leaveTime bounds the time for processes of a turn to end after the answer.
+// leaveTime is the time that processes of a turn have to end after the answer.
 const leaveTime = 200 * time.Millisecond
 
-// spawned names the processes that the program has started since the list before was made, and that
-// still run after leaveTime. A process does not count if one of its ancestors is in before.
+// spawned names the processes that the program has started since before was taken, and that still
+// run after leaveTime. A process does not count if one of its ancestors is in before.
 func (g *program) spawned(before map[int]proc.Relative) (names []string) {
 	for last := false; ; last = true {
 		names = nil
@@ -136,7 +137,8 @@ func isOf(before, family map[int]proc.Relative, pid int) bool {
 	return false
 }
 
-// enter waits for the turn of an attempt. It returns false if ctx ends first.
+// enter waits until no other attempt, and no Ask, talks to the program. It returns false if ctx
+// ends first.
 func (r *Resident) enter(ctx context.Context) bool {
 	select {
 	case r.turn <- struct{}{}:
@@ -155,7 +157,7 @@ func (r *Resident) leave() { <-r.turn }
 // begin sends the message to the running program, or starts a program with this message.
 func (r *Resident) begin(a *Attempt) (*program, error) {
 	g := r.running()
-	for g != nil && !g.process.Limit(a.call.Invocation.Timeout) { // it is ending: see awaitEnd
+	for g != nil && !g.process.Limit(a.call.Invocation.Timeout) { // if Limit fails, the program is ending, see awaitEnd
 		select {
 		case <-g.ended:
 			g = r.running()
@@ -194,7 +196,7 @@ func (r *Resident) start(a *Attempt) (*program, error) {
 	return g, nil
 }
 
-// awaitEnd notes the end of a program, and its error for takeError.
+// awaitEnd waits for the end of a program, and keeps its error for takeError.
 func (r *Resident) awaitEnd(g *program) {
 	defer close(g.ended)
 	exit, err := g.process.Wait()
@@ -207,7 +209,7 @@ func (r *Resident) awaitEnd(g *program) {
 }
 
 // await returns when the program has answered, or has ended. An answer counts even if the program
-// ends right after it.
+// ends right after the answer.
 func (r *Resident) await(a *Attempt, g *program) (proc.Exit, error) {
 	select {
 	case <-a.answered:
@@ -220,14 +222,14 @@ func (r *Resident) await(a *Attempt, g *program) (proc.Exit, error) {
 		}
 	}
 	<-g.ended
-	exit, _ := g.process.Wait() // takeError returns the error
+	exit, _ := g.process.Wait() // takeError returns the error instead
 	if a.isAnswered() && !exit.Stopped && !exit.TimedOut {
 		exit = proc.Exit{}
 	}
 	return exit, r.takeError()
 }
 
-// takeError reports the error of a program that has ended, once.
+// takeError returns the error of a program that has ended, and forgets it.
 func (r *Resident) takeError() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -255,9 +257,9 @@ func (r *Resident) Ask(stop context.Context, message []byte, wait time.Duration,
 }
 
 // Close ends the program, if it runs, and returns when all its processes have ended. It closes the
-// input, and kills the rest after the grace, or at once when kill is done. An attempt that talks to
-// the program ends with it. Errors: *proc.LeftoverError, also of a program that ended before, or an
-// error of the system.
+// program's input. It kills what still runs after the grace, or at once when kill is done. An
+// attempt that talks to the program ends with it. Errors: *proc.LeftoverError, also of a program
+// that ended before, or an error of the system.
 func (r *Resident) Close(kill context.Context) error {
 	if g := r.dismiss(); g != nil {
 		g.end(kill, r.grace)
@@ -265,7 +267,8 @@ func (r *Resident) Close(kill context.Context) error {
 	return r.takeError()
 }
 
-// dismiss returns the running program, whose end is expected from now on.
+// dismiss marks the running program as one that is to end, and returns it. It returns nil if no
+// program runs.
 func (r *Resident) dismiss() *program {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -275,7 +278,7 @@ func (r *Resident) dismiss() *program {
 	return r.program
 }
 
-// hearing is a message to the program outside of an attempt, and the output until its answer.
+// hearing is a message to the program outside of an attempt, with the output up to its answer.
 type hearing struct {
 	program        *program
 	answer         chan string
@@ -338,8 +341,8 @@ func (g *program) end(kill context.Context, grace time.Duration) {
 	}
 }
 
-// within returns a context that ends with parent, or after the time d, in which pauses do not
-// count.
+// within returns a context that ends with parent or after the time d. Pauses of this program do not
+// count in d.
 func within(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(parent)
 	timer := proc.AfterFunc(d, cancel)

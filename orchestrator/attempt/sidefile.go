@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// writeFiles writes the files of an invocation before each attempt: the agent may have changed them
-// during the last one.
+// writeFiles writes the files of an invocation. It does so before each attempt, because the agent
+// may have changed them during the last one.
 func writeFiles(files []agent.File) error {
 	for _, f := range files {
 		if err := writeFile(f); err != nil {
@@ -20,7 +20,7 @@ func writeFiles(files []agent.File) error {
 	return nil
 }
 
-// writeFile replaces the file, and follows no link.
+// writeFile replaces the file. It does not follow a link.
 func writeFile(f agent.File) error {
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
 		return err

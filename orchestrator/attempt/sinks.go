@@ -11,14 +11,14 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// Sinks are the receivers of an agent's output as it is printed. The output enters the program only
-// here, redacted. Streams may be nil. A nil Redactor is for tests.
+// Sinks are the receivers of an agent's output as it is printed. Only here the output enters the
+// program, redacted. Streams may be nil. A nil Redactor is for tests.
 type Sinks struct {
 	Stdout, Stderr io.Writer
 	Redactor       *redact.Redactor
 }
 
-// redacting returns the writer for a stream, which redacts the text that it forwards. It is closed
+// redacting returns a writer for a stream, which forwards the text redacted. The caller closes it
 // at the end of the stream.
 func (s Sinks) redacting(to ...io.Writer) io.WriteCloser {
 	var wanted []io.Writer
@@ -33,8 +33,8 @@ func (s Sinks) redacting(to ...io.Writer) io.WriteCloser {
 	return &redacting{redactor: s.Redactor, to: io.MultiWriter(wanted...)}
 }
 
-// redacting is a writer that makes its redacting writer at the first byte: many agents print
-// nothing for a long time, or never.
+// redacting is a writer that makes the writer of its redactor at the first byte, because many
+// agents print nothing for a long time, or never.
 type redacting struct {
 	redactor *redact.Redactor
 	to       io.Writer
@@ -74,8 +74,9 @@ func (s Sinks) Tail() (w io.WriteCloser, last func() string) {
 	}
 }
 
-// parseReply judges the format of a reply. If redaction changes the text, it judges the redacted
-// text again: a reason quotes parts of the reply, and the redactor would miss a part of a secret.
+// parseReply judges the format of a reply. If the format is wrong and redaction changes the text,
+// it judges the redacted text instead. The reason of a failure quotes parts of the reply, and the
+// redactor would miss a part of a secret.
 func (s Sinks) parseReply(c contract.Kind, raw string) (*contract.Reply, *contract.Failure) {
 	reply, failure := contract.Parse(c, raw)
 	if failure == nil || s.Redactor == nil || !s.Redactor.Changes(raw) {
@@ -87,8 +88,8 @@ func (s Sinks) parseReply(c contract.Kind, raw string) (*contract.Reply, *contra
 	return nil, contract.Failed("the reply is badly formatted where it holds a secret")
 }
 
-// excerpt returns the beginning of a reply's text, for people. If the text was cut, the bytes that
-// the redactor still holds back are dropped, since they may end in a part of a secret.
+// excerpt returns the beginning of a reply's text, for people. If the text was cut, excerpt drops
+// the bytes that the redactor still holds back, because they may end in a part of a secret.
 func (s Sinks) excerpt(raw string) (string, error) {
 	var b bytes.Buffer
 	w := s.redacting(&b)
@@ -122,8 +123,8 @@ func (s Sinks) redactError(err error) error {
 	}
 }
 
-// Redact redacts a text that was decoded from the output, where a secret in it may have been
-// escaped.
+// Redact redacts a text that was decoded from the output. In the output a secret may have been
+// escaped, so that the redactor missed it.
 func (s Sinks) Redact(text string) string {
 	if s.Redactor == nil {
 		return text

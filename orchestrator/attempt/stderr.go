@@ -12,9 +12,9 @@ import (
 const (
 	maxReceived = 4 << 10
 	maxStderr   = 2 << 10
-	maxCommand  = 8 << 10 // of each stream of a review command
+	maxCommand  = 8 << 10 // for each stream of a review command
 	maxLine     = 1 << 10
-	maxLines    = 20 // of one write
+	maxLines    = 20 // most lines that are shown of one write
 )
 
 // tail keeps the last lines of a stream.
@@ -35,7 +35,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// String returns the kept text from the start of a line, or of a word if it is one line.
+// String returns the kept text. If its beginning was cut off, the text starts with a line or, if
+// there is only one line, with a word.
 func (t *tail) String() string {
 	b, cut := t.buf, t.cut
 	if len(b) > t.max {
@@ -49,8 +50,8 @@ func (t *tail) String() string {
 	return strings.ToValidUTF8(string(b), "\uFFFD")
 }
 
-// lines emits the last whole lines of each write to a stream for people, and the number of the
-// earlier lines of that write. It drops lines that are too long.
+// lines emits the last whole lines of each write as events for people. Before them it emits the
+// number of earlier lines of that write, if there are any. It drops lines that are too long.
 type lines struct {
 	emit    func(agent.Event)
 	partial []byte

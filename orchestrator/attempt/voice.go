@@ -15,9 +15,9 @@ type voice struct {
 	mu          sync.Mutex
 	process     *proc.Process // nil: not started yet
 	sent        []string      // IDs of all messages and questions
-	undelivered []string      // of messages that have not reached the agent
+	undelivered []string      // IDs of messages that have not reached the agent
 	replying    bool          // the agent writes its reply
-	mute        bool          // its program answers no questions
+	mute        bool          // the agent's program answers no questions
 	ended       bool          // the result has arrived, and the input is closed
 }
 
@@ -64,8 +64,8 @@ func (v *voice) knows(id string) bool {
 	return slices.Contains(v.sent, id)
 }
 
-// interrupt asks the program to end its turn. It returns false if the program cannot be asked that, or
-// has sent its final event.
+// interrupt asks the program to end its turn. It returns false if the program has no such request,
+// or has sent its final event.
 func (v *voice) interrupt() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -81,8 +81,8 @@ func (v *voice) canAsk() bool {
 }
 
 // follow tracks the delivery of messages. Once the agent writes its reply, a further message would
-// only prolong its work: follow withdraws the messages that the agent has not heard by then, and
-// returns their IDs. At the result it closes the input, and the program ends.
+// only prolong its work. So follow withdraws the messages that the agent has not heard by then, and
+// returns their IDs. At the result it closes the input, so that the program ends.
 func (v *voice) follow(e agent.Event) (lost []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -116,8 +116,8 @@ func (v *voice) withdraw() []string {
 	return lost
 }
 
-// Ask sends the agent a question beside its work. It returns false if the agent cannot be asked. If
-// the agent answers, an [agent.Answered] event follows.
+// Ask sends the agent a question, which does not interrupt its work. It returns false if the agent
+// cannot be asked. If the agent answers, an [agent.Answered] event follows.
 func (a *Attempt) Ask(id, question string) bool {
 	return a.voice.say(func(l agent.Listener) []byte {
 		a.voice.sent = append(a.voice.sent, id)
@@ -138,7 +138,7 @@ func (a *Attempt) Tell(id, text string) bool {
 }
 
 // EndCall ends a call of a tool, but not the agent's turn. It returns false if the call cannot be
-// ended alone.
+// ended without the turn.
 func (a *Attempt) EndCall(tool string) bool {
 	return a.voice.say(func(l agent.Listener) []byte { return l.EndCall(tool) })
 }

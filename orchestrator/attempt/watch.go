@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/health"
 )
 
-// watch traces the signs of the agent, and forwards its events. Its Write traces output. It is safe
-// for concurrent use.
+// watch traces the signs of the agent, and forwards its events. Write notes that the agent prints.
+// A watch is safe for concurrent use.
 type watch struct {
 	emit func(agent.Event) // may be nil
 	show func(health.Live) // may be nil
@@ -82,8 +82,9 @@ func (w *watch) isFinished() bool {
 	return !w.trace.Finished.IsZero()
 }
 
-// endedItself reports whether the agent has sent its final event although it was asked to end after a time. A failure
-// that it told of later is only its answer to our signal.
+// endedItself reports whether the agent has sent its final event by itself. within is the time from
+// its start until it was asked to end. A final event with a failure does not count if it came
+// later, because it is only the agent's answer to our signal.
 func (w *watch) endedItself(within time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -97,8 +98,8 @@ func (w *watch) worked() bool {
 	return w.trace.Worked
 }
 
-// openAt names the tools that the agent was waiting for at a time. The tools that are open now
-// would not tell: an agent that is asked to end ends its tools first.
+// openAt names the tools that the agent was waiting for at a time. The tools that are open now do
+// not show that, because an agent that is asked to end ends its tools first.
 func (w *watch) openAt(at time.Time) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

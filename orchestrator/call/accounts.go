@@ -21,8 +21,8 @@ func (c *Caller) measure(a *Attempt, e *attempt.Ended) {
 	a.millis, a.spent, a.streamErr = took.Milliseconds(), c.charge(a, e, took), a.close()
 }
 
-// charge adds an attempt to the accounts and returns the use of this attempt alone, or nil if that
-// is not known.
+// charge adds the use of an attempt to the accounts. It returns the use of this attempt alone, or
+// nil if that use is not known.
 func (c *Caller) charge(a *Attempt, e *attempt.Ended, took time.Duration) *event.Spending {
 	spent := c.accountsOf(a.Intent.Call).Charge(e, a.Intent.From).Journaled()
 	if a.Player.Adapter.Tool().Free {

@@ -28,7 +28,7 @@ import (
 
 // Turn has the parts of a run that a kind of call may use.
 type Turn struct {
-	Board      string // as its user wrote it, also its name in messages
+	Board      string // the path as the user wrote it, which is the name in messages, too
 	Journal    Journal
 	Workspace  *workspace.Workspace
 	Folder     rundir.Dir
@@ -36,28 +36,28 @@ type Turn struct {
 	Supervisor Supervisor
 	Observer   ledger.Observer
 	Redactor   *redact.Redactor
-	Used       *event.Used // by the attempts of this run; a call adds to it
+	Used       *event.Used // use by the attempts of this run; each call adds to it
 	Now        func() time.Time
 	Stop       context.Context // when it is done, agents are asked to end
 
 	DryRun     bool
-	KeepOutput bool  // keep it also for attempts whose replies count
-	Carried    bool  // the state of the board goes into commits
+	KeepOutput bool  // output is also kept for attempts whose replies count
+	Carried    bool  // commits carry the state of the board to other clones
 	TotalCost  bool  // max_cost_total is set
 	SharedDir  bool  // another board of this process uses the same folder
-	MaxOutput  int64 // of an attempt, in bytes; 0: no bound
+	MaxOutput  int64 // the most output of an attempt, in bytes; 0: no bound
 }
 
 // Journal is the journal of the board.
 type Journal interface {
 	State() *flow.State
-	Append(event.Event) error // is on disk with the next commit
-	Record(event.Event) error // is on disk when it returns
+	Append(event.Event) error // the event is on disk with the next commit
+	Record(event.Event) error // the event is on disk when Record returns
 	Commit() error
 	FinishStep(event.StepFinished) error
 }
 
-// Roster knows who plays a role.
+// Roster has the programs that play the roles.
 type Roster interface {
 	Player(role string) (*roster.Player, error)
 	ReadOnlyPlayer(role string) (*roster.Player, error)
@@ -66,33 +66,33 @@ type Roster interface {
 
 // Supervisor is the resident supervisor of the run.
 type Supervisor interface {
-	Briefing() *briefing.Briefing // its input; nil: there is no supervisor
-	Resident() *attempt.Resident  // nil: it does not stay between calls
+	Briefing() *briefing.Briefing // what the supervisor is told; nil: there is no supervisor
+	Resident() *attempt.Resident  // its program; nil: the program does not stay between calls
 }
 
 // Caller makes the calls of one run, one after the other.
 type Caller struct {
 	Turn
 
-	input    contract.Input // of the call inputOf
+	input    contract.Input // input of the call inputOf
 	inputOf  event.AttemptRef
-	accounts attempt.Accounts // of the open step's sessions
-	watched  attempt.Accounts // of the supervisor's
+	accounts attempt.Accounts // accounts of the open step's sessions
+	watched  attempt.Accounts // accounts of the supervisor's sessions
 	emptied  []event.Call     // calls whose streams are emptied once their replies are on disk
-	said     string           // by the last task agent, in the open step
-	printed  string           // on stderr, the last line of the last attempt that gave no valid reply, in the open step
-	opened   time.Time        // when the open step began; zero if in an earlier run
-	paused   time.Duration    // by Ctrl-Z, in the open step
-	steps    int              // finished in this run
-	warned   bool             // a limit of cost cannot hold; see warnOfCost
-	near     []string         // warnings about limits that were given
-	tree     workspace.Tree   // of the files before the supervisor's step treeOf
+	said     string           // reply of the last task agent in the open step
+	printed  string           // see Caller.Printed
+	opened   time.Time        // when the open step began; zero if it began in an earlier run
+	paused   time.Duration    // time for which Ctrl-Z has paused the open step
+	steps    int              // steps finished in this run
+	warned   bool             // warnOfCost has given its warning
+	near     []string         // warnings about limits that were already given
+	tree     workspace.Tree   // the files before the supervisor's step treeOf
 	treeOf   int              // see tree
 }
 
 // NewCaller returns the caller of a run.
 func NewCaller(t Turn) *Caller {
-	left := slices.Collect(maps.Keys(kinds())) // by an earlier run
+	left := slices.Collect(maps.Keys(kinds())) // an earlier run may have left streams of each kind
 	return &Caller{Turn: t, accounts: attempt.Accounts{}, watched: attempt.Accounts{}, emptied: left}
 }
 

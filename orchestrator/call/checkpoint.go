@@ -12,13 +12,13 @@ import (
 	"kanban-run/orchestrator/roster"
 )
 
-// checkpoint is the call with which the resident supervisor is woken: seed 001, "Core Loop".
+// checkpoint is the call that wakes the resident supervisor: seed 001, "Core Loop".
 type checkpoint struct{}
 
 // Player returns the supervisor.
 func (checkpoint) Player(role *roster.Player) *roster.Player { return role }
 
-// Prepare tells the supervisor the events since its last look.
+// Prepare tells the supervisor the events since its last checkpoint.
 func (checkpoint) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 	a.Spec.Resident = c.Supervisor.Resident()
 	return c.setInput(a, func() (contract.Input, error) {
@@ -31,8 +31,8 @@ func (checkpoint) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 	})
 }
 
-// Settle reads the verdict. It first writes the report of the supervisor, because the event names
-// the file of the report.
+// Settle returns the verdict. It first writes the supervisor's report, because the event names the
+// file of the report.
 func (checkpoint) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	reply, v, due := e.Reply.Checkpoint, c.Journal.State().Supervisor, *c.Journal.State().Step.Checkpoint
 	if reply.Failed() {

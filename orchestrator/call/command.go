@@ -22,8 +22,8 @@ func (command) Prepare(c *Caller, a *Attempt, _ *board.Board) error {
 	})
 }
 
-// Settle accepts the work if the command succeeds. The work goes back to its agent if the command fails,
-// hangs or prints without end.
+// Settle accepts the work if the command succeeds. The work goes back to its agent if the command
+// fails, hangs or prints without end.
 func (command) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	end := e.Exit.String()
 	if e.Failure != nil {

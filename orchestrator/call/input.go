@@ -14,8 +14,8 @@ import (
 )
 
 // setInput gives the first attempt of a call a new input, which the intent of the attempt records.
-// Each later attempt gets the same bytes: seed 004, "Retry Rule (CRITICAL)". Paths with a secret
-// are refused, because the journal is redacted and a retry would get other bytes.
+// Each later attempt gets the same bytes: seed 004, "Retry Rule (CRITICAL)". setInput refuses paths
+// with a secret. They would be redacted in the journal, so a retry would get other bytes.
 func (c *Caller) setInput(a *Attempt, make func() (contract.Input, error)) (err error) {
 	step := c.Journal.State().Step
 	if step.Input != nil {
@@ -43,13 +43,13 @@ func (c *Caller) setInput(a *Attempt, make func() (contract.Input, error)) (err 
 	return nil
 }
 
-// inputKey returns the identity of the open call, for the input that is kept in memory.
+// inputKey returns the identity of the open call, by which its input is kept in memory.
 func inputKey(s *flow.Step) event.AttemptRef {
 	return event.AttemptRef{Step: s.Number, Call: s.Call, Round: s.Round}
 }
 
-// restoreInput returns the input that earlier attempts of the open call got, from memory or from disk.
-// Errors: [rundir.ErrNotStored].
+// restoreInput returns the input that earlier attempts of the open call got, from memory or from
+// disk. Errors: [rundir.ErrNotStored].
 func (c *Caller) restoreInput(step *flow.Step) (contract.Input, error) {
 	if c.inputOf == inputKey(step) {
 		return c.input, nil

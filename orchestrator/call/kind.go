@@ -21,16 +21,16 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// Kind is one kind of call, with its input and the meaning of its end. The functions of this file are
-// common to all kinds.
+// Kind is one kind of call, with its input and the meaning of its end. The functions of this file
+// are common to all kinds.
 type Kind interface {
 	// Player returns the program that plays the call for a role, or nil if the role asks for no
 	// such call.
 	Player(role *roster.Player) *roster.Player
-	// Prepare sets the input of the attempt, and the fields of its intent that are this kind's own.
+	// Prepare sets the input of the attempt, and the fields of its intent that only this kind has.
 	Prepare(c *Caller, a *Attempt, b *board.Board) error
-	// Settle returns the event of an attempt that ended by itself. If there is an event, it is
-	// journaled. Then an error ends the run.
+	// Settle returns the event of an attempt that ended by itself. The event is journaled even if
+	// Settle returns an error, too. The error ends the run.
 	Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error)
 }
 
@@ -46,14 +46,14 @@ func kinds() map[event.Call]Kind {
 	}
 }
 
-// Attempt is one attempt of a call, with its intent, its player, its input and the command that starts
-// its program.
+// Attempt is one attempt of a call, with its intent, its player, its input and the command that
+// starts its program.
 type Attempt struct {
-	Intent event.AttemptStarted // is journaled before the program starts
+	Intent event.AttemptStarted // journaled before the program starts
 	Player *roster.Player
 	Input  contract.Input
 	Spec   attempt.Spec
-	Signs  chan *agent.Event // that are journaled: the session, receipts of messages, missing tools
+	Signs  chan *agent.Event // events to be journaled: the session, receipts of messages, missing tools
 	Duty   roster.Duty
 
 	kind    Kind
@@ -62,12 +62,12 @@ type Attempt struct {
 	signs   *rundir.Events
 	missing missing
 
-	// Set when it has ended.
+	// Set when the attempt has ended.
 	millis    int64
 	spent     *event.Spending
-	streamErr error // its streams could not be kept
+	streamErr error // why the streams could not be kept; nil: they could
 
-	checkout workspace.Checkout // when it began
+	checkout workspace.Checkout // the checkout when the attempt began
 }
 
 // Ref names the attempt.
@@ -169,7 +169,8 @@ func (c *Caller) setSpec(a *Attempt) error {
 	return nil
 }
 
-// timeLeft returns the time until a limit ends an agent's work on the open step; 0: no limit is set.
+// timeLeft returns the time until a limit ends an agent's work on the open step, or 0 if no limit
+// is set.
 func (c *Caller) timeLeft() time.Duration {
 	limits := c.Journal.State().Limits
 	left, limited := c.Journal.State().TimeLeft()
@@ -202,9 +203,9 @@ func (c *Caller) Start(a *Attempt) *attempt.Attempt {
 }
 
 // Settle waits for the end of an attempt and journals it. An accepted reply is on disk with the
-// next commit. Any other end is on disk when Settle returns. endTurn checks the board before the
-// end is journaled. It is not called after a violation of the supervisor's scope, because accuse
-// then puts the whole board back.
+// next commit. Any other end is on disk when Settle returns. Before the end is journaled, endTurn
+// checks the board. After a violation of the supervisor's scope Settle does not call endTurn,
+// because accuse then puts the whole board back.
 func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func() error) error {
 	e, err := p.Wait()
 	if work := p.Tools(); work != nil {
@@ -218,8 +219,8 @@ func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func() error) er
 	return errors.Join(endTurn(), c.settle(a, e, err))
 }
 
-// warnOfMove gives a notice if the checkout was moved while the agent worked: the work of other tasks, and the
-// board, may be gone with it.
+// warnOfMove gives a notice if git moved the checkout while the agent worked, for example to
+// another branch. The work of other tasks and the board may be lost then.
 func (c *Caller) warnOfMove(a *Attempt) {
 	if moved := a.checkout.Moved(); len(moved) > 0 {
 		c.Observer.Notice(c.Board, fmt.Sprintf("the checkout was moved while %s was at work on %s: %s", a.Intent.Role, a.Intent.Task,
@@ -267,12 +268,13 @@ func (c *Caller) eventOf(a *Attempt, e *attempt.Ended, failed error) (event.Even
 	}
 }
 
-// rejecter is a kind that does more than journal a reply that is missing or invalid.
+// rejecter is a kind that has to act if a reply is missing or invalid.
 type rejecter interface {
 	reject(c *Caller, f *contract.Failure)
 }
 
-// causeOf returns why the run ended an attempt, or nil if the attempt ended for another reason.
+// causeOf returns why the run ended an attempt, or nil if the run did not end it or its time was
+// up.
 func (c *Caller) causeOf(e *attempt.Ended) error {
 	if e.Stopped && !e.OutOfTime {
 		return context.Cause(c.Stop)
@@ -290,8 +292,8 @@ func (c *Caller) end(a *Attempt, e *attempt.Ended) event.End {
 	return end
 }
 
-// refused returns the event of an attempt that its provider does not serve for now. failed is the error of the
-// attempt.
+// refused returns the event of an attempt whose provider does not serve calls for now. failed is
+// the error of the attempt.
 func (c *Caller) refused(a *Attempt, e *attempt.Ended, failed error) event.AttemptStopped {
 	stopped := c.stopped(a, e, failed.Error())
 	stopped.Refusal = &event.Refusal{Provider: a.Player.Adapter.Name(), At: c.Now()}
@@ -336,8 +338,8 @@ type keeper interface {
 }
 
 // record journals the event of an attempt. If the reply counts, the streams of the attempt are
-// emptied once the event is on disk. The streams of all other attempts, and of a command that
-// rejects the work, are kept. An error of the streams counts only if they are kept.
+// emptied once the event is on disk. The streams of all other attempts are kept, and so are those
+// of a command that rejects the work. An error of the streams counts only if they are kept.
 func (c *Caller) record(a *Attempt, ev event.Event) error {
 	if _, line, ok := event.PrintedBy(ev); ok {
 		c.printed = line

@@ -17,15 +17,15 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// manager is the call that decides what comes next: seed 004, "Manager Spawn Template".
+// manager is the call that decides what follows: seed 004, "Manager Spawn Template".
 type manager struct{}
 
 // Player returns the Manager's agent.
 func (manager) Player(role *roster.Player) *roster.Player { return role }
 
-// Prepare tells the Manager the finished task, the list of tasks, and an anomaly of the work. The
-// first intent records the board before the Manager's turn, so that the Manager's changes can be
-// found.
+// Prepare tells the Manager the finished task, the list of tasks, and the anomalies of the work.
+// The first intent records the board before the Manager's turn, so that the Manager's changes can
+// be found.
 func (manager) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 	step := c.Journal.State().Step
 	if step.Before == nil {
@@ -47,17 +47,17 @@ func (manager) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 	})
 }
 
-// reject acts after the last retry. If the Manager has ended the board without a valid reply, it
-// takes the end back.
+// reject takes the end of the board back if the Manager has ended the board without a valid reply.
+// It does so only after the last retry.
 func (manager) reject(c *Caller, f *contract.Failure) {
 	if step := c.Journal.State().Step; step.Rejected >= c.Journal.State().Limits.MaxRetries {
 		f.Reason += c.Workspace.TakeBackEnd(step)
 	}
 }
 
-// Settle accepts the Manager's reply if it names things that exist and agrees with the board that
-// the Manager left. If the reply contradicts the board, Settle leaves the board as it is, and after
-// the last retry the run freezes it.
+// Settle accepts the Manager's reply if it names existing tasks and roles, and agrees with the
+// board that the Manager left. If the reply contradicts the board, Settle leaves the board as it
+// is, and the run freezes the board after the last retry.
 func (m manager) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	reply, step := e.Reply, c.Journal.State().Step
 	f, disagreed, err := c.Workspace.Judge(step, workspace.Decision{Given: a.Input.Tasks, Status: reply.Status,
@@ -107,9 +107,9 @@ func (c *Caller) isKnown(role string) error {
 }
 
 // Decision returns the accepted reply of the step's Manager, with the list that the Manager was
-// given. If the stored file of the given list is lost, Decision uses the list in the reply in its
-// place. If the file of that list is lost, too, it uses the list of the board. lost is true if a
-// file is lost. The board then keeps its list, with the Manager's changes.
+// given. If the stored file of the given list is lost, the list in the reply takes its place. If
+// the file of that list is lost, too, the list of the board does. lost reports whether a file is
+// lost. The board then keeps its list, with the Manager's changes.
 func (c *Caller) Decision(step *flow.Step, b *board.Board) (d workspace.Decision, lost bool, err error) {
 	reply := step.Reply
 	d.Next, d.Status = reply.NextTask, contract.Status(reply.Status)

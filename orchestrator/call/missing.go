@@ -7,15 +7,16 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// missing holds back that a shell did not find a program until its next call has ended. A model that finds
-// no python and then runs python3 misses nothing.
+// missing holds back the report that a shell did not find a program until the next call of the
+// shell has ended. The report is dropped if that call runs a similar program: a model that finds no
+// python and then runs python3 misses nothing.
 type missing struct {
 	mu       sync.Mutex
-	commands map[string]string // of the calls of a shell that have not ended, by ID
+	commands map[string]string // commands of a shell that have not ended, by the ID of their call
 	held     *agent.Event
 }
 
-// pass returns the event of a missing tool that is to be reported after e, or nil.
+// pass returns the event about a missing tool that is to be reported after e, or nil.
 func (m *missing) pass(e agent.Event) (report *agent.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -44,16 +45,16 @@ func (m *missing) pass(e agent.Event) (report *agent.Event) {
 	return report
 }
 
-// keep returns a copy, so that only the events that are kept are on the heap.
+// keep returns a copy of e on the heap. All other events stay off the heap.
 func keep(e agent.Event) *agent.Event { return &e }
 
-// end returns the missing program that is still held back when the agent has ended, or nil.
+// end returns the event that is still held back when the agent has ended, or nil.
 func (m *missing) end() *agent.Event {
 	return m.pass(agent.Event{Kind: agent.Result})
 }
 
-// runs reports whether a command runs a program, or one whose name begins as that of the program does:
-// python3 for python, and pip for pip3.
+// runs reports whether a command runs a program, or a program with a similar name: python3 for
+// python, or pip for pip3.
 func runs(command, program string) bool {
 	for _, word := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n;|&()/", r) }) {
 		if strings.HasPrefix(word, program) || len(word) > 2 && strings.HasPrefix(program, word) {

@@ -43,7 +43,7 @@ func (ready) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error
 
 func (ready) keep(c *Caller, a *Attempt) error { return c.saveSession(a) }
 
-// brief returns the state of the board for the supervisor. It first calls Commit and SaveSession,
+// brief returns what the supervisor is told about the board. It first calls Commit and SaveSession,
 // because a supervisor that dies in this call is briefed again from the disk.
 func (c *Caller) brief(a *Attempt, b *board.Board) (briefing.About, error) {
 	if err := c.Journal.Commit(); err != nil {
@@ -73,8 +73,8 @@ func (c *Caller) surroundings(a *Attempt, b *board.Board) briefing.About {
 	return about
 }
 
-// redacted hides the secrets in an input of the supervisor before the first attempt, because the
-// input is journaled and a retry gets the same bytes.
+// redacted hides the secrets in an input of the supervisor. That happens before the first attempt,
+// because the input is journaled and a retry gets the same bytes.
 func (c *Caller) redacted(in contract.Input, err error) (contract.Input, error) {
 	if in.Text = c.Redactor.String(in.Text); in.JSON != nil {
 		in.JSON = []byte(c.Redactor.String(string(in.JSON)))
@@ -92,7 +92,7 @@ func (c *Caller) readsText(a *Attempt) bool {
 func (c *Caller) saveSession(a *Attempt) error {
 	b, err := c.Workspace.Look()
 	if err != nil {
-		return nil // the next round reports the error
+		return nil // the next round of the loop reports the error
 	}
 	return c.Supervisor.Briefing().SaveSession(c.surroundings(a, b), true)
 }

@@ -16,8 +16,8 @@ func (c *Caller) snapshotTree(a *Attempt) {
 	}
 }
 
-// violations lists the files that the supervisor has changed in its step, and the processes that it
-// has left running. A supervisor may only read: seed 001, "Role Isolation Rules". A change that
+// violations returns the files that the supervisor has changed in its step, and the processes that
+// it has left running. A supervisor may only read: seed 001, "Role Isolation Rules". A change that
 // another program may have made is only a notice. That is so if the supervisor's tool cannot write,
 // or if a run of another board uses the folder.
 func (c *Caller) violations(a *Attempt, spawned []string) []string {
@@ -25,7 +25,7 @@ func (c *Caller) violations(a *Attempt, spawned []string) []string {
 		return nil
 	}
 	sure, doubtful := c.changes(a)
-	if !c.readsText(a) { // a model's own tool starts what it needs
+	if !c.readsText(a) { // a model's tool may start the programs that it needs
 		for _, name := range spawned {
 			sure = append(sure, "process "+name)
 		}
@@ -77,7 +77,7 @@ func (c *Caller) accuse(a *Attempt, e *attempt.Ended, files []string) event.Scop
 		End: c.end(a, e)}
 }
 
-// looking returns the supervisor's act in words.
+// looking returns in words what the supervisor did.
 func looking(r event.AttemptRef) string {
 	if r.Call == event.ReadyCall {
 		return r.Role + " got ready"

@@ -10,27 +10,28 @@ import (
 )
 
 // BeginStep clears the facts about the last step and the accounts of its sessions. The accounts of
-// the supervisor stay, because only its session outlives a step. at is zero for a step that an
-// earlier run began.
+// the supervisor are kept, because only its session outlives a step. at is the time at which the
+// step begins, or zero if it began in an earlier run.
 func (c *Caller) BeginStep(at time.Time) {
 	c.accounts, c.said, c.printed, c.paused, c.opened = attempt.Accounts{}, "", "", 0, at
 }
 
-// Said returns the reply of the last task agent of the open step, if this run started it.
+// Said returns the reply of the last task agent in the open step, or "" if this run did not start
+// one.
 func (c *Caller) Said() string { return c.said }
 
-// Printed returns the last line on stderr of the last attempt that gave no valid reply, in the open step and in
-// this run.
+// Printed returns the last line on stderr of the last attempt without a valid reply. Only attempts
+// of the open step in this run count.
 func (c *Caller) Printed() string { return c.printed }
 
 // Steps returns the number of steps that this run has finished, without those of the supervisor.
 func (c *Caller) Steps() int { return c.steps }
 
-// Left is what a step leaves of the board.
+// Left is the board as a step leaves it.
 type Left struct {
 	BoardSHA string      // SHA-256 of the board
-	Warning  string      // a difference between board and reply, in words; "": there is none
-	Change   flow.Change // what the Manager changed of the list
+	Warning  string      // in words, a difference between board and reply; "": none
+	Change   flow.Change // the Manager's change of the list of tasks
 }
 
 // FinishStep appends the end of a step.
@@ -54,8 +55,8 @@ func (c *Caller) FinishStep(step *flow.Step, left Left) error {
 	return c.Journal.FinishStep(e)
 }
 
-// leaving returns the state in which a step leaves the work tree. It returns nil if there is no
-// next task, if that task was not worked on lately, or in a dry run.
+// leaving returns the state in which a step leaves the work tree. It returns nil in a dry run, if
+// there is no next task, or if this run has not worked on that task before.
 func (c *Caller) leaving(step *flow.Step) *event.Leaving {
 	if c.DryRun || step.Reply.NextTask == nil {
 		return nil

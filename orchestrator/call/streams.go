@@ -13,13 +13,13 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// emitterOf returns the receiver of an agent's events. Events that are journaled go to a.Signs, and
-// all events except warnings go to the observer and to the file of the step. A warning becomes a
-// notice instead, which is shown even if the events of agents are not shown: seed 003, "解析错误处理".
+// emitterOf returns the receiver of an agent's events. Some events also go to a.Signs, to be
+// journaled. All events except warnings go to the observer and to the file of the step. A warning
+// becomes a notice, which is shown even if the events of agents are not: seed 003, "解析错误处理".
 func (c *Caller) emitterOf(a *Attempt) func(agent.Event) {
 	return func(ev agent.Event) {
 		if ev.Kind == agent.Session && attempt.IsSession(ev.ID) || isAboutMessage(ev) {
-			sign := ev // so that only these events outlive the call
+			sign := ev // a copy, so that ev itself stays off the heap
 			a.sign(&sign)
 		}
 		a.sign(a.missing.pass(ev))
@@ -33,7 +33,7 @@ func (c *Caller) emitterOf(a *Attempt) func(agent.Event) {
 	}
 }
 
-// sign queues a sign for the journal. It drops the sign if the queue is full, and ignores nil.
+// sign queues a sign for the journal. It ignores nil, and drops the sign if the queue is full.
 func (a *Attempt) sign(e *agent.Event) {
 	if e == nil {
 		return
@@ -51,8 +51,8 @@ func isAboutMessage(e agent.Event) bool {
 	return e.Kind == agent.Heard || e.Kind == agent.Answered || e.Kind == agent.Dropped
 }
 
-// shower returns the function that writes the agent's activity to live.json, for other programs. It
-// returns nil in a dry run. A failure to write does not end the run.
+// shower returns the function that writes the agent's activity to live.json, which other programs
+// read. It returns nil in a dry run. A failure to write does not end the run.
 func (c *Caller) shower(a *Attempt) func(health.Live) {
 	if c.DryRun {
 		return nil
@@ -97,8 +97,8 @@ func (c *Caller) keepStreams(a *Attempt) error {
 	return errors.Join(a.streamErr, c.Folder.KeepStreams(r.Step, string(r.Call), r.Attempt))
 }
 
-// sweep removes the streams of replies that are on disk by now and, with a Manager's first attempt,
-// the stored inputs of earlier steps.
+// sweep removes the streams of replies that are on disk by now. Before the first attempt of a
+// Manager's call it also removes the stored inputs of earlier steps.
 func (c *Caller) sweep(a *Attempt) {
 	c.EmptyStreams()
 	if a.Intent.Call == event.ManagerCall && a.Intent.Input != nil {

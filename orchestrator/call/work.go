@@ -46,7 +46,7 @@ func (c *Caller) feedbackFor(a *Attempt) string {
 }
 
 // Settle accepts the agent's reply without a look at its content: seed 004, "Constraints", never
-// interpret agent output content. If an agent is to review the work, the work must have a session,
+// interpret agent output content. If an agent is to review the work, the reply needs a session,
 // because the review takes place in a fork of that session.
 func (work) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	plan := c.Journal.State().Step.Plan
@@ -62,8 +62,8 @@ func (work) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error)
 	return accepted, nil
 }
 
-// warnOfTask gives a notice if the agent has left its own task with a header with which a step
-// cannot begin. The reply still counts, and the Manager is called.
+// warnOfTask gives a notice if the agent has left its own task with a header that no step could
+// begin with. The reply still counts, and the Manager is called.
 func (c *Caller) warnOfTask(r event.AttemptRef) {
 	task, err := c.Workspace.Task(r.Task)
 	if err == nil && task.Role != "" {

@@ -104,12 +104,12 @@ func (s *State) endAttempt(
 	if hung := s.Step.Hung; hung.stopsForTool() {
 		s.Step.Unsettled = stuckPrefix + hung.Text
 	}
-	// The attempt ended before any other decision was carried out, so the decision is void.
-	// applyAttemptStopped has a copy of it.
+	// An attempt that ended by itself makes the decision about it void. applyAttemptStopped carries
+	// out the decision from a copy.
 	s.Step.Running, s.Step.At, s.Step.Hung, s.Step.Consent = 0, nil, nil, nil
 	s.Step.JudgeMark = ""
 	if r.Call.IsReview() || r.Call.IsSupervision() {
-		session = "" // a person resumes the session of the work, not this one
+		session = "" // State.Session is the session of the work, which a person may resume
 	}
 	if r.Call.IsSupervision() && s.Supervisor != nil {
 		s.Supervisor = s.Supervisor.clone()
@@ -130,9 +130,9 @@ func (s *State) applySessionNamed(e event.SessionNamed) error {
 	return nil
 }
 
-// applyReplyAccepted makes the next effect due. After a Manager's reply it is the write onto the
-// board. After a task agent's reply it is the first review of the plan, or the Manager's call if no
-// review is due.
+// applyReplyAccepted makes the next effect due. The Manager's reply is followed by the write onto
+// the board. A task agent's reply is followed by the first review of its plan or, without a review,
+// by the Manager's call.
 func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 	if e.Call.IsReview() || e.Call == event.CheckpointCall {
 		return refuse(e, "a review ends with a verdict")
@@ -167,7 +167,7 @@ func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 	return nil
 }
 
-// named returns a copy of the thread with the session, or t itself if session is "". It does not
+// named returns a copy of t with the ID of its session, or t itself if session is "". It does not
 // change t, because a refused event has to leave the state as it was.
 func (t *Thread) named(session string) *Thread {
 	if t == nil || session == "" {
@@ -197,9 +197,10 @@ func (s *Step) beginWork() {
 	s.Work, s.Round, s.Feedback, s.Reviews = nil, 0, "", nil
 }
 
-// applyReplyRejected counts a rejected reply. A lost session does not count as a rejected reply, nor does
-// the first session of a call that is too long. Instead, reviewed work begins again, a resumed call starts
-// afresh, and the supervisor is recovered. The supervisor is also recovered if its program died.
+// applyReplyRejected counts a rejected reply, except in three cases: the session was lost, the
+// session was too long for the first time in this call, or the supervisor's program died. In these
+// cases the supervisor is recovered, work under review begins again, and any other call starts
+// afresh.
 func (s *State) applyReplyRejected(e event.ReplyRejected) error {
 	if e.Call == event.CommandCall {
 		return refuse(e, "a command ends with a verdict")
@@ -234,7 +235,8 @@ func (s *State) applyReplyRejected(e event.ReplyRejected) error {
 	return nil
 }
 
-// thread returns the session of the running attempt, with the ID by which its tool names it; nil: it has none.
+// thread returns the session of the running attempt, or nil if the work cannot go on in it. session
+// is the ID that the agent's tool has reported, or "".
 func (s *State) thread(session string) *Thread {
 	if s.Step == nil {
 		return nil
@@ -245,8 +247,8 @@ func (s *State) thread(session string) *Thread {
 	return nil
 }
 
-// continueCut has work that was cut off go on in its session at, if it had made progress. A session in which
-// two attempts in a row did nothing is given up.
+// continueCut lets work that was cut off go on in session at, if the attempt had made progress. It
+// gives up a session after maxFruitless attempts in a row that did nothing.
 func (s *Step) continueCut(e event.ReplyRejected, at *Thread) {
 	switch {
 	case e.Worked && e.Class == event.ClassCut && at != nil:
@@ -260,7 +262,8 @@ func (s *Step) continueCut(e event.ReplyRejected, at *Thread) {
 	}
 }
 
-// maxFruitless is the number of attempts in a row that may go on in a session and do nothing.
+// maxFruitless is the number of attempts in a row without progress after which a session is given
+// up.
 const maxFruitless = 2
 
 // startAfresh gives up the session of the call. The agent is told why, if its role takes feedback.
@@ -346,9 +349,9 @@ func (s *State) applyCallRestarted(e event.CallRestarted) error {
 	return nil
 }
 
-// restart begins a new series of attempts of the open call on the board with SHA-256 sha. Changes
-// that earlier Manager attempts made to the board become a part of the starting point. Work under
-// review stays done.
+// restart begins a new series of attempts of the open call. They start from the board with SHA-256
+// sha, with the changes that earlier Manager attempts made to it. Work under review is not done
+// again.
 func (s *Step) restart(sha string) {
 	s.Before, s.Input, s.Stored, s.GoesOn = nil, nil, "", nil
 	s.Rejected, s.Disagreed, s.Left, s.BoardSHA = 0, false, "", sha
@@ -435,7 +438,7 @@ func (s *State) applyStepAbandoned(e event.StepAbandoned) error {
 	if s.Step == nil || s.Step.Number != e.Step {
 		return refuse(e, "step %d is not open", e.Step)
 	}
-	s.keepStatus(cmp.Or(s.Step.Path, s.Step.Task), s.Step.TaskStatus) // work that was accepted is done
+	s.keepStatus(cmp.Or(s.Step.Path, s.Step.Task), s.Step.TaskStatus) // accepted work stays done
 	if c, v := s.Step.Checkpoint, s.Supervisor.clone(); c != nil && v != nil && !v.Off {
 		v.Due = append([]event.Checkpoint{*c}, v.Due...)
 		s.Supervisor = v

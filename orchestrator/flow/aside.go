@@ -14,12 +14,14 @@ import (
 type Aside struct {
 	Task   string `json:"task"`
 	Role   string `json:"role"`
-	Status string `json:"status"` // of its reply, or one of the constants
-	Text   string `json:"text"`   // why
-	Tried  bool   `json:"tried"`  // in this run
-	Times  int    `json:"times"`  // that it was set aside in this run
+	Status string `json:"status"` // the status in the last reply, or a constant such as [StatusStuck]
+	Text   string `json:"text"`   // why the task is set aside
+	Tried  bool   `json:"tried"`  // this run has tried the task
+	Times  int    `json:"times"`  // how often this run has set the task aside
 
-	Decided event.Choice `json:"decided,omitempty"` // by a person: the Manager is asked to go on from it; "": nothing is decided
+	// Decided is a person's decision about the task, from which the Manager is asked to go on; ""
+	// if there is none.
+	Decided event.Choice `json:"decided,omitempty"`
 }
 
 // SetAside sets the task of the open step aside.
@@ -27,14 +29,14 @@ type SetAside struct {
 	Step   int
 	Task   string
 	Role   string
-	Status string // of the task from now on
+	Status string // the status of the task from now on
 	Reason string
-	Said   bool // the status is that of its agent's reply
+	Said   bool // Status is from the reply of the task's agent
 }
 
 func (SetAside) effect() {}
 
-// isWalked reports whether walk plays the Manager.
+// isWalked reports whether package walk plays the Manager, in place of a model.
 func (s *State) isWalked() bool {
 	substitute := ""
 	if s.Step != nil && !s.Step.IsWork() {
@@ -43,8 +45,8 @@ func (s *State) isWalked() bool {
 	return cmp.Or(substitute, s.Manager) == event.Walker
 }
 
-// orSetAside returns the end of a run that the open step came to, or sets its task aside in place of that. A
-// Manager that is not told of it could not name the next task.
+// orSetAside returns e. If e ends the run and the board may go on without the task of the open
+// step, it returns the effect that sets this task aside instead.
 func (s *State) orSetAside(e Effect, status string) Effect {
 	end, ends := e.(Finish)
 	step := s.Step
@@ -54,13 +56,15 @@ func (s *State) orSetAside(e Effect, status string) Effect {
 	return SetAside{Step: step.Number, Task: step.Task, Role: step.Role, Status: status, Reason: end.Text}
 }
 
-// MaySetAside reports whether the board goes on if the open call fails.
+// MaySetAside reports whether the board goes on without the task if the open call fails. A Manager
+// with a model has to accept anomalies for that, because it has to know why it names another task.
 func (s *State) MaySetAside() bool {
 	return s.KeepGoing && s.Step.IsWork() && (s.ManagerIsTold || s.isWalked())
 }
 
-// passOver returns the effect that sets the task of the open step aside where only a Manager with a model
-// could decide about it: its agent replied that it is not done, or it is for the Manager itself.
+// passOver returns the effect that sets the task of the open step aside, if walk plays the Manager
+// and cannot decide about the task. That is so if the task's agent replied that the task is not
+// done, or if the task is for the Manager itself.
 func (s *State) passOver() (e SetAside, yes bool) {
 	step := s.Step
 	if !s.KeepGoing || !s.isWalked() || step.IsWork() || step.Anomaly != nil || step.Checkpoint != nil || step.Reply != nil {
@@ -78,8 +82,8 @@ func (s *State) passOver() (e SetAside, yes bool) {
 	return e, true
 }
 
-// applyTaskSetAside calls the Manager with the reason. With walk a task may be set aside whose agent's reply
-// was accepted.
+// applyTaskSetAside makes the Manager's call due, with the reason as an anomaly. If walk plays the
+// Manager, this call may be due already, because the reply of the task's agent was accepted.
 func (s *State) applyTaskSetAside(e event.TaskSetAside) error {
 	step := s.Step
 	if step == nil || step.Number != e.Step || step.Running != 0 || step.Reply != nil || step.Checkpoint != nil {
@@ -99,8 +103,8 @@ func (s *State) applyTaskSetAside(e event.TaskSetAside) error {
 	return nil
 }
 
-// MayAskAgain reports whether a Manager with a model that ends the board is asked once more, because tasks are
-// set aside of which it was not told in this very call.
+// MayAskAgain reports whether a Manager with a model that ends the board is asked once more. That
+// is so if tasks are set aside of which the open call did not tell the Manager.
 func (s *State) MayAskAgain() bool {
 	step := s.Step
 	untold := func(a Aside) bool { return step.Anomaly == nil || path.Clean(a.Task) != path.Clean(step.Task) }
@@ -117,14 +121,14 @@ func (s *State) askOnceMore(e event.ReplyAccepted) error {
 	return nil
 }
 
-// asideAnomaly returns the anomaly by which the Manager is told of a task that is set aside. check is the
-// task's status, or what a person has decided.
+// asideAnomaly returns the anomaly that tells the Manager of a task that is set aside. check is the
+// task's status, or a person's decision about the task.
 func asideAnomaly(check, role, details string) *event.Anomaly {
 	return &event.Anomaly{Type: event.SetAsideType, Check: check, Executor: role, Severity: "critical",
 		Details: details, Advice: "replan"}
 }
 
-// Anomalies returns what the Manager is told in its call of the open step.
+// Anomalies returns the anomalies of which the Manager is told in its call of the open step.
 func (s *State) Anomalies() (all []event.Anomaly) {
 	step := s.Step
 	if step.Anomaly != nil && (!step.Again || s.AsideOf(step.Task) == nil) {
@@ -139,7 +143,8 @@ func (s *State) Anomalies() (all []event.Anomaly) {
 	return all
 }
 
-// AsideOf returns the entry of a task that is set aside, or nil.
+// AsideOf returns the entry of a task that is set aside. It returns nil for any other task, and for
+// a task about which a person has decided.
 func (s *State) AsideOf(task string) *Aside {
 	if a := s.aside(task); a != nil && a.Decided == "" {
 		return a
@@ -147,7 +152,7 @@ func (s *State) AsideOf(task string) *Aside {
 	return nil
 }
 
-// Asides returns the tasks that are set aside, without those about which a person has decided.
+// Asides returns the tasks that are set aside and about which no person has decided yet.
 func (s *State) Asides() (all []Aside) {
 	for _, a := range s.Aside {
 		if a.Decided == "" {
@@ -157,8 +162,9 @@ func (s *State) Asides() (all []Aside) {
 	return all
 }
 
-// AsidesOn returns the tasks of a list that are set aside and not at work again. marked are those that a
-// person has since marked as done, and removed those that a person has taken off the list.
+// AsidesOn compares the tasks that are set aside with list l. all has the tasks of the list that
+// are still not done, without the task of the open step. marked has the tasks that a person has
+// marked as done since, and removed has the tasks that a person has taken off the list.
 func (s *State) AsidesOn(l List) (all []Aside, marked, removed []string) {
 	for _, a := range s.Asides() {
 		switch i := l.Find(a.Task); {
@@ -173,7 +179,8 @@ func (s *State) AsidesOn(l List) (all []Aside, marked, removed []string) {
 	return all, marked, removed
 }
 
-// IsWhole reports whether the next task may be anywhere on the list, and not only behind the finished one.
+// IsWhole reports whether the next task may stand anywhere on the list. Otherwise it stands after
+// the finished task.
 func (s *State) IsWhole() bool { return s.KeepGoing || s.ByNeeds }
 
 func (s *State) aside(task string) *Aside {
@@ -190,17 +197,18 @@ func (s *State) removeAside(task string) {
 		s.Aside = slices.DeleteFunc(slices.Clone(s.Aside), func(a Aside) bool { return path.Clean(a.Task) == path.Clean(task) })
 	}
 	if len(s.Aside) == 0 {
-		s.Aside = nil // a snapshot has no empty list, so it is read as nil
+		s.Aside = nil // an empty list has to be nil, as it is when read from a snapshot
 	}
 }
 
-// unfinished returns the tasks whose last reply was not ok, without those that are set aside: a checkpoint
-// looks at these, too.
+// unfinished returns the tasks whose last reply was not ok. Tasks that are set aside are left out,
+// because a checkpoint looks at them like at finished tasks.
 func (s *State) unfinished() []TaskStatus {
 	return slices.DeleteFunc(s.NotOK(), func(t TaskStatus) bool { return s.AsideOf(t.Task) != nil })
 }
 
-// tryAgain lets the next run try the tasks that are set aside. A run that goes on after an interruption does not.
+// tryAgain lets a new run try the tasks that are set aside. A run that goes on after an
+// interruption does not try them again.
 func (s *State) tryAgain() {
 	s.Aside = slices.Clone(s.Aside)
 	for i := range s.Aside {
@@ -208,8 +216,8 @@ func (s *State) tryAgain() {
 	}
 }
 
-// takeMended forgets the tasks that a person took off the list. One that a person marked as done since counts
-// as accepted.
+// takeMended applies a person's changes of the list to the tasks that are set aside. A task that
+// was taken off the list is forgotten. A task that was marked as done counts as accepted.
 func (s *State) takeMended(e event.RunStarted) {
 	for _, task := range e.Removed {
 		s.removeAside(task)
@@ -221,7 +229,8 @@ func (s *State) takeMended(e event.RunStarted) {
 	}
 }
 
-// forgetDecided removes the tasks about which a person has decided, but for the one from which a step goes on.
+// forgetDecided removes the tasks about which a person has decided, except for task, from which the
+// new step goes on.
 func (s *State) forgetDecided(task string) {
 	for _, a := range s.Aside {
 		if a.Decided != "" && path.Clean(a.Task) != path.Clean(task) {
@@ -230,14 +239,15 @@ func (s *State) forgetDecided(task string) {
 	}
 }
 
-// isTried reports whether nothing is left to try in this run: walk names a task that was set aside in it, or a
-// Manager with a model, which may plan it anew once, one that was set aside twice.
+// isTried reports whether nothing is left to try in this run, because the board names a task that
+// this run has set aside. A Manager with a model may plan such a task anew once. With this Manager
+// the task has to be set aside twice.
 func (s *State) isTried(b Board) bool {
 	a := s.AsideOf(b.Task)
 	return a != nil && a.Tried && (s.Manager == event.Walker || s.Last.Walked || a.Times > 1) && !b.Terminal
 }
 
-// leaveAside returns the end of a run that has tried all that it could.
+// leaveAside returns the end of a run that has nothing left to try.
 func (s *State) leaveAside() Finish {
 	end := Finish{Outcome: event.Exhausted, Text: IncompleteText}
 	all := s.Asides()
@@ -260,7 +270,8 @@ func (s *State) leaveAside() Finish {
 	return end
 }
 
-// left tells of the tasks that walk could not name, with their reasons, as the end of a sentence.
+// left returns the tasks that walk could not name as next, with their reasons, in words for the end
+// of a sentence.
 func (s *State) left() string {
 	if len(s.Last.Left) == 0 {
 		return ""
@@ -268,22 +279,23 @@ func (s *State) left() string {
 	return "; " + strings.Join(s.Last.Left, "; ")
 }
 
-// mostAside is the number of tasks that the end of a run names.
+// mostAside is the greatest number of tasks that the text about the end of a run names.
 const mostAside = 3
 
-// HasSkipped reports whether a person has the board go on without a task.
+// HasSkipped reports whether the board goes on without a task, because a person decided so.
 func (s *State) HasSkipped() bool {
 	return slices.ContainsFunc(s.Statuses, func(t TaskStatus) bool { return t.Status == StatusSkipped })
 }
 
-// isDecided reports whether a person has decided about a task that was set aside, so that only the Manager has
-// to go on from it.
+// isDecided reports whether a person has decided about a task that was set aside. No agent works on
+// the task then, and the Manager is called at once.
 func (s *State) isDecided(task string) bool {
 	a := s.aside(task)
 	return a != nil && a.Decided != ""
 }
 
-// decideAside counts a task that is set aside as done, or goes on without it.
+// decideAside carries out a person's decision about a task that is set aside: the task counts as
+// accepted, or the board goes on without it.
 func (s *State) decideAside(e event.Acknowledged) {
 	status := StatusSkipped
 	if e.Choice == event.Accept {

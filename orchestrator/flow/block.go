@@ -7,19 +7,21 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Block is a checkpoint that stops the run.
+// Block is a checkpoint that stops the run. Its ID is "" if the supervisor failed while no
+// checkpoint was open.
 type Block struct {
 	event.Checkpoint
 	Text     string `json:"text"`
-	BoardSHA string `json:"board_sha256"`           // of the board at the checkpoint
-	Ends     bool   `json:"ends"`                   // the board is to end too
-	Ended    string `json:"ended_sha256,omitempty"` // of the board after [EndBoard]
-	Current  string `json:"current,omitempty"`      // the task that was current before EndBoard
-	Written  bool   `json:"written,omitempty"`      // the run that wrote the end has finished
+	BoardSHA string `json:"board_sha256"`           // SHA-256 of the board at the checkpoint
+	Ends     bool   `json:"ends"`                   // the board ends, too, and not only the run
+	Ended    string `json:"ended_sha256,omitempty"` // SHA-256 of the board after [EndBoard]; "": not written yet
+	Current  string `json:"current,omitempty"`      // the current task before EndBoard
+	Written  bool   `json:"written,omitempty"`      // the run that wrote the end onto the board has finished
 }
 
-// block closes the step of a checkpoint without a good verdict and applies the plan's OnBlock. With
-// BlockRevise, after a task, the step stays open and the Manager is called in it.
+// block applies the plan's OnBlock after a checkpoint without a good verdict, and closes the step.
+// With BlockRevise the step of a checkpoint that follows a task stays open, for a call of the
+// Manager.
 func (s *State) block(c event.Checkpoint, text string) {
 	v, step := s.Supervisor, s.Step
 	s.Step = nil
@@ -52,7 +54,7 @@ func (v *Supervisor) passOver(id string) {
 }
 
 // settle removes the block. After Retry the next checkpoint looks again at the whole scope of the
-// blocked one. After any other choice the block is noted as passed over.
+// blocked one. After any other choice the run goes on in spite of the block.
 func (v *Supervisor) settle(c event.Choice) {
 	b := v.Block
 	v.Block = nil
@@ -66,8 +68,8 @@ func (v *Supervisor) settle(c event.Choice) {
 	}
 }
 
-// lookAgain adds the scope of checkpoint c, whose work is done again, to the next checkpoint. The
-// verdict of c becomes void.
+// lookAgain adds the scope of checkpoint c to the next checkpoint, because the work in it is done
+// again. The verdict of c becomes void.
 func (v *Supervisor) lookAgain(c event.Checkpoint) {
 	v.giveBack(c.Scope)
 	for i := range v.Held {
@@ -95,8 +97,9 @@ func (v *Supervisor) Waits() string {
 	return v.Block.Text
 }
 
-// waitForPerson ends a run that a checkpoint stops. If the board is over or is to end, the end is
-// first written onto the board, unless the author of the board uses the field ended.
+// waitForPerson returns the end of a run that a checkpoint stops. If the board is over or is to
+// end, this end is first written onto the board. That is not possible if the board's author uses
+// the field ended for something else.
 func (s *State) waitForPerson(b Board) Effect {
 	v := s.Supervisor
 	if (v.Block.Ends || b.Terminal) && b.Ended == "" && !b.Taken {

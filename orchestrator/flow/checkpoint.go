@@ -12,40 +12,40 @@ import (
 type Supervisor struct {
 	Plan    event.Supervision  `json:"plan"`
 	Memory  event.Memory       `json:"memory"`
-	Ready   bool               `json:"ready"`             // it has read the baseline, and remembers it
-	Started bool               `json:"started"`           // it was ready once: the next start recovers it
-	Thread  *Thread            `json:"thread,omitempty"`  // its session
-	Mark    string             `json:"mark,omitempty"`    // of the processes of a program that stays for the run
-	Since   []string           `json:"since,omitempty"`   // tasks finished since a checkpoint became due
-	Due     []event.Checkpoint `json:"due,omitempty"`     // in the order in which they are held
-	Named   int                `json:"named"`             // the greatest number of a checkpoint named by the runner
-	Held    []Held             `json:"held,omitempty"`    // the last verdicts; at most [mostHeld]
-	Errors  int                `json:"errors"`            // of its own that it reported in this run
-	Deaths  int                `json:"deaths"`            // of its program, in a row
-	Gone    bool               `json:"gone"`              // its start failed: only a checkpoint starts it again
-	Excused bool               `json:"excused,omitempty"` // the Lead lets the run go on although its start failed
-	Adapter string             `json:"adapter,omitempty"` // of its last program
+	Ready   bool               `json:"ready"`             // the supervisor was briefed, and still remembers
+	Started bool               `json:"started"`           // the supervisor was ready once, so the next start recovers it
+	Thread  *Thread            `json:"thread,omitempty"`  // the supervisor's session; nil: none
+	Mark    string             `json:"mark,omitempty"`    // the mark of the processes of a program that stays
+	Since   []string           `json:"since,omitempty"`   // tasks finished after the last checkpoint became due
+	Due     []event.Checkpoint `json:"due,omitempty"`     // due checkpoints, in the order in which they are held
+	Named   int                `json:"named"`             // the last number that the runner gave to a checkpoint
+	Held    []Held             `json:"held,omitempty"`    // the last verdicts, at most [mostHeld]
+	Errors  int                `json:"errors"`            // errors that the supervisor reported in this run
+	Deaths  int                `json:"deaths"`            // deaths of its program in a row
+	Gone    bool               `json:"gone"`              // its start failed, and only a checkpoint starts it again
+	Excused bool               `json:"excused,omitempty"` // the Lead lets the run go on without a supervisor
+	Adapter string             `json:"adapter,omitempty"` // the adapter of its last program
 	Off     bool               `json:"off,omitempty"`     // the last run was started without a supervisor
-	// Passed are the last checkpoints without a good verdict after which the run went on all the
-	// same. There are at most [mostHeld].
+	// Passed are the last checkpoints without a good verdict in spite of which the run went on.
+	// There are at most [mostHeld].
 	Passed []string   `json:"passed,omitempty"`
-	Block  *Block     `json:"block,omitempty"` // what stops the run; nil: no checkpoint does
-	Used   event.Used `json:"used"`            // by its attempts, over all runs
+	Block  *Block     `json:"block,omitempty"` // the checkpoint that stops the run; nil: none
+	Used   event.Used `json:"used"`            // the use by the supervisor's attempts, over all runs
 }
 
 // Held is a checkpoint that has ended.
 type Held struct {
 	ID      string  `json:"id"`
-	Verdict string  `json:"verdict"` // pass, warn or block; [event.NoVerdict]
+	Verdict string  `json:"verdict"` // pass, warn or block, or [event.NoVerdict]
 	Score   float64 `json:"score"`   // from 0 to 1
 	Trend   string  `json:"trend,omitempty"`
-	Report  string  `json:"report,omitempty"` // path of its report, from the work directory
-	Void    bool    `json:"void,omitempty"`   // the verdict does not count: its work is done again
+	Report  string  `json:"report,omitempty"` // path of the report, relative to the work directory
+	Void    bool    `json:"void,omitempty"`   // the verdict does not count, because the work is done again
 }
 
 const mostHeld = 256
 
-// maxDeaths is the number of deaths in a row of the supervisor's program at which it is given up.
+// maxDeaths is the number of deaths in a row of its program after which the supervisor is given up.
 const maxDeaths = 3
 
 // clone returns a copy, so that an event can change it and leave the earlier state as it was.
@@ -59,14 +59,14 @@ func (v *Supervisor) clone() *Supervisor {
 	return &c
 }
 
-// superviseBy sets the supervision of a run that starts. A nil plan turns it off. A program that
-// stayed for the whole of an earlier run has ended, and its memory is lost.
+// superviseBy sets the supervision of a run that starts. A nil plan turns the supervision off. A
+// program that stays lives only as long as its run, so the memory of such a program is lost.
 func (s *State) superviseBy(plan *event.Supervision, memory event.Memory, adapter string) {
 	v := s.Supervisor.clone()
 	switch {
 	case plan == nil && v == nil:
 		return
-	case plan == nil: // keep its verdicts for a later run with a supervisor
+	case plan == nil: // keep the verdicts for a later run with a supervisor
 		v.Off, v.Ready, v.Block, v.Due, v.Since = true, false, nil, nil, nil
 		s.Supervisor = v
 		return
@@ -93,8 +93,8 @@ func (s *State) superviseBy(plan *event.Supervision, memory event.Memory, adapte
 	}
 }
 
-// mustRecover reports whether the supervisor has to get ready before a checkpoint: it is new, or
-// has lost its memory. With InReports it has no memory to lose.
+// mustRecover reports whether the supervisor has to get ready before a checkpoint, because it is
+// new or has lost its memory. With InReports it has no memory to lose.
 func (v *Supervisor) mustRecover() bool { return v != nil && !v.Ready && v.Memory != event.InReports }
 
 // Again returns a RUN_STARTED with the limits, the substitutes and the supervision of the last run.
@@ -106,8 +106,8 @@ func (s *State) Again() event.RunStarted {
 	return e
 }
 
-// forgetSupervisor notes that the supervisor has lost its memory: it is recovered before its next
-// checkpoint.
+// forgetSupervisor notes that the supervisor has lost its memory. It has to be recovered before the
+// next checkpoint.
 func (s *State) forgetSupervisor() {
 	if s.Supervisor == nil {
 		return
@@ -118,15 +118,15 @@ func (s *State) forgetSupervisor() {
 	}
 }
 
-// endTask notes a task whose step is finished. A task that is ok makes the checkpoints after it due;
-// another one is looked at with the next task that is ok, or after the last task. A checkpoint takes
-// the tasks of its scope out of Since. unfinished has the tasks whose last reply was not ok.
+// endTask notes a task whose step is finished. If the task is ok, the checkpoints after it become
+// due, and the tasks in their scopes leave Since. If the task is not ok, it stays in Since until a
+// later task is ok or the last task is finished. unfinished has the tasks that are not ok.
 func (v *Supervisor) endTask(task string, unfinished []TaskStatus) {
 	failed := func(task string) bool {
 		return slices.ContainsFunc(unfinished, func(t TaskStatus) bool { return t.Task == task })
 	}
 	if v.Plan.Every == 0 && len(v.Unheld()) == 0 {
-		v.Since = nil // no checkpoint is to come
+		v.Since = nil // no checkpoint will follow
 		return
 	}
 	if !slices.Contains(v.Since, task) {
@@ -170,15 +170,15 @@ func (v *Supervisor) Unheld() (ids []string) {
 	return ids
 }
 
-// NeverHeld returns the declared checkpoints that no supervisor has looked at.
+// NeverHeld returns the declared checkpoints that are not due and that no supervisor has looked at.
 func (v *Supervisor) NeverHeld() []string {
 	return slices.DeleteFunc(v.Unheld(), func(id string) bool {
 		return slices.ContainsFunc(v.Held, func(h Held) bool { return h.ID == id })
 	})
 }
 
-// knows reports whether a checkpoint was held or is due. A held checkpoint does not count if its
-// work is done again or the Manager revised the plan: it is to be held once more.
+// knows reports whether a checkpoint was held or is due. A held checkpoint does not count if it is
+// to be held once more, because its work is done again or the Manager revised the plan.
 func (v *Supervisor) knows(id string) bool {
 	settled := func(h Held) bool {
 		revised := v.Plan.OnBlock == event.BlockRevise && (h.Verdict == "block" || h.Verdict == event.NoVerdict)
@@ -193,8 +193,8 @@ func (v *Supervisor) next() event.Checkpoint {
 	return event.Checkpoint{ID: checkpointID(v.number()), Scope: v.Since, After: v.Since[len(v.Since)-1]}
 }
 
-// number returns the next number for a checkpoint of the runner. It skips the numbers that declared
-// IDs have.
+// number returns the next number for a checkpoint that the runner names. It skips the numbers in
+// declared IDs.
 func (v *Supervisor) number() int {
 	for n := v.Named + 1; ; n++ {
 		taken := func(at event.CheckpointAt) bool { return at.ID == checkpointID(n) }
@@ -204,7 +204,7 @@ func (v *Supervisor) number() int {
 	}
 }
 
-// names reports whether the plan declares checkpoint id, or the runner has given this ID.
+// names reports whether the plan declares checkpoint id, or the runner has given this ID before.
 func (v *Supervisor) names(id string) bool {
 	for n := 1; n <= v.Named; n++ {
 		if id == checkpointID(n) {
@@ -257,7 +257,7 @@ func (v *Supervisor) session() string {
 }
 
 // openCheckpoint removes checkpoint c from the due checkpoints. If c has the runner's next number,
-// it is about all tasks in Since.
+// c is about all tasks in Since, and Since begins anew.
 func (v *Supervisor) openCheckpoint(c event.Checkpoint) {
 	v.Due = slices.DeleteFunc(slices.Clone(v.Due), func(d event.Checkpoint) bool { return d.ID == c.ID })
 	if c.ID == checkpointID(v.number()) {
@@ -271,7 +271,7 @@ func (v *Supervisor) hold(h Held) {
 	v.Held = v.Held[max(0, len(v.Held)-mostHeld):]
 }
 
-// giveBack adds tasks to those that the next checkpoint looks at.
+// giveBack adds tasks to the scope of the next checkpoint.
 func (v *Supervisor) giveBack(tasks []string) {
 	for _, task := range tasks {
 		if !slices.Contains(v.Since, task) {
@@ -319,7 +319,8 @@ func (s *State) isSupervisionDue(b Board) bool {
 	return due
 }
 
-// beginSupervision begins the supervisor's next step, unless a limit is reached.
+// beginSupervision returns the first attempt of the supervisor's next step, or the end of the run
+// if a limit is reached.
 func (s *State) beginSupervision(b Board) Effect {
 	e, _ := s.supervise(b)
 	if text := s.Reached(e.Task); text != "" {

@@ -2,11 +2,12 @@ package flow
 
 import "kanban-run/orchestrator/event"
 
-// Consent is a proposed decision about a running agent that waits for a person, the Coordinator. No
-// member is ended without the Coordinator's consent: seed 000, "禁止操作".
+// Consent is a decision about a running agent that the watch proposes and that a person, the
+// Coordinator, has to approve. Seed 000, "禁止操作": no member of the team is ended without the
+// Coordinator's consent.
 type Consent struct {
-	Decision event.Decision `json:"decision"` // the proposed one
-	Text     string         `json:"text"`     // why
+	Decision event.Decision `json:"decision"` // the proposed decision
+	Text     string         `json:"text"`     // the reason for the proposal
 }
 
 func (s *State) applyConsentAsked(e event.ConsentAsked) error {

@@ -6,21 +6,21 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Custody is the run that owns a board's operational state and may write it: the fold of seed 002's
-// "Lead -> Supervisor handoff contract". The Lead is the person that starts a run, and the
-// Supervisor is the run. An epoch is one run's ownership.
+// Custody is the ownership of a board's operational state: the owner is the only run that may write
+// it. Custody is the fold of seed 002's "Lead -> Supervisor handoff contract". There the Lead is
+// the person that starts a run, and the Supervisor is the run. An epoch is one run's ownership.
 type Custody struct {
-	Epoch uint64 // of the active owner; 0: the board was never owned
+	Epoch uint64 // the epoch of the active owner; 0: the board was never owned
 	Owner string // the active owner's name, which no other run has
 
-	Offered   uint64 // the epoch of a handoff that is not acknowledged; 0: no such handoff
+	Offered   uint64 // the epoch of a handoff that is not acknowledged yet; 0: none
 	OfferedTo string
-	Offers    int // handoffs that only repeat the active one and were not reported yet
+	Offers    int // number of handoffs that only repeat the active one and were not reported yet
 
-	Locked string // why RECONCILE_LOCK is on; "" when it is not
+	Locked string // why RECONCILE_LOCK is on; "": it is off
 }
 
-// Breach is a record that breaks a rule. Later records do not count before the reconciliation.
+// Breach is a record that breaks a rule. Later records do not count until the next reconciliation.
 type Breach struct {
 	Kind BreachKind
 	Seq  uint64
@@ -34,7 +34,7 @@ type BreachKind string
 const (
 	NoHandoff BreachKind = "HANDOFF_MISSING"
 	TwoOwners BreachKind = "SPLIT_BRAIN_DETECTED"
-	Conflict  BreachKind = "STATE_DIVERGENCE" // any other rule
+	Conflict  BreachKind = "STATE_DIVERGENCE" // a breach of any other rule
 )
 
 func breach(kind BreachKind, e event.Entry, format string, args ...any) *Breach {
@@ -43,7 +43,7 @@ func breach(kind BreachKind, e event.Entry, format string, args ...any) *Breach 
 }
 
 // admit makes e part of the custody, or returns a Breach if its author may not write it here. The
-// numbers in the functions below are the numbers of the rules in seed 002.
+// functions below number the rules as seed 002 does.
 func (c *Custody) admit(e event.Entry) *Breach {
 	if want := event.Actor(e.Event); e.Actor != want {
 		return breach(Conflict, e, "it is %s's to write, not %q's", want, e.Actor)
@@ -79,13 +79,13 @@ func (c *Custody) offer(e event.Entry, h event.HandoffOffered) *Breach {
 		return breach(Conflict, e, "a handoff of epoch %d in epoch %d", h.Epoch, e.Epoch)
 	case c.Locked != "":
 		return breach(Conflict, e, "no handoff is valid in RECONCILE_LOCK")
-	case repeats: // 9. an idempotent no-op
+	case repeats: // rule 9: an idempotent no-op
 		c.Offers++
-	case taken: // 11.
+	case taken: // rule 11
 		return breach(TwoOwners, e, "%s and %s both own epoch %d", c.owner(h.Epoch), h.Owner, h.Epoch)
-	case h.Epoch < c.Epoch: // 3., 8.
+	case h.Epoch < c.Epoch: // rules 3 and 8
 		return breach(Conflict, e, "epoch %d is stale, epoch %d is active", h.Epoch, c.Epoch)
-	default: // 2.
+	default: // rule 2
 		c.Offered, c.OfferedTo = h.Epoch, h.Owner
 	}
 	return nil
@@ -98,7 +98,7 @@ func (c *Custody) owner(epoch uint64) string {
 	return c.OfferedTo
 }
 
-// acknowledge activates an owner: 4. "active only after STATE_OWNERSHIP_ACK(epoch)".
+// acknowledge activates an owner. Rule 4: "active only after STATE_OWNERSHIP_ACK(epoch)".
 func (c *Custody) acknowledge(e event.Entry, a event.HandoffAcked) *Breach {
 	if c.Offered == 0 || a.Epoch != c.Offered || a.Owner != c.OfferedTo || a.Epoch != e.Epoch {
 		return breach(NoHandoff, e, "epoch %d was not handed over to %s", a.Epoch, a.Owner)
@@ -107,9 +107,9 @@ func (c *Custody) acknowledge(e event.Entry, a event.HandoffAcked) *Breach {
 	return nil
 }
 
-// operational admits a record that only the owner may write: 5. "no operational writes are valid
-// before ACK activation", 11. "block all operational writes except reconcile lifecycle/audit
-// events".
+// operational admits a record that only the owner may write. Rule 5: "no operational writes are
+// valid before ACK activation". Rule 11: "block all operational writes except reconcile
+// lifecycle/audit events".
 func (c *Custody) operational(e event.Entry) *Breach {
 	switch {
 	case (e.Epoch != c.Epoch || e.Epoch == 0) && (c.Locked == "" || !AllowedInLock(e.Event)):

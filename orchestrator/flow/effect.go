@@ -5,16 +5,16 @@ import "kanban-run/orchestrator/event"
 // Effect is one thing to do next; see [Next].
 type Effect interface{ effect() }
 
-// Spawn starts one program: an attempt of a call of a step. The number Attempt counts interrupted
-// attempts too.
+// Spawn starts one program, for one attempt of a call of a step. The number Attempt counts
+// interrupted attempts, too.
 type Spawn struct {
 	event.AttemptRef
 	From string // the session to go on in; "": the program starts a new one
-	Fork bool   // it goes on in a copy of that session, which stays as it is
+	Fork bool   // the program goes on in a copy of session From, and From stays as it is
 
-	GoesOn bool // it goes on with work that was cut short, in session From
+	GoesOn bool // the program goes on with work that was cut short, in session From
 
-	Checkpoint *event.Checkpoint // of a supervisor's step that begins, otherwise nil
+	Checkpoint *event.Checkpoint // the checkpoint of a supervisor's step that begins; otherwise nil
 }
 
 // EndBoard writes onto the board that a checkpoint has ended it.

@@ -13,19 +13,19 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// rules is the version of the transitions from state to state. Raise it when the same events
-// lead to another state than before: a snapshot in an earlier journal would contradict them.
+// rules is the version of the transitions from state to state. Raise it when the same events lead
+// to another state than before, because a snapshot in an earlier journal would contradict them.
 const rules = 2
 
-// Form returns the name of a journal's form: a digest over the names and types of the fields of
-// every kind of event and of the state in a snapshot, and over rules. RUN_STARTED holds it, and a
-// journal in another form is not read.
+// Form returns the name of the form of a journal. The name is a digest over rules and over the
+// names and types of all fields of events and of the State. RUN_STARTED holds it, and a journal in
+// another form is not read.
 var Form = sync.OnceValue(func() string {
 	all := fmt.Sprintln(rules) + formOf(reflect.TypeFor[State]())
 	for _, kind := range event.Kinds() {
 		e, err := event.Decode(kind, []byte("{}"))
 		if err != nil {
-			panic(fmt.Sprintf("an empty %s: %v", kind, err)) // a test decodes all of them
+			panic(fmt.Sprintf("an empty %s: %v", kind, err)) // cannot happen: a test decodes all kinds
 		}
 		all += "\n" + kind + " " + formOf(reflect.TypeOf(e))
 	}

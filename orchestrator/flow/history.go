@@ -18,17 +18,19 @@ import (
 type History struct {
 	State   State
 	Custody Custody
-	Rev     uint64     // the last revision; the next record makes revision Rev+1
-	Seq     uint64     // of the last record
-	Points  []Snapshot // verifiable, with the greatest replay index: one is the rollback point, several are a conflict
-	Breach  *Breach    // the first record that breaks a rule and is not reconciled
-	File    string     // the name of the board's file at the last handoff
+	Rev     uint64 // the last revision; the next record makes revision Rev+1
+	Seq     uint64 // sequence number of the last record
+	// Points are the verifiable snapshots with the greatest replay index. A single one is the
+	// rollback point. Several are a conflict.
+	Points []Snapshot
+	Breach *Breach // the first record that breaks a rule and is not reconciled
+	File   string  // the name of the board's file at the last handoff
 }
 
 // Identity identifies a snapshot: seed 002's snapshot identity tuple.
 type Identity struct {
 	Epoch       uint64 `json:"epoch"`
-	ReplayIndex uint64 `json:"replay_index"`  // seq of the last record that it covers
+	ReplayIndex uint64 `json:"replay_index"`  // seq of the last record that the snapshot covers
 	Hash        string `json:"snapshot_hash"` // SHA-256 of the state's JSON, in hex
 }
 
@@ -57,7 +59,7 @@ func (h *History) Add(e event.Entry) {
 	case was == nil:
 		h.Breach = broken
 	case isFreeze(e.Event):
-		_ = h.State.apply(e.Event) // cannot fail; after a breach, too, Frozen shows the freeze
+		_ = h.State.apply(e.Event) // cannot fail; Frozen has to show a freeze after a breach, too
 	}
 	if exit, ok := e.Event.(event.LockExited); ok && locked {
 		h.unlock(e, exit)
@@ -82,7 +84,7 @@ func (h *History) Extend(e event.Entry) error {
 }
 
 // isRepair reports whether an event may follow a breach. After a breach the next owner takes over
-// the board and reconciles it, or records that a run cannot own it.
+// the board and reconciles it, or a run records that it cannot own the board.
 func isRepair(e event.Event) bool {
 	switch e.(type) {
 	case event.HandoffOffered, event.HandoffAcked, event.HandoffMissing, event.SplitBrain:
@@ -141,7 +143,7 @@ func (h *History) Contradiction() string {
 	}
 }
 
-// conflict returns the event of a journal with several rollback points.
+// conflict returns the event that reports several rollback points.
 func (h *History) conflict(board string) event.SnapshotConflict {
 	e := event.SnapshotConflict{Board: board, ReplayIndex: h.Points[0].ReplayIndex}
 	for _, p := range h.Points {
@@ -152,9 +154,9 @@ func (h *History) conflict(board string) event.SnapshotConflict {
 	return e
 }
 
-// RollbackPoint returns the snapshot to roll back to, or an event that reports that there is no
-// snapshot or more than one: seed 002, "Deterministic reconcile procedure", 4 and 5. The text of
-// SnapshotNotFound has the reason.
+// RollbackPoint returns the snapshot to roll back to. If there is no snapshot or more than one, it
+// returns the event that reports this: seed 002, "Deterministic reconcile procedure", 4 and 5.
+// reason becomes a part of the text of SnapshotNotFound.
 func (h *History) RollbackPoint(board, reason string) (Snapshot, event.Event) {
 	switch len(h.Points) {
 	case 0:
@@ -180,9 +182,9 @@ func (h *History) apply(e event.Entry) *Breach {
 	return nil
 }
 
-// verify makes a snapshot a candidate for the rollback point, or returns a Breach if it does not
-// meet the criteria of seed 002's "last verifiable operational snapshot". All records before it
-// were admitted and applied. Otherwise there would be a breach already.
+// verify makes a snapshot a candidate for the rollback point, or returns a Breach if the snapshot
+// does not meet the criteria of seed 002's "last verifiable operational snapshot". All records
+// before the snapshot were admitted and applied. Otherwise there would be a breach already.
 func (h *History) verify(e event.Entry, s event.SnapshotTaken) *Breach {
 	state, err := decodeState(s.State, s.Hash)
 	fresh := s.ReplayIndex == e.Seq-1
@@ -202,9 +204,9 @@ func (h *History) verify(e event.Entry, s event.SnapshotTaken) *Breach {
 	return nil
 }
 
-// consider keeps the snapshots with the greatest replay index. A snapshot that leaves out some of
-// the records before it was not compared with the state. It is kept only as a rival of a kept
-// snapshot with the same replay index.
+// consider keeps the snapshots with the greatest replay index. verify compares a snapshot with the
+// state only if it covers all earlier records. Any other snapshot is kept only as a rival of a kept
+// one with the same replay index.
 func (h *History) consider(s Snapshot, seq uint64) {
 	kept := uint64(0)
 	if len(h.Points) > 0 {
@@ -249,7 +251,7 @@ func (h *History) Snapshot(board string) event.SnapshotTaken {
 func encodeState(s State) json.RawMessage {
 	data, err := json.Marshal(s)
 	if err != nil {
-		panic(fmt.Sprintf("encode the state: %v", err)) // JSON has a form for each of its fields
+		panic(fmt.Sprintf("encode the state: %v", err)) // cannot happen: each field has a JSON form
 	}
 	return data
 }

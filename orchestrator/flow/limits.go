@@ -9,10 +9,10 @@ import (
 )
 
 // Reached returns in words the limit of cost or time that stops work on the task, or "". Limits of
-// steps do not matter here: an open step is always finished.
+// steps do not count here, because an open step is always finished.
 func (s *State) Reached(task string) string { return cmp.Or(s.reached(), s.reachedBy(task)) }
 
-// reached returns in words the limit of cost or time of the run that is reached, or "".
+// reached returns in words the limit of cost or time that the run has reached, or "".
 func (s *State) reached() string {
 	l := s.Limits
 	switch {
@@ -45,8 +45,8 @@ func (s *State) reachedBy(task string) string {
 	}
 }
 
-// NearLimits names the limits of which at least 80 %, but not all, is used: the limits of the run,
-// and the limits of a task for the task of the open step.
+// NearLimits returns in words the limits of which at least 80 % is used, but not all. They are the
+// limits of the run and, for the task of the open step, the limits of a task.
 func (s *State) NearLimits() (texts []string) {
 	l, task, t := s.Limits, "", TaskUse{}
 	if s.Step != nil {

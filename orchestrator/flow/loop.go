@@ -13,7 +13,7 @@ const (
 	RepeatLimit   = 20 // starts of a task in the same role on the same board bytes, in a row
 	sameTreeLimit = 6  // starts of a task in the same role on an unchanged work tree, in a row
 	roundLimit    = 3  // rounds of work and review that leave the work tree unchanged
-	findingLimit  = 4  // reviews that find the same, on any work tree
+	findingLimit  = 4  // reviews in a row with the same finding, on any work tree
 )
 
 // Visit is a step, or a review within a step, after which the same task is to be worked on again.
@@ -23,20 +23,22 @@ type Visit struct {
 	Finding string `json:"finding,omitempty"` // hash of the findings, see [event.FindingOf]; "": no findings
 }
 
-// Visits are the last steps on one task, in a row.
+// Visits are the last steps in a row on one task.
 type Visits struct {
-	Task string  `json:"task"`
-	Work string  `json:"work"` // the first role that is not the Manager: it works, the other roles review
+	Task string `json:"task"`
+	// Work is the first role in these steps that is not the Manager. It does the work, and other
+	// roles review.
+	Work string  `json:"work"`
 	List []Visit `json:"list"`
-	Said string  `json:"said,omitempty"` // by the agent of the last visit
+	Said string  `json:"said,omitempty"` // headline of the last agent's message
 }
 
 // mostVisits is the number of visits that are kept. It is enough for the rule with the most rounds
 // if each round has one working and three other roles.
 const mostVisits = 4 * findingLimit
 
-// leave notes the work tree at the end of a step. l is nil if the next task was not worked on
-// lately.
+// leave notes the work tree at the end of a step. l is nil if there is no next task, or if the run
+// has not worked on that task before.
 func (s *State) leave(l *event.Leaving) {
 	s.takeTurn(l)
 	if l == nil || l.Other {
@@ -83,7 +85,7 @@ func (s *State) suspect(b Board) *event.Suspicion {
 			Reason:    b.Role + " leaves nothing behind",
 		}
 	case b.Role != s.Visits.Work:
-		return nil // in the middle of a round
+		return nil // the round is not over
 	case sameTree(work, roundLimit):
 		return &event.Suspicion{
 			Text: fmt.Sprintf("%d rounds of work and review of %s changed no file but the board and the work log%s",
@@ -103,14 +105,14 @@ func (s *State) suspect(b Board) *event.Suspicion {
 	}
 }
 
-// roundsOf returns the rounds of work and review. A round is a step of the worker and the last step
-// of another role before the worker's next step. If a step of the worker has no review, earlier
-// rounds are dropped.
+// roundsOf returns the rounds of work and review. A round is a step of the worker, and the last
+// step of another role before the worker's next step. If a step of the worker has no review,
+// earlier rounds are dropped.
 func roundsOf(all []Visit, worker string) (work, reviews []Visit) {
 	for i, v := range all {
 		last := i+1 == len(all) || all[i+1].Role == worker
 		switch {
-		case v.Role == worker && last: // without a review
+		case v.Role == worker && last: // a step without a review
 			work, reviews = nil, nil
 		case v.Role == worker:
 			work = append(work, v)

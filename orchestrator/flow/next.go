@@ -8,23 +8,23 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Board is the part of a board, as just read, on which [Next] decides.
+// Board has the facts about a board on which [Next] decides, as they were just read.
 type Board struct {
 	Terminal bool   // phase is complete, completed or done, or current is null
-	Ended    string // on a terminal board: its field ended
+	Ended    string // the field ended of a terminal board; "": it is not set
 	Over     bool   // phase is complete, completed or done
-	Taken    bool   // the field ended holds a value of the author's
+	Taken    bool   // the field ended holds a value of the board's author
 	Task     string // the current task as agents see its path; "" on a terminal board
 	Role     string // the role of the current task, in the spelling of its role file
 	SHA      string // SHA-256 of the board's bytes, in hex
-	Bound    string // the limit of the whole command that is reached, in words; "": none is
+	Bound    string // in words, the limit of the whole command that is reached; "": none
 
-	Rest Rest // on a terminal board: what it leaves undone
+	Rest Rest // what a terminal board leaves undone
 }
 
-// Next returns the effect to perform next. It does the work of seed 004's supervisor_loop, "State
-// Machine". That loop keeps its place in the program counter. Here s keeps the place, and so the
-// place survives a crash. The numbered comments below quote the seed's steps. Next changes nothing.
+// Next returns the effect to perform next, and changes nothing. It does the work of supervisor_loop
+// in seed 004, "State Machine". That loop keeps its place in the program counter. Here s keeps the
+// place, so the place survives a crash. The comments below quote the steps of the seed.
 func Next(s *State, b Board) Effect {
 	switch {
 	// A frozen board waits for its Lead, even if its file has been mended in the meantime.
@@ -39,7 +39,8 @@ func Next(s *State, b Board) Effect {
 	}
 }
 
-// nextCall goes on with the open step. bound is the limit of the whole command that is reached.
+// nextCall returns the effect with which the open step goes on. bound is the limit of the whole
+// command that is reached, or "".
 func (s *State) nextCall(bound string) Effect {
 	step := s.Step
 	aside, passed := s.passOver()
@@ -75,13 +76,13 @@ func (s *State) nextCall(bound string) Effect {
 	case s.isRefused():
 		return s.waitForProvider()
 
-	// 4. "result = spawn_agent(agent_role, task_file)", the reviews of its work, and after them
-	// 6. "manager_result = spawn_agent("Manager", {...})".
+	// Seed step 4, "result = spawn_agent(agent_role, task_file)", then the reviews of its work,
+	// then seed step 6, "manager_result = spawn_agent("Manager", {...})".
 	case step.isDue():
 		return s.start(s.spawn())
 
-	// 8. "Manager returns updated task list and next_task": the runner writes the parts that the
-	// Manager did not write itself.
+	// Seed step 8, "Manager returns updated task list and next_task": the runner writes the parts
+	// that the Manager did not write itself.
 	default:
 		return WriteBoard{Step: step.Number}
 	}
@@ -96,9 +97,9 @@ func (s *State) nextStep(b Board) Effect {
 	case s.isSupervisionDue(b):
 		return s.beginSupervision(b)
 
-	// 2. "if kanban.current is None or kanban.phase == "complete": break".
-	// 8. "if manager_result.get("next_task") is None: break" ends here too: WriteBoard set current
-	// to null.
+	// Seed step 2, "if kanban.current is None or kanban.phase == "complete": break". The break of
+	// seed step 8, "if manager_result.get("next_task") is None", ends here, too, because WriteBoard
+	// has set current to null.
 	case b.Terminal:
 		return End(s, b)
 
@@ -114,7 +115,7 @@ func (s *State) nextStep(b Board) Effect {
 	case cmp.Or(b.Bound, s.reachedSteps(b.Task), s.Reached(b.Task)) != "":
 		return Finish{Outcome: event.LimitReached, Text: cmp.Or(b.Bound, s.reachedSteps(b.Task), s.Reached(b.Task))}
 
-	// 3. "agent_role = determine_role(task_file)".
+	// Seed step 3, "agent_role = determine_role(task_file)".
 	default:
 		return s.start(s.begin(b))
 	}
@@ -140,9 +141,9 @@ func (s *State) spawn() Spawn {
 	return e
 }
 
-// Afresh returns the next attempt of the due call, without work that was cut short. A reviewer gets
-// a copy of the work's session. Work that was sent back goes on in its own session if it has one,
-// and so does the resident supervisor.
+// Afresh returns the next attempt of the due call as if no work had been cut short. A reviewer gets
+// a copy of the work's session. Work that was sent back goes on in its own session if it has one.
+// The resident supervisor goes on in its own session, too.
 func (s *State) Afresh() Spawn {
 	step := s.Step
 	e := Spawn{AttemptRef: event.AttemptRef{
@@ -161,7 +162,7 @@ func (s *State) Afresh() Spawn {
 	return e
 }
 
-// failure returns the status of a task after the last retry.
+// failure returns the status that a task gets when the last retry has failed.
 func (s *Step) failure() string {
 	if s.Work != nil {
 		return StatusNotAccepted
@@ -169,8 +170,9 @@ func (s *Step) failure() string {
 	return StatusNoReply
 }
 
-// exhausted returns the end of a run after the last retry. If the Manager still contradicts its own
-// board, neither can be trusted and the board is frozen. Work without a verdict needs a person.
+// exhausted returns the end of a run after the last retry. If the Manager's last reply contradicts
+// the board that the Manager wrote, neither can be trusted, and the board is frozen. If the work
+// has no verdict, a person is needed.
 func (s *Step) exhausted() Finish {
 	last := ""
 	if s.Started != s.Rejected { // other attempts were cut short, or belong to an earlier call
@@ -196,13 +198,13 @@ func (s *Step) exhausted() Finish {
 // IncompleteText begins the text about a board with tasks undone. What is undone follows.
 const IncompleteText = "the board is incomplete: "
 
-// CompleteText is the whole text about a board whose tasks are ok.
+// CompleteText is the text about a board whose tasks are all ok.
 const CompleteText = "the board is complete"
 
-// End returns the end of a run on a terminal board. The status with which the Manager ended the board counts as
-// long as the board says it, or has the bytes that the last step left. Those bytes tell, too, who
-// ended the board. If the Manager did, each task has to be done. If a person did, the board is
-// complete.
+// End returns the end of a run on a terminal board. If the board has the bytes that the last step
+// left, the Manager ended it. Otherwise a person did. If the Manager ended the board, each task has
+// to be done. If a person did, the board is complete. A status other than ok with which the Manager
+// ended the board needs a person, as long as the field ended has it or the bytes are the same.
 func End(s *State, b Board) Finish {
 	managers := s.Last.BoardSHA == b.SHA
 	left := managers && s.Last.Status != "" && s.Last.Status != StatusOK && !s.Last.Acknowledged
@@ -239,10 +241,11 @@ func End(s *State, b Board) Finish {
 	return end
 }
 
-// EndedIncomplete is the value of the field ended of a board that its Manager ended with tasks undone.
+// EndedIncomplete is the value of a board's field ended if the Manager ended the board with tasks
+// undone.
 const EndedIncomplete = "incomplete"
 
-// passedOver tells of the open tasks of a board that a person ended.
+// passedOver returns in words the open tasks of a board that a person ended.
 func (b Board) passedOver() string {
 	bare := !slices.ContainsFunc(b.Rest.Open, func(t TaskStatus) bool { return t.Status != "" })
 	n := event.Count(len(b.Rest.Open), "task")

@@ -13,11 +13,11 @@ import (
 type Quarantine struct {
 	Task     string `json:"task"`
 	Role     string `json:"role"`
-	Text     string `json:"text"`           // why
-	Tell     bool   `json:"tell,omitempty"` // the Manager was not told yet
+	Text     string `json:"text"`           // why the task is in quarantine
+	Tell     bool   `json:"tell,omitempty"` // the Manager has yet to be told
 	Person   bool   `json:"person,omitempty"`
-	BoardSHA string `json:"board_sha256"` // of the board as this run left it last
-	TaskSHA  string `json:"task_sha256"`  // of the task's file as this run left it last
+	BoardSHA string `json:"board_sha256"` // SHA-256 of the board as the run last left it
+	TaskSHA  string `json:"task_sha256"`  // SHA-256 of the task's file as the run last left it
 }
 
 // quarantines names the tasks in quarantine, with the reason of the first.
@@ -29,7 +29,8 @@ func (s *State) quarantines() string {
 	return first.Task + " is in quarantine: " + first.Text
 }
 
-// skipped tells of the tasks that a person has the board go on without, as the end of a sentence.
+// skipped returns the tasks that the board goes on without because a person decided so, in words
+// for the end of a sentence.
 func (s *State) skipped() (text string) {
 	for _, t := range s.Statuses {
 		if t.Status == StatusSkipped {
@@ -39,7 +40,7 @@ func (s *State) skipped() (text string) {
 	return text
 }
 
-// anomaly returns the anomaly by which the Manager is told of the quarantine.
+// anomaly returns the anomaly that tells the Manager of the quarantine.
 func (q Quarantine) anomaly() *event.Anomaly {
 	return &event.Anomaly{
 		Type: "loop_suspected", Check: "loop", Executor: q.Role,
@@ -74,7 +75,8 @@ func (s *State) mayNotWork(b Board) string {
 }
 
 // begin returns the first attempt of the board's next step: seed 004, "agent_role =
-// determine_role(task_file)". A Manager's task, and a task in quarantine, go to the Manager only.
+// determine_role(task_file)". A task for the Manager, a task in quarantine and a task about which a
+// person has decided go to the Manager only.
 func (s *State) begin(b Board) Spawn {
 	e := Spawn{AttemptRef: event.AttemptRef{
 		Step: s.LastStep + 1, Call: event.TaskCall, Task: b.Task, Role: b.Role, Attempt: 1,
@@ -85,8 +87,9 @@ func (s *State) begin(b Board) Spawn {
 	return e
 }
 
-// applyLoopSuspected puts a task into quarantine. An open step, whose work was sent back too often,
-// calls the Manager next. If the Manager accepts no anomalies, the step waits for a person instead.
+// applyLoopSuspected puts a task into quarantine. If a step is open, its work was sent back too
+// often, and the Manager is called next. A step whose Manager accepts no anomalies waits for a
+// person instead.
 func (s *State) applyLoopSuspected(e event.LoopSuspected) error {
 	step := s.Step
 	sentBack := step != nil && step.Number == e.Step && step.Running == 0 && step.Call == event.TaskCall
@@ -119,8 +122,8 @@ func (s *State) applyLoopSuspected(e event.LoopSuspected) error {
 	return nil
 }
 
-// tellManager makes the quarantine of the open step's task the step's anomaly, unless the Manager
-// was told of it already.
+// tellManager gives the open step an anomaly if the Manager has to be told something about the
+// task: a person's decision, or a quarantine that the Manager does not know yet.
 func (s *State) tellManager() {
 	if a := s.aside(s.Step.Task); a != nil && a.Decided != "" {
 		choice := string(a.Decided)
@@ -134,7 +137,7 @@ func (s *State) tellManager() {
 	}
 }
 
-// noteQuarantine notes the board and the files of tasks in quarantine as a step leaves them.
+// noteQuarantine notes how a step leaves the board and the files of tasks in quarantine.
 func (s *State) noteQuarantine(e event.StepFinished) {
 	s.keepFiles(e.Quarantined)
 	for i := range s.Quarantine {
@@ -142,7 +145,7 @@ func (s *State) noteQuarantine(e event.StepFinished) {
 	}
 }
 
-// keepFiles notes the files of tasks in quarantine as the run leaves them.
+// keepFiles notes how the run leaves the files of tasks in quarantine.
 func (s *State) keepFiles(files []event.TaskFile) {
 	s.Quarantine = slices.Clone(s.Quarantine)
 	for i := range s.Quarantine {
@@ -163,10 +166,11 @@ func (s *State) applyQuarantineEnded(e event.QuarantineEnded) error {
 	return nil
 }
 
-// endLoop forgets the evidence of a loop. Work that a review never accepted begins again.
+// endLoop forgets the evidence of a loop. If the loop has stopped the open step, the work of that
+// step begins again.
 func (s *State) endLoop(task string) {
 	if len(s.Quarantine) == 0 {
-		s.Quarantine = nil // a snapshot has no empty list, so it is read as nil
+		s.Quarantine = nil // an empty list has to be nil, as it is when read from a snapshot
 	}
 	s.Repeat, s.Visits, s.Turns = Repeat{}, nil, nil
 	if step := s.Step; step != nil && step.Unsettled != "" && step.Task == task {
@@ -176,9 +180,9 @@ func (s *State) endLoop(task string) {
 }
 
 // Release ends the quarantine of each task whose file a person has changed since the last run. If
-// no step is open, a change of the board ends the quarantine, too. taskSHA returns the SHA-256 of a
-// task's file. On a board that is over Release does nothing: the board waits for its Lead. Errors:
-// those of record.
+// no step is open, a change of the board ends the quarantine, too. On a terminal board Release does
+// nothing, because the board waits for its Lead. taskSHA returns the SHA-256 of a task's file.
+// Errors: those of record.
 func Release(s *State, b Board, taskSHA func(task string) string, record func(event.Event) error) error {
 	if b.Terminal {
 		return nil

@@ -9,7 +9,7 @@ import (
 // Reassign gives the open call to the next agent.
 type Reassign struct {
 	Step   int
-	Number int // of the agent among the substitutes, from 1
+	Number int // the agent's number among the substitutes, from 1
 	To     string
 	Reason string
 }
@@ -50,7 +50,8 @@ func (s *State) Substitute() string {
 	return ""
 }
 
-// handOver gives an open call that has failed to the next agent, or ends the run.
+// handOver returns the effect that gives the failed open call to the next agent. It returns end if
+// there is no such agent, or if end freezes the board.
 func (s *State) handOver(end Finish, reason string) Effect {
 	if number, to := s.substitute(); number > 0 && end.Outcome != event.Frozen {
 		return Reassign{Step: s.Step.Number, Number: number, To: to, Reason: reason}
@@ -72,8 +73,8 @@ func (s *State) applyReassigned(e event.Reassigned) error {
 	return nil
 }
 
-// Proposal returns the proposal to a person about the open call that ended a run. It returns nil if
-// the call was a supervisor's, or if it neither used up its retries nor hung.
+// Proposal returns what to propose to a person after the open call has ended the run. It returns
+// nil if the call was a supervisor's, or if it neither used up its retries nor hung.
 func (s *State) Proposal(end Finish) *event.ReassignProposed {
 	step := s.Step
 	if step == nil || step.Checkpoint != nil || step.Call.IsSupervision() ||

@@ -5,32 +5,34 @@ import (
 	"slices"
 )
 
-// Fields are the fields of a board that the Manager's reply speaks of.
+// Fields are the fields of a board with which a Manager's reply is compared.
 type Fields struct {
 	Terminal bool
 	Current  string // the path of the current task, or "" if there is none
 	Tasks    []string
-	Ended    string // the status with which the Manager ended the board, as the runner wrote it; "": not written
-	Taken    bool   // the field ended has a value of the author's
+	Ended    string // status with which the Manager ended the board, if the runner wrote it; otherwise ""
+	Taken    bool   // the field ended holds a value of the board's author
 	Over     bool   // phase says that the board is complete, even if current names a task
 }
 
 // Verdict is the decision about a Manager's reply.
 type Verdict struct {
-	Disagreement string // why the reply contradicts the board that the Manager wrote; the reply is rejected then
-	WriteCurrent bool   // the Manager left `current` to the runner
-	WriteTasks   bool   // the Manager left `tasks` to the runner
-	WriteEnded   bool   // the board does not record how the Manager ended it, or still records an earlier end
+	// Disagreement is why the reply contradicts the board that the Manager wrote; "" if it does
+	// not. The reply is then rejected.
+	Disagreement string
+	WriteCurrent bool // the Manager left `current` to the runner
+	WriteTasks   bool // the Manager left `tasks` to the runner
+	WriteEnded   bool // the board does not record how the Manager ended it, or still records an earlier end
 	// Warning is set when the Manager changed the list on the board and replied with another list
 	// (the board's list stands), or when the board cannot record how it ended.
 	Warning string
 }
 
-// Reconcile compares a Manager's reply with the Manager's change of the board and decides where the
-// two differ: in seed 004 the Manager updates the board *and* returns the list and the next task.
-// before is the board before the Manager's first attempt in this step, after is the board now. next
-// is the reply's next_task, "" for null. ended is the reply's status if the reply ends the board
-// and the status is not ok, otherwise "".
+// Reconcile compares a Manager's reply with the Manager's change of the board, and decides where
+// the two differ. They can differ because in seed 004 the Manager updates the board *and* returns
+// the list and the next task. before is the board before the Manager's first attempt in this step,
+// and after is the board now. next is the reply's next_task, or "" for null. If the reply ends the
+// board with a status other than ok, ended is this status. Otherwise ended is "".
 func Reconcile(before, after Fields, next string, tasks []string, ended string) Verdict {
 	var v Verdict
 	revised := before.Current == "" // a checkpoint after the last task has called the Manager

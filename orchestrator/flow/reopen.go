@@ -9,8 +9,8 @@ const (
 	resumedRun = "the run died before the attempt's end was known; the work goes on in its session"
 )
 
-// CloseAttempt records the end of an attempt that died with its run. lost is true if there was an
-// attempt to close. Errors: those of record.
+// CloseAttempt records the end of an attempt that died with its run. lost reports whether there was
+// such an attempt. Errors: those of record.
 func CloseAttempt(s *State, record func(event.Event) error) (lost bool, err error) {
 	e := s.closeAttempt()
 	if e == nil {
@@ -20,9 +20,9 @@ func CloseAttempt(s *State, record func(event.Event) error) (lost bool, err erro
 }
 
 // Reopen adapts the work that an earlier run left open to a board that a person has edited since. A
-// checkpoint that stopped the board looks again, the open call starts afresh, and a step that no
-// longer fits the board is abandoned. b is the board without roles. view reads the board with roles
-// after the first events are recorded. Errors: those of view and record.
+// checkpoint that stopped the board is held again, the open call starts afresh, and a step that no
+// longer fits the board is abandoned. b is the board without roles. view returns the board with
+// roles, and is called after the first events are recorded. Errors: those of view and record.
 func Reopen(s *State, b Board, view func() (Board, error), record func(event.Event) error) error {
 	if v := s.Supervisor; v.Waits() != "" && v.Block.isEdited(b) {
 		if err := record(event.CheckpointReopened{Task: v.Subject(), Later: v.Block.Ended != ""}); err != nil {
@@ -37,8 +37,8 @@ func Reopen(s *State, b Board, view func() (Board, error), record func(event.Eve
 	return abandonStale(s, view, record)
 }
 
-// ReopenAfterWait is Reopen for a board that a person edited while the open call waited. Work that was cut
-// short keeps its session.
+// ReopenAfterWait is like Reopen, for a board that a person edited while the open call waited for
+// its provider. Before the Manager's first attempt, work that was cut short keeps its session.
 func ReopenAfterWait(s *State, b Board, view func() (Board, error), record func(event.Event) error) error {
 	step := s.Step
 	if !step.isDue() || step.Before == nil && step.BoardSHA == b.SHA || step.Before != nil && step.Left == b.SHA {

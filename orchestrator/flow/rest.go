@@ -10,18 +10,18 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// The statuses of a task beside those of a reply.
+// The statuses of a task. A task may also have any other status of a reply.
 const (
 	StatusOK       = "ok"
-	StatusBefore   = "before"   // it was done when the first run of the journal began
-	StatusAccepted = "accepted" // a person counts it as done
-	StatusDropped  = "dropped"  // the Manager took it off the list undone
-	StatusSkipped  = "skipped"  // a person has the board go on without it
+	StatusBefore   = "before"   // the task was done when the first run of the journal began
+	StatusAccepted = "accepted" // a person counts the task as done
+	StatusDropped  = "dropped"  // the Manager took the task off the list undone
+	StatusSkipped  = "skipped"  // a person has decided to go on without the task
 
-	StatusStuck       = "stuck"        // its agent hangs, and nothing helped
-	StatusNoReply     = "no_reply"     // its agent gave no valid reply
-	StatusNotAccepted = "not_accepted" // its reviews were never content
-	StatusLimit       = "limit"        // it reached a limit of its role, or of a task
+	StatusStuck       = "stuck"        // the agent hung, and nothing helped
+	StatusNoReply     = "no_reply"     // the agent gave no valid reply
+	StatusNotAccepted = "not_accepted" // no review accepted the work
+	StatusLimit       = "limit"        // a limit of the role, or of a task, was reached
 )
 
 // IsDone reports whether a task with this last status needs no more work.
@@ -41,21 +41,21 @@ func (s *State) NotOK() (all []TaskStatus) {
 
 // List is the list of tasks of a board.
 type List struct {
-	Paths  []string              // as the board spells them
-	Find   func(task string) int // place of a task as agents see it, from 0; -1: not listed
+	Paths  []string              // the tasks, as the board spells their paths
+	Find   func(task string) int // place from 0 of a task, by the path that agents see; -1: not listed
 	Marked func(i int) bool      // the board marks task i as done
 	Done   func(i int) bool      // the header of task i says that it is done
 }
 
 // Rest is what a board leaves undone.
 type Rest struct {
-	Tasks  int          // number of tasks on the list, and of those that were dropped
-	Open   []TaskStatus // that are not done; status "": never worked on
-	Marked []TaskStatus // marked as done although their last reply was not ok; status "": it has none
+	Tasks  int          // number of tasks, on the list or dropped
+	Open   []TaskStatus // tasks that are not done; status "": never worked on
+	Marked []TaskStatus // tasks that are only marked as done; status "": never worked on
 }
 
-// StatusesOn returns the last status of each task of a list; "" for one that was never worked on. A task
-// that stands on the list twice has one status.
+// StatusesOn returns the last status of each task of a list, or "" for a task that was never worked
+// on. A task that stands on the list twice has one status.
 func (s *State) StatusesOn(l List) []string {
 	all := make([]string, len(l.Paths))
 	for _, t := range s.Statuses {
@@ -91,8 +91,8 @@ func (s *State) Rest(l List) Rest {
 	return r
 }
 
-// StillDropped returns the tasks that the Manager took off the list undone, without those that are on
-// the list again or are done by now.
+// StillDropped returns the tasks that the Manager took off the list undone. Tasks that are on the
+// list again, or are done by now, are left out.
 func (s *State) StillDropped(l List) (tasks []string) {
 	for _, task := range s.Dropped {
 		if l.Find(task) < 0 && !s.isOK(path.Clean(task)) {
@@ -102,17 +102,19 @@ func (s *State) StillDropped(l List) (tasks []string) {
 	return tasks
 }
 
-// Change is what a reply of the Manager changed of the list of tasks, beside its order.
+// Change is the change of the list of tasks by a reply of the Manager. The order of the list does
+// not count.
 type Change struct {
-	Dropped []string       // tasks that it took off undone
-	Renamed []event.Rename // tasks that it named anew
+	Dropped []string       // tasks that were taken off the list undone
+	Renamed []event.Rename // tasks that got another path
 }
 
-// ChangeOf returns the change of a list. A task that was added in the place of one that left, or with
-// its base name, is that task under another name if the file of the one that left is gone. A reply drops
-// no task if it added another one, because the plan is another one then, nor the task about which the
-// Manager was told an anomaly. before and after are the paths as agents see them; isDone reports whether a
-// task is done without a reply, and isGone whether it has no file.
+// ChangeOf returns the change of a list. A task that left the list was renamed if its file is gone
+// and an added task has the same base name or, on a list of the same length, the same place. Any
+// other task that left the list was dropped, unless it is done or the Manager was told an anomaly
+// about it. If the reply added a task, no task counts as dropped, because then the plan is another
+// one. before and after are the paths as agents see them. isDone reports whether a task is done
+// without a reply, and isGone whether a task has no file.
 func (s *State) ChangeOf(before, after []string, isDone, isGone func(task string) bool) (c Change) {
 	if slices.Equal(before, after) {
 		return c
@@ -154,7 +156,7 @@ func (s *State) ChangeOf(before, after []string, isDone, isGone func(task string
 	return c
 }
 
-// cleaned returns the first place of each path.
+// cleaned returns the first place of each path, by the clean path.
 func cleaned(paths []string) map[string]int {
 	all := make(map[string]int, len(paths))
 	for i, p := range slices.Backward(paths) {
@@ -163,7 +165,7 @@ func cleaned(paths []string) map[string]int {
 	return all
 }
 
-// change notes what a reply changed of the list.
+// change notes how a reply changed the list.
 func (s *State) change(dropped []string, renamed []event.Rename) {
 	for _, t := range dropped {
 		if !slices.Contains(s.Dropped, t) {
@@ -178,8 +180,8 @@ func (s *State) change(dropped []string, renamed []event.Rename) {
 	}
 }
 
-// LeavesOpen reports whether the open step, whose reply changed the list, leaves a task of its list
-// undone.
+// LeavesOpen reports whether a task of list l is undone after the open step. c is the change of the
+// list by the reply of the step.
 func (s *State) LeavesOpen(l List, c Change) bool {
 	after := *s
 	if task := cmp.Or(s.Step.Path, s.Step.Task); s.Step.Checkpoint == nil {
@@ -189,7 +191,7 @@ func (s *State) LeavesOpen(l List, c Change) bool {
 	return len(after.Rest(l).Open) > 0
 }
 
-// isOK reports whether the last reply to a task was ok, also if that is the reply of the open step.
+// isOK reports whether a task is done by its last status. The status in the open step counts, too.
 func (s *State) isOK(clean string) bool {
 	if s.Step != nil && path.Clean(s.Step.Task) == clean && s.Step.status() != "" {
 		return s.Step.status() == StatusOK
@@ -197,8 +199,9 @@ func (s *State) isOK(clean string) bool {
 	return slices.ContainsFunc(s.Statuses, func(t TaskStatus) bool { return path.Clean(t.Task) == clean && t.IsDone() })
 }
 
-// status returns the status with which the step leaves its task: the reply of the task's agent, or of
-// the Manager to a task of its own. It is "" if the Manager was only told about the task.
+// status returns the status with which the step leaves its task. It comes from the reply of the
+// task's agent or, for a task of the Manager's own, from the Manager's reply. It is "" if there is
+// no such reply, or if the Manager was only told about the task.
 func (s *Step) status() string {
 	if s.TaskStatus == "" && s.Role == event.ManagerRole && s.Anomaly == nil && s.Reply != nil && s.Checkpoint == nil {
 		return s.Reply.Status
@@ -206,7 +209,8 @@ func (s *Step) status() string {
 	return s.TaskStatus
 }
 
-// adjectives has, for each status of an open task, the words that tell it of one and of several.
+// adjectives has the words for each status of an open task: an adjective, and the verbs for one
+// task and for several tasks.
 var adjectives = map[string]struct{ adjective, one, several string }{
 	"":            {"never worked on", "was never worked on", "were never worked on"},
 	"blocked":     {"blocked", "is blocked", "are blocked"},
@@ -222,7 +226,8 @@ var adjectives = map[string]struct{ adjective, one, several string }{
 	StatusDropped: {"dropped", "was taken off the list undone", "were taken off the list undone"},
 }
 
-// Undone names the tasks that are not done: "1 of 5 tasks is blocked: tasks/4.md"; "" if all are.
+// Undone names the tasks that are not done, such as "1 of 5 tasks is blocked: tasks/4.md". It
+// returns "" if all tasks are done.
 func (r Rest) Undone() string {
 	if len(r.Open) == 0 {
 		return ""
@@ -243,8 +248,8 @@ func (r Rest) Undone() string {
 	return fmt.Sprintf("%d of %s %s: %s", len(r.Open), event.Count(r.Tasks, "task"), verb, names(r.Open, mixed))
 }
 
-// marks tells of tasks that are marked as done although they were not worked on, or not with success;
-// "" if there is none.
+// marks names the tasks that are marked as done although they were not worked on, or not with
+// success. It returns "" if there are no such tasks.
 func (r Rest) marks() string {
 	var bare, failed []TaskStatus
 	for _, t := range r.Marked {
@@ -272,7 +277,7 @@ func wasWere(n int) string {
 	return event.Count(n, "task") + " were"
 }
 
-// names returns the first tasks, with their statuses if mixed, and the number of the others.
+// names returns the first tasks, with their statuses if mixed is set, and the number of the others.
 func names(tasks []TaskStatus, mixed bool) string {
 	const most = 3
 	var all []string

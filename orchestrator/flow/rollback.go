@@ -13,9 +13,11 @@ import (
 // Rebuilt is the state of the work as it follows from a rollback point and the records after it.
 type Rebuilt struct {
 	State    State
-	Findings []string // what the checks found, in their order
-	Affected []string // tasks of the records that were passed over, sorted
-	Conflict string   // the reason why the replay failed, or ""; State is then the state before the failure
+	Findings []string // findings of the checks, in the order of the checks
+	Affected []string // tasks of records that were passed over or contradict others, sorted
+	// Conflict is the first conflict that a check or the replay found, or "". If the replay failed,
+	// State is the state before the failure.
+	Conflict string
 }
 
 // Rebuild performs seed 002's "Deterministic reconcile procedure", steps 6 and 7: integrity checks
@@ -85,8 +87,8 @@ func isWork(e event.Event) bool {
 	}
 }
 
-// monotonic makes the second check: records and revisions have no gap. If two records make the same
-// revision, the next checks find it.
+// monotonic makes the second check: records and revisions have no gap. Two records that make the
+// same revision are left to the next checks.
 func (r *rebuilding) monotonic(point Snapshot, after []event.Entry) {
 	seq, rev := point.ReplayIndex, uint64(0)
 	for _, e := range after {
@@ -135,8 +137,8 @@ func sameEvent(a, b event.Event) bool {
 	return err1 == nil && err2 == nil && a.Kind() == b.Kind() && bytes.Equal(one, two)
 }
 
-// replay performs step 7, "Rebuild operational state by canonical replay order": by time, kind and
-// actor. It ends at the first record that the state refuses.
+// replay performs step 7, "Rebuild operational state by canonical replay order". The order is by
+// time, kind and actor. The replay ends at the first record that the state refuses.
 func (r *rebuilding) replay(events []event.Entry) {
 	slices.SortStableFunc(events, func(a, b event.Entry) int {
 		return cmp.Or(a.Time.Compare(b.Time),

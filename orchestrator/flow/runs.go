@@ -20,7 +20,7 @@ func (s *State) applyRunStarted(e event.RunStarted) error {
 	s.ManagerIsTold, s.KeepGoing, s.ByNeeds = e.Told, e.KeepGoing, e.ByNeeds
 	s.takeMended(e)
 	s.endWaiting()
-	s.askAgain() // a run asks once before it waits, or ends
+	s.askAgain() // a run asks the provider once before it waits or ends
 	s.goBy(e.Git, e.Elsewhere)
 	s.superviseBy(e.Supervision, e.Memory, e.Adapter)
 	return nil
@@ -37,14 +37,14 @@ func (s *State) freshen() {
 		return
 	}
 	if s.Quarantined(step.Task) != nil && step.Unsettled != "" {
-		return // a person decides
+		return // the quarantine waits for a person
 	}
 	if step.Unsettled != "" && step.Work != nil && !step.isStuck() {
 		step.beginWork()
 	}
 	if step.GoesOn != nil && (step.Rejected > 0 || step.Restarts > 0 || step.Unsettled != "") {
 		step.GoesOn = nil         // to go on in the same conversation has not helped
-		if step.Unsettled == "" { // otherwise a person has looked at it
+		if step.Unsettled == "" { // otherwise a person has looked at the work
 			step.tellAdvice()
 		}
 	}
@@ -56,7 +56,7 @@ func (s *State) applyRunInterrupted(e event.RunInterrupted) error {
 	s.Running, s.Outcome, s.Text, s.Until = false, e.Outcome, e.Reason, e.Until
 	s.Waited += e.Waited
 	if s.endWaiting(); e.Outcome == event.Later {
-		s.Refused = nil // the next run has all its patience
+		s.Refused = nil // the next run may wait its full time
 	}
 	s.keepFiles(e.Quarantined)
 	return nil
@@ -104,7 +104,7 @@ func (s *State) applyAcknowledged(e event.Acknowledged) error {
 		if e.Choice == event.Accept {
 			s.Step.accept()
 			s.goOn(e)
-			s.Step.Left = e.BoardSHA // what differs when the Manager is called, a person edited
+			s.Step.Left = e.BoardSHA // any difference when the Manager is called is an edit by a person
 			return nil
 		}
 	case event.AboutEnd:
@@ -126,15 +126,15 @@ func (s *State) goOn(e event.Acknowledged) {
 	}
 }
 
-// goOnFrom lets the next run go on after a decision that is not about the open call.
+// goOnFrom lets the next run go on after a decision. It leaves the open call as it is.
 func (s *State) goOnFrom(e event.Acknowledged) {
 	s.Frozen = nil
 	s.Last.Acknowledged, s.Last.Accepted = true, ""
 	s.Outcome, s.Text = event.Interrupted, e.Text
 }
 
-// thaw ends a freeze, if the choice answers its question. The board then goes on from its file, or the
-// checkpoints go their new way.
+// thaw ends a freeze, if the choice answers the question of the freeze. The board then goes on from
+// its file, or its checkpoints in git take the new route.
 func (s *State) thaw(e event.Acknowledged) error {
 	f := s.Frozen
 	switch {
@@ -151,7 +151,8 @@ func (s *State) thaw(e event.Acknowledged) error {
 	return nil
 }
 
-// settleCheckpoint lets a board go on that a checkpoint stopped: in spite of it, or after another look.
+// settleCheckpoint lets a board that a checkpoint stopped go on. With Retry a new checkpoint looks
+// at the work first.
 func (s *State) settleCheckpoint(e event.Acknowledged) {
 	s.Last.BoardSHA = e.BoardSHA
 	if e.Choice == event.Retry {
@@ -162,15 +163,15 @@ func (s *State) settleCheckpoint(e event.Acknowledged) {
 	s.Supervisor.settle(event.Override)
 }
 
-// release ends the quarantine of a task; "": of all tasks.
+// release ends the quarantine of a task, or of all tasks if task is "".
 func (s *State) release(task string) {
 	last := s.Quarantine[len(s.Quarantine)-1].Task
 	s.Quarantine = slices.DeleteFunc(slices.Clone(s.Quarantine), func(q Quarantine) bool { return task == "" || q.Task == task })
 	s.endLoop(cmp.Or(task, last))
 }
 
-// acceptEnd counts a task of a board that is over as done, or ends the board as it stands. Then no
-// checkpoint follows.
+// acceptEnd accepts the end of a board, or one of its tasks. The task then counts as done. An
+// accepted board ends as it stands, without another checkpoint.
 func (s *State) acceptEnd(e event.Acknowledged) {
 	s.Last.BoardSHA = e.BoardSHA
 	if e.Task != "" {
@@ -193,7 +194,8 @@ func (s *State) acceptEnd(e event.Acknowledged) {
 	s.Outcome, s.Text = event.Complete, e.Text
 }
 
-// accept counts the work of the open step as done, as a person says: the Manager is called next.
+// accept counts the work of the open step as done, because a person decided so. The Manager is
+// called next.
 func (s *Step) accept() {
 	s.Unsettled, s.TaskStatus = "", StatusOK
 	s.callManager()

@@ -7,15 +7,15 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// TaskUse is the use of one task under the present limits.
+// TaskUse is what the work on one task has used under the present limits.
 type TaskUse struct {
 	Task  string     `json:"task"`
-	Steps int        `json:"steps"` // finished
+	Steps int        `json:"steps"` // finished steps
 	Used  event.Used `json:"used"`
 }
 
 // mostTasks is the greatest number of tasks whose use is kept. The tasks that agents worked on last
-// are kept, and so a task that comes back again and again stays among them.
+// are kept, so a task that comes back again and again stays among them.
 const mostTasks = 256
 
 // task returns the use of a task. The use of an unknown task is zero.
@@ -51,7 +51,7 @@ func (s *State) Known() (used, total event.Used) {
 	return used, total
 }
 
-// charge counts an ended attempt of the open step and keeps its session, unless that is "".
+// charge counts an ended attempt of the open step, and keeps its session if it has one.
 func (s *State) charge(millis int64, spent *event.Spending, session string) {
 	s.count(millis, spent)
 	if session != "" {
@@ -68,7 +68,8 @@ func (s *State) count(millis int64, spent *event.Spending) {
 	s.keepTask(t)
 }
 
-// Tally is an [event.Used] for programs: its JSON leaves unknown values out, instead of writing 0.
+// Tally is an [event.Used] for other programs. Its JSON leaves unknown values out, and does not
+// write 0 for them.
 type Tally struct{ event.Used }
 
 // TallyForm is the JSON form of a Tally.
@@ -76,14 +77,14 @@ type TallyForm struct {
 	Cost     string `json:"cost"`                    // in words
 	Micros   *int64 `json:"cost_microusd,omitempty"` // in millionths of a US dollar
 	Input    *int64 `json:"input_tokens,omitempty"`
-	Cached   *int64 `json:"cached_tokens,omitempty"` // of the input
+	Cached   *int64 `json:"cached_tokens,omitempty"` // the part of the input that came from a cache
 	Output   *int64 `json:"output_tokens,omitempty"`
-	Attempts int    `json:"attempts"`              // starts of programs
-	Unpriced int    `json:"attempts_without_cost"` // whose cost is not known
+	Attempts int    `json:"attempts"`              // number of programs that were started
+	Unpriced int    `json:"attempts_without_cost"` // attempts whose cost is not known
 	Millis   int64  `json:"millis"`
 }
 
-// MarshalJSON adds the cost in words.
+// MarshalJSON adds the cost in words, and leaves unknown values out.
 func (t Tally) MarshalJSON() ([]byte, error) {
 	u := t.Used
 	form := TallyForm{Cost: u.Money(), Attempts: u.Attempts, Unpriced: u.Attempts - u.Priced, Millis: u.Millis}

@@ -104,9 +104,9 @@ func (s *State) missCheckpoint(reason string) {
 	s.block(c, fmt.Sprintf("%s came to no verdict: %s", c.ID, event.Headline(reason)))
 }
 
-// applyCheckpointMissed ends the open checkpoint without a verdict. If the supervisor does not even
-// start, it blocks the board, unless OnBlock is BlockOverride. BlockRevise blocks too, because the
-// Manager could not mend that.
+// applyCheckpointMissed ends the open checkpoint without a verdict. If no checkpoint is open, the
+// supervisor did not even start. That blocks the board, unless OnBlock is BlockOverride.
+// BlockRevise blocks the board, too, because the Manager cannot mend the supervisor.
 func (s *State) applyCheckpointMissed(e event.CheckpointMissed) error {
 	if s.Supervisor == nil || s.Step != nil && (!s.Step.Call.IsSupervision() || s.Step.Running != 0) {
 		return refuse(e, "no checkpoint is open")
@@ -115,7 +115,7 @@ func (s *State) applyCheckpointMissed(e event.CheckpointMissed) error {
 	v, step := s.Supervisor, s.Step
 	v.Deaths = 0
 	if step != nil && step.Checkpoint != nil {
-		if v.Memory == event.InSession { // the next checkpoint begins in a new session, with the reports
+		if v.Memory == event.InSession { // the next checkpoint gets a new session, with the earlier reports
 			v.Ready, v.Thread = false, nil
 		}
 		s.missCheckpoint(e.Reason)
@@ -182,14 +182,15 @@ func (s *State) acceptReady(e event.ReplyAccepted) error {
 	return nil
 }
 
-// loseSupervisor notes that the supervisor's session is lost or its program died: the supervisor is
+// loseSupervisor notes that the supervisor's session is lost or its program died. The supervisor is
 // recovered before the checkpoint is tried again.
 func (s *State) loseSupervisor(e event.ReplyRejected) {
 	s.Supervisor = s.Supervisor.clone()
 	if e.Died {
 		s.Supervisor.Deaths++
 	}
-	if e.Lost || e.Call == event.CheckpointCall { // bounded by the retries; Rejected begins anew with each recovery
+	// Lost bounds the number of recoveries, because each recovery resets Rejected.
+	if e.Lost || e.Call == event.CheckpointCall {
 		s.Step.Lost++
 	}
 	s.forgetSupervisor()
@@ -212,13 +213,13 @@ func (s *State) openSupervision(e event.StepStarted) error {
 	return nil
 }
 
-// finishRevision ends the step of a checkpoint after which the Manager was called. If the Manager
-// ended the board, the checkpoint is noted as passed over.
+// finishRevision ends the step of a checkpoint whose block the Manager had to resolve. If the
+// Manager ended the board, the checkpoint is noted as passed over.
 func (s *State) finishRevision(e event.StepFinished) error {
 	if v := s.Supervisor.clone(); v != nil {
 		if e.NextTask == nil {
 			v.passOver(s.Step.Checkpoint.ID)
-		} else if v.Plan.Every == 0 { // otherwise the next checkpoint comes by itself
+		} else if v.Plan.Every == 0 { // otherwise the next checkpoint follows anyway
 			v.lookAgain(*s.Step.Checkpoint)
 		}
 		s.Supervisor = v

@@ -23,7 +23,7 @@ type Teardown struct {
 	State   event.TeardownState `json:"state"`
 	Round   int                 `json:"round,omitempty"`
 	Missing []string            `json:"missing,omitempty"` // members that have not answered
-	Forced  bool                `json:"forced,omitempty"`  // the Lead has approved the end without them
+	Forced  bool                `json:"forced,omitempty"`  // the Lead has approved the end without their answers
 }
 
 // Unanswered returns the members that have not answered. Without their answers the team may not be
@@ -97,8 +97,8 @@ func (s *State) applyForcedFinalizeAcked(e event.ForcedFinalizeAcked) error {
 }
 
 // NotReady returns why the team of a board cannot be deleted even after all its members have shut
-// down, or "" if it can be deleted. terminal is true if the board is over. Seed 002,
-// "Forced-finalize preconditions".
+// down, or "" if it can be deleted: seed 002, "Forced-finalize preconditions". terminal is true if
+// the board is over.
 func (h *History) NotReady(terminal bool) string {
 	switch {
 	case h.Standstill() != "":

@@ -11,7 +11,7 @@ import (
 type MissingTool struct {
 	Tool   string `json:"tool"`
 	Agents int    `json:"agents"`
-	Last   string `json:"last"` // call that missed it
+	Last   string `json:"last"` // key of the last call that missed the tool
 }
 
 const mostTools = 64

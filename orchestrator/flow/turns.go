@@ -15,7 +15,8 @@ type Turn struct {
 	Tree string `json:"tree"` // hash of the work tree as the step left it
 }
 
-// The least and the greatest number of tasks whose turns may be a loop, in any roles.
+// The least and the greatest number of tasks that may form a loop by taking turns. Their roles do
+// not matter.
 const (
 	fewTurns  = 2
 	mostTurns = 4

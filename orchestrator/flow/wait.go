@@ -9,22 +9,25 @@ import (
 
 // Refused is the state of the open call after its provider refused it.
 type Refused struct {
-	event.Refusal             // the last one
-	Class         event.Class `json:"class"` // of its attempt
-	Text          string      `json:"text"`  // of it, in the provider's words
-	Since         time.Time   `json:"since"` // of the first refusal in a row
+	event.Refusal             // the last refusal
+	Class         event.Class `json:"class"` // class of the refused attempt
+	Text          string      `json:"text"`  // the reason in the provider's words
+	Since         time.Time   `json:"since"` // time of the first refusal in a row
 	Tries         int         `json:"tries"` // refusals in a row
 	Asks          bool        `json:"asks"`  // the wait is over: the next attempt asks the provider
 
-	// What was waited since the last accepted reply, while the provider was busy and for the end of a limit.
-	// Each has a patience of its own. Work gives back that of the limit, but an agent that works and then
-	// meets a busy provider may do so for ever.
-	Busy  int64     `json:"busy_millis,omitempty"`
-	Limit int64     `json:"limit_millis,omitempty"`
-	Cut   time.Time `json:"cut,omitzero"` // the end of the wait during which a run ended; it counts until the next refusal, at most
+	// Busy and Limit are the times that were waited since the last accepted reply: for a busy
+	// provider, and for the end of a limit. Each time counts for a patience of its own. An attempt
+	// that worked resets Limit. It does not reset Busy, because an agent that works and then meets
+	// a busy provider may do so for ever.
+	Busy  int64 `json:"busy_millis,omitempty"`
+	Limit int64 `json:"limit_millis,omitempty"`
+	// Cut is the planned end of a wait in which a run ended; zero: none. The wait counts until Cut,
+	// or until the next refusal if that is earlier.
+	Cut time.Time `json:"cut,omitzero"`
 }
 
-// waited returns what was waited for a class.
+// waited returns the time that was waited for a provider that refuses calls with the class of r.
 func (r *Refused) waited() time.Duration {
 	if r.Class == event.ClassBusy {
 		return time.Duration(r.Busy) * time.Millisecond
@@ -32,7 +35,7 @@ func (r *Refused) waited() time.Duration {
 	return time.Duration(r.Limit) * time.Millisecond
 }
 
-// wait counts a wait for a class.
+// wait adds a wait to the time of class c.
 func (r *Refused) wait(c event.Class, millis int64) {
 	if c == event.ClassBusy {
 		r.Busy += millis
@@ -44,26 +47,28 @@ func (r *Refused) wait(c event.Class, millis int64) {
 // Wait is a wait for the provider of the open call.
 type Wait struct{ event.ProviderWait }
 
-// GiveUpWaiting ends the run, because the wait for a provider would last longer than its patience.
+// GiveUpWaiting ends the run, because its patience or its limits do not allow the wait for a
+// provider.
 type GiveUpWaiting struct {
 	Text  string
 	Busy  bool
-	Until time.Time // the end of the limit; zero: not known
+	Until time.Time // the end of the provider's limit; zero: not known
 }
 
 func (Wait) effect()          {}
 func (GiveUpWaiting) effect() {}
 
-// The times between two attempts at a provider that is busy, and the longest of those at a limit whose end is not
-// named: some limits are limits of a minute, others of a day.
+// The pauses between two attempts at a busy provider double from firstPause to longPause. The
+// pauses at a limit whose end is not known then grow to limitPause, because some limits last a
+// minute and others a day.
 const (
 	firstPause  = 10 * time.Second
 	longPause   = 5 * time.Minute
 	limitPause  = 15 * time.Minute
-	mostDoubled = 5 // firstPause doubled so often is longPause at least
+	mostDoubled = 5 // firstPause doubled this often is at least longPause
 )
 
-// pause returns the time from the last refusal to the next attempt, where the provider names none.
+// pause returns the time from the last refusal to the next attempt, if the provider names none.
 func (r *Refused) pause() time.Duration {
 	doubled := firstPause << min(r.Tries-1, mostDoubled)
 	if r.Class == event.ClassLimit && doubled > longPause && r.Tries > mostDoubled+1 {
@@ -72,8 +77,8 @@ func (r *Refused) pause() time.Duration {
 	return min(doubled, longPause)
 }
 
-// next returns when to ask the provider again. named reports that the provider has named that time. A provider
-// that refuses again at the end of the limit that it named is asked as if it had named none.
+// next returns when to ask the provider again. named reports whether the provider has named that
+// time. If the provider refuses again after the time that it named, that time counts as not named.
 func (r *Refused) next() (until time.Time, named bool) {
 	until = r.At.Add(r.pause())
 	if r.Tries == 1 && r.Reset.After(r.At) || r.Reset.After(until) {
@@ -82,7 +87,8 @@ func (r *Refused) next() (until time.Time, named bool) {
 	return until, false
 }
 
-// refuse notes the refusal of an attempt. A provider that was asked before the end of its limit has told nothing new.
+// refuse notes the refusal of an attempt. Tries does not count an attempt before the end of a limit
+// that the provider had named, because that refusal is nothing new.
 func (s *State) refuse(e event.AttemptStopped) {
 	next := Refused{Refusal: *e.Refusal, Class: e.Class, Text: e.Reason, Since: e.Refusal.At, Tries: 1}
 	last := s.Refused
@@ -105,12 +111,12 @@ func (s *State) refuse(e event.AttemptStopped) {
 	s.Refused = &next
 }
 
-// isRefused reports whether the provider of the open call has to be waited for.
+// isRefused reports whether the open call has to wait for its provider.
 func (s *State) isRefused() bool { return s.Step.isDue() && s.Refused != nil && !s.Refused.Asks }
 
-// waitForProvider returns what follows a refusal: at a limit of the account another agent, where the settings
-// name one, or else a wait, as far as the patience lasts. A reset beyond the run's patience or its limits of
-// time ends the run at once.
+// waitForProvider returns the effect that follows a refusal. At a limit of the account the call
+// goes to another agent, if the settings name one. Otherwise the run waits, as long as its patience
+// and its limits of time allow. If the provider names a later time, the run ends at once.
 func (s *State) waitForProvider() Effect {
 	r := s.Refused
 	if number, to := s.substitute(); number > 0 && r.Class == event.ClassLimit {
@@ -128,7 +134,7 @@ func (s *State) waitForProvider() Effect {
 		case named || limit == end && !r.At.Before(end):
 			return GiveUpWaiting{Text: s.whyNotWait(), Busy: r.Class == event.ClassBusy, Until: r.Reset}
 		default:
-			until = limit // it is asked once more then
+			until = limit // ask once more at the end of the patience or of the limit
 		}
 	}
 	step := s.Step
@@ -136,7 +142,8 @@ func (s *State) waitForProvider() Effect {
 		Class: r.Class, Since: r.Since, Until: until, Named: named, At: r.At, Tries: r.Tries}}
 }
 
-// endOfWaiting returns when a limit of the run ends a wait that began at a time; zero: none does.
+// endOfWaiting returns when a limit of the run ends a wait that began at time at. It returns zero
+// if no limit does.
 func (s *State) endOfWaiting(at time.Time) time.Time {
 	end := s.Limits.Until
 	if most := s.Limits.MaxMillis; most > 0 {
@@ -148,8 +155,9 @@ func (s *State) endOfWaiting(at time.Time) time.Time {
 	return end
 }
 
-// MayShareWait reports whether a board waits for a provider that refused a call of another board. If its own
-// call would go to another agent then, or its own limits would end the wait, it asks for itself.
+// MayShareWait reports whether this board waits, too, if a provider has refused a call of another
+// board. It does not wait if its call would go to another agent, or if its patience or its limits
+// would end the wait early. Then it asks the provider itself.
 func (s *State) MayShareWait(e event.ProviderWait, now time.Time) bool {
 	end := s.endOfWaiting(now)
 	number, _ := s.substitute()
@@ -171,7 +179,7 @@ func (s *State) applyProviderWait(e event.ProviderWait) error {
 		return refuse(e, "step %d has no call that could wait", e.Step)
 	}
 	s.Waiting = &e
-	if e.Shared { // its own next refusal goes on from that of the other board
+	if e.Shared { // the next refusal of this board continues the count of the other board
 		shared := Refused{Since: e.Since}
 		if s.Refused != nil {
 			shared = *s.Refused
@@ -195,7 +203,8 @@ func (s *State) applyProviderBack(e event.ProviderBack) error {
 	return nil
 }
 
-// patienceLeft returns how long the run may still wait for a provider that refuses calls with a class.
+// patienceLeft returns how long the run may still wait for a provider that refuses calls with class
+// c.
 func (s *State) patienceLeft(c event.Class) time.Duration {
 	r := Refused{Class: c}
 	if s.Refused != nil {
@@ -204,7 +213,7 @@ func (s *State) patienceLeft(c event.Class) time.Duration {
 	return s.Limits.Patience(c) - r.waited()
 }
 
-// endWaiting notes that a run ended while it waited.
+// endWaiting notes that a run ended, and keeps the wait that this may have broken off.
 func (s *State) endWaiting() {
 	if s.Waiting != nil && s.Refused != nil {
 		cut := *s.Refused
@@ -228,7 +237,7 @@ func blocked[E interface{ BlockedBy() string }](s *State, e E) error {
 	return nil
 }
 
-// askAgain has the next attempt ask the provider.
+// askAgain lets the next attempt ask the provider.
 func (s *State) askAgain() {
 	if s.Refused != nil {
 		asks := *s.Refused

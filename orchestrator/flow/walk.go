@@ -17,7 +17,7 @@ func (s *State) applyManagerWalked(e event.ManagerWalked) error {
 		return refuse(e, "step %d waits for no Manager", e.Step)
 	}
 	s.BlockedBy = ""
-	s.ByNeeds = s.ByNeeds || e.ByNeeds // an agent wrote needs into a task, which may be ready later
+	s.ByNeeds = s.ByNeeds || e.ByNeeds // an agent wrote the field needs into a task, which may be ready later
 	step.Walked, step.Before = &e, &event.Baseline{BoardSHA: e.Before, Current: e.Current}
 	step.Reply = &event.ReplyAccepted{
 		AttemptRef: event.AttemptRef{Step: e.Step, Call: event.ManagerCall, Task: e.Task, Role: event.ManagerRole},

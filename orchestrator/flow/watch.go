@@ -40,7 +40,7 @@ type Hung struct {
 	Anomaly  string         `json:"anomaly"`
 	Decision event.Decision `json:"decision"`
 	Text     string         `json:"text"`
-	Found    *event.Anomaly `json:"found,omitempty"` // of a Replan, otherwise nil
+	Found    *event.Anomaly `json:"found,omitempty"` // the anomaly of a Replan; otherwise nil
 }
 
 // stopsForTool reports whether the run is to end because a tool is not available, even if the
@@ -79,6 +79,6 @@ func (s *Step) tellAdvice() {
 
 const stuckPrefix = "STUCK: "
 
-// isStuck reports whether the run ended because an agent hung, and not because a review was never
+// isStuck reports whether an agent that hung has stopped the step, and not a review that was never
 // content.
 func (s *Step) isStuck() bool { return strings.HasPrefix(s.Unsettled, stuckPrefix) }

@@ -8,17 +8,18 @@ import (
 )
 
 // foreignProcesses are descendants of this process that it did not start. They were started by
-// another program, which then became this one by exec, as in `daemon & exec kanban-run`. If they
-// leave orphans, these become children of this process, too.
+// another program, which then became this one by exec, as in `daemon & exec kanban-run`. Their
+// orphans become children of this process, too.
 type foreignProcesses struct {
-	any   bool // there were some at the start; later no others can appear
+	any   bool // whether Adopt found any; if it did not, none can appear later
 	known processSet
-	// scans are the starts of the last two scans, in clock ticks since boot. One scan can miss
-	// processes that get another parent meanwhile.
+	// scans are the starts of the last two scans, in clock ticks since boot. Two are kept because
+	// one scan can miss a process that gets another parent during the scan.
 	scans [2]uint64
 }
 
-// clockTick is the unit of the times in /proc, USER_HZ, on all systems that Go runs on.
+// clockTick is the unit of the times in /proc (USER_HZ). It is the same on all systems that Go runs
+// on.
 const clockTick = 10 * time.Millisecond
 
 // add adds processes and all their descendants.
@@ -60,13 +61,14 @@ func (r *reaper) scheduleScans() (due <-chan time.Time, stop func()) {
 	return ticker.C, ticker.Stop
 }
 
-// scanForeign adds the descendants of the foreign processes, and reaps dead children. The runner is
-// itself a reaper, so while it lives every other child of the guardian is foreign.
+// scanForeign adds the descendants of the foreign processes, and reaps dead children. While the
+// runner lives, every other child of the guardian is foreign, because the runner adopts its own
+// orphans.
 func (r *reaper) scanForeign() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var others []int
-	below, _ := listChildren(os.Getpid()) // the next scan sees the children that this one misses
+	below, _ := listChildren(os.Getpid()) // the next scan sees a child that this one misses
 	for _, pid := range below {
 		s, ok := readStat(pid)
 		if _, leads := r.leaders[pid]; leads || !ok {
@@ -79,14 +81,14 @@ func (r *reaper) scanForeign() {
 		others = append(others, pid)
 	}
 	if !r.leadersAreAlive() {
-		return // the runner may have ended before the list was read, so its orphans may be on it
+		return // if the runner ended before the list was read, the list may hold its orphans
 	}
 	r.foreign.removeGone()
 	r.foreign.add(others)
 }
 
-// leadersAreAlive reports whether no leader is dying. If a leader is dying, it returns false
-// already before the children of the leader become orphans.
+// leadersAreAlive reports whether all leaders, the children that this process started, are alive. A
+// dying leader counts as dead even before its children become orphans.
 func (r *reaper) leadersAreAlive() bool {
 	for pid := range r.leaders {
 		if liveThread(pid) == 0 {
@@ -99,9 +101,9 @@ func (r *reaper) leadersAreAlive() bool {
 // killAllOrphans kills all descendants of this process except the foreign ones.
 func (r *reaper) killAllOrphans() error { return r.killOrphans(r.isFromRunner) }
 
-// isFromRunner reports whether an orphan that is not known as foreign was left by the runner. It
-// returns false for an unmarked orphan that started after the earlier of the last two scans,
-// because a foreign process could have left it.
+// isFromRunner reports whether the runner left the orphan behind. The caller has excluded the known
+// foreign processes. An unmarked orphan does not count if it started after the earlier of the last
+// two scans, because a foreign process may have left it.
 func (r *reaper) isFromRunner(pid int) bool {
 	if !r.foreign.any {
 		return true

@@ -19,40 +19,41 @@ import (
 const Guards = true
 
 const (
-	// foreignScanPause is the time between two scans for descendants of foreign processes, which
-	// most runs do not have.
+	// foreignScanPause is the time between two scans for descendants of foreign processes. Most
+	// runs have no foreign processes.
 	foreignScanPause = 100 * time.Millisecond
-	// stoppedTime bounds the time that a runner may be stopped. It is long enough for a terminal
-	// that stops the whole group to stop this process, too.
+	// stoppedTime is the wait before the guardian continues a stopped runner. If a terminal stops
+	// the whole group, it stops the guardian within this time, too.
 	stoppedTime = 100 * time.Millisecond
-	// patienceTime is the time in which a runner must end that has to end at once. After it the
-	// guardian kills the runner and the processes that remain.
+	// patienceTime is how long the guardian waits for a runner that has to end at once. Then it
+	// kills the runner and all remaining processes.
 	patienceTime = 5 * time.Second
-	// oneRequest is the time within which several signals count as one request, as in the runner.
+	// oneRequest is the time within which several signals count as one request to end. The runner
+	// uses the same time.
 	oneRequest = 300 * time.Millisecond
-	// signalTime bounds the time by which a signal to both processes reaches the guardian later
-	// than the runner.
+	// signalTime bounds the wait for a signal that went to both processes and has already ended the
+	// runner.
 	signalTime = 100 * time.Millisecond
 )
 
-// guardian is owned by the goroutine of Guard, except that receivePackets, on another goroutine,
-// owns files, fate.Told and fate.Code until the runner has ended.
+// guardian is owned by the goroutine of Guard. Until the runner has ended, files, fate.Told and
+// fate.Code belong to the goroutine of receivePackets instead.
 type guardian struct {
 	wire         *wire
 	runner       int
 	fate         Fate
-	files        map[uint32]*os.File // held for the runner, by the names it gave them
-	firstRequest time.Time           // time of the first request to end; zero before it
+	files        map[uint32]*os.File // files of the runner, by the numbers that it gave them
+	firstRequest time.Time           // time of the first request to end; zero if there was none
 }
 
-// Guard runs a guardian. It starts this very program again, as "ARGV0 guarded-runner ARGS...", with
-// the same standard files and environment and in the same group, and returns when the runner and
-// all the processes that it started have ended. It leaves alone the children that this process had
-// before, and their descendants. It takes SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGPIPE for as long
-// as the process lives, and prints nothing.
+// Guard runs a guardian. It starts this program again, as "ARGV0 guarded-runner ARGS...", with the
+// same standard files and environment and in the same group. It returns when the runner and all the
+// processes that the runner started have ended. It leaves alone the children that this process had
+// before, and their descendants. It catches SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE and SIGTSTP
+// until this process ends, and prints nothing.
 //
-// Errors: *NoProcError, the runner could not be started, or *LeftoverError. The fate counts in all
-// cases.
+// Errors: *NoProcError, *LeftoverError, or an error of the system, such as one at the start of the
+// runner. The fate is valid even with an error.
 func Guard(args []string) (Fate, error) {
 	signals := make(chan os.Signal, 64)
 	signal.Notify(signals, append(endSignals(), syscall.SIGPIPE, syscall.SIGCHLD)...)
@@ -78,8 +79,8 @@ func Guard(args []string) (Fate, error) {
 	return g.fate, err
 }
 
-// startRunner starts the runner. It waits while the system has no process to give, but not after a
-// signal to end.
+// startRunner starts the runner. While the system is out of processes it tries again, until a
+// signal asks to end.
 func (g *guardian) startRunner(args []string, signals <-chan os.Signal) error {
 	ours, theirs, err := newWires()
 	if err != nil {
@@ -107,7 +108,8 @@ func (g *guardian) startRunner(args []string, signals <-chan os.Signal) error {
 	}
 }
 
-// forkRunner executes /proc/self/exe, which stays this program when the file is replaced.
+// forkRunner executes /proc/self/exe, because this path names this program even after its file was
+// replaced.
 func (g *guardian) forkRunner(args []string, link *os.File) error {
 	argv := append([]string{os.Args[0], RunnerCommand}, args...)
 	files := []uintptr{os.Stdin.Fd(), os.Stdout.Fd(), os.Stderr.Fd(), linkFD: link.Fd()}
@@ -116,7 +118,7 @@ func (g *guardian) forkRunner(args []string, link *os.File) error {
 	return err
 }
 
-// watchRunner forwards signals to the runner. It returns once all packets of the runner are handled
+// watchRunner forwards signals to the runner. It returns once the packets of the runner are handled
 // and the runner is reaped.
 func (g *guardian) watchRunner(signals <-chan os.Signal) error {
 	received := make(chan struct{})
@@ -146,7 +148,7 @@ func (g *guardian) watchRunner(signals <-chan os.Signal) error {
 			}
 			g.forward(s)
 		case <-hung:
-			_ = unix.Kill(g.runner, unix.SIGKILL) // it hangs; reapRunner reaps it
+			_ = unix.Kill(g.runner, unix.SIGKILL) // the runner hangs; reapRunner reaps it
 		case <-due:
 			subreaper.scanForeign()
 		case <-ended:
@@ -157,15 +159,15 @@ func (g *guardian) watchRunner(signals <-chan os.Signal) error {
 	}
 }
 
-// pause stops the runner, which stops its commands, and then this process, so that the shell sees a
-// stopped job. Once this process is continued, it continues the runner.
+// pause stops the runner, which in turn stops its commands. Then it stops this process, so that the
+// shell sees a stopped job. Once this process is continued, pause continues the runner.
 func (g *guardian) pause() {
 	_ = unix.Kill(g.runner, unix.SIGTSTP)
 	stopSelf()
 	_ = unix.Kill(g.runner, unix.SIGCONT)
 }
 
-// isUrgent reports whether the runner has to end at once: after SIGQUIT, and after a second
+// isUrgent reports whether the runner has to end at once, which is after SIGQUIT or a second
 // request. Several signals within oneRequest are one request.
 func (g *guardian) isUrgent(s os.Signal, now time.Time) bool {
 	if !isRequest(s) {
@@ -177,16 +179,17 @@ func (g *guardian) isUrgent(s os.Signal, now time.Time) bool {
 	return s == syscall.SIGQUIT || now.Sub(g.firstRequest) > oneRequest
 }
 
-// resumeRunner continues a stopped runner. An agent may have stopped its runner, and would then
-// work unwatched. A terminal that stops the whole group stops this process before it gets here.
+// resumeRunner continues a stopped runner, because an agent may have stopped it in order to work
+// unwatched. If a terminal stopped the whole group, this process is stopped, too, and does not get
+// here.
 func (g *guardian) resumeRunner() {
 	if s, ok := readStat(g.runner); ok && s.halted {
 		_ = unix.Kill(g.runner, unix.SIGCONT)
 	}
 }
 
-// forward records a request to end and sends it to the runner. A runner that is gone or does not
-// listen misses it.
+// forward records a request to end and sends it to the runner. The request is lost if the runner is
+// gone or does not read.
 func (g *guardian) forward(s os.Signal) {
 	if g.record(s) {
 		_ = g.wire.trySend(packet{kind: signalTaken, value: uint32(g.fate.Asked)})
@@ -208,7 +211,7 @@ func (g *guardian) record(s os.Signal) bool {
 }
 
 // drainSignals records the signals that arrived while the orphans were killed. If a terminal's
-// signal has ended the runner, it waits until the same signal reaches this process.
+// signal has ended the runner, drainSignals first waits for that signal to reach this process, too.
 func (g *guardian) drainSignals(signals <-chan os.Signal) {
 	if g.fate.Asked == 0 && slices.Contains(endSignals(), os.Signal(g.fate.Signal)) {
 		select {
@@ -250,8 +253,8 @@ func (g *guardian) handle(p packet) {
 	}
 }
 
-// reapRunner reaps the runner and records its end. An exit code that the runner told has precedence
-// over its exit status.
+// reapRunner reaps the runner and records its end. An exit code from Link.Leave takes precedence
+// over the exit status.
 func (g *guardian) reapRunner() error {
 	status, err := subreaper.reap(g.runner)
 	if err != nil {

@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// input is the parent's end of the standard input of a command. Text that the pipe does not take at
-// once is written by a goroutine, which lives for as long as there is text to write.
+// input is the parent's end of the standard input of a command. A goroutine writes the text. It
+// lives as long as there is text to write.
 type input struct {
 	pipe *os.File
 	wg   *sync.WaitGroup
 
 	mu      sync.Mutex
-	rest    []byte // to be written
-	writing bool   // by a goroutine
-	ended   bool   // no text follows: the pipe is closed after the rest
+	rest    []byte // text that is still to be written
+	writing bool   // a goroutine runs write
+	ended   bool   // no more text is accepted; the pipe is closed after rest
 }
 
-// send adds a text to those to be written. If end is true, it closes the pipe after that text. It
-// does not wait. It returns false if the input has ended.
+// send queues a text and returns at once. If end is true, the pipe is closed after the text. It
+// returns false if the input has already ended.
 func (in *input) send(text []byte, end bool) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -39,8 +39,8 @@ func (in *input) send(text []byte, end bool) bool {
 	return true
 }
 
-// write returns when all text is written, or after an error: a command that ends without reading
-// its input breaks the pipe.
+// write writes the queued text. It returns when none is left, or after an error. A command that
+// ends without reading its input causes an error.
 func (in *input) write() {
 	for text := in.take(nil); len(text) > 0; {
 		_, err := in.pipe.Write(text)
@@ -48,8 +48,8 @@ func (in *input) write() {
 	}
 }
 
-// take returns the next text to write. err is the error of the last write. If err is not nil, or if
-// there is no more text, take returns nil and notes that the goroutine ends.
+// take returns the next text to write. err is the error of the last write. After an error, or if no
+// text is left, take returns nil and notes that the goroutine ends.
 func (in *input) take(err error) (text []byte) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -70,9 +70,9 @@ func (in *input) closeEnded() {
 	}
 }
 
-// giveUp ends a write that the command does not read, and closes the pipe.
+// giveUp interrupts a write that waits for the command to read, and closes the pipe.
 func (in *input) giveUp() {
-	_ = in.pipe.SetWriteDeadline(time.Now()) // usually the pipe is closed by now, which is no error
+	_ = in.pipe.SetWriteDeadline(time.Now()) // the usual error is that the pipe is already closed
 	in.close()
 }
 

@@ -23,21 +23,22 @@ type Link struct {
 
 	mu      sync.Mutex
 	next    uint32
-	waiting map[uint32]chan bool // for the guardian's answers
+	waiting map[uint32]chan bool // receivers of the guardian's answers, by request
 }
 
-// Join opens the runner's end of the link to the guardian. From now on this process discards the
-// signals that reach it directly. It gets those that reach the guardian over the link. Errors: the
-// process has no guardian, because it was started by hand.
+// Join opens the runner's end of the link to the guardian. Afterwards this process discards the
+// signals that reach it directly, and gets the guardian's signals over the link. Errors: the
+// process has no guardian, for instance because a person started it, or an error of the system.
 func Join() (*Link, error) {
 	if err := checkLink(); err != nil {
 		return nil, fmt.Errorf("this command is not for people: %w", err)
 	}
 	unix.CloseOnExec(linkFD)
-	// This process was started as /proc/self/exe: ps and top would call it exe.
+	// Without this, ps and top would show the name exe, because this process was started as
+	// /proc/self/exe.
 	_ = os.WriteFile("/proc/self/comm", []byte(filepath.Base(os.Args[0])), 0)
-	// If the guardian dies while this process is stopped, this process continues, and sees that it
-	// is alone.
+	// If the guardian dies while this process is stopped, the kernel continues this process, so
+	// that it notices the loss.
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGCONT), 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("ask to be woken: %w", err)
 	}
@@ -47,13 +48,14 @@ func Join() (*Link, error) {
 	l, err := newLink(linkFD)
 	if err == nil {
 		go l.watchTerminal()
-		subreaper.startReaping() // for as long as the runner lives
+		subreaper.startReaping() // until the runner ends
 	}
 	return l, err
 }
 
-// endSignals returns the signals that ask a program to end, except those that this process was
-// started to ignore: SIGHUP below nohup, the keyboard's signals in the background of a script.
+// endSignals returns the signals that ask a program to end, except those that this process has
+// ignored since its start. Under nohup that is SIGHUP; in the background of a script, SIGINT and
+// SIGQUIT.
 func endSignals() []os.Signal {
 	all := []os.Signal{syscall.SIGTERM}
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
@@ -64,8 +66,8 @@ func endSignals() []os.Signal {
 	return all
 }
 
-// checkLink checks that the descriptor is one end of a socket pair that the parent made. The parent
-// may be gone already.
+// checkLink checks that linkFD is one end of a socket pair that the parent made. If the other end
+// is closed, it does not check the maker, because the parent may be gone.
 func checkLink() error {
 	kind, err := unix.GetsockoptInt(linkFD, unix.SOL_SOCKET, unix.SO_TYPE)
 	if err != nil {
@@ -98,18 +100,19 @@ func newLink(fd int) (*Link, error) {
 }
 
 // Signals returns a channel of the signals that the guardian received from outside: SIGINT,
-// SIGTERM, SIGHUP and SIGQUIT. Each of them arrives once and in order, even if it came before Join.
+// SIGTERM, SIGHUP and SIGQUIT. Each signal arrives once and in order, even if it was sent before
+// Join.
 func (l *Link) Signals() <-chan os.Signal { return l.signals }
 
 // Lost returns a channel that is closed when the guardian is gone. The runner then has to kill its
-// processes and to end.
+// processes and end.
 func (l *Link) Lost() <-chan struct{} { return l.lost }
 
 // Hold gives the guardian a duplicate of an open file, usually a locked one, and returns when the
-// guardian has it. The guardian closes the duplicate at release, or, if the runner dies, when all
-// the processes that the runner started have ended. To be sure that a lock on the file is free
-// after release, the runner must unlock the file, and not only close it. Once the guardian is gone,
-// release does nothing. Errors: the guardian is gone or has no descriptors left.
+// guardian has it. The guardian closes the duplicate when release is called. If the runner dies
+// before that, the guardian closes it once all processes that the runner started have ended. To
+// free a lock for certain, the runner must unlock the file, and not only close it. Once the
+// guardian is gone, release does nothing. Errors: the guardian is gone or has no descriptors left.
 func (l *Link) Hold(f *os.File) (release func() error, err error) {
 	l.mu.Lock()
 	l.next++
@@ -126,7 +129,7 @@ func (l *Link) Hold(f *os.File) (release func() error, err error) {
 	}, nil
 }
 
-// Leave tells the guardian the exit code. The runner must end now.
+// Leave tells the guardian the exit code. The runner must end right after it.
 func (l *Link) Leave(status int) error {
 	if err := l.wire.trySend(packet{kind: exitCode, value: uint32(int32(status))}); err != nil {
 		return fmt.Errorf("tell the guardian the exit code: %w", err)
@@ -174,7 +177,7 @@ func (l *Link) receivePackets() {
 		case signalTaken:
 			select {
 			case l.signals <- syscall.Signal(p.value):
-			default: // 64 requests to end were not read
+			default: // the signal is dropped, because 64 are still unread
 			}
 		case requestDone, requestRefused:
 			l.answer(p.value, p.kind == requestDone)

@@ -16,22 +16,22 @@ import (
 // A command has its mark in three places, because processes lose each of them in a different way:
 //
 //   - as a soft limit on file sizes, so large that it limits nothing. It survives setsid, double
-//     forks, exec and a cleared environment; programs that set limits, such as sudo and those that
-//     start containers, overwrite it, and it cannot be set above a hard limit.
+//     forks, exec and a cleared environment. Programs that set limits overwrite it, such as sudo
+//     and programs that start containers. It cannot be set above a hard limit.
 //   - as a soft limit on file locks, with the same properties. The kernel keeps this limit, but has
 //     not used it since version 2.4.
-//   - as a variable of the environment, a list with one mark for each kanban-run above the command.
+//   - in an environment variable, which lists one mark for each kanban-run above the command.
 const markVariable = "KANBAN_RUN_MARK"
 
-// maxEnviron exceeds the size that a process can get at its start: 6 MiB of arguments and
-// environment (execve(2)).
+// maxEnviron bounds the bytes read of an environment. It is more than the 6 MiB of arguments and
+// environment that a process can get at its start (execve(2)).
 const maxEnviron = 8 << 20
 
 // markLimits lists the limits that hold the mark.
 var markLimits = [...]int{unix.RLIMIT_FSIZE, unix.RLIMIT_LOCKS}
 
-// setMarkLimits sets the limits of this process, for the next child to inherit. If the system
-// forbids it, only the variable holds the mark.
+// setMarkLimits sets the limits of this process to the mark, so that the next child inherits them.
+// If the system forbids this, only the variable holds the mark.
 func setMarkLimits(mark Mark) (unset func()) {
 	var undo []func()
 	for _, resource := range markLimits {
@@ -49,8 +49,8 @@ func setMarkLimits(mark Mark) (unset func()) {
 	}
 }
 
-// markEnv returns the environment with the mark added to those of the kanban-runs above. Their
-// marks are in env or, if env was filtered, in the environment of this process.
+// markEnv returns env with the mark added to the marks of the kanban-runs above. Those are in env
+// or, if env was filtered, in the environment of this process.
 func markEnv(env []string, mark Mark) []string {
 	outer := os.Getenv(markVariable)
 	marked := slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
@@ -75,8 +75,8 @@ func IsMarked() bool {
 	return readMarkVariable(self) != "" || slices.ContainsFunc(readMarkLimits(self), isMark)
 }
 
-// IsWithin reports whether this process was started by a command with the mark, or by a descendant
-// of it.
+// IsWithin reports whether a command with the mark has started this process, directly or through
+// others.
 func IsWithin(mark Mark) bool { return mark != 0 && hasMark(os.Getpid(), mark) }
 
 // hasMark looks for the mark in the limits and the environment of a process.
@@ -85,8 +85,8 @@ func hasMark(pid int, mark Mark) bool {
 		slices.Contains(strings.Split(readMarkVariable(pid), ","), formatMark(mark))
 }
 
-// readMarkLimits returns the limits of a process that may hold a mark. It returns nil if the
-// process is gone or belongs to another user.
+// readMarkLimits returns the current markLimits of a process. It returns nil if the process is gone
+// or belongs to another user.
 func readMarkLimits(pid int) []uint64 {
 	var all []uint64
 	for _, resource := range markLimits {
@@ -98,8 +98,8 @@ func readMarkLimits(pid int) []uint64 {
 	return all
 }
 
-// hasForeignMark reports whether the process has a limit that looks like a mark, and that this
-// process does not have.
+// hasForeignMark reports whether a limit of the process looks like a mark and is not a limit of
+// this process.
 func hasForeignMark(pid int) bool {
 	own := readMarkLimits(os.Getpid())
 	return slices.ContainsFunc(readMarkLimits(pid), func(l uint64) bool {
@@ -110,11 +110,11 @@ func hasForeignMark(pid int) bool {
 // isMark reports whether a limit has the form of a mark that NewMark returns.
 func isMark(limit uint64) bool { return limit>>48 == 1<<14 }
 
-// readMarkVariable returns the variable's value in the environment of a process. It returns "" if
-// the process has no such variable or belongs to another user.
+// readMarkVariable returns the value of markVariable in the environment of a process. It returns ""
+// if the process has no such variable or belongs to another user.
 func readMarkVariable(pid int) string {
 	text := readEnviron(pid, pid)
-	if len(text) == 0 { // it was cleared, or the first thread has ended
+	if len(text) == 0 { // the environment was cleared, or the first thread has ended
 		text = readEnviron(pid, liveThread(pid))
 	}
 	for entry := range bytes.SplitSeq(text, []byte{0}) {
@@ -135,10 +135,10 @@ func readEnviron(pid, thread int) []byte {
 	return text
 }
 
-// EndMarked kills every process that has the mark, with its descendants: an agent of a dead run
-// left them behind. It returns when all have ended. Errors: an error of the system, or *LeftoverError
-// if some do not end. If this process itself has the mark, EndMarked kills nothing and returns a
-// *LeftoverError.
+// EndMarked kills the processes that an agent of a dead run left behind: all that have the mark,
+// and their descendants. It returns when all of them have ended. If this process itself has the
+// mark, EndMarked kills nothing and returns a *LeftoverError. Errors: *LeftoverError if some do not
+// end, or an error of the system.
 func EndMarked(mark Mark) error {
 	if mark == 0 {
 		return nil
@@ -147,7 +147,7 @@ func EndMarked(mark Mark) error {
 		return &LeftoverError{[]int{self}}
 	}
 	deadline := time.Now().Add(sweepTime)
-	all := processSet{} // a dying process does not show its mark
+	all := processSet{} // kept over all rounds, because a dying process hides its mark
 	for {
 		if err := addMarked(all, mark); err != nil {
 			return fmt.Errorf("look for leftovers: %w", err)
@@ -166,8 +166,8 @@ func EndMarked(mark Mark) error {
 	}
 }
 
-// Lives reports whether a process with the mark is alive: an agent of the marked run, or a process
-// that the agent left behind.
+// Lives reports whether a process with the mark is alive. That may be an agent of the marked run,
+// or a process that the agent left behind.
 func Lives(mark Mark) bool {
 	all := processSet{}
 	return mark != 0 && addMarked(all, mark) == nil && len(all.alive()) > 0

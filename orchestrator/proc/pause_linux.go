@@ -18,8 +18,8 @@ func stopSelf() {
 	<-continued
 }
 
-// watchTerminal pauses the run when a terminal asks for it with Ctrl-Z, and continues a guardian
-// that was stopped alone, perhaps by an agent: otherwise the shell would consider the job stopped.
+// watchTerminal pauses the run when the user presses Ctrl-Z. It also continues a guardian that was
+// stopped alone, perhaps by an agent, because otherwise the shell would consider the job stopped.
 func (l *Link) watchTerminal() {
 	asked := make(chan os.Signal, 1)
 	if !signal.Ignored(syscall.SIGTSTP) {
@@ -32,7 +32,7 @@ func (l *Link) watchTerminal() {
 		select {
 		case <-asked:
 			pause()
-			for len(asked) > 0 { // the guardian repeats the signals that a terminal sends to both
+			for len(asked) > 0 { // drop repetitions, as the guardian sends it, too
 				<-asked
 			}
 			halted = false
@@ -47,9 +47,9 @@ func (l *Link) watchTerminal() {
 // guardianLook is the time between two checks of the guardian.
 const guardianLook = time.Second
 
-// resumeGuardian continues a stopped guardian, if it was stopped at the last check, too, which
-// before reports. It does not continue the guardian at the first check, because this process may be
-// about to be stopped, too. halted is true if the guardian was stopped at this check.
+// resumeGuardian checks the guardian once, and reports whether it is stopped. before is the result
+// of the previous check. resumeGuardian continues the guardian only if both checks found it
+// stopped: after the first one, this process may be about to be stopped, too.
 func (l *Link) resumeGuardian(before bool) (halted bool) {
 	guardian := os.Getppid()
 	s, ok := readStat(guardian)
@@ -59,7 +59,8 @@ func (l *Link) resumeGuardian(before bool) (halted bool) {
 	return ok && s.halted
 }
 
-// pause stops all commands and this process, and continues them once this process is continued.
+// pause stops all commands and then this process. Once this process is continued, pause continues
+// the commands.
 func pause() {
 	paused.begin()
 	signalCommands(unix.SIGSTOP)
@@ -68,8 +69,8 @@ func pause() {
 	paused.end()
 }
 
-// signalCommands signals all processes that this process has started. The second round finds those
-// that were started during the first.
+// signalCommands signals all processes that this process has started. The second round finds
+// processes that were started during the first.
 func signalCommands(s unix.Signal) {
 	for range 2 {
 		children, _ := listChildren(os.Getpid())

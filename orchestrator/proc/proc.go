@@ -1,5 +1,6 @@
-// Package proc runs a command to its end and ends all its processes: its process group, and on
-// Linux every process that it left behind, even if this process is killed: see Guard.
+// Package proc runs a command to its end, and then ends all processes of the command's group. On
+// Linux it also ends every process that the command left behind, and with Guard it does so even if
+// this process is killed.
 package proc
 
 import (
@@ -15,42 +16,42 @@ import (
 
 // Spec describes a command.
 type Spec struct {
-	Argv      []string // Argv[0] is the program's path, see LookPath, and its name
+	Argv      []string // Argv[0] is both the program's path (see LookPath) and its name
 	Dir       string   // working directory
-	Env       []string // the whole environment; nil: empty
+	Env       []string // the whole environment; nil means an empty one
 	Stdin     []byte
-	KeepInput bool      // leave the standard input open after Stdin, see Process.Send
-	Stdout    io.Writer // nil discards
-	Stderr    io.Writer // nil discards; another goroutine than that of Stdout writes to it
+	KeepInput bool      // keep the standard input open after Stdin; see Process.Send
+	Stdout    io.Writer // nil discards the output
+	Stderr    io.Writer // nil discards it; written by another goroutine than Stdout
 
 	// Terminal is the command's side of a pty. It replaces Stdin and Stdout, and the command runs
-	// in a session of its own on this terminal. nil: pipes. Input, unless nil, is the standard
-	// input of a command with a Terminal.
+	// in a new session on this terminal. If Terminal is nil, the command gets pipes. If both
+	// Terminal and Input are set, Input is the standard input.
 	Terminal, Input *os.File
 
-	Timeout time.Duration // from start to end; 0: no limit
+	Timeout time.Duration // from start to end; 0 means no limit
 	Grace   time.Duration // between SIGTERM and SIGKILL
 
-	Mark Mark // see EndMarked; 0: a new one
+	Mark Mark // 0 means a new mark; see EndMarked
 
 	// Stays means that the command keeps running while others start and end. No other command may
-	// have its Mark. If an orphan of it has lost the mark, the end of any other command may end the
-	// orphan, too.
+	// have its Mark. If an orphan of this command loses the mark, the end of another command may
+	// kill the orphan.
 	Stays bool
 }
 
-// drainTime bounds the wait for processes that hold a pipe open and could not be ended. Reading the
-// rest of a pipe takes far less.
+// drainTime bounds the wait for pipes that a process still holds open although it should have
+// ended. Reading the rest of a pipe takes far less.
 const drainTime = 5 * time.Second
 
 // Mark distinguishes the processes of one command from all others for as long as they live, even if
-// they change their group, session or environment. Only Linux has a place for it.
+// they change their group, session or environment. Only on Linux can a process bear a mark.
 type Mark uint64
 
 // NewMark returns a mark that no other command has.
 func NewMark() Mark { return Mark(1<<62 | rand.Uint64()>>16) }
 
-// MarkOf returns the mark of a name, the same one each time.
+// MarkOf returns a mark that depends only on the name.
 func MarkOf(name string) Mark {
 	sum := sha256.Sum256([]byte(name))
 	return Mark(1<<62 | binary.BigEndian.Uint64(sum[:])>>16)
@@ -58,15 +59,15 @@ func MarkOf(name string) Mark {
 
 // Exit is the end of a command.
 type Exit struct {
-	Code     int    // exit status; -1: a signal ended it, or it was not started
-	Signal   string // the signal that ended it, "terminated", "killed", …, or "" if there is none
+	Code     int    // exit status; -1 if a signal ended it or it was not started
+	Signal   string // signal that ended it, such as "terminated"; "" if none did
 	TimedOut bool   // the timeout ended it
-	Stopped  bool   // Stop or Kill ended it, or Run's stop or kill was done before the start
+	Stopped  bool   // Stop or Kill ended it, or it was stopped before its start
 	Timeout  time.Duration
 	Duration time.Duration
 }
 
-// Succeeded reports whether the command ended by itself, with the status 0.
+// Succeeded reports whether the command ended by itself and with status 0.
 func (e Exit) Succeeded() bool { return e.Code == 0 && e.Signal == "" && !e.TimedOut && !e.Stopped }
 
 // String returns "exit status 1", "killed by signal: terminated" or "timed out after 1s (killed by
@@ -90,7 +91,7 @@ func (e Exit) String() string {
 }
 
 // LeftoverError reports that processes of the command outlived even SIGKILL.
-type LeftoverError struct{ Pids []int } // empty: the system does not list them
+type LeftoverError struct{ Pids []int } // empty if the system cannot list them
 
 func (e *LeftoverError) Error() string {
 	if len(e.Pids) == 0 {
@@ -99,14 +100,14 @@ func (e *LeftoverError) Error() string {
 	return fmt.Sprintf("processes that the command left behind cannot be ended: %v", e.Pids)
 }
 
-// Run starts the command in a process group of its own and returns when all its processes have
-// ended and its output is written. stop and the timeout send SIGTERM to the group, and SIGKILL
-// after the grace; kill sends SIGKILL at once, also during a grace. A command that has ended by
-// then does not count as stopped.
+// Run starts the command in a new process group. It returns when all its processes have ended and
+// its output is written. stop and the timeout send SIGTERM to the group, and SIGKILL after the
+// grace; kill sends SIGKILL at once, even during a grace. A command that has already ended does not
+// count as stopped.
 //
 // The command need not read its standard input or keep its outputs open, and a writer that fails
-// does not disturb it. Errors: *StartError if it cannot be started at all, *LeftoverError, or an
-// error of the system or the writers.
+// does not disturb the command. Errors: *StartError if the command cannot be started at all,
+// *LeftoverError, or an error of the system or the writers.
 func Run(stop, kill context.Context, s *Spec) (Exit, error) {
 	isStopped := func() bool { return stop.Err() != nil || kill.Err() != nil }
 	if isStopped() {

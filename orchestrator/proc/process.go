@@ -12,7 +12,7 @@ import (
 
 // Process is a command that Start has started. Two goroutines read its outputs. Wait waits for its
 // end, and ends the processes that it left behind. Stop, Kill and the timers only send signals, and
-// after the command's end they send no more.
+// none after the command's end.
 type Process struct {
 	child   *child
 	streams *streams
@@ -24,25 +24,25 @@ type Process struct {
 	err  error
 
 	mu     sync.Mutex
-	ended  bool   // the leader has ended, and may be reaped: its number may be used again
+	ended  bool   // the leader has ended; another process may get its number
 	killed bool   // SIGKILL was sent
-	cause  cause  // the reason for its end; see cause
-	gentle bool   // its input was closed, and SIGTERM follows
-	timer  *Timer // of the timeout, then of the grace, or nil if there is none
+	cause  cause  // why the command is being ended, or was ended
+	gentle bool   // StopGently has closed the input, and SIGTERM follows
+	timer  *Timer // timer of the timeout, then of the grace; nil if there is none
 }
 
-// cause is the reason for ending a command. The first one counts.
+// cause is the reason for ending a command. The first reason counts.
 type cause int
 
 const (
-	none cause = iota // it ended by itself
+	none cause = iota // the command runs, or ended by itself
 	timedOut
 	stopped
 )
 
-// Start starts the command in a process group of its own. While the system has no process to give,
-// Start waits and tries again, until ctx is done. Errors: *StartError if the command cannot be
-// started at all, or an error of the system.
+// Start starts the command in a new process group. While the system is out of processes, Start
+// waits and tries again, until ctx is done. Errors: *StartError if the command cannot be started at
+// all, or an error of the system.
 func Start(ctx context.Context, s *Spec) (*Process, error) {
 	st, err := open(s)
 	if err != nil {
@@ -65,7 +65,7 @@ func Start(ctx context.Context, s *Spec) (*Process, error) {
 }
 
 // Wait returns the end of the command, once all its processes have ended and its output is written.
-// The caller of Start must call it, or the command stays a zombie. Errors: *LeftoverError, or an
+// The caller of Start must call Wait, or the command stays a zombie. Errors: *LeftoverError, or an
 // error of the system or the writers.
 func (p *Process) Wait() (Exit, error) {
 	p.wait.Do(p.awaitEnd)
@@ -78,8 +78,8 @@ func (p *Process) Stop() { p.interrupt(stopped, p.grace) }
 // StopWithin is Stop with another grace.
 func (p *Process) StopWithin(grace time.Duration) { p.interrupt(stopped, grace) }
 
-// StopGently closes the standard input, sends SIGTERM after wait, and SIGKILL after kill, both counted
-// from now. Stop does not wait for the SIGTERM. It returns at once.
+// StopGently closes the standard input, sends SIGTERM after wait, and SIGKILL after kill, both
+// counted from now. It returns at once. A later call of Stop sends SIGTERM at once.
 func (p *Process) StopGently(wait, kill time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,7 +91,7 @@ func (p *Process) StopGently(wait, kill time.Duration) {
 	p.setTimer(wait, func() { p.interrupt(stopped, kill-wait) })
 }
 
-// Kill sends SIGKILL at once, also in the middle of a grace. It does not wait.
+// Kill sends SIGKILL at once, even in the middle of a grace. It does not wait.
 func (p *Process) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,11 +114,11 @@ func (p *Process) CloseInput() { p.streams.input.send(nil, true) }
 // Relative is a process that a command has started, directly or through others.
 type Relative struct {
 	Name   string
-	Parent int // number of the parent: the command, another relative, or a process of neither kind
+	Parent int // process ID of the parent, which may be neither the command nor a relative
 }
 
-// Flush returns once the command's output so far was written to Stdout and Stderr, each of which
-// still gets one write at a time. It does nothing on systems other than Linux.
+// Flush returns once the command's output so far was written to Stdout and Stderr. Each of them
+// still gets one write at a time. Flush does nothing on systems other than Linux.
 func (p *Process) Flush() { p.streams.flush() }
 
 // Limit replaces the timeout by d, counted from now; 0 removes it. It returns false if the command
@@ -137,7 +137,7 @@ func (p *Process) Limit(d time.Duration) bool {
 	return true
 }
 
-// startTimeout starts a timer that has no effect once another one has replaced it.
+// startTimeout starts a timer. The timer has no effect once another one has replaced it.
 func (p *Process) startTimeout(d time.Duration) {
 	var own *Timer
 	own = AfterFunc(d, func() {
@@ -156,8 +156,8 @@ func (p *Process) interrupt(why cause, grace time.Duration) {
 	p.interruptLocked(why, grace)
 }
 
-// interruptLocked ends the command for a reason. It does nothing to a command that is ending, or
-// has ended by itself.
+// interruptLocked ends the command for a reason. It does nothing if the command has ended, or is
+// being ended in another way than by StopGently.
 func (p *Process) interruptLocked(why cause, grace time.Duration) {
 	if p.cause != none && !p.gentle || p.hasEnded() {
 		return
@@ -195,8 +195,8 @@ func (p *Process) stopTimer() {
 	}
 }
 
-// awaitEnd waits for the leader's end, then ends all other processes. It reaps the leader only
-// after its group was killed: until then no other process can have the group's number.
+// awaitEnd waits for the leader's end, then ends all other processes. It kills the group before it
+// reaps the leader, because until then no other group can have the same number.
 func (p *Process) awaitEnd() {
 	p.child.await()
 	p.exit = p.recordEnd()
@@ -204,8 +204,8 @@ func (p *Process) awaitEnd() {
 	p.err = errors.Join(p.child.finish(&p.exit), p.child.sweep(), p.streams.drain())
 }
 
-// recordEnd notes the end, after which other goroutines send no signals, and returns it without the
-// leader's exit status.
+// recordEnd notes the end, after which other goroutines send no signals. The Exit that it returns
+// lacks the exit status.
 func (p *Process) recordEnd() Exit {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -219,12 +219,12 @@ func (p *Process) recordEnd() Exit {
 	}
 }
 
-// child is the command's first process, the leader of its group. Only finish reaps it, so its
-// number stays its own for as long as signals are sent.
+// child is the command's first process, the leader of its group. Only finish reaps it, so no other
+// process gets its number while signals are sent.
 type child struct {
 	pid    int
 	began  time.Time
-	handle // the system's means to find the other processes
+	handle // what this system needs to find the other processes
 }
 
 func newChild(pid int, h handle) *child {

@@ -25,13 +25,13 @@ func (*NoProcError) Hint() string { return "as root: mount -t proc proc /proc" }
 // stat is a process's entry in /proc.
 type stat struct {
 	dead   bool // it waits to be reaped
-	halted bool // by a signal, until SIGCONT
+	halted bool // stopped by a signal, until SIGCONT
 	parent int
-	born   uint64 // in clock ticks since boot
+	born   uint64 // time of its start, in clock ticks since boot
 	memory bool   // its first thread has memory
 
 	session int
-	ticks   int64 // of processor time, with those of ended children
+	ticks   int64 // processor time in clock ticks, including ended children
 }
 
 // The fields of /proc/PID/stat after the name, from proc_pid_stat(5).
@@ -39,14 +39,14 @@ const (
 	stateField   = 0
 	parentField  = 1
 	sessionField = 3
-	ticksField   = 11 // and the three after it: user, system, and both of children
+	ticksField   = 11 // first of four: user and system time, then those of ended children
 	threadsField = 17
 	bornField    = 19
 	memoryField  = 20
 )
 
-// readStat returns the entry of a process, or false if the process is gone. A process is not dead
-// as long as any of its threads lives, even if its first thread has ended.
+// readStat returns the entry of a process, or false if the process is gone. A process is dead only
+// once all its threads have ended.
 func readStat(pid int) (stat, bool) { return readStatFile(fmt.Sprintf("/proc/%d/stat", pid)) }
 
 func readStatFile(path string) (stat, bool) {
@@ -74,8 +74,9 @@ func readStatFile(path string) (stat, bool) {
 	return s, true
 }
 
-// liveThread returns a thread of the process that has memory, usually the first. 0 means that the
-// process is dying: it runs no code and shows no environment, but may still have files open.
+// liveThread returns the ID of a thread that has memory, usually the first thread. It returns 0 if
+// the process is dying: such a process runs no code and shows no environment, but may still have
+// files open.
 func liveThread(pid int) (thread int) {
 	if s, ok := readStat(pid); !ok || s.memory {
 		return pid
@@ -89,7 +90,8 @@ func liveThread(pid int) (thread int) {
 	return 0
 }
 
-// processID identifies a process for ever, although another process may get its number later.
+// processID identifies a process for ever. The number alone does not, because another process may
+// get it later.
 type processID struct {
 	pid  int
 	born uint64
@@ -149,11 +151,11 @@ func parseNumbers(words []string) []int {
 	return all
 }
 
-// procRoom is enough for most files that are read here.
+// procRoom is the first size of a read buffer, in bytes. Most files that are read here fit.
 const procRoom = 1 << 10
 
-// readProc is os.ReadFile with half the system calls, and without those for the poller: the search
-// for descendants reads a file for each of their threads.
+// readProc is like os.ReadFile, but makes half as many system calls, because a search for
+// descendants reads a file for each of their threads.
 func readProc(path string) ([]byte, error) {
 	fd, err := openProc(path, 0)
 	if err != nil {
@@ -183,9 +185,9 @@ func openProc(path string, flags int) (int, error) {
 	return fd, err
 }
 
-// appendDescendants appends a process and all its descendants. They must be killed together: a
-// process may start others as fast as they are killed. Descendants that it misses are found once
-// their parent is dead.
+// appendDescendants appends a process and all its descendants. They must be killed together,
+// because a process may start others as fast as they are killed. A descendant that is missed is
+// found once its parent is dead.
 func appendDescendants(all []int, pid int) []int {
 	if slices.Contains(all, pid) {
 		return all

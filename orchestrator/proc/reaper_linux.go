@@ -19,15 +19,16 @@ const (
 	sweepPause = time.Millisecond
 )
 
-// reaper distinguishes the children of this process: leaders, which it has started itself; foreign
-// ones, which it had before Adopt; and orphans, all others, which commands left behind.
+// reaper distinguishes three kinds of children of this process. Leaders are those that it started
+// itself. Foreign children are those that it had before Adopt. All others are orphans, which
+// commands left behind.
 type reaper struct {
 	fork func(name string, argv []string, attr *syscall.ProcAttr) (pid int, err error)
 
 	mu      sync.Mutex
 	adopts  bool
 	leaders map[int]struct{}
-	stay    map[int]Mark // the leaders among them with Spec.Stays, and their marks
+	stay    map[int]Mark // marks of the leaders with Spec.Stays, by process ID
 	foreign foreignProcesses
 }
 
@@ -45,10 +46,10 @@ var subreaper = &reaper{
 }
 
 // Adopt makes this process the reaper of its orphaned descendants, so that Run can find and end
-// them. Call it at the start of the program, before it starts a process: from then on every child
-// that Run did not start counts as an orphan, and is killed. Children from before Adopt are left
-// alone: another program started them and then became this one. Without Adopt, Run ends a command's
-// process group only.
+// them. Call it before the program starts any process, because from then on every child that Run
+// did not start counts as an orphan and is killed. It leaves alone the children from before Adopt:
+// another program started them and then became this one by exec. Without Adopt, Run ends only a
+// command's process group.
 func Adopt() error {
 	subreaper.mu.Lock()
 	defer subreaper.mu.Unlock()
@@ -68,9 +69,9 @@ func Adopt() error {
 	return nil
 }
 
-// forkChild starts a command. It holds the lock over the fork: the limits that hold the mark belong
-// to the whole process, and a child that is not among the leaders yet could be mistaken for an
-// orphan.
+// forkChild starts a command. It holds the lock during the fork, because the limits that hold the
+// mark belong to the whole process. Moreover, a child that is not yet among the leaders could be
+// mistaken for an orphan.
 func forkChild(s *Spec, files inherited) (*child, error) {
 	subreaper.mu.Lock()
 	defer subreaper.mu.Unlock()
@@ -95,7 +96,7 @@ func forkChild(s *Spec, files inherited) (*child, error) {
 	return newChild(pid, handle{mark}), nil
 }
 
-// descriptors returns the files' descriptors, which block from now on.
+// descriptors returns the files' descriptors, and makes them blocking.
 func (f inherited) descriptors() []uintptr {
 	all := make([]uintptr, len(f))
 	for i, file := range f {
@@ -111,8 +112,8 @@ func (r *reaper) start(name string, argv []string, attr *syscall.ProcAttr) (pid 
 	return r.startLocked(name, argv, attr)
 }
 
-// startLocked starts a leader without package os, which would keep a descriptor for each child. It
-// knows leaders by their numbers alone, so no signal may be sent to a leader after it was reaped.
+// startLocked starts a leader without package os, which would keep a descriptor for each child. The
+// reaper knows a leader only by its number, so no signal may be sent to a leader that was reaped.
 func (r *reaper) startLocked(name string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
 	pid, err = r.fork(name, argv, attr)
 	if err == nil {
@@ -127,8 +128,8 @@ func (r *reaper) isForeign(pid int, of stat) bool {
 	return r.foreign.known.has(pid, of)
 }
 
-// reap reaps a leader, and forgets it before it releases the lock, because another process may get
-// its number at once.
+// reap reaps a leader, and forgets it before the lock is released, because another process may get
+// the same number at once.
 func (r *reaper) reap(leader int) (syscall.WaitStatus, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -146,8 +147,8 @@ func (c *child) reap() (syscall.WaitStatus, error) { return subreaper.reap(c.pid
 
 func (c *child) killLeader() { _ = unix.Kill(c.pid, unix.SIGKILL) }
 
-// killTree kills the leader and all its descendants. Otherwise those outside of its group would
-// live until the leader's end, which may take long.
+// killTree kills the leader and all its descendants. Otherwise descendants outside of the leader's
+// group would live until the leader has ended, which may take long.
 func (c *child) killTree() {
 	for _, pid := range appendDescendants(nil, c.pid) {
 		_ = unix.Kill(pid, unix.SIGKILL)
@@ -159,15 +160,15 @@ func (c *child) sweep() error {
 	return subreaper.killOrphans(func(pid int) bool { return subreaper.isOrphanOf(pid, c.mark) })
 }
 
-// isOrphanOf reports whether an orphan is to end with the command that has the mark. An orphan of
-// unknown origin is to end with it, too, unless another running command could have left that
-// orphan. Commands that stay do not count here: if they did, orphans of unknown origin would live
-// as long as one of them.
+// isOrphanOf reports whether an orphan has to end with the command that has the mark. An orphan
+// with the mark has to. An orphan of unknown origin has to, too, unless another running command
+// could have left it. Commands with Spec.Stays do not count here, because otherwise orphans of
+// unknown origin would live as long as they do.
 func (r *reaper) isOrphanOf(pid int, mark Mark) bool {
 	return hasMark(pid, mark) || r.onlySomeStay() && !r.isOfOneThatStays(pid)
 }
 
-// onlySomeStay reports whether only commands that stay are running.
+// onlySomeStay reports whether every running command has Spec.Stays.
 func (r *reaper) onlySomeStay() bool { return len(r.leaders) == len(r.stay) }
 
 func (r *reaper) isOfOneThatStays(pid int) bool {
@@ -181,7 +182,7 @@ func (r *reaper) isOfOneThatStays(pid int) bool {
 
 // killOrphans kills the orphans for which claim returns true, with all their descendants. Processes
 // that these start meanwhile become orphans when their parents die, so killOrphans repeats the
-// search until it finds no more. Errors: *LeftoverError after sweepTime.
+// search until it finds none. Errors: *LeftoverError after sweepTime.
 func (r *reaper) killOrphans(claim func(pid int) bool) error {
 	deadline := time.Now().Add(sweepTime)
 	for quiet := 0; quiet < 2; {
@@ -193,7 +194,7 @@ func (r *reaper) killOrphans(claim func(pid int) bool) error {
 			time.Sleep(sweepPause)
 			fallthrough
 		case unchanged:
-			// Read twice: a list that is read while processes die may lack one that lives.
+			// Look twice: a list that is read while processes die may lack one that is alive.
 			quiet++
 			continue
 		}
@@ -213,16 +214,16 @@ func (r *reaper) killOrphans(claim func(pid int) bool) error {
 type progress int
 
 const (
-	unfinished progress = iota // some live, are not listed, or may have left children on dying
-	uncertain                  // some are unclaimed, maybe because exec hides their environment
+	unfinished progress = iota // a claimed orphan lives or has just died, or the list is incomplete
+	uncertain                  // an orphan is unclaimed, perhaps because exec hides its environment
 	unchanged                  // only leaders and foreign processes are left
 	childless                  // there are no children
 )
 
-// listAdopted lists the children of this process that may be orphans. While commands run that do
-// not stay, it reads the list of the first thread only: the kernel gives an orphan to the first
-// thread that is not ending (find_new_reaper), and Go's runtime never ends that thread. Once all
-// running commands are commands that stay, it reads the lists of all threads.
+// listAdopted lists the children of this process that may be orphans. While a command without
+// Spec.Stays runs, it reads the list of the first thread only, because the kernel gives an orphan
+// to the first thread that is not ending (find_new_reaper), and Go's runtime never ends that
+// thread. Otherwise it reads the lists of all threads.
 func (r *reaper) listAdopted() ([]int, error) {
 	if r.onlySomeStay() || !hasChildrenLists() {
 		return listChildren(os.Getpid())
@@ -231,18 +232,18 @@ func (r *reaper) listAdopted() ([]int, error) {
 }
 
 // findOrphans lists the living orphans for which claim returns true, with all their descendants,
-// and reaps the dead ones. It lists a dying orphan, too: its environment is gone, so claim cannot
-// tell, and the caller has to wait for its end.
+// and reaps the dead ones. It also lists every dying orphan: claim cannot judge it, because its
+// environment is gone. The caller has to wait for its end.
 func (r *reaper) findOrphans(claim func(pid int) bool) (alive []int, seen progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.adopts || errors.Is(waitid(unix.P_ALL, 0, unix.WNOHANG, nil), unix.ECHILD) {
-		return nil, childless // the common case, for the price of one system call
+		return nil, childless // the common case, which costs one system call
 	}
 	pids, err := r.listAdopted()
 	spared, dead, unclaimed := len(r.leaders), 0, 0
 	for _, pid := range pids {
-		if _, leads := r.leaders[pid]; leads { // its number is its own until it is reaped
+		if _, leads := r.leaders[pid]; leads { // unreaped, so no other process has its number
 			continue
 		}
 		s, ok := readStat(pid)
@@ -271,9 +272,9 @@ func (r *reaper) findOrphans(claim func(pid int) bool) (alive []int, seen progre
 // reapPause is the least time between two searches for dead orphans, because many may die at once.
 const reapPause = 100 * time.Millisecond
 
-// startReaping reaps the orphans of commands as they die, until stop is called. Dead orphans that
-// are left until their command ends would count against the user's limit of processes, and the
-// command could start no more.
+// startReaping reaps the orphans of commands as they die, until stop is called. Otherwise dead
+// orphans would stay until their command ends. They would count against the user's limit of
+// processes, and the command could start no more.
 func (r *reaper) startReaping() (stop func()) {
 	died, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(died, unix.SIGCHLD)
@@ -291,13 +292,13 @@ func (r *reaper) startReaping() (stop func()) {
 	}
 }
 
-// reapDead reaps the orphans that have died. It does not reap leaders, for which their commands
-// wait, nor foreign processes. The lock is held from the fork of a leader until the leader is
-// noted, so that it is not mistaken for an orphan.
+// reapDead reaps the orphans that have died. It skips foreign processes, and leaders, which only
+// reap may reap. The lock is held from the fork of a leader until the leader is noted, so a leader
+// is never mistaken for an orphan.
 func (r *reaper) reapDead() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	pids, _ := r.listAdopted() // the next look sees the children that this one misses
+	pids, _ := r.listAdopted() // the next search sees a child that this one misses
 	for _, pid := range pids {
 		if _, leads := r.leaders[pid]; leads {
 			continue

@@ -13,8 +13,8 @@ type handle struct {
 	err     error
 }
 
-// Adopt does nothing: on this system only the first process is a reaper. Run ends a command's
-// process group, and processes that have left the group live on.
+// Adopt does nothing: on this system only process 1 adopts orphans. Run ends a command's process
+// group, and processes that have left the group live on.
 func Adopt() error { return nil }
 
 func forkChild(s *Spec, files inherited) (*child, error) {

@@ -20,7 +20,7 @@ import (
 type StartError struct {
 	Argv0  string
 	Err    error
-	folder bool // its working directory is missing
+	folder bool // the working directory is missing
 	beside bool // a file of that name is in the working directory
 }
 
@@ -48,7 +48,7 @@ func (e *StartError) Hint() string {
 }
 
 // LookPath returns the absolute path of a program. A name with a slash is relative to dir. A name
-// without one is searched for in the folders of PATH. Errors: *StartError.
+// without a slash is searched for in the folders of PATH. Errors: *StartError.
 func LookPath(name, dir string) (string, error) {
 	path := name
 	if strings.ContainsRune(filepath.ToSlash(name), '/') && !filepath.IsAbs(name) {
@@ -69,8 +69,8 @@ func LookPath(name, dir string) (string, error) {
 	return found, nil
 }
 
-// The pauses between tries while the system is out of processes. After the time patience the system
-// counts as broken.
+// The pauses between tries while the system is out of processes. They grow from firstPause to
+// longPause. After the time patience, retryStart gives up.
 const (
 	firstPause = 10 * time.Millisecond
 	longPause  = time.Second
@@ -93,7 +93,7 @@ func startChild(ctx context.Context, s *Spec, files inherited) (*child, error) {
 		return c, err
 	}
 	if _, dirErr := os.Stat(s.Dir); s.Dir != "" && dirErr != nil {
-		// The system's error blames the program.
+		// The system's error would name the program as missing.
 		return nil, &StartError{Argv0: s.Argv[0], Err: dirErr, folder: true}
 	}
 	var inner *fs.PathError
@@ -103,8 +103,8 @@ func startChild(ctx context.Context, s *Spec, files inherited) (*child, error) {
 	return nil, &StartError{Argv0: s.Argv[0], Err: err}
 }
 
-// isShortage reports whether an error is a temporary shortage of the system, and not a fault of the
-// command.
+// isShortage reports whether an error means a temporary shortage of the system, and not a fault of
+// the command.
 func isShortage(err error) bool {
 	for _, short := range []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE} {
 		if errors.Is(err, short) {
@@ -114,9 +114,9 @@ func isShortage(err error) bool {
 	return false
 }
 
-// retryStart tries again while the system has no process to give (EAGAIN), or while the program was
-// only just written and a fork of another goroutine still holds it open (ETXTBSY). Neither is the
-// command's fault. It gives up after the time patience, or when ctx is done.
+// retryStart repeats try in two cases, which are not the command's fault: the system is out of
+// processes (EAGAIN), or the program was just written and a fork of another goroutine still holds
+// it open (ETXTBSY). It gives up after the time patience, or when ctx is done.
 func retryStart(ctx context.Context, try func() error) error {
 	deadline := time.Now().Add(patience)
 	for pause := firstPause; ; pause = min(2*pause, longPause) {

@@ -16,15 +16,15 @@ const (
 	pipeRoom = 1 << 20 // the most that a pipe holds
 )
 
-// chunks are lent to an output only while it has something to read, so a thousand agents that are
-// silent hold no chunk.
+// chunks holds the free read buffers. An output borrows one only while it has something to read, so
+// a thousand silent agents hold none.
 var chunks = sync.Pool{New: func() any { return new([chunk]byte) }}
 
-// inherited lists the files that a command gets as its descriptors, from 0 on.
+// inherited lists the files that become the descriptors of a command, from 0 on.
 type inherited []*os.File
 
-// withTerminal replaces standard input and output by the terminal of s, if there is one, and the
-// input by s.Input, if there is one.
+// withTerminal returns f if s has no terminal. Otherwise the terminal replaces standard input and
+// output, and s.Input, if it is set, replaces the terminal as standard input.
 func (f inherited) withTerminal(s *Spec) inherited {
 	if s.Terminal == nil {
 		return f
@@ -33,8 +33,8 @@ func (f inherited) withTerminal(s *Spec) inherited {
 }
 
 // streams are the three pipes of a command. One goroutine reads each output, and one writes the
-// input; drain waits for them. The parent ends do not block, so a goroutine that waits for a pipe
-// occupies no thread.
+// input; drain waits for them. The parent's ends are non-blocking, so a goroutine that waits for a
+// pipe occupies no thread.
 type streams struct {
 	childEnds inherited // standard input, output and error of the command
 	input     input
@@ -66,8 +66,8 @@ func open(s *Spec) (_ *streams, err error) {
 	return st, nil
 }
 
-// openPipe returns the parent's end of a new pipe. If end is 0, that is the reading end; if end is
-// 1, it is the writing end.
+// openPipe opens a pipe and returns the parent's end. If end is 0, that is the reading end; if end
+// is 1, it is the writing end.
 func (st *streams) openPipe(end int) (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -79,7 +79,7 @@ func (st *streams) openPipe(end int) (*os.File, error) {
 }
 
 // writeInput writes the input. If end is true, no text follows. It first closes this process's
-// copies of the command's ends of the pipes: a pipe ends only when its last writer has closed it.
+// copies of the command's ends, because a pipe ends only when its last writer has closed it.
 func (st *streams) writeInput(text []byte, end bool) {
 	st.closeChildEnds()
 	st.input.send(text, end)
@@ -91,9 +91,9 @@ func (st *streams) startReading() {
 	}
 }
 
-// drain waits until all output was written. By then every process that could hold a pipe open was
-// ended. If a process escaped, drain waits for it no longer than drainTime. Errors: those of the
-// writers.
+// drain waits until all output was written. The caller has ended every process that could hold a
+// pipe open. If a process escaped, drain waits for it no longer than drainTime. Errors: those of
+// the writers.
 func (st *streams) drain() error {
 	st.input.giveUp()
 	late := time.AfterFunc(drainTime, func() {
@@ -130,7 +130,7 @@ func (st *streams) closeChildEnds() {
 	st.childEnds = nil
 }
 
-// flush forwards the contents of the pipes.
+// flush passes the contents of the pipes to the writers.
 func (st *streams) flush() {
 	for _, o := range st.outputs {
 		o.flush()
@@ -141,14 +141,15 @@ func (st *streams) flush() {
 type output struct {
 	from *os.File
 
-	// mu is held from each read to its write, so all output that is not yet written is in the pipe.
+	// mu is held from a read until the write of what was read. So while mu is free, all unwritten
+	// output is in the pipe.
 	mu  sync.Mutex
 	to  io.Writer
-	err error        // of the first write that failed
+	err error        // error of the first write that failed
 	buf *[chunk]byte // nil while the pipe is empty
 }
 
-// copy copies the stream. It continues to read when the writer fails, so that the command never
+// copy copies the stream. It continues to read after a write has failed, so that the command never
 // blocks or dies because of that.
 func (o *output) copy() {
 	defer o.from.Close()
@@ -165,14 +166,14 @@ func (o *output) copy() {
 	}
 }
 
-// flush forwards the contents of the pipe, but no more than a pipe holds, because a command may
-// print without end.
+// flush passes the contents of the pipe to the writer, but no more than a pipe holds, because a
+// command may print without end.
 func (o *output) flush() {
 	conn, err := o.from.SyscallConn()
 	if err != nil {
 		return
 	}
-	_ = conn.Control(func(fd uintptr) { // fails when the pipe has ended and all of it is written
+	_ = conn.Control(func(fd uintptr) { // an error means that the pipe has ended and is written out
 		for passed := 0; passed < pipeRoom; {
 			n, _ := o.pass(fd)
 			if n == 0 {
@@ -183,8 +184,8 @@ func (o *output) flush() {
 	})
 }
 
-// pass reads once and writes the result. ok is false if the pipe is empty for now. n is 0 in that
-// case, and also at the end of the pipe.
+// pass reads once and writes the result. ok is false if the pipe is empty for now. n is 0 if ok is
+// false, and also at the end of the pipe.
 func (o *output) pass(fd uintptr) (n int, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 type pauses struct {
 	mu    sync.Mutex
 	total time.Duration
-	since time.Time // the beginning of the present pause; zero: no pause
+	since time.Time // start of the current pause; zero if there is none
 }
 
 var paused pauses
@@ -27,7 +27,8 @@ func (p *pauses) end() {
 	p.since = time.Time{}
 }
 
-// Paused returns the time for which this process was stopped together with its commands so far.
+// Paused returns the total time so far for which this process was stopped together with its
+// commands.
 func Paused() time.Duration {
 	paused.mu.Lock()
 	defer paused.mu.Unlock()
@@ -37,7 +38,7 @@ func Paused() time.Duration {
 	return paused.total + time.Since(paused.since)
 }
 
-// Timer calls a function once, after a time in which pauses do not count.
+// Timer calls a function once, after a time that does not include pauses.
 type Timer struct {
 	mu      sync.Mutex
 	timer   *time.Timer

@@ -13,15 +13,15 @@ import (
 // Usage is the use of resources by a command and its descendants so far.
 type Usage struct {
 	Own    Work // of the processes in the command's session
-	Others Work // of those in sessions of their own, such as the commands that an agent runs
+	Others Work // of processes in other sessions, such as the commands that an agent runs
 
 	Halted bool // the command is stopped by a signal, and no debugger holds it
 }
 
 // Work is the use of resources by processes.
 type Work struct {
-	Ticks int64 // of the processor, 10 ms each, with those of ended children
-	Bytes int64 // read and written; only of processes that this user may examine
+	Ticks int64 // processor time in units of 10 ms, including ended children
+	Bytes int64 // bytes read and written, as far as this user may see them
 }
 
 func (w *Work) add(pid int, s stat) {
@@ -51,11 +51,11 @@ func (p *Process) Usage() (u Usage, ok bool) {
 	return u, true
 }
 
-// Family lists, by their numbers, the living processes that the command has started, directly or
-// through others, even if those have ended.
+// Family returns the living processes that the command has started, directly or through others. The
+// keys are process IDs. A process stays in the family after its parent has ended.
 func (p *Process) Family() map[int]Relative {
 	all := processSet{}
-	_ = addMarked(all, p.child.mark) // unlisted processes are left out
+	_ = addMarked(all, p.child.mark) // processes that cannot be listed are left out
 	for _, pid := range appendDescendants(nil, p.child.pid) {
 		if s, ok := readStat(pid); ok {
 			all.add(pid, s)
@@ -65,7 +65,7 @@ func (p *Process) Family() map[int]Relative {
 	for _, pid := range all.alive() {
 		name := "of an unknown program"
 		if program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil {
-			// The process's short name is not used, since it may be a part of a secret.
+			// A process's short name is not used, since it may be a part of a secret.
 			name = filepath.Base(program)
 		}
 		if s, ok := readStat(pid); ok && pid != p.child.pid {
@@ -84,7 +84,8 @@ func (p *Process) Continue() {
 	}
 }
 
-// EndOthers sends SIGTERM, or SIGKILL, to the descendants in sessions of their own.
+// EndOthers sends SIGTERM, or SIGKILL if kill is true, to the command's descendants in other
+// sessions.
 func (p *Process) EndOthers(kill bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,7 +121,7 @@ func readBytes(pid int) (sum int64) {
 	return sum
 }
 
-// readTracer returns the process that debugs the given one, or 0 if there is none.
+// readTracer returns the ID of the process that debugs pid, or 0 if there is none.
 func readTracer(pid int) int {
 	text, err := readProc(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -10,7 +10,7 @@ func (c *child) await() { await(c.pid) }
 
 func (c *child) hasEnded() bool { return hasDied(c.pid) }
 
-// await waits for the end of a child, and does not reap it. Where the kernel has no pidfds, the
+// await waits for the end of a child, but does not reap the child. If the kernel has no pidfds, the
 // wait occupies a thread.
 func await(pid int) {
 	if awaitPidfd(pid) == nil {
@@ -35,8 +35,8 @@ func awaitPidfd(pid int) error {
 	return conn.Read(func(uintptr) bool { return hasDied(pid) })
 }
 
-// hasDied reports whether a child has ended, and does not reap it. It also returns true if pid is
-// not a child of this process, because then there is nothing to wait for.
+// hasDied reports whether a child has ended, but does not reap the child. It also returns true if
+// pid is not a child of this process, because then there is nothing to wait for.
 func hasDied(pid int) bool {
 	var info unix.Siginfo
 	err := waitid(unix.P_PID, pid, unix.WNOHANG, &info)

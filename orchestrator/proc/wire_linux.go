@@ -11,23 +11,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kind is the type of a packet. The comment at each kind names the process that sends it.
+// kind is the type of a packet.
 type kind byte
 
 const (
-	signalTaken    kind = iota + 1 // guardian: value is the number of a signal
-	requestDone                    // guardian: the request with this value is done
-	requestRefused                 // guardian: the request with this value failed
-	holdFile                       // runner: hold the packet's file, under the name in value
-	releaseFile                    // runner: close the file with the name in value
-	exitCode                       // runner: value is its exit code
+	signalTaken    kind = iota + 1 // sent by the guardian: value is the number of a signal
+	requestDone                    // sent by the guardian: the request with this value is done
+	requestRefused                 // sent by the guardian: the request with this value failed
+	holdFile                       // sent by the runner: hold the file under this value
+	releaseFile                    // sent by the runner: close the file held under this value
+	exitCode                       // sent by the runner: value is the runner's exit code
 )
 
 // packet is one message of the link. It arrives whole or not at all.
 type packet struct {
 	kind  kind
 	value uint32
-	file  *os.File // with holdFile
+	file  *os.File // the file of a holdFile; nil in other packets
 }
 
 const packetSize = 5
@@ -69,18 +69,18 @@ func newWire(fd int) (*wire, error) {
 
 func (w *wire) close() { _ = w.file.Close() }
 
-// shutdown ends the wire, although the other end may still be open in some process: receive returns
-// the packets sent so far and then io.EOF, and sending fails.
+// shutdown ends the wire, even if some process still holds the other end open. After it, receive
+// returns the packets sent so far and then io.EOF, and sending fails.
 func (w *wire) shutdown() {
 	_ = w.conn.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_RDWR) })
 }
 
-// trySend sends a packet, or fails at once: a peer with hundreds of unread packets is stopped or
-// broken.
+// trySend sends a packet, or fails at once if too many are unread. A peer with hundreds of unread
+// packets is stopped or broken.
 func (w *wire) trySend(p packet) error { return w.transmit(p, false) }
 
-// send sends a packet. It waits while the peer has hundreds of packets to read: a thousand boards
-// make requests at once, and each needs its answer.
+// send sends a packet. It waits while the peer has hundreds of unread packets, because a thousand
+// boards may make requests at once, and each needs its answer.
 func (w *wire) send(p packet) error { return w.transmit(p, true) }
 
 func (w *wire) transmit(p packet, wait bool) error {
@@ -107,7 +107,7 @@ func (w *wire) sendmsg(data, rights []byte, wait bool) error {
 		err := w.conn.Write(try)
 		return errors.Join(err, sent)
 	}
-	err := w.conn.Control(func(fd uintptr) { try(fd) }) // Write would wait until it is sent
+	err := w.conn.Control(func(fd uintptr) { try(fd) }) // Write would wait until the packet is sent
 	return errors.Join(err, sent)
 }
 
@@ -129,8 +129,8 @@ func recvmsg(fd int) (packet, error) {
 	n, oobn, _, _, err := unix.Recvmsg(fd, data, rights, unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT)
 	switch {
 	case err == unix.ECONNRESET || err == unix.EINTR:
-		// ECONNRESET: the other end closed with packets unread. The error occurs once; that end's
-		// packets still follow.
+		// ECONNRESET means that the other end closed with packets unread. The error occurs once;
+		// the packets of that end still follow.
 		return recvmsg(fd)
 	case err != nil:
 		return packet{}, err
@@ -144,8 +144,8 @@ func recvmsg(fd int) (packet, error) {
 	return p, nil
 }
 
-// receivedFile returns the file of a packet, or nil if there is none, or if there was no descriptor
-// left for it.
+// receivedFile returns the file of a packet. It returns nil if the packet has no file, or if this
+// process had no descriptor left for the file.
 func receivedFile(rights []byte) *os.File {
 	messages, err := unix.ParseSocketControlMessage(rights)
 	if err != nil || len(messages) == 0 {

@@ -1,6 +1,6 @@
 // Package acp is the adapter for programs that speak the Agent Client Protocol over their standard
 // streams. The protocol is a dialogue, but an adapter's program gets all of its input at once. So
-// the adapter's program is kanban-run itself, as the client: it starts the agent, holds the
+// the adapter starts kanban-run itself, as the client. The client starts the agent, holds the
 // dialogue and prints the events, one JSON object a line.
 package acp
 
@@ -22,7 +22,7 @@ type adapter struct{ executable string }
 func (adapter) Name() string { return "acp" }
 
 // Check returns an error for a role option that the protocol lacks. The permission decides only how
-// the client answers the agent's requests: an agent that never asks is not limited.
+// the client answers the agent's requests, so it does not limit an agent that never asks.
 func (c adapter) Check(a agent.Assignment) error {
 	if err := a.Refuse("an acp agent", "review", "max_turns", "max_cost", "mcp_config"); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (adapter) Reader(kind contract.Kind, host agent.Host) agent.Reader {
 	return r
 }
 
-// Tool names no program, version or keys: the agent may be any program.
+// Tool names no program, version or keys, because the agent may be any program.
 func (adapter) Tool() agent.Tool {
 	return agent.Tool{Permits: true, Ignores: []string{"tools"}, Signals: agent.Signals{Session: true, Calls: true}}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // RequestPermission answers in place of a person, by the role's permission. It also reports a new
-// tool call: some agents report a call only by this request.
+// tool call, because some agents report a call only by this request.
 func (d *dialogue) RequestPermission(_ context.Context,
 	q acp.RequestPermissionRequest) (acp.RequestPermissionResponse, error) {
 	d.mu.Lock()
@@ -67,10 +67,10 @@ func (d *dialogue) SessionUpdate(_ context.Context, n acp.SessionNotification) e
 	return nil
 }
 
-// maxTools bounds the number of tool calls that are kept as running. Some of them may never end.
+// maxTools bounds the number of tool calls that are kept as running, because some may never end.
 const maxTools = 1000
 
-// writingEvery is the shortest time between two lines which say that the model writes.
+// writingEvery is the shortest time between two writing events.
 const writingEvery = time.Second
 
 func (d *dialogue) printWriting() {
@@ -100,8 +100,8 @@ func (d *dialogue) beginTool(id acp.ToolCallId, kind acp.ToolKind, title string,
 	d.printLocked(event{Type: toolStarted, ID: string(id), Tool: toolKind(kind), Text: title, Sum: sum(input)})
 }
 
-// updateTool reports that a call has ended or is alive. At its end it also prints the text so far,
-// which may have come after the line about the call's start.
+// updateTool reports that a call has ended or is alive. If the call has ended, it first prints the
+// text that came after the call's start.
 func (d *dialogue) updateTool(id acp.ToolCallId, status acp.ToolCallStatus, output any) {
 	e := event{Type: toolEnded, ID: string(id), Tool: toolKind(d.tools[id]), Sum: sum(output)}
 	switch status {

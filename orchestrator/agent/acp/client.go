@@ -25,13 +25,13 @@ const ClientCommand = "acp-client"
 const (
 	cancelWait = time.Second            // longest wait for the end of a cancelled turn
 	leaveWait  = 3 * time.Second        // longest wait for the agent's exit after its last turn
-	lateWait   = 300 * time.Millisecond // wait for the last output of an ended agent
+	lateWait   = 300 * time.Millisecond // wait for the last output after the agent's end
 )
 
 // ClientMain starts the agent's command, which follows the flags in args, in the current directory.
-// It prompts the agent with stdin, or with each line of stdin after --stay, and prints one event a
-// line. It returns the exit status: 0 once the last turn has ended, 1 after a failure, 2 for a
-// wrong command line.
+// It prompts the agent with the whole stdin or, with --stay, with each line of stdin. It prints one
+// event a line. It returns the exit status: 0 once the last turn has ended, 1 after a failure, 2
+// for a wrong command line.
 func ClientMain(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet(ClientCommand, flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -88,7 +88,7 @@ func (d *dialogue) run(ctx context.Context, command []string, model string, prom
 	case err = <-turn:
 	case <-ctx.Done():
 		err = context.Cause(ctx)
-		go d.cancel(conn) // it blocks if the agent does not read
+		go d.cancel(conn) // cancel blocks if the agent does not read
 		select {
 		case <-turn:
 		case <-time.After(cancelWait):
@@ -131,9 +131,9 @@ func startAgent(command []string, stderr io.Writer) (*child, error) {
 	return c, nil
 }
 
-// release closes the agent's input, waits for the agent's end, and returns err. It kills the agent
-// after leaveWait; but an agent that only closed its output may run on until ctx ends, since the
-// caller of this process limits the time.
+// release closes the agent's input, waits for the agent's end, and returns err. It kills an agent
+// that does not end within leaveWait. If the agent has only closed its output, release first waits
+// until ctx ends, since the caller of this process limits the time.
 func (c *child) release(ctx context.Context, err error) error {
 	_ = c.in.Close() // an error changes nothing: the dialogue is over
 	var gone *closedError
@@ -153,7 +153,7 @@ func (c *child) release(ctx context.Context, err error) error {
 	return err
 }
 
-// delayedReader reads nothing before the connection is complete, at which time begun is closed. It
+// delayedReader reads nothing before begun is closed, which is when the connection is complete. It
 // delays the end of input until the turn is over, but no longer than lateWait, because the
 // connection would drop an answer that arrives together with the end.
 type delayedReader struct {

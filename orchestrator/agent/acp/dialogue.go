@@ -17,20 +17,20 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// maxText bounds the agent's text, in bytes. It is more than a reply may have, so that an excess is
-// noticed.
+// maxText bounds the agent's text, in bytes. It is longer than the longest reply, so that an excess
+// is noticed.
 const maxText = 17 << 20
 
-// dialogue is the client's side of a session. It is safe for concurrent use:
-// requests and updates arrive at the same time.
+// dialogue is the client's side of a session. It is safe for concurrent use, because requests and
+// updates arrive at the same time.
 type dialogue struct {
 	permission agent.Permission
 	mu         sync.Mutex
 	to         *json.Encoder
 	session    acp.SessionId   // "" before the prompt
-	text       strings.Builder // of the agent, not printed yet
+	text       strings.Builder // the agent's text that is not printed yet
 	tools      map[acp.ToolCallId]acp.ToolKind
-	cost       *float64  // of the session so far
+	cost       *float64  // of the session so far, in US dollars; nil if unknown
 	charged    float64   // the part of cost that was printed
 	wrote      time.Time // time of the last writing event
 }
@@ -39,11 +39,11 @@ func newDialogue(p agent.Permission, stdout io.Writer) *dialogue {
 	return &dialogue{permission: p, to: json.NewEncoder(stdout), tools: map[acp.ToolCallId]acp.ToolKind{}}
 }
 
-// runSession holds the whole dialogue: one session with a turn for each prompt. Errors: the error
-// that the agent answered, *modelError, *closedError.
+// runSession holds the whole dialogue, which is one session with a turn for each prompt. Errors:
+// the error in an answer of the agent, *modelError, *closedError.
 func (d *dialogue) runSession(ctx context.Context, conn *acp.ClientSideConnection, model string,
 	prompts *prompts) error {
-	// The client offers no files and no terminals: the agent uses its own, which obey its rules.
+	// The client offers no files and no terminals, so the agent uses its own, which obey its rules.
 	_, err := conn.Initialize(ctx, acp.InitializeRequest{ProtocolVersion: acp.ProtocolVersionNumber})
 	if err != nil {
 		return d.explain(conn, err)
@@ -133,7 +133,7 @@ func (p *prompts) next(gone <-chan struct{}) (*message, error) {
 	}
 }
 
-// answer prints a message that is no event, for the caller of the client.
+// answer prints a message, which is no event, for the caller of the client.
 func (d *dialogue) answer(m message) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -154,8 +154,8 @@ func (d *dialogue) explain(conn *acp.ClientSideConnection, err error) error {
 	return err
 }
 
-// startPrompt sets the session, so that updates are printed from now on. Updates before the first
-// prompt, such as the agent's mode, are not answers.
+// startPrompt sets the session, so that updates are printed from now on. Earlier updates, such as
+// the agent's mode, do not belong to an answer.
 func (d *dialogue) startPrompt(id acp.SessionId) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -168,7 +168,7 @@ func (d *dialogue) cancel(conn *acp.ClientSideConnection) {
 	id := d.session
 	d.mu.Unlock()
 	if id != "" {
-		// It fails only if the agent has ended.
+		// An error means that the agent has ended.
 		_ = conn.Cancel(context.Background(), acp.CancelNotification{SessionId: id})
 	}
 }
@@ -180,11 +180,11 @@ func (d *dialogue) print(e event) {
 	d.printLocked(e)
 }
 
-// printLocked ignores errors: the program that reads the output ends this process when it stops
-// reading.
+// printLocked writes a line. It ignores errors, because the program that reads the output ends this
+// process when it stops reading.
 func (d *dialogue) printLocked(e event) { _ = d.to.Encode(e) }
 
-// flushText prints the text since the last print as one event.
+// flushText prints the text since the last flush as one event.
 func (d *dialogue) flushText() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -198,8 +198,8 @@ func (d *dialogue) flushTextLocked() {
 	}
 }
 
-// recordUsage prints the usage that the agent reports at the end of a turn. The total may include
-// cached and reasoning tokens that the single counts leave out.
+// recordUsage prints the usage that the agent reports at the end of a turn. It looks at the total,
+// because that may include cached and reasoning tokens that the single counts leave out.
 func (d *dialogue) recordUsage(r acp.PromptResponse) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -212,7 +212,7 @@ func (d *dialogue) recordUsage(r acp.PromptResponse) {
 	if u == nil {
 		return
 	}
-	if d.cost != nil { // of the session so far
+	if d.cost != nil { // the cost is that of the session so far
 		cost := *d.cost - d.charged
 		u.Cost, d.charged = &cost, *d.cost
 	}
@@ -226,7 +226,7 @@ func orZero(n *int) int64 {
 	return int64(*n)
 }
 
-// quotaUsage returns the usage that gemini sends in its own form.
+// quotaUsage returns the usage that gemini sends in a form of its own, or nil if there is none.
 func quotaUsage(meta map[string]any) *usage {
 	var m struct {
 		Quota struct {
@@ -254,14 +254,15 @@ func (d *dialogue) printFailure(err error) {
 		if slices.Contains([]int{authRequired, unauthorized, forbidden}, answered.Code) {
 			e.Fault = login
 		}
-		if e.Status = answered.Code; e.Status < 0 { // a code of the protocol's own
+		if e.Status = answered.Code; e.Status < 0 { // the protocol's own code, and no HTTP status
 			e.Status = agent.StatusIn(e.Text)
 		}
 	}
 	d.print(e)
 }
 
-// Codes of answers: the protocol's own, and HTTP statuses that some agents report.
+// The error codes of answers. A negative code is the protocol's own, and any other is an HTTP
+// status, which only some agents report.
 const (
 	internal     = -32603
 	authRequired = -32000
@@ -269,8 +270,8 @@ const (
 	forbidden    = 403
 )
 
-// errorText returns the text of an error answer, with the details that name the cause of an
-// internal error.
+// errorText returns the text of an error. For an error answer it adds the details, which name the
+// cause of an internal error.
 func errorText(err error) string {
 	answered, ok := err.(*acp.RequestError)
 	if !ok {

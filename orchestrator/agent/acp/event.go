@@ -6,15 +6,15 @@ type event struct {
 	ID    string `json:"id,omitempty"`
 	Tool  string `json:"tool,omitempty"`
 	Text  string `json:"text,omitempty"`
-	Sum   uint32 `json:"sum,omitempty"`   // of a tool's input or result
-	Fault fault  `json:"fault,omitempty"` // of a failure
+	Sum   uint32 `json:"sum,omitempty"`   // checksum of a tool's input or result
+	Fault fault  `json:"fault,omitempty"` // kind of a failure
 
-	Status int    `json:"status,omitempty"` // of a failure: the HTTP status that the agent reports; 0: none
+	Status int    `json:"status,omitempty"` // HTTP status of a failure; 0 if unknown
 	Usage  *usage `json:"usage,omitempty"`
 }
 
-// message is a line of the dialogue with a client that stays: a prompt, the request to leave, or
-// the answer to this request.
+// message is a line of the dialogue with a client that stays between prompts. It is a prompt, the
+// request to leave, or the answer to this request.
 type message struct {
 	Prompt string `json:"prompt,omitempty"`
 
@@ -42,14 +42,14 @@ const (
 // fault is a kind of failure.
 type fault string
 
-// A setup fault fails in every retry.
+// The kinds of failures. A setup fault recurs in every retry.
 const (
 	setup fault = "setup"
 	login fault = "login"
 	other fault = ""
 )
 
-// usage is the usage that a prompt's answer reports.
+// usage is the usage that the answer to a prompt reports.
 type usage struct {
 	Input  int64    `json:"input"`
 	Cached int64    `json:"cached"`

@@ -106,7 +106,7 @@ func (r *reader) recordUsage(u *usage) {
 	r.Emit(agent.Event{Kind: agent.Usage, Text: fmt.Sprintf("%d tokens read, %d written", u.Input, u.Output)})
 }
 
-// End returns the report. There is a reply only if the agent itself ended the turn.
+// End returns the report. There is a reply only if the agent ended the turn itself.
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.kind), Failure: r.failure(exit)}
@@ -138,7 +138,7 @@ func (r *reader) failure(exit proc.Exit) *contract.Failure {
 	}
 }
 
-// classify returns the error of a failure that no retry at once can mend, or nil for any other failure.
+// classify returns an error if an immediate retry would fail, too, and nil otherwise.
 func (e *event) classify(now time.Time) error {
 	later := words.Later("acp", e.Status, e.Text, now)
 	switch {

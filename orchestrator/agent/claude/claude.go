@@ -20,9 +20,9 @@ type adapter struct {
 
 func (adapter) Name() string { return "claude" }
 
-// Tool names the version and options that the adapter relies on. It passes a key for another cloud
-// only if the key gives access to models and to nothing else. A person has to grant any other key,
-// such as AWS_SECRET_ACCESS_KEY.
+// Tool names the version and options that the adapter relies on. Its Keys include a key for another
+// cloud only if the key gives access to models and to nothing else. A person has to grant any other
+// key, such as AWS_SECRET_ACCESS_KEY.
 func (adapter) Tool() agent.Tool {
 	return agent.Tool{
 		Program: "claude",
@@ -60,8 +60,8 @@ func (c adapter) Check(a agent.Assignment) error {
 	return err
 }
 
-// checkRoot returns an error if claude would have to skip permissions as root outside a sandbox:
-// claude refuses this.
+// checkRoot returns an error if claude would have to skip permissions as root outside a sandbox,
+// which claude refuses.
 func (c adapter) checkRoot(a agent.Assignment) error {
 	if c.euid != 0 || !grantFor(a).asksNothing() || sandboxed(a.Env) {
 		return nil
@@ -82,16 +82,16 @@ func sandboxed(env []string) bool {
 	return false
 }
 
-// Invoke returns the command line. It has no --session-id: claude takes each ID only once, but a
-// retry has the same command line.
+// Invoke returns the start of claude. The command line has no --session-id, because claude takes
+// each ID only once, but a retry has the same command line.
 func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	inv, err := c.start(a, (*commandLine).schema)
 	inv.Stdin, inv.Listens, inv.Timeout = c.Message(string(a.Ask())), true, a.Timeout
 	return inv, err
 }
 
-// start returns the command line of a claude that reads messages from standard input. The function
-// more adds the caller's own options.
+// start describes how to start a claude that reads messages from standard input. The function more
+// adds the options of the caller.
 func (c adapter) start(a agent.Assignment, more func(*commandLine, contract.Kind)) (agent.Invocation, error) {
 	argv, err := c.Tool().Start(a)
 	if err != nil {

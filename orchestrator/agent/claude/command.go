@@ -10,11 +10,11 @@ import (
 	"kanban-run/orchestrator/contract"
 )
 
-// maxArgument bounds a prompt on the command line, in bytes: Linux takes at most 128 KiB in one
+// maxArgument bounds a prompt on the command line, in bytes. Linux takes at most 128 KiB in one
 // argument, and every user of the machine can read arguments.
 const maxArgument = 16 << 10
 
-// commandLine is a command line in the making. It keeps the first error.
+// commandLine builds a command line. It keeps the first error.
 type commandLine struct {
 	argv    []string
 	files   []agent.File
@@ -30,9 +30,9 @@ func (l *commandLine) option(name, value string) {
 	}
 }
 
-// prompt adds the role's prompt. Claude would keep the system prompt of a session's first call: a fork has
-// another role than its session (seed 003, "Fork session 调用 Supervisor"), and a person may have edited the
-// role before the session goes on.
+// prompt adds the role's prompt. In a continued session it turns off claude's copy of the system
+// prompt from the session's first call, for two reasons. A fork has another role than its session
+// (seed 003, "Fork session 调用 Supervisor"), and a person may have edited the role since that call.
 func (l *commandLine) prompt(a agent.Assignment) {
 	option := "--append-system-prompt"
 	if a.Follow != nil && a.Follow.Fork {
@@ -44,7 +44,7 @@ func (l *commandLine) prompt(a agent.Assignment) {
 	}
 }
 
-// text adds a text as an argument, or a long one as a file. The checksum in the file's name keeps
+// text adds a text as an argument, or a long text as a file. The checksum in the file's name keeps
 // the files of two roles apart, and is the same in a retry.
 func (l *commandLine) text(option, text string) {
 	if len(text) <= maxArgument {
@@ -85,7 +85,7 @@ func (l *commandLine) follow(f *agent.Follow) {
 	}
 }
 
-// limits adds the limits of one attempt. Claude counts from the start of its process, also in a
+// limits adds the limits of one attempt. Claude counts from the start of its process, even in a
 // resumed session.
 func (l *commandLine) limits(a agent.Assignment) {
 	if a.MaxTurns > 0 {
@@ -96,8 +96,8 @@ func (l *commandLine) limits(a agent.Assignment) {
 	}
 }
 
-// mcp names the role's MCP servers. It excludes the user's own servers if the role names servers.
-// It also does so if the role lists tools but no tool of a server, because --tools limits only
+// mcp adds the role's MCP servers. It excludes the user's own servers if the role names servers. It
+// also excludes them if the role lists tools but no tool of a server, because --tools limits only
 // claude's own tools.
 func (l *commandLine) mcp(a agent.Assignment) {
 	l.option("--mcp-config", a.MCP)

@@ -10,8 +10,8 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// line holds the fields that the reader uses, of lines of any type. Unknown types and keys are
-// ignored: every version adds some.
+// line holds those fields of a line that the reader uses, whatever the type of the line. Unknown
+// types and keys are ignored, because every version adds some.
 type line struct {
 	Type         string  `json:"type"`
 	Subtype      string  `json:"subtype"`
@@ -19,23 +19,23 @@ type line struct {
 	SessionCamel string  `json:"sessionId"`          // seed 003, "解析 session_id"
 	Parent       string  `json:"parent_tool_use_id"` // set in a sub-agent's line
 	Message      message `json:"message"`
-	Error        string  `json:"error"` // kind of error in an assistant line or an api_retry
+	Error        string  `json:"error"` // kind of error, in an assistant or api_retry line
 	APIErrorText bool    `json:"is_api_error_message"`
 
 	result
 	retry
 	RateLimit rateLimit `json:"rate_limit_info"`
-	Servers   []server  `json:"mcp_servers"` // of an init
-	ToolName  string    `json:"tool_name"`   // of a tool_progress or a permission_denied
-	ToolUseID string    `json:"tool_use_id"` // of the same lines
+	Servers   []server  `json:"mcp_servers"` // in an init line
+	ToolName  string    `json:"tool_name"`   // in a tool_progress or permission_denied line
+	ToolUseID string    `json:"tool_use_id"` // in the same lines as ToolName
 	Elapsed   float64   `json:"elapsed_time_seconds"`
 	Stream    struct {
 		Type  string `json:"type"`
 		Block block  `json:"content_block"`
-	} `json:"event"` // of a stream_event
-	Command  string   `json:"command_uuid"` // of a command_lifecycle: the message's ID
-	State    string   `json:"state"`        // of a command_lifecycle
-	Response response `json:"response"`     // of a control_response
+	} `json:"event"` // in a stream_event line
+	Command  string   `json:"command_uuid"` // in a command_lifecycle line: the ID of a message
+	State    string   `json:"state"`        // in a command_lifecycle line
+	Response response `json:"response"`     // in a control_response line
 }
 
 // response is the answer to a control request.
@@ -45,7 +45,7 @@ type response struct {
 	Error   string `json:"error"`
 	Answer  struct {
 		Text      string `json:"response"`
-		Synthetic bool   `json:"synthetic"` // the model called a tool in place of an answer
+		Synthetic bool   `json:"synthetic"` // the model has called a tool, and not answered
 	} `json:"response"`
 }
 
@@ -64,7 +64,7 @@ type block struct {
 	Input     json.RawMessage `json:"input"`
 	ToolUseID string          `json:"tool_use_id"`
 	IsError   bool            `json:"is_error"`
-	Content   json.RawMessage `json:"content"` // of a tool_result: text, or a list of blocks
+	Content   json.RawMessage `json:"content"` // in a tool_result: text, or a list of blocks
 }
 
 type usage struct {
@@ -74,8 +74,8 @@ type usage struct {
 	Output     int64 `json:"output_tokens"`
 }
 
-// modelUsage is the usage of one model, with its price. Claude spells its keys differently from
-// those of usage.
+// modelUsage is the usage of one model, with its price. Claude spells the keys differently here
+// than in usage.
 type modelUsage struct {
 	Input      int64 `json:"inputTokens"`
 	CacheWrite int64 `json:"cacheCreationInputTokens"`
@@ -84,7 +84,7 @@ type modelUsage struct {
 	CostUSD    price `json:"costUSD"`
 }
 
-// price is an amount in millionths of a US dollar; micros is nil if the amount is invalid.
+// price is an amount in millionths of a US dollar. micros is nil if the amount is invalid.
 type price struct{ micros *int64 }
 
 func (p *price) UnmarshalJSON(text []byte) error {
@@ -103,10 +103,10 @@ type result struct {
 	APIErrorStatus int                   `json:"api_error_status"`
 	APIError       string                `json:"api_error"`
 	TerminalReason string                `json:"terminal_reason"`
-	StopReason     string                `json:"stop_reason"` // of the model's last message
+	StopReason     string                `json:"stop_reason"` // why the model's last message ended
 	Usage          usage                 `json:"usage"`
 	CostUSD        price                 `json:"total_cost_usd"`
-	Turns          *int                  `json:"num_turns"` // of the model; 0 after /cost
+	Turns          *int                  `json:"num_turns"` // model turns; 0 after /cost
 	Since          map[string]modelUsage `json:"model_usage_since_last_result"`
 }
 
@@ -134,7 +134,7 @@ type rateLimit struct {
 }
 
 // parse parses a line and leaves out values of an unexpected type. It returns an error for a line
-// that is not an object or not UTF-8: decoding would replace the invalid bytes.
+// that is not an object or not UTF-8, because decoding would replace the invalid bytes.
 func parse(text []byte) (*line, error) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || text[0] != '{' {
@@ -166,7 +166,8 @@ func blocks(content json.RawMessage) []block {
 	return all
 }
 
-// wholeText returns all texts of a tool's result: any of them may name a missing tool or program.
+// wholeText returns all texts of a tool's result, because any of them may name a missing tool or
+// program.
 func wholeText(content json.RawMessage) string {
 	var all []string
 	for _, b := range blocks(content) {

@@ -8,13 +8,13 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// grant holds claude's permissions. Claude denies all other actions without a question, because no
+// grant holds claude's permissions. Claude denies any other action without a question, because no
 // person could answer.
 type grant struct {
-	mode    string   // of --permission-mode; "" skips permissions altogether
-	tools   []string // claude's own tools that it offers the model; nil: all
-	denied  []string // rules
-	allowed []string // rules
+	mode    string   // value of --permission-mode; "" means to skip all permission checks
+	tools   []string // claude's own tools that the model gets; nil means all
+	denied  []string // rules of what claude must not do
+	allowed []string // rules of what claude may do beyond the mode
 }
 
 func (g grant) asksNothing() bool { return g.mode == "" }
@@ -36,12 +36,12 @@ func (g grant) args() []string {
 	return args
 }
 
-// grantFor translates the permission and tools of a role. In mode dontAsk, claude may read the work
-// directory, with its own tools and with commands known to change nothing; the rest is denied. In
-// mode acceptEdits, it may also change files there.
+// grantFor translates the permission and tools of a role. In mode dontAsk, claude may only read the
+// work directory, with its own tools and with commands known to change nothing. In mode
+// acceptEdits, it may also change files there.
 //
-// If the tools hold a rule such as Bash(git log:*) or a server's tool, dontAsk denies the rest,
-// because otherwise the rule would have no effect.
+// If a role without a permission lists a rule such as Bash(git log:*) or a server's tool, the mode
+// is dontAsk, because otherwise the rule would have no effect.
 func grantFor(a agent.Assignment) grant {
 	a.Tools = rules(a.Tools)
 	g := grant{tools: ownTools(a.Tools), denied: rules(a.Denied)}
@@ -63,7 +63,7 @@ func grantFor(a agent.Assignment) grant {
 func servers(a agent.Assignment) (all []string) {
 	named, err := a.Servers()
 	if err != nil {
-		return nil // reported by the check
+		return nil // the check reports the error
 	}
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		all = append(all, "mcp__"+name)

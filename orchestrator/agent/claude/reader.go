@@ -12,11 +12,12 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// The limits of the reader: the parts of a stream that it keeps, and its wait for a provider.
+// The limits of the reader, for the denials and calls that it keeps and for a pause that it
+// accepts.
 const (
 	maxDenials = 8
 	maxTools   = 256
-	patience   = time.Minute // longest pause that a provider may ask for
+	patience   = time.Minute // longest pause before a retry
 )
 
 // reader reads claude's stream. Only one goroutine at a time may use it.
@@ -25,32 +26,32 @@ type reader struct {
 	kind     contract.Kind
 	host     agent.Host
 	session  string
-	lost     bool   // claude said on standard error that it does not know the session
+	lost     bool   // claude does not know the session, by its standard error
 	text     string // the agent's last message
 	fault    string // kind of error, if the last message reports an error
-	waiting  string // the reason for claude's retry; "" after the next answer
+	waiting  string // the reason for claude's last retry; "" after the next answer
 	refusals int    // number of times that the API refused the key or the login
 	warnings agent.Warnings
 	broken   int       // unreadable lines
-	resets   time.Time // end of a limit
+	resets   time.Time // end of a limit; zero if unknown
 	tools    map[string]string
 	denials  []denied
-	last     *result // nil before the first
-	told     bool    // the reply is complete: the current turn only answers a later message
-	subtype  string  // of last
+	last     *result // the last result; nil before the first
+	told     bool    // the reply is complete, and this turn answers a later message
+	subtype  string  // subtype of last
 	spent    account
 }
 
 // showCursor is the escape sequence that claude prints at its end, for a terminal.
 var showCursor = []byte("\x1b[?25h")
 
-// maxEvent bounds the events that are parsed, in bytes, because parsing takes several times as much
-// memory. It does not bound results.
+// maxEvent bounds the events that are parsed, in bytes, because parsing takes several times the
+// memory of the event. It does not bound results.
 const maxEvent = 2 << 20
 
 var resultType = []byte(`"type":"result"`)
 
-// denied is a tool call that claude was denied.
+// denied is a tool call that claude has denied.
 type denied struct{ id, tool, about string }
 
 func newReader(c contract.Kind, h agent.Host) *reader {
@@ -137,7 +138,8 @@ func (r *reader) noteSession(id string) {
 	}
 }
 
-// onAssistant reports texts and tool calls. Of a sub-agent it reports only the tool calls.
+// onAssistant reports texts and tool calls. For a text of a sub-agent it reports only a sign of
+// work.
 func (r *reader) onAssistant(l *line) {
 	r.waiting = ""
 	if r.fault = ""; l.APIErrorText {
@@ -146,7 +148,7 @@ func (r *reader) onAssistant(l *line) {
 	r.spent.message(l.Message)
 	for _, b := range blocks(l.Message.Content) {
 		switch {
-		case b.Type == "text" && l.Parent != "": // the words of a sub-agent are its own, and a sign that it works
+		case b.Type == "text" && l.Parent != "": // only a sign of work
 			r.emit(agent.Event{Kind: agent.Writing})
 		case b.Type == "text" && b.Text != "":
 			r.text = agent.Clip(b.Text, maxText)
@@ -169,7 +171,7 @@ func (r *reader) onAssistant(l *line) {
 	}
 }
 
-// onUser reports the tools that ended.
+// onUser reports the tool calls that ended.
 func (r *reader) onUser(l *line) {
 	for _, b := range blocks(l.Message.Content) {
 		if b.Type != "tool_result" {
@@ -209,7 +211,7 @@ func (r *reader) onStream(l *line) {
 	}
 }
 
-// classOf returns the class of a tool of claude's. The name of an MCP server's tool begins with
+// classOf returns the class of one of claude's tools. The name of an MCP server's tool begins with
 // mcp__ and the server's name.
 func classOf(tool string) agent.ToolClass {
 	switch tool {
@@ -245,7 +247,7 @@ func (r *reader) onSystem(l *line) {
 	}
 }
 
-// warnOfServers warns of the MCP servers that claude could not start and without which it works.
+// warnOfServers warns of the MCP servers that claude could not start. Claude works without them.
 func (r *reader) warnOfServers(l *line) {
 	for _, s := range l.Servers {
 		name, fault := agent.Clip(s.Name, maxName), ""
@@ -275,8 +277,8 @@ func (r *reader) onRetry(l *line) {
 	})
 	switch l.ErrorStatus {
 	case unauthorized, forbidden:
-		// Claude answers the first refusal with a renewed login or its helper's next key. The
-		// second one is final, although claude would go on.
+		// Claude reacts to the first refusal with a renewed login or its helper's next key. The
+		// second refusal is final, although claude would go on.
 		if r.refusals++; r.refusals > 1 {
 			r.giveUp(loginError(fmt.Sprintf("the API refuses the key or the login (%s)", r.waiting)))
 		}
@@ -288,7 +290,7 @@ func (r *reader) onRetry(l *line) {
 	}
 }
 
-// noteLimit keeps the end of a limit that was reached. Status "allowed" comes in every good run
+// noteLimit keeps the end of a limit that was reached. The status "allowed" comes in every good run
 // with a login.
 func (r *reader) noteLimit(l rateLimit) {
 	if l.Status == "rejected" && l.ResetsAt > 0 && l.ResetsAt < 1e11 {
@@ -296,8 +298,8 @@ func (r *reader) noteLimit(l rateLimit) {
 	}
 }
 
-// result keeps the last result, since claude may go on after a background task. It does not keep
-// the results of later messages.
+// result keeps the last result, since claude may go on after a background task. Once a later
+// message has begun a turn of its own, it keeps no more results.
 func (r *reader) result(l *line) {
 	if !r.told {
 		r.subtype = agent.Clip(l.Subtype, maxName)
@@ -354,7 +356,7 @@ func (r *reader) onResponse(answer response) {
 	r.emit(e)
 }
 
-// End returns the report; report.go holds the judgement.
+// End returns the report. The judgement is in report.go.
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	report := agent.Report{Session: r.session, Spent: r.spent.total()}

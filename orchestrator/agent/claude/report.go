@@ -11,8 +11,8 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// The API's status codes. Package net/http, which names them too, would add a fifth to the
-// program's size and to the time of its start.
+// The API's status codes. They are not taken from net/http, because that package would add a fifth
+// to the program's size and to the time of its start.
 const (
 	unauthorized    = 401
 	paymentRequired = 402
@@ -21,9 +21,10 @@ const (
 	tooManyRequests = 429
 )
 
-// conclude sets the reply of a report. If there is no valid reply, it sets the text so far, with a failure or an
-// error. A reply needs a result without an error and no denial: claude calls a refusal by the API "success", and exits
-// with 0 after a denial or an interrupt. An exit status above 0 behind a whole result is only worth a warning.
+// conclude sets the reply of a report. If there is no valid reply, it sets the text so far, with a
+// failure or an error. A reply needs a result without an error and without a denial, because claude
+// calls a refusal by the API "success", and exits with 0 after a denial or an interrupt. After a
+// whole result, an exit status above 0 causes only a warning.
 func (r *reader) conclude(report *agent.Report, exit proc.Exit) {
 	if r.last == nil {
 		report.Reply, report.Failure = r.text, r.describeEnd(exit)
@@ -49,8 +50,8 @@ func (r *reader) conclude(report *agent.Report, exit proc.Exit) {
 	}
 }
 
-// replyText returns the reply in the last message. A review is the whole message: an object in it
-// may be a quotation.
+// replyText returns the reply in the last message. A review is the whole message, because an object
+// in it may be a quotation.
 func (r *reader) replyText() string {
 	if r.kind == contract.Review {
 		return r.last.Result
@@ -78,7 +79,7 @@ func (r *reader) describeEnd(exit proc.Exit) *contract.Failure {
 	return &contract.Failure{Reason: reason, Lost: r.lost && exit.Code == 1}
 }
 
-// remedyFor returns the change of the role that allows a denied tool, and little else.
+// remedyFor returns a change of the role that allows a denied tool, and little else.
 func remedyFor(tool string) string {
 	switch {
 	case isServer(tool):
@@ -107,8 +108,8 @@ func (r *reader) listDenials() string {
 	return strings.Join(all, ", ")
 }
 
-// classify reads a result that reports an error: it sets Failure for a cause that may pass at once, and Err for any
-// other.
+// classify judges a result that reports an error. It sets Failure if a new attempt at once may
+// succeed, and Err if not.
 func (r *reader) classify(report *agent.Report) {
 	said, status := r.describeError(), r.last.APIErrorStatus
 	switch later := words.Later("claude", status, said, time.Now()); {

@@ -7,9 +7,9 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// args adds the arguments of a role. If a session is resumed, the arguments that choose a session
-// are left out: they were for the first start, and `--continue` would now choose the newest
-// session, which may be the supervisor's.
+// args adds the arguments of a role. If a session is resumed, it leaves out the arguments that
+// choose a session, because they were meant for the first start. `--continue` would now choose the
+// newest session, which may be the supervisor's.
 func (l *commandLine) args(a agent.Assignment) {
 	if a.Follow == nil {
 		l.add(a.Args...)
@@ -31,8 +31,8 @@ func withoutSession(args []string) []string {
 	return append(kept, args...)
 }
 
-// choosesSession returns the number of words of the first option and its value, if that option
-// chooses a session. For any other option it returns 0.
+// choosesSession returns the number of words that the first option and its value take, if the
+// option chooses a session. For any other option it returns 0.
 func choosesSession(args []string) int {
 	option, _, valued := strings.Cut(args[0], "=")
 	switch {

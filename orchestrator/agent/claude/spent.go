@@ -8,24 +8,24 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// maxIDs bounds the IDs of messages that are kept. Claude prints a message again for each of its
-// parts, between the messages of sub-agents.
+// maxIDs bounds the number of message IDs that are kept. Claude repeats a message for each of its
+// parts, and messages of sub-agents may come between the parts.
 const maxIDs = 64
 
-// account sums up the cost of a run. Claude's own sums include the earlier session and its parent,
-// so account takes from each result the part since the last result. Versions that do not report
-// this part, such as 2.1.197, count the cost from the start of the process.
+// account sums up the cost of one claude process. Claude's own sums include the earlier session and
+// its parent, so account takes from each result the part since the last result. Versions that do
+// not report this part, such as 2.1.197, count the cost from the start of the process.
 type account struct {
 	results  agent.Spending
-	messages agent.Spending // used if no result reports its usage
+	messages agent.Spending // spending by messages, used if no result reports its usage
 	ids      []string
 	reported bool
-	unpriced bool // a model has no price
+	unpriced bool // a model in a result has no price
 	hasUsage bool
 }
 
-// message counts an answer of the model once. The answer's first part names too few output tokens:
-// only those written by then.
+// message counts an answer of the model once. The count of output tokens is too low, because the
+// answer's first part names only those written by then.
 func (a *account) message(m message) {
 	if m.ID == "" || len(m.ID) > maxName || slices.Contains(a.ids, m.ID) || m.Usage == (usage{}) {
 		return
@@ -45,15 +45,14 @@ func (a *account) result(r *result) {
 	if r.Since == nil {
 		a.reported = a.reported || r.Usage != (usage{}) || r.CostUSD.micros != nil
 		if r.CostUSD.micros != nil {
-			a.results.Cost = r.CostUSD.micros // of the process, not of this result alone
+			a.results.Cost = r.CostUSD.micros // the cost since the start of the process
 		}
 		a.results.Add(r.Usage.spending())
 		return
 	}
 	a.reported = true
 	if len(r.Since) == 0 && r.CostUSD.micros != nil && !a.unpriced {
-		// No model answered, for instance because the API failed: the cost is known, and it is
-		// zero.
+		// If no model answered, for instance because the API failed, the cost is known to be zero.
 		a.results.Add(agent.Spending{Cost: new(int64)})
 	}
 	for _, m := range r.Since {

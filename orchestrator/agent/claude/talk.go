@@ -14,8 +14,8 @@ func (c adapter) Talk(a agent.Assignment) (agent.Invocation, error) {
 	return c.start(a, func(*commandLine, contract.Kind) {})
 }
 
-// user is a line for claude's input: a message. Claude reports the delivery of a message that has
-// an ID.
+// user is a line for claude's input that holds a message. Claude reports the delivery of a message
+// that has an ID.
 type user struct {
 	Type    string  `json:"type"`
 	Message content `json:"message"`
@@ -42,7 +42,7 @@ func (adapter) Tell(id, text string) []byte {
 	return encode(user{"user", content{"user", []part{{"text", text}}}, id})
 }
 
-// control is a line for claude's input: a request to the program, not to its model.
+// control is a line for claude's input that holds a request to the program, not to its model.
 type control struct {
 	Type    string  `json:"type"`
 	ID      string  `json:"request_id"`
@@ -58,11 +58,11 @@ type request struct {
 
 func (r request) line(id string) []byte { return encode(control{"control_request", id, r}) }
 
-// Interrupt returns the line that ends the current turn; claude then prints a result.
+// Interrupt returns the line that ends the current turn. Claude then prints a result.
 func (adapter) Interrupt() []byte { return request{Subtype: "interrupt"}.line("interrupt") }
 
-// Ask returns the line that asks a question. Claude asks the model at any time, even in a call, and
-// keeps no trace of the question in the session.
+// Ask returns the line that asks a question. Claude asks its model at any time, even during a call,
+// and keeps no trace of the question in the session.
 func (adapter) Ask(id, question string) []byte {
 	return request{Subtype: "side_question", Question: question}.line(id)
 }
@@ -72,8 +72,8 @@ func (adapter) Withdraw(id string) []byte {
 	return request{Subtype: "cancel_async_message", Message: id}.line("withdraw")
 }
 
-// EndCall returns the line that starts the server of an MCP tool anew, which ends all its calls
-// with an error. It returns nil for any other tool.
+// EndCall returns the line that restarts the server of an MCP tool, which ends all calls of the
+// server with an error. It returns nil for any other tool.
 func (adapter) EndCall(tool string) []byte {
 	server, ok := strings.CutPrefix(tool, "mcp__")
 	if server, _, _ = strings.Cut(server, "__"); !ok || server == "" {
@@ -85,7 +85,7 @@ func (adapter) EndCall(tool string) []byte {
 func encode(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // cannot happen: strings can always be encoded
+		panic(err) // cannot happen, because strings can always be encoded
 	}
 	return append(data, '\n')
 }

@@ -2,7 +2,7 @@ package claude
 
 import "kanban-run/orchestrator/agent"
 
-// words are those of claude 2.1.328, beside its providers'.
+// words are the phrases of claude 2.1.328. agent.ProviderWords has those of its providers.
 var words = agent.Words{
 	Money: []string{
 		"spend limit", "group budget", "requires usage credits", "usage credits required", "seat type doesn't include",

@@ -17,18 +17,18 @@ import (
 func New() agent.Adapter { return adapter{patience: time.Minute} }
 
 type adapter struct {
-	patience time.Duration // longest silence of a codex that waits until a limit is over
+	patience time.Duration // longest silence while codex waits until a limit is over
 }
 
 const (
 	maxPrompt   = 1 << 20  // in characters; codex refuses a longer one
-	maxArgument = 24 << 10 // of the role's prompt, in bytes; other users can read arguments
+	maxArgument = 24 << 10 // of a prompt as an argument, in bytes; other users can read arguments
 )
 
 func (adapter) Name() string { return "codex" }
 
-// Check returns an error for a role option that codex lacks. A role's tools are no error, although
-// codex ignores them: its sandbox limits what its tools do.
+// Check returns an error for a role option that codex lacks. A role's tools are no error. codex
+// ignores them, but its sandbox limits what its tools do.
 func (adapter) Check(a agent.Assignment) error {
 	if err := a.Refuse("codex", "max_turns", "max_cost"); err != nil {
 		return err
@@ -124,9 +124,9 @@ func resumeArgs(f *agent.Follow) []string {
 }
 
 // promptOf returns the role's prompt as an option, and the user's prompt as standard input. In two
-// cases the role's prompt goes before the user's instead: if the thread is resumed, because a
-// thread keeps its first instructions, and if the role's prompt is too long for an argument.
-// Errors: *agent.ConfigError.
+// cases the role's prompt goes to standard input instead, before the user's: if the thread is
+// resumed, because a thread keeps its first instructions, and if the role's prompt is too long for
+// an argument. Errors: *agent.ConfigError.
 func promptOf(a agent.Assignment) (option []string, stdin []byte, err error) {
 	stdin = a.Ask()
 	switch {

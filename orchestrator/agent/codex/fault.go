@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// classify returns the error of a failure that no retry at once can mend, or nil for any other failure. It
-// judges by the text, because codex reports no code. Errors: *agent.ConfigError, *agent.LaterError.
+// classify returns an error if an immediate retry would fail, too, and nil otherwise. It judges by
+// the text, because codex reports no code. Errors: *agent.ConfigError, *agent.LaterError.
 func classify(text string, now time.Time) error {
 	later := words.Later("codex", agent.StatusIn(text), text, now)
 	if fix := remedyFor(text); fix != "" && (later == nil || later.Busy) {
@@ -22,8 +22,8 @@ func classify(text string, now time.Time) error {
 	return later
 }
 
-// providerText returns the message in the JSON body of a provider's refusal, which codex reports
-// whole; any other text stays unchanged.
+// providerText returns the message in the JSON body of a provider's refusal, because codex reports
+// the whole body. It returns any other text unchanged.
 func providerText(text string) string {
 	var body struct {
 		Detail string `json:"detail"`
@@ -77,7 +77,7 @@ func remedyFor(text string) string {
 }
 
 // unknownModel matches the words with which OpenAI and compatible providers refuse an unknown
-// model, because codex does not report their status 404.
+// model. It is needed because codex does not report their status 404.
 var unknownModel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bmodel\b.* does not exist`) })
 
 func containsAny(text string, parts ...string) bool {

@@ -17,13 +17,13 @@ type item struct {
 	Command  string `json:"command"`
 	ExitCode *int   `json:"exit_code"`
 	Status   string `json:"status"`
-	Server   string `json:"server"` // of MCP
+	Server   string `json:"server"` // name of an MCP server
 	Tool     string `json:"tool"`
 	Error    struct {
 		Message string `json:"message"`
 	} `json:"error"`
 	Output    string          `json:"aggregated_output"` // of a command
-	Arguments json.RawMessage `json:"arguments"`         // of MCP
+	Arguments json.RawMessage `json:"arguments"`         // of an MCP call
 	Result    json.RawMessage `json:"result"`
 	Query     string          `json:"query"`
 	Changes   []struct {
@@ -32,7 +32,7 @@ type item struct {
 	} `json:"changes"`
 }
 
-// tool returns the name of the item's tool and the subject of its call; both are "" for an item
+// tool returns the name of the item's tool and the subject of its call. Both are "" for an item
 // that is no call.
 func (i item) tool() (name, what string) {
 	switch i.Type {

@@ -46,10 +46,11 @@ func serverOptions(a agent.Assignment) (options []string, err error) {
 		key := "mcp_servers." + name + "."
 		options = append(options, s.options(key)...)
 		if a.Permission != agent.ReadOnly {
-			// Otherwise codex would ask a person before each call, and refuse the call.
+			// Otherwise codex would ask a person before each call, and refuse the call for lack of
+			// an answer.
 			options = append(options, "-c", key+`default_tools_approval_mode="approve"`)
 		}
-		if a.MCPTimeout > 0 { // codex then ends only the call, and the turn goes on
+		if a.MCPTimeout > 0 { // after this time codex ends the call, but not the turn
 			seconds := int(math.Ceil(a.MCPTimeout.Seconds()))
 			options = append(options, "-c", fmt.Sprintf("%stool_timeout_sec=%d", key, seconds))
 		}

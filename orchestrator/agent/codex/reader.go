@@ -22,7 +22,7 @@ type reader struct {
 	session string
 	lost    bool // codex does not know the thread that it was to resume
 	denials agent.Warnings
-	failed  string // in codex's words
+	failed  string // why the turn failed, in codex's words; "" if it did not
 	spent   *agent.Spending
 }
 
@@ -116,13 +116,14 @@ func (r *reader) endItem(i item) {
 	case i.Type == "reasoning":
 		r.Emit(agent.Event{Kind: agent.Writing})
 	case i.Type == "error":
-		// Only a warning: the turn goes on. codex also reports an unknown model in this way.
+		// This is only a warning, and the turn goes on. codex also reports an unknown model in this
+		// way.
 		r.Emit(agent.Event{Kind: agent.Text, Text: agent.EventText("warning: " + i.Message), Failed: true})
 	}
 }
 
 // onError reads an error before a retry, or the last error before turn.failed. codex retries every
-// failure five times, and waits until a limit is over. Both would look like work, so an error that
+// failure five times, and waits until a limit is over. Both would look like work. So an error that
 // no retry mends ends the attempt at once, and a limit ends it after r.patience.
 func (r *reader) onError(text string) {
 	if !strings.HasPrefix(text, "Reconnecting") {
@@ -143,7 +144,7 @@ func (r *reader) onError(text string) {
 	}
 }
 
-// tooManyRequests is the HTTP status at which codex waits as long as the provider says.
+// tooManyRequests is the HTTP status after which codex waits as long as the provider asks.
 const tooManyRequests = 429
 
 // stopWaiting stops the timer, because codex has printed a line or ended.
@@ -175,7 +176,7 @@ func (r *reader) completeTurn(u *usage) {
 }
 
 // End returns the report. A reply needs a completed turn and exit status 0. Otherwise the last
-// message may be one from the middle of the turn, and codex does not check such messages.
+// message may come from the middle of the turn, and codex does not check such a message.
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	r.stopWaiting()

@@ -50,7 +50,7 @@ func tighten(s map[string]any) {
 }
 
 // tomlString returns a text as a TOML string, for a value of -c. TOML has the escapes of JSON, but
-// also wants DEL escaped.
+// also requires an escape for DEL.
 func tomlString(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

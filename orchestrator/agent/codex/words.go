@@ -2,7 +2,7 @@ package codex
 
 import "kanban-run/orchestrator/agent"
 
-// words are those of codex 0.169.0, beside its providers'.
+// words are the phrases of codex 0.169.0. agent.ProviderWords has those of its providers.
 var words = agent.Words{
 	Money:   []string{"workspace is out of credits", "hit your spend cap", "quota exceeded. check your plan", "to use codex with your chatgpt plan"},
 	Limit:   []string{"hit your usage limit", "usage_limit_reached", "rate limit exceeded", "hit its usage limit", "quota exceeded"},
@@ -13,5 +13,6 @@ var words = agent.Words{
 	},
 }
 
-// noNetwork is what codex prints while it cannot connect to its provider. It tries that for many minutes.
+// noNetwork is the text that codex prints while it cannot connect to its provider. codex keeps
+// trying for many minutes.
 const noNetwork = "waiting for network"

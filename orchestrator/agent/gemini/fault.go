@@ -10,8 +10,8 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// providerText returns the provider's words in a text like "[API Error: BODY]"; any other text
-// stays unchanged.
+// providerText returns the provider's words in a text like "[API Error: BODY]". It returns any
+// other text unchanged.
 func providerText(text string) string {
 	inner := strings.TrimSuffix(strings.TrimPrefix(text, "[API Error: "), "]")
 	var body struct {
@@ -41,8 +41,8 @@ const (
 	exit429      = 429 % 256
 )
 
-// classify returns the error of a failure that no retry at once can mend, or nil for any other failure.
-// Errors: *agent.ConfigError, *agent.LaterError.
+// classify returns an error if an immediate retry would fail, too, and nil otherwise. Errors:
+// *agent.ConfigError, *agent.LaterError.
 func classify(text string, code int, now time.Time) error {
 	status := agent.StatusIn(text)
 	if status == 0 && (code == exit429 || code == exit401 || code == exit403) {

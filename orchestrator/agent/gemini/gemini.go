@@ -16,8 +16,8 @@ type adapter struct{}
 
 func (adapter) Name() string { return "gemini" }
 
-// Check returns an error for a role option that gemini lacks. A review is among them: gemini cannot
-// fork a session.
+// Check returns an error for a role option that gemini lacks. One of them is a review, because
+// gemini cannot fork a session.
 func (adapter) Check(a agent.Assignment) error {
 	if err := a.Refuse("gemini", "review", "max_turns", "max_cost", "mcp_config"); err != nil {
 		return err
@@ -29,8 +29,8 @@ func (adapter) Check(a agent.Assignment) error {
 	return err
 }
 
-// Invoke returns the start of gemini. The role's prompt goes before the input: as a system prompt,
-// it would replace gemini's own, which describes the tools.
+// Invoke returns the start of gemini. The role's prompt goes before the input, because as a system
+// prompt it would replace gemini's own, which describes the tools.
 func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	argv, err := tool().Start(a)
 	if err != nil {

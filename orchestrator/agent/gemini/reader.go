@@ -16,10 +16,10 @@ import (
 type reader struct {
 	agent.Messages
 	kind    contract.Kind
-	tools   map[string]string // names of the tools of running calls, by the call's ID
+	tools   map[string]string // names of tools, by the ID of a running call
 	session string
-	status  string // of the result event, which ends the stream
-	failed  string // in the provider's words
+	status  string // status of the result event, which ends the stream; "" before
+	failed  string // the error of the result event, in the provider's words
 	denied  string // the first denied tool
 	spent   *agent.Spending
 	giveUp  func(error)
@@ -70,7 +70,7 @@ func (r *reader) readEvent(line []byte) error {
 	case "tool_result":
 		r.endTool(e)
 	case "error":
-		// not fatal: a fatal error is in the result
+		// This error is not fatal: a fatal error is in the result.
 		r.Emit(agent.Event{Kind: agent.Text, Text: agent.EventText("warning: " + e.Message), Failed: true})
 	case "result":
 		r.readResult(e)
@@ -78,7 +78,7 @@ func (r *reader) readEvent(line []byte) error {
 	return nil
 }
 
-// maxTools bounds the number of tool calls that are kept as running. Some of them may never end.
+// maxTools bounds the number of tool calls that are kept as running, because some may never end.
 const maxTools = 1000
 
 func (r *reader) startTool(e event) {
@@ -91,8 +91,8 @@ func (r *reader) startTool(e event) {
 		Text: agent.ToolSubject(e.Parameters), Sum: agent.Sum(e.Parameters)})
 }
 
-// endTool reports a call's end, and notes a denial: gemini's policy refuses a tool that would need
-// a person's consent.
+// endTool reports a call's end, and notes a denial. gemini's policy denies a tool that would need a
+// person's consent.
 func (r *reader) endTool(e event) {
 	name, text := r.tools[e.ToolID], ""
 	delete(r.tools, e.ToolID)
@@ -145,16 +145,16 @@ func (r *reader) readResult(e event) {
 	})
 }
 
-// WatchStderr ends the attempt if gemini says that it sleeps until a quota is renewed. Source: gemini 0.61.0,
-// which prints nothing else then.
+// WatchStderr ends the attempt if gemini announces that it sleeps until a quota is renewed.
+// Meanwhile gemini prints nothing else. Source: gemini 0.61.0.
 func (r *reader) WatchStderr(line string) {
 	if later := words.LongWait("gemini", line, time.Now()); later != nil && r.giveUp != nil {
 		r.giveUp(later)
 	}
 }
 
-// End returns the report. A reply needs exit status 0 and a result "success": gemini also exits
-// with 0 after a cut stream or a signal.
+// End returns the report. A reply needs exit status 0 and a result "success", because gemini also
+// exits with 0 after a cut stream or a signal.
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.kind)}

@@ -1,7 +1,7 @@
-// Package modeltest is a fake model for tests with the real agent programs: a server on the
-// loopback that speaks the APIs of Anthropic (Messages), OpenAI (Responses and Chat Completions)
-// and Google (Gemini), as far as the programs need them, and follows a script in the prompt. Only
-// tests import it. It is not internal, because tests in cmd need it, too.
+// Package modeltest is a fake model for tests with the real agent programs. It is a server on the
+// loopback that follows a script in the prompt. It speaks the APIs of Anthropic (Messages), OpenAI
+// (Responses and Chat Completions) and Google (Gemini), but only the parts that the programs need.
+// Only tests import the package. It is not internal, because tests in cmd need it, too.
 //
 //	model := modeltest.Start(t)
 //	cmd := exec.Command(modeltest.Find(t, "claude"), "-p")
@@ -9,8 +9,8 @@
 //	script := modeltest.Play(modeltest.WriteFile(path, "hello"), modeltest.Say("Done."))
 //	cmd.Stdin = strings.NewReader(script.String())
 //
-// The model has no memory: the prompt contains the script, and the number of the assistant's turns
+// The model has no memory. The prompt contains the script, and the number of the assistant's turns
 // after the script determines the next step. So one model can serve several agents at once, and a
 // run that was killed and resumed finds its place. The only exception is a fault that passes after
-// a number of requests (Step.Times): the model counts these requests.
+// a number of requests (Step.Times), because the model has to count these requests.
 package modeltest

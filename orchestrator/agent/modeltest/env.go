@@ -12,8 +12,8 @@ import (
 )
 
 // Env returns the whole environment in which an agent's program (claude, codex, gemini or opencode)
-// talks only to this model. Its home and its temporary files are removed after the test. No program
-// talks to its maker or updates itself. claude and codex try a failed request twice.
+// talks only to this model. The program's home and its temporary files are removed after the test.
+// No program contacts its maker or updates itself. claude and codex try a failed request twice.
 func (s *Server) Env(t testing.TB, name string) []string {
 	t.Helper()
 	home := t.TempDir()
@@ -55,7 +55,7 @@ func Subscribed(env []string) []string {
 }
 
 // codex returns variables for codex, and writes its settings to home. home must not be in the
-// folder TMPDIR, because codex would then warn and lack its helpers.
+// folder TMPDIR, because codex would then print a warning and lack its helpers.
 func (s *Server) codex(t testing.TB, home string) []string {
 	testfile.Write(t, filepath.Join(home, "config.toml"), fmt.Sprintf(`model = "fake-model"
 model_provider = "fake"

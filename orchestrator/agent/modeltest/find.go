@@ -11,7 +11,7 @@ import (
 
 // program is the package of an agent's program, with its tested version.
 type program struct {
-	group   string // in .ci/agents
+	group   string // name of its folder in .ci/agents
 	pkg     string
 	version string
 }
@@ -26,11 +26,11 @@ func programs(name string) (program, bool) {
 	return p, ok
 }
 
-// Find returns the path of claude, codex, gemini or opencode in its tested version. It prefers the
-// program that .ci/agents/install has installed to the one in PATH. If there is neither, the test
-// is skipped, or fails if KANBAN_TEST_REQUIRE_AGENTS is set. If this variable is "none", every test
-// that calls Find is skipped. Tests of gemini and opencode, which are slow, are skipped unless it
-// is "all".
+// Find returns the path of claude, codex, gemini or opencode in its tested version. It looks first
+// for the program that .ci/agents/install has installed, and then in PATH. If it finds neither, the
+// test is skipped, or fails if KANBAN_TEST_REQUIRE_AGENTS is set. If this variable is "none", every
+// test that calls Find is skipped. Tests of gemini and opencode, which are slow, run only if it is
+// "all".
 func Find(t testing.TB, name string) string {
 	t.Helper()
 	p, known := programs(name)

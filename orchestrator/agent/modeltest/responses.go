@@ -23,8 +23,8 @@ type responsesBody struct {
 	} `json:"text"`
 }
 
-// openAITool is a tool of a request. Its name is in one of two places; a built-in tool has only a
-// type.
+// openAITool is a tool of a request. Its name is in one of two places. A built-in tool has no name,
+// only a type.
 type openAITool struct {
 	Type     string `json:"type"`
 	Name     string `json:"name"`
@@ -143,8 +143,8 @@ func writeResponses(w *wire, q *Request, a answer) {
 	w.writeEvent("response.completed", object{"type": "response.completed", "response": done})
 }
 
-// responsesAnswer returns the item of an answer: complete, and in its form at the start of the
-// stream.
+// responsesAnswer returns the complete item of an answer, and the blank form that the item has at
+// the start of the stream.
 func responsesAnswer(a answer) (item, blank object) {
 	if a.tool == "" {
 		item = object{"type": "message", "id": id("msg"), "role": "assistant", "status": "completed",

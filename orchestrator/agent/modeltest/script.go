@@ -9,20 +9,20 @@ import (
 )
 
 // Script is the list of steps that the model plays. Each step that is not a fault is one turn of
-// the assistant. After its last step the model repeats that step. If the step calls a tool, the
+// the assistant. After the last step the model repeats that step. If that step calls a tool, the
 // model replies instead that the script is over.
 type Script struct {
 	Steps []Step `json:"steps"`
-	Usage *Usage `json:"usage,omitempty"` // of a turn without its own; nil is DefaultUsage
-	ID    string `json:"id,omitempty"`    // key for the count of faults; "" is the script's text
+	Usage *Usage `json:"usage,omitempty"` // for a step without Tokens; nil means DefaultUsage
+	ID    string `json:"id,omitempty"`    // key for the count of faults; "" means the script's text
 }
 
 // Play returns a script of the steps.
 func Play(steps ...Step) Script { return Script{Steps: steps} }
 
-// Usage is the tokens that a turn reports. Input counts the whole prompt, Cached the part of it
-// that was read from the cache. A dialect whose API does not count cached tokens as input subtracts
-// Cached from Input.
+// Usage is the number of tokens that a turn reports. Input counts the whole prompt. Cached counts
+// the part of it that was read from the cache. An API in which Input excludes cached tokens gets
+// Input minus Cached.
 type Usage struct {
 	Input  int64 `json:"input"`
 	Cached int64 `json:"cached"`
@@ -55,7 +55,7 @@ type Step struct {
 	Input  json.RawMessage `json:"input,omitempty"`
 	Code   int             `json:"code,omitempty"`
 	Header [][2]string     `json:"header,omitempty"`
-	Reset  int64           `json:"reset,omitempty"` // renewal of an allowance, in s since 1970
+	Reset  int64           `json:"reset,omitempty"` // renewal of an allowance, in Unix seconds
 	Count  int             `json:"count,omitempty"`
 	Tokens *Usage          `json:"usage,omitempty"`
 }
@@ -63,8 +63,8 @@ type Step struct {
 // Say ends the agent's work with a text.
 func Say(text string) Step { return Step{Kind: say, Text: text} }
 
-// Tool calls a tool by the agent's name for it. It marshals input to JSON, and panics if it cannot.
-// The input of a freeform tool is a string.
+// Tool calls a tool by the agent's name for it. It panics if input has no form in JSON. The input
+// of a freeform tool is a string.
 func Tool(name string, input any) Step { return Step{Kind: tool, Name: name, Input: encode(input)} }
 
 // WriteFile writes a file with the tool that the agent has for it.
@@ -73,16 +73,16 @@ func WriteFile(path, text string) Step { return Step{Kind: writeFile, Name: path
 // Shell runs a command with the tool that the agent has for it.
 func Shell(command string) Step { return Step{Kind: shell, Text: command} }
 
-// Structured ends the agent's work with a reply in JSON: through the StructuredOutput tool if there
-// is one, and otherwise as text.
+// Structured ends the agent's work with a reply in JSON. It uses the StructuredOutput tool if there
+// is one, and a text if not.
 func Structured(reply any) Step { return Step{Kind: structured, Input: encode(reply)} }
 
 // Walk ends the work of a Manager with a reply in JSON, like Structured. The reply has the status
 // ok and the list of tasks in the prompt. Its next task is the first open task after the done one.
 func Walk() Step { return Step{Kind: walk} }
 
-// Status refuses the request with a status code and the API's body for this code. header holds
-// names and values in turn.
+// Status refuses the request with a status code and the API's body for this code. header alternates
+// names and values.
 func Status(code int, header ...string) Step {
 	s := Step{Kind: status, Code: code}
 	for i := 0; i+1 < len(header); i += 2 {
@@ -91,8 +91,8 @@ func Status(code int, header ...string) Step {
 	return s
 }
 
-// Limited refuses the request with the 429 of a spent allowance. The answer names the time of the
-// renewal. It also names retryAfter unless that is 0.
+// Limited refuses the request with the 429 of a spent allowance. The answer names the time of
+// renewal and, unless retryAfter is 0, retryAfter.
 func Limited(reset time.Time, retryAfter time.Duration) Step {
 	at := strconv.FormatInt(reset.Unix(), 10)
 	header := []string{
@@ -138,8 +138,8 @@ func (s Step) isFault() bool {
 
 func (s Step) callsTool() bool { return s.Kind == tool || s.Kind == writeFile || s.Kind == shell }
 
-// String returns the script in a form for prompts: one word that no quoting, Markdown or shell
-// changes.
+// String returns the script in a form for prompts. It is one word, which no quoting, Markdown or
+// shell changes.
 func (s Script) String() string {
 	return "@script:" + base64.RawURLEncoding.EncodeToString(encode(s)) + "@"
 }

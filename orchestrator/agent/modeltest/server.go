@@ -23,20 +23,20 @@ type Request struct {
 	Model     string
 	System    string    // text of all system messages
 	Messages  []Message // the whole conversation, system messages first
-	Tools     []string  // by name
+	Tools     []string  // names of the tools
 	Schema    bool      // the request has a JSON Schema for the reply
 	Streaming bool
 	Scripted  bool   // the conversation has a script
 	Turn      int    // turns of the assistant since the script
-	Answer    string // the kind of the step or the fault, or the status code
+	Answer    string // kind of the step or fault, or the status code
 }
 
-// Model is the fake model: an http.Handler, not yet served at an address.
+// Model is the fake model as an http.Handler. [Server] serves it at an address.
 type Model struct {
 	mu       sync.Mutex
 	requests []*Request
 	think    func(q *Request, said string) (Script, bool)
-	played   map[string]int // number of times that each fault was played, by script and place in it
+	played   map[string]int // how often each fault was played, by script and place in the script
 	answers  int
 	answered chan struct{} // closed and replaced when an answer begins
 }
@@ -44,9 +44,9 @@ type Model struct {
 // New returns a model without requests.
 func New() *Model { return &Model{played: map[string]int{}, answered: make(chan struct{})} }
 
-// SetFallback sets the function that makes a script for a prompt without one. The model calls think
-// with each user message, from the last to the first, until think returns a script. Several
-// goroutines call think.
+// SetFallback sets think, which makes a script for a prompt without one. The model calls think with
+// each user message, from the last to the first, until think returns a script. Several goroutines
+// call think.
 func (m *Model) SetFallback(think func(q *Request, said string) (Script, bool)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -122,7 +122,7 @@ type dialect struct {
 	read func(q *Request, body []byte) error
 	// write sends an answer, as a stream or in one piece.
 	write func(w *wire, q *Request, a answer)
-	// refusal returns the body of an answer with the status code of a step.
+	// refusal returns the body of the answer that refuses a request with the status code of a step.
 	refusal func(Step) any
 }
 

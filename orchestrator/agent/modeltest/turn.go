@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Message is a message of a request's conversation. Role is system, user, assistant or tool (a
-// tool's result) in every API.
+// Message is a message of a request's conversation. In every API, Role is system, user, assistant,
+// or tool for the result of a tool.
 type Message struct {
 	Role string
 	Text string
@@ -36,8 +36,8 @@ func (m *Model) findScript(q *Request) (s Script, turns int, found bool) {
 	return Script{}, 0, false
 }
 
-// countTurns counts the assistant's turns. Consecutive assistant messages are one turn: an agent
-// may send one answer back as several messages.
+// countTurns counts the assistant's turns. Consecutive assistant messages are one turn, because an
+// agent may send one answer back as several messages.
 func countTurns(messages []Message) int {
 	turns, before := 0, ""
 	for _, m := range messages {
@@ -74,13 +74,14 @@ func (s Script) planTurn(turn int) (faults []Step, step Step) {
 // answer is a step, translated for the agent that sent the request.
 type answer struct {
 	text  string
-	tool  string // "" is a text
+	tool  string // name of the tool to call; "" if the answer is a text
 	input json.RawMessage
 	usage Usage
 }
 
-// answer translates a step into a call of one of the request's tools, or a text. If a request has
-// no tools, such as one for a title or a summary, the answer is a single word in place of a call.
+// answer translates a step into a text, or into a call of one of the request's tools. If a request
+// has no tools, such as a request for a title or a summary, the answer is a single word in place of
+// a call.
 func (s Script) answer(step Step, q *Request) answer {
 	a := answer{usage: DefaultUsage}
 	switch {
@@ -122,8 +123,8 @@ func (a *answer) reply(data json.RawMessage, tools []string) {
 
 const structuredTool = "StructuredOutput"
 
-// fileTool returns the call that writes a file with the agent's own tool for it, or with its shell
-// if the agent has no such tool.
+// fileTool returns the call that writes a file. It uses the agent's tool for files, or a shell if
+// the agent has no such tool.
 func fileTool(tools []string, path, text string) (string, json.RawMessage) {
 	for _, t := range []struct{ name, path string }{
 		{"Write", "file_path"},

@@ -11,7 +11,7 @@ type wire struct {
 	w    http.ResponseWriter
 	r    *http.Request
 	step Step
-	sent int // events
+	sent int // number of events sent
 }
 
 // object is a JSON object.
@@ -100,7 +100,7 @@ func (c content) text() string {
 	return s
 }
 
-// readContent returns the text of content, and any other JSON unchanged.
+// readContent returns the text of content. It returns any other JSON unchanged.
 func readContent(data json.RawMessage) string {
 	var c content
 	if len(data) == 0 || json.Unmarshal(data, &c) != nil {

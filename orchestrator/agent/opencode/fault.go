@@ -30,8 +30,9 @@ func (f fault) String() string {
 	return text
 }
 
-// classify returns the error of a fault that no retry at once can mend. For any other fault it returns nil;
-// opencode has already retried those. Errors: *agent.ConfigError, *agent.LaterError.
+// classify returns an error if an immediate retry would fail, too, and nil otherwise. opencode
+// itself has already retried the faults for which classify returns nil. Errors: *agent.ConfigError,
+// *agent.LaterError.
 func (f fault) classify(now time.Time) error {
 	text := "opencode: " + f.String()
 	later := words.Later("opencode", f.Data.Status, f.String(), now)

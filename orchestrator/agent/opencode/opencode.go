@@ -29,9 +29,10 @@ func (adapter) Check(a agent.Assignment) error {
 	return err
 }
 
-// Invoke returns the start of opencode. The prompt goes to standard input, because opencode would quote an
-// argument again. Its log is printed, because opencode says there alone that it waits for a limit. The role's
-// prompt goes before the input, because opencode has no option for a system prompt.
+// Invoke returns the start of opencode. The prompt goes to standard input, because opencode would
+// quote it once more if it were an argument. opencode prints its log, because only the log reports
+// a wait for a limit. The role's prompt goes before the input, because opencode has no option for a
+// system prompt.
 func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	argv, err := tool().Start(a)
 	if err != nil {
@@ -87,7 +88,7 @@ func tool() agent.Tool {
 const permissionVariable = "OPENCODE_PERMISSION"
 
 // permissionFor returns the options and rules for a permission. The rules remove some tools.
-// Without --auto opencode refuses an action that would need a person's consent. Errors:
+// Without --auto, opencode refuses an action that would need a person's consent. Errors:
 // *agent.ConfigError.
 func permissionFor(p agent.Permission) (options []string, rules string, err error) {
 	switch p {

@@ -20,11 +20,11 @@ type reader struct {
 	kind    contract.Kind
 	session string
 	lost    bool   // opencode does not know the session to resume
-	reason  string // the reason for the end of the last step
+	reason  string // why the last step ended; "" while it runs
 	fault   *fault
 	denied  string // the first denied tool
 	spent   *agent.Spending
-	cost    float64 // in US dollars; also 0 for a model whose price opencode does not know
+	cost    float64 // in US dollars; 0 also if opencode does not know the price
 	giveUp  func(error)
 }
 
@@ -175,17 +175,18 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 	switch ended := !exit.TimedOut && exit.Signal == ""; {
 	case report.Failure != nil && r.fault != nil && ended:
 		report.Err, report.TooLong = r.fault.classify(time.Now()), words.IsTooLong(r.fault.String())
-	case r.denied != "" && r.fault == nil && ended && exit.Code == 0 && r.kind != contract.Review: // a review needs no tool
+	case r.denied != "" && r.fault == nil && ended && exit.Code == 0 && r.kind != contract.Review:
+		// A review is accepted in spite of a denial, because it needs no tool.
 		report.Err = agent.Denied("opencode", r.denied)
 	}
 	return report
 }
 
-// streamError matches the line of opencode's log about a call that the provider refused.
+// streamError matches the line of opencode's log about a call that the provider has refused.
 var streamError = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`message="stream error".* error\.error="(.*)"`) })
 
-// WatchStderr ends the attempt at a limit: opencode waits for its end as long as the provider says, prints
-// nothing but its log then, and may never end. Source: opencode 1.18.33.
+// WatchStderr ends the attempt at a limit. opencode would wait for the end of the limit, print
+// nothing but its log, and perhaps never end. Source: opencode 1.18.33.
 func (r *reader) WatchStderr(line string) {
 	m := streamError().FindStringSubmatch(line)
 	if m == nil || r.giveUp == nil {

@@ -2,7 +2,7 @@ package opencode
 
 import "kanban-run/orchestrator/agent"
 
-// words are those of opencode 1.18.33, beside its providers'.
+// words are the phrases of opencode 1.18.33. agent.ProviderWords has those of its providers.
 var words = agent.Words{
 	Money:   []string{"quota exceeded. check your plan", "to use codex with your chatgpt plan"},
 	Limit:   []string{"usage limit", "free usage exceeded", "gousagelimiterror", "freeusagelimiterror"},

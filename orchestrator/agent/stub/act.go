@@ -15,8 +15,8 @@ import (
 
 const defaultHuge = 64 << 20
 
-// act replies as the rule demands: well, with a wrong text, or with another fault. It returns the
-// exit status.
+// act does what the rule demands: it gives a good reply or a wrong text, or commits another fault.
+// It returns the exit status.
 func (c *call) act() (code int, err error) {
 	if c.rule.Stderr != "" {
 		fmt.Fprintln(c.stderr, c.rule.Stderr)
@@ -38,7 +38,7 @@ func (c *call) act() (code int, err error) {
 }
 
 // garble returns the reply, or the wrong text that a bad agent would print. It returns false if the
-// fault of the rule is not in the text.
+// fault of the rule is not a wrong text.
 func garble(do string, reply []byte) ([]byte, bool) {
 	const message = `"message":"`
 	switch do {
@@ -69,7 +69,7 @@ func garble(do string, reply []byte) ([]byte, bool) {
 	}
 }
 
-// misbehave commits the fault of the rule. It first writes a line to standard error if it hangs, so
+// misbehave commits the fault of the rule. Before it hangs, it writes a line to standard error, so
 // that a test can wait for the fault.
 func (c *call) misbehave(reply []byte) (code int, err error) {
 	code = 0
@@ -90,7 +90,7 @@ func (c *call) misbehave(reply []byte) (code int, err error) {
 		hang()
 	case "close-stdout":
 		if closer, ok := c.stdout.(io.Closer); ok {
-			_ = closer.Close() // no reply was written that could be lost
+			_ = closer.Close() // no reply is lost, because none was written
 		}
 		c.say("closed stdout, hanging")
 		hang()

@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// extras holds the further reports of a stub beside its reply, such as cost and session, which the
-// tools of other adapters report, too. schema/stub.schema.json describes the fields.
+// extras holds what a stub reports beside its reply, such as cost and session. The tools of other
+// adapters report this, too. schema/stub.schema.json describes the fields.
 type extras struct {
 	Input   int64      `yaml:"input" json:"input"`
 	Cached  int64      `yaml:"cached" json:"cached"`
@@ -26,7 +26,7 @@ type extras struct {
 }
 
 // extrasReader finds the extras in the key "told" of the reply, which other readers ignore. A reply
-// that is not JSON has no extras. If a review has extras, its reply is only the message, since a
+// that is not JSON has no extras. The reply of a review with extras is only the message, since a
 // review is a text.
 type extrasReader struct {
 	agent.Reader

@@ -12,10 +12,10 @@ import (
 	"kanban-run/orchestrator/review"
 )
 
-// call is the start of a stub agent.
+// call is one call of a stub agent.
 type call struct {
 	role           string
-	kind           string // callTask, callReview or callResume
+	kind           string // callTask, or another of these constants
 	input          input
 	rule           rule
 	reviewed       bool // the work is reviewed in its session
@@ -30,8 +30,8 @@ type input struct {
 	KanbanFile  string   `json:"kanban_file"`
 	DoneTask    *string  `json:"done_task"`
 	Tasks       []string `json:"tasks"`
-	Type        string   `json:"type"`    // of a message to a supervisor
-	Checkpoint  string   `json:"task_id"` // of a checkpoint_request
+	Type        string   `json:"type"`    // type of a message to a supervisor
+	Checkpoint  string   `json:"task_id"` // the task of a checkpoint_request
 }
 
 func (in input) task() string {
@@ -107,7 +107,8 @@ func (c *call) prepare(stdin io.Reader, file, state string) error {
 	return nil
 }
 
-// told returns what the stub reports beside its reply. Reviewed work has a session in any case.
+// told returns what the stub reports beside its reply. Work that is reviewed has a session, unless
+// the rule demands that the session is lost.
 func (c *call) told() *extras {
 	told := c.rule.Tell
 	if !c.reviewed || told != nil && (told.Session != "" || told.Lost) {

@@ -14,9 +14,9 @@ import (
 	"kanban-run/orchestrator/walk"
 )
 
-// nextTask returns the next task of the Manager, or nil at the end of the list. The rule may name the task;
-// otherwise package walk chooses it from the list in the input. Where a task of the list needs another one,
-// nextTask marks on the board what is done, so that the next call knows.
+// nextTask returns the Manager's next task, or nil if there is none. If the rule does not name the
+// task, package walk chooses it from the list in the input. If any task of the list needs another
+// one, nextTask also marks the done task on the board, so that the next call knows.
 func (c *call) nextTask() *string {
 	place, err := board.OpenPlace(".", c.input.KanbanFile)
 	if err != nil {
@@ -61,7 +61,8 @@ func (c *call) nextTask() *string {
 	return &d.Next
 }
 
-// marks returns the tasks that a board marks as done: a run gives its list without marks. b may be nil.
+// marks tells for each task of a board whether the board marks it as done. The list in the input of
+// a run has no marks. b may be nil.
 func marks(b *board.Board) map[string]bool {
 	all := map[string]bool{}
 	for i := 0; b != nil && i < b.Len(); i++ {
@@ -70,7 +71,7 @@ func marks(b *board.Board) map[string]bool {
 	return all
 }
 
-// markDone marks a task on the board.
+// markDone marks a task as done on the board. It does nothing if the board lacks the task.
 func (c *call) markDone(b *board.Board, task string) error {
 	i := b.Finder()(task)
 	if i < 0 {
@@ -91,17 +92,17 @@ func (c *call) readBoard() (*board.Board, error) {
 	return board.Parse(c.input.KanbanFile, source)
 }
 
-// entry is an entry of the list and its file.
+// entry is an entry of the list, and what its file holds.
 type entry struct {
 	file   string
 	marked bool
-	done   bool // its file says so, or its agent just did
+	done   bool // its file is marked as done, or it is the task just worked on
 	needs  []string
-	fault  error // why its file cannot be read
+	fault  error // the error of reading its file; nil if there is none
 }
 
-// readEntries reads the list of the input, some of which are marked on the board. done is the task that was
-// just worked on.
+// readEntries reads the list of the input, and the files of its tasks. marked holds the marks on
+// the board. done is the task that was just worked on.
 func readEntries(place *board.Place, tasks []string, marked map[string]bool, done string) []entry {
 	list := make([]entry, len(tasks))
 	for i, text := range tasks {
@@ -118,7 +119,7 @@ func readEntries(place *board.Place, tasks []string, marked map[string]bool, don
 	return list
 }
 
-// unmet returns the needs that are not done.
+// unmet returns those needs whose tasks are not done.
 func unmet(needs []string, list []entry) (all []string) {
 	for _, need := range needs {
 		if !slices.ContainsFunc(list, func(e entry) bool {
@@ -138,8 +139,8 @@ func cutMark(entry string) (file string, marked bool) {
 
 var currentLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^current:[^\r\n]*`) })
 
-// writeCurrent writes the next task to the board, like a Manager that edits the board itself. It
-// can only edit a board with `current:` on a line of its own.
+// writeCurrent writes the next task to the board, like a Manager that edits the board itself. The
+// board must have `current:` on a line of its own.
 func (c *call) writeCurrent() error {
 	source, err := os.ReadFile(c.input.KanbanFile)
 	if err != nil {

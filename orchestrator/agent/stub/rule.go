@@ -19,7 +19,7 @@ import (
 
 const maxRules = 256 << 10
 
-// rule is an entry of a stub file; schema/stub.schema.json describes the fields.
+// rule is an entry of a stub file. schema/stub.schema.json describes the fields.
 type rule struct {
 	Role    string    `yaml:"role"`
 	Task    string    `yaml:"task"`
@@ -28,7 +28,7 @@ type rule struct {
 	Do      string    `yaml:"do"`
 	Status  string    `yaml:"status"`
 	Message *string   `yaml:"message"`
-	Next    nextTask  `yaml:"-"` // next_task
+	Next    nextTask  `yaml:"-"` // the key next_task, see findNext
 	Tasks   *[]string `yaml:"tasks"`
 	Code    *int      `yaml:"code"`
 	For     *duration `yaml:"for"`
@@ -58,7 +58,7 @@ type nextTask struct {
 	path *string
 }
 
-// duration is a duration in Go's form, such as 1m30s; 0 needs no unit.
+// duration is a duration in Go's form, such as 1m30s. The value 0 needs no unit.
 type duration time.Duration
 
 func (d *duration) UnmarshalYAML(n *yaml.Node) error {
@@ -116,8 +116,8 @@ func findNext(n *yaml.Node) nextTask {
 	return nextTask{}
 }
 
-// matches reports whether the rule is for the call. attempt is the number of calls so far with this
-// role and input, this call included.
+// matches reports whether the rule is for the call. attempt is the number of calls with this role
+// and input so far, including this call.
 func (r rule) matches(c *call, attempt int) bool {
 	task := c.input.task()
 	switch {
@@ -132,9 +132,9 @@ func (r rule) matches(c *call, attempt int) bool {
 	}
 }
 
-// countCall counts a call, and returns the number of calls so far with this role and input. It
-// always returns 1 if dir is "". A retry gives an agent the same bytes, so the stub itself notes
-// each call, as one byte in a file. Source: seed 004, "Retry Rule (CRITICAL)".
+// countCall counts a call, and returns the number of calls with this role and input so far. It
+// always returns 1 if dir is "". A retry gives an agent the same bytes, so the stub itself has to
+// count. It notes each call as one byte in a file. Source: seed 004, "Retry Rule (CRITICAL)".
 func countCall(dir, role string, input []byte) (int, error) {
 	if dir == "" {
 		return 1, nil

@@ -16,7 +16,7 @@ const Command = "stub-agent"
 
 // Options control the behaviour of stub agents. Relative paths start in the current directory.
 type Options struct {
-	File     string // file of rules for misbehaviour, of the schema "stub"; "" without rules
+	File     string // path of a file of rules, see schema "stub"; "" means no rules
 	StateDir string // folder in which stubs count their calls; "" if no rule has the key attempt
 }
 
@@ -75,8 +75,8 @@ func (a adapter) Invoke(call agent.Assignment) (agent.Invocation, error) {
 	return call.Invocation(append(argv, "--call", followed(call.Contract))), nil
 }
 
-// The kinds of calls that a rule can name: a task's first call, the review of its work, the work
-// that goes on after a review, and the two kinds for a supervisor.
+// The kinds of calls that a rule can name. They are a task's first call, the review of its work,
+// the work that goes on after a review, and the two kinds of calls of a supervisor.
 const (
 	callTask   = "task"
 	callReview = "review"

@@ -25,14 +25,14 @@ import (
 // Harness makes an adapter's program behave as a test demands.
 type Harness struct {
 	// Agent returns an adapter and an assignment whose agent behaves like a stub. The stub's rule
-	// has the given `do` and the further lines. The suite fills in Input, Contract, Timeout and
+	// has the given `do` and the lines in more. The suite fills in Input, Contract, Timeout and
 	// Grace.
 	Agent func(t *testing.T, do string, more ...string) (agent.Adapter, agent.Assignment)
 	// Deaf, if set, returns an agent that never reads its standard input, and still gives a good
 	// reply.
 	Deaf func(t *testing.T) (agent.Adapter, agent.Assignment)
-	// Reasons replaces the suite's expected reasons, by `do`, for programs whose output is more
-	// than the reply.
+	// Reasons replaces the reasons that the suite expects, by `do`. It is for programs whose output
+	// is more than the reply.
 	Reasons map[string]string
 	// Accepts lists each `do` whose output is a good reply of this program, but not of a program
 	// that prints only its reply.
@@ -44,7 +44,7 @@ type Harness struct {
 // never is a time limit that no test reaches unless it hangs.
 const never = time.Hour
 
-// Conformance runs the suite. The test binary has to play stub agents: see [Main].
+// Conformance runs the suite. The test binary has to play stub agents, as [Main] does.
 func Conformance(t *testing.T, h Harness) {
 	if err := proc.Adopt(); err != nil {
 		t.Fatal(err)
@@ -179,7 +179,8 @@ func (h Harness) misbehaviours(t *testing.T) {
 	}
 }
 
-// wantFailure checks the failure's reason, and that the outcome holds the beginning of the output.
+// wantFailure checks the reason of a failure. It also checks that the outcome holds the beginning
+// of the output.
 func (h Harness) wantFailure(t *testing.T, c *conversation, out *attempt.Ended, do, reason string) {
 	t.Helper()
 	if out.Failure == nil || out.Reply != nil || out.Stopped {
@@ -303,7 +304,8 @@ func (h Harness) closedStdout(t *testing.T) {
 
 var leftBehind = regexp.MustCompile(`left process (\d+) behind`)
 
-// leakedChild checks that a process left behind neither delays the good reply nor survives.
+// leakedChild checks that a process which the agent left behind neither delays the good reply nor
+// survives.
 func (h Harness) leakedChild(t *testing.T) {
 	c := &conversation{}
 	c.adapter, c.assignment = h.assign(t, contract.Task, "leak-child")
@@ -324,8 +326,8 @@ func (h Harness) leakedChild(t *testing.T) {
 	}
 }
 
-// huge checks that a reply of 64 MiB is refused and not kept in memory. The lines of a stream may
-// be longer than a reply.
+// huge checks that a reply of 64 MiB is refused and not kept in memory. The bound is higher for a
+// stream, whose lines may be longer than a reply.
 func (h Harness) huge(t *testing.T) {
 	adapter, assignment := h.assign(t, contract.Manager, "huge")
 	inv, err := adapter.Invoke(assignment)

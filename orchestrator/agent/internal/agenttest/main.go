@@ -43,8 +43,8 @@ func Self(t testing.TB) string {
 	return path
 }
 
-// QuietEnv returns an environment in which an agent, which is the test binary, does not wait a
-// second at its end for the race detector, and prints no warning of the coverage tool.
+// QuietEnv returns an environment for an agent that is the test binary. In it, the agent does not
+// wait a second at its end for the race detector, and prints no warning of the coverage tool.
 func QuietEnv(t testing.TB, more ...string) []string {
 	t.Helper()
 	return append([]string{"GORACE=atexit_sleep_ms=0", "GOCOVERDIR=" + t.TempDir()}, more...)

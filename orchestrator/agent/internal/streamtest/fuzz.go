@@ -12,8 +12,8 @@ import (
 )
 
 // FuzzReader passes any stream to a reader, beginning with the recordings in testdata. It checks
-// that the reader never panics, that the size of the chunks makes no difference, and that a report
-// is a success only if the stream contains end. The string end is the tool's word for a good end.
+// three rules: the reader never panics, the size of the chunks makes no difference, and a report is
+// a success only if the stream contains end. The string end is the tool's word for a good end.
 func FuzzReader(f *testing.F, a agent.Adapter, end string) {
 	f.Helper()
 	all, err := filepath.Glob("testdata/*.jsonl")

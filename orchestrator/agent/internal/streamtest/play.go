@@ -17,15 +17,15 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Main is the TestMain of a test binary that plays a tool if its first argument is command, or a
-// stub agent; see [Play]. It returns the exit status.
+// Main is the TestMain of a test binary that can also play a tool or a stub agent. It plays the
+// tool, see [Play], if its first argument is command. It returns the exit status.
 func Main(m *testing.M, command, first string, wrap func(reply []byte) []byte) int {
 	play := func(args []string) int { return Play(args, first, wrap) }
 	return agenttest.Main(m, map[string]func([]string) int{command: play})
 }
 
-// Play runs a stub agent and prints the stub's reply in the tool's form. The stub gets the
-// arguments before first, which is the tool's first own argument. It returns the exit status.
+// Play runs a stub agent and prints the stub's reply in the tool's form. The tool's own arguments
+// begin with first, and the stub gets the arguments before that. Play returns the exit status.
 func Play(args []string, first string, wrap func(reply []byte) []byte) int {
 	if at := slices.Index(args, first); at >= 0 {
 		args = args[:at]
@@ -45,14 +45,14 @@ func Play(args []string, first string, wrap func(reply []byte) []byte) int {
 	return code
 }
 
-// Stub returns a stub agent's reply to a prompt and its exit status.
+// Stub returns a stub agent's reply to a prompt, and the stub's exit status.
 func Stub(args []string, asked string) (reply []byte, code int) {
 	var s stubOutput
 	code = stub.Main(args, strings.NewReader(inputOf(asked)), &s, os.Stderr)
 	return bytes.TrimSuffix(s.Bytes(), []byte("\n")), code
 }
 
-// inputOf returns the input in a text that Assignment.Ask has made.
+// inputOf returns the input that a text of Assignment.Ask contains.
 func inputOf(asked string) string {
 	_, text, _ := strings.Cut(asked, "Your input:\n\n")
 	text, _, _ = strings.Cut(text, "\n")
@@ -82,12 +82,13 @@ func Quote(text []byte) []byte {
 }
 
 // Conformance runs the suite of package agenttest with the test binary as the tool. command is the
-// argument that selects the tool; reasons are the failure texts of this adapter.
+// argument that selects the tool. reasons are the failure texts of this adapter. skip names the
+// rules of the suite that this tool's output cannot break.
 //
-// Two rules of the suite hold only for agents whose whole output is the reply. A tool's reply is
-// part of a message, so a fence around the reply is removed (see contract.FindReply). The reply is
-// also in one line, so a long reply is dropped (see agent.Lines). The adapters' own tests cover
-// both. skip names the other rules that this tool's output cannot break.
+// Two more rules are skipped, because they hold only for agents whose whole output is the reply. A
+// tool's reply is part of a message, so a fence around the reply is removed (see
+// contract.FindReply). The reply is also in one line, so a long reply is dropped (see agent.Lines).
+// The adapters' own tests cover both.
 func Conformance(t *testing.T, a agent.Adapter, command string, reasons map[string]string, skip ...string) {
 	t.Helper()
 	agenttest.Conformance(t, agenttest.Harness{
@@ -101,8 +102,8 @@ func Conformance(t *testing.T, a agent.Adapter, command string, reasons map[stri
 	})
 }
 
-// stubAssignment returns an assignment for the test binary as a tool, which plays a stub with one
-// rule.
+// stubAssignment returns an assignment with the test binary as the tool. The tool plays a stub with
+// one rule.
 func stubAssignment(t *testing.T, command, do string, more ...string) agent.Assignment {
 	t.Helper()
 	return agent.Assignment{Role: "Implementor", Scratch: t.TempDir(), Env: agenttest.QuietEnv(t),
@@ -110,8 +111,8 @@ func stubAssignment(t *testing.T, command, do string, more ...string) agent.Assi
 			agenttest.Rules(t, do, more...)}}
 }
 
-// CheckLostSession checks that a failure is Lost if the tool exits with 1 and reports on standard
-// error that it does not know the session to go on in, and only then.
+// CheckLostSession checks when a failure is Lost. It is Lost if the tool exits with 1 and reports
+// on standard error that it does not know the session to go on in. In any other case it is not.
 func CheckLostSession(t *testing.T, a agent.Adapter, command, stderr string) {
 	t.Helper()
 	for text, want := range map[string]bool{stderr: true, "out of memory": false} {
@@ -130,8 +131,9 @@ func CheckLostSession(t *testing.T, a agent.Adapter, command, stderr string) {
 	}
 }
 
-// CheckLongLine checks that a reply which makes its line too long is refused with its beginning,
-// and not kept in memory. before, begin and after are the stream around the reply.
+// CheckLongLine checks that a reply is refused if it makes its line too long. The report has to
+// hold the beginning of the reply, but the reader must not keep the rest in memory. before, begin
+// and after are the stream around the long part of the reply.
 func CheckLongLine(t *testing.T, a agent.Adapter, before, begin, after string) {
 	t.Helper()
 	stream := io.MultiReader(strings.NewReader(before+begin), io.LimitReader(endless{}, 40<<20),

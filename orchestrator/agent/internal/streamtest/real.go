@@ -19,7 +19,7 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Real is an adapter with the real program. The program talks to a fake model, and works in a new
+// Real is an adapter with the real program, which talks to a fake model and works in a new
 // directory.
 type Real struct {
 	agent.Adapter
@@ -153,8 +153,8 @@ func (h Conversation) WantFailure(t *testing.T, reason string) {
 	}
 }
 
-// WantErr returns the error of the conversation, and checks that it has the type E and holds the
-// text.
+// WantErr returns the error of the conversation. It checks that the error has the type E and holds
+// the text.
 func WantErr[E error](t *testing.T, h Conversation, text string) (err E) {
 	t.Helper()
 	if !errors.As(h.Err, &err) || !strings.Contains(h.Err.Error(), text) {

@@ -1,5 +1,5 @@
-// Package streamtest checks that a reader reports the same events of a recording for pieces of
-// every size, and also with the additions of a newer tool.
+// Package streamtest checks readers with recordings of tools. A reader has to report the same
+// events for pieces of every size, and even if a newer tool adds fields or events.
 package streamtest
 
 import (
@@ -122,7 +122,7 @@ func CheckGolden(t *testing.T, path, got string) {
 	}
 }
 
-// Grease returns other forms of a stream, by name, of which a reader has to report the same events.
+// Grease returns variants of a stream, by name. A reader has to report the same events for each.
 func Grease(stream []byte) map[string][]byte {
 	var crlf, events, fields []byte
 	for line := range bytes.Lines(stream) {
