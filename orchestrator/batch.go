@@ -50,8 +50,8 @@ func (all shared) runAll(stop, kill context.Context, boards []*preflight.Prepare
 		})
 	}
 	wg.Wait()
-	_ = all.mail.Close()     // no run waits for its inbox
-	_ = all.registry.Close() // no claim is held
+	_ = all.mail.Close()     // no run is left that waits for its inbox
+	_ = all.registry.Close() // no run is left that holds a claim
 	return results
 }
 

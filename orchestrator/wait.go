@@ -92,8 +92,8 @@ func (l *loop) rest(wait func() error) (took time.Duration, err error) {
 	return took, err
 }
 
-// takeEdit adapts the open step to a board that a person edited during a wait, as Reopen does
-// between two runs.
+// takeEdit adapts the open step to a board that a person edited during a wait. [flow.Reopen] does
+// the same between two runs.
 func (l *loop) takeEdit() error {
 	b, err := l.workspace.Look()
 	if err != nil {

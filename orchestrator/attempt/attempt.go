@@ -23,8 +23,8 @@ type Spec struct {
 	Sinks      Sinks
 	// Emit gets redacted events, in the goroutines of both streams. It may be nil.
 	Emit func(agent.Event)
-	// Show gets the agent's activity. After events a timer's goroutine calls it, at most once a
-	// second. At each Check the goroutine of the caller does. It may be nil.
+	// Show gets the agent's activity. After events, a timer's goroutine calls Show at most once a
+	// second. Each Check calls Show in the goroutine of its caller. Show may be nil.
 	Show func(health.Live)
 	// TimeLimit is the rest of the run's time; 0: no limit. The agent's own timeout is in
 	// Invocation.

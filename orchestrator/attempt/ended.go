@@ -11,9 +11,9 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Ended is the end of an attempt, with a Reply or a Failure. It has neither after a review command,
-// if the attempt was stopped, or if [Attempt.Wait] returned an error. Everything except Reply,
-// Warning and Spawned is redacted.
+// Ended is the end of an attempt, with a Reply or a Failure. It may have neither: after a review
+// command, if the attempt was stopped, or if [Attempt.Wait] returned an error. Everything except
+// Reply, Warning and Spawned is redacted.
 type Ended struct {
 	Class     event.Class // "" if the attempt was stopped
 	Reply     *contract.Reply

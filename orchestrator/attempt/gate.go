@@ -9,7 +9,7 @@ import (
 )
 
 // gate forwards a stream of a resident while an attempt, or Ask, listens. It drops all other
-// output. That includes the rest of a line that began before.
+// output, and also the rest of a line that began before the gate was opened.
 type gate struct {
 	mu     sync.Mutex
 	to     io.Writer   // gets the stream; nil while the gate is shut

@@ -107,8 +107,9 @@ func (r *Resident) family() map[int]proc.Relative {
 // leaveTime is the time that processes of a turn have to end after the answer.
 const leaveTime = 200 * time.Millisecond
 
-// spawned names the processes that the program has started since before was taken, and that still
-// run after leaveTime. A process does not count if one of its ancestors is in before.
+// spawned names the processes of the program that are not in before, the list at an earlier time,
+// and that still run after leaveTime. A process does not count if one of its ancestors is in
+// before.
 func (g *program) spawned(before map[int]proc.Relative) (names []string) {
 	for last := false; ; last = true {
 		names = nil

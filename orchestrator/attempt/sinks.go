@@ -11,8 +11,8 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// Sinks are the receivers of an agent's output as it is printed. Only here the output enters the
-// program, redacted. Streams may be nil. A nil Redactor is for tests.
+// Sinks are the receivers of an agent's output as it is printed. The output enters the program only
+// here, and here it is redacted. Streams may be nil. A nil Redactor is for tests.
 type Sinks struct {
 	Stdout, Stderr io.Writer
 	Redactor       *redact.Redactor

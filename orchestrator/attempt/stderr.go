@@ -14,7 +14,7 @@ const (
 	maxStderr   = 2 << 10
 	maxCommand  = 8 << 10 // for each stream of a review command
 	maxLine     = 1 << 10
-	maxLines    = 20 // most lines that are shown of one write
+	maxLines    = 20 // the most lines that are shown of one write
 )
 
 // tail keeps the last lines of a stream.

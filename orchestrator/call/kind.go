@@ -273,8 +273,7 @@ type rejecter interface {
 	reject(c *Caller, f *contract.Failure)
 }
 
-// causeOf returns why the run ended an attempt, or nil if the run did not end it or its time was
-// up.
+// causeOf returns why the run was stopped, if that ended the attempt. Otherwise it returns nil.
 func (c *Caller) causeOf(e *attempt.Ended) error {
 	if e.Stopped && !e.OutOfTime {
 		return context.Cause(c.Stop)

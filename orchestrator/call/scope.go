@@ -17,9 +17,9 @@ func (c *Caller) snapshotTree(a *Attempt) {
 }
 
 // violations returns the files that the supervisor has changed in its step, and the processes that
-// it has left running. A supervisor may only read: seed 001, "Role Isolation Rules". A change that
-// another program may have made is only a notice. That is so if the supervisor's tool cannot write,
-// or if a run of another board uses the folder.
+// it has left running. A supervisor may only read: seed 001, "Role Isolation Rules". If the
+// supervisor's tool cannot write, or if a run of another board uses the folder, another program may
+// have made a change. Such a change is only a notice.
 func (c *Caller) violations(a *Attempt, spawned []string) []string {
 	if !a.Intent.Call.IsSupervision() || c.DryRun {
 		return nil

@@ -421,8 +421,8 @@ func (s *State) applyStepFinished(e event.StepFinished) error {
 	return nil
 }
 
-// keepStatus notes the status of a task; "" changes nothing. The list is copied, because a refused
-// event has to leave the state as it was.
+// keepStatus notes the status of a task, unless the status is "". The list is copied, because a
+// refused event has to leave the state as it was.
 func (s *State) keepStatus(task, status string) {
 	if status == "" {
 		return

@@ -162,9 +162,9 @@ func (s *State) Asides() (all []Aside) {
 	return all
 }
 
-// AsidesOn compares the tasks that are set aside with list l. all has the tasks of the list that
-// are still not done, without the task of the open step. marked has the tasks that a person has
-// marked as done since, and removed has the tasks that a person has taken off the list.
+// AsidesOn compares the tasks that are set aside with list l. all has those that are on the list
+// and not done, without the task of the open step. marked has those that a person has marked as
+// done since, and removed has those that a person has taken off the list.
 func (s *State) AsidesOn(l List) (all []Aside, marked, removed []string) {
 	for _, a := range s.Asides() {
 		switch i := l.Find(a.Task); {

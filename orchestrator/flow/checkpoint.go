@@ -45,7 +45,8 @@ type Held struct {
 
 const mostHeld = 256
 
-// maxDeaths is the number of deaths in a row of its program after which the supervisor is given up.
+// maxDeaths is the limit for deaths in a row of the supervisor's program. When it is reached, the
+// supervisor is given up.
 const maxDeaths = 3
 
 // clone returns a copy, so that an event can change it and leave the earlier state as it was.

@@ -156,7 +156,7 @@ func (s *State) ChangeOf(before, after []string, isDone, isGone func(task string
 	return c
 }
 
-// cleaned returns the first place of each path, by the clean path.
+// cleaned maps each path, in its clean form, to its first place in paths.
 func cleaned(paths []string) map[string]int {
 	all := make(map[string]int, len(paths))
 	for i, p := range slices.Backward(paths) {

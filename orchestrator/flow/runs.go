@@ -118,7 +118,8 @@ func (s *State) applyAcknowledged(e event.Acknowledged) error {
 	return nil
 }
 
-// goOn lets the next run go on from the board as the decision leaves it. An open call starts afresh.
+// goOn lets the next run go on from the board as the decision leaves it. An open call starts
+// afresh.
 func (s *State) goOn(e event.Acknowledged) {
 	s.goOnFrom(e)
 	if s.Step != nil {

@@ -61,7 +61,8 @@ type State struct {
 	Git        *event.GitWay `json:"git,omitempty"`        // route of the last run with checkpoints in git; nil: there was none
 }
 
-// NeverRan reports whether no run has started yet. The journal may have decisions of a person all the same.
+// NeverRan reports whether no run has started yet. Even then the journal may have decisions of a
+// person.
 func (s *State) NeverRan() bool { return s.Workdir == "" }
 
 // TaskStatus is the last status of a task: that of a reply, or a constant such as [StatusBefore].

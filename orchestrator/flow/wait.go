@@ -16,10 +16,10 @@ type Refused struct {
 	Tries         int         `json:"tries"` // refusals in a row
 	Asks          bool        `json:"asks"`  // the wait is over: the next attempt asks the provider
 
-	// Busy and Limit are the times that were waited since the last accepted reply: for a busy
-	// provider, and for the end of a limit. Each time counts for a patience of its own. An attempt
-	// that worked resets Limit. It does not reset Busy, because an agent that works and then meets
-	// a busy provider may do so for ever.
+	// Busy and Limit are the times in milliseconds that were waited since the last accepted reply:
+	// for a busy provider, and for the end of a limit. Each time counts for a patience of its own.
+	// An attempt that worked resets Limit. It does not reset Busy, because an agent that works and
+	// then meets a busy provider may do so for ever.
 	Busy  int64 `json:"busy_millis,omitempty"`
 	Limit int64 `json:"limit_millis,omitempty"`
 	// Cut is the planned end of a wait in which a run ended; zero: none. The wait counts until Cut,
