@@ -1,13 +1,13 @@
 package event
 
-// Alert is the part of an event that a report shows: seed 002, "Supervisor Report Format". An event
-// with the zero Alert is not reported.
+// Alert is the part of an event that a SUPERVISOR_REPORT shows: seed 002, "Supervisor Report
+// Format". An event with the zero Alert is not reported.
 type Alert struct {
 	Severity string   // INFO, WARN or CRITICAL
-	Type     string   // one of AlertTypes; "": no alert, only Actions are reported
-	Owner    string   // a role, or a board; "": the role of the open step
+	Type     string   // one of AlertTypes; "" if only Actions are reported
+	Owner    string   // a role or a board; "" for the role of the open step
 	Actions  []string // the actions that were taken, from AlertActions
-	Proposal string   // what the Lead may decide; "": nothing
+	Proposal string   // what the Lead may decide; "" for nothing
 }
 
 // The severities of an alert.

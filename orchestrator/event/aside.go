@@ -1,14 +1,15 @@
 package event
 
-// SetAsideType is the type of an [Anomaly] by which the Manager is told of a task that is set aside.
+// SetAsideType is the type of the [Anomaly] that tells the Manager of a [TaskSetAside].
 const SetAsideType = "task_set_aside"
 
-// TaskSetAside sets a task aside, so that the board goes on without it: as in make, with the setting keep_going.
+// TaskSetAside sets a failed task aside, so that the board goes on without it. This happens only
+// with the setting keep_going, which is like the option -k of make.
 type TaskSetAside struct {
 	Step   int    `json:"step"`
 	Task   string `json:"task"`
 	Role   string `json:"role"`
-	Status string `json:"status"` // that the task has from now on: of its reply, or one of flow's
+	Status string `json:"status"` // new status of the task, from its reply or from package flow
 	Reason string `json:"reason" text:"free"`
 }
 

@@ -8,12 +8,15 @@ import (
 
 // End is the common part of all events that end an attempt.
 type End struct {
-	Left    string    `json:"board_sha256,omitempty"`        // of the board after the attempt; "": not known
-	Millis  int64     `json:"millis"`                        // of work; 0: not known
-	Session string    `json:"session,omitempty" text:"free"` // that the tool named, to resume the work in; "": not named
-	Spent   *Spending `json:"spent,omitempty"`               // nil: the tool does not tell
-	Class   Class     `json:"class,omitempty"`               // ""; the run ended it, or its reply was accepted
-	Worked  bool      `json:"worked,omitempty"`              // its model wrote something, or called a tool
+	// Left is the SHA-256 of the board after the attempt; "" if unknown.
+	Left   string `json:"board_sha256,omitempty"`
+	Millis int64  `json:"millis"` // time of work; 0 if unknown
+	// Session is the session in which the work can go on; "" if the tool named none.
+	Session string    `json:"session,omitempty" text:"free"`
+	Spent   *Spending `json:"spent,omitempty"` // nil if the tool does not report its use
+	// Class is "" if the reply was accepted, or if the run ended the attempt.
+	Class  Class `json:"class,omitempty"`
+	Worked bool  `json:"worked,omitempty"` // the model wrote something, or called a tool
 }
 
 func (e End) end() End { return e }
@@ -36,24 +39,26 @@ func EndOf(e Event) (AttemptEnd, bool) {
 	return AttemptEnd{ended.About(), ended.end()}, true
 }
 
-// AttemptStarted is the intent to start a program. Input is the JSON object of a call that begins
-// in a new session, or the JSON string of a call that goes on in a session. The first attempt of a
-// call has Input. An attempt without Input gets the same input as the first one. If Stored is set,
-// Input is only a part of the input.
+// AttemptStarted is the intent to start a program. Input is a JSON object if the call begins in a
+// new session, or a JSON string if the call goes on in a session. The first attempt of a call has
+// Input. A later attempt without Input gets the last input of its call again.
 type AttemptStarted struct {
 	AttemptRef
 	Adapter string          `json:"adapter"`
 	Command string          `json:"command" text:"free"`
 	Digest  string          `json:"digest"` // SHA-256 over argv, stdin, environment and folder
 	Input   json.RawMessage `json:"input,omitempty"`
-	Before  *Baseline       `json:"before,omitempty"`           // with the first attempt of a Manager call
-	Plan    *Plan           `json:"plan,omitempty"`             // with an attempt of a task call whose work is reviewed
-	From    string          `json:"from,omitempty" text:"free"` // the session that it goes on in
-	Fork    bool            `json:"fork,omitempty"`             // in a copy of that session
-	Resumes bool            `json:"resumes,omitempty"`          // if it is cut short, its work goes on in its session
-	GoesOn  bool            `json:"goes_on,omitempty"`          // it goes on with work that was cut short
-	// Stored names a file of the run, by the SHA-256 of its bytes in hex, that holds the rest of
-	// Input: a Manager's list of tasks, or the whole of a string.
+	Before  *Baseline       `json:"before,omitempty"` // set for the first attempt of a Manager call
+	Plan    *Plan           `json:"plan,omitempty"`   // nil if no review of the work follows
+	// From is the session in which the attempt goes on; "" for a new session. With Fork it goes on
+	// in a copy of that session.
+	From string `json:"from,omitempty" text:"free"`
+	Fork bool   `json:"fork,omitempty"`
+	// Resumes reports that the work can go on in the session of this attempt if it is cut short.
+	Resumes bool `json:"resumes,omitempty"`
+	GoesOn  bool `json:"goes_on,omitempty"` // the attempt goes on with work that was cut short
+	// Stored is the SHA-256 in hex of a file of the run; "" if Input is the whole input. The file
+	// holds the rest: a Manager's list of tasks, or the whole string.
 	Stored string `json:"stored,omitempty"`
 }
 
@@ -78,8 +83,8 @@ func (e AttemptStarted) Sentence() Sentence {
 	}
 }
 
-// SessionNamed is the session of the running attempt, journaled as soon as its tool names it, so
-// that the work of a killed run can go on there.
+// SessionNamed records the session of the running attempt as soon as the tool names it. So the work
+// of a killed run can go on in that session.
 type SessionNamed struct {
 	AttemptRef
 	Session string `json:"session" text:"free"`
@@ -92,25 +97,28 @@ func (e SessionNamed) Sentence() Sentence {
 	return inStep(e.Step, Trace, "%s works in session %s", e.Role, e.Session)
 }
 
-// Baseline is the board before the first Manager attempt of a step, against which the Manager's own
-// changes are found. The list of tasks is the one in the Manager's input.
+// Baseline is the board before the first Manager attempt of a step. A comparison with it finds the
+// Manager's changes. Its list of tasks is in the Manager's input.
 type Baseline struct {
 	BoardSHA string `json:"board_sha256"`
-	Current  string `json:"current"` // "" when the board was terminal
+	Current  string `json:"current"` // current task; "" if the board was over
 }
 
-// ReplyAccepted is the outcome of an attempt whose reply has the right format. A list of tasks that
-// is too long for the journal is kept in the file that TasksSHA names, as with
-// AttemptStarted.Stored. Tasks is then empty.
+// ReplyAccepted is the outcome of an attempt whose reply has the right format. If the list of tasks
+// is too long for the journal, Tasks is empty and TasksSHA names a file with the list, as
+// AttemptStarted.Stored does.
 type ReplyAccepted struct {
 	AttemptRef
-	Status    string   `json:"status"`
-	Message   string   `json:"message" text:"free"`
-	NextTask  *string  `json:"next_task,omitempty"`
-	Tasks     []string `json:"tasks,omitempty"`
-	TasksSHA  string   `json:"tasks_sha256,omitempty"`
-	Unchecked bool     `json:"unchecked,omitempty"` // no command checks the work: the agent does not call it done
-	Again     bool     `json:"again,omitempty"`     // the Manager would end the board with tasks set aside, and is asked once more
+	Status   string   `json:"status"`
+	Message  string   `json:"message" text:"free"`
+	NextTask *string  `json:"next_task,omitempty"`
+	Tasks    []string `json:"tasks,omitempty"`
+	TasksSHA string   `json:"tasks_sha256,omitempty"`
+	// Unchecked reports that the review command is skipped, because the agent did not reply ok.
+	Unchecked bool `json:"unchecked,omitempty"`
+	// Again reports that the Manager is asked once more, because it ended the board while tasks are
+	// set aside.
+	Again bool `json:"again,omitempty"`
 
 	End `text:"free"`
 }
@@ -135,21 +143,23 @@ func (e ReplyAccepted) Sentence() Sentence {
 	return s
 }
 
-// ReplyRejected is the outcome of an attempt whose reply does not have the right format, or, with
-// Disagreed, contradicts the board that the Manager wrote.
+// ReplyRejected is the outcome of an attempt without a reply in the right format. If Disagreed is
+// set, the format is right, but the Manager's reply contradicts the board that the Manager wrote.
 type ReplyRejected struct {
 	AttemptRef
 	Reason    string `json:"reason" text:"free"`
 	Exit      string `json:"exit" text:"free"`
 	Received  string `json:"received" text:"free"`
 	Stderr    string `json:"stderr,omitempty" text:"free"`
-	Output    string `json:"output,omitempty" text:"free"` // folder of its full streams; "": it printed nothing
+	Output    string `json:"output,omitempty" text:"free"` // folder with the whole output
 	Disagreed bool   `json:"disagreed,omitempty"`
-	Lost      bool   `json:"lost,omitempty"`  // the tool does not know the session that the attempt was to go on in
-	Died      bool   `json:"died,omitempty"`  // the program that stays for the whole run has died
-	Fresh     bool   `json:"fresh,omitempty"` // its session is too long for the model, and the call has a fresh start without a retry
-	Retries   int    `json:"retries"`         // retries used so far
-	Of        int    `json:"of"`              // retries that are allowed
+	Lost      bool   `json:"lost,omitempty"` // the tool does not know the session to go on in
+	Died      bool   `json:"died,omitempty"` // the supervisor's program has died
+	// Fresh reports that the session is too long for the model. The call starts afresh, and this
+	// costs no retry.
+	Fresh   bool `json:"fresh,omitempty"`
+	Retries int  `json:"retries"` // retries used so far
+	Of      int  `json:"of"`      // retries that are allowed
 
 	End `text:"free"`
 }
@@ -175,7 +185,7 @@ func (e ReplyRejected) Sentence() Sentence {
 	return s
 }
 
-// then returns what follows from the rejection, in words.
+// then returns in words what the run does after the rejection.
 func (e ReplyRejected) then() string {
 	switch {
 	case e.Died:
@@ -194,14 +204,15 @@ func (e ReplyRejected) then() string {
 }
 
 // AttemptStopped is the outcome of an attempt that was neither accepted nor rejected: the run was
-// interrupted, a limit of time was reached, the provider refused the call, or the run died. It costs no
-// retry. The next attempt goes on in the session of this one if the session is known, AttemptStarted had
-// Resumes, and the provider did not refuse the call from its start.
+// interrupted, a limit of time was reached, the provider refused the call, or the run died. It
+// costs no retry. The next attempt goes on in the same session if the session is known and
+// AttemptStarted had Resumes. But after a refusal before any work it begins as this attempt did.
 type AttemptStopped struct {
 	AttemptRef
 	Reason  string   `json:"reason" text:"free"`
-	Refusal *Refusal `json:"refusal,omitempty"`            // nil: the provider did not refuse the call
-	Stderr  string   `json:"stderr,omitempty" text:"free"` // its last lines there, if the watch ended it
+	Refusal *Refusal `json:"refusal,omitempty"` // nil if no provider refused the call
+	// Stderr holds the last lines on stderr if the watch ended the attempt; otherwise it is "".
+	Stderr string `json:"stderr,omitempty" text:"free"`
 
 	End `text:"free"`
 }
@@ -224,8 +235,8 @@ func (e AttemptStopped) Sentence() Sentence {
 	return s
 }
 
-// PrintedBy returns the last line on stderr of an attempt that e ends without a valid reply. It returns false for
-// any other event.
+// PrintedBy returns the last line on stderr of the attempt that e ends without a valid reply. It
+// returns false for any other event.
 func PrintedBy(e Event) (about AttemptRef, line string, ok bool) {
 	switch e := e.(type) {
 	case ReplyRejected:

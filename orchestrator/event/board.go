@@ -33,9 +33,9 @@ func (e BoardWritten) Sentence() Sentence {
 	return traceOf(e).in(e.Step)
 }
 
-// BoardEnded is the intent to write onto the board that a checkpoint has ended it.
+// BoardEnded is the intent to mark the board as ended, as a checkpoint requires.
 type BoardEnded struct {
-	Task     string `json:"task"` // the checkpoint, or the supervisor's role
+	Task     string `json:"task"` // ID of the checkpoint, or else the supervisor's role
 	Before   string `json:"before_sha256"`
 	BoardSHA string `json:"board_sha256"`
 	Current  string `json:"current,omitempty"` // the task that was current
@@ -44,7 +44,7 @@ type BoardEnded struct {
 // Kind implements [Event].
 func (BoardEnded) Kind() string { return "BOARD_ENDED" }
 
-// Subject returns the checkpoint, or the supervisor's role.
+// Subject returns the ID of the checkpoint, or else the supervisor's role.
 func (e BoardEnded) Subject() string { return e.Task }
 
 // Sentence implements [Event].
@@ -52,21 +52,23 @@ func (e BoardEnded) Sentence() Sentence {
 	return say(Critical, e.Task+" ends the board: it says ended: blocked")
 }
 
-// ManagerWalked is the decision of walk, and the intent to write it onto the board.
+// ManagerWalked is the decision of package walk, which plays the Manager without a model. It is
+// also the intent to write that decision onto the board.
 type ManagerWalked struct {
 	Step     int     `json:"step"`
 	Task     string  `json:"task"`
 	Status   string  `json:"status"`
 	Message  string  `json:"message" text:"free"`
 	NextTask *string `json:"next_task"`
-	Marked   bool    `json:"marked,omitempty"`              // the task is marked as done
-	Warning  string  `json:"warning,omitempty" text:"free"` // set where the board cannot record how it ended
-	ByNeeds  bool    `json:"by_needs,omitempty"`            // it met a task that needs one which is not done
-	Before   string  `json:"before_sha256"`                 // of the board before the decision
-	Current  string  `json:"current"`                       // the task that the board then named; "": it was over
-	After    string  `json:"after_sha256"`                  // of the board as the decision leaves it
-
-	Left []string `json:"left,omitempty" text:"free"` // tasks that it could not name, with the reasons
+	Marked   bool    `json:"marked,omitempty"` // the task is marked as done
+	// Warning is a notice that the board cannot record how it ended; "" if it can.
+	Warning string `json:"warning,omitempty" text:"free"`
+	ByNeeds bool   `json:"by_needs,omitempty"` // walk met a task that needs an unfinished task
+	Before  string `json:"before_sha256"`      // SHA-256 of the board before the decision
+	Current string `json:"current"`            // current task before the decision; "" for none
+	After   string `json:"after_sha256"`       // SHA-256 of the board after the decision
+	// Left are the tasks that walk could not name next, each with the reason.
+	Left []string `json:"left,omitempty" text:"free"`
 }
 
 // Kind implements [Event].
@@ -84,5 +86,5 @@ func (e ManagerWalked) Sentence() Sentence {
 	return s
 }
 
-// Walker is the name of an adapter without a program: the run itself plays the Manager.
+// Walker is the name of the adapter without a program. With it the run itself plays the Manager.
 const Walker = "walk"

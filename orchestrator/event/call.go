@@ -3,15 +3,15 @@ package event
 // Call names a kind of call of a step. Each attempt of a call starts one program.
 type Call string
 
-// The kinds of call. A task call and its reviews take turns until all reviews are content. Then the
-// Manager is called.
+// The kinds of call. A task call and its reviews take turns until every review accepts the work.
+// Then the Manager is called.
 const (
 	TaskCall    Call = "task"
-	CommandCall Call = "command" // a program looks at the work, before the supervisor does
-	ReviewCall  Call = "review"  // a supervisor looks at the work: seed 003
+	CommandCall Call = "command" // a command reviews the work, before the supervisor does
+	ReviewCall  Call = "review"  // a supervisor reviews the work: seed 003
 	ManagerCall Call = "manager"
 
-	ReadyCall      Call = "ready"      // the supervisor reads the journal so far: seed 001, "Init Phase"
+	ReadyCall      Call = "ready"      // the supervisor reads the journal: seed 001, "Init Phase"
 	CheckpointCall Call = "checkpoint" // the supervisor looks in: seed 001, "Wake Cycle"
 )
 
@@ -21,7 +21,7 @@ func (c Call) IsSupervision() bool { return c == ReadyCall || c == CheckpointCal
 // IsReview reports whether the call looks at the work of a task call.
 func (c Call) IsReview() bool { return c == CommandCall || c == ReviewCall }
 
-// Player returns in words the player of the call in a step of a role.
+// Player returns in words the agent or command that makes the call. role is the role of the step.
 func (c Call) Player(role string) string {
 	switch c {
 	case CommandCall:
@@ -49,13 +49,13 @@ func (c Call) Of(task string) string {
 
 // Plan is the way in which the work of a task is reviewed.
 type Plan struct {
-	Agent   bool `json:"agent"`             // by an agent, in a fork of the work's session
+	Agent   bool `json:"agent"`             // an agent reviews the work, in a fork of its session
 	Rounds  int  `json:"rounds"`            // how often the work may be sent back
-	Command bool `json:"command,omitempty"` // by a command, before the agent
+	Command bool `json:"command,omitempty"` // a command reviews the work, before the agent does
 }
 
-// After returns the call that reviews the work after call c. It returns "" if no review is left and
-// the Manager is called.
+// After returns the next review of the work after call c. It returns "" if no review is left, so
+// that the Manager is next.
 func (p *Plan) After(c Call) Call {
 	switch {
 	case c == TaskCall && p.Command:

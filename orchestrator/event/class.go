@@ -1,19 +1,19 @@
 package event
 
-// Class says how an attempt ended, and so what the run does next. The table in docs/overnight.md has one row for
-// each class.
+// Class is the way in which an attempt ended. What the run does next depends on it: the table in
+// docs/overnight.md has a row for each class.
 type Class string
 
-// The classes, in the order in which they are tried.
+// The classes.
 const (
 	ClassAccepted Class = "accepted"  // a valid reply
-	ClassRefused  Class = "refused"   // what a person has to mend: a login, a key, money, a model, a tool that is denied
-	ClassOwnLimit Class = "own_limit" // max_turns or max_cost of the role
-	ClassLimit    Class = "limit"     // a usage or rate limit of the account: another agent, or a wait
-	ClassTooLong  Class = "too_long"  // the session does not fit the model's context: a fresh start
-	ClassBusy     Class = "busy"      // the provider is overloaded or cannot be reached: a wait
-	ClassCut      Class = "cut"       // cut off in the middle of the turn: it goes on in its session
-	ClassFormat   Class = "format"    // all else: the same bytes again, at once
+	ClassRefused  Class = "refused"   // a person has to mend something, such as a login or a key
+	ClassOwnLimit Class = "own_limit" // max_turns or max_cost of the role is reached
+	ClassLimit    Class = "limit"     // an account limit, so another agent goes on or the run waits
+	ClassTooLong  Class = "too_long"  // the session is too long, so the call starts afresh
+	ClassBusy     Class = "busy"      // the provider cannot serve now, so the run waits
+	ClassCut      Class = "cut"       // the program was cut off, so the work goes on in its session
+	ClassFormat   Class = "format"    // any other end, so the same input is given again at once
 )
 
 // IsWait reports whether the next attempt waits for the provider. Such an end costs no retry.

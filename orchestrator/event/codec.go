@@ -8,10 +8,10 @@ import (
 	"slices"
 )
 
-// ErrUnknownKind is matched by [Decode]'s error for a kind that this version does not know.
+// ErrUnknownKind is wrapped by the error of [Decode] for a kind that this version does not know.
 var ErrUnknownKind = errors.New("unknown kind of event")
 
-// decoders has every kind of event. A test compares it with the source.
+// decoders has a decoder for every kind of event. A test compares it with the source.
 var decoders = map[string]func(data []byte) (Event, error){
 	"RUN_STARTED":                decoderOf[RunStarted](),
 	"STEP_STARTED":               decoderOf[StepStarted](),

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// The authors of records, other than agents: the run, and the person that starts runs and
+// The authors of records, if they are not agents. The Lead is the person that starts runs and
 // acknowledges their ends. The author of an agent's reply is the agent's role.
 const (
 	ActorRun  = "kanban-run"
@@ -33,16 +33,16 @@ func Actor(e Event) string {
 	}
 }
 
-// StateDiverged is a change that only the owner of the changed state may make (seed 002, "If
-// external mutation is detected", step 1). It is a change of state.md, of the journal, or of the
-// board in another turn than the Manager's.
+// StateDiverged is a change of state that does not come from the owner of the state (seed 002, "If
+// external mutation is detected", step 1). The changed state is state.md, the journal, or the board
+// outside of a Manager's call.
 type StateDiverged struct {
-	Source string `json:"source"` // what was changed: one of the Source constants
+	Source string `json:"source"` // what was changed, one of the Source constants
 	Step   int    `json:"step,omitempty"`
-	Task   string `json:"task"` // the open task, or the board
+	Task   string `json:"task"` // task of the open step, or else the board
 	Before string `json:"before_sha256,omitempty"`
 	After  string `json:"after_sha256,omitempty"`
-	Policy string `json:"policy,omitempty"` // how the change is treated: a Policy constant
+	Policy string `json:"policy,omitempty"` // treatment of the change, one of the Policy constants
 	Text   string `json:"text" text:"free"`
 }
 
@@ -64,28 +64,28 @@ func (e StateDiverged) Sentence() Sentence {
 	}
 }
 
-// The policies for a board that was changed in another turn than the Manager's.
+// The policies for a board that was changed outside of a Manager's call.
 const (
-	PolicyAccept  = "accept"  // the file stands
-	PolicyRestore = "restore" // the parts that end the board are put back, all else stands
-	PolicyFreeze  = "freeze"  // nothing goes on before the Lead has looked at it
-	PolicyAsk     = "ask"     // as freeze, for an end whose author is unknown
+	PolicyAccept  = "accept"  // the changed file stays as it is
+	PolicyRestore = "restore" // the end of the board, or an unreadable board, is put back
+	PolicyFreeze  = "freeze"  // the board is frozen until the Lead has decided
+	PolicyAsk     = "ask"     // the board is frozen, because the author of its end is unknown
 )
 
-// The sources of a STATE_DIVERGENCE: the file that was changed.
+// The sources of a STATE_DIVERGENCE, which are the files that were changed.
 const (
 	SourceBoard   = "board"
 	SourceState   = "state.md"
 	SourceJournal = "journal"
 )
 
-// HandoffOffered gives a board to a run (seed 002, "STATE_OWNERSHIP_HANDOFF"). The Lead, which
-// starts the run, offers it.
+// HandoffOffered gives a board to a run (seed 002, "STATE_OWNERSHIP_HANDOFF"). The offer is the
+// Lead's, because the Lead starts the run.
 type HandoffOffered struct {
 	Board         string `json:"board" text:"free"`
-	File          string `json:"file"` // the name of the board's file, which the journal is about
+	File          string `json:"file"` // name of the board's file
 	Epoch         uint64 `json:"epoch"`
-	Owner         string `json:"owner"` // the run's name, which no other run has
+	Owner         string `json:"owner"` // name of the run, which no other run has
 	PreviousEpoch uint64 `json:"previous_epoch"`
 	Previous      string `json:"previous_owner,omitempty"`
 }
@@ -115,7 +115,8 @@ func (e HandoffAcked) Sentence() Sentence {
 	return traceOf(e)
 }
 
-// HandoffDuplicate reports handoffs that repeated an active one and changed nothing (rule 9).
+// HandoffDuplicate reports handoffs that repeated the active handoff and changed nothing (seed 002,
+// rule 9).
 type HandoffDuplicate struct {
 	Board string `json:"board" text:"free"`
 	Epoch uint64 `json:"epoch"`
@@ -134,11 +135,11 @@ func (e HandoffDuplicate) Sentence() Sentence {
 	return say(Warning, text).alert(AlertInfo, e.Kind(), "")
 }
 
-// HandoffMissing is a write by a run that was never made the owner (rule 10). The previous owner
-// stays, and the board is frozen.
+// HandoffMissing is a write by a run that was never made the owner (seed 002, rule 10). The
+// previous owner remains the owner, and the board is frozen.
 type HandoffMissing struct {
 	Board string `json:"board" text:"free"`
-	Epoch uint64 `json:"epoch"` // of the owner that stays
+	Epoch uint64 `json:"epoch"` // epoch of the previous owner
 	Text  string `json:"text" text:"free"`
 }
 
@@ -151,7 +152,8 @@ func (e HandoffMissing) Sentence() Sentence {
 	return say(Critical, e.Text).alert(AlertWarning, e.Kind(), "")
 }
 
-// SplitBrain is a board that more than one run claims to own (rule 11). The board is frozen.
+// SplitBrain is a board that more than one run claims to own (seed 002, rule 11). The board is
+// frozen.
 type SplitBrain struct {
 	Board  string   `json:"board" text:"free"`
 	Owners []string `json:"owners"`
@@ -171,7 +173,7 @@ func (e SplitBrain) Sentence() Sentence {
 type SnapshotTaken struct {
 	Board       string          `json:"board" text:"free"`
 	Epoch       uint64          `json:"epoch"`
-	ReplayIndex uint64          `json:"replay_index"`  // seq of the last record that it covers
+	ReplayIndex uint64          `json:"replay_index"`  // number of the last record in State
 	Hash        string          `json:"snapshot_hash"` // SHA-256 of State, in hex
 	State       json.RawMessage `json:"state"`
 }
@@ -185,7 +187,7 @@ func (e SnapshotTaken) Sentence() Sentence {
 	return traceOf(e)
 }
 
-// SnapshotNotFound is a reconcile without a state to roll back to. The board is frozen.
+// SnapshotNotFound reports that a reconcile found no state to roll back to. The board is frozen.
 type SnapshotNotFound struct {
 	Board string `json:"board" text:"free"`
 	Text  string `json:"text" text:"free"`
@@ -200,8 +202,8 @@ func (e SnapshotNotFound) Sentence() Sentence {
 	return say(Critical, e.Text).alert(AlertCritical, e.Kind(), "", escalate)
 }
 
-// SnapshotConflict is a reconcile with several states of the same replay index to roll back to. The
-// board is frozen.
+// SnapshotConflict reports that a reconcile found several states with the same replay index to roll
+// back to. The board is frozen.
 type SnapshotConflict struct {
 	Board       string   `json:"board" text:"free"`
 	ReplayIndex uint64   `json:"replay_index"`
@@ -233,14 +235,14 @@ func (e LockEntered) Sentence() Sentence {
 	return traceOf(e).alert(AlertInfo, e.Kind(), "", e.Kind())
 }
 
-// LockExited turns RECONCILE_LOCK off. It is the entry of the rollback trail, with the state that
-// was rolled back to, the reason, and the tasks affected. State replaces the state of the work if
-// records were passed over. It is absent if there was no impact.
+// LockExited turns RECONCILE_LOCK off. It is the entry of the rollback trail: Epoch, ReplayIndex
+// and Hash name the state that was rolled back to. State is the new state of the work; it is nil
+// after DecisionNoImpact.
 type LockExited struct {
 	Board       string          `json:"board" text:"free"`
 	Reason      string          `json:"reason" text:"free"`
 	Decision    string          `json:"decision"` // one of the Decision constants
-	Epoch       uint64          `json:"epoch"`    // of the rollback point, like the next two fields
+	Epoch       uint64          `json:"epoch"`
 	ReplayIndex uint64          `json:"replay_index"`
 	Hash        string          `json:"snapshot_hash,omitempty"`
 	Affected    []string        `json:"affected_tasks"`
@@ -258,7 +260,7 @@ func (e LockExited) Sentence() Sentence {
 	return say(Note, text).alert(AlertInfo, e.Kind(), "", e.Kind())
 }
 
-// ReconcileConflict is a replay of the records that fails. The board is frozen.
+// ReconcileConflict reports that a replay of the records failed. The board is frozen.
 type ReconcileConflict struct {
 	Board    string   `json:"board" text:"free"`
 	Findings []string `json:"findings" text:"free"`

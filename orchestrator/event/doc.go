@@ -1,8 +1,9 @@
 // Package event has the events of a run, one struct for each kind, as the journal keeps them. It is
 // pure: it reads no clock, no file and no process.
 //
-// Each file has the events about one subject: run, step, attempt, review, board, watch, judge,
-// message, tool, supervision, quarantine, playbook (the other rules of seed 002), teardown and
-// custody (the owner of a journal, and the treatment of foreign writes). A new kind is a struct
-// with its sentence, a line in the table of codec.go, and a transition in package flow.
+// The events about one subject are in one file: run, step, attempt, review, board, watch, judge,
+// message, tool, provider, supervision, quarantine, aside, playbook (the other rules of seed 002),
+// teardown and custody (the owner of a journal, and the treatment of foreign writes). A new kind of
+// event needs a struct with its sentence, a line in the table of codec.go, and a transition in
+// package flow.
 package event

@@ -8,30 +8,31 @@ import (
 // Event is something that happened to a run, as the journal keeps it. The events of seed 002 have
 // the names of that seed.
 type Event interface {
-	Kind() string       // the record's type in the journal
-	Subject() string    // the task that it is about, or the board
-	Sentence() Sentence // for people
+	Kind() string       // type of the record in the journal
+	Subject() string    // the task that the event is about, or else the board
+	Sentence() Sentence // the event in words, for people
 }
 
 // Entry is an event with its place in the journal.
 type Entry struct {
 	Seq   uint64
 	Epoch uint64
-	Rev   uint64 // the revision of the board's records that it makes (seed 002, "rev")
+	Rev   uint64 // revision of the board's records with this one (seed 002, "rev")
 	Time  time.Time
 	Actor string
 	Event Event
 }
 
-// AttemptRef names one attempt: one start of one program for one call of a step. Attempts count
-// from 1. Its fields come first in the JSON of the events that embed it.
+// AttemptRef names an attempt, which is one start of a program for a call of a step. Attempts count
+// from 1. The fields of AttemptRef come first in the JSON of the events that embed it.
 type AttemptRef struct {
 	Step    int    `json:"step"`
 	Call    Call   `json:"call"`
 	Task    string `json:"task"`
-	Role    string `json:"role"` // of the step's agent, also in a review of its work
+	Role    string `json:"role"` // role of the step's agent, also in a review of its work
 	Attempt int    `json:"attempt"`
-	Round   int    `json:"round,omitempty"` // of work and review, from 1; 0: before the first review, or without one
+	// Round is the round of work and review, from 1; 0 until the first review begins.
+	Round int `json:"round,omitempty"`
 }
 
 // Subject returns the task.
@@ -71,7 +72,7 @@ func (r AttemptRef) Aim() string {
 	}
 }
 
-// Name names the attempt at the beginning of a sentence about it.
+// Name returns a name of the attempt for the beginning of a sentence.
 func (r AttemptRef) Name() string {
 	if r.Call.IsReview() {
 		return fmt.Sprintf("%s, attempt %d,", r.Player(), r.Attempt)
@@ -79,7 +80,7 @@ func (r AttemptRef) Name() string {
 	return fmt.Sprintf("%s attempt %d", r.Role, r.Attempt)
 }
 
-// Again returns the number of the attempt as the end of a sentence, or "" for the first attempt.
+// Again returns the number of the attempt for the end of a sentence, or "" for the first attempt.
 func (r AttemptRef) Again() string {
 	if r.Attempt == 1 {
 		return ""
@@ -87,5 +88,5 @@ func (r AttemptRef) Again() string {
 	return fmt.Sprintf(" (attempt %d)", r.Attempt)
 }
 
-// ManagerRole is the one role whose reply moves the board.
+// ManagerRole is the only role whose reply decides the next task.
 const ManagerRole = "Manager"

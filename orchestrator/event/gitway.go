@@ -6,15 +6,17 @@ import (
 	"strings"
 )
 
-// GitWay is the route of checkpoints to their remote. Agents can change it, but a change has no
-// effect before a person has accepted it.
+// GitWay is the route of a board's checkpoints to a git remote. An agent can change the route, but
+// no change has an effect before a person accepts it.
 type GitWay struct {
-	Board    string   `json:"board,omitempty" text:"free"`    // the board's path in the repository
-	Address  string   `json:"address,omitempty" text:"free"`  // without passwords; "": checkpoints stay in the clone
-	Settings []string `json:"settings,omitempty" text:"free"` // of the user's git: KEY DIGEST, sorted
+	Board string `json:"board,omitempty" text:"free"` // path of the board in the repository
+	// Address is the address of the remote, without passwords; "" if checkpoints stay in the clone.
+	Address string `json:"address,omitempty" text:"free"`
+	// Settings are the user's settings of git, each as KEY DIGEST, sorted.
+	Settings []string `json:"settings,omitempty" text:"free"`
 }
 
-// ChangesSince returns in words how w differs from was, or "" if they are equal.
+// ChangesSince returns in words the differences of w from was, or "" if they are equal.
 func (w *GitWay) ChangesSince(was *GitWay) string {
 	var changes []string
 	if w.Address != was.Address {
@@ -32,7 +34,7 @@ func (w *GitWay) ChangesSince(was *GitWay) string {
 	return strings.Join(changes, "; ")
 }
 
-// keysMissing returns the keys of the settings that others lacks, or has with another digest.
+// keysMissing returns the keys of the settings that are not in others with the same digest.
 func keysMissing(settings, others []string) (keys []string) {
 	for _, s := range settings {
 		if key, _, _ := strings.Cut(s, " "); !slices.Contains(others, s) {

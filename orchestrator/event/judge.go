@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// JudgeAsked is the start of an agent that answers the questions of the reboot test about the
-// running attempt: seed 000, "5-Question Reboot Test". It works beside that attempt.
+// JudgeAsked is the start of the judge, an agent that answers the questions of the reboot test
+// about the running attempt: seed 000, "5-Question Reboot Test". The attempt goes on meanwhile.
 type JudgeAsked struct {
 	AttemptRef
 	Anomaly `text:"free"`
-	Judge   string `json:"judge"`   // its role
-	Adapter string `json:"adapter"` // of its program
+	Judge   string `json:"judge"`   // role of the judge
+	Adapter string `json:"adapter"` // adapter of the judge's program
 	Command string `json:"command" text:"free"`
-	Mark    string `json:"mark"` // of its processes
+	Mark    string `json:"mark"` // mark of the judge's processes
 }
 
 // Kind implements [Event].
@@ -24,19 +24,21 @@ func (e JudgeAsked) Sentence() Sentence {
 	return inStep(e.Step, Warning, "%s judges %s: %s", e.Judge, e.Player(), e.Details)
 }
 
-// JudgeAnswered is the answer of the judge. If there are no answers, the evidence decides.
+// JudgeAnswered is the answer of the judge. Without answers the evidence decides.
 type JudgeAnswered struct {
 	AttemptRef
-	Judge    string    `json:"judge"`
-	Adapter  string    `json:"adapter"`
-	Command  string    `json:"command" text:"free"`
-	Answers  []Answer  `json:"answers,omitempty" text:"free"`
-	Advice   string    `json:"advice,omitempty" text:"free"` // for the agent
-	Decision Decision  `json:"decision,omitempty"`           // Continue or Assist; "": the answers decide
-	Reason   string    `json:"reason,omitempty" text:"free"` // why there are no answers, or why they are void
-	Tries    int       `json:"tries"`                        // 0: the judge was never started
-	Millis   int64     `json:"millis"`
-	Spent    *Spending `json:"spent,omitempty"` // by all tries; nil: its tool does not tell
+	Judge   string   `json:"judge"`
+	Adapter string   `json:"adapter"`
+	Command string   `json:"command" text:"free"`
+	Answers []Answer `json:"answers,omitempty" text:"free"`
+	Advice  string   `json:"advice,omitempty" text:"free"` // advice for the agent
+	// Decision is Continue or Assist; "" if the next check of the agent decides.
+	Decision Decision `json:"decision,omitempty"`
+	// Reason is the reason for void or missing answers; "" for valid answers.
+	Reason string    `json:"reason,omitempty" text:"free"`
+	Tries  int       `json:"tries"` // attempts of the judge; 0 if it was never started
+	Millis int64     `json:"millis"`
+	Spent  *Spending `json:"spent,omitempty"` // use by all tries; nil if unknown
 }
 
 // Kind implements [Event].
@@ -47,7 +49,7 @@ func (e JudgeAnswered) Sentence() Sentence {
 	return inStep(e.Step, Note, "%s %s%s", e.Judge, e.Verdict(), e.Spent.suffix())
 }
 
-// Verdict returns the judge's answers in words that follow its name.
+// Verdict returns the judge's answers as words that follow the judge's name in a sentence.
 func (e JudgeAnswered) Verdict() string {
 	var said []string
 	for i, a := range e.Answers {

@@ -8,20 +8,25 @@ import (
 // Limits are the limits of a run. They are journaled when the run starts. Zero means no limit,
 // except in MaxRetries.
 type Limits struct {
-	MaxRetries     int   `json:"max_retries"` // attempts after the first one, for each call; seed 004: 3
-	MaxSteps       int   `json:"max_steps"`
-	MaxCost        int64 `json:"max_cost_microusd,omitempty"`
-	MaxMillis      int64 `json:"max_duration_millis,omitempty"` // of the agents' working time
-	MaxTaskSteps   int   `json:"max_task_steps,omitempty"`      // of one task, like the next two
-	MaxTaskCost    int64 `json:"max_task_cost_microusd,omitempty"`
-	MaxTaskMillis  int64 `json:"max_task_duration_millis,omitempty"`
-	MaxAttemptCost int64 `json:"max_attempt_cost_microusd,omitempty"` // held by the agents, as far as they can
+	MaxRetries int   `json:"max_retries"` // attempts of a call after the first; 3 in seed 004
+	MaxSteps   int   `json:"max_steps"`
+	MaxCost    int64 `json:"max_cost_microusd,omitempty"`
+	// MaxMillis bounds the agents' working time plus the waits for providers.
+	MaxMillis int64 `json:"max_duration_millis,omitempty"`
 
-	// The greatest waits for a provider, from its first refusal in a row: one that is busy, and one whose
-	// limit of the account is reached. Zero: the run ends at once.
+	// The limits of one task.
+	MaxTaskSteps  int   `json:"max_task_steps,omitempty"`
+	MaxTaskCost   int64 `json:"max_task_cost_microusd,omitempty"`
+	MaxTaskMillis int64 `json:"max_task_duration_millis,omitempty"`
+
+	// MaxAttemptCost binds only the agents that can hold such a limit.
+	MaxAttemptCost int64 `json:"max_attempt_cost_microusd,omitempty"`
+
+	// BusyMillis bounds the waits in a row for a busy provider, LimitMillis those for the end of an
+	// account's limit. With zero the run does not wait, but ends.
 	BusyMillis  int64     `json:"patience_busy_millis,omitempty"`
 	LimitMillis int64     `json:"patience_limit_millis,omitempty"`
-	Until       time.Time `json:"until,omitzero"` // the run ends then
+	Until       time.Time `json:"until,omitzero"` // latest end of the run
 }
 
 // Patience returns the greatest wait for a provider that refused a call with this class.
@@ -32,8 +37,8 @@ func (l Limits) Patience(c Class) time.Duration {
 	return span(l.LimitMillis)
 }
 
-// OfCost returns the names of the limits that are set and hold only for agents that tell their
-// cost.
+// OfCost returns the names of the cost limits that are set. They hold only for agents that report
+// their cost.
 func (l Limits) OfCost() []string {
 	var names []string
 	if l.MaxCost > 0 {

@@ -3,7 +3,7 @@ package event
 // MessageType is the purpose of a message to a running agent.
 type MessageType string
 
-// The types: those of seed 000, "发送给 Executor 的消息", and Tell, the message of a person.
+// The types. Tell is a message of a person; the others are from seed 000, "发送给 Executor 的消息".
 const (
 	HealthCheck MessageType = "health_check"
 	AssistOffer MessageType = "assist_offer"
@@ -12,13 +12,15 @@ const (
 
 // Content is the body of a message: seed 000, "通信协议".
 type Content struct {
-	Reason       string   `json:"reason,omitempty"`               // of a health check: idle_detected or progress_stale
-	IdleDuration float64  `json:"idle_duration,omitempty"`        // of a health check, in minutes
-	Question     string   `json:"question,omitempty" text:"free"` // of a health check
-	Options      []string `json:"options,omitempty" text:"free"`  // of a health check: the possible answers
+	// The fields of a health check.
+	Reason       string   `json:"reason,omitempty"`        // idle_detected or progress_stale
+	IdleDuration float64  `json:"idle_duration,omitempty"` // in minutes
+	Question     string   `json:"question,omitempty" text:"free"`
+	Options      []string `json:"options,omitempty" text:"free"` // the possible answers
 
-	Assistance string `json:"assistance_type,omitempty"`     // of an offer: guidance
-	Details    string `json:"details,omitempty" text:"free"` // of an offer
+	// The fields of an offer of assistance.
+	Assistance string `json:"assistance_type,omitempty"` // always guidance
+	Details    string `json:"details,omitempty" text:"free"`
 
 	Text string `json:"text,omitempty" text:"free"` // the message of a person
 }
@@ -32,7 +34,7 @@ type MessageSent struct {
 	AttemptRef
 	ID      string      `json:"id"`
 	Type    MessageType `json:"type"`
-	Urgent  bool        `json:"urgent,omitempty"` // the agent was asked before, and has not answered
+	Urgent  bool        `json:"urgent,omitempty"` // an earlier question is not answered yet
 	Content Content     `json:"content" text:"free"`
 }
 
@@ -78,7 +80,7 @@ type MessageLost struct {
 	ID     string      `json:"id"`
 	Type   MessageType `json:"type,omitempty"`
 	Reason string      `json:"reason" text:"free"`
-	Text   string      `json:"text,omitempty" text:"free"` // of a message that was never sent
+	Text   string      `json:"text,omitempty" text:"free"` // text of a message that was never sent
 }
 
 // Kind implements [Event].
@@ -97,8 +99,8 @@ func (e MessageLost) Sentence() Sentence {
 	return s
 }
 
-// MessageID returns the ID of the message, or of the person's answer, that e is about. It returns
-// "" for any other event.
+// MessageID returns the ID of the message or of the person's answer in e. It returns "" for any
+// other event.
 func MessageID(e Event) string {
 	switch e := e.(type) {
 	case MessageSent:

@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// DuplicateTask is a task that another run works on: seed 002, "Duplicate / Overlap Work". If the
-// other run is in the same process, this run waits for the end of the other. Otherwise this run
-// ends.
+// DuplicateTask is a task on which another run is at work: seed 002, "Duplicate / Overlap Work". If
+// the other run is in the same process, this run waits until it ends. Otherwise this run ends.
 type DuplicateTask struct {
 	Task  string `json:"task"`
-	Owner string `json:"owner"` // the board whose run has it; "": it is not known
+	Owner string `json:"owner"` // board whose run is at work on the task; "" if unknown
 }
 
 // Kind implements [Event].
@@ -32,13 +31,13 @@ func (e DuplicateTask) BlockedBy() string {
 	return fmt.Sprintf("waits for the run of %s, which works on %s", cmp.Or(e.Owner, "another board"), e.Task)
 }
 
-// ScopeOverlaps is a step of another board that works on files of this task, too.
+// ScopeOverlaps reports that a step of another board works on files of this task, too.
 type ScopeOverlaps struct {
 	Task      string   `json:"task"`
-	Owner     string   `json:"owner"`                  // the board whose run is at work
-	OwnerTask string   `json:"owner_task" text:"free"` // the task of that run
-	Files     []string `json:"files" text:"free"`      // one pattern of each task, which overlap
-	Waits     bool     `json:"waits"`                  // this run waits for the end of that step
+	Owner     string   `json:"owner"`                  // the other board
+	OwnerTask string   `json:"owner_task" text:"free"` // the task of the other board
+	Files     []string `json:"files" text:"free"`      // overlapping patterns, one of each task
+	Waits     bool     `json:"waits"`                  // this run waits until the other step ends
 }
 
 // Kind implements [Event].
@@ -66,8 +65,8 @@ func (e ScopeOverlaps) BlockedBy() string {
 	return fmt.Sprintf("waits for %s of %s, which changes the same files", e.OwnerTask, e.Owner)
 }
 
-// MarkerMissing is a DECISIONS.md without the sections that entries belong to: seed 002, "Bounded
-// DECISIONS Contribution Rule". It changes nothing.
+// MarkerMissing reports a DECISIONS.md without the sections for entries: seed 002, "Bounded DECISIONS
+// Contribution Rule". The event changes no state.
 type MarkerMissing struct {
 	Board string `json:"board" text:"free"`
 	Text  string `json:"text" text:"free"`
@@ -84,8 +83,8 @@ func (e MarkerMissing) Sentence() Sentence {
 	return say(Warning, e.Text).alert(AlertWarning, e.Kind(), "")
 }
 
-// DecisionsViolated is an entry that stood outside of its section in DECISIONS.md, and was taken
-// out. It changes nothing.
+// DecisionsViolated reports that an entry outside of its section was removed from DECISIONS.md. The
+// event changes no state.
 type DecisionsViolated struct {
 	Board string `json:"board" text:"free"`
 	Text  string `json:"text" text:"free"`
@@ -102,8 +101,8 @@ func (e DecisionsViolated) Sentence() Sentence {
 	return say(Critical, e.Text).alert(AlertCritical, e.Kind(), "", escalate)
 }
 
-// Substitutes are the agents that take over a role's work, in this order, when its own agent has
-// failed: seed 002, "Reassignment Readiness". Each is an adapter or another role.
+// Substitutes are the agents that take over a role's work, in this order, when the role's own agent
+// has failed: seed 002, "Reassignment Readiness". Each is an adapter or another role.
 type Substitutes struct {
 	Role   string   `json:"role"` // in lower case
 	Agents []string `json:"agents"`

@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// Refusal is a provider's refusal to serve a call for now, at the end of an attempt of [ClassLimit] or [ClassBusy].
+// Refusal is a provider's refusal to serve a call for now. It ends an attempt with [ClassLimit] or
+// [ClassBusy].
 type Refusal struct {
-	Provider string    `json:"provider"`       // the name of its adapter
-	At       time.Time `json:"at"`             // of the refusal
-	Reset    time.Time `json:"reset,omitzero"` // the end of the limit; zero: it is not named
+	Provider string    `json:"provider"`       // name of the provider's adapter
+	At       time.Time `json:"at"`             // time of the refusal
+	Reset    time.Time `json:"reset,omitzero"` // end of the limit; zero if unknown
 }
 
 // ProviderWait is the beginning of a wait for a provider.
@@ -20,12 +21,12 @@ type ProviderWait struct {
 	Role     string    `json:"role"`
 	Provider string    `json:"provider"`
 	Class    Class     `json:"class"`
-	Since    time.Time `json:"since"`            // of the first refusal in a row
-	Until    time.Time `json:"until"`            // when the provider is asked again
-	At       time.Time `json:"at"`               // of the last one
-	Tries    int       `json:"tries"`            // refusals in a row
+	Since    time.Time `json:"since"`            // time of the first refusal in a row
+	Until    time.Time `json:"until"`            // time at which the provider is asked again
+	At       time.Time `json:"at"`               // time of the last refusal
+	Tries    int       `json:"tries"`            // number of refusals in a row
 	Named    bool      `json:"named,omitempty"`  // the provider names Until as the end of its limit
-	Shared   bool      `json:"shared,omitempty"` // it refused a call of another board
+	Shared   bool      `json:"shared,omitempty"` // the provider refused a call of another board
 }
 
 func (ProviderWait) Kind() string { return "PROVIDER_WAIT" }
@@ -41,10 +42,10 @@ func (e ProviderWait) Sentence() Sentence {
 	return s
 }
 
-// longWait is the least wait of which a person is told who asked to be.
+// longWait is the shortest wait about which a message is sent to a person.
 const longWait = 10 * time.Minute
 
-// Waits tells of the wait: "waits for claude's limit until 03:30:00 CET".
+// Waits returns the wait in words, such as "waits for claude's limit until 03:30:00 CET".
 func (e ProviderWait) Waits() string {
 	what, until := e.Provider+"'s limit", " and asks again at"
 	if e.Named {
@@ -60,12 +61,13 @@ func (e ProviderWait) Waits() string {
 	return fmt.Sprintf("waits for %s%s %s", what, until, e.Until.Local().Format(form))
 }
 
-// ProviderBack is the end of a wait for a provider, which is asked again unless the run ends.
+// ProviderBack is the end of a wait for a provider. The provider is asked again, unless the run
+// ends.
 type ProviderBack struct {
 	Step     int    `json:"step"`
 	Task     string `json:"task"`
 	Provider string `json:"provider"`
-	Millis   int64  `json:"millis"` // of the wait
+	Millis   int64  `json:"millis"` // duration of the wait
 }
 
 func (ProviderBack) Kind() string { return "PROVIDER_BACK" }

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// The patterns of words that may differ when the finding is the same: the time that a command took,
-// moments, addresses and identifiers. They do not match a measured value, a place in a file or a
-// date in a name, because these may be the finding itself.
+// The patterns of words that may differ although the finding is the same. They match the duration
+// of a command, moments, addresses and identifiers. They do not match a measured value, a place in
+// a file or a date in a name, because these may be the finding itself.
 var (
 	duration = regexp.MustCompile(`(\b(?:in|took|after|elapsed:?|duration:?)\s|\(|\t)` +
 		`\d+(?:\.\d+)?\s?(?:ns|µs|us|ms|s|sec|seconds|m|min)\b`)
@@ -25,8 +25,8 @@ func isIdentifier(word string) bool {
 	return strings.ContainsAny(word, "0123456789") && (strings.ContainsAny(word, "abcdefx") || len(word) >= 10)
 }
 
-// FindingOf returns the hash of a review's findings without the words that differ each time. It
-// returns "" if the findings are blank.
+// FindingOf returns the hash of a review's findings without the words that differ in each review.
+// It returns "" if the findings are blank.
 func FindingOf(said string) string {
 	said = moment.ReplaceAllString(duration.ReplaceAllString(strings.ToLower(said), "$1#"), "#")
 	said = hexWord.ReplaceAllStringFunc(said, func(word string) string {
@@ -43,12 +43,12 @@ func FindingOf(said string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Suspicion is the evidence that work on a task goes round in circles, and what may help: seed 002,
-// "Review Loop", actions 3 and 4.
+// Suspicion is the evidence that work on a task goes round in circles, with a recommendation: seed
+// 002, "Review Loop", actions 3 and 4.
 type Suspicion struct {
 	Text      string    `json:"text" text:"free"` // the evidence
 	Recommend Recommend `json:"recommend"`
-	Reason    string    `json:"reason" text:"free"` // of the recommendation
+	Reason    string    `json:"reason" text:"free"` // reason for the recommendation
 }
 
 // String returns the evidence with the recommendation.
@@ -68,12 +68,13 @@ const (
 
 // LoopSuspected puts a task into quarantine: seed 002, "Review Loop". All other tasks go on.
 type LoopSuspected struct {
-	Step      int    `json:"step,omitempty"` // the open step; 0: between two steps
-	Task      string `json:"task"`
-	Role      string `json:"role"`
-	BoardSHA  string `json:"board_sha256"`
-	TaskSHA   string `json:"task_sha256"` // of the task's file; "": it cannot be read
-	Told      bool   `json:"told"`        // the Manager is told, and may name another task; else a person decides
+	Step     int    `json:"step,omitempty"` // number of the open step; 0 between two steps
+	Task     string `json:"task"`
+	Role     string `json:"role"`
+	BoardSHA string `json:"board_sha256"`
+	TaskSHA  string `json:"task_sha256"` // SHA-256 of the task's file; "" if it cannot be read
+	// Told reports that the Manager is told, and may name another task. Otherwise a person decides.
+	Told      bool `json:"told"`
 	Suspicion `text:"free"`
 }
 
@@ -96,17 +97,17 @@ func (e LoopSuspected) Sentence() Sentence {
 	return s
 }
 
-// TaskFile is a task's file as a step left it.
+// TaskFile is the file of a task at the end of a step or of a run.
 type TaskFile struct {
 	Task string `json:"task"`
-	SHA  string `json:"task_sha256"` // "": it cannot be read
+	SHA  string `json:"task_sha256"` // "" if the file cannot be read
 }
 
 // QuarantineEnded lets agents work on a task again.
 type QuarantineEnded struct {
 	Task   string `json:"task"`
 	Reason string `json:"reason" text:"free"`
-	ID     string `json:"id,omitempty"` // of the Lead's decision; "": an edit ended it
+	ID     string `json:"id,omitempty"` // ID of the Lead's decision; "" after an edit of the task
 }
 
 // Kind implements [Event].

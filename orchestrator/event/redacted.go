@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// Redacted returns e with its free texts replaced by clean. These are the fields with the tag
-// text:"free", which hold words of agents, people and the system. Hashes, numbers and names that
-// were checked before stay, even if they look like a secret, because a journal with redacted facts
-// could not be replayed.
+// Redacted returns e with clean applied to its free texts. These are the fields with the tag
+// text:"free", which hold words of agents, people and the system. Hashes, numbers and checked names
+// do not change, even if they look like a secret: a journal with redacted facts could not be
+// replayed.
 func Redacted(e Event, clean func(string) string) Event {
 	return redacted(reflect.ValueOf(e), clean).Interface().(Event)
 }
 
 func redacted(given reflect.Value, clean func(string) string) reflect.Value {
-	cleaned, copied := given, false // few events have a text that changes
+	cleaned, copied := given, false // copied at the first change, because few texts change
 	set := func(field int, to reflect.Value) {
 		if !copied {
 			cleaned, copied = reflect.New(given.Type()).Elem(), true
@@ -65,10 +65,11 @@ func cleanAll(texts []string, clean func(string) string) []string {
 	return all
 }
 
-var freeFields sync.Map // of a reflect.Type: []int
+var freeFields sync.Map // caches freeTexts: reflect.Type to []int
 
-// freeTexts returns the indices of the fields that are tagged as free text. They are strings, lists
-// of strings, and structs with such fields, pointers to them or lists of them.
+// freeTexts returns the indices of the fields that are tagged as free text. Such a field is a
+// string, a list of strings, a struct that has tagged fields, a pointer to such a struct, or a list
+// of such structs.
 func freeTexts(t reflect.Type) []int {
 	if known, ok := freeFields.Load(t); ok {
 		return known.([]int)

@@ -2,14 +2,17 @@ package event
 
 import "strings"
 
-// ReviewHeld is the outcome of a review with a verdict: seed 003, "Supervisor Feedback". A command
-// gives a verdict however it ends.
+// ReviewHeld is the outcome of a review with a verdict: seed 003, "Supervisor Feedback". Every end
+// of a review command is a verdict.
 type ReviewHeld struct {
 	AttemptRef
-	Completed bool   `json:"completed"`
-	Feedback  string `json:"feedback" text:"free"` // the supervisor's message, or the command's end and output
-	Tree      string `json:"tree,omitempty"`       // hash of the work tree, if the review is not content
-	Finding   string `json:"finding,omitempty"`    // hash of the feedback, see [FindingOf]
+	Completed bool `json:"completed"`
+	// Feedback is the supervisor's message, or the end and the output of the command.
+	Feedback string `json:"feedback" text:"free"`
+	// Tree is the hash of the work tree, Finding that of the feedback (see [FindingOf]). Both are
+	// "" if the work was accepted.
+	Tree    string `json:"tree,omitempty"`
+	Finding string `json:"finding,omitempty"`
 
 	End `text:"free"`
 }
@@ -26,8 +29,8 @@ func (e ReviewHeld) Sentence() Sentence {
 		e.Player(), e.Round, Took(e.Millis), e.Spent.suffix(), e.excerpt())
 }
 
-// excerpt shortens the feedback for a terminal. Of a command's feedback it keeps the first line,
-// about the command's end, and the last line of the output.
+// excerpt shortens the feedback for a terminal. From a command's feedback it keeps the first line,
+// which is about the command's end, and the last line of the output.
 func (e ReviewHeld) excerpt() string {
 	if e.Call != CommandCall {
 		return Brief(e.Feedback)

@@ -9,14 +9,14 @@ import (
 type Outcome string
 
 const (
-	Complete     Outcome = "complete"      // the board is terminal, and its Manager asked for no help
+	Complete     Outcome = "complete"      // the board is over, and its Manager asked for no help
 	Incomplete   Outcome = "incomplete"    // the Manager ended the board with tasks undone
-	NeedsPerson  Outcome = "needs_person"  // the Manager or a review said so, or a loop is suspected
+	NeedsPerson  Outcome = "needs_person"  // a person has to decide or to mend something
 	Exhausted    Outcome = "exhausted"     // no valid reply within the retries
 	Frozen       Outcome = "frozen"        // the board and the journal cannot both be right
 	LimitReached Outcome = "limit_reached" // a limit of the run was reached
 	Interrupted  Outcome = "interrupted"   // stopped by a signal; the next run goes on
-	Later        Outcome = "later"         // the provider's own limit is reached; a later run goes on
+	Later        Outcome = "later"         // the provider's limit is reached; a later run goes on
 	Invalid      Outcome = "invalid"       // the input or the set-up is wrong
 	Owned        Outcome = "owned"         // another run owns the board
 	Failed       Outcome = "failed"        // an internal or I/O error
@@ -57,39 +57,47 @@ func (o Outcome) topic() Topic {
 	}
 }
 
-// RunStarted opens a run. After an interrupted run it goes on with that run's counters.
+// RunStarted opens a run. After an interrupted run the counters of that run go on.
 type RunStarted struct {
-	Board        string   `json:"board" text:"free"`
-	Workdir      string   `json:"workdir" text:"free"`
-	Version      string   `json:"version"`
-	Form         string   `json:"form"` // of the journal, a digest of its events and states
-	Limits       Limits   `json:"limits"`
-	OnDivergence string   `json:"on_divergence"`
-	Tasks        int      `json:"tasks"`
-	Withheld     []string `json:"withheld,omitempty"`                // names of environment variables that agents do not get
-	Lenient      bool     `json:"lenient,omitempty"`                 // an incomplete board is no failure of the run
-	DoneBefore   []string `json:"done_before,omitempty" text:"free"` // of the first run: tasks that were done when it began
+	Board        string `json:"board" text:"free"`
+	Workdir      string `json:"workdir" text:"free"`
+	Version      string `json:"version"`
+	Form         string `json:"form"` // digest of the fields of all events and of the state
+	Limits       Limits `json:"limits"`
+	OnDivergence string `json:"on_divergence"`
+	Tasks        int    `json:"tasks"`
+	// Withheld are the names of environment variables that agents do not get.
+	Withheld []string `json:"withheld,omitempty"`
+	Lenient  bool     `json:"lenient,omitempty"` // the end of an incomplete board is no failure
+	// DoneBefore are the tasks that were done before the first run. Only the first run has them.
+	DoneBefore []string `json:"done_before,omitempty" text:"free"`
 
-	Supervision *Supervision `json:"supervision,omitempty" text:"free"` // nil: no supervisor looks in
+	Supervision *Supervision `json:"supervision,omitempty" text:"free"` // nil without a supervisor
 	Memory      Memory       `json:"supervisor_memory,omitempty"`
 	Adapter     string       `json:"supervisor_adapter,omitempty"`
 
-	Manager   string        `json:"manager_adapter,omitempty"`
-	Told      bool          `json:"manager_is_told,omitempty"` // the Manager's role accepts anomalies
-	KeepGoing bool          `json:"keep_going,omitempty"`      // a task that fails is set aside
-	ByNeeds   bool          `json:"by_needs,omitempty"`        // tasks need others, so that the next one may be anywhere on the list
-	Reassign  []Substitutes `json:"reassign,omitempty"`
+	Manager   string `json:"manager_adapter,omitempty"`
+	Told      bool   `json:"manager_is_told,omitempty"` // the Manager's role accepts anomalies
+	KeepGoing bool   `json:"keep_going,omitempty"`      // a task that fails is set aside
+	// ByNeeds reports that tasks need other tasks. So the next task may be anywhere on the list.
+	ByNeeds  bool          `json:"by_needs,omitempty"`
+	Reassign []Substitutes `json:"reassign,omitempty"`
 
-	// Tasks that were set aside, and that a person has since marked as done, or taken off the list.
+	// Marked and Removed are tasks that earlier runs set aside. A person has since marked the tasks
+	// in Marked as done, and has taken the tasks in Removed off the list.
 	Marked  []string `json:"aside_marked,omitempty" text:"free"`
 	Removed []string `json:"aside_removed,omitempty" text:"free"`
 
-	Git       *GitWay  `json:"git,omitempty"`                       // nil: no checkpoints are made
-	Elsewhere bool     `json:"elsewhere,omitempty"`                 // the files come from a checkpoint of another clone
-	Allowed   []string `json:"secrets_allow,omitempty" text:"free"` // may be in checkpoints despite a likely secret
+	Git       *GitWay `json:"git,omitempty"`       // nil if no checkpoints are made
+	Elsewhere bool    `json:"elsewhere,omitempty"` // the files are a checkpoint of another clone
+	// Allowed are the files that checkpoints may hold although they look like secrets.
+	Allowed []string `json:"secrets_allow,omitempty" text:"free"`
 
-	NoGit   bool `json:"no_git,omitempty"` // of the first run: loops of work are found late, because git does not tell what changes
-	Carried Used `json:"carried,omitzero"` // use by killed runs before this one, which counts for its limits
+	// NoGit reports that the folder is in no git repository, see [NoGitText]. Only the first run
+	// has it.
+	NoGit bool `json:"no_git,omitempty"`
+	// Carried is the use by earlier runs that were interrupted or killed. It counts for the limits.
+	Carried Used `json:"carried,omitzero"`
 }
 
 func (RunStarted) Kind() string { return "RUN_STARTED" }
@@ -108,8 +116,8 @@ func (e RunStarted) Sentence() Sentence {
 	return s
 }
 
-// NoGitText says what is missing where the work directory is in no repository: only git tells whether work
-// changes a file.
+// NoGitText is the notice for a work directory outside of any repository. Without git a run does
+// not know whether work changes a file.
 const NoGitText = "the folder is in no git repository: work that goes round in circles is found late"
 
 // RunInterrupted ends a run that is to be continued. The next run keeps the counters and attempts.
@@ -117,10 +125,12 @@ type RunInterrupted struct {
 	Board       string     `json:"board" text:"free"`
 	Outcome     Outcome    `json:"outcome"`
 	Reason      string     `json:"reason" text:"free"`
-	Quarantined []TaskFile `json:"quarantined,omitempty"` // the files of tasks in quarantine, as the run leaves them
+	Quarantined []TaskFile `json:"quarantined,omitempty"` // the files of the tasks in quarantine
 
-	Until  string `json:"until,omitempty"`  // with outcome later: when to ask the provider again, RFC 3339; "": not said
-	Waited int64  `json:"waited,omitempty"` // in ms, for a provider, in a wait that this end broke off
+	// Until is the time to ask the provider again, in RFC 3339. It is "" if the provider named
+	// none, and for other outcomes than later.
+	Until  string `json:"until,omitempty"`
+	Waited int64  `json:"waited,omitempty"` // ms of a wait for a provider that this end cut short
 }
 
 func (RunInterrupted) Kind() string { return "RUN_INTERRUPTED" }
@@ -156,13 +166,15 @@ func (e RunFinished) Sentence() Sentence {
 // Acknowledged is a decision of the Lead about what the board waits for.
 type Acknowledged struct {
 	Board    string  `json:"board" text:"free"`
-	BoardSHA string  `json:"board_sha256"` // of the board as the decision leaves it
+	BoardSHA string  `json:"board_sha256"` // SHA-256 of the board after the decision
 	Note     string  `json:"note" text:"free"`
 	About    Subject `json:"about"`
 	Choice   Choice  `json:"choice"`
-	Task     string  `json:"task,omitempty"`             // that it is about; "": about the board, its step or all tasks
-	Text     string  `json:"text" text:"free"`           // what was decided
-	Left     string  `json:"left,omitempty" text:"free"` // what the board waits for after the acceptance of Task
+	// Task is the task that was decided about; "" for the board, its step or all tasks.
+	Task string `json:"task,omitempty"`
+	Text string `json:"text" text:"free"` // the decision in words
+	// Left is what the board still waits for after the acceptance of Task; "" for nothing.
+	Left string `json:"left,omitempty" text:"free"`
 }
 
 func (Acknowledged) Kind() string { return "LEAD_ACK" }
@@ -174,36 +186,37 @@ func (e Acknowledged) Sentence() Sentence {
 	return say(Note, e.Text+noteSuffix(e.Note))
 }
 
-// Subject is what a board waits for a person about.
+// Subject is the subject of a decision for which a board waits.
 type Subject string
 
 // The values of Subject.
 const (
 	AboutConsent    Subject = "consent"    // the end of an agent that hangs
-	AboutWay        Subject = "way"        // another address or other settings of git
-	AboutFile       Subject = "file"       // a change of the board's file, of which it is not known who made it or may
+	AboutWay        Subject = "way"        // a new address or new settings of the git remote
+	AboutFile       Subject = "file"       // a change of the board by an unknown or wrong author
 	AboutJournal    Subject = "journal"    // records that contradict one another
-	AboutCheckpoint Subject = "checkpoint" // one that blocks, or came to no verdict
-	AboutQuarantine Subject = "quarantine" // of a task
-	AboutRefusal    Subject = "refusal"    // something that a person has to mend
-	AboutStep       Subject = "step"       // an agent that is stuck, or gave no valid reply, or whose work was never accepted
-	AboutEnd        Subject = "end"        // tasks that are undone, or a status other than ok
+	AboutCheckpoint Subject = "checkpoint" // a checkpoint that blocks, or has no verdict
+	AboutQuarantine Subject = "quarantine" // a task in quarantine
+	AboutRefusal    Subject = "refusal"    // a fault that a person has to mend
+	AboutStep       Subject = "step"       // a stuck agent, or work that was never accepted
+	AboutEnd        Subject = "end"        // the end of a board with undone tasks or a bad status
 	AboutAside      Subject = "aside"      // tasks that are set aside
 	AboutTeam       Subject = "team"       // a member that never answered the request to shut down
 )
 
-// Choice is a word of the Lead about what a board waits for.
+// Choice is a decision of the Lead, as a word of the command ack.
 type Choice string
 
 // The values of Choice.
 const (
-	Accept   Choice = "accept"   // the board, its file, the work or a task counts as it stands
-	Retry    Choice = "retry"    // it is tried again
+	Accept   Choice = "accept"   // the board, its file, the work or a task is accepted as it is
+	Retry    Choice = "retry"    // the work is done again, or the file is put back
 	Override Choice = "override" // the board goes on in spite of a checkpoint
 
-	ForcedFinalize Choice = "forced-finalize" // the team may be deleted without the members that have never answered
+	// ForcedFinalize lets the team be deleted without the members that never answered.
+	ForcedFinalize Choice = "forced-finalize"
 
-	ReleaseTasks Choice = "release" // tasks in quarantine may be worked on again, also while a run is at work
+	ReleaseTasks Choice = "release" // agents may work on tasks in quarantine again, at once
 
 	Skip Choice = "skip" // the board goes on without a task, which stays undone
 )

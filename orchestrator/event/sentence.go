@@ -8,34 +8,36 @@ import (
 // Sentence is an event rendered for people, the same in every view.
 type Sentence struct {
 	Weight Weight
-	For    Who        // the people that need to know of it
-	Topic  Topic      // of the message that is sent about it; "": no message
-	Alert  Alert      // in SUPERVISOR_REPORT
-	Step   int        // the step that it names; 0: no step
-	Text   string     // paths and names as the journal has them
-	More   []Sentence // the lines below it
+	For    Who        // the people that need to know of the event
+	Topic  Topic      // topic of the message about the event; "" for no message
+	Alert  Alert      // the part that a SUPERVISOR_REPORT shows
+	Step   int        // number of the step; 0 for an event outside of a step
+	Text   string     // the words, with paths and names as in the journal
+	More   []Sentence // further lines, shown below the first
 }
 
 // Weight is the importance of an event to a person.
 type Weight int
 
-// The weights, from the least.
+// The weights, from the least to the greatest.
 const (
-	Trace   Weight = iota // for the search for a cause
-	Routine               // a beginning, or an end that adds no news: a live line shows it
+	Trace   Weight = iota // for debugging only
+	Routine               // a beginning or an end without news, shown by a live line
 	Note
 	Success
 	Warning
 	Critical
 )
 
-// Who is a set of people that need to know of an event, beside the readers of the log.
+// Who is a set of people that need to know of an event, in addition to the readers of
+// the log.
 type Who int
 
 // The values of Who.
 const (
-	Lead Who = 1 << iota // has to decide, or to mend something
-	Team                 // has it in DECISIONS.md: seed 002, "Bounded DECISIONS Contribution Rule"
+	Lead Who = 1 << iota // the person that decides or mends something
+	// Team are the readers of DECISIONS.md: seed 002, "Bounded DECISIONS Contribution Rule".
+	Team
 )
 
 // Topic is a subject of the messages that a person may ask for.
@@ -46,7 +48,7 @@ const (
 	AboutPerson   Topic = "needs_person" // the board waits for a decision, or its run failed
 	AboutStuck    Topic = "stuck"        // an agent makes no progress, and nothing helps
 	AboutLoop     Topic = "loop"         // work goes round in circles
-	AboutTool     Topic = "tool"         // a tool is not there
+	AboutTool     Topic = "tool"         // a tool is not available
 	AboutLimit    Topic = "limit"        // a limit of the run is reached
 	AboutLater    Topic = "later"        // the provider's own limit is reached
 	AboutComplete Topic = "complete"     // the board is complete
@@ -97,7 +99,8 @@ func (s Sentence) Whole() string {
 // Add adds a line below the sentence.
 func (s *Sentence) Add(w Weight, text string) { s.More = append(s.More, say(w, text)) }
 
-// tell returns the sentence with the people that need to know of it.
+// tell returns the sentence with the people that need to know of the event, and with the topic of
+// the message about it.
 func (s Sentence) tell(who Who, about Topic) Sentence {
 	s.For, s.Topic = who, about
 	return s
@@ -114,7 +117,7 @@ func inStep(step int, w Weight, format string, args ...any) Sentence {
 	return Sentence{Weight: w, Step: step, Text: fmt.Sprintf(format, args...)}
 }
 
-// traceOf renders an event as its kind and its subject, which tell all about it.
+// traceOf returns a sentence of weight Trace with the kind and the subject of an event.
 func traceOf(e Event) Sentence {
 	return say(Trace, strings.ToLower(strings.ReplaceAll(e.Kind(), "_", " "))+": "+e.Subject())
 }

@@ -5,13 +5,13 @@ import (
 	"math"
 )
 
-// Spending is the use of one attempt, as its tool reports it, and never the sum over the attempts
-// of a session.
+// Spending is the use of tokens and money by one attempt, as the tool reports it. It is not summed
+// up over the attempts of a session.
 type Spending struct {
 	Input  int64  `json:"input_tokens"`
 	Cached int64  `json:"cached_tokens"` // the part of Input that was read from a cache
 	Output int64  `json:"output_tokens"`
-	Cost   *int64 `json:"cost_microusd,omitempty"` // in millionths of a US dollar; nil: not known
+	Cost   *int64 `json:"cost_microusd,omitempty"` // in millionths of a US dollar; nil if unknown
 
 	Partial bool `json:"partial,omitempty"` // the use of a part of the attempt is not known
 	Free    bool `json:"free,omitempty"`    // the attempt asked no model
@@ -22,17 +22,17 @@ func (s *Spending) IsPriced() bool {
 	return s != nil && (s.Free || s.Cost != nil && !s.Partial)
 }
 
-// Used is the use of several attempts, added up. It also counts the attempts whose tokens and cost
+// Used is the sum of the use by several attempts. It also counts the attempts whose tokens and cost
 // are known, because an unknown value is not zero.
 type Used struct {
-	Attempts int   `json:"attempts"` // all; a running one only after [Used.AddOpen]
+	Attempts int   `json:"attempts"` // all attempts, with a running one only after [Used.AddOpen]
 	Told     int   `json:"told"`     // attempts whose tokens are known
 	Priced   int   `json:"priced"`   // attempts whose whole cost is known
 	Input    int64 `json:"input_tokens"`
 	Cached   int64 `json:"cached_tokens"`
 	Output   int64 `json:"output_tokens"`
 	Cost     int64 `json:"cost_microusd"`
-	Millis   int64 `json:"millis"` // of the agents' working time
+	Millis   int64 `json:"millis"` // the agents' working time
 }
 
 // Add adds an attempt. spent is nil if the tool of the attempt does not tell its use.
@@ -54,7 +54,7 @@ func (u *Used) Add(millis int64, spent *Spending) {
 	}
 }
 
-// AddOpen adds an attempt whose end is not known, and so its cost is not known either.
+// AddOpen adds an attempt that has no known end, and so no known cost.
 func (u *Used) AddOpen() { u.Attempts++ }
 
 // Plus returns the sum of u and o.
@@ -101,7 +101,7 @@ func (u Used) Tokens() string {
 	return tokens(u.Input, u.Output)
 }
 
-// suffix returns the use of the attempt in parentheses, or "" if its tool does not tell the use or
+// suffix returns the use in parentheses. It returns "" if the tool does not report the use, or if
 // the attempt asked no model.
 func (s *Spending) suffix() string {
 	if s == nil || s.Free {

@@ -2,19 +2,24 @@ package event
 
 import "strings"
 
-// StepStarted opens a step: a task is about to be given to a role.
+// StepStarted opens a step, in which a role gets a task.
 type StepStarted struct {
 	Step     int    `json:"step"`
 	Task     string `json:"task"`
 	Role     string `json:"role"`
 	BoardSHA string `json:"board_sha256"`
-	Index    int    `json:"index"` // the task's place in the list, from 1; 0 when it is not listed
+	Index    int    `json:"index"` // place of the task on the list, from 1; 0 if it is not listed
 	Of       int    `json:"of"`
-	Mark     string `json:"mark,omitempty"` // of the step's processes, by which they are found after a crash
-	Path     string `json:"path,omitempty"` // of the task, where Task is another spelling of it, such as ./tasks/1.md
+	// Mark is the mark of the step's processes. A later run finds the processes by it after a
+	// crash.
+	Mark string `json:"mark,omitempty"`
+	// Path is Task as a clean path, such as tasks/1.md for ./tasks/1.md; "" if they are equal.
+	Path string `json:"path,omitempty"`
 
-	Call       Call        `json:"call,omitempty"`       // of a supervisor's step: the call that it begins with
-	Checkpoint *Checkpoint `json:"checkpoint,omitempty"` // of a supervisor's step; nil: it only gets ready
+	// Call is the first call of a supervisor's step; "" in any other step.
+	Call Call `json:"call,omitempty"`
+	// Checkpoint is the checkpoint of a supervisor's step; nil if the supervisor only gets ready.
+	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 }
 
 func (StepStarted) Kind() string { return "STEP_STARTED" }
@@ -51,25 +56,30 @@ func (e CallRestarted) Sentence() Sentence {
 	return inStep(e.Step, Warning, "%s; the call starts afresh", e.Reason)
 }
 
-// StepFinished closes a step: the board holds the Manager's decision.
+// StepFinished closes a step, after the Manager's decision is on the board.
 type StepFinished struct {
 	Step     int     `json:"step"`
 	Task     string  `json:"task"`
 	Role     string  `json:"role"`
-	Status   string  `json:"status"`                        // of the task agent
-	Manager  string  `json:"manager"`                       // status of the Manager
-	Message  string  `json:"message" text:"free"`           // the Manager's
-	NextTask *string `json:"next_task"`                     // nil: the Manager names no next task
-	BoardSHA string  `json:"board_sha256"`                  // of the board as the step leaves it
-	Warning  string  `json:"warning,omitempty" text:"free"` // set if file and reply differed and the file won
-	Millis   int64   `json:"millis"`                        // from the step's start
+	Status   string  `json:"status"`              // status of the task agent's reply
+	Manager  string  `json:"manager"`             // status of the Manager's reply
+	Message  string  `json:"message" text:"free"` // message of the Manager's reply
+	NextTask *string `json:"next_task"`           // nil if the Manager named no next task
+	BoardSHA string  `json:"board_sha256"`        // SHA-256 of the board at the end of the step
+	// Warning tells how the board and the Manager's reply differed; "" if they agreed. The board
+	// counts.
+	Warning string `json:"warning,omitempty" text:"free"`
+	Millis  int64  `json:"millis"` // time since the start of the step
 
-	Checkpoint string `json:"checkpoint,omitempty"` // after which the Manager was called; "": a step of the board
+	// Checkpoint is the ID of the checkpoint after which the Manager was called; "" after a task.
+	Checkpoint string `json:"checkpoint,omitempty"`
 
-	Dropped     []string   `json:"dropped,omitempty" text:"free"` // tasks that the Manager took off the list undone
-	Renamed     []Rename   `json:"renamed,omitempty" text:"free"` // tasks that the Manager named anew
-	Leaving     *Leaving   `json:"leaving,omitempty" text:"free"` // nil: a task is next that was not worked on lately
-	Quarantined []TaskFile `json:"quarantined,omitempty"`         // the files of tasks in quarantine
+	// Dropped are the tasks that the Manager took off the list undone.
+	Dropped []string `json:"dropped,omitempty" text:"free"`
+	Renamed []Rename `json:"renamed,omitempty" text:"free"` // tasks that the Manager renamed
+	// Leaving is nil unless the next task is one on which this run has worked before.
+	Leaving     *Leaving   `json:"leaving,omitempty" text:"free"`
+	Quarantined []TaskFile `json:"quarantined,omitempty"` // the files of the tasks in quarantine
 }
 
 func (StepFinished) Kind() string { return "STEP_FINISHED" }
@@ -93,7 +103,7 @@ func (e StepFinished) Sentence() Sentence {
 	return s
 }
 
-// Rename is another name of a task on the list.
+// Rename is a new name of a task on the list.
 type Rename struct {
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -116,10 +126,12 @@ func (e StepAbandoned) Sentence() Sentence {
 	return inStep(e.Step, Warning, "given up, %s", e.Reason)
 }
 
-// Leaving is the state of the work at the end of a step, if the next task was worked on lately.
+// Leaving is the state of the work at the end of a step, for the search for loops.
 type Leaving struct {
-	Other   bool   `json:"other,omitempty"` // the next task is not the step's
-	Tree    string `json:"tree,omitempty"`
-	Finding string `json:"finding,omitempty"`          // hash of the agent's message and log, see [FindingOf]
+	Other bool   `json:"other,omitempty"` // the next task is another than that of the step
+	Tree  string `json:"tree,omitempty"`  // hash of the work tree; "" if unknown
+	// Finding is the hash of the agent's message and log, see [FindingOf]; "" with a known Tree or
+	// with Other.
+	Finding string `json:"finding,omitempty"`
 	Said    string `json:"said,omitempty" text:"free"` // the agent's message
 }

@@ -5,24 +5,25 @@ import (
 	"strings"
 )
 
-// OnBlock is the consequence that a checkpoint has for the run if it blocks or has no verdict.
+// OnBlock is the consequence for the run of a checkpoint that blocks or has no verdict.
 type OnBlock string
 
 // The values of OnBlock.
 const (
 	BlockPerson   OnBlock = "person"   // the run ends, and a person decides
 	BlockRevise   OnBlock = "revise"   // the Manager is told what was found, and plans anew
-	BlockOverride OnBlock = "override" // the run goes on, and says so
-	BlockAbort    OnBlock = "abort"    // the run ends, and so does the board
+	BlockOverride OnBlock = "override" // the run goes on with a warning
+	BlockAbort    OnBlock = "abort"    // the run ends, and the board ends too
 )
 
 // Supervision is the plan by which a resident supervisor looks in on a board: seed 001. It is read
 // once, at the start of a run.
 type Supervision struct {
-	Role        string `json:"role"`
-	Requirement string `json:"requirement,omitempty" text:"free"` // the board's purpose; "": see its first task
-	// Every is the number of finished tasks after which a checkpoint is due. One is also due after
-	// the last task. With 0 only the checkpoints of At are due.
+	Role string `json:"role"`
+	// Requirement is the purpose of the board; "" if the first task states it.
+	Requirement string `json:"requirement,omitempty" text:"free"`
+	// Every is the number of finished tasks after which a checkpoint is due. A checkpoint is also
+	// due after the last task. If Every is 0, only the checkpoints of At are due.
 	Every   int            `json:"every,omitempty"`
 	At      []CheckpointAt `json:"at,omitempty"`
 	OnBlock OnBlock        `json:"on_block"`
@@ -30,39 +31,41 @@ type Supervision struct {
 
 // CheckpointAt is a checkpoint after a certain task.
 type CheckpointAt struct {
-	ID    string   `json:"id"`
-	After string   `json:"after"`           // the task, as the board writes its path
-	Scope []string `json:"scope,omitempty"` // tasks to look at; nil: those finished since the last checkpoint
+	ID    string `json:"id"`
+	After string `json:"after"` // the task, as the board writes its path
+	// Scope are the tasks to look at; nil for those finished since the last checkpoint.
+	Scope []string `json:"scope,omitempty"`
 }
 
-// Memory is the place where a supervisor keeps its input of earlier checkpoints.
+// Memory is the place in which a supervisor remembers earlier checkpoints.
 type Memory string
 
 // The values of Memory.
 const (
-	InProcess Memory = "process" // its program stays for the whole run
-	InSession Memory = "session" // each checkpoint goes on in its tool's session
-	InReports Memory = "reports" // each checkpoint tells it all anew, with its earlier reports
+	InProcess Memory = "process" // its program, which runs from the first checkpoint to the last
+	InSession Memory = "session" // the session of its tool, in which each checkpoint goes on
+	InReports Memory = "reports" // its reports, which are in the input of each checkpoint
 )
 
 // Checkpoint is one look of the supervisor at the board.
 type Checkpoint struct {
 	ID    string   `json:"id"`
-	Scope []string `json:"scope"`           // tasks
+	Scope []string `json:"scope"`           // tasks to look at
 	After string   `json:"after,omitempty"` // the task after which it was due
-	Again string   `json:"again,omitempty"` // the checkpoint that blocked, whose scope it looks at again
+	// Again is the ID of a checkpoint that blocked and is repeated by this one; "" for none.
+	Again string `json:"again,omitempty"`
 }
 
-// CheckpointHeld is the outcome of a checkpoint with a verdict. Data is seed 001's state update,
-// "Step 7: Publish State".
+// CheckpointHeld is the outcome of a checkpoint with a verdict. Data is the state update of seed
+// 001, "Step 7: Publish State".
 type CheckpointHeld struct {
 	AttemptRef
 	Data  StateUpdate `json:"data" text:"free"`
 	Risks []string    `json:"risks" text:"free"`
 	Trend string      `json:"quality_trend" text:"free"`
-	Read  []string    `json:"artifacts_read" text:"free"` // by the supervisor's own account
+	Read  []string    `json:"artifacts_read" text:"free"` // files read, as the supervisor claims
 
-	Then OnBlock `json:"on_block,omitempty"` // of a block: what follows
+	Then OnBlock `json:"on_block,omitempty"` // consequence if the verdict is block
 
 	End `text:"free"`
 }
@@ -95,7 +98,7 @@ func (e CheckpointHeld) Sentence() Sentence {
 	return e.Then.follow(s)
 }
 
-// follow adds what follows from a checkpoint that is not content.
+// follow adds the consequence of a checkpoint that blocks or has no verdict.
 func (then OnBlock) follow(s Sentence) Sentence {
 	switch then {
 	case BlockOverride:
@@ -108,12 +111,12 @@ func (then OnBlock) follow(s Sentence) Sentence {
 
 // StateUpdate is the published result of a checkpoint.
 type StateUpdate struct {
-	Status       string   `json:"status"` // task_complete
+	Status       string   `json:"status"` // always task_complete
 	ID           string   `json:"task_id"`
 	Report       string   `json:"ref" text:"free"` // path of the report, from the board's folder
 	Findings     []string `json:"key_findings" text:"free"`
 	Decisions    []string `json:"decisions" text:"free"`
-	Verification string   `json:"verification"` // self-validated
+	Verification string   `json:"verification"` // always self-validated
 	Verdict      string   `json:"supervision_verdict"`
 	Score        float64  `json:"supervision_score"`
 }
@@ -121,17 +124,17 @@ type StateUpdate struct {
 // CheckpointMissed ends a checkpoint, or the start of the supervisor, without a verdict.
 type CheckpointMissed struct {
 	Step   int    `json:"step"`
-	Task   string `json:"task"` // the checkpoint, or the supervisor's role
+	Task   string `json:"task"` // ID of the checkpoint, or else the supervisor's role
 	Reason string `json:"reason" text:"free"`
 
-	Then     OnBlock `json:"on_block,omitempty"` // what follows
+	Then     OnBlock `json:"on_block,omitempty"` // consequence for the run
 	BoardSHA string  `json:"board_sha256,omitempty"`
 }
 
 // Kind implements [Event].
 func (CheckpointMissed) Kind() string { return "CHECKPOINT_MISSED" }
 
-// Subject returns the checkpoint, or the supervisor's role.
+// Subject returns the ID of the checkpoint, or else the supervisor's role.
 func (e CheckpointMissed) Subject() string { return e.Task }
 
 // Sentence implements [Event].
@@ -144,9 +147,9 @@ func (e CheckpointMissed) Sentence() Sentence {
 type SupervisorFailed struct {
 	AttemptRef
 	Reason string `json:"reason" text:"free"`
-	Errors int    `json:"errors"` // of the supervisor in this run, with this one
+	Errors int    `json:"errors"` // number of the supervisor's errors in this run, with this one
 
-	Then OnBlock `json:"on_block,omitempty"` // what follows
+	Then OnBlock `json:"on_block,omitempty"` // consequence for the run
 
 	End `text:"free"`
 }
@@ -198,8 +201,8 @@ func (e SupervisorLost) Sentence() Sentence {
 	return say(Warning, fmt.Sprintf("%sits program has died (%s)", tag, Brief(OneLine(e.Reason))))
 }
 
-// SupervisorDismissed is the request to shut down at the end of a run, with its answer: seed 001,
-// "Shutdown Protocol".
+// SupervisorDismissed is the request to the supervisor to shut down at the end of a run, with the
+// answer: seed 001, "Shutdown Protocol".
 type SupervisorDismissed struct {
 	Task     string `json:"task"` // the supervisor's role
 	Request  string `json:"request_id"`
@@ -220,17 +223,17 @@ func (e SupervisorDismissed) Sentence() Sentence {
 	return say(Warning, tag+"has not answered the request to shut down, and was ended")
 }
 
-// CheckpointReopened lets the supervisor look anew at a board that was edited since a checkpoint
-// stopped it.
+// CheckpointReopened lets the supervisor look again at a board that a checkpoint had stopped and
+// that was edited since then.
 type CheckpointReopened struct {
-	Task  string `json:"task"`            // the checkpoint, or the supervisor's role
-	Later bool   `json:"later,omitempty"` // it looks after the next work, not before it
+	Task  string `json:"task"`            // ID of the checkpoint, or else the supervisor's role
+	Later bool   `json:"later,omitempty"` // the supervisor looks after the next task, not before it
 }
 
 // Kind implements [Event].
 func (CheckpointReopened) Kind() string { return "CHECKPOINT_REOPENED" }
 
-// Subject returns the checkpoint, or the supervisor's role.
+// Subject returns the ID of the checkpoint, or else the supervisor's role.
 func (e CheckpointReopened) Subject() string { return e.Task }
 
 // Sentence implements [Event].
@@ -238,9 +241,9 @@ func (e CheckpointReopened) Sentence() Sentence {
 	return say(Note, fmt.Sprintf("%sthe board was edited since %s stopped it: it is looked at anew", tag, e.Task))
 }
 
-// NoVerdict is used in place of a verdict if the supervisor has not given one.
+// NoVerdict stands in place of a verdict if the supervisor has given none.
 const NoVerdict = "none"
 
-// MaxErrors is the number of a supervisor's own errors at which a person is told: seed 001, "Error
-// Handling".
+// MaxErrors is the number of errors of a supervisor in a run at which a person is told: seed 001,
+// "Error Handling".
 const MaxErrors = 3

@@ -7,7 +7,7 @@ import (
 	"kanban-run/orchestrator/failure"
 )
 
-// TeardownState is a stage in the end of a board's team: seed 002, "Teardown Readiness".
+// TeardownState is a state of the teardown of a board's team: seed 002, "Teardown Readiness".
 type TeardownState string
 
 // The states.
@@ -21,14 +21,15 @@ const (
 	FailedSafe        TeardownState = "TEARDOWN_FAILED_SAFE"
 )
 
-// TeardownMoved is the transition of a team's end to another state: seed 002, "Teardown Readiness".
+// TeardownMoved is the change of a team's teardown to another state: seed 002, "Teardown
+// Readiness".
 type TeardownMoved struct {
 	Board   string        `json:"board" text:"free"`
 	To      TeardownState `json:"teardown_state"`
-	Round   int           `json:"round,omitempty"` // with RETRYING, from 1
+	Round   int           `json:"round,omitempty"` // number of the RETRYING round, from 1
 	Request string        `json:"request_id,omitempty"`
 	Reason  string        `json:"reason,omitempty" text:"free"`
-	Status  string        `json:"ack_status,omitempty"` // FORCED_FINALIZE_APPROVED
+	Status  string        `json:"ack_status,omitempty"` // FORCED_FINALIZE_APPROVED or ""
 }
 
 // Kind implements [Event].
@@ -55,8 +56,8 @@ func (e TeardownMoved) Sentence() Sentence {
 	return s
 }
 
-// ForcedFinalizeCandidate names the members that have never answered. The Lead may
-// approve the end without them.
+// ForcedFinalizeCandidate names the members that never answered the request to shut down. The Lead
+// may approve the end of the team without them.
 type ForcedFinalizeCandidate struct {
 	Board   string   `json:"board" text:"free"`
 	Missing []string `json:"missing"`
@@ -94,7 +95,8 @@ func (e TeardownBlocked) Sentence() Sentence {
 		tell(Lead, AboutPerson).alert(AlertCritical, e.Kind(), "", escalate)
 }
 
-// ForcedFinalizeAcked is the Lead's approval.
+// ForcedFinalizeAcked is the Lead's approval to end the team without the members that never
+// answered.
 type ForcedFinalizeAcked struct {
 	Board string `json:"board" text:"free"`
 	Note  string `json:"note" text:"free"`
@@ -111,6 +113,6 @@ func (e ForcedFinalizeAcked) Sentence() Sentence {
 	return say(Note, "forced finalize approved by the Lead"+noteSuffix(e.Note)).did("FORCED_FINALIZE")
 }
 
-// AckRetryRounds is the number of times that a member of the team is asked again if it does not
-// answer: seed 002, "Retry budget constants".
+// AckRetryRounds is the number of times that a member without an answer is asked again: seed 002,
+// "Retry budget constants".
 const AckRetryRounds = 3

@@ -9,12 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxMessage is the most bytes of a message that are journaled. A message is only a summary. The
-// work log is in the task file.
+// maxMessage is the greatest number of bytes of a message that the journal keeps. A message is only
+// a summary. The work log is in the task file.
 const maxMessage = 32 << 10
 
-// Clip returns the part of an agent's message that is journaled. If the message is cut, the part
-// ends with the length of the whole message.
+// Clip returns the part of an agent's message that the journal keeps. If the message is cut, the
+// part ends with the length of the whole message.
 func Clip(message string) string {
 	if len(message) <= maxMessage {
 		return message
@@ -40,7 +40,7 @@ func WithheldText(names []string, where string) string {
 		strings.Join(names, ", "), where)
 }
 
-// Count renders a number of things.
+// Count renders a number of things, such as "1 task" or "2 tasks".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -61,7 +61,7 @@ func Brief(message string) string {
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // LastLine returns the last line with a letter, or "". Programs tend to give the cause of their end
-// in that line. A line without a letter may only close a structure.
+// in that line. A line without a letter may only be a closing bracket.
 func LastLine(text string) string {
 	for _, line := range slices.Backward(strings.Split(text, "\n")) {
 		if strings.ContainsFunc(line, unicode.IsLetter) {
@@ -110,7 +110,7 @@ func Elapsed(d time.Duration) string {
 	}
 }
 
-// List renders the first names of a list, at most the given number, and the number of the others.
+// List renders at most the given number of names, such as "a, b and 3 more".
 func List(names []string, most int) string {
 	text := strings.Join(names[:min(len(names), most)], ", ")
 	if more := len(names) - most; more > 0 {

@@ -12,9 +12,9 @@ type OnTool string
 
 // The values of OnTool: seed 002's skip, retry and proceed with caveat, and the end of the run.
 const (
-	ToolCaveat OnTool = "caveat" // it goes on, and the run says so
-	ToolRetry  OnTool = "retry"  // it is ended, and goes on once more in its session
-	ToolSkip   OnTool = "skip"   // it is told to do without
+	ToolCaveat OnTool = "caveat" // the agent goes on, and the run warns
+	ToolRetry  OnTool = "retry"  // the agent is ended, and goes on once more in its session
+	ToolSkip   OnTool = "skip"   // the agent is told to do without the tool
 	ToolStop   OnTool = "stop"   // the run ends, and a person decides
 )
 
@@ -22,16 +22,16 @@ const (
 type ToolUnavailable struct {
 	AttemptRef
 	Tool   string `json:"tool"`
-	Agent  string `json:"agent"`              // the adapter of its program
-	Reason string `json:"reason" text:"free"` // in the words of the agent's tool
+	Agent  string `json:"agent"`              // adapter of the agent
+	Reason string `json:"reason" text:"free"` // words of the agent's program
 	Then   OnTool `json:"then"`
-	Agents int    `json:"agents"` // of this run that missed the tool, with this one
+	Agents int    `json:"agents"` // number of agents that missed the tool in this run
 }
 
 // Kind implements [Event].
 func (ToolUnavailable) Kind() string { return "TOOL_UNAVAILABLE" }
 
-// Cause returns the tool. It is one trouble, however many tasks meet it.
+// Cause returns the tool. Messages about the same tool count as one, however many tasks miss it.
 func (e ToolUnavailable) Cause() string { return e.Tool }
 
 // Sentence implements [Event].
@@ -39,7 +39,7 @@ func (e ToolUnavailable) Sentence() Sentence {
 	s := inStep(e.Step, Warning, "TOOL_UNAVAILABLE: %s for %s (%s): %s%s",
 		e.Tool, e.Player(), e.Agent, Brief(e.Reason), e.Then.suffix()).
 		tell(0, AboutTool).alert(AlertWarning, e.Kind(), e.Role)
-	if e.Agents == SystemicAgents { // told once
+	if e.Agents == SystemicAgents { // so the Lead is told once
 		s = s.alert(AlertCritical, e.Kind(), e.Role, escalate)
 		s.For = Lead | Team
 		s.Add(Critical, fmt.Sprintf(
@@ -64,7 +64,7 @@ func (t OnTool) suffix() string {
 }
 
 // ToolsUsed is the use of tools by the running attempt. It is journaled before the end of the
-// attempt, and changes nothing.
+// attempt. The event changes no state.
 type ToolsUsed struct {
 	AttemptRef
 	ToolWork `text:"free"`
@@ -85,27 +85,28 @@ func (e ToolsUsed) Sentence() Sentence {
 	return inStep(e.Step, Trace, "%s used %s", e.Player(), strings.Join(parts, ", "))
 }
 
-// ToolWork is an attempt's use of tools, as its program tells it.
+// ToolWork is the use of tools by an attempt, as the agent's program reports it.
 type ToolWork struct {
-	Uses  []ToolUse  `json:"uses" text:"free"` // those that took longest first
-	Spans []ToolSpan `json:"spans"`            // times with an open call, in their order; short ones may be missing
+	Uses []ToolUse `json:"uses" text:"free"` // the tool that took longest comes first
+	// Spans are the times with an open call, in order. Short ones may be missing.
+	Spans []ToolSpan `json:"spans"`
 }
 
 // ToolUse sums up the calls of one tool.
 type ToolUse struct {
-	Tool    string `json:"tool" text:"free"` // its name; "": all further tools, too many to tell apart
+	Tool    string `json:"tool" text:"free"` // name; "" for the sum of all further tools
 	Calls   int    `json:"calls"`
 	Failed  int    `json:"failed,omitempty"`
-	Millis  int64  `json:"millis"`         // the time of all its calls, added up
-	Longest int64  `json:"longest_millis"` // of the longest call
+	Millis  int64  `json:"millis"`         // sum over all calls
+	Longest int64  `json:"longest_millis"` // duration of the longest call
 }
 
-// ToolSpan is a time in which a call was open, from the start of the attempt.
+// ToolSpan is a time in which a call was open. From counts from the start of the attempt.
 type ToolSpan struct {
 	From   int64 `json:"from_millis"`
 	Millis int64 `json:"millis"`
 }
 
-// SystemicAgents is the number of agents at which a tool that they all miss is a fault of the
-// system: seed 002, "Tool Unavailability", action 3.
+// SystemicAgents is the number of agents that make a missing tool a fault of the system: seed 002,
+// "Tool Unavailability", action 3.
 const SystemicAgents = 3

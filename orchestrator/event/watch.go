@@ -1,6 +1,6 @@
 package event
 
-// ConsentAsked asks the person for consent to a decision about the running attempt.
+// ConsentAsked asks a person for consent to a decision about the running attempt.
 type ConsentAsked struct {
 	AttemptRef
 	Anomaly  `text:"free"`
@@ -17,10 +17,11 @@ func (e ConsentAsked) Sentence() Sentence {
 		e.Player(), e.Advice, e.Details).tell(Lead, AboutPerson).did(escalate)
 }
 
-// ConsentGiven is the person's answer, or the withdrawal of a question that is void.
+// ConsentGiven is a person's answer to a question for consent, or the withdrawal of a void
+// question.
 type ConsentGiven struct {
 	AttemptRef
-	ID     string        `json:"id,omitempty"` // of the person's answer; "": the question is void
+	ID     string        `json:"id,omitempty"` // ID of the answer; "" if the question is void
 	Choice ConsentChoice `json:"choice"`
 }
 
@@ -50,12 +51,12 @@ type ConsentChoice string
 // The choices.
 const (
 	ConsentRestart  ConsentChoice = "restart"  // carry out the proposal
-	ConsentContinue ConsentChoice = "continue" // leave the agent alone, with all clocks anew
-	ConsentVoid     ConsentChoice = "void"     // the agent goes on by itself
+	ConsentContinue ConsentChoice = "continue" // leave the agent alone, and restart all clocks
+	ConsentVoid     ConsentChoice = "void"     // no decision, because the agent goes on by itself
 )
 
 // Overdue is a stage that an agent without progress has reached: seed 002, "Event Monitoring
-// Model". An event with it changes no state.
+// Model". The events that embed it change no state.
 type Overdue struct {
 	Severity string `json:"severity"` // INFO, WARN or CRITICAL
 	Action   string `json:"action"`   // PING, ESCALATE or REASSIGN_PROPOSAL
@@ -63,8 +64,8 @@ type Overdue struct {
 	Text     string `json:"text" text:"free"`
 }
 
-// IdleBreach is the next stage of an agent at work that makes no progress: seed 002, "Idle /
-// No-response".
+// IdleBreach reports that an agent at work without progress has reached its next stage: seed 002,
+// "Idle / No-response".
 type IdleBreach struct {
 	AttemptRef
 	Overdue `text:"free"`
@@ -83,7 +84,8 @@ func (e IdleBreach) Sentence() Sentence {
 	return e.Overdue.sentence(e.AttemptRef, e.Kind()).tell(0, AboutStuck).alert(e.Severity, e.Kind(), e.Role, e.Action)
 }
 
-// ReviewBreach is the next stage of a review that makes no progress while the reviewed agent waits.
+// ReviewBreach reports that a review without progress has reached its next stage. The reviewed
+// agent waits meanwhile.
 type ReviewBreach struct {
 	AttemptRef
 	Overdue `text:"free"`
@@ -99,17 +101,19 @@ func (e ReviewBreach) Sentence() Sentence {
 
 // Anomaly is a finding of the watch about a running agent: seed 000, "anomaly_report".
 type Anomaly struct {
-	Type     string `json:"anomaly_type"`        // idle, error, timeout or mcp_stuck
-	Check    string `json:"check"`               // the row of the check table
+	Type     string `json:"anomaly_type"`        // such as idle, error, timeout or mcp_stuck
+	Check    string `json:"check"`               // name of the check that found the anomaly
 	Severity string `json:"severity"`            // warning or critical
-	Tool     string `json:"tool,omitempty"`      // the tool whose call it is about
+	Tool     string `json:"tool,omitempty"`      // tool whose call has the anomaly; "" for none
 	Details  string `json:"details" text:"free"` // the evidence in words
 	Advice   string `json:"recommendation"`      // continue, assist, restart or replan
-	Executor string `json:"executor,omitempty"`  // the role that it is about, if another role is told of it
-	Action   string `json:"action,omitempty"`    // what the runner does about it at once, in words; "" for nothing
+	// Executor is the role that the anomaly is about, if another role is told of the anomaly.
+	Executor string `json:"executor,omitempty"`
+	// Action is what the run does at once, in words; "" for nothing.
+	Action string `json:"action,omitempty"`
 }
 
-// AnomalyFound is an anomaly of the running attempt. It changes nothing.
+// AnomalyFound is an anomaly of the running attempt. The event changes no state.
 type AnomalyFound struct {
 	AttemptRef
 	Anomaly `text:"free"`
@@ -138,11 +142,11 @@ func (e AnomalyFound) Sentence() Sentence {
 	return s
 }
 
-// asksForHelp is the check of an agent that asks for help: seed 000, "ASSIST".
+// asksForHelp is the Check of an anomaly in which an agent asks for help: seed 000, "ASSIST".
 const asksForHelp = "asks for help"
 
-// Recovered is the new progress of a running attempt after an anomaly: seed 002, "Recovery
-// confirmation". It changes nothing.
+// Recovered reports that the running attempt makes progress again after an anomaly: seed 002,
+// "Recovery confirmation". The event changes no state.
 type Recovered struct {
 	AttemptRef
 	Text string `json:"text" text:"free"`
@@ -156,14 +160,14 @@ func (e Recovered) Sentence() Sentence {
 	return inStep(e.Step, Note, "%s is moving again", e.Player()).tell(0, AboutStuck)
 }
 
-// RebootTested is the decision about a running attempt that is to be ended: seed 000, "5-Question
-// Reboot Test". It is journaled before the agent is ended.
+// RebootTested is the decision to end the running attempt: seed 000, "5-Question Reboot Test". It
+// is journaled before the agent is ended.
 type RebootTested struct {
 	AttemptRef
 	Anomaly  `text:"free"`
 	Answers  []Answer `json:"answers" text:"free"`
 	Decision Decision `json:"decision"`
-	Text     string   `json:"text" text:"free"` // of the decision, for people and for the next attempt
+	Text     string   `json:"text" text:"free"` // reason, for people and for the next attempt
 }
 
 // Kind implements [Event].
@@ -184,7 +188,7 @@ func (e RebootTested) Sentence() Sentence {
 	}
 }
 
-// Answer is the answer to a question of the test, with its evidence.
+// Answer is the answer to a question of the reboot test, with the evidence for it.
 type Answer struct {
 	Question string `json:"question"`
 	Yes      bool   `json:"yes"`
@@ -196,12 +200,12 @@ type Decision string
 
 // The decisions about a critical anomaly: seed 000, "决策类型".
 const (
-	Continue Decision = "CONTINUE" // the agent is left alone, with a clarification
-	Assist   Decision = "ASSIST"   // it is left alone, with help
+	Continue Decision = "CONTINUE" // the agent is left alone, and gets a clarification
+	Assist   Decision = "ASSIST"   // the agent is left alone, and gets help
 
 	Restart Decision = "RESTART"
-	Replan  Decision = "REPLAN" // the Manager is called, and the task is not done
-	Stuck   Decision = "STUCK"  // a restart would not help: a person is needed
+	Replan  Decision = "REPLAN" // the Manager plans anew; the task is not done
+	Stuck   Decision = "STUCK"  // a person decides, because a restart would not help
 )
 
 // Key returns the check and the tool. Anomalies with the same key are of the same kind.
@@ -212,7 +216,7 @@ func (a Anomaly) Key() string {
 	return a.Check + " " + a.Tool
 }
 
-// Why returns the reason of the proposal, for the person that has to consent.
+// Why returns the reason for the decision, for the person that has to consent.
 func (e RebootTested) Why() string {
 	if e.Decision == Stuck {
 		return e.Text

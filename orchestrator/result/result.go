@@ -17,35 +17,37 @@ import (
 	"kanban-run/orchestrator/standing"
 )
 
-// Result is the end of a board's run. Err is the error that ended the run; nil after an
-// interruption and at an end without an error.
+// Result is the end of a board's run.
 type Result struct {
 	Board   string
 	Outcome event.Outcome
 	Text    string
-	Said    string     // with outcome needs_person: the last task's reply, if this run had one
-	Lenient bool       // with outcome incomplete: that is no failure
+	// Said is the reply of the last task agent, or the last line on stderr of an attempt without a
+	// valid reply. It is "" unless the outcome is needs_person or incomplete.
+	Said    string
+	Lenient bool       // the outcome incomplete is no failure
 	Steps   int        // steps finished in this run
-	Used    event.Used // by the attempts of this run
+	Used    event.Used // use by the attempts of this run
 	Log     string     // path of supervisor-log.md
-	// Until is, with outcome later, the time from which the provider accepts calls again, in RFC
-	// 3339; "" if it names no time.
-	Until  string
+	// Until is the time from which the provider accepts calls again, in RFC 3339. It is "" if the
+	// provider names no time, and for other outcomes than later.
+	Until string
+	// Err is the error that ended the run; nil after an interruption or at an end without an error.
 	Err    error
-	Signal error // with outcome interrupted: the signal or other cause of the stop
-	// Waits is the decision that the board waits for; nil: none is known.
+	Signal error // cause of an interruption, such as a signal; nil for other outcomes
+	// Waits is the decision that the board waits for; nil if none is known.
 	Waits *standing.Waits
 
-	// Unpushed is the branch of which the remote may lack checkpoints; "" if it has all of them or
-	// no remote is used.
+	// Unpushed is the branch whose checkpoints may be missing on the remote; "" if none is missing
+	// or no remote is used.
 	Unpushed string
-	// Unsaved reports that the last checkpoint failed, so the work since the checkpoint before is
-	// only in this clone.
+	// Unsaved reports that the last checkpoint failed. The work since the checkpoint before it is
+	// then only in this clone.
 	Unsaved bool
 }
 
-// Explain sets the outcome and the text of a run that ended with err, and Until and Err, or Signal
-// after an interruption. If err is nil, it changes nothing.
+// Explain sets the outcome and the text of a run that ended with err. It also sets Signal after an
+// interruption, and otherwise Until and Err. If err is nil, it changes nothing.
 func (r *Result) Explain(stop context.Context, err error) {
 	if err == nil {
 		return
@@ -58,8 +60,8 @@ func (r *Result) Explain(stop context.Context, err error) {
 	r.Text, r.Until, r.Err = oneLine(err), Until(r.Outcome, err), err
 }
 
-// oneLine joins the lines of an error's text, each once: with a full disk several acts fail with
-// one text.
+// oneLine joins the lines of an error's text, without repeated lines. On a full disk several acts
+// fail with the same text.
 func oneLine(err error) string {
 	var said []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {
@@ -70,8 +72,8 @@ func oneLine(err error) string {
 	return strings.Join(said, "; ")
 }
 
-// OutcomeOf returns the outcome of a run that ended with err. It is an interruption if stop has
-// ended and err wraps the cause of that.
+// OutcomeOf returns the outcome of a run that ended with err. The outcome is interrupted if stop
+// has ended and err wraps its cause.
 func OutcomeOf(stop context.Context, err error) event.Outcome {
 	switch {
 	case stop.Err() != nil && errors.Is(err, context.Cause(stop)):
@@ -79,7 +81,7 @@ func OutcomeOf(stop context.Context, err error) event.Outcome {
 	case errors.As(err, new(*agent.LimitError)):
 		return event.LimitReached
 	case durable.IsOutOfResources(err):
-		return event.Failed // before the cases below: a lack of files or memory causes those errors too
+		return event.Failed // comes first, because a lack of memory may cause the errors below
 	case errors.As(err, new(*gitstore.SecretError)):
 		return event.NeedsPerson
 	case errors.As(err, new(*gitstore.UnfitError)):
@@ -98,8 +100,8 @@ func OutcomeOf(stop context.Context, err error) event.Outcome {
 	}
 }
 
-// Until returns the time from which the provider accepts calls again, in RFC 3339; "" if it names
-// no time, or for another outcome than later.
+// Until returns the time from which the provider accepts calls again, in RFC 3339. It returns "" if
+// the provider names no time, and for other outcomes than later.
 func Until(o event.Outcome, err error) string {
 	var later *agent.LaterError
 	if o != event.Later || !errors.As(err, &later) || later.Reset.IsZero() {

@@ -1,5 +1,5 @@
-// Package run takes a board for one run and gives it back, and bounds how many runs of a process work
-// at the same time.
+// Package run takes a board for one run and gives it back. It also bounds how many runs of a
+// process use the disk at the same time.
 package run
 
 import (
@@ -16,16 +16,16 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Hold is a board that a run has taken: its folder and its lock.
+// Hold is the hold of a run on a board: the folder of the board's runs, and the board's lock.
 type Hold struct {
 	Folder rundir.Dir
 
 	undo []func() error
 }
 
-// Take takes the folder of a board's runs and the lock of the board; for a dry run, of a copy of the
-// board. The caller closes the hold also after an error. Errors: *durable.HeldError if another run has
-// the board.
+// Take takes the folder of a board's runs and the lock of the board. A dry run takes those of a
+// copy of the board. The caller has to close the hold even after an error. Errors:
+// *durable.HeldError if another run has the board.
 func Take(p *preflight.Prepared) (*Hold, error) {
 	h := &Hold{}
 	if p.DryRun {
@@ -59,9 +59,9 @@ func (h *Hold) Close() error {
 	return errors.Join(errs...)
 }
 
-// EndLeftovers ends the processes that an earlier run left running; otherwise two agents could do the
-// same task. It finds them by the marks in s, the state of that run, and keeps the output of the
-// attempt that was cut short.
+// EndLeftovers ends the processes that an earlier run left running, because otherwise two agents
+// could do the same task. It finds the processes by the marks in s, the state of that run. It keeps
+// the output of the attempt that was cut short.
 func (h *Hold) EndLeftovers(s *flow.State) error {
 	if v := s.Supervisor; v != nil && v.Mark != "" {
 		if err := agent.EndLeftovers(v.Mark); err != nil {
@@ -84,8 +84,8 @@ func (h *Hold) EndLeftovers(s *flow.State) error {
 	return h.Folder.KeepStreams(step.Number, string(step.Call), step.Running)
 }
 
-// lockBoard takes the lock of the board. The guardian holds the lock too, until no process of this run
-// is left. unlock is never nil.
+// lockBoard takes the lock of the board. The guardian, the parent process, holds the lock too,
+// until no process of this run is left. unlock is never nil.
 func lockBoard(job *preflight.Job, dir rundir.Dir) (unlock func() error, err error) {
 	lock, err := durable.Acquire(dir.Lock())
 	if err != nil {

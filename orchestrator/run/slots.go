@@ -1,11 +1,11 @@
 package run
 
-// maxAtWork is the greatest number of runs that use the disk at the same time; the others wait for
-// their agents, or for a slot. A run that waits for the disk occupies a thread of the system, so
-// without this bound a thousand runs could occupy a thousand threads.
+// maxAtWork is the greatest number of runs that use the disk at the same time. The other runs wait
+// for their agents, or for a slot. A run that waits for the disk occupies a thread of the system.
+// Without this bound a thousand runs could occupy a thousand threads.
 const maxAtWork = 2
 
-// DiskSlots bound how many runs of this process use the disk at the same time.
+// DiskSlots bounds how many runs of this process use the disk at the same time.
 type DiskSlots chan struct{}
 
 // NewDiskSlots returns the slots that all runs of a process share.
@@ -14,10 +14,10 @@ func NewDiskSlots() DiskSlots { return make(DiskSlots, maxAtWork) }
 // Acquire waits for a slot.
 func (s DiskSlots) Acquire() { s <- struct{}{} }
 
-// Release gives the slot back while the run waits.
+// Release gives a slot back.
 func (s DiskSlots) Release() { <-s }
 
-// With calls act in a slot.
+// With acquires a slot, calls act, and releases the slot.
 func (s DiskSlots) With(act func() error) error {
 	s.Acquire()
 	defer s.Release()

@@ -7,8 +7,8 @@ import (
 	"kanban-run/orchestrator/failure"
 )
 
-// Advice returns the next action of a person for the board; "" if none is needed. log is the path
-// of its supervisor log.
+// Advice returns what a person can do next for the board, or "" for nothing. log is the path of the
+// board's supervisor log.
 func (s *Standing) Advice(log string) string {
 	board := failure.Quote(s.Board)
 	if s.NeedsDecision() {
@@ -22,14 +22,15 @@ func (s *Standing) Advice(log string) string {
 		return "the same command goes on once the provider's limit is over"
 	case event.LimitReached:
 		return "the same command goes on, with fresh limits"
-	case event.Interrupted, Reopened, event.Frozen, event.NeedsPerson, event.Exhausted, event.Incomplete: // a person has decided
+	case event.Interrupted, Reopened, event.Frozen, event.NeedsPerson, event.Exhausted, event.Incomplete:
+		// No decision is left.
 		return "the same command goes on"
 	default:
 		return ""
 	}
 }
 
-// advice returns what a person does about a decision. board is quoted for a shell.
+// advice returns how a person can make the decision. board is quoted for a shell.
 func (w *Waits) advice(board, log string, o event.Outcome) string {
 	happened := "kanban-run log " + board + " shows what happened; "
 	switch w.About {

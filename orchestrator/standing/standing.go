@@ -1,6 +1,6 @@
-// Package standing works out how a board stands from its history and its list of tasks: how its
-// last run ended, which tasks are done, and what a person can do. It reads no file, and every view
-// of a board prints what it says.
+// Package standing works out how a board stands from its history and its list of tasks: how the
+// last run ended, which tasks are done, and what a person can do. It reads no file. Every view of a
+// board prints its words.
 package standing
 
 import (
@@ -13,45 +13,45 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// The outcomes of a board whose last run has not ended.
+// The further outcomes of a board. No run ends with them.
 const (
 	NeverRun event.Outcome = "not_started"
 	Running  event.Outcome = "running"
 	Reopened event.Outcome = "reopened" // a person decided, or edited a board that was complete
 )
 
-// Standing is how a board stands.
+// Standing is the state of a board, as every view shows it to people.
 type Standing struct {
 	Board     string
-	Outcome   event.Outcome // of the last run
-	Text      string        // why
-	Weight    event.Weight  // Routine: it is at work; Success: complete without a remark
-	Tasks     []Task        // of the board's list; empty if the board cannot be read
-	Steps     int           // finished by all runs
-	Used      event.Used    // by all runs
-	Ended     time.Time     // of the last run; zero: one is at work, or none has run
-	Waits     *Waits        // the decision that a person has to make; nil: none
-	Decisions []Decision    // the last that a person made
+	Outcome   event.Outcome // outcome of the last run, or one of the constants above
+	Text      string        // reason for the outcome
+	Weight    event.Weight  // Routine for a run at work; Success for an end without a remark
+	Tasks     []Task        // tasks of the board's list; empty if the board cannot be read
+	Steps     int           // number of steps that all runs finished
+	Used      event.Used    // use by all runs
+	Ended     time.Time     // end of the last run; zero if a run is at work, or if there was none
+	Waits     *Waits        // decision that a person may have to make; nil for none
+	Decisions []Decision    // last decisions of a person
 
-	WaitsFor string // of the run at work: a provider, or the work of another board; "": it does not wait
+	WaitsFor string // provider, or work of another board, that the run at work waits for, in words; "" for none
 
-	Proposal *event.ReassignProposed // of the last run: another agent for its task; nil: none
+	Proposal *event.ReassignProposed // proposal of the last run to reassign a task; nil for none
 
-	unread bool // see SetUnreadable
+	unread bool // set by SetUnreadable
 }
 
-// Facts are what a standing is worked out from, beside the history of the board.
+// Facts are the facts about a board that its standing depends on and its history does not hold.
 type Facts struct {
 	Never   bool       // no run has started
 	Owned   bool       // a run is at work
-	Fault   string     // why the board cannot be read, so that List and Board are empty; "": it can
-	List    flow.List  // of the board
-	Board   flow.Board // its end; without roles and without Rest
-	Current string     // the board's current task; "": it is over
-	Unknown string     // why it cannot be told who ended the board; "": it can
+	Fault   string     // reason why the board cannot be read; "" if it can
+	List    flow.List  // list of tasks; empty if the board cannot be read
+	Board   flow.Board // the board, without Task, Role and Rest; empty if it cannot be read
+	Current string     // current task; "" if the board is over
+	Unknown string     // reason why the author of the board's end is unknown; "" if it is known
 }
 
-// Of returns the standing of a board. work has the events of its journal.
+// Of returns the standing of a board. work has folded the events of the journal.
 func Of(board string, h *flow.History, work *Tasks, f Facts) Standing {
 	s := Standing{
 		Board:     board,
@@ -78,7 +78,7 @@ func Of(board string, h *flow.History, work *Tasks, f Facts) Standing {
 	case f.Fault != "" && s.Waits == nil:
 		s.Outcome, s.Text = event.Invalid, f.Fault
 	case judged && f.isOver(&h.State):
-		end, _ := f.end(&h.State) // as the board is now
+		end, _ := f.end(&h.State) // the end of the board as it is now
 		s.Outcome, s.Text = end.Outcome, end.Text
 	case f.Never:
 		s.Outcome, s.Text = NeverRun, "it was never run"
@@ -98,13 +98,14 @@ func Of(board string, h *flow.History, work *Tasks, f Facts) Standing {
 	return s
 }
 
-// isSettled reports whether a person has seen to what the last run ended with, so that the board only
+// isSettled reports whether the last run needed a person and no decision is left. Such a board only
 // has to be run again.
 func (s *Standing) isSettled() bool {
 	return s.Waits == nil && AsksPerson(s.Outcome)
 }
 
-// AsksPerson reports whether a run that ends so goes on only after a person has decided.
+// AsksPerson reports whether a person has to decide after a run with this outcome, before the board
+// goes on.
 func AsksPerson(o event.Outcome) bool {
 	switch o {
 	case event.NeedsPerson, event.Incomplete, event.Exhausted, event.Frozen:
@@ -114,10 +115,10 @@ func AsksPerson(o event.Outcome) bool {
 	}
 }
 
-// Killed says why a run has no end in its journal.
+// Killed is the text for a run without an end in the journal.
 const Killed = "stopped without an ending: the run was killed"
 
-// Weigh returns the weight of the end of a run. text says why the run ended.
+// Weigh returns the weight of the end of a run. text is the reason for the end.
 func Weigh(o event.Outcome, text string) event.Weight {
 	switch o {
 	case NeverRun:
@@ -125,7 +126,7 @@ func Weigh(o event.Outcome, text string) event.Weight {
 	case Running:
 		return event.Routine
 	case event.Complete:
-		if text != flow.CompleteText { // it has a remark
+		if text != flow.CompleteText { // the end has a remark
 			return event.Warning
 		}
 		return event.Success
@@ -192,10 +193,11 @@ func (s *Standing) What() string {
 	}
 }
 
-// leftAside reports whether tasks are set aside, which the next run tries again unless a person decides otherwise.
+// leftAside reports whether tasks are set aside. The next run tries them again, unless a person
+// decides otherwise.
 func (s *Standing) leftAside() bool { return s.Waits != nil && s.Waits.About == event.AboutAside }
 
-// Who is the part of a person in what comes next.
+// Who is what a person has to do, in two or three words.
 type Who string
 
 // The values of Who.
@@ -206,7 +208,7 @@ const (
 	RunAgain Who = "run it again"
 )
 
-// Who returns what a person has to do, in two or three words.
+// Who returns what a person has to do next.
 func (s *Standing) Who() Who {
 	switch {
 	case s.NeedsDecision() && len(s.Waits.Choices) > 0:
@@ -220,15 +222,15 @@ func (s *Standing) Who() Who {
 	}
 }
 
-// SetUnreadable makes the standing that of a board whose file or journal cannot be read. The tasks and
-// the cost stay, as far as they were read.
+// SetUnreadable changes the standing to that of a board whose file or journal cannot be read. Tasks
+// and cost that were read before stay.
 func (s *Standing) SetUnreadable(err error) {
 	s.Text, _, _ = strings.Cut(err.Error(), "\n")
 	s.Outcome, s.Weight, s.Waits, s.unread = event.Invalid, event.Critical, nil, true
 }
 
-// Progress returns the numbers of tasks that are done, not ok and in quarantine, or of the steps of
-// a board whose tasks are unknown.
+// Progress returns the numbers of tasks that are done, not ok and in quarantine. If the tasks are
+// unknown, it returns the number of steps.
 func (s *Standing) Progress() string {
 	if len(s.Tasks) == 0 {
 		return event.Count(s.Steps, "step") + " done"
@@ -252,8 +254,9 @@ func (s *Standing) count(state string) (n int) {
 	return n
 }
 
-// Said returns the task whose agent has said why a person is needed, or nil: the task of the open step,
-// or else the one that is not ok and has said something last.
+// Said returns the task whose agent has said why a person is needed, or nil if there is none. It is
+// the current task, or else the task whose agent spoke last among those that are not ok or in
+// quarantine.
 func (s *Standing) Said() *Task {
 	if !s.NeedsDecision() {
 		return nil

@@ -8,44 +8,48 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// Task is how a task of a board stands.
+// Task is the state of a task of a board.
 type Task struct {
-	Task     string `json:"task"`
-	Seen     string `json:"-"`                // its path in the steps; "": it was never worked on
-	State    string `json:"state"`            // one of the constants
-	Status   string `json:"status,omitempty"` // of its last reply; accepted: a person counts it as done; skipped: a person has the board go on without it
-	Role     string `json:"role,omitempty"`   // of its last step
-	Attempts int    `json:"attempts"`         // of all its steps, without the Manager's
-	Millis   int64  `json:"millis"`           // of all attempts, in ms
-	Said     string `json:"said,omitempty"`   // message of its last reply that was not ok, or last line of stderr of one that was no reply
+	Task  string `json:"task"`
+	Seen  string `json:"-"`     // path of the task in the steps; "" if it was never worked on
+	State string `json:"state"` // one of the states below
+	// Status is the status of the last reply. It is accepted if a person counted the task as done,
+	// and skipped if a person decided that the board goes on without the task.
+	Status   string `json:"status,omitempty"`
+	Role     string `json:"role,omitempty"` // role of the last step
+	Attempts int    `json:"attempts"`       // number of attempts, without the Manager's
+	Millis   int64  `json:"millis"`         // ms of these attempts
+	// Said is the message of the last reply, if that was not ok. After an attempt without a valid
+	// reply it is the last line on stderr.
+	Said string `json:"said,omitempty"`
 
-	spoke int // counts the words that agents have said until Said
+	spoke int // place of Said in the order in which all agents spoke
 }
 
 // The states of a task.
 const (
-	Done    = "done"        // its last reply is ok, the board marks it, or its header or a person says so
-	Before  = "done_before" // it was done when the first run began
-	NotOK   = "not_ok"      // its last reply was not ok
-	Current = "current"     // the task of the open step; if no step is open, the board's current task
+	Done    = "done"        // according to its last reply, the board, its header or a person
+	Before  = "done_before" // done when the first run began
+	NotOK   = "not_ok"      // the last reply was not ok
+	Current = "current"     // the task of the open step, or else the board's current task
 	Waiting = "waiting"     // never worked on
-	Dropped = "dropped"     // the Manager took it off the list undone
+	Dropped = "dropped"     // taken off the list undone by the Manager
 
-	Quarantined = "quarantined" // a loop is suspected
+	Quarantined = "quarantined" // in quarantine, because a loop is suspected
 )
 
-// Tasks folds the events of a journal into the work on tasks.
+// Tasks is the work on tasks, folded from the events of a journal. The zero value is ready.
 type Tasks struct {
 	known     map[string]*Task
 	words     int
-	rejected  int // in the last step
+	rejected  int // number of rejected replies in the last step
 	decisions []Decision
-	decided   string    // by a person after the last run
-	ended     time.Time // of the last record
+	decided   string    // last decision of a person since the last run began
+	ended     time.Time // time of the last record
 	proposal  *event.ReassignProposed
 }
 
-// Decision is what a person decided about a board.
+// Decision is a decision of a person about a board.
 type Decision struct {
 	Time time.Time `json:"time"`
 	Text string    `json:"text"`
@@ -83,7 +87,8 @@ func (t *Tasks) Add(entry event.Entry) {
 		t.rejected++
 	case event.StepStarted:
 		t.rejected = 0
-		if e.Role != event.ManagerRole || t.of(e.Task).Role == "" { // a task in quarantine goes to the Manager
+		// The Manager gets a task in quarantine, which keeps its role.
+		if e.Role != event.ManagerRole || t.of(e.Task).Role == "" {
 			t.of(e.Task).Role = e.Role
 		}
 	case event.ReplyAccepted:
@@ -102,15 +107,15 @@ func (t *Tasks) say(task, text string) {
 	t.of(task).Said, t.of(task).spoke = text, t.words
 }
 
-// decide keeps the last decisions of a person.
+// decide adds a decision of a person, and keeps only the last few.
 func (t *Tasks) decide(e event.Entry) {
 	const most = 3
 	t.decisions = append(t.decisions, Decision{e.Time, e.Event.Sentence().Text})
 	t.decisions = t.decisions[max(0, len(t.decisions)-most):]
 }
 
-// Rejected returns the number of replies rejected in the open step, or, if no step is open, in the
-// last step. The step may span several runs.
+// Rejected returns the number of rejected replies in the open step, or in the last step if none is
+// open. A step may span several runs.
 func (t *Tasks) Rejected() int { return t.rejected }
 
 func (t *Tasks) of(task string) *Task {
@@ -123,8 +128,8 @@ func (t *Tasks) of(task string) *Task {
 	return t.known[task]
 }
 
-// List returns the tasks of a list, in its order, and after them those that were dropped. current is
-// the board's current task; "" if the board is over.
+// List returns the tasks of a list in its order, and then the dropped tasks. current is the board's
+// current task, or "" if the board is over.
 func (t *Tasks) List(l flow.List, s *flow.State, current string) []Task {
 	all := make([]Task, len(l.Paths))
 	for i, status := range s.StatusesOn(l) {

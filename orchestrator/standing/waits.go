@@ -14,15 +14,15 @@ import (
 type Waits struct {
 	About   event.Subject `json:"about"`
 	Why     string        `json:"why"`
-	Choices []Choice      `json:"choices"`       // empty: no word helps, a person has to mend something
+	Choices []Choice      `json:"choices"`       // empty if a person has to mend something
 	May     bool          `json:"may,omitempty"` // the next run goes on without the decision
 }
 
-// Choice is a word of a person that is valid now.
+// Choice is a decision that a person may make now.
 type Choice struct {
 	Word  event.Choice `json:"word"`
-	Task  string       `json:"task,omitempty"`  // that it is about unless the person names another; "": none
-	Tasks []string     `json:"tasks,omitempty"` // that the person may name
+	Task  string       `json:"task,omitempty"`  // default task of the choice; "" for none
+	Tasks []string     `json:"tasks,omitempty"` // tasks that the person may name
 	Does  string       `json:"does"`
 }
 
@@ -39,7 +39,8 @@ func (w *Waits) Offers(word event.Choice) *Choice {
 	return nil
 }
 
-// AboutOf returns what a choice is about: where tasks are set aside and others are in quarantine, that differs.
+// AboutOf returns the subject of a choice. If tasks are set aside and others are in quarantine, the
+// choices have different subjects.
 func (w *Waits) AboutOf(word event.Choice) event.Subject {
 	if word == event.ReleaseTasks {
 		return event.AboutQuarantine
@@ -56,11 +57,12 @@ func (w *Waits) Words() string {
 	return strings.Join(all, " or ")
 }
 
-// NeedsDecision reports whether the board waits for a person.
+// NeedsDecision reports whether the board waits until a person decides.
 func (s *Standing) NeedsDecision() bool { return s.Waits != nil && !s.Waits.May }
 
-// Request returns in one line the command with which a person decides, and why, or what a person has to
-// mend; "" if the board waits for nothing.
+// Request returns a line with the command for the decision that the board waits for, and the
+// reason. If a person has to mend something, the line tells what that is. It is "" if the board
+// needs no person.
 func (s *Standing) Request() string {
 	board := failure.Quote(s.Board)
 	switch {
@@ -75,7 +77,7 @@ func (s *Standing) Request() string {
 	}
 }
 
-// Commands returns the commands with which a person can decide, each with what it does.
+// Commands returns the commands with which a person can decide, and the effect of each.
 func (s *Standing) Commands() (commands, does []string) {
 	if s.Waits == nil {
 		return nil, nil
@@ -87,7 +89,7 @@ func (s *Standing) Commands() (commands, does []string) {
 	return commands, does
 }
 
-// Offer returns the commands with which a person can decide, and what they do, in one line.
+// Offer returns in one line the commands with which a person can decide, and their effects.
 func (s *Standing) Offer() string {
 	commands, does := s.Commands()
 	for i := range commands {
@@ -96,7 +98,8 @@ func (s *Standing) Offer() string {
 	return strings.Join(commands, "; ")
 }
 
-// Waits returns the decision that a board waits for; nil: none. The first case that fits counts.
+// Waits returns the decision that a board waits for, or nil for none. The first case that fits
+// counts.
 func (f *Facts) Waits(h *flow.History) *Waits {
 	s := &h.State
 	freeze := h.Freeze()
@@ -122,7 +125,7 @@ func (f *Facts) Waits(h *flow.History) *Waits {
 		quarantine := w(event.AboutQuarantine, f.whyQuarantined(s), f.quarantineChoices(s)...)
 		quarantine.May = s.Outcome != event.NeedsPerson && !f.isOver(s)
 		return quarantine
-	case len(s.Quarantine) > 0: // each word is about its own tasks
+	case len(s.Quarantine) > 0: // each choice names its own tasks
 		both := w(event.AboutAside, s.Text, append(f.asideChoices(s), f.quarantineChoices(s)...)...)
 		both.May = true
 		return both
@@ -145,11 +148,11 @@ func (f *Facts) Waits(h *flow.History) *Waits {
 	return nil
 }
 
-// isAtWork reports whether a run is at work. A run that ends writes to the journal before it releases
-// its board, so that the lock alone does not prove it.
+// isAtWork reports whether a run is at work. The lock of the board alone does not prove this,
+// because a run journals its end before it releases the lock.
 func (f *Facts) isAtWork(s *flow.State) bool { return f.Owned && s.Running }
 
-// waitsAtWork returns the decision that a run at work waits for.
+// waitsAtWork returns the decision that a run at work waits for, or nil for none.
 func (f *Facts) waitsAtWork(s *flow.State) *Waits {
 	if step := s.Step; step != nil && step.Consent != nil {
 		does := "ends the agent, and starts it again"
@@ -192,7 +195,8 @@ func (f *Facts) whyQuarantined(s *flow.State) string {
 	return s.Quarantine[0].Text
 }
 
-// quarantineChoices: on a board that is over, the release of a task makes it current.
+// quarantineChoices returns the choices about tasks in quarantine. On a board that is over, a
+// release makes the task current.
 func (f *Facts) quarantineChoices(s *flow.State) []Choice {
 	if !f.isOver(s) {
 		return []Choice{release(s, "ends the quarantine; the next run may work on it")}
@@ -201,7 +205,7 @@ func (f *Facts) quarantineChoices(s *flow.State) []Choice {
 	return []Choice{c, {Word: event.Accept, Does: "ends the board as it stands"}}
 }
 
-// asides returns the tasks that are set aside, as far as the board still has them undone.
+// asides returns the tasks that are set aside and still undone on the board.
 func (f *Facts) asides(s *flow.State) []flow.Aside {
 	if f.List.Find == nil { // the board cannot be read
 		return s.Asides()
@@ -210,10 +214,11 @@ func (f *Facts) asides(s *flow.State) []flow.Aside {
 	return all
 }
 
-// hasAsides reports whether the board goes on, and tries tasks again that are set aside.
+// hasAsides reports whether the next run tries tasks again that are set aside.
 func (f *Facts) hasAsides(s *flow.State) bool { return len(f.asides(s)) > 0 && !f.isOver(s) }
 
-// asideChoices: the next run tries the tasks again, unless a person decides about them.
+// asideChoices returns the choices about tasks that are set aside. Without a decision the next run
+// tries the tasks again.
 func (f *Facts) asideChoices(s *flow.State) []Choice {
 	var tasks []string
 	for _, a := range f.asides(s) {
@@ -225,7 +230,8 @@ func (f *Facts) asideChoices(s *flow.State) []Choice {
 	}
 }
 
-// stepChoices: only the work on a task can be accepted, and not a decision of the Manager.
+// stepChoices returns the choices about the open step. A person can accept the work on a task, but
+// no decision of the Manager.
 func stepChoices(step *flow.Step) []Choice {
 	all := []Choice{{Word: event.Retry, Does: "has " + step.Task + " tried again, with fresh retries; the next run does it"}}
 	if step.IsWork() {
@@ -238,8 +244,8 @@ func stepChoices(step *flow.Step) []Choice {
 // isOver reports whether the board is over and no step is open.
 func (f *Facts) isOver(s *flow.State) bool { return s.Step == nil && f.Board.Terminal }
 
-// end returns the end of a board that is over, as the next run would say it. left reports whether a
-// person has to decide about it.
+// end returns the end of a board that is over, as the next run would report it. left reports
+// whether a person has to decide about that end.
 func (f *Facts) end(s *flow.State) (end flow.Finish, left bool) {
 	if !f.isOver(s) {
 		return end, false
@@ -271,9 +277,9 @@ func (f *Facts) endChoices(s *flow.State) []Choice {
 	return append(all, accept)
 }
 
-// again returns the task that a person most likely wants done again, as the board spells it. That is
-// the task at which a Manager ended the board not well, or the first open task, of which those that
-// were not ok come first. It is "" if nothing is to be done again.
+// again returns the task that a person most likely wants done again, as the board spells it, or ""
+// for none. If a Manager ended the board badly after a task that is still open, again returns that
+// task. Otherwise it prefers open tasks that were not ok to other open tasks.
 func (f *Facts) again(s *flow.State) string {
 	open := s.Rest(f.List).Open
 	endedWell := s.Last.Status == "" || s.Last.Status == flow.StatusOK || s.Last.Acknowledged

@@ -16,8 +16,8 @@ type door struct {
 	net.Listener
 
 	mu      sync.Mutex
-	room    sync.Cond // signalled when a client leaves or becomes idle
-	clients []*client // idle clients stand in the order in which they became idle
+	room    sync.Cond // signaled when a client leaves or becomes idle
+	clients []*client // the idle ones in the order in which they became idle
 }
 
 // idleTime is the time without a request after which a client may be closed for another one.
@@ -28,9 +28,9 @@ type client struct {
 	net.Conn
 	door *door
 
-	// door.mu guards these.
+	// door.mu guards these fields.
 	busy  bool      // a request is being answered
-	since time.Time // when it connected, or when the last answer to it ended
+	since time.Time // time of the connection, or of the end of the last answer
 }
 
 func newDoor(l net.Listener) *door {
@@ -55,8 +55,9 @@ func (d *door) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// makeRoom closes the client that has been idle for the longest time, if this is at least idleTime.
-// Otherwise it waits for a change or until idleTime has passed, and the caller has to check again.
+// makeRoom closes the client that has been idle for the longest time, if that is at least idleTime.
+// Otherwise it waits until a client changes or idleTime has passed. Then the caller has to check
+// again.
 func (d *door) makeRoom() {
 	i := slices.IndexFunc(d.clients, func(c *client) bool { return !c.busy })
 	if i < 0 {
@@ -65,7 +66,7 @@ func (d *door) makeRoom() {
 	}
 	if rest := idleTime - time.Since(d.clients[i].since); rest > 0 {
 		defer time.AfterFunc(rest, func() {
-			d.mu.Lock() // not before the wait has begun
+			d.mu.Lock() // the lock is free only after the wait has begun
 			defer d.mu.Unlock()
 			d.room.Broadcast()
 		}).Stop()

@@ -1,7 +1,7 @@
 // Package view serves a live page with the state of boards to the browser of the person that
 // started `kanban-run view`. It changes nothing, and answers only on the loopback. A request has to
-// know the token, to name the right host, and must not come from another site's page. All clients
-// share one rendered page, and without a viewer the state is not polled.
+// bring the token and to name the right host, and must not come from another site's page. All
+// clients share one rendered page. Without a viewer the state is not polled.
 //
 //	GET /?token=T  the token becomes a cookie, and the browser goes on to /
 //	GET /          the page
@@ -39,24 +39,24 @@ type Server struct {
 
 	mu      sync.Mutex
 	page    []byte
-	state   string        // the state at which page was rendered
+	state   string        // state for which page was rendered
 	changed chan struct{} // closed when the state changes
 	viewers int
 	awake   chan struct{} // gets a value when the first viewer arrives
 }
 
 const (
-	pollTime    = 250 * time.Millisecond // between two polls of the state, while there is a viewer
-	beatTime    = 15 * time.Second       // between two signs of life to a viewer
+	pollTime    = 250 * time.Millisecond // time between two polls while there is a viewer
+	beatTime    = 15 * time.Second       // time between two signs of life to a viewer
 	patience    = 10 * time.Second       // limit for a client that reads or sends nothing
 	mostViewers = 64
-	mostClients = 256 // connections at the same time
+	mostClients = 256 // greatest number of connections at the same time
 )
 
 // New returns a server with a new token, for requests to an address of the loopback.
 func New(source Source, address net.Addr) *Server {
 	token := make([]byte, 32)
-	_, _ = rand.Read(token) // it never fails
+	_, _ = rand.Read(token) // rand.Read never fails
 	_, port, _ := net.SplitHostPort(address.String())
 	s := &Server{
 		source:  source,
@@ -105,12 +105,13 @@ func (*AddressError) Hint() string {
 	return "use 127.0.0.1:PORT; to look from another machine, forward the port with ssh -L"
 }
 
-// URL returns the address of the page, with the token, at which a browser enters.
+// URL returns the address with the token at which a browser enters.
 func (s *Server) URL(address net.Addr) string {
 	return "http://" + address.String() + "/?token=" + s.token
 }
 
-// Serve answers requests until stop ends, and then returns nil.
+// Serve answers requests until stop ends, and then returns nil. Errors: those of the listener and
+// of the server.
 func (s *Server) Serve(stop context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler:           s,
@@ -190,7 +191,8 @@ func isForeign(r *http.Request) bool {
 const onward = `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/"><title>kanban-run</title></head><body><a href="/">on to the page</a></body></html>
 `
 
-// enter sets the token of the address as a cookie, and sends the browser to an address without it.
+// enter sets the token of the address as a cookie, and sends the browser on to the address without
+// the token.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	if !isSame(r.URL.Query().Get("token"), s.token) {
 		http.Error(w, "this is another token; open the address that kanban-run view has printed", http.StatusForbidden)
@@ -212,7 +214,7 @@ func (s *Server) isKnown(r *http.Request) bool {
 	return err == nil && isSame(c.Value, s.token)
 }
 
-// isSame reports whether two texts are equal, in a time that does not depend on them.
+// isSame reports whether two texts are equal. Its time does not depend on the texts.
 func isSame(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
@@ -255,7 +257,8 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	beat := time.NewTicker(beatTime)
 	defer beat.Stop()
 	out := http.NewResponseController(w)
-	_ = out.SetReadDeadline(time.Time{}) // the deadline for the request would end the answer, too
+	// The read deadline of the request would also end the answer.
+	_ = out.SetReadDeadline(time.Time{})
 	changed := s.next()
 	for say := "retry: 1000\nevent: change\ndata: begin\n\n"; ; {
 		_ = out.SetWriteDeadline(time.Now().Add(patience))
@@ -266,7 +269,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		case <-changed:
-			changed = s.next() // only here: a change during a beat is sent after the beat
+			changed = s.next() // not after a beat, so that no change is missed
 			say = "event: change\ndata: more\n\n"
 		case <-beat.C:
 			say = ":\n\n"

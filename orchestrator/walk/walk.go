@@ -11,52 +11,55 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Turn is the input of a decision: the result of a task, and the list.
+// Turn is the input of a decision: the result of a task, and the list of tasks.
 type Turn struct {
-	Task    string         // the finished task, by its path for agents
-	At      int            // its index on the list, from 0; -1: it is not listed
-	Status  string         // of its agent's reply; "": the task is for the Manager itself
-	Anomaly *event.Anomaly // the reason why the task is not done, or nil if there is none
+	Task    string         // path of the finished task, as agents see it
+	At      int            // index of the task on the list, from 0; -1 if it is not listed
+	Status  string         // status of the agent's reply; "" if the task is for the Manager itself
+	Anomaly *event.Anomaly // reason why the task is not done; nil for none
 
-	Whole  bool             // the next task may be any of the list, and not only one behind the finished task
-	Len    int              // entries of the list
-	Marked func(i int) bool // entry i is marked as done
-	Past   func(i int) Past // what the history says of entry i; nil: all are open
-	Head   func(i int) Head // of entry i; called only for entries that are not marked
+	Whole  bool             // any entry may be next, not only one after the finished task
+	Len    int              // number of entries on the list
+	Marked func(i int) bool // reports whether entry i is marked as done
+	Past   func(i int) Past // returns the past of entry i; nil if all entries are Open
+	Head   func(i int) Head // returns the state of the file of an entry that is not marked
 }
 
-// Past is what the history of a board says of a task.
+// Past is the state of a task in the history of a board.
 type Past int
 
 // The values of Past.
 const (
 	Open        Past = iota
-	Settled          // it is done
-	Skipped          // a person has the board go on without it
-	Aside            // it was set aside in this run
-	Quarantined      // it waits for a person
+	Settled          // done
+	Skipped          // skipped by a person
+	Aside            // set aside in this run
+	Quarantined      // in quarantine until a person decides
 )
 
 // Head is the state of an entry's file.
 type Head struct {
-	Path  string   // for agents
+	Path  string   // path as agents see it
 	Done  bool     // the state in the file ends the task
-	Needs []string // the tasks that have to be done before it, and are not
-	Fault error    // the reason why it cannot be read
+	Needs []string // unfinished tasks that have to be done before it
+	Fault error    // reason why the file cannot be read; nil if it can
 }
 
 // Decision is a Manager's decision: seed 004, "Output Specification (Agent → Supervisor)".
 type Decision struct {
 	Status  string // blocked, error and escalate end the board
 	Message string
-	Next    string // "" ends the board
+	Next    string // path of the next task; "" ends the board
 	Mark    bool   // the task is to be marked as done
 
-	Left []string // with a task to try again as Next: the tasks that were not worked on, with their reasons
+	// Left are tasks that were not worked on, each with the reason. They are set only if Next is a
+	// task that was set aside or is in quarantine.
+	Left []string
 }
 
-// Decide goes on after a task that is ok, and ends the board with the status of any other task. A
-// task with an anomaly ends the board as blocked, unless it is in quarantine.
+// Decide names the next task after a task that is ok, and ends the board with the status of any
+// other task. After a task with an anomaly it ends the board as blocked, unless the task is in
+// quarantine or was set aside.
 func Decide(t Turn) Decision {
 	switch {
 	case t.Anomaly != nil:
@@ -76,7 +79,7 @@ func Decide(t Turn) Decision {
 	return d
 }
 
-// replan decides about a task whose agent was ended for an anomaly.
+// replan decides about a task that is not done because of an anomaly.
 func (t Turn) replan() Decision {
 	switch t.Anomaly.Type {
 	case "loop_suspected":
@@ -93,15 +96,14 @@ func (t Turn) replan() Decision {
 	}
 }
 
-// decided tells what a person has decided about a task that was set aside.
+// decided has the words for the decisions of a person about a task that was set aside.
 var decided = map[string]string{string(event.Skip): " is skipped", string(event.Accept): " counts as done"}
 
-// goOn names the first entry after the task, or with Whole the first one of the list, that is done neither on
-// the list nor in its file, and that needs no task which is not done. After a task that is not listed it
-// begins with the first entry. It skips a file that cannot be read, and says so in the message. If nothing is
-// left to try but tasks that were set aside, it names the first of them, or else the first in quarantine. After
-// the last entry the board ends, as blocked if a file of the list cannot be read, or if the rest needs one
-// another.
+// goOn names the first entry from t.first on that an agent can work on. Such an entry is not done,
+// and needs no unfinished task. goOn skips a file that cannot be read, and says so in the message.
+// If there is no such entry, it names the first entry that was set aside, or else the first in
+// quarantine. Without these the board ends. The end is blocked if a file cannot be read, or if an
+// entry needs an unfinished task and no person has skipped a task.
 func (t Turn) goOn(text string) Decision {
 	said := []string{text}
 	var aside, quarantined string
@@ -135,7 +137,7 @@ func (t Turn) goOn(text string) Decision {
 	switch faults := t.unreadable(); {
 	case aside != "", quarantined != "":
 		return Decision{Status: "ok", Message: text, Next: cmp.Or(aside, quarantined), Left: slices.Concat(faults, unready)}
-	case skipped && len(faults) == 0: // a person leaves it undone, and what needs it
+	case skipped && len(faults) == 0: // tasks that need the skipped one stay undone
 		return Decision{Status: "ok", Message: strings.Join(append(said, unready...), "; ")}
 	case len(faults)+len(unready) > 0:
 		return Decision{Status: "blocked", Message: strings.Join(slices.Concat(said[:1], faults, unready), "; ")}
@@ -144,7 +146,7 @@ func (t Turn) goOn(text string) Decision {
 	}
 }
 
-// first returns the index of the first entry that may be next.
+// first returns the index of the first entry that may be next, or 0 if the task is not listed.
 func (t Turn) first() int {
 	if t.Whole {
 		return 0
@@ -152,8 +154,8 @@ func (t Turn) first() int {
 	return t.At + 1
 }
 
-// unreadable names at most three tasks of the list that are not marked as done and cannot be read:
-// no agent worked on them.
+// unreadable names at most three tasks of the list that cannot be read. No agent worked on them.
+// Tasks that are marked as done do not count.
 func (t Turn) unreadable() (all []string) {
 	const most = 3
 	for i := 0; i < t.Len && len(all) < most; i++ {
