@@ -7,7 +7,8 @@ import (
 )
 
 // DuplicateTask is a task on which another run is at work: seed 002, "Duplicate / Overlap Work". If
-// the other run is in the same process, this run waits until it ends. Otherwise this run ends.
+// the other run is in the same process, this run waits until that run ends. Otherwise this run
+// ends.
 type DuplicateTask struct {
 	Task  string `json:"task"`
 	Owner string `json:"owner"` // board whose run is at work on the task; "" if unknown
