@@ -14,7 +14,7 @@ import (
 
 // Violation is one place where a value breaks a schema.
 type Violation struct {
-	Path    string // JSON Pointer into the value; "": the whole value
+	Path    string // JSON Pointer into the value; "" means the whole value
 	Message string // the words after the name of the place
 }
 
@@ -50,7 +50,7 @@ func explain(schema, value any, invalid *jsonschema.ValidationError) []Violation
 		rule, _ := lookUp(schema, fragment[:at]).(map[string]any)
 		keyword := fragment[at+1:]
 		if keyword == "$ref" || keyword == "then" || rule == nil {
-			continue // the errors inside it follow
+			continue // the errors inside this keyword follow
 		}
 		path := unit.InstanceLocation
 		if plain, err := url.PathUnescape(path); err == nil {
@@ -143,8 +143,8 @@ func nameKind(v any) string {
 	}
 }
 
-// quoteShort returns a value in quotes, and shortened: agents may write long values. It escapes
-// letters of other scripts, because some look like Latin letters.
+// quoteShort returns a value in quotes. It shortens the value, because agents may write long
+// values. It escapes letters of other scripts, because some look like Latin letters.
 func quoteShort(v any) string {
 	const most = 60
 	switch v := v.(type) {

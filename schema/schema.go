@@ -42,7 +42,7 @@ func lazySchemas() map[string]func() (*document, error) {
 	return m
 }
 
-// UnknownError reports that no schema has the name.
+// UnknownError reports that no schema has this name.
 type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string { return fmt.Sprintf("there is no schema named %q", e.Name) }
@@ -75,8 +75,8 @@ func Source(name string) ([]byte, error) {
 
 // Validate returns the places where v breaks the named schema, in a fixed order. It returns nil if
 // v is valid. v is decoded JSON or YAML: maps, slices, strings, numbers, booleans, dates and nil.
-// Errors: *UnknownError, or an error for a v with other types, nested too deeply or with a number
-// out of range.
+// Errors: *UnknownError, or another error if v has other types, is nested too deeply, or has a
+// number out of range.
 func Validate(name string, v any) ([]Violation, error) {
 	load, ok := schemas[name]
 	if !ok {
@@ -107,7 +107,7 @@ func compile(name string) (*document, error) {
 		return nil, err
 	}
 	c := jsonschema.NewCompiler()
-	// A $ref to a schema outside of the binary is a mistake: nothing is fetched, not even a file.
+	// A $ref to a schema outside of the binary is an error. Nothing is fetched, not even a file.
 	c.LoadURL = func(url string) (io.ReadCloser, error) { return nil, fmt.Errorf("%s is not embedded", url) }
 	if err := c.AddResource(base+name+suffix, bytes.NewReader(source)); err != nil {
 		return nil, err

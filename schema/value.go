@@ -12,8 +12,8 @@ import (
 // fails, and above the limits of all our parsers.
 const maxDepth = 1000
 
-// makePlain returns a decoded value rebuilt from types that the library knows. A date becomes text,
-// which its author may have meant. A number that no float can hold is an error: the library would
+// makePlain rebuilds a decoded value from types that the library knows. A date becomes text, which
+// its author may have meant. A number that no float can hold is an error, because the library would
 // expand it digit by digit.
 func makePlain(v any, depth int) (any, error) {
 	if depth > maxDepth {

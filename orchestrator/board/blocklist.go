@@ -7,11 +7,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// block has the places of the entries of a list in which each entry has its own dash. Entry i is
+// block holds the places of the entries of a list that has one dash per entry. Entry i is
 // Source[start[i]:end[i]]. Blank and comment lines above entry i lie between end[i-1] and start[i].
 type block struct {
 	start, end []int
-	indent     string // before each dash
+	indent     string // white space before each dash
 }
 
 func (b *Board) patchBlock(key, list *yaml.Node, p plan) ([]patch, error) {
@@ -33,8 +33,8 @@ func (b *Board) patchBlock(key, list *yaml.Node, p plan) ([]patch, error) {
 	return []patch{{from, to, b.formatBlockItems(lines, p, from, to)}}, nil
 }
 
-// findLines returns the lines of every entry. It returns false unless each entry has its dash in
-// the column of the list, on the line where its value begins or above that line.
+// findLines returns the lines of every entry. It returns false if an entry lacks a dash in the
+// column of the list. The dash may stand above the line on which the value begins.
 func (b *Board) findLines(list *yaml.Node) (block, bool) {
 	n := b.Len()
 	lines := block{start: make([]int, 0, n), end: make([]int, 0, n), indent: strings.Repeat(" ", list.Column-1)}
@@ -59,7 +59,8 @@ func (l block) dashAt(line []byte) bool {
 	return len(line) > len(l.indent) && string(line[:len(l.indent)]) == l.indent && line[len(l.indent)] == '-'
 }
 
-// emptyList turns a list into []. Comments between the entries stay, below the [].
+// emptyList returns the edits that turn a list into []. Comments between the entries stay below the
+// [].
 func (b *Board) emptyList(key *yaml.Node, lines block, p plan) []patch {
 	colon := b.doc.End(key, b.doc.Root)
 	colon += bytes.IndexByte(b.Source[colon:], ':') + 1
@@ -101,7 +102,8 @@ func (b *Board) formatBlockItems(lines block, p plan, from, to int) string {
 	return b.trimNewline(out.String(), to)
 }
 
-// missingNewline returns the line ending that the line before offset at lacks, or "".
+// missingNewline returns a line ending if the text before offset at does not end with one. It
+// returns "" otherwise.
 func (b *Board) missingNewline(at int) string {
 	if at > b.doc.Start && b.Source[at-1] != '\n' {
 		return b.lineEnding()
@@ -109,7 +111,7 @@ func (b *Board) missingNewline(at int) string {
 	return ""
 }
 
-// trimNewline removes the last newline of text if the old text lacked one before offset at.
+// trimNewline removes the last newline of text if the board has none before offset at.
 func (b *Board) trimNewline(text string, at int) string {
 	if b.missingNewline(at) != "" {
 		return strings.TrimSuffix(text, b.lineEnding())

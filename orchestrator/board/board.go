@@ -23,16 +23,16 @@ type Board struct {
 	Phase    string // as written; "" without the field
 	SubPhase string
 	Current  Current
-	Ended    string                 // the field ended: blocked, error, escalate or incomplete; "": no such value
-	Warnings []*frontmatter.Problem // odd but legal, at most maxWarnings
+	Ended    string                 // blocked, error, escalate or incomplete; "" for other values
+	Warnings []*frontmatter.Problem // about odd but legal content; see maxWarnings
 
-	Checkpoints    *event.Supervision // the board's own supervision; nil: the settings decide
-	CheckpointsOff bool               // no supervision, even if the settings declare one
+	Checkpoints    *event.Supervision // declared by the board itself; nil if it declares none
+	CheckpointsOff bool               // supervision is off, even if the settings declare it
 
 	doc      *frontmatter.Document
 	entries  []Entry
-	nodes    []*yaml.Node // of the entries
-	unlisted []*yaml.Node // tasks of checkpoints that are not in the list
+	nodes    []*yaml.Node // nodes[i] is the node of entries[i]
+	unlisted []*yaml.Node // tasks that are named in checkpoints but missing in the list
 }
 
 // Current is the field current. Set is false if there is no such field. Null is true if the value
@@ -43,14 +43,14 @@ type Current struct {
 	Line, Column int
 }
 
-// Entry is one task in the list. State is the author's note, in brackets after the path or as state
-// or status.
+// Entry is one task in the list. State is the author's note: a suffix in brackets after the path,
+// or the field state or status of the entry.
 type Entry struct {
 	Path, State, Assignee string
 	Line                  int
 }
 
-// Done reports whether the entry's state ends the task.
+// Done reports whether State marks the task as done or cancelled.
 func (e Entry) Done() bool { return isDone(e.State) }
 
 func isDone(state string) bool {
@@ -87,16 +87,16 @@ func (b *Board) EndedWith() string {
 	return b.Ended
 }
 
-// HoldsEnded reports whether the runner may write the field ended. It may if the field is missing
-// or null, or has a value that the runner writes.
+// HoldsEnded reports whether the runner may write the field ended. The field must be missing or
+// null, or have a value that the runner writes.
 func (b *Board) HoldsEnded() bool {
 	_, value := b.doc.Field("ended")
 	return value == nil || value.Tag == "!!null" || b.Ended != ""
 }
 
-// Finder returns a function that finds a task by its path as agents see it. The function returns
-// the place of the task on the list, from 0, or -1 if the task is not listed. It looks for the
-// whole path first. Then it cuts off leading folders, one after the other.
+// Finder returns a function that finds a task on the list by the path that agents use. The function
+// returns the index of the task, or -1 if the task is not listed. It looks for the whole path
+// first. Then it cuts off leading folders, one after the other.
 func (b *Board) Finder() func(task string) int {
 	places := make(map[string]int, b.Len())
 	for i, p := range slices.Backward(b.TaskPaths()) { // if a path is listed twice, the first entry counts

@@ -13,13 +13,13 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// Brief is the part of a task file that the watch needs: for the reboot test of seed 000, and for the
-// limits of the watch.
+// Brief holds what package watch reads in a task file: evidence for the reboot test of seed 000,
+// and limits for this task.
 type Brief struct {
 	HasText  bool                // the file has a line beyond its frontmatter
-	Missing  []string            // files that the field inputs names and that do not exist
-	Expected time.Duration       // time for the work; 0: not stated
-	Watch    []frontmatter.Value // settings of the watch for this task
+	Missing  []string            // files of the field inputs that do not exist
+	Expected time.Duration       // planned duration of the work; 0 if it is not stated
+	Watch    []frontmatter.Value // the field watch: settings that differ for this task
 }
 
 // ReadBrief reads the brief of a task. It ignores an unreadable file or field, because other
@@ -49,8 +49,8 @@ func (p *Place) ReadBrief(name string) (b Brief) {
 	return b
 }
 
-// BriefProblems returns what a task's fields expected, inputs and files say and cannot mean. A run leaves them
-// out. An input that does not exist is a warning, because an earlier task may make it.
+// BriefProblems returns the problems in a task's fields expected, inputs and files. A run ignores a
+// value with a problem. A missing input is a warning, because an earlier task may make it.
 func (p *Place) BriefProblems(name string) (found []*frontmatter.Problem) {
 	text, err := p.ReadText(name)
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *Place) BriefProblems(name string) (found []*frontmatter.Problem) {
 	}
 	doc, err := taskDocument(name, []byte(text), false)
 	if err != nil {
-		return nil // it has a problem of its own
+		return nil // ReadTask reports this error
 	}
 	add := func(node *yaml.Node, text, fix string) *frontmatter.Problem {
 		found = append(found, doc.Problem(node, text, fix))
@@ -91,7 +91,8 @@ func (p *Place) BriefProblems(name string) (found []*frontmatter.Problem) {
 	return found
 }
 
-// readTime reads a time such as 20m, 1h30m, 20min, 2 hours or 1 day. It returns 0 for any other text.
+// readTime reads a time such as 20m, 1h30m, 20min, 2 hours or 1 day. It returns 0 for any other
+// text.
 func readTime(text string) time.Duration {
 	units := [][2]string{
 		{"hours", "h"}, {"hour", "h"}, {"hrs", "h"}, {"hr", "h"},
@@ -150,8 +151,8 @@ func isTexts(node *yaml.Node) bool {
 	}
 }
 
-// exists reports whether a path below the work directory names a file of any kind. It is true if
-// the work directory cannot be opened.
+// exists reports whether a path below the work directory names a file of any kind. It also returns
+// true if the work directory cannot be opened.
 func (p *Place) exists(path string) bool {
 	r, err := p.openWorkdir()
 	if err != nil {

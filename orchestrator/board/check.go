@@ -10,8 +10,8 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// maxFindings is the number of findings about the tasks of one board after which Check looks at no
-// more tasks.
+// maxFindings bounds the findings about the tasks of one board. After that many, Check skips the
+// tasks that are left.
 const maxFindings = 200
 
 // Check returns the faults and oddities of a board and its tasks, in the order of the board. A
@@ -42,8 +42,8 @@ func (c *checker) add(warning bool, err error) {
 }
 
 // covers reports whether q makes p redundant, because both report the same fault at the same place.
-// The current task, which is also in the list, may have such faults. A warning does not cover an
-// error.
+// This happens if the current task is also in the list, because both places are checked. A warning
+// does not cover an error.
 func covers(q, p *frontmatter.Problem) bool {
 	return q.File == p.File && q.Line == p.Line && q.Column == p.Column && q.Text == p.Text && (p.Warning || !q.Warning)
 }
@@ -96,8 +96,9 @@ func (c *checker) checkCurrentTask() {
 	c.checkRole(task, false)
 }
 
-// checkTasks reads every listed file. For an unfinished task, an unknown role is an error, and so
-// is a file that exists and cannot be read. All other faults are warnings.
+// checkTasks reads every listed file. A missing file is a warning, and so is every fault of a
+// finished task. In an unfinished task, an unreadable file, an unknown role, an invalid brief and
+// needs that cannot be met are errors.
 func (c *checker) checkTasks() {
 	var needs Needs
 	open := map[int]bool{}
@@ -137,9 +138,9 @@ func (c *checker) checkTasks() {
 	}
 }
 
-// IgnoredAssignee returns a warning about an entry whose assignee is not the role that gets the
-// task, or nil if the two agree. Only the task's header and the phase choose the role: seed 004,
-// "Agent Role Mapping".
+// IgnoredAssignee returns a warning if the entry's assignee is not the role that gets the task. It
+// returns nil otherwise. Only the task's header and the phase choose the role (seed 004, "Agent
+// Role Mapping").
 func (b *Board) IgnoredAssignee(e Entry, t *Task) *frontmatter.Problem {
 	role := RoleFor(b, t)
 	if e.Assignee == "" || fold(e.Assignee) == fold(role) {
@@ -150,7 +151,7 @@ func (b *Board) IgnoredAssignee(e Entry, t *Task) *frontmatter.Problem {
 		Fix:  fmt.Sprintf("put role: %s into the header of %s", e.Assignee, e.Path)}
 }
 
-// lists reports whether the list has the current task. It compares paths first, because to look at
+// lists reports whether the list has the current task. It compares paths first, because looking at
 // files takes longer.
 func (c *checker) lists(current *Task) bool {
 	paths, path := c.board.TaskPaths(), c.board.Current.Path

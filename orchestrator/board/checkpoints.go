@@ -9,9 +9,9 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// readCheckpoints reads the board's supervision, with the paths of tasks as the list writes them.
-// It accepts a task that is not listed, because the Manager may remove a task from the list while
-// the board is worked on.
+// readCheckpoints reads the field checkpoints, and spells the tasks in it as the list does. It
+// accepts a task that is not listed, because the Manager may remove a task from the list during a
+// run.
 func (b *Board) readCheckpoints() (err error) {
 	_, node := b.doc.Field("checkpoints")
 	if node == nil {
@@ -37,7 +37,7 @@ func (b *Board) readCheckpoints() (err error) {
 }
 
 // CheckCheckpoints returns an error for each task of a checkpoint that is not on the board's list.
-// Such a checkpoint would never come, or would look at nothing.
+// Such a checkpoint would never be due, or would have nothing to look at.
 func (b *Board) CheckCheckpoints() (found []*frontmatter.Problem) {
 	for _, n := range b.unlisted {
 		path, _ := splitState(n.Value)
@@ -48,8 +48,9 @@ func (b *Board) CheckCheckpoints() (found []*frontmatter.Problem) {
 	return found
 }
 
-// CheckpointsProblem adds a place to an error about a key of checkpoints: the place of the key's
-// value, or of the field if it has no such key. An error that already has a place keeps it.
+// CheckpointsProblem adds a place to an error about a key in the field checkpoints. The place is
+// that of the key's value, or that of the field if the key is missing. An error that already has a
+// place keeps it.
 func (b *Board) CheckpointsProblem(name string, err error) error {
 	at, node := b.doc.Field("checkpoints")
 	for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {

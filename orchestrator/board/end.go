@@ -12,9 +12,9 @@ import (
 // endFields are the fields that end a board or name its next task.
 var endFields = []string{"current", "phase", "ended"}
 
-// EndChanges returns, in words, the parts of the board's end that differ from the board before:
-// current, phase, ended, marks that were set or lost, and entries that left the list. Added entries
-// and other fields are not part of the end.
+// EndChanges describes how the board's end differs from that of the earlier board before. The end
+// is current, phase, ended, and for each entry of before its presence and whether it is done. Added
+// entries and other fields are not part of the end.
 func (b *Board) EndChanges(before *Board) []string {
 	var changes []string
 	for _, name := range endFields {
@@ -40,7 +40,7 @@ func (b *Board) EndChanges(before *Board) []string {
 	return changes
 }
 
-// sameEndField reports whether a field of the end has the same value on both boards.
+// sameEndField reports whether a field of endFields has the same value on both boards.
 func (b *Board) sameEndField(before *Board, name string) bool {
 	switch name {
 	case "current":
@@ -63,9 +63,10 @@ func (b *Board) findIn(other *Board) []int {
 	return at
 }
 
-// WithEndOf returns the board with the end that board before has. The parts that [Board.EndChanges]
-// names get back their exact text, and all else stays. An entry that left the list returns after
-// the entry that it followed. Errors: *SpliceError if the two boards are too different.
+// WithEndOf returns the board with the end of the earlier board before. It restores the exact text
+// of the parts that [Board.EndChanges] names, and changes nothing else. An entry that left the list
+// returns after the entry that it followed. Errors: *SpliceError if the two boards are too
+// different.
 func (b *Board) WithEndOf(before *Board) (*Board, error) {
 	out, err := b.restoreEntries(before)
 	for _, name := range endFields {
@@ -92,8 +93,8 @@ func (b *Board) WithEndOf(before *Board) (*Board, error) {
 	return after, nil
 }
 
-// restoreField gives a field of the end its earlier text. source is this board with other parts
-// already restored. A field that the board did not have before is removed.
+// restoreField gives a field of endFields its text from the earlier board. It removes a field that
+// the earlier board lacks. source is this board with other parts already restored.
 func (b *Board) restoreField(source []byte, before *Board, name string) ([]byte, error) {
 	now, err := b.reparse(source)
 	if err != nil {
@@ -153,7 +154,7 @@ func (b *Board) planEnd(before *Board, was *yaml.Node) (p plan, changed bool) {
 		return string(before.Source[from:to])
 	}
 	p.tail = b.Len()
-	// The keys are indexes of this list. Key -1 means the place before the first entry.
+	// The keys of both maps are indexes of b's list. behind[-1] goes before the first entry.
 	restated, behind, last := map[int]string{}, map[int][]item{}, -1
 	for i, at := range before.findIn(b) {
 		switch {

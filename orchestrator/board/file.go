@@ -18,8 +18,8 @@ var (
 	errLink    = errors.New("it was replaced by a link")
 )
 
-// ReadFile reads a board's bytes. It refuses a file that is not regular, such as a pipe, without
-// waiting for it. Errors: *FileError, which matches fs.ErrNotExist for a missing file.
+// ReadFile reads a board's bytes. It refuses a file that is not regular, and does not wait for a
+// pipe. Errors: *FileError, which matches fs.ErrNotExist for a missing file.
 func ReadFile(path string) ([]byte, error) {
 	f, err := openBoard(path)
 	if err != nil {
@@ -32,8 +32,8 @@ func ReadFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// ReadCopy reads a board from a copy of its file, and calls it name in messages. It returns an
-// error if the copy has another SHA-256.
+// ReadCopy reads a board from a copy of its file. The File of the board is name, not the path of
+// the copy. ReadCopy returns an error if the SHA-256 of the copy is not sha.
 func ReadCopy(copied, name, sha string) (*Board, error) {
 	source, err := ReadFile(copied)
 	if err != nil {
@@ -61,8 +61,8 @@ func openBoard(path string) (*file, error) {
 	return f, nil
 }
 
-// cause removes the path from an error of package os, because the messages here name the file
-// already.
+// cause removes the path from an error of package os, because the messages of this package already
+// name the file.
 func cause(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -85,7 +85,7 @@ func hintForOpen(path string, err error) string {
 	}
 }
 
-// neighbours returns the files beside a path that may be boards.
+// neighbours returns the files in the folder of path that may be boards.
 func neighbours(path string) (names []string) {
 	for _, ending := range []string{"yaml", "yml", "md"} {
 		// If the folder's name is not a valid pattern, Glob fails and finds no file.
@@ -102,7 +102,7 @@ type Reader struct {
 	last *Board
 }
 
-// NewReader returns a Reader of the board at path, called name in messages.
+// NewReader returns a Reader of the board at path. Its messages show name in place of path.
 func NewReader(path, name string) *Reader { return &Reader{path: path, name: name} }
 
 // SetLast makes b the version that the first Read compares with.

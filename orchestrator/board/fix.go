@@ -12,13 +12,14 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// maxFixes is the greatest number of repairs of one board. Real boards need one repair.
+// maxFixes is the greatest number of repairs of one file. Real files need one repair.
 const maxFixes = 20
 
-// Fix makes the safe repairs of a board. An unquoted value with a colon, up to the next
-// `identifier:` in column 1, becomes a | block. If current has no folder, it becomes the path that
-// resolveBare returns. With a nil resolveBare, current stays. All other bytes stay. notes has one
-// line for each repair. Errors: the problem of a board that Parse still refuses, or *SpliceError.
+// Fix makes the safe repairs of a board. A value that breaks the YAML with a colon, or with a quote
+// within a word, becomes a | block. The value ends before the next `identifier:` in column 1. A
+// current without a folder becomes the path that resolveBare returns. If resolveBare is nil,
+// current stays. All other bytes stay. notes has one line for each repair. Errors: the problem of a
+// board that Parse still refuses, or *SpliceError.
 func Fix(file string, source []byte, resolveBare func(string) (string, bool)) (
 	fixed []byte, notes []string, err error) {
 	b, notes, err := repairValues(file, source)
@@ -37,9 +38,10 @@ func Fix(file string, source []byte, resolveBare func(string) (string, bool)) (
 	return after.Source, append(notes, note), nil
 }
 
-// FixTask makes the safe repairs of the header of a task: its title, or a description of one line, becomes a |
-// block. All else is for its author, since what follows could be a field. notes has one line for each repair.
-// ok is false if nothing is to be repaired, or if the header cannot be read even so.
+// FixTask makes the safe repairs of a task's header: a title or description of one line becomes a |
+// block. A longer value is left to the author, because its next lines could be fields. notes has
+// one line for each repair. ok is false if there was nothing to repair, or if the header is still
+// unreadable.
 func FixTask(file string, source []byte) (fixed []byte, notes []string, ok bool) {
 	_, err := taskDocument(file, source, false)
 	for range maxFixes {
@@ -83,7 +85,8 @@ func expandCurrent(b *Board, resolveBare func(string) (string, bool)) (string, b
 
 var (
 	fieldLine = lazyPattern(`^([A-Za-z_][A-Za-z0-9_-]*):(?:[ \t]|$)`)
-	// strayField finds a field of the board that is indented or quoted, which must not become text of a block.
+	// strayField matches an indented or quoted field of the board. Such a line must not become text
+	// of a block.
 	strayField = lazyPattern(`^[ \t]*["']?(phase|sub_phase|current|tasks)["']?[ \t]*:(?:[ \t]|$)`)
 	plainValue = lazyPattern(`^[^\s"'\[\]{}|>&*!%@#` + "`" + `]`)
 )
@@ -92,17 +95,17 @@ func lazyPattern(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// isProse reports whether a field of a task is text for people alone, in one line.
+// isProse reports whether a field of a task is one line of text that only people read.
 func isProse(name string, lines int) bool {
 	return lines == 1 && slices.Contains([]string{"title", "description", "desc", "summary"}, name)
 }
 
-// blockify turns the field that holds the problem into a | block, or returns false if it cannot, or may not
-// repair the field with this name and so many lines.
+// blockify turns the field that holds the problem into a | block. It returns false if it cannot, or
+// if may refuses the field's name and number of lines.
 func blockify(file string, source []byte, problem error, may func(name string, lines int) bool) (fixed []byte, note string, ok bool) {
 	var at *frontmatter.Problem
 	if !errors.As(problem, &at) || at.Err == nil || errors.Is(at.Err, frontmatter.ErrUnclosed) {
-		return nil, "", false // only syntax errors of the YAML library
+		return nil, "", false // not a syntax error of the YAML library
 	}
 	doc := &frontmatter.Document{YAML: source, FirstLine: 1}
 	if !isYAML(file) {
@@ -128,8 +131,9 @@ func blockify(file string, source []byte, problem error, may func(name string, l
 	return out.Bytes(), note, true
 }
 
-// findField returns the lines of the field around a line. It returns false unless the field has an
-// unquoted value with a colon and no line of the value is an indented field of the board.
+// findField returns the range of lines of the field that holds line. It returns true for an
+// unquoted value with a colon and for a value with broken quotes, unless the value holds a stray
+// field.
 func findField(lines [][]byte, line int) (first, last int, ok bool) {
 	first = min(max(line, 0), len(lines)-1)
 	for first > 0 && !fieldLine().Match(chomp(lines[first])) {
@@ -148,8 +152,8 @@ func findField(lines [][]byte, line int) (first, last int, ok bool) {
 	return first, last, (plain || broken) && !slices.ContainsFunc(text, isStray)
 }
 
-// brokenQuotes returns a value of one line without its quotes, if the same quotes are within a word of it, so
-// that it ends too early: 'the user's reply'.
+// brokenQuotes removes the quotes around a one-line value if a word in it holds the same quote, as
+// in 'the user's reply'. It returns false for any other value.
 func brokenQuotes(text [][]byte) (inner []byte, ok bool) {
 	if countUsed(text) != 1 {
 		return nil, false
@@ -167,7 +171,7 @@ func brokenQuotes(text [][]byte) (inner []byte, ok bool) {
 	return inner, bytes.IndexByte(inner, value[0]) >= 0
 }
 
-// isLetter reports whether a byte is, or belongs to, a letter.
+// isLetter reports whether a byte is an ASCII letter or a part of a longer UTF-8 character.
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80 }
 
 func isStray(line []byte) bool { return strayField().Match(chomp(line)) }

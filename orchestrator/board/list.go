@@ -6,18 +6,17 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// item is an entry to write. from is the number of the old entry whose text is kept, or less than 0
+// item is an entry to write. from is the index of the old entry whose text is kept. It is negative
 // for a new entry. If restate is set, the old entry gets a new text because its state changed.
 type item struct {
 	from    int
 	restate bool
 	entry   *Entry // the wanted entry
-	text    string // the text to write; "": it is made from entry
+	text    string // the text to write; "" if it is made from entry
 }
 
-// plan is the way from the old list to the wanted one. keep is the number of old entries at the
-// beginning that stay byte for byte. The old entries from number tail on stay, too. items go
-// between them.
+// plan describes how the old list becomes the wanted one. The first keep old entries stay byte for
+// byte, and so do those from index tail on. items replace the old entries between them.
 type plan struct {
 	keep, tail int
 	items      []item
@@ -46,9 +45,9 @@ func (b *Board) planTasks(wanted []Entry) plan {
 
 // queues holds the unused old entries of each path, in their order.
 type queues struct {
-	first map[string]int
-	next  []int // number of the next entry with the same path, or -1
-	from  int   // number of the first entry in next
+	first map[string]int // index of the first unused entry with a path, or -1
+	next  []int          // next[i-from] is the next entry with the path of entry i, or -1
+	from  int            // index of the entry that next begins with
 }
 
 func newQueues(old []string, from, to int) queues {
@@ -117,7 +116,7 @@ func (b *Board) formatItem(it item, flow bool) string {
 	return encode(value, b.usualStyle(), flow)
 }
 
-// usualStyle returns the author's way to quote the first entry.
+// usualStyle returns the quoting style of the first entry, which new entries get.
 func (b *Board) usualStyle() yaml.Style {
 	if b.Len() > 0 && b.isScalar(0) {
 		return b.nodes[0].Style
@@ -150,7 +149,7 @@ func (b *Board) insertList(wanted []Entry) []patch {
 	return []patch{b.insertField("tasks:" + b.lineEnding() + b.formatBlock(wanted))}
 }
 
-// replaceNull returns the edits that give a list to the field tasks if that field has no value.
+// replaceNull returns the edits that replace a null in the field tasks by a list.
 func (b *Board) replaceNull(value *yaml.Node, wanted []Entry) []patch {
 	if len(wanted) == 0 {
 		return nil // a missing list counts as an empty one
@@ -170,7 +169,7 @@ func (b *Board) formatFlow(wanted []Entry) string {
 	return "[" + strings.Join(texts, ", ") + "]"
 }
 
-// formatBlock returns a list on lines, without the last newline.
+// formatBlock returns a list with one line per entry, without the last newline.
 func (b *Board) formatBlock(wanted []Entry) string {
 	lines := make([]string, len(wanted))
 	for i := range wanted {

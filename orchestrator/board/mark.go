@@ -35,8 +35,8 @@ func (b *Board) MarkDone(i int) (*Board, error) {
 	return after, nil
 }
 
-// patchState marks an entry that is a map as done. Its fields state and status become done; if it
-// has neither, state: done is added after its last field.
+// patchState returns the edits that mark a map entry as done. The fields state and status become
+// done. If the entry has neither, state: done is added after its last field.
 func (b *Board) patchState(entry *yaml.Node) (patches []patch) {
 	var last *yaml.Node
 	for k := 0; k+1 < len(entry.Content); k += 2 {

@@ -11,12 +11,13 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// maxLooked is the greatest number of names of a folder that findNear compares with a wrong name.
+// maxLooked is the greatest number of names that findNear reads from a folder.
 const maxLooked = 10_000
 
-// findNear returns the existing file that a wrong name probably means, or "". The base or the
-// folder may differ in case, form of accents or outer blanks. The base may lack .md, or have an
-// extra .md. A name without a folder may lie in a subfolder of the work directory.
+// findNear returns the existing file that a wrong name probably means, or "". The name of the file
+// or of its folder may differ in case, in the form of accents or in outer blanks. The file's name
+// may lack .md, or have an extra .md. A name without a folder may lie in a subfolder of the work
+// directory.
 func (p *Place) findNear(name string) string {
 	folder, base := path.Split(path.Clean(filepath.ToSlash(name)))
 	if !isLocal(path.Join(folder, base)) {

@@ -8,22 +8,22 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// Needs are the tasks of a board that need others, which have to be done before.
+// Needs holds the tasks of a board that must wait for other tasks.
 type Needs []need
 
 type need struct {
 	entry Entry
-	tasks []string // as its file spells them
+	tasks []string // the needed tasks, as the task file spells them
 }
 
-// Add adds a task of the board.
+// Add adds a task of the board if it needs others.
 func (n *Needs) Add(e Entry, t *Task) {
 	if len(t.Needs) > 0 {
 		*n = append(*n, need{e, t.Needs})
 	}
 }
 
-// Check returns the needs that are not on the list, and those that lead back to their task.
+// Check returns problems for needed tasks that are not on the list, and for circles of needs.
 func (n Needs) Check(b *Board) (found []*frontmatter.Problem) {
 	find, of := b.Finder(), n.byIndex(b)
 	for _, x := range n {
@@ -45,7 +45,7 @@ func (n Needs) Check(b *Board) (found []*frontmatter.Problem) {
 	return found
 }
 
-// unmet returns what a task needs of those that are open, in its spelling.
+// unmet returns the open tasks that a task needs, as the task file spells them.
 func (n Needs) unmet(b *Board, task string, open map[int]bool) (all []string) {
 	find := b.Finder()
 	for _, x := range n {
@@ -61,7 +61,7 @@ func (n Needs) unmet(b *Board, task string, open map[int]bool) (all []string) {
 	return all
 }
 
-// byIndex returns the needs of each task, by their indices on the list.
+// byIndex returns the tasks that each task needs. Keys and values are indexes on the list.
 func (n Needs) byIndex(b *Board) map[int][]int {
 	find, of := b.Finder(), map[int][]int{}
 	for _, x := range n {
@@ -75,7 +75,7 @@ func (n Needs) byIndex(b *Board) map[int][]int {
 	return of
 }
 
-// circleFrom returns a way from a task over its needs back to itself, or nil.
+// circleFrom returns a path along the needs that begins and ends with start, or nil.
 func circleFrom(start int, needs map[int][]int) []int {
 	seen := map[int]bool{}
 	var follow func(at int, way []int) []int
@@ -97,24 +97,25 @@ func circleFrom(start int, needs map[int][]int) []int {
 	return follow(start, []int{start})
 }
 
-// Step is a task in the order in which a board would be worked on if every task were ok.
+// Step is one task of the list that Plan returns.
 type Step struct {
-	Task  string   // by its path for agents
-	Role  string   // that gets it
-	Needs []string // as its file spells them
+	Task  string   // the path that agents see
+	Role  string   // the role that gets the task
+	Needs []string // the needed tasks, as the task file spells them
 }
 
-// Past is what is known of a board beside its files.
+// Past is the part of a board's settings and history that Plan uses.
 type Past struct {
-	KeepsGoing bool         // its runs go on without a task that fails
-	Never      bool         // it was never run
-	Done       map[int]bool // entries that are done by the journal
-	Skipped    map[int]bool // entries that a person has the board go on without
+	KeepsGoing bool         // runs go on after a task has failed
+	Never      bool         // the board was never run
+	Done       map[int]bool // entries that the history shows as done
+	Skipped    map[int]bool // entries that a person decided to skip
 }
 
-// Plan returns the open tasks of a board in the order in which walk names them. Tasks that are skipped or
-// cannot be read are left out, and those that need one, or one another. The plan of a board that keeps going
-// has those before the current task, too.
+// Plan returns the open tasks of a board in the order in which package walk names them if every
+// task is ok. It leaves out skipped and unreadable tasks, tasks that need such a task, and tasks
+// that need one another. Open tasks before the current one are part of the plan if a task has needs
+// or the board keeps going.
 func Plan(b *Board, p *Place, past Past) (steps []Step) {
 	if b.Terminal() {
 		return nil
@@ -131,10 +132,10 @@ func Plan(b *Board, p *Place, past Past) (steps []Step) {
 		task, err := p.ReadTask(e.Path)
 		marked, byNeeds = marked || e.Done(), byNeeds || err == nil && len(task.Needs) > 0
 		if i != at && (e.Done() || err == nil && task.Done()) {
-			continue // the current task is worked on even so
+			continue // only the current task is worked on although it is done
 		}
 		if err != nil || past.Skipped[i] {
-			missing[i] = true // nor what needs it
+			missing[i] = true // the tasks that need it are left out, too
 			continue
 		}
 		open[i], tasks[i] = true, task
@@ -153,7 +154,7 @@ func Plan(b *Board, p *Place, past Past) (steps []Step) {
 		switch {
 		case !byNeeds && !past.KeepsGoing: // the list is walked down from the current task
 			return i < at || i == at && past.Done[i]
-		case past.Never: // what stands before it was done before, unless marks or needs say what was
+		case past.Never: // tasks before current count as done, unless marks or needs tell more
 			return i < at && !byNeeds && !marked
 		default:
 			return past.Done[i]

@@ -13,7 +13,8 @@ import (
 	"kanban-run/schema"
 )
 
-// maxWarnings is the greatest number of warnings about one board, which may have 100,000 odd tasks.
+// maxWarnings bounds the warnings about one board, which may have 100,000 odd tasks. One more
+// warning counts the rest.
 const maxWarnings = 50
 
 // Parse reads a board. The board is plain YAML if file ends in .yaml or .yml, otherwise Markdown
@@ -74,14 +75,14 @@ func noBoard(file string) error {
 		Fix: "begin with --- on a line, then phase:, current: and tasks:, then --- again"}
 }
 
-// isBoardField reports whether a field is one of those that authors write and that have a meaning
-// here. The field ended is not among them, because the runner writes it.
+// isBoardField reports whether name is a field that authors write and that has a meaning here. It
+// returns false for ended, because the runner writes that field.
 func isBoardField(name string) bool {
 	return slices.Contains([]string{"phase", "sub_phase", "current", "tasks", "checkpoints"}, name)
 }
 
-// validate checks the board's own fields by the schema, except checkpoints and the entries of the
-// list, which would take microseconds each. readTasks and package checkpoint check the excepted
+// validate checks the board's own fields by the schema. It leaves out checkpoints and the entries
+// of the list, because each would take microseconds. readTasks and package checkpoint check these
 // parts by the same rules, and tests compare the results.
 func (b *Board) validate() error {
 	envelope := map[string]any{}
@@ -110,8 +111,8 @@ func (b *Board) validate() error {
 	return b.doc.Problem(value, violations[0].String(), fix)
 }
 
-// schemaValue returns a value for the schema: scalars as they are, lists and maps empty. A date is
-// text, because its author means text.
+// schemaValue converts a node into a value for the schema. Scalars keep their values, lists and
+// maps become empty. A date becomes text, because its author means text.
 func schemaValue(n *yaml.Node) any {
 	switch n.Kind {
 	case yaml.SequenceNode:
@@ -177,8 +178,9 @@ func (b *Board) readCurrent() error {
 	return nil
 }
 
-// readEnded reads the field ended, in which the runner records a status other than ok with which
-// the Manager ended the board, or that it ended the board with tasks undone. Any other value is the author's and gets a warning.
+// readEnded reads the field ended. In it, the runner records the Manager's status if that is not
+// ok, or incomplete if the Manager ended the board with tasks undone. Any other value is the
+// author's and gets a warning.
 func (b *Board) readEnded() {
 	_, n := b.doc.Field("ended")
 	if n == nil {
@@ -319,8 +321,8 @@ func (b *Board) warn(n *yaml.Node, text, fix string) {
 	b.Warnings = append(b.Warnings, p)
 }
 
-// warnLookalikes warns of fields that mean nothing, but whose names differ from a field of the
-// board only by case, or by a - in place of a _.
+// warnLookalikes warns of fields without a meaning whose names resemble a field of the board. The
+// names differ only in case, or have a - in place of a _.
 func (b *Board) warnLookalikes() {
 	for i := 0; i+1 < len(b.doc.Root.Content); i += 2 {
 		key := b.doc.Root.Content[i]

@@ -15,16 +15,16 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// Place is the work directory, where agents run, and the board's place in it. It reads nothing
-// outside the directory, and holds no descriptor between two uses.
+// Place is the work directory, where agents run, and the board's location in it. Its methods read
+// no file outside the directory, and keep no file open between two calls.
 type Place struct {
-	dir    string      // absolute
-	home   fs.FileInfo // dir when the place was opened
-	board  string      // absolute
-	folder string      // slash path of the board's folder from dir; "" if the board lies outside
+	dir    string      // absolute path of the work directory
+	home   fs.FileInfo // identity of dir when OpenPlace opened it
+	board  string      // absolute path of the board
+	folder string      // slash path from dir to the board's folder; "" if the board lies outside
 
-	// Lookup returns an error for a role that is not known. If Lookup is nil, each name is taken for a role
-	// that does not begin with @, as names of persons do.
+	// Lookup returns an error for an unknown role. If Lookup is nil, all names count as roles,
+	// except names of persons, which begin with @.
 	Lookup func(role string) error
 }
 
@@ -35,17 +35,17 @@ func (p *Place) knows(role string) bool {
 	return p.Lookup(role) == nil
 }
 
-// Ref is a resolved path of a board.
+// Ref is a path that a board names, resolved to a file.
 type Ref struct {
-	Path   string // a slash path from the work directory, as agents see it
+	Path   string // slash path from the work directory, as agents see it
 	Abs    string
 	Exists bool
 }
 
-// ChooseWorkdir chooses the directory that agents run in. It chooses explicit if that is given. It
-// chooses cwd if the board lies in cwd and one of the board's paths leads to a file from there.
-// Otherwise it chooses the board's folder. boardFile and explicit may be relative to cwd. Errors:
-// *FileError.
+// ChooseWorkdir chooses the directory that agents run in. It chooses explicit if that is not empty.
+// Otherwise it chooses cwd if the board lies in cwd and one of the board's paths leads to a file
+// from cwd. If not, it chooses the board's folder. boardFile and explicit may be relative to cwd.
+// Errors: *FileError.
 func ChooseWorkdir(explicit, boardFile, cwd string, b *Board) (dir string, err error) {
 	if explicit != "" {
 		dir = joinUnder(cwd, explicit)
@@ -91,7 +91,7 @@ func leadsToFile(root *os.Root, b *Board) bool {
 	return leads(b.Current.Path) || slices.ContainsFunc(b.TaskPaths(), leads)
 }
 
-// relativeTo returns the slash path from dir to name after it has resolved the links in both. ok is
+// relativeTo resolves the links in both paths and returns the slash path from dir to name. ok is
 // false if name lies outside of dir.
 func relativeTo(dir, name string) (rel string, ok bool) {
 	rel, err := filepath.Rel(resolveLinks(dir), resolveLinks(name))
@@ -101,7 +101,7 @@ func relativeTo(dir, name string) (rel string, ok bool) {
 	return filepath.ToSlash(rel), true
 }
 
-// resolveLinks returns a path with its links resolved, as far as the path exists.
+// resolveLinks resolves the links in the part of a path that exists.
 func resolveLinks(name string) string {
 	if real, err := filepath.EvalSymlinks(name); err == nil {
 		return real
@@ -153,10 +153,10 @@ func (p *Place) KanbanFile() string {
 	return path.Join(p.folder, filepath.Base(p.board))
 }
 
-// Resolve finds the file of a path on the board, from the work directory or from the board's
-// folder. The Ref is set for a missing file too. Errors: *PathError, also if the two folders have
-// different files, and *FileError if the work directory is gone. The *PathError about a missing
-// file matches fs.ErrNotExist.
+// Resolve finds the file that a path on the board names. The path may start at the work directory
+// or at the board's folder. The Ref is set for a missing file too. Errors: *PathError, also if the
+// two folders have different files with that path, and *FileError if the work directory is gone.
+// The *PathError about a missing file matches fs.ErrNotExist.
 func (p *Place) Resolve(name string) (Ref, error) {
 	r, err := p.openWorkdir()
 	if err != nil {
@@ -183,8 +183,8 @@ func (p *Place) resolve(r workdir, name string) (Ref, fs.FileInfo, error) {
 	return p.choose(r, ref, name, fromDir, fromBoard)
 }
 
-// candidates returns the two paths to try, both from the work directory. fromDir is the path
-// itself. fromBoard is the path below the board's folder, or "" if it cannot differ from fromDir.
+// candidates returns the two paths to try, both relative to the work directory. fromDir is the path
+// itself. fromBoard is the path below the board's folder, or "" if there is no second path to try.
 // slashed is the path as agents see it.
 func (p *Place) candidates(name, slashed string) (fromDir, fromBoard string) {
 	if p.folder != "" && !p.HoldsBoard() && !filepath.IsAbs(name) {
@@ -193,8 +193,8 @@ func (p *Place) candidates(name, slashed string) (fromDir, fromBoard string) {
 	return path.Clean(slashed), fromBoard
 }
 
-// choose returns the candidate that exists. It returns an error if there are two different files,
-// or no file, or the file is not regular.
+// choose returns the candidate that exists. It returns an error if both exist and differ, if
+// neither exists, or if the file is not regular.
 func (p *Place) choose(r workdir, ref Ref, name, fromDir, fromBoard string) (Ref, fs.FileInfo, error) {
 	first, err := p.lookUp(r, name, fromDir)
 	if err != nil {
@@ -234,14 +234,15 @@ func checkRegular(name string, f fs.FileInfo) error {
 
 func isLocal(name string) bool { return name != "" && filepath.IsLocal(filepath.FromSlash(name)) }
 
-// lookUp returns the file of a candidate, or nil if the file is missing or the path leads outside.
+// lookUp returns the file of a candidate. It returns nil if the file is missing or the path leads
+// outside with .., and an error if a link leads outside.
 func (p *Place) lookUp(r workdir, name, candidate string) (fs.FileInfo, error) {
 	if !isLocal(candidate) {
 		return nil, nil
 	}
 	full := filepath.Join(p.dir, filepath.FromSlash(candidate))
-	// Lstat takes a third of the time of r.stat. That matters on long boards, for each task whose
-	// file does not exist yet.
+	// Lstat takes a third of the time of r.stat. That matters on long boards, where many files do
+	// not exist yet.
 	if _, err := os.Lstat(full); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -251,10 +252,10 @@ func (p *Place) lookUp(r workdir, name, candidate string) (fs.FileInfo, error) {
 		return f, nil
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, nil
-	case durable.IsOutOfResources(err): // os.Stat below needs no descriptor, and would find the file
+	case durable.IsOutOfResources(err): // os.Stat below could succeed without a link
 		return nil, &PathError{Path: name, Text: cause(err).Error(), Err: err}
 	}
-	// os.Root has no error of its own for a link that leads out of the work directory. If os.Stat
+	// os.Root has no separate error for a link that leads out of the work directory. If os.Stat
 	// finds the file, there is such a link.
 	if _, out := os.Stat(full); out == nil {
 		return nil, p.outsideError(name)
@@ -339,12 +340,12 @@ func (p *Place) NamesFile(text string) (bool, error) {
 	return isFile, errors.Join(err, r.Close())
 }
 
-// opens reports whether name is a regular file, which it opens and closes. Errors: *PathError for a
-// file that cannot be opened.
+// opens reports whether name is a regular file, and tries to open it. Errors: *PathError for a file
+// that cannot be opened.
 func (p *Place) opens(r workdir, name string) (bool, error) {
 	info, err := p.lookUp(r, name, name)
 	switch {
-	case errors.Is(err, syscall.ENAMETOOLONG): // a sentence without a slash
+	case errors.Is(err, syscall.ENAMETOOLONG): // name is a sentence, not a path
 		return false, nil
 	case err != nil:
 		return false, err

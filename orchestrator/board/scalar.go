@@ -51,8 +51,8 @@ func isSimple(s string) bool {
 	return mark
 }
 
-// readsBack reports whether source is a list or map of length nodes whose first item or value is
-// the plain text want.
+// readsBack reports whether source parses as a list or a map whose first value is the plain text
+// want. length is the number of its nodes: a map has two for each entry.
 func readsBack(source, want string, length int) bool {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(source), &doc); err != nil || len(doc.Content) != 1 ||

@@ -14,11 +14,11 @@ import (
 
 // Edit is a change of a board's fields. The zero Edit changes nothing.
 type Edit struct {
-	Current  *string // nil leaves it
+	Current  *string // nil leaves current as it is
 	Null     bool    // set current to null
-	Ended    *string // the status with which the Manager ended the board; "" removes the field, nil leaves it
+	Ended    *string // nil leaves ended as it is, "" removes it
 	Tasks    []string
-	SetTasks bool // replace the list by Tasks; entries that stay keep their map or suffix
+	SetTasks bool // replace the list with Tasks; entries that stay keep their map or state
 }
 
 // patch replaces Source[from:to].
@@ -64,8 +64,8 @@ func (b *Board) Splice(e Edit) (*Board, error) {
 	return after, nil
 }
 
-// spliceEnded edits the field ended in source. source is the board after the other edits, because a
-// patch of the same line could overlap with their patches.
+// spliceEnded edits the field ended in source. source already has the other edits. Otherwise a
+// patch of the same line could overlap with theirs.
 func (b *Board) spliceEnded(source []byte, status *string) ([]byte, error) {
 	if status == nil || *status == b.Ended || !b.HoldsEnded() {
 		return source, nil
@@ -142,9 +142,9 @@ func (b *Board) patchEnded(status string) patch {
 	return b.insertField(line)
 }
 
-// removeField returns the edit that removes a field with a scalar. The edit removes the line of the
-// field. Between braces it removes the text up to the next field. If the board has no other field,
-// the field stays, with the value null.
+// removeField returns the edit that removes a field whose value is a scalar. The edit removes the
+// lines of the field. In a board in braces, it removes the text up to the next field. If the board
+// has no other field, the field stays, with the value null.
 func (b *Board) removeField(key, value *yaml.Node) patch {
 	fields := b.doc.Root.Content
 	i := slices.Index(fields, key)
@@ -170,8 +170,8 @@ func (b *Board) patchScalar(value, parent *yaml.Node, text string) patch {
 	return patch{from, b.doc.End(value, parent), text}
 }
 
-// insertCurrent adds the field below sub_phase or phase, where readers expect it. If the board has
-// neither, it adds the field before all others.
+// insertCurrent adds the field current below sub_phase or phase, where readers expect it. If the
+// board has neither, it adds current before all other fields.
 func (b *Board) insertCurrent(text string) patch {
 	line := "current: " + text
 	if b.flowRoot() || len(b.doc.Root.Content) == 0 {
@@ -186,7 +186,8 @@ func (b *Board) insertCurrent(text string) patch {
 	return patch{at, at, b.rootIndent() + line + b.lineEnding()}
 }
 
-// insertField adds a field after all others. Between braces it adds the field before all others.
+// insertField adds a field after all others. In a board in braces, it adds the field before all
+// others.
 func (b *Board) insertField(line string) patch {
 	root := b.doc.Root
 	if b.flowRoot() {
@@ -203,7 +204,7 @@ func (b *Board) insertField(line string) patch {
 	return b.insertBelow(b.doc.End(root, root), b.rootIndent()+line)
 }
 
-// insertBelow adds lines below the line at an offset, even if that is the last line and has no
+// insertBelow adds lines below the line that holds offset. That line may be the last one, without a
 // newline.
 func (b *Board) insertBelow(offset int, lines string) patch {
 	at := b.lineEnd(offset)
@@ -226,7 +227,7 @@ func (b *Board) lineEnding() string {
 	return "\n"
 }
 
-// lineStart returns the offset at which the line around an offset begins.
+// lineStart returns the start of the line that holds offset.
 func (b *Board) lineStart(offset int) int {
 	for offset > b.doc.Start && b.Source[offset-1] != '\n' {
 		offset--
@@ -234,7 +235,7 @@ func (b *Board) lineStart(offset int) int {
 	return offset
 }
 
-// lineEnd returns the offset before the line ending, or the end of the YAML.
+// lineEnd returns the end of the line that holds offset, without its line ending.
 func (b *Board) lineEnd(offset int) int {
 	next := b.nextLine(offset)
 	if next > offset && b.Source[next-1] == '\n' {
@@ -246,7 +247,7 @@ func (b *Board) lineEnd(offset int) int {
 	return next
 }
 
-// nextLine returns the offset after the line ending, or the end of the YAML.
+// nextLine returns the start of the line after the one that holds offset, or the end of the YAML.
 func (b *Board) nextLine(offset int) int {
 	for end := b.doc.Start + len(b.doc.YAML); offset < end; offset++ {
 		if b.Source[offset] == '\n' {
@@ -323,8 +324,8 @@ func meansSame(a, b string) bool { return a == b || cleanPath(a) == cleanPath(b)
 
 func cleanPath(p string) string { return path.Clean(filepath.ToSlash(p)) }
 
-// sameUntouched reports whether both documents have the same keys and values, apart from the fields
-// that edits change and the named fields.
+// sameUntouched reports whether both documents have the same keys and values. It ignores the named
+// fields and those that edits change.
 func sameUntouched(a, b *frontmatter.Document, named ...string) bool {
 	m, n := untouchedNodes(a, named), untouchedNodes(b, named)
 	if len(m) != len(n) {
@@ -346,8 +347,8 @@ func sameValue(a, b *frontmatter.Document, name string) bool {
 	return m == n || m != nil && n != nil && equalNodes(m, n)
 }
 
-// untouchedNodes returns the keys and values of a document, without the fields that edits change
-// and the named fields.
+// untouchedNodes returns the keys and values of a document. It leaves out the named fields and
+// those that edits change.
 func untouchedNodes(doc *frontmatter.Document, named []string) []*yaml.Node {
 	edited := append([]string{"current", "tasks", "ended"}, named...)
 	var rest []*yaml.Node

@@ -13,28 +13,27 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// taskLimit is the greatest number of bytes that are read of a task file, whose header is at the
-// beginning.
+// taskLimit is the greatest number of bytes that are read of a task file. The header comes first.
 const taskLimit = 64 << 10
 
 // Task is a task file's header.
 type Task struct {
 	Ref      Ref
-	Role     string   // role, otherwise assignee; "": it has neither
-	RoleLine int      // the line of Role in the file, or 0
-	State    string   // state, otherwise status
-	Title    string   // title, otherwise the first heading
+	Role     string   // field role, otherwise assignee; "" if both are missing
+	RoleLine int      // line of Role in the file; 0 if Role is ""
+	State    string   // field state, otherwise status
+	Title    string   // field title, otherwise the first heading
 	Files    []string // patterns of the files that the work changes
-	Needs    []string // tasks that have to be done before, as the file spells them
+	Needs    []string // tasks that must be done first, as the file spells them
 
 	roleColumn int
-	assignee   string // assignee, where the file has it
+	assignee   string // field assignee; "" if it is missing
 }
 
-// Done reports whether the task's own state ends it.
+// Done reports whether State marks the task as done or cancelled.
 func (t *Task) Done() bool { return isDone(t.State) }
 
-// RoleProblem adds the place where the file names the role to an error about the task's role.
+// RoleProblem adds the place of the role in the file to an error about the task's role.
 func (t *Task) RoleProblem(err error) error {
 	return addPlace(err, &frontmatter.Problem{File: t.Ref.Path, Line: t.RoleLine, Column: t.roleColumn})
 }
@@ -60,7 +59,7 @@ type TaskResult struct {
 	Err  error
 }
 
-// ReadTasks reads several tasks as ReadTask does, with one opening of the work directory.
+// ReadTasks reads several tasks as ReadTask does, but opens the work directory only once.
 func (p *Place) ReadTasks(names []string) []TaskResult {
 	all := make([]TaskResult, len(names))
 	r, err := p.openWorkdir()
@@ -170,7 +169,8 @@ func taskDocument(file string, data []byte, cut bool) (*frontmatter.Document, er
 }
 
 // readRole reads the role from the field role, or else from the field assignee, because task files
-// use both. Of a list of assignees it takes the first role that is known. Errors: *frontmatter.Problem.
+// use both. From a list of assignees it takes the first known role, or else the first name. Errors:
+// *frontmatter.Problem.
 func (t *Task) readRole(doc *frontmatter.Document, knows func(role string) bool) error {
 	var empty *frontmatter.Problem
 	for _, name := range []string{"role", "assignee"} {
@@ -248,7 +248,7 @@ func isRoleLine(line []byte) bool {
 		(bytes.EqualFold(name, []byte("role")) || bytes.EqualFold(name, []byte("assignee")))
 }
 
-// firstText returns the text of the first of the named fields that has a text, or "".
+// firstText returns the first text that it finds in the named fields, in their order, or "".
 func firstText(doc *frontmatter.Document, names ...string) string {
 	for _, name := range names {
 		if _, value := doc.Field(name); scalarText(value) != "" {

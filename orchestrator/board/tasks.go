@@ -19,7 +19,7 @@ func (b *Board) TaskPaths() []string {
 	return paths
 }
 
-// Entry returns task i of the list, from 0.
+// Entry returns entry i of the list. The first entry is 0.
 func (b *Board) Entry(i int) Entry { return b.entries[i] }
 
 func (b *Board) readTasks() error {
@@ -56,8 +56,8 @@ func (b *Board) extent(list *yaml.Node, i int) (from, to int) {
 	return b.doc.Offset(n), b.doc.End(n, list)
 }
 
-// keepsEntry reports whether entry i of this board is entry j of another, with all that the author
-// put into it.
+// keepsEntry reports whether entry i of this board and entry j of other have the same content and
+// style.
 func (b *Board) keepsEntry(i int, other *Board, j int) bool {
 	return equalNodes(b.nodes[i], other.nodes[j])
 }

@@ -12,8 +12,7 @@ import (
 // FileName is the settings file's name in the work directory.
 const FileName = ".kanban-run.yaml"
 
-// DefaultAgent is the adapter of a role for which neither the settings nor the role file names an
-// adapter.
+// DefaultAgent is the adapter of a role if no setting and no role file names one.
 const DefaultAgent = "claude"
 
 const execAgent = "exec"
@@ -43,18 +42,18 @@ type Settings struct {
 	ExecDir  string
 	ExecDirs map[string]string
 
-	Timeout, Grace time.Duration // zero Timeout: no limit
-	MaxRetries     int           // after the first attempt
+	Timeout, Grace time.Duration // a zero Timeout means no limit
+	MaxRetries     int           // number of attempts after the first
 	Limits         Limits
-	Jobs           int // boards side by side, at least 1
+	Jobs           int // number of boards that run side by side, at least 1
 	Strict         bool
-	KeepGoing      *bool // nil: where a task declares needs
+	KeepGoing      *bool // nil means true for boards on which a task declares needs
 	KeepOutput     bool
-	MaxOutput      int64 // in bytes; 0: no limit
+	MaxOutput      int64 // in bytes; 0 means no limit
 	Redact         []Hidden
 	Env            Env
 	Watch          Watch
-	Checkpoints    *event.Supervision // of boards without their own; nil: no supervision
+	Checkpoints    *event.Supervision // supervision of boards without their own; nil means none
 
 	StartDir string // where kanban-run was started
 	FileDir  string // the settings file's folder; "" without such a file
@@ -62,32 +61,33 @@ type Settings struct {
 	given map[string]bool
 }
 
-// Git holds the settings by which the state of a board is kept as commits.
+// Git holds the settings for the commits that keep the state of a board.
 type Git struct {
 	On     bool
-	Branch string   // "": named after the board
-	Remote string   // name or address; noDefault: commits stay here
-	Signed bool     // a checkpoint has to be signed
-	Allow  []string // paths and object names that may hold what looks like a secret
+	Branch string   // "" means a name made from the board's name
+	Remote string   // name or address; noDefault keeps the commits in this clone
+	Signed bool     // a run goes on only from signed commits
+	Allow  []string // paths and object names of files that may hold apparent secrets
 }
 
-// Limits are the limits of a run. Zero means no limit. Costs are in millionths of a US dollar.
-// Duration is the agents' working time and their waits for providers, TaskDuration their working time.
+// Limits are the limits of a run. Zero means no limit, except in Busy and Limit. Costs are in
+// millionths of a US dollar. Duration bounds the agents' working time and their waits for
+// providers. TaskDuration bounds only working time.
 type Limits struct {
-	Steps, TaskSteps            int // of the run, and of each task in it
+	Steps, TaskSteps            int // number of steps of the run, and of each task in it
 	Cost, TaskCost, AttemptCost int64
 	Duration, TaskDuration      time.Duration
 
-	TotalCost int64         // of all boards of one command
-	Until     time.Time     // the wall clock; zero: no limit
-	Busy      time.Duration // the longest wait for a provider that is busy, 0: none
-	Limit     time.Duration // and for the end of a limit of the account
+	TotalCost int64         // cost of all boards of one command
+	Until     time.Time     // time at which the run stops; zero means no limit
+	Busy      time.Duration // longest wait for a busy provider; 0 means no wait
+	Limit     time.Duration // longest wait for the end of a limit of the account; 0 means no wait
 }
 
 // Watch holds the limits of the watch over running agents: seed 000, "配置参数". Zero means no limit.
 type Watch struct {
 	Off                                     bool
-	Profile                                 string // "patient", or "strict": seed 000's own numbers
+	Profile                                 string // "patient", or "strict" as in seed 000
 	Frequency                               time.Duration
 	IdleWarning, IdleTimeout                time.Duration
 	ProgressStale                           time.Duration
@@ -96,11 +96,15 @@ type Watch struct {
 	FirstSign, LeftOver, Ceiling            time.Duration
 	Grace, Answer, Consent, Graceful, Kill  time.Duration
 	Errors, MaxRestarts                     int
-	Coordinator                             string          // "policy" or "person"
-	Judge                                   string          // role that answers the reboot test; "": the evidence does
-	Stages                                  []time.Duration // three, rising; empty: off; nil: by the kind of the role
-	SilentAgents                            string          // "warn" or "act"
-	Resume                                  string          // "session": work that was cut short goes on in it; or "fresh"
+	Coordinator                             string // "policy" or "person"
+	// Judge is the role that answers the reboot test. It is "" if the evidence answers it.
+	Judge string
+	// Stages has three rising times. If it is empty, the stages are off. If it is nil, they depend
+	// on the kind of role.
+	Stages       []time.Duration
+	SilentAgents string // "warn" or "act"
+	// Resume is "session" or "fresh": how work that was cut short goes on.
+	Resume string
 }
 
 // Hidden is a text that no output may show. Its name may be shown: "redact[2]", or "$NAME" for a
@@ -110,8 +114,8 @@ type Hidden struct{ Name, Text string }
 // Env selects the variables that agents get beyond the harmless ones.
 type Env struct {
 	Pass []string          // names that pass although they look secret; * matches any letters
-	Set  map[string]string // values for the agents, also of variables that the runner lacks
-	Only []string          // the strict list: no other variable passes; nil: no list; never empty
+	Set  map[string]string // values that agents get, also for variables that the runner lacks
+	Only []string          // if not nil, only these variables pass; never empty
 }
 
 // Origin is the source of one value: "default", "flag --timeout", "variable KANBAN_RUN_TIMEOUT" or
@@ -127,17 +131,17 @@ type Origin struct {
 type Input struct {
 	Flags     map[string][]string    // by setting name, in the order given
 	Environ   []string               // as os.Environ gives it; an empty variable counts as unset
-	File      string                 // path of the settings file; "" or a missing one: no file
-	Partial   bool                   // the settings file is not known yet: relations of settings are not checked
+	File      string                 // path of the settings file; it may be "" or missing
+	Partial   bool                   // the settings file is not known yet: limits are not compared
 	StartDir  string                 // where kanban-run was started, absolute
-	KnownRole func(name string) bool // nil: any word may be a role, as the folder of the role files is unknown
-	Adapters  []string               // the known adapters; nil: not checked
+	KnownRole func(name string) bool // nil if the role files are unknown: any word may be a role
+	Adapters  []string               // the known adapters; nil accepts any name
 }
 
 // Choice is the agent that the settings choose for one role.
 type Choice struct {
-	Agent   string // "": the role file names it, or else it is DefaultAgent
-	Command string // for "exec": program and arguments; "": the role file names them
+	Agent   string // "" leaves it to the role file, or else to DefaultAgent
+	Command string // program and arguments for "exec"; "" leaves them to the role file
 	Dir     string // where a relative Command starts
 }
 
@@ -148,7 +152,7 @@ func Load(in Input) (*Settings, []Origin, error) {
 	if err := r.setDefaults(); err != nil {
 		return nil, nil, err
 	}
-	// From the weakest to the strongest.
+	// From the weakest source to the strongest.
 	for _, read := range []func() ([]given, error){r.fromFile, r.fromEnviron, r.fromFlags} {
 		values, err := read()
 		if err != nil {
@@ -172,9 +176,9 @@ func Load(in Input) (*Settings, []Origin, error) {
 // file.
 func (s *Settings) IsExplicit(name string) bool { return s.given[name] }
 
-// Choose returns the agent that the settings choose for a role, whose name may be in any letter
-// case. Within a source the role's own value beats the value for every role. A value for every role
-// from a stronger source beats both.
+// Choose returns the agent that the settings choose for a role. The case of letters does not
+// matter. Within a source, the role's own value beats the value for every role. A value for every
+// role from a stronger source beats both.
 func (s *Settings) Choose(role string) Choice {
 	k := roleKey(role)
 	own, hasOwn := s.Agents[k]

@@ -5,7 +5,7 @@ import "fmt"
 // Error reports a wrong setting, which the user can mend.
 type Error struct {
 	File string // the settings file; "" for a flag or a variable, which Text names
-	Line int    // zero: the whole file
+	Line int    // zero means the whole file
 	Text string
 	Fix  string
 }

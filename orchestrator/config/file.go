@@ -132,7 +132,7 @@ func (f *settingsFile) read(root *yaml.Node) {
 		at := slices.IndexFunc(settings, func(s Setting) bool { return s.Name == key.Value && s.InFile })
 		switch {
 		case value.Tag == "!!null" && slices.Contains(fileKeys(), key.Value):
-			// `timeout:` without a value is the default, as if the line were missing.
+			// `timeout:` without a value means the default, as if the line were missing.
 		case key.Value == "env":
 			f.env(value)
 		case key.Value == "watch":

@@ -13,8 +13,8 @@ import (
 
 // Notify holds the ways to send a person messages, and their topics.
 type Notify struct {
-	Command string // words; "": no command
-	Webhook string // an address, which may be a secret; "": no address
+	Command string // program and arguments; "" if there is none
+	Webhook string // address, which may be a secret; "" if there is none
 	On      []event.Topic
 }
 

@@ -7,7 +7,7 @@ import (
 
 // Override is a setting of the watch that a role or a task has for itself.
 type Override struct {
-	Name, Value string // below watch; the name "" has the value off or on
+	Name, Value string // Name is without "watch."; if Name is "", Value is off or on
 	File        string
 	Line        int
 }
@@ -34,7 +34,7 @@ func (w Watch) With(overrides []Override) (Watch, error) {
 		}
 		all = append(all, g)
 		if g.name == "watch.profile" && g.value == "strict" {
-			all = slices.Concat(strictWatch(), all) // settings given beside the profile beat it
+			all = slices.Concat(strictWatch(), all) // settings beside the profile beat it
 		}
 	}
 	for _, g := range all {

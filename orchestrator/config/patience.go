@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// patienceRows returns the settings of the wait for a provider that does not serve a call now.
+// patienceRows returns the settings for waiting until a provider serves calls again.
 func patienceRows() []row {
 	return []row{
 		{Setting{Name: "patience", Flag: "patience", Value: "DURATION", Variable: "KANBAN_RUN_PATIENCE", InFile: true, Default: noDefault,
@@ -31,8 +31,9 @@ func patienceRows() []row {
 	}
 }
 
-// finishPatience replaces the defaults where a job waits: its minutes cost money. CI is the variable
-// that such services set. Where patience is given, it is the origin of both.
+// finishPatience shortens the default waits in a CI job, because its minutes cost money. CI
+// services set the variable CI. If the setting patience determines one of the two waits,
+// finishPatience makes it the origin of that wait.
 func (r *resolver) finishPatience() error {
 	if both := r.origins["patience"]; both.Source != "default" {
 		for name, is := range map[string]time.Duration{"patience.busy": r.settings.Limits.Busy, "patience.limit": r.settings.Limits.Limit} {
@@ -57,7 +58,8 @@ func (r *resolver) finishPatience() error {
 	return nil
 }
 
-// parseClock parses a time of the day, the next one from now in local time, or a time in RFC 3339.
+// parseClock parses a time in RFC 3339, or a time of day. A time of day means the next such time
+// after now, in local time.
 func parseClock(text string, now time.Time) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at, nil

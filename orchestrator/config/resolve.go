@@ -21,17 +21,17 @@ type given struct {
 	name   string // the setting
 	role   string // in lower case; "" is every role
 	value  string
-	list   []string          // of redact, env.pass and env.only
-	set    map[string]string // of env.set
-	shown  string            // for the Origin; "" shows value
+	list   []string          // value of redact, secrets_allow, env.pass or env.only
+	set    map[string]string // value of env.set
+	shown  string            // text for the Origin; "" shows value
 	source string
-	strong bool // from a flag or a variable
+	strong bool // the source is a flag or a variable
 	dir    string
 
-	checkpoints *event.Supervision // of which the value is a part
+	checkpoints *event.Supervision // the supervision that the value is a part of
 	substitutes []event.Substitutes
 
-	file string // the settings file, with line
+	file string // the settings file; "" for other sources
 	line int
 }
 
@@ -52,7 +52,7 @@ type resolver struct {
 	origins  map[string]Origin
 }
 
-// noDefault is the value of a setting that is not set.
+// noDefault is the default of a setting that is unset by default.
 const noDefault = "none"
 
 func (r *resolver) setDefaults() error {
@@ -285,7 +285,7 @@ func (r *resolver) fromFlags() ([]given, error) {
 }
 
 // parseTexts makes one value from each text. If the setting allows a role before the value, it
-// splits the text into the two.
+// splits the text into role and value.
 func (r *resolver) parseTexts(row Setting, texts []string, source string) ([]given, error) {
 	var values []given
 	for _, text := range texts {

@@ -13,19 +13,19 @@ import (
 
 // Setting describes one setting for the help text, the completion and the documentation.
 type Setting struct {
-	Name     string // in the settings file and in Input.Flags
-	Flag     string // without dashes; "": it has no flag
+	Name     string // name in the settings file and in Input.Flags
+	Flag     string // name without dashes; "" if there is no flag
 	Short    string // one letter, or ""
-	Opposite string // of a switch: the flag that gives false, and its help after a colon; "": none does
+	Opposite string // flag that gives false, a colon and the help of that flag; "" if there is none
 	Value    string // the flag's argument in the help text; "" for a switch
-	Variable string // "": it has no variable
+	Variable string // environment variable; "" if there is none
 	InFile   bool
-	Repeated bool   // the flag may be repeated, the variable holds one value a line, the file a map by role
+	Repeated bool   // the flag repeats, the variable has a value per line, the file a map by role
 	Default  string // in words if it is not a value
 	Help     string
 }
 
-// row is a Setting with its setter, which is nil for a setting with a form of its own.
+// row is a Setting with its setter. set is nil for a setting that applyOne handles.
 type row struct {
 	Setting
 	set func(s *Settings, value, dir string) error
@@ -267,7 +267,7 @@ func otherRows() []row {
 	}
 }
 
-// valueError is the error of a refused value, to which the caller adds the place.
+// valueError is the error of a refused value. The caller adds the place.
 type valueError struct{ text, fix string }
 
 func (e *valueError) Error() string { return e.text }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// strictWatch returns the settings of the strict profile. In seed 000 models and agents that do not
-// report their work get no extra time.
+// strictWatch returns the settings of the strict profile. As in seed 000, they give no extra time
+// to models, or to agents that do not report their work.
 func strictWatch() []given {
 	return []given{
 		{name: "watch.model_warning", value: "2m"},
@@ -39,7 +39,7 @@ func (r *resolver) finishWatch() error {
 	return r.checkWatch()
 }
 
-// minFrequency is the longest time that a check takes under load.
+// minFrequency is the shortest time between two checks. A check takes up to that long under load.
 const minFrequency = 100 * time.Millisecond
 
 // checkWatch returns an error for a limit that is longer than the limit that has to come after it,

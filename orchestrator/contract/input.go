@@ -11,18 +11,18 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Input is the input of an agent: the JSON object of a call that begins a session, or the text of
-// one that continues a session. Source: seed 004, "Input Specification (Supervisor → Agent)".
+// Input is the input of an agent. A call that begins a session gets the object in JSON. A call that
+// continues a session gets Text. Source: seed 004, "Input Specification (Supervisor → Agent)".
 type Input struct {
 	JSON  []byte
 	Text  string
 	Tasks []string // the list in a Manager's JSON, never nil; nil in other inputs
 
-	head managerHead // of a Manager's JSON
+	head managerHead // a Manager's JSON without the list
 }
 
 // ForTask returns the input of a task agent. Both paths are as agents see them. feedback is the
-// reason why earlier work on the task was sent back. If it is "", the field is left out.
+// reason why earlier work on the task was sent back. If feedback is "", the field is left out.
 func ForTask(task, kanban, feedback string) (Input, error) {
 	text, err := json.Marshal(struct {
 		TaskFile   string `json:"task_file"`
@@ -60,8 +60,9 @@ func Report(role string, a event.Anomaly) AnomalyReport {
 	return AnomalyReport{"anomaly_report", AnomalyContent{role, a.Type, a.Severity, a.Details, a.Advice}}
 }
 
-// ForManager returns the input of the Manager. Only the Manager gets the list of tasks. Anomalies tell
-// why the task in the field done_task is not done, or, before the board ends, which other tasks are not.
+// ForManager returns the input of the Manager. Only the Manager gets the list of tasks. done
+// becomes the field done_task. anomalies tell why that task is not done. Before the board ends,
+// they tell which other tasks are not done.
 func ForManager(kanban, done string, anomalies []AnomalyReport, tasks []string) (Input, error) {
 	return withTasks(managerHead{kanban, done, anomalies}, notNil(tasks))
 }
@@ -82,9 +83,9 @@ func withTasks(head managerHead, tasks []string) (Input, error) {
 	return Input{JSON: text, Tasks: tasks, head: head}, err
 }
 
-// GoOn returns the text with which an agent resumes its work on the input after the work was cut
-// short. The agent resumes it in its session. why is the cause, or "" if the cause is not known.
-// The text repeats the input, because the tool may have died before it stored the input.
+// GoOn returns the text that asks an agent to resume its work on the input. The work was cut short,
+// and the agent resumes it in its session. why is the cause, or "" if the cause is not known. The
+// text repeats the input, because the tool may have died before it stored the input.
 func (in Input) GoOn(why string) string {
 	asked := in.Text
 	if asked == "" {

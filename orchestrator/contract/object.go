@@ -110,8 +110,8 @@ func notJSON(text string, err error) *Failure {
 	}
 }
 
-// notAnObject returns the fault of a text that does not begin with an object, or nil if the text
-// does.
+// notAnObject returns the fault of a text that does not begin with an object. It returns nil for
+// any other text.
 func notAnObject(text string) *Failure {
 	switch {
 	case text == "":

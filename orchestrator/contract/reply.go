@@ -13,7 +13,7 @@ import (
 	"kanban-run/schema"
 )
 
-// Status is an agent's own verdict on its work. All four are valid: seed 004, "Status Values".
+// Status is an agent's own verdict on its work: seed 004, "Status Values".
 type Status string
 
 // The values of Status.
@@ -32,8 +32,8 @@ type Reply struct {
 	NextTask *string
 	Tasks    []string
 
-	Checkpoint *CheckpointReply // of a supervisor; nil in all others
-	Judge      *JudgeReply      // of a judge; nil in all others
+	Checkpoint *CheckpointReply // reply of a supervisor; nil in all others
+	Judge      *JudgeReply      // reply of a judge; nil in all others
 }
 
 // Failure is the reason why a reply is not in the right format. The agent is started again with the
@@ -45,7 +45,7 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Reason }
 
-// Failed makes a Failure.
+// Failed returns a Failure with a formatted reason.
 func Failed(format string, args ...any) *Failure {
 	return &Failure{Reason: fmt.Sprintf(format, args...)}
 }
@@ -82,7 +82,7 @@ func Parse(k Kind, text string) (*Reply, *Failure) {
 		list, _ := envelope["tasks"].([]any)
 		reply.Tasks = make([]string, len(list))
 		for i, task := range list {
-			reply.Tasks[i], _ = task.(string) // as the schema says
+			reply.Tasks[i], _ = task.(string) // the schema allows only strings
 		}
 	}
 	if failure := checkPaths(reply); failure != nil {

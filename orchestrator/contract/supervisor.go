@@ -21,7 +21,7 @@ type ReadyInput struct {
 	Requirement string     `json:"requirement"` // what the work is for
 	Recovery    bool       `json:"recovery"`    // the supervisor was ready before
 	Baseline    Baseline   `json:"baseline"`    // the history so far
-	Reports     []TextFile `json:"reports"`     // of its earlier checkpoints, with Recovery
+	Reports     []TextFile `json:"reports"`     // reports of earlier checkpoints if Recovery is set
 }
 
 // Baseline is the history of the board before a supervisor starts.
@@ -40,14 +40,14 @@ type RoleState struct {
 	Decision string `json:"decision,omitempty"` // the Manager's message
 }
 
-// TextFile is a file in the folder of the board's runs, with its text or the part that was added.
+// TextFile is a file in the folder of the board's runs, with its whole text or only the added part.
 type TextFile struct {
 	Path string `json:"path"`
 	Text string `json:"text"`
 }
 
-// CheckpointInput wakes a supervisor: seed 001, "Step 3: Incremental Context Load". If Init is nil,
-// it has only the news since the supervisor's last checkpoint.
+// CheckpointInput is the input that wakes a supervisor: seed 001, "Step 3: Incremental Context
+// Load". If Init is nil, the input has only the news since the supervisor's last checkpoint.
 type CheckpointInput struct {
 	Type      string      `json:"type"` // checkpoint_request
 	ID        string      `json:"task_id"`
@@ -196,7 +196,7 @@ func parseWhole(k Kind, text string) (*Reply, *Failure) {
 	if r.Failed() && strings.TrimSpace(r.Message) == "" {
 		return nil, Failed("an error needs a message")
 	}
-	r.Score = math.Abs(r.Score) // no score is -0
+	r.Score = math.Abs(r.Score) // turns -0 into 0
 	return &Reply{Status: OK, Message: r.Message, Checkpoint: &r}, nil
 }
 

@@ -1,5 +1,5 @@
-// Package frontmatter is the one guarded reader of YAML, in Markdown frontmatter or in a file of
-// its own. YAML that it accepts has only one meaning. It reads or refuses every input within two
+// Package frontmatter reads YAML, from Markdown frontmatter or from a file of its own. It accepts
+// only YAML that has one meaning for all programs. It reads or refuses every input within two
 // seconds and 200 MiB. An error has the file, the line and the column.
 package frontmatter
 
@@ -15,8 +15,8 @@ import (
 const (
 	MaxSource = 32 << 20 // bytes of a whole file
 	MaxYAML   = 8 << 20  // bytes of the YAML in it
-	MaxValues = 600_000  // what can begin a value (dashes, colons, commas, brackets) and comments
-	MaxDepth  = 100      // nested lists and maps
+	MaxValues = 600_000  // values, as countValues estimates them
+	MaxDepth  = 100      // levels of nested lists and maps
 )
 
 // Document is a file whose YAML was read.
@@ -27,20 +27,20 @@ type Document struct {
 	Start     int        // offset of YAML in Source
 	Body      int        // offset in Source after the closing fence; len(Source) in a plain YAML file
 	FirstLine int        // the line of Source on which YAML starts, counted from 1
-	Root      *yaml.Node // the mapping; nil when the file has no frontmatter at all
+	Root      *yaml.Node // the mapping; nil if the file has no frontmatter
 
 	lines []int32 // offsets in YAML of the line starts
-	wide  []int   // offset in YAML of every strideth character; nil when every node's column counts bytes
-	runes []int   // if wide is set: the number of characters before each line start
+	wide  []int   // offsets in YAML of characters 0, stride, 2*stride, …; nil if YAML is ASCII
+	runes []int   // number of characters before each line start; nil if wide is nil
 }
 
-// stride is the number of characters between two known offsets. To count from the line start each
-// time would be quadratic in the length of a one-line list.
+// stride is the number of characters between two offsets in Document.wide. Without these offsets,
+// the time would be quadratic in the length of a one-line list.
 const stride = 64
 
-// Parse reads Markdown with YAML frontmatter between two `---` lines, which may follow a byte order
-// mark and blank lines. Root is nil if the file does not begin with a fence. A block that only
-// resembles frontmatter is refused. Errors: *Problem.
+// Parse reads Markdown with YAML frontmatter between two fences, which are `---` lines. A byte
+// order mark and blank lines may precede the first fence. Root is nil if the file does not begin
+// with a fence. A block that only resembles frontmatter is refused. Errors: *Problem.
 func Parse(file string, source []byte) (*Document, error) {
 	d, err := Split(file, source)
 	if err != nil || d.YAML == nil {

@@ -11,8 +11,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// searchLimit is the greatest size of YAML, in bytes, in which the exact place of an error is
-// searched. In larger YAML the line that the library names is used.
+// searchLimit is the greatest size of YAML, in bytes, in which explain searches for the exact place
+// of an error. In larger YAML, it uses the line that the library names.
 const searchLimit = 256 << 10
 
 // explain turns an error of the YAML library into a Problem. The library names at best the line of

@@ -7,8 +7,8 @@ import (
 )
 
 // End returns the offset in Source after a node's last byte: after the closing quote or bracket, or
-// after the last line of text without its newline. parent is the node that holds n. Its indentation
-// decides where a text block ends.
+// after the last line of text without its newline. parent is the node that holds n. The indentation
+// of parent decides where a text block ends.
 func (d *Document) End(n, parent *yaml.Node) int {
 	at := d.Offset(n)
 	switch {
@@ -77,8 +77,8 @@ func endQuoted(text []byte, at int, quote byte) int {
 }
 
 // endBlock returns the offset after the last text of a | or > block. The block ends before the
-// first line that is indented by at most indent characters. indent is the indentation of its
-// parent.
+// first line that is indented by at most indent characters. indent is the indentation of the
+// block's parent.
 func endBlock(text []byte, at, indent int) int {
 	line, next := cutLine(text, at)
 	end := at + len(bytes.TrimRight(line, "\r"))

@@ -2,13 +2,13 @@ package frontmatter
 
 import "gopkg.in/yaml.v3"
 
-// Value is a scalar somewhere below a field. Name has the names of the keys that lead to it, such
-// as "mcp_timeout.end".
+// Value is a scalar somewhere below a field. Name has the keys that lead to the scalar, such as
+// "mcp_timeout.end".
 type Value struct {
 	Name string
 	Text string
 	Node *yaml.Node
-	Line int // in the file
+	Line int // line in the file, counted from 1
 }
 
 // Flatten lists the scalars at and below a node, in file order. A list or an empty mapping is one

@@ -84,9 +84,9 @@ func countValues(b []byte) int {
 	return n
 }
 
-// recountValues counts as countValues does, but it leaves out dashes, colons, question marks and
-// hashes that have no white space, bracket, comma or quote beside them, as in file names and times.
-// These do not begin a value.
+// recountValues is like countValues, but leaves out dashes, colons, question marks and hashes that
+// do not begin a value. Those have no white space, bracket, comma or quote beside them, as in file
+// names and times.
 func recountValues(b []byte) int {
 	n := 2
 	for i := range b {

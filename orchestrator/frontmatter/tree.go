@@ -7,7 +7,7 @@ import (
 )
 
 // inspect refuses legal YAML that programs read differently: anchors, aliases, merge keys, tags and
-// duplicate keys. The YAML library accepts them all in a tree.
+// duplicate keys. The YAML library accepts all of these in a tree.
 func (d *Document) inspect(n *yaml.Node, depth int) error {
 	if err := d.inspectNode(n); err != nil {
 		return err
@@ -43,7 +43,7 @@ func (d *Document) inspectNode(n *yaml.Node) error {
 	case n.Tag == "!!merge":
 		return d.Problem(n, "merge keys (<<) are not allowed", plainly)
 	}
-	// The library drops the tag ! silently. The node then begins before its value.
+	// The library drops the tag ! silently, but the node then begins at the !.
 	if at := d.Offset(n); at < len(d.Source) && d.Source[at] == '!' {
 		return d.Problem(n, "tags (!) are not allowed", "quote the value instead when it is text")
 	}

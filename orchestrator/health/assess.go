@@ -21,11 +21,11 @@ const (
 	Stopped       Check = "stopped"
 	LeftOver      Check = "left over"
 	Ceiling       Check = "ceiling"
-	Late          Check = "late"          // Q4 of the reboot test, of an agent that lives
+	Late          Check = "late"          // Q4 of the reboot test, for an agent that is not hung
 	AsksForHelp   Check = "asks for help" // seed 000, "ASSIST"
 )
 
-// Anomaly returns the type under which the check is reported: seed 000, "anomaly_type".
+// Anomaly returns the type with which the check is reported: seed 000, "anomaly_type".
 func (c Check) Anomaly() string {
 	switch c {
 	case Errors, AsksForHelp:
@@ -57,7 +57,7 @@ type Finding struct {
 	Severity Severity
 	For      time.Duration
 	Details  string // the evidence in words
-	Act      bool   // the last limit of the check is reached
+	Act      bool   // the last limit of the check is reached, so the watch may act
 	Deaf     bool   // the agent was asked twice, and has not answered
 	Call     *Call  // the call that the finding is about, or nil
 }
@@ -70,11 +70,11 @@ func (f Finding) Key() string {
 	return string(f.Check) + " " + f.Call.Tool
 }
 
-// Evidence is the operating system's account of an agent's processes.
+// Evidence is the state of an agent's processes, as the operating system reports it.
 type Evidence struct {
 	Known   bool      // the processes could be looked at
-	Works   bool      // they did work since the last check, or it is not known if they did
-	Worked  time.Time // when they were last seen to work; zero: never
+	Works   bool      // they have worked since the last check, or this is not known
+	Worked  time.Time // when they were last seen to work; zero if never
 	Stopped bool      // the agent is stopped by a signal, and no debugger holds it
 }
 
@@ -202,8 +202,8 @@ func (a *assessment) checkIdle() {
 	a.add(f)
 }
 
-// orWorked returns the time of a sign, or for an agent that does not report its work, the time when its
-// processes were last seen to work if that is later.
+// orWorked returns the time of a sign. If the agent does not report its work, orWorked returns the
+// time when the agent's processes were last seen to work, if that is later.
 func (a *assessment) orWorked(sign time.Time) time.Time {
 	if a.signals.Session {
 		return sign
@@ -218,8 +218,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// acts reports whether an agent may be ended because it is silent. It may if its program reports
-// its work, or if the policy has SilentAgents. Any other program may just wait for the network.
+// acts reports whether a silent agent may be ended. Its program must report its work, or the policy
+// must have SilentAgents. Any other program may just wait for the network.
 func (a *assessment) acts() bool { return a.signals.Session || a.policy.SilentAgents }
 
 // checkStale finds an agent that is active without progress. An open call counts as progress.

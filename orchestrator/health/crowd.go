@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// sameTime is the longest time between equal anomalies of two boards that are assumed to have the
-// same cause.
+// sameTime bounds the time between equal anomalies of two boards. Within that time, they are
+// assumed to have the same cause.
 const sameTime = 15 * time.Minute
 
 // Crowd holds the anomalies of the agents of several boards. Its methods are safe for concurrent
@@ -17,8 +17,10 @@ type Crowd struct {
 }
 
 // Note records the anomaly key of a board's agent and reports whether the agent of another board
-// has had the same anomaly within sameTime: seed 000, "REPLAN", "多个成员同时遇到相同问题". Callers note the
-// anomalies of a tool, which are a reason to plan anew, and deafness, which is their provider's then.
+// has had the same anomaly within sameTime: seed 000, "REPLAN", "多个成员同时遇到相同问题".
+//
+// A shared anomaly of a tool is a reason to plan anew. If two agents of one provider do not answer
+// questions, the provider is the cause.
 func (c *Crowd) Note(board, key string, now time.Time) (shared bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,10 +1,10 @@
 // Package health judges a running agent by the signs that it gives: seed 000. It is pure: it reads
 // no clock, no file and no process.
 //
-// A [Trace] is the fold of an agent's signs. A [Monitor] looks at it in regular intervals: [Assess]
-// finds what is wrong, in the rows of seed 000's check table, and the Monitor decides what to do
-// about it. The rules: silence leads to a warning, and silence with evidence to an action. A
-// ceiling leads to an action, unless a command still does work or the program does not report its
-// work. An agent that runs is not ended for a lack of signs or progress before the last limit of
-// the row is reached.
+// A [Trace] is the fold of an agent's signs. A [Monitor] looks at the Trace at regular intervals.
+// [Assess] finds faults by the rows of seed 000's check table, and the Monitor chooses an action.
+//
+// Silence leads to a warning, and silence with evidence to an action. A ceiling leads to an action,
+// unless a command still does work or the program does not report its work. A running agent is not
+// ended for a lack of signs or progress before the last limit of the row is reached.
 package health

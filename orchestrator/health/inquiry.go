@@ -8,15 +8,15 @@ import (
 // inquiry is the questioning of a silent agent: seed 000, "场景 1". The agent is asked. If it does
 // not answer, it is asked urgently, and then reported. Any progress is an answer.
 type inquiry struct {
-	asked  time.Time // zero: not in this silence
-	urgent time.Time // zero: not yet
-	nudges []time.Time
+	asked  time.Time   // time of the first question in this silence; zero if there was none
+	urgent time.Time   // time of the urgent question; zero if there was none
+	nudges []time.Time // times of all first questions
 }
 
 // isSilence reports whether a finding is about silence, so that a question to the agent may help.
 func isSilence(f Finding) bool { return f.Check == Idle || f.Check == ProgressStale }
 
-// follow ends the inquiry when the agent has answered.
+// follow ends the inquiry if the agent has answered.
 func (q *inquiry) follow(t *Trace) {
 	if t.Answered.After(q.asked) || t.Progress.After(q.asked) {
 		q.asked, q.urgent = time.Time{}, time.Time{}
@@ -25,7 +25,7 @@ func (q *inquiry) follow(t *Trace) {
 
 // next returns the question that is due, or Nothing. A question is asked at most once in 20 minutes
 // and twice an hour. Its urgent repetition is not counted: seed 002, "Anti-Spam Policy". atLast is
-// true if the agent is about to be ended. It is then asked in any case.
+// true if the agent is about to be ended. Then the agent is asked in any case.
 func (q *inquiry) next(now time.Time, answer time.Duration, atLast bool) Action {
 	n := len(q.nudges)
 	tooMany := n > 0 && now.Sub(q.nudges[n-1]) < cooldown ||

@@ -8,8 +8,9 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// LateWork returns the anomaly of an agent that lives and has worked for twice as long as the task may take,
-// with the words of the fourth question of the reboot test; nil: it is in time, or no time is expected.
+// LateWork returns the anomaly of a live agent that has worked for more than twice the expected
+// time, as in the fourth question of the reboot test. It returns nil for an agent in time, or if
+// expected is 0.
 func LateWork(worked, expected time.Duration) *event.Anomaly {
 	if expected <= 0 || worked <= 2*expected {
 		return nil
@@ -18,9 +19,9 @@ func LateWork(worked, expected time.Duration) *event.Anomaly {
 		Details: fmt.Sprintf("it works for %s, and %s was expected", brief(worked), brief(expected))}
 }
 
-// HelpAsked returns the anomaly of an agent whose answer says that it needs help or has a problem: seed 000,
-// "ASSIST". It is nil for any other answer. The options of the question are words of the seed; an agent may
-// put them into a sentence.
+// HelpAsked returns the anomaly of an agent that asks for help or reports a problem in its answer:
+// seed 000, "ASSIST". It returns nil for any other answer. The agent may put the options of the
+// question, which are words of the seed, into a sentence.
 func HelpAsked(answer string) *event.Anomaly {
 	said := strings.ToLower(answer)
 	for _, words := range []string{"need help", "needs help", "have a problem", "has a problem", "需要帮助", "遇到问题"} {

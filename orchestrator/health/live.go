@@ -16,11 +16,11 @@ type Live struct {
 	Activity     string     `json:"activity"`    // model, tool, retry or idle
 	WaitReason   string     `json:"wait_reason"` // coding, waiting_review, blocked or waiting_ack
 	IdleStage    string     `json:"idle_stage"`  // see [Monitor.IdleStage]
-	Health       string     `json:"health"`      // healthy, warning or critical; "" in older files: not known
+	Health       string     `json:"health"`      // healthy, warning or critical; "" in older files
 	Open         []LiveCall `json:"open_calls,omitempty"`
 }
 
-// LiveAttempt is the activity of an attempt's agent, as live.json has it.
+// LiveAttempt is the activity of an attempt's agent, the content of live.json.
 type LiveAttempt struct {
 	event.AttemptRef
 	Live
@@ -73,8 +73,8 @@ func (t *Trace) Live(now time.Time, last Looked) Live {
 	return l
 }
 
-// IdleStage returns the stage of the questions to a silent agent: none, pinged, nudged or
-// escalated.
+// IdleStage returns the stage that the questions to a silent agent have reached: none, pinged,
+// nudged or escalated.
 func (m *Monitor) IdleStage() string {
 	switch q := &m.inquiry; {
 	case m.stage > 1 || !q.urgent.IsZero() && q.isUnanswered(m.last, m.policy.Answer):

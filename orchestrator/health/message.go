@@ -29,8 +29,8 @@ func Recovery(task string) string {
 	return fmt.Sprintf("Thanks, task #%s is moving again. I updated state and cleared idle alert.", task)
 }
 
-// AssistOffer offers help to an agent whose calls fail again and again in the
-// same way: seed 000, "协助提供".
+// AssistOffer offers help to an agent whose calls fail again and again in the same way: seed 000,
+// "协助提供".
 func AssistOffer(obstacle, task string) event.Content {
 	return event.Content{Assistance: "guidance", Details: fmt.Sprintf(
 		"%s. Try another way. For task #%s, what unblocks you fastest: missing context, Tech Lead decision, "+

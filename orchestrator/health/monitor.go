@@ -17,17 +17,17 @@ const (
 	Ask             // ask the agent for a sign
 	AskAgain        // ask it urgently
 	Resume          // let a stopped program go on
-	EndCall         // have the agent's program end only the call
+	EndCall         // let the program end the call, and go on
 	TermCall        // ask the processes of an open command to end, which ends only the call
 	KillCall        // kill the processes of an open command
-	EndOver         // end the program: its result counts
+	EndOver         // end the program after its result, which counts
 	Test            // seed 000's reboot test
 )
 
 // endsCall reports whether the action ends a call. Such an action is always reported.
 func (a Action) endsCall() bool { return a == EndCall || a == TermCall || a == KillCall }
 
-// String returns the words for an action that people are told of, or "" for any other action.
+// String returns words for people, or "" for an action that they are not told of.
 func (a Action) String() string {
 	switch a {
 	case Resume:
@@ -49,20 +49,20 @@ func (a Action) String() string {
 
 // Usage is the work of an agent's processes since they started.
 type Usage struct {
-	Own, Calls Work // Own: the agent and its servers; Calls: processes in sessions of their own
+	Own, Calls Work // Own of the agent and its servers, Calls of processes in sessions of their own
 	Stopped    bool // the agent is stopped by a signal, and no debugger holds it
 }
 
 // Work is the processor time and the input and output of processes.
 type Work struct {
-	Ticks int64 // of the processor, 10 ms each, with those of ended children
-	Bytes int64 // read and written
+	Ticks int64 // processor time in units of 10 ms, including ended children
+	Bytes int64 // number of bytes read and written
 }
 
 // leastTicks is the least use between two checks that counts as work. A sleeping program uses less.
 const leastTicks = 5
 
-// worked reports whether more was used since before than a sleeping program uses.
+// worked reports whether the use since before exceeds that of a sleeping program.
 func (w Work) worked(before Work) bool {
 	return w.Ticks-before.Ticks >= leastTicks || w.Bytes > before.Bytes
 }
@@ -74,12 +74,12 @@ type Report struct {
 	Action   Action
 	On       Finding // the finding that Action is about
 
-	Stage Stage // the stage that is reached now; zero: no new stage
+	Stage Stage // a newly reached stage; zero if there is none
 
 	Recovered bool // the agent makes progress again after a reported lack of it
 
-	Status string    // seed 000's: working, idle or blocked
-	Last   time.Time // the last sign of the agent; its start before the first
+	Status string    // working, idle or blocked, as in seed 000
+	Last   time.Time // the last sign of the agent; zero before the first
 }
 
 // Health returns the health of the worst finding in the words of seed 000: critical or warning. It
@@ -120,8 +120,8 @@ type Monitor struct {
 	policy  Policy
 	signals agent.Signals
 	from    time.Time // time before it does not count
-	last    time.Time // of the last check
-	usage   *Usage    // at the last check; nil: not known
+	last    time.Time // time of the last check
+	usage   *Usage    // usage at the last check; nil if not known
 	seen    map[string]int
 	acting  map[string]int
 	told    map[string]Severity
@@ -130,7 +130,7 @@ type Monitor struct {
 	asked   string    // ID of the call whose processes were asked to end
 	killed  string    // ID of the call whose processes were killed
 	worked  time.Time // when the processes were last seen to work
-	since   time.Time // of the last progress
+	since   time.Time // time of the last progress
 	inquiry inquiry
 	alert   bool // a lack of progress was reported, and goes on
 	stage   int  // the last reported stage since the last progress
@@ -152,7 +152,8 @@ func NewMonitor(now time.Time, p Policy, s agent.Signals) *Monitor {
 }
 
 // NeedsUsage reports whether the next check needs the [Usage] of the processes. It does if there
-// was no progress for a period. To look at processes takes more time than all else.
+// was no progress for the time between two checks. Reading the usage is the slowest part of a
+// check.
 func (m *Monitor) NeedsUsage(now time.Time, t *Trace) bool {
 	progress := t.Progress
 	if progress.Before(t.Started) {
@@ -222,7 +223,7 @@ func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report 
 // none: seed 002, "Anti-false-positive guards".
 func (m *Monitor) nextStage(now time.Time, t *Trace) (s Stage) {
 	began := later(t.Progress, m.from)
-	if !m.signals.Session && !m.policy.ByClock { // its output and the work of its processes are its only signs
+	if !m.signals.Session && !m.policy.ByClock { // output and working processes are the only signs
 		began = later(began, later(t.Activity, m.worked))
 	}
 	if !t.Finished.IsZero() || now.Sub(t.Started) < m.policy.Grace {
@@ -237,9 +238,9 @@ func (m *Monitor) nextStage(now time.Time, t *Trace) (s Stage) {
 	return s
 }
 
-// status returns seed 000's status. An agent that its provider refuses is blocked. An agent that has given
-// its result is idle, and one that has given no sign yet, unless its processes are seen to work. Any other
-// agent is working.
+// status returns the status of seed 000. An agent that its provider refuses is blocked. An agent is
+// idle after its result. It is also idle before its first sign, unless its processes are seen to
+// work. Any other agent is working.
 func status(t *Trace, e Evidence) string {
 	switch {
 	case t.Waiting() == ForProvider:
@@ -283,8 +284,8 @@ func (m *Monitor) evidence(u *Usage) Evidence {
 	return e
 }
 
-// count counts, for each finding, the checks in a row that found it, and the checks in a row that
-// found its last limit reached.
+// count updates two numbers for each finding: how many checks in a row found it, and how many in a
+// row found its last limit reached.
 func (m *Monitor) count(found []Finding) {
 	if len(found) == 0 {
 		m.seen, m.acting = nil, nil
@@ -302,7 +303,7 @@ func (m *Monitor) count(found []Finding) {
 
 // Bounds of the messages about one agent: seed 002, "Anti-false-positive guards".
 const (
-	breaches   = 2 // in a row, before anything is told or done
+	breaches   = 2 // checks in a row before a finding is reported or acted on
 	cooldown   = 20 * time.Minute
 	mostInHour = 2
 )
@@ -332,8 +333,8 @@ func (m *Monitor) isToTell(now time.Time, f Finding) bool {
 	return true
 }
 
-// actionOn returns the action on a finding. If a command does no work, at first only the command is
-// ended, and its agent stays.
+// actionOn returns the action on a finding. If a command does no work, only the command is ended at
+// first, not the agent.
 func (m *Monitor) actionOn(f Finding, listens bool) Action {
 	switch {
 	case f.Check == Stopped:

@@ -5,31 +5,31 @@ import "time"
 // Policy is the set of limits at which a fault is found in a running agent. A zero limit is off.
 // The names of the first limits are from seed 000, "配置参数".
 type Policy struct {
-	Frequency     time.Duration // between two checks
-	IdleWarning   time.Duration
-	IdleTimeout   time.Duration
-	ProgressStale time.Duration // without progress, although active
-	ModelWarning  time.Duration // of silence while it waits for its model
-	ModelTimeout  time.Duration
-	DeafTimeout   time.Duration // of such silence, for an agent that has not answered two questions
-	MCPDefault    time.Duration // of one call of an MCP tool, before a warning
-	MCPMax        time.Duration // of such a call, before it is critical
-	MCPEnd        time.Duration // of such a call, before the watch acts on it
-	FirstSign     time.Duration // from the start to the first sign
-	LeftOver      time.Duration // from the final event to the end of the program
-	Ceiling       time.Duration // without progress, also of an active agent
-	Grace         time.Duration // after the start, in which idle, stale and errors do not count
-	Answer        time.Duration // to a question
-	Errors        int           // in a row, before a warning
-	MaxRestarts   int           // of one call
+	Frequency     time.Duration // time between two checks
+	IdleWarning   time.Duration // silence before a warning
+	IdleTimeout   time.Duration // silence before the watch acts
+	ProgressStale time.Duration // time without progress of an active agent
+	ModelWarning  time.Duration // silence while the agent waits for its model, before a warning
+	ModelTimeout  time.Duration // such silence, before the watch acts
+	DeafTimeout   time.Duration // such silence of an agent that has not answered two questions
+	MCPDefault    time.Duration // length of one call of an MCP tool, before a warning
+	MCPMax        time.Duration // length of such a call, before it is critical
+	MCPEnd        time.Duration // length of such a call, before the watch acts on it
+	FirstSign     time.Duration // time from the start to the first sign
+	LeftOver      time.Duration // time from the final event to the end of the program
+	Ceiling       time.Duration // time without progress, also of an active agent
+	Grace         time.Duration // time after the start in which idle, stale and errors do not count
+	Answer        time.Duration // time to answer a question
+	Errors        int           // number of errors in a row before a warning
+	MaxRestarts   int           // number of restarts of one call
 	SilentAgents  bool          // act also on agents that do not report their work
 	Person        bool          // a person has to consent before an agent is ended
 	Consent       time.Duration // time for the person's consent, or for the judge's answers
-	Judge         string        // role that answers the reboot test; "": the evidence answers it
-	Graceful      time.Duration // in which a hung agent may end by itself, see [attempt.Attempt.End]
-	Kill          time.Duration // from asking a hung agent to end until it is killed
+	Judge         string        // role that answers the reboot test; "" if the evidence answers it
+	Graceful      time.Duration // time for a hung agent to end by itself; see [attempt.Attempt.End]
+	Kill          time.Duration // time from asking a hung agent to end until it is killed
 	Stages        Stages
-	ByClock       bool // the work of a program is no progress for the stages, because its result is waited for
+	ByClock       bool // output and work do not delay Stages, because a result is waited for
 }
 
 // Off reports whether the policy watches nothing.
@@ -40,8 +40,8 @@ func (p Policy) Off() bool { return p.Frequency <= 0 }
 // stage.
 type Stages [3]time.Duration
 
-// reached returns the highest stage that a time has reached, from 1. It returns 0 if the time has
-// not reached any stage.
+// reached returns the highest stage that d has reached. The first stage is 1. It returns 0 if d has
+// reached no stage.
 func (s Stages) reached(d time.Duration) int {
 	n := 0
 	for i, at := range s {

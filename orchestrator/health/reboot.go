@@ -12,19 +12,19 @@ import (
 type Case struct {
 	Task        string        // path of the task
 	HasText     bool          // the task's file has a line beyond its frontmatter
-	Missing     []string      // files that the task names as its inputs, and that do not exist
-	Obstacle    string        // the call that fails again and again, in words; "": no such call
-	Expected    time.Duration // of the task; 0: not known
-	Took        time.Duration // from the start to the last progress
+	Missing     []string      // inputs of the task that do not exist
+	Obstacle    string        // the call that fails again and again, in words; "" if there is none
+	Expected    time.Duration // expected time for the task; 0 if not known
+	Took        time.Duration // time from the start to the last progress
 	NoPlan      bool          // the hung call is not work on a task, so there is no plan to change
 	Replans     bool          // the Manager can be asked for another plan
-	Replanned   int           // of this task so far
-	Restarts    int           // of this call so far
+	Replanned   int           // number of new plans for this task so far
+	Restarts    int           // number of restarts of this call so far
 	MaxRestarts int
 	LastHung    string // key of the anomaly that led to the last restart
 
-	Judged []event.Answer // by a judge, to the five questions; nil: the evidence answers them
-	Advice string         // of the judge, for the agent
+	Judged []event.Answer // a judge's answers to the questions; nil if the evidence answers them
+	Advice string         // the judge's advice to the agent
 }
 
 // Questions are the questions of the reboot test: seed 000, "5-Question Reboot Test".
@@ -37,7 +37,7 @@ var Questions = [...]string{
 }
 
 // Reboot performs seed 000's "5-Question Reboot Test" of a hung agent. The evidence or a judge
-// answers the questions. The agent is ended, no matter what they are. Answers one to three become
+// answers the questions. The agent is ended whatever the answers are. Answers one to three become
 // advice for the next attempt. If the call is work on a task, a yes to the fourth question asks the
 // Manager for a new plan, or a person if the Manager cannot be asked. Otherwise the answer to the
 // fifth question decides between a restart and a person. If the evidence is against a restart, the
@@ -84,7 +84,7 @@ func Reboot(f Finding, c Case) event.RebootTested {
 	return e
 }
 
-// advice returns the advice to the next attempt that follows from the first three answers.
+// advice returns the advice to the next attempt. It follows from the first three answers.
 func (c Case) advice() (advice string) {
 	if c.Judged != nil {
 		return strings.TrimRight(" "+c.Advice, " ")
@@ -102,8 +102,9 @@ func (c Case) advice() (advice string) {
 	return advice
 }
 
-// Spare returns Continue or Assist if the first three answers of a judge let the agent go on, with the
-// judge's advice: seed 000, "决策映射", the rows of Q1 to Q3. It returns "" if Q4 and Q5 have to decide.
+// Spare returns Continue or Assist if a judge's first three answers let the agent go on with the
+// judge's advice: seed 000, "决策映射", the rows of Q1 to Q3. It returns "" if Q4 and Q5 have to
+// decide.
 func Spare(judged []event.Answer) event.Decision {
 	switch {
 	case len(judged) < 3:

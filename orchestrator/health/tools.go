@@ -14,7 +14,7 @@ import (
 type tools struct {
 	uses  map[string]*event.ToolUse
 	open  map[string]call // by ID
-	since time.Time       // since when at least one call is open
+	since time.Time       // time from which on at least one call has been open
 	spans []timeSpan
 }
 
@@ -22,7 +22,7 @@ type timeSpan struct{ from, to time.Time }
 
 const (
 	mostUses  = 16  // tools of an attempt that are counted separately
-	mostSpans = 100 // times with an open call that are reported for an attempt
+	mostSpans = 100 // spans of time with an open call that are reported for an attempt
 
 	leastSpan = 100 * time.Millisecond
 )
@@ -96,7 +96,7 @@ func (t *Trace) Tools(end time.Time) *event.ToolWork {
 	if w.uses == nil {
 		return nil
 	}
-	for _, c := range w.open { // which ended with the agent
+	for _, c := range w.open { // these calls ended with the agent
 		w.close(c, end, false)
 	}
 	if len(w.open) > 0 {

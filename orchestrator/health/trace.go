@@ -22,7 +22,7 @@ type Trace struct {
 	Last     agent.Event // the last event that says something to people
 
 	session bool      // the agent has named its session, so a model is at work
-	quiet   time.Time // what Activity was before the last print
+	quiet   time.Time // Activity before the last Print
 	calls   []call
 	same    repeat
 	tools   tools
@@ -32,7 +32,7 @@ type Trace struct {
 type call struct {
 	Call
 	sum   uint32
-	ended time.Time // zero: it is open
+	ended time.Time // zero while the call is open
 }
 
 // Call is an open call of a tool.
@@ -55,14 +55,14 @@ const (
 	// maxCalls is the greatest number of calls that are remembered, because an agent may never end
 	// its calls.
 	maxCalls = 64
-	// sameCall is a number of equal results of the same call in a row. From that number on each
-	// result counts as an error.
+	// sameCall is the number of equal results of the same call in a row at which the results begin
+	// to count as errors.
 	sameCall = 5
 	// sameFault is the number of equal failed calls in a row that makes an obstacle.
 	sameFault = 3
 )
 
-// NewTrace begins the trace of an agent that was started at a time.
+// NewTrace returns the trace of an agent that has given no sign yet.
 func NewTrace(started time.Time) *Trace { return &Trace{Started: started} }
 
 // Print notes output that is not part of an event.
@@ -194,8 +194,8 @@ func (t *Trace) Obstacle() string {
 // Open returns the calls that are open, in the order in which they began.
 func (t *Trace) Open() []Call { return t.OpenAt(t.Activity) }
 
-// OpenAt returns the calls that were open at a time. Calls that ended long before the last calls
-// are forgotten.
+// OpenAt returns the calls that were open at a time. Old calls may be missing, because the trace
+// keeps at most maxCalls calls.
 func (t *Trace) OpenAt(at time.Time) []Call {
 	var open []Call
 	for _, c := range t.calls {
@@ -209,8 +209,8 @@ func (t *Trace) OpenAt(at time.Time) []Call {
 // Wait is the party that an agent waits for: a tool, the provider or its model.
 type Wait int
 
-// The parties that an agent may wait for. It is Unknown if a program does not report that it uses a
-// model.
+// The parties that an agent may wait for. The party is Unknown if a program does not report that it
+// uses a model.
 const (
 	Unknown     Wait = iota
 	ForTools         // calls of tools are open
@@ -232,7 +232,7 @@ func (t *Trace) Waiting() Wait {
 	}
 }
 
-// Asked returns the time from which the agent has waited for its model.
+// Asked returns the time since which the agent has waited for its model.
 func (t *Trace) Asked() time.Time {
 	if t.Last.Time.After(t.Progress) {
 		return t.Last.Time

@@ -13,8 +13,8 @@ import (
 // Source: ActionCommand.TryParseV2 and TryParse of github.com/actions/runner. They compare texts by
 // the rules of a language, which ignore weightless characters.
 
-// breakCommands puts a backslash before the :: that begins a line and before the bracket of ##[,
-// even at the end of s, because the rest of the command may follow in the next text.
+// breakCommands puts a backslash before the :: that begins a line and before the bracket of ##[. It
+// does so even at the end of s, because the next text may hold the rest of the command.
 func breakCommands(s string) string {
 	var at []int
 	for start := 0; start < len(s); {

@@ -1,5 +1,5 @@
 // Package inert makes foreign text harmless where it is shown: on a terminal, in the log of a CI
-// job, in JSON on either, in Markdown.
+// job, as JSON in either of the two, and in Markdown.
 package inert
 
 import (
@@ -11,11 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// Line returns s as one line that only shows itself, on a terminal and in the log of a CI job.
-// Control characters, escape sequences, line ends, invisible characters and those that change the
-// direction of writing appear as Go escapes (\n, \x1b, \u202e), invalid UTF-8 as \xff, and a
-// backslash breaks a command: \::error::, ##\[error]. The result may stand anywhere in a line. Two
-// results side by side may form a command: pass a joined text through Lines once more.
+// Line returns s as one line that has no effect on a terminal or in the log of a CI job except that
+// it is shown. Control characters, escape sequences, line ends, invisible characters and those that
+// change the direction of writing appear as Go escapes (\n, \x1b, \u202e). Invalid UTF-8 appears as
+// \xff. A backslash breaks a command: \::error::, ##\[error]. The result may stand anywhere in a
+// line. Two results side by side may form a command, so pass a joined text through Lines once more.
 func Line(s string) string { return breakCommands(escape(s, inLine)) }
 
 // Lines is like Line, but for several lines: it keeps \n and \t, and drops the \r before a \n. A
@@ -24,8 +24,8 @@ func Lines(s string) string {
 	return breakCommands(escape(strings.ReplaceAll(s, "\r\n", "\n"), inLines))
 }
 
-// JSON returns the JSON text b with everything escaped that Lines would change. The result means
-// the same and only shows itself. If there is nothing to escape, JSON returns b itself.
+// JSON escapes everything in the JSON text b that Lines would change. The result means the same,
+// and has no effect where it is shown. If there is nothing to escape, JSON returns b itself.
 func JSON(b []byte) []byte {
 	s := string(b)
 	if out := breakJSONCommands(escape(s, inJSON)); out != s {
@@ -99,8 +99,8 @@ func nextRisk(s string, i int, p *place) int {
 	return i
 }
 
-// isActive reports whether r, which is not ASCII, may show nothing, or do more than show itself,
-// when it stands between before and after.
+// isActive reports whether r may be invisible, or have an effect, between the texts before and
+// after. r is not ASCII.
 func isActive(before string, r rune, after string) bool {
 	switch {
 	case 0xa0 <= r && r < 0x300, 0x370 <= r && r < 0x600, // most text is in these ranges
@@ -116,7 +116,7 @@ func isActive(before string, r rune, after string) bool {
 	return isHidden(r)
 }
 
-// isHidden reports whether r does something, or shows nothing, at every place. Invisible letters
+// isHidden reports whether r is invisible, or has an effect, wherever it stands. Invisible letters
 // and marks can hide a text.
 func isHidden(r rune) bool {
 	const blankBraille = '\u2800'
@@ -138,7 +138,7 @@ func joinable(r rune) bool {
 		(unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsSymbol(r))
 }
 
-// canBeEmoji reports whether r can look like a sign or like an emoji. ASCII digits can become
+// canBeEmoji reports whether r can be shown both as a sign and as an emoji. ASCII digits can become
 // keycap emojis. So can * and #, but canBeEmoji returns false for them, because they occur in
 // commands.
 func canBeEmoji(r rune) bool {

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Markdown is like Line, but for a line of GitHub's Markdown. The result shows the same text and is
-// only text, at the start of a line, in a paragraph, a heading, a list or a table. Characters that
-// have no meaning at their place stay unchanged.
+// Markdown is like Line, but for a line of GitHub's Markdown. The result shows the same text and
+// forms no markup, whether it begins a line or stands in a paragraph, a heading, a list or a table.
+// Characters that have no meaning at their place stay unchanged.
 func Markdown(s string) string {
 	s = Line(s)
 	start, end := startMark(s), closingHashes(s)
@@ -91,8 +91,8 @@ func leading(s string, in *class) string {
 }
 
 // withinWord reports whether letters or digits stand on both sides of the run of _ around s[i].
-// There a _ does not emphasize. If the run is long, it returns false to save time, since it is
-// called for each _ and searches the ends of the run each time.
+// Such a _ does not emphasize. If the run is long, withinWord returns false to save time, because
+// it searches the ends of the run again for each _.
 func withinWord(s string, i int) bool {
 	const long = 8
 	from, to := i, i+1
@@ -139,7 +139,7 @@ func isShortcode(after string) bool {
 	return strings.ContainsAny(name, lower)
 }
 
-// endsGH reports whether s ends like the start of a reference to an issue, GH-1.
+// endsGH reports whether s ends with the GH of a reference to an issue, such as GH-1.
 func endsGH(s string) bool {
 	n := len(s) - len("GH")
 	return n >= 0 && strings.EqualFold(s[n:], "GH") && (n == 0 || !isAlnum[s[n-1]])
@@ -153,7 +153,7 @@ func startMark(s string) int {
 	switch {
 	case s == "":
 	case s[0] == '>', strings.Trim(s, "-=: ") == "" && s[0] != ' ':
-		return 0 // also the line below a heading, or below the first row of a table
+		return 0 // also the underline of a heading or of a table's first row
 	case 0 < hashes && hashes <= 6 && endsItem(s[hashes:]):
 		return 0
 	case (s[0] == '-' || s[0] == '+') && endsItem(s[1:]):

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// assignedRules lists credentials without a shape. Only the name before them shows that they are
-// credentials.
+// assignedRules lists credentials without a shape of their own. Only the name before them shows
+// that they are credentials.
 var assignedRules = []struct {
 	names  []string
 	class  string
-	least  int               // bytes of the credential
-	equal  bool              // it has exactly least bytes
-	secret func([]byte) bool // reports whether a text of the class is one; nil: each is
+	least  int               // least length of the credential, in bytes
+	equal  bool              // the credential has exactly least bytes
+	secret func([]byte) bool // reports whether a text of the class is a credential; nil accepts all
 }{
 	{
 		names: []string{
@@ -41,8 +41,7 @@ func isPadded(b []byte) bool {
 	return bytes.HasSuffix(b, []byte("=")) || bytes.HasSuffix(bytes.ToUpper(b[max(len(b)-3, 0):]), []byte("%3D"))
 }
 
-// looksRandom reports whether b has a digit among its first 200 bytes. Then it is probably not made
-// of words.
+// looksRandom reports whether b has a digit among its first 200 bytes. Plain words have none.
 func looksRandom(b []byte) bool {
 	return bytes.ContainsAny(b[:min(len(b), 200)], digits)
 }
@@ -80,8 +79,8 @@ func assignments(slot *slotCount) (all []*shape) {
 	return append(all, named(slot)...)
 }
 
-// named returns the shapes of values behind names that say secret in the environment, too: token=…, api_key:
-// …, GITHUB_TOKEN=…. In a text for people they are hidden; see [Redactor.ForFiles].
+// named returns the shapes of values after a name that suggests a secret: token=…, api_key: …,
+// GITHUB_TOKEN=…. [Redactor.ForFiles] leaves these shapes out.
 func named(slot *slotCount) (all []*shape) {
 	place := slot.take()
 	for _, name := range []string{
@@ -95,7 +94,7 @@ func named(slot *slotCount) (all []*shape) {
 			})
 		}})
 	}
-	for _, name := range []string{ // as in IsSecretName; not all of them name secrets
+	for _, name := range []string{ // as in IsSecretName; some of their values are no secrets
 		"credential", "Credential", "CREDENTIAL", "credentials", "Credentials", "CREDENTIALS",
 		"_KEY", "_KEYS", "_KEY_BASE", "_PASS", "_PWD", "_PAT", "_AUTH", "_JWT", "_COOKIE",
 	} {
@@ -111,8 +110,9 @@ func named(slot *slotCount) (all []*shape) {
 	return all
 }
 
-// looksLikeToken reports whether b has letters and digits by turns, and no byte that tokens lack. The digits of a
-// name or of a path stand in one place of it: next_token2, id_ed25519, report-2024.pdf.
+// looksLikeToken reports whether b has letters and at least two groups of digits, and only bytes
+// that occur in tokens. A name or a path usually has one group of digits: next_token2, id_ed25519,
+// report-2024.pdf.
 func looksLikeToken(b []byte) bool {
 	const least = 8
 	isLetter := func(c rune) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
@@ -121,8 +121,8 @@ func looksLikeToken(b []byte) bool {
 	return len(b) >= least && groups >= 2 && bytes.ContainsFunc(b, isLetter) && !bytes.ContainsFunc(b, foreign)
 }
 
-// looksLikeWords reports whether b, which stands behind a name and an equals sign, may be a secret without a digit,
-// and is no name of a program.
+// looksLikeWords reports whether b may be a secret without digits, if it follows a name and an
+// equals sign. b must be long, and must not hold the _ or . of a name in a program.
 func looksLikeWords(b []byte) bool {
 	const least = 12
 	foreign := func(c rune) bool { return c > 0x7E || !strings.ContainsRune(alnum+"-", c) }
@@ -146,14 +146,15 @@ func passwords(slot *slotCount) (all []*shape) {
 var assignedChars = not(classOf(" \t\r\n\x00\x1b\"'`\\<>,;&|"))
 
 // password returns the end of the value assigned to a name, or 0 if there is no value. In program
-// text, variables and calls are assigned, too, and types and words follow a colon. Therefore a
-// value counts only if it has a digit, or if only a = stands between name and value.
+// text, variables and calls are also assigned to such a name, and types and words follow its colon.
+// Therefore a value counts only if it has a digit, or if only a = stands between name and value.
 func password(r *reader, from, slot int) int {
 	sign := string(r.b[from:r.count(from, maxBetween, between)])
 	return assigned(r, from, slot, func(text []byte) bool { return sign == "=" || looksRandom(text) })
 }
 
-// assigned returns the end of the value assigned to a name that ends at from, or 0 if there is none that is a secret.
+// assigned returns the end of the secret value assigned to the name that ends at from. It returns 0
+// if there is no such value.
 func assigned(r *reader, from, slot int, isSecret func([]byte) bool) int {
 	start := r.count(from, maxBetween, between)
 	sign := string(r.b[from:start])
@@ -169,8 +170,8 @@ func assigned(r *reader, from, slot int, isSecret func([]byte) bool) int {
 	return end
 }
 
-// isProgramText reports whether b is a call, an element, or a name for the password, and not a
-// value.
+// isProgramText reports whether b is program text in place of a value: a call, an element of a list
+// or map, or a name that holds pass.
 func isProgramText(b []byte) bool {
 	return bytes.ContainsAny(b, "()[]{}") || bytes.Contains(bytes.ToLower(b), []byte("pass"))
 }
@@ -215,8 +216,8 @@ var (
 	credential  = classOf(dotted + "~+/=%")
 )
 
-// authorization returns the end of the credential in an Authorization header, which follows the
-// scheme. It returns 0 if there is none.
+// authorization returns the end of the credential that follows the scheme in an Authorization
+// header. It returns 0 if there is no credential.
 func authorization(r *reader, from, slot int) int {
 	const maxScheme = 20
 	start := r.count(from, maxBetween, between)
@@ -235,7 +236,8 @@ func authorization(r *reader, from, slot int) int {
 	}
 	end := r.run(i, credential, slot)
 	text := r.b[i:end]
-	isWord := len(text) < 20 && !looksRandom(text) && !bytes.HasSuffix(text, []byte("=")) // Basic ends with =
+	// Basic credentials may end with =.
+	isWord := len(text) < 20 && !looksRandom(text) && !bytes.HasSuffix(text, []byte("="))
 	if len(text) < minValue || isWord || strings.EqualFold(string(r.b[start:scheme]), "AWS4-HMAC-SHA256") {
 		return 0
 	}

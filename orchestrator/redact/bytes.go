@@ -42,7 +42,7 @@ func bitsOf(chars string) *[256]byte {
 	return &c
 }
 
-// byteSet is a small class.
+// byteSet is a class that takes one bit per byte value.
 type byteSet [4]uint64
 
 func (s *byteSet) add(c byte)      { s[c/64] |= 1 << (c % 64) }

@@ -31,10 +31,10 @@ func literals(value string) (all []*literal) {
 	add(decimal, decimals(value))
 	add(encoded, base32Forms(value)...)
 	for _, text := range []string{value, string(jsonBody(value, true)), string(jsonBody(value, false))} {
-		add(encoded6, base64Forms(text)...) // of JSON: in claims, and where Kubernetes keeps documents
+		add(encoded6, base64Forms(text)...) // JSON in claims and in the documents of Kubernetes
 	}
 	for _, once := range base64Forms(value) {
-		add(encoded6, base64Forms(once)...) // and the password of a registry within one
+		add(encoded6, base64Forms(once)...) // a registry's password in such a document
 	}
 	if utf8.ValidString(value) {
 		little, big := utf16Forms(value)
@@ -49,7 +49,7 @@ func hexForms(value string) []string {
 	return []string{digits, strings.ToUpper(digits)}
 }
 
-// decimals returns the bytes as Go, Python and Node print them.
+// decimals returns the bytes of the value as decimal numbers, as Go, Python and Node print them.
 func decimals(value string) string {
 	var b []byte
 	for i := range len(value) {
@@ -58,8 +58,8 @@ func decimals(value string) string {
 	return string(b[:len(b)-1])
 }
 
-// base64Forms returns base64 of the value for each of the three shifts: only the characters that
-// depend on the value alone and not on its neighbours.
+// base64Forms returns the base64 of the value for each of the three shifts that it may have in a
+// text. It leaves out the characters that also depend on the bytes next to the value.
 func base64Forms(value string) (forms []string) {
 	for shift := range 3 {
 		padded := append(make([]byte, shift), value...)

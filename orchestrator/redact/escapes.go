@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	maxBackslashes = 8 // of one escape: a string in a string in a string has 7
-	maxNested      = 3 // levels of %25 or &amp; in place of the mark of an escape
+	maxBackslashes = 8 // in one escape; a string in a string in a string has 7
+	maxNested      = 3 // times that the % or & of an escape is itself written as %25 or &amp;
 	maxReadings    = 6
 )
 
-// reading is a possible meaning of an escape; in is the length of the escape in bytes.
+// reading is a possible meaning of an escape. in is the length of the escape, in bytes.
 type reading struct {
 	in   uint16
-	n    uint8 // bytes of text
+	n    uint8 // number of bytes in text
 	text [utf8.UTFMax]byte
 }
 
@@ -72,7 +72,8 @@ func backslashRun(b []byte, p int) int {
 	return n
 }
 
-// readBackslash reads the escapes of JSON, Go, Python, C and the shell, in strings within strings.
+// readBackslash reads the escapes of JSON, Go, Python, C and the shell, also in strings within
+// strings.
 func (r *readings) readBackslash(b []byte, p int) (short bool) {
 	run := backslashRun(b, p)
 	q := p + run
@@ -139,15 +140,15 @@ func (r *readings) readUnicode(b []byte, p, q, run int) (short bool) {
 	if q < len(b) && b[q] == '{' {
 		return r.readBraced(b, p, q+1)
 	}
-	if v, _ := hexNumber(b, q, 4); v == '&' { // of an HTML entity in JSON that Go wrote
+	if v, _ := hexNumber(b, q, 4); v == '&' { // the & of an HTML entity, as Go writes it in JSON
 		r.addRune(q+4-p, v)
 		return r.readEntity(b, p, q+4)
 	}
 	return r.readUnit(b, p, q, `\\\\\\\\u`[maxBackslashes-run:])
 }
 
-// readUnit reads a unit of UTF-16 in four digits at q. After the first unit of a pair, mark and the
-// second unit must follow.
+// readUnit reads a UTF-16 unit of four hex digits at q. If it is the first unit of a surrogate
+// pair, mark and the second unit must follow.
 func (r *readings) readUnit(b []byte, p, q int, mark string) (short bool) {
 	v, short := hexNumber(b, q, 4)
 	if v < 0xd800 || v > 0xdbff {
@@ -186,7 +187,7 @@ func (r *readings) readBraced(b []byte, p, q int) (short bool) {
 	return q+8 >= len(b)
 }
 
-// readPercent reads %XX and %uXXXX, and also both with %25 in place of the %.
+// readPercent reads %XX and %uXXXX. The % may itself be written as %25.
 func (r *readings) readPercent(b []byte, p int) (short bool) {
 	q := p + 1
 	for range maxNested + 1 {
@@ -206,8 +207,7 @@ func (r *readings) readPercent(b []byte, p int) (short bool) {
 	return false
 }
 
-// readEntity reads an HTML or XML entity whose & ends at q, and also such an entity with &amp; in
-// place of the &.
+// readEntity reads an HTML or XML entity whose & ends at q. The & may itself be written as &amp;.
 func (r *readings) readEntity(b []byte, p, q int) (short bool) {
 	for range maxNested + 1 {
 		const amp = "amp;"
@@ -281,7 +281,7 @@ func (r *readings) readNamed(in int, name string) {
 	}
 }
 
-// letterEscape returns the meaning of \n and the like.
+// letterEscape returns the meaning of a letter after a backslash, as in \n.
 func letterEscape(c byte) (byte, bool) {
 	switch c {
 	case 'n':

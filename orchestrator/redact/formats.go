@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// formats returns the shapes that have a structure.
+// formats returns the shapes of credentials that consist of several parts.
 func formats(slot *slotCount) []*shape {
 	sk, header, claims, signature := slot.take(), slot.take(), slot.take(), slot.take()
 	id, end, key, keys := slot.take(), slot.take(), slot.take(), slot.take()
@@ -128,7 +128,7 @@ func isPlaceholder(b []byte) bool {
 	return strings.Trim(s, "*") == ""
 }
 
-// telegram measures the random part of a bot's token, after its number.
+// telegram measures the random part of a Telegram bot's token. The number of the bot precedes it.
 func telegram(r *reader, slot int) int {
 	var buf [context]byte
 	number := r.t.before(r.base, 8, &buf)
@@ -155,13 +155,13 @@ func isHexDigits(b []byte, in *class) bool {
 	return true
 }
 
-// startsNumber reports whether b begins with base64 of three digits.
+// startsNumber reports whether b begins with three digits in base64.
 func startsNumber(b []byte) bool {
 	plain, err := base64.StdEncoding.DecodeString(string(b[:4]))
 	return err == nil && strings.Trim(string(plain), digits) == ""
 }
 
-// discord measures base64 of a bot's number, a time and a signature.
+// discord measures a Discord bot's token: the bot's number in base64, a time and a signature.
 func discord(r *reader, slot int) int {
 	id := r.count(0, 29, wordChars)
 	if r.short || id < 23 || id > 28 || !startsNumber(r.b) || !r.hasAt(id, ".") {

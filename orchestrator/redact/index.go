@@ -11,8 +11,8 @@ var opener = bitsOf(openerBytes)
 // index holds the patterns by the bytes that they may begin with.
 type index struct {
 	first  [256]group
-	pairs  map[[2]byte][]*literal // by the first two bytes, where neither is an opener
-	values bool                   // there are literals, so an escape may mean any character
+	pairs  map[[2]byte][]*literal // by their first two bytes, neither of which is an opener
+	values bool                   // there are literals, and any escape may begin one
 }
 
 // group holds the patterns that may begin with the same byte.
@@ -22,8 +22,8 @@ type group struct {
 	second   byteSet // the bytes that may follow that byte
 }
 
-// newIndex returns the index of all shapes and of all forms of the values. words is false for the contents of
-// files, see ForFiles.
+// newIndex returns the index of all shapes and of all forms of the values. words is false for the
+// contents of files; see [Redactor.ForFiles].
 func newIndex(values []string, words bool) *index {
 	ix := &index{pairs: map[[2]byte][]*literal{}, values: len(values) > 0}
 	for _, s := range shapes() {

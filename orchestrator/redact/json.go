@@ -20,8 +20,8 @@ func (r *Redactor) JSON(b []byte) ([]byte, error) {
 	return r.redactText(r.redactMeanings(b)), nil
 }
 
-// redactMeanings redacts the strings that have escapes, as decoded. redactText sees all other
-// strings.
+// redactMeanings redacts the decoded text of each string that has escapes. It leaves all other
+// strings to redactText.
 func (r *Redactor) redactMeanings(b []byte) []byte {
 	var out []byte
 	done := 0
@@ -41,8 +41,8 @@ func (r *Redactor) redactMeanings(b []byte) []byte {
 	return append(out, b[done:]...)
 }
 
-// redactText redacts the text as written. A secret that reaches over the end of a string is removed
-// from each string that has a part of it.
+// redactText redacts the text as written. A secret that extends beyond the end of a string is
+// removed from each string that has a part of it.
 func (r *Redactor) redactText(b []byte) []byte {
 	secrets := r.findAll(b)
 	if len(secrets) == 0 {
@@ -100,12 +100,13 @@ func appendString(out, b []byte, s span, secrets []span) []byte {
 // quoted reports whether the scalar is a string.
 func quoted(b []byte, s span) bool { return s.from > 0 && b[s.from-1] == '"' }
 
-// jsonBody returns s as JSON without quotes; html escapes <, > and &.
+// jsonBody returns s as a JSON string without its quotes. If html is true, <, > and & are escaped,
+// too.
 func jsonBody(s string, html bool) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(html)
-	enc.Encode(s) // a string, to memory: no error
+	enc.Encode(s) // a string in memory: cannot fail
 	return b.Bytes()[1 : b.Len()-len("\"\n")]
 }
 

@@ -11,7 +11,7 @@ type kind byte
 const (
 	plain    kind = 'p' // as it is
 	encoded  kind = 'e' // base32: lines may be wrapped
-	encoded6 kind = '6' // base64: lines may be wrapped, in either alphabet
+	encoded6 kind = '6' // base64 in either alphabet: lines may be wrapped
 	hexed    kind = 'h' // hex: lines may be wrapped, and bytes separated
 	decimal  kind = 'd' // decimal numbers with commas or other separators
 )
@@ -32,13 +32,14 @@ var separators = []string{", 0x", ",0x", " 0x", ", ", "  ", ":", " ", "-", ","}
 // numbers to columns.
 var commas = []string{",   ", ",  ", ", ", ",", " "}
 
-// doubled lists the characters that quoting writes twice: in SQL, CSV and YAML, in make, in printf.
+// doubled lists the characters that quoting writes twice: quotes in SQL, CSV and YAML, $ in make,
+// and % in printf.
 const doubled = "'\"$%"
 
 var (
 	identity  = canonical("", "")
 	base64as  = canonical("-_", "+/")
-	separated = canonical(",", "\x00") // each comma is compared with its spellings
+	separated = canonical(",", "\x00") // a comma must match one of commas
 )
 
 // canonical returns the table that maps the characters of from to those of to.
@@ -137,7 +138,7 @@ func (l *literal) matchExact(rest []byte, whole bool) (n int, more bool) {
 	return len(rest), false
 }
 
-// matchPlain compares without escapes. If sure is true, this result is final.
+// matchPlain compares without escapes. If sure is true, n is final.
 func (l *literal) matchPlain(t *text, i int) (n int, sure bool) {
 	if !l.simple {
 		return 0, false

@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// IsSecretName reports whether an environment variable of this name, in any case of letters, may
-// hold a secret.
+// IsSecretName reports whether an environment variable with this name may hold a secret. It ignores
+// the case of letters.
 func IsSecretName(name string) bool {
 	name = strings.ToUpper(name)
 	if countsTokens(name) {
@@ -28,8 +28,8 @@ func IsSecretName(name string) bool {
 }
 
 // countsTokens reports whether the name is about the tokens of a language model, such as
-// MAX_OUTPUT_TOKENS. Without that variable an agent works differently, and if its value were
-// redacted, that number would be removed from every text.
+// MAX_OUTPUT_TOKENS. An agent needs such a variable. If its value were redacted, that number would
+// disappear from every text.
 func countsTokens(name string) bool {
 	if strings.HasPrefix(name, "TOKENIZERS_") {
 		return true

@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	// A header may itself be percent-encoded, or have + for a space.
+	// The header of a block may be percent-encoded, or have + for a space.
 	pemHeader = classOf(upper + digits + " %+")
 	dashes    = classOf("-")
 	indent    = classOf(" \t")
@@ -16,8 +16,9 @@ var (
 	keyText = classOf(alnum + "+/=\r\n\t\\:,.%&#;")
 )
 
-// privateKey measures a PEM block up to its end line. If there is none, it measures up to the first
-// byte that cannot be part of a key. Its lines may be indented, or within a string.
+// privateKey measures a PEM block up to its end line. Without an end line, it measures up to the
+// first byte that cannot be part of a key. The lines of the block may be indented, or be part of a
+// string.
 func privateKey(r *reader, slot, keys int) int {
 	if end := r.claimedEnd(keys); end > 0 {
 		return end
@@ -51,9 +52,9 @@ func keyBody(r *reader, from, slot int) int {
 	}
 }
 
-// claimedEnd returns the end of a key that began before and reaches here, or 0 if there is none.
-// With it, a header within a key is not measured again. Otherwise a text that consists only of
-// headers, which counts as one key, would be measured from each of its headers.
+// claimedEnd returns the end of a key that began before r and reaches into it, or 0 if there is no
+// such key. Therefore a header within a key is not measured again. Otherwise a text of headers
+// alone, which counts as one key, would be measured again from each header.
 func (r *reader) claimedEnd(slot int) int {
 	if known := r.t.state.runs[slot]; known.from <= r.base && r.base < known.to {
 		return known.to - r.base

@@ -7,14 +7,15 @@ type shape struct {
 	// prefix begins each credential. If it is empty, each credential begins with one of the bytes
 	// in first.
 	prefix, first string
-	// word restricts matches to the start of a word, because the prefix also ends words (task-…). A
-	// letter of an escape such as \n does not count as a word.
+	// word restricts matches to the start of a word, because some words end with the prefix
+	// (task-…). A letter of an escape such as \n does not count as a word.
 	word bool
-	// words is set where only the name before a text shows that it is a secret; see Redactor.ForFiles.
+	// words is true for values that only a name such as token reveals. ForFiles leaves these shapes
+	// out.
 	words bool
-	// length returns the length of a whole credential at the start of the text, which begins with
-	// the prefix, or 0 if there is none. It sets r.ahead when the secret begins later, and r.short
-	// when the end is not in sight.
+	// length returns the length of a whole credential at the start of r, or 0 if there is none. r
+	// begins with the prefix. length sets r.ahead if the secret begins later, and r.short if r ends
+	// before the credential.
 	length func(r *reader) int
 }
 
@@ -41,19 +42,20 @@ func (s *shape) match(t *text, i int) found {
 // slots bounds the number of slots. Each slot remembers the last measured run of characters.
 const slots = 48
 
-// reader is a text. The functions of shapes measure the credential at its beginning.
+// reader is a text that may begin with a credential. The functions of shapes measure the
+// credential.
 type reader struct {
-	b     []byte // begins with the credential
+	b     []byte // begins at the possible credential
 	t     *text
 	base  int  // offset of b in t
 	whole bool // bytes after b do not matter
-	ahead int  // offset of the secret in b; 0: the beginning
-	short bool // the end of the credential is not in sight yet
+	ahead int  // offset of the secret in b
+	short bool // b ends before the credential
 }
 
-// run returns the end of the characters of the class from i on. The slot, one for each caller,
-// remembers that end: otherwise a text that consists only of prefixes would be measured again from
-// each prefix.
+// run returns the end of the characters of the class from i on. Each caller has a slot, which
+// remembers that end. Without it, a text that consists only of prefixes would be measured again
+// from each prefix.
 func (r *reader) run(i int, in *class, slot int) int {
 	at, known := r.base+i, &r.t.state.runs[slot]
 	if known.from <= at && at < known.to {

@@ -1,8 +1,8 @@
-// Package redact removes secrets from text and streams. A Redactor removes every registered value,
-// in all the forms that encoders give it, however the stream is cut into writes.
+// Package redact removes secrets from text and streams. A Redactor removes every registered value
+// in all its encoded forms, however the stream is cut into writes.
 //
-// It also knows the shapes of common credentials and removes many that were not registered. Only
-// the removal of the registered values is promised.
+// A Redactor also knows the shapes of common credentials and removes many credentials that were not
+// registered. Only the removal of the registered values is promised.
 package redact
 
 import (
@@ -23,17 +23,17 @@ const minValue = 6
 // concurrent use.
 type Redactor struct {
 	index  *index
-	values []string // in the parts that are looked for
+	values []string // the registered values and their parts; see New
 }
 
-// Secret is a value and its name: that of a variable, or of a setting.
+// Secret is a value with the name of its variable or setting.
 type Secret struct{ Name, Value string }
 
-// New returns a redactor for values in all the forms that programs give them, and for the known
-// shapes of credentials. Space around a value does not count. New ignores values shorter than 6
-// bytes and values that occur in Mark: see NewNamed. Each line of a value, of 8 bytes or more, is a
-// value of its own, and so are a URL's password, the credential of an Authorization header, and the
-// values of a JSON document under keys that look secret.
+// New returns a redactor for values in all their encoded forms, and for the known shapes of
+// credentials. Space around a value does not count. New ignores values shorter than 6 bytes and
+// values that occur in Mark; NewNamed reports them. Some parts of a value are also redacted by
+// themselves: each line of 8 bytes or more, a URL's password, the credential of an Authorization
+// header, and the values of a JSON document under keys that look secret.
 func New(values []string) *Redactor {
 	var all []string
 	seen := map[string]bool{}
@@ -51,8 +51,8 @@ func New(values []string) *Redactor {
 	return &Redactor{newIndex(all, true), all}
 }
 
-// ForFiles returns the redactor for the contents of files, which does not go by a name before a value as
-// freely: program text and settings have many names like token and secret.
+// ForFiles returns the redactor for the contents of files. It ignores most values that only a name
+// such as token or secret reveals, because program text and settings have many such names.
 func (r *Redactor) ForFiles() *Redactor { return &Redactor{newIndex(r.values, false), r.values} }
 
 // shapesOnly returns the Redactor without values.
@@ -105,9 +105,9 @@ func (r *Redactor) ChangesBytes(b []byte) bool {
 	return r.hasSecret(b) && !bytes.Equal(r.Bytes(b), b) // the secret may be Mark itself
 }
 
-// scan returns the redacted text of b, which is a part of b if it holds no secret, and the number
-// of bytes of b that are decided. The rest may begin a secret, and the caller must give it again
-// with the bytes that follow. If final is true, all bytes are decided.
+// scan returns the redacted text of the first used bytes of b. The text is a part of b if it holds
+// no secret. The rest of b may begin a secret, and the caller must pass it again with the bytes
+// that follow. If final is true, there is no rest.
 func (r *Redactor) scan(b []byte, st *state, final bool) (text []byte, used int) {
 	shown := max(st.covered-1, 0)
 	used = r.find(b, st, final, func(s span, more bool) {
@@ -130,9 +130,10 @@ func (r *Redactor) findAll(b []byte) (all []span) {
 	return all
 }
 
-// find calls hide for every secret in b, in order, and returns the number of bytes of b that are
-// decided. more is true if the span extends the last one. Overlapping and adjacent secrets count as
-// one, so that no part of the second shows after the first.
+// find calls hide for every secret in b, in order. It returns the number of bytes of b that it
+// could judge without the bytes that follow b. more is true if the span extends the last one.
+// Overlapping and adjacent secrets count as one, so that no part of the second shows after the
+// first.
 //
 // Whether a secret begins at a position depends on the bytes from there on and on at most context
 // bytes before it, never on where a write ended. Therefore the result does not depend on how the

@@ -2,8 +2,8 @@ package redact
 
 import "sync"
 
-// shapes returns a read-only table. It is made for the first Redactor, because not every command
-// has one.
+// shapes returns the read-only table of all shapes. The table is made for the first Redactor,
+// because not every command needs one.
 var shapes = sync.OnceValue(shapeTable)
 
 var (
@@ -12,7 +12,8 @@ var (
 	hexDigits = classOf(digits + "abcdef")
 )
 
-// rule is a prefix followed by characters of a class. least is their least number.
+// rule describes tokens: one of the prefixes, and then characters of class. least is the least
+// number of these characters.
 type rule struct {
 	least    int
 	class    string
@@ -39,7 +40,7 @@ var anywhereRules = []rule{
 	{33, alnum + "_-", []string{"AIzaSy"}},
 	{24, alnum + "_-", []string{"GOCSPX-"}},
 	{30, dotted, []string{"ya29."}},
-	{31, dotted + "~", []string{"7Q~", "8Q~"}}, // Azure: three characters stand before it
+	{31, dotted + "~", []string{"7Q~", "8Q~"}}, // Azure, where three characters precede the prefix
 	{24, dotted, []string{"hvs.", "hvb.", "dop_v1_", "doo_v1_", "pscale_tkn_", "tskey-", "AGE-SECRET-KEY-1"}},
 	// chat and mail
 	{10, alnum + "-", []string{

@@ -13,11 +13,11 @@ const maxToken = 16 << 10
 
 type span struct{ from, to int }
 
-// state holds what scan has learned from the bytes before the text that it is given. Offsets count
-// from the start of that text.
+// state holds what scan has learned from the bytes before its text. Offsets count from the start of
+// that text.
 type state struct {
-	covered int         // 1 + the bytes that belong to a secret already marked
-	ahead   []span      // secrets found before their first byte
+	covered int         // 1 + the bytes that the last secret still covers; 0 if it ended earlier
+	ahead   []span      // secrets that were found before scan reached them
 	before  []byte      // the last consumed bytes, at most context
 	runs    [slots]span // for each slot the last measured run of characters
 }
@@ -62,7 +62,7 @@ func (st *state) advance(n, end int, b []byte) {
 	}
 }
 
-// text is the text of a scan, with the state of the bytes before.
+// text is the text of a scan, with the state of the bytes before it.
 type text struct {
 	b      []byte
 	state  *state
@@ -70,8 +70,8 @@ type text struct {
 	reader reader
 }
 
-// window returns the bytes that a secret at i may occupy, with those before i. whole is true if
-// bytes after them do not matter.
+// window returns the text up to the last byte that a secret at i may occupy. whole is true if the
+// bytes after b do not matter.
 func (t *text) window(i int) (b []byte, whole bool) {
 	end := min(len(t.b), i+maxToken)
 	return t.b[:end], t.final || end == i+maxToken

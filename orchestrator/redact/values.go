@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// minPart is the least length, in bytes, of a line of a value, or of a string of a JSON
-	// document, that is a secret by itself.
+	// minPart is the least length of a part that is a secret by itself, in bytes. The parts are the
+	// lines of a value and the strings of a JSON document.
 	minPart = 8
 	// pieceSize and overlap are in bytes. A value longer than pieceSize is registered in pieces, so
-	// that no part of it shows and no pattern is long. The base64 pattern of a piece leaves out the
-	// characters at its ends, because they depend on the bytes beside it; so the pieces overlap.
+	// that no part of it shows and no pattern is long. The pieces overlap, because the base64
+	// pattern of a piece leaves out the characters at both ends.
 	pieceSize = 256
 	overlap   = 16
 	// maxDepth bounds values within values.
@@ -60,8 +60,8 @@ func longLines(value string) (all []string) {
 	return all
 }
 
-// decodedForms returns the decoded meanings of a value: of a key with \n in place of its line ends,
-// as environment variables hold it, or of a document in base64.
+// decodedForms decodes a value that has \n in place of line ends, as keys in environment variables
+// do. It also decodes a document in base64.
 func decodedForms(value string) (all []string) {
 	if strings.Contains(value, `\n`) && !strings.HasPrefix(value, "{") {
 		all = append(all, strings.NewReplacer(`\r`, "\r", `\n`, "\n").Replace(value))

@@ -9,7 +9,7 @@ type walk struct {
 	b     []byte
 	whole bool
 	short bool // the end of b was reached
-	work  int  // steps left that may lead nowhere: a bound on time
+	work  int  // number of steps that may still be tried, a bound on time
 }
 
 // maxWork suffices for a piece of a value that consists only of escape characters and was escaped
@@ -20,8 +20,9 @@ const maxWork = 2000
 // may begin the literal, so without a bound a run of line ends would be walked again from each n.
 const maxIdle = 3
 
-// match returns the end of the literal's rest, from j on, if that rest stands at p, and -1
-// otherwise. idle is the number of the last steps that covered no byte of the literal.
+// match compares the text from p on with the literal from j on. It returns the end of the literal
+// in the text, or -1. idle is the number of steps since the last one that covered a byte of the
+// literal.
 func (w *walk) match(p, j, idle int) int {
 	for j < len(w.text) {
 		if p >= len(w.b) {
@@ -67,7 +68,8 @@ type steps struct {
 	list [2*maxReadings + 6]step
 }
 
-// step is a move forward. in is its length in the text and of its length in the literal, in bytes.
+// step is a move forward, in bytes. The field in is its length in the text, the field of is its
+// length in the literal.
 type step struct{ in, of int32 }
 
 // after returns the arguments of match after a step.
@@ -85,7 +87,7 @@ func (s *steps) add(in, of int) {
 
 func (w *walk) addSteps(s *steps, p, j int) {
 	c, want := w.b[p], w.text[j]
-	if c == '\'' && want == '\'' { // first, since such a text begins with a plain quote
+	if c == '\'' && want == '\'' { // first, because shell quotes begin with a plain quote
 		w.addShellQuotes(s, p)
 	}
 	if w.kind == plain && (c == want || c == '\\') && strings.IndexByte(doubled, want) >= 0 {
@@ -119,8 +121,8 @@ func (w *walk) addSteps(s *steps, p, j int) {
 	}
 }
 
-// addEscapes adds a step for each reading of an escape at p that means the literal's bytes at j. in
-// and of are the lengths that were covered before p and j. Each step includes them.
+// addEscapes adds a step for each reading of an escape at p that means the literal's bytes at j.
+// The parameters in and of are the lengths already covered before p and j. Each step includes them.
 func (w *walk) addEscapes(s *steps, p, j, in, of int) {
 	var all readings
 	if all.read(w.b, p) {
@@ -135,8 +137,8 @@ func (w *walk) addEscapes(s *steps, p, j, in, of int) {
 }
 
 // addBackslashes adds a step over a run of backslashes in both the text and the literal, because
-// each level of strings within strings doubles them. The last one may belong to an escape that
-// follows the run.
+// each level of strings within strings doubles them. The last backslash of the run may begin an
+// escape.
 func (w *walk) addBackslashes(s *steps, p, j int) {
 	of, in := 1, 1
 	for j+of < len(w.text) && w.text[j+of] == '\\' {
@@ -181,7 +183,8 @@ func (w *walk) backslashes(p int) int {
 }
 
 // addDoubled adds a step over a whole run of a character that is written twice, because each
-// character alone could be read in two ways. In a string, backslashes stand before them.
+// character alone could be read in two ways. In a string, a backslash may stand before each
+// character.
 func (w *walk) addDoubled(s *steps, p, j int) {
 	c := string(w.text[j : j+1])
 	if j > 0 && w.text[j-1] == c[0] {
@@ -222,10 +225,10 @@ func (w *walk) hasAt(p int, want string) bool {
 // maxIndent bounds the indentation of a wrapped line.
 const maxIndent = 32
 
-// wrapLength returns the length of a line end within encoded bytes at p, escaped or not, with the
-// indentation after it. It returns 0 if there is none. The 16 bytes before p must be of the
-// encoding, since few words are that long. Otherwise the last word of each line would be held back
-// until the next line.
+// wrapLength returns the length of the line end at p, with the indentation after it. The line end
+// may be escaped. wrapLength returns 0 if no encoded bytes are wrapped at p: the 16 bytes before p
+// must belong to the encoding, since few words are that long. Otherwise the last word of each line
+// would be held back until the next line.
 func (w *walk) wrapLength(p int) int {
 	if c := w.b[p]; c != '\n' && c != '\r' && c != '\\' {
 		return 0
@@ -273,7 +276,7 @@ var (
 	hexText    = bitsOf(digits + "abcdefABCDEFx:-, \t")
 )
 
-// isDense reports whether the context before p is whole and only of bytes of the encoding.
+// isDense reports whether there are 16 bytes before p, all of them bytes of the encoding.
 func (t *text) isDense(p int, k kind) bool {
 	var buf [context]byte
 	of := base64Text

@@ -29,14 +29,14 @@ func wrappedShapes(tokens []*shape, slot *slotCount) (all []*shape) {
 	return all
 }
 
-// maxWrapped bounds the part of a token that is decoded, in bytes of base64.
+// maxWrapped bounds the part of a token that is decoded, in bytes of base64 or hex.
 const maxWrapped = 256
 
 var base64Any = classOf(alnum + "+/-_")
 
-// base64Shape returns the shape of s in base64, if shift other bytes stand before it.
+// base64Shape returns the shape of s in base64 after shift other bytes.
 func base64Shape(s *shape, shift, slot int) *shape {
-	first := (shift*8 + 5) / 6 // characters before those that the prefix decides
+	first := (shift*8 + 5) / 6 // the characters before those that depend on the prefix alone
 	head := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), s.prefix...))[:first]
 	return &shape{prefix: base64Forms(s.prefix)[shift], length: func(r *reader) int {
 		end := r.count(0, maxWrapped, base64Any)
@@ -55,7 +55,7 @@ func base64Shape(s *shape, shift, slot int) *shape {
 	}}
 }
 
-// hexShape returns the shape of s in hex.
+// hexShape returns the shape of s in hex. prefix is the prefix of s in hex.
 func hexShape(s *shape, prefix string, slot int) *shape {
 	return &shape{prefix: prefix, length: func(r *reader) int {
 		end := r.count(0, maxWrapped, isHexDigit)

@@ -6,8 +6,8 @@ import (
 	"io/fs"
 )
 
-// piece is the size of the part of a write that is scanned at once, in bytes, so that a huge write
-// is not copied whole.
+// piece is the number of bytes of a write that are scanned at once. It keeps a huge write from
+// being copied whole.
 const piece = 64 << 10
 
 // Writer is a filter of a stream to another writer. It holds back only bytes that may begin a
