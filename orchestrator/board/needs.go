@@ -154,7 +154,7 @@ func Plan(b *Board, p *Place, past Past) (steps []Step) {
 		switch {
 		case !byNeeds && !past.KeepsGoing: // the list is walked down from the current task
 			return i < at || i == at && past.Done[i]
-		case past.Never: // tasks before current count as done, unless marks or needs tell more
+		case past.Never: // tasks before current count as done, unless there are marks or needs
 			return i < at && !byNeeds && !marked
 		default:
 			return past.Done[i]

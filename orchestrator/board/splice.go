@@ -21,7 +21,7 @@ type Edit struct {
 	SetTasks bool // replace the list with Tasks; entries that stay keep their map or state
 }
 
-// patch replaces Source[from:to].
+// patch replaces Source[from:to] with text.
 type patch struct {
 	from, to int
 	text     string

@@ -49,7 +49,7 @@ func (a Action) String() string {
 
 // Usage is the work of an agent's processes since they started.
 type Usage struct {
-	Own, Calls Work // Own of the agent and its servers, Calls of processes in sessions of their own
+	Own, Calls Work // Own covers the agent and its servers, Calls processes in other sessions
 	Stopped    bool // the agent is stopped by a signal, and no debugger holds it
 }
 

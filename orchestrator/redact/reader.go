@@ -15,7 +15,7 @@ type shape struct {
 	words bool
 	// length returns the length of a whole credential at the start of r, or 0 if there is none. r
 	// begins with the prefix. length sets r.ahead if the secret begins later, and r.short if r ends
-	// before the credential.
+	// before the credential does.
 	length func(r *reader) int
 }
 
@@ -50,7 +50,7 @@ type reader struct {
 	base  int  // offset of b in t
 	whole bool // bytes after b do not matter
 	ahead int  // offset of the secret in b
-	short bool // b ends before the credential
+	short bool // b ends before the credential does
 }
 
 // run returns the end of the characters of the class from i on. Each caller has a slot, which
