@@ -17,6 +17,7 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/inspect"
@@ -128,7 +129,7 @@ func (u *setup) plan(t *terminal, name string) {
 	if err != nil {
 		return // check has reported the error
 	}
-	for i, step := range board.Plan(b, place, u.past(name, place.Dir())) {
+	for i, step := range board.Plan(b, place, pastOf(name)) {
 		text := fmt.Sprintf("%3d  %s  %s", i+1, step.Task, step.Role)
 		if len(step.Needs) > 0 {
 			text += "  needs " + strings.Join(step.Needs, ", ")
@@ -137,13 +138,10 @@ func (u *setup) plan(t *terminal, name string) {
 	}
 }
 
-// past returns what the settings and the journal tell about a board. It leaves out what cannot be
-// read, because check has reported that.
-func (u *setup) past(name, dir string) board.Past {
+// pastOf returns what the journal tells about a board. It leaves out what cannot be read, because check
+// has reported that.
+func pastOf(name string) board.Past {
 	p := board.Past{Done: map[int]bool{}, Skipped: map[int]bool{}}
-	if r, err := u.resolve(dir); err == nil && r.settings.KeepGoing != nil {
-		p.KeepsGoing = *r.settings.KeepGoing
-	}
 	b, _ := inspect.Look(name, func(event.Entry) {})
 	p.Never = b.Outcome == standing.NeverRun
 	for i, t := range b.Tasks {
@@ -253,7 +251,7 @@ func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatte
 		p.Warning = here
 		return []*frontmatter.Problem{p}
 	}
-	return []*frontmatter.Problem{{File: name, Text: err.Error(), Fix: hintOf(err), Warning: here}}
+	return []*frontmatter.Problem{{File: name, Text: err.Error(), Fix: failure.HintOf(err), Warning: here}}
 }
 
 // oddities returns the warnings of a run that would accept the board.

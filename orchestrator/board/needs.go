@@ -106,16 +106,14 @@ type Step struct {
 
 // Past is the part of a board's settings and history that Plan uses.
 type Past struct {
-	KeepsGoing bool         // runs go on after a task has failed
-	Never      bool         // the board was never run
-	Done       map[int]bool // entries that the history shows as done
-	Skipped    map[int]bool // entries that a person decided to skip
+	Never   bool         // the board was never run
+	Done    map[int]bool // entries that the history shows as done
+	Skipped map[int]bool // entries that a person decided to skip
 }
 
 // Plan returns the open tasks of a board in the order in which package walk names them if every
 // task is ok. It leaves out skipped and unreadable tasks, tasks that need such a task, and tasks
-// that need one another. Open tasks before the current one are part of the plan if a task has needs
-// or the board keeps going.
+// that need one another.
 func Plan(b *Board, p *Place, past Past) (steps []Step) {
 	if b.Terminal() {
 		return nil
@@ -151,16 +149,12 @@ func Plan(b *Board, p *Place, past Past) (steps []Step) {
 		return open[i]
 	}
 	maps.DeleteFunc(open, func(i int, _ bool) bool {
-		switch {
-		case !byNeeds && !past.KeepsGoing: // the list is walked down from the current task
-			return i < at || i == at && past.Done[i]
-		case past.Never: // tasks before current count as done, unless there are marks or needs
+		if past.Never { // tasks before current count as done, unless there are marks or needs
 			return i < at && !byNeeds && !marked
-		default:
-			return past.Done[i]
 		}
+		return past.Done[i]
 	})
-	for i := at; i >= 0; i = next(b.Len(), ready) {
+	for i := at; i >= 0; i = nextReady(b.Len(), i, ready) {
 		if !open[i] {
 			continue
 		}
@@ -171,10 +165,10 @@ func Plan(b *Board, p *Place, past Past) (steps []Step) {
 	return steps
 }
 
-// next returns the first task that is ready, or -1.
-func next(n int, ready func(i int) bool) int {
-	for i := range n {
-		if ready(i) {
+// nextReady returns the first of n tasks after one, and then from the top, that is ready, or -1.
+func nextReady(n, after int, ready func(i int) bool) int {
+	for k := range n {
+		if i := (after + 1 + k) % n; ready(i) {
 			return i
 		}
 	}

@@ -17,9 +17,9 @@ func TestNeeds(t *testing.T) {
 		plan       string
 		found      string
 	}{
-		{"without needs the list is walked down", "current: b\ntasks: [a, b, c]", nil, "b c", ""},
+		{"from the current one on, and then from the top", "current: b\ntasks: [a, b, c]", nil, "b c a", ""},
 		{"in order of the needs", "current: a\ntasks: [c, b, a]", map[string]string{"b": "a", "c": "[a, b]"}, "a b c", ""},
-		{"first the current one", "current: b\ntasks: [a, b, c]", map[string]string{"c": "[a]"}, "b a c", ""},
+		{"first the current one", "current: b\ntasks: [a, b, c, d]", map[string]string{"c": "[a]"}, "b d a c", ""},
 		{"one that is marked counts as done", "current: c\ntasks: ['a [done]', b, c]", map[string]string{"b": "a"}, "c b", ""},
 		{"the current one is worked on even so", "current: b\ntasks: ['b [done]', a]", nil, "b a", ""},
 		{"one that is not listed", "current: a\ntasks: [a]", map[string]string{"a": "[z]"}, "a", "a: it needs z, which is not on the list"},
@@ -55,12 +55,11 @@ func TestPlanAfterRuns(t *testing.T) {
 		plan  string
 	}{
 		{"what the journal says is done is not done again", map[string]string{"d": "[c]"}, board.Past{Done: is(0, 2)}, "b d"},
-		{"a list with an order of its own is walked down", nil, board.Past{Done: is(0, 2)}, "b c d"},
-		{"one that keeps going is not", nil, board.Past{Done: is(2), KeepsGoing: true}, "b a d"},
-		{"of one that was never run what stands before", nil, board.Past{Never: true, KeepsGoing: true}, "b c d"},
+		{"and what is not stands anywhere", nil, board.Past{Done: is(2)}, "b d a"},
+		{"of one that was never run what stands before", nil, board.Past{Never: true}, "b c d"},
 		{"nor what needs a skipped task", map[string]string{"d": "[c]"}, board.Past{Skipped: is(2)}, "b a"},
-		{"what a person accepted", nil, board.Past{Done: is(1)}, "c d"},
-		{"a skipped task", nil, board.Past{Skipped: is(2)}, "b d"},
+		{"what a person accepted", nil, board.Past{Done: is(0, 1)}, "c d"},
+		{"a skipped task", nil, board.Past{Done: is(0), Skipped: is(2)}, "b d"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if plan, _ := planOf(t, "current: b\ntasks: [a, b, c, d]", tt.needs, tt.past); plan != tt.plan {

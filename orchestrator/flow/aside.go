@@ -179,9 +179,9 @@ func (s *State) AsidesOn(l List) (all []Aside, marked, removed []string) {
 	return all, marked, removed
 }
 
-// IsWhole reports whether the next task may stand anywhere on the list. Otherwise it stands after
-// the finished task.
-func (s *State) IsWhole() bool { return s.KeepGoing || s.ByNeeds }
+// StaysOpen reports whether a board on which only tasks in quarantine are left stays open, with the
+// first of them as its current task. Otherwise walk ends the board.
+func (s *State) StaysOpen() bool { return s.KeepGoing || s.ByNeeds }
 
 func (s *State) aside(task string) *Aside {
 	for i := range s.Aside {
@@ -281,11 +281,6 @@ func (s *State) left() string {
 
 // mostAside is the greatest number of tasks that the text about the end of a run names.
 const mostAside = 3
-
-// HasSkipped reports whether the board goes on without a task, because a person decided so.
-func (s *State) HasSkipped() bool {
-	return slices.ContainsFunc(s.Statuses, func(t TaskStatus) bool { return t.Status == StatusSkipped })
-}
 
 // isDecided reports whether a person has decided about a task that was set aside. No agent works on
 // the task then, and the Manager is called at once.

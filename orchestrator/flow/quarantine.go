@@ -67,7 +67,7 @@ func (s *State) mayNotWork(b Board) string {
 		return ""
 	case q.Person:
 		return q.Text + " (the role Manager accepts no anomalies, so that a person decides)"
-	case s.IsWhole() && s.isWalked():
+	case s.StaysOpen() && s.isWalked():
 		return IncompleteText + s.quarantines() + s.skipped() + s.left()
 	default:
 		return q.Text + "; the Manager was told, and names the task again"

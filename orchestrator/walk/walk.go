@@ -18,7 +18,6 @@ type Turn struct {
 	Status  string         // status of the agent's reply; "" if the task is for the Manager itself
 	Anomaly *event.Anomaly // reason why the task is not done; nil for none
 
-	Whole  bool             // any entry may be next, not only one after the finished task
 	Len    int              // number of entries on the list
 	Marked func(i int) bool // reports whether entry i is marked as done
 	Past   func(i int) Past // returns the past of entry i; nil if all entries are Open
@@ -32,7 +31,7 @@ type Past int
 const (
 	Open        Past = iota
 	Settled          // done
-	Skipped          // skipped by a person
+	Skipped          // left undone: a person has skipped it, or it is in quarantine and the board ends without it
 	Aside            // set aside in this run
 	Quarantined      // in quarantine until a person decides
 )
@@ -99,18 +98,18 @@ func (t Turn) replan() Decision {
 // decided has the words for the decisions of a person about a task that was set aside.
 var decided = map[string]string{string(event.Skip): " is skipped", string(event.Accept): " counts as done"}
 
-// goOn names the first entry from t.first on that an agent can work on. Such an entry is not done,
-// and needs no unfinished task. goOn skips a file that cannot be read, and says so in the message.
-// If there is no such entry, it names the first entry that was set aside, or else the first in
-// quarantine. Without these the board ends. The end is blocked if a file cannot be read, or if an
-// entry needs an unfinished task and no person has skipped a task.
+// goOn names the first entry after the task, and then from the top, that an agent can work on. Such an
+// entry is not done, and needs no unfinished task. goOn skips a file that cannot be read, and says so
+// in the message. If there is no such entry, it names the first of the list that was set aside, or else
+// the first in quarantine. Without these the board ends. The end is blocked if a file cannot be read, or
+// if an entry needs an unfinished task and no person has skipped a task.
 func (t Turn) goOn(text string) Decision {
 	said := []string{text}
-	var aside, quarantined string
+	left := map[Past][]string{Aside: make([]string, t.Len), Quarantined: make([]string, t.Len)}
 	var unready []string
 	skipped := false
-	for i := t.first(); i < t.Len; i++ {
-		past := Open
+	for k := range t.Len {
+		i, past := (t.At+1+k)%t.Len, Open
 		if t.Past != nil {
 			past = t.Past(i)
 		}
@@ -123,10 +122,8 @@ func (t Turn) goOn(text string) Decision {
 		case head.Fault != nil:
 			said = append(said, fmt.Sprintf("%s is skipped: %v", head.Path, head.Fault))
 		case head.Done:
-		case past == Aside:
-			aside = cmp.Or(aside, head.Path)
-		case past == Quarantined:
-			quarantined = cmp.Or(quarantined, head.Path)
+		case past == Aside, past == Quarantined:
+			left[past][i] = head.Path
 		case head.Path == t.Task:
 		case len(head.Needs) > 0:
 			unready = append(unready, fmt.Sprintf("%s is not worked on: it needs %s", head.Path, strings.Join(head.Needs, ", ")))
@@ -134,9 +131,10 @@ func (t Turn) goOn(text string) Decision {
 			return Decision{Status: "ok", Message: strings.Join(said, "; "), Next: head.Path}
 		}
 	}
+	next := cmp.Or(slices.Concat(left[Aside], left[Quarantined])...)
 	switch faults := t.unreadable(); {
-	case aside != "", quarantined != "":
-		return Decision{Status: "ok", Message: text, Next: cmp.Or(aside, quarantined), Left: slices.Concat(faults, unready)}
+	case next != "":
+		return Decision{Status: "ok", Message: text, Next: next, Left: slices.Concat(faults, unready)}
 	case skipped && len(faults) == 0: // tasks that need the skipped one stay undone
 		return Decision{Status: "ok", Message: strings.Join(append(said, unready...), "; ")}
 	case len(faults)+len(unready) > 0:
@@ -144,14 +142,6 @@ func (t Turn) goOn(text string) Decision {
 	default:
 		return Decision{Status: "ok", Message: text}
 	}
-}
-
-// first returns the index of the first entry that may be next, or 0 if the task is not listed.
-func (t Turn) first() int {
-	if t.Whole {
-		return 0
-	}
-	return t.At + 1
 }
 
 // unreadable names at most three tasks of the list that cannot be read. No agent worked on them.

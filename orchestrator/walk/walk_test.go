@@ -47,6 +47,7 @@ func TestDecide(t *testing.T) {
 		"the last behind many": {"!!!!c", "c", 4, "ok", nil, walk.Decision{Status: "blocked", Mark: true,
 			Message: "c is done; ! was not worked on: there is no such file; ! was not worked on: there is no such file; ! was not worked on: there is no such file"}},
 		"its own file is gone":          {"A!", "!", 1, "ok", nil, walk.Decision{Status: "ok", Message: "! is done", Mark: true}},
+		"behind the last from the top":  {"aBc", "c", 2, "ok", nil, walk.Decision{Status: "ok", Message: "c is done", Next: "a", Mark: true}},
 		"not listed":                    {"Ab", "z", -1, "ok", nil, walk.Decision{Status: "ok", Message: "z is done", Next: "b"}},
 		"no list":                       {"", "z", -1, "ok", nil, walk.Decision{Status: "ok", Message: "z is done"}},
 		"blocked":                       {"ab", "a", 0, "blocked", nil, blocked("a replied blocked; its work log says why")},
@@ -80,9 +81,9 @@ func TestMarkedFilesAreNotRead(t *testing.T) {
 	}
 }
 
-// TestKeepGoing: design of keep_going: the next task is the first of the list that is ready. If only tasks are
-// left that were set aside in this run, the first of them is current for the next one, and what needs them is
-// named.
+// TestKeepGoing: design of keep_going: the next task is the first after the finished one, and then from the top,
+// that is ready. If only tasks are left that were set aside in this run, the first of them is current for the next
+// one, and what needs them is named.
 func TestKeepGoing(t *testing.T) {
 	aside := &event.Anomaly{Type: event.SetAsideType, Details: "no key"}
 	for name, tt := range map[string]struct {
@@ -93,21 +94,23 @@ func TestKeepGoing(t *testing.T) {
 		anomaly *event.Anomaly
 		want    walk.Decision
 	}{
-		"an earlier one":             {"abc", "oss", nil, 1, nil, walk.Decision{Status: "ok", Message: "b is done", Next: "a", Mark: true}},
-		"not what is done":           {"abc", "sso", nil, 0, nil, walk.Decision{Status: "ok", Message: "a is done", Next: "c", Mark: true}},
-		"not what a person skipped":  {"abc", "skk", nil, 0, nil, walk.Decision{Status: "ok", Message: "a is done", Mark: true}},
-		"what is ready":              {"abc", "sao", map[byte][]string{'b': {"x"}}, 0, nil, walk.Decision{Status: "ok", Message: "a is done", Next: "c", Mark: true}},
-		"set aside":                  {"abc", "aoo", nil, 0, aside, walk.Decision{Status: "ok", Message: "a is set aside", Next: "b"}},
-		"only what was set aside":    {"abc", "asa", nil, 2, aside, walk.Decision{Status: "ok", Message: "c is set aside", Next: "a"}},
-		"and what needs it":          {"abc", "aos", map[byte][]string{'b': {"a"}}, 0, aside, walk.Decision{Status: "ok", Message: "a is set aside", Next: "a", Left: []string{"b is not worked on: it needs a"}}},
-		"not one in quarantine":      {"abc", "qoo", nil, 1, nil, walk.Decision{Status: "ok", Message: "b is done", Next: "c", Mark: true}},
-		"only one in quarantine":     {"abc", "qss", nil, 2, nil, walk.Decision{Status: "ok", Message: "c is done", Next: "a", Mark: true}},
-		"rather what was set aside":  {"abc", "qas", nil, 2, nil, walk.Decision{Status: "ok", Message: "c is done", Next: "b", Mark: true}},
-		"nothing is ready":           {"abc", "soo", map[byte][]string{'b': {"c"}, 'c': {"b", "x"}}, 0, nil, walk.Decision{Status: "blocked", Message: "a is done; b is not worked on: it needs c; c is not worked on: it needs b, x", Mark: true}},
-		"the last one behind a skip": {"abc", "kso", nil, 1, nil, walk.Decision{Status: "ok", Message: "b is done", Next: "c", Mark: true}},
+		"an earlier one":                      {"abc", "oss", nil, 1, nil, walk.Decision{Status: "ok", Message: "b is done", Next: "a", Mark: true}},
+		"not what is done":                    {"abc", "sso", nil, 0, nil, walk.Decision{Status: "ok", Message: "a is done", Next: "c", Mark: true}},
+		"not what a person skipped":           {"abc", "skk", nil, 0, nil, walk.Decision{Status: "ok", Message: "a is done", Mark: true}},
+		"what is ready":                       {"abc", "sao", map[byte][]string{'b': {"x"}}, 0, nil, walk.Decision{Status: "ok", Message: "a is done", Next: "c", Mark: true}},
+		"the next rather than an earlier one": {"abc", "oso", nil, 1, nil, walk.Decision{Status: "ok", Message: "b is done", Next: "c", Mark: true}},
+		"the first that was set aside":        {"abc", "asa", nil, 1, nil, walk.Decision{Status: "ok", Message: "b is done", Next: "a", Mark: true}},
+		"set aside":                           {"abc", "aoo", nil, 0, aside, walk.Decision{Status: "ok", Message: "a is set aside", Next: "b"}},
+		"only what was set aside":             {"abc", "asa", nil, 2, aside, walk.Decision{Status: "ok", Message: "c is set aside", Next: "a"}},
+		"and what needs it":                   {"abc", "aos", map[byte][]string{'b': {"a"}}, 0, aside, walk.Decision{Status: "ok", Message: "a is set aside", Next: "a", Left: []string{"b is not worked on: it needs a"}}},
+		"not one in quarantine":               {"abc", "qoo", nil, 1, nil, walk.Decision{Status: "ok", Message: "b is done", Next: "c", Mark: true}},
+		"only one in quarantine":              {"abc", "qss", nil, 2, nil, walk.Decision{Status: "ok", Message: "c is done", Next: "a", Mark: true}},
+		"rather what was set aside":           {"abc", "qas", nil, 2, nil, walk.Decision{Status: "ok", Message: "c is done", Next: "b", Mark: true}},
+		"nothing is ready":                    {"abc", "soo", map[byte][]string{'b': {"c"}, 'c': {"b", "x"}}, 0, nil, walk.Decision{Status: "blocked", Message: "a is done; b is not worked on: it needs c; c is not worked on: it needs b, x", Mark: true}},
+		"the last one behind a skip":          {"abc", "kso", nil, 1, nil, walk.Decision{Status: "ok", Message: "b is done", Next: "c", Mark: true}},
 	} {
 		turn := tt.list.turn(string(tt.list[tt.at]), tt.at, "ok")
-		turn.Whole, turn.Anomaly = true, tt.anomaly
+		turn.Anomaly = tt.anomaly
 		turn.Past = func(i int) walk.Past {
 			return map[byte]walk.Past{'o': walk.Open, 's': walk.Settled, 'k': walk.Skipped, 'a': walk.Aside, 'q': walk.Quarantined}[tt.past[i]]
 		}

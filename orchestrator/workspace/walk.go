@@ -82,7 +82,7 @@ func (w *Workspace) decideWalk(b *board.Board, s *flow.State) (d walk.Decision, 
 	at = list.Find(step.Task)
 	past := pastOf(s, list)
 	var short error // a shortage of this machine while a file was read; the file may be sound
-	d = walk.Decide(walk.Turn{Task: step.Task, At: at, Status: step.TaskStatus, Anomaly: step.Anomaly, Whole: s.IsWhole(),
+	d = walk.Decide(walk.Turn{Task: step.Task, At: at, Status: step.TaskStatus, Anomaly: step.Anomaly,
 		Len: b.Len(), Marked: func(i int) bool { return b.Entry(i).Done() }, Past: past, Head: func(i int) walk.Head {
 			path := b.Entry(i).Path
 			task, err := w.Place.ReadTask(path)
@@ -114,14 +114,8 @@ func (w *Workspace) lookup(b *board.Board, t *board.Task) error {
 	return nil
 }
 
-// pastOf returns a function that returns the past of an entry of a list, from the history. It calls
-// no entry Settled or Quarantined if the list is worked on from top to bottom (see
-// [flow.State.IsWhole]).
+// pastOf returns a function that returns the past of an entry of a list, from the history.
 func pastOf(s *flow.State, l flow.List) func(i int) walk.Past {
-	whole := s.IsWhole()
-	if !whole && !s.HasSkipped() {
-		return func(int) walk.Past { return walk.Open }
-	}
 	statuses, tried := s.StatusesOn(l), map[int]bool{}
 	for _, a := range s.Asides() {
 		tried[l.Find(a.Task)] = a.Tried
@@ -130,11 +124,11 @@ func pastOf(s *flow.State, l flow.List) func(i int) walk.Past {
 		switch t := (flow.TaskStatus{Status: statuses[i]}); {
 		case tried[i]:
 			return walk.Aside
-		case whole && s.Quarantined(l.Paths[i]) != nil:
+		case s.Quarantined(l.Paths[i]) != nil && s.StaysOpen():
 			return walk.Quarantined
-		case statuses[i] == flow.StatusSkipped:
+		case s.Quarantined(l.Paths[i]) != nil, statuses[i] == flow.StatusSkipped:
 			return walk.Skipped
-		case whole && t.IsDone():
+		case t.IsDone():
 			return walk.Settled
 		default:
 			return walk.Open

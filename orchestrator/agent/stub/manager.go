@@ -44,9 +44,14 @@ func (c *call) nextTask() *string {
 		Task:   done,
 		At:     at,
 		Status: "ok",
-		Whole:  byNeeds,
 		Len:    len(list),
 		Marked: func(i int) bool { return list[i].marked },
+		Past: func(i int) walk.Past {
+			if i < at && !byNeeds { // the list goes down; nothing tells what was done before
+				return walk.Settled
+			}
+			return walk.Open
+		},
 		Head: func(i int) walk.Head {
 			e := list[i]
 			if e.fault != nil {
