@@ -175,7 +175,7 @@ func (e ReplyRejected) Sentence() Sentence {
 	if e.Call == ReviewCall {
 		what = "gave no verdict"
 	}
-	s := inStep(e.Step, Critical, "%s %s%s: %s%s; %s", e.Name(), what, e.Spent.suffix(), e.Reason, exit, e.then())
+	s := inStep(e.Step, Critical, "%s %s%s: %s%s; %s", e.Name(), what, e.Spent.suffix(), e.Reason, exit, e.Then())
 	if said := LastLine(e.Stderr); said != "" {
 		s.Add(Critical, "it said on stderr: "+said)
 	}
@@ -185,8 +185,11 @@ func (e ReplyRejected) Sentence() Sentence {
 	return s
 }
 
-// then returns in words what the run does after the rejection.
-func (e ReplyRejected) then() string {
+// Repeats reports whether the rejection costs a retry: the same call follows with the same input, or none.
+func (e ReplyRejected) Repeats() bool { return !e.Died && !e.Lost && !e.Fresh }
+
+// Then returns in words what the run does after the rejection.
+func (e ReplyRejected) Then() string {
 	switch {
 	case e.Died:
 		return "it is started again, and told what it said"

@@ -161,13 +161,13 @@ func AppendLog(dir rundir.Dir, board string, at time.Time, e event.ReplyRejected
 func retryEntry(board string, at time.Time, e event.ReplyRejected) string {
 	title, action := "Retry Event", "Rescheduling with exact same parameters"
 	attempt := fmt.Sprintf("%d/%d", e.Retries+1, e.Of)
-	if e.Retries >= e.Of {
+	switch {
+	case !e.Repeats():
+		action = e.Then()
+	case e.Retries >= e.Of:
 		title = "Retries Exhausted"
 		action = fmt.Sprintf("Giving up: agent %s failed after %d retries", inert.Markdown(e.Role), e.Of)
 		attempt = fmt.Sprintf("%d, no retry is left", e.Retries+1)
-	}
-	if e.Lost {
-		action = "Starting the task from its beginning: its session is lost"
 	}
 	agentName, task := e.Role, e.Task
 	switch {

@@ -37,7 +37,7 @@ func TestRetryEntryOfAReview(t *testing.T) {
 		t.Errorf("the entry is\n%s", got)
 	}
 	e.Lost = true
-	if got := retryEntry("kanban.yaml", time.Now(), e); !strings.Contains(got, "**Action:** Starting the task from its beginning: its session is lost\n") {
+	if got := retryEntry("kanban.yaml", time.Now(), e); !strings.Contains(got, "**Action:** the task starts from its beginning\n") {
 		t.Errorf("the entry of a lost session is\n%s", got)
 	}
 }
