@@ -273,6 +273,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/checkpoint":  "a board may say how a supervisor looks in",
 		"orchestrator/event":       "and an event keeps what it says",
 		"orchestrator/frontmatter": "boards and tasks bear YAML frontmatter",
+		"orchestrator/failure":     "an error that it wraps may have a hint",
 		"orchestrator/durable":     "a board is old or new, never half",
 		"schema":                   "a board has a schema",
 	},
@@ -407,6 +408,7 @@ var adapter = map[string]string{
 var forbidden = map[string][]string{
 	"orchestrator/event":      {"os", "os/exec", "io", "io/fs", "net", "syscall"},
 	"orchestrator/flow":       {"os", "os/exec", "io", "io/fs", "net", "syscall"},
+	"orchestrator/standing":   {"os", "os/exec", "io", "io/fs", "net", "syscall"},
 	"orchestrator/walk":       {"os", "os/exec", "io", "io/fs", "net", "syscall", "time"},
 	"orchestrator/contract":   {"os", "os/exec", "io/fs", "net", "syscall", "time"},
 	"orchestrator/checkpoint": {"os", "os/exec", "io", "io/fs", "net", "syscall"},
@@ -441,7 +443,7 @@ func TestImports(t *testing.T) {
 
 // TestPureReadsNoClock: pure packages may speak of times, and read no clock.
 func TestPureReadsNoClock(t *testing.T) {
-	for _, pkg := range []string{"event", "flow", "contract", "digest", "health"} {
+	for _, pkg := range []string{"event", "flow", "walk", "standing", "contract", "digest", "health"} {
 		files, err := filepath.Glob(pkg + "/*.go")
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no files of %s: %v", pkg, err)

@@ -4,7 +4,7 @@
 // # The one idea
 //
 // Decide, journal, act. [flow.State] is a fold over the events of a board's journal (package event
-// has every kind of them); [flow.Next] looks at it and at the board and names one effect: Spawn,
+// has every kind of them); [flow.Next] looks at it and at the board and names one effect, mostly Spawn,
 // Walk, WriteBoard or Finish. The run journals the intent, acts, journals the outcome and applies
 // both to the state. After a crash the same fold over the same journal has the same state; an intent
 // without an outcome is unknown, and is started again rather than assumed.
@@ -76,7 +76,7 @@
 //	agent/NAME     ─► agent, contract, proc    an adapter, or the stub of a dry run; roster knows them all
 //	supervise      ─► agent, attempt, proc, review                           seed 003 for a person at a terminal
 //	report         ─► standing, digest, console, inert   page ─► report, standing, digest    all of them ─► event
-//	standing       ─► board, flow
+//	standing       ─► flow
 //
 //	run        takes a board for one run
 //	call       makes the calls of a run: what each kind is told, and what its end means

@@ -34,7 +34,9 @@ release or forced-finalize).`
 
 // choices returns the words of kanban-run ack that submit passes on. The words restart and continue
 // are not among them, because they need a run at work.
-func choices() []string { return []string{"retry", "accept", "override", "skip", "release", "forced-finalize"} }
+func choices() []string {
+	return []string{"retry", "accept", "override", "skip", "release", "forced-finalize"}
+}
 
 func submit(args []string) (code int, err error) {
 	flags, queue := newFlags("submit", submitUsage)

@@ -113,7 +113,6 @@ func work(stop context.Context, queue string, jobs int, r *runner.Runner) error 
 		WorkerStopTimeout:                  stopTime,
 		// The client retries a heartbeat for a third of the lease. Then the run ends, before the
 		// lease does.
-
 		MaxHeartbeatThrottleInterval: r.Lease / 3,
 		OnFatalError:                 func(err error) { failed <- err },
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/roster"
 )
@@ -54,7 +55,7 @@ func (t *terminal) printExamination(e roster.Examination) (errs, warnings int) {
 	switch {
 	case e.Err != nil:
 		_ = t.stdout.Printf("error: %s: %s\n", names, e.Err.Error())
-		if hint := hintOf(e.Err); hint != "" {
+		if hint := failure.HintOf(e.Err); hint != "" {
 			_ = t.stdout.Printf("  hint: %s\n", hint)
 		}
 		return 1, 0

@@ -161,20 +161,11 @@ func codeOfError(err error) int {
 	}
 }
 
-// hintOf returns the hint of the first error in the chain of err that has a hint, or "".
-func hintOf(err error) string {
-	var h interface{ Hint() string }
-	if errors.As(err, &h) {
-		return h.Hint()
-	}
-	return ""
-}
-
 // explain prints an error and its hint, or annotates them in a job, and returns the exit code.
 func (t *terminal) explain(err error) int {
 	said := map[string]bool{}
 	for _, e := range flatten(err) {
-		text, hint := e.Error(), hintOf(e)
+		text, hint := e.Error(), failure.HintOf(e)
 		if said[text+hint] {
 			continue
 		}

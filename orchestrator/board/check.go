@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/frontmatter"
 )
 
@@ -33,7 +34,7 @@ type checker struct {
 func (c *checker) add(warning bool, err error) {
 	var p *frontmatter.Problem
 	if !errors.As(err, &p) {
-		p = &frontmatter.Problem{File: c.board.File, Text: err.Error(), Fix: hintOf(err)}
+		p = &frontmatter.Problem{File: c.board.File, Text: err.Error(), Fix: failure.HintOf(err)}
 	}
 	p.Warning = warning
 	if !slices.ContainsFunc(c.found, func(q *frontmatter.Problem) bool { return covers(q, p) }) {

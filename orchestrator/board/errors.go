@@ -3,6 +3,7 @@ package board
 import (
 	"errors"
 
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/frontmatter"
 )
 
@@ -60,14 +61,6 @@ func addPlace(err error, p *frontmatter.Problem) error {
 	if errors.As(err, &own) {
 		return err
 	}
-	p.Text, p.Fix, p.Err = p.Text+err.Error(), hintOf(err), err
+	p.Text, p.Fix, p.Err = p.Text+err.Error(), failure.HintOf(err), err
 	return p
-}
-
-func hintOf(err error) string {
-	var h interface{ Hint() string }
-	if errors.As(err, &h) {
-		return h.Hint()
-	}
-	return ""
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"gopkg.in/yaml.v3"
 
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/schema"
 )
@@ -352,7 +353,7 @@ func TestPlacedErrors(t *testing.T) {
 			if !strings.HasPrefix(c.err.Error(), c.want) {
 				t.Errorf("error = %q, want it to begin %q", c.err, c.want)
 			}
-			if got := hintOf(c.err); !strings.Contains(got, c.hint) {
+			if got := failure.HintOf(c.err); !strings.Contains(got, c.hint) {
 				t.Errorf("hint = %q, want it to contain %q", got, c.hint)
 			}
 		})

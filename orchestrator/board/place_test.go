@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kanban-run/orchestrator/failure"
 )
 
 // tree makes files in a new folder; "a/" is a folder, "a -> b" a link.
@@ -181,8 +183,8 @@ func TestResolveHints(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := openPlace(t, c.dir, c.board).Resolve(c.path)
-			if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(hintOf(err), c.hint) {
-				t.Errorf("Resolve(%q) = %v, hint %q, want a hint with %q", c.path, err, hintOf(err), c.hint)
+			if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(failure.HintOf(err), c.hint) {
+				t.Errorf("Resolve(%q) = %v, hint %q, want a hint with %q", c.path, err, failure.HintOf(err), c.hint)
 			}
 		})
 	}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"kanban-run/orchestrator/failure"
 )
 
 // checkReach requires that a resolved path lies in the work directory, and that ReadTask agrees
@@ -146,7 +148,7 @@ func TestReachRefusesAnotherFolder(t *testing.T) {
 	if err := os.RemoveAll(work); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Resolve("a.md"); !errors.Is(err, fs.ErrNotExist) || hintOf(err) == "" {
+	if _, err := p.Resolve("a.md"); !errors.Is(err, fs.ErrNotExist) || failure.HintOf(err) == "" {
 		t.Errorf("Resolve without a work directory = %v, want fs.ErrNotExist with a hint", err)
 	}
 }

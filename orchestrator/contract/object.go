@@ -6,7 +6,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -30,9 +29,6 @@ func readObject(text string) (map[string]json.RawMessage, *Failure) {
 	}
 	if failure := notAnObject(strings.TrimLeft(text, " \t\r\n")); failure != nil {
 		return nil, failure
-	}
-	if at := invalidUTF8(text); at >= 0 {
-		return nil, Failed("invalid UTF-8 at byte %d", at+1)
 	}
 	members, end, failure := scanObject(text)
 	if failure != nil {
@@ -142,22 +138,6 @@ func kindOf(first byte) string {
 		return "null"
 	default:
 		return "a JSON number"
-	}
-}
-
-// invalidUTF8 returns the offset of the first bad byte, or -1. encoding/json would silently replace
-// such a byte.
-func invalidUTF8(text string) int {
-	if utf8.ValidString(text) {
-		return -1
-	}
-	at := 0
-	for {
-		r, n := utf8.DecodeRuneInString(text[at:])
-		if r == utf8.RuneError && n == 1 {
-			return at
-		}
-		at += n
 	}
 }
 

@@ -18,11 +18,19 @@ func (e *Invalid) Unwrap() error { return e.Err }
 
 // Hint returns the remedy, or "" if no remedy is known.
 func (e *Invalid) Hint() string {
-	var h interface{ Hint() string }
-	if e.Fix == "" && errors.As(e.Err, &h) {
-		return h.Hint()
+	if e.Fix == "" {
+		return HintOf(e.Err)
 	}
 	return e.Fix
+}
+
+// HintOf returns the hint of the first error in the chain of err that has a hint, or "".
+func HintOf(err error) string {
+	var h interface{ Hint() string }
+	if errors.As(err, &h) {
+		return h.Hint()
+	}
+	return ""
 }
 
 // Quote quotes a path for a POSIX shell, because the remedy for a failure is a command to copy. It

@@ -25,6 +25,16 @@ func classOf(chars string) *class {
 	return &c
 }
 
+// hasAll reports whether all bytes of b are in the class.
+func (c *class) hasAll(b []byte) bool {
+	for _, x := range b {
+		if !c[x] {
+			return false
+		}
+	}
+	return true
+}
+
 func not(c *class) *class {
 	var n class
 	for i := range c {

@@ -140,19 +140,10 @@ func telegram(r *reader, slot int) int {
 
 func twilio(r *reader) int {
 	end := r.count(2, 33, isAlnum)
-	if end != 34 || !isHexDigits(r.b[2:end], hexDigits) {
+	if end != 34 || !hexDigits.hasAll(r.b[2:end]) {
 		return 0
 	}
 	return end
-}
-
-func isHexDigits(b []byte, in *class) bool {
-	for _, c := range b {
-		if !in[c] {
-			return false
-		}
-	}
-	return true
 }
 
 // startsNumber reports whether b begins with three digits in base64.

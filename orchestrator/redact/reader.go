@@ -157,11 +157,4 @@ func endsColor(b []byte) bool {
 	return false
 }
 
-func isHex(b []byte) bool {
-	for _, c := range b {
-		if !isHexDigit[c] {
-			return false
-		}
-	}
-	return true
-}
+func isHex(b []byte) bool { return isHexDigit.hasAll(b) }
