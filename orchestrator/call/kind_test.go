@@ -157,6 +157,43 @@ func TestEnd(t *testing.T) {
 	}
 }
 
+// TestOwnLimit: an agent that reached a limit of its role is set aside where the board goes on without it. Elsewhere
+// a person has to mend the limit, as for any fault of an agent.
+func TestOwnLimit(t *testing.T) {
+	limit := errors.New("it took 30 turns (max_turns)")
+	for name, tt := range map[string]struct {
+		class event.Class
+		keeps bool
+		mends bool // a person
+	}{
+		"the board goes on": {event.ClassOwnLimit, true, false},
+		"it does not":       {event.ClassOwnLimit, false, true},
+		"another fault":     {event.ClassRefused, true, true},
+	} {
+		r := newRig(t)
+		r.open(event.TaskCall)
+		r.journal.state.KeepGoing, r.journal.state.Manager = tt.keeps, "walk"
+		a := r.start(t)
+		e := attempt.Ended{Class: tt.class}
+		err := r.settle(a, &e, limit)
+		got, ok := r.journal.events[0].(event.AttemptStopped)
+		if !ok || got.Reason != limit.Error() || got.Class != tt.class || (err != nil) != tt.mends {
+			t.Errorf("%s: %v, journaled %+v", name, err, r.journal.events[0])
+		}
+	}
+}
+
+// TestAcceptedHasNoClass: the class of an accepted reply is not journaled, since the event says it.
+func TestAcceptedHasNoClass(t *testing.T) {
+	r := newRig(t)
+	r.open(event.TaskCall)
+	e := replied("done")
+	e.Class = event.ClassAccepted
+	if got, ok := r.end(t, r.start(t), e).(event.ReplyAccepted); !ok || got.Class != "" {
+		t.Errorf("accepted with the class %q", got.Class)
+	}
+}
+
 // TestGoesOn: work that was cut short goes on in its session, unless another tool is to do it.
 func TestGoesOn(t *testing.T) {
 	for adapter, goesOn := range map[string]bool{"tool": true, "another": false} {

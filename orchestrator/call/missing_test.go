@@ -21,6 +21,7 @@ func TestMissing(t *testing.T) {
 		"its path works":            {[]call{{bash, "tool", "tool"}, {bash, "./bin/tool", ""}}, ""},
 		"another command works":     {[]call{{bash, "python x.py", "python"}, {bash, "ls", ""}}, "2 python"},
 		"the brother is missing":    {[]call{{bash, "python x.py", "python"}, {bash, "python3 x.py", "python3"}}, "2 python, end python3"},
+		"two letters are no name":   {[]call{{bash, "gofmt x.go", "gofmt"}, {bash, "go test", ""}}, "2 gofmt"},
 		"no other call":             {[]call{{bash, "go test", "go"}}, "end go"},
 		"an edit between":           {[]call{{bash, "python x.py", "python"}, {"Edit", "x.py", ""}, {bash, "python3 x.py", ""}}, ""},
 		"a server waits for no one": {[]call{{"mcp__lab__quick", "", "mcp:lab"}, {bash, "ls", ""}}, "1 mcp:lab"},
