@@ -26,7 +26,7 @@ runs boards of the repositories that it is started for
 usage: kanban-run-temporal worker --repository ADDRESS [flags] [-- FLAGS OF KANBAN-RUN]
 
 It waits for boards at a queue of the server, and runs each with kanban-run in a clone of its own. The state of a board is the branch
-board/NAME of its repository, so that any worker can go on with it. The flags behind -- are for kanban-run on every board: agents, limits.
+board/NAME of its repository, so that any worker can go on with it. The flags after -- are for kanban-run on every board: agents, limits.
 SIGTERM and Ctrl-C end it: its boards stop, resumable, and other workers go on with them.`
 
 // stopTime bounds how long an ending worker waits for its boards to stop and for the server to hear
@@ -81,7 +81,7 @@ func runWorker(args []string) error {
 func checkWorker(args, rest, repositories []string, jobs int, lease time.Duration) error {
 	switch {
 	case len(args) > 0:
-		return &usageError{fmt.Sprintf("%q is no flag of worker", args[0]), "flags for kanban-run come behind --"}
+		return &usageError{fmt.Sprintf("%q is no flag of worker", args[0]), "flags for kanban-run come after --"}
 	case len(repositories) == 0:
 		return &usageError{"a worker runs boards of the repositories that it is told, and was told none",
 			"--repository ADDRESS"}

@@ -26,8 +26,8 @@ type conversation struct {
 	restore  func() error // restores the terminal
 }
 
-// openConversation sets the terminal to raw mode, so that output does not mix with input. close
-// restores the terminal. Without a terminal, each line of standard input is a message.
+// openConversation sets the terminal to raw mode, so that output does not mix with input. The
+// method close restores the terminal. Without a terminal, each line of standard input is a message.
 func openConversation(t *terminal) (*conversation, error) {
 	keys, isFile := t.stdin.(*os.File)
 	if !isFile || !term.IsTerminal(int(keys.Fd())) || !term.IsTerminal(int(t.screen.Fd())) {

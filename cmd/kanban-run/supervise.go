@@ -48,7 +48,7 @@ its first start, and the conversation goes on in that session. Without a termina
 					return 0, &usageError{
 						text: fmt.Sprintf("supervise takes no message on its command line: %q", args[0]),
 						hint: "type it, or pipe it in: echo MESSAGE | kanban-run supervise; what stands " +
-							"behind -- is for claude",
+							"after -- is for claude",
 					}
 				}
 				if *rounds < 0 {

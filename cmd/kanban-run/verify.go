@@ -31,7 +31,7 @@ func verifyJournal(t *terminal, board string, asJSON bool) (int, error) {
 	row("records", "%d in %d bytes, none is missing or changed", v.Records, v.Bytes)
 	row("head", "%s", headOf(v))
 	if v.TornBytes > 0 {
-		row("torn", "%d bytes behind byte %d; the next run keeps them aside", v.TornBytes, v.Bytes)
+		row("torn", "%d bytes after byte %d; the next run keeps them aside", v.TornBytes, v.Bytes)
 	}
 	row("owner", "%s, epoch %d", v.Owner, v.Epoch)
 	row("rollback", "%s", rollbackOf(v))

@@ -22,7 +22,7 @@ type ConfigError struct {
 	Fix  string // the remedy
 	Err  error  // the error of the system; nil if there is none
 
-	Missing bool // the only fault is that the program does not exist
+	Missing bool // the only fault is that the program cannot be started on this machine
 }
 
 func (e *ConfigError) Error() string {
@@ -230,8 +230,8 @@ type StderrWatcher interface {
 type Report struct {
 	Reply   string            // text of the reply; with a Failure, the part that was received
 	Failure *contract.Failure // the reason why there is no reply; nil if there is one
-	// Err is a *ConfigError, *LaterError or *LimitError, which a retry at once would meet, too. It
-	// is nil if there is none.
+	// Err is a *ConfigError, *LaterError or *LimitError, or nil. An immediate retry would fail with
+	// the same error.
 	Err     error
 	Cut     bool      // with a Failure: the tool has ended in the middle of its turn
 	TooLong bool      // with a Failure: the session no longer fits the model's context

@@ -94,7 +94,7 @@ type Event struct {
 	Kind   Kind      `json:"kind"`
 	Tool   string    `json:"tool,omitempty"` // name of the tool
 	Class  ToolClass `json:"class,omitempty"`
-	ID     string    `json:"id,omitempty"` // of a call of a tool, of a session, or of a message
+	ID     string    `json:"id,omitempty"` // ID of the session, the message or the call of a tool
 	Text   string    `json:"text,omitempty"`
 	Failed bool      `json:"failed,omitempty"` // a result, an ended call or a text is an error
 	Local  bool      `json:"local,omitempty"`  // of a Result: the program answered without a model

@@ -48,8 +48,8 @@ func program(a Assignment) (string, error) {
 	return LookPath(a.Command[0], a.Dir)
 }
 
-// LookPath finds a program in the same way as its start does: a name in the folders of PATH, and a
-// relative path from dir. Errors: *ConfigError.
+// LookPath returns the path of the program that a start would use. It looks for a name in the folders
+// of PATH, and resolves a relative path from dir. Errors: *ConfigError.
 func LookPath(name, dir string) (string, error) {
 	path, err := proc.LookPath(name, dir)
 	if err != nil {

@@ -40,7 +40,7 @@ type Resident struct {
 type program struct {
 	process *proc.Process
 	gates   gates
-	gone    chan struct{} // closed when the program has ended unasked
+	gone    chan struct{} // closed when the program has ended without being asked to
 	ended   chan struct{} // closed when all its processes have ended
 	closing bool          // guarded by Resident.mu
 }

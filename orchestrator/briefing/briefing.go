@@ -91,7 +91,7 @@ func (b *Briefing) accept(e event.ReplyAccepted) {
 	switch e.Call {
 	case event.TaskCall:
 		b.reply = contract.RoleState{Task: e.Task, Role: e.Role, Status: e.Status, Message: clip(e.Message)}
-	case event.ReadyCall: // the input of this call had all steps, no message, and no task to read
+	case event.ReadyCall: // its input told all finished steps and no message, and named no task file to read
 		b.told, b.handed = b.due, map[string]bool{}
 	}
 }

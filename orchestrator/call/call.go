@@ -92,7 +92,7 @@ type Caller struct {
 
 // NewCaller returns the caller of a run.
 func NewCaller(t Turn) *Caller {
-	left := slices.Collect(maps.Keys(kinds())) // an earlier run may have left streams of each kind
+	left := slices.Collect(maps.Keys(kinds())) // names of the streams that an earlier run may have left
 	return &Caller{Turn: t, accounts: attempt.Accounts{}, watched: attempt.Accounts{}, emptied: left}
 }
 

@@ -200,7 +200,7 @@ func (r *reader) readEntry(n *yaml.Node) (at event.CheckpointAt) {
 	case at.ID == "":
 		r.fail(n, "write for example id: CHECKPOINT-001", "a checkpoint has no id")
 	case at.After == "":
-		r.fail(n, "write after: and the path of the task behind which it comes",
+		r.fail(n, "write after: and the path of the task after which it comes",
 			"the checkpoint %s does not say after which task it comes", at.ID)
 	}
 	return at

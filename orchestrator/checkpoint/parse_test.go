@@ -143,7 +143,7 @@ func TestFaults(t *testing.T) {
 		{"an id twice", at("{id: A, after: a.md}\n  - {after: b.md, id: A}"), "4:23: checkpoints: the id A is already on line 3",
 			"give each checkpoint an id of its own", true},
 		{"no task", at("{id: A}"), "3:5: checkpoints: the checkpoint A does not say after which task it comes",
-			"write after: and the path of the task behind which it comes", false},
+			"write after: and the path of the task after which it comes", false},
 		{"a task that is a list", at("{id: A, after: [a.md]}"), "3:20: checkpoints: after must be text", quote("after"), false},
 		{"a scope that is a path", at("{id: A, after: a.md, scope: a.md}"), "3:33: checkpoints: scope must be a list of tasks", tasks, false},
 		{"an empty scope", at("{id: A, after: a.md, scope: []}"), "3:33: checkpoints: scope must be a list of tasks", tasks, false},

@@ -272,5 +272,5 @@ func (f *lockFile) write(r row) ([]lock, error) {
 		_, err := f.file.WriteAt(append(text, make([]byte, max(0, rowSize-len(text)))...), i*rowSize)
 		return []lock{{f, rowsAt + i}}, err
 	}
-	return nil, nil // no row is free, and eachRow reads no further rows
+	return nil, errors.New("the table of claims is full")
 }

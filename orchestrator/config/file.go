@@ -21,7 +21,7 @@ import (
 // time grows faster than its input.
 const maxFile = 64 << 10
 
-// everyRole is the key that means every role in `agent:` and `exec:` maps.
+// everyRole is the key for all roles in the maps agent and exec.
 const everyRole = "default"
 
 func (r *resolver) fromFile() ([]given, error) {

@@ -20,9 +20,9 @@ const (
 	Instruction
 	Review
 	Command
-	Ready      // reply of a supervisor that starts: seed 001
+	Ready      // reply of a supervisor that starts (seed 001)
 	Checkpoint // reply of a supervisor that is woken
-	Judge      // reply of an agent that judges a hung agent: seed 000
+	Judge      // reply of an agent that judges a hung agent (seed 000)
 )
 
 // Of returns the contract of a call of a step.

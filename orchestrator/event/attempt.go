@@ -153,7 +153,7 @@ type ReplyRejected struct {
 	Stderr    string `json:"stderr,omitempty" text:"free"`
 	Output    string `json:"output,omitempty" text:"free"` // folder with the whole output
 	Disagreed bool   `json:"disagreed,omitempty"`
-	Lost      bool   `json:"lost,omitempty"` // the tool does not know the session to go on in
+	Lost      bool   `json:"lost,omitempty"` // the tool does not know the session that was to be resumed
 	Died      bool   `json:"died,omitempty"` // the supervisor's program has died
 	// Fresh reports that the session is too long for the model. The call starts afresh, and this
 	// costs no retry.

@@ -35,7 +35,7 @@ func (e BoardWritten) Sentence() Sentence {
 
 // BoardEnded is the intent to mark the board as ended, as a checkpoint requires.
 type BoardEnded struct {
-	Task     string `json:"task"` // ID of the checkpoint, or else the supervisor's role
+	Task     string `json:"task"` // ID of the checkpoint; the supervisor's role if there is no checkpoint
 	Before   string `json:"before_sha256"`
 	BoardSHA string `json:"board_sha256"`
 	Current  string `json:"current,omitempty"` // the task that was current

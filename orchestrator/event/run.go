@@ -130,7 +130,7 @@ type RunInterrupted struct {
 	// Until is the time to ask the provider again, in RFC 3339. It is "" if the provider named
 	// none, and for other outcomes than later.
 	Until  string `json:"until,omitempty"`
-	Waited int64  `json:"waited,omitempty"` // ms of a wait for a provider that this end cut short
+	Waited int64  `json:"waited,omitempty"` // ms for which the run had waited for a provider when it ended during the wait
 }
 
 func (RunInterrupted) Kind() string { return "RUN_INTERRUPTED" }

@@ -42,8 +42,8 @@ type Memory string
 
 // The values of Memory.
 const (
-	InProcess Memory = "process" // its program, which runs from the first checkpoint to the last
-	InSession Memory = "session" // the session of its tool, in which each checkpoint goes on
+	InProcess Memory = "process" // the supervisor's program, which runs from the first checkpoint to the last
+	InSession Memory = "session" // the session of its tool; each checkpoint is held in that session
 	InReports Memory = "reports" // its reports, which are in the input of each checkpoint
 )
 

@@ -179,8 +179,8 @@ func (s *State) AsidesOn(l List) (all []Aside, marked, removed []string) {
 	return all, marked, removed
 }
 
-// StaysOpen reports whether a board on which only tasks in quarantine are left stays open, with the
-// first of them as its current task. Otherwise walk ends the board.
+// StaysOpen reports whether walk leaves a board open when all its open tasks are in quarantine. The
+// first of these tasks is current then. Otherwise walk ends such a board.
 func (s *State) StaysOpen() bool { return s.KeepGoing || s.ByNeeds }
 
 func (s *State) aside(task string) *Aside {

@@ -20,7 +20,7 @@ func (s *State) applyRunStarted(e event.RunStarted) error {
 	s.ManagerIsTold, s.KeepGoing, s.ByNeeds = e.Told, e.KeepGoing, e.ByNeeds
 	s.takeMended(e)
 	s.endWaiting()
-	s.askAgain() // a run asks the provider once before it waits or ends
+	s.askAgain() // the new run calls the provider once, even after a refusal
 	s.goBy(e.Git, e.Elsewhere)
 	s.superviseBy(e.Supervision, e.Memory, e.Adapter)
 	return nil

@@ -77,7 +77,7 @@ type Step struct {
 	// The task.
 	Number   int    `json:"number"`
 	Task     string `json:"task"`
-	Path     string `json:"path,omitempty"` // clean path of the task; "": Task is clean
+	Path     string `json:"path,omitempty"` // cleaned path of the task; "" if Task is a clean path itself
 	Role     string `json:"role"`
 	BoardSHA string `json:"board_sha256"` // the board that the step works on, as last accepted
 	Mark     string `json:"mark"`         // mark of the step's processes

@@ -29,7 +29,7 @@ type Document struct {
 	FirstLine int        // the line of Source on which YAML starts, counted from 1
 	Root      *yaml.Node // the mapping; nil if the file has no frontmatter
 
-	lines []int32 // offsets in YAML of the line starts
+	lines []int32 // offsets of the line starts in YAML
 	wide  []int   // offsets in YAML of characters 0, stride, 2*stride, …; nil if YAML is ASCII
 	runes []int   // number of characters before each line start; nil if wide is nil
 }

@@ -27,7 +27,7 @@ import (
 type Git struct {
 	Program   string   // path of git; see Find
 	Dir       string   // working directory
-	Env       []string // added to the variables that Run sets; the last entry of a name is used
+	Env       []string // added to the variables that Run sets; of two entries with the same name, the later counts
 	Mark      proc.Mark
 	Timeout   time.Duration // of each call; 0: no limit
 	MaxOutput int           // bytes; longer output is an error; 0: no limit

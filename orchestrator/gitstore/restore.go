@@ -115,7 +115,8 @@ func (s *Store) fetched(stop context.Context) (string, error) {
 // maxJournal bounds each journal that isBehind reads, in bytes.
 const maxJournal = 1 << 30
 
-// isBehind reports whether the journal of the checkpoint tip continues the journal here. Errors:
+// isBehind reports whether the local journal is behind: the journal of the checkpoint continues it.
+// Errors:
 // *AheadError if neither continues the other, *UnfitError if one of them cannot be read.
 func (s *Store) isBehind(stop context.Context, tip string) (bool, error) {
 	call := git.Call{Git: git.Git{Timeout: localTime, MaxOutput: maxJournal}, Raw: true}

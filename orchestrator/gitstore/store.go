@@ -27,7 +27,7 @@ type Options struct {
 	Remote    string   // name or address of the repository that gets the branch; "none": no repository
 	Signed    bool     // checkpoints are signed, and a run continues only from a signed one
 	Environ   []string // environment of kanban-run, for keys and for a remote on another machine
-	AgentEnv  []string // agents' part of Environ, for a remote in a folder: git runs hooks there
+	AgentEnv  []string // part of Environ that agents get; used for a remote in a folder, whose hooks git runs here
 	HasSecret func([]byte) bool
 	Allow     []string          // paths and object names; a secret found in one of them is ignored
 	Notice    func(text string) // shows a person a text; the run goes on

@@ -93,5 +93,5 @@ func (h head) walk(r io.ReaderAt, size int64, each func(Record) error) (end, ack
 
 // missing returns the error for a journal that ends before the head's record.
 func (h head) missing(end position) error {
-	return damagef(end.offset, "it ends behind record %d, but record %d was written", end.seq, h.seq)
+	return damagef(end.offset, "it ends after record %d, but record %d was written", end.seq, h.seq)
 }

@@ -102,13 +102,13 @@ const maxTail = 1 << 30
 // acknowledged record is lost.
 func requireTornTail(r io.ReaderAt, from, size int64, bad *badRecord) error {
 	if size-from > maxTail {
-		return damagef(from, "%s, and %d bytes behind it are more than a killed run leaves", bad.reason, size-from)
+		return damagef(from, "%s, and %d bytes after it are more than a killed run leaves", bad.reason, size-from)
 	}
 	later, err := findRecord(r, from+1, size)
 	if err != nil || later < 0 {
 		return err
 	}
-	return damagef(from, "%s, but a whole record stands behind it at byte %d", bad.reason, later)
+	return damagef(from, "%s, but a whole record stands after it at byte %d", bad.reason, later)
 }
 
 // opening begins the JSON of every record. Data cannot contain a header followed by opening: in
@@ -118,7 +118,7 @@ var opening = []byte(`{"seq":`)
 // findRecord returns the offset of the first whole record that begins at any byte in [from, size),
 // or -1. It holds one record in memory.
 func findRecord(r io.ReaderAt, from, size int64) (int64, error) {
-	const overlap = headerLen + 7 // a header and the opening
+	const overlap = headerLen + 7 // a header, and the first bytes of a record
 	buf := make([]byte, min(64<<10, max(size-from, 0)))
 	for from < size {
 		n, err := r.ReadAt(buf[:min(int64(len(buf)), size-from)], from)

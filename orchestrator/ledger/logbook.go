@@ -30,7 +30,7 @@ type logbook struct {
 	rejected int // number of rejected replies in the journal
 	recent   []eventRow
 	earlier  int       // number of entries before the recent ones
-	drawn    time.Time // time of the last DrawState that was due
+	drawn    time.Time // time at which DrawState last wrote state.md
 	digest   string    // SHA-256 of state.md as this process knows it; "": unknown
 	behind   bool      // an event was committed since state.md was written
 }

@@ -16,7 +16,7 @@ type Observer interface {
 	Notice(board, text string)
 }
 
-// tapped is an observer that passes each event to note first.
+// tapped is an observer that calls its function note with each event first.
 type tapped struct {
 	Observer
 	note func(event.Entry)

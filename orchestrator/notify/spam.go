@@ -21,8 +21,8 @@ type told struct {
 	alerted bool                   // true if an alert was sent, and no recovery since
 }
 
-// isBounded reports whether messages about a topic are bounded, because they can recur without end.
-// The seed calls the other topics critical-path.
+// isBounded reports whether the number of messages about a topic is limited, because the messages can
+// recur without end. Seed 002 calls the other topics critical-path.
 func isBounded(t event.Topic) bool {
 	return t == event.AboutStuck || t == event.AboutLoop || t == event.AboutTool
 }

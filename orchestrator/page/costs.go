@@ -185,7 +185,7 @@ type verdictView struct {
 	Findings                      []string
 }
 
-// mostPoints is the greatest number of checkpoints that the line of scores shows.
+// mostPoints is the greatest number of checkpoints in the line chart of scores.
 const mostPoints = 12
 
 func (p *page) checkpoints() {

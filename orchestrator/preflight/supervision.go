@@ -93,7 +93,7 @@ func (p *Prepared) warnOfDone(b *board.Board, s *event.Supervision) {
 	find := b.Finder()
 	for _, at := range s.At {
 		if i := find(at.After); i >= 0 && b.Entry(i).Done() && !p.wasRun() {
-			p.warn("%s comes behind %s, which the board marks as done: it will not be held", at.ID, at.After)
+			p.warn("%s comes after %s, which the board marks as done: it will not be held", at.ID, at.After)
 		}
 	}
 }

@@ -19,7 +19,7 @@ type index struct {
 type group struct {
 	literals []*literal
 	shapes   []*shape
-	second   byteSet // the bytes that may follow that byte
+	second   byteSet // bytes that may follow the first byte
 }
 
 // newIndex returns the index of all shapes and of all forms of the values. words is false for the

@@ -16,7 +16,7 @@ const (
 	decimal  kind = 'd' // decimal numbers with commas or other separators
 )
 
-// literal is a value, or one whole encoding of it. Any of its characters may be escaped in a text.
+// literal is a value, or the encoding of a whole value. Any of its characters may be escaped in a text.
 type literal struct {
 	text   []byte
 	kind   kind

@@ -45,11 +45,11 @@ const slots = 48
 // reader is a text that may begin with a credential. The functions of shapes measure the
 // credential.
 type reader struct {
-	b     []byte // begins at the possible credential
+	b     []byte // text from the possible credential on
 	t     *text
 	base  int  // offset of b in t
-	whole bool // bytes after b do not matter
-	ahead int  // offset of the secret in b
+	whole bool // b is all that counts: bytes after it do not matter
+	ahead int  // offset in b at which the secret part of the credential begins
 	short bool // b ends before the credential does
 }
 

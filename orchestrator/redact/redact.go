@@ -19,7 +19,7 @@ const Mark = "[REDACTED_SECRET]"
 // ordinary words.
 const minValue = 6
 
-// Redactor is a filter that replaces the values given to New by Mark. It is immutable and safe for
+// Redactor is a filter that writes Mark in place of each value that New was given. It is immutable and safe for
 // concurrent use.
 type Redactor struct {
 	index  *index

@@ -25,7 +25,7 @@ func (a Alert) String() string {
 		a.Severity, a.Event, a.Task, a.Owner, a.Elapsed.Round(time.Second))
 }
 
-// SupervisorReport is the report to the Lead about the last runs of boards. It reads one board
+// SupervisorReport is the report to the Lead about the last run of each board. It reads one board
 // after another: Begin starts a board, and Add reads an entry of that board.
 type SupervisorReport struct {
 	end    time.Time

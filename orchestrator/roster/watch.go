@@ -90,9 +90,9 @@ func policy(w config.Watch, r roles.Role, d Duty) health.Policy {
 	}
 }
 
-// stages returns the stages in the settings. If there are none, it returns the defaults for a
-// review, or for the kind of the agent: a reviewer, a lead or a coder. An Architect is a reviewer
-// in a ReviewPhase, and otherwise a lead. Source: seed 002, "Use role-aware staged actions
+// stages returns the stages in the settings, or else the default stages. A review has defaults of its
+// own, and so has each kind of agent: reviewer, lead and coder. An Architect counts as a reviewer in a
+// ReviewPhase, and otherwise as a lead. Source: seed 002, "Use role-aware staged actions
 // (defaults)".
 func stages(w config.Watch, r roles.Role, d Duty) (s health.Stages) {
 	if w.Stages != nil {

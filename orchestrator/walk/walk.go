@@ -31,9 +31,9 @@ type Past int
 const (
 	Open        Past = iota
 	Settled          // done
-	Skipped          // left undone: a person has skipped it, or it is in quarantine and the board ends without it
+	Skipped          // left undone for good: skipped by a person, or in quarantine on a board that does not wait for that
 	Aside            // set aside in this run
-	Quarantined      // in quarantine until a person decides
+	Quarantined      // in quarantine; the board waits for a person
 )
 
 // Head is the state of an entry's file.

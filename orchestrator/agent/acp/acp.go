@@ -6,12 +6,10 @@ package acp
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/contract"
-	"kanban-run/orchestrator/proc"
 )
 
 // New returns the adapter. executable is kanban-run's own path.
@@ -91,10 +89,6 @@ func agentCommand(a agent.Assignment) ([]string, error) {
 			Fix: "give one as command in the role file, for instance [gemini, --acp], " +
 				"or with --exec 'COMMAND ARGS' beside --agent acp"}
 	}
-	path, err := proc.LookPath(a.Command[0], a.Dir)
-	var start *proc.StartError
-	if errors.As(err, &start) {
-		return nil, &agent.ConfigError{Text: start.Error(), Fix: start.Hint()}
-	}
+	path, err := agent.LookPath(a.Command[0], a.Dir)
 	return append([]string{path}, a.Command[1:]...), err
 }

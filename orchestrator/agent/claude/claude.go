@@ -42,7 +42,7 @@ func (adapter) Tool() agent.Tool {
 			"ANTHROPIC_CUSTOM_HEADERS",
 			"AWS_BEARER_TOKEN_BEDROCK", "CLAUDE_CODE_*"},
 		Env: map[string]string{
-			"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1", // otherwise a result may precede the work
+			"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1", // otherwise claude may give its result before the work is done
 			"DISABLE_AUTOUPDATER":                  "1", // keeps all attempts at one version
 		},
 	}

@@ -26,7 +26,7 @@ type reader struct {
 	kind     contract.Kind
 	host     agent.Host
 	session  string
-	lost     bool   // claude does not know the session, by its standard error
+	lost     bool   // according to its stderr, claude does not know the session
 	text     string // the agent's last message
 	fault    string // kind of error, if the last message reports an error
 	waiting  string // the reason for claude's last retry; "" after the next answer
@@ -333,7 +333,7 @@ func (r *reader) onLifecycle(l *line) {
 		e.Kind = agent.Heard
 	default:
 		r.told = true
-		e.Kind, e.Text = agent.Dropped, "it came behind the reply"
+		e.Kind, e.Text = agent.Dropped, "it came after the reply"
 	}
 	r.emit(e)
 }

@@ -46,7 +46,7 @@ func (r *reader) conclude(report *agent.Report, exit proc.Exit) {
 		report.Reply = string(r.last.Structured)
 	}
 	if report.Failure == nil && report.Err == nil && exit.Code != 0 {
-		report.Warning = "its program ended with " + exit.String() + " behind a whole result; the reply counts"
+		report.Warning = "its program ended with " + exit.String() + " after a whole result; the reply counts"
 	}
 }
 

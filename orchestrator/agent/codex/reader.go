@@ -38,7 +38,7 @@ type event struct {
 	} `json:"error"`
 }
 
-// usage is the sum of the thread so far, and of the threads from which it was forked.
+// usage is the total use of tokens by the thread so far, and by the threads from which it was forked.
 type usage struct {
 	Input  int64 `json:"input_tokens"`
 	Cached int64 `json:"cached_input_tokens"`
