@@ -162,6 +162,7 @@ type Attempt struct {
 	Watched  []Sign          `json:"watched,omitempty"` // observations and actions of the watch; at most [mostSigns]
 
 	Told string `json:"-"` // input of the attempt, shortened by toldOf
+	Said string `json:"-"` // sentence about the end of the attempt, or about its start if the attempt runs
 }
 
 // Result is the ending of an attempt.

@@ -10,6 +10,9 @@ import (
 // add folds an entry into the step. An entry that does not belong to the step changes nothing.
 func (s *Step) add(e event.Entry) {
 	count(&s.Used.Used, e.Event)
+	if end, ok := event.EndOf(e.Event); ok && end.Step == s.Step {
+		s.update(func(a *Attempt) { a.Said = e.Event.Sentence().Text })
+	}
 	switch ev := e.Event.(type) {
 	case event.AttemptStarted:
 		s.beginAttempt(ev, e.Time)
@@ -70,7 +73,7 @@ func (s *Step) add(e event.Entry) {
 func (s *Step) beginAttempt(e event.AttemptStarted, at time.Time) {
 	s.attemptBegan = s.took
 	s.Attempts = append(s.Attempts, Attempt{Call: e.Call, Role: e.Role, Attempt: e.Attempt, Round: e.Round, Adapter: e.Adapter,
-		Command: e.Command, GoesOn: e.GoesOn, Began: at, Result: Pending, Told: toldOf(e)})
+		Command: e.Command, GoesOn: e.GoesOn, Began: at, Result: Pending, Told: toldOf(e), Said: e.Sentence().Text})
 }
 
 // note adds the sentence of an event to the step's notes for a person. It adds nothing and returns
@@ -99,6 +102,7 @@ func (s *Step) addJudge(e event.JudgeAnswered, at time.Time) {
 		Call: JudgeCall, Role: e.Judge, Attempt: 1, Adapter: e.Adapter, Command: e.Command,
 		Began: at.Add(-time.Duration(e.Millis) * time.Millisecond), Millis: e.Millis,
 		Result: Accepted, Status: "ok", Message: e.Verdict(), Spent: e.Spent,
+		Said: e.Sentence().Text,
 	}
 	if e.Reason != "" {
 		a.Result, a.Status, a.Message, a.Reason = Stopped, "", "", e.Reason

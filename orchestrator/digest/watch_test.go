@@ -89,9 +89,9 @@ func TestJudges(t *testing.T) {
 	never := event.JudgeAnswered{AttemptRef: work, Judge: "Judge", Reason: "it is not there"}
 	fold(d, judged, void, never)
 	attempt := digest.Attempt{Call: digest.JudgeCall, Role: "Judge", Attempt: 1, Adapter: "claude", Command: "claude -p", Began: start.Add(500 * time.Millisecond), Millis: 1500,
-		Result: digest.Accepted, Status: "ok", Message: "says Q1 yes", Spent: spent}
+		Result: digest.Accepted, Status: "ok", Message: "says Q1 yes", Spent: spent, Said: judged.Sentence().Text}
 	voided := attempt
-	voided.Began, voided.Result, voided.Status, voided.Message, voided.Reason = attempt.Began.Add(time.Second), digest.Stopped, "", "", void.Reason
+	voided.Began, voided.Result, voided.Status, voided.Message, voided.Reason, voided.Said = attempt.Began.Add(time.Second), digest.Stopped, "", "", void.Reason, void.Sentence().Text
 	s := d.Steps[0]
 	if diff := cmp.Diff([]digest.Attempt{attempt, voided}, s.Attempts[:len(s.Attempts)-1]); diff != "" || s.Last().Call != event.TaskCall {
 		t.Errorf("the last is the %s call; those before (-want +got):\n%s", s.Last().Call, diff)

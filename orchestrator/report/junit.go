@@ -207,7 +207,7 @@ func attemptText(last *digest.Attempt) string {
 		return "no agent was started\n"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", attemptLine(last))
+	fmt.Fprintf(&b, "%s\n", last.Said)
 	for _, part := range []struct{ name, text string }{
 		{"message", last.Message},
 		{"output", last.Received},
@@ -232,7 +232,7 @@ func (j junit) log(d *digest.Digest) string {
 	for i := range d.Steps {
 		s := &d.Steps[i]
 		for k := range s.Attempts {
-			fmt.Fprintf(&b, "step %d: %s\n", s.Step, attemptLine(&s.Attempts[k]))
+			fmt.Fprintf(&b, "step %d: %s\n", s.Step, s.Attempts[k].Said)
 		}
 		if word := s.Walked(); word != "" {
 			fmt.Fprintf(&b, "step %d: %s\n", s.Step, word)
@@ -242,28 +242,6 @@ func (j junit) log(d *digest.Digest) string {
 		}
 	}
 	return j.clean(b.String())
-}
-
-func attemptLine(a *digest.Attempt) string {
-	name := strings.TrimSuffix(event.AttemptRef{Call: a.Call, Role: a.Role, Attempt: a.Attempt}.Name(), ",")
-	line := fmt.Sprintf("%s: %s", name, a.Result)
-	switch {
-	case a.Status != "":
-		line += ", " + a.Status
-	case a.SentBack:
-		line = name + ": sent the work back"
-	}
-	if a.Reason != "" {
-		line += ": " + a.Reason
-	}
-	if a.Exit != "" && a.Exit != a.Reason {
-		line += " (" + a.Exit + ")"
-	}
-	line += ", " + event.Took(a.Millis)
-	if a.Spent != nil && !a.Spent.Free {
-		line += ", " + a.Spent.String()
-	}
-	return line
 }
 
 func seconds(millis int64) string { return fmt.Sprintf("%.3f", float64(millis)/1000) }
