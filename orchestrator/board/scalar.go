@@ -18,11 +18,8 @@ func encode(s string, style yaml.Style, flow bool) string {
 	return s
 }
 
-// isPlain reports whether a path needs no quotes. For an unusual path it tries the YAML library.
+// isPlain reports whether a path needs no quotes.
 func isPlain(s string, flow bool) bool {
-	if isSimple(s) {
-		return true
-	}
 	if s == "" || strings.HasPrefix(s, "---") || isBoolean11(s) {
 		return false
 	}
@@ -30,25 +27,6 @@ func isPlain(s string, flow bool) bool {
 		return readsBack("["+s+", x]", s, 2)
 	}
 	return readsBack("- "+s, s, 1) && readsBack("x: "+s, s, 2)
-}
-
-// isSimple reports whether a path looks like dir/name.ext: a letter, then letters, digits, - and _,
-// and at least one slash or dot.
-func isSimple(s string) bool {
-	mark := false
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
-		case i == 0:
-			return false
-		case c == '/', c == '.':
-			mark = true
-		case c >= '0' && c <= '9', c == '-', c == '_':
-		default:
-			return false
-		}
-	}
-	return mark
 }
 
 // readsBack reports whether source parses as a list or a map whose first value is the plain text

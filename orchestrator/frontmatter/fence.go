@@ -88,10 +88,6 @@ func (d *Document) findClosing(open int) error {
 	for at := open; at < len(d.Source); {
 		raw, next := cutLine(d.Source, at)
 		line++
-		if endsInWord(raw) {
-			at = next
-			continue
-		}
 		trimmed := bytes.TrimRight(raw, " \t\r")
 		switch {
 		case string(bytes.TrimSpace(raw)) == fence && string(trimmed) != fence:
@@ -107,16 +103,6 @@ func (d *Document) findClosing(open int) error {
 	}
 	return &Problem{File: d.File, Line: d.FirstLine, Column: 1, Text: ErrUnclosed.Error(),
 		Fix: "end it with a line of ---", Err: ErrUnclosed}
-}
-
-// endsInWord reports whether a line ends in a letter or a digit, as nearly all lines do. Such a
-// line is not a fence.
-func endsInWord(line []byte) bool {
-	n := len(line)
-	if n > 0 && line[n-1] == '\r' {
-		n--
-	}
-	return n > 0 && (isLetter(line[n-1]) || line[n-1] >= '0' && line[n-1] <= '9')
 }
 
 // cutLine returns the line at an offset, without its newline, and the offset of the next line.
