@@ -56,7 +56,7 @@ func (t *terminal) renderPage(names []string) ([]byte, error) {
 func pageOf(name string) (page.Board, error) {
 	b := page.Board{Digest: digest.Digest{Board: name}}
 	at, err := inspect.Look(name, func(e event.Entry) {
-		b.Add(e)
+		b.Digest.Add(e)
 		b.Records++
 		if run, ok := e.Event.(event.RunStarted); ok {
 			b.Run = run
@@ -73,8 +73,8 @@ func pageOf(name string) (page.Board, error) {
 	b.State, b.Owned, b.Tasks, b.Waits, b.Who, b.Find = at.History.State, at.Owned, at.Tasks, at.Waits, at.Who(), at.Find
 	b.Records = max(b.Records, at.Records)
 	// The exit code of an interrupted run depends on the signal.
-	if b.Runs > 0 && b.Outcome != event.Interrupted && b.Outcome != standing.Reopened {
-		b.Code = codeOf(result.Result{Outcome: b.Outcome, Lenient: b.Run.Lenient})
+	if b.Digest.Runs > 0 && b.Digest.Outcome != event.Interrupted && b.Digest.Outcome != standing.Reopened {
+		b.Code = codeOf(result.Result{Outcome: b.Digest.Outcome, Lenient: b.Run.Lenient})
 	}
 	return b, nil
 }

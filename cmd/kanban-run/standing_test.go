@@ -55,7 +55,7 @@ func (n *night) record(events ...event.Event) {
 		n.work.Add(entry)
 		n.digest.Add(entry)
 		n.lead.Add(entry)
-		n.page.Add(entry)
+		n.page.Digest.Add(entry)
 	}
 }
 

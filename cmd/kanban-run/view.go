@@ -177,7 +177,7 @@ func (g *gallery) render() ([]byte, error) {
 			b, err := pageOf(name)
 			if err != nil { // the board may be in the middle of a write, or gone
 				b = page.Board{Digest: known.board.Digest, Damage: err.Error()}
-				b.Board = name
+				b.Digest.Board = name
 				mark = ""
 			}
 			known = shown{mark, b}

@@ -34,9 +34,9 @@ type toolView struct {
 func (p *page) tools() {
 	byName := map[string]*toolView{}
 	for _, v := range p.Boards {
-		for i := range v.board.Steps {
-			for k := range v.board.Steps[i].Attempts {
-				if work := v.board.Steps[i].Attempts[k].Tools; work != nil {
+		for i := range v.board.Digest.Steps {
+			for k := range v.board.Digest.Steps[i].Attempts {
+				if work := v.board.Digest.Steps[i].Attempts[k].Tools; work != nil {
 					addUses(byName, work.Uses)
 				}
 			}
@@ -73,9 +73,9 @@ func (p *page) costs(all event.Used) {
 	roles := map[[2]string]*costView{}
 	var tasks []costView
 	for _, v := range p.Boards {
-		for i := range v.board.Steps {
-			for k := range v.board.Steps[i].Attempts {
-				a := &v.board.Steps[i].Attempts[k]
+		for i := range v.board.Digest.Steps {
+			for k := range v.board.Digest.Steps[i].Attempts {
+				a := &v.board.Digest.Steps[i].Attempts[k]
 				key := [2]string{roleOf(a), a.Adapter}
 				if roles[key] == nil {
 					roles[key] = &costView{Name: p.text(key[0]), Of: p.text(key[1])}
@@ -190,12 +190,12 @@ const mostPoints = 12
 
 func (p *page) checkpoints() {
 	for _, v := range p.Boards {
-		if len(v.board.Checkpoints) == 0 {
+		if len(v.board.Digest.Checkpoints) == 0 {
 			continue
 		}
-		c := checkpointsView{Board: v.Name, Cost: v.board.Supervision.Money()}
+		c := checkpointsView{Board: v.Name, Cost: v.board.Digest.Supervision.Money()}
 		var scored []digest.Checkpoint
-		for _, x := range v.board.Checkpoints {
+		for _, x := range v.board.Digest.Checkpoints {
 			view := verdictView{
 				ID:     p.text(x.ID),
 				Word:   p.text(x.Verdict),
@@ -258,7 +258,7 @@ func (p *page) settings(b *Board) (all []pairView) {
 		}
 	}
 	r := b.Run
-	if b.Runs == 0 {
+	if b.Digest.Runs == 0 {
 		return nil
 	}
 	add("kanban-run", r.Version)
@@ -273,7 +273,7 @@ func (p *page) settings(b *Board) (all []pairView) {
 		add("supervisor", fmt.Sprintf("%s (%s), on block: %s", s.Role, r.Adapter, s.OnBlock))
 	}
 	add("withheld from agents", strings.Join(r.Withheld, ", "))
-	add("runs", fmt.Sprint(b.Runs))
+	add("runs", fmt.Sprint(b.Digest.Runs))
 	add("journal", event.Count(int(b.Records), "record"))
 	return all
 }

@@ -19,7 +19,7 @@ func (p *page) headline() {
 		case b.Who == standing.Decide, b.Who == standing.Mend:
 			needs++
 			first = cmp.Or(first, v.Name)
-		case b.Outcome == event.Complete:
+		case b.Digest.Outcome == event.Complete:
 			complete++
 		default:
 			runs++

@@ -146,13 +146,13 @@ func newPage(boards []Board, o Options) *page {
 	var millis int64
 	for i := range boards {
 		b := &boards[i]
-		if p.asOf.Before(b.Ended) {
-			p.asOf = b.Ended
+		if p.asOf.Before(b.Digest.Ended) {
+			p.asOf = b.Digest.Ended
 		}
-		p.Steps += b.Finished
+		p.Steps += b.Digest.Finished
 		p.Attempts += b.Digest.Attempts
-		millis += b.Millis
-		all = all.Plus(b.Used.Used)
+		millis += b.Digest.Millis
+		all = all.Plus(b.Digest.Used.Used)
 	}
 	p.Long = p.Steps > wholeUpTo
 	p.Time, p.Cost, p.Tokens = event.Took(millis), all.Money(), all.Tokens()
@@ -185,12 +185,12 @@ func (v *boardView) urgency() int {
 
 // lookOf returns the look for a board's state.
 func lookOf(b *Board) look {
-	words := b.Outcome.Words()
-	if b.Text == standing.Killed {
+	words := b.Digest.Outcome.Words()
+	if b.Digest.Text == standing.Killed {
 		words = "killed"
 	}
-	if b.Outcome == event.Interrupted {
-		words += " " + clock(b.Ended)
+	if b.Digest.Outcome == event.Interrupted {
+		words += " " + clock(b.Digest.Ended)
 	}
 	if b.Code > 0 && !b.Owned {
 		words += fmt.Sprintf(", exit code %d", b.Code)
@@ -203,13 +203,13 @@ func lookOf(b *Board) look {
 			return look{"half", "work", fmt.Sprintf("at work, step %d", step.Number)}
 		}
 		return look{"half", "work", "at work"}
-	case b.Runs == 0 && b.Outcome != event.Invalid:
+	case b.Digest.Runs == 0 && b.Digest.Outcome != event.Invalid:
 		return look{"ring", "soft", "never run"}
-	case b.Weight == event.Success:
+	case b.Digest.Weight == event.Success:
 		return look{"ok", "good", words}
-	case b.Outcome == event.Complete:
+	case b.Digest.Outcome == event.Complete:
 		return look{"tri", "warn", "complete, with a remark"}
-	case b.Weight < event.Critical:
+	case b.Digest.Weight < event.Critical:
 		return look{"tri", "warn", words}
 	default:
 		return look{"stop", "bad", words}
@@ -220,11 +220,11 @@ func (p *page) board(b *Board, number int) *boardView {
 	v := &boardView{
 		Look:     lookOf(b),
 		ID:       fmt.Sprint("b", number),
-		Name:     p.text(b.Board),
-		Steps:    b.Finished,
+		Name:     p.text(b.Digest.Board),
+		Steps:    b.Digest.Finished,
 		Attempts: b.Digest.Attempts,
-		Time:     event.Took(b.Millis),
-		Cost:     strings.Replace(b.Used.Money(), "unknown", "—", 1),
+		Time:     event.Took(b.Digest.Millis),
+		Cost:     strings.Replace(b.Digest.Used.Money(), "unknown", "—", 1),
 		board:    b,
 		counts:   map[string]int{},
 		byStep:   map[int]*taskView{},
@@ -234,8 +234,8 @@ func (p *page) board(b *Board, number int) *boardView {
 	if b.Run.Limits.MaxCost > 0 {
 		v.Limit = event.Dollars(b.Run.Limits.MaxCost)
 	}
-	if b.Runs > 0 {
-		v.Span = fmt.Sprintf("%s to %s, %s", clock(b.Began), clock(b.Ended), v.Cost)
+	if b.Digest.Runs > 0 {
+		v.Span = fmt.Sprintf("%s to %s, %s", clock(b.Digest.Began), clock(b.Digest.Ended), v.Cost)
 	}
 	v.Tasks = p.tasks(v)
 	v.All = len(v.Tasks)

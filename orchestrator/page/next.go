@@ -58,7 +58,7 @@ func (p *page) whatNext() {
 // toRunAgain returns the boards that only have to be run again, or nil if there are fewer than two.
 func (p *page) toRunAgain() (boards []*boardView) {
 	for _, v := range p.Boards {
-		if v.board.Who == standing.RunAgain && v.board.Outcome != event.Later && v.board.Damage == "" {
+		if v.board.Who == standing.RunAgain && v.board.Digest.Outcome != event.Later && v.board.Damage == "" {
 			boards = append(boards, v)
 		}
 	}
@@ -72,7 +72,7 @@ func (p *page) toRunAgain() (boards []*boardView) {
 func (p *page) runAgain(boards []*boardView) nextView {
 	var names, why []string
 	for _, v := range boards {
-		names = append(names, failure.Quote(v.board.Board))
+		names = append(names, failure.Quote(v.board.Digest.Board))
 		why = append(why, v.Name+": "+v.Look.Word)
 	}
 	return nextView{
@@ -87,7 +87,7 @@ func (p *page) runAgain(boards []*boardView) nextView {
 // commands returns a command for each pair of a label and the arguments of kanban-run. In the
 // arguments, %s stands for the board.
 func (p *page) commands(b *Board, pairs ...string) (all []pairView) {
-	board := failure.Quote(b.Board)
+	board := failure.Quote(b.Digest.Board)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		command := p.text("kanban-run " + fmt.Sprintf(pairs[i+1], board))
 		all = append(all, pairView{Name: pairs[i], Text: command, Code: true})
@@ -109,17 +109,17 @@ func (v *boardView) link(task string) string {
 // with a remark.
 func (p *page) ending(v *boardView) nextView {
 	b := v.board
-	n := nextView{Look: v.Look, Text: p.text(b.Text)}
+	n := nextView{Look: v.Look, Text: p.text(b.Digest.Text)}
 	switch {
 	case b.Waits != nil:
 		p.decide(v, &n)
-	case b.Outcome == event.Invalid:
+	case b.Digest.Outcome == event.Invalid:
 		n.Title, n.Commands = "Mend "+v.Name, p.commands(b, "see what is wrong", "check %s", "then run", "%s")
-	case b.Runs == 0:
+	case b.Digest.Runs == 0:
 		n.Title, n.Commands = "Run "+v.Name, p.commands(b, "run", "%s")
-	case b.Outcome == event.Later:
+	case b.Digest.Outcome == event.Later:
 		n.Title, n.Commands = "Run "+v.Name+" again, once the provider's limit is over", p.commands(b, "run", "%s")
-	case b.Outcome == event.Complete:
+	case b.Digest.Outcome == event.Complete:
 		n.Title, n.Commands = "Look at "+v.Name, p.commands(b, "see what happened", "log %s")
 	default:
 		n.Title, n.Commands = "Let "+v.Name+" go on", p.commands(b, "see what happened", "log %s", "go on", "%s")
@@ -130,7 +130,7 @@ func (p *page) ending(v *boardView) nextView {
 			break
 		}
 	}
-	if s := b.Culprit(); s != nil && n.Link == "" {
+	if s := b.Digest.Culprit(); s != nil && n.Link == "" {
 		n.Link = v.link(p.text(s.Task))
 	}
 	return n
@@ -149,7 +149,7 @@ func (p *page) decide(v *boardView, n *nextView) {
 	switch {
 	case w.About == event.AboutFile || w.About == event.AboutJournal:
 		look = []string{"see what changed", "ack -n %s"}
-	case b.Outcome == event.Exhausted:
+	case b.Digest.Outcome == event.Exhausted:
 		title, look = "Read the replies that were not accepted in BOARD", []string{"see them", "log --failed %s"}
 	case w.About == event.AboutEnd && task == "":
 		title = "Decide about what BOARD leaves undone"
@@ -198,7 +198,7 @@ func (p *page) decisions(v *boardView) {
 // warnings adds the last checkpoint if its verdict is warn. A person should read it, but need not
 // answer.
 func (p *page) warnings(v *boardView) {
-	all := v.board.Checkpoints
+	all := v.board.Digest.Checkpoints
 	if len(all) == 0 {
 		return
 	}
@@ -226,9 +226,9 @@ func (p *page) now(v *boardView) nowView {
 		}
 	}
 	add("waits", p.text(b.State.WaitsFor()), false)
-	if step := b.State.Step; step != nil && len(b.Steps) > 0 {
+	if step := b.State.Step; step != nil && len(b.Digest.Steps) > 0 {
 		add("task", p.text(step.Task), false)
-		if last := b.Steps[len(b.Steps)-1].Last(); last != nil && last.Result == digest.Pending {
+		if last := b.Digest.Steps[len(b.Digest.Steps)-1].Last(); last != nil && last.Result == digest.Pending {
 			add("agent", p.text(fmt.Sprintf("%s (%s), %s", step.CallRole(), last.Adapter, kindOf(last))), false)
 			add("since", clock(last.Began), false)
 			n.Facts = append(n.Facts, pairView{

@@ -18,7 +18,7 @@ import (
 
 // Board is one board as input of the page.
 type Board struct {
-	digest.Digest
+	Digest  digest.Digest
 	Tasks   []standing.Task       // tasks of the board's list, or nil if the board cannot be read
 	Waits   *standing.Waits       // decision that waits for a person, or nil
 	Who     standing.Who          // action that a person has to take

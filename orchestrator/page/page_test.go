@@ -33,7 +33,7 @@ func (s *scene) play(after time.Duration, events ...event.Event) *scene {
 	for _, e := range events {
 		s.at = s.at.Add(after)
 		s.seq++
-		s.Add(event.Entry{Seq: s.seq, Epoch: 1, Time: s.at, Event: e})
+		s.Digest.Add(event.Entry{Seq: s.seq, Epoch: 1, Time: s.at, Event: e})
 		s.Records = s.seq
 	}
 	return s
@@ -96,10 +96,10 @@ func troubled(text func(string) string) Board {
 				Task: text("CHECKPOINT-001")}, Trend: text("falling"),
 				Data: event.StateUpdate{ID: text("CHECKPOINT-001"), Verdict: "warn", Score: 0.7,
 					Findings: []string{text("no tests")}, Report: text("a/report.md")}})
-	s.Outcome, s.Text, s.Code = event.NeedsPerson, text("the Manager ended the board"), 3
+	s.Digest.Outcome, s.Digest.Text, s.Code = event.NeedsPerson, text("the Manager ended the board"), 3
 	s.State.Last = flow.Ending{Status: "blocked", Task: two}
 	s.Who = standing.Decide
-	s.Waits = &standing.Waits{About: event.AboutEnd, Why: s.Text, Choices: []standing.Choice{
+	s.Waits = &standing.Waits{About: event.AboutEnd, Why: s.Digest.Text, Choices: []standing.Choice{
 		{Word: event.Retry, Task: two, Does: text("makes it current again")}, {Word: event.Accept, Does: text("ends the board")}}}
 	s.Tasks = []standing.Task{{Task: one, State: standing.Done, Role: text("Implementor"), Status: "ok"},
 		{Task: two, State: standing.NotOK, Status: text("blocked")},
@@ -110,7 +110,7 @@ func troubled(text func(string) string) Board {
 func render(t *testing.T, boards ...Board) string {
 	t.Helper()
 	for i := range boards {
-		boards[i].Weight = standing.Weigh(boards[i].Outcome, boards[i].Text)
+		boards[i].Digest.Weight = standing.Weigh(boards[i].Digest.Outcome, boards[i].Digest.Text)
 	}
 	text, err := Render(boards, Options{Command: "kanban-run report --html b.yaml",
 		Hide: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[hidden]") }})
@@ -219,12 +219,12 @@ func TestFirstScreen(t *testing.T) {
 	complete.Tasks = []standing.Task{{Task: "tasks/1.md", State: standing.Done}}
 	passed := *complete
 	passed.Tasks = append(slices.Clone(complete.Tasks), standing.Task{Task: "tasks/2.md", State: standing.Waiting})
-	passed.Outcome, passed.Weight = event.Incomplete, event.Warning
-	passed.Text = "the board is incomplete: 1 of 2 tasks was never worked on: tasks/2.md"
-	passed.Waits = &standing.Waits{About: event.AboutEnd, Why: passed.Text, Choices: []standing.Choice{{Word: event.Accept, Does: "ends the board"}}}
+	passed.Digest.Outcome, passed.Digest.Weight = event.Incomplete, event.Warning
+	passed.Digest.Text = "the board is incomplete: 1 of 2 tasks was never worked on: tasks/2.md"
+	passed.Waits = &standing.Waits{About: event.AboutEnd, Why: passed.Digest.Text, Choices: []standing.Choice{{Word: event.Accept, Does: "ends the board"}}}
 	passed.Who = standing.Decide
 	never := newScene("never.yaml")
-	never.Outcome = "not_started"
+	never.Digest.Outcome = "not_started"
 	never.Tasks = []standing.Task{{Task: "a.md", State: standing.Waiting}}
 	damaged := newScene("torn.yaml").play(time.Second, event.RunStarted{})
 	damaged.Damage = "record 3 is damaged at byte 512"
@@ -237,7 +237,7 @@ func TestFirstScreen(t *testing.T) {
 	asked := *atWork
 	asked.Waits = &standing.Waits{About: event.AboutConsent, Why: "no sign", Choices: []standing.Choice{{Word: "restart", Task: "tasks/1.md"}}}
 	frozen := newScene("f.yaml").play(time.Second, event.RunStarted{})
-	frozen.Outcome, frozen.Text, frozen.Code = event.Frozen, "two owners", 5
+	frozen.Digest.Outcome, frozen.Digest.Text, frozen.Code = event.Frozen, "two owners", 5
 	frozen.Waits = &standing.Waits{About: event.AboutJournal, Why: "two owners", Choices: []standing.Choice{{Word: event.Accept}}}
 	frozen.Who = standing.Decide
 	for name, tt := range map[string]struct {
@@ -348,7 +348,7 @@ func TestThousandSteps(t *testing.T) {
 func TestScale(t *testing.T) {
 	board := Board{}
 	for _, hour := range []time.Duration{0, 30, 31} {
-		board.Steps = append(board.Steps, digest.Step{Began: began.Add(hour * time.Hour),
+		board.Digest.Steps = append(board.Digest.Steps, digest.Step{Began: began.Add(hour * time.Hour),
 			Ended: began.Add((hour + 1) * time.Hour)})
 	}
 	s := newScale([]Board{board}, began.Add(32*time.Hour))

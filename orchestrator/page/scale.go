@@ -39,8 +39,8 @@ const (
 func newScale(boards []Board, asOf time.Time) scale {
 	var all []span
 	for i := range boards {
-		for k := range boards[i].Steps {
-			s := &boards[i].Steps[k]
+		for k := range boards[i].Digest.Steps {
+			s := &boards[i].Digest.Steps[k]
 			all = append(all, span{from: s.Began, to: s.Ended})
 		}
 		if boards[i].Owned {

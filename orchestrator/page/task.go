@@ -32,8 +32,8 @@ func (p *page) tasks(v *boardView) []*taskView {
 		return i
 	}
 	steps := map[int][]*digest.Step{}
-	for i := range b.Steps {
-		s := &b.Steps[i]
+	for i := range b.Digest.Steps {
+		s := &b.Digest.Steps[i]
 		if s.Attempts != nil && isSupervision(s) {
 			continue
 		}

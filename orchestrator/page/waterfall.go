@@ -60,7 +60,7 @@ func (p *page) waterfall() {
 	atWork := false
 	for _, v := range p.Boards {
 		atWork = atWork || v.board.Owned
-		steps := v.board.Steps
+		steps := v.board.Digest.Steps
 		for i := range steps {
 			v.Rows = append(v.Rows, p.row(v, &steps[i]))
 		}
