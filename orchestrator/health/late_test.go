@@ -53,3 +53,17 @@ func TestWorked(t *testing.T) {
 		}
 	}
 }
+
+// TestReportBeforeTheFirstSign: until an agent gives a sign, its last one is its start.
+func TestReportBeforeTheFirstSign(t *testing.T) {
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	trace := health.NewTrace(began)
+	m := health.NewMonitor(began, health.Policy{Frequency: time.Minute}, agent.Signals{})
+	if r := m.Check(began.Add(time.Second), trace, nil, false); !r.Last.Equal(began) {
+		t.Errorf("the last sign is at %s, want %s", r.Last, began)
+	}
+	trace.Print(began.Add(2 * time.Second))
+	if r := m.Check(began.Add(3*time.Second), trace, nil, false); !r.Last.Equal(began.Add(2 * time.Second)) {
+		t.Errorf("the last sign is at %s, want that of the print", r.Last)
+	}
+}

@@ -79,7 +79,7 @@ type Report struct {
 	Recovered bool // the agent makes progress again after a reported lack of it
 
 	Status string    // working, idle or blocked, as in seed 000
-	Last   time.Time // the last sign of the agent; zero before the first
+	Last   time.Time // the last sign of the agent; its start before the first
 }
 
 // Health returns the health of the worst finding in the words of seed 000: critical or warning. It
@@ -155,11 +155,7 @@ func NewMonitor(now time.Time, p Policy, s agent.Signals) *Monitor {
 // was no progress for the time between two checks. Reading the usage is the slowest part of a
 // check.
 func (m *Monitor) NeedsUsage(now time.Time, t *Trace) bool {
-	progress := t.Progress
-	if progress.Before(t.Started) {
-		progress = t.Started
-	}
-	return t.Finished.IsZero() && now.Sub(progress) >= m.policy.Frequency
+	return t.Finished.IsZero() && now.Sub(t.sinceStart(t.Progress)) >= m.policy.Frequency
 }
 
 // Check looks at the agent. u is nil if its processes were not looked at. listens is true if the
@@ -182,7 +178,7 @@ func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report 
 	r := Report{
 		Recovered: recovered,
 		Status:    status(t, seen),
-		Last:      t.Activity,
+		Last:      t.sinceStart(t.Activity),
 		Findings:  Assess(now, m.from, t, seen, m.signals, m.policy),
 	}
 	m.inquiry.follow(t)

@@ -65,6 +65,14 @@ const (
 // NewTrace returns the trace of an agent that has given no sign yet.
 func NewTrace(started time.Time) *Trace { return &Trace{Started: started} }
 
+// sinceStart returns at, or the start of the agent if that is later, as it is where at is zero.
+func (t *Trace) sinceStart(at time.Time) time.Time {
+	if at.Before(t.Started) {
+		return t.Started
+	}
+	return at
+}
+
 // Print notes output that is not part of an event.
 func (t *Trace) Print(at time.Time) { t.quiet, t.Activity = t.Activity, at }
 

@@ -2,6 +2,8 @@ package watch
 
 import (
 	"context"
+	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -112,5 +114,16 @@ func TestActOfFinding(t *testing.T) {
 		if got := r.journal.last.(event.AnomalyFound).Action; got != tt.want {
 			t.Errorf("%s: the act is %q, want %q", name, got, tt.want)
 		}
+	}
+}
+
+// TestHealthFile: a check writes what it found, and a late one, which has found nothing, leaves that as it is.
+func TestHealthFile(t *testing.T) {
+	r := newRig(t, policy)
+	r.check(t, health.Report{Status: "working", Last: time.Now()})
+	r.check(t, health.Report{})
+	text, err := os.ReadFile(r.Folder.Health())
+	if err != nil || !strings.Contains(string(text), "status: working\n") {
+		t.Errorf("the file of the health is %q, %v", text, err)
 	}
 }

@@ -109,8 +109,16 @@ func (w *Watch) Check() error {
 		return nil
 	}
 	report := w.agent.Program.Check(w.Now(), w.monitor)
-	return errors.Join(w.Deliver(), rundir.ReplaceFile(w.Folder.Health(), report.YAML(w.Now(), w.agent.Role)),
-		w.recordFindings(report), w.recordStage(report.Stage), w.tellLate(), w.act(report))
+	return errors.Join(w.Deliver(), w.writeHealth(report), w.recordFindings(report), w.recordStage(report.Stage), w.tellLate(), w.act(report))
+}
+
+// writeHealth writes what a check found for people and programs beside the run. A check that came too late
+// has found nothing.
+func (w *Watch) writeHealth(r health.Report) error {
+	if r.Status == "" {
+		return nil
+	}
+	return rundir.ReplaceFile(w.Folder.Health(), r.YAML(w.Now(), w.agent.Role))
 }
 
 // worksOnTask reports whether the agent does the work of a task.
