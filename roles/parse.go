@@ -87,8 +87,8 @@ func parse(file string, source []byte) (Role, error) {
 }
 
 // readDocument parses a role file. It also accepts files of Claude Code, whose description may hold
-// colons without quotes, although that is not YAML. For such a file it quotes the line and parses
-// the file again. If that fails, too, it returns the first error.
+// colons without quotes, although that is not YAML. If a file cannot be parsed, it quotes the
+// description and parses the file again. If that fails, too, it returns the first error.
 func readDocument(file string, source []byte) (*frontmatter.Document, error) {
 	doc, err := frontmatter.Parse(file, source)
 	if err == nil {
@@ -183,8 +183,8 @@ func isRoleName(name string) bool {
 
 func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// readModel returns the model. In a sub-agent's file "inherit" means the model of the caller, which
-// here is the adapter's default.
+// readModel returns the model, or "" for the adapter's default. In a sub-agent's file, the word
+// inherit means the model of the caller. A role has no caller, so it gets the adapter's default.
 func (f *fields) readModel() string {
 	model := f.readText("model")
 	if model == "inherit" {
@@ -194,7 +194,7 @@ func (f *fields) readModel() string {
 }
 
 // readWords returns the words of a list, or of one line of plain words. A line with quotes or other
-// characters of a shell is a problem, because nothing here expands them.
+// characters of a shell is a problem, because no shell expands the line.
 func (f *fields) readWords(name string) []string { return f.words(f.lookUp(name), name) }
 
 func (f *fields) words(value *yaml.Node, name string) []string {
@@ -318,8 +318,8 @@ func (f *fields) readPermission() string {
 	return meaning
 }
 
-// readTurns returns the limit of turns in the key max_turns. If that key is absent, it reads
-// maxTurns, the key in a sub-agent's file.
+// readTurns returns the limit of the model's turns in the key max_turns. If that key is absent, it
+// reads maxTurns, the key in a sub-agent's file.
 func (f *fields) readTurns() int {
 	if f.lookUp("max_turns") == nil {
 		return f.readCount("maxTurns")
@@ -395,7 +395,7 @@ func (f *fields) readReview() (review Review) {
 	return review
 }
 
-// readAccepts sets which optional fields the role's input may have.
+// readAccepts sets r.Feedback and r.Anomalies: whether the role's input may have these fields.
 func (f *fields) readAccepts(r *Role) {
 	const fix = "write accepts: [feedback], or for the Manager accepts: [anomalies]"
 	value := f.lookUp("accepts")
@@ -415,8 +415,9 @@ func (f *fields) readAccepts(r *Role) {
 	}
 }
 
-// refuseMisspelt makes a misspelt key a problem. If it ignored the key `tool`, for instance, an
-// agent would get every tool. It ignores all other unknown keys, which belong to other tools.
+// refuseMisspelt makes a misspelt key a problem. If it ignored `tool` in place of `tools`, for
+// instance, the agent would get every tool. It ignores all other unknown keys, because they belong
+// to other tools.
 func (f *fields) refuseMisspelt() {
 	content := f.doc.Root.Content
 	for i := 0; i+1 < len(content); i += 2 {

@@ -27,7 +27,7 @@ type Role struct {
 	Name        string
 	Description string
 	Agent       string         // name of the adapter, in lower case; "": the settings decide
-	Model       string         // "": the adapter's default, which a file may also call inherit
+	Model       string         // "": the adapter's default
 	Command     []string       // program and fixed arguments of an exec agent; nil: none
 	Args        []string       // appended to the adapter's command line
 	Tools       []string       // nil: all tools of the adapter; empty: no tool
@@ -76,8 +76,8 @@ func (r Review) IsSet() bool { return r.Supervisor || len(r.Command) > 0 }
 // Env is a rule for the environment variables that an agent gets.
 type Env struct {
 	Pass []string          // names that pass although they look secret; * matches any text
-	Set  map[string]string // always set for the agent, even if Only does not list them
-	Only []string          // only these and those of Set pass; nil: no such limit; never empty
+	Set  map[string]string // variables to set, even if Only does not list them
+	Only []string          // if not nil, only these names and those of Set pass; never empty
 }
 
 // Set is the set of the roles of one run.
@@ -94,8 +94,8 @@ func Embedded(name string) bool {
 
 const embeddedPrefix = "embedded:"
 
-// maxFile bounds a role file, in bytes. No model could use a larger prompt. The bound also refuses
-// a device or a log early.
+// maxFile bounds a role file, in bytes. No model could use a larger prompt. The bound also keeps
+// kanban-run from reading a large log.
 const maxFile = 1 << 20
 
 // Load reads every *.md file of the folders, except README.md and hidden files, and then the
@@ -146,7 +146,7 @@ func (s *Set) addFolder(dir string) error {
 	if err != nil {
 		return fmt.Errorf("read roles in %s: %w", dir, err)
 	}
-	// here has the files of this folder, by role. Within a folder no file has precedence, so
+	// here maps each role of this folder to its file. Within a folder no file has precedence, so
 	// addFile refuses a role that an earlier file defines.
 	here := map[string]string{}
 	for _, entry := range entries {

@@ -15,7 +15,7 @@ import (
 // Violation is one place where a value breaks a schema.
 type Violation struct {
 	Path    string // JSON Pointer into the value; "" means the whole value
-	Message string // the words after the name of the place
+	Message string // what is wrong, without the place, such as "is missing"
 }
 
 // String returns the place, in a form like tasks[0].file, and the message.
@@ -38,7 +38,7 @@ func (v Violation) String() string {
 }
 
 // explain returns the violations, sorted by place. Where possible, their words come from the
-// schema, because its words are better than the library's messages.
+// schema, because these words are better than the library's messages.
 func explain(schema, value any, invalid *jsonschema.ValidationError) []Violation {
 	var all []Violation
 	for _, unit := range invalid.BasicOutput().Errors {
@@ -65,7 +65,8 @@ func explain(schema, value any, invalid *jsonschema.ValidationError) []Violation
 	return slices.Compact(all)
 }
 
-// fault is a value that breaks a schema object. library is the library's message.
+// fault is a value that breaks a schema object. rule is that object, and library is the library's
+// message.
 type fault struct {
 	rule    map[string]any
 	path    string

@@ -95,7 +95,7 @@ type Assignment struct {
 // Follow is the continuation of an earlier call's session.
 type Follow struct {
 	Session string
-	Fork    bool   // go on in a copy, and leave the session itself unchanged
+	Fork    bool   // continue in a copy, so that the session itself stays unchanged
 	Text    string // the prompt, in place of Assignment.Input
 }
 
@@ -197,7 +197,8 @@ type Adapter interface {
 // Host receives the events of a running attempt. Its functions are safe for concurrent use.
 type Host struct {
 	Emit func(Event)
-	Told func(id string) bool // reports whether a message with this ID was sent; nil: always true
+	// Told reports whether a message with this ID was sent. If Told is nil, every message was.
+	Told func(id string) bool
 	// GiveUp ends the attempt at once. Its argument is the outcome: a *ConfigError, *LaterError,
 	// *LimitError or *contract.Failure.
 	GiveUp func(error)
@@ -245,14 +246,14 @@ type Report struct {
 
 // Tool describes the program behind an adapter. The zero value is an unknown program.
 type Tool struct {
-	Program string            // its name in PATH
-	Install string            // the command that installs it
-	Tested  string            // the version that the adapter was tested with
+	Program string            // name of the program in PATH
+	Install string            // command that installs the program
+	Tested  string            // version that the adapter was tested with
 	Options []string          // options that the adapter needs, as the program's help spells them
 	Help    []string          // arguments that print the program's help
 	Ignores []string          // role options that it ignores: "model", "tools" or both
 	Keys    []string          // secret environment variables that it needs; * matches any text
-	Env     map[string]string // default values of environment variables for it
+	Env     map[string]string // default values of its environment variables
 	Resumes bool              // it can go on in a session of an earlier call
 	Permits bool              // it, or its adapter, enforces the agent's permission
 	Free    bool              // it asks no model and costs nothing

@@ -10,9 +10,9 @@ import (
 const (
 	space       = " \t\r\n"
 	maxReceived = 4 << 10
-	maxJunk     = 2 * maxReceived // more than is shown, so that no secret cut here is shown
+	maxJunk     = 2 * maxReceived // more than is shown, so that no part of a cut secret is shown
 	maxLine     = 1 << 10
-	maxWarnings = 20 // about one stream
+	maxWarnings = 20 // most warnings about one stream
 )
 
 // buffers holds the buffers that no capture uses. Reuse pays because every reply holds the board's

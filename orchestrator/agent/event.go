@@ -96,8 +96,8 @@ type Event struct {
 	Class  ToolClass `json:"class,omitempty"`
 	ID     string    `json:"id,omitempty"` // ID of the session, the message or the call of a tool
 	Text   string    `json:"text,omitempty"`
-	Failed bool      `json:"failed,omitempty"` // a result, an ended call or a text is an error
-	Local  bool      `json:"local,omitempty"`  // of a Result: the program answered without a model
+	Failed bool      `json:"failed,omitempty"` // the result, the ended call or the text is an error
+	Local  bool      `json:"local,omitempty"`  // for a Result: the program answered without a model
 
 	// Missing is the tool, server or program that a failed call did not find, see
 	// [Event.WithMissing]. It is "" if that is unknown.

@@ -13,7 +13,7 @@ import (
 
 // ReadMCP returns the content of a file of MCP servers. It returns nil if the file cannot be read;
 // the adapter's check then reports the reason. The caller reads the file once for all attempts, so
-// that an agent cannot change the start of the next one.
+// that an agent cannot change the start of the next attempt.
 func ReadMCP(path string) []byte {
 	if path == "" {
 		return nil

@@ -10,7 +10,8 @@ var (
 	unknownTool    = regexp.MustCompile(`^(?:<tool_use_error>)?(?:Error: )?No such tool available: ([^\s<]+)`)
 	unknownCommand = regexp.MustCompile(`(?m)(?:^|[:\s])([^\s:]+): (?:command )?not found\s*$`)
 	exit127        = regexp.MustCompile(`(?i)^exit (?:code|status):? 127\b`)
-	// answered matches the status of a web page. The page may be missing, but the tool is not.
+	// answered matches the HTTP status of a web page, which shows that the tool itself is not
+	// missing.
 	answered     = regexp.MustCompile(`(?i)\bstatus(?: code)?:? [1-5]\d\d\b|\b404\b`)
 	closedServer = regexp.MustCompile(`(?i)transport closed|connection closed|not connected|failed to start`)
 )

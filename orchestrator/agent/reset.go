@@ -39,7 +39,7 @@ var (
 func ParseReset(text string, now time.Time) time.Time {
 	text = strings.ReplaceAll(text, "\u202f", " ") // some tools write this space before AM
 	if m := resetStamp().FindStringSubmatch(text); m != nil {
-		seconds, _ := strconv.ParseInt(m[1], 10, 64) // no error: it is ten digits
+		seconds, _ := strconv.ParseInt(m[1], 10, 64) // never fails for ten digits
 		return time.Unix(seconds, 0).UTC()
 	}
 	if m := resetDate().FindStringSubmatch(text); m != nil {
@@ -87,7 +87,7 @@ func clockTime(m []string, now time.Time) time.Time {
 		}
 		y := now.Year()
 		if year != "" {
-			y, _ = strconv.Atoi(year) // no error: it is four digits
+			y, _ = strconv.Atoi(year) // never fails for four digits
 		}
 		next = at(y, named.Month(), named.Day())
 		if year == "" && next.Before(now.AddDate(0, -6, 0)) {

@@ -57,7 +57,7 @@ func NewAnswerReader(h Host) Reader {
 type answerReader struct {
 	Lines
 	host   Host
-	answer string            // with a fault, the beginning of the faulty line
+	answer string            // the answer or, with a fault, the beginning of the faulty line
 	fault  *contract.Failure // the reason why a line is no answer; nil if there is none
 	over   bool              // answer or fault is set
 }

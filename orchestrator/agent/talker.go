@@ -1,7 +1,7 @@
 package agent
 
 // Talker is an adapter whose tool reads messages as long as its input is open, and reports a result
-// after each.
+// after each message.
 type Talker interface {
 	Adapter
 	// Talk returns the start of a conversation, which goes on in Follow.Session if that is set.

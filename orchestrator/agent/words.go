@@ -102,8 +102,8 @@ func (w *Words) Later(tool string, status int, text string, now time.Time) *Late
 }
 
 // LongWait returns the error of a line in which a tool announces that it waits a minute or more for
-// a limit, and nil for any other line. The run waits better than the tool: it shows the wait and
-// bounds it, and another agent may take over.
+// a limit, and nil for any other line. The run rather than the tool should wait, because the run
+// shows and bounds the wait, and another agent may take over.
 func (w *Words) LongWait(tool, line string, now time.Time) *LaterError {
 	reset := ParseReset(line, now)
 	if !w.IsLimit(line) || reset.Before(now.Add(time.Minute)) {
@@ -129,6 +129,6 @@ func StatusIn(text string) int {
 	if m == nil {
 		return 0
 	}
-	status, _ := strconv.Atoi(m[1]) // no error: it is three digits
+	status, _ := strconv.Atoi(m[1]) // never fails for three digits
 	return status
 }

@@ -20,13 +20,13 @@ type Board struct {
 	File     string
 	Source   []byte
 	SHA      string // SHA-256 of Source in hex
-	Phase    string // as written; "" without the field
+	Phase    string // value as its author wrote it; "" if the field is missing
 	SubPhase string
 	Current  Current
 	Ended    string                 // blocked, error, escalate or incomplete; "" for other values
-	Warnings []*frontmatter.Problem // about odd but legal content; see maxWarnings
+	Warnings []*frontmatter.Problem // oddities that stop no run; see maxWarnings
 
-	Checkpoints    *event.Supervision // declared by the board itself; nil if it declares none
+	Checkpoints    *event.Supervision // supervision that the board declares; nil if it declares none
 	CheckpointsOff bool               // supervision is off, even if the settings declare it
 
 	doc      *frontmatter.Document
@@ -96,7 +96,7 @@ func (b *Board) HoldsEnded() bool {
 
 // Finder returns a function that finds a task on the list by the path that agents use. The function
 // returns the index of the task, or -1 if the task is not listed. It looks for the whole path
-// first. Then it cuts off leading folders, one after the other.
+// first, and then for the path without its first folder, without its first two folders, and so on.
 func (b *Board) Finder() func(task string) int {
 	places := make(map[string]int, b.Len())
 	for i, p := range slices.Backward(b.TaskPaths()) { // if a path is listed twice, the first entry counts

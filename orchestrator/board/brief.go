@@ -14,9 +14,9 @@ import (
 )
 
 // Brief holds what package watch reads in a task file: evidence for the reboot test of seed 000,
-// and limits for this task.
+// and settings of the watch that differ for this task.
 type Brief struct {
-	HasText  bool                // the file has a line beyond its frontmatter
+	HasText  bool                // the file has a text after its frontmatter
 	Missing  []string            // files of the field inputs that do not exist
 	Expected time.Duration       // planned duration of the work; 0 if it is not stated
 	Watch    []frontmatter.Value // the field watch: settings that differ for this task

@@ -9,9 +9,9 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// readCheckpoints reads the field checkpoints, and spells the tasks in it as the list does. It
-// accepts a task that is not listed, because the Manager may remove a task from the list during a
-// run.
+// readCheckpoints reads the field checkpoints. It spells the tasks of this field as the list does,
+// and accepts a task that is not listed, because the Manager may remove a task from the list during
+// a run.
 func (b *Board) readCheckpoints() (err error) {
 	_, node := b.doc.Field("checkpoints")
 	if node == nil {

@@ -13,8 +13,9 @@ import (
 var endFields = []string{"current", "phase", "ended"}
 
 // EndChanges describes how the board's end differs from that of the earlier board before. The end
-// is current, phase, ended, and for each entry of before its presence and whether it is done. Added
-// entries and other fields are not part of the end.
+// consists of the fields current, phase and ended, and of two facts about each entry of before:
+// whether the entry is still listed, and whether it is done. Added entries and other fields are not
+// part of the end.
 func (b *Board) EndChanges(before *Board) []string {
 	var changes []string
 	for _, name := range endFields {
@@ -65,7 +66,7 @@ func (b *Board) findIn(other *Board) []int {
 
 // WithEndOf returns the board with the end of the earlier board before. It restores the exact text
 // of the parts that [Board.EndChanges] names, and changes nothing else. An entry that left the list
-// returns after the entry that it followed. Errors: *SpliceError if the two boards are too
+// is put back after the entry that it followed. Errors: *SpliceError if the two boards are too
 // different.
 func (b *Board) WithEndOf(before *Board) (*Board, error) {
 	out, err := b.restoreEntries(before)
@@ -122,8 +123,8 @@ func (b *Board) textOf(value *yaml.Node) string {
 	return string(b.Source[b.doc.Offset(value):b.doc.End(value, b.doc.Root)])
 }
 
-// restoreEntries puts back the entries that left the list, and restores marks. It copies the whole
-// text of an entry.
+// restoreEntries puts back the entries that left the list, and the old text of each entry whose
+// mark as done has changed.
 func (b *Board) restoreEntries(before *Board) ([]byte, error) {
 	_, was := before.doc.Field("tasks")
 	key, list := b.doc.Field("tasks")
@@ -146,15 +147,16 @@ func (b *Board) restoreEntries(before *Board) ([]byte, error) {
 	return applyPatches(b.Source, patches), err
 }
 
-// planEnd plans a list that has the lost entries and the old marks again. changed reports whether
-// the plan differs from the present list.
+// planEnd plans the list that restoreEntries writes. was is the list of the earlier board. changed
+// reports whether the plan differs from the present list.
 func (b *Board) planEnd(before *Board, was *yaml.Node) (p plan, changed bool) {
 	text := func(i int) string {
 		from, to := before.extent(was, i)
 		return string(before.Source[from:to])
 	}
 	p.tail = b.Len()
-	// The keys of both maps are indexes of b's list. behind[-1] goes before the first entry.
+	// The keys of both maps are indexes of b's list. The items of behind[i] follow entry i, those
+	// of behind[-1] precede all entries.
 	restated, behind, last := map[int]string{}, map[int][]item{}, -1
 	for i, at := range before.findIn(b) {
 		switch {

@@ -7,7 +7,8 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// FileError reports that a board or a folder cannot be used as a file. Err is the cause.
+// FileError reports that a board cannot be read, or that a folder cannot be used as work directory.
+// Err is the cause.
 type FileError struct {
 	Op, File string
 	Err      error
@@ -28,7 +29,7 @@ type PathError struct {
 	Path string
 	Text string
 	Err  error
-	hint func() string // called on demand, because it reads the disk
+	hint func() string // returns the advice; called only on demand, because it reads the disk
 }
 
 func (e *PathError) Error() string { return e.Path + ": " + e.Text }

@@ -105,7 +105,7 @@ type Reader struct {
 // NewReader returns a Reader of the board at path. Its messages show name in place of path.
 func NewReader(path, name string) *Reader { return &Reader{path: path, name: name} }
 
-// SetLast makes b the version that the first Read compares with.
+// SetLast makes b the version with which the first Read compares the file.
 func (r *Reader) SetLast(b *Board) { r.last = b }
 
 // Read returns the board as it is now. It returns the same *Board as long as the bytes stay the

@@ -16,10 +16,10 @@ import (
 const maxFixes = 20
 
 // Fix makes the safe repairs of a board. A value that breaks the YAML with a colon, or with a quote
-// within a word, becomes a | block. The value ends before the next `identifier:` in column 1. A
-// current without a folder becomes the path that resolveBare returns. If resolveBare is nil,
-// current stays. All other bytes stay. notes has one line for each repair. Errors: the problem of a
-// board that Parse still refuses, or *SpliceError.
+// within a word, becomes a | block. Such a value ends before the next `identifier:` in column 1. If
+// the value of current has no folder, it becomes the path that resolveBare returns. It stays if
+// resolveBare is nil. All other bytes stay. notes has one line for each repair. Errors: the problem
+// of a board that Parse still refuses, or *SpliceError.
 func Fix(file string, source []byte, resolveBare func(string) (string, bool)) (
 	fixed []byte, notes []string, err error) {
 	b, notes, err := repairValues(file, source)
@@ -100,8 +100,8 @@ func isProse(name string, lines int) bool {
 	return lines == 1 && slices.Contains([]string{"title", "description", "desc", "summary"}, name)
 }
 
-// blockify turns the field that holds the problem into a | block. It returns false if it cannot, or
-// if may refuses the field's name and number of lines.
+// blockify turns the field that holds the problem into a | block, if the parameter may allows that
+// for the field's name and number of lines. ok is false if nothing was changed.
 func blockify(file string, source []byte, problem error, may func(name string, lines int) bool) (fixed []byte, note string, ok bool) {
 	var at *frontmatter.Problem
 	if !errors.As(problem, &at) || at.Err == nil || errors.Is(at.Err, frontmatter.ErrUnclosed) {
@@ -131,9 +131,8 @@ func blockify(file string, source []byte, problem error, may func(name string, l
 	return out.Bytes(), note, true
 }
 
-// findField returns the range of lines of the field that holds line. It returns true for an
-// unquoted value with a colon and for a value with broken quotes, unless the value holds a stray
-// field.
+// findField returns the range of lines of the field that holds line. ok is true for an unquoted
+// value with a colon and for a value with broken quotes, unless the value holds a stray field.
 func findField(lines [][]byte, line int) (first, last int, ok bool) {
 	first = min(max(line, 0), len(lines)-1)
 	for first > 0 && !fieldLine().Match(chomp(lines[first])) {

@@ -33,7 +33,7 @@ func (b *Board) itemStart(i int) int { return b.doc.Offset(b.nodes[i]) }
 func (b *Board) itemEnd(list *yaml.Node, i int) int { return b.doc.End(b.nodes[i], list) }
 
 // formatFlowItems returns the text of p.items. It includes the separators before and after p.items
-// if entries stay there.
+// if entries stay on that side.
 func (b *Board) formatFlowItems(list *yaml.Node, p plan) string {
 	var out strings.Builder
 	last := p.keep - 1
@@ -58,10 +58,10 @@ func (b *Board) formatFlowItems(list *yaml.Node, p plan) string {
 	return out.String()
 }
 
-// separator returns the text to write between two entries, given by their old numbers. If they were
-// neighbours, it returns the author's text before the second entry. It also does so if that text
-// holds a comment. Otherwise it returns the text between the first two entries of the list, or a
-// comma and a space if there is no such text or it holds a comment.
+// separator returns the text to write between two entries, given by their old numbers. It returns
+// the author's text before the second entry if the two were neighbours, or if that text holds a
+// comment. Otherwise it returns the text between the first two entries of the list, or a comma and
+// a space if there is no such text or it holds a comment.
 func (b *Board) separator(list *yaml.Node, before, after int) string {
 	if after > 0 {
 		if own := b.between(list, after); before == after-1 || bytes.IndexByte(own, '#') >= 0 {

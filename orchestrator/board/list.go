@@ -12,11 +12,11 @@ type item struct {
 	from    int
 	restate bool
 	entry   *Entry // the wanted entry
-	text    string // the text to write; "" if it is made from entry
+	text    string // text to write; "" if the text is made from entry
 }
 
-// plan describes how the old list becomes the wanted one. The first keep old entries stay byte for
-// byte, and so do those from index tail on. items replace the old entries between them.
+// plan describes how the old list becomes the wanted one. The old entries before index keep, and
+// those from index tail on, stay byte for byte. items replace the old entries between them.
 type plan struct {
 	keep, tail int
 	items      []item
@@ -45,9 +45,9 @@ func (b *Board) planTasks(wanted []Entry) plan {
 
 // queues holds the unused old entries of each path, in their order.
 type queues struct {
-	first map[string]int // index of the first unused entry with a path, or -1
-	next  []int          // next[i-from] is the next entry with the path of entry i, or -1
-	from  int            // index of the entry that next begins with
+	first map[string]int // index of the first unused entry of a path; -1 if all are used
+	next  []int          // next[i-from] is the index of the next entry with entry i's path, or -1
+	from  int            // index of the entry that next[0] belongs to
 }
 
 func newQueues(old []string, from, to int) queues {

@@ -16,8 +16,8 @@ const maxLooked = 10_000
 
 // findNear returns the existing file that a wrong name probably means, or "". The name of the file
 // or of its folder may differ in case, in the form of accents or in outer blanks. The file's name
-// may lack .md, or have an extra .md. A name without a folder may lie in a subfolder of the work
-// directory.
+// may lack .md, or have an extra .md. If the name has no folder, the file may lie in a subfolder of
+// the work directory.
 func (p *Place) findNear(name string) string {
 	folder, base := path.Split(path.Clean(filepath.ToSlash(name)))
 	if !isLocal(path.Join(folder, base)) {
@@ -62,7 +62,7 @@ func listNames(dir string) []string {
 	return names
 }
 
-// apart returns b for a message. If b looks like a, it returns both with escapes.
+// apart returns b as a message shows it. If b looks like a, the message shows both with escapes.
 func apart(a, b string) string {
 	if norm.NFC.String(strings.TrimSpace(a)) == norm.NFC.String(strings.TrimSpace(b)) {
 		return fmt.Sprintf("%+q, and not %+q", b, a)

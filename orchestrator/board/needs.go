@@ -13,7 +13,7 @@ type Needs []need
 
 type need struct {
 	entry Entry
-	tasks []string // the needed tasks, as the task file spells them
+	tasks []string // tasks that entry needs, as the task file spells them
 }
 
 // Add adds a task of the board if it needs others.
@@ -75,7 +75,8 @@ func (n Needs) byIndex(b *Board) map[int][]int {
 	return of
 }
 
-// circleFrom returns a path along the needs that begins and ends with start, or nil.
+// circleFrom returns the tasks of a circle of needs that begins and ends with start. It returns nil
+// if there is no such circle.
 func circleFrom(start int, needs map[int][]int) []int {
 	seen := map[int]bool{}
 	var follow func(at int, way []int) []int
@@ -101,14 +102,14 @@ func circleFrom(start int, needs map[int][]int) []int {
 type Step struct {
 	Task  string   // the path that agents see
 	Role  string   // the role that gets the task
-	Needs []string // the needed tasks, as the task file spells them
+	Needs []string // tasks that Task needs, as the task file spells them
 }
 
 // Past is the part of a board's settings and history that Plan uses.
 type Past struct {
-	Never   bool         // the board was never run
-	Done    map[int]bool // entries that the history shows as done
-	Skipped map[int]bool // entries that a person decided to skip
+	Never   bool         // the board has never been run
+	Done    map[int]bool // indexes of the entries that the history shows as done
+	Skipped map[int]bool // indexes of the entries that a person decided to skip
 }
 
 // Plan returns the open tasks of a board in the order in which package walk names them if every
@@ -130,7 +131,7 @@ func Plan(b *Board, p *Place, past Past) (steps []Step) {
 		task, err := p.ReadTask(e.Path)
 		marked, byNeeds = marked || e.Done(), byNeeds || err == nil && len(task.Needs) > 0
 		if i != at && (e.Done() || err == nil && task.Done()) {
-			continue // only the current task is worked on although it is done
+			continue // a task that is done gets work only if it is the current one
 		}
 		if err != nil || past.Skipped[i] {
 			missing[i] = true // the tasks that need it are left out, too
@@ -149,7 +150,7 @@ func Plan(b *Board, p *Place, past Past) (steps []Step) {
 		return open[i]
 	}
 	maps.DeleteFunc(open, func(i int, _ bool) bool {
-		if past.Never { // tasks before current count as done, unless there are marks or needs
+		if past.Never { // tasks before current count as done, unless some task has a mark or needs
 			return i < at && !byNeeds && !marked
 		}
 		return past.Done[i]
@@ -165,7 +166,9 @@ func Plan(b *Board, p *Place, past Past) (steps []Step) {
 	return steps
 }
 
-// nextReady returns the first of n tasks after one, and then from the top, that is ready, or -1.
+// nextReady searches n tasks for one that is ready. It begins with the task that follows index
+// after, goes on from the last task to task 0, and ends with the task at after. It returns -1 if no
+// task is ready.
 func nextReady(n, after int, ready func(i int) bool) int {
 	for k := range n {
 		if i := (after + 1 + k) % n; ready(i) {

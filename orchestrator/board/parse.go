@@ -75,8 +75,8 @@ func noBoard(file string) error {
 		Fix: "begin with --- on a line, then phase:, current: and tasks:, then --- again"}
 }
 
-// isBoardField reports whether name is a field that authors write and that has a meaning here. It
-// returns false for ended, because the runner writes that field.
+// isBoardField reports whether name is a field that authors write and that has a meaning on a
+// board. It returns false for ended, because the runner writes that field.
 func isBoardField(name string) bool {
 	return slices.Contains([]string{"phase", "sub_phase", "current", "tasks", "checkpoints"}, name)
 }
@@ -178,9 +178,9 @@ func (b *Board) readCurrent() error {
 	return nil
 }
 
-// readEnded reads the field ended. In it, the runner records the Manager's status if that is not
-// ok, or incomplete if the Manager ended the board with tasks undone. Any other value is the
-// author's and gets a warning.
+// readEnded reads the field ended. The runner sets this field to the Manager's status if the status
+// is not ok, and to incomplete if the Manager ended the board with tasks undone. Any other value is
+// the author's and gets a warning.
 func (b *Board) readEnded() {
 	_, n := b.doc.Field("ended")
 	if n == nil {

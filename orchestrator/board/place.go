@@ -183,9 +183,9 @@ func (p *Place) resolve(r workdir, name string) (Ref, fs.FileInfo, error) {
 	return p.choose(r, ref, name, fromDir, fromBoard)
 }
 
-// candidates returns the two paths to try, both relative to the work directory. fromDir is the path
-// itself. fromBoard is the path below the board's folder, or "" if there is no second path to try.
-// slashed is the path as agents see it.
+// candidates returns the two paths to try, both relative to the work directory. fromDir is the
+// given path. fromBoard is that path below the board's folder, or "" if there is no second path to
+// try. slashed is the path as agents see it.
 func (p *Place) candidates(name, slashed string) (fromDir, fromBoard string) {
 	if p.folder != "" && !p.HoldsBoard() && !filepath.IsAbs(name) {
 		fromBoard = path.Join(p.folder, slashed)
@@ -252,7 +252,7 @@ func (p *Place) lookUp(r workdir, name, candidate string) (fs.FileInfo, error) {
 		return f, nil
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, nil
-	case durable.IsOutOfResources(err): // os.Stat below could succeed without a link
+	case durable.IsOutOfResources(err): // otherwise a success of os.Stat below would pass for a link
 		return nil, &PathError{Path: name, Text: cause(err).Error(), Err: err}
 	}
 	// os.Root has no separate error for a link that leads out of the work directory. If os.Stat

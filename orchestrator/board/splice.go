@@ -18,7 +18,7 @@ type Edit struct {
 	Null     bool    // set current to null
 	Ended    *string // nil leaves ended as it is, "" removes it
 	Tasks    []string
-	SetTasks bool // replace the list with Tasks; entries that stay keep their map or state
+	SetTasks bool // replace the list with Tasks; an entry that stays keeps its map or its state
 }
 
 // patch replaces Source[from:to] with text.
@@ -64,8 +64,8 @@ func (b *Board) Splice(e Edit) (*Board, error) {
 	return after, nil
 }
 
-// spliceEnded edits the field ended in source. source already has the other edits. Otherwise a
-// patch of the same line could overlap with theirs.
+// spliceEnded edits the field ended in source, which already has the other edits. If it were edited
+// together with them, two patches of the same line could overlap.
 func (b *Board) spliceEnded(source []byte, status *string) ([]byte, error) {
 	if status == nil || *status == b.Ended || !b.HoldsEnded() {
 		return source, nil

@@ -13,7 +13,7 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// taskLimit is the greatest number of bytes that are read of a task file. The header comes first.
+// taskLimit is the number of bytes that are read of a task file. A header must end within them.
 const taskLimit = 64 << 10
 
 // Task is a task file's header.

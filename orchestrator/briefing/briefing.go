@@ -1,6 +1,6 @@
-// Package briefing makes the inputs of a resident supervisor: the history of its board so far, and
-// at each checkpoint the news. It keeps the supervisor's own files in the folder of the board's
-// runs.
+// Package briefing makes the inputs of a resident supervisor: at its start the history of the board
+// so far, and at each checkpoint the news. It keeps the supervisor's own files in the folder of the
+// board's runs.
 package briefing
 
 import (
@@ -40,7 +40,7 @@ type Briefing struct {
 
 	reply     contract.RoleState // the reply to the open step's task, as a state; zero: none yet
 	open      *event.Checkpoint  // the open checkpoint
-	told, due int                // last state that the supervisor knows, and last one in its input
+	told, due int                // last state that the supervisor knows; last state in its input
 	wise      map[string]int     // length in bytes of each file of wisdom/ in the present input
 }
 
@@ -91,7 +91,9 @@ func (b *Briefing) accept(e event.ReplyAccepted) {
 	switch e.Call {
 	case event.TaskCall:
 		b.reply = contract.RoleState{Task: e.Task, Role: e.Role, Status: e.Status, Message: clip(e.Message)}
-	case event.ReadyCall: // its input told all finished steps and no message, and named no task file to read
+	case event.ReadyCall:
+		// The input of this call has all finished steps, but no messages and no names of task
+		// files.
 		b.told, b.handed = b.due, map[string]bool{}
 	}
 }
@@ -138,8 +140,8 @@ func clip(text string) string {
 	return strings.ToValidUTF8(text[:maxText], "") + "…"
 }
 
-// describe returns the message for the supervisor about an event, or "" if the event makes no
-// message.
+// describe returns the message for the supervisor about an event, or "" if the supervisor gets no
+// message about the event.
 func describe(e event.Event) string {
 	switch e := e.(type) {
 	case event.ReplyRejected:
@@ -252,7 +254,7 @@ func (b *Briefing) progress(a About) string {
 	return fmt.Sprintf("%d/%s completed", done, event.Count(len(a.Tasks), "task"))
 }
 
-// session is team-session.json: seed 001, "Step 2: Load Baseline Context".
+// session is the content of team-session.json: seed 001, "Step 2: Load Baseline Context".
 type session struct {
 	SessionID   string            `json:"session_id"`
 	TeamName    string            `json:"team_name"`
@@ -299,8 +301,8 @@ func (b *Briefing) SaveRoleSpec(role roles.Role) (string, error) {
 	return b.Dir.RoleSpec(), rundir.ReplaceFile(b.Dir.RoleSpec(), text)
 }
 
-// loadSession reads team-session.json. It returns the zero value if the file is lost, so that the
-// supervisor is told all of wisdom/ again.
+// loadSession reads team-session.json. If the file is lost, it returns the zero value, so that the
+// supervisor gets all of wisdom/ again.
 func (b *Briefing) loadSession() (s session) {
 	if data, err := rundir.ReadFile(b.Dir.TeamSession()); err == nil {
 		_ = json.Unmarshal(data, &s)
@@ -308,9 +310,9 @@ func (b *Briefing) loadSession() (s session) {
 	return s
 }
 
-// wisdom returns the texts of wisdom/*.md. For each file, told has the number of bytes at the start
-// of the file to leave out. wisdom redacts the whole text before it cuts the text, because the
-// redactor would not recognise a part of a secret.
+// wisdom returns the texts of wisdom/*.md without what the supervisor knows of them. told has the
+// number of the known bytes at the start of each file. wisdom redacts the whole text before it cuts
+// the text, because the redactor would not recognise a part of a secret.
 func (b *Briefing) wisdom(told map[string]int) (files []contract.TextFile) {
 	b.wise = map[string]int{}
 	for _, name := range rundir.MarkdownFiles(b.Dir.Wisdom()) {
@@ -331,8 +333,8 @@ func (b *Briefing) wisdom(told map[string]int) (files []contract.TextFile) {
 	return files
 }
 
-// reports returns the reports of the held checkpoints. The verdict of a checkpoint replaces a
-// report that cannot be read.
+// reports returns the reports of the held checkpoints. In place of a report that cannot be read, it
+// returns a text with the checkpoint's verdict.
 func (b *Briefing) reports(v *flow.Supervisor) (files []contract.TextFile) {
 	for _, h := range v.Held {
 		if h.Report == "" {

@@ -35,8 +35,8 @@ func (b *Briefing) Greeting(v *flow.Supervisor) string {
 		b.Dir.BoardFile())
 }
 
-// Verdict returns the event of a supervisor's reply, with its texts cut: seed 001, "Step 7: Publish
-// State". The checkpoint's report has the whole reply.
+// Verdict returns the event for a supervisor's reply: seed 001, "Step 7: Publish State". Long texts
+// in the event are cut, because the checkpoint's report has the whole reply.
 func (b *Briefing) Verdict(c event.Checkpoint, r *contract.CheckpointReply) event.CheckpointHeld {
 	return event.CheckpointHeld{
 		Risks: b.cleanAll(r.Risks),
@@ -137,8 +137,8 @@ func inert(text string) string {
 	}, text)
 }
 
-// addWisdom appends a supervisor's lessons, once for each checkpoint. It counts the lessons as
-// told, because the supervisor knows its own words.
+// addWisdom appends a supervisor's lessons to a file in wisdom/, once for each checkpoint. It
+// counts the lessons as known to the supervisor, because the supervisor wrote them.
 func (b *Briefing) addWisdom(id, text string) error {
 	const name = "supervisor.md"
 	file := filepath.Join(b.Dir.Wisdom(), name)

@@ -22,7 +22,7 @@ const DefaultRole = "Supervisor"
 // field is the key of the declaration, both on a board and in the settings.
 const field = "checkpoints"
 
-// maxID bounds the identifier of a checkpoint, because each line about the checkpoint has it.
+// maxID is the greatest length in bytes of a checkpoint's identifier, which many messages contain.
 const maxID = 64
 
 // Parse reads the value of the field checkpoints. off is true if the value turns off supervision,
@@ -51,8 +51,8 @@ func Parse(doc *frontmatter.Document, node *yaml.Node) (s *event.Supervision, of
 	return s, false, nil
 }
 
-// Tasks iterates over the paths of tasks in s, each with the node that it was read from. node is
-// the value from which Parse made s.
+// Tasks iterates over the paths of tasks in s, each with the node that has this path. node is the
+// value from which Parse made s.
 func Tasks(s *event.Supervision, node *yaml.Node) iter.Seq2[*string, *yaml.Node] {
 	return func(yield func(*string, *yaml.Node) bool) {
 		entries := find(node, "at")
@@ -89,7 +89,7 @@ func isOff(n *yaml.Node) bool {
 // reader reads a declaration and keeps its first fault.
 type reader struct {
 	doc   *frontmatter.Document
-	ids   map[string]int // the line of each identifier
+	ids   map[string]int // number of the first line that has the identifier
 	fault *frontmatter.Problem
 }
 

@@ -1,6 +1,7 @@
 // Package claim keeps two runs from working on the same task, or on the same files, at the same
-// time: seed 002, "Duplicate / Overlap Work". A step gets all its claims together, in the order in
-// which steps ask, and holds no claim while it waits. Therefore no two boards wait for each other.
+// time: seed 002, "Duplicate / Overlap Work". A step asks for its task and all its files at once,
+// after it has given back the claims of its board's former step, and waits only for steps that
+// asked earlier. Therefore no two boards wait for each other.
 package claim
 
 import (
@@ -26,7 +27,7 @@ type Claim struct {
 
 // Conflict is an earlier claim that a new claim overlaps.
 type Conflict struct {
-	Board string   // board of the earlier claim, the canonical owner in seed 002; "": unknown
+	Board string   // board of the earlier claim (seed 002: "canonical owner"); "": unknown
 	Task  string   // task of the earlier claim
 	Files []string // two overlapping patterns, one from each claim; nil: both claim the same task
 	Left  bool     // a kill ended the run of the earlier claim, and one of its agents still works
@@ -55,7 +56,7 @@ type Registry struct {
 	system System
 
 	mu    sync.Mutex
-	queue []*request // waiting and granted, in the order in which the steps asked
+	queue []*request // waiting and granted requests, in the order in which the steps asked
 	files map[string]*lockFile
 }
 
@@ -65,8 +66,8 @@ type request struct {
 	granted chan struct{} // closed when the claim is granted
 }
 
-// System has the functions through which a registry deals with the guardian and with agents. A
-// registry does without a function that is nil.
+// System has the functions through which a registry deals with the guardian and with agents. Each
+// function may be nil, and then the registry does without it.
 type System struct {
 	// Hold makes the guardian process hold a lock file, too. The claim of a dead run then lasts
 	// until the guardian has ended the run's agents.
@@ -107,10 +108,10 @@ type Grant struct {
 	locks    []lock
 }
 
-// Take waits until no earlier claim blocks the claim c. Before the wait it calls report once for
-// each earlier claim that overlaps. Errors without a grant: *TakenError if another process has the
-// task, or the cause of stop. If Take returns both a grant and an error, the lock files cannot be
-// used, and other processes do not see the claim.
+// Take waits until no earlier claim blocks the claim c. Before the wait it calls the function
+// report once for each earlier claim that overlaps. Errors without a grant: *TakenError if another
+// process has the task, or the cause of stop. If Take returns both a grant and an error, the lock
+// files cannot be used, and other processes do not see the claim.
 func (r *Registry) Take(stop context.Context, c Claim, report func(Conflict)) (*Grant, error) {
 	g := &Grant{registry: r, request: &request{Claim: c, granted: make(chan struct{})}}
 	r.mu.Lock()
@@ -259,8 +260,8 @@ func (g *Grant) lockTask(c Claim) error {
 // errBusy reports that another process is writing its claim.
 var errBusy = errors.New("another run writes its claim all the time")
 
-// enqueue writes the files of a claim into the lock file, and returns the claim's number. Claims
-// that other processes wrote before have lower numbers. While another process writes its claim,
+// enqueue writes the files of a claim into the lock file, and returns the claim's number. Earlier
+// claims of other processes have lower numbers. While another process writes its claim,
 // enqueue tries again, for busyTime at most.
 func (g *Grant) enqueue(stop context.Context, c Claim) (number int64, err error) {
 	for end := time.Now().Add(busyTime); ; {
@@ -300,7 +301,7 @@ func (g *Grant) firstConflict(c Claim, number int64) (*Conflict, error) {
 	return f.firstConflict(c, number)
 }
 
-// lockFile returns the lock file of a folder. It opens a new one if the file was removed.
+// lockFile returns the lock file of a folder. If the file was removed, it opens a new one.
 func (r *Registry) lockFile(dir string) (*lockFile, error) {
 	was := r.files[dir]
 	if was != nil && was.isInPlace() {

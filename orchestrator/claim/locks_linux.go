@@ -23,9 +23,9 @@ import (
 // as an agent with the row's mark lives.
 type lockFile struct {
 	file     *os.File
-	release  func() error // makes the guardian close its duplicate
+	release  func() error // makes the guardian close its duplicate of the file
 	used     map[int64]bool
-	last     int64 // the last number that this process has assigned
+	last     int64 // the last claim number that this process has assigned; 0: none
 	system   System
 	replaced *lockFile // the folder's earlier lock file, which an agent has removed
 }
@@ -36,7 +36,7 @@ type row struct {
 	Number int64 // place in the order in which steps asked for files; 0: no files are claimed
 }
 
-// The size in bytes and the number of the rows, and the offsets of the bytes that are locked.
+// The size of a row in bytes, the number of rows, and the offsets of the locked bytes.
 const (
 	rowSize = 4096
 	maxRows = 4096
@@ -74,7 +74,7 @@ func openLockFile(dir string, s System) (*lockFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("claim the tasks of %s: %w", dir, err)
 	}
-	ignored := filepath.Join(folder, ".gitignore") // git must not show the file
+	ignored := filepath.Join(folder, ".gitignore") // so that git does not show the lock file
 	if ignore, err := durable.OpenPlain(ignored, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
 		_, _ = ignore.WriteString("*\n")
 		_ = ignore.Close()
@@ -103,21 +103,23 @@ func (f *lockFile) close() error {
 	return err
 }
 
-// set locks or unlocks a byte. If another open file has locked it, the error satisfies isTaken.
+// set locks or unlocks a byte. If the byte is locked through another open file, the function
+// isTaken returns true for the error.
 func (f *lockFile) set(kind int16, at int64) error {
 	return unix.FcntlFlock(f.file.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: kind, Start: at, Len: 1})
 }
 
 func isTaken(err error) bool { return errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) }
 
-// isTaken reports whether another open file has locked a byte.
+// isTaken reports whether a byte is locked through another open file.
 func (f *lockFile) isTaken(at int64) (bool, error) {
 	l := unix.Flock_t{Type: unix.F_WRLCK, Start: at, Len: 1}
 	err := unix.FcntlFlock(f.file.Fd(), unix.F_OFD_GETLK, &l)
 	return l.Type != unix.F_UNLCK, err
 }
 
-// lockTask locks a task, or returns the claim of the process that has locked it.
+// lockTask locks a task. If another process has claimed the task, lockTask returns the conflict
+// with that claim in taken.
 func (f *lockFile) lockTask(c Claim) (locks []lock, taken *Conflict, err error) {
 	sum := sha256.Sum256([]byte(c.Task))
 	own := lock{f, int64(tasksAt + binary.BigEndian.Uint64(sum[:])>>16)}
@@ -187,7 +189,7 @@ func (f *lockFile) firstConflict(c Claim, number int64) (taken *Conflict, err er
 }
 
 // eachRow calls the function each for every claim of another process, until the function returns
-// false. left is true if the process was killed and one of its agents still lives. eachRow also
+// false. left is true if that process was killed and one of its agents still lives. eachRow also
 // clears the rows of ended runs.
 func (f *lockFile) eachRow(each func(r row, left bool) bool) error {
 	info, err := f.file.Stat()
@@ -239,7 +241,7 @@ func (f *lockFile) isEmpty(i int64) bool {
 	return first[0] == 0 && (err == nil || errors.Is(err, io.EOF))
 }
 
-// write writes a claim into an empty row, or writes nothing if all rows are full. A claim whose
+// write writes a claim into an empty row. If all rows are full, it returns an error. A claim whose
 // patterns are too long for a row claims the whole folder.
 func (f *lockFile) write(r row) ([]lock, error) {
 	text, err := json.Marshal(r)
@@ -251,7 +253,7 @@ func (f *lockFile) write(r row) ([]lock, error) {
 		return nil, err
 	}
 	if len(text) > rowSize {
-		text = []byte("{}") // even the names are too long
+		text = []byte("{}") // even the paths of the board and the task are too long
 	}
 	for i := range int64(maxRows) {
 		if f.used[rowsAt+i] {

@@ -36,7 +36,7 @@ type Journal interface {
 	Record(event.Event) error
 }
 
-// Slots bound how many runs of this process work at the same time.
+// Slots bounds the number of runs of this process that work at the same time.
 type Slots interface {
 	Acquire()
 	Release()
@@ -88,7 +88,7 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	}
 	file, files, err := h.Workspace.Scope(e.Task)
 	if err != nil {
-		return false, nil // the call of the agent reports the error
+		return false, nil // the agent's call, which reads the task again, reports the error
 	}
 	c := h.claimOf(file, files)
 	stop, cancel := h.bounded()
@@ -139,7 +139,7 @@ func (h *Holder) claimOf(file string, files []string) Claim {
 	return Claim{Mark: mark, Board: h.Workspace.Path, Task: durable.RealPath(file), Dir: h.dir, Files: files, Warn: h.OnOverlap == "warn"}
 }
 
-// bounded returns the context that ends a wait: h.Stop, with the deadline h.Until.
+// bounded returns the context that ends a wait: h.Stop with the deadline h.Until, if there is one.
 func (h *Holder) bounded() (context.Context, context.CancelFunc) {
 	if h.Until.IsZero() {
 		return h.Stop, func() {}

@@ -11,8 +11,8 @@ import (
 )
 
 // checkpointRows returns the settings for the supervision of boards without checkpoints of their
-// own. These settings have a meaning only together, so only the file has them. There are no flags
-// and no variables for them.
+// own. These settings have a meaning only together, so they have no flags and no variables, and
+// only the file has them.
 func checkpointRows() []row {
 	return []row{
 		{Setting{Name: "checkpoints.role", InFile: true, Default: checkpoint.DefaultRole,

@@ -37,8 +37,8 @@ type Settings struct {
 	Agents map[string]string
 	Exec   string
 	Execs  map[string]string
-	// A relative command in Exec starts at ExecDir. A relative command in Execs[role] starts at
-	// ExecDirs[role].
+	// The folders at which relative paths of commands start: ExecDir for Exec, and ExecDirs[role]
+	// for Execs[role].
 	ExecDir  string
 	ExecDirs map[string]string
 
@@ -115,7 +115,7 @@ type Hidden struct{ Name, Text string }
 type Env struct {
 	Pass []string          // names that pass although they look secret; * matches any letters
 	Set  map[string]string // values that agents get, also for variables that the runner lacks
-	Only []string          // if not nil, only these variables pass; never empty
+	Only []string          // the only variables that pass; nil means no restriction; never empty
 }
 
 // Origin is the source of one value: "default", "flag --timeout", "variable KANBAN_RUN_TIMEOUT" or
@@ -129,20 +129,20 @@ type Origin struct {
 
 // Input holds the sources of the settings.
 type Input struct {
-	Flags     map[string][]string    // by setting name, in the order given
+	Flags     map[string][]string    // values by setting name, in the order of the command line
 	Environ   []string               // as os.Environ gives it; an empty variable counts as unset
 	File      string                 // path of the settings file; it may be "" or missing
-	Partial   bool                   // the settings file is not known yet: limits are not compared
+	Partial   bool                   // the file is not known yet, so limits are not compared
 	StartDir  string                 // where kanban-run was started, absolute
-	KnownRole func(name string) bool // nil if the role files are unknown: any word may be a role
+	KnownRole func(name string) bool // nil if role files are unknown; then any word may be a role
 	Adapters  []string               // the known adapters; nil accepts any name
 }
 
 // Choice is the agent that the settings choose for one role.
 type Choice struct {
-	Agent   string // "" leaves it to the role file, or else to DefaultAgent
+	Agent   string // "" means that of the role file, or DefaultAgent if the file names none
 	Command string // program and arguments for "exec"; "" leaves them to the role file
-	Dir     string // where a relative Command starts
+	Dir     string // folder at which a relative path in Command starts
 }
 
 // Load resolves the settings. Errors: *Error for a wrong setting.

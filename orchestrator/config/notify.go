@@ -11,7 +11,7 @@ import (
 	"kanban-run/orchestrator/notify"
 )
 
-// Notify holds the ways to send a person messages, and their topics.
+// Notify holds the ways to send messages to a person, and the topics of these messages.
 type Notify struct {
 	Command string // program and arguments; "" if there is none
 	Webhook string // address, which may be a secret; "" if there is none

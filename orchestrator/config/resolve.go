@@ -18,8 +18,8 @@ import (
 
 // given is one value from one source.
 type given struct {
-	name   string // the setting
-	role   string // in lower case; "" is every role
+	name   string // name of the setting
+	role   string // role in lower case; "" means every role
 	value  string
 	list   []string          // value of redact, secrets_allow, env.pass or env.only
 	set    map[string]string // value of env.set

@@ -16,12 +16,12 @@ type Setting struct {
 	Name     string // name in the settings file and in Input.Flags
 	Flag     string // name without dashes; "" if there is no flag
 	Short    string // one letter, or ""
-	Opposite string // flag that gives false, a colon and the help of that flag; "" if there is none
+	Opposite string // "FLAG: HELP" of the flag that gives false; "" if there is none
 	Value    string // the flag's argument in the help text; "" for a switch
 	Variable string // environment variable; "" if there is none
 	InFile   bool
-	Repeated bool   // the flag repeats, the variable has a value per line, the file a map by role
-	Default  string // in words if it is not a value
+	Repeated bool   // takes several values: flags, lines of the variable, a map by role in the file
+	Default  string // value, or words for a default that is not a fixed value
 	Help     string
 }
 

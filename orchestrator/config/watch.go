@@ -78,7 +78,7 @@ func (r *resolver) checkWatch() error {
 }
 
 // sourceOf returns the origin of a limit. A limit that a role or a task takes over from the
-// settings has no line here, so its origin is "settings".
+// settings has no origin in r, so sourceOf names "settings" as its source.
 func (r *resolver) sourceOf(name string, value time.Duration) Origin {
 	if o, ok := r.origins[name]; ok {
 		return o

@@ -23,7 +23,7 @@ func FindReply(message string) string {
 	return text
 }
 
-// lastFenced returns the last object that is alone in a fence.
+// lastFenced returns the last object that is alone in a Markdown fence, or "" for none.
 func lastFenced(text string) string {
 	found := ""
 	for _, part := range strings.Split(text, "```") {
@@ -39,8 +39,8 @@ func lastFenced(text string) string {
 // maxLooks is the greatest number of braces at which lastObject looks for an object.
 const maxLooks = 64
 
-// lastObject returns the object that ends last in the text. If several objects end there, it
-// returns the one that begins first.
+// lastObject returns the object that ends last in the text, or "" for none. Of nested objects the
+// outermost ends last.
 func lastObject(text string) string {
 	from, to := 0, 0
 	for at, looks := len(text), 0; looks < maxLooks; looks++ {

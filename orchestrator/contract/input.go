@@ -16,9 +16,9 @@ import (
 type Input struct {
 	JSON  []byte
 	Text  string
-	Tasks []string // the list in a Manager's JSON, never nil; nil in other inputs
+	Tasks []string // tasks in a Manager's JSON, never nil there; nil in other inputs
 
-	head managerHead // a Manager's JSON without the list
+	head managerHead // a Manager's JSON without Tasks
 }
 
 // ForTask returns the input of a task agent. Both paths are as agents see them. feedback is the
@@ -61,13 +61,13 @@ func Report(role string, a event.Anomaly) AnomalyReport {
 }
 
 // ForManager returns the input of the Manager. Only the Manager gets the list of tasks. done
-// becomes the field done_task. anomalies tell why that task is not done. Before the board ends,
-// they tell which other tasks are not done.
+// becomes the field done_task. anomalies tell why that task is not done. If the board is about to
+// end, they also tell which other tasks are not done.
 func ForManager(kanban, done string, anomalies []AnomalyReport, tasks []string) (Input, error) {
 	return withTasks(managerHead{kanban, done, anomalies}, notNil(tasks))
 }
 
-// managerHead is the Manager's input without the list.
+// managerHead is the Manager's input without the list of tasks.
 type managerHead struct {
 	KanbanFile string `json:"kanban_file"`
 	DoneTask   string `json:"done_task"`
@@ -148,7 +148,7 @@ func restoreText(inline json.RawMessage, stored []byte) (in Input, err error) {
 }
 
 func restoreJSON(inline json.RawMessage, stored []byte) (Input, error) {
-	if stored != nil && string(inline) == "{}" { // all of it is stored
+	if stored != nil && string(inline) == "{}" { // the whole input is stored
 		return Input{JSON: stored}, nil
 	}
 	if stored != nil {

@@ -91,7 +91,7 @@ func (k Kind) Expected() string {
 	if k == Review {
 		return "any text"
 	}
-	source, _ := schema.Source(k.Schema()) // no error: the schemas are embedded
+	source, _ := schema.Source(k.Schema()) // no error, because the schemas are embedded
 	return string(source)
 }
 
@@ -107,7 +107,7 @@ func (k Kind) ReplySchema() ([]byte, error) {
 	if err := json.Unmarshal(source, &s); err != nil {
 		return nil, err
 	}
-	if then, ok := s["then"].(map[string]any); ok { // tools take no conditions
+	if then, ok := s["then"].(map[string]any); ok { // tools do not take the keys if and then
 		s["required"] = then["required"]
 	}
 	for _, key := range []string{"$schema", "$id", "title", "examples", "if", "then"} {
@@ -122,7 +122,7 @@ func (k Kind) ReplyForm() string {
 	if k == Review {
 		return ""
 	}
-	source, _ := k.ReplySchema() // no error: the schemas are embedded
+	source, _ := k.ReplySchema() // no error, because the schemas are embedded
 	return replyForm + string(source)
 }
 

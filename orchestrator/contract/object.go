@@ -17,7 +17,7 @@ const (
 	maxDepth = 64
 	// maxKeys bounds the memory that the search for duplicate keys takes. A reply has few keys.
 	maxKeys   = 100_000
-	maxNumber = 400 // digits; the largest float has 309
+	maxNumber = 400 // characters; the integer part of a float64 has at most 309
 )
 
 // readObject reads a text that must be one JSON object by RFC 8259, and returns its members. It
@@ -49,7 +49,7 @@ func readObject(text string) (map[string]json.RawMessage, *Failure) {
 func scanObject(text string) (members map[string]json.RawMessage, end int64, failure *Failure) {
 	d := jsontext.NewDecoder(strings.NewReader(text))
 	members = map[string]json.RawMessage{}
-	name, from := "", int64(0) // the name of the member that is being read, and the offset after the name
+	name, from := "", int64(0) // name of the member that is being read, and offset after the name
 	for keys := 0; ; {
 		token, err := d.ReadToken()
 		if err != nil {
@@ -82,7 +82,7 @@ func scanObject(text string) (members map[string]json.RawMessage, end int64, fai
 	}
 }
 
-// isFloat reports whether a float can hold a number.
+// isFloat reports whether a float64 can hold the number.
 func isFloat(number string) bool {
 	if len(number) > maxNumber {
 		return false
@@ -125,7 +125,7 @@ func notAnObject(text string) *Failure {
 	}
 }
 
-// kindOf returns in words the kind of a JSON value that begins with byte first.
+// kindOf returns in words the kind of a JSON value. first is the first byte of the value.
 func kindOf(first byte) string {
 	switch first {
 	case '[':

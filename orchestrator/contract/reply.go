@@ -129,12 +129,13 @@ func checkKeys(k Kind, members map[string]json.RawMessage) *Failure {
 	return nil
 }
 
-// maxTasks is the greatest length of the Manager's list. A board with more tasks could not be read.
+// maxTasks is the greatest number of tasks on the Manager's list. A longer list makes a board that
+// cannot be read.
 const maxTasks = 500_000
 
-// decode decodes the values of the contract's keys for the schema. Objects, and lists other than
-// tasks, become empty, because the schema only needs their kind, and a decoded reply of 16 MiB may
-// take a gigabyte.
+// decode decodes the values of the contract's keys for the schema. It replaces objects, and lists
+// other than tasks, by empty ones: the schema only needs to see their kind, and a decoded reply of
+// 16 MiB may take a gigabyte.
 func decode(k Kind, members map[string]json.RawMessage) (map[string]any, *Failure) {
 	envelope := map[string]any{}
 	for _, key := range replyKeys(k) {

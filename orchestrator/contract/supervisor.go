@@ -14,13 +14,13 @@ import (
 type ReadyInput struct {
 	Type        string     `json:"type"`        // init
 	Role        string     `json:"role"`        // supervisor
-	RoleSpec    string     `json:"role_spec"`   // the source of its prompt
-	Session     string     `json:"session"`     // the folder of the board's runs
+	RoleSpec    string     `json:"role_spec"`   // path of the file with the supervisor's prompt
+	Session     string     `json:"session"`     // path of the folder of the board's runs
 	SessionID   string     `json:"session_id"`  // the name of that folder
 	TeamName    string     `json:"team_name"`   // the board
-	Requirement string     `json:"requirement"` // what the work is for
-	Recovery    bool       `json:"recovery"`    // the supervisor was ready before
-	Baseline    Baseline   `json:"baseline"`    // the history so far
+	Requirement string     `json:"requirement"` // purpose of the work
+	Recovery    bool       `json:"recovery"`    // the supervisor has been ready before
+	Baseline    Baseline   `json:"baseline"`    // the history of the board so far
 	Reports     []TextFile `json:"reports"`     // reports of earlier checkpoints if Recovery is set
 }
 
@@ -55,11 +55,11 @@ type CheckpointInput struct {
 	Progress  string      `json:"pipeline_progress"` // "3/10 tasks completed"
 	States    []RoleState `json:"states"`
 	Messages  []string    `json:"messages"`
-	Artifacts []string    `json:"artifacts"` // paths that were not handed over before
-	Missing   []string    `json:"missing"`   // paths without a file
+	Artifacts []string    `json:"artifacts"` // task files in Scope that are still to be read
+	Missing   []string    `json:"missing"`   // task files in Scope that cannot be read
 	Wisdom    []TextFile  `json:"wisdom"`
-	Text      string      `json:"text,omitempty"` // the other fields as Markdown; left out if Init is set
-	Init      *ReadyInput `json:"init,omitempty"` // for a supervisor that remembers nothing
+	Text      string      `json:"text,omitempty"` // the other fields as Markdown; "" if Init is set
+	Init      *ReadyInput `json:"init,omitempty"` // nil unless the supervisor remembers nothing
 }
 
 // ForReady returns the input of a supervisor that starts.
@@ -200,7 +200,8 @@ func parseWhole(k Kind, text string) (*Reply, *Failure) {
 	return &Reply{Status: OK, Message: r.Message, Checkpoint: &r}, nil
 }
 
-// FormatReport returns the report of a checkpoint: the supervisor's own text, below the verdict.
+// FormatReport returns the report of a checkpoint: the verdict, and below it the supervisor's own
+// text.
 func (r *CheckpointReply) FormatReport(id string, scope, missing []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s: %s (score: %.2f)\n\n", id, r.Verdict, r.Score)
@@ -230,7 +231,7 @@ func allOneLine(texts []string) []string {
 	return lines
 }
 
-// supervisorKeys returns the keys of the schema of a supervisor's reply.
+// supervisorKeys returns the keys that the schema of a supervisor's reply names.
 func supervisorKeys(k Kind) []string {
 	if k == Ready {
 		return []string{"type", "message"}

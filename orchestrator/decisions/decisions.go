@@ -29,7 +29,7 @@ const (
 // base holds the sections that people have to create before this program adds its own.
 var base = []string{"## Feature Definition of Done", "## Risks & Mitigations", "## Architectural Decisions"}
 
-// The errors of [Append] for an entry that is not in the file.
+// The errors of [Append] after which the file does not hold the entry.
 var (
 	ErrMarkerMissing = errors.New("DECISIONS_MARKER_MISSING") // a section is missing
 	ErrScope         = errors.New("DECISIONS_SCOPE_VIOLATION")
@@ -38,15 +38,15 @@ var (
 // maxSize bounds the file, in bytes.
 const maxSize = 16 << 20
 
-// The limits of the retries while a person edits the file.
+// The limits of the retries of a write that fails because a person edits the file.
 const (
 	tries = 8
 	pause = 10 * time.Millisecond // multiplied by the number of tries so far
 )
 
 // Append appends an entry as one line to a section of the file, unless the line is in the file
-// already. It changes no byte of people's text. Errors: ErrMarkerMissing and ErrScope, after which
-// the file does not hold the entry, or an error of the system.
+// already. It changes no byte of people's text. Errors: ErrMarkerMissing, ErrScope, or an error of
+// the system.
 func Append(path string, section Section, entry string) error {
 	if section != Escalations && section != Notes { // a target has to be one of our sections
 		return fmt.Errorf("%w: %s is no section for entries", ErrScope, section)
@@ -61,7 +61,7 @@ func Append(path string, section Section, entry string) error {
 		}
 		if indexLine(was, line) >= 0 {
 			if try == 0 {
-				return nil // an earlier run has written it, and a person may have moved it
+				return nil // an earlier run has written the line, and a person may have moved it
 			}
 			return check(path, section, line)
 		}

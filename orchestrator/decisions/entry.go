@@ -8,7 +8,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Entry is a line for the file.
+// Entry is a line for DECISIONS.md.
 type Entry struct {
 	Section Section
 	Text    string

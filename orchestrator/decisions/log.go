@@ -18,7 +18,7 @@ import (
 
 // Turn holds the parts of a run that the log uses.
 type Turn struct {
-	Board     string // the board's path as the user wrote it; also its name in messages
+	Board     string // path as the user wrote it; messages name the board by it
 	File      string // path in the settings; "": DECISIONS.md beside the board, if it exists
 	Journal   Journal
 	Workspace *workspace.Workspace
@@ -39,7 +39,7 @@ type Log struct {
 	path    string
 	mu      sync.Mutex
 	pending []Entry
-	told    bool // a failure to write entries was reported
+	told    bool // a failure to write an entry was reported
 }
 
 // NewLog returns the log of a run, or nil if there is no file for the log. It adds the file to the
@@ -163,8 +163,8 @@ func (l *Log) Close() {
 }
 
 // append appends the pending entries to the file. It returns the first failure of this run, and nil
-// for later failures. After a failure the other entries stay pending, because the next call may
-// succeed. append drops an entry that fails with ErrScope.
+// for later failures. It drops an entry that fails with ErrScope. After any other failure, this
+// entry and those after it stay pending, because the next call may succeed.
 func (l *Log) append() (first error) {
 	l.mu.Lock()
 	pending := l.pending

@@ -15,7 +15,7 @@ const (
 	heldPause = 10 * time.Millisecond
 )
 
-// IsHeld reports whether a process holds the lock at path. It changes nothing. It returns false if
+// IsHeld reports whether a process holds the lock at path. It changes no file, and returns false if
 // there is no lock file.
 func IsHeld(path string) (bool, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {

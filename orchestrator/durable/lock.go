@@ -14,8 +14,8 @@ import (
 // maxInfo bounds the part of a lock file that is read, in bytes. What kanban-run writes is shorter.
 const maxInfo = 256
 
-// Lock is the right to be the only writer. The kernel takes it back when the last process that
-// holds its descriptor ends.
+// Lock is the right to be the only writer. The kernel takes the lock back when the last process
+// that has the file open ends.
 type Lock struct{ file *os.File }
 
 // HeldError reports that another process holds the lock at Path. Info is a text about that process,
@@ -136,7 +136,7 @@ func BootID() string {
 // until Release, or until both processes have ended. Do not close the file.
 func (l *Lock) File() *os.File { return l.file }
 
-// SetHolder names another process in the lock file as the holder.
+// SetHolder writes another process into the lock file as the holder.
 func (l *Lock) SetHolder(pid int) error {
 	if err := l.file.Truncate(0); err != nil {
 		return err

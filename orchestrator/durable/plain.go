@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// NotPlainError reports that this program cannot have made the file at Path: a write through it
-// would change a file elsewhere.
+// NotPlainError reports that this program cannot have made the file at Path. A write to such a file
+// could change a file elsewhere.
 type NotPlainError struct {
 	Path string
 	What string // "a symbolic link", "a file with 2 names", "no regular file"
@@ -43,8 +43,7 @@ func OpenPlain(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// ReadPlain reads the first bytes of a file of this program, see OpenPlain. most is the greatest
-// number of bytes that it reads.
+// ReadPlain reads a file of this program (see OpenPlain) up to the length most, in bytes.
 func ReadPlain(path string, most int64) ([]byte, error) {
 	f, err := OpenPlain(path, os.O_RDONLY, 0)
 	if err != nil {

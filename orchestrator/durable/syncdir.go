@@ -24,8 +24,7 @@ func SyncDir(dir string) error {
 	return nil
 }
 
-// ownerChange compares the owners of two files. It returns the owner of old. differ is true if the
-// other file has another owner.
+// ownerChange returns the owner of old. differ is true if the two files have different owners.
 func ownerChange(now, old fs.FileInfo) (uid, gid int, differ bool) {
 	n, nok := now.Sys().(*syscall.Stat_t)
 	o, ook := old.Sys().(*syscall.Stat_t)

@@ -63,8 +63,9 @@ func createTemp(sys system, target string, perm fs.FileMode) (file, string, erro
 	}
 }
 
-// tempPrefix returns the beginning of the name of every temporary file of target. It replaces a
-// long name with its hash, because with a suffix the name would not fit into a folder entry.
+// tempPrefix returns the beginning of the name of every temporary file of target. Instead of a long
+// name it uses the name's hash, because a long name with a suffix would not fit into a folder
+// entry.
 func tempPrefix(target string) string {
 	base := filepath.Base(target)
 	if len(base) > 200 {

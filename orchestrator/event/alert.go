@@ -4,10 +4,10 @@ package event
 // Format". An event with the zero Alert is not reported.
 type Alert struct {
 	Severity string   // INFO, WARN or CRITICAL
-	Type     string   // one of AlertTypes; "" if only Actions are reported
+	Type     string   // one of AlertTypes; "" if the event adds only Actions
 	Owner    string   // a role or a board; "" for the role of the open step
 	Actions  []string // the actions that were taken, from AlertActions
-	Proposal string   // what the Lead may decide; "" for nothing
+	Proposal string   // decision that the Lead may make; "" for none
 }
 
 // The severities of an alert.
@@ -17,13 +17,13 @@ const (
 	AlertCritical = "CRITICAL"
 )
 
-// escalate is the action of telling the Lead.
+// escalate is the action "tell the Lead".
 const escalate = "ESCALATE"
 
-// AlertSeverities returns the severities of the report, in the order of the seed.
+// AlertSeverities returns the severities of the report, in the order of seed 002.
 func AlertSeverities() []string { return []string{AlertInfo, AlertWarning, AlertCritical} }
 
-// AlertTypes returns the types of alerts, in the order of the seed.
+// AlertTypes returns the types of alerts, in the order of seed 002.
 func AlertTypes() []string {
 	return []string{
 		"IDLE_BREACH", "REVIEW_SLA_BREACH", "LOOP_SUSPECTED", "DUPLICATE_TASK_KEY", "OVERLAP_SCOPE",
@@ -36,7 +36,7 @@ func AlertTypes() []string {
 	}
 }
 
-// AlertActions returns the actions of the report, in the order of the seed.
+// AlertActions returns the actions of the report, in the order of seed 002.
 func AlertActions() []string {
 	return []string{
 		"PING", "NUDGE", escalate, "REASSIGN_PROPOSAL", "TEARDOWN_RETRY",

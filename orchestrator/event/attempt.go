@@ -10,7 +10,7 @@ import (
 type End struct {
 	// Left is the SHA-256 of the board after the attempt; "" if unknown.
 	Left   string `json:"board_sha256,omitempty"`
-	Millis int64  `json:"millis"` // time of work; 0 if unknown
+	Millis int64  `json:"millis"` // ms of work; 0 if unknown
 	// Session is the session in which the work can go on; "" if the tool named none.
 	Session string    `json:"session,omitempty" text:"free"`
 	Spent   *Spending `json:"spent,omitempty"` // nil if the tool does not report its use
@@ -48,17 +48,19 @@ type AttemptStarted struct {
 	Command string          `json:"command" text:"free"`
 	Digest  string          `json:"digest"` // SHA-256 over argv, stdin, environment and folder
 	Input   json.RawMessage `json:"input,omitempty"`
-	Before  *Baseline       `json:"before,omitempty"` // set for the first attempt of a Manager call
-	Plan    *Plan           `json:"plan,omitempty"`   // nil if no review of the work follows
-	// From is the session in which the attempt goes on; "" for a new session. With Fork it goes on
-	// in a copy of that session.
+	// Before is set for the first attempt of a Manager call, and nil for other attempts.
+	Before *Baseline `json:"before,omitempty"`
+	Plan   *Plan     `json:"plan,omitempty"` // nil if no review of the work follows
+	// From is the session in which the attempt goes on; "" for a new session. If Fork is set,
+	// the attempt goes on in a copy of that session.
 	From string `json:"from,omitempty" text:"free"`
 	Fork bool   `json:"fork,omitempty"`
-	// Resumes reports that the work can go on in the session of this attempt if it is cut short.
+	// Resumes reports that, if this attempt is cut short, the next one can go on in the same
+	// session.
 	Resumes bool `json:"resumes,omitempty"`
 	GoesOn  bool `json:"goes_on,omitempty"` // the attempt goes on with work that was cut short
-	// Stored is the SHA-256 in hex of a file of the run; "" if Input is the whole input. The file
-	// holds the rest: a Manager's list of tasks, or the whole string.
+	// Stored is the SHA-256 in hex of a file with the part of the input that Input lacks: a
+	// Manager's list of tasks, or the whole input. It is "" if Input is complete.
 	Stored string `json:"stored,omitempty"`
 }
 
@@ -98,7 +100,7 @@ func (e SessionNamed) Sentence() Sentence {
 }
 
 // Baseline is the board before the first Manager attempt of a step. A comparison with it finds the
-// Manager's changes. Its list of tasks is in the Manager's input.
+// Manager's changes. The list of tasks is only in the Manager's input.
 type Baseline struct {
 	BoardSHA string `json:"board_sha256"`
 	Current  string `json:"current"` // current task; "" if the board was over
@@ -153,7 +155,7 @@ type ReplyRejected struct {
 	Stderr    string `json:"stderr,omitempty" text:"free"`
 	Output    string `json:"output,omitempty" text:"free"` // folder with the whole output
 	Disagreed bool   `json:"disagreed,omitempty"`
-	Lost      bool   `json:"lost,omitempty"` // the tool does not know the session that was to be resumed
+	Lost      bool   `json:"lost,omitempty"` // the tool does not know the session to be resumed
 	Died      bool   `json:"died,omitempty"` // the supervisor's program has died
 	// Fresh reports that the session is too long for the model. The call starts afresh, and this
 	// costs no retry.
@@ -185,7 +187,8 @@ func (e ReplyRejected) Sentence() Sentence {
 	return s
 }
 
-// Repeats reports whether the rejection costs a retry: the same call follows with the same input, or none.
+// Repeats reports whether the rejection costs a retry. If a retry is left, the same call follows
+// with the same input.
 func (e ReplyRejected) Repeats() bool { return !e.Died && !e.Lost && !e.Fresh }
 
 // Then returns in words what the run does after the rejection.
@@ -209,7 +212,8 @@ func (e ReplyRejected) Then() string {
 // AttemptStopped is the outcome of an attempt that was neither accepted nor rejected: the run was
 // interrupted, a limit of time was reached, the provider refused the call, or the run died. It
 // costs no retry. The next attempt goes on in the same session if the session is known and
-// AttemptStarted had Resumes. But after a refusal before any work it begins as this attempt did.
+// AttemptStarted had Resumes. After a refusal before any work, however, the next attempt begins as
+// this attempt did.
 type AttemptStopped struct {
 	AttemptRef
 	Reason  string   `json:"reason" text:"free"`

@@ -35,7 +35,7 @@ func (e BoardWritten) Sentence() Sentence {
 
 // BoardEnded is the intent to mark the board as ended, as a checkpoint requires.
 type BoardEnded struct {
-	Task     string `json:"task"` // ID of the checkpoint; the supervisor's role if there is no checkpoint
+	Task     string `json:"task"` // ID of the checkpoint; if there is none, the supervisor's role
 	Before   string `json:"before_sha256"`
 	BoardSHA string `json:"board_sha256"`
 	Current  string `json:"current,omitempty"` // the task that was current
@@ -44,7 +44,7 @@ type BoardEnded struct {
 // Kind implements [Event].
 func (BoardEnded) Kind() string { return "BOARD_ENDED" }
 
-// Subject returns the ID of the checkpoint, or else the supervisor's role.
+// Subject returns the ID of the checkpoint. Without a checkpoint it returns the supervisor's role.
 func (e BoardEnded) Subject() string { return e.Task }
 
 // Sentence implements [Event].
@@ -60,7 +60,7 @@ type ManagerWalked struct {
 	Status   string  `json:"status"`
 	Message  string  `json:"message" text:"free"`
 	NextTask *string `json:"next_task"`
-	Marked   bool    `json:"marked,omitempty"` // the task is marked as done
+	Marked   bool    `json:"marked,omitempty"` // Task is marked as done
 	// Warning is a notice that the board cannot record how it ended; "" if it can.
 	Warning string `json:"warning,omitempty" text:"free"`
 	ByNeeds bool   `json:"by_needs,omitempty"` // walk met a task that needs an unfinished task

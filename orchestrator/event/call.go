@@ -7,12 +7,12 @@ type Call string
 // Then the Manager is called.
 const (
 	TaskCall    Call = "task"
-	CommandCall Call = "command" // a command reviews the work, before the supervisor does
-	ReviewCall  Call = "review"  // a supervisor reviews the work: seed 003
+	CommandCall Call = "command" // a command reviews the work, before any ReviewCall
+	ReviewCall  Call = "review"  // a supervisor reviews the work (seed 003)
 	ManagerCall Call = "manager"
 
-	ReadyCall      Call = "ready"      // the supervisor reads the journal: seed 001, "Init Phase"
-	CheckpointCall Call = "checkpoint" // the supervisor looks in: seed 001, "Wake Cycle"
+	ReadyCall      Call = "ready"      // the supervisor reads the journal (seed 001, "Init Phase")
+	CheckpointCall Call = "checkpoint" // the supervisor looks at the board (seed 001, "Wake Cycle")
 )
 
 // IsSupervision reports whether the resident supervisor plays the call.
@@ -49,8 +49,10 @@ func (c Call) Of(task string) string {
 
 // Plan is the way in which the work of a task is reviewed.
 type Plan struct {
-	Agent   bool `json:"agent"`             // an agent reviews the work, in a fork of its session
-	Rounds  int  `json:"rounds"`            // how often the work may be sent back
+	// Agent reports that an agent reviews the work, in a fork of the session in which the work was
+	// done.
+	Agent   bool `json:"agent"`
+	Rounds  int  `json:"rounds"`            // greatest number of times that the work is sent back
 	Command bool `json:"command,omitempty"` // a command reviews the work, before the agent does
 }
 

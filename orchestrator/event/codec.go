@@ -11,7 +11,7 @@ import (
 // ErrUnknownKind is wrapped by the error of [Decode] for a kind that this version does not know.
 var ErrUnknownKind = errors.New("unknown kind of event")
 
-// decoders has a decoder for every kind of event. A test compares it with the source.
+// decoders has a decoder for every kind of event. A test compares decoders with the source.
 var decoders = map[string]func(data []byte) (Event, error){
 	"RUN_STARTED":                decoderOf[RunStarted](),
 	"STEP_STARTED":               decoderOf[StepStarted](),
@@ -84,8 +84,8 @@ var decoders = map[string]func(data []byte) (Event, error){
 // Kinds returns every kind of event, sorted.
 func Kinds() []string { return slices.Sorted(maps.Keys(decoders)) }
 
-// Decode reverses encoding/json's Marshal for an event of the given kind. Errors: one that matches
-// ErrUnknownKind, or the decoder's.
+// Decode reverses encoding/json's Marshal for an event of the given kind. Errors: one that wraps
+// ErrUnknownKind, or an error of encoding/json.
 func Decode(kind string, data []byte) (Event, error) {
 	decode, ok := decoders[kind]
 	if !ok {

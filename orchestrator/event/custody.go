@@ -39,7 +39,7 @@ func Actor(e Event) string {
 type StateDiverged struct {
 	Source string `json:"source"` // what was changed, one of the Source constants
 	Step   int    `json:"step,omitempty"`
-	Task   string `json:"task"` // task of the open step, or else the board
+	Task   string `json:"task"` // task of the open step; if no step is open, the board
 	Before string `json:"before_sha256,omitempty"`
 	After  string `json:"after_sha256,omitempty"`
 	Policy string `json:"policy,omitempty"` // treatment of the change, one of the Policy constants
@@ -85,7 +85,7 @@ type HandoffOffered struct {
 	Board         string `json:"board" text:"free"`
 	File          string `json:"file"` // name of the board's file
 	Epoch         uint64 `json:"epoch"`
-	Owner         string `json:"owner"` // name of the run, which no other run has
+	Owner         string `json:"owner"` // unique name of the run
 	PreviousEpoch uint64 `json:"previous_epoch"`
 	Previous      string `json:"previous_owner,omitempty"`
 }
@@ -173,7 +173,7 @@ func (e SplitBrain) Sentence() Sentence {
 type SnapshotTaken struct {
 	Board       string          `json:"board" text:"free"`
 	Epoch       uint64          `json:"epoch"`
-	ReplayIndex uint64          `json:"replay_index"`  // number of the last record in State
+	ReplayIndex uint64          `json:"replay_index"`  // number of the last record before State
 	Hash        string          `json:"snapshot_hash"` // SHA-256 of State, in hex
 	State       json.RawMessage `json:"state"`
 }
@@ -235,9 +235,9 @@ func (e LockEntered) Sentence() Sentence {
 	return traceOf(e).alert(AlertInfo, e.Kind(), "", e.Kind())
 }
 
-// LockExited turns RECONCILE_LOCK off. It is the entry of the rollback trail: Epoch, ReplayIndex
-// and Hash name the state that was rolled back to. State is the new state of the work; it is nil
-// after DecisionNoImpact.
+// LockExited turns RECONCILE_LOCK off. The event is the entry in the rollback trail: Epoch,
+// ReplayIndex and Hash name the state to which the run rolled back. State is the new state of the
+// work; State is nil after DecisionNoImpact.
 type LockExited struct {
 	Board       string          `json:"board" text:"free"`
 	Reason      string          `json:"reason" text:"free"`

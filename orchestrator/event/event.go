@@ -8,8 +8,10 @@ import (
 // Event is something that happened to a run, as the journal keeps it. The events of seed 002 have
 // the names of that seed.
 type Event interface {
-	Kind() string       // type of the record in the journal
-	Subject() string    // the task that the event is about, or else the board
+	Kind() string // type of the record in the journal
+	// Subject returns the task that the event is about. For an event without a task it returns the
+	// board, the checkpoint or the supervisor's role.
+	Subject() string
 	Sentence() Sentence // the event in words, for people
 }
 
@@ -17,7 +19,7 @@ type Event interface {
 type Entry struct {
 	Seq   uint64
 	Epoch uint64
-	Rev   uint64 // revision of the board's records with this one (seed 002, "rev")
+	Rev   uint64 // number of the revision that this event makes (seed 002, "rev")
 	Time  time.Time
 	Actor string
 	Event Event
@@ -72,7 +74,7 @@ func (r AttemptRef) Aim() string {
 	}
 }
 
-// Name returns a name of the attempt for the beginning of a sentence.
+// Name returns a name of the attempt as the beginning of a sentence.
 func (r AttemptRef) Name() string {
 	if r.Call.IsReview() {
 		return fmt.Sprintf("%s, attempt %d,", r.Player(), r.Attempt)
@@ -80,7 +82,7 @@ func (r AttemptRef) Name() string {
 	return fmt.Sprintf("%s attempt %d", r.Role, r.Attempt)
 }
 
-// Again returns the number of the attempt for the end of a sentence, or "" for the first attempt.
+// Again returns the number of the attempt as the end of a sentence, or "" for the first attempt.
 func (r AttemptRef) Again() string {
 	if r.Attempt == 1 {
 		return ""

@@ -12,11 +12,11 @@ type GitWay struct {
 	Board string `json:"board,omitempty" text:"free"` // path of the board in the repository
 	// Address is the address of the remote, without passwords; "" if checkpoints stay in the clone.
 	Address string `json:"address,omitempty" text:"free"`
-	// Settings are the user's settings of git, each as KEY DIGEST, sorted.
+	// Settings are the user's settings of git, sorted, each as its key and the digest of its value.
 	Settings []string `json:"settings,omitempty" text:"free"`
 }
 
-// ChangesSince returns in words the differences of w from was, or "" if they are equal.
+// ChangesSince returns in words the differences between was and w, or "" if there is none.
 func (w *GitWay) ChangesSince(was *GitWay) string {
 	var changes []string
 	if w.Address != was.Address {
@@ -34,7 +34,7 @@ func (w *GitWay) ChangesSince(was *GitWay) string {
 	return strings.Join(changes, "; ")
 }
 
-// keysMissing returns the keys of the settings that are not in others with the same digest.
+// keysMissing returns the keys of those settings that others lacks or has with another digest.
 func keysMissing(settings, others []string) (keys []string) {
 	for _, s := range settings {
 		if key, _, _ := strings.Cut(s, " "); !slices.Contains(others, s) {

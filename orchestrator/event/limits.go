@@ -6,9 +6,9 @@ import (
 )
 
 // Limits are the limits of a run. They are journaled when the run starts. Zero means no limit,
-// except in MaxRetries.
+// except in MaxRetries, BusyMillis and LimitMillis.
 type Limits struct {
-	MaxRetries int   `json:"max_retries"` // attempts of a call after the first; 3 in seed 004
+	MaxRetries int   `json:"max_retries"` // attempts of a call, without the first; 3 in seed 004
 	MaxSteps   int   `json:"max_steps"`
 	MaxCost    int64 `json:"max_cost_microusd,omitempty"`
 	// MaxMillis bounds the agents' working time plus the waits for providers.
@@ -19,11 +19,12 @@ type Limits struct {
 	MaxTaskCost   int64 `json:"max_task_cost_microusd,omitempty"`
 	MaxTaskMillis int64 `json:"max_task_duration_millis,omitempty"`
 
-	// MaxAttemptCost binds only the agents that can hold such a limit.
+	// MaxAttemptCost applies only to agents that can keep such a limit.
 	MaxAttemptCost int64 `json:"max_attempt_cost_microusd,omitempty"`
 
-	// BusyMillis bounds the waits in a row for a busy provider, LimitMillis those for the end of an
-	// account's limit. With zero the run does not wait, but ends.
+	// BusyMillis bounds the sum of consecutive waits for a busy provider. LimitMillis bounds the
+	// sum of consecutive waits for the end of an account's limit. With zero the run ends in
+	// place of such a wait.
 	BusyMillis  int64     `json:"patience_busy_millis,omitempty"`
 	LimitMillis int64     `json:"patience_limit_millis,omitempty"`
 	Until       time.Time `json:"until,omitzero"` // latest end of the run
@@ -37,8 +38,8 @@ func (l Limits) Patience(c Class) time.Duration {
 	return span(l.LimitMillis)
 }
 
-// OfCost returns the names of the cost limits that are set. They hold only for agents that report
-// their cost.
+// OfCost returns the names of the cost limits that are set. These limits work only for agents
+// that report their cost.
 func (l Limits) OfCost() []string {
 	var names []string
 	if l.MaxCost > 0 {

@@ -3,7 +3,7 @@ package event
 // MessageType is the purpose of a message to a running agent.
 type MessageType string
 
-// The types. Tell is a message of a person; the others are from seed 000, "发送给 Executor 的消息".
+// The types. Tell is a message of a person. The others are from seed 000, "发送给 Executor 的消息".
 const (
 	HealthCheck MessageType = "health_check"
 	AssistOffer MessageType = "assist_offer"
@@ -28,8 +28,8 @@ type Content struct {
 // String returns the message in words.
 func (c Content) String() string { return c.Question + c.Details + c.Text }
 
-// MessageSent is a message or question to a running agent. It is journaled before the agent reads
-// the message. Like all events about messages it changes no state.
+// MessageSent is a message or question to a running agent. The event is journaled before the agent
+// reads the message. Like all events about messages, the event changes no state.
 type MessageSent struct {
 	AttemptRef
 	ID      string      `json:"id"`

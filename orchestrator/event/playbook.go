@@ -7,7 +7,7 @@ import (
 )
 
 // DuplicateTask is a task on which another run is at work: seed 002, "Duplicate / Overlap Work". If
-// the other run is in the same process, this run waits until that run ends. Otherwise this run
+// the other run is in the same process, this run waits for the end of the other. Otherwise this run
 // ends.
 type DuplicateTask struct {
 	Task  string `json:"task"`
@@ -27,7 +27,8 @@ func (e DuplicateTask) Sentence() Sentence {
 	return say(Warning, text).tell(Team, "").alert(AlertWarning, e.Kind(), e.Owner)
 }
 
-// BlockedBy tells of the run that this one waits for: "waits for the run of a.yaml, which works on a.md".
+// BlockedBy returns in words the wait for the other run, such as "waits for the run of a.yaml,
+// which works on a.md".
 func (e DuplicateTask) BlockedBy() string {
 	return fmt.Sprintf("waits for the run of %s, which works on %s", cmp.Or(e.Owner, "another board"), e.Task)
 }
@@ -37,7 +38,7 @@ type ScopeOverlaps struct {
 	Task      string   `json:"task"`
 	Owner     string   `json:"owner"`                  // the other board
 	OwnerTask string   `json:"owner_task" text:"free"` // the task of the other board
-	Files     []string `json:"files" text:"free"`      // overlapping patterns, one of each task
+	Files     []string `json:"files" text:"free"`      // two overlapping patterns, one of each task
 	Waits     bool     `json:"waits"`                  // this run waits until the other step ends
 }
 
@@ -57,8 +58,8 @@ func (e ScopeOverlaps) Sentence() Sentence {
 	return say(Warning, text).tell(Team, "").alert(AlertInfo, e.Kind(), e.Owner)
 }
 
-// BlockedBy tells of the step that this run waits for: "waits for a.md of a.yaml, which changes the same
-// files"; "": the run does not wait.
+// BlockedBy returns in words the wait for the other step, such as "waits for a.md of a.yaml, which
+// changes the same files". It returns "" if the run does not wait.
 func (e ScopeOverlaps) BlockedBy() string {
 	if !e.Waits {
 		return ""
@@ -66,8 +67,8 @@ func (e ScopeOverlaps) BlockedBy() string {
 	return fmt.Sprintf("waits for %s of %s, which changes the same files", e.OwnerTask, e.Owner)
 }
 
-// MarkerMissing reports a DECISIONS.md without the sections for entries: seed 002, "Bounded DECISIONS
-// Contribution Rule". The event changes no state.
+// MarkerMissing reports a DECISIONS.md without the sections for entries: seed 002, "Bounded
+// DECISIONS Contribution Rule". The event changes no state.
 type MarkerMissing struct {
 	Board string `json:"board" text:"free"`
 	Text  string `json:"text" text:"free"`

@@ -21,7 +21,7 @@ type ProviderWait struct {
 	Role     string    `json:"role"`
 	Provider string    `json:"provider"`
 	Class    Class     `json:"class"`
-	Since    time.Time `json:"since"`            // time of the first refusal in a row
+	Since    time.Time `json:"since"`            // time of the first of the refusals in a row
 	Until    time.Time `json:"until"`            // time at which the provider is asked again
 	At       time.Time `json:"at"`               // time of the last refusal
 	Tries    int       `json:"tries"`            // number of refusals in a row
@@ -67,7 +67,7 @@ type ProviderBack struct {
 	Step     int    `json:"step"`
 	Task     string `json:"task"`
 	Provider string `json:"provider"`
-	Millis   int64  `json:"millis"` // duration of the wait
+	Millis   int64  `json:"millis"` // duration of the wait, in ms
 }
 
 func (ProviderBack) Kind() string { return "PROVIDER_BACK" }

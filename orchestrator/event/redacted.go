@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// Redacted returns e with clean applied to its free texts. These are the fields with the tag
-// text:"free", which hold words of agents, people and the system. Hashes, numbers and checked names
-// do not change, even if they look like a secret: a journal with redacted facts could not be
-// replayed.
+// Redacted returns e with clean applied to its free texts. Free texts are the fields with the tag
+// text:"free". They hold words of agents, people and the system. Hashes, numbers and checked names
+// do not change, even if they look like a secret, because a journal with redacted facts could not
+// be replayed.
 func Redacted(e Event, clean func(string) string) Event {
 	return redacted(reflect.ValueOf(e), clean).Interface().(Event)
 }
@@ -65,7 +65,7 @@ func cleanAll(texts []string, clean func(string) string) []string {
 	return all
 }
 
-var freeFields sync.Map // caches freeTexts: reflect.Type to []int
+var freeFields sync.Map // cache of freeTexts, a map from reflect.Type to []int
 
 // freeTexts returns the indices of the fields that are tagged as free text. Such a field is a
 // string, a list of strings, a struct that has tagged fields, a pointer to such a struct, or a list

@@ -7,10 +7,11 @@ import "strings"
 type ReviewHeld struct {
 	AttemptRef
 	Completed bool `json:"completed"`
-	// Feedback is the supervisor's message, or the end and the output of the command.
+	// Feedback is the supervisor's message. For a review command it is the way in which the command
+	// ended, with its output.
 	Feedback string `json:"feedback" text:"free"`
-	// Tree is the hash of the work tree, Finding that of the feedback (see [FindingOf]). Both are
-	// "" if the work was accepted.
+	// Tree is the hash of the work tree. Finding is the hash of the feedback (see [FindingOf]).
+	// Both are "" if the work was accepted.
 	Tree    string `json:"tree,omitempty"`
 	Finding string `json:"finding,omitempty"`
 
@@ -29,8 +30,8 @@ func (e ReviewHeld) Sentence() Sentence {
 		e.Player(), e.Round, Took(e.Millis), e.Spent.suffix(), e.excerpt())
 }
 
-// excerpt shortens the feedback for a terminal. From a command's feedback it keeps the first line,
-// which is about the command's end, and the last line of the output.
+// excerpt shortens the feedback for a terminal. Of a command's feedback it keeps the first line,
+// which reports how the command ended, and the last line of the output.
 func (e ReviewHeld) excerpt() string {
 	if e.Call != CommandCall {
 		return Brief(e.Feedback)

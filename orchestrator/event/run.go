@@ -69,7 +69,8 @@ type RunStarted struct {
 	// Withheld are the names of environment variables that agents do not get.
 	Withheld []string `json:"withheld,omitempty"`
 	Lenient  bool     `json:"lenient,omitempty"` // the end of an incomplete board is no failure
-	// DoneBefore are the tasks that were done before the first run. Only the first run has them.
+	// DoneBefore are the tasks that were done before the first run. The field is set only in the
+	// first run.
 	DoneBefore []string `json:"done_before,omitempty" text:"free"`
 
 	Supervision *Supervision `json:"supervision,omitempty" text:"free"` // nil without a supervisor
@@ -78,8 +79,9 @@ type RunStarted struct {
 
 	Manager   string `json:"manager_adapter,omitempty"`
 	Told      bool   `json:"manager_is_told,omitempty"` // the Manager's role accepts anomalies
-	KeepGoing bool   `json:"keep_going,omitempty"`      // a task that fails is set aside
-	// ByNeeds reports that tasks need other tasks. So the next task may be anywhere on the list.
+	KeepGoing bool   `json:"keep_going,omitempty"`      // a failed task is set aside
+	// ByNeeds reports that some tasks need other tasks. The next task may then be anywhere on the
+	// list.
 	ByNeeds  bool          `json:"by_needs,omitempty"`
 	Reassign []Substitutes `json:"reassign,omitempty"`
 
@@ -89,14 +91,15 @@ type RunStarted struct {
 	Removed []string `json:"aside_removed,omitempty" text:"free"`
 
 	Git       *GitWay `json:"git,omitempty"`       // nil if no checkpoints are made
-	Elsewhere bool    `json:"elsewhere,omitempty"` // the files are a checkpoint of another clone
+	Elsewhere bool    `json:"elsewhere,omitempty"` // the files are from another clone's checkpoint
 	// Allowed are the files that checkpoints may hold although they look like secrets.
 	Allowed []string `json:"secrets_allow,omitempty" text:"free"`
 
-	// NoGit reports that the folder is in no git repository, see [NoGitText]. Only the first run
-	// has it.
+	// NoGit reports that the folder is in no git repository, see [NoGitText]. The field
+	// is set only in the first run.
 	NoGit bool `json:"no_git,omitempty"`
-	// Carried is the use by earlier runs that were interrupted or killed. It counts for the limits.
+	// Carried is the use by earlier runs that were interrupted or killed. It counts toward the
+	// limits of this run.
 	Carried Used `json:"carried,omitzero"`
 }
 
@@ -128,9 +131,11 @@ type RunInterrupted struct {
 	Quarantined []TaskFile `json:"quarantined,omitempty"` // the files of the tasks in quarantine
 
 	// Until is the time to ask the provider again, in RFC 3339. It is "" if the provider named
-	// none, and for other outcomes than later.
-	Until  string `json:"until,omitempty"`
-	Waited int64  `json:"waited,omitempty"` // ms for which the run had waited for a provider when it ended during the wait
+	// no time, or if Outcome is not Later.
+	Until string `json:"until,omitempty"`
+	// Waited is the length in ms of the wait for a provider during which the run ended; 0 if the
+	// run did not wait.
+	Waited int64 `json:"waited,omitempty"`
 }
 
 func (RunInterrupted) Kind() string { return "RUN_INTERRUPTED" }
@@ -170,7 +175,7 @@ type Acknowledged struct {
 	Note     string  `json:"note" text:"free"`
 	About    Subject `json:"about"`
 	Choice   Choice  `json:"choice"`
-	// Task is the task that was decided about; "" for the board, its step or all tasks.
+	// Task is the task that the decision is for; "" if it is for the board, its step or all tasks.
 	Task string `json:"task,omitempty"`
 	Text string `json:"text" text:"free"` // the decision in words
 	// Left is what the board still waits for after the acceptance of Task; "" for nothing.

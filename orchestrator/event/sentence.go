@@ -29,8 +29,7 @@ const (
 	Critical
 )
 
-// Who is a set of people that need to know of an event, in addition to the readers of
-// the log.
+// Who is a set of people that need to know of an event, in addition to the readers of the log.
 type Who int
 
 // The values of Who.
@@ -67,7 +66,7 @@ func StepOf(e Event) int {
 	return e.Sentence().Step
 }
 
-// String returns the text, after the step if there is one.
+// String returns the text. If the sentence has a step, the number of the step comes first.
 func (s Sentence) String() string {
 	if s.Step == 0 {
 		return s.Text
@@ -87,7 +86,7 @@ func (s Sentence) Heaviest() Weight {
 	return most
 }
 
-// Whole returns the text and all lines below it in one line.
+// Whole returns the text and all lines below it, joined into one line.
 func (s Sentence) Whole() string {
 	text := s.Text
 	for _, more := range s.More {

@@ -25,7 +25,7 @@ func (s *Spending) IsPriced() bool {
 // Used is the sum of the use by several attempts. It also counts the attempts whose tokens and cost
 // are known, because an unknown value is not zero.
 type Used struct {
-	Attempts int   `json:"attempts"` // all attempts, with a running one only after [Used.AddOpen]
+	Attempts int   `json:"attempts"` // all attempts; a running one counts only after [Used.AddOpen]
 	Told     int   `json:"told"`     // attempts whose tokens are known
 	Priced   int   `json:"priced"`   // attempts whose whole cost is known
 	Input    int64 `json:"input_tokens"`
@@ -93,7 +93,8 @@ func (u Used) Money() string {
 	}
 }
 
-// Tokens returns input and output, such as "12.3k in/1.2k out", or "" if they are not known.
+// Tokens returns the numbers of input and output tokens, such as "12.3k in/1.2k out", or "" if they
+// are not known.
 func (u Used) Tokens() string {
 	if u.Told == 0 {
 		return ""

@@ -10,8 +10,8 @@ type StepStarted struct {
 	BoardSHA string `json:"board_sha256"`
 	Index    int    `json:"index"` // place of the task on the list, from 1; 0 if it is not listed
 	Of       int    `json:"of"`
-	// Mark is the mark of the step's processes. A later run finds the processes by it after a
-	// crash.
+	// Mark is the mark of the step's processes. After a crash the next run finds the processes by
+	// their mark.
 	Mark string `json:"mark,omitempty"`
 	// Path is Task as a clean path, such as tasks/1.md for ./tasks/1.md; "" if they are equal.
 	Path string `json:"path,omitempty"`
@@ -66,10 +66,10 @@ type StepFinished struct {
 	Message  string  `json:"message" text:"free"` // message of the Manager's reply
 	NextTask *string `json:"next_task"`           // nil if the Manager named no next task
 	BoardSHA string  `json:"board_sha256"`        // SHA-256 of the board at the end of the step
-	// Warning tells how the board and the Manager's reply differed; "" if they agreed. The board
-	// counts.
+	// Warning tells how the board and the Manager's reply differ; "" if they agree. If they differ,
+	// the board counts.
 	Warning string `json:"warning,omitempty" text:"free"`
-	Millis  int64  `json:"millis"` // time since the start of the step
+	Millis  int64  `json:"millis"` // ms from the start of the step to its end
 
 	// Checkpoint is the ID of the checkpoint after which the Manager was called; "" after a task.
 	Checkpoint string `json:"checkpoint,omitempty"`
@@ -77,7 +77,7 @@ type StepFinished struct {
 	// Dropped are the tasks that the Manager took off the list undone.
 	Dropped []string `json:"dropped,omitempty" text:"free"`
 	Renamed []Rename `json:"renamed,omitempty" text:"free"` // tasks that the Manager renamed
-	// Leaving is nil unless the next task is one on which this run has worked before.
+	// Leaving is nil unless this run has worked on the next task before.
 	Leaving     *Leaving   `json:"leaving,omitempty" text:"free"`
 	Quarantined []TaskFile `json:"quarantined,omitempty"` // the files of the tasks in quarantine
 }
@@ -128,10 +128,10 @@ func (e StepAbandoned) Sentence() Sentence {
 
 // Leaving is the state of the work at the end of a step, for the search for loops.
 type Leaving struct {
-	Other bool   `json:"other,omitempty"` // the next task is another than that of the step
+	Other bool   `json:"other,omitempty"` // the next task is not the task of this step
 	Tree  string `json:"tree,omitempty"`  // hash of the work tree; "" if unknown
-	// Finding is the hash of the agent's message and log, see [FindingOf]; "" with a known Tree or
-	// with Other.
+	// Finding is the hash of the agent's message and log (see [FindingOf]); "" if Tree is known or
+	// Other is set.
 	Finding string `json:"finding,omitempty"`
 	Said    string `json:"said,omitempty" text:"free"` // the agent's message
 }

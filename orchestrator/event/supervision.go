@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// OnBlock is the consequence for the run of a checkpoint that blocks or has no verdict.
+// OnBlock is what follows for the run if a checkpoint blocks or has no verdict.
 type OnBlock string
 
 // The values of OnBlock.
@@ -42,7 +42,7 @@ type Memory string
 
 // The values of Memory.
 const (
-	InProcess Memory = "process" // the supervisor's program, which runs from the first checkpoint to the last
+	InProcess Memory = "process" // its program, which runs from the first checkpoint to the last
 	InSession Memory = "session" // the session of its tool; each checkpoint is held in that session
 	InReports Memory = "reports" // its reports, which are in the input of each checkpoint
 )
@@ -51,7 +51,7 @@ const (
 type Checkpoint struct {
 	ID    string   `json:"id"`
 	Scope []string `json:"scope"`           // tasks to look at
-	After string   `json:"after,omitempty"` // the task after which it was due
+	After string   `json:"after,omitempty"` // the task after which this checkpoint was due
 	// Again is the ID of a checkpoint that blocked and is repeated by this one; "" for none.
 	Again string `json:"again,omitempty"`
 }
@@ -98,7 +98,8 @@ func (e CheckpointHeld) Sentence() Sentence {
 	return e.Then.follow(s)
 }
 
-// follow adds the consequence of a checkpoint that blocks or has no verdict.
+// follow adds a line with the consequence to s, a sentence about a checkpoint that blocks or has no
+// verdict.
 func (then OnBlock) follow(s Sentence) Sentence {
 	switch then {
 	case BlockOverride:
@@ -124,7 +125,7 @@ type StateUpdate struct {
 // CheckpointMissed ends a checkpoint, or the start of the supervisor, without a verdict.
 type CheckpointMissed struct {
 	Step   int    `json:"step"`
-	Task   string `json:"task"` // ID of the checkpoint, or else the supervisor's role
+	Task   string `json:"task"` // ID of the checkpoint; if there is none, the supervisor's role
 	Reason string `json:"reason" text:"free"`
 
 	Then     OnBlock `json:"on_block,omitempty"` // consequence for the run
@@ -134,7 +135,7 @@ type CheckpointMissed struct {
 // Kind implements [Event].
 func (CheckpointMissed) Kind() string { return "CHECKPOINT_MISSED" }
 
-// Subject returns the ID of the checkpoint, or else the supervisor's role.
+// Subject returns the ID of the checkpoint. Without a checkpoint it returns the supervisor's role.
 func (e CheckpointMissed) Subject() string { return e.Task }
 
 // Sentence implements [Event].
@@ -147,7 +148,7 @@ func (e CheckpointMissed) Sentence() Sentence {
 type SupervisorFailed struct {
 	AttemptRef
 	Reason string `json:"reason" text:"free"`
-	Errors int    `json:"errors"` // number of the supervisor's errors in this run, with this one
+	Errors int    `json:"errors"` // number of the supervisor's errors in this run, up to this one
 
 	Then OnBlock `json:"on_block,omitempty"` // consequence for the run
 
@@ -226,14 +227,15 @@ func (e SupervisorDismissed) Sentence() Sentence {
 // CheckpointReopened lets the supervisor look again at a board that a checkpoint had stopped and
 // that was edited since then.
 type CheckpointReopened struct {
-	Task  string `json:"task"`            // ID of the checkpoint, or else the supervisor's role
-	Later bool   `json:"later,omitempty"` // the supervisor looks after the next task, not before it
+	Task string `json:"task"` // ID of the checkpoint; if there is none, the supervisor's role
+	// Later reports that the supervisor looks after the next task, not before it.
+	Later bool `json:"later,omitempty"`
 }
 
 // Kind implements [Event].
 func (CheckpointReopened) Kind() string { return "CHECKPOINT_REOPENED" }
 
-// Subject returns the ID of the checkpoint, or else the supervisor's role.
+// Subject returns the ID of the checkpoint. Without a checkpoint it returns the supervisor's role.
 func (e CheckpointReopened) Subject() string { return e.Task }
 
 // Sentence implements [Event].

@@ -39,7 +39,7 @@ func (e ToolUnavailable) Sentence() Sentence {
 	s := inStep(e.Step, Warning, "TOOL_UNAVAILABLE: %s for %s (%s): %s%s",
 		e.Tool, e.Player(), e.Agent, Brief(e.Reason), e.Then.suffix()).
 		tell(0, AboutTool).alert(AlertWarning, e.Kind(), e.Role)
-	if e.Agents == SystemicAgents { // so the Lead is told once
+	if e.Agents == SystemicAgents { // not >=, so that the Lead is told only once
 		s = s.alert(AlertCritical, e.Kind(), e.Role, escalate)
 		s.For = Lead | Team
 		s.Add(Critical, fmt.Sprintf(
@@ -88,7 +88,7 @@ func (e ToolsUsed) Sentence() Sentence {
 // ToolWork is the use of tools by an attempt, as the agent's program reports it.
 type ToolWork struct {
 	Uses []ToolUse `json:"uses" text:"free"` // the tool that took longest comes first
-	// Spans are the times with an open call, in order. Short ones may be missing.
+	// Spans are the times in which a call was open, in order. Short spans may be missing.
 	Spans []ToolSpan `json:"spans"`
 }
 
@@ -97,11 +97,11 @@ type ToolUse struct {
 	Tool    string `json:"tool" text:"free"` // name; "" for the sum of all further tools
 	Calls   int    `json:"calls"`
 	Failed  int    `json:"failed,omitempty"`
-	Millis  int64  `json:"millis"`         // sum over all calls
-	Longest int64  `json:"longest_millis"` // duration of the longest call
+	Millis  int64  `json:"millis"`         // ms of all calls together
+	Longest int64  `json:"longest_millis"` // ms of the longest call
 }
 
-// ToolSpan is a time in which a call was open. From counts from the start of the attempt.
+// ToolSpan is a time in which a call was open. From is the time from the start of the attempt.
 type ToolSpan struct {
 	From   int64 `json:"from_millis"`
 	Millis int64 `json:"millis"`

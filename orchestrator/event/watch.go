@@ -107,7 +107,7 @@ type Anomaly struct {
 	Tool     string `json:"tool,omitempty"`      // tool whose call has the anomaly; "" for none
 	Details  string `json:"details" text:"free"` // the evidence in words
 	Advice   string `json:"recommendation"`      // continue, assist, restart or replan
-	// Executor is the role that the anomaly is about, if another role is told of the anomaly.
+	// Executor is the role of the agent with the anomaly; "" if it is the role of the step.
 	Executor string `json:"executor,omitempty"`
 	// Action is what the run does at once, in words; "" for nothing.
 	Action string `json:"action,omitempty"`
@@ -135,7 +135,7 @@ func (e AnomalyFound) Sentence() Sentence {
 	if e.Check == asksForHelp {
 		return s.tell(Lead|Team, AboutPerson)
 	}
-	if e.Advice == "replan" { // seed 000, "REPLAN": more than one agent has this trouble
+	if e.Advice == "replan" { // more than one agent has this trouble (seed 000, "REPLAN")
 		s.Alert.Proposal = "a new plan for " + e.Task + ": " + e.Details
 		return s.tell(Lead, AboutStuck)
 	}

@@ -63,8 +63,8 @@ func kill(pid int) {
 	}
 }
 
-// Cut returns how many of n bytes to write before the At of the same name: half of them if that At
-// will kill or delay the program, else all.
+// Cut returns the number of bytes to write, out of n, before the call of At with the same name. It
+// returns half of n if that call will kill or delay the program, and n otherwise.
 func Cut(name string, n int) int {
 	if name == armed.name && armed.seen.Load()+1 == armed.at {
 		return n / 2

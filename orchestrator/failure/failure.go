@@ -42,8 +42,8 @@ func Quote(path string) string {
 	return path
 }
 
-// Frozen reports that a board may not go on before its Lead has looked at it: seed 002,
-// STATE_FROZEN and RECONCILE_LOCK.
+// Frozen reports that a board may not go on before its Lead has looked at it (seed 002,
+// STATE_FROZEN and RECONCILE_LOCK).
 type Frozen struct{ Text string }
 
 func (e *Frozen) Error() string { return e.Text }

@@ -74,7 +74,7 @@ func (d *Document) unmarshal(root *yaml.Node) error {
 	return nil
 }
 
-// secondDocument returns a node near the second document, which may itself be unreadable.
+// secondDocument returns a node near the second document. The second document may be unreadable.
 func (d *Document) secondDocument(second *yaml.Node) *yaml.Node {
 	if second.Line > 0 {
 		return second

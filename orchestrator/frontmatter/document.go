@@ -27,7 +27,7 @@ type Document struct {
 	Start     int        // offset of YAML in Source
 	Body      int        // offset in Source after the closing fence; len(Source) in a plain YAML file
 	FirstLine int        // the line of Source on which YAML starts, counted from 1
-	Root      *yaml.Node // the mapping; nil if the file has no frontmatter
+	Root      *yaml.Node // mapping of all fields; nil if the file has no frontmatter
 
 	lines []int32 // offsets of the line starts in YAML
 	wide  []int   // offsets in YAML of characters 0, stride, 2*stride, …; nil if YAML is ASCII
@@ -35,7 +35,7 @@ type Document struct {
 }
 
 // stride is the number of characters between two offsets in Document.wide. Without these offsets,
-// the time would be quadratic in the length of a one-line list.
+// the time for all nodes of a one-line list would be quadratic in the length of the list.
 const stride = 64
 
 // Parse reads Markdown with YAML frontmatter between two fences, which are `---` lines. A byte
@@ -95,7 +95,7 @@ func (d *Document) problemAt(offset int, text, fix string) *Problem {
 	return &Problem{File: d.File, Line: d.FirstLine + line, Column: column, Text: text, Fix: fix}
 }
 
-// Field returns a top-level key and its value, or nil and nil.
+// Field returns a top-level key and its value. It returns nil and nil if the key is missing.
 func (d *Document) Field(name string) (key, value *yaml.Node) {
 	if d.Root == nil {
 		return nil, nil
@@ -123,7 +123,7 @@ func (d *Document) Offset(n *yaml.Node) int {
 	return d.Start + at
 }
 
-// index fills the tables that Offset reads.
+// index fills lines, wide and runes, which Offset reads.
 func (d *Document) index() {
 	d.lines = append(make([]int32, 0, bytes.Count(d.YAML, []byte{'\n'})+1), 0)
 	for at := 0; ; {

@@ -40,8 +40,8 @@ func Split(file string, source []byte) (*Document, error) {
 	return d, nil
 }
 
-// findOpening returns the offset after the opening fence, or -1 if the first line that is not blank
-// opens no frontmatter. It sets FirstLine to that line.
+// findOpening returns the offset after the opening fence. It returns -1 if the first line that is
+// not blank does not open frontmatter. It sets FirstLine to that line.
 func (d *Document) findOpening() (int, error) {
 	for at := d.Start; at < len(d.Source); d.FirstLine++ {
 		line, next := cutLine(d.Source, at)

@@ -64,9 +64,9 @@ func judgeRune(r rune, size int) (text, fix string) {
 }
 
 // countValues returns an upper bound on the nodes that the YAML library will make. It does not
-// parse the text, so quotes cannot hide a value from it. It leaves out dashes, colons, question marks
-// and hashes that do not begin a value. Those have no white space, bracket, comma or quote beside them,
-// as in file names and times. A value costs the library about 250 bytes and a microsecond.
+// parse the text, so quotes cannot hide a value from it. It leaves out each dash, colon, question
+// mark and hash that does not begin a value. Such a character has no white space, bracket, comma or
+// quote beside it, as in file names and times. A value costs the library about 250 bytes and a microsecond.
 func countValues(b []byte) int {
 	n := 2
 	for i := range b {
@@ -75,7 +75,7 @@ func countValues(b []byte) int {
 	return n
 }
 
-// weigh returns the number of values that the byte at i counts for.
+// weigh returns the number of values that recountValues counts for the byte at i.
 func weigh(b []byte, i int) int {
 	before := i == 0 || isBreak(b[i-1])
 	after := i+1 == len(b) || isBreak(b[i+1])

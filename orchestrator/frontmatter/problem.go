@@ -9,7 +9,7 @@ type Problem struct {
 	Line, Column int
 	Text         string
 	Fix          string // what to do about it; may be ""
-	Warning      bool   // odd but legal: the file is not refused
+	Warning      bool   // the file is odd but legal, so it is not refused
 	Err          error  // the cause, or nil
 }
 

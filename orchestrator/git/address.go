@@ -33,7 +33,7 @@ func IsLocal(address string) bool {
 		return true
 	}
 	host, _, remote := strings.Cut(address, ":")
-	return !remote || strings.Contains(host, "/") // git's rule for HOST:PATH
+	return !remote || strings.Contains(host, "/") // git's rule for telling HOST:PATH from a path
 }
 
 // ShowAddress returns an address without its password.

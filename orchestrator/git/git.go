@@ -6,7 +6,7 @@
 //	Repo.Own  ─► GIT_DIR is a folder made for the call; the caller gives settings and index
 //	Repo.User ─► the repository itself: rev-parse, for-each-ref, update-ref and config only
 //
-// Each call has a limit of time and of output, bears a mark, and ends with the run.
+// Each call has a limit of time and of output, and ends with the run. Its process bears a mark.
 package git
 
 import (
@@ -27,21 +27,21 @@ import (
 type Git struct {
 	Program   string   // path of git; see Find
 	Dir       string   // working directory
-	Env       []string // added to the variables that Run sets; of two entries with the same name, the later counts
+	Env       []string // variables besides those of Run; of several with one name, the last counts
 	Mark      proc.Mark
-	Timeout   time.Duration // of each call; 0: no limit
-	MaxOutput int           // bytes; longer output is an error; 0: no limit
+	Timeout   time.Duration // time limit of a call; 0: no limit
+	MaxOutput int           // limit of the output, in bytes; longer output is an error; 0: no limit
 	Stdout    io.Writer     // receives the output; nil: Run returns it
 
-	settings []string // each KEY=VALUE, in addition to those of fixed
+	settings []string // git's settings as KEY=VALUE, in addition to those of fixed
 }
 
 // Find returns the path of the first git in the folders of PATH. Errors: *proc.StartError.
 func Find(dir string) (string, error) { return proc.LookPath("git", dir) }
 
 // EndLeftovers ends the processes of git that a run left when it was killed together with its
-// guardian. The owner is the folder of the board's runs, and the caller holds the board's lock, so
-// no other run uses the folder. EndLeftovers returns the mark for all processes of git that are
+// guardian. owner is the path of the folder of the board's runs. The caller holds the board's lock,
+// so no other run uses the folder. EndLeftovers returns the mark for all processes of git that are
 // started for this owner. The mark is computed from the folder's path, so the journal need not keep
 // it.
 func EndLeftovers(owner string) (proc.Mark, error) {

@@ -22,7 +22,7 @@ type Repo struct {
 	Mark    proc.Mark // mark of all processes of git
 
 	Top     string // top of the work tree
-	Prefix  string // from Top to the folder given to Open, with a slash at the end; "": Top
+	Prefix  string // path from Top to the folder of Open, ending in a slash; "": both are the same
 	Folder  string // the folder .git; for a linked work tree, its own folder below .git
 	Common  string // the folder .git, shared by all work trees
 	Objects string
@@ -30,7 +30,7 @@ type Repo struct {
 
 	Settings Settings
 	exclude  string // patterns of ignored files, from the user's file and from info/exclude
-	shallow  string // text of the file shallow, of a cut history; "": the history is complete
+	shallow  string // text of git's file shallow; "": the history is complete, not cut
 	attrs    string // the text of info/attributes
 }
 
@@ -85,7 +85,7 @@ func Open(stop context.Context, program, dir string, mark proc.Mark) (*Repo, err
 func (r *Repo) User(stop context.Context, args ...string) (string, error) {
 	g := Git{Program: r.Program, Dir: r.Top, Env: callers(), Mark: r.Mark, Timeout: userTime, MaxOutput: maxList}
 	out, err := g.Run(stop, nil, args...)
-	return strings.TrimSuffix(out, "\n"), err // a list of settings ends with a NUL
+	return strings.TrimSuffix(out, "\n"), err // a list of settings ends with a NUL instead
 }
 
 // ignoreFile returns the path of the user's own ignore file, which applies to all repositories.
@@ -123,7 +123,7 @@ func (r *Repo) Converts() bool {
 // Index is git's index between two calls, kept in memory, out of reach of agents.
 type Index struct {
 	text []byte
-	when time.Time // time of the file; git compares the times of other files with it to find changes
+	when time.Time // time of the index, with which git compares the times of other files
 
 	parts map[string][]byte // files of a user's split index, by name
 }
@@ -163,7 +163,7 @@ func readIndex(folder string) (*Index, error) {
 // Call describes a call of git and the view of the repository that the call gets.
 type Call struct {
 	Git
-	Index   *Index   // the call may change it; nil: the call has no index
+	Index   *Index   // index, which the call may change; nil: the call has no index
 	Objects string   // folder of new objects; "": that of the repository
 	Raw     bool     // git leaves files as they are; false: git converts line ends and encodings
 	Remote  Settings // the user's settings, for a call to a remote
@@ -260,9 +260,9 @@ func (r *Repo) make(folder string, c Call, command string) error {
 	return os.Chtimes(filepath.Join(folder, "index"), c.Index.when, c.Index.when)
 }
 
-// fill makes a folder hold the given files, without the empty ones. It removes all other entries
-// except the given subfolders. It makes the folder again if it is missing, is not a folder, or does
-// not have the mode 0700.
+// fill makes a folder hold the given files, except those without bytes. It removes all other
+// entries except the given subfolders. It makes the folder again if it is missing, is not a folder,
+// or does not have the mode 0700.
 func fill(folder string, files map[string][]byte, folders ...string) error {
 	if info, err := os.Lstat(folder); err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
 		if err := errors.Join(os.RemoveAll(folder), os.Mkdir(folder, 0o700)); err != nil {

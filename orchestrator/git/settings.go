@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// setting is a line of git's settings. Git has put the parts of the key that ignore case into small
-// letters. A setting without a value is true.
+// setting is one of git's settings. The parts of its key in which case does not matter are in lower
+// case. A setting without a value is true.
 type setting struct {
 	key, value string
 	isSet      bool
@@ -47,7 +47,7 @@ func (s Settings) last(key string, own bool) (value string) {
 	return value
 }
 
-// Find lists the keys and values of all settings whose key matches.
+// Find lists the keys and values of all settings whose key matches the pattern key.
 func (s Settings) Find(key *regexp.Regexp) (all []string) {
 	for _, at := range s {
 		if key.MatchString(at.key) {

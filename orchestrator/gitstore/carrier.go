@@ -23,7 +23,7 @@ type Turn struct {
 	Journal   Journal
 	Workspace *workspace.Workspace
 	Folder    rundir.Dir
-	Roster    *roster.Roster    // git gets the roster's environment
+	Roster    *roster.Roster    // has the environment for git
 	Notice    func(text string) // shows a text that is not an event of the run
 	Redactor  *redact.Redactor
 	Slots     Slots
@@ -36,7 +36,7 @@ type Settings struct {
 	On             bool
 	Branch, Remote string
 	Signed         bool
-	Allow          []string // paths and object names; a secret found in one of them is ignored
+	Allow          []string // paths and names of objects in which secrets are ignored
 }
 
 // Journal is the board's journal. The journal need not be open before the first checkpoint.
@@ -60,7 +60,8 @@ type Carrier struct {
 }
 
 // Start restores the files of the last checkpoint of the board's branch, if that checkpoint is
-// newer than the journal here. If the route to the remote was changed, Start contacts no remote.
+// newer than the local journal. If the route to the remote was changed, Start does not contact the
+// remote.
 func Start(t Turn) (*Carrier, error) {
 	c := &Carrier{Turn: t}
 	if !t.Settings.On || t.DryRun {
@@ -88,7 +89,7 @@ func Start(t Turn) (*Carrier, error) {
 		return nil, explain(err)
 	}
 	if c.isOtherWay() {
-		return c, nil // the run journals the new route to the remote, and ends
+		return c, nil // after Start, the run journals the new route and ends
 	}
 	restored, err := store.Start(t.Kill)
 	if err != nil {
@@ -117,12 +118,12 @@ func explain(err error) error {
 		"once that is mended, the same command goes on"}
 }
 
-// isOtherWay reports whether the route to the remote differs from the route in the journal here. In
-// that case the remote must not be contacted, because an agent may have changed the route.
+// isOtherWay reports whether the route to the remote differs from the route in the local journal.
+// In that case the remote must not be contacted, because an agent may have changed the route.
 func (c *Carrier) isOtherWay() bool {
 	h, _, err := ledger.Fold(c.Folder, func(event.Entry) error { return nil })
 	if err != nil {
-		return false // there is no journal yet, or the ledger reports the error when it opens the journal
+		return false // no journal yet, or an error that the ledger will report
 	}
 	s := &h.State
 	return s.Apply(event.RunStarted{Git: c.way}) == nil && s.Frozen != nil && s.Frozen.Git != nil
@@ -158,7 +159,8 @@ func (c *Carrier) Save(entries []event.Entry) error {
 	c.Slots.Release()
 	c.err = explain(c.store.Save(c.Kill, point))
 	c.Slots.Acquire()
-	// A push takes seconds. Meanwhile a person or another board's agent may change a task.
+	// A push takes seconds. Meanwhile a person or another board's agent may change a task, so read
+	// the files again.
 	c.Workspace.Forget()
 	return c.err
 }

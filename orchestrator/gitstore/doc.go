@@ -7,7 +7,7 @@
 //	       ─► no secret? ─► objects moved into the repository ─► update-ref ─► push
 //	       ─► events to the observer
 //	start: the route to the remote is still that in the journal? ─► fetch
-//	       ─► the branch is newer than the journal here? ─► no file of a person would be lost?
+//	       ─► the branch is newer than the local journal? ─► no file of a person would be lost?
 //	       ─► the file restoring written ─► files written ─► journal opened
 //
 // The branch, the index and the work tree of the user stay as they are. Package git calls git with

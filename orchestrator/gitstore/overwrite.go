@@ -14,9 +14,9 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// change is a file that differs between a commit and a checkpoint. It has the object name of the
-// old contents, that of the new contents, and the file's path. An object name of zeros stands for a
-// missing file.
+// change is a file that differs between a commit and a checkpoint. was and is are the object names
+// of its old and new contents, and name is its path. An object name of zeros stands for a missing
+// file.
 type change struct{ was, is, name string }
 
 func (c change) isRemoved() bool { return strings.Trim(c.is, "0") == "" }
@@ -47,9 +47,9 @@ func (s *Store) changes(stop context.Context, base, tip string) (all []change, e
 	return all, nil
 }
 
-// refuseOverwriting returns an *UnfitError if a change would overwrite a file that is neither the
-// old nor the new one. It does not check the run's folder, because no person edits it, and because
-// its journal here is older than that of the checkpoint.
+// refuseOverwriting returns an *UnfitError if a change would overwrite a file whose contents are
+// neither the old nor the new ones. It does not check the run's folder: no person edits the files
+// in that folder, and the local journal is older than the checkpoint's.
 func (s *Store) refuseOverwriting(stop context.Context, changes []change) error {
 	removed := map[string]bool{}
 	for _, c := range changes {
@@ -76,8 +76,8 @@ func (s *Store) refuseOverwriting(stop context.Context, changes []change) error 
 }
 
 // foreignAt returns the path of a file that is in the way of a change, or "" if there is none. Such
-// a file has the path of the change, or a path above or below it. It is neither the old nor the new
-// file, and the checkpoint does not remove it.
+// a file has the path of the change, or a path above or below it. Its contents are neither the old
+// nor the new ones, and the checkpoint does not remove it.
 func (s *Store) foreignAt(c change, removed map[string]bool) (string, error) {
 	for above := path.Dir(c.name); above != "."; above = path.Dir(above) {
 		if info, err := os.Lstat(s.path(above)); err == nil && !info.IsDir() && !removed[above] {
@@ -124,8 +124,8 @@ func (s *Store) foreignBelow(dir string, removed map[string]bool) (found string,
 	return found, err
 }
 
-// refuseUnconverted returns an *UnfitError if a file is neither the old nor the new one even after
-// git's conversion of line ends and encoding.
+// refuseUnconverted returns an *UnfitError if the contents of a doubtful file are neither the old
+// nor the new ones, even after git has converted line ends and encoding.
 func (s *Store) refuseUnconverted(stop context.Context, doubtful []change) error {
 	for _, c := range doubtful {
 		id := ""

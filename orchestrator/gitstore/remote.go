@@ -23,8 +23,8 @@ func (s *Store) findRemote(stop context.Context) error {
 		return nil
 	}
 	s.address = s.Remote
-	// A Remote that has a colon or is an absolute path is an address, even if an agent has given
-	// this name to a remote.
+	// If Remote has a colon or is an absolute path, it is an address, even if an agent has added a
+	// remote of that name.
 	if !strings.Contains(s.Remote, ":") && !filepath.IsAbs(s.Remote) {
 		named := s.repo.Settings.GetOwn("remote." + s.Remote + ".pushurl")
 		if named == "" {
@@ -93,7 +93,7 @@ func (s *Store) push(stop context.Context) error {
 	if s.unsure || s.heads == nil {
 		first := s.heads == nil
 		_, err = s.ask(stop)
-		if err == nil && first { // an agent can write the references that the last search used
+		if err == nil && first { // the last search used references that an agent can write
 			s.looked = ""
 			if err := s.findSecret(stop, s.tip); err != nil {
 				return err

@@ -19,9 +19,10 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Start restores the files of the last checkpoint, here or at the remote, if that checkpoint is
-// newer than the journal here. The caller opens the journal after that. restored is the checkpoint,
-// or "" if the journal here was up to date. Errors: *AheadError, *UnfitError.
+// Start restores the files of the last checkpoint, in this repository or at the remote, if that
+// checkpoint is newer than the local journal. The caller opens the journal only after Start.
+// restored is the checkpoint, or "" if the local journal was up to date. Errors: *AheadError,
+// *UnfitError.
 func (s *Store) Start(stop context.Context) (restored string, err error) {
 	err = s.inCalls(func() error {
 		return s.apart(func() (err error) {
@@ -29,7 +30,7 @@ func (s *Store) Start(stop context.Context) (restored string, err error) {
 			return err
 		})
 	})
-	s.index = git.Index{} // the index names objects that apart has removed
+	s.index = git.Index{} // the index names objects that the method apart has removed
 	return restored, err
 }
 
@@ -43,11 +44,11 @@ func (s *Store) start(stop context.Context) (restored string, err error) {
 	if err != nil {
 		return "", err
 	}
-	further, err := s.goOn(stop) // another runner may have made checkpoints since then
+	further, err := s.goOn(stop) // another runner may have made newer checkpoints
 	return cmp.Or(further, restored), err
 }
 
-// goOn restores the newest checkpoint, if that is newer than the journal here.
+// goOn restores the newest checkpoint, if it is newer than the local journal.
 func (s *Store) goOn(stop context.Context) (restored string, err error) {
 	tip, err := s.newest(stop)
 	if err != nil || tip == "" {
@@ -57,8 +58,8 @@ func (s *Store) goOn(stop context.Context) (restored string, err error) {
 	if err != nil {
 		return "", err
 	}
-	// For a commit that is already here, only the signature is worth a check: an agent can imitate
-	// the rest.
+	// Of a commit that is already in this repository, only the signature is worth a check, because
+	// an agent can imitate all else.
 	if tip != s.tip || s.Signed {
 		if err := s.trust(stop, tip); err != nil {
 			return "", err
@@ -74,9 +75,9 @@ func (s *Store) goOn(stop context.Context) (restored string, err error) {
 	return s.bring(stop, base, tip)
 }
 
-// newest returns the last checkpoint, here or at the remote, or "" if there is none. If the remote
-// does not answer, newest shows a notice and returns the last checkpoint here. Errors: *AheadError
-// if neither checkpoint follows the other.
+// newest returns the last checkpoint, in this repository or at the remote, or "" if there is none.
+// If the remote does not answer, newest shows a notice and returns the last checkpoint in this
+// repository. Errors: *AheadError if neither checkpoint follows the other.
 func (s *Store) newest(stop context.Context) (string, error) {
 	if s.address == "" {
 		return s.tip, nil
@@ -115,9 +116,8 @@ func (s *Store) fetched(stop context.Context) (string, error) {
 // maxJournal bounds each journal that isBehind reads, in bytes.
 const maxJournal = 1 << 30
 
-// isBehind reports whether the local journal is behind: the journal of the checkpoint continues it.
-// Errors:
-// *AheadError if neither continues the other, *UnfitError if one of them cannot be read.
+// isBehind reports whether the journal of the checkpoint continues the local journal. Errors:
+// *AheadError if neither journal continues the other, *UnfitError if one of them cannot be read.
 func (s *Store) isBehind(stop context.Context, tip string) (bool, error) {
 	call := git.Call{Git: git.Git{Timeout: localTime, MaxOutput: maxJournal}, Raw: true}
 	there, err := s.repo.Own(stop, s.calls, call, nil, "cat-file", "blob", tip+":"+s.inTree+"/journal.jsonl")
@@ -249,8 +249,8 @@ func (s *Store) clearHalf(err error) error {
 }
 
 // resume completes the restoring that a killed run began. half is the text of that run's note.
-// Errors: *UnfitError if the note names no checkpoint of the board, or if a file is neither the old
-// nor the new one. Such a file was written since, and is kept.
+// Errors: *UnfitError if the note names no checkpoint of the board, or if the contents of a file
+// are neither the old nor the new ones. Such a file was written after that run died, and is kept.
 func (s *Store) resume(stop context.Context, half string) (string, error) {
 	tip, base, _ := strings.Cut(strings.TrimSpace(half), " ")
 	newest, err := s.newest(stop)
@@ -278,7 +278,8 @@ func (s *Store) resume(stop context.Context, half string) (string, error) {
 
 // bring replaces the files of the commit base with those of the checkpoint tip. If it would
 // overwrite a file that is in neither of the two, it changes nothing and returns an *UnfitError.
-// Git may ignore such a file, or it was written after a killed run began to restore.
+// Such a file may be one that git ignores, or one that was written after a killed run began to
+// restore.
 func (s *Store) bring(stop context.Context, base, tip string) (string, error) {
 	changes, err := s.changes(stop, base, tip)
 	if err != nil {
@@ -331,7 +332,7 @@ func (s *Store) write(stop context.Context, changes []change, tip string) error 
 }
 
 // emptyTree returns git's object name of the empty tree. Its hash function, SHA-1 or SHA-256, is
-// that of the object name like.
+// that of the given object name.
 func emptyTree(like string) string {
 	if len(like) == 64 {
 		return "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"

@@ -20,7 +20,7 @@ type Point struct {
 	Step    int
 	Base    string // SHA-256 of the board
 	Reply   string // status or verdict of the last accepted reply; "": no reply
-	Last    bool   // the run ends: push even if the remote has just failed to answer
+	Last    bool   // the run ends, so Save pushes even if the remote has just failed to answer
 }
 
 func (p Point) message() []byte {
@@ -206,7 +206,7 @@ func (s *Store) findRepository(stop context.Context) string {
 }
 
 // repositoryError returns the error for a nested repository. A checkpoint would hold only the name
-// of its commit, or nothing of it.
+// of the nested repository's commit, or nothing at all.
 func repositoryError(name string) error {
 	return &UnfitError{name + " is a repository of its own, whose files would be in no checkpoint",
 		"have git ignore it, or leave the setting checkpoint out"}
@@ -222,7 +222,7 @@ func (s *Store) keepUnchanged(stop context.Context, base string) error {
 	var names, modes, blobs []string
 	fields := strings.Split(out, "\x00")
 	for i := 0; i+1 < len(fields); i += 2 {
-		about, name := strings.Fields(fields[i]), fields[i+1] // ":MODE MODE BLOB BLOB M", and the name
+		about, name := strings.Fields(fields[i]), fields[i+1] // about is ":MODE MODE BLOB BLOB M"
 		if len(about) == 5 && strings.HasPrefix(about[1], "100") && !strings.Contains(name, "\n") {
 			names, modes, blobs = append(names, name), append(modes, about[1]), append(blobs, about[2])
 		}

@@ -15,7 +15,7 @@ import (
 const (
 	windowOf = 4 << 20  // bytes of an object that are searched at once
 	overlap  = 64 << 10 // bytes that two windows share; secrets are shorter
-	leastOID = 7        // minimum hex digits of an object name in the setting secrets_allow
+	leastOID = 7        // least number of hex digits of an object name in secrets_allow
 )
 
 // findSecret searches all new objects of a commit for known secrets: the contents and names of
@@ -54,9 +54,9 @@ func (s *Store) findSecret(stop context.Context, commit string) error {
 }
 
 // known lists the commits that findSecret skips, with ^ before each: the last one that this run has
-// searched or, before the first search, those that the remote has. An agent can write the
-// references in this repository. So known uses them only if checkpoints are not pushed, or until
-// the remote has answered; see push.
+// searched or, before the first search, those that the remote has. known uses the references in
+// this repository only if checkpoints are not pushed, or until the remote has answered (see push),
+// because an agent can write them.
 func (s *Store) known(stop context.Context) (string, error) {
 	if s.looked != "" {
 		return "^" + s.looked + "\n", nil
@@ -101,7 +101,7 @@ func (s *Store) isAllowed(o object) bool {
 	})
 }
 
-// describe returns the error for a secret that was found.
+// describe returns the error for the secret that look has found.
 func (s *Store) describe(stop context.Context, look *scanner, commit string) error {
 	e := &SecretError{File: look.found.path, Object: look.found.id}
 	switch {
@@ -120,7 +120,7 @@ func (s *Store) describe(stop context.Context, look *scanner, commit string) err
 	return e
 }
 
-// isIn reports whether a commit has an object at its path.
+// isIn reports whether a commit has the object o at the path of o.
 func (s *Store) isIn(stop context.Context, commit string, o *object) bool {
 	id, err := s.own(stop, git.Call{Raw: true}, nil, "rev-parse", "--verify", "--quiet", commit+":"+o.path)
 	return err == nil && id == o.id
@@ -175,8 +175,8 @@ func (l *scanner) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// begin starts the object that the line in head announces. It returns an error if the line does not
-// name the next object of the list.
+// begin reads the line in head, which announces an object. It returns an error if that is not the
+// next object of the list.
 func (l *scanner) begin() error {
 	fields := strings.Fields(string(l.head))
 	l.head, l.text = l.head[:0], l.text[:0]
@@ -189,7 +189,7 @@ func (l *scanner) begin() error {
 	return err
 }
 
-// look searches the window and keeps its end: a secret may extend into the next window.
+// look searches the window and keeps its end, because a secret may extend into the next window.
 func (l *scanner) look() {
 	o := l.objects[l.next-1]
 	if l.hasSecret(l.text) && !l.allowed(o) {

@@ -22,14 +22,14 @@ type Options struct {
 	Dir       string   // work directory of the run
 	Board     string   // path of the board's file
 	Runs      string   // the run's folder
-	Kept      []string // names in Runs that a checkpoint holds
-	Branch    string   // "": board/ and the board's path in the repository
-	Remote    string   // name or address of the repository that gets the branch; "none": no repository
+	Kept      []string // names of the files and folders in Runs that a checkpoint holds
+	Branch    string   // name; "": board/ and the board's path in the repository
+	Remote    string   // name or address; "none": the branch is not pushed
 	Signed    bool     // checkpoints are signed, and a run continues only from a signed one
 	Environ   []string // environment of kanban-run, for keys and for a remote on another machine
-	AgentEnv  []string // part of Environ that agents get; used for a remote in a folder, whose hooks git runs here
+	AgentEnv  []string // environment of agents, for a remote in a folder, where git runs hooks
 	HasSecret func([]byte) bool
-	Allow     []string          // paths and object names; a secret found in one of them is ignored
+	Allow     []string          // paths and names of objects in which secrets are ignored
 	Notice    func(text string) // shows a person a text; the run goes on
 }
 
@@ -171,8 +171,8 @@ func (s *Store) own(stop context.Context, c git.Call, stdin []byte, args ...stri
 	return strings.TrimSuffix(out, "\n"), err
 }
 
-// inCalls makes a folder for the calls of git, with an unpredictable name, and removes it after do.
-// It first removes the folders that killed runs left.
+// inCalls makes a folder with an unpredictable name for calls of git, calls the function do, and
+// removes the folder. It first removes the folders that killed runs left.
 func (s *Store) inCalls(do func() error) error {
 	if s.calls != "" {
 		return do()
@@ -202,7 +202,7 @@ func (s *Store) converted(stop context.Context, stdin []byte, args ...string) (s
 }
 
 // far calls git to reach the remote. If the remote is a folder of this machine, git gets only the
-// environment that agents get, since it runs the hooks in that folder.
+// environment that agents get, since git runs the hooks in that folder.
 func (s *Store) far(stop context.Context, timeout time.Duration, args ...string) (string, error) {
 	settings := s.repo.Settings.Kept()
 	c := git.Call{Git: git.Git{Timeout: timeout, Env: settings.Environ(s.Environ)}, Raw: true, Remote: settings}
@@ -312,7 +312,8 @@ func (s *Store) readBranch(stop context.Context) error {
 		return &UnfitError{fmt.Sprintf("%s leads to %s, which would be moved with it", s.Branch, to),
 			"git symbolic-ref --delete " + s.ref + "; then the same command goes on"}
 	}
-	// A branch without a commit may be checked out, too, but for-each-ref does not list it.
+	// A branch without a commit may be checked out, too. for-each-ref does not list it, so read
+	// HEAD.
 	head, _ := plainfile.Read(filepath.Join(s.repo.Folder, "HEAD"), 1<<10)
 	if where != "" || strings.TrimSpace(string(head)) == "ref: "+s.ref {
 		return &UnfitError{s.Branch + " is checked out, and the checkpoints of the board are to be its commits",

@@ -174,10 +174,10 @@ func (a *assessment) checkErrors() {
 }
 
 // checkIdle finds silence. While a call is open it only warns, because builds run for minutes
-// without a line.
+// without a line of output.
 func (a *assessment) checkIdle() {
 	if a.signals.Session && a.Activity.IsZero() {
-		return // see checkFirstSign
+		return // checkFirstSign judges the time before the first sign
 	}
 	quiet := a.since(a.last(a.orWorked(a.Activity)))
 	f := Finding{Check: Idle, Severity: Warning, For: quiet}

@@ -13,7 +13,7 @@ const sameTime = 15 * time.Minute
 // use. The zero value is ready for use.
 type Crowd struct {
 	mu    sync.Mutex
-	found map[string]map[string]time.Time // the last time, by anomaly and by board
+	found map[string]map[string]time.Time // last time of each anomaly, by anomaly and board
 }
 
 // Note records the anomaly key of a board's agent and reports whether the agent of another board

@@ -4,7 +4,8 @@
 // A [Trace] is the fold of an agent's signs. A [Monitor] looks at the Trace at regular intervals.
 // [Assess] finds faults by the rows of seed 000's check table, and the Monitor chooses an action.
 //
-// Silence leads to a warning, and silence with evidence to an action. A ceiling leads to an action,
-// unless a command still does work or the program does not report its work. A running agent is not
-// ended for a lack of signs or progress before the last limit of the row is reached.
+// Silence leads to a warning. Longer silence leads to an action, unless a call is open. A lack of
+// progress, the ceiling, leads to an action, unless a command still does work. Neither leads to an
+// action if the program does not report its work, except with Policy.SilentAgents. A running agent
+// is not ended for a lack of signs or progress before the last limit of the row is reached.
 package health

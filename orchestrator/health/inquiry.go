@@ -10,7 +10,7 @@ import (
 type inquiry struct {
 	asked  time.Time   // time of the first question in this silence; zero if there was none
 	urgent time.Time   // time of the urgent question; zero if there was none
-	nudges []time.Time // times of all first questions
+	nudges []time.Time // times of the first questions of all silences
 }
 
 // isSilence reports whether a finding is about silence, so that a question to the agent may help.

@@ -20,7 +20,7 @@ type Live struct {
 	Open         []LiveCall `json:"open_calls,omitempty"`
 }
 
-// LiveAttempt is the activity of an attempt's agent, the content of live.json.
+// LiveAttempt is the activity of an attempt's agent. It is the content of the file live.json.
 type LiveAttempt struct {
 	event.AttemptRef
 	Live

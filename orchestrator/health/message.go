@@ -7,8 +7,8 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// HealthCheck asks a silent agent for a sign: seed 000, "健康询问". The words are from seed 002, "Ping
-// / Nudge Templates".
+// HealthCheck returns the message that asks a silent agent for a sign: seed 000, "健康询问". Its words
+// are from seed 002, "Ping / Nudge Templates".
 func HealthCheck(f Finding, task string, urgent bool) event.Content {
 	c := event.Content{Reason: "idle_detected", IdleDuration: math.Round(f.For.Minutes()*1000) / 1000,
 		Question: fmt.Sprintf("Quick ping on task #%s: if still in progress, send 1-line status + ETA.", task),
@@ -29,8 +29,8 @@ func Recovery(task string) string {
 	return fmt.Sprintf("Thanks, task #%s is moving again. I updated state and cleared idle alert.", task)
 }
 
-// AssistOffer offers help to an agent whose calls fail again and again in the same way: seed 000,
-// "协助提供".
+// AssistOffer returns the message that offers help to an agent whose calls fail again and again in
+// the same way: seed 000, "协助提供".
 func AssistOffer(obstacle, task string) event.Content {
 	return event.Content{Assistance: "guidance", Details: fmt.Sprintf(
 		"%s. Try another way. For task #%s, what unblocks you fastest: missing context, Tech Lead decision, "+

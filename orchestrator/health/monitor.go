@@ -15,12 +15,12 @@ type Action int
 const (
 	Nothing  Action = iota
 	Ask             // ask the agent for a sign
-	AskAgain        // ask it urgently
-	Resume          // let a stopped program go on
-	EndCall         // let the program end the call, and go on
+	AskAgain        // ask the agent urgently
+	Resume          // continue a program that a signal has stopped
+	EndCall         // tell the agent's program to end the call; the agent goes on
 	TermCall        // ask the processes of an open command to end, which ends only the call
 	KillCall        // kill the processes of an open command
-	EndOver         // end the program after its result, which counts
+	EndOver         // end a program that runs on after its result; the result counts
 	Test            // seed 000's reboot test
 )
 
@@ -49,7 +49,7 @@ func (a Action) String() string {
 
 // Usage is the work of an agent's processes since they started.
 type Usage struct {
-	Own, Calls Work // Own covers the agent and its servers, Calls processes in other sessions
+	Own, Calls Work // Own: of the agent and its servers; Calls: of processes in other sessions
 	Stopped    bool // the agent is stopped by a signal, and no debugger holds it
 }
 
@@ -76,7 +76,7 @@ type Report struct {
 
 	Stage Stage // a newly reached stage; zero if there is none
 
-	Recovered bool // the agent makes progress again after a reported lack of it
+	Recovered bool // the agent makes progress again after a lack of progress was reported
 
 	Status string    // working, idle or blocked, as in seed 000
 	Last   time.Time // the last sign of the agent; its start before the first
@@ -119,20 +119,20 @@ content:
 type Monitor struct {
 	policy  Policy
 	signals agent.Signals
-	from    time.Time // time before it does not count
+	from    time.Time // start of the watch; earlier times do not count
 	last    time.Time // time of the last check
 	usage   *Usage    // usage at the last check; nil if not known
 	seen    map[string]int
 	acting  map[string]int
 	told    map[string]Severity
 	warned  []time.Time
-	broken  string    // ID of the call that was ended without the agent
+	broken  string    // ID of the call that the agent's program was told to end
 	asked   string    // ID of the call whose processes were asked to end
 	killed  string    // ID of the call whose processes were killed
 	worked  time.Time // when the processes were last seen to work
 	since   time.Time // time of the last progress
 	inquiry inquiry
-	alert   bool // a lack of progress was reported, and goes on
+	alert   bool // a lack of progress was reported and has not ended
 	stage   int  // the last reported stage since the last progress
 	breach  int  // the stage that the last check has found
 }
@@ -146,13 +146,13 @@ type Stage struct {
 // SetPolicy replaces the policy by which the agent is watched.
 func (m *Monitor) SetPolicy(p Policy) { m.policy = p }
 
-// NewMonitor begins to watch an agent now.
+// NewMonitor returns a Monitor that watches an agent from now on.
 func NewMonitor(now time.Time, p Policy, s agent.Signals) *Monitor {
 	return &Monitor{policy: p, signals: s, from: now, last: now}
 }
 
-// NeedsUsage reports whether the next check needs the [Usage] of the processes. It does if there
-// was no progress for the time between two checks. Reading the usage is the slowest part of a
+// NeedsUsage reports whether the next check needs the [Usage] of the processes, because the last
+// progress is at least the time between two checks ago. Reading the usage is the slowest part of a
 // check.
 func (m *Monitor) NeedsUsage(now time.Time, t *Trace) bool {
 	return t.Finished.IsZero() && now.Sub(t.sinceStart(t.Progress)) >= m.policy.Frequency

@@ -10,11 +10,11 @@ type Policy struct {
 	IdleTimeout   time.Duration // silence before the watch acts
 	ProgressStale time.Duration // time without progress of an active agent
 	ModelWarning  time.Duration // silence while the agent waits for its model, before a warning
-	ModelTimeout  time.Duration // such silence, before the watch acts
-	DeafTimeout   time.Duration // such silence of an agent that has not answered two questions
+	ModelTimeout  time.Duration // silence while waiting for the model, before the watch acts
+	DeafTimeout   time.Duration // ModelTimeout of an agent that has not answered two questions
 	MCPDefault    time.Duration // length of one call of an MCP tool, before a warning
-	MCPMax        time.Duration // length of such a call, before it is critical
-	MCPEnd        time.Duration // length of such a call, before the watch acts on it
+	MCPMax        time.Duration // length of one call of an MCP tool, before it is critical
+	MCPEnd        time.Duration // length of one call of an MCP tool, before the watch acts
 	FirstSign     time.Duration // time from the start to the first sign
 	LeftOver      time.Duration // time from the final event to the end of the program
 	Ceiling       time.Duration // time without progress, also of an active agent
@@ -35,7 +35,7 @@ type Policy struct {
 // Off reports whether the policy watches nothing.
 func (p Policy) Off() bool { return p.Frequency <= 0 }
 
-// Stages are the times without progress at which an agent is pinged, a person is told of it, and
+// Stages are the times without progress after which an agent is pinged, a person is told, and
 // another agent is proposed: seed 002, "Event Monitoring Model". The agent is not ended at any
 // stage.
 type Stages [3]time.Duration

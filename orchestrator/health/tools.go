@@ -13,7 +13,7 @@ import (
 // tools sums up the calls of tools of an agent. The zero value is ready.
 type tools struct {
 	uses  map[string]*event.ToolUse
-	open  map[string]call // by ID
+	open  map[string]call // calls that are open, by ID
 	since time.Time       // time from which on at least one call has been open
 	spans []timeSpan
 }
@@ -21,8 +21,8 @@ type tools struct {
 type timeSpan struct{ from, to time.Time }
 
 const (
-	mostUses  = 16  // tools of an attempt that are counted separately
-	mostSpans = 100 // spans of time with an open call that are reported for an attempt
+	mostUses  = 16  // number of tools of an attempt that are counted separately
+	mostSpans = 100 // number of spans with an open call that are reported for an attempt
 
 	leastSpan = 100 * time.Millisecond
 )

@@ -19,7 +19,7 @@ type Trace struct {
 
 	Failures int         // failed calls of tools, or provider retries, in a row
 	Failed   agent.Event // the last failed call or retry
-	Last     agent.Event // the last event that says something to people
+	Last     agent.Event // the last event that is of interest to people
 
 	session bool      // the agent has named its session, so a model is at work
 	quiet   time.Time // Activity before the last Print
@@ -58,7 +58,7 @@ const (
 	// sameCall is the number of equal results of the same call in a row at which the results begin
 	// to count as errors.
 	sameCall = 5
-	// sameFault is the number of equal failed calls in a row that makes an obstacle.
+	// sameFault is the number of equal failed calls in a row at which they count as an obstacle.
 	sameFault = 3
 )
 

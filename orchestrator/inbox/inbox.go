@@ -57,17 +57,18 @@ func Post(dir string, m Message) error {
 // Withdraw removes a message. It returns false if the run has already taken the message.
 func Withdraw(dir, id string) bool { return os.Remove(path(dir, id)) == nil }
 
-// The bounds of one [Take], because a process may write files as quickly as Take removes them.
+// The bounds of one call of [Take]. Without them, Take would not end if a process writes files as
+// quickly as Take removes them.
 const (
-	looked    = 1000 // files in memory at a time
-	mostLooks = 10   // greatest number of such reads in one Take
+	looked    = 1000 // number of files that one look at the folder reads
+	mostLooks = 10   // greatest number of looks at the folder
 )
 
 // Take returns messages and removes their files. It also removes files without a valid message. It
 // reads a thousand files at a time, the oldest of them first. Once it has as many messages as most
-// allows, it removes the other files unread, and returns the number of these. A person does not
+// allows, it removes the other files unread, and returns their number in unread. A person does not
 // write so many messages, and each message would be journaled. Take looks at no more than 10,000
-// files. The next Take finds the others.
+// files, and leaves the others to its next call.
 func Take(dir string, most int) (all []Message, unread int) {
 	folder, err := os.Open(dir)
 	if err != nil {

@@ -52,7 +52,7 @@ func (w *Watcher) pass(files *fsnotify.Watcher) {
 			if e.Has(fsnotify.Create) {
 				w.ring(filepath.Dir(e.Name))
 			}
-		case _, ok := <-files.Errors: // a missed file is found at the next look at the agent
+		case _, ok := <-files.Errors: // the next check of the agent finds a missed file
 			if !ok {
 				return
 			}

@@ -35,7 +35,8 @@ func breakCommands(s string) string {
 }
 
 // breakJSONCommands escapes the last # before the bracket of a command. It need not look for a ::
-// at the beginning of a line: in JSON two colons are adjacent only in a string, after its quote.
+// at the beginning of a line, because in JSON two colons are adjacent only in a string, after its
+// quote.
 func breakJSONCommands(s string) string {
 	var at []int
 	for h := nextHashCommand(s, 0); h.last >= 0; h = nextHashCommand(s, h.bracket) {

@@ -38,10 +38,11 @@ func JSON(b []byte) []byte {
 const (
 	shown   = iota // as it is
 	escaped        // by an escape
-	wide           // depends on the whole character
+	wide           // as the whole character requires
 )
 
-// place is the destination of a text.
+// place is a destination of texts. needs holds the treatment of each byte, and write writes an
+// escape.
 type place struct {
 	needs [256]byte
 	write func(out *strings.Builder, first byte, r rune, size int)
@@ -174,8 +175,8 @@ func writeEscape(out *strings.Builder, first byte, r rune, size int) {
 	}
 }
 
-// writeJSONEscape writes a control character as a space. A string of JSON cannot contain one, so it
-// is white space between tokens.
+// writeJSONEscape writes a character as a \u escape, but a byte below the space as a space. Such a
+// byte is white space between tokens, because a string of JSON cannot contain it.
 func writeJSONEscape(out *strings.Builder, first byte, r rune, _ int) {
 	if first < ' ' {
 		out.WriteByte(' ')

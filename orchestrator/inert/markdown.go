@@ -170,8 +170,8 @@ var hashChars = classOf("#")
 // endsItem reports whether a mark of a block, such as # or -, may end before s.
 func endsItem(s string) bool { return s == "" || s[0] == ' ' }
 
-// closingHashes returns the start of the hashes that would end a heading and would therefore not be
-// shown. It returns -1 if there are none.
+// closingHashes returns the start of the hashes at the end of a heading, which would not be shown.
+// It returns -1 if there are none.
 func closingHashes(s string) int {
 	text := strings.TrimRight(s, "#")
 	if text == "" || text[len(text)-1] == ' ' {

@@ -89,8 +89,8 @@ func isBoardName(path string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".md"}, filepath.Ext(path))
 }
 
-// explainNone returns the error for a folder without a board. If a run has kept the bytes of a
-// board that is now missing, the error names this board.
+// explainNone returns the error for a folder without a board. If a run has kept a copy of a board
+// that is now missing, the error names this board.
 func explainNone(dir string) error {
 	runs, _ := os.ReadDir(filepath.Join(dir, ".kanban-run", "runs")) // an error means no runs
 	for _, r := range runs {

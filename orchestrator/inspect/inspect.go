@@ -38,7 +38,7 @@ func Locate(boardPath string) (rundir.Dir, error) {
 		return rundir.Dir{}, &failure.Invalid{Err: fmt.Errorf("%s is a folder, not a board", boardPath)}
 	}
 	if dir := (rundir.Dir{Path: filepath.Dir(real)}); real == dir.Journal() {
-		return dir, nil // also for a copy of a journal elsewhere, such as an artifact of a CI job
+		return dir, nil // the journal may be a copy, such as an artifact of a CI job
 	}
 	return rundir.Of(real), nil
 }
@@ -70,10 +70,10 @@ func IsOwned(boardPath string) (bool, error) {
 	return durable.IsHeld(dir.Lock())
 }
 
-// Foresee returns the effect with which a run of the board would begin, if it started now with the
-// limits of the last run. workdir is the folder that -C names. If workdir is "", Foresee chooses
-// the folder as a run does. lookup returns the function that checks whether a role is known in a
-// work directory. Errors: *failure.Invalid if a run would refuse the board.
+// Foresee returns the effect with which a run of the board would begin if the run started now, with
+// the limits of the last run. workdir is the folder that -C names. If workdir is "", Foresee
+// chooses the folder as a run does. lookup returns the function that checks whether a role is known
+// in a work directory. Errors: *failure.Invalid if a run would refuse the board.
 func Foresee(
 	boardPath, workdir, startDir string, lookup func(workdir string) func(role string) error, h flow.History,
 ) (flow.Effect, error) {
@@ -156,9 +156,9 @@ func ReadBoard(boardPath string, recover bool, notice func(text string)) (b *boa
 }
 
 // ExplainMissing returns the error of reading a board, or nil if the board can be read. If the file
-// is missing and a run has kept its bytes, the error's fix names the copy.
+// is missing and a run has kept a copy of it, the error's fix names the copy.
 func ExplainMissing(boardPath string) error {
-	_, err := board.ReadFile(boardPath) // this error explains more than that of EvalSymlinks
+	_, err := board.ReadFile(boardPath) // this error explains more than the error of EvalSymlinks
 	var missing *board.FileError
 	abs, failed := filepath.Abs(boardPath)
 	if failed != nil || !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &missing) {

@@ -17,7 +17,7 @@ type Board struct {
 	History  flow.History
 	Records  uint64 // number of records in the journal
 	Owned    bool   // a run is at work
-	Rejected int    // rejected replies in the open step, or else in the last step, by all runs
+	Rejected int    // see [standing.Tasks.Rejected]
 	Dir      rundir.Dir
 
 	// Find returns the place of a journaled task in Tasks, or -1. Find is nil if the board cannot

@@ -68,8 +68,9 @@ func (j *Journal) SetNote(text string) error {
 	}))
 }
 
-// walk passes every record to each. acked is the end of the record that the head names. Errors:
-// *DamageError if the journal lacks that record, and the errors that each returns.
+// walk calls the function each with every record. acked is the end of the record that the head
+// names. Errors: *DamageError if the journal lacks that record, and those that the function each
+// returns.
 func (h head) walk(r io.ReaderAt, size int64, each func(Record) error) (end, acked position, err error) {
 	var before position
 	end, err = walk(r, size, func(rec *Record, at *position) error {

@@ -21,9 +21,9 @@ import (
 )
 
 var (
-	// ErrNoEpoch is the error of an Append before BeginEpoch or ContinueEpoch: the record would
-	// look like one of the last run. It is also the error of ContinueEpoch if the journal has no
-	// epoch.
+	// ErrNoEpoch is the error of an Append before BeginEpoch or ContinueEpoch, because the record
+	// would look like one of the last run. It is also the error of ContinueEpoch if the journal has
+	// no epoch.
 	ErrNoEpoch = errors.New("no epoch was begun")
 	// ErrForeignWrite is the error of a Commit after another process has changed, replaced or
 	// removed the open journal. The run must stop, because another run may be at work.
@@ -48,8 +48,9 @@ type Journal struct {
 	torn int64
 }
 
-// Open opens the journal at path, or creates it if it is missing. Its folder must exist. It passes
-// every record to replay, oldest first. A record's Data are valid until replay returns.
+// Open opens the journal at path, or creates it if it is missing. Its folder must exist. Open calls
+// the function replay with every record, oldest first. A record's Data are valid until replay
+// returns.
 //
 // Bytes after the last whole record are copied to path.torn-1 (-2, …) and cut off. Errors:
 // *DamageError for a journal changed in any other way, after replay has seen the records before the
@@ -89,7 +90,7 @@ func (j *Journal) open(sys system, replay func(Record) error) error {
 	if err := j.replay(sys, known, replay); err != nil {
 		return err
 	}
-	// If the head cannot be written, fail here and not after the first record.
+	// If the head file cannot be opened, fail now and not after the first record.
 	if err := j.openHead(func(file) error { return nil }); err != nil {
 		return err
 	}
@@ -142,9 +143,9 @@ func (j *Journal) ContinueEpoch() (uint64, error) {
 	return j.end.epoch, nil
 }
 
-// Append adds d to the pending records and returns the record as it will be read. It is on disk
-// only after Commit. A refused draft (ErrAmbiguous, ErrNoEpoch, Data that are not JSON) leaves the
-// journal as it was.
+// Append adds d to the pending records and returns the record as it will be read. The record is on
+// disk only after Commit. A refused draft (ErrAmbiguous, ErrNoEpoch, Data that are not JSON) leaves
+// the journal as it was.
 func (j *Journal) Append(d Draft) (Record, error) {
 	if j.failed != nil {
 		return Record{}, j.failed
@@ -233,8 +234,8 @@ func (j *Journal) commitPending() error {
 	})
 }
 
-// openHead opens the head file, or creates it if it is missing, calls use and closes the file. The
-// file does not stay open, since a run may have a thousand journals.
+// openHead opens the head file, or creates it if it is missing, calls the function use and closes
+// the file. The file does not stay open, since a run may have a thousand journals.
 func (j *Journal) openHead(use func(file) error) error {
 	f, err := j.sys.open(headName(j.path), true)
 	if err != nil {

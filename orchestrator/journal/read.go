@@ -17,10 +17,10 @@ type Summary struct {
 	Head      uint64 // seq of the record that the head file names, or 0 if there is none
 }
 
-// Read calls each for every record of the journal at path, and changes nothing. A record's Data are
-// valid until the call returns. Read may run beside the writer. Errors: fs.ErrNotExist for a
-// missing journal, *DamageError after the records before the damage, *durable.NotPlainError for a
-// link.
+// Read calls the function each with every record of the journal at path, and changes nothing. A
+// record's Data are valid until that call returns. Read may run beside the writer. Errors:
+// fs.ErrNotExist for a missing journal, *DamageError after the records before the damage,
+// *durable.NotPlainError for a link.
 func Read(path string, each func(Record) error) (Summary, error) {
 	s, err := read(disk{}, path, each)
 	return s, wrap("read", path, err)

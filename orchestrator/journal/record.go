@@ -62,7 +62,8 @@ const MaxRecord = 32 << 20
 // headerLen is the length of "%08x %08x ": the JSON's length and CRC-32C.
 const headerLen = 18
 
-// checksum makes the table at its first use, so that the start of the program does not wait for it.
+// checksum returns the CRC-32C of b. The first call makes the table, so that the start of the
+// program does not wait for that.
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
 func (d Draft) validate() error {
@@ -135,7 +136,8 @@ func decode(line []byte, r *Record) error {
 		return errors.New("a required field is missing")
 	}
 	r.Time = r.Time.UTC()
-	// The decoder accepts a field that occurs twice, or whose name is in another case.
+	// Compare, because the decoder accepts a field that occurs twice, or whose name is in another
+	// case.
 	if again, err := encode(r); err != nil || !bytes.Equal(again, line) {
 		return ErrAmbiguous
 	}
@@ -161,7 +163,7 @@ func compactData(data json.RawMessage) (json.RawMessage, error) {
 	return b.Bytes(), nil
 }
 
-// header returns the text before the JSON of a record, with the JSON's length and CRC-32C.
+// header returns the text before the JSON of a record: the length and the CRC-32C of the JSON.
 func header(length int, crc uint32) string { return fmt.Sprintf("%08x %08x ", length, crc) }
 
 // parseHeader reads "%08x %08x ". It accepts only what header writes, so that it detects any

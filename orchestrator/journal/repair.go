@@ -10,7 +10,7 @@ import (
 	"kanban-run/orchestrator/failpoint"
 )
 
-// repairTail copies the torn tail into a file of its own, and cuts it off after the copy is
+// repairTail copies the torn tail into a file of its own, and cuts the tail off after the copy is
 // durable. Open syncs the journal later. After a crash before that sync, the next repair may find
 // the tail again.
 func (j *Journal) repairTail(sys system, from, size int64) error {

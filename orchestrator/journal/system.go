@@ -14,9 +14,9 @@ import (
 // system is the disk under a journal. Tests replace it with a disk that fails its k-th operation or
 // loses data that were never synced.
 type system interface {
-	read(path string, max int64) ([]byte, error) // the first max bytes
-	open(path string, make bool) (file, error)   // for reading and writing
-	create(path string) (file, error)            // fs.ErrExist when the name is taken
+	read(path string, max int64) ([]byte, error) // reads the first max bytes
+	open(path string, make bool) (file, error)   // opens a file for reading and writing
+	create(path string) (file, error)            // returns fs.ErrExist if the name is taken
 	syncDir(dir string) error
 }
 

@@ -20,7 +20,7 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("journal %s is damaged at byte %d: %s", e.Path, e.Offset, e.Reason)
 }
 
-// Hint returns the choices of the person that decides.
+// Hint names the ways to continue.
 func (e *DamageError) Hint() string {
 	return "restore the journal's folder from a backup, or move it aside to begin a new run"
 }
@@ -67,8 +67,8 @@ func (m *position) decodeNext(json []byte, crc uint32, r *Record) error {
 	return nil
 }
 
-// walk calls each for every record and returns the end of the last sound record. If there is no
-// error, the bytes after that record are a torn tail.
+// walk calls the function each with every record and returns the end of the last sound record. If
+// there is no error, the bytes after that record are a torn tail.
 func walk(r io.ReaderAt, size int64, each func(*Record, *position) error) (position, error) {
 	var at position
 	var rec Record
@@ -98,8 +98,8 @@ func walk(r io.ReaderAt, size int64, each func(*Record, *position) error) (posit
 const maxTail = 1 << 30
 
 // requireTornTail returns a *DamageError if a whole record follows the bad record at from, or if
-// more bytes follow than a dying writer can leave. Otherwise the writer died there, and no
-// acknowledged record is lost.
+// more bytes follow than a dying writer can leave. Otherwise the writer died while it wrote the bad
+// record, and no acknowledged record is lost.
 func requireTornTail(r io.ReaderAt, from, size int64, bad *badRecord) error {
 	if size-from > maxTail {
 		return damagef(from, "%s, and %d bytes after it are more than a killed run leaves", bad.reason, size-from)
@@ -116,7 +116,7 @@ func requireTornTail(r io.ReaderAt, from, size int64, bad *badRecord) error {
 var opening = []byte(`{"seq":`)
 
 // findRecord returns the offset of the first whole record that begins at any byte in [from, size),
-// or -1. It holds one record in memory.
+// or -1 if there is none. It holds one record in memory.
 func findRecord(r io.ReaderAt, from, size int64) (int64, error) {
 	const overlap = headerLen + 7 // a header, and the first bytes of a record
 	buf := make([]byte, min(64<<10, max(size-from, 0)))
@@ -144,8 +144,8 @@ func findRecord(r io.ReaderAt, from, size int64) (int64, error) {
 	return -1, nil
 }
 
-// holdsRecord reports whether a whole record begins at a byte. It does not check the end of the
-// line: an editor may have changed that, and the record was acknowledged all the same.
+// holdsRecord reports whether a whole record begins at an offset. It does not check the end of the
+// line, because an editor may have changed it in an acknowledged record.
 func holdsRecord(r io.ReaderAt, at, size int64, header []byte) (bool, error) {
 	length, crc, ok := parseHeader(header)
 	if !ok || length > MaxRecord || at+headerLen+length > size {

@@ -25,7 +25,7 @@ import (
 // Question is what a board waits for, with the effect of the Lead's decision if there was one.
 type Question struct {
 	Standing standing.Standing
-	Diff     string // diff of the change to decide about, or of the decision's own; "": none
+	Diff     string // diff of the change to decide about, or made by the decision; "": none
 	Done     string // effect of the decision, in words; "": there was no decision
 	Accepted bool   // the decision completes the board
 	Left     string // what the board still waits for after the decision, in words; "": nothing
@@ -34,7 +34,7 @@ type Question struct {
 // Answer is a decision of the Lead. If Ask is set, the decision is only checked, and not journaled.
 type Answer struct {
 	Choice event.Choice // "": only show what the board waits for
-	Task   string       // task that the choice is about; "": the one that the board offers with it
+	Task   string       // task of the choice; "": the task in the board's offer
 	Note   string
 	Ask    bool
 }
@@ -54,7 +54,7 @@ func Acknowledge(
 		return q, broken
 	} else if err != nil && b.EndedWith() == "" {
 		return q, &NoRunError{boardPath}
-	} else if err != nil { // a question or a refused decision must not make the folder
+	} else if err != nil { // ask first, because a refused decision must not make the folder
 		if q, err := arbitrate(boardPath, dir, b, nil, ask, r, now); err != nil || answer.Ask {
 			return q, err
 		}
@@ -67,7 +67,7 @@ func Acknowledge(
 		return q, err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	b, broken = parseBoard(boardPath)                          // no run can change it now
+	b, broken = parseBoard(boardPath)                          // no run can change the board now
 	q, err = arbitrate(boardPath, dir, b, broken, ask, r, now) // a refused decision must not change the journal
 	if err != nil || answer.Ask {
 		return q, err
@@ -121,9 +121,9 @@ type arbitration struct {
 	before   *board.Board // the board before the decision
 	answer   Answer
 	began    string // SHA-256 of the board before its last divergence
-	broken   error  // why the board cannot be read; before then has only its bytes
+	broken   error  // why the board cannot be read; the field before then has only bytes
 	standing standing.Standing
-	unknown  []event.Event // reports of an end by an unknown author, not journaled yet
+	unknown  []event.Event // events about an end by an unknown author, not journaled yet
 	decided  bool
 }
 
@@ -154,7 +154,7 @@ func (a *arbitration) read() (err error) {
 }
 
 // stand sets a.standing. It returns a.broken for a board that cannot be read, unless the board
-// waits for a decision about its file, which can restore it.
+// waits for a decision about its file: that decision can restore the board.
 func (a *arbitration) stand(work *standing.Tasks) error {
 	f, err := FactsOf(a.dir, a.path, a.before, a.broken, &a.history, false)
 	if err != nil {
@@ -298,8 +298,8 @@ func (a *arbitration) settle(q Question, e event.Acknowledged) (Question, error)
 	return a.record(q, e, after)
 }
 
-// record first journals a decision, and then writes the board that the decision leaves: if the
-// board cannot be written, its file still shows that it waits.
+// record first journals a decision, and then writes the board that the decision leaves. In this
+// order, if the board cannot be written, its file still shows that the board waits.
 func (a *arbitration) record(q Question, e event.Acknowledged, after *board.Board) (Question, error) {
 	if e.BoardSHA = after.SHA; e.BoardSHA != a.before.SHA {
 		q.Diff = unified("before", a.before.Source, a.board, after.Source)
@@ -385,8 +385,8 @@ func (a *arbitration) recordDecision(events ...event.Event) (err error) {
 }
 
 // reconcile journals the Lead's decision about a RECONCILE_LOCK. The decision ends the lock, with
-// the state that was rebuilt from the rollback point: seed 002, "Deterministic reconcile
-// procedure", steps 8, 9 and 11. The diff shows how the decision changes the state of the work.
+// the state that was rebuilt from the rollback point (seed 002, "Deterministic reconcile
+// procedure", steps 8, 9 and 11). The diff shows how the decision changes the state of the work.
 func (a *arbitration) reconcile(q Question, e event.Acknowledged) (Question, error) {
 	was, text := a.history.State, a.standing.Waits.Why
 	rebuilt, point, err := a.outcome()

@@ -56,7 +56,7 @@ func (a *arbitration) putBack(before *board.Board) error {
 	return durable.WriteFile(a.path, before.Source, 0o644)
 }
 
-// beforeTurn returns the board as it was before the agent's turn that changed it. Errors:
+// beforeTurn returns the board as it was before the turn in which it was changed. Errors:
 // *failure.Invalid.
 func (a *arbitration) beforeTurn() (*board.Board, error) {
 	sha := a.began
@@ -73,9 +73,9 @@ func (a *arbitration) beforeTurn() (*board.Board, error) {
 	return before, nil
 }
 
-// UnknownEnd returns a divergence if the end of a board (see [board.Board.EndChanges]) has changed
-// since its run died in the turn of an agent. It returns nil if the end is unchanged, or if the
-// turn was the Manager's. If the board's earlier bytes are gone, any change of the board counts.
+// UnknownEnd returns a divergence if a run died in the turn of an agent, and the end of the board
+// (see [board.Board.EndChanges]) has changed since that turn began. It returns nil if the turn was
+// the Manager's. If the board's earlier bytes are gone, any change of the board counts.
 func UnknownEnd(dir rundir.Dir, name string, now *board.Board, step *flow.Step) *event.StateDiverged {
 	if step == nil || step.Before != nil || now.SHA == step.BoardSHA { // a Manager may end the board
 		return nil

@@ -14,7 +14,7 @@ import (
 )
 
 // summary returns the rollback point, the findings and the affected tasks of a reconciliation, in
-// words: seed 002, "concise diff summary".
+// words (seed 002, "concise diff summary").
 func summary(r flow.Rebuilt, point flow.Snapshot) string {
 	var b strings.Builder
 	if point.Hash != "" {

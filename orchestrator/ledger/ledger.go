@@ -47,12 +47,12 @@ func New(board string, dir rundir.Dir, o Observer, r *redact.Redactor, now func(
 	}
 }
 
-// Listen passes each committed event to note before the observer gets it.
+// Listen passes each committed event to the function note before the observer gets it.
 func (l *Ledger) Listen(note func(event.Entry)) {
 	l.observer = tapped{l.observer, note}
 }
 
-// Open replays the journal into the history, and calls each for every entry.
+// Open replays the journal into the history, and calls the function each with every entry.
 func (l *Ledger) Open(each func(event.Entry)) error {
 	j, err := journal.Open(l.dir.Journal(), l.now, func(rec journal.Record) error {
 		e, err := decode(l.dir, rec)
@@ -109,7 +109,8 @@ func (l *Ledger) Close() error {
 	return j.Close()
 }
 
-// Append appends an event and applies it. It is on disk after the next Commit.
+// Append appends an event to the journal and applies it to the history. The event is on disk after
+// the next Commit.
 func (l *Ledger) Append(e event.Event) error {
 	e, data, err := l.encode(e)
 	if err != nil {
@@ -168,7 +169,7 @@ func (l *Ledger) Commit() error {
 	return nil
 }
 
-// Record is Append and Commit.
+// Record appends an event and commits it.
 func (l *Ledger) Record(e event.Event) error {
 	if err := l.Append(e); err != nil {
 		return err
@@ -188,7 +189,8 @@ func (l *Ledger) FinishStep(e event.StepFinished) error {
 	return l.TakeSnapshot()
 }
 
-// TakeSnapshot appends the present state as a rollback point. It is on disk after the next Commit.
+// TakeSnapshot appends the present state as a rollback point, which is on disk after the next
+// Commit.
 func (l *Ledger) TakeSnapshot() error { return l.Append(l.history.Snapshot(l.board)) }
 
 // DrawIn returns the time until DrawState may draw again, and false if state.md is up to date.
@@ -231,7 +233,7 @@ func (l *Ledger) finish(e event.Event) error {
 }
 
 // Fold replays a board's journal without opening it for writing, so a run may be writing it at the
-// same time. It calls each, which may be nil, for every entry.
+// same time. Fold calls the function each, unless it is nil, with every entry.
 func Fold(dir rundir.Dir, each func(event.Entry) error) (flow.History, journal.Summary, error) {
 	var h flow.History
 	sum, err := journal.Read(dir.Journal(), func(r journal.Record) error {

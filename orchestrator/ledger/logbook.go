@@ -38,8 +38,8 @@ type logbook struct {
 const (
 	logHeading  = "## Supervisor Log\n"
 	recentLimit = 50
-	maxLog      = 256 << 20 // bytes of a supervisor log that are read
-	maxState    = 1 << 20   // bytes; a longer state.md was edited by hand
+	maxLog      = 256 << 20 // limit of the part of a supervisor log that is read, in bytes
+	maxState    = 1 << 20   // limit of state.md, in bytes; a longer one was edited by hand
 	drawEvery   = time.Second
 )
 
@@ -54,8 +54,8 @@ func newLogbook(dir rundir.Dir, board string) *logbook {
 	return &logbook{dir: dir, board: board}
 }
 
-// about returns the subject of an event for state.md. For an unavailable tool it also names the
-// tool and the agent: seed 002.
+// about returns the subject of an event for state.md. For an unavailable tool, about also names the
+// tool and the agent (seed 002).
 func about(e event.Event) string {
 	if t, ok := e.(event.ToolUnavailable); ok {
 		return fmt.Sprintf("%s: %s for %s (%s)", t.Task, t.Tool, t.Role, t.Agent)
@@ -156,8 +156,8 @@ func AppendLog(dir rundir.Dir, board string, at time.Time, e event.ReplyRejected
 	return errors.Join(err, log.Close())
 }
 
-// retryEntry formats one entry of the log: seed 004, "Retry Logging". The action in the last
-// attempt's entry is "Giving up".
+// retryEntry formats one entry of the log (seed 004, "Retry Logging"). In the entry of the last
+// attempt, the action is "Giving up".
 func retryEntry(board string, at time.Time, e event.ReplyRejected) string {
 	title, action := "Retry Event", "Rescheduling with exact same parameters"
 	attempt := fmt.Sprintf("%d/%d", e.Retries+1, e.Of)

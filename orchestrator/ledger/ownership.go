@@ -30,12 +30,12 @@ func (e *foreignError) Hint() string {
 		"; find out by what, then the same command goes on"
 }
 
-// takeOver makes this run the owner of the board: seed 002, "Lead -> Supervisor handoff contract".
-// The person who starts a run hands the board over. The handoff is the first part of the new epoch,
-// and on disk with the first commit.
+// takeOver makes this run the owner of the board (seed 002, "Lead -> Supervisor handoff contract").
+// The person that starts a run hands the board over. The handoff is the first part of the new
+// epoch, and on disk with the first commit.
 func (l *Ledger) takeOver() error {
 	if l.history.Custody.Locked != "" && l.history.State.Frozen == nil {
-		// A run died while it reconciled. The procedure may be repeated.
+		// A run died while it reconciled. Repeat the procedure, which does no harm.
 		if err := l.resumeReconciliation(); err != nil {
 			return err
 		}
@@ -81,8 +81,8 @@ func (l *Ledger) takeOver() error {
 	return nil
 }
 
-// forbid journals a breach of ownership and locks the board, so that no run may own it. The records
-// go into the last epoch, since this run is not the owner, or is the owner no longer. forbid
+// forbid journals a breach of ownership and locks the board, so that no run may own it. Its records
+// go into the last epoch, because this run does not own the board, or owns it no longer. forbid
 // returns *failure.Frozen.
 func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) error {
 	epoch, err := l.journal.ContinueEpoch()
@@ -106,8 +106,10 @@ func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) erro
 }
 
 // ResolveForeignWrite finds out why the journal differs from what this run has written. If another
-// run has written to it, both runs believe that they own the board. In that case it journals the
-// conflict, which stops the other run at its next record. Errors: *failure.Frozen, or else cause.
+// run has written to the journal, both runs believe that they own the board. Then
+// ResolveForeignWrite journals the conflict, which stops the other run at its next record, unless
+// that run has the journal open. Errors: *failure.Frozen if there is another run, and otherwise
+// cause.
 func (l *Ledger) ResolveForeignWrite(cause error) error {
 	mine := l.history.Custody.Owner
 	if err := l.Close(); err != nil {

@@ -10,8 +10,8 @@ import (
 	"kanban-run/orchestrator/journal"
 )
 
-// reconcile journals a divergence and decides which state of the work counts: seed 002,
-// "Deterministic reconcile procedure". The comments in this file name its steps. If reconcile
+// reconcile journals a divergence and decides which state of the work counts (seed 002,
+// "Deterministic reconcile procedure"). The comments in this file name its steps. If reconcile
 // returns nil, the run may continue. Errors: *failure.Frozen when the Lead has to decide.
 func (l *Ledger) reconcile(d event.StateDiverged) error {
 	// Steps 1 and 2. From here on, only events of this procedure may be written (step 3).

@@ -21,9 +21,9 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// The runner draws state.md from the journal and never reads a board's state from it: seed 002,
-// "Single-Writer Operational State Rule". The last line of state.md is a checksum of the lines
-// before it, which reveals an edit.
+// The runner draws state.md from the journal and never reads a board's state from that file (seed
+// 002, "Single-Writer Operational State Rule"). The last line of state.md is a checksum of the
+// lines before it, which reveals an edit.
 
 // isDue reports whether state.md was last drawn at least drawEvery ago, and if so sets the time of
 // the last drawing to now.
@@ -93,8 +93,8 @@ func unsealed(text []byte) bool {
 	return at < 0 || !bytes.Equal(text[at:], []byte(seal(string(text[:at]))))
 }
 
-// redraw writes state.md and keeps an edited text under another name, but does not journal the edit
-// as a divergence.
+// redraw draws state.md again. It keeps an edited text under another name, but does not journal the
+// edit as a divergence.
 func (l *Ledger) redraw() error {
 	edit, err := l.findEdit()
 	if err == nil {
@@ -175,7 +175,7 @@ func (l *logbook) stateMarkdown(h *flow.History) string {
 	return b.String()
 }
 
-// used returns the total cost, tokens and time of attempts, in a line of state.md.
+// used returns the total cost, tokens and time of attempts, as text for a line of state.md.
 func used(u event.Used) string {
 	text := fmt.Sprintf("cost %s", u.Money())
 	if tokens := u.Tokens(); tokens != "" {

@@ -23,7 +23,7 @@ type Gate struct {
 	Archive string // path of the archive; "": the folder was not deleted
 }
 
-// Teardown ends the team of a board on which no run works: seed 002, "Teardown Readiness". No
+// Teardown ends the team of a board on which no run works (seed 002, "Teardown Readiness"). No
 // member of the team is alive then, so Teardown only checks two conditions: the board is ready, and
 // all members have answered the request to shut down. The Lead's decision to go on without an
 // answer replaces the second condition. If both hold and remove is set, Teardown archives and
@@ -98,12 +98,13 @@ func (a *arbitration) teardown() (Gate, error) {
 	}
 }
 
-// hadTeam reports whether a run has worked on the board. Otherwise the journal holds only decisions
-// of a person, and there is no owner that could journal a teardown.
+// hadTeam reports whether a run has worked on the board. If none has, the journal holds only
+// decisions of a person, and there is no owner that could journal a teardown.
 func (a *arbitration) hadTeam() bool { return !a.history.State.NeverRan() }
 
-// notReady returns the reason why the team cannot be deleted even if all members have shut down:
-// seed 002, "Forced-finalize preconditions". A decision that the board waits for is such a reason.
+// notReady returns the reason why the team cannot be deleted even if all members have shut down
+// (seed 002, "Forced-finalize preconditions"). A decision that the board waits for is such a
+// reason.
 func (a *arbitration) notReady() string {
 	reason := a.history.NotReady(a.before.Terminal())
 	if w := a.standing.Waits; reason == "" && a.standing.NeedsDecision() && w.About != event.AboutTeam {
@@ -130,8 +131,8 @@ func (a *arbitration) move(to event.TeardownState, reason string) event.Teardown
 	return event.TeardownMoved{Board: a.board, To: to, Reason: reason}
 }
 
-// finalize journals the Lead's decision to end the team although some members never answered: seed
-// 002, "Bounded forced-finalize path", step 6.
+// finalize journals the Lead's decision to end the team although some members never answered (seed
+// 002, "Bounded forced-finalize path", step 6).
 func (a *arbitration) finalize(q Question) (Question, error) {
 	at := a.history.State.Teardown
 	if len(at.Unanswered()) == 0 {
@@ -164,8 +165,8 @@ func neverAnswered(members []string) string {
 	return strings.Join(members, ", ") + " never answered the request to shut down"
 }
 
-// ReportTeardown writes a report of the team's end to a file of the run: seed 002, "Teardown
-// report".
+// ReportTeardown writes a report of the team's end to a file of the run (seed 002, "Teardown
+// report").
 func (l *Ledger) ReportTeardown(g Gate) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Teardown of %s\n\n- state: %s\n- time: %s\n",

@@ -26,8 +26,8 @@ type Call struct {
 	Role        string
 	Instruction string
 	Dir         string
-	Limits      event.Limits // bounds of the retries, and of the waits for a provider
-	MaxOutput   int64        // bound of an attempt's output, in bytes; 0: no limit
+	Limits      event.Limits // limits of the retries, and of the waits for a provider
+	MaxOutput   int64        // limit of an attempt's output, in bytes; 0: no limit
 	Roster      *roster.Roster
 	Redactor    *redact.Redactor
 	Notice      func(text string) // gets texts about withheld variables, rejected replies and cost
@@ -98,8 +98,7 @@ func (c *Call) noticeCost() {
 }
 
 // retry makes attempts until one gives a valid reply. Package flow decides whether another attempt
-// follows, so that the rule of retries is in one place. retry does not journal the events. Errors:
-// those of Do.
+// follows, so that the rule of retries is in one place. No event is journaled. Errors: those of Do.
 func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contract.Input) (*contract.Reply, error) {
 	state := flow.State{Limits: c.Limits}
 	if err := state.Apply(event.StepStarted{Step: 1, Task: "the instruction", Role: c.player.Role.Name}); err != nil {
@@ -172,7 +171,7 @@ func (c *Call) next(stop context.Context, state *flow.State) (flow.Spawn, error)
 	}
 }
 
-// refused returns the event of an attempt that the provider refuses to serve for now.
+// refused returns the event for an attempt that the provider refuses to serve for now.
 func (c *Call) refused(ref event.AttemptRef, out *attempt.Ended, later *agent.LaterError) event.AttemptStopped {
 	return event.AttemptStopped{AttemptRef: ref, Reason: later.Text, Refusal: &event.Refusal{Provider: c.player.Adapter.Name(), At: c.Now(), Reset: later.Reset}, End: event.End{Class: out.Class, Worked: out.Worked}}
 }

@@ -41,7 +41,8 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// Read reads a regular file. Errors: ErrKind, and a file of more than most bytes.
+// Read reads a regular file, and returns an error if its size exceeds most, in bytes. Errors:
+// ErrKind.
 func Read(path string, most int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {
@@ -62,7 +63,8 @@ func size(n int64) string {
 	return fmt.Sprintf("%d KiB", n>>10)
 }
 
-// OpenFolder opens a folder, and nothing else: the system resolves the final dot only in a folder.
+// OpenFolder opens a folder. It refuses any other file, because the system resolves the final dot
+// only in a folder.
 func OpenFolder(dir string) (*os.File, error) {
 	return os.Open(filepath.Clean(dir) + string(filepath.Separator) + ".")
 }

@@ -27,9 +27,9 @@ import (
 
 // Job is the request to run one board.
 type Job struct {
-	Board     string // the board's path as the user wrote it; also its name in messages
+	Board     string // path as the user wrote it; messages name the board by it
 	StartDir  string // the current folder
-	Workdir   string // the folder given with -C; "": see board.ChooseWorkdir
+	Workdir   string // the folder given with -C; "": board.ChooseWorkdir chooses one
 	Version   string // version of kanban-run
 	DryRun    bool
 	Observer  ledger.Observer
@@ -42,23 +42,25 @@ type Job struct {
 	HoldLock func(lock *os.File) (release func() error, err error)
 }
 
-// Setup holds the settings and roles of a work directory, as a run there needs them.
+// Setup holds the settings and roles of a work directory that a run needs.
 type Setup struct {
 	Limits       event.Limits
-	KeepGoing    *bool  // set failed tasks aside and go on; nil: see Prepared.KeepsGoing
+	KeepGoing    *bool  // whether to set failed tasks aside and go on; nil: see Prepared.KeepsGoing
 	OnDivergence string // "accept" or "freeze"
 	OnOverlap    string // "wait" or "warn"
 	OnTool       event.OnTool
 	Git          GitCheckpoints
 	Decisions    string // file for decisions; "": DECISIONS.md beside the board, if it exists
 	Reassign     []event.Substitutes
-	AckTimeout   time.Duration // for the answer to a shutdown: seed 002, "Retry budget constants"
-	Lenient      bool          // an incomplete board is no failure of the run
-	KeepOutput   bool
-	MaxOutput    int64              // limit of an attempt's output, in bytes; 0: no limit
-	Checkpoints  *event.Supervision // for a board that declares none; nil: no checkpoints
-	Roster       *roster.Roster
-	Redactor     *redact.Redactor
+	// AckTimeout is the time for the supervisor to answer a request to shut down: seed 002, "Retry
+	// budget constants".
+	AckTimeout  time.Duration
+	Lenient     bool // an incomplete board is no failure of the run
+	KeepOutput  bool
+	MaxOutput   int64              // limit of an attempt's output, in bytes; 0: no limit
+	Checkpoints *event.Supervision // checkpoints of a board that declares none; nil: none
+	Roster      *roster.Roster
+	Redactor    *redact.Redactor
 }
 
 // GitCheckpoints holds the settings for commits of a board's state; see package gitstore.
@@ -80,7 +82,7 @@ type Prepared struct {
 	file    fs.FileInfo          // the board's file
 	checked map[duty]error       // the results for the roles checked so far
 	stepsOf map[string]stepState // the state of each task's step; nil until the journal is read
-	needs   board.Needs          // the needs of the open tasks
+	needs   board.Needs          // the tasks that each open task needs
 	byNeeds bool                 // a task of the board, even a done one, needs another task
 }
 
@@ -127,7 +129,7 @@ func PrepareAll(jobs []Job) ([]*Prepared, []error) {
 }
 
 // Prepare checks the board, the work directory, the current task, the roles of the tasks, and the
-// command of every role that the board needs. Every error is a *failure.Invalid.
+// command of every role that the board needs. Errors: *failure.Invalid.
 func Prepare(job Job) (*Prepared, error) {
 	p, err := prepare(&job)
 	if err != nil {
@@ -201,8 +203,7 @@ func checkNames(job *Job, path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// checkJournal returns an error for a journal in another format, before the agents of any board
-// work.
+// checkJournal returns an error for a journal in another format, before any agent works.
 func checkJournal(job *Job, path string) error {
 	if job.DryRun {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"kanban-run/roles"
 )
 
-// tasksAtOnce is the number of tasks that are read at a time. It is large enough to use all
-// processors, and small enough for the memory.
+// tasksAtOnce is the number of tasks that are read at the same time. It is large enough to use all
+// processors, and so small that the tasks do not fill the memory.
 const tasksAtOnce = 512
 
 // checkTasks checks the listed tasks that are not done. A task without a file causes only a notice,
@@ -62,8 +62,8 @@ func (p *Prepared) checkEntries(b *board.Board, entries []board.Entry, missing *
 }
 
 // forgive turns an error about a task's header or file into a notice if an agent has worked on the
-// task. The agent may have spoiled or moved the file. The run does not need the file's header any
-// longer, because it read the header when the task's step began.
+// task, because the agent may have spoiled or moved the file. The run read the header when the
+// task's step began, and does not need it again.
 func (p *Prepared) forgive(err error, worked bool) error {
 	if err == nil || !worked {
 		return err
@@ -91,8 +91,8 @@ const (
 	openStep
 )
 
-// steps returns the state of each task's step. It reads the journal once. It ignores an error,
-// because a later check reports the error better.
+// steps returns the state of each task's step. It reads the journal only at its first call. It
+// ignores an error, because a later check reports the error better.
 func (p *Prepared) steps() map[string]stepState {
 	if p.stepsOf == nil {
 		p.stepsOf = map[string]stepState{}

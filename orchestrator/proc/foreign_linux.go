@@ -13,8 +13,8 @@ import (
 type foreignProcesses struct {
 	any   bool // whether Adopt found any; if it did not, none can appear later
 	known processSet
-	// scans are the starts of the last two scans, in clock ticks since boot. Two are kept because
-	// one scan can miss a process that gets another parent during the scan.
+	// scans holds the start times of the last two scans, in clock ticks since boot. Two are kept
+	// because one scan can miss a process that gets another parent during the scan.
 	scans [2]uint64
 }
 
@@ -22,7 +22,7 @@ type foreignProcesses struct {
 // on.
 const clockTick = 10 * time.Millisecond
 
-// add adds processes and all their descendants.
+// add adds processes and all their descendants to the known ones.
 func (s *foreignProcesses) add(pids []int) {
 	s.scans = [2]uint64{s.scans[1], ticksSinceBoot()}
 	for _, top := range pids {
@@ -62,8 +62,8 @@ func (r *reaper) scheduleScans() (due <-chan time.Time, stop func()) {
 }
 
 // scanForeign adds the descendants of the foreign processes, and reaps dead children. While the
-// runner lives, every other child of the guardian is foreign, because the runner adopts its own
-// orphans.
+// runner lives, all children of the guardian except the runner are foreign, because the runner
+// adopts its own orphans.
 func (r *reaper) scanForeign() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,7 +81,7 @@ func (r *reaper) scanForeign() {
 		others = append(others, pid)
 	}
 	if !r.leadersAreAlive() {
-		return // if the runner ended before the list was read, the list may hold its orphans
+		return // if the runner had ended before the list was read, others may hold its orphans
 	}
 	r.foreign.removeGone()
 	r.foreign.add(others)
@@ -102,8 +102,8 @@ func (r *reaper) leadersAreAlive() bool {
 func (r *reaper) killAllOrphans() error { return r.killOrphans(r.isFromRunner) }
 
 // isFromRunner reports whether the runner left the orphan behind. The caller has excluded the known
-// foreign processes. An unmarked orphan does not count if it started after the earlier of the last
-// two scans, because a foreign process may have left it.
+// foreign processes. An orphan without a mark is the runner's only if it started before the last
+// two scans, because a foreign process may have left a later one.
 func (r *reaper) isFromRunner(pid int) bool {
 	if !r.foreign.any {
 		return true

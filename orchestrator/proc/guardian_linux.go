@@ -19,11 +19,11 @@ import (
 const Guards = true
 
 const (
-	// foreignScanPause is the time between two scans for descendants of foreign processes. Most
-	// runs have no foreign processes.
+	// foreignScanPause is the time between two scans for descendants of foreign processes, which
+	// most runs do not have.
 	foreignScanPause = 100 * time.Millisecond
-	// stoppedTime is the wait before the guardian continues a stopped runner. If a terminal stops
-	// the whole group, it stops the guardian within this time, too.
+	// stoppedTime is the time for which the guardian waits before it continues a stopped runner,
+	// because a terminal that stops the whole group stops the guardian within this time, too.
 	stoppedTime = 100 * time.Millisecond
 	// patienceTime is how long the guardian waits for a runner that has to end at once. Then it
 	// kills the runner and all remaining processes.
@@ -31,18 +31,18 @@ const (
 	// oneRequest is the time within which several signals count as one request to end. The runner
 	// uses the same time.
 	oneRequest = 300 * time.Millisecond
-	// signalTime bounds the wait for a signal that went to both processes and has already ended the
-	// runner.
+	// signalTime bounds the guardian's wait for a signal that was sent to both processes and has
+	// already ended the runner.
 	signalTime = 100 * time.Millisecond
 )
 
-// guardian is owned by the goroutine of Guard. Until the runner has ended, files, fate.Told and
-// fate.Code belong to the goroutine of receivePackets instead.
+// guardian is owned by the goroutine of Guard. Until the runner has ended, the fields files,
+// fate.Told and fate.Code belong to the goroutine of receivePackets instead.
 type guardian struct {
 	wire         *wire
 	runner       int
 	fate         Fate
-	files        map[uint32]*os.File // files of the runner, by the numbers that it gave them
+	files        map[uint32]*os.File // the runner's files, by the numbers that it gave them
 	firstRequest time.Time           // time of the first request to end; zero if there was none
 }
 
@@ -80,7 +80,7 @@ func Guard(args []string) (Fate, error) {
 }
 
 // startRunner starts the runner. While the system is out of processes it tries again, until a
-// signal asks to end.
+// signal asks this process to end.
 func (g *guardian) startRunner(args []string, signals <-chan os.Signal) error {
 	ours, theirs, err := newWires()
 	if err != nil {
@@ -180,8 +180,8 @@ func (g *guardian) isUrgent(s os.Signal, now time.Time) bool {
 }
 
 // resumeRunner continues a stopped runner, because an agent may have stopped it in order to work
-// unwatched. If a terminal stopped the whole group, this process is stopped, too, and does not get
-// here.
+// unwatched. If a terminal stopped the whole group, this process is stopped, too, and does not call
+// resumeRunner.
 func (g *guardian) resumeRunner() {
 	if s, ok := readStat(g.runner); ok && s.halted {
 		_ = unix.Kill(g.runner, unix.SIGCONT)
@@ -196,12 +196,13 @@ func (g *guardian) forward(s os.Signal) {
 	}
 }
 
-// isRequest reports whether a signal asks to end.
+// isRequest reports whether a signal asks this process to end.
 func isRequest(s os.Signal) bool {
 	return s != syscall.SIGPIPE && s != syscall.SIGCHLD && s != syscall.SIGTSTP
 }
 
-// record records a request as the last one, and reports whether the signal is a request.
+// record stores a request to end as the last one. It returns false if the signal is no such
+// request.
 func (g *guardian) record(s os.Signal) bool {
 	if !isRequest(s) {
 		return false

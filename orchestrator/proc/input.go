@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// input is the parent's end of the standard input of a command. A goroutine writes the text. It
-// lives as long as there is text to write.
+// input is the parent's end of the standard input of a command. A goroutine writes the text, and
+// ends when none is left.
 type input struct {
 	pipe *os.File
 	wg   *sync.WaitGroup
@@ -15,7 +15,7 @@ type input struct {
 	mu      sync.Mutex
 	rest    []byte // text that is still to be written
 	writing bool   // a goroutine runs write
-	ended   bool   // no more text is accepted; the pipe is closed after rest
+	ended   bool   // no more text is accepted; the pipe is closed once rest is written
 }
 
 // send queues a text and returns at once. If end is true, the pipe is closed after the text. It

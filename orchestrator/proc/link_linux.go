@@ -23,7 +23,7 @@ type Link struct {
 
 	mu      sync.Mutex
 	next    uint32
-	waiting map[uint32]chan bool // receivers of the guardian's answers, by request
+	waiting map[uint32]chan bool // channels for the guardian's answers, by number of the request
 }
 
 // Join opens the runner's end of the link to the guardian. Afterwards this process discards the
@@ -67,7 +67,7 @@ func endSignals() []os.Signal {
 }
 
 // checkLink checks that linkFD is one end of a socket pair that the parent made. If the other end
-// is closed, it does not check the maker, because the parent may be gone.
+// is closed, checkLink does not check the maker, because the parent may be gone.
 func checkLink() error {
 	kind, err := unix.GetsockoptInt(linkFD, unix.SOL_SOCKET, unix.SO_TYPE)
 	if err != nil {

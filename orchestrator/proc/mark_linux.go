@@ -16,11 +16,11 @@ import (
 // A command has its mark in three places, because processes lose each of them in a different way:
 //
 //   - as a soft limit on file sizes, so large that it limits nothing. It survives setsid, double
-//     forks, exec and a cleared environment. Programs that set limits overwrite it, such as sudo
-//     and programs that start containers. It cannot be set above a hard limit.
+//     forks, exec and a cleared environment. Programs that set limits, such as sudo and programs
+//     that start containers, overwrite it. It cannot be set above a hard limit.
 //   - as a soft limit on file locks, with the same properties. The kernel keeps this limit, but has
 //     not used it since version 2.4.
-//   - in an environment variable, which lists one mark for each kanban-run above the command.
+//   - in an environment variable, which lists the mark of each kanban-run that is an ancestor.
 const markVariable = "KANBAN_RUN_MARK"
 
 // maxEnviron bounds the bytes read of an environment. It is more than the 6 MiB of arguments and
@@ -49,8 +49,8 @@ func setMarkLimits(mark Mark) (unset func()) {
 	}
 }
 
-// markEnv returns env with the mark added to the marks of the kanban-runs above. Those are in env
-// or, if env was filtered, in the environment of this process.
+// markEnv returns env with the mark added to the marks of the kanban-runs that are ancestors of
+// this process. Those marks are in env or, if env was filtered, in the environment of this process.
 func markEnv(env []string, mark Mark) []string {
 	outer := os.Getenv(markVariable)
 	marked := slices.DeleteFunc(slices.Clone(env), func(entry string) bool {

@@ -32,7 +32,7 @@ func (l *Link) watchTerminal() {
 		select {
 		case <-asked:
 			pause()
-			for len(asked) > 0 { // drop repetitions, as the guardian sends it, too
+			for len(asked) > 0 { // drop repetitions, because the guardian also sends SIGTSTP
 				<-asked
 			}
 			halted = false
@@ -49,7 +49,7 @@ const guardianLook = time.Second
 
 // resumeGuardian checks the guardian once, and reports whether it is stopped. before is the result
 // of the previous check. resumeGuardian continues the guardian only if both checks found it
-// stopped: after the first one, this process may be about to be stopped, too.
+// stopped, because after the first check a terminal may be about to stop this process, too.
 func (l *Link) resumeGuardian(before bool) (halted bool) {
 	guardian := os.Getppid()
 	s, ok := readStat(guardian)

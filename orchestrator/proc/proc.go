@@ -29,8 +29,8 @@ type Spec struct {
 	// Terminal and Input are set, Input is the standard input.
 	Terminal, Input *os.File
 
-	Timeout time.Duration // from start to end; 0 means no limit
-	Grace   time.Duration // between SIGTERM and SIGKILL
+	Timeout time.Duration // longest time from the command's start to its end; 0 means no limit
+	Grace   time.Duration // time between SIGTERM and SIGKILL
 
 	Mark Mark // 0 means a new mark; see EndMarked
 
@@ -101,9 +101,9 @@ func (e *LeftoverError) Error() string {
 }
 
 // Run starts the command in a new process group. It returns when all its processes have ended and
-// its output is written. stop and the timeout send SIGTERM to the group, and SIGKILL after the
-// grace; kill sends SIGKILL at once, even during a grace. A command that has already ended does not
-// count as stopped.
+// its output is written. When stop is done or the timeout is over, Run sends SIGTERM to the group,
+// and SIGKILL after the grace. When kill is done, Run sends SIGKILL at once, even during a grace. A
+// command that has already ended does not count as stopped.
 //
 // The command need not read its standard input or keep its outputs open, and a writer that fails
 // does not disturb the command. Errors: *StartError if the command cannot be started at all,

@@ -78,8 +78,9 @@ func (p *Process) Stop() { p.interrupt(stopped, p.grace) }
 // StopWithin is Stop with another grace.
 func (p *Process) StopWithin(grace time.Duration) { p.interrupt(stopped, grace) }
 
-// StopGently closes the standard input, sends SIGTERM after wait, and SIGKILL after kill, both
-// counted from now. It returns at once. A later call of Stop sends SIGTERM at once.
+// StopGently closes the standard input, sends SIGTERM when the time wait is over, and SIGKILL when
+// the time kill is over. Both times count from now. StopGently itself returns at once. A later call
+// of Stop sends SIGTERM at once.
 func (p *Process) StopGently(wait, kill time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,8 +118,8 @@ type Relative struct {
 	Parent int // process ID of the parent, which may be neither the command nor a relative
 }
 
-// Flush returns once the command's output so far was written to Stdout and Stderr. Each of them
-// still gets one write at a time. Flush does nothing on systems other than Linux.
+// Flush returns once the command's output so far was written to Stdout and Stderr. Even then, each
+// of them gets only one write at a time. Flush does nothing on systems other than Linux.
 func (p *Process) Flush() { p.streams.flush() }
 
 // Limit replaces the timeout by d, counted from now; 0 removes it. It returns false if the command
@@ -224,7 +225,7 @@ func (p *Process) recordEnd() Exit {
 type child struct {
 	pid    int
 	began  time.Time
-	handle // what this system needs to find the other processes
+	handle // data by which this system finds the command's other processes
 }
 
 func newChild(pid int, h handle) *child {

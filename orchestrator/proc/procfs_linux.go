@@ -31,7 +31,7 @@ type stat struct {
 	memory bool   // its first thread has memory
 
 	session int
-	ticks   int64 // processor time in clock ticks, including ended children
+	ticks   int64 // processor time in clock ticks, including that of ended children
 }
 
 // The fields of /proc/PID/stat after the name, from proc_pid_stat(5).
@@ -39,7 +39,7 @@ const (
 	stateField   = 0
 	parentField  = 1
 	sessionField = 3
-	ticksField   = 11 // first of four: user and system time, then those of ended children
+	ticksField   = 11 // first of four fields: user and system time, then the same of ended children
 	threadsField = 17
 	bornField    = 19
 	memoryField  = 20
@@ -186,8 +186,8 @@ func openProc(path string, flags int) (int, error) {
 }
 
 // appendDescendants appends a process and all its descendants. They must be killed together,
-// because a process may start others as fast as they are killed. A descendant that is missed is
-// found once its parent is dead.
+// because a process may start others as fast as they are killed. A descendant that was missed
+// becomes an orphan when its parent dies, and is found then.
 func appendDescendants(all []int, pid int) []int {
 	if slices.Contains(all, pid) {
 		return all

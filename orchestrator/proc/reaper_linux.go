@@ -161,9 +161,9 @@ func (c *child) sweep() error {
 }
 
 // isOrphanOf reports whether an orphan has to end with the command that has the mark. An orphan
-// with the mark has to. An orphan of unknown origin has to, too, unless another running command
-// could have left it. Commands with Spec.Stays do not count here, because otherwise orphans of
-// unknown origin would live as long as they do.
+// with the mark has to end. So has an orphan of unknown origin, unless another running command
+// could have left it. In this, commands with Spec.Stays do not count, because otherwise orphans of
+// unknown origin would live as long as those commands.
 func (r *reaper) isOrphanOf(pid int, mark Mark) bool {
 	return hasMark(pid, mark) || r.onlySomeStay() && !r.isOfOneThatStays(pid)
 }
@@ -274,7 +274,7 @@ const reapPause = 100 * time.Millisecond
 
 // startReaping reaps the orphans of commands as they die, until stop is called. Otherwise dead
 // orphans would stay until their command ends. They would count against the user's limit of
-// processes, and the command could start no more.
+// processes, and could use it up.
 func (r *reaper) startReaping() (stop func()) {
 	died, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(died, unix.SIGCHLD)

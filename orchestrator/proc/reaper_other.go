@@ -13,8 +13,8 @@ type handle struct {
 	err     error
 }
 
-// Adopt does nothing: on this system only process 1 adopts orphans. Run ends a command's process
-// group, and processes that have left the group live on.
+// Adopt does nothing, because on this system only process 1 adopts orphans. Run ends a command's
+// process group, and processes that have left the group live on.
 func Adopt() error { return nil }
 
 func forkChild(s *Spec, files inherited) (*child, error) {
@@ -34,10 +34,10 @@ func forkChild(s *Spec, files inherited) (*child, error) {
 	return newChild(p.Pid, handle{process: p}), nil
 }
 
-// await reaps the leader: this system has no other way to notice its end.
+// await reaps the leader, because this system has no other way to notice the leader's end.
 func (c *child) await() { c.state, c.err = c.process.Wait() }
 
-// hasEnded returns false: the end is unknown before await returns.
+// hasEnded returns false, because the end is unknown before await returns.
 func (c *child) hasEnded() bool { return false }
 
 func (c *child) reap() (syscall.WaitStatus, error) {
@@ -54,14 +54,14 @@ func (c *child) killTree() {}
 
 func (c *child) sweep() error { return nil }
 
-// EndMarked does nothing: this system has no place for a mark.
+// EndMarked does nothing, because this system has no place for a mark.
 func EndMarked(Mark) error { return nil }
 
-// Lives returns false: this system has no place for a mark.
+// Lives returns false, because this system has no place for a mark.
 func Lives(Mark) bool { return false }
 
-// IsWithin returns false: this system has no place for a mark.
+// IsWithin returns false, because this system has no place for a mark.
 func IsWithin(Mark) bool { return false }
 
-// IsMarked returns false: this system has no place for a mark.
+// IsMarked returns false, because this system has no place for a mark.
 func IsMarked() bool { return false }

@@ -15,8 +15,8 @@ import (
 	"kanban-run/orchestrator/failpoint"
 )
 
-// StartError reports that a command can never be started as it is: it does not exist or is not
-// executable.
+// StartError reports that every start of a command would fail, for instance because its program
+// does not exist or is not executable.
 type StartError struct {
 	Argv0  string
 	Err    error
@@ -61,7 +61,7 @@ func LookPath(name, dir string) (string, error) {
 	if err != nil {
 		var inner *exec.Error
 		if errors.As(err, &inner) {
-			err = inner.Err // to name the program once
+			err = inner.Err // because StartError itself names the program
 		}
 		_, beside := os.Stat(filepath.Join(dir, name))
 		return "", &StartError{Argv0: name, Err: err, beside: beside == nil}
@@ -84,7 +84,7 @@ func startChild(ctx context.Context, s *Spec, files inherited) (*child, error) {
 		if c, err = forkChild(s, files); err == nil {
 			failpoint.At("forked")
 		}
-		if errors.Is(err, syscall.EBADF) { // the child's error for a descriptor over the limit
+		if errors.Is(err, syscall.EBADF) { // a descriptor was over the limit
 			err = syscall.EMFILE
 		}
 		return err
@@ -93,7 +93,7 @@ func startChild(ctx context.Context, s *Spec, files inherited) (*child, error) {
 		return c, err
 	}
 	if _, dirErr := os.Stat(s.Dir); s.Dir != "" && dirErr != nil {
-		// The system's error would name the program as missing.
+		// The system's error would report that the program is missing.
 		return nil, &StartError{Argv0: s.Argv[0], Err: dirErr, folder: true}
 	}
 	var inner *fs.PathError

@@ -78,8 +78,8 @@ func (st *streams) openPipe(end int) (*os.File, error) {
 	return ends[end], nil
 }
 
-// writeInput writes the input. If end is true, no text follows. It first closes this process's
-// copies of the command's ends, because a pipe ends only when its last writer has closed it.
+// writeInput writes the input. Before, it closes this process's copies of the command's ends,
+// because a pipe ends only when its last writer has closed it. If end is true, no text follows.
 func (st *streams) writeInput(text []byte, end bool) {
 	st.closeChildEnds()
 	st.input.send(text, end)
@@ -149,8 +149,8 @@ type output struct {
 	buf *[chunk]byte // nil while the pipe is empty
 }
 
-// copy copies the stream. It continues to read after a write has failed, so that the command never
-// blocks or dies because of that.
+// copy copies the stream. It continues to read after a write has failed, so that the command
+// neither blocks nor dies because of the failure.
 func (o *output) copy() {
 	defer o.from.Close()
 	conn, err := o.from.SyscallConn()
@@ -173,7 +173,7 @@ func (o *output) flush() {
 	if err != nil {
 		return
 	}
-	_ = conn.Control(func(fd uintptr) { // an error means that the pipe has ended and is written out
+	_ = conn.Control(func(fd uintptr) { // an error means that the pipe is fully written
 		for passed := 0; passed < pipeRoom; {
 			n, _ := o.pass(fd)
 			if n == 0 {

@@ -12,15 +12,15 @@ import (
 
 // Usage is the use of resources by a command and its descendants so far.
 type Usage struct {
-	Own    Work // of the processes in the command's session
-	Others Work // of processes in other sessions, such as the commands that an agent runs
+	Own    Work // work of the processes in the command's session
+	Others Work // work of processes in other sessions, such as the commands that an agent runs
 
 	Halted bool // the command is stopped by a signal, and no debugger holds it
 }
 
 // Work is the use of resources by processes.
 type Work struct {
-	Ticks int64 // processor time in units of 10 ms, including ended children
+	Ticks int64 // processor time in units of 10 ms, including that of ended children
 	Bytes int64 // bytes read and written, as far as this user may see them
 }
 

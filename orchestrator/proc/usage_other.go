@@ -12,10 +12,10 @@ type Usage struct {
 // Work is the use of resources by processes.
 type Work struct{ Ticks, Bytes int64 }
 
-// Usage returns false: this system does not report it.
+// Usage returns false, because this system does not report the use of resources.
 func (p *Process) Usage() (u Usage, ok bool) { return Usage{}, false }
 
-// Family returns nil: this system does not list processes.
+// Family returns nil, because this system does not list processes.
 func (p *Process) Family() map[int]Relative { return nil }
 
 // Continue does nothing.

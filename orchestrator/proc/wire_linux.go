@@ -107,7 +107,7 @@ func (w *wire) sendmsg(data, rights []byte, wait bool) error {
 		err := w.conn.Write(try)
 		return errors.Join(err, sent)
 	}
-	err := w.conn.Control(func(fd uintptr) { try(fd) }) // Write would wait until the packet is sent
+	err := w.conn.Control(func(fd uintptr) { try(fd) }) // conn.Write would wait for the peer
 	return errors.Join(err, sent)
 }
 

@@ -12,7 +12,7 @@ var assignedRules = []struct {
 	class  string
 	least  int               // least length of the credential, in bytes
 	equal  bool              // the credential has exactly least bytes
-	secret func([]byte) bool // reports whether a text of the class is a credential; nil accepts all
+	secret func([]byte) bool // reports whether a text is a credential; nil means it always is
 }{
 	{
 		names: []string{
@@ -94,7 +94,7 @@ func named(slot *slotCount) (all []*shape) {
 			})
 		}})
 	}
-	for _, name := range []string{ // as in IsSecretName; some of their values are no secrets
+	for _, name := range []string{ // names of IsSecretName; some have values that are not secret
 		"credential", "Credential", "CREDENTIAL", "credentials", "Credentials", "CREDENTIALS",
 		"_KEY", "_KEYS", "_KEY_BASE", "_PASS", "_PWD", "_PAT", "_AUTH", "_JWT", "_COOKIE",
 	} {
@@ -146,8 +146,9 @@ func passwords(slot *slotCount) (all []*shape) {
 var assignedChars = not(classOf(" \t\r\n\x00\x1b\"'`\\<>,;&|"))
 
 // password returns the end of the value assigned to a name, or 0 if there is no value. In program
-// text, variables and calls are also assigned to such a name, and types and words follow its colon.
-// Therefore a value counts only if it has a digit, or if only a = stands between name and value.
+// text, a variable or a call may be assigned to such a name, and a type or a word may follow its
+// colon. Therefore a value counts only if it has a digit, or if only a = stands between name and
+// value.
 func password(r *reader, from, slot int) int {
 	sign := string(r.b[from:r.count(from, maxBetween, between)])
 	return assigned(r, from, slot, func(text []byte) bool { return sign == "=" || looksRandom(text) })
@@ -171,7 +172,7 @@ func assigned(r *reader, from, slot int, isSecret func([]byte) bool) int {
 }
 
 // isProgramText reports whether b is program text in place of a value: a call, an element of a list
-// or map, or a name that holds pass.
+// or map, or a name that contains "pass".
 func isProgramText(b []byte) bool {
 	return bytes.ContainsAny(b, "()[]{}") || bytes.Contains(bytes.ToLower(b), []byte("pass"))
 }

@@ -43,7 +43,8 @@ func not(c *class) *class {
 	return &n
 }
 
-// bitsOf is like classOf, but for arithmetic: it maps a member to 1.
+// bitsOf is like classOf, but maps a member to 1 and any other byte to 0, so that callers can
+// combine the results without branches.
 func bitsOf(chars string) *[256]byte {
 	var c [256]byte
 	for i := range len(chars) {

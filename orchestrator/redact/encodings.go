@@ -31,15 +31,15 @@ func literals(value string) (all []*literal) {
 	add(decimal, decimals(value))
 	add(encoded, base32Forms(value)...)
 	for _, text := range []string{value, string(jsonBody(value, true)), string(jsonBody(value, false))} {
-		add(encoded6, base64Forms(text)...) // JSON in claims and in the documents of Kubernetes
+		add(encoded6, base64Forms(text)...) // JSON as in claims and in the documents of Kubernetes
 	}
 	for _, once := range base64Forms(value) {
-		add(encoded6, base64Forms(once)...) // a registry's password in such a document
+		add(encoded6, base64Forms(once)...) // base64 twice, as a registry's password in Kubernetes
 	}
 	if utf8.ValidString(value) {
 		little, big := utf16Forms(value)
 		add(plain, little, big)
-		add(encoded6, base64Forms(little)...) // PowerShell's -EncodedCommand
+		add(encoded6, base64Forms(little)...) // as in PowerShell's -EncodedCommand
 	}
 	return all
 }
@@ -58,8 +58,9 @@ func decimals(value string) string {
 	return string(b[:len(b)-1])
 }
 
-// base64Forms returns the base64 of the value for each of the three shifts that it may have in a
-// text. It leaves out the characters that also depend on the bytes next to the value.
+// base64Forms returns the base64 of the value after 0, 1 and 2 other bytes, because each of these
+// shifts gives other characters. It leaves out the characters that also depend on the bytes next to
+// the value.
 func base64Forms(value string) (forms []string) {
 	for shift := range 3 {
 		padded := append(make([]byte, shift), value...)
@@ -69,8 +70,8 @@ func base64Forms(value string) (forms []string) {
 	return forms
 }
 
-// base32Forms is like base64Forms, but for base32 and its five shifts. It returns each form in
-// capital and in small letters.
+// base32Forms is like base64Forms, but for base32, where 0 to 4 bytes may precede the value. It
+// returns each form in capital and in small letters.
 func base32Forms(value string) (forms []string) {
 	enc := base32.StdEncoding.WithPadding(base32.NoPadding)
 	for shift := range 5 {

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	maxBackslashes = 8 // in one escape; a string in a string in a string has 7
+	maxBackslashes = 8 // before one character; in a string within two others, a quote has 7
 	maxNested      = 3 // times that the % or & of an escape is itself written as %25 or &amp;
 	maxReadings    = 6
 )

@@ -2,8 +2,8 @@ package redact
 
 import "slices"
 
-// openerBytes begin an escape, or end a line. Next to one of them, a secret in a text may be
-// spelled differently.
+// openerBytes begin an escape, or end a line. Next to one of them, a secret in a text may
+// be spelled in another way than its literal.
 const openerBytes = "\\%&\n\r"
 
 var opener = bitsOf(openerBytes)
@@ -12,7 +12,7 @@ var opener = bitsOf(openerBytes)
 type index struct {
 	first  [256]group
 	pairs  map[[2]byte][]*literal // by their first two bytes, neither of which is an opener
-	values bool                   // there are literals, and any escape may begin one
+	values bool                   // there are literals, so any escape may begin one
 }
 
 // group holds the patterns that may begin with the same byte.
@@ -63,7 +63,7 @@ func (ix *index) addLiteral(l *literal) {
 	for _, s := range l.spellings(0) {
 		g := &ix.first[s[0]]
 		if slices.Contains(g.literals, l) {
-			continue // added in another spelling
+			continue // added already for another spelling
 		}
 		g.literals = append(g.literals, l)
 		for c := range 256 {

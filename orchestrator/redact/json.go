@@ -9,7 +9,7 @@ import (
 
 // JSON returns the JSON text b with Mark in place of every secret in its strings and keys, both as
 // they are written and as they are decoded. A number that is part of a secret becomes the string
-// Mark. Everything else stays, so that the result is JSON of the same shape. It fails if b is not
+// Mark. Everything else stays, so that the result is JSON of the same shape. JSON fails if b is not
 // JSON.
 func (r *Redactor) JSON(b []byte) ([]byte, error) {
 	if !json.Valid(b) {
@@ -106,7 +106,7 @@ func jsonBody(s string, html bool) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(html)
-	enc.Encode(s) // a string in memory: cannot fail
+	enc.Encode(s) // cannot fail for a string in memory
 	return b.Bytes()[1 : b.Len()-len("\"\n")]
 }
 

@@ -10,13 +10,14 @@ type kind byte
 
 const (
 	plain    kind = 'p' // as it is
-	encoded  kind = 'e' // base32: lines may be wrapped
-	encoded6 kind = '6' // base64 in either alphabet: lines may be wrapped
-	hexed    kind = 'h' // hex: lines may be wrapped, and bytes separated
+	encoded  kind = 'e' // base32; lines may be wrapped
+	encoded6 kind = '6' // base64 in either alphabet; lines may be wrapped
+	hexed    kind = 'h' // hex; lines may be wrapped, and bytes separated
 	decimal  kind = 'd' // decimal numbers with commas or other separators
 )
 
-// literal is a value, or the encoding of a whole value. Any of its characters may be escaped in a text.
+// literal is a value, or the encoding of a whole value. Any of its characters may be escaped in a
+// text.
 type literal struct {
 	text   []byte
 	kind   kind
@@ -39,7 +40,7 @@ const doubled = "'\"$%"
 var (
 	identity  = canonical("", "")
 	base64as  = canonical("-_", "+/")
-	separated = canonical(",", "\x00") // a comma must match one of commas
+	separated = canonical(",", "\x00") // makes a comma match only as one of commas
 )
 
 // canonical returns the table that maps the characters of from to those of to.

@@ -53,8 +53,8 @@ func keyBody(r *reader, from, slot int) int {
 }
 
 // claimedEnd returns the end of a key that began before r and reaches into it, or 0 if there is no
-// such key. Therefore a header within a key is not measured again. Otherwise a text of headers
-// alone, which counts as one key, would be measured again from each header.
+// such key. Without it, a text of headers alone, which counts as one key, would be measured again
+// from each header.
 func (r *reader) claimedEnd(slot int) int {
 	if known := r.t.state.runs[slot]; known.from <= r.base && r.base < known.to {
 		return known.to - r.base

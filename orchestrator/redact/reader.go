@@ -48,7 +48,7 @@ type reader struct {
 	b     []byte // text from the possible credential on
 	t     *text
 	base  int  // offset of b in t
-	whole bool // b is all that counts: bytes after it do not matter
+	whole bool // bytes after b do not matter
 	ahead int  // offset in b at which the secret part of the credential begins
 	short bool // b ends before the credential does
 }

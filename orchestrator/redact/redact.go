@@ -19,8 +19,8 @@ const Mark = "[REDACTED_SECRET]"
 // ordinary words.
 const minValue = 6
 
-// Redactor is a filter that writes Mark in place of each value that New was given. It is immutable and safe for
-// concurrent use.
+// Redactor is a filter that writes Mark in place of each value that New was given. It is immutable
+// and safe for concurrent use.
 type Redactor struct {
 	index  *index
 	values []string // the registered values and their parts; see New
@@ -105,8 +105,8 @@ func (r *Redactor) ChangesBytes(b []byte) bool {
 	return r.hasSecret(b) && !bytes.Equal(r.Bytes(b), b) // the secret may be Mark itself
 }
 
-// scan returns the redacted text of the first used bytes of b. The text is a part of b if it holds
-// no secret. The rest of b may begin a secret, and the caller must pass it again with the bytes
+// scan returns the redacted text of the first used bytes of b. If they hold no secret, the text is
+// a part of b. The rest of b may begin a secret, and the caller must pass it again with the bytes
 // that follow. If final is true, there is no rest.
 func (r *Redactor) scan(b []byte, st *state, final bool) (text []byte, used int) {
 	shown := max(st.covered-1, 0)
@@ -131,8 +131,8 @@ func (r *Redactor) findAll(b []byte) (all []span) {
 }
 
 // find calls hide for every secret in b, in order. It returns the number of bytes of b that it
-// could judge without the bytes that follow b. more is true if the span extends the last one.
-// Overlapping and adjacent secrets count as one, so that no part of the second shows after the
+// could judge without the bytes that follow b. more is true if the span extends the secret before
+// it. Overlapping and adjacent secrets count as one, so that no part of the second shows after the
 // first.
 //
 // Whether a secret begins at a position depends on the bytes from there on and on at most context

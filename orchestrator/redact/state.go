@@ -7,8 +7,9 @@ import "math"
 // a word at the end of a line.
 const context = 16
 
-// maxToken bounds a secret in a text, in bytes. The PEM text of a private key and every form of a
-// piece of a value are shorter. That many bytes of a stream may be held back.
+// maxToken bounds a secret in a text, in bytes. The PEM text of a private key is shorter, and so is
+// every encoded form of a registered piece (see pieceSize). That many bytes of a stream may be held
+// back.
 const maxToken = 16 << 10
 
 type span struct{ from, to int }
@@ -16,8 +17,8 @@ type span struct{ from, to int }
 // state holds what scan has learned from the bytes before its text. Offsets count from the start of
 // that text.
 type state struct {
-	covered int         // 1 + the bytes that the last secret still covers; 0 if it ended earlier
-	ahead   []span      // secrets that were found before scan reached them
+	covered int         // 1 + bytes of the text that the last secret covers; 0 if it ended earlier
+	ahead   []span      // secrets that were found before scan reached their start
 	before  []byte      // the last consumed bytes, at most context
 	runs    [slots]span // for each slot the last measured run of characters
 }

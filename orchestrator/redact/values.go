@@ -19,7 +19,7 @@ const (
 	// pattern of a piece leaves out the characters at both ends.
 	pieceSize = 256
 	overlap   = 16
-	// maxDepth bounds values within values.
+	// maxDepth bounds the depth of values within values, such as a URL in JSON in base64.
 	maxDepth = 4
 )
 

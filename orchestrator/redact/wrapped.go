@@ -36,7 +36,7 @@ var base64Any = classOf(alnum + "+/-_")
 
 // base64Shape returns the shape of s in base64 after shift other bytes.
 func base64Shape(s *shape, shift, slot int) *shape {
-	first := (shift*8 + 5) / 6 // the characters before those that depend on the prefix alone
+	first := (shift*8 + 5) / 6 // number of characters before those that only the prefix determines
 	head := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), s.prefix...))[:first]
 	return &shape{prefix: base64Forms(s.prefix)[shift], length: func(r *reader) int {
 		end := r.count(0, maxWrapped, base64Any)

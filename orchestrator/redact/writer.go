@@ -11,11 +11,11 @@ import (
 const piece = 64 << 10
 
 // Writer is a filter of a stream to another writer. It holds back only bytes that may begin a
-// secret, at most 16 KiB. In ordinary text these are 0 bytes after a line end, and elsewhere at
-// most three. It holds back more after the start of a token, a URL or a key, or after a line that
-// ends in sixteen or more characters of base64 or hex, as wrapped lines do. The bytes wait for the
-// next write or for Close. A writer keeps less than 512 KiB of memory. It is not safe for
-// concurrent use.
+// secret, at most 16 KiB. In ordinary text it holds back nothing after a line end, and at most
+// three bytes elsewhere. It holds back more after the start of a token, a URL or a key, or after a
+// line that ends in sixteen or more characters of base64 or hex, as wrapped lines do. The bytes
+// wait for the next write or for Close. A writer keeps less than 512 KiB of memory. It is not safe
+// for concurrent use.
 type Writer struct {
 	redactor *Redactor
 	to       io.Writer

@@ -30,7 +30,7 @@ type Result struct {
 	Used    event.Used // use by the attempts of this run
 	Log     string     // path of supervisor-log.md
 	// Until is the time from which the provider accepts calls again, in RFC 3339. It is "" if the
-	// provider names no time, and for other outcomes than later.
+	// provider names no time, or if Outcome is not event.Later.
 	Until string
 	// Err is the error that ended the run; nil after an interruption or at an end without an error.
 	Err    error
@@ -41,8 +41,8 @@ type Result struct {
 	// Unpushed is the branch whose checkpoints may be missing on the remote; "" if none is missing
 	// or no remote is used.
 	Unpushed string
-	// Unsaved reports that the last checkpoint failed. The work since the checkpoint before it is
-	// then only in this clone.
+	// Unsaved reports that the last checkpoint failed. The work since the checkpoint before that
+	// one is only in this clone.
 	Unsaved bool
 }
 
@@ -73,7 +73,7 @@ func oneLine(err error) string {
 }
 
 // OutcomeOf returns the outcome of a run that ended with err. The outcome is interrupted if stop
-// has ended and err wraps its cause.
+// has ended and err wraps the cause of stop.
 func OutcomeOf(stop context.Context, err error) event.Outcome {
 	switch {
 	case stop.Err() != nil && errors.Is(err, context.Cause(stop)):
@@ -81,7 +81,7 @@ func OutcomeOf(stop context.Context, err error) event.Outcome {
 	case errors.As(err, new(*agent.LimitError)):
 		return event.LimitReached
 	case durable.IsOutOfResources(err):
-		return event.Failed // comes first, because a lack of memory may cause the errors below
+		return event.Failed // precedes the errors below, because a lack of memory may cause them
 	case errors.As(err, new(*gitstore.SecretError)):
 		return event.NeedsPerson
 	case errors.As(err, new(*gitstore.UnfitError)):
@@ -101,7 +101,7 @@ func OutcomeOf(stop context.Context, err error) event.Outcome {
 }
 
 // Until returns the time from which the provider accepts calls again, in RFC 3339. It returns "" if
-// the provider names no time, and for other outcomes than later.
+// the provider names no time, or if the outcome is not event.Later.
 func Until(o event.Outcome, err error) string {
 	var later *agent.LaterError
 	if o != event.Later || !errors.As(err, &later) || later.Reset.IsZero() {

@@ -91,8 +91,8 @@ func ReadPrompt(project, home string) (Prompt, error) {
 	return Prompt{}, &MissingError{paths}
 }
 
-// parsePrompt separates the frontmatter from the text. It ignores unknown keys, which belong to
-// other tools.
+// parsePrompt separates the frontmatter of a SUPERVISOR.md from its text. It ignores unknown keys,
+// which belong to other tools.
 func parsePrompt(path, text string) (Prompt, error) {
 	doc, err := frontmatter.Parse(path, []byte(text))
 	if err != nil || doc.Root == nil {
@@ -173,7 +173,8 @@ func closesFence(line, fence string) bool {
 	return strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == ""
 }
 
-// maxAsked bounds each request of the user, in bytes. The session has the whole request anyway.
+// maxAsked bounds each request of the user in the supervisor's message, in bytes. The session has
+// the whole request anyway.
 const maxAsked = 64 << 10
 
 // FormatRequest returns the supervisor's first message in a fork of the agent's session: the user's

@@ -43,9 +43,9 @@ const outerMark = "KANBAN_RUN_MARK"
 
 // environment returns the variables of base and rule that an agent gets, sorted by name, and the
 // names of the withheld variables: those that look secret, control the CI job, or belong to the
-// program that started kanban-run. The agent does not get the webhook for notifications either. It
-// is not in withheld, because no agent needs it. The results depend on base and rule alone, so that
-// a retry gets the same environment. Source: seed 004, "Retry Rule (CRITICAL)".
+// program that started kanban-run. The webhook for notifications is in neither result, because no
+// agent needs it. The results depend on base and rule alone, so that a retry gets the same
+// environment. Source: seed 004, "Retry Rule (CRITICAL)".
 func environment(base []string, rule EnvRule) (env, withheld []string) {
 	entries := map[string]string{}
 	if len(rule.Only) == 0 {
@@ -79,14 +79,15 @@ func environment(base []string, rule EnvRule) (env, withheld []string) {
 }
 
 // Environment returns the environment of a program that is not an agent, such as the command for
-// notifications. It applies the rule of the settings to base.
+// notifications: the variables of base that the rule in the settings passes, and those that it
+// sets.
 func Environment(base []string, s *config.Settings) []string {
 	env, _ := environment(base, EnvRule{Pass: s.Env.Pass, Set: s.Env.Set, Only: s.Env.Only})
 	return env
 }
 
-// AgentEnviron returns the environment of a program that is not an agent, but may have been written
-// by one. It depends on the settings and on kanban-run's own environment.
+// AgentEnviron returns the environment of a program that is not an agent, but that an agent may
+// have written.
 func (r *Roster) AgentEnviron() []string { return Environment(r.Environ, r.Settings) }
 
 // controlsCI reports whether an environment variable lets a process control a GitHub Actions job or

@@ -15,23 +15,24 @@ import (
 type Examination struct {
 	Roles   []string
 	Agent   string   // name of the adapter
-	Shown   string   // the command, or the program's path
+	Shown   string   // command of the program; it has the program's full path if Known is true
 	Version string   // "" if the program or its version is unknown
 	Tested  string   // the version that the adapter was tested with
 	Missing []string // options that the adapter needs and the program lacks
-	Err     error    // the reason why the roles cannot be played, or nil
+	Err     error    // reason why the program cannot play the roles, or nil
 	key     string
 }
 
-// Known reports whether the adapter is for one specific program. Only such a program's version and
-// options can be compared.
+// Known reports whether the adapter is for one specific program. Only of such a program is it known
+// which version and options the adapter needs.
 func (e Examination) Known() bool { return e.Tested != "" }
 
 // SameVersion reports whether the adapter was tested with this version of the program.
 func (e Examination) SameVersion() bool { return e.Version == e.Tested }
 
 // Examine asks the program of every role for its version and its help, and compares them with the
-// adapter's needs. Neither question costs money. Roles with the same command share an Examination.
+// needs of the role's adapter. Neither question costs money. Roles with the same command share an
+// Examination.
 func (r *Roster) Examine(stop context.Context, dir string) []Examination {
 	var all []*Examination
 	for _, role := range r.Roles.All() {
@@ -58,7 +59,7 @@ func (r *Roster) findProgram(role, dir string) (*Examination, agent.Assignment, 
 	p, err := r.Player(role, dir)
 	if err != nil {
 		if cause := errors.Unwrap(err); cause != nil {
-			err = cause // drop the role, which the caller names
+			err = cause // without the name of the role, which the caller adds
 		}
 		return &Examination{Err: err, key: "error: " + err.Error()}, agent.Assignment{}, agent.Tool{}
 	}
@@ -73,8 +74,8 @@ func (r *Roster) findProgram(role, dir string) (*Examination, agent.Assignment, 
 
 var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(\.\d+){1,3}`) })
 
-// query asks the program, and sets Version and Missing. If the program gives no answer, query sets
-// Err.
+// query asks the program for its version and its help, and sets Version and Missing. If the program
+// gives no answer, query sets Err.
 func (e *Examination) query(stop context.Context, tool agent.Tool, a agent.Assignment) {
 	version, err := tool.Query(stop, a, "--version")
 	if err != nil {

@@ -30,7 +30,7 @@ type Roster struct {
 	Executable string          // path of kanban-run itself, which some adapters start
 	StubState  string          // folder in which stubs count their calls
 	DryRun     bool            // stubs play the roles
-	Single     bool            // the call has no board, and its work is not reviewed
+	Single     bool            // true for a call without a board; its work is not reviewed
 	MaxGrace   time.Duration   // limit of the time that an agent gets to end; 0: no limit
 	Adapters   []agent.Adapter // further adapters; they take precedence over the built-in ones
 
@@ -42,7 +42,7 @@ type playerKey struct {
 	role, dir string
 	looks     bool
 	adapter   string // name of the adapter that replaces the role's own; "": none does
-	approvals string // another role, whose review applies if this role has none; "": no role
+	approvals string // other role whose review applies if this role has no review; "": none
 }
 
 // Player is the program that plays a role.
@@ -51,8 +51,8 @@ type Player struct {
 	Adapter    agent.Adapter
 	Shown      string   // the command as a person would type it
 	Withheld   []string // names of environment variables that the agent does not get
-	Supervisor *Player  // reviews the work in a fork of the session; nil: no such review
-	Command    *Player  // reviews the work before the supervisor; nil: no such command
+	Supervisor *Player  // player that reviews the work in a fork of the session; nil: none
+	Command    *Player  // player that reviews the work before the supervisor; nil: none
 	Refusal    error    // in a dry run, the reason why a real run would not start the program
 	Resumes    bool     // interrupted work goes on in the session of its agent
 	watch      config.Watch
@@ -79,8 +79,8 @@ func (r *Roster) player(role, dir string, looks bool) (*Player, error) {
 }
 
 // Substitute returns the program that takes over a role's work. agent is the name of an adapter or
-// of another role. An adapter gets the prompt of the first role. Another role without a review gets
-// the review of the first role. Errors: those of [Roster.Player].
+// of another role. An adapter gets the prompt of the replaced role. Another role that has no review
+// gets the review of the replaced role. Errors: those of [Roster.Player].
 func (r *Roster) Substitute(role, agent, dir string) (*Player, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,8 +90,8 @@ func (r *Roster) Substitute(role, agent, dir string) (*Player, error) {
 	return r.once(playerKey{role: agent, dir: dir, approvals: role})
 }
 
-// once returns the player of a key. It finds the player at the first call, and keeps it for later
-// calls. The caller holds r.mu.
+// once returns the player of a key. At the first call for the key it finds the player, and keeps
+// the player for later calls. The caller holds r.mu.
 func (r *Roster) once(key playerKey) (*Player, error) {
 	if p := r.players[key]; p != nil {
 		return p, nil
@@ -170,15 +170,15 @@ func (r *Roster) newPlayer(role roles.Role, key playerKey) (*Player, error) {
 }
 
 // continues reports whether a review needs the session of a role's work. A supervisor reviews in a
-// fork of the session. After a review that sends the work back, the agent goes on in the session,
-// if the agent's tool can resume sessions.
+// fork of the session. If the agent's tool can resume sessions, the agent goes on in the session
+// after a review that sends the work back.
 func (r *Roster) continues(role roles.Role, tool agent.Tool) bool {
 	return !r.Single && (role.Review.Supervisor || role.Review.IsSet() && tool.Resumes)
 }
 
 // replaceByStub replaces a role's program by a stub, for a dry run. If a real run would refuse the
 // program, Refusal gets the reason. A missing program does not count, because a dry run needs only
-// the stub. A Manager with the adapter walk keeps it, because walk starts no program.
+// the stub. A Manager with the adapter walk keeps that adapter, because walk starts no program.
 func (r *Roster) replaceByStub(p *Player) {
 	if p.Adapter == nil {
 		p.Shown += " (not in this version)"
@@ -226,7 +226,7 @@ func (r *Roster) setReviewers(p *Player) error {
 
 // setCommand makes the role's review command a reviewer. It refuses an agent that has no way to
 // learn the command's findings, because such an agent would do the same work again. In a dry run it
-// sets Refusal instead of an error.
+// sets Refusal instead of returning an error.
 func (r *Roster) setCommand(p *Player) error {
 	if !p.Assignment.Review && !p.Role.Feedback {
 		name := p.Adapter.Name()
@@ -294,8 +294,8 @@ func (p *Player) Plan() *event.Plan {
 	}
 }
 
-// Memory returns the place where this program, as a supervisor, keeps its memory of earlier work:
-// its process, its session, or reports.
+// Memory returns the place where this program keeps its memory of earlier work when it plays a
+// supervisor: its process, its session, or reports.
 func (p *Player) Memory() event.Memory {
 	if _, stays := p.Adapter.(agent.Resident); stays {
 		return event.InProcess

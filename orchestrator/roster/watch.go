@@ -41,7 +41,7 @@ type Duty int
 // The duties of an agent.
 const (
 	Working     Duty = iota
-	ReviewPhase      // work in a phase of the board where an Architect reviews
+	ReviewPhase      // work in a phase of the board in which an Architect reviews
 	Reviewing        // a review of another agent's work; the run waits for its result
 )
 
@@ -90,9 +90,9 @@ func policy(w config.Watch, r roles.Role, d Duty) health.Policy {
 	}
 }
 
-// stages returns the stages in the settings, or else the default stages. A review has defaults of its
-// own, and so has each kind of agent: reviewer, lead and coder. An Architect counts as a reviewer in a
-// ReviewPhase, and otherwise as a lead. Source: seed 002, "Use role-aware staged actions
+// stages returns the stages in the settings. If the settings have none, it returns the defaults for
+// a review or for the kind of agent: reviewer, lead or coder. An Architect counts as a reviewer in
+// a ReviewPhase, and otherwise as a lead. Source: seed 002, "Use role-aware staged actions
 // (defaults)".
 func stages(w config.Watch, r roles.Role, d Duty) (s health.Stages) {
 	if w.Stages != nil {

@@ -96,7 +96,7 @@ func lockBoard(job *preflight.Job, dir rundir.Dir) (unlock func() error, err err
 	}
 	letGo, err := job.HoldLock(lock.File())
 	if err == nil {
-		err = lock.SetHolder(os.Getppid()) // the guardian, which a person signals
+		err = lock.SetHolder(os.Getppid()) // the guardian, because a person sends signals to it
 	}
 	if err != nil {
 		return lock.Release, fmt.Errorf("share the lock with the guardian: %w", err)

@@ -1,8 +1,8 @@
 package run
 
-// maxAtWork is the greatest number of runs that use the disk at the same time. The other runs wait
-// for their agents, or for a slot. A run that waits for the disk occupies a thread of the system.
-// Without this bound a thousand runs could occupy a thousand threads.
+// maxAtWork is the greatest number of runs that use the disk at the same time. A run that waits for
+// the disk occupies a thread of the system. Without this bound a thousand runs could occupy a
+// thousand threads.
 const maxAtWork = 2
 
 // DiskSlots bounds how many runs of this process use the disk at the same time.

@@ -22,8 +22,8 @@ func (d Dir) ArchiveName(at time.Time) string {
 	return d.Path + "-" + at.UTC().Format("20060102T150405Z") + ".tar.gz"
 }
 
-// Archive packs the regular files of the folder into an archive; name is its path. A run makes no
-// other kinds of files. Archive syncs the archive before it gets its name.
+// Archive packs the regular files of the folder into an archive, whose path is name. A run makes no
+// other kinds of files. The archive gets its name only after a sync.
 func (d Dir) Archive(name string) error {
 	temp := name + ".new"
 	f, err := durable.OpenPlain(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

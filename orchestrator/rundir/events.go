@@ -13,12 +13,12 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// maxEvents bounds the events of a step, in bytes. The first line that exceeds it is still written,
-// and is the last.
+// maxEvents bounds the events of a step, in bytes. The first line that exceeds this limit is still
+// written, and is the last.
 const maxEvents = 4 << 20
 
-// Events is a file of the actions of a step's agents, one per line. It is opened with the first
-// line, and safe for concurrent use.
+// Events is a file of the actions of a step's agents, one per line. The first Append opens the
+// file. Events is safe for concurrent use.
 type Events struct {
 	path string
 
@@ -66,7 +66,7 @@ func (e *Events) open() (err error) {
 	return err
 }
 
-// Close closes the file. Errors: those of closing it, and the first of Append.
+// Close closes the file. Errors: those of closing it, and the first error of Append.
 func (e *Events) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -53,7 +53,7 @@ func (d Dir) Stored(sha string) ([]byte, error) {
 }
 
 // read reads a stored text. It checks the kinds of the folder and the file first: an agent could
-// have put a link or a FIFO there. Errors: ErrNotStored.
+// have put a link or a FIFO in their place. Errors: ErrNotStored.
 func (d Dir) read(sha string) ([]byte, error) {
 	path := filepath.Join(d.inputs(), sha)
 	folder, err := os.Lstat(d.inputs())

@@ -12,7 +12,7 @@ import (
 
 // WriteFile writes a file that only its owner may read, without a sync. WriteFile never writes to
 // an existing file of that name, but replaces it, because an agent could have put a link or a FIFO
-// there.
+// in its place.
 func WriteFile(path string, data []byte) error {
 	f, err := createFile(path)
 	if err != nil {
@@ -76,7 +76,7 @@ func ReplaceFile(path string, data []byte) error {
 	return os.Rename(temp, path)
 }
 
-// RemoveForeign removes what is at the path of a run's file, unless that is a regular file. Reading
+// RemoveForeign removes anything but a regular file from the path of a run's file, because reading
 // a FIFO could wait for ever, and writing through a link could change another file.
 func RemoveForeign(path string) error {
 	info, err := os.Lstat(path)

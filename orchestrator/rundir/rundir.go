@@ -75,7 +75,7 @@ func (d Dir) Output(step int) string {
 func stepName(n int) string { return fmt.Sprintf("%04d", n) }
 
 // Ensure creates the folder, and makes git ignore the folder of all runs. Only the owner of the
-// folder may read it, since it has what agents said.
+// folder may read it, since it has the output of agents.
 func (d Dir) Ensure() error {
 	for _, dir := range []string{filepath.Dir(d.Path), d.Path, d.Steps(), d.output(), d.inputs()} {
 		if info, err := os.Lstat(dir); err == nil && info.Mode().Type() == fs.ModeSymlink {

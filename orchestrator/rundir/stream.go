@@ -10,8 +10,8 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// Stream is a writer of a program's output to a file. It opens the file with the first byte. It is
-// safe for concurrent use.
+// Stream is a writer of a program's output to a file. It opens the file before the first byte, and
+// is safe for concurrent use.
 type Stream struct {
 	path string
 
@@ -28,13 +28,13 @@ const (
 
 // NewStream returns a stream for the output of the current attempt of the named call. The attempts
 // of a call share one file, because a new file costs more than the rest of a short step. So the
-// file must be empty.
+// caller must first move or empty the file of an earlier attempt.
 func (d Dir) NewStream(call, kind string) *Stream { return &Stream{path: d.stream(call, kind)} }
 
 func (d Dir) stream(call, kind string) string { return filepath.Join(d.output(), call+"."+kind) }
 
-// Write never fails: a full disk must not look like a closed pipe to the program. Close returns the
-// error.
+// Write never fails, because a full disk must not look like a closed pipe to the program. Close
+// returns the error.
 func (s *Stream) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +52,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close closes the file. Errors: those of closing it, and the first of Write.
+// Close closes the file. Errors: those of closing it, and the first error of Write.
 func (s *Stream) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *Stream) Close() error {
 }
 
 // KeepStreams moves the output of the last attempt of a call to the folder of its step. It follows
-// no link out of the run's folder, since an agent could have put one there.
+// no link out of the run's folder, since an agent could have made one.
 func (d Dir) KeepStreams(step int, call string, attempt int) error {
 	root, err := plainfile.OpenRoot(d.Path)
 	if err != nil {

@@ -18,8 +18,8 @@ func (d Dir) Wisdom() string { return filepath.Join(d.Path, "wisdom") }
 // TeamSession returns the path of the file that describes the run to the resident supervisor.
 func (d Dir) TeamSession() string { return filepath.Join(d.Path, "team-session.json") }
 
-// RoleSpec returns the path of the copy of the supervisor's role file. There is a copy if the role
-// is built in.
+// RoleSpec returns the path of the copy of the supervisor's role file. There is a copy only if the
+// role is built in.
 func (d Dir) RoleSpec() string { return filepath.Join(d.Path, "role-spec.md") }
 
 // MakeSupervision makes the folders of the resident supervisor.

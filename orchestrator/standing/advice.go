@@ -23,14 +23,14 @@ func (s *Standing) Advice(log string) string {
 	case event.LimitReached:
 		return "the same command goes on, with fresh limits"
 	case event.Interrupted, Reopened, event.Frozen, event.NeedsPerson, event.Exhausted, event.Incomplete:
-		// No decision is left.
+		// No decision is pending.
 		return "the same command goes on"
 	default:
 		return ""
 	}
 }
 
-// advice returns how a person can make the decision. board is quoted for a shell.
+// advice returns in words how a person can make the decision. board is quoted for a shell.
 func (w *Waits) advice(board, log string, o event.Outcome) string {
 	happened := "kanban-run log " + board + " shows what happened; "
 	switch w.About {

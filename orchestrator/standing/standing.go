@@ -13,11 +13,11 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// The further outcomes of a board. No run ends with them.
+// Outcomes of a board with which no run ends.
 const (
 	NeverRun event.Outcome = "not_started"
 	Running  event.Outcome = "running"
-	Reopened event.Outcome = "reopened" // a person decided, or edited a board that was complete
+	Reopened event.Outcome = "reopened" // a person has since decided, or edited a complete board
 )
 
 // Standing is the state of a board, as every view shows it to people.
@@ -25,7 +25,7 @@ type Standing struct {
 	Board     string
 	Outcome   event.Outcome // outcome of the last run, or one of the constants above
 	Text      string        // reason for the outcome
-	Weight    event.Weight  // Routine for a run at work; Success for an end without a remark
+	Weight    event.Weight  // importance of the outcome to a person
 	Tasks     []Task        // tasks of the board's list; empty if the board cannot be read
 	Steps     int           // number of steps that all runs finished
 	Used      event.Used    // use by all runs
@@ -33,14 +33,16 @@ type Standing struct {
 	Waits     *Waits        // decision that a person may have to make; nil for none
 	Decisions []Decision    // last decisions of a person
 
-	WaitsFor string // provider, or work of another board, that the run at work waits for, in words; "" for none
+	// WaitsFor tells the wait of the run at work for a provider or another board, such as "waits
+	// for claude's limit until 03:30:00 CET"; "" if the run does not wait.
+	WaitsFor string
 
 	Proposal *event.ReassignProposed // proposal of the last run to reassign a task; nil for none
 
 	unread bool // set by SetUnreadable
 }
 
-// Facts are the facts about a board that its standing depends on and its history does not hold.
+// Facts are the parts of a board's standing that do not follow from the history of the board.
 type Facts struct {
 	Never   bool       // no run has started
 	Owned   bool       // a run is at work
@@ -51,7 +53,7 @@ type Facts struct {
 	Unknown string     // reason why the author of the board's end is unknown; "" if it is known
 }
 
-// Of returns the standing of a board. work has folded the events of the journal.
+// Of returns the standing of a board. All events of the journal have been added to work.
 func Of(board string, h *flow.History, work *Tasks, f Facts) Standing {
 	s := Standing{
 		Board:     board,

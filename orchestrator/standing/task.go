@@ -11,7 +11,7 @@ import (
 // Task is the state of a task of a board.
 type Task struct {
 	Task  string `json:"task"`
-	Seen  string `json:"-"`     // path of the task in the steps; "" if it was never worked on
+	Seen  string `json:"-"`     // path of the task in the journal; "" if it was never worked on
 	State string `json:"state"` // one of the states below
 	// Status is the status of the last reply. It is accepted if a person counted the task as done,
 	// and skipped if a person decided that the board goes on without the task.
@@ -28,10 +28,10 @@ type Task struct {
 
 // The states of a task.
 const (
-	Done    = "done"        // according to its last reply, the board, its header or a person
+	Done    = "done"        // done according to the last reply, the list, the file or a person
 	Before  = "done_before" // done when the first run began
 	NotOK   = "not_ok"      // the last reply was not ok
-	Current = "current"     // the task of the open step, or else the board's current task
+	Current = "current"     // the open step's task; if no step is open, the board's current task
 	Waiting = "waiting"     // never worked on
 	Dropped = "dropped"     // taken off the list undone by the Manager
 
@@ -55,7 +55,7 @@ type Decision struct {
 	Text string    `json:"text"`
 }
 
-// Add folds the next event in.
+// Add adds the next event of the journal.
 func (t *Tasks) Add(entry event.Entry) {
 	e := entry.Event
 	t.ended = entry.Time
@@ -76,7 +76,7 @@ func (t *Tasks) Add(entry event.Entry) {
 	case event.ForcedFinalizeAcked:
 		t.decide(entry)
 	case event.QuarantineEnded:
-		if e.ID != "" { // otherwise an edit ended it
+		if e.ID != "" { // otherwise an edit of the task ended the quarantine
 			t.decide(entry)
 		}
 	case event.AttemptStarted:
@@ -87,7 +87,7 @@ func (t *Tasks) Add(entry event.Entry) {
 		t.rejected++
 	case event.StepStarted:
 		t.rejected = 0
-		// The Manager gets a task in quarantine, which keeps its role.
+		// A task in quarantine is given to the Manager, but keeps its own role.
 		if e.Role != event.ManagerRole || t.of(e.Task).Role == "" {
 			t.of(e.Task).Role = e.Role
 		}
@@ -128,8 +128,8 @@ func (t *Tasks) of(task string) *Task {
 	return t.known[task]
 }
 
-// List returns the tasks of a list in its order, and then the dropped tasks. current is the board's
-// current task, or "" if the board is over.
+// List returns the tasks in the order of the list l, and then the dropped tasks. current is the
+// board's current task, or "" if the board is over.
 func (t *Tasks) List(l flow.List, s *flow.State, current string) []Task {
 	all := make([]Task, len(l.Paths))
 	for i, status := range s.StatusesOn(l) {

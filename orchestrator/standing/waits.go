@@ -61,8 +61,8 @@ func (w *Waits) Words() string {
 func (s *Standing) NeedsDecision() bool { return s.Waits != nil && !s.Waits.May }
 
 // Request returns a line with the command for the decision that the board waits for, and the
-// reason. If a person has to mend something, the line tells what that is. It is "" if the board
-// needs no person.
+// reason. If a person has to mend something, the line tells what that is. Request returns "" if the
+// board needs no person.
 func (s *Standing) Request() string {
 	board := failure.Quote(s.Board)
 	switch {
@@ -214,7 +214,7 @@ func (f *Facts) asides(s *flow.State) []flow.Aside {
 	return all
 }
 
-// hasAsides reports whether the next run tries tasks again that are set aside.
+// hasAsides reports whether there are tasks set aside that the next run tries again.
 func (f *Facts) hasAsides(s *flow.State) bool { return len(f.asides(s)) > 0 && !f.isOver(s) }
 
 // asideChoices returns the choices about tasks that are set aside. Without a decision the next run

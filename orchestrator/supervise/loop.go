@@ -35,7 +35,7 @@ type Supervision struct {
 	Agent      agent.Talker
 	Supervisor agent.Assignment // its Prompt is the text of SUPERVISOR.md
 	Worker     agent.Assignment
-	Rounds     int // how often the supervisor may send the work back before it is the person's turn
+	Rounds     int // number of times that the supervisor may send work back to the agent
 	Sinks      attempt.Sinks
 	Screen     Screen
 	Keyboard   Keyboard
@@ -46,7 +46,7 @@ type Supervision struct {
 	asked      []string // the person's messages about the current work
 	next       []string // the messages for the agent at its next start
 	inputEnded bool     // the person's input has ended
-	unfinished string   // why the current work is not complete, or "" if it is
+	unfinished string   // reason why the current work is not complete, or "" if it is complete
 }
 
 // UnfinishedError reports that the input ended before the work was completed.
@@ -106,8 +106,8 @@ func (s *Supervision) endInput() error {
 	return s.Keyboard.Err()
 }
 
-// converse alternates between agent phases and supervisor phases, and waits for the person after an
-// agent phase that broke. It returns errLeft when the person leaves.
+// converse alternates between agent phases and supervisor phases. It waits for the person after an
+// agent phase that ended as broken. It returns errLeft when the person leaves.
 func (s *Supervision) converse(stop, kill context.Context) error {
 	for round := 0; ; {
 		if len(s.next) == 0 && s.inputEnded {
@@ -132,8 +132,9 @@ func (s *Supervision) converse(stop, kill context.Context) error {
 	}
 }
 
-// applyVerdict queues the feedback for the agent, or passes the turn to the person. rounds is the
-// number of times that the current work was sent back.
+// applyVerdict passes the turn to the person if the verdict accepts the work, or if the work was
+// sent back too often. Otherwise it queues the feedback for the agent. round and rounds are the
+// numbers of times that the current work was sent back, before and after this verdict.
 func (s *Supervision) applyVerdict(verdict *contract.Reply, round int) (rounds int) {
 	switch {
 	case verdict == nil:
@@ -196,8 +197,9 @@ const (
 	broken                    // the agent's program ended, and the person was told why
 )
 
-// runSupervisorPhase lets the supervisor check the work in a fork of the session. Without a verdict
-// the reply is nil, and it is the person's turn. Source: seed 003, "Fork session 调用 Supervisor".
+// runSupervisorPhase lets the supervisor check the work in a fork of the session. If there is no
+// verdict, the reply is nil, and it is the person's turn. Source: seed 003, "Fork session 调用
+// Supervisor".
 func (s *Supervision) runSupervisorPhase(stop, kill context.Context) (*contract.Reply, error) {
 	if s.session == "" {
 		s.passTurn("The agent named no session, so no supervisor can look at its work.")
@@ -271,6 +273,6 @@ func (s *Supervision) waitForInterrupt(over <-chan struct{}) bool {
 
 var errInterrupted = errors.New("interrupted")
 
-// settleTime is how long an agent that has stopped may take to begin with a message that it got
-// while it worked. After this time the phase ends.
+// settleTime bounds the wait for an agent that has stopped, but got another message while it
+// worked. If the agent does not begin with that message in this time, the phase ends.
 const settleTime = 500 * time.Millisecond

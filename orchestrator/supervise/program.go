@@ -27,7 +27,7 @@ type program struct {
 	kill   context.CancelCauseFunc // kills the program
 	outbox queue                   // messages for the input
 	events chan agent.Event
-	ended  chan end // gets one value, buffered
+	ended  chan end // gets the program's end, once; buffered
 	read   chan struct{}
 }
 
@@ -144,8 +144,8 @@ func (t *program) readOutput(reader agent.Reader) {
 	}
 }
 
-// send queues a message. It reports no error for a program that has ended, because the end is
-// reported by t.ended.
+// send queues a message. It reports no error for a program that has ended, because t.ended reports
+// the end.
 func (t *program) send(message []byte) { t.outbox.add(message) }
 
 // writeInput writes the queued messages in their order, and waits while the agent does not read.
@@ -183,8 +183,9 @@ func (q *queue) drain() [][]byte {
 	return all
 }
 
-// close ends the program and returns the result. It closes the input. If the program does not end
-// within grace, close asks it to end. If hurry gets a value, close kills the program.
+// close closes the program's input, waits for the program's end, and returns the result. If the
+// program does not end within grace, close asks it to end. If hurry gets a value, close kills the
+// program.
 func (t *program) close(grace time.Duration, hurry <-chan struct{}) end {
 	close(t.outbox.more)
 	late := time.AfterFunc(grace, func() { t.stop(errPhaseOver) })
@@ -206,7 +207,7 @@ func (s *Supervision) resize(t *program) {
 		return
 	}
 	rows, columns := s.Size()
-	// An error does not matter, because a program that writes JSON ignores the size.
+	// An error does not matter, because a program that writes JSON ignores the terminal's size.
 	_ = pty.Setsize(t.near, &pty.Winsize{Rows: rows, Cols: columns})
 }
 
@@ -223,7 +224,7 @@ func (s *Supervision) runAgentPhase(stop, kill context.Context) (ending, error) 
 	}
 	s.next = nil
 	how, err := p.waitForAgent(stop)
-	var hurry <-chan struct{} // nil leaves Ctrl-C to the supervisor phase
+	var hurry <-chan struct{} // nil: a Ctrl-C is kept for the supervisor phase
 	if how == interrupted || err != nil {
 		hurry = s.Keyboard.Interrupts
 	}
@@ -250,7 +251,7 @@ type phase struct {
 	worked   bool // the agent's model has ended a turn
 	stopping bool // the person has interrupted the agent
 	failed   bool // the agent could not carry out a message
-	leaving  bool // the person has asked to leave while the agent was idle
+	leaving  bool // the person has pressed Ctrl-C while the agent was idle
 	settled  <-chan time.Time
 }
 
@@ -366,8 +367,7 @@ func (p *phase) skipCommand() {
 }
 
 // handleLine sends the person's line to the agent. While the agent is being stopped, handleLine
-// keeps the line for the next turn. The supervisor gets the line, too. Source: seed 003,
-// "捕获用户输入".
+// keeps the line for the next turn. The supervisor gets the line, too. Source: seed 003, "捕获用户输入".
 func (p *phase) handleLine(text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
@@ -414,7 +414,8 @@ func (p *phase) leave() error {
 }
 
 // explainExit passes the turn to the person, with the reason for the program's end. If the report
-// of the program has an error other than a refusal of the provider, explainExit only returns it.
+// of the program has an error other than a refusal of the provider, explainExit only returns that
+// error.
 func (p *phase) explainExit() error {
 	e := <-p.ended
 	p.ended <- e

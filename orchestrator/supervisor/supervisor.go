@@ -24,7 +24,7 @@ import (
 
 // Turn has the parts of a run that the supervisor may use.
 type Turn struct {
-	Board    string             // the board's path as the user wrote it, and its name in messages
+	Board    string             // path as the user wrote it; messages name the board by it
 	Settings *event.Supervision // nil: the run has no supervisor
 	// AckTimeout is the time for the supervisor to answer a request to shut down: seed 002, "Retry
 	// budget constants".
@@ -52,7 +52,7 @@ type Roster interface {
 	ReadOnlyPlayer(role string) (*roster.Player, error)
 }
 
-// Slots bound how many runs of this process work at the same time.
+// Slots bounds the number of runs of this process that work at the same time.
 type Slots interface {
 	Acquire()
 	Release()
@@ -84,7 +84,7 @@ func New(t Turn) *Supervisor {
 	return s
 }
 
-// Note adds an event that is on disk to the briefing of the supervisor.
+// Note adds a journaled event to the supervisor's briefing.
 func (s *Supervisor) Note(e event.Entry) {
 	if s.briefing != nil {
 		s.briefing.Add(e)

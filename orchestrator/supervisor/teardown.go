@@ -19,9 +19,9 @@ type shutdown struct {
 	Approve bool   `json:"approve,omitempty"`
 }
 
-// Dismiss ends the supervisor's program at the end of a run. It first asks the supervisor to shut
-// down. If the board is over, Dismiss carries out the teardown of seed 002, which asks in several
-// rounds. Otherwise it asks once. If the run is interrupted or frozen, it does not ask.
+// Dismiss ends the supervisor's program at the end of a run. Unless the run is interrupted or
+// frozen, it first asks the supervisor to shut down: once or, if the board is over, in the several
+// rounds of the teardown of seed 002.
 func (s *Supervisor) Dismiss() error {
 	if s.program == nil || !s.program.Runs() {
 		return nil
@@ -39,10 +39,10 @@ func (s *Supervisor) Dismiss() error {
 		Approved: approved}))
 }
 
-// askToLeave asks the supervisor to shut down. Until the supervisor approves, it asks again, at
-// most rounds times. If rounds is not 0, it journals the teardown, whose only member is
-// the supervisor: seed 002, "Deterministic teardown protocol". If the supervisor never approves,
-// the run ends, and the teardown waits for the approval of the Lead.
+// askToLeave asks the supervisor to shut down. If rounds is 0, it asks once. Otherwise it repeats
+// the request at most rounds times until the supervisor approves, and journals the teardown, whose
+// only member is the supervisor: seed 002, "Deterministic teardown protocol". If the supervisor
+// never approves, the run ends, and the teardown waits for the approval of the Lead.
 func (s *Supervisor) askToLeave(rounds int) (request string, approved bool, err error) {
 	request = agent.NewMessageID()
 	if rounds == 0 {

@@ -30,7 +30,7 @@ type client struct {
 
 	// door.mu guards these fields.
 	busy  bool      // a request is being answered
-	since time.Time // time of the connection, or of the end of the last answer
+	since time.Time // end of the last answer; before the first answer, the time of the connection
 }
 
 func newDoor(l net.Listener) *door {
@@ -56,8 +56,7 @@ func (d *door) Accept() (net.Conn, error) {
 }
 
 // makeRoom closes the client that has been idle for the longest time, if that is at least idleTime.
-// Otherwise it waits until a client changes or idleTime has passed. Then the caller has to check
-// again.
+// Otherwise it waits until there may be such a client, or room. Then the caller has to check again.
 func (d *door) makeRoom() {
 	i := slices.IndexFunc(d.clients, func(c *client) bool { return !c.busy })
 	if i < 0 {
@@ -73,7 +72,7 @@ func (d *door) makeRoom() {
 		d.room.Wait()
 		return
 	}
-	_ = d.clients[i].Conn.Close() // the client's goroutine ends, and closes the client once more
+	_ = d.clients[i].Conn.Close() // then net/http ends the goroutine, and calls client.Close
 	d.clients = slices.Delete(d.clients, i, i+1)
 }
 

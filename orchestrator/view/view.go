@@ -39,7 +39,7 @@ type Server struct {
 
 	mu      sync.Mutex
 	page    []byte
-	state   string        // state for which page was rendered
+	state   string        // state of the source when page was rendered
 	changed chan struct{} // closed when the state changes
 	viewers int
 	awake   chan struct{} // gets a value when the first viewer arrives
@@ -48,7 +48,7 @@ type Server struct {
 const (
 	pollTime    = 250 * time.Millisecond // time between two polls while there is a viewer
 	beatTime    = 15 * time.Second       // time between two signs of life to a viewer
-	patience    = 10 * time.Second       // limit for a client that reads or sends nothing
+	patience    = 10 * time.Second       // longest time for which a client may read or send nothing
 	mostViewers = 64
 	mostClients = 256 // greatest number of connections at the same time
 )
@@ -86,7 +86,7 @@ func Listen(address string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
-	// The name localhost may resolve to another address.
+	// The name localhost may resolve to an address outside of the loopback.
 	if tcp, ok := l.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
 		return nil, errors.Join(&AddressError{address}, l.Close())
 	}
@@ -105,7 +105,7 @@ func (*AddressError) Hint() string {
 	return "use 127.0.0.1:PORT; to look from another machine, forward the port with ssh -L"
 }
 
-// URL returns the address with the token at which a browser enters.
+// URL returns the URL that a person has to open in a browser. It contains the token.
 func (s *Server) URL(address net.Addr) string {
 	return "http://" + address.String() + "/?token=" + s.token
 }
@@ -214,7 +214,8 @@ func (s *Server) isKnown(r *http.Request) bool {
 	return err == nil && isSame(c.Value, s.token)
 }
 
-// isSame reports whether two texts are equal. Its time does not depend on the texts.
+// isSame reports whether two texts are equal. Its running time does not reveal how much of them is
+// equal.
 func isSame(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
@@ -269,7 +270,8 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		case <-changed:
-			changed = s.next() // not after a beat, so that no change is missed
+			// After a beat changed stays the same, because otherwise a change could be missed.
+			changed = s.next()
 			say = "event: change\ndata: more\n\n"
 		case <-beat.C:
 			say = ":\n\n"

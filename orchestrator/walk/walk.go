@@ -14,14 +14,14 @@ import (
 // Turn is the input of a decision: the result of a task, and the list of tasks.
 type Turn struct {
 	Task    string         // path of the finished task, as agents see it
-	At      int            // index of the task on the list, from 0; -1 if it is not listed
+	At      int            // index of this task on the list, from 0; -1 if it is not listed
 	Status  string         // status of the agent's reply; "" if the task is for the Manager itself
 	Anomaly *event.Anomaly // reason why the task is not done; nil for none
 
 	Len    int              // number of entries on the list
 	Marked func(i int) bool // reports whether entry i is marked as done
-	Past   func(i int) Past // returns the past of entry i; nil if all entries are Open
-	Head   func(i int) Head // returns the state of the file of an entry that is not marked
+	Past   func(i int) Past // returns the past of entry i; if it is nil, all entries are Open
+	Head   func(i int) Head // returns the state of the file of entry i, which is not marked
 }
 
 // Past is the state of a task in the history of a board.
@@ -29,18 +29,20 @@ type Past int
 
 // The values of Past.
 const (
-	Open        Past = iota
-	Settled          // done
-	Skipped          // left undone for good: skipped by a person, or in quarantine on a board that does not wait for that
-	Aside            // set aside in this run
-	Quarantined      // in quarantine; the board waits for a person
+	Open    Past = iota
+	Settled      // done
+	// Skipped is left undone for good: a person has skipped it, or it is in quarantine and the
+	// board does not wait for a person.
+	Skipped
+	Aside       // set aside in this run
+	Quarantined // in quarantine; the board waits for a person
 )
 
 // Head is the state of an entry's file.
 type Head struct {
 	Path  string   // path as agents see it
-	Done  bool     // the state in the file ends the task
-	Needs []string // unfinished tasks that have to be done before it
+	Done  bool     // according to its header, the task is done
+	Needs []string // unfinished tasks that have to be done before this one
 	Fault error    // reason why the file cannot be read; nil if it can
 }
 
@@ -49,16 +51,16 @@ type Decision struct {
 	Status  string // blocked, error and escalate end the board
 	Message string
 	Next    string // path of the next task; "" ends the board
-	Mark    bool   // the task is to be marked as done
+	Mark    bool   // the finished task is to be marked as done
 
 	// Left are tasks that were not worked on, each with the reason. They are set only if Next is a
 	// task that was set aside or is in quarantine.
 	Left []string
 }
 
-// Decide names the next task after a task that is ok, and ends the board with the status of any
-// other task. After a task with an anomaly it ends the board as blocked, unless the task is in
-// quarantine or was set aside.
+// Decide returns the decision after a task. If the status of the task is ok, Decide names the next
+// task. Otherwise it ends the board with that status. A task for the Manager itself ends the board
+// as blocked, and so does an anomaly, unless the task is in quarantine or was set aside.
 func Decide(t Turn) Decision {
 	switch {
 	case t.Anomaly != nil:
@@ -98,11 +100,12 @@ func (t Turn) replan() Decision {
 // decided has the words for the decisions of a person about a task that was set aside.
 var decided = map[string]string{string(event.Skip): " is skipped", string(event.Accept): " counts as done"}
 
-// goOn names the first entry after the task, and then from the top, that an agent can work on. Such an
-// entry is not done, and needs no unfinished task. goOn skips a file that cannot be read, and says so
-// in the message. If there is no such entry, it names the first of the list that was set aside, or else
-// the first in quarantine. Without these the board ends. The end is blocked if a file cannot be read, or
-// if an entry needs an unfinished task and no person has skipped a task.
+// goOn names the next task on which an agent can work: it is not done, and needs no unfinished
+// task. goOn looks at the entries after t.Task, and then at those from the top of the list. It
+// skips files that cannot be read, and names them in the message. If no agent can work on any task,
+// goOn names the first task that was set aside; if none was, the first in quarantine. If there is
+// none of these either, the board ends. The end is blocked if a file cannot be read, or if a task
+// needs an unfinished task and none is Skipped.
 func (t Turn) goOn(text string) Decision {
 	said := []string{text}
 	left := map[Past][]string{Aside: make([]string, t.Len), Quarantined: make([]string, t.Len)}
@@ -135,7 +138,7 @@ func (t Turn) goOn(text string) Decision {
 	switch faults := t.unreadable(); {
 	case next != "":
 		return Decision{Status: "ok", Message: text, Next: next, Left: slices.Concat(faults, unready)}
-	case skipped && len(faults) == 0: // tasks that need the skipped one stay undone
+	case skipped && len(faults) == 0: // the tasks that need a skipped task stay undone, too
 		return Decision{Status: "ok", Message: strings.Join(append(said, unready...), "; ")}
 	case len(faults)+len(unready) > 0:
 		return Decision{Status: "blocked", Message: strings.Join(slices.Concat(said[:1], faults, unready), "; ")}
@@ -144,8 +147,8 @@ func (t Turn) goOn(text string) Decision {
 	}
 }
 
-// unreadable names at most three tasks of the list that cannot be read. No agent worked on them.
-// Tasks that are marked as done do not count.
+// unreadable returns at most three tasks whose files cannot be read, each with the reason. It
+// leaves out t.Task and the tasks that are marked as done.
 func (t Turn) unreadable() (all []string) {
 	const most = 3
 	for i := 0; i < t.Len && len(all) < most; i++ {

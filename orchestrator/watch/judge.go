@@ -20,16 +20,16 @@ type judge struct {
 	player *roster.Player
 	mark   string
 	began  time.Time
-	void   string // why the judge's answers do not count; "": they count
+	void   string // reason why the judge's answers do not count; "": they count
 	end    context.CancelCauseFunc
-	limit  *time.Timer // ends a slow judge; nil: only the timeout of its role does
+	limit  *time.Timer // timer that ends a slow judge; nil: only the role's timeout ends it
 }
 
 // Verdict has the answers of a judge, or the reason for their absence.
 type Verdict struct {
-	answers []event.Answer // nil: no answer was given
+	answers []event.Answer // nil: the judge gave no answer
 	advice  string
-	reason  string // why no answer was given
+	reason  string // reason why the judge gave no answer
 	at      time.Time
 	tries   int
 	spent   *agent.Spending // spending of all tries; nil: the judge's tool does not report it
@@ -145,9 +145,9 @@ func answersOf(r *contract.JudgeReply) (all []event.Answer) {
 }
 
 // OnVerdict journals the verdict of the judge. If the judge wants to leave the agent alone, the
-// agent goes on and gets the judge's advice. An agent is left alone only once in an attempt, and
-// only if it takes messages. Otherwise the answers decide at the next check. Void answers have no
-// effect.
+// agent goes on and gets the judge's advice. This is possible only once in an attempt, and only if
+// the agent takes messages. In all other cases the answers decide at the next check. Void answers
+// have no effect.
 func (w *Watch) OnVerdict(v *Verdict) error {
 	j := w.judge
 	w.judge, w.Judged = nil, nil

@@ -13,7 +13,7 @@ import (
 )
 
 // mostMessages is the greatest number of messages that are read from the inbox in an attempt. There
-// is a limit because any process of the user, even the agent, can leave messages there.
+// is a limit because any process of the user, even the agent, can write messages into the inbox.
 const mostMessages = 100
 
 // Deliver reads and removes the messages in the inbox. It sends texts to the agent, and carries out
@@ -35,7 +35,8 @@ func (w *Watch) Deliver() error {
 		m.Text = w.Redactor.String(m.Text)
 		switch {
 		case m.Choice == string(event.ReleaseTasks) && m.Step >= w.agent.Step-1:
-			// A message left in the step before counts, too, because that step may just have ended.
+			// A message that names the step before counts, too, because that step may just have
+			// ended.
 			errs = append(errs, w.release(m))
 		case m.Step != w.agent.Step:
 			errs = append(errs, w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID,
@@ -50,7 +51,8 @@ func (w *Watch) Deliver() error {
 	return errors.Join(errs...)
 }
 
-// release ends the quarantine of a task, or all quarantines, as the Lead has decided.
+// release carries out the Lead's decision to end the quarantine of the message's task, or of all
+// tasks if the message names no task.
 func (w *Watch) release(m inbox.Message) error {
 	var errs []error
 	reason := "says the Lead"
@@ -70,8 +72,8 @@ func (w *Watch) release(m inbox.Message) error {
 	return errors.Join(errs...)
 }
 
-// Texts around a message. They ask the agent not to answer, because the last text of a turn counts
-// as the reply.
+// Texts around a message to an agent. They ask the agent not to answer, because the last text of
+// the agent's turn counts as its reply.
 const (
 	toldBefore = "A person who watches this run tells you:\n\n"
 	offered    = "The watch of this run found: "
@@ -79,8 +81,8 @@ const (
 		"and do not end your turn because of it."
 )
 
-// send journals a message and sends it to the agent. If it cannot be sent, send journals the loss
-// with the reason.
+// send journals a message and sends it to the agent. If the agent cannot take the message, send
+// journals the loss of the message and the reason.
 func (w *Watch) send(m event.MessageSent) error {
 	m.AttemptRef = w.agent.AttemptRef
 	lost := event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: m.Type,

@@ -7,11 +7,11 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Undelivered are the messages that an earlier run sent in its last attempt, but that the journal
-// does not report as received or lost.
+// Undelivered holds the messages that an earlier run sent in its last attempt and that, according
+// to the journal, were neither received nor lost.
 type Undelivered []event.MessageSent
 
-// Restore updates the list by an event of an earlier run. The end of an attempt clears the list.
+// Restore updates the list with an event of an earlier run. The end of an attempt clears the list.
 func (u *Undelivered) Restore(e event.Event) {
 	switch e := e.(type) {
 	case event.MessageSent:

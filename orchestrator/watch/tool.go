@@ -7,9 +7,8 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// noteMissing journals that a tool is missing, and returns the event: seed 002, "Tool
-// Unavailability". It does so once for each call of a step. noted is nil if the event of this call
-// is in the journal already.
+// noteMissing journals that a tool is missing, once for each call of a step, and returns the event:
+// seed 002, "Tool Unavailability". noted is nil if the journal has the event of this call already.
 func (w *Watch) noteMissing(e agent.Event, then event.OnTool) (noted *event.ToolUnavailable, err error) {
 	tool := w.Redactor.String(e.Missing)
 	agents, known := w.Journal.State().Misses(tool, w.agent.AttemptRef)
@@ -23,8 +22,8 @@ func (w *Watch) noteMissing(e agent.Event, then event.OnTool) (noted *event.Tool
 }
 
 // onMissing acts on an agent whose tool is missing, as the setting on_tool demands. A reviewer and
-// a supervisor always go on. gone is true if the agent has ended. Then the only possible act is to
-// stop the run.
+// a supervisor always go on. gone is true if the agent has ended: then onMissing can only stop the
+// run, if on_tool demands that.
 func (w *Watch) onMissing(e agent.Event, gone bool) error {
 	then := w.OnTool
 	if w.agent.Call.IsReview() || w.agent.Call.IsSupervision() || gone && then != event.ToolStop {

@@ -17,13 +17,13 @@ import (
 
 // Turn has the parts of a run that the watch may use.
 type Turn struct {
-	Board    string // the board's path as the user wrote it; also its name in messages
-	Kanban   string // the path of the board's file as agents see it
+	Board    string // path as the user wrote it; messages name the board by it
+	Kanban   string // path of the board's file as agents see it
 	Journal  Journal
 	Tasks    Tasks
 	Folder   rundir.Dir
 	Roster   Roster
-	Crowd    *health.Crowd     // anomalies of the agents of all boards of this process
+	Crowd    *health.Crowd     // anomalies of the agents of all boards that this process runs
 	Notice   func(text string) // gets warnings that are not events of the run
 	Redactor *redact.Redactor
 	Used     *event.Used // use of all attempts of the run; the watch adds the use of judges
@@ -66,7 +66,7 @@ type Program interface {
 	EndCalls(kill bool)
 	Continue()
 	End(graceful, kill time.Duration)
-	Refusal() string // error of the provider for which the agent waits; "": it waits for none
+	Refusal() string // provider's error, if the agent waits to try its refused call again; or ""
 	EndRefused(why string, graceful, kill time.Duration)
 	Obstacle() string
 	Took() time.Duration
@@ -79,5 +79,5 @@ type Agent struct {
 	Player  *roster.Player
 	Duty    roster.Duty
 	Listens bool              // the agent takes messages while it works
-	Signs   chan *agent.Event // signs to journal
+	Signs   chan *agent.Event // the agent's signs that have to be journaled
 }

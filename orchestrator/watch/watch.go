@@ -22,7 +22,7 @@ type Watch struct {
 	agent Agent
 
 	began    time.Time
-	expected time.Duration // time that the task may take; 0: unknown, or the delay is journaled
+	expected time.Duration // expected time for the task; 0: unknown, or the delay is journaled
 
 	policy  health.Policy
 	tuned   bool // the settings in the task's header have been read
@@ -35,11 +35,11 @@ type Watch struct {
 	Judged chan *Verdict
 
 	asked time.Time           // when a person was asked for consent; zero: no question is open
-	test  *event.RebootTested // decision for which consent was asked
+	test  *event.RebootTested // decision for which the person's consent was asked
 
-	judge   *judge   // the judge at work; nil: none is
-	verdict *Verdict // answers for the next check; nil: the evidence decides
-	spared  bool     // a judge's answers have left the agent alone once
+	judge   *judge   // the judge at work; nil: no judge is at work
+	verdict *Verdict // a judge's answers for the next check; nil: the evidence decides
+	spared  bool     // a judge has left the agent alone in this attempt already
 
 	undelivered []event.MessageSent // messages without a receipt or an answer so far
 	taken       int                 // number of messages taken from the inbox in this attempt
@@ -67,8 +67,8 @@ func Start(t Turn, a Agent) *Watch {
 	return w
 }
 
-// tune applies the settings in the task's header. It is called at the first check, so that no file
-// is read for an agent that replies before that check.
+// tune applies the settings in the task's header. The first check calls it, so that no file is read
+// for an agent that replies before that check.
 func (w *Watch) tune() {
 	if w.tuned {
 		return
@@ -134,7 +134,7 @@ func (w *Watch) tellLate() error {
 	return w.Journal.Record(event.AnomalyFound{AttemptRef: w.agent.AttemptRef, Anomaly: *late})
 }
 
-// recordFindings journals a recovery, and the findings that a person is to be told of now.
+// recordFindings journals a recovery, and the findings of which a person has to be told now.
 func (w *Watch) recordFindings(report health.Report) error {
 	var errs []error
 	if report.Recovered {

@@ -25,8 +25,8 @@ func (w *Workspace) KeepBefore(b *board.Board) error {
 	return nil
 }
 
-// Before returns the board with the given SHA-256 as it was before the last turn. The run of that
-// turn has the board in memory, since an agent can remove the copy.
+// Before returns the board as it was before the last turn, when it had the given SHA-256. The run
+// of that turn has these bytes in memory, since an agent can remove the copy.
 func (w *Workspace) Before(sha string) (*board.Board, error) {
 	if w.kept != nil && w.kept.SHA == sha {
 		return w.kept, nil
@@ -34,9 +34,9 @@ func (w *Workspace) Before(sha string) (*board.Board, error) {
 	return board.ReadCopy(w.Dir().Before(), w.Name, sha)
 }
 
-// RestoreEnd restores the end of the board from before its change, see [board.Board.WithEndOf]. If
-// the two boards are too different, it restores the whole board. done describes the change in
-// words.
+// RestoreEnd gives a board the end that it had before its change (see [board.Board.WithEndOf]), and
+// saves it. If the two boards are too different, it restores the whole board. done describes the
+// change in words.
 func (w *Workspace) RestoreEnd(now, before *board.Board) (sha, done string, err error) {
 	kept := w.keepAfter()
 	after, err := now.WithEndOf(before)

@@ -4,5 +4,5 @@ package workspace
 
 import "os"
 
-// readersFiles is not available on this system.
+// readersFiles returns nil, because it finds such files only on Linux.
 func readersFiles(os.FileInfo) []os.FileInfo { return nil }

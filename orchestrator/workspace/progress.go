@@ -17,10 +17,10 @@ import (
 
 // ProjectHash returns a hash of the project's files. It omits the records of runs, which are the
 // board, the files of runs and the work logs of tasks. It returns "" if there is no hash (see
-// [worktree.Tree.Hash]). The processes that it starts bear mark.
+// [worktree.Tree.Hash]). The processes of git bear the given mark.
 func (w *Workspace) ProjectHash(stop context.Context, mark proc.Mark) string {
 	ignored := slices.Clone(w.Ignored)
-	// Boards beside this one change while their own runs work.
+	// Omit the boards beside this one, because their own runs change them.
 	for _, other := range rundir.Others(filepath.Dir(w.Dir().Path), w.Dir()) {
 		ignored = append(ignored, filepath.Join(filepath.Dir(w.Path), other.BoardFile()))
 	}
@@ -37,7 +37,7 @@ func (w *Workspace) ProjectHash(stop context.Context, mark proc.Mark) string {
 				slices.Contains(ignored, path) || isOneOf(path, outputs)
 		},
 		Part: func(name string, text []byte) []byte {
-			// A work log is in a task, of this board or another.
+			// Omit the work log, which a task of any board may have.
 			if at := workLog.FindIndex(text); at != nil && strings.HasSuffix(name, ".md") {
 				return text[:at[0]]
 			}

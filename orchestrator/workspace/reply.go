@@ -19,7 +19,7 @@ import (
 type Decision struct {
 	Given  []string // the list of tasks that the Manager was given
 	Status contract.Status
-	Next   *string // next_task
+	Next   *string // the reply's next_task; nil: there is none
 	Tasks  []string
 }
 
@@ -115,7 +115,7 @@ func (w *Workspace) rejectUnreadable(step *flow.Step, err error) (*contract.Fail
 	return &contract.Failure{Reason: reason}, nil
 }
 
-// TakeBackEnd restores the board of a Manager that ended it but sent no valid reply: a clone
+// TakeBackEnd restores a board that a Manager has ended without a valid reply, because a clone
 // without the journal would consider the board complete. It returns a note for the message about
 // the Manager, or "" if the board did not have to be restored.
 func (w *Workspace) TakeBackEnd(step *flow.Step) string {
@@ -190,8 +190,8 @@ func (w *Workspace) Splice(b *board.Board, v flow.Verdict, d Decision) (*board.B
 	return b.Splice(w.edit(b, v, d))
 }
 
-// edit returns the change to the board. A path that is already on the board keeps the spelling of
-// its author.
+// edit returns the change that writes the decision onto the board. A path that is already on the
+// board keeps the spelling of its author.
 func (w *Workspace) edit(b *board.Board, v flow.Verdict, d Decision) board.Edit {
 	written := w.authorsSpelling(b)
 	var e board.Edit

@@ -20,7 +20,7 @@ type Tree struct {
 	own   map[string][]byte // text of files in wisdom/ and artifacts/, by path in the run's folder
 	cut   bool              // there are more files than [mostFiles]
 
-	runs map[string]string // by other boards' folders: journal's state, and whether a run works
+	runs map[string]string // state of each other board's journal and run, by the folder of its runs
 }
 
 // mostFiles bounds the files of a Tree. A snapshot of that many files takes about a second.
@@ -35,7 +35,7 @@ func (w *Workspace) Tree() Tree {
 	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return nil // the supervisor cannot read it either, or it is gone
+			return nil // the file is gone, or the supervisor cannot read it either
 		case d.IsDir() && d.Name() == ".git":
 			t.noteGit(dir, p)
 			return fs.SkipDir
@@ -113,9 +113,9 @@ func known(info os.FileInfo, err error) string {
 }
 
 // Changes returns two sorted lists. files has the files of the work directory that differ from an
-// earlier snapshot. own has the supervisor's files with a change that is not allowed, each with its
-// path below runs. The supervisor may write the file report, add files to wisdom/, and add text to
-// the end of files there.
+// earlier snapshot. own has the supervisor's files with a change that is not allowed. Their paths
+// begin with runs, the path of the run's folder. The supervisor may write the file report, add
+// files to wisdom/, and add text to the end of files in wisdom/.
 func (t Tree) Changes(before Tree, runs, report string) (files, own []string) {
 	for name, now := range t.files {
 		if was, ok := before.files[name]; now != was && (ok || !before.cut) {
@@ -159,7 +159,7 @@ func (t Tree) Written(before Tree, name string) string {
 	return string(t.own[name])
 }
 
-// noteRuns notes the state of each board's runs in a folder of runs, except those of own.
+// noteRuns notes the state of the runs of each board in a folder of runs, except those in own.
 func (t Tree) noteRuns(folder string, own rundir.Dir) {
 	for _, run := range rundir.Others(folder, own) {
 		info, err := os.Lstat(run.Journal())

@@ -114,7 +114,7 @@ func (w *Workspace) lookup(b *board.Board, t *board.Task) error {
 	return nil
 }
 
-// pastOf returns a function that returns the past of an entry of a list, from the history.
+// pastOf returns a function that maps the index of an entry in the list to the entry's past.
 func pastOf(s *flow.State, l flow.List) func(i int) walk.Past {
 	statuses, tried := s.StatusesOn(l), map[int]bool{}
 	for _, a := range s.Asides() {

@@ -29,12 +29,13 @@ type Workspace struct {
 	reader *board.Reader
 	fresh  *board.Board // the board as read since the last turn; nil: read it again
 	task   *board.Task  // the task as read since the last turn; nil: read it again
-	link   string       // the target of the board's name, if that is a link
+	link   string       // target of the link Name; "": Name is no link
 	kept   *board.Board // the board before the last turn of this run; nil: there was no turn
 	public []string     // the last list of tasks that CheckTasks accepted
 }
 
-// New returns the workspace of a board that was just read. path is the board's file, without links.
+// New returns the workspace of a board that was just read. path is the path of the board's file,
+// without links.
 func New(name, path string, place *board.Place, b *board.Board, r *redact.Redactor) *Workspace {
 	w := &Workspace{Name: name, Path: path, Place: place, Redactor: r, reader: board.NewReader(path, name)}
 	w.link, _ = os.Readlink(name)
@@ -312,7 +313,7 @@ func CheckSecrets(r *redact.Redactor, paths ...string) error {
 func (w *Workspace) Tasks(b *board.Board) []string {
 	paths := b.TaskPaths()
 	if w.Place.HoldsBoard() {
-		return paths // both spellings are the same; reading no file is faster
+		return paths // agents see the board's own spelling, so no file need be read
 	}
 	for i, p := range paths {
 		if ref, err := w.Place.Resolve(p); err == nil {
@@ -339,7 +340,7 @@ func (w *Workspace) CheckTasks(tasks []string) error {
 // leads to no file, Seen only cleans it.
 func (w *Workspace) Seen(p string) string {
 	if w.Place.HoldsBoard() && filepath.IsLocal(p) && path.Clean(p) == p && filepath.ToSlash(p) == p {
-		return p // both spellings are the same; reading no file is faster
+		return p // agents see the board's own spelling, so no file need be read
 	}
 	ref, err := w.Place.Resolve(p)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 // Tree is the work directory of a run in a git repository.
 type Tree struct {
 	Dir    string
-	Ignore func(name string) bool                // reports whether to omit a path from Dir
+	Ignore func(name string) bool                // reports whether to omit a path relative to Dir
 	Part   func(name string, text []byte) []byte // returns the part of a file to hash; nil: all
 	Mark   proc.Mark                             // mark of the processes of git
 	Calls  string                                // folder for the calls of git, which Hash removes
@@ -33,9 +33,9 @@ type Tree struct {
 const maxTime = 10 * time.Second
 
 const (
-	maxFiles  = 20_000   // files that are read
-	maxFile   = 16 << 20 // bytes of a file that is read; of a longer file, size and time are hashed
-	maxOutput = 16 << 20 // bytes that git prints
+	maxFiles  = 20_000   // greatest number of files that are read
+	maxFile   = 16 << 20 // size of a file in bytes; of a longer one, only size and time are hashed
+	maxOutput = 16 << 20 // limit of git's output, in bytes
 )
 
 // Hash returns, in hex, a hash of the files of the whole repository, committed or not. It returns
@@ -67,7 +67,7 @@ func (t Tree) Hash(stop context.Context) string {
 	}
 	h, read := sha256.New(), 0
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if strings.HasSuffix(name, "/") || stop.Err() != nil { // a nested repository
+		if strings.HasSuffix(name, "/") || stop.Err() != nil { // a listed folder is a repository
 			return ""
 		}
 		state, short := files[name], q.fromDir(name)
@@ -149,7 +149,8 @@ func (q *query) fromDir(name string) string {
 // assume-unchanged.
 func (q *query) tracked() (files map[string]string, sees bool) {
 	files, q.digits = map[string]string{}, 2*sha1.Size
-	for _, line := range q.list("ls-files", "-v", "--stage", "-z") { // "H 100644 NAME 0", a tab, and the path
+	// A line is "H 100644 NAME 0", a tab, and the path.
+	for _, line := range q.list("ls-files", "-v", "--stage", "-z") {
 		about, name, _ := strings.Cut(line, "\t")
 		tag := strings.Fields(about)
 		if len(tag) != 4 {
@@ -161,7 +162,7 @@ func (q *query) tracked() (files map[string]string, sees bool) {
 		}
 		q.digits = len(tag[2])
 		files[name] = tag[1] + " " + tag[2]
-		if tag[0] == "S" { // skip-worktree: diff-files does not report a change of it
+		if tag[0] == "S" { // marked skip-worktree, so diff-files does not report it
 			files[name] = ""
 		}
 	}

@@ -20,7 +20,7 @@ type adapter struct{ executable string }
 func (adapter) Name() string { return "acp" }
 
 // Check returns an error for a role option that the protocol lacks. The permission decides only how
-// the client answers the agent's requests, so it does not limit an agent that never asks.
+// the client answers the agent's requests, so it does not limit an agent that sends no requests.
 func (c adapter) Check(a agent.Assignment) error {
 	if err := a.Refuse("an acp agent", "review", "max_turns", "max_cost", "mcp_config"); err != nil {
 		return err
@@ -37,8 +37,8 @@ func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	return c.invoke(a, []string{c.executable, ClientCommand}, a.AskWithRole())
 }
 
-// Stay returns the start of a client that stays. The client sends each message as one prompt in the
-// same session.
+// Stay returns the start of a client that stays between prompts. The client sends each message as
+// one prompt in the same session.
 func (c adapter) Stay(a agent.Assignment) (agent.Invocation, error) {
 	text := a.Ask()
 	if a.Follow == nil {

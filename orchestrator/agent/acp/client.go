@@ -25,7 +25,7 @@ const ClientCommand = "acp-client"
 const (
 	cancelWait = time.Second            // longest wait for the end of a cancelled turn
 	leaveWait  = 3 * time.Second        // longest wait for the agent's exit after its last turn
-	lateWait   = 300 * time.Millisecond // wait for the last output after the agent's end
+	lateWait   = 300 * time.Millisecond // longest wait for the last output after the agent's end
 )
 
 // ClientMain starts the agent's command, which follows the flags in args, in the current directory.
@@ -135,7 +135,7 @@ func startAgent(command []string, stderr io.Writer) (*child, error) {
 // that does not end within leaveWait. If the agent has only closed its output, release first waits
 // until ctx ends, since the caller of this process limits the time.
 func (c *child) release(ctx context.Context, err error) error {
-	_ = c.in.Close() // an error changes nothing: the dialogue is over
+	_ = c.in.Close() // an error changes nothing, because the dialogue is over
 	var gone *closedError
 	if errors.As(err, &gone) {
 		select {

@@ -27,10 +27,10 @@ type dialogue struct {
 	permission agent.Permission
 	mu         sync.Mutex
 	to         *json.Encoder
-	session    acp.SessionId   // "" before the prompt
+	session    acp.SessionId   // "" before the first prompt
 	text       strings.Builder // the agent's text that is not printed yet
 	tools      map[acp.ToolCallId]acp.ToolKind
-	cost       *float64  // of the session so far, in US dollars; nil if unknown
+	cost       *float64  // cost of the session so far, in US dollars; nil if unknown
 	charged    float64   // the part of cost that was printed
 	wrote      time.Time // time of the last writing event
 }
@@ -43,7 +43,8 @@ func newDialogue(p agent.Permission, stdout io.Writer) *dialogue {
 // the error in an answer of the agent, *modelError, *closedError.
 func (d *dialogue) runSession(ctx context.Context, conn *acp.ClientSideConnection, model string,
 	prompts *prompts) error {
-	// The client offers no files and no terminals, so the agent uses its own, which obey its rules.
+	// The client offers no files and no terminals, so the agent uses its own files and terminals,
+	// under its own rules.
 	_, err := conn.Initialize(ctx, acp.InitializeRequest{ProtocolVersion: acp.ProtocolVersionNumber})
 	if err != nil {
 		return d.explain(conn, err)
@@ -133,7 +134,7 @@ func (p *prompts) next(gone <-chan struct{}) (*message, error) {
 	}
 }
 
-// answer prints a message, which is no event, for the caller of the client.
+// answer prints a message, which is no event, for the program that started the client.
 func (d *dialogue) answer(m message) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -173,15 +174,15 @@ func (d *dialogue) cancel(conn *acp.ClientSideConnection) {
 	}
 }
 
-// print writes a line.
+// print writes an event as one line.
 func (d *dialogue) print(e event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.printLocked(e)
 }
 
-// printLocked writes a line. It ignores errors, because the program that reads the output ends this
-// process when it stops reading.
+// printLocked writes an event as one line. It ignores errors, because the program that reads the
+// output ends this process when it stops reading.
 func (d *dialogue) printLocked(e event) { _ = d.to.Encode(e) }
 
 // flushText prints the text since the last flush as one event.
@@ -199,7 +200,7 @@ func (d *dialogue) flushTextLocked() {
 }
 
 // recordUsage prints the usage that the agent reports at the end of a turn. It looks at the total,
-// because that may include cached and reasoning tokens that the single counts leave out.
+// which may include cached and reasoning tokens that the single counts leave out.
 func (d *dialogue) recordUsage(r acp.PromptResponse) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -212,7 +213,7 @@ func (d *dialogue) recordUsage(r acp.PromptResponse) {
 	if u == nil {
 		return
 	}
-	if d.cost != nil { // the cost is that of the session so far
+	if d.cost != nil { // d.cost is the cost of the whole session so far
 		cost := *d.cost - d.charged
 		u.Cost, d.charged = &cost, *d.cost
 	}

@@ -35,7 +35,7 @@ const (
 	toolEnded   kind = "tool_ended"
 	denied      kind = "denied"
 	spent       kind = "usage"
-	result      kind = "result" // with the reason for the turn's end
+	result      kind = "result" // Text is the reason for the turn's end
 	failure     kind = "error"
 )
 

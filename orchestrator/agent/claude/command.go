@@ -85,8 +85,8 @@ func (l *commandLine) follow(f *agent.Follow) {
 	}
 }
 
-// limits adds the limits of one attempt. Claude counts from the start of its process, even in a
-// resumed session.
+// limits adds the limits of one attempt. Claude counts turns and cost from the start of its
+// process, even in a resumed session.
 func (l *commandLine) limits(a agent.Assignment) {
 	if a.MaxTurns > 0 {
 		l.add("--max-turns", strconv.Itoa(a.MaxTurns))

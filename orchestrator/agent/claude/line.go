@@ -16,7 +16,7 @@ type line struct {
 	Type         string  `json:"type"`
 	Subtype      string  `json:"subtype"`
 	SessionID    string  `json:"session_id"`
-	SessionCamel string  `json:"sessionId"`          // seed 003, "解析 session_id"
+	SessionCamel string  `json:"sessionId"`          // session ID, as in seed 003, "解析 session_id"
 	Parent       string  `json:"parent_tool_use_id"` // set in a sub-agent's line
 	Message      message `json:"message"`
 	Error        string  `json:"error"` // kind of error, in an assistant or api_retry line
@@ -74,8 +74,8 @@ type usage struct {
 	Output     int64 `json:"output_tokens"`
 }
 
-// modelUsage is the usage of one model, with its price. Claude spells the keys differently here
-// than in usage.
+// modelUsage is the usage of one model, with its price. The keys are spelled differently from those
+// of usage.
 type modelUsage struct {
 	Input      int64 `json:"inputTokens"`
 	CacheWrite int64 `json:"cacheCreationInputTokens"`
@@ -103,10 +103,10 @@ type result struct {
 	APIErrorStatus int                   `json:"api_error_status"`
 	APIError       string                `json:"api_error"`
 	TerminalReason string                `json:"terminal_reason"`
-	StopReason     string                `json:"stop_reason"` // why the model's last message ended
+	StopReason     string                `json:"stop_reason"` // reason for the last message's end
 	Usage          usage                 `json:"usage"`
 	CostUSD        price                 `json:"total_cost_usd"`
-	Turns          *int                  `json:"num_turns"` // model turns; 0 after /cost
+	Turns          *int                  `json:"num_turns"` // number of model turns; 0 after /cost
 	Since          map[string]modelUsage `json:"model_usage_since_last_result"`
 }
 

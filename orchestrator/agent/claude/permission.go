@@ -13,8 +13,8 @@ import (
 type grant struct {
 	mode    string   // value of --permission-mode; "" means to skip all permission checks
 	tools   []string // claude's own tools that the model gets; nil means all
-	denied  []string // rules of what claude must not do
-	allowed []string // rules of what claude may do beyond the mode
+	denied  []string // rules for what claude must not do
+	allowed []string // rules for what claude may do beyond the mode
 }
 
 func (g grant) asksNothing() bool { return g.mode == "" }
@@ -38,7 +38,7 @@ func (g grant) args() []string {
 
 // grantFor translates the permission and tools of a role. In mode dontAsk, claude may only read the
 // work directory, with its own tools and with commands known to change nothing. In mode
-// acceptEdits, it may also change files there.
+// acceptEdits, it may also change files in the work directory.
 //
 // If a role without a permission lists a rule such as Bash(git log:*) or a server's tool, the mode
 // is dontAsk, because otherwise the rule would have no effect.
@@ -63,7 +63,7 @@ func grantFor(a agent.Assignment) grant {
 func servers(a agent.Assignment) (all []string) {
 	named, err := a.Servers()
 	if err != nil {
-		return nil // the check reports the error
+		return nil // Check reports the error
 	}
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		all = append(all, "mcp__"+name)
@@ -91,8 +91,8 @@ func rules(tools []string) []string {
 	return all
 }
 
-// ownTools returns the names of claude's own tools in a list, without their patterns. It returns
-// nil if tools is nil.
+// ownTools returns the names of those tools that are claude's own, without their patterns. It
+// returns nil if tools is nil.
 func ownTools(tools []string) []string {
 	if tools == nil {
 		return nil

@@ -12,12 +12,11 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// The limits of the reader, for the denials and calls that it keeps and for a pause that it
-// accepts.
+// maxDenials and maxTools bound the numbers of denials and of running calls that a reader keeps.
 const (
 	maxDenials = 8
 	maxTools   = 256
-	patience   = time.Minute // longest pause before a retry
+	patience   = time.Minute // longest pause before a retry that does not end the attempt
 )
 
 // reader reads claude's stream. Only one goroutine at a time may use it.
@@ -290,8 +289,8 @@ func (r *reader) onRetry(l *line) {
 	}
 }
 
-// noteLimit keeps the end of a limit that was reached. The status "allowed" comes in every good run
-// with a login.
+// noteLimit keeps the end of a limit that was reached. It skips the status "allowed", which comes
+// in every good run with a login.
 func (r *reader) noteLimit(l rateLimit) {
 	if l.Status == "rejected" && l.ResetsAt > 0 && l.ResetsAt < 1e11 {
 		r.resets = time.Unix(int64(l.ResetsAt), 0).UTC()
@@ -299,7 +298,7 @@ func (r *reader) noteLimit(l rateLimit) {
 }
 
 // result keeps the last result, since claude may go on after a background task. Once a later
-// message has begun a turn of its own, it keeps no more results.
+// message has begun a turn of its own, no more results are kept.
 func (r *reader) result(l *line) {
 	if !r.told {
 		r.subtype = agent.Clip(l.Subtype, maxName)
@@ -338,7 +337,8 @@ func (r *reader) onLifecycle(l *line) {
 	r.emit(e)
 }
 
-// onResponse reports the answer to a question. The responses to other requests are only an Echo.
+// onResponse reports the answer to a question. It reports the response to any other request only as
+// an Echo.
 func (r *reader) onResponse(answer response) {
 	e := agent.Event{
 		Kind: agent.Answered,

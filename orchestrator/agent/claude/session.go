@@ -48,7 +48,7 @@ func choosesSession(args []string) int {
 			return 1
 		}
 		return 2
-	case strings.HasPrefix(option, "-r"): // -rVALUE; claude has no other option that begins so
+	case strings.HasPrefix(option, "-r"): // -rVALUE; no other option of claude begins with -r
 		return 1
 	}
 	return 0

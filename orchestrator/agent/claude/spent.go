@@ -12,9 +12,10 @@ import (
 // parts, and messages of sub-agents may come between the parts.
 const maxIDs = 64
 
-// account sums up the cost of one claude process. Claude's own sums include the earlier session and
-// its parent, so account takes from each result the part since the last result. Versions that do
-// not report this part, such as 2.1.197, count the cost from the start of the process.
+// account sums up the cost of one claude process. Claude's own sums include the earlier calls in
+// the session and, for a fork, in its original. So account takes from each result the part since
+// the last result. Versions that do not report this part, such as 2.1.197, count the cost from the
+// start of the process.
 type account struct {
 	results  agent.Spending
 	messages agent.Spending // spending by messages, used if no result reports its usage
@@ -25,7 +26,7 @@ type account struct {
 }
 
 // message counts an answer of the model once. The count of output tokens is too low, because the
-// answer's first part names only those written by then.
+// answer's first part names only the tokens that were written before it.
 func (a *account) message(m message) {
 	if m.ID == "" || len(m.ID) > maxName || slices.Contains(a.ids, m.ID) || m.Usage == (usage{}) {
 		return

@@ -21,14 +21,14 @@ type adapter struct {
 }
 
 const (
-	maxPrompt   = 1 << 20  // in characters; codex refuses a longer one
-	maxArgument = 24 << 10 // of a prompt as an argument, in bytes; other users can read arguments
+	maxPrompt   = 1 << 20  // bound of a prompt, in characters; codex refuses a longer one
+	maxArgument = 24 << 10 // bound of a prompt as an argument, in bytes; other users can read it
 )
 
 func (adapter) Name() string { return "codex" }
 
-// Check returns an error for a role option that codex lacks. A role's tools are no error. codex
-// ignores them, but its sandbox limits what its tools do.
+// Check returns an error for a role option that codex lacks. A role's list of tools is no error,
+// although codex ignores it, because the sandbox of codex limits the tools.
 func (adapter) Check(a agent.Assignment) error {
 	if err := a.Refuse("codex", "max_turns", "max_cost"); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 type item struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`
-	Text     string `json:"text"`    // of a message
-	Message  string `json:"message"` // of a warning
+	Text     string `json:"text"`    // text of a message
+	Message  string `json:"message"` // text of a warning
 	Command  string `json:"command"`
 	ExitCode *int   `json:"exit_code"`
 	Status   string `json:"status"`
@@ -22,8 +22,8 @@ type item struct {
 	Error    struct {
 		Message string `json:"message"`
 	} `json:"error"`
-	Output    string          `json:"aggregated_output"` // of a command
-	Arguments json.RawMessage `json:"arguments"`         // of an MCP call
+	Output    string          `json:"aggregated_output"` // output of a command
+	Arguments json.RawMessage `json:"arguments"`         // arguments of an MCP call
 	Result    json.RawMessage `json:"result"`
 	Query     string          `json:"query"`
 	Changes   []struct {

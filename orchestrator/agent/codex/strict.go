@@ -56,7 +56,7 @@ func tomlString(text string) string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(text); err != nil {
-		return `""` // cannot happen: it is a string
+		return `""` // cannot happen, because text is a string
 	}
 	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\x7f", `\u007f`)
 }

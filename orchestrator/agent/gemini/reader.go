@@ -18,7 +18,7 @@ type reader struct {
 	kind    contract.Kind
 	tools   map[string]string // names of tools, by the ID of a running call
 	session string
-	status  string // status of the result event, which ends the stream; "" before
+	status  string // status of the result event, which ends the stream; "" before that event
 	failed  string // the error of the result event, in the provider's words
 	denied  string // the first denied tool
 	spent   *agent.Spending
@@ -34,13 +34,13 @@ type event struct {
 	ToolName   string          `json:"tool_name"`
 	ToolID     string          `json:"tool_id"`
 	Parameters json.RawMessage `json:"parameters"`
-	Output     string          `json:"output"` // of a tool
+	Output     string          `json:"output"` // output of a tool
 	Status     string          `json:"status"`
 	Error      struct {
 		Type    string `json:"type"`
 		Message string `json:"message"`
 	} `json:"error"`
-	Message string `json:"message"` // of a warning
+	Message string `json:"message"` // text of a warning
 	Stats   *stats `json:"stats"`
 }
 
@@ -70,7 +70,7 @@ func (r *reader) readEvent(line []byte) error {
 	case "tool_result":
 		r.endTool(e)
 	case "error":
-		// This error is not fatal: a fatal error is in the result.
+		// This error is not fatal, because a fatal error is in the result.
 		r.Emit(agent.Event{Kind: agent.Text, Text: agent.EventText("warning: " + e.Message), Failed: true})
 	case "result":
 		r.readResult(e)

@@ -9,11 +9,11 @@ import (
 )
 
 // Script is the list of steps that the model plays. Each step that is not a fault is one turn of
-// the assistant. After the last step the model repeats that step. If that step calls a tool, the
-// model replies instead that the script is over.
+// the assistant. After the last step the model repeats that step or, if it calls a tool, replies
+// that the script is over.
 type Script struct {
 	Steps []Step `json:"steps"`
-	Usage *Usage `json:"usage,omitempty"` // for a step without Tokens; nil means DefaultUsage
+	Usage *Usage `json:"usage,omitempty"` // usage of a step without Tokens; nil means DefaultUsage
 	ID    string `json:"id,omitempty"`    // key for the count of faults; "" means the script's text
 }
 
@@ -21,8 +21,8 @@ type Script struct {
 func Play(steps ...Step) Script { return Script{Steps: steps} }
 
 // Usage is the number of tokens that a turn reports. Input counts the whole prompt. Cached counts
-// the part of it that was read from the cache. An API in which Input excludes cached tokens gets
-// Input minus Cached.
+// the part of the prompt that was read from the cache. An API in which Input excludes cached tokens
+// gets Input minus Cached.
 type Usage struct {
 	Input  int64 `json:"input"`
 	Cached int64 `json:"cached"`
@@ -50,12 +50,12 @@ const (
 // Step is one turn of the assistant, or a fault before a turn.
 type Step struct {
 	Kind   kind            `json:"kind"`
-	Name   string          `json:"name,omitempty"` // of the tool or the file
+	Name   string          `json:"name,omitempty"` // name of the tool or the file
 	Text   string          `json:"text,omitempty"`
 	Input  json.RawMessage `json:"input,omitempty"`
 	Code   int             `json:"code,omitempty"`
 	Header [][2]string     `json:"header,omitempty"`
-	Reset  int64           `json:"reset,omitempty"` // renewal of an allowance, in Unix seconds
+	Reset  int64           `json:"reset,omitempty"` // time of renewal, in Unix seconds
 	Count  int             `json:"count,omitempty"`
 	Tokens *Usage          `json:"usage,omitempty"`
 }

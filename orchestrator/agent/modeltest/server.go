@@ -118,7 +118,7 @@ func (m *Model) Unknown() []string {
 // dialect is one API.
 type dialect struct {
 	name string
-	// read sets the fields of the request that its body holds.
+	// read sets those fields of q that are in the body.
 	read func(q *Request, body []byte) error
 	// write sends an answer, as a stream or in one piece.
 	write func(w *wire, q *Request, a answer)

@@ -24,7 +24,7 @@ type reader struct {
 	fault   *fault
 	denied  string // the first denied tool
 	spent   *agent.Spending
-	cost    float64 // in US dollars; 0 also if opencode does not know the price
+	cost    float64 // cost in US dollars; also 0 if opencode does not know the price
 	giveUp  func(error)
 }
 
@@ -51,7 +51,7 @@ type part struct {
 		Error  string          `json:"error"`
 
 		Metadata struct {
-			Exit *int `json:"exit"` // of a command
+			Exit *int `json:"exit"` // exit status of a command
 		} `json:"metadata"`
 	} `json:"state"`
 }
@@ -92,7 +92,7 @@ func (r *reader) readEvent(line []byte) error {
 	return nil
 }
 
-// reportTool reports both the start and the end of a call, because opencode prints only its end.
+// reportTool reports both the start and the end of a call, because opencode prints only the end.
 func (r *reader) reportTool(p part) {
 	r.Discard()
 	what := agent.ToolSubject(p.State.Input)
@@ -185,8 +185,8 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 // streamError matches the line of opencode's log about a call that the provider has refused.
 var streamError = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`message="stream error".* error\.error="(.*)"`) })
 
-// WatchStderr ends the attempt at a limit. opencode would wait for the end of the limit, print
-// nothing but its log, and perhaps never end. Source: opencode 1.18.33.
+// WatchStderr ends the attempt when a limit is reached. Otherwise opencode would wait for the end
+// of the limit, print nothing but its log, and perhaps never end. Source: opencode 1.18.33.
 func (r *reader) WatchStderr(line string) {
 	m := streamError().FindStringSubmatch(line)
 	if m == nil || r.giveUp == nil {

@@ -15,7 +15,7 @@ import (
 // call is one call of a stub agent.
 type call struct {
 	role           string
-	kind           string // callTask, or another of these constants
+	kind           string // one of the constants callTask to callCheckpoint
 	input          input
 	rule           rule
 	reviewed       bool // the work is reviewed in its session

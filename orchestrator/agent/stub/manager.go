@@ -16,7 +16,7 @@ import (
 
 // nextTask returns the Manager's next task, or nil if there is none. If the rule does not name the
 // task, package walk chooses it from the list in the input. If any task of the list needs another
-// one, nextTask also marks the done task on the board, so that the next call knows.
+// one, nextTask also marks the done task on the board, so that the next call sees the mark.
 func (c *call) nextTask() *string {
 	place, err := board.OpenPlace(".", c.input.KanbanFile)
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *call) nextTask() *string {
 		Len:    len(list),
 		Marked: func(i int) bool { return list[i].marked },
 		Past: func(i int) walk.Past {
-			if i < at && !byNeeds { // the list goes down; nothing tells what was done before
+			if i < at && !byNeeds { // without needs, the order of the list counts
 				return walk.Settled
 			}
 			return walk.Open
@@ -97,7 +97,7 @@ func (c *call) readBoard() (*board.Board, error) {
 	return board.Parse(c.input.KanbanFile, source)
 }
 
-// entry is an entry of the list, and what its file holds.
+// entry is an entry of the list, with facts from its file.
 type entry struct {
 	file   string
 	marked bool

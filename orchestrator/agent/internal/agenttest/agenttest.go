@@ -359,7 +359,8 @@ func (h Harness) huge(t *testing.T) {
 }
 
 // heapWatcher is a sink that collects garbage at each MiB and keeps the largest heap that remained.
-// The heap between two collections is no measure: on a busy machine a collection may come late.
+// The heap between two collections is no measure, because on a busy machine a collection may come
+// late.
 type heapWatcher struct {
 	seen int // bytes
 	most uint64

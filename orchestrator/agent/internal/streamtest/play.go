@@ -88,7 +88,7 @@ func Quote(text []byte) []byte {
 // Two more rules are skipped, because they hold only for agents whose whole output is the reply. A
 // tool's reply is part of a message, so a fence around the reply is removed (see
 // contract.FindReply). The reply is also in one line, so a long reply is dropped (see agent.Lines).
-// The adapters' own tests cover both.
+// The adapters' own tests cover both rules.
 func Conformance(t *testing.T, a agent.Adapter, command string, reasons map[string]string, skip ...string) {
 	t.Helper()
 	agenttest.Conformance(t, agenttest.Harness{
@@ -111,8 +111,8 @@ func stubAssignment(t *testing.T, command, do string, more ...string) agent.Assi
 			agenttest.Rules(t, do, more...)}}
 }
 
-// CheckLostSession checks when a failure is Lost. It is Lost if the tool exits with 1 and reports
-// on standard error that it does not know the session to go on in. In any other case it is not.
+// CheckLostSession checks that a failure is Lost only if the tool exits with 1 and reports on
+// standard error that it does not know the session to resume.
 func CheckLostSession(t *testing.T, a agent.Adapter, command, stderr string) {
 	t.Helper()
 	for text, want := range map[string]bool{stderr: true, "out of memory": false} {
