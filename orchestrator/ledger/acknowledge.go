@@ -162,7 +162,9 @@ func (a *arbitration) stand(work *standing.Tasks) error {
 	}
 	if a.standing = standing.Of(a.path, &a.history, work, f); f.Unknown != "" {
 		a.unknown, err = unknownEnd(a.dir, a.before, &a.history)
-		a.began = a.unknown[len(a.unknown)-1].(event.StateDiverged).Before
+		if n := len(a.unknown); n > 0 { // otherwise a file has changed since the facts were read
+			a.began = a.unknown[n-1].(event.StateDiverged).Before
+		}
 	}
 	if w := a.standing.Waits; a.broken != nil && (w == nil || w.About != event.AboutFile) {
 		return a.broken

@@ -34,7 +34,7 @@ func (d Dir) Archive(name string) error {
 		return errors.Join(err, os.Remove(temp))
 	}
 	if err := os.Rename(temp, name); err != nil {
-		return err
+		return errors.Join(err, os.Remove(temp))
 	}
 	return durable.SyncDir(filepath.Dir(name))
 }
