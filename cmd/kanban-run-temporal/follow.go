@@ -24,7 +24,7 @@ type progress struct {
 	outcome, text string
 	hint          string
 	runs          int    // number of runs that have ended
-	trouble       string // why the last try to run the board on a worker failed, or ""
+	trouble       string // reason why the last try to run the board on a worker failed, or ""
 }
 
 func look(stop context.Context, c *server, j fleet.Job) (progress, error) {
@@ -79,7 +79,7 @@ func plain(s string) string {
 	}, s)
 }
 
-// decide sends a decision to a board that waits for one, and waits until its workflow has taken the
+// decide sends a decision to a board that waits for one, and waits until the workflow has taken the
 // decision. It returns an error if the board waits for no decision or ends meanwhile.
 func decide(stop context.Context, c *server, j fleet.Job, d fleet.Decision) error {
 	s, err := look(stop, c, j)

@@ -77,7 +77,7 @@ func run(args []string) int {
 	}
 }
 
-// newFlags returns the flags of a command, with --queue, which both commands have.
+// newFlags returns the flags of a command. They include --queue, which both commands have.
 func newFlags(name, about string) (flags *pflag.FlagSet, queue *string) {
 	flags = pflag.NewFlagSet(name, pflag.ContinueOnError)
 	flags.SortFlags = false

@@ -32,7 +32,7 @@ A board that is handed in already is left as it is; one whose workflow has ended
 --ack passes a decision on to a board that waits for one: WORD is that of kanban-run ack (retry, accept, override, skip,
 release or forced-finalize).`
 
-// choices returns the words of kanban-run ack that submit passes on. The words restart and continue
+// choices returns the words that submit can pass to kanban-run ack. The words restart and continue
 // are not among them, because they need a run at work.
 func choices() []string {
 	return []string{"retry", "accept", "override", "skip", "release", "forced-finalize"}
@@ -102,7 +102,7 @@ func jobsOf(args []string) ([]fleet.Job, error) {
 	return jobs, nil
 }
 
-// each calls do for all jobs, also after an error, and joins the errors.
+// each calls the function do for each job, also after an error, and joins the errors.
 func each(jobs []fleet.Job, do func(fleet.Job) error) error {
 	var errs []error
 	for _, j := range jobs {
@@ -151,8 +151,8 @@ func warnOfQueue(stop context.Context, c *server, queue string) {
 	}
 }
 
-// addAttributes adds the search attributes that the server lacks. If it cannot, it prints a warning
-// and returns false. The boards then have no search attributes.
+// addAttributes adds the search attributes that the server lacks. If this fails, it prints a
+// warning and returns false. The boards then have no search attributes.
 func addAttributes(stop context.Context, c *server) bool {
 	const key, number, whole = enums.INDEXED_VALUE_TYPE_KEYWORD, enums.INDEXED_VALUE_TYPE_DOUBLE,
 		enums.INDEXED_VALUE_TYPE_INT

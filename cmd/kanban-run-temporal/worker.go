@@ -112,7 +112,7 @@ func work(stop context.Context, queue string, jobs int, r *runner.Runner) error 
 		MaxConcurrentActivityExecutionSize: jobs,
 		WorkerStopTimeout:                  stopTime,
 		// The client retries a heartbeat for a third of the lease. Then the run ends, before the
-		// lease does.
+		// end of the lease.
 		MaxHeartbeatThrottleInterval: r.Lease / 3,
 		OnFatalError:                 func(err error) { failed <- err },
 	})

@@ -132,8 +132,9 @@ func codeOfWaiting(waits bool) int {
 	return exitComplete
 }
 
-// refuseAgents returns an error to an agent and to its descendants, because only the Lead may
-// decide. It returns nil if looks is true: a command that only shows something is open to agents.
+// refuseAgents returns an error if an agent has started this process, because only the Lead may
+// decide. It returns nil if looks is true, because agents may use a command that only shows
+// something.
 func refuseAgents(looks bool) error {
 	if !looks && proc.IsMarked() {
 		return &undeliveredError{"an agent does not speak for a person", ""}
@@ -151,7 +152,7 @@ func isConsent(c event.Choice) bool {
 	return event.ConsentChoice(c) == event.ConsentRestart || event.ConsentChoice(c) == event.ConsentContinue
 }
 
-// postWait bounds the wait for the answer of the run at work to a decision.
+// postWait bounds the wait until the run at work answers a decision.
 const postWait = 10 * time.Second
 
 // printDecision prints the diff of a decision (seed 002, "concise diff summary") and what the

@@ -138,8 +138,8 @@ func (u *setup) plan(t *terminal, name string) {
 	}
 }
 
-// pastOf returns what the journal tells about a board. It leaves out what cannot be read, because check
-// has reported that.
+// pastOf returns the facts from a board's journal that matter to the plan. It leaves out what
+// cannot be read, because check has reported that.
 func pastOf(name string) board.Past {
 	p := board.Past{Done: map[int]bool{}, Skipped: map[int]bool{}}
 	b, _ := inspect.Look(name, func(event.Entry) {})
@@ -193,7 +193,7 @@ func (u *setup) place(name string, b *board.Board) (*board.Place, error) {
 }
 
 // lookup returns a function that returns an error for a role that is unknown in a work directory.
-// It returns nil if the settings or the role files cannot be read.
+// If the settings or the role files cannot be read, lookup returns nil.
 func (u *setup) lookup(workdir string) func(role string) error {
 	r, err := u.resolve(workdir)
 	if err != nil {
@@ -222,9 +222,9 @@ func watchProblems(b *board.Board, place *board.Place, w config.Watch) (found []
 }
 
 // refusal returns the reason why a run would refuse the board. If a run would accept the board,
-// refusal returns the run's warnings. If found has an error already, refusal returns a reason only
-// for a command that is missing on this machine. That is a warning, because it is no fault of the
-// board.
+// refusal returns the run's warnings. If found has an error already, the only reason that refusal
+// returns is a command that is missing on this machine. A missing command is a warning, because it
+// is no fault of the board.
 func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatter.Problem {
 	executable, err := os.Executable()
 	if err != nil {
@@ -324,9 +324,9 @@ func (u *setup) fixTasks(t *terminal, name string, source []byte) error {
 // maxTask is the greatest length of a task file that --fix repairs, in bytes.
 const maxTask = 1 << 20
 
-// findFolder returns a function for a `current` that is a bare file name. The function puts the
-// board's folder before the name, as a path from the current folder. It returns false unless the
-// file is in the board's folder and missing in the current folder.
+// findFolder returns a function for the case that the board's key `current` is a bare file name.
+// The function puts the board's folder, relative to u.dir, before the name. It returns false unless
+// the file is in the board's folder and missing in u.dir.
 func (u *setup) findFolder(name string) func(string) (string, bool) {
 	abs, absErr := filepath.Abs(name)
 	folder, relErr := filepath.Rel(u.dir, filepath.Dir(abs))

@@ -20,20 +20,20 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// terminal holds a process's streams, environment and secrets for its command.
+// terminal holds the streams, the environment and the secrets that a process has for its command.
 type terminal struct {
 	stdin          io.Reader
 	stdout, stderr *console.Printer
 	live           *os.File // stderr, for the live view
-	screen         *os.File // stdout, for its size
+	screen         *os.File // stdout, for the size of the terminal
 	secrets        *console.Secrets
 	environ        []string
 	startDir       string     // the current folder before -C
 	guardian       *proc.Link // nil in a process without a guardian
-	folders        []string   // the settings in these folders may name secrets
+	folders        []string   // folders whose settings may name secrets
 	job            *job       // nil outside of GitHub Actions
-	reports        bool       // this process writes the outputs of the job
-	resumeHint     string     // see command
+	reports        bool       // true if this process writes the outputs of the job
+	resumeHint     string     // see command.resumeHint
 }
 
 func newTerminal(stdin io.Reader, stdout, stderr *os.File) *terminal {
@@ -47,20 +47,20 @@ func newTerminal(stdin io.Reader, stdout, stderr *os.File) *terminal {
 	return t
 }
 
-// command is one subcommand. setup declares its flags and returns its action. The action gets the
-// arguments that are no flags, and returns an exit code or an error. codeOfError returns the exit
-// code for the error.
+// command is one subcommand. The function setup declares the flags and returns the action. The
+// action gets the arguments that are no flags, and returns an exit code, or an error for which
+// codeOfError has the exit code.
 type command struct {
 	name       string
-	args       string // its arguments in the usage line
+	args       string // arguments in the usage line
 	summary    string
 	long       string
-	agents     bool   // it starts agents, so it runs under a guardian
-	resumeHint string // tells a person what to do after the command was killed
-	keys       bool   // it sets the terminal to raw mode
+	agents     bool   // true if the command starts agents, and so runs under a guardian
+	resumeHint string // advice to a person after the command was killed
+	keys       bool   // true if the command sets the terminal to raw mode
 
-	// many reports whether the command, if it names no board, is about all boards below the folder.
-	// nil means never.
+	// many reports whether a command line that names no board is about all boards below the current
+	// folder. nil means never.
 	many  func(flags *pflag.FlagSet) bool
 	setup func(flags *pflag.FlagSet) func(t *terminal, args []string) (int, error)
 }
@@ -74,10 +74,10 @@ func commands() []command {
 
 // run executes the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr *os.File) int {
-	if len(args) > 0 && args[0] == stub.Command { // its output is for a program
+	if len(args) > 0 && args[0] == stub.Command { // the output is for a program
 		return stub.Main(args[1:], stdin, stdout, stderr)
 	}
-	if len(args) > 0 && args[0] == acp.ClientCommand { // its output is for a program too
+	if len(args) > 0 && args[0] == acp.ClientCommand { // the output is for a program too
 		return acp.ClientMain(args[1:], stdin, stdout, stderr)
 	}
 	t := newTerminal(stdin, stdout, stderr)
@@ -93,7 +93,7 @@ func run(args []string, stdin io.Reader, stdout, stderr *os.File) int {
 	if link == nil {
 		return code
 	}
-	// EPIPE is no error: the guardian is gone, and does not need the code.
+	// EPIPE is no error, because a guardian that is gone does not need the code.
 	if err := link.Leave(code); err != nil && !errors.Is(err, syscall.EPIPE) {
 		return t.explain(err)
 	}
@@ -128,8 +128,8 @@ func (t *terminal) perform(args []string) int {
 	return code
 }
 
-// dispatch calls the subcommand that the first word names. If it names no subcommand, the arguments
-// are those of `run`, so that `kanban-run kanban.yaml` works.
+// dispatch calls the subcommand that the first word names. If that word is no subcommand, the
+// arguments are those of `run`, so that `kanban-run kanban.yaml` works.
 func dispatch(t *terminal, args []string) (int, error) {
 	if len(args) == 0 {
 		return runCommand().call(t, nil)
@@ -183,7 +183,7 @@ func (c command) call(t *terminal, args []string) (int, error) {
 	err := flags.Parse(args)
 	t.noteSettingsFolders(flags)
 	if errors.Is(err, pflag.ErrHelp) && c.name == "run" && t.job != nil && t.job.masks {
-		// Exit code 0 would make the job green.
+		// This is an error because exit code 0 would make the job green.
 		return 0, &usageError{text: "--help runs no board", hint: "take it out of args"}
 	}
 	if errors.Is(err, pflag.ErrHelp) {
@@ -238,9 +238,9 @@ func (c command) runGuarded(t *terminal, args, words []string) (int, error) {
 	return code, err
 }
 
-// withBoard returns the arguments. If they name no board, it puts the board of the folder first, or
-// returns all boards below the folder if c.many reports true. If it finds no board, it returns the
-// arguments unchanged.
+// withBoard returns the arguments. If they name no board, it puts the board of the current folder
+// first, or returns all boards below that folder if c.many reports true. If it finds no board, it
+// returns the arguments unchanged.
 func (c command) withBoard(flags *pflag.FlagSet) []string {
 	words := flags.Args()
 	named := len(words) > 0 && !slices.Contains(ackWords, words[0])
@@ -293,8 +293,8 @@ func (e *usageError) Error() string { return e.text }
 // Hint returns the hint line that explain prints.
 func (e *usageError) Hint() string { return e.hint }
 
-// boardArgs returns a *usageError unless args name a board. one is true if args must name exactly
-// one board.
+// boardArgs returns a *usageError unless args name a board. If the parameter one is true, args must
+// name exactly one board.
 func boardArgs(command string, args []string, one bool) error {
 	switch {
 	case len(args) == 0:

@@ -110,11 +110,12 @@ func (k *keysReader) Read(p []byte) (int, error) {
 	}
 }
 
-// maxEdited is the length of a line, in characters, at which the line editor silently drops what is
-// typed. It drops nothing from a line that is longer already.
+// maxEdited is the only length of a line, in characters, at which the line editor silently drops
+// typed keys. At a greater length it takes them again.
 const maxEdited = 4096
 
-// grow inserts the key that makes a line longer than maxEdited, so that the line editor goes on.
+// grow inserts the key that makes a line longer than maxEdited, so that the line editor takes
+// further keys.
 // Without grow the editor would cut a paste that the terminal does not mark as a paste.
 func grow(line string, at int, key rune) (longer string, next int, ok bool) {
 	if len(line) < maxEdited || key < ' ' || !utf8.ValidRune(key) || utf8.RuneCountInString(line) != maxEdited {
@@ -158,8 +159,8 @@ func editLines(line *term.Terminal, typed *keysReader, before func()) <-chan str
 // maxMessage bounds a message that is a line of standard input, in bytes.
 const maxMessage = 8 << 20
 
-// readLines returns a channel with the lines of the input. Each line is a message. failed returns
-// the error that ended the input, or nil if there was no error.
+// readLines returns a channel with the lines of the input. Each line is a message. The function
+// failed returns the error that ended the input, or nil if there was no error.
 func readLines(from io.Reader) (messages <-chan string, failed func() error) {
 	lines := make(chan string)
 	scan := bufio.NewScanner(from)
@@ -193,7 +194,7 @@ func (c *conversation) Notice(text string) { _ = c.out.Printf("== %s\n", text) }
 // Agent shows an event of the agent.
 func (c *conversation) Agent(e agent.Event) { c.show("", e) }
 
-// Supervisor shows e with the prefix "supervisor: "; the events of the agent have no prefix.
+// Supervisor shows an event of the supervisor, with the prefix "supervisor: ".
 func (c *conversation) Supervisor(e agent.Event) { c.show("supervisor: ", e) }
 
 func (c *conversation) show(speaker string, e agent.Event) {

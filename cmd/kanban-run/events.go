@@ -16,7 +16,7 @@ type withEvents struct {
 	report.Watcher
 	file  string // path of the board
 	step  int    // step of the entry that was shown last
-	shown int    // number of shown lines of the step's file of events
+	shown int    // number of lines that were shown from the step's file of events
 	err   error
 }
 

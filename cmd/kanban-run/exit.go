@@ -17,7 +17,7 @@ import (
 	"kanban-run/orchestrator/supervise"
 )
 
-// The exit codes. exitTable has their meanings; the help is made from it.
+// The exit codes. Their meanings are in exitTable, which the help shows.
 const (
 	exitComplete    = 0
 	exitFailed      = 1

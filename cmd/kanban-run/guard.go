@@ -40,7 +40,7 @@ func keepTerminal() (restore func()) {
 	return func() { _ = term.Restore(fd, state) }
 }
 
-// endPasteMode ends bracketed paste, because a killed runner leaves it on.
+// endPasteMode ends bracketed-paste mode, because a killed runner leaves the mode on.
 func (t *terminal) endPasteMode() {
 	if term.IsTerminal(int(t.screen.Fd())) {
 		_ = t.stdout.PrintTrusted("\x1b[?2004l")
@@ -53,7 +53,7 @@ func fateError(fate proc.Fate, resumeHint string) error {
 	case fate.Told:
 		return nil
 	case fate.Asked != 0 && (fate.Signal == fate.Asked || fate.Asked == syscall.SIGQUIT):
-		return &signalError{fate.Asked} // the runner did not listen to the guardian yet
+		return &signalError{fate.Asked} // the runner was not listening to the guardian yet
 	case fate.Signal != 0:
 		return &killedError{fate.Signal, resumeHint}
 	default:
@@ -64,7 +64,7 @@ func fateError(fate proc.Fate, resumeHint string) error {
 // killedError is the end of a run whose runner or guardian was killed from outside.
 type killedError struct {
 	signal     syscall.Signal
-	resumeHint string // see command
+	resumeHint string // see command.resumeHint
 }
 
 func (e *killedError) Error() string {
@@ -81,8 +81,8 @@ func (e *killedError) Hint() string {
 // guardian, agents would go on if the runner were killed too.
 func (t *terminal) guardianLost() error { return &killedError{syscall.SIGKILL, t.resumeHint} }
 
-// join connects a runner to its guardian and returns the arguments of its command. In a process
-// that is no runner the link is nil and the arguments are args.
+// join connects a runner to its guardian and returns the arguments of the runner's command. In any
+// other process the link is nil, and the returned arguments are args.
 func join(args []string) (*proc.Link, []string, error) {
 	if len(args) == 0 || args[0] != proc.RunnerCommand {
 		return nil, args, nil

@@ -2,5 +2,5 @@
 
 package main
 
-// hide does nothing: only Linux has the flag that hides a process.
+// hide does nothing, because only Linux has the flag that hides a process.
 func hide() error { return nil }

@@ -34,8 +34,8 @@ func (t *terminal) writePage(path string, names []string) error {
 	return t.writeDocument(path, text)
 }
 
-// renderPage renders boards as one HTML page. Of a damaged journal it shows the part before the
-// damage.
+// renderPage renders boards as one HTML page. For a damaged journal the page shows the part
+// before the damage.
 func (t *terminal) renderPage(names []string) ([]byte, error) {
 	boards := make([]page.Board, len(names))
 	quoted := make([]string, len(names))
@@ -72,7 +72,7 @@ func pageOf(name string) (page.Board, error) {
 	report.Conclude(&b.Digest, &at.Standing, at.Dir.Log())
 	b.State, b.Owned, b.Tasks, b.Waits, b.Who, b.Find = at.History.State, at.Owned, at.Tasks, at.Waits, at.Who(), at.Find
 	b.Records = max(b.Records, at.Records)
-	// The exit code of an interrupted run depends on the signal.
+	// An interrupted run gets no exit code, because its code depends on the signal.
 	if b.Digest.Runs > 0 && b.Digest.Outcome != event.Interrupted && b.Digest.Outcome != standing.Reopened {
 		b.Code = codeOf(result.Result{Outcome: b.Digest.Outcome, Lenient: b.Run.Lenient})
 	}

@@ -138,9 +138,9 @@ func (t *terminal) printWaits(s *standing.Standing) error {
 	return nil
 }
 
-// printWrapped prints a head and a text beside it. On a terminal it breaks the text between words,
-// and indents the further lines to the column where the text begins. If the head leaves no room,
-// the text begins on a new line, and all its lines are indented by four columns.
+// printWrapped prints a head, and a text to its right. On a terminal it breaks the text between
+// words, and indents the further lines to the column where the text begins. If the head leaves no
+// room, the text begins on a new line, and all its lines are indented by four columns.
 func (t *terminal) printWrapped(head, text string) error {
 	head, text = t.stdout.Sprintf("%s", head), t.stdout.Sprintf("%s", text)
 	if !term.IsTerminal(int(t.screen.Fd())) {
@@ -158,8 +158,8 @@ func (t *terminal) printWrapped(head, text string) error {
 // leastText is the width in columns that a text needs beside its head.
 const leastText = 30
 
-// post leaves a message in the inbox of the board's run, and waits for the run's answer unless wait
-// is 0.
+// post leaves a message in the inbox of the board's run, and waits for the run's answer unless
+// the duration wait is 0.
 func (t *terminal) post(board string, m inbox.Message, wait time.Duration) error {
 	dir, err := inspect.Locate(board)
 	if err != nil {
@@ -206,8 +206,8 @@ func stepAtWork(board string) (*flow.Step, error) {
 	}
 }
 
-// awaitMessage prints the run's answer to a message. If the run has not read the message after
-// wait, or has ended without reading it, awaitMessage withdraws the message. Errors:
+// awaitMessage prints the run's answer to a message. If the run does not read the message within
+// the duration wait, or ends without reading it, awaitMessage withdraws the message. Errors:
 // *undeliveredError.
 func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, wait time.Duration) error {
 	for end := time.Now().Add(wait); ; time.Sleep(pollInterval / 3) {
@@ -216,7 +216,7 @@ func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, w
 			return err
 		}
 		var last event.Event // last event about the message
-		hidden := ""         // printed if a secret was taken out of the text
+		hidden := ""         // remark if a secret was taken out of the text, otherwise ""
 		_, _, err = inspect.History(board, func(e event.Entry) error {
 			if event.MessageID(e.Event) == m.ID {
 				last = e.Event

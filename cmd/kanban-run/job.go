@@ -27,7 +27,7 @@ import (
 	"kanban-run/orchestrator/result"
 )
 
-// job is the GitHub Actions job that a run is part of. A run adds to it one error annotation for
+// job is the GitHub Actions job to which a run belongs. A run adds to it one error annotation for
 // each incomplete board, a summary, and the outputs of its step.
 type job struct {
 	out        *console.Printer
@@ -35,7 +35,7 @@ type job struct {
 	outputFile string // file that the runner of the job reads after the step, or ""
 	summary    string
 	token      string   // token for stop-commands; random, so that an agent cannot guess it
-	masks      bool     // true if only the runner of the job reads the output
+	masks      bool     // true if mask may print secrets, because only the job's runner reads them
 	boards     []string // boards on the command line
 	errors     int      // number of errors so far
 	files      []jobFile
@@ -218,7 +218,8 @@ func (j *job) error(text, title, file, line string) {
 }
 
 // annotate writes the error of an incomplete board. The annotation points at the place that err
-// names. If that is unknown, it points at the task's file, or else at the board's file.
+// names. If err names none, it points at the file of a task, or of the board if no task is to
+// blame.
 func (j *job) annotate(e report.Ending, err error, d *digest.Digest) {
 	file, line := j.place(err)
 	if culprit := d.Culprit(); file == "" && culprit != nil {
@@ -233,8 +234,8 @@ func (j *job) annotate(e report.Ending, err error, d *digest.Digest) {
 	j.error(j.fitted(e.Text, e.Hint, e.Code), "kanban-run: "+e.Board, file, line)
 }
 
-// maxAnnotation bounds an annotation, in characters. It leaves room for the 64 characters that the
-// service may add.
+// maxAnnotation bounds an annotation, in characters. It leaves room for the 64 characters that
+// GitHub may add.
 const maxAnnotation = 4096 - 64
 
 // fitted returns the message of an annotation: the text, the exit code and the hint. A text that is
@@ -281,7 +282,7 @@ func (j *job) markdown(text string) string {
 }
 
 // place returns the file and the line that an error names. Both are "" if the error names no file,
-// or a file outside of the workspace. If only the line is unknown, only line is "".
+// or a file outside of the workspace. If the error names only a file, line is "".
 func (j *job) place(err error) (file, line string) {
 	var p *frontmatter.Problem
 	var s *config.Error

@@ -55,7 +55,7 @@ func (j *job) restoreFiles() error {
 }
 
 func (f jobFile) putBack() error {
-	err := os.RemoveAll(f.path) // an agent may have made it a link, a folder or read-only
+	err := os.RemoveAll(f.path) // the path may be a link, a folder or read-only now
 	if err == nil {
 		err = os.WriteFile(f.path, f.text, 0o644)
 	}

@@ -13,7 +13,7 @@ import (
 	"kanban-run/orchestrator/roster"
 )
 
-// telling is an observer that passes each event to a notifier too.
+// telling is an observer that also passes each event to a notifier.
 type telling struct {
 	ledger.Observer
 	notifier *notify.Notifier

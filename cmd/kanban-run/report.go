@@ -153,7 +153,8 @@ func (t *terminal) writeResults(path string, names []string) error {
 	return t.writeDocument(path, text.Bytes())
 }
 
-// writeDocument writes a file that a flag names. A relative path begins at the folder before -C.
+// writeDocument writes a file that a flag names. A relative path is relative to the folder in which
+// the program was started, even with -C.
 func (t *terminal) writeDocument(path string, text []byte) error {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(t.startDir, path)

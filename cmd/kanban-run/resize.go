@@ -6,7 +6,8 @@ import (
 	"syscall"
 )
 
-// onResize returns a channel that gets a value when the size of the terminal changes.
+// onResize returns a channel that gets a value when the size of the terminal changes. The function
+// stop ends the watch.
 func onResize() (resized <-chan struct{}, stop func()) {
 	signals, told := make(chan os.Signal, 1), make(chan struct{}, 1)
 	signal.Notify(signals, syscall.SIGWINCH)

@@ -325,7 +325,8 @@ func (s *screen) refuse(t *terminal, errs []error) int {
 	return worst(codes)
 }
 
-// noticeSignal prints the effect of a signal. first is false if the agents are ended at once.
+// noticeSignal prints the effect of a signal. The parameter first is false for a further signal,
+// which ends the agents at once.
 func (s *screen) noticeSignal(t *terminal, first bool) {
 	text := "stopping: an agent at work is asked to end; once more stops at once"
 	if !first {

@@ -25,7 +25,7 @@ func outputFlags(flags *pflag.FlagSet) *output {
 	}
 }
 
-// screen is the output of a run: its observer, and what the end of the run needs.
+// screen is the output of a run: the observer, and the parts that the end of the run needs.
 type screen struct {
 	observer ledger.Observer
 	json     *report.JSON

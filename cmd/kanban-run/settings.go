@@ -22,7 +22,7 @@ import (
 	"kanban-run/roles"
 )
 
-// settingFlags are the flags of a command that are settings. The other settings come from the
+// settingFlags are the flags of a command that set settings. The other settings come from the
 // settings file and from environment variables.
 type settingFlags struct{ flags *pflag.FlagSet }
 
@@ -85,7 +85,7 @@ func agentSettings() []string {
 	return []string{"workdir", "roles", "agent", "exec", "stub", "timeout", "patience", "max_retries", "max_attempt_cost"}
 }
 
-// values returns the values of the flags that the command line gives, by the name of the setting.
+// values returns the values of the given flags, keyed by the name of the setting.
 func (s *settingFlags) values() map[string][]string {
 	given := map[string][]string{}
 	for _, setting := range config.Table() {
@@ -150,8 +150,8 @@ type resolved struct {
 }
 
 // resolve reads the settings file and the role files of a work directory. It loads the settings
-// twice: the settings name the folder of the role files, and the role files decide which roles the
-// settings may name.
+// twice, because the settings name the folder of the role files, and the role files decide which
+// roles the settings may name.
 func (u *setup) resolve(dir string) (*resolved, error) {
 	in := config.Input{
 		Flags:    u.flags,
@@ -193,8 +193,9 @@ func roleFolders(named, workdir string) ([]string, error) {
 	return []string{named, project}, nil
 }
 
-// configure returns a [preflight.Job.Configure]. Boards of one work directory share a setup,
-// because a copy of the roles and prompts for each of a thousand boards would take much memory.
+// configure returns a function for [preflight.Job.Configure]. Boards of one work directory share a
+// setup, because a copy of the roles and prompts for each of a thousand boards would take much
+// memory.
 func (u *setup) configure(executable, stubState string, dry bool) func(string) (*preflight.Setup, error) {
 	made := map[string]*preflight.Setup{}
 	return func(dir string) (s *preflight.Setup, err error) {
@@ -253,8 +254,8 @@ func limits(s *config.Settings, dry bool) event.Limits {
 	}
 }
 
-// millis returns milliseconds, rounded up. A limit under a millisecond must not become 0, which
-// means no limit.
+// millis returns milliseconds, rounded up, because a limit under a millisecond must not become 0,
+// which means no limit.
 func millis(d time.Duration) int64 { return (d + time.Millisecond - 1).Milliseconds() }
 
 func (u *setup) roster(r *resolved, executable, stubState string, dry bool) *roster.Roster {

@@ -29,9 +29,10 @@ func (e *signalError) code() int {
 // kind.
 const oneRequestWithin = 300 * time.Millisecond
 
-// contexts returns the two contexts of a run. The first signal ends stop, the second ends kill too.
-// SIGQUIT and the guardian's death end both at once. onSignal is called for each signal that is not
-// part of an earlier request (see oneRequestWithin). release ends the listening goroutine.
+// contexts returns the two contexts of a run. The first signal ends the context stop, the second
+// also the context kill. SIGQUIT and the guardian's death end both at once. onSignal is called for
+// each signal that is not part of an earlier request (see oneRequestWithin). release ends the
+// listening goroutine.
 func (t *terminal) contexts(onSignal func(first bool)) (stop, kill context.Context, release func()) {
 	stop, cancelStop := context.WithCancelCause(context.Background())
 	kill, cancelKill := context.WithCancelCause(context.Background())

@@ -64,8 +64,8 @@ several a line each, those that need you first.`,
 	}
 }
 
-// always is a value of command.many: without a board the command is about all boards below the
-// folder.
+// always is the value of command.many for a command that, without a board, is always about all
+// boards below the current folder.
 func always(*pflag.FlagSet) bool { return true }
 
 func printStatus(t *terminal, boards []report.Watched, asJSON, verbose bool) error {
@@ -219,7 +219,7 @@ they used, what they said, and the retries of their providers.`,
 	}
 }
 
-// checkLogFlags refuses flags that exclude one another.
+// checkLogFlags returns an error for flags that exclude one another.
 func checkLogFlags(boards int, verify, follow bool, step int) error {
 	switch {
 	case boards > 1 && (verify || follow || step != 0):

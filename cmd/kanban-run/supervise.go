@@ -78,7 +78,7 @@ its first start, and the conversation goes on in that session. Without a termina
 
 const defaultRounds = 10
 
-// supervise runs the conversation of a person with the agent that a describes.
+// supervise runs the conversation of a person with the agent that the assignment names.
 func (u *setup) supervise(t *terminal, a agent.Assignment, rounds int) (int, error) {
 	r, err := u.resolve(u.dir)
 	if err != nil {

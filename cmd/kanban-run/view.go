@@ -94,8 +94,9 @@ func (t *terminal) view(boards []string, listen string, open bool) error {
 }
 
 // openBrowser opens an address in the browser. The address holds a token, and all users can see the
-// arguments of a process. So the address is passed in a file that only this user can read. forget
-// removes the file; failed gets the error of the opening program.
+// arguments of a process. So the address is passed in a file that only this user can read. The
+// function forget removes the file. The function failed is called with the error of the opening
+// program.
 func openBrowser(address string, failed func(error)) (forget func(), err error) {
 	folder, err := os.MkdirTemp("", "kanban-run-view-")
 	if err != nil {
@@ -125,7 +126,7 @@ func openBrowser(address string, failed func(error)) (forget func(), err error) 
 }
 
 // gallery renders boards. Only one goroutine at a time may use it. It reads a board again only
-// after the board's mark changed.
+// after the board's mark has changed (see markOf).
 type gallery struct {
 	*terminal
 	boards []string

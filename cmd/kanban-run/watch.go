@@ -50,8 +50,8 @@ func (u *setup) watchStatus(t *terminal, names []string, boards []report.Watched
 	return boards, nil
 }
 
-// awaitQ closes left when q, Ctrl-C, Ctrl-D or Ctrl-\ is typed. The terminal does not echo until
-// restore is called. Without a terminal left is nil.
+// awaitQ returns a channel that is closed when q, Ctrl-C, Ctrl-D or Ctrl-\ is typed. Without a
+// terminal it returns a nil channel. The terminal does not echo until restore is called.
 func (t *terminal) awaitQ() (left <-chan struct{}, restore func()) {
 	keyboard, ok := t.stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(keyboard.Fd())) {

@@ -1,6 +1,7 @@
-// Package console prints. Every text for a person, a pipe or a CI job's log leaves the program
-// here, so one place makes texts harmless. Formats come from the program itself. Names of files,
-// boards and tasks, agents' words and errors are arguments, which are redacted and made inert.
+// Package console prints texts and makes them harmless. Every text for a person, a pipe or a CI
+// job's log leaves the program through this package. A format comes from the program itself.
+// Foreign texts, such as names of files, agents' words and errors, are arguments, which are
+// redacted and made inert.
 package console
 
 import (
@@ -24,12 +25,12 @@ type Secrets struct {
 	known []*redact.Redactor
 }
 
-// NewSecrets returns Secrets that hide the secrets of the redactor that first returns. first is
-// called once, just before the first foreign text is printed, because making a redactor costs more
-// than some commands.
+// NewSecrets returns Secrets that hide the secrets of one redactor, the result of the function
+// first. This function is called once, just before a foreign text is printed, because making a
+// redactor takes longer than some commands.
 func NewSecrets(first func() *redact.Redactor) *Secrets { return &Secrets{first: first} }
 
-// Add adds the secrets of r.
+// Add lets the printers hide the secrets of r too.
 func (s *Secrets) Add(r *redact.Redactor) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,7 +58,8 @@ func (s *Secrets) Hide(text string) string {
 	return text
 }
 
-// Printer is a writer to one stream. It is safe for concurrent use. Each call is one write.
+// Printer is a writer to one stream. It is safe for concurrent use. Each call of a method is one
+// write.
 type Printer struct {
 	w       io.Writer
 	secrets *Secrets
@@ -79,9 +81,9 @@ var ErrStalled = errors.New("its reader takes nothing")
 // patience bounds the time of a write after a call of Hurry.
 const patience = 2 * time.Second
 
-// Hurry bounds the time of a write by patience, because a process that is to end cannot wait for a
-// sleeping reader. After a write that takes longer, all further writes fail. Hurry is safe for
-// concurrent use, even during a write.
+// Hurry bounds the time of a write by the constant patience, because a process that is to end
+// cannot wait for a sleeping reader. After a write that takes longer, all further writes fail.
+// Hurry is safe for concurrent use, even during a write.
 func (p *Printer) Hurry() { p.hurry.Do(func() { close(p.hurried) }) }
 
 // Lines is an argument of Printf that may have several lines. Line ends in other arguments are

@@ -9,7 +9,7 @@ import (
 // Property is a property of a workflow command.
 type Property struct{ Name, Value string }
 
-// Command prints a workflow command of GitHub Actions: ::name key=value::message. The message and
+// Command prints a workflow command of GitHub Actions (::name key=value::message). The message and
 // the values are foreign texts. They are redacted, made inert and escaped, so that they can neither
 // end the command nor form another one. Empty values are left out.
 //

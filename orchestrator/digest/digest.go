@@ -14,7 +14,7 @@ import (
 type Digest struct {
 	Version int           `json:"version"`
 	Board   string        `json:"board"`
-	Workdir string        `json:"workdir"` // folder of the last run, where the paths of tasks begin
+	Workdir string        `json:"workdir"` // folder of the last run, the base of task paths
 	Outcome event.Outcome `json:"outcome"`
 	Text    string        `json:"text"`   // text about the outcome
 	Advice  string        `json:"advice"` // next action of a person, or ""
@@ -112,7 +112,7 @@ type Step struct {
 	State    State      `json:"state"`
 	Status   string     `json:"status,omitempty"`  // status of the task's agent
 	Manager  string     `json:"manager,omitempty"` // status of the Manager
-	Message  string     `json:"message,omitempty"` // the Manager's message, or else the task agent's
+	Message  string     `json:"message,omitempty"` // Manager's message; before that, the agent's
 	NextTask *string    `json:"next_task"`
 	Aside    string     `json:"set_aside,omitempty"` // reason why the board went on without the task, or ""
 	Notes    []string   `json:"notes,omitempty"`     // divergences, warnings, and the reason why the step was given up
@@ -219,7 +219,7 @@ func (d *Digest) Add(e event.Entry) {
 	d.LastRun.add(e.Event)
 }
 
-// count adds to u the time and the cost of the attempt or the judge that e ends.
+// count adds to u the time and the cost of the attempt, or of the judge, whose end e reports.
 func count(u *event.Used, e event.Event) {
 	if millis, spent, ok := event.UseOf(e); ok {
 		u.Add(millis, spent)
@@ -252,7 +252,7 @@ func (d *Digest) resume(step int, task, role string, at time.Time) {
 	}
 }
 
-// Work returns the last attempt of the step that is not the Manager's, or nil.
+// Work returns the step's last attempt that is not an attempt of the Manager, or nil.
 func (s *Step) Work() *Attempt {
 	for i := len(s.Attempts) - 1; i >= 0; i-- {
 		if s.Attempts[i].Call != event.ManagerCall {
@@ -279,9 +279,10 @@ func (d *Digest) FailedSteps() (all []*Step) {
 	return all
 }
 
-// Culprit returns the step that explains why the board is not complete, or nil. This is the last
-// step, if it is open. If the board needs a person or is incomplete, it is the latest step that is
-// not ok. If all steps are ok, it is the last step of a board that needs a person.
+// Culprit returns the step that explains why the board is not complete, or nil. If the last step is
+// open, Culprit returns it. Otherwise, if the board needs a person or is incomplete, Culprit
+// returns the latest step that is not ok. If all steps of a board that needs a person are ok,
+// Culprit returns the last one.
 func (d *Digest) Culprit() *Step {
 	if len(d.Steps) == 0 || d.Outcome == event.Complete {
 		return nil

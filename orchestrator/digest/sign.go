@@ -25,7 +25,7 @@ const (
 	Said      SignKind = "said"      // a message to the agent, from a person or as help
 	Recovered SignKind = "recovered" // the agent works again
 	Ended     SignKind = "ended"     // the watch ended the agent
-	Missed    SignKind = "missed"    // a tool that was not there
+	Missed    SignKind = "missed"    // a tool that the agent did not have
 )
 
 const mostSigns = 100

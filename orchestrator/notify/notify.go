@@ -25,8 +25,7 @@ type Message struct {
 	Report   string      `json:"report,omitempty"` // a SUPERVISOR_REPORT, if a person is needed
 }
 
-// Sender delivers a message. Its error must hold no secret, because the notifier prints each error
-// text once.
+// Sender delivers a message. The error must hold no secret, because the notifier prints the error.
 type Sender func(ctx context.Context, message []byte) error
 
 // Options select the messages and the senders.
@@ -74,7 +73,7 @@ func New(o Options) *Notifier {
 	return n
 }
 
-// Entry queues the message about a journaled event, if the message's topic is one of On and the
+// Entry queues the message about a journaled event, if the message's topic is one of n.On and the
 // bounds against spam allow the message. If the queue is full, Entry drops the message with a
 // warning.
 func (n *Notifier) Entry(board string, e event.Entry) {
@@ -109,7 +108,7 @@ func (n *Notifier) Close(stop context.Context) {
 	case <-time.After(closeTime):
 	case <-stop.Done():
 	}
-	left := len(n.queue) + 1 // plus the one being sent
+	left := len(n.queue) + 1 // plus the message that is being sent
 	n.cancel()
 	n.warn("", event.Count(left, "message")+" not sent before the end")
 	<-n.done
@@ -159,8 +158,8 @@ func messageOf(e event.Event) Message {
 	return Message{Topic: said.Topic, Severity: severityOf(said), Task: e.Subject(), Text: said.Whole()}
 }
 
-// subjectOf returns the subject for the bounds against spam: the task of an event, or the tool that
-// tasks miss.
+// subjectOf returns the subject that an event has for the bounds against spam. It is the missing
+// tool if the event is about one, and otherwise the task.
 func subjectOf(e event.Event) string {
 	if about, ok := e.(interface{ Cause() string }); ok {
 		return "tool " + about.Cause()

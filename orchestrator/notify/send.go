@@ -15,7 +15,8 @@ import (
 )
 
 // Command returns a sender that starts a program with the message on standard input. An exit status
-// other than 0 is an error. At the end it kills the processes that the program has left behind.
+// other than 0 is an error. When the program has ended, the sender kills the processes
+// that the program has left behind.
 func Command(argv []string, dir string, env []string) Sender {
 	return func(ctx context.Context, message []byte) error {
 		path, err := proc.LookPath(argv[0], dir)

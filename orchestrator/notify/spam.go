@@ -12,26 +12,26 @@ const (
 	perHour  = 2
 )
 
-// spam holds the bounded messages that were sent, by board and subject. See subjectOf.
+// spam holds the bounded messages that were sent, keyed by board and subject. See subjectOf.
 type spam map[string]*told
 
 type told struct {
-	times   map[string][]time.Time // times of the bounded messages of the last hour, by severity
+	times   map[string][]time.Time // times of the last hour's bounded messages, keyed by severity
 	sent    map[string]bool        // keys of the bounded messages that were sent; see allows
-	alerted bool                   // true if an alert was sent, and no recovery since
+	alerted bool                   // true from a message about a stuck agent until its recovery
 }
 
-// isBounded reports whether the number of messages about a topic is limited, because the messages can
-// recur without end. Seed 002 calls the other topics critical-path.
+// isBounded reports whether the number of messages about a topic is limited. Messages about such a
+// topic can recur without end. Seed 002 calls the other topics critical-path.
 func isBounded(t event.Topic) bool {
 	return t == event.AboutStuck || t == event.AboutLoop || t == event.AboutTool
 }
 
 // allows reports whether a message about a subject may be sent now. If so, it remembers the
-// message. Messages about topics without bounds may always be sent. For the other topics, a message
-// is sent only once, and only if it is at least a warning. A recovery is sent once after an alert.
-// All others are sent within the bounds. Each severity has bounds of its own, so that a question to
-// an agent does not hold back the escalation after it.
+// message. A message about a topic without bounds may always be sent. A recovery may be sent once
+// after a message about a stuck agent. Any other message must be at least a warning, may be sent
+// only once, and has to keep the bounds. Each severity has bounds of its own, so that a question to
+// an agent does not hold back the escalation that follows.
 func (s spam) allows(subject string, m Message, now time.Time) bool {
 	if !isBounded(m.Topic) {
 		return true

@@ -12,7 +12,7 @@ import (
 
 // costView is a row of a table of costs.
 type costView struct {
-	Name, Of, Link  string // Of is the agent's program, or the board of a task
+	Name, Of, Link  string // Of is the program of a role, or the board of a task
 	Starts          int
 	Time, Cost      string
 	In, Cached, Out string
@@ -167,7 +167,7 @@ func count(n int64) string {
 	}
 }
 
-// checkpointsView is the display of a board's checkpoints by the resident supervisor.
+// checkpointsView is the display of the checkpoints that the resident supervisor held on a board.
 type checkpointsView struct {
 	Board, Cost string
 	Points      []pointView
@@ -226,7 +226,7 @@ func (p *page) checkpoints() {
 	}
 }
 
-// draw draws the scores of checkpoints as a line.
+// draw draws the scores of checkpoints as a line chart.
 func (p *page) draw(c *checkpointsView, scored []digest.Checkpoint) {
 	var said []string
 	for i, x := range scored {

@@ -6,5 +6,5 @@
 //
 //	[]Board ─► model.go, task.go: boards, tasks, steps, attempts as texts ─► page.html
 //	           headline.go: is it done?    next.go: actions of a person
-//	           waterfall.go: attempts on one clock (scale.go)    costs.go
+//	           waterfall.go: attempts on one axis of time (scale.go)    costs.go
 package page

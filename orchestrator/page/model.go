@@ -60,7 +60,7 @@ type boardView struct {
 	Done, All         int
 	Steps, Attempts   int
 	Time, Cost, Limit string
-	Span              string // first time, last time and cost
+	Span              string // text with the first time, the last time and the cost
 	Columns           []columnView
 	Folded            bool // true for a complete board on a page of several boards
 	Rows              []rowView

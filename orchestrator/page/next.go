@@ -95,7 +95,7 @@ func (p *page) commands(b *Board, pairs ...string) (all []pairView) {
 	return all
 }
 
-// link returns the ID of a task's part of the page, or "" if the task is not on the page.
+// link returns the ID of the page's part about a task, or "" if the task is not on the page.
 func (v *boardView) link(task string) string {
 	for i := range v.Tasks {
 		if t := v.Tasks[i]; t.Path == task {

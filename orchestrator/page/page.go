@@ -3,7 +3,7 @@ package page
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed" // for the parts of the page
+	_ "embed" // for the embedded parts of the page
 	"encoding/base64"
 	"fmt"
 	"html/template"

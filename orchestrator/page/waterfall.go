@@ -21,7 +21,7 @@ type rowView struct {
 	Marks      []markView
 	Word, Tone string // a remark on the step, beside its bars
 	WordX      string
-	WordEnd    bool // true if Word ends at WordX, false if it begins there
+	WordEnd    bool // true if Word ends at WordX, false if Word begins at WordX
 	Time, Cost string
 }
 
@@ -55,7 +55,7 @@ var partClass = map[string]string{
 	partAsked:   "a",
 }
 
-// waterfall draws every step of every board on one clock.
+// waterfall draws every step of every board on one axis of time.
 func (p *page) waterfall() {
 	atWork := false
 	for _, v := range p.Boards {

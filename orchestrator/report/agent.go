@@ -11,9 +11,9 @@ import (
 	"kanban-run/orchestrator/health"
 )
 
-// isTold reports whether an event is passed to programs. It returns false for parts of a model's
-// text, heartbeats, unread lines and output for people. It also returns false for messages, because
-// the journal has them.
+// isTold reports whether an agent's event is in the JSON output and in the log of a CI job. It
+// returns false for parts of a model's text, heartbeats, unread lines and output for people. It
+// also returns false for messages, because the journal has them.
 func isTold(e agent.Event) bool {
 	switch e.Kind {
 	case agent.Writing, agent.Heartbeat, agent.Printed, agent.Unread,

@@ -45,8 +45,8 @@ const (
 	maxWarnings = 9        // most warning annotations; the runner of the job shows only ten of a step
 )
 
-// NewGrouped returns an observer that writes to out, which the runner of the job reads. names puts
-// the board's name before each line that is not in a group, and into the title of each group.
+// NewGrouped returns an observer that writes to out, which the runner of the job reads. If names
+// is true, the board's name stands before each line outside of a group and in the title of a group.
 func NewGrouped(out *console.Printer, token string, names bool) *Grouped {
 	return &Grouped{out: out, token: token, names: names, boards: map[string]*group{}}
 }

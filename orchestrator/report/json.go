@@ -32,7 +32,7 @@ type Line struct {
 	Epoch   uint64     `json:"epoch,omitempty"` // epoch of the run that wrote the record
 	Time    *time.Time `json:"time,omitempty"`  // time of the record
 	Type    string     `json:"type"`            // kind of event, or AGENT_EVENT, NOTICE, SUMMARY or REFUSED
-	Rev     uint64     `json:"rev,omitempty"`   // revision of the subject
+	Rev     uint64     `json:"rev,omitempty"`   // revision of the board at this record
 	Actor   string     `json:"actor,omitempty"` // author of the record
 	Data    any        `json:"data"`            // data of the form that Type implies
 }
@@ -63,7 +63,8 @@ func (j *JSON) Notice(board, text string) {
 	j.write(Line{Board: board, Type: "NOTICE", Data: Notice{text}})
 }
 
-// Summary writes the last line, with type SUMMARY: the ending of each board, and the exit code.
+// Summary writes the last line, with type SUMMARY. It has the ending of each board and the exit
+// code.
 func (j *JSON) Summary(endings []Ending, code int) {
 	j.write(Line{Type: "SUMMARY", Data: Summary{endings, code}})
 }
@@ -75,7 +76,7 @@ func (j *JSON) Refused(text, hint string, code int) {
 
 func (j *JSON) write(e Line) {
 	e.Version = FormVersion
-	_ = j.out.JSON(e, "") // a closed pipe must not stop a run: the journal has the event
+	_ = j.out.JSON(e, "") // a closed pipe must not stop a run, because the journal has the event
 }
 
 // Notice is the data of a line NOTICE.
@@ -101,11 +102,11 @@ type Ending struct {
 	Board   string        `json:"board"`
 	Outcome event.Outcome `json:"outcome"`
 	Text    string        `json:"text"`
-	Said    string        `json:"said,omitempty"` // last reply about a task, if a person is needed
+	Said    string        `json:"said,omitempty"` // last reply about a task; "" if no person is needed
 	Hint    string        `json:"hint,omitempty"`
 	Steps   int           `json:"steps"`
 	Used    flow.Tally    `json:"used"`
-	Until   string        `json:"until,omitempty"` // time to try again, in RFC 3339, with outcome later
+	Until   string        `json:"until,omitempty"` // time to try again, in RFC 3339, if the outcome is "later"
 	Code    int           `json:"exit_code"`
 
 	Unpushed string `json:"unpushed,omitempty"` // a branch with checkpoints that the remote lacks

@@ -53,8 +53,8 @@ var colors = regexp.MustCompile("\x1b\\[[0-9]+m")
 const redrawEvery = 100 * time.Millisecond
 
 // NewLive returns an observer that draws on the terminal out. size returns the size of the terminal
-// in columns and rows. A clock redraws once a second. The boards keep the order in which they are
-// named.
+// in columns and rows. A clock redraws the live lines once a second. The boards keep the order in
+// which they are named.
 func NewLive(out *console.Printer, size func() (width, height int), color bool, boards []string) *Live {
 	l := &Live{
 		out:   out,

@@ -15,7 +15,7 @@ import (
 // Log writes the history of a board. A line has the time, the number of the step if a new step
 // begins, a sign, and a text.
 type Log struct {
-	Verbose bool // shows every record, with its number, epoch and kind, and the sessions of agents
+	Verbose bool // true to show every record (number, epoch, kind) and the sessions of agents
 	Width   int  // width in columns at which lines break between words, or 0 for whole lines
 	Color   bool
 	Title   string // text before the first line, or ""
@@ -31,8 +31,8 @@ func NewLog(out *console.Printer) *Log { return &Log{out: out} }
 // Filter forwards a part of a board's history to a Watcher.
 type Filter struct {
 	Watcher
-	Failed bool // forwards only events of weight Warning or more, and failures and retries of agents
-	Step   int  // forwards only events of this step, or of all steps if Step is 0
+	Failed bool // true to forward only warnings or worse, and agents' failures and retries
+	Step   int  // number of the step whose events are forwarded, or 0 for all steps
 }
 
 // Entry forwards an event.
@@ -134,8 +134,8 @@ func (l *Log) print(head string, at time.Time, step int, s event.Sentence) {
 	if l.Width > 0 {
 		lines = Wrap(lines[0], max(20, l.Width-indent))
 	}
-	// An error, such as a closed pipe, needs no check here: the printer keeps it until the command
-	// ends.
+	// An error, such as a closed pipe, is not checked, because the printer keeps it until the
+	// command ends.
 	text := strings.Join(lines, "\n"+strings.Repeat(" ", indent))
 	_ = l.out.PrintTrusted(plain + coloredSign(s.Weight, l.Color) + " " + text + "\n")
 }

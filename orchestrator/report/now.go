@@ -18,7 +18,7 @@ import (
 // now is the display of a board at one time, in the live lines of its run and in status --watch.
 type now struct {
 	board     string
-	index, of int // number of the task in the list from 1, or 0; length of the list
+	index, of int // index: number of the task in the list from 1, or 0; of: length of the list
 	task      string
 	player    event.AttemptRef
 	adapter   string // "" if it is not known
@@ -87,8 +87,8 @@ func moreCalls(n int) string {
 	}
 }
 
-// doingLive returns what an agent of another process does. Unlike doingOf it does not know the
-// agent's texts.
+// doingLive returns the activity of an agent of another process. Unlike doingOf it does not know
+// the agent's texts.
 func doingLive(l health.Live) doing {
 	switch {
 	case len(l.Open) > 0:
@@ -189,8 +189,8 @@ func (n now) time(t time.Time) string {
 	return event.Elapsed(t.Sub(n.since))
 }
 
-// cost returns the cost of the run, or "" if the cost is not known. If the cost has a limit, the
-// limit follows after the separator in the argument of.
+// cost returns the cost of the run, or "" if the cost is not known. The parameter of is the
+// separator before the limit of the cost, if there is a limit.
 func (n now) cost(of string) string {
 	if n.used.Told == 0 {
 		return ""
@@ -306,8 +306,8 @@ func columns(cells [][]string, right map[int]bool, width int) []string {
 	return lines
 }
 
-// flush returns a line that begins with the text left and ends with the text right. If the line has
-// no room for both texts, flush cuts the text left.
+// flush returns a line with one text at its left end and one at its right end. If the line has no
+// room for both texts, flush cuts the left one.
 func flush(left, right string, width int) string {
 	room := width - runewidth.StringWidth(right)
 	if right != "" {

@@ -9,7 +9,7 @@ import (
 	"kanban-run/orchestrator/standing"
 )
 
-// Watcher is an observer that a Recorder or a Filter forwards its calls to.
+// Watcher is the observer to which a Recorder or a Filter forwards the calls that it gets.
 type Watcher interface {
 	Entry(board string, e event.Entry)
 	Agent(board string, s agent.Sign)
@@ -25,7 +25,8 @@ type Recorder struct {
 	boards map[string]*digest.Digest
 }
 
-// NewRecorder returns a recorder that keeps the last keep steps of each board.
+// NewRecorder returns a recorder. The parameter keep is the number of last steps that it keeps of
+// each board.
 func NewRecorder(w Watcher, keep int) *Recorder {
 	return &Recorder{Watcher: w, keep: keep, boards: map[string]*digest.Digest{}}
 }

@@ -25,7 +25,7 @@ type Status struct {
 	Frozen     bool                `json:"frozen"`
 	Steps      int                 `json:"steps"`             // number of finished steps in all runs
 	LastStep   int                 `json:"last_step"`         // number of started steps in all runs
-	Until      string              `json:"until,omitempty"`   // time to try again, in RFC 3339, with outcome later
+	Until      string              `json:"until,omitempty"`   // time to try again, in RFC 3339, if the outcome is "later"
 	Used       flow.Tally          `json:"used"`              // use that counts for the limits, without the open attempt's cost
 	Total      flow.Tally          `json:"total"`             // use of all runs
 	Limits     event.Limits        `json:"limits"`            // limits of the last run
@@ -35,8 +35,8 @@ type Status struct {
 	Consent    string              `json:"consent,omitempty"` // proposal about the agent, if a person has to consent
 	Supervisor *Supervisor         `json:"supervisor,omitempty"`
 	Quarantine []Quarantine        `json:"quarantine,omitempty"` // tasks that no agent works on
-	Unanswered []string            `json:"unanswered,omitempty"` // members that never answered the request to shut down
-	Next       string              `json:"next"`                 // first action of a run that is started now
+	Unanswered []string            `json:"unanswered,omitempty"` // members of the team that never answered the request to shut down
+	Next       string              `json:"next"`                 // first action of a run that would start now
 	Journal    string              `json:"journal"`
 	Records    uint64              `json:"records"`
 	Epoch      uint64              `json:"epoch"` // epoch of the last owner
@@ -45,7 +45,7 @@ type Status struct {
 	Rollback   *flow.Identity      `json:"rollback_point,omitempty"`
 	Tasks      []standing.Task     `json:"tasks"`                // tasks in the order of the board's list
 	Waiting    *event.ProviderWait `json:"waiting,omitempty"`    // present wait for a provider
-	BlockedBy  string              `json:"blocked_by,omitempty"` // work of another board that the run at work waits for, in words
+	BlockedBy  string              `json:"blocked_by,omitempty"` // work of another board for which the run at work waits, in words
 	Waits      *standing.Waits     `json:"waits,omitempty"`      // decision that a person has to make
 	Decisions  []standing.Decision `json:"decisions,omitempty"`  // last decisions that a person has made
 
@@ -65,7 +65,7 @@ type OpenStep struct {
 	Since    time.Time  `json:"attempt_started_at,omitzero"` // start of the running attempt, or zero
 }
 
-// String returns the step, its task and the attempts at it in words.
+// String describes the step: its number, task and attempts.
 func (o OpenStep) String() string {
 	player := event.AttemptRef{Call: o.Call, Role: o.Role, Round: o.Round}.Short()
 	text := fmt.Sprintf("step %d: %s, %s", o.Step, o.Task, player)
@@ -144,7 +144,7 @@ func NewStatus(how standing.Standing, h flow.History, running bool, foreseen flo
 	return st
 }
 
-// Standing returns how the board stands.
+// Standing returns the standing of the board.
 func (s *Status) Standing() *standing.Standing { return &s.standing }
 
 // describeNext describes the first action of the next run.

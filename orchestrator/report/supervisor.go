@@ -41,9 +41,9 @@ type supervised struct {
 	roles   []string  // roles that were at work
 	alerts  []Alert
 	actions []string
-	request string // decision that the board waits for, or ""
+	request string // decision for which the board waits, or ""
 
-	proposals []string // proposals to the Lead that the board does not wait for
+	proposals []string // proposals to the Lead; the board waits for no answer
 }
 
 // Begin starts the next board.

@@ -20,8 +20,8 @@ var ranks = []standing.Who{standing.Decide, standing.Mend, standing.RunAgain, st
 
 // Table returns the lines of a table of boards, and a last line with totals. A row has a sign, the
 // board, the action that a person has to take, the time at which the last run ended, the cost, and
-// how the board stands. If width is less than wide, how the board stands follows on lines of its
-// own. A width of 0 means that lines have no limit.
+// a text about the standing. If width is less than wide, this text follows on lines of its own. A
+// width of 0 means that lines have no limit.
 func Table(out *console.Printer, boards []*standing.Standing, at time.Time, width int, color bool) []string {
 	sorted := slices.Clone(boards)
 	slices.SortStableFunc(sorted, func(a, b *standing.Standing) int {
@@ -62,8 +62,8 @@ func Table(out *console.Printer, boards []*standing.Standing, at time.Time, widt
 	return append(lines, totals(sorted))
 }
 
-// whole returns how a board stands. It adds the words of an agent that explain why a person is
-// needed.
+// whole returns the text about a board's standing. It adds the words of an agent that explain why a
+// person is needed.
 func whole(s *standing.Standing) string {
 	text := s.What()
 	if t := s.Said(); t != nil && !strings.Contains(text, t.Said) {

@@ -166,8 +166,8 @@ func (s *Status) urgency() int {
 	}
 }
 
-// now returns the display of a board: the activity of a board at work, or else the end of the last
-// run.
+// now returns the display of a board. It shows the activity if a run is at work, and otherwise the
+// end of the last run.
 func (s *Status) now() now {
 	n := now{board: s.Board, used: s.Used.Used, limit: s.Limits.MaxCost, weight: event.Routine}
 	if s.Open != nil {

@@ -8,6 +8,6 @@
 //	                                                          └► another: the workflow fails with
 //	                                                             the run's text
 //
-// The state of a board is a branch of its repository. A board can go on even if the server has lost
-// the workflow's history.
+// The state of a board is a branch of its repository, so the board can go on even if the server has
+// lost the workflow's history.
 package fleet

@@ -12,16 +12,16 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// The names that a server knows.
+// Names that the workers, the command submit and the Temporal server share.
 const (
-	WorkflowType = "Board"   // name of the workflow
+	WorkflowType = "Board"   // name of the workflow's type
 	RunActivity  = "Run"     // name of the activity that runs a board once
 	AckSignal    = "ack"     // name of the signal with a Decision
-	Queue        = "boards"  // the task queue of worker and submit without --queue
-	OutcomeMemo  = "outcome" // key of a memo: outcome of the last run, or Running during a run
-	TextMemo     = "text"    // key of a memo: text of the last run's end
-	HintMemo     = "hint"    // key of a memo: action that a person has to take
-	RunsMemo     = "runs"    // key of a memo: number of ended runs since the workflow's history began
+	Queue        = "boards"  // default task queue of the commands worker and submit
+	OutcomeMemo  = "outcome" // memo key for the last run's outcome, or for Running during a run
+	TextMemo     = "text"    // memo key for the text of the last run's end
+	HintMemo     = "hint"    // memo key for the action that a person has to take
+	RunsMemo     = "runs"    // memo key for the number of ended runs in the workflow's history
 )
 
 // The states of a board without an outcome.
@@ -33,15 +33,15 @@ const (
 // The search attributes by which boards can be listed, if the server knows them.
 var (
 	OutcomeAttribute = temporal.NewSearchAttributeKeyKeyword("KanbanOutcome")
-	CostAttribute    = temporal.NewSearchAttributeKeyFloat64("KanbanCost") // in USD, of all runs
+	CostAttribute    = temporal.NewSearchAttributeKeyFloat64("KanbanCost") // USD, sum of all runs
 	StepAttribute    = temporal.NewSearchAttributeKeyInt64("KanbanStep")   // number of finished steps
 )
 
-// Job is a board to run until it is complete: the input of the workflow.
+// Job is the input of the workflow. It names the board that the workflow runs until it is complete.
 type Job struct {
 	Repository string `json:"repository"` // address that git clone takes, without secrets
-	Board      string `json:"board"`      // path in the repository
-	Attributes bool   `json:"attributes"` // the server knows the search attributes
+	Board      string `json:"board"`      // path of the board in the repository
+	Attributes bool   `json:"attributes"` // true if the server knows the search attributes
 }
 
 // Check returns an error for a job that could leak a secret or start a program. It also returns an
@@ -70,7 +70,7 @@ func (j Job) Check() error {
 	return nil
 }
 
-// Branch returns the branch that holds the board's state.
+// Branch returns the name of the branch that holds the board's state.
 func (j Job) Branch() string { return "board/" + j.Board }
 
 // isBranch reports whether kanban-run uses a board's path unchanged in the name of the board's
@@ -112,7 +112,7 @@ func (j Job) ID() string {
 	if u, err := url.Parse(address); err == nil && (u.Host != "" || u.Scheme == "file") {
 		address = u.Host + u.Path
 	} else if host, path, found := strings.Cut(address, ":"); found && !strings.Contains(host, "/") {
-		// git@host:team/project.git
+		// an address such as git@host:team/project.git
 		_, host, _ = cutLast(host, "@")
 		address = host + "/" + strings.TrimPrefix(path, "/")
 	}
@@ -128,43 +128,44 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// Call is one run of a board: the input of the activity.
+// Call is the input of the activity, which runs a board once.
 type Call struct {
 	Job
-	// Decision answers the question that the board waits with. It is nil if no person has answered.
+	// Decision is a person's answer to the board's question, or nil if there is no answer.
 	Decision *Decision `json:"decision,omitempty"`
 }
 
-// Decision is a person's answer to a board that waits, as arguments of kanban-run ack.
+// Decision is a person's answer to a board that waits for one. Choice and Note become arguments of
+// kanban-run ack.
 type Decision struct {
-	Choice string `json:"choice,omitempty"` // may be ""
+	Choice string `json:"choice,omitempty"` // word of kanban-run ack
 	Note   string `json:"note,omitempty"`
 
-	// The person saw this question after this number of finished steps. For any other question the
-	// decision is not valid.
-	Steps    int    `json:"steps"` // number of finished steps
+	// The person saw Question after Steps finished steps. The decision is valid for no other
+	// question.
+	Steps    int    `json:"steps"`
 	Question string `json:"question"`
 }
 
-// Beat is the state of a run that each heartbeat holds.
+// Beat is the content of a heartbeat: the state of a run.
 type Beat struct {
-	Now    string  `json:"now"`    // what the run does now, for a person
+	Now    string  `json:"now"`    // present activity of the run, in words
 	Steps  int     `json:"steps"`  // number of finished steps
-	Cost   float64 `json:"cost"`   // USD
+	Cost   float64 `json:"cost"`   // USD, sum of all runs
 	Worker string  `json:"worker"` // name of the worker that runs the board
 }
 
-// Ending is the end of a run: the activity's result.
+// Ending is the result of the activity. It describes the end of a run.
 type Ending struct {
 	Outcome string  `json:"outcome"` // as kanban-run --json prints it, or Killed
 	Text    string  `json:"text"`
-	Asks    string  `json:"asks,omitempty"` // kanban-run's question, if a person is needed
-	Said    string  `json:"said,omitempty"` // last text of an agent, if a person is needed
+	Asks    string  `json:"asks,omitempty"` // kanban-run's question; "" if no person is needed
+	Said    string  `json:"said,omitempty"` // last text of an agent; "" if no person is needed
 	Hint    string  `json:"hint,omitempty"`
 	Code    int     `json:"exit_code"`
 	Until   string  `json:"until,omitempty"` // end of the usage limit, in RFC 3339
-	Steps   int     `json:"steps"`           // number of finished steps of all runs
-	Cost    float64 `json:"cost"`            // USD, of all runs
+	Steps   int     `json:"steps"`           // number of finished steps in all runs
+	Cost    float64 `json:"cost"`            // USD, sum of all runs
 	Worker  string  `json:"worker"`          // name of the worker that ran the board
 }
 

@@ -9,7 +9,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// Boards is the workflow of a board.
+// Boards has the workflow of a board as its method Board.
 type Boards struct {
 	// Lease is the time without a heartbeat after which the worker of a run counts as lost, and
 	// another worker gets the board.
@@ -24,7 +24,7 @@ const (
 	soon      = 2 * time.Second  // after a worker was stopped, or lost
 	laterPoll = 15 * time.Minute // after a usage limit without a known end
 	slack     = 5 * time.Second  // after the end of a usage limit, because clocks differ
-	leastWait = 30 * time.Second // least wait for a usage limit, even if it has ended
+	leastWait = 30 * time.Second // shortest wait after a usage limit, even if the limit has ended
 )
 
 // mostTries is the number of failed runs after which a board is given up. A finished step resets
@@ -35,7 +35,7 @@ const mostTries = 4
 type progress struct {
 	runs  int // number of runs that have ended
 	steps int // number of finished steps when a run last failed
-	tries int // number of runs that failed at this number of steps
+	tries int // number of failed runs since the last finished step
 }
 
 // Board runs a board until it is complete. It waits for a usage limit to end and for a person's
@@ -93,7 +93,7 @@ func endingOf(err error) Ending {
 	}
 }
 
-// run has a worker run the board once.
+// run lets a worker run the board once, and returns the end of that run.
 func (b Boards) run(ctx workflow.Context, call Call) (ending Ending, err error) {
 	summary := "run " + call.Board
 	if call.Decision != nil {
@@ -165,7 +165,7 @@ func (p *progress) note(ctx workflow.Context, job Job, e Ending) error {
 }
 
 // awaitDecision waits for a decision. It drops the decisions that came before the board waited,
-// because they answer another question.
+// because they answer an earlier question.
 func awaitDecision(ctx workflow.Context) (d Decision, err error) {
 	signals := workflow.GetSignalChannel(ctx, AckSignal)
 	for signals.ReceiveAsync(&d) {

@@ -57,9 +57,10 @@ func (f Folder) of(job fleet.Job) string {
 	return filepath.Join(f.Path, fmt.Sprintf("%s-%.5x", tail(name, 80), sha256.Sum256([]byte(id))))
 }
 
-// clone prepares the board's clone in dir. It keeps an earlier run's clone that has the last
-// checkpoint, and sets an older one aside. A new clone gets the commit at which the board began. So
-// the board goes on with the files that it knows, even if the repository has newer commits.
+// clone prepares the board's clone in dir. If dir has the clone of an earlier run, it is kept if it
+// has the last checkpoint, and is set aside otherwise. In a new clone the commit at which the board
+// began is checked out. So the board goes on with the files that it knows, even if the repository
+// has newer commits.
 func (f Folder) clone(stop context.Context, job fleet.Job, dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		leads, err := f.leads(stop, job, dir)
@@ -114,14 +115,14 @@ func remoteTip(stop context.Context, job fleet.Job) (string, error) {
 	return tip, err
 }
 
-// setAside moves a clone into the folder aside, so that a person can examine it.
+// setAside moves a clone into the folder with the name aside, so that a person can examine it.
 func (f Folder) setAside(dir string) error {
 	return os.Rename(dir, filepath.Join(f.Path, "aside", filepath.Base(dir)+"-"+
 		time.Now().UTC().Format("20060102T150405.000")))
 }
 
-// tidy removes a clone if the repository has all its checkpoints. If this is uncertain, the clone
-// stays for the board's next run on this worker.
+// tidy removes a clone if the repository has all checkpoints of the clone. If this is uncertain,
+// the clone stays for the board's next run on this worker.
 func (f Folder) tidy(stop context.Context, job fleet.Job, dir string, s summary) error {
 	switch s.Outcome {
 	case fleet.Killed, fleet.Failed, fleet.Owned:
@@ -131,7 +132,7 @@ func (f Folder) tidy(stop context.Context, job fleet.Job, dir string, s summary)
 	if err != nil || s.Unsaved {
 		return nil
 	}
-	if tip := strings.TrimSpace(here); tip != "" { // without a tip, no run has begun here
+	if tip := strings.TrimSpace(here); tip != "" { // without a tip, no run has begun in this clone
 		if there, err := remoteTip(stop, job); err != nil || there != tip {
 			return nil
 		}

@@ -41,7 +41,7 @@ func environ() (kept []string) {
 	return kept
 }
 
-// summary is a board's part of the last line of kanban-run --json.
+// summary is a board's part of the last line that kanban-run --json prints.
 type summary struct {
 	Outcome  string `json:"outcome"`
 	Text     string `json:"text"`
@@ -52,7 +52,7 @@ type summary struct {
 	Unpushed string `json:"unpushed"` // the branch whose checkpoints the repository lacks
 	Unsaved  bool   `json:"unsaved"`  // true if some work has no checkpoint
 
-	refusal string // why kanban-run ack refused a decision, or ""
+	refusal string // reason why kanban-run ack refused a decision, or ""
 }
 
 // start runs the board until kanban-run ends, and returns the summary that it printed. Without a
@@ -64,7 +64,8 @@ func (r *Runner) start(stop context.Context, dir string, job fleet.Job) (summary
 	var out lastLine
 	var words lastWords
 	c.Stdout, c.Stderr = &out, &words
-	// The system sends Pdeathsig when the thread that started the program ends.
+	// The system sends Pdeathsig when the thread that started the program ends, so this goroutine
+	// keeps its thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := c.Start(); err != nil {
@@ -110,7 +111,7 @@ func readSummary(line []byte) (summary, error) {
 	}
 }
 
-// standing is a board's part of kanban-run status --json.
+// standing is a board's part of the output of kanban-run status --json.
 type standing struct {
 	Steps int `json:"steps"`
 	Total struct {
@@ -162,7 +163,7 @@ func (r *Runner) askWithin(ctx context.Context, dir, board string) (s standing, 
 	return s, nil
 }
 
-// line describes in one line what the run does.
+// line returns a line about the present activity of the run.
 func (s standing) line() string {
 	if s.Open == nil {
 		return "between two steps"
@@ -185,7 +186,7 @@ func (s standing) line() string {
 
 func (s standing) cost() float64 { return s.Total.Micros / 1e6 }
 
-// ending returns the end of a run for the server.
+// ending returns the Ending that the server gets.
 func (s summary) ending(at standing) fleet.Ending {
 	return fleet.Ending{
 		Outcome: s.Outcome,
@@ -200,7 +201,7 @@ func (s summary) ending(at standing) fleet.Ending {
 	}
 }
 
-// asks returns the question of a board that needs a person.
+// asks returns the question of a board that needs a person, or "" for any other board.
 func (s summary) asks() string {
 	if !fleet.AsksPerson(s.Outcome) {
 		return ""
@@ -208,7 +209,7 @@ func (s summary) asks() string {
 	return tail(s.Text, 1000)
 }
 
-// tail returns s. If s is longer than most bytes, … stands in place of its beginning.
+// tail returns s, or … and the end of s if s is longer than the limit most (in bytes).
 func tail(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -244,7 +245,7 @@ func (w *lastWords) Write(p []byte) (int, error) {
 // userOfAddress matches the user in an address, which may be a token.
 var userOfAddress = regexp.MustCompile(`//[^/@\s]*@`)
 
-// String returns the words in one line, without the users in addresses.
+// String returns the text in one line, without the users in addresses.
 func (w lastWords) String() string {
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(string(w.text), "")), " ")
 	return userOfAddress.ReplaceAllString(line, "//…@")

@@ -10,9 +10,9 @@ import (
 	"kanban-run/cmd/kanban-run-temporal/fleet"
 )
 
-// pulse sends the server a heartbeat with the state of a run, three times in a lease. If kanban-run
-// does not answer, pulse sends no heartbeat and ends the run, so that the server starts another run
-// here or elsewhere.
+// pulse sends the server heartbeats with the state of a run, three per lease. If kanban-run does
+// not answer, pulse sends no heartbeat and ends the run, so that the server starts another run on
+// this worker or another one.
 type pulse struct {
 	runner *Runner
 	ctx    context.Context
@@ -71,8 +71,8 @@ func (p *pulse) run() {
 	}
 }
 
-// look returns the next heartbeat: the text that say has set, or the state that kanban-run reports.
-// ok is false if kanban-run does not answer in time.
+// look returns the next heartbeat: the text from the last call of say, or the state that kanban-run
+// reports. ok is false if kanban-run does not answer in time.
 func (p *pulse) look(within time.Duration) (beat fleet.Beat, ok bool) {
 	p.mu.Lock()
 	text, dir := p.text, p.dir

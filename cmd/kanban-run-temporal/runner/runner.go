@@ -21,13 +21,13 @@ import (
 type Runner struct {
 	Program      string   // path of kanban-run
 	Flags        []string // flags that kanban-run gets for every board
-	Repositories []string // addresses that may be cloned; a final / allows all below
+	Repositories []string // addresses that may be cloned; one that ends with / allows all below it
 	Folder       Folder
 	Lease        time.Duration // time without a heartbeat after which the server gives up a run
 	Name         string        // name of this worker
 	Log          *slog.Logger
 
-	busy sync.Map // a mutex for each clone, by path: only one run at a time works in a clone
+	busy sync.Map // mutexes by path of the clone, so that only one run at a time works in a clone
 }
 
 // Run runs a board until kanban-run ends, and returns the end of the run. If this worker may not
@@ -136,7 +136,7 @@ func pause(stop context.Context, t time.Duration) bool {
 	}
 }
 
-// ending returns the end of a run for the server. It does not report a board as complete if only
+// ending returns the Ending that the server gets. It does not report a board as complete if only
 // this worker has the checkpoints, because other workers do not see them.
 func (r *Runner) ending(stop context.Context, s summary, at standing, dir string) fleet.Ending {
 	e := s.ending(at)
@@ -173,8 +173,8 @@ func (r *Runner) decide(stop context.Context, dir string, call fleet.Call, s sum
 	return r.start(stop, dir, call.Job)
 }
 
-// acknowledge passes a decision to kanban-run ack, which journals it. An error holds the end of
-// ack's output.
+// acknowledge passes a decision to kanban-run ack, which journals it. If ack fails, the text of the
+// error is the end of ack's output.
 func (r *Runner) acknowledge(stop context.Context, dir, board string, d fleet.Decision) error {
 	args := []string{"ack"}
 	if d.Note != "" {
@@ -191,7 +191,7 @@ func (r *Runner) acknowledge(stop context.Context, dir, board string, d fleet.De
 	return nil
 }
 
-// Name returns the name of this worker: the name of its machine and the number of its process.
+// Name returns the name of this worker: the machine's name and the process ID.
 func Name() string {
 	host, err := os.Hostname()
 	if err != nil {

@@ -90,9 +90,9 @@ func main() {
 	os.Exit(*code)
 }
 
-// waitForSignal writes the process ID of its parent into file and ends the process at SIGTERM. With
-// stubborn, it writes the file stubborn at SIGTERM and goes on. After a minute it ends the process
-// in either case.
+// waitForSignal writes the process ID of its parent into file and ends the process at SIGTERM. If
+// stubborn is not "", it instead writes the file of that name at SIGTERM and goes on. After a
+// minute it ends the process in either case.
 func waitForSignal(file, stubborn string) {
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGTERM)

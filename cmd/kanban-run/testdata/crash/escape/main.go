@@ -1,7 +1,7 @@
 //go:build linux
 
-// Command escape is started by an agent. It starts a process that tries to outlive the agent, and
-// ends when that process has written its process ID into FILE.
+// Command escape is started by an agent. It starts a process that tries to outlive the agent. It
+// ends when the started process has written its process ID into FILE.
 //
 //	escape KIND MARKER FILE
 package main
