@@ -147,7 +147,7 @@ type Attempt struct {
 	GoesOn   bool            `json:"goes_on,omitempty"` // true if the attempt continues work that was cut short
 	Began    time.Time       `json:"began"`
 	Millis   int64           `json:"millis"`
-	Result   Result          `json:"result"`
+	Result   AttemptState    `json:"result"`
 	Status   string          `json:"status,omitempty"`
 	Message  string          `json:"message,omitempty"`   // message of the reply, or feedback of a review
 	SentBack bool            `json:"sent_back,omitempty"` // true if a review sent the work back
@@ -165,15 +165,15 @@ type Attempt struct {
 	Said string `json:"-"` // sentence about the end of the attempt, or about its start if the attempt runs
 }
 
-// Result is the ending of an attempt.
-type Result string
+// AttemptState is the progress of an attempt.
+type AttemptState string
 
-// The results of an attempt.
+// The states of an attempt.
 const (
-	Pending  Result = "running"
-	Accepted Result = "accepted"
-	Rejected Result = "rejected"
-	Stopped  Result = "stopped"
+	Pending  AttemptState = "running"
+	Accepted AttemptState = "accepted"
+	Rejected AttemptState = "rejected"
+	Stopped  AttemptState = "stopped"
 )
 
 // Add folds the next entry into the digest.
