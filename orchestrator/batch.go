@@ -21,14 +21,14 @@ import (
 
 // Bounds are the limits of all runs of one command taken together.
 type Bounds struct {
-	Jobs    int   // the most boards at work side by side, at least 1
-	MaxCost int64 // the most total cost that agents report, in millionths of a US dollar; 0: no limit
+	Jobs    int   // greatest number of boards at work at the same time, at least 1
+	MaxCost int64 // limit of the total cost that agents report, in millionths of a US dollar; 0: none
 }
 
 // RunAll runs the boards, each in a sequential loop of its own, and returns their results in the
 // boards' order. When stop is done, running agents are asked to end, and their boards can go on
-// later. A board that was not started yet has the outcome interrupted. When kill is done, running
-// agents are killed.
+// later. A board that was not started yet has the outcome [event.Interrupted]. When kill is done,
+// running agents are killed.
 func RunAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bounds) []result.Result {
 	return newShared(boards, bounds).runAll(stop, kill, boards, bounds)
 }
@@ -50,8 +50,8 @@ func (all shared) runAll(stop, kill context.Context, boards []*preflight.Prepare
 		})
 	}
 	wg.Wait()
-	_ = all.mail.Close()     // no run is left that waits for its inbox
-	_ = all.registry.Close() // no run is left that holds a claim
+	_ = all.mail.Close()     // all runs have ended, so none waits for its inbox
+	_ = all.registry.Close() // all runs have ended, so none holds a claim
 	return results
 }
 
@@ -66,8 +66,8 @@ type shared struct {
 	registry *claim.Registry
 }
 
-// holdLock returns the function that makes the guardian hold a lock file, too. It returns nil if
-// there is no guardian.
+// holdLock returns the function with which the guardian holds a lock file together with this
+// process. It returns nil if there is no guardian.
 func holdLock(boards []*preflight.Prepared) func(*os.File) (func() error, error) {
 	if len(boards) == 0 {
 		return nil
@@ -89,8 +89,8 @@ func isCrowded(boards []*preflight.Prepared, i int) bool {
 }
 
 // runBoard runs one board until the run ends, releases the board, and sets res. While an agent
-// works, the run gives up its slot. crowded is true if another board of this process uses the same
-// folder.
+// works, the run gives up its slot for the disk. crowded is true if another board of this process
+// uses the same folder.
 func runBoard(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool, res *result.Result) {
 	s.slots.Acquire()
 	defer s.slots.Release()

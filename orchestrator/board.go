@@ -15,8 +15,8 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// readBoard reads the board, which is the source of truth in every round: seed 004, "Communication
-// Model". It journals a change that was made outside of a Manager's turn. b is nil if the board is
+// readBoard reads the board, which is the source of truth in every round (seed 004, "Communication
+// Model"). It journals a change that was made outside of a Manager's turn. b is nil if the board is
 // frozen.
 func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 	step := l.ledger.State().Step
@@ -27,7 +27,7 @@ func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 	} else {
 		sha = l.workspace.SHA()
 	}
-	// known is false if this machine could not read the file.
+	// known is false if the file could not be read because of a fault of this machine.
 	known := sha != "" || result.OutcomeOf(l.stop, err) == event.Invalid
 	if step != nil && step.Before == nil && known && sha != step.BoardSHA && l.ledger.State().Frozen == nil {
 		if err := l.ledger.Record(l.divergence(step, sha, err)); err != nil {
@@ -41,14 +41,14 @@ func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 		return nil, view, err
 	}
 	view, err = l.view(b)
-	// A person has to decide about the checkpoint first.
+	// If a checkpoint stops the run, a person has to decide about it before the error counts.
 	if err != nil && l.ledger.State().Supervisor.Waits() != "" {
 		return b, workspace.Bare(b), nil
 	}
 	return b, view, err
 }
 
-// view returns the facts about the board on which flow decides, with the roles of this run.
+// view returns the facts about the board that package flow needs, with the roles of this run.
 func (l *loop) view(b *board.Board) (flow.Board, error) {
 	view, err := l.workspace.View(b, l.ledger.State(), func(role string) (string, error) {
 		p, err := l.job.Player(role)
@@ -61,7 +61,7 @@ func (l *loop) view(b *board.Board) (flow.Board, error) {
 	return view, err
 }
 
-// bound returns in words the limit of the whole command that is reached, or "".
+// bound returns in words the limit of the whole command that is reached, or "" if none is.
 func (l *loop) bound() string {
 	until := l.job.Limits.Until
 	if !until.IsZero() && !l.job.Now().Before(until) {
@@ -111,8 +111,8 @@ func (l *loop) writeBoard(b *board.Board) error {
 	}
 	verdict.Warning = cmp.Or(verdict.Warning, l.workspace.MissingNeeds(after, l.ledger.State(), d.Next))
 	left := call.Left{BoardSHA: after.SHA, Warning: verdict.Warning, Change: change}
-	// The board was changed after the reply was accepted. The file stands, and its end is not the
-	// Manager's.
+	// The board was changed after the reply was accepted. The file stays as it is. left keeps the
+	// earlier SHA-256, so that an end of the board does not count as the Manager's.
 	if verdict.Disagreement != "" {
 		left.BoardSHA = step.Reply.Left
 		left.Warning = cmp.Or(left.Warning, verdict.Disagreement)

@@ -33,8 +33,8 @@ func (l *loop) runInto(res *result.Result) error {
 	return err
 }
 
-// conclude journals how the loop ended. After an error of the loop the run stays resumable.
-// conclude commits before anything can fail, because an accepted reply must survive a later error.
+// conclude journals how the loop ended. After an error of the loop the next run can go on. conclude
+// commits before anything can fail, because an accepted reply must survive a later error.
 func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, error) {
 	uncommitted := l.ledger.Commit()
 	if uncommitted == nil {

@@ -31,9 +31,9 @@ type loop struct {
 	folder    rundir.Dir
 	ledger    *ledger.Ledger
 	workspace *workspace.Workspace
-	stop      context.Context // its end asks agents to end
-	kill      context.Context // its end kills agents
-	used      event.Used      // what the attempts of this run have used
+	stop      context.Context // when it is done, agents are asked to end
+	kill      context.Context // when it is done, agents are killed
+	used      event.Used      // time, tokens and cost of this run's attempts so far
 	cutWait   time.Duration   // length of the wait for a provider that the end of the run broke off
 	shared    shared
 
@@ -48,8 +48,8 @@ type loop struct {
 	undelivered watch.Undelivered
 }
 
-// run reads the board, lets package flow decide, acts, and begins again: seed 004, "State Machine",
-// supervisor_loop. After an error the next run goes on from the journal.
+// run reads the board, lets package flow decide, acts, and begins again (seed 004, "State Machine",
+// supervisor_loop). After an error the next run goes on from the journal.
 func (l *loop) run() (flow.Finish, error) {
 	for {
 		b, view, err := l.readBoard()
@@ -134,13 +134,13 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	return err
 }
 
-// postDelay is the time from the start of an attempt until the inbox is opened. Most stubs end
-// earlier, and need no inbox.
+// postDelay is the time from the start of an attempt until the inbox is opened. Most stub agents
+// end earlier, and need no inbox.
 const postDelay = 300 * time.Millisecond
 
 // waitForAgent returns when the agent has ended. When stop is done, the agent is asked to end. When
-// kill is done, it is killed. If the agent takes longer than a moment, state.md shows it. Errors:
-// those of state.md and of the journal.
+// kill is done, the agent is killed. If the agent takes longer than a moment, state.md shows it.
+// Errors: those of writing state.md or the journal.
 func (l *loop) waitForAgent(a *call.Attempt, p *attempt.Attempt, w *watch.Watch) (err error) {
 	l.shared.slots.Release()
 	defer l.shared.slots.Acquire()
@@ -186,7 +186,7 @@ func (l *loop) waitForAgent(a *call.Attempt, p *attempt.Attempt, w *watch.Watch)
 	}
 }
 
-// startWatch watches the agent of an attempt.
+// startWatch starts the watch over the agent of an attempt.
 func (l *loop) startWatch(a *call.Attempt, p *attempt.Attempt) *watch.Watch {
 	return watch.Start(l.watching, watch.Agent{AttemptRef: a.Ref(), Program: p, Player: a.Player, Duty: a.Duty,
 		Listens: a.Spec.Invocation.Listens, Signs: a.Signs})

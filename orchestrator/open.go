@@ -22,8 +22,8 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// open takes the folder, the lock and the journal of the board. release undoes that and is never
-// nil. crowded is true if another board of this process uses the same folder.
+// open takes the folder, the lock and the journal of the board. release gives them back and is
+// never nil. crowded is true if another board of this process uses the same folder.
 func open(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool) (
 	l *loop, release func() error, err error,
 ) {
@@ -87,8 +87,8 @@ func (l *loop) close() error {
 	return errors.Join(err, l.supervisor.Close(), l.claims.Release(), l.hold.Close())
 }
 
-// takeBoard replays the journal, ends what an earlier run left behind, and becomes the board's
-// owner.
+// takeBoard replays the journal, ends the processes that an earlier run left behind, and makes this
+// run the board's owner.
 func (l *loop) takeBoard() error {
 	if err := l.ledger.Open(l.restore); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (l *loop) takeBoard() error {
 	return l.ledger.Own()
 }
 
-// restore hands an entry of an earlier run to the parts that keep a memory of the journal.
+// restore passes an entry that an earlier run journaled to the parts of this run that need it.
 func (l *loop) restore(e event.Entry) {
 	l.caller.Restore(e.Event)
 	l.undelivered.Restore(e.Event)
@@ -152,7 +152,7 @@ func (l *loop) start() error {
 	if err := l.ledger.Append(begun); err != nil {
 		return err
 	}
-	if state.Frozen != nil { // for example, the checkpoints in git would go another way than before
+	if state.Frozen != nil { // for example because checkpoints would go to another git remote
 		return nil
 	}
 	if err := l.undelivered.Close(l.ledger.Append); err != nil {
@@ -172,8 +172,9 @@ func (l *loop) start() error {
 	return l.caller.RestartWithoutInput(b)
 }
 
-// endLastTurn closes the attempt in which an earlier run died, and returns the board as it is then.
-// If the attempt changed the end of the board, endLastTurn may put the end back: see endLostTurn.
+// endLastTurn closes the attempt in which an earlier run died, and returns the board as it is
+// afterwards. If the attempt changed the end of the board, endLastTurn may put the end back, see
+// endLostTurn.
 func (l *loop) endLastTurn(b *board.Board) (*board.Board, error) {
 	lost, err := flow.CloseAttempt(l.ledger.State(), l.ledger.Append)
 	if err != nil {
@@ -186,7 +187,7 @@ func (l *loop) endLastTurn(b *board.Board) (*board.Board, error) {
 }
 
 // withheld returns the names of the environment variables that agents do not get. If the board is
-// over, a Manager that cannot be started is no error, because no agent is needed.
+// over, a Manager that cannot be started is not an error, because no agent is needed.
 func (l *loop) withheld(b *board.Board) ([]string, error) {
 	p, err := l.job.Player(event.ManagerRole)
 	if err != nil && b.Terminal() && l.ledger.State().Step == nil {

@@ -9,8 +9,8 @@ import (
 )
 
 // providers has the providers that have refused a call of a board of this process. All boards of
-// such a provider wait together. After the wait one board asks the provider. The others begin once
-// the agent of this board shows that the provider serves.
+// such a provider wait together. After the wait one board asks the provider. The other boards go on
+// once the agent of the asking board shows that the provider serves calls again.
 type providers struct {
 	mu  sync.Mutex
 	all map[string]*refusal // the key is roster.Player.Provider
@@ -19,10 +19,10 @@ type providers struct {
 type refusal struct {
 	wait  event.ProviderWait // the wait of the board that was refused last
 	asks  bool               // a board is asking the provider
-	asked chan struct{}      // closed once that board knows whether the provider serves
+	asked chan struct{}      // closed once the asking board knows whether the provider serves
 }
 
-// refused notes that the provider refused a call, and the wait that follows.
+// refused notes that the provider refused a call, and keeps the wait that follows.
 func (p *providers) refused(provider string, wait event.ProviderWait) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,8 +55,9 @@ func (p *providers) end(provider string) {
 	}
 }
 
-// ask reports whether a call of the provider may begin. If not, it returns the wait of the board
-// that was refused, or a channel that is closed once another board has asked the provider.
+// ask reports whether a call to the provider may begin. If not, ask returns the wait of the board
+// that was refused last. If that wait is over, it returns a channel that is closed once another
+// board has asked the provider.
 func (p *providers) ask(provider string, now time.Time) (may bool, wait *event.ProviderWait, other <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,8 +76,8 @@ func (p *providers) ask(provider string, now time.Time) (may bool, wait *event.P
 	}
 }
 
-// watchService returns emit with an addition: it notes that the provider serves calls as soon as
-// the agent's model works. Call watchService before the attempt starts.
+// watchService returns a function that calls emit. The function also notes that the provider serves
+// calls, as soon as the agent's model works. Call watchService before the attempt starts.
 func (p *providers) watchService(provider string, emit func(agent.Event)) func(agent.Event) {
 	serves := sync.OnceFunc(func() { p.serves(provider) })
 	return func(e agent.Event) {

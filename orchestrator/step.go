@@ -23,8 +23,8 @@ func (l *loop) openStep(e flow.Spawn, b *board.Board) error {
 	return l.ledger.Append(started)
 }
 
-// reassign gives the open call to the next agent in the settings: seed 002, "Reassignment
-// Readiness".
+// reassign gives the open call to the next agent in the settings (seed 002, "Reassignment
+// Readiness").
 func (l *loop) reassign(e flow.Reassign) error {
 	step := l.ledger.State().Step
 	return l.ledger.Record(event.Reassigned{Step: step.Number, Task: step.Task, Role: step.CallRole(),
@@ -43,8 +43,8 @@ func (l *loop) setAside(e flow.SetAside) error {
 	return l.ledger.Record(event.TaskSetAside{Step: e.Step, Task: e.Task, Role: e.Role, Status: e.Status, Reason: e.Reason})
 }
 
-// suspectLoop puts a task into quarantine: seed 002, "Review Loop". The Manager is told if its role
-// accepts anomalies.
+// suspectLoop puts a task into quarantine (seed 002, "Review Loop"). The Manager is told if its
+// role accepts anomalies.
 func (l *loop) suspectLoop(e flow.SuspectLoop, b *board.Board) error {
 	manager, err := l.job.Player(event.ManagerRole)
 	return l.ledger.Record(event.LoopSuspected{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA,

@@ -13,11 +13,10 @@ import (
 	"kanban-run/orchestrator/ledger"
 )
 
-// endTurn looks at the board after an attempt. Only the Manager or a person may end a board: seed
-// 004, "Communication Model". If another agent changed the end of the board, removed the file or
-// left it unreadable, endTurn puts the board back before the next act. readBoard journals any other
-// change. With the setting "on_divergence: freeze" endTurn freezes the board, and does not put it
-// back.
+// endTurn looks at the board after an attempt. Only the Manager or a person may end a board (seed
+// 004, "Communication Model"). If another agent changed the end of the board, removed the file or
+// left it unreadable, endTurn puts the board back before the next act. With the setting
+// "on_divergence: freeze" endTurn freezes the board instead. readBoard journals any other change.
 func (l *loop) endTurn() error {
 	step := l.ledger.State().Step
 	if step == nil || step.Before != nil || l.ledger.State().Frozen != nil {
@@ -76,9 +75,9 @@ func (l *loop) putBackSpoiled(step *flow.Step, unreadable error) error {
 			l.job.Board, what, step.Player(), step.Task, done)))
 }
 
-// endLostTurn is endTurn for the last turn of an earlier run. lost is true if the run died in that
-// turn. In that case it is unknown who changed the board since. If the end of the board has
-// changed, the Lead is asked about it.
+// endLostTurn does the work of endTurn for the last turn of an earlier run. lost is true if the run
+// died in that turn. In that case it is unknown whether an agent or a person changed the board
+// since, so the Lead is asked about a changed end.
 func (l *loop) endLostTurn(lost bool) error {
 	step := l.ledger.State().Step
 	if step == nil || step.Before != nil {

@@ -17,7 +17,7 @@ func (l *loop) walk(e flow.Walk, b *board.Board) error {
 		return err
 	}
 	if l.ledger.State().Step == nil {
-		return l.openStep(e.Spawn, b) // next, flow may set the task aside instead
+		return l.openStep(e.Spawn, b) // in the next round flow may set the task aside instead
 	}
 	l.workspace.Forget() // a person may have edited the board since it was read
 	b, err := l.workspace.Look()
@@ -42,16 +42,16 @@ func (l *loop) walk(e flow.Walk, b *board.Board) error {
 }
 
 // writeWalked goes on after a run died with a decision of walk in its journal. It finishes the step
-// if the board has the decision, or if a person has edited the current task or the end of the board
-// since. Otherwise walk decides anew on the present board, which costs nothing.
+// if the decision is on the board, or if a person has edited the current task or the end of the
+// board since. Otherwise walk decides anew on the present board, which costs nothing.
 func (l *loop) writeWalked(step *flow.Step, b *board.Board) error {
 	walked := *step.Walked
 	if b.SHA == walked.After {
 		return l.finishWalk(walked)
 	}
 	if moved := l.workspace.Moved(b, walked); moved != "" && b.SHA != walked.Before {
-		// walked keeps the SHA-256 of the decision. The board has another one, so if it is over, a
-		// person ended it.
+		// walked keeps the SHA-256 that the decision would have given the board. The edited board
+		// has another one, so an end of the board counts as a person's.
 		walked.Warning = moved
 		return l.finishWalk(walked)
 	}

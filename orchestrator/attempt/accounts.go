@@ -2,9 +2,9 @@ package attempt
 
 import "kanban-run/orchestrator/agent"
 
-// Accounts holds what each session has spent so far, by its ID. Some tools report the total of a
-// session. Without Accounts, each later attempt and each fork would be charged for the first
-// attempt's work again.
+// Accounts maps the ID of each session to the spending of the session so far. Some tools report the
+// total of a session. Without Accounts, each later attempt and each fork would be charged for the
+// first attempt's work again.
 type Accounts map[string]agent.Spending
 
 // Charge returns the spending of one attempt, or nil if it is unknown. parent is the session that

@@ -21,33 +21,33 @@ type Spec struct {
 	Invocation agent.Invocation
 	Contract   contract.Kind
 	Sinks      Sinks
-	// Emit gets redacted events, in the goroutines of both streams. It may be nil.
+	// Emit is called with each event, redacted, in the goroutines of both streams. It may be nil.
 	Emit func(agent.Event)
 	// Show gets the agent's activity. After events, a timer's goroutine calls Show at most once a
-	// second. Each Check calls Show in the goroutine of its caller. Show may be nil.
+	// second. [Attempt.Check] calls Show, too, in the goroutine of its caller. Show may be nil.
 	Show func(health.Live)
 	// TimeLimit is the rest of the run's time; 0: no limit. The agent's own timeout is in
 	// Invocation.
 	TimeLimit time.Duration
-	// Resident gets the Invocation's Stdin as its next message. If it is nil, the attempt starts a
-	// program of its own.
+	// Resident is the program that gets Invocation.Stdin as its next message; nil: the attempt
+	// starts a program of its own.
 	Resident *Resident
 }
 
-// Attempt is a running agent. Two goroutines read its output, see [proc.Process]. Another one waits
-// for its end and judges its reply. Its methods are safe for concurrent use.
+// Attempt is a running agent. Two goroutines read its output, see [proc.Process]. A third goroutine
+// waits for the agent's end and judges its reply. All methods are safe for concurrent use.
 type Attempt struct {
 	call     Spec
 	reader   agent.Reader
 	out      *tail // standard output of a review command; nil in other attempts
 	tail     *tail
-	stdout   io.WriteCloser // forwards the output, redacted
+	stdout   io.WriteCloser // redacts the output and forwards it
 	stderr   io.WriteCloser
 	meter    *meter
 	watch    watch
 	voice    *voice
 	paused   time.Duration   // proc.Paused at the start
-	ctx      context.Context // its end breaks off the start of the process
+	ctx      context.Context // done as soon as the process is to end, even while it starts
 	cancel   context.CancelFunc
 	answered chan struct{} // closed when the result has arrived
 	answer   func()        // closes answered, once
@@ -55,10 +55,10 @@ type Attempt struct {
 	done     chan struct{}
 
 	mu        sync.Mutex
-	process   *proc.Process // nil: not started yet, or a resident's that has answered
+	process   *proc.Process // nil: not started yet, or a resident that has answered
 	stopped   bool          // Stop or Kill was called
 	ended     bool          // End was called
-	refused   string        // what the provider said, set by EndRefused
+	refused   string        // the provider's words, set by EndRefused
 	graceful  time.Duration // graceful and kill are the arguments of End
 	kill      time.Duration
 	killed    bool
@@ -143,43 +143,45 @@ func Run(stop, kill context.Context, c Spec) (*Ended, error) {
 func (a *Attempt) Done() <-chan struct{} { return a.done }
 
 // Wait returns the end of the attempt, once Done is closed. Errors: an error of this system, or
-// *agent.ConfigError, *agent.LaterError or *agent.LimitError. An immediate retry mends none of
-// these three.
+// *agent.ConfigError, *agent.LaterError or *agent.LimitError. An immediate retry does not mend the
+// last three.
 func (a *Attempt) Wait() (*Ended, error) {
 	<-a.done
 	return a.result, a.err
 }
 
 // Tools returns the agent's work with tools, once Done is closed. It returns nil if the agent's
-// program reported no call.
+// program reported no call of a tool.
 func (a *Attempt) Tools() *event.ToolWork {
 	a.watch.mu.Lock()
 	defer a.watch.mu.Unlock()
 	return a.watch.trace.Tools(time.Now())
 }
 
-// Stop asks the agent to end, and kills it after its grace. It returns at once.
+// Stop asks the agent to end, and kills it after the grace period of its Invocation. It returns at
+// once.
 func (a *Attempt) Stop() { a.end(func() { a.stopped = true }) }
 
 // Kill kills the agent. It returns at once.
 func (a *Attempt) Kill() { a.end(func() { a.stopped, a.killed = true, true }) }
 
 // End asks the agent to end because of a finding of the watch, and returns at once. If the agent's
-// turn can be interrupted, End interrupts it and closes its input. Such an agent gets SIGTERM after
-// graceful, and SIGKILL after kill. Any other agent gets SIGTERM at once, and SIGKILL after the
-// shorter of the two times. If the agent has sent its final event, its reply counts.
+// turn can be interrupted, End interrupts the turn and closes the agent's input. Such an agent gets
+// SIGTERM after the time graceful, and SIGKILL after the time kill. Any other agent gets SIGTERM at
+// once, and SIGKILL after the shorter of the two times. If the agent has sent its final event, its
+// reply counts.
 func (a *Attempt) End(graceful, kill time.Duration) {
 	a.end(func() { a.ended, a.graceful, a.kill = true, graceful, kill })
 }
 
-// EndRefused is like End, for an agent whose provider refuses its calls. The end has the class
-// busy. why is what the provider said.
+// EndRefused is like End, for an agent whose provider refuses its calls. The class of the end is
+// [event.ClassBusy]. why has the provider's words.
 func (a *Attempt) EndRefused(why string, graceful, kill time.Duration) {
 	a.end(func() { a.ended, a.graceful, a.kill, a.refused = true, graceful, kill, why })
 }
 
-// Refusal returns what the provider said if the agent waits to try its refused call again. It
-// returns "" if the agent waits for something else.
+// Refusal returns the provider's words if the agent waits to try a refused call again. It returns
+// "" if the agent waits for something else.
 func (a *Attempt) Refusal() string {
 	a.watch.mu.Lock()
 	defer a.watch.mu.Unlock()
@@ -237,8 +239,8 @@ func (a *Attempt) Continue() {
 	}
 }
 
-// EndCalls ends the agent's commands that run in sessions of their own: with SIGTERM or, if kill is
-// set, with SIGKILL.
+// EndCalls sends SIGTERM, or SIGKILL if kill is set, to the agent's commands that run in process
+// sessions of their own.
 func (a *Attempt) EndCalls(kill bool) {
 	if p := a.running(); p != nil {
 		p.EndOthers(kill)
@@ -269,7 +271,8 @@ func (a *Attempt) giveUp(reason error) {
 	})
 }
 
-// end calls note, and then ends the process. If the process is about to start, adopt ends it.
+// end calls its function note, and then ends the process. The method adopt ends a process that is
+// about to start.
 func (a *Attempt) end(note func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -293,7 +296,8 @@ func (a *Attempt) endProcess() {
 	}
 }
 
-// adopt takes over the process that has just started.
+// adopt makes p, which has just started, the process of the attempt. If the attempt is to end
+// already, adopt ends p.
 func (a *Attempt) adopt(p *proc.Process) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -316,8 +320,8 @@ func (a *Attempt) run() {
 	a.result, a.err = a.conclude(exit, err)
 }
 
-// release lets the process of a resident that has answered run on, without its timeout. It returns
-// false if the process is ending or has ended.
+// release lets a resident that has answered run on, without the timeout of the attempt. It returns
+// false if the resident's process is ending or has ended.
 func (a *Attempt) release() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -343,7 +347,7 @@ func (a *Attempt) outputs() (stdout, stderr io.Writer) {
 		a.meter.writer(io.MultiWriter(&a.watch, a.stderr))
 }
 
-// spec returns the process of the attempt.
+// spec returns the description of the attempt's process.
 func (a *Attempt) spec() *proc.Spec {
 	inv := &a.call.Invocation
 	stdout, stderr := a.outputs()
@@ -351,7 +355,8 @@ func (a *Attempt) spec() *proc.Spec {
 		Stdout: stdout, Stderr: stderr, Timeout: inv.Timeout, Grace: inv.Grace, Mark: inv.Mark}
 }
 
-// runProcess returns when the process and its descendants have ended, or a resident has answered.
+// runProcess starts the process. It returns when the process and its descendants have ended, or
+// when a resident has answered.
 func (a *Attempt) runProcess() (proc.Exit, error) {
 	if err := writeFiles(a.call.Invocation.Files); err != nil {
 		return proc.Exit{Code: -1}, err

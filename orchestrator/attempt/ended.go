@@ -11,36 +11,36 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Ended is the end of an attempt, with a Reply or a Failure. It may have neither: after a review
-// command, if the attempt was stopped, or if [Attempt.Wait] returned an error. Everything except
-// Reply, Warning and Spawned is redacted.
+// Ended is the end of an attempt. It has a Reply or a Failure, except after a review command
+// without a failure, after a stop, and if [Attempt.Wait] returned an error. All texts are redacted
+// except those of Reply, Warning and Spawned.
 type Ended struct {
 	Class     event.Class // "" if the attempt was stopped
 	Reply     *contract.Reply
 	Failure   *contract.Failure
-	Warning   string // a warning about a reply that counts all the same; "": none
+	Warning   string // warning about a reply that is accepted nevertheless; "": none
 	Worked    bool   // the model did something: it wrote, or called a tool
 	Exit      proc.Exit
-	Received  string // with a Failure: the beginning of the reply's text, at most 4 KiB
-	Stdout    string // of a review command: the last lines of standard output, at most 8 KiB
-	Stderr    string // the last lines of standard error, at most 2 KiB, or 8 KiB of a review command
+	Received  string // beginning of the rejected reply's text, at most 4 KiB; "" without a Failure
+	Stdout    string // last lines of a review command's standard output, at most 8 KiB
+	Stderr    string // last lines of standard error, at most 2 KiB; for a review command at most 8 KiB
 	Stopped   bool   // Stop, Kill or the TimeLimit ended the attempt
-	ByWatch   bool   // End ended the attempt before a final event
+	ByWatch   bool   // Attempt.End ended the attempt before the agent's final event
 	OutOfTime bool   // the TimeLimit ended the attempt
 
-	Spawned []string // in words, the processes that a resident started in its turn and left running
+	Spawned []string // names and PIDs of the processes that a resident started in its turn and left running
 
-	Paused time.Duration // the time for which the agent was stopped together with this program
+	Paused time.Duration // time for which the agent was paused together with this program
 
 	Session    string
-	Spent      *agent.Spending // what the attempt, or the session, has spent; nil: the tool does not report it
+	Spent      *agent.Spending // spending of the attempt or, with Cumulative, of its session; nil: not reported
 	Cumulative bool            // see [agent.Report.Cumulative]
 }
 
 // conclude closes the streams and returns the end of the attempt. err is the result of runProcess.
 func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 	excess := a.meter.exceeded()
-	if excess == nil { // otherwise the streams may hold back a part of a secret
+	if excess == nil { // otherwise Close could print the first part of a secret that was cut off
 		err = errors.Join(err, a.stdout.Close(), a.stderr.Close())
 	}
 	a.mu.Lock()
@@ -50,7 +50,7 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 		out.Stdout = a.out.String()
 	}
 	hung, ended := exit.Stopped && a.ended && !a.stopped, exit
-	within := time.Duration(0) // 0 for the watch, because it ends only an agent without a final event
+	within := time.Duration(0) // 0 if the watch ended the agent, because then any final event came later
 	if exit.TimedOut {
 		within = exit.Timeout + out.Paused
 	}
@@ -95,7 +95,7 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 	return out, err
 }
 
-// applyReason puts the reason for which the reader gave up into the report of the stopped program.
+// applyReason puts the reason for which the reader gave up into the report.
 func applyReason(r *agent.Report, reason error) {
 	var failure *contract.Failure
 	switch {

@@ -8,25 +8,25 @@ import (
 	"sync"
 )
 
-// gate forwards a stream of a resident while an attempt, or Ask, listens. It drops all other
-// output, and also the rest of a line that began before the gate was opened.
+// gate forwards a stream of a resident while an attempt or [Resident.Ask] listens. It drops all
+// other output, and also the rest of a line that began before the gate was opened.
 type gate struct {
 	mu     sync.Mutex
 	to     io.Writer   // gets the stream; nil while the gate is shut
-	fail   func(error) // called once, when a write of the stream fails
-	err    error       // the error of that write
+	fail   func(error) // called with the error if a write fails
+	err    error       // error of the write that failed; nil: none
 	inLine bool        // the last byte did not end a line
 	skip   bool        // the output is dropped up to the end of the line
 }
 
-// open drops the rest of the current line and forwards the output after it.
+// open drops the rest of the current line, and forwards the output after that line.
 func (g *gate) open(to io.Writer, fail func(error)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.to, g.fail, g.err, g.skip = to, fail, nil, g.inLine
 }
 
-// shut returns the error of the writer and drops the output from now on.
+// shut drops the output from now on. It returns the error of the failed write since open, or nil.
 func (g *gate) shut() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

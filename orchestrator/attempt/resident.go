@@ -22,17 +22,19 @@ const maxGoodbye = 2 * contract.MaxReply
 // Resident is a program that stays between attempts. The first attempt starts it. Each attempt
 // sends it one message and ends with the answer, and the program waits for the next message. If an
 // attempt ends early, for example by its timeout, the program ends too, and the next attempt starts
-// a new one. Attempts on one resident follow one another. Its methods are safe for concurrent use.
+// a new one. Attempts on one resident follow one another. The methods of a Resident are safe for
+// concurrent use.
 //
-// Each attempt needs an adapter that is an [agent.Resident], and an Invocation from its Stay. The
-// Mark of the first attempt becomes the program's, and no other program may have it.
+// Each attempt needs an adapter that is an [agent.Resident], and an Invocation from the adapter's
+// method Stay. The Mark of the first attempt becomes the mark of the program, and no other program
+// may have this mark.
 type Resident struct {
 	grace time.Duration
 	turn  chan struct{} // full while an attempt, or Ask, talks to the program
 
 	mu      sync.Mutex
 	program *program // nil if it does not run
-	err     error    // the error of a program that has ended, for takeError
+	err     error    // error of a program that has ended; takeError returns it
 }
 
 // program is a resident that runs. Two goroutines read its streams and write to the gates. A third
@@ -42,11 +44,11 @@ type program struct {
 	gates   gates
 	gone    chan struct{} // closed when the program has ended without being asked to
 	ended   chan struct{} // closed when all its processes have ended
-	closing bool          // guarded by Resident.mu
+	closing bool          // Close has begun to end the program; guarded by Resident.mu
 }
 
-// NewResident returns a resident that starts with its first attempt. Close waits grace before it
-// kills the program.
+// NewResident returns a resident that starts with its first attempt. Close kills the program if it
+// still runs after the time grace.
 func NewResident(grace time.Duration) *Resident {
 	return &Resident{grace: grace, turn: make(chan struct{}, 1)}
 }
@@ -54,9 +56,9 @@ func NewResident(grace time.Duration) *Resident {
 // Runs reports whether the program runs.
 func (r *Resident) Runs() bool { return r.running() != nil }
 
-// Exited returns a channel that is closed when the running program has ended unasked, in an attempt
-// or between two. Runs returns false by then. Each program has its own channel. Exited returns nil
-// if no program runs.
+// Exited returns a channel that is closed when the running program has ended without being asked
+// to, in an attempt or between two attempts. By then Runs returns false. A program that is started
+// later has another channel. Exited returns nil if no program runs.
 func (r *Resident) Exited() <-chan struct{} {
 	if g := r.running(); g != nil {
 		return g.gone
@@ -95,8 +97,9 @@ func (r *Resident) run(a *Attempt) (proc.Exit, error) {
 	return exit, errors.Join(err, g.gates.shut())
 }
 
-// family returns the processes that the program started before an attempt. It returns nil if the
-// program does not run yet, because all that it starts in its first attempt counts as its own.
+// family returns the processes that the program has started so far, by PID. It returns nil if the
+// program does not run yet, because processes that start in its first attempt count as the
+// program's own.
 func (r *Resident) family() map[int]proc.Relative {
 	if g := r.running(); g != nil {
 		return g.process.Family()
@@ -104,12 +107,11 @@ func (r *Resident) family() map[int]proc.Relative {
 	return nil
 }
 
-// leaveTime is the time that processes of a turn have to end after the answer.
+// leaveTime is the time within which the processes of a turn have to end after the answer.
 const leaveTime = 200 * time.Millisecond
 
-// spawned names the processes of the program that are not in before, the list at an earlier time,
-// and that still run after leaveTime. A process does not count if one of its ancestors is in
-// before.
+// spawned names the processes that the program has started since family returned before, and that
+// still run after leaveTime. A process does not count if one of its ancestors is in before.
 func (g *program) spawned(before map[int]proc.Relative) (names []string) {
 	for last := false; ; last = true {
 		names = nil
@@ -155,7 +157,8 @@ func (r *Resident) enter(ctx context.Context) bool {
 
 func (r *Resident) leave() { <-r.turn }
 
-// begin sends the message to the running program, or starts a program with this message.
+// begin sends the message of an attempt to the running program, or starts a program with this
+// message.
 func (r *Resident) begin(a *Attempt) (*program, error) {
 	g := r.running()
 	for g != nil && !g.process.Limit(a.call.Invocation.Timeout) { // if Limit fails, the program is ending, see awaitEnd
@@ -257,10 +260,10 @@ func (r *Resident) Ask(stop context.Context, message []byte, wait time.Duration,
 	return answer, h.close()
 }
 
-// Close ends the program, if it runs, and returns when all its processes have ended. It closes the
-// program's input. It kills what still runs after the grace, or at once when kill is done. An
-// attempt that talks to the program ends with it. Errors: *proc.LeftoverError, also of a program
-// that ended before, or an error of the system.
+// Close closes the input of the program, if it runs, and returns when all its processes have ended.
+// It kills the processes that still run after the grace period, or at once when kill is done. An
+// attempt that talks to the program ends, too. Errors: *proc.LeftoverError, also of a program that
+// ended before, or an error of the system.
 func (r *Resident) Close(kill context.Context) error {
 	if g := r.dismiss(); g != nil {
 		g.end(kill, r.grace)
@@ -268,7 +271,7 @@ func (r *Resident) Close(kill context.Context) error {
 	return r.takeError()
 }
 
-// dismiss marks the running program as one that is to end, and returns it. It returns nil if no
+// dismiss notes that the running program is to end, and returns the program. It returns nil if no
 // program runs.
 func (r *Resident) dismiss() *program {
 	r.mu.Lock()
@@ -308,7 +311,7 @@ func (g *program) hear(message []byte, s Sinks) *hearing {
 	return h
 }
 
-// wait waits for the answer.
+// wait returns the answer, or "" if the program ends or patience is done without an answer.
 func (h *hearing) wait(patience context.Context) (text string) {
 	select {
 	case text = <-h.answer:
@@ -323,13 +326,14 @@ func (h *hearing) wait(patience context.Context) (text string) {
 
 func (h *hearing) close() error {
 	err := h.program.gates.shut()
-	if h.bound.exceeded() == nil { // otherwise the streams may hold back a part of a secret
+	if h.bound.exceeded() == nil { // otherwise Close could print the first part of a secret that was cut off
 		err = errors.Join(err, h.stdout.Close(), h.stderr.Close())
 	}
 	return err
 }
 
-// end closes the input of the program, and kills it after the grace.
+// end closes the input of the program. It kills the program after the time grace, or when kill is
+// done.
 func (g *program) end(kill context.Context, grace time.Duration) {
 	g.process.CloseInput()
 	patience, cancel := within(kill, grace)

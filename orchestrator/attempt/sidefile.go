@@ -10,7 +10,7 @@ import (
 )
 
 // writeFiles writes the files of an invocation. It does so before each attempt, because the agent
-// may have changed them during the last one.
+// may have changed the files during the last attempt.
 func writeFiles(files []agent.File) error {
 	for _, f := range files {
 		if err := writeFile(f); err != nil {

@@ -11,15 +11,16 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// Sinks are the receivers of an agent's output as it is printed. The output enters the program only
-// here, and here it is redacted. Streams may be nil. A nil Redactor is for tests.
+// Sinks are the receivers of an agent's output as it is printed. All output of agents enters this
+// program through Sinks, which redact it. Stdout and Stderr may be nil. Only tests have no
+// Redactor.
 type Sinks struct {
 	Stdout, Stderr io.Writer
 	Redactor       *redact.Redactor
 }
 
-// redacting returns a writer for a stream, which forwards the text redacted. The caller closes it
-// at the end of the stream.
+// redacting returns a writer for a stream, which forwards the text redacted. The caller closes the
+// writer at the end of the stream.
 func (s Sinks) redacting(to ...io.Writer) io.WriteCloser {
 	var wanted []io.Writer
 	for _, w := range to {
@@ -33,8 +34,8 @@ func (s Sinks) redacting(to ...io.Writer) io.WriteCloser {
 	return &redacting{redactor: s.Redactor, to: io.MultiWriter(wanted...)}
 }
 
-// redacting is a writer that makes the writer of its redactor at the first byte, because many
-// agents print nothing for a long time, or never.
+// redacting is a writer that redacts. It creates the redactor's writer only at the first byte,
+// because many agents print nothing for a long time, or nothing at all.
 type redacting struct {
 	redactor *redact.Redactor
 	to       io.Writer
@@ -55,17 +56,17 @@ func (r *redacting) Close() error {
 	return r.through.Close()
 }
 
-// plain is a writer that holds nothing back.
+// plain is a writer that does not redact, so its Close has nothing to do.
 type plain struct{ io.Writer }
 
 func (plain) Close() error { return nil }
 
-// Host returns the host of a reader. It redacts events before it passes them to emit.
+// Host returns the host of a reader. The host redacts events before it passes them to emit.
 func (s Sinks) Host(emit func(agent.Event), told func(id string) bool, giveUp func(error)) agent.Host {
 	return agent.Host{Emit: func(e agent.Event) { emit(s.redactEvent(e)) }, Told: told, GiveUp: giveUp}
 }
 
-// Tail keeps the last lines that are written to it, redacted. Once w is closed, last returns the
+// Tail returns a writer that redacts and keeps the last lines. Once w is closed, last returns the
 // last line.
 func (s Sinks) Tail() (w io.WriteCloser, last func() string) {
 	kept := &tail{max: maxStderr}
@@ -75,8 +76,8 @@ func (s Sinks) Tail() (w io.WriteCloser, last func() string) {
 }
 
 // parseReply judges the format of a reply. If the format is wrong and redaction changes the text,
-// it judges the redacted text instead. The reason of a failure quotes parts of the reply, and the
-// redactor would miss a part of a secret.
+// it judges the redacted text instead. That is necessary because the reason of a failure quotes
+// parts of the reply, and the redactor would miss a part of a secret.
 func (s Sinks) parseReply(c contract.Kind, raw string) (*contract.Reply, *contract.Failure) {
 	reply, failure := contract.Parse(c, raw)
 	if failure == nil || s.Redactor == nil || !s.Redactor.Changes(raw) {

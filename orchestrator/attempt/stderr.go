@@ -14,7 +14,7 @@ const (
 	maxStderr   = 2 << 10
 	maxCommand  = 8 << 10 // for each stream of a review command
 	maxLine     = 1 << 10
-	maxLines    = 20 // the most lines that are shown of one write
+	maxLines    = 20 // greatest number of lines that are shown of one write
 )
 
 // tail keeps the last lines of a stream.
@@ -35,8 +35,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// String returns the kept text. If its beginning was cut off, the text starts with a line or, if
-// there is only one line, with a word.
+// String returns the kept text. If the beginning of the stream was cut off, the text starts with a
+// whole line or, if there is no such line, with a whole word.
 func (t *tail) String() string {
 	b, cut := t.buf, t.cut
 	if len(b) > t.max {
@@ -50,8 +50,8 @@ func (t *tail) String() string {
 	return strings.ToValidUTF8(string(b), "\uFFFD")
 }
 
-// lines emits the last whole lines of each write as events for people. Before them it emits the
-// number of earlier lines of that write, if there are any. It drops lines that are too long.
+// lines emits the last whole lines of each write as events for people. If a write has more lines,
+// lines emits the number of the earlier ones first. It drops lines that are too long.
 type lines struct {
 	emit    func(agent.Event)
 	partial []byte

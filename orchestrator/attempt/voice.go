@@ -10,7 +10,7 @@ import (
 
 // voice is the channel for messages to an agent at work. It is safe for concurrent use.
 type voice struct {
-	listener agent.Listener // nil: the agent's program reads only its first input
+	listener agent.Listener // nil if the agent's program reads only its first input
 
 	mu          sync.Mutex
 	process     *proc.Process // nil: not started yet
@@ -21,7 +21,7 @@ type voice struct {
 	ended       bool          // the result has arrived, and the input is closed
 }
 
-// maxUndelivered bounds the messages that wait for the agent.
+// maxUndelivered bounds the number of messages that have not reached the agent.
 const maxUndelivered = 16
 
 func newVoice(c Spec) *voice {
@@ -32,8 +32,8 @@ func newVoice(c Spec) *voice {
 	return v
 }
 
-// adopt takes over the process that has just started. If the result was read already, it closes the
-// input.
+// adopt makes p, which has just started, the process of the agent. If the agent's result was read
+// already, adopt closes the input of p.
 func (v *voice) adopt(p *proc.Process) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -43,7 +43,8 @@ func (v *voice) adopt(p *proc.Process) {
 	}
 }
 
-// say sends a line, if the agent can still read it.
+// say sends the agent the bytes that its function line returns. It returns false if the agent
+// cannot read them now, or if line returns nil.
 func (v *voice) say(line func(agent.Listener) []byte) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -65,7 +66,7 @@ func (v *voice) knows(id string) bool {
 }
 
 // interrupt asks the program to end its turn. It returns false if the program has no such request,
-// or has sent its final event.
+// or if the agent has sent its final event.
 func (v *voice) interrupt() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -82,7 +83,7 @@ func (v *voice) canAsk() bool {
 
 // follow tracks the delivery of messages. Once the agent writes its reply, a further message would
 // only prolong its work. So follow withdraws the messages that the agent has not heard by then, and
-// returns their IDs. At the result it closes the input, so that the program ends.
+// returns their IDs. At the result follow closes the agent's input, so that the program ends.
 func (v *voice) follow(e agent.Event) (lost []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

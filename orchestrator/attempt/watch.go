@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/health"
 )
 
-// watch traces the signs of the agent, and forwards its events. Write notes that the agent prints.
-// A watch is safe for concurrent use.
+// watch traces the signs of the agent, and forwards its events. Its method Write notes that the
+// agent prints something. A watch is safe for concurrent use.
 type watch struct {
 	emit func(agent.Event) // may be nil
 	show func(health.Live) // may be nil
@@ -18,7 +18,7 @@ type watch struct {
 	mu    sync.Mutex
 	trace *health.Trace
 	found health.Looked
-	shown time.Time   // the time of the last call of show; before the first call, the start
+	shown time.Time   // time of the last call of show; before the first call, time of the start
 	later *time.Timer // calls show for an event that came too soon after shown; nil: no such event
 	over  bool        // show is no longer called
 
@@ -83,8 +83,8 @@ func (w *watch) isFinished() bool {
 }
 
 // endedItself reports whether the agent has sent its final event by itself. within is the time from
-// its start until it was asked to end. A final event with a failure does not count if it came
-// later, because it is only the agent's answer to our signal.
+// the agent's start until the agent was asked to end. A final event with a failure does not count
+// if it came after that time, because then it only answers our signal.
 func (w *watch) endedItself(within time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,8 +98,8 @@ func (w *watch) worked() bool {
 	return w.trace.Worked
 }
 
-// openAt names the tools that the agent was waiting for at a time. The tools that are open now do
-// not show that, because an agent that is asked to end ends its tools first.
+// openAt names the tools for which the agent was waiting at an earlier time. The tools that are
+// open now do not show this, because an agent that is asked to end ends its tools first.
 func (w *watch) openAt(at time.Time) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -16,7 +16,7 @@ func (c *Caller) measure(a *Attempt, e *attempt.Ended) {
 	took := c.Now().Sub(a.began) - e.Paused
 	c.paused += e.Paused
 	if e.OutOfTime {
-		took = max(took, a.Spec.TimeLimit) // the run's clock may have measured less
+		took = max(took, a.Spec.TimeLimit) // the run's clock may show less than the limit
 	}
 	a.millis, a.spent, a.streamErr = took.Milliseconds(), c.charge(a, e, took), a.close()
 }
@@ -61,7 +61,8 @@ func (c *Caller) WarnOfLimits() {
 	}
 }
 
-// accountsOf returns the accounts of the sessions in which a call may go on.
+// accountsOf returns the accounts to which a call is charged: the supervisor's, or those of the
+// open step.
 func (c *Caller) accountsOf(call event.Call) attempt.Accounts {
 	if call.IsSupervision() {
 		return c.watched

@@ -26,9 +26,9 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// Turn has the parts of a run that a kind of call may use.
+// Turn has the parts of a run that its calls may use.
 type Turn struct {
-	Board      string // the path as the user wrote it, which is the name in messages, too
+	Board      string // path of the board as the user wrote it; messages show it, too
 	Journal    Journal
 	Workspace  *workspace.Workspace
 	Folder     rundir.Dir
@@ -36,28 +36,28 @@ type Turn struct {
 	Supervisor Supervisor
 	Observer   ledger.Observer
 	Redactor   *redact.Redactor
-	Used       *event.Used // use by the attempts of this run; each call adds to it
+	Used       *event.Used // time, tokens and cost of this run's attempts so far
 	Now        func() time.Time
 	Stop       context.Context // when it is done, agents are asked to end
 
 	DryRun     bool
-	KeepOutput bool  // output is also kept for attempts whose replies count
-	Carried    bool  // commits carry the state of the board to other clones
-	TotalCost  bool  // max_cost_total is set
+	KeepOutput bool  // keep the output of attempts with accepted replies, too
+	Carried    bool  // git commits carry the state of the board to other clones
+	TotalCost  bool  // the setting max_cost_total is set
 	SharedDir  bool  // another board of this process uses the same folder
-	MaxOutput  int64 // the most output of an attempt, in bytes; 0: no bound
+	MaxOutput  int64 // bound on the output of an attempt, in bytes; 0: none
 }
 
 // Journal is the journal of the board.
 type Journal interface {
 	State() *flow.State
-	Append(event.Event) error // the event is on disk with the next commit
+	Append(event.Event) error // the event is on disk after the next Commit
 	Record(event.Event) error // the event is on disk when Record returns
 	Commit() error
 	FinishStep(event.StepFinished) error
 }
 
-// Roster has the programs that play the roles.
+// Roster finds the programs that play the roles.
 type Roster interface {
 	Player(role string) (*roster.Player, error)
 	ReadOnlyPlayer(role string) (*roster.Player, error)
@@ -67,36 +67,36 @@ type Roster interface {
 // Supervisor is the resident supervisor of the run.
 type Supervisor interface {
 	Briefing() *briefing.Briefing // what the supervisor is told; nil: there is no supervisor
-	Resident() *attempt.Resident  // its program; nil: the program does not stay between calls
+	Resident() *attempt.Resident  // the supervisor's program; nil: it does not stay between calls
 }
 
 // Caller makes the calls of one run, one after the other.
 type Caller struct {
 	Turn
 
-	input    contract.Input // input of the call inputOf
+	input    contract.Input // input of the call that inputOf identifies
 	inputOf  event.AttemptRef
 	accounts attempt.Accounts // accounts of the open step's sessions
 	watched  attempt.Accounts // accounts of the supervisor's sessions
-	emptied  []event.Call     // calls whose streams are emptied once their replies are on disk
+	emptied  []event.Call     // calls whose streams are to be emptied once their replies are on disk
 	said     string           // reply of the last task agent in the open step
-	printed  string           // see Caller.Printed
+	printed  string           // last line on stderr, see Caller.Printed
 	opened   time.Time        // when the open step began; zero if it began in an earlier run
 	paused   time.Duration    // time for which Ctrl-Z has paused the open step
 	steps    int              // steps finished in this run
 	warned   bool             // warnOfCost has given its warning
 	near     []string         // warnings about limits that were already given
-	tree     workspace.Tree   // the files before the supervisor's step treeOf
-	treeOf   int              // see tree
+	tree     workspace.Tree   // project's files before the supervisor's last step
+	treeOf   int              // number of the step before which tree was taken; 0: none
 }
 
 // NewCaller returns the caller of a run.
 func NewCaller(t Turn) *Caller {
-	left := slices.Collect(maps.Keys(kinds())) // names of the streams that an earlier run may have left
+	left := slices.Collect(maps.Keys(kinds())) // calls whose streams an earlier run may have left
 	return &Caller{Turn: t, accounts: attempt.Accounts{}, watched: attempt.Accounts{}, emptied: left}
 }
 
-// boardLeft returns the SHA-256 of the board as an attempt of the open step left it.
+// boardLeft returns the SHA-256 of the board as the last attempt of the open step left it.
 func (t *Turn) boardLeft() string { return t.Workspace.Left(t.Journal.State().Step) }
 
 // projectHash returns a hash of the state of the project's files, or "" if the state is not known.

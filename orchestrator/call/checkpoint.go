@@ -12,7 +12,7 @@ import (
 	"kanban-run/orchestrator/roster"
 )
 
-// checkpoint is the call that wakes the resident supervisor: seed 001, "Core Loop".
+// checkpoint is the call that wakes the resident supervisor (seed 001, "Core Loop").
 type checkpoint struct{}
 
 // Player returns the supervisor.
@@ -40,7 +40,8 @@ func (checkpoint) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, 
 			Errors: v.Errors + 1, Then: v.Plan.OnBlock,
 			End: c.end(a, e)}, nil
 	}
-	// A program that stays may print the answer to an earlier checkpoint late.
+	// A program that stays may print the answer to an earlier checkpoint late, so its reply has to
+	// name the checkpoint.
 	named := reply.ID == due.ID || reply.ID == "" && (c.readsText(a) || v.Memory != event.InProcess)
 	if !named {
 		return c.rejected(a, e, contract.Failure{Reason: fmt.Sprintf("task_id is %q, want %s", reply.ID, due.ID)}), nil

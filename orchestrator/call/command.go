@@ -9,7 +9,8 @@ import (
 	"kanban-run/orchestrator/roster"
 )
 
-// command is the call of the command that reviews a task's work before the supervisor does.
+// command is the call in which the role's command reviews a task's work. A review by the supervisor
+// comes later.
 type command struct{}
 
 // Player returns the role's command.

@@ -14,8 +14,8 @@ import (
 )
 
 // setInput gives the first attempt of a call a new input, which the intent of the attempt records.
-// Each later attempt gets the same bytes: seed 004, "Retry Rule (CRITICAL)". setInput refuses paths
-// with a secret. They would be redacted in the journal, so a retry would get other bytes.
+// Each later attempt gets the same bytes (seed 004, "Retry Rule (CRITICAL)"). setInput refuses
+// paths with a secret, because the journal would redact them and a retry would get other bytes.
 func (c *Caller) setInput(a *Attempt, make func() (contract.Input, error)) (err error) {
 	step := c.Journal.State().Step
 	if step.Input != nil {
@@ -43,7 +43,7 @@ func (c *Caller) setInput(a *Attempt, make func() (contract.Input, error)) (err 
 	return nil
 }
 
-// inputKey returns the identity of the open call, by which its input is kept in memory.
+// inputKey returns the key with which Caller.inputOf identifies the open call.
 func inputKey(s *flow.Step) event.AttemptRef {
 	return event.AttemptRef{Step: s.Number, Call: s.Call, Round: s.Round}
 }

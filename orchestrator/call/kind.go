@@ -29,8 +29,8 @@ type Kind interface {
 	Player(role *roster.Player) *roster.Player
 	// Prepare sets the input of the attempt, and the fields of its intent that only this kind has.
 	Prepare(c *Caller, a *Attempt, b *board.Board) error
-	// Settle returns the event of an attempt that ended by itself. The event is journaled even if
-	// Settle returns an error, too. The error ends the run.
+	// Settle returns the event for the end of an attempt that ended by itself. An error ends the
+	// run. If Settle returns an event and an error, the event is journaled first.
 	Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error)
 }
 
@@ -65,16 +65,16 @@ type Attempt struct {
 	// Set when the attempt has ended.
 	millis    int64
 	spent     *event.Spending
-	streamErr error // why the streams could not be kept; nil: they could
+	streamErr error // error of writing or closing the streams
 
-	checkout workspace.Checkout // the checkout when the attempt began
+	checkout workspace.Checkout // state of the git checkout at the start of the attempt
 }
 
 // Ref names the attempt.
 func (a *Attempt) Ref() event.AttemptRef { return a.Intent.AttemptRef }
 
-// The capacity of the channel of signs. A sign is dropped if the channel is full. An agent that
-// takes messages sends more signs.
+// Capacities of Attempt.Signs. A sign is dropped if the channel is full. maxSigns is for an agent
+// that takes messages, because such an agent sends more signs.
 const (
 	fewSigns = 8
 	maxSigns = 64
@@ -95,7 +95,7 @@ func (c *Caller) Player(s flow.Spawn) (*roster.Player, error) {
 	return p, nil
 }
 
-// rolePlayer returns the player of the role's own work.
+// rolePlayer returns the program that plays the role, or its substitute.
 func (c *Caller) rolePlayer(r event.AttemptRef) (*roster.Player, error) {
 	if r.Call.IsSupervision() {
 		return c.Roster.ReadOnlyPlayer(r.Role)
@@ -182,8 +182,8 @@ func (c *Caller) timeLeft() time.Duration {
 	return left
 }
 
-// invoke returns the command that starts the program. If the program stays for the run, it returns
-// the next message to the program.
+// invoke returns the command that starts the program. For a program that stays between calls,
+// invoke returns the next message instead.
 func (c *Caller) invoke(a *Attempt, as agent.Assignment) (agent.Invocation, error) {
 	if stays, ok := a.Player.Adapter.(agent.Resident); ok && a.Spec.Resident != nil {
 		return stays.Stay(as)
@@ -203,9 +203,9 @@ func (c *Caller) Start(a *Attempt) *attempt.Attempt {
 }
 
 // Settle waits for the end of an attempt and journals it. An accepted reply is on disk with the
-// next commit. Any other end is on disk when Settle returns. Before the end is journaled, endTurn
-// checks the board. After a violation of the supervisor's scope Settle does not call endTurn,
-// because accuse then puts the whole board back.
+// next commit. Any other end is on disk when Settle returns. Before it journals the end, Settle
+// calls endTurn, which checks the board. After a violation of the supervisor's scope it calls
+// accuse instead, which puts the whole board back.
 func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func() error) error {
 	e, err := p.Wait()
 	if work := p.Tools(); work != nil {
@@ -220,7 +220,7 @@ func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func() error) er
 }
 
 // warnOfMove gives a notice if git moved the checkout while the agent worked, for example to
-// another branch. The work of other tasks and the board may be lost then.
+// another branch. In that case the board and the work of other tasks may be lost.
 func (c *Caller) warnOfMove(a *Attempt) {
 	if moved := a.checkout.Moved(); len(moved) > 0 {
 		c.Observer.Notice(c.Board, fmt.Sprintf("the checkout was moved while %s was at work on %s: %s", a.Intent.Role, a.Intent.Task,
@@ -228,7 +228,7 @@ func (c *Caller) warnOfMove(a *Attempt) {
 	}
 }
 
-// settle journals the end of an attempt that broke no rule.
+// settle journals the end of an attempt that did not violate the supervisor's scope.
 func (c *Caller) settle(a *Attempt, e *attempt.Ended, failed error) error {
 	ev, err := c.eventOf(a, e, failed)
 	if ev == nil {
@@ -237,7 +237,7 @@ func (c *Caller) settle(a *Attempt, e *attempt.Ended, failed error) error {
 	return errors.Join(c.record(a, ev), err)
 }
 
-// eventOf returns the event of the end of an attempt. The order of the cases matters. A fault of
+// eventOf returns the event for the end of an attempt. The order of the cases matters. A fault of
 // this machine or an end by the run makes the reply void, so these cases come first. A missing
 // reply comes next, so that a kind sees only replies that exist. The exception is a review command,
 // which gives no reply: its failure is a verdict.
@@ -268,12 +268,12 @@ func (c *Caller) eventOf(a *Attempt, e *attempt.Ended, failed error) (event.Even
 	}
 }
 
-// rejecter is a kind that has to act if a reply is missing or invalid.
+// rejecter is a kind of call that has to act if a reply is missing or invalid.
 type rejecter interface {
 	reject(c *Caller, f *contract.Failure)
 }
 
-// causeOf returns why the run was stopped, if that ended the attempt. Otherwise it returns nil.
+// causeOf returns the error with which the run was stopped, or nil if that did not end the attempt.
 func (c *Caller) causeOf(e *attempt.Ended) error {
 	if e.Stopped && !e.OutOfTime {
 		return context.Cause(c.Stop)
@@ -291,8 +291,8 @@ func (c *Caller) end(a *Attempt, e *attempt.Ended) event.End {
 	return end
 }
 
-// refused returns the event of an attempt whose provider does not serve calls for now. failed is
-// the error of the attempt.
+// refused returns the event of an attempt whose provider refuses calls for now. failed is the error
+// of the attempt.
 func (c *Caller) refused(a *Attempt, e *attempt.Ended, failed error) event.AttemptStopped {
 	stopped := c.stopped(a, e, failed.Error())
 	stopped.Refusal = &event.Refusal{Provider: a.Player.Adapter.Name(), At: c.Now()}
@@ -320,7 +320,7 @@ func (c *Caller) rejected(a *Attempt, e *attempt.Ended, f contract.Failure) even
 		Retries: state.Step.Rejected, Of: state.Limits.MaxRetries}
 }
 
-// accepted returns the event of a reply that counts.
+// accepted returns the event of a reply that is accepted.
 func (c *Caller) accepted(a *Attempt, e *attempt.Ended) event.ReplyAccepted {
 	if e.Warning != "" {
 		r := a.Ref()
@@ -331,14 +331,15 @@ func (c *Caller) accepted(a *Attempt, e *attempt.Ended) event.ReplyAccepted {
 		End:     event.End{Millis: a.millis, Session: e.Session, Spent: a.spent}}
 }
 
-// keeper is a kind that writes a file once its event is journaled.
+// keeper is a kind of call that writes a file after its event is journaled.
 type keeper interface {
 	keep(c *Caller, a *Attempt) error
 }
 
-// record journals the event of an attempt. If the reply counts, the streams of the attempt are
-// emptied once the event is on disk. The streams of all other attempts are kept, and so are those
-// of a command that rejects the work. An error of the streams counts only if they are kept.
+// record journals the event of an attempt. If the event accepts a reply or a verdict, the streams
+// of the attempt are emptied once the event is on disk. Otherwise the streams are kept, and also if
+// a command rejects the work or KeepOutput is set. An error of the streams is returned only if they
+// are kept.
 func (c *Caller) record(a *Attempt, ev event.Event) error {
 	if _, line, ok := event.PrintedBy(ev); ok {
 		c.printed = line

@@ -17,15 +17,16 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// manager is the call that decides what follows: seed 004, "Manager Spawn Template".
+// manager is the call in which the Manager decides what follows a task (seed 004, "Manager Spawn
+// Template").
 type manager struct{}
 
 // Player returns the Manager's agent.
 func (manager) Player(role *roster.Player) *roster.Player { return role }
 
 // Prepare tells the Manager the finished task, the list of tasks, and the anomalies of the work.
-// The first intent records the board before the Manager's turn, so that the Manager's changes can
-// be found.
+// The intent of the first attempt records the board, so that the Manager's changes can be found
+// later.
 func (manager) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 	step := c.Journal.State().Step
 	if step.Before == nil {
@@ -47,8 +48,8 @@ func (manager) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 	})
 }
 
-// reject takes the end of the board back if the Manager has ended the board without a valid reply.
-// It does so only after the last retry.
+// reject takes back the end of the board after the last retry, if the Manager has ended the board
+// without a valid reply.
 func (manager) reject(c *Caller, f *contract.Failure) {
 	if step := c.Journal.State().Step; step.Rejected >= c.Journal.State().Limits.MaxRetries {
 		f.Reason += c.Workspace.TakeBackEnd(step)
@@ -96,8 +97,8 @@ func (m manager) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, e
 	return accepted, nil
 }
 
-// isKnown returns an error for a role that does not exist. If a role exists but is set up wrongly,
-// that is not the Manager's fault, so isKnown returns nil.
+// isKnown returns an error for a role that does not exist. It returns nil for a role that exists
+// but is set up wrongly, because that is not the Manager's fault.
 func (c *Caller) isKnown(role string) error {
 	_, err := c.Roster.Player(role)
 	if roster.IsUnknown(err) {
@@ -106,10 +107,10 @@ func (c *Caller) isKnown(role string) error {
 	return nil
 }
 
-// Decision returns the accepted reply of the step's Manager, with the list that the Manager was
-// given. If the stored file of the given list is lost, the list in the reply takes its place. If
-// the file of that list is lost, too, the list of the board does. lost reports whether a file is
-// lost. The board then keeps its list, with the Manager's changes.
+// Decision returns the Manager's accepted reply, with the list of tasks that the Manager was given.
+// If the stored file of the given list is lost, Decision uses the reply's list in its place. If the
+// stored file of the reply's list is lost, too, Decision uses the board's list for both. lost is
+// true if a file is lost. In that case the board keeps its own list, with the Manager's changes.
 func (c *Caller) Decision(step *flow.Step, b *board.Board) (d workspace.Decision, lost bool, err error) {
 	reply := step.Reply
 	d.Next, d.Status = reply.NextTask, contract.Status(reply.Status)
@@ -135,7 +136,7 @@ func (c *Caller) Decision(step *flow.Step, b *board.Board) (d workspace.Decision
 	return d, lost, nil
 }
 
-// repliedTasks returns the list in an accepted reply. Errors: [rundir.ErrNotStored].
+// repliedTasks returns the list of tasks in an accepted reply. Errors: [rundir.ErrNotStored].
 func (c *Caller) repliedTasks(reply *event.ReplyAccepted) ([]string, error) {
 	if reply.TasksSHA == "" {
 		return reply.Tasks, nil

@@ -7,16 +7,17 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// missing holds back the report that a shell did not find a program until the next call of the
-// shell has ended. The report is dropped if that call runs a similar program: a model that finds no
-// python and then runs python3 misses nothing.
+// missing delays the report that a shell did not find a program. When the shell's next call has
+// ended, missing drops the report if that call succeeded and ran a similar program. For example, a
+// model that finds no python and then runs python3 misses nothing.
 type missing struct {
 	mu       sync.Mutex
-	commands map[string]string // commands of a shell that have not ended, by the ID of their call
+	commands map[string]string // running shell commands; the key is the ID of the call
 	held     *agent.Event
 }
 
-// pass returns the event about a missing tool that is to be reported after e, or nil.
+// pass takes note of e. It returns the event about a missing tool that is to be reported after e,
+// or nil.
 func (m *missing) pass(e agent.Event) (report *agent.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"kanban-run/orchestrator/roster"
 )
 
-// ready is the call with which the resident supervisor begins: seed 001, "Core Loop".
+// ready is the call with which the resident supervisor begins (seed 001, "Core Loop").
 type ready struct{}
 
 // Player returns the supervisor.
@@ -27,7 +27,8 @@ func (ready) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 	})
 }
 
-// Settle accepts that the supervisor is ready, unless it reports an error or cannot remember.
+// Settle accepts the reply, unless the supervisor reports an error, or keeps its memory in a
+// session and has named none.
 func (ready) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	reply, v := e.Reply.Checkpoint, c.Journal.State().Supervisor
 	switch {
@@ -43,8 +44,8 @@ func (ready) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error
 
 func (ready) keep(c *Caller, a *Attempt) error { return c.saveSession(a) }
 
-// brief returns what the supervisor is told about the board. It first calls Commit and SaveSession,
-// because a supervisor that dies in this call is briefed again from the disk.
+// brief returns what the supervisor is told about the board. It first saves the journal and the
+// session, because a supervisor that dies in this call is briefed again from the disk.
 func (c *Caller) brief(a *Attempt, b *board.Board) (briefing.About, error) {
 	if err := c.Journal.Commit(); err != nil {
 		return briefing.About{}, err
@@ -73,8 +74,8 @@ func (c *Caller) surroundings(a *Attempt, b *board.Board) briefing.About {
 	return about
 }
 
-// redacted hides the secrets in an input of the supervisor. That happens before the first attempt,
-// because the input is journaled and a retry gets the same bytes.
+// redacted hides the secrets in an input of the supervisor. redacted is called before the first
+// attempt, because the input is journaled and a retry gets the same bytes.
 func (c *Caller) redacted(in contract.Input, err error) (contract.Input, error) {
 	if in.Text = c.Redactor.String(in.Text); in.JSON != nil {
 		in.JSON = []byte(c.Redactor.String(string(in.JSON)))
@@ -82,8 +83,8 @@ func (c *Caller) redacted(in contract.Input, err error) (contract.Input, error) 
 	return in, err
 }
 
-// readsText reports whether the supervisor gets text, because it is a model that goes on in a
-// conversation. Any other program gets JSON.
+// readsText reports whether the supervisor gets text. A model that goes on in a conversation gets
+// text, and any other program gets JSON.
 func (c *Caller) readsText(a *Attempt) bool {
 	return a.Intent.From != "" || c.Supervisor.Resident() != nil && a.Player.Adapter.Tool().Signals.Session
 }

@@ -9,15 +9,15 @@ import (
 	"kanban-run/orchestrator/roster"
 )
 
-// reviewing is the call in which the supervisor looks at a task's work: seed 003. It takes place in
-// a fork of the session in which the agent did the work.
+// reviewing is the call in which the supervisor looks at a task's work (seed 003). It takes place
+// in a fork of the session in which the agent did the work.
 type reviewing struct{}
 
 // Player returns the role's supervisor.
 func (reviewing) Player(role *roster.Player) *roster.Player { return role.Supervisor }
 
 // Prepare tells the supervisor what the agent was asked: the agent's input, and the text of the
-// task as it is now. If the task cannot be read, the supervisor still has the session.
+// task as it is now. If the task cannot be read, the supervisor gets only the agent's input.
 func (reviewing) Prepare(c *Caller, a *Attempt, _ *board.Board) error {
 	return c.setInput(a, func() (contract.Input, error) {
 		in, err := contract.ForTask(a.Intent.Task, c.Workspace.KanbanFile(), "")
@@ -33,7 +33,7 @@ func (reviewing) Prepare(c *Caller, a *Attempt, _ *board.Board) error {
 }
 
 // Settle returns the verdict. A text without the marker of completion is feedback, with which the
-// work goes back to its agent: seed 003, "检测完成标记".
+// work goes back to its agent (seed 003, "检测完成标记").
 func (reviewing) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	said := e.Reply.Message
 	held := event.ReviewHeld{AttemptRef: a.Ref(), Completed: review.IsCompleted(said),

@@ -17,9 +17,9 @@ func (c *Caller) snapshotTree(a *Attempt) {
 }
 
 // violations returns the files that the supervisor has changed in its step, and the processes that
-// it has left running. A supervisor may only read: seed 001, "Role Isolation Rules". If the
-// supervisor's tool cannot write, or if a run of another board uses the folder, another program may
-// have made a change. Such a change is only a notice.
+// it has left running. A supervisor may only read (seed 001, "Role Isolation Rules"). A change is
+// only reported in a notice if another program may have made it, because the supervisor's tool
+// cannot write or a run of another board uses the folder.
 func (c *Caller) violations(a *Attempt, spawned []string) []string {
 	if !a.Intent.Call.IsSupervision() || c.DryRun {
 		return nil
@@ -58,7 +58,7 @@ func (c *Caller) changes(a *Attempt) (sure, doubtful []string) {
 	return sure, slices.DeleteFunc(files, board)
 }
 
-// The greatest number of changed files in an event, and in the sentence of that event.
+// The greatest numbers of changed files: maxFiles in an event, and named in the event's text.
 const (
 	maxFiles = 50
 	named    = 5

@@ -20,8 +20,8 @@ func (c *Caller) BeginStep(at time.Time) {
 // one.
 func (c *Caller) Said() string { return c.said }
 
-// Printed returns the last line on stderr of the last attempt without a valid reply. Only attempts
-// of the open step in this run count.
+// Printed returns the last line that the last attempt without a valid reply wrote to stderr. Only
+// attempts of the open step in this run count.
 func (c *Caller) Printed() string { return c.printed }
 
 // Steps returns the number of steps that this run has finished, without those of the supervisor.
@@ -30,11 +30,11 @@ func (c *Caller) Steps() int { return c.steps }
 // Left is the board as a step leaves it.
 type Left struct {
 	BoardSHA string      // SHA-256 of the board
-	Warning  string      // in words, a difference between board and reply; "": none
+	Warning  string      // difference between the board and the reply, in words; "": none
 	Change   flow.Change // the Manager's change of the list of tasks
 }
 
-// FinishStep appends the end of a step.
+// FinishStep appends the end of a step to the journal.
 func (c *Caller) FinishStep(step *flow.Step, left Left) error {
 	e := event.StepFinished{Step: step.Number, Task: step.Task, Role: step.Role, Status: step.TaskStatus,
 		Manager: step.Reply.Status,
@@ -56,7 +56,7 @@ func (c *Caller) FinishStep(step *flow.Step, left Left) error {
 }
 
 // leaving returns the state in which a step leaves the work tree. It returns nil in a dry run, if
-// there is no next task, or if this run has not worked on that task before.
+// there is no next task, or if this run has not worked on the next task before.
 func (c *Caller) leaving(step *flow.Step) *event.Leaving {
 	if c.DryRun || step.Reply.NextTask == nil {
 		return nil
@@ -71,13 +71,13 @@ func (c *Caller) leaving(step *flow.Step) *event.Leaving {
 	}
 	left := &event.Leaving{Tree: c.projectHash(), Said: c.said}
 	entry := c.Workspace.LastEntry(step.Task)
-	if left.Tree == "" { // if the tree is known, the files tell more than the words
+	if left.Tree == "" { // a known tree tells more than the agent's words
 		left.Finding = event.FindingOf(left.Said + "\n" + entry)
 	}
 	return left
 }
 
-// Quarantined returns the files of the tasks in quarantine, as they are now.
+// Quarantined returns the tasks in quarantine, with the SHA-256 of their files as they are now.
 func (t *Turn) Quarantined() (files []event.TaskFile) {
 	for _, q := range t.Journal.State().Quarantine {
 		files = append(files, event.TaskFile{Task: q.Task, SHA: t.Workspace.TaskSHA(q.Task)})

@@ -15,7 +15,7 @@ import (
 
 // emitterOf returns the receiver of an agent's events. Some events also go to a.Signs, to be
 // journaled. All events except warnings go to the observer and to the file of the step. A warning
-// becomes a notice, which is shown even if the events of agents are not: seed 003, "解析错误处理".
+// becomes a notice, which is shown even if the events of agents are not (seed 003, "解析错误处理").
 func (c *Caller) emitterOf(a *Attempt) func(agent.Event) {
 	return func(ev agent.Event) {
 		if ev.Kind == agent.Session && attempt.IsSession(ev.ID) || isAboutMessage(ev) {
@@ -97,8 +97,8 @@ func (c *Caller) keepStreams(a *Attempt) error {
 	return errors.Join(a.streamErr, c.Folder.KeepStreams(r.Step, string(r.Call), r.Attempt))
 }
 
-// sweep removes the streams of replies that are on disk by now. Before the first attempt of a
-// Manager's call it also removes the stored inputs of earlier steps.
+// sweep empties the streams of attempts whose replies are on disk by now. Before the first attempt
+// of a Manager's call it also removes the stored inputs of earlier steps.
 func (c *Caller) sweep(a *Attempt) {
 	c.EmptyStreams()
 	if a.Intent.Call == event.ManagerCall && a.Intent.Input != nil {
@@ -106,7 +106,7 @@ func (c *Caller) sweep(a *Attempt) {
 	}
 }
 
-// EmptyStreams empties the streams of accepted replies.
+// EmptyStreams empties the streams of calls with accepted replies. The replies have to be on disk.
 func (c *Caller) EmptyStreams() {
 	for _, call := range c.emptied {
 		c.Folder.EmptyStreams(string(call))

@@ -12,8 +12,8 @@ import (
 	"kanban-run/orchestrator/roster"
 )
 
-// work is the call of a task's own agent: seed 004, "Standard Spawn Template (Architect /
-// Implementor)".
+// work is the call of a task's own agent (seed 004, "Standard Spawn Template (Architect /
+// Implementor)").
 type work struct{}
 
 // Player returns the role's own agent.
@@ -45,9 +45,9 @@ func (c *Caller) feedbackFor(a *Attempt) string {
 	return c.Redactor.String(text)
 }
 
-// Settle accepts the agent's reply without a look at its content: seed 004, "Constraints", never
-// interpret agent output content. If an agent is to review the work, the reply needs a session,
-// because the review takes place in a fork of that session.
+// Settle accepts the agent's reply without a look at its content, as seed 004, "Constraints",
+// demands. If an agent is to review the work, the reply needs a session, because the review takes
+// place in a fork of that session.
 func (work) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	plan := c.Journal.State().Step.Plan
 	if plan != nil && plan.Agent && e.Session == "" {
@@ -62,8 +62,8 @@ func (work) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error)
 	return accepted, nil
 }
 
-// warnOfTask gives a notice if the agent has left its own task with a header that no step could
-// begin with. The reply still counts, and the Manager is called.
+// warnOfTask gives a notice if the agent has left its own task with a header with which no step can
+// begin. The reply still counts, and the Manager is called.
 func (c *Caller) warnOfTask(r event.AttemptRef) {
 	task, err := c.Workspace.Task(r.Task)
 	if err == nil && task.Role != "" {

@@ -104,8 +104,8 @@ func (s *State) endAttempt(
 	if hung := s.Step.Hung; hung.stopsForTool() {
 		s.Step.Unsettled = stuckPrefix + hung.Text
 	}
-	// An attempt that ended by itself makes the decision about it void. applyAttemptStopped carries
-	// out the decision from a copy.
+	// The watch's decision about the attempt is void if the attempt ended by itself. If the attempt
+	// was stopped, applyAttemptStopped carries the decision out from a copy.
 	s.Step.Running, s.Step.At, s.Step.Hung, s.Step.Consent = 0, nil, nil, nil
 	s.Step.JudgeMark = ""
 	if r.Call.IsReview() || r.Call.IsSupervision() {
@@ -161,14 +161,14 @@ func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 	step.Work, step.Round = &e, max(step.Round, 1)
 	seen := event.TaskCall
 	if e.Unchecked {
-		seen = event.CommandCall // skip the command: the agent does not claim that the work is done
+		seen = event.CommandCall // skip the command, because the agent does not claim that the work is done
 	}
 	step.begin(step.Plan.After(seen))
 	return nil
 }
 
-// named returns a copy of t with the ID of its session, or t itself if session is "". It does not
-// change t, because a refused event has to leave the state as it was.
+// named returns a copy of t with this session ID, or t itself if session is "". It does not change
+// t, because a refused event has to leave the state as it was.
 func (t *Thread) named(session string) *Thread {
 	if t == nil || session == "" {
 		return t
@@ -191,7 +191,8 @@ func (s *Step) callManager() {
 	s.Started = 0
 }
 
-// beginWork makes the task call due afresh: in a new session, without earlier rounds and reviews.
+// beginWork makes the task call due afresh, in a new session and without earlier rounds and
+// reviews.
 func (s *Step) beginWork() {
 	s.begin(event.TaskCall)
 	s.Work, s.Round, s.Feedback, s.Reviews = nil, 0, "", nil
@@ -247,8 +248,8 @@ func (s *State) thread(session string) *Thread {
 	return nil
 }
 
-// continueCut lets work that was cut off go on in session at, if the attempt had made progress. It
-// gives up a session after maxFruitless attempts in a row that did nothing.
+// continueCut lets work that was cut off go on in its session, which is at, if the attempt made
+// progress. It gives up a session after maxFruitless attempts in a row that did nothing.
 func (s *Step) continueCut(e event.ReplyRejected, at *Thread) {
 	switch {
 	case e.Worked && e.Class == event.ClassCut && at != nil:
@@ -305,8 +306,8 @@ func (s *State) applyAttemptStopped(e event.AttemptStopped) error {
 }
 
 // applyReviewHeld makes the next call due. Accepted work goes to the next review, or after the last
-// review to the Manager. Other work goes back to its agent until the rounds of the plan are used
-// up. Then a person is needed. Seed 003, "Supervisor Phase → Agent Phase".
+// review to the Manager. Other work goes back to its agent (seed 003, "Supervisor Phase → Agent
+// Phase") until the rounds of the plan are used up. Then a person is needed.
 func (s *State) applyReviewHeld(e event.ReviewHeld) error {
 	if !e.Call.IsReview() {
 		return refuse(e, "a %s call has no verdict", e.Call)
@@ -349,9 +350,9 @@ func (s *State) applyCallRestarted(e event.CallRestarted) error {
 	return nil
 }
 
-// restart begins a new series of attempts of the open call. They start from the board with SHA-256
-// sha, with the changes that earlier Manager attempts made to it. Work under review is not done
-// again.
+// restart begins a new series of attempts of the open call. The attempts start from the board with
+// SHA-256 sha, which keeps the changes that earlier Manager attempts made. Work under review is not
+// done again.
 func (s *Step) restart(sha string) {
 	s.Before, s.Input, s.Stored, s.GoesOn = nil, nil, "", nil
 	s.Rejected, s.Disagreed, s.Left, s.BoardSHA = 0, false, "", sha

@@ -10,7 +10,8 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Aside is a task that is set aside: the board goes on without it, and the next run tries it again.
+// Aside is a task that is set aside, so that the board goes on without it. The next run tries it
+// again.
 type Aside struct {
 	Task   string `json:"task"`
 	Role   string `json:"role"`
@@ -19,8 +20,8 @@ type Aside struct {
 	Tried  bool   `json:"tried"`  // this run has tried the task
 	Times  int    `json:"times"`  // how often this run has set the task aside
 
-	// Decided is a person's decision about the task, from which the Manager is asked to go on; ""
-	// if there is none.
+	// Decided is a person's decision about the task; "": none. The Manager is told of it and asked
+	// to go on.
 	Decided event.Choice `json:"decided,omitempty"`
 }
 
@@ -45,8 +46,8 @@ func (s *State) isWalked() bool {
 	return cmp.Or(substitute, s.Manager) == event.Walker
 }
 
-// orSetAside returns e. If e ends the run and the board may go on without the task of the open
-// step, it returns the effect that sets this task aside instead.
+// orSetAside returns the effect that sets the task of the open step aside, if e ends the run and
+// the board may go on without this task. Otherwise it returns e.
 func (s *State) orSetAside(e Effect, status string) Effect {
 	end, ends := e.(Finish)
 	step := s.Step
@@ -56,8 +57,9 @@ func (s *State) orSetAside(e Effect, status string) Effect {
 	return SetAside{Step: step.Number, Task: step.Task, Role: step.Role, Status: status, Reason: end.Text}
 }
 
-// MaySetAside reports whether the board goes on without the task if the open call fails. A Manager
-// with a model has to accept anomalies for that, because it has to know why it names another task.
+// MaySetAside reports whether the board goes on without the task if the open call fails. If the
+// Manager is a model, its role has to accept anomalies, because the Manager has to know why it is
+// to name another task.
 func (s *State) MaySetAside() bool {
 	return s.KeepGoing && s.Step.IsWork() && (s.ManagerIsTold || s.isWalked())
 }
@@ -103,15 +105,16 @@ func (s *State) applyTaskSetAside(e event.TaskSetAside) error {
 	return nil
 }
 
-// MayAskAgain reports whether a Manager with a model that ends the board is asked once more. That
-// is so if tasks are set aside of which the open call did not tell the Manager.
+// MayAskAgain reports whether a Manager that is a model is asked once more after it has ended the
+// board. That is so if there are tasks set aside of which the open call did not tell the Manager.
 func (s *State) MayAskAgain() bool {
 	step := s.Step
 	untold := func(a Aside) bool { return step.Anomaly == nil || path.Clean(a.Task) != path.Clean(step.Task) }
 	return s.KeepGoing && s.ManagerIsTold && step.Checkpoint == nil && !step.Again && slices.ContainsFunc(s.Asides(), untold)
 }
 
-// askOnceMore makes the Manager's call due again, on the board as its first reply left it.
+// askOnceMore makes the Manager's call due again, on the board as the Manager's first reply left
+// it.
 func (s *State) askOnceMore(e event.ReplyAccepted) error {
 	if !s.MayAskAgain() {
 		return refuse(e, "no task of the board is set aside")
@@ -143,8 +146,8 @@ func (s *State) Anomalies() (all []event.Anomaly) {
 	return all
 }
 
-// AsideOf returns the entry of a task that is set aside. It returns nil for any other task, and for
-// a task about which a person has decided.
+// AsideOf returns the Aside of a task. It returns nil if the task is not set aside, or if a person
+// has decided about it.
 func (s *State) AsideOf(task string) *Aside {
 	if a := s.aside(task); a != nil && a.Decided == "" {
 		return a
@@ -164,7 +167,7 @@ func (s *State) Asides() (all []Aside) {
 
 // AsidesOn compares the tasks that are set aside with list l. all has those that are on the list
 // and not done, without the task of the open step. marked has those that a person has marked as
-// done since, and removed has those that a person has taken off the list.
+// done, and removed has those that a person has taken off the list.
 func (s *State) AsidesOn(l List) (all []Aside, marked, removed []string) {
 	for _, a := range s.Asides() {
 		switch i := l.Find(a.Task); {
@@ -179,8 +182,8 @@ func (s *State) AsidesOn(l List) (all []Aside, marked, removed []string) {
 	return all, marked, removed
 }
 
-// StaysOpen reports whether walk leaves a board open when all its open tasks are in quarantine. The
-// first of these tasks is current then. Otherwise walk ends such a board.
+// StaysOpen reports whether walk leaves a board open when all its open tasks are in quarantine.
+// Then the first of these tasks is current. If StaysOpen returns false, walk ends such a board.
 func (s *State) StaysOpen() bool { return s.KeepGoing || s.ByNeeds }
 
 func (s *State) aside(task string) *Aside {
@@ -202,7 +205,7 @@ func (s *State) removeAside(task string) {
 }
 
 // unfinished returns the tasks whose last reply was not ok. Tasks that are set aside are left out,
-// because a checkpoint looks at them like at finished tasks.
+// because a checkpoint treats them like finished tasks.
 func (s *State) unfinished() []TaskStatus {
 	return slices.DeleteFunc(s.NotOK(), func(t TaskStatus) bool { return s.AsideOf(t.Task) != nil })
 }
@@ -229,8 +232,8 @@ func (s *State) takeMended(e event.RunStarted) {
 	}
 }
 
-// forgetDecided removes the tasks about which a person has decided, except for task, from which the
-// new step goes on.
+// forgetDecided removes from State.Aside the tasks about which a person has decided. It keeps task,
+// because the new step is about that task.
 func (s *State) forgetDecided(task string) {
 	for _, a := range s.Aside {
 		if a.Decided != "" && path.Clean(a.Task) != path.Clean(task) {
@@ -240,8 +243,8 @@ func (s *State) forgetDecided(task string) {
 }
 
 // isTried reports whether nothing is left to try in this run, because the board names a task that
-// this run has set aside. A Manager with a model may plan such a task anew once. With this Manager
-// the task has to be set aside twice.
+// this run has set aside. A Manager that is a model may plan such a task anew once, so after its
+// reply the task counts only if it was set aside twice.
 func (s *State) isTried(b Board) bool {
 	a := s.AsideOf(b.Task)
 	return a != nil && a.Tried && (s.Manager == event.Walker || s.Last.Walked || a.Times > 1) && !b.Terminal
@@ -270,8 +273,8 @@ func (s *State) leaveAside() Finish {
 	return end
 }
 
-// left returns the tasks that walk could not name as next, with their reasons, in words for the end
-// of a sentence.
+// left returns, in words for the end of a sentence, the tasks that walk could not name as next,
+// with the reasons.
 func (s *State) left() string {
 	if len(s.Last.Left) == 0 {
 		return ""
@@ -289,8 +292,8 @@ func (s *State) isDecided(task string) bool {
 	return a != nil && a.Decided != ""
 }
 
-// decideAside carries out a person's decision about a task that is set aside: the task counts as
-// accepted, or the board goes on without it.
+// decideAside carries out a person's decision about a task that is set aside. The task then counts
+// as accepted, or the board goes on without it.
 func (s *State) decideAside(e event.Acknowledged) {
 	status := StatusSkipped
 	if e.Choice == event.Accept {

@@ -13,15 +13,14 @@ type Block struct {
 	event.Checkpoint
 	Text     string `json:"text"`
 	BoardSHA string `json:"board_sha256"`           // SHA-256 of the board at the checkpoint
-	Ends     bool   `json:"ends"`                   // the board ends, too, and not only the run
+	Ends     bool   `json:"ends"`                   // the checkpoint ends the board, and not only the run
 	Ended    string `json:"ended_sha256,omitempty"` // SHA-256 of the board after [EndBoard]; "": not written yet
-	Current  string `json:"current,omitempty"`      // the current task before EndBoard
+	Current  string `json:"current,omitempty"`      // path of the current task before [EndBoard]
 	Written  bool   `json:"written,omitempty"`      // the run that wrote the end onto the board has finished
 }
 
 // block applies the plan's OnBlock after a checkpoint without a good verdict, and closes the step.
-// With BlockRevise the step of a checkpoint that follows a task stays open, for a call of the
-// Manager.
+// With BlockRevise the step stays open for a call of the Manager, if the checkpoint follows a task.
 func (s *State) block(c event.Checkpoint, text string) {
 	v, step := s.Supervisor, s.Step
 	s.Step = nil
@@ -47,14 +46,14 @@ func (s *State) block(c event.Checkpoint, text string) {
 	}
 }
 
-// passOver notes that the run goes on in spite of checkpoint id.
+// passOver notes that the run goes on in spite of the checkpoint with this ID.
 func (v *Supervisor) passOver(id string) {
 	v.Passed = append(slices.Clip(v.Passed), id)
 	v.Passed = v.Passed[max(0, len(v.Passed)-mostHeld):]
 }
 
 // settle removes the block. After Retry the next checkpoint looks again at the whole scope of the
-// blocked one. After any other choice the run goes on in spite of the block.
+// checkpoint that blocked. After any other choice the run goes on in spite of the block.
 func (v *Supervisor) settle(c event.Choice) {
 	b := v.Block
 	v.Block = nil
@@ -68,8 +67,8 @@ func (v *Supervisor) settle(c event.Choice) {
 	}
 }
 
-// lookAgain adds the scope of checkpoint c to the next checkpoint, because the work in it is done
-// again. The verdict of c becomes void.
+// lookAgain adds the scope of checkpoint c to the next checkpoint, because the work on those tasks
+// is done again. The verdict of c becomes void.
 func (v *Supervisor) lookAgain(c event.Checkpoint) {
 	v.giveBack(c.Scope)
 	for i := range v.Held {
@@ -86,7 +85,8 @@ func (v *Supervisor) passed() string {
 	return event.List(v.Passed, most)
 }
 
-// Subject returns the checkpoint for which the run waits, or the supervisor's role.
+// Subject returns the ID of the checkpoint that makes the run wait. If the supervisor failed while
+// no checkpoint was open, it returns the supervisor's role.
 func (v *Supervisor) Subject() string { return cmp.Or(v.Block.ID, v.Plan.Role) }
 
 // Waits returns why a checkpoint makes the run wait for a person, or "" if the run does not wait.
@@ -98,8 +98,8 @@ func (v *Supervisor) Waits() string {
 }
 
 // waitForPerson returns the end of a run that a checkpoint stops. If the board is over or is to
-// end, this end is first written onto the board. That is not possible if the board's author uses
-// the field ended for something else.
+// end, the end is first written onto the board, unless the board's author uses the field ended for
+// another value.
 func (s *State) waitForPerson(b Board) Effect {
 	v := s.Supervisor
 	if (v.Block.Ends || b.Terminal) && b.Ended == "" && !b.Taken {
@@ -121,8 +121,8 @@ func (b *Block) isEdited(now Board) bool {
 	}
 }
 
-// lookAnew removes the block and makes a new checkpoint due first, over the scope of the checkpoint
-// that stopped the board.
+// lookAnew removes the block. Before all other due checkpoints it adds a new one, with the scope of
+// the checkpoint that stopped the board.
 func (s *State) lookAnew() {
 	s.Supervisor = s.Supervisor.clone()
 	v := s.Supervisor

@@ -15,22 +15,22 @@ type Supervisor struct {
 	Ready   bool               `json:"ready"`             // the supervisor was briefed, and still remembers
 	Started bool               `json:"started"`           // the supervisor was ready once, so the next start recovers it
 	Thread  *Thread            `json:"thread,omitempty"`  // the supervisor's session; nil: none
-	Mark    string             `json:"mark,omitempty"`    // the mark of the processes of a program that stays
+	Mark    string             `json:"mark,omitempty"`    // mark of the supervisor's processes, if its program stays between calls
 	Since   []string           `json:"since,omitempty"`   // tasks finished after the last checkpoint became due
 	Due     []event.Checkpoint `json:"due,omitempty"`     // due checkpoints, in the order in which they are held
-	Named   int                `json:"named"`             // the last number that the runner gave to a checkpoint
+	Named   int                `json:"named"`             // last number that the runner gave to a checkpoint
 	Held    []Held             `json:"held,omitempty"`    // the last verdicts, at most [mostHeld]
 	Errors  int                `json:"errors"`            // errors that the supervisor reported in this run
-	Deaths  int                `json:"deaths"`            // deaths of its program in a row
-	Gone    bool               `json:"gone"`              // its start failed, and only a checkpoint starts it again
+	Deaths  int                `json:"deaths"`            // how often in a row the supervisor's program died
+	Gone    bool               `json:"gone"`              // the supervisor could not start, and only a due checkpoint starts it again
 	Excused bool               `json:"excused,omitempty"` // the Lead lets the run go on without a supervisor
-	Adapter string             `json:"adapter,omitempty"` // the adapter of its last program
+	Adapter string             `json:"adapter,omitempty"` // adapter of the supervisor's last program
 	Off     bool               `json:"off,omitempty"`     // the last run was started without a supervisor
 	// Passed are the last checkpoints without a good verdict in spite of which the run went on.
 	// There are at most [mostHeld].
 	Passed []string   `json:"passed,omitempty"`
 	Block  *Block     `json:"block,omitempty"` // the checkpoint that stops the run; nil: none
-	Used   event.Used `json:"used"`            // the use by the supervisor's attempts, over all runs
+	Used   event.Used `json:"used"`            // time, tokens and cost of the supervisor's attempts, over all runs
 }
 
 // Held is a checkpoint that has ended.
@@ -45,11 +45,11 @@ type Held struct {
 
 const mostHeld = 256
 
-// maxDeaths is the limit for deaths in a row of the supervisor's program. When it is reached, the
-// supervisor is given up.
+// maxDeaths is the number of deaths in a row of the supervisor's program after which the supervisor
+// is given up.
 const maxDeaths = 3
 
-// clone returns a copy, so that an event can change it and leave the earlier state as it was.
+// clone returns a copy, so that an event can change the copy and leave the earlier state as it was.
 func (v *Supervisor) clone() *Supervisor {
 	if v == nil {
 		return nil
@@ -95,7 +95,7 @@ func (s *State) superviseBy(plan *event.Supervision, memory event.Memory, adapte
 }
 
 // mustRecover reports whether the supervisor has to get ready before a checkpoint, because it is
-// new or has lost its memory. With InReports it has no memory to lose.
+// new or has lost its memory. A supervisor with the memory InReports has nothing to lose.
 func (v *Supervisor) mustRecover() bool { return v != nil && !v.Ready && v.Memory != event.InReports }
 
 // Again returns a RUN_STARTED with the limits, the substitutes and the supervision of the last run.
@@ -107,8 +107,8 @@ func (s *State) Again() event.RunStarted {
 	return e
 }
 
-// forgetSupervisor notes that the supervisor has lost its memory. It has to be recovered before the
-// next checkpoint.
+// forgetSupervisor notes that the supervisor has lost its memory. The supervisor has to be
+// recovered before the next checkpoint.
 func (s *State) forgetSupervisor() {
 	if s.Supervisor == nil {
 		return
@@ -205,7 +205,7 @@ func (v *Supervisor) number() int {
 	}
 }
 
-// names reports whether the plan declares checkpoint id, or the runner has given this ID before.
+// names reports whether a checkpoint ID is declared in the plan, or was given by the runner before.
 func (v *Supervisor) names(id string) bool {
 	for n := 1; n <= v.Named; n++ {
 		if id == checkpointID(n) {

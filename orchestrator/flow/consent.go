@@ -3,8 +3,8 @@ package flow
 import "kanban-run/orchestrator/event"
 
 // Consent is a decision about a running agent that the watch proposes and that a person, the
-// Coordinator, has to approve. Seed 000, "禁止操作": no member of the team is ended without the
-// Coordinator's consent.
+// Coordinator, has to approve. No member of the team is ended without the Coordinator's consent
+// (seed 000, "禁止操作").
 type Consent struct {
 	Decision event.Decision `json:"decision"` // the proposed decision
 	Text     string         `json:"text"`     // the reason for the proposal

@@ -6,16 +6,17 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Custody is the ownership of a board's operational state: the owner is the only run that may write
-// it. Custody is the fold of seed 002's "Lead -> Supervisor handoff contract". There the Lead is
-// the person that starts a run, and the Supervisor is the run. An epoch is one run's ownership.
+// Custody is the ownership of a board's operational state. The owner is the only run that may write
+// this state. Custody is the fold of seed 002's "Lead -> Supervisor handoff contract". In that
+// contract the Lead is the person that starts a run, and the Supervisor is the run. An epoch is one
+// run's ownership.
 type Custody struct {
 	Epoch uint64 // the epoch of the active owner; 0: the board was never owned
 	Owner string // the active owner's name, which no other run has
 
 	Offered   uint64 // the epoch of a handoff that is not acknowledged yet; 0: none
 	OfferedTo string
-	Offers    int // number of handoffs that only repeat the active one and were not reported yet
+	Offers    int // number of handoffs that repeat the active one and are not reported yet
 
 	Locked string // why RECONCILE_LOCK is on; "": it is off
 }
@@ -42,8 +43,8 @@ func breach(kind BreachKind, e event.Entry, format string, args ...any) *Breach 
 	return &Breach{Kind: kind, Seq: e.Seq, Task: e.Event.Subject(), Text: text}
 }
 
-// admit makes e part of the custody, or returns a Breach if its author may not write it here. The
-// functions below number the rules as seed 002 does.
+// admit makes e part of the custody, or returns a Breach if the author of e may not write it now.
+// The numbers of rules in the functions below are those of seed 002.
 func (c *Custody) admit(e event.Entry) *Breach {
 	if want := event.Actor(e.Event); e.Actor != want {
 		return breach(Conflict, e, "it is %s's to write, not %q's", want, e.Actor)
@@ -79,13 +80,13 @@ func (c *Custody) offer(e event.Entry, h event.HandoffOffered) *Breach {
 		return breach(Conflict, e, "a handoff of epoch %d in epoch %d", h.Epoch, e.Epoch)
 	case c.Locked != "":
 		return breach(Conflict, e, "no handoff is valid in RECONCILE_LOCK")
-	case repeats: // rule 9: an idempotent no-op
+	case repeats: // seed 002, rule 9: an idempotent no-op
 		c.Offers++
-	case taken: // rule 11
+	case taken: // seed 002, rule 11
 		return breach(TwoOwners, e, "%s and %s both own epoch %d", c.owner(h.Epoch), h.Owner, h.Epoch)
-	case h.Epoch < c.Epoch: // rules 3 and 8
+	case h.Epoch < c.Epoch: // seed 002, rules 3 and 8
 		return breach(Conflict, e, "epoch %d is stale, epoch %d is active", h.Epoch, c.Epoch)
-	default: // rule 2
+	default: // seed 002, rule 2
 		c.Offered, c.OfferedTo = h.Epoch, h.Owner
 	}
 	return nil
@@ -98,7 +99,7 @@ func (c *Custody) owner(epoch uint64) string {
 	return c.OfferedTo
 }
 
-// acknowledge activates an owner. Rule 4: "active only after STATE_OWNERSHIP_ACK(epoch)".
+// acknowledge activates an owner. Seed 002, rule 4: "active only after STATE_OWNERSHIP_ACK(epoch)".
 func (c *Custody) acknowledge(e event.Entry, a event.HandoffAcked) *Breach {
 	if c.Offered == 0 || a.Epoch != c.Offered || a.Owner != c.OfferedTo || a.Epoch != e.Epoch {
 		return breach(NoHandoff, e, "epoch %d was not handed over to %s", a.Epoch, a.Owner)
@@ -107,8 +108,8 @@ func (c *Custody) acknowledge(e event.Entry, a event.HandoffAcked) *Breach {
 	return nil
 }
 
-// operational admits a record that only the owner may write. Rule 5: "no operational writes are
-// valid before ACK activation". Rule 11: "block all operational writes except reconcile
+// operational admits a record that only the owner may write. Seed 002, rule 5: "no operational
+// writes are valid before ACK activation". Rule 11: "block all operational writes except reconcile
 // lifecycle/audit events".
 func (c *Custody) operational(e event.Entry) *Breach {
 	switch {
@@ -122,8 +123,8 @@ func (c *Custody) operational(e event.Entry) *Breach {
 	}
 }
 
-// AllowedInLock reports whether an event may be written in RECONCILE_LOCK: seed 002, "Deterministic
-// reconcile procedure", step 3. The Lead's acknowledgement, for which the lock waits, is not an
+// AllowedInLock reports whether an event may be written in RECONCILE_LOCK (seed 002, "Deterministic
+// reconcile procedure", step 3). The Lead's acknowledgement, for which the lock waits, is not an
 // operational write.
 func AllowedInLock(e event.Event) bool {
 	switch e.(type) {

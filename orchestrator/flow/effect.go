@@ -2,19 +2,19 @@ package flow
 
 import "kanban-run/orchestrator/event"
 
-// Effect is one thing to do next; see [Next].
+// Effect is what a run has to do next, see [Next].
 type Effect interface{ effect() }
 
-// Spawn starts one program, for one attempt of a call of a step. The number Attempt counts
+// Spawn starts one program, for one attempt of a call of a step. The number in Attempt counts
 // interrupted attempts, too.
 type Spawn struct {
 	event.AttemptRef
-	From string // the session to go on in; "": the program starts a new one
-	Fork bool   // the program goes on in a copy of session From, and From stays as it is
+	From string // ID of the session that the program resumes; "": it starts a new one
+	Fork bool   // the program resumes a copy of session From, which stays as it is
 
-	GoesOn bool // the program goes on with work that was cut short, in session From
+	GoesOn bool // session From holds work that was cut short, and the program resumes it
 
-	Checkpoint *event.Checkpoint // the checkpoint of a supervisor's step that begins; otherwise nil
+	Checkpoint *event.Checkpoint // checkpoint of a new step of the supervisor; nil: none
 }
 
 // EndBoard writes onto the board that a checkpoint has ended it.
@@ -32,8 +32,8 @@ type SuspectLoop struct {
 	event.Suspicion
 }
 
-// WriteBoard records the Manager's accepted reply: it writes onto the board what the Manager did
-// not write itself.
+// WriteBoard writes the Manager's accepted reply onto the board, except for what the Manager wrote
+// itself.
 type WriteBoard struct{ Step int }
 
 // Finish ends the run.

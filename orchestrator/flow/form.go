@@ -18,8 +18,8 @@ import (
 const rules = 2
 
 // Form returns the name of the form of a journal. The name is a digest over rules and over the
-// names and types of all fields of events and of the State. RUN_STARTED holds it, and a journal in
-// another form is not read.
+// names and types of all fields of events and of the State. The event RUN_STARTED holds the name,
+// and a journal in another form is not read.
 var Form = sync.OnceValue(func() string {
 	all := fmt.Sprintln(rules) + formOf(reflect.TypeFor[State]())
 	for _, kind := range event.Kinds() {

@@ -4,12 +4,12 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// goBy sets the way of the run: the route of its checkpoints to their git remote. If the way
-// differs from the earlier one, goBy freezes the board until its Lead chooses. If elsewhere is set,
-// the files come from another clone, and any way is allowed.
+// goBy sets the route by which the run's checkpoints go to their git remote. If the route differs
+// from the earlier one, goBy freezes the board until its Lead chooses. If elsewhere is set, the
+// files come from another clone, and any route is allowed.
 func (s *State) goBy(w *event.GitWay, elsewhere bool) {
 	if s.Frozen != nil && s.Frozen.Git != nil {
-		s.Frozen = nil // compare the ways again
+		s.Frozen = nil // compare the routes again
 	}
 	if w == nil || s.Frozen != nil {
 		return

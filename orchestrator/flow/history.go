@@ -27,14 +27,14 @@ type History struct {
 	File   string  // the name of the board's file at the last handoff
 }
 
-// Identity identifies a snapshot: seed 002's snapshot identity tuple.
+// Identity identifies a snapshot. It is seed 002's snapshot identity tuple.
 type Identity struct {
 	Epoch       uint64 `json:"epoch"`
 	ReplayIndex uint64 `json:"replay_index"`  // seq of the last record that the snapshot covers
 	Hash        string `json:"snapshot_hash"` // SHA-256 of the state's JSON, in hex
 }
 
-// Snapshot is a place in a journal and the state of the work there.
+// Snapshot is a place in a journal, with the state of the work at that place.
 type Snapshot struct {
 	Identity
 	State State
@@ -59,7 +59,7 @@ func (h *History) Add(e event.Entry) {
 	case was == nil:
 		h.Breach = broken
 	case isFreeze(e.Event):
-		_ = h.State.apply(e.Event) // cannot fail; Frozen has to show a freeze after a breach, too
+		_ = h.State.apply(e.Event) // cannot fail; after a breach, too, Frozen has to show a freeze
 	}
 	if exit, ok := e.Event.(event.LockExited); ok && locked {
 		h.unlock(e, exit)
@@ -155,8 +155,8 @@ func (h *History) conflict(board string) event.SnapshotConflict {
 }
 
 // RollbackPoint returns the snapshot to roll back to. If there is no snapshot or more than one, it
-// returns the event that reports this: seed 002, "Deterministic reconcile procedure", 4 and 5.
-// reason becomes a part of the text of SnapshotNotFound.
+// returns the event that reports this (seed 002, "Deterministic reconcile procedure", steps 4 and
+// 5). reason becomes a part of the text of SnapshotNotFound.
 func (h *History) RollbackPoint(board, reason string) (Snapshot, event.Event) {
 	switch len(h.Points) {
 	case 0:
@@ -183,8 +183,8 @@ func (h *History) apply(e event.Entry) *Breach {
 }
 
 // verify makes a snapshot a candidate for the rollback point, or returns a Breach if the snapshot
-// does not meet the criteria of seed 002's "last verifiable operational snapshot". All records
-// before the snapshot were admitted and applied. Otherwise there would be a breach already.
+// does not meet the criteria of seed 002's "last verifiable operational snapshot". verify is called
+// only without a breach, so all records before the snapshot were admitted and applied.
 func (h *History) verify(e event.Entry, s event.SnapshotTaken) *Breach {
 	state, err := decodeState(s.State, s.Hash)
 	fresh := s.ReplayIndex == e.Seq-1
@@ -205,8 +205,8 @@ func (h *History) verify(e event.Entry, s event.SnapshotTaken) *Breach {
 }
 
 // consider keeps the snapshots with the greatest replay index. verify compares a snapshot with the
-// state only if it covers all earlier records. Any other snapshot is kept only as a rival of a kept
-// one with the same replay index.
+// state only if the snapshot covers all earlier records. Any other snapshot is kept only as a rival
+// of a kept snapshot with the same replay index.
 func (h *History) consider(s Snapshot, seq uint64) {
 	kept := uint64(0)
 	if len(h.Points) > 0 {

@@ -8,7 +8,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// The numbers of repetitions at which a loop is suspected: seed 002, "Review Loop".
+// The numbers of repetitions at which a loop is suspected (seed 002, "Review Loop").
 const (
 	RepeatLimit   = 20 // starts of a task in the same role on the same board bytes, in a row
 	sameTreeLimit = 6  // starts of a task in the same role on an unchanged work tree, in a row
@@ -38,7 +38,7 @@ type Visits struct {
 const mostVisits = 4 * findingLimit
 
 // leave notes the work tree at the end of a step. l is nil if there is no next task, or if the run
-// has not worked on that task before.
+// has not worked on the next task before.
 func (s *State) leave(l *event.Leaving) {
 	s.takeTurn(l)
 	if l == nil || l.Other {

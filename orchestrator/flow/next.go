@@ -8,23 +8,23 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Board has the facts about a board on which [Next] decides, as they were just read.
+// Board has the facts about a board that [Next] needs. They were just read from the board.
 type Board struct {
 	Terminal bool   // phase is complete, completed or done, or current is null
 	Ended    string // the field ended of a terminal board; "": it is not set
 	Over     bool   // phase is complete, completed or done
-	Taken    bool   // the field ended holds a value of the board's author
-	Task     string // the current task as agents see its path; "" on a terminal board
+	Taken    bool   // the board's author uses the field ended for another value
+	Task     string // path of the current task as agents see it; "" on a terminal board
 	Role     string // the role of the current task, in the spelling of its role file
 	SHA      string // SHA-256 of the board's bytes, in hex
-	Bound    string // in words, the limit of the whole command that is reached; "": none
+	Bound    string // limit of the whole command that is reached, in words; "": none
 
 	Rest Rest // what a terminal board leaves undone
 }
 
 // Next returns the effect to perform next, and changes nothing. It does the work of supervisor_loop
-// in seed 004, "State Machine". That loop keeps its place in the program counter. Here s keeps the
-// place, so the place survives a crash. The comments below quote the steps of the seed.
+// in seed 004, "State Machine". That loop keeps its place in the program counter. Next keeps its
+// place in s, so the place survives a crash. The comments below quote the steps of the seed.
 func Next(s *State, b Board) Effect {
 	switch {
 	// A frozen board waits for its Lead, even if its file has been mended in the meantime.
@@ -51,7 +51,8 @@ func (s *State) nextCall(bound string) Effect {
 		end := step.exhausted()
 		return s.orSetAside(s.handOver(end, end.Text), step.failure())
 
-	// The rounds of review (seed 003's loop) are used up, or an agent hangs: a person has to look.
+	// The rounds of review (seed 003's loop) are used up, or an agent hangs, so a person has to
+	// look.
 	case step.Unsettled != "":
 		end := Finish{Outcome: event.NeedsPerson, Text: event.Headline(step.Unsettled)}
 		if !step.isStuck() {
@@ -195,16 +196,17 @@ func (s *Step) exhausted() Finish {
 	}
 }
 
-// IncompleteText begins the text about a board with tasks undone. What is undone follows.
+// IncompleteText begins the text about a board with tasks undone. The undone tasks follow it.
 const IncompleteText = "the board is incomplete: "
 
 // CompleteText is the text about a board whose tasks are all ok.
 const CompleteText = "the board is complete"
 
-// End returns the end of a run on a terminal board. If the board has the bytes that the last step
-// left, the Manager ended it. Otherwise a person did. If the Manager ended the board, each task has
-// to be done. If a person did, the board is complete. A status other than ok with which the Manager
-// ended the board needs a person, as long as the field ended has it or the bytes are the same.
+// End returns the end of a run on a terminal board. The Manager ended the board if the board has
+// the bytes that the last step left. Otherwise a person ended it. A board that the Manager ended is
+// complete if each task is done. A board that a person ended is complete even with open tasks,
+// unless its field ended has another value. If the Manager ended the board with a status other than
+// ok, a person is needed, as long as the field ended has this status or the bytes are the same.
 func End(s *State, b Board) Finish {
 	managers := s.Last.BoardSHA == b.SHA
 	left := managers && s.Last.Status != "" && s.Last.Status != StatusOK && !s.Last.Acknowledged

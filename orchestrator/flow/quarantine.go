@@ -8,13 +8,13 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Quarantine is a task that no agent works on until the Lead, or a change of the task or the board,
-// ends the quarantine.
+// Quarantine is a task on which no agent works. The quarantine ends if the Lead decides so, or if
+// the task or the board is changed.
 type Quarantine struct {
 	Task     string `json:"task"`
 	Role     string `json:"role"`
 	Text     string `json:"text"`           // why the task is in quarantine
-	Tell     bool   `json:"tell,omitempty"` // the Manager has yet to be told
+	Tell     bool   `json:"tell,omitempty"` // the Manager is still to be told of the quarantine
 	Person   bool   `json:"person,omitempty"`
 	BoardSHA string `json:"board_sha256"` // SHA-256 of the board as the run last left it
 	TaskSHA  string `json:"task_sha256"`  // SHA-256 of the task's file as the run last left it
@@ -29,8 +29,8 @@ func (s *State) quarantines() string {
 	return first.Task + " is in quarantine: " + first.Text
 }
 
-// skipped returns the tasks that the board goes on without because a person decided so, in words
-// for the end of a sentence.
+// skipped names, in words for the end of a sentence, the tasks without which the board goes on
+// because a person decided so.
 func (s *State) skipped() (text string) {
 	for _, t := range s.Statuses {
 		if t.Status == StatusSkipped {
@@ -74,9 +74,9 @@ func (s *State) mayNotWork(b Board) string {
 	}
 }
 
-// begin returns the first attempt of the board's next step: seed 004, "agent_role =
-// determine_role(task_file)". A task for the Manager, a task in quarantine and a task about which a
-// person has decided go to the Manager only.
+// begin returns the first attempt of the board's next step (seed 004, "agent_role =
+// determine_role(task_file)"). A task for the Manager, a task in quarantine and a task about which
+// a person has decided go only to the Manager.
 func (s *State) begin(b Board) Spawn {
 	e := Spawn{AttemptRef: event.AttemptRef{
 		Step: s.LastStep + 1, Call: event.TaskCall, Task: b.Task, Role: b.Role, Attempt: 1,

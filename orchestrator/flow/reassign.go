@@ -6,7 +6,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Reassign gives the open call to the next agent.
+// Reassign gives the open call to the next substitute in the settings.
 type Reassign struct {
 	Step   int
 	Number int // the agent's number among the substitutes, from 1
@@ -16,8 +16,8 @@ type Reassign struct {
 
 func (Reassign) effect() {}
 
-// substitute returns the next agent for the open call, or 0 if no agent is left. Work under review
-// stays with its agent, because only that agent has the session of the work.
+// substitute returns the next substitute for the open call. number is 0 if none is left. Work under
+// review stays with its agent, because only that agent has the session of the work.
 func (s *State) substitute() (number int, to string) {
 	step := s.Step
 	if step.Call != event.ManagerCall && (step.Call != event.TaskCall || step.Work != nil) {
@@ -50,8 +50,8 @@ func (s *State) Substitute() string {
 	return ""
 }
 
-// handOver returns the effect that gives the failed open call to the next agent. It returns end if
-// there is no such agent, or if end freezes the board.
+// handOver returns the effect that gives the failed open call to the next substitute. It returns
+// end if no substitute is left, or if end freezes the board.
 func (s *State) handOver(end Finish, reason string) Effect {
 	if number, to := s.substitute(); number > 0 && end.Outcome != event.Frozen {
 		return Reassign{Step: s.Step.Number, Number: number, To: to, Reason: reason}

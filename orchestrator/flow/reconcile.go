@@ -11,14 +11,14 @@ type Fields struct {
 	Current  string // the path of the current task, or "" if there is none
 	Tasks    []string
 	Ended    string // status with which the Manager ended the board, if the runner wrote it; otherwise ""
-	Taken    bool   // the field ended holds a value of the board's author
+	Taken    bool   // the board's author uses the field ended for another value
 	Over     bool   // phase says that the board is complete, even if current names a task
 }
 
 // Verdict is the decision about a Manager's reply.
 type Verdict struct {
-	// Disagreement is why the reply contradicts the board that the Manager wrote; "" if it does
-	// not. The reply is then rejected.
+	// Disagreement is why the reply contradicts the board that the Manager wrote; "": it does not.
+	// A reply that contradicts the board is rejected.
 	Disagreement string
 	WriteCurrent bool // the Manager left `current` to the runner
 	WriteTasks   bool // the Manager left `tasks` to the runner
@@ -35,7 +35,7 @@ type Verdict struct {
 // board with a status other than ok, ended is this status. Otherwise ended is "".
 func Reconcile(before, after Fields, next string, tasks []string, ended string) Verdict {
 	var v Verdict
-	revised := before.Current == "" // a checkpoint after the last task has called the Manager
+	revised := before.Current == "" // a checkpoint after the last task caused this call of the Manager
 	switch {
 	case after.Over && next != "", after.Terminal && next != "" && !revised:
 		v.Disagreement = "the board is complete, the reply says next_task: " + next

@@ -2,7 +2,7 @@ package flow
 
 import "kanban-run/orchestrator/event"
 
-// The reasons in AttemptStopped for an attempt whose run died.
+// The reasons in the event AttemptStopped for an attempt whose run died.
 const (
 	lostRun    = "the run died before the attempt's end was known; it is started again with the same input"
 	stuckRun   = "the run died before the end of the attempt that hung was known"

@@ -42,7 +42,7 @@ func (s *State) NotOK() (all []TaskStatus) {
 // List is the list of tasks of a board.
 type List struct {
 	Paths  []string              // the tasks, as the board spells their paths
-	Find   func(task string) int // place from 0 of a task, by the path that agents see; -1: not listed
+	Find   func(task string) int // index of the task with this path, as agents see it; -1: not listed
 	Marked func(i int) bool      // the board marks task i as done
 	Done   func(i int) bool      // the header of task i says that it is done
 }
@@ -55,7 +55,7 @@ type Rest struct {
 }
 
 // StatusesOn returns the last status of each task of a list, or "" for a task that was never worked
-// on. A task that stands on the list twice has one status.
+// on. If a task is on the list twice, both places have the same status.
 func (s *State) StatusesOn(l List) []string {
 	all := make([]string, len(l.Paths))
 	for _, t := range s.Statuses {
@@ -110,11 +110,11 @@ type Change struct {
 }
 
 // ChangeOf returns the change of a list. A task that left the list was renamed if its file is gone
-// and an added task has the same base name or, on a list of the same length, the same place. Any
-// other task that left the list was dropped, unless it is done or the Manager was told an anomaly
-// about it. If the reply added a task, no task counts as dropped, because then the plan is another
-// one. before and after are the paths as agents see them. isDone reports whether a task is done
-// without a reply, and isGone whether a task has no file.
+// and an added task has the same base name. If the length of the list is the same, an added task at
+// the same place counts, too. Any other task that left the list was dropped, unless it is done or
+// the Manager was told an anomaly about it. If the reply added a task, no task counts as dropped,
+// because then the plan is another one. before and after are the paths as agents see them. isDone
+// reports whether a task is done without a reply, and isGone whether a task has no file.
 func (s *State) ChangeOf(before, after []string, isDone, isGone func(task string) bool) (c Change) {
 	if slices.Equal(before, after) {
 		return c
@@ -140,7 +140,7 @@ func (s *State) ChangeOf(before, after []string, isDone, isGone func(task string
 			at = slices.Index(added, i)
 		}
 		if at >= 0 && !isGone(p) {
-			at = -1 // the task that was added is another one
+			at = -1 // the file still exists, so the added task is another one
 		}
 		switch {
 		case at >= 0:

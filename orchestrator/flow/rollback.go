@@ -14,7 +14,7 @@ import (
 type Rebuilt struct {
 	State    State
 	Findings []string // findings of the checks, in the order of the checks
-	Affected []string // tasks of records that were passed over or contradict others, sorted
+	Affected []string // tasks of records that were passed over or contradict other records, sorted
 	// Conflict is the first conflict that a check or the replay found, or "". If the replay failed,
 	// State is the state before the failure.
 	Conflict string
@@ -163,8 +163,8 @@ func (r Rebuilt) Same(h *History) bool {
 }
 
 // Exit returns the event that ends a reconciliation, with its entry for the rollback trail. The
-// event holds the rebuilt state only after DecisionLead. That state then replaces the state of the
-// work.
+// event holds the rebuilt state only if decision is DecisionLead. In that case the rebuilt state
+// replaces the state of the work.
 func (r Rebuilt) Exit(board, decision, reason string, point Snapshot) event.LockExited {
 	exit := event.LockExited{
 		Board: board, Reason: reason, Decision: decision,

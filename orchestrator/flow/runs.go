@@ -26,8 +26,8 @@ func (s *State) applyRunStarted(e event.RunStarted) error {
 	return nil
 }
 
-// freshen resets the counts for limits and retries: "After any Finish a new run has fresh ones".
-// Accepted replies stay accepted. Work that its reviews never accepted begins again.
+// freshen resets the counts for limits and retries, because a run after a finished run has fresh
+// ones. Accepted replies stay accepted. Work that its reviews never accepted begins again.
 func (s *State) freshen() {
 	s.Steps, s.Repeat, s.Used, s.Tasks, s.Replanned, s.Tools = 0, Repeat{}, event.Used{}, nil, nil, nil
 	s.Waited, s.Refused = 0, nil
@@ -75,7 +75,7 @@ func (s *State) applyRunFinished(e event.RunFinished) error {
 	return nil
 }
 
-// applyAcknowledged carries out a decision of the Lead about what the board waits for.
+// applyAcknowledged carries out a decision of the Lead for which the board waits.
 func (s *State) applyAcknowledged(e event.Acknowledged) error {
 	switch e.About {
 	case event.AboutWay, event.AboutFile:
@@ -104,7 +104,7 @@ func (s *State) applyAcknowledged(e event.Acknowledged) error {
 		if e.Choice == event.Accept {
 			s.Step.accept()
 			s.goOn(e)
-			s.Step.Left = e.BoardSHA // any difference when the Manager is called is an edit by a person
+			s.Step.Left = e.BoardSHA // a board that differs when the Manager is called was edited by a person
 			return nil
 		}
 	case event.AboutEnd:
@@ -171,8 +171,8 @@ func (s *State) release(task string) {
 	s.endLoop(cmp.Or(task, last))
 }
 
-// acceptEnd accepts the end of a board, or one of its tasks. The task then counts as done. An
-// accepted board ends as it stands, without another checkpoint.
+// acceptEnd accepts one task of a board that has ended or, if e names no task, the whole board. An
+// accepted task counts as done. An accepted board ends as it stands, without another checkpoint.
 func (s *State) acceptEnd(e event.Acknowledged) {
 	s.Last.BoardSHA = e.BoardSHA
 	if e.Task != "" {

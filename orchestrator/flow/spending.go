@@ -77,7 +77,7 @@ type TallyForm struct {
 	Cost     string `json:"cost"`                    // in words
 	Micros   *int64 `json:"cost_microusd,omitempty"` // in millionths of a US dollar
 	Input    *int64 `json:"input_tokens,omitempty"`
-	Cached   *int64 `json:"cached_tokens,omitempty"` // the part of the input that came from a cache
+	Cached   *int64 `json:"cached_tokens,omitempty"` // tokens of the input that came from a cache
 	Output   *int64 `json:"output_tokens,omitempty"`
 	Attempts int    `json:"attempts"`              // number of programs that were started
 	Unpriced int    `json:"attempts_without_cost"` // attempts whose cost is not known

@@ -16,7 +16,7 @@ type State struct {
 	Running bool          `json:"running"` // a run has started, and no end of it is known yet
 	Outcome event.Outcome `json:"outcome"`
 	Text    string        `json:"text"`            // text about the end of the last run
-	Until   string        `json:"until,omitempty"` // after outcome later: when to ask the provider again; otherwise ""
+	Until   string        `json:"until,omitempty"` // time to ask the provider again, if Outcome is later; otherwise ""
 	Spent   bool          `json:"spent"`           // the last run finished, so the next one has fresh limits and retries
 	Frozen  *Freeze       `json:"frozen"`
 	Workdir string        `json:"workdir,omitempty"` // work directory of the last run; "": no run has started
@@ -24,9 +24,9 @@ type State struct {
 	// The limits, and the use that counts for them.
 	Limits event.Limits `json:"limits"`
 	Steps  int          `json:"steps"`                   // steps finished under these limits; 0 again after a finished run
-	Used   event.Used   `json:"used,omitzero"`           // use by attempts under these limits; reset with Steps
+	Used   event.Used   `json:"used,omitzero"`           // time, tokens and cost of attempts under these limits; reset with Steps
 	Waited int64        `json:"waited_millis,omitempty"` // time waited for providers under these limits
-	Total  event.Used   `json:"total,omitzero"`          // use by attempts, over all runs
+	Total  event.Used   `json:"total,omitzero"`          // time, tokens and cost of attempts, over all runs
 	Tasks  []TaskUse    `json:"tasks,omitempty"`         // use of tasks under these limits, by last use; at most [mostTasks]
 
 	// The steps, and the results of the last ones.
@@ -48,7 +48,7 @@ type State struct {
 	// Loops, and the agents that work on the tasks.
 	Repeat        Repeat              `json:"repeat"`
 	Visits        *Visits             `json:"visits,omitempty"` // the last steps on one task; nil: the last step was followed by another task
-	Turns         []Turn              `json:"turns,omitempty"`  // the last steps, as long as the tasks after them were worked on before
+	Turns         []Turn              `json:"turns,omitempty"`  // last steps in a row after which a task came that was worked on before
 	Quarantine    []Quarantine        `json:"quarantine,omitempty"`
 	Tools         []MissingTool       `json:"tools,omitempty"`           // tools that agents of this run missed; at most [mostTools]
 	Manager       string              `json:"manager,omitempty"`         // the adapter that plays the Manager
@@ -79,7 +79,7 @@ type Step struct {
 	Task     string `json:"task"`
 	Path     string `json:"path,omitempty"` // cleaned path of the task; "" if Task is a clean path itself
 	Role     string `json:"role"`
-	BoardSHA string `json:"board_sha256"` // the board that the step works on, as last accepted
+	BoardSHA string `json:"board_sha256"` // SHA-256 of the board as last accepted for this step
 	Mark     string `json:"mark"`         // mark of the step's processes
 
 	// The call.
@@ -93,11 +93,11 @@ type Step struct {
 	Left    string          `json:"left"`              // SHA-256 of the board as the last attempt left it; "": not known
 
 	// Retries.
-	Started    int    `json:"started"`  // attempts of the Manager's call, or else of all calls before it
-	Rejected   int    `json:"rejected"` // rejected replies to this call, since retries were reset
+	Started    int    `json:"started"`  // number of attempts of the Manager's call or, before that call, of all calls so far
+	Rejected   int    `json:"rejected"` // replies to this call that were rejected since the last reset of the retries
 	LastReason string `json:"last_reason"`
 	Disagreed  bool   `json:"disagreed"`           // the last reply was rejected because it contradicts the board
-	Lost       int    `json:"lost,omitempty"`      // sessions in which work or a checkpoint could not go on
+	Lost       int    `json:"lost,omitempty"`      // number of sessions of the work or a checkpoint that were lost
 	Fruitless  int    `json:"fruitless,omitempty"` // attempts in a row that went on in GoesOn and did nothing
 	TooLong    bool   `json:"too_long,omitempty"`  // a session of the call was too long for the model's context
 	// OwnLimit is the reason of an attempt that reached a limit of its role, if the board goes on
@@ -117,7 +117,7 @@ type Step struct {
 	Before  *event.Baseline          `json:"before"` // the board before the first Manager attempt; nil: no attempt yet
 	Reply   *event.ReplyAccepted     `json:"reply"`
 	Walked  *event.ManagerWalked     `json:"walked,omitempty"`  // the decision of walk that Reply holds; nil: an agent replied
-	Writing *event.BoardWriteStarted `json:"writing"`           // a board write whose outcome is not known
+	Writing *event.BoardWriteStarted `json:"writing"`           // a board write whose outcome is not known; nil: none
 	Anomaly *event.Anomaly           `json:"anomaly,omitempty"` // the anomaly of which the Manager is told; nil: none
 	Again   bool                     `json:"again,omitempty"`   // the Manager is asked once more, see [State.MayAskAgain]
 
@@ -176,7 +176,7 @@ type Freeze struct {
 	// Asks is true if the Lead has to choose, because it is unknown who ended the board, or because
 	// Git is set.
 	Asks bool          `json:"asks,omitempty"`
-	Git  *event.GitWay `json:"git,omitempty"` // the new route of checkpoints, if it is the reason; otherwise nil
+	Git  *event.GitWay `json:"git,omitempty"` // new route of checkpoints that froze the board; nil: another reason
 }
 
 // Outcome returns the outcome of a run that finds the board frozen like this.
@@ -191,7 +191,7 @@ func (f *Freeze) Outcome() event.Outcome {
 type Ending struct {
 	Status       string   `json:"status"`
 	Message      string   `json:"message"`
-	Task         string   `json:"task,omitempty"` // the task of that step
+	Task         string   `json:"task,omitempty"` // task of the last finished step
 	BoardSHA     string   `json:"board_sha256"`
 	Acknowledged bool     `json:"acknowledged"`
 	Walked       bool     `json:"walked,omitempty"`   // the reply is a decision of walk

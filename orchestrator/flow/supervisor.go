@@ -41,7 +41,8 @@ func (s *State) endCheckpoint(
 	return nil
 }
 
-// keepThread notes the session in which the supervisor goes on, if its memory is InSession.
+// keepThread notes the session in which the supervisor goes on, if the supervisor's memory is
+// InSession.
 func (s *State) keepThread(session string) {
 	if v := s.Supervisor; v.Memory == event.InSession && session != "" {
 		v.Thread = &Thread{Session: session}

@@ -23,11 +23,11 @@ type Teardown struct {
 	State   event.TeardownState `json:"state"`
 	Round   int                 `json:"round,omitempty"`
 	Missing []string            `json:"missing,omitempty"` // members that have not answered
-	Forced  bool                `json:"forced,omitempty"`  // the Lead has approved the end without their answers
+	Forced  bool                `json:"forced,omitempty"`  // the Lead has approved the end without the missing answers
 }
 
 // Unanswered returns the members that have not answered. Without their answers the team may not be
-// deleted, unless the Lead approves it: seed 002, "Forced-finalize preconditions".
+// deleted, unless the Lead approves it (seed 002, "Forced-finalize preconditions").
 func (t *Teardown) Unanswered() []string {
 	if t == nil || t.Forced {
 		return nil
@@ -35,8 +35,8 @@ func (t *Teardown) Unanswered() []string {
 	return t.Missing
 }
 
-// forget returns the teardown with which a new run begins: nil, or one with the members that have
-// never answered.
+// forget returns the teardown with which a new run begins. It has the members that have never
+// answered, or is nil if there are none.
 func (t *Teardown) forget() *Teardown {
 	if missing := t.Unanswered(); len(missing) > 0 {
 		return &Teardown{Missing: missing}
@@ -69,7 +69,7 @@ func (s *State) applyTeardownMoved(e event.TeardownMoved) error {
 	if e.To == event.Retrying {
 		now.Round = e.Round
 	}
-	if e.To == event.ReadyToDelete && !now.Forced { // all that were asked have answered
+	if e.To == event.ReadyToDelete && !now.Forced { // all members that were asked have answered
 		now.Missing = nil
 	}
 	s.Teardown = &now
@@ -97,7 +97,7 @@ func (s *State) applyForcedFinalizeAcked(e event.ForcedFinalizeAcked) error {
 }
 
 // NotReady returns why the team of a board cannot be deleted even after all its members have shut
-// down, or "" if it can be deleted: seed 002, "Forced-finalize preconditions". terminal is true if
+// down, or "" if it can be deleted (seed 002, "Forced-finalize preconditions"). terminal is true if
 // the board is over.
 func (h *History) NotReady(terminal bool) string {
 	switch {

@@ -11,13 +11,13 @@ import (
 type MissingTool struct {
 	Tool   string `json:"tool"`
 	Agents int    `json:"agents"`
-	Last   string `json:"last"` // key of the last call that missed the tool
+	Last   string `json:"last"` // callKey of the last call that missed the tool
 }
 
 const mostTools = 64
 
-// Misses returns the number of agents that missed a tool. known is true if the last miss was in the
-// call of r and so is counted already.
+// Misses returns the number of agents that missed a tool. known is true if the call of r was the
+// last to miss the tool, so that it is counted already.
 func (s *State) Misses(tool string, r event.AttemptRef) (agents int, known bool) {
 	for _, m := range s.Tools {
 		if m.Tool == tool {

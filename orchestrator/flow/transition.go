@@ -2,13 +2,14 @@ package flow
 
 import "kanban-run/orchestrator/event"
 
-// transition applies one kind of event to the state, or refuses an event that cannot happen in it.
+// transition applies one kind of event to the state, or refuses an event that cannot happen in that
+// state.
 type transition struct {
 	kind  string
 	apply func(s *State, e event.Event) error
 }
 
-// transitions has every kind of event. A test compares it with the table of package event.
+// transitions has every kind of event. A test compares these kinds with those of package event.
 var transitions = byKind(
 	// run
 	on((*State).applyRunStarted),

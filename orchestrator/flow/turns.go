@@ -9,7 +9,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Turn is a step that was followed by a task on which this run had worked before.
+// Turn is a finished step after which the board named a task on which this run had worked before.
 type Turn struct {
 	Task string `json:"task"`
 	Tree string `json:"tree"` // hash of the work tree as the step left it
@@ -22,8 +22,8 @@ const (
 	mostTurns = 4
 )
 
-// takeTurn notes the end of a step. If the work tree is not known, it forgets all turns. The list
-// is copied, because a snapshot may share it.
+// takeTurn notes the end of a step. If the state of the work tree is not known, takeTurn forgets
+// all turns. The list is copied, because a snapshot may share it.
 func (s *State) takeTurn(l *event.Leaving) {
 	if l == nil || l.Tree == "" {
 		s.Turns = nil

@@ -14,12 +14,12 @@ type Refused struct {
 	Text          string      `json:"text"`  // the reason in the provider's words
 	Since         time.Time   `json:"since"` // time of the first refusal in a row
 	Tries         int         `json:"tries"` // refusals in a row
-	Asks          bool        `json:"asks"`  // the wait is over: the next attempt asks the provider
+	Asks          bool        `json:"asks"`  // the wait is over, so the next attempt asks the provider
 
-	// Busy and Limit are the times in milliseconds that were waited since the last accepted reply:
-	// for a busy provider, and for the end of a limit. Each time counts for a patience of its own.
-	// An attempt that worked resets Limit. It does not reset Busy, because an agent that works and
-	// then meets a busy provider may do so for ever.
+	// Busy and Limit are the times that the run has waited since the last accepted reply, in
+	// milliseconds. Busy is for a busy provider, and Limit for the end of a limit. Each has a
+	// patience of its own. An attempt that worked resets Limit. It does not reset Busy, because an
+	// agent that works and then meets a busy provider may do so for ever.
 	Busy  int64 `json:"busy_millis,omitempty"`
 	Limit int64 `json:"limit_millis,omitempty"`
 	// Cut is the planned end of a wait in which a run ended; zero: none. The wait counts until Cut,
@@ -27,7 +27,7 @@ type Refused struct {
 	Cut time.Time `json:"cut,omitzero"`
 }
 
-// waited returns the time that was waited for a provider that refuses calls with the class of r.
+// waited returns how long the run has waited for a provider that refuses calls with the class of r.
 func (r *Refused) waited() time.Duration {
 	if r.Class == event.ClassBusy {
 		return time.Duration(r.Busy) * time.Millisecond
@@ -35,7 +35,7 @@ func (r *Refused) waited() time.Duration {
 	return time.Duration(r.Limit) * time.Millisecond
 }
 
-// wait adds a wait to the time of class c.
+// wait adds the milliseconds of a wait to the time for class c.
 func (r *Refused) wait(c event.Class, millis int64) {
 	if c == event.ClassBusy {
 		r.Busy += millis
@@ -68,7 +68,8 @@ const (
 	mostDoubled = 5 // firstPause doubled this often is at least longPause
 )
 
-// pause returns the time from the last refusal to the next attempt, if the provider names none.
+// pause returns the time from the last refusal to the next attempt, if the provider has not named
+// one.
 func (r *Refused) pause() time.Duration {
 	doubled := firstPause << min(r.Tries-1, mostDoubled)
 	if r.Class == event.ClassLimit && doubled > longPause && r.Tries > mostDoubled+1 {
@@ -87,8 +88,8 @@ func (r *Refused) next() (until time.Time, named bool) {
 	return until, false
 }
 
-// refuse notes the refusal of an attempt. Tries does not count an attempt before the end of a limit
-// that the provider had named, because that refusal is nothing new.
+// refuse notes the refusal of an attempt. If the provider had named the end of a limit, Tries does
+// not count a refusal before that end, because such a refusal is nothing new.
 func (s *State) refuse(e event.AttemptStopped) {
 	next := Refused{Refusal: *e.Refusal, Class: e.Class, Text: e.Reason, Since: e.Refusal.At, Tries: 1}
 	last := s.Refused
@@ -116,7 +117,8 @@ func (s *State) isRefused() bool { return s.Step.isDue() && s.Refused != nil && 
 
 // waitForProvider returns the effect that follows a refusal. At a limit of the account the call
 // goes to another agent, if the settings name one. Otherwise the run waits, as long as its patience
-// and its limits of time allow. If the provider names a later time, the run ends at once.
+// and its limits of time allow. If the provider names a time that is too late for them, the run
+// ends at once.
 func (s *State) waitForProvider() Effect {
 	r := s.Refused
 	if number, to := s.substitute(); number > 0 && r.Class == event.ClassLimit {
@@ -157,7 +159,7 @@ func (s *State) endOfWaiting(at time.Time) time.Time {
 
 // MayShareWait reports whether this board waits, too, if a provider has refused a call of another
 // board. It does not wait if its call would go to another agent, or if its patience or its limits
-// would end the wait early. Then it asks the provider itself.
+// would end the wait early. In these cases it asks the provider itself.
 func (s *State) MayShareWait(e event.ProviderWait, now time.Time) bool {
 	end := s.endOfWaiting(now)
 	number, _ := s.substitute()
@@ -165,7 +167,7 @@ func (s *State) MayShareWait(e event.ProviderWait, now time.Time) bool {
 		(number == 0 || e.Class != event.ClassLimit)
 }
 
-// whyNotWait returns the provider's words, with the time that the run waited for it.
+// whyNotWait returns the provider's words, with the time that the run has waited for the provider.
 func (s *State) whyNotWait() string {
 	r := s.Refused
 	if waited := time.Duration(r.Busy+r.Limit) * time.Millisecond; waited >= time.Second {
@@ -213,7 +215,8 @@ func (s *State) patienceLeft(c event.Class) time.Duration {
 	return s.Limits.Patience(c) - r.waited()
 }
 
-// endWaiting notes that a run ended, and keeps the wait that this may have broken off.
+// endWaiting notes that a run ended. If the end broke off a wait for a provider, endWaiting keeps
+// the planned end of the wait.
 func (s *State) endWaiting() {
 	if s.Waiting != nil && s.Refused != nil {
 		cut := *s.Refused
@@ -222,8 +225,8 @@ func (s *State) endWaiting() {
 	s.Waiting, s.BlockedBy = nil, ""
 }
 
-// WaitsFor tells what the run at work waits for: a provider, or the work of another board. It returns "" if
-// the run does not wait.
+// WaitsFor returns in words the provider, or the work of another board, for which the run waits. It
+// returns "" if the run does not wait.
 func (s *State) WaitsFor() string {
 	if s.Waiting != nil {
 		return s.Waiting.Waits()

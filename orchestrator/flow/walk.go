@@ -4,8 +4,8 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Walk performs the Manager's call without a program: package walk decides what follows the task,
-// and the decision is written onto the board.
+// Walk performs the Manager's call without a program. Package walk decides what follows the task,
+// and the run writes the decision onto the board.
 type Walk struct{ Spawn Spawn }
 
 // applyManagerWalked uses a decision of walk as the Manager's reply. The decision may replace an
@@ -17,7 +17,7 @@ func (s *State) applyManagerWalked(e event.ManagerWalked) error {
 		return refuse(e, "step %d waits for no Manager", e.Step)
 	}
 	s.BlockedBy = ""
-	s.ByNeeds = s.ByNeeds || e.ByNeeds // an agent wrote the field needs into a task, which may be ready later
+	s.ByNeeds = s.ByNeeds || e.ByNeeds // an agent may have added the field needs to a task since the run started
 	step.Walked, step.Before = &e, &event.Baseline{BoardSHA: e.Before, Current: e.Current}
 	step.Reply = &event.ReplyAccepted{
 		AttemptRef: event.AttemptRef{Step: e.Step, Call: event.ManagerCall, Task: e.Task, Role: event.ManagerRole},

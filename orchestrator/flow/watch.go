@@ -29,8 +29,8 @@ func (s *State) applyRebootTested(e event.RebootTested) error {
 	return nil
 }
 
-// WasRestartedFor reports whether the last restart of the call was due to a finding of the given
-// check, about any tool.
+// WasRestartedFor reports whether the last restart of the call was due to a finding of this check.
+// The tool in the finding does not matter.
 func (s *Step) WasRestartedFor(check string) bool {
 	return s.LastHung == check || strings.HasPrefix(s.LastHung, check+" ")
 }
@@ -40,7 +40,7 @@ type Hung struct {
 	Anomaly  string         `json:"anomaly"`
 	Decision event.Decision `json:"decision"`
 	Text     string         `json:"text"`
-	Found    *event.Anomaly `json:"found,omitempty"` // the anomaly of a Replan; otherwise nil
+	Found    *event.Anomaly `json:"found,omitempty"` // anomaly of which the Manager is told; nil unless Decision is Replan
 }
 
 // stopsForTool reports whether the run is to end because a tool is not available, even if the
@@ -51,7 +51,7 @@ func (h *Hung) stopsForTool() bool {
 
 // endHung carries out decision h about an attempt that was ended. h is nil if there was no
 // decision. Stuck needs a person, and Replan calls the Manager. Otherwise the next attempt goes on
-// in the session of this one, or starts afresh with the reason as advice.
+// in the session of the ended one, or starts afresh with the reason as advice.
 func (s *Step) endHung(h *Hung) {
 	switch {
 	case h == nil:
@@ -70,7 +70,7 @@ func (s *Step) endHung(h *Hung) {
 	}
 }
 
-// tellAdvice drops the input of a task call, so that the next one is built with the advice.
+// tellAdvice drops the input of a task call, so that the next input is built with the advice.
 func (s *Step) tellAdvice() {
 	if s.Advice != "" && s.Call == event.TaskCall {
 		s.Input, s.Stored = nil, ""
@@ -79,6 +79,6 @@ func (s *Step) tellAdvice() {
 
 const stuckPrefix = "STUCK: "
 
-// isStuck reports whether an agent that hung has stopped the step, and not a review that was never
-// content.
+// isStuck reports whether an agent that hung has stopped the step. If Unsettled has another reason,
+// isStuck returns false.
 func (s *Step) isStuck() bool { return strings.HasPrefix(s.Unsettled, stuckPrefix) }
