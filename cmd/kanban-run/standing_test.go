@@ -431,14 +431,14 @@ func endRows() (rows []string) {
 	asks.Consent = &flow.Consent{Text: "no sign for 5m"}
 	state := func(o event.Outcome, text string, step *flow.Step, statuses ...string) flow.State {
 		s := flow.State{Outcome: o, Text: text, Spent: o != event.Interrupted && o != event.Later, Step: step,
-			Last: flow.Ending{Status: "ok", BoardSHA: "s"}}
+			Last: flow.ManagerReply{Status: "ok", BoardSHA: "s"}}
 		for i, status := range statuses {
 			s.Statuses = append(s.Statuses, flow.TaskStatus{Task: b.TaskPaths()[i], Status: status})
 		}
 		return s
 	}
 	blocked := state(event.NeedsPerson, "", nil, "ok", "blocked")
-	blocked.Last = flow.Ending{Status: "blocked", Message: "no key", Task: "2.md", BoardSHA: "s"}
+	blocked.Last = flow.ManagerReply{Status: "blocked", Message: "no key", Task: "2.md", BoardSHA: "s"}
 	frozen := state(event.Frozen, "", step, "ok")
 	frozen.Frozen = &flow.Freeze{Text: "the board changed"}
 	checkpoint := state(event.NeedsPerson, "CHECKPOINT-001 blocks", nil, "ok")

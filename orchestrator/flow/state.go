@@ -36,7 +36,7 @@ type State struct {
 	BlockedBy string              `json:"blocked_by,omitempty"`     // work of another board that the run waits for, in words; "": none
 	LastStep  int                 `json:"last_step"`                // number of the last step that a run has started
 	Finished  int                 `json:"finished_steps,omitempty"` // number of steps that all runs have finished
-	Last      Ending              `json:"last"`
+	Last      ManagerReply        `json:"last"`
 	Statuses  []TaskStatus        `json:"statuses,omitempty"` // last statuses of tasks, in the order in which the tasks got them
 	Dropped   []string            `json:"dropped,omitempty"`  // tasks that the Manager took off the list undone
 	Aside     []Aside             `json:"aside,omitempty"`    // tasks that are set aside, the earliest first
@@ -187,8 +187,8 @@ func (f *Freeze) Outcome() event.Outcome {
 	return event.Frozen
 }
 
-// Ending is the Manager's reply in the last finished step, and the board that the step left.
-type Ending struct {
+// ManagerReply is what the Manager replied in the last finished step, and the board that the step left.
+type ManagerReply struct {
 	Status       string   `json:"status"`
 	Message      string   `json:"message"`
 	Task         string   `json:"task,omitempty"` // task of the last finished step

@@ -97,7 +97,7 @@ func troubled(text func(string) string) Board {
 				Data: event.StateUpdate{ID: text("CHECKPOINT-001"), Verdict: "warn", Score: 0.7,
 					Findings: []string{text("no tests")}, Report: text("a/report.md")}})
 	s.Digest.Outcome, s.Digest.Text, s.Code = event.NeedsPerson, text("the Manager ended the board"), 3
-	s.State.Last = flow.Ending{Status: "blocked", Task: two}
+	s.State.Last = flow.ManagerReply{Status: "blocked", Task: two}
 	s.Who = standing.Decide
 	s.Waits = &standing.Waits{About: event.AboutEnd, Why: s.Digest.Text, Choices: []standing.Choice{
 		{Word: event.Retry, Task: two, Does: text("makes it current again")}, {Word: event.Accept, Does: text("ends the board")}}}

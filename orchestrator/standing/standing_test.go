@@ -20,7 +20,7 @@ func TestOf(t *testing.T) {
 	list := listOf(t, "tasks: [a.md, b.md]\n")
 	over := flow.Board{Terminal: true, SHA: "s"}
 	is := func(o event.Outcome, text string, statuses ...string) flow.State {
-		s := flow.State{Outcome: o, Text: text, Finished: 2, Spent: true, Last: flow.Ending{Status: "ok", BoardSHA: "s"}}
+		s := flow.State{Outcome: o, Text: text, Finished: 2, Spent: true, Last: flow.ManagerReply{Status: "ok", BoardSHA: "s"}}
 		for i, status := range statuses {
 			s.Statuses = append(s.Statuses, flow.TaskStatus{Task: list.Paths[i], Status: status})
 		}

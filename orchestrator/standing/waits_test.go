@@ -31,7 +31,7 @@ func scenes(t *testing.T) map[string]scene {
 	replans.Consent = &flow.Consent{Decision: event.Replan, Text: "too long"}
 	ended := func(status, task string, all []flow.TaskStatus) flow.State {
 		return flow.State{Outcome: event.NeedsPerson, Spent: true, Statuses: all,
-			Last: flow.Ending{Status: status, Message: "why", Task: task, BoardSHA: "s"}}
+			Last: flow.ManagerReply{Status: status, Message: "why", Task: task, BoardSHA: "s"}}
 	}
 	return map[string]scene{
 		"consent":                  {flow.State{Running: true, Step: &asks}, nil, owned, event.AboutConsent, "restart continue", "kanban-run ack k.yaml restart or continue: Implementor (a.md, step 3): no sign"},
@@ -61,10 +61,10 @@ func scenes(t *testing.T) map[string]scene {
 		"behind one that was passed over":  {ended("blocked", "b.md", []flow.TaskStatus{{Task: "b.md", Status: "ok"}}), nil, blocked, event.AboutEnd, "retry a.md|a.md,b.md accept |a.md", "with status blocked: why"},
 		"as the board says":                {flow.State{}, nil, blocked, event.AboutEnd, "retry a.md|a.md,b.md accept |a.md,b.md", "with status blocked, as it says itself"},
 		"all is done, and it says blocked": {flow.State{Statuses: statuses("ok", "ok")}, nil, blocked, event.AboutEnd, "accept", "as it says itself"},
-		"a team": {flow.State{Outcome: event.Complete, Statuses: statuses("ok", "ok"), Last: flow.Ending{Status: "ok", BoardSHA: "s"},
+		"a team": {flow.State{Outcome: event.Complete, Statuses: statuses("ok", "ok"), Last: flow.ManagerReply{Status: "ok", BoardSHA: "s"},
 			Teardown: &flow.Teardown{State: event.FailedSafe, Missing: []string{"S"}}}, nil, over, event.AboutTeam, "forced-finalize", "S never answered"},
-		"complete":            {flow.State{Outcome: event.Complete, Statuses: statuses("ok", "ok"), Last: flow.Ending{Status: "ok", BoardSHA: "s"}}, nil, over, "", "", ""},
-		"accepted":            {flow.State{Outcome: event.Complete, Last: flow.Ending{Status: "blocked", BoardSHA: "s", Acknowledged: true, Accepted: "by me"}}, nil, over, "", "", ""},
+		"complete":            {flow.State{Outcome: event.Complete, Statuses: statuses("ok", "ok"), Last: flow.ManagerReply{Status: "ok", BoardSHA: "s"}}, nil, over, "", "", ""},
+		"accepted":            {flow.State{Outcome: event.Complete, Last: flow.ManagerReply{Status: "blocked", BoardSHA: "s", Acknowledged: true, Accepted: "by me"}}, nil, over, "", "", ""},
 		"a limit":             {flow.State{Outcome: event.LimitReached, Spent: true, Step: work}, nil, open, "", "", ""},
 		"a signal":            {flow.State{Outcome: event.Interrupted, Step: work}, nil, open, "", "", ""},
 		"the provider":        {flow.State{Outcome: event.Later, Step: work}, nil, open, "", "", ""},
@@ -129,7 +129,7 @@ func TestWaits(t *testing.T) {
 
 // TestEndChoices: what the words of an end do, with and without a choice of tasks.
 func TestEndChoices(t *testing.T) {
-	ended := flow.State{Last: flow.Ending{Status: "ok", BoardSHA: "s"}, Dropped: []string{"z.md"}}
+	ended := flow.State{Last: flow.ManagerReply{Status: "ok", BoardSHA: "s"}, Dropped: []string{"z.md"}}
 	stand := func(s flow.State, tasks string) *Waits {
 		f := Facts{List: listOf(t, tasks), Board: flow.Board{Terminal: true, SHA: "s", Ended: "blocked"}}
 		at := Of("k.yaml", &flow.History{State: s}, &Tasks{}, f)
@@ -143,7 +143,7 @@ func TestEndChoices(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	ended.Statuses, ended.Dropped = []flow.TaskStatus{{Task: "a.md", Status: "ok"}}, nil
-	ended.Last = flow.Ending{Status: "error", Task: "a.md", BoardSHA: "t"}
+	ended.Last = flow.ManagerReply{Status: "error", Task: "a.md", BoardSHA: "t"}
 	done := stand(ended, "tasks: [./a.md]\n")
 	if c := done.Offers(event.Retry); c.Task != "./a.md" || !strings.HasSuffix(c.Does, "goes on with it") {
 		t.Errorf("%+v", c)
