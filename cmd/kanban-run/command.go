@@ -74,10 +74,10 @@ func commands() []command {
 
 // run executes the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr *os.File) int {
-	if len(args) > 0 && args[0] == stub.Command { // the output is for a program
+	if len(args) > 0 && args[0] == stub.Command { // a program reads the output, so nothing else may be printed
 		return stub.Main(args[1:], stdin, stdout, stderr)
 	}
-	if len(args) > 0 && args[0] == acp.ClientCommand { // the output is for a program too
+	if len(args) > 0 && args[0] == acp.ClientCommand { // a program reads this output, too
 		return acp.ClientMain(args[1:], stdin, stdout, stderr)
 	}
 	t := newTerminal(stdin, stdout, stderr)

@@ -303,8 +303,8 @@ func (j *job) place(err error) (file, line string) {
 	return file, line
 }
 
-// relative returns a path from the top of its repository, which may be checked out into a folder of
-// the workspace. It returns "" if the path is not in the workspace.
+// relative converts a path into one that begins at the top of the repository that has the file. The
+// repository may be in a folder of the workspace. For a path outside of the workspace it returns "".
 func (j *job) relative(path string) string {
 	path, err := filepath.Abs(path)
 	if err != nil || j.workspace == "" {

@@ -271,8 +271,8 @@ func (a *Attempt) giveUp(reason error) {
 	})
 }
 
-// end calls its function note, and then ends the process. The method adopt ends a process that is
-// about to start.
+// end calls note, and then ends the process. If the process has not started yet, adopt ends it as soon
+// as it has.
 func (a *Attempt) end(note func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

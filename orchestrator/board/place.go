@@ -140,8 +140,8 @@ func OpenPlace(workdir, boardFile string) (*Place, error) {
 // Dir returns the absolute path of the work directory.
 func (p *Place) Dir() string { return p.dir }
 
-// HoldsBoard reports whether the board's folder is the work directory, so that a path means the
-// same from both.
+// HoldsBoard reports whether the board lies directly in the work directory. A relative path then leads
+// to the same file from the board and from the work directory.
 func (p *Place) HoldsBoard() bool { return p.folder == "." }
 
 // KanbanFile returns the board's path as agents see it. The path starts at the work directory if

@@ -202,10 +202,10 @@ func (c *Caller) Start(a *Attempt) *attempt.Attempt {
 	return attempt.Start(a.Spec)
 }
 
-// Settle waits for the end of an attempt and journals it. An accepted reply is on disk with the
-// next commit. Any other end is on disk when Settle returns. Before it journals the end, Settle
-// calls endTurn, which checks the board. After a violation of the supervisor's scope it calls
-// accuse instead, which puts the whole board back.
+// Settle waits for the end of an attempt and journals it. If the reply was accepted, the event is on
+// disk with the next commit, and otherwise when Settle returns. Before it journals the end, Settle
+// calls endTurn, which checks the board. If the supervisor has violated its scope, Settle calls accuse
+// instead, which puts the whole board back.
 func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func() error) error {
 	e, err := p.Wait()
 	if work := p.Tools(); work != nil {

@@ -77,7 +77,7 @@ type StepFinished struct {
 	// Dropped are the tasks that the Manager took off the list undone.
 	Dropped []string `json:"dropped,omitempty" text:"free"`
 	Renamed []Rename `json:"renamed,omitempty" text:"free"` // tasks that the Manager renamed
-	// Leaving is nil unless this run has worked on the next task before.
+	// Leaving is set only if this run has already worked on the task that is next.
 	Leaving     *Leaving   `json:"leaving,omitempty" text:"free"`
 	Quarantined []TaskFile `json:"quarantined,omitempty"` // the files of the tasks in quarantine
 }

@@ -202,11 +202,12 @@ const IncompleteText = "the board is incomplete: "
 // CompleteText is the text about a board whose tasks are all ok.
 const CompleteText = "the board is complete"
 
-// End returns the end of a run on a terminal board. The Manager ended the board if the board has
-// the bytes that the last step left. Otherwise a person ended it. A board that the Manager ended is
-// complete if each task is done. A board that a person ended is complete even with open tasks,
-// unless its field ended has another value. If the Manager ended the board with a status other than
-// ok, a person is needed, as long as the field ended has this status or the bytes are the same.
+// End returns the end of a run on a terminal board. If the board still has the bytes that the last step
+// left, the Manager has ended it, and otherwise a person. A board that the Manager has ended is complete
+// if each task is done. A board that a person has ended is complete even with open tasks, unless the
+// board's field `ended` says incomplete, blocked, error or escalate. If the Manager has ended the board
+// with a status other than ok, a person is needed, as long as the field has this status or the bytes are
+// the same.
 func End(s *State, b Board) Finish {
 	managers := s.Last.BoardSHA == b.SHA
 	left := managers && s.Last.Status != "" && s.Last.Status != StatusOK && !s.Last.Acknowledged

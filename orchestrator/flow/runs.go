@@ -172,7 +172,7 @@ func (s *State) release(task string) {
 }
 
 // acceptEnd accepts one task of a board that has ended or, if e names no task, the whole board. An
-// accepted task counts as done. An accepted board ends as it stands, without another checkpoint.
+// accepted task counts as done. An accepted board stays ended, and no checkpoint follows.
 func (s *State) acceptEnd(e event.Acknowledged) {
 	s.Last.BoardSHA = e.BoardSHA
 	if e.Task != "" {

@@ -97,8 +97,8 @@ type Step struct {
 	Rejected   int    `json:"rejected"` // replies to this call that were rejected since the last reset of the retries
 	LastReason string `json:"last_reason"`
 	Disagreed  bool   `json:"disagreed"`           // the last reply was rejected because it contradicts the board
-	Lost       int    `json:"lost,omitempty"`      // number of sessions of the work or a checkpoint that were lost
-	Fruitless  int    `json:"fruitless,omitempty"` // attempts in a row that went on in GoesOn and did nothing
+	Lost       int    `json:"lost,omitempty"`      // number of lost sessions of the work or of a checkpoint
+	Fruitless  int    `json:"fruitless,omitempty"` // number of attempts in a row that resumed the session GoesOn and did nothing
 	TooLong    bool   `json:"too_long,omitempty"`  // a session of the call was too long for the model's context
 	// OwnLimit is the reason of an attempt that reached a limit of its role, if the board goes on
 	// without the task. Otherwise it is "".

@@ -33,7 +33,7 @@ type Git struct {
 	MaxOutput int           // limit of the output, in bytes; longer output is an error; 0: no limit
 	Stdout    io.Writer     // receives the output; nil: Run returns it
 
-	settings []string // git's settings as KEY=VALUE, in addition to those of fixed
+	settings []string // settings of git as KEY=VALUE, besides those in the variable fixed
 }
 
 // Find returns the path of the first git in the folders of PATH. Errors: *proc.StartError.

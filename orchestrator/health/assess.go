@@ -232,8 +232,8 @@ func (a *assessment) checkStale() {
 	}
 }
 
-// checkCeiling finds a lack of progress. If a command does work, the agent may go on until the
-// timeout of its attempt. So may a program that does work and does not report it.
+// checkCeiling finds a lack of progress. The agent may go on until the timeout of its
+// attempt if one of its commands does work, or if its program works without reporting it.
 func (a *assessment) checkCeiling() {
 	d := a.since(a.last(a.orWorked(a.Progress)))
 	if !over(d, a.policy.Ceiling) || !a.acts() {

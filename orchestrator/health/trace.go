@@ -55,10 +55,10 @@ const (
 	// maxCalls is the greatest number of calls that are remembered, because an agent may never end
 	// its calls.
 	maxCalls = 64
-	// sameCall is the number of equal results of the same call in a row at which the results begin
-	// to count as errors.
+	// sameCall is a number of equal results in a row. Once the same call has had so many, its results
+	// count as errors.
 	sameCall = 5
-	// sameFault is the number of equal failed calls in a row at which they count as an obstacle.
+	// sameFault is a number of failures in a row. A call that has failed so often is an obstacle.
 	sameFault = 3
 )
 

@@ -93,8 +93,8 @@ func errTooLong(n int) error {
 	return fmt.Errorf("record of %d bytes is over the limit of %d", n, MaxRecord)
 }
 
-// appendRecord appends the line of r as it stands on disk and returns the checksum of its JSON. The
-// line is decoded again first: a record that reads back as another one must never reach the disk.
+// appendRecord appends the line that r becomes on disk, and returns the checksum of its JSON. The line
+// is decoded again first: a record that reads back as another one must never reach the disk.
 func appendRecord(dst []byte, r *Record) ([]byte, uint32, error) {
 	line, err := encode(r)
 	if err != nil {

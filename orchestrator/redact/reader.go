@@ -42,13 +42,13 @@ func (s *shape) match(t *text, i int) found {
 // slots bounds the number of slots. Each slot remembers the last measured run of characters.
 const slots = 48
 
-// reader is a text that may begin with a credential. The functions of shapes measure the
-// credential.
+// reader is a text that may begin with a credential. Each shape has a function that measures its
+// credential with the reader.
 type reader struct {
 	b     []byte // text from the possible credential on
 	t     *text
 	base  int  // offset of b in t
-	whole bool // bytes after b do not matter
+	whole bool // b holds all that may matter, so that its end ends a credential, too
 	ahead int  // offset in b at which the secret part of the credential begins
 	short bool // b ends before the credential does
 }

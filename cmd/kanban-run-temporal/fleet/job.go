@@ -141,8 +141,8 @@ type Decision struct {
 	Choice string `json:"choice,omitempty"` // word of kanban-run ack
 	Note   string `json:"note,omitempty"`
 
-	// The person saw Question after Steps finished steps. The decision is valid for no other
-	// question.
+	// Question is the question that the person saw, and Steps the number of steps that were finished
+	// then. The decision is valid for no other question.
 	Steps    int    `json:"steps"`
 	Question string `json:"question"`
 }

@@ -144,7 +144,7 @@ func (r *reader) onError(text string) {
 	}
 }
 
-// tooManyRequests is the HTTP status after which codex waits as long as the provider asks.
+// tooManyRequests is the HTTP status after which codex waits for the time that the provider names.
 const tooManyRequests = 429
 
 // stopWaiting stops the timer, because codex has printed a line or ended.
