@@ -147,3 +147,109 @@ func TestLeaveAside(t *testing.T) {
 		}
 	}
 }
+
+// TestManagerIsAskedOnceMore: a model that would end the board with tasks set aside is told of all of them, and
+// asked once more; its second end stands.
+func TestManagerIsAskedOnceMore(t *testing.T) {
+	work := attempt(1, event.TaskCall, 1)
+	ref := func(step int, task string, c event.Call, n int) event.AttemptRef {
+		r := event.AttemptRef{Step: step, Call: c, Task: task, Role: "Implementor", Attempt: n}
+		if c == event.ManagerCall {
+			r.Role = event.ManagerRole
+		}
+		return r
+	}
+	started := func(r event.AttemptRef) event.AttemptStarted {
+		return event.AttemptStarted{AttemptRef: r, Input: []byte("{}")}
+	}
+	begin := event.RunStarted{Manager: "claude", KeepGoing: true, Told: true}
+	s := after(t, begin, one, work, event.ReplyRejected{AttemptRef: work.AttemptRef},
+		event.TaskSetAside{Step: 1, Task: "t1", Role: "Implementor", Status: flow.StatusStuck, Reason: "no sign"})
+	if s.MayAskAgain() {
+		t.Error("the Manager is told of t1 in this very call, and would be asked once more")
+	}
+	if all := s.Anomalies(); len(all) != 1 || all[0].Details != "t1 is set aside: no sign" {
+		t.Errorf("the Manager is told %+v", all)
+	}
+	plans := ref(1, "t1", event.ManagerCall, 1)
+	apply(t, &s, started(plans), event.ReplyAccepted{AttemptRef: plans, Status: "ok", NextTask: ptr("t2")},
+		event.StepFinished{Step: 1, Task: "t1", Manager: "ok", NextTask: ptr("t2"), BoardSHA: "b"},
+		event.StepStarted{Step: 2, Task: "t2", Role: "Implementor", BoardSHA: "b"})
+	second, ends, again := ref(2, "t2", event.TaskCall, 1), ref(2, "t2", event.ManagerCall, 1), ref(2, "t2", event.ManagerCall, 2)
+	apply(t, &s, started(second), event.ReplyAccepted{AttemptRef: second, Status: "ok"}, started(ends))
+	if !s.MayAskAgain() {
+		t.Fatal("the Manager knows nothing of t1 in this call, and would not be asked once more")
+	}
+	apply(t, &s, event.ReplyAccepted{AttemptRef: ends, Status: "ok", Again: true, End: event.End{Left: "c"}})
+	if s.Step.BoardSHA != "c" || s.Step.Left != "c" || s.Step.Before != nil || s.Step.Reply != nil {
+		t.Errorf("the step is %+v, want it to go on from the board as the first reply left it", s.Step)
+	}
+	if all := s.Anomalies(); len(all) != 1 || all[0].Details != "t1 is set aside, and the board would end without it: no sign" || all[0].Check != flow.StatusStuck {
+		t.Errorf("the Manager is told %+v", all)
+	}
+	if e, ok := flow.Next(&s, flow.Board{Task: "t2", Role: "Implementor", SHA: "c"}).(flow.Spawn); !ok || e.Call != event.ManagerCall {
+		t.Errorf("Next = %+v, want the Manager", flow.Next(&s, flow.Board{SHA: "c"}))
+	}
+	again.Attempt = s.Step.Started + 1
+	apply(t, &s, started(again))
+	if s.MayAskAgain() {
+		t.Error("the Manager would be asked a third time")
+	}
+	if err := s.Apply(event.ReplyAccepted{AttemptRef: again, Status: "ok", Again: true}); err == nil {
+		t.Error("a third question was taken")
+	}
+}
+
+// TestManyAside: the end of a run names three tasks that are set aside, and counts the others; what is in quarantine,
+// too, needs a person.
+func TestManyAside(t *testing.T) {
+	s := flow.State{KeepGoing: true, Manager: event.Walker}
+	for _, task := range []string{"a", "b", "c", "d", "e"} {
+		s.Aside = append(s.Aside, flow.Aside{Task: task, Status: flow.StatusNoReply, Text: "no JSON", Tried: true})
+	}
+	end, ok := flow.Next(&s, flow.Board{Task: "a", Role: "Implementor", SHA: "x"}).(flow.Finish)
+	if want := "the board is incomplete: a is set aside (no JSON); b is set aside (no JSON); c is set aside (no JSON); so are 2 more"; !ok || end.Text != want || end.Outcome != event.Exhausted {
+		t.Errorf("Next = %+v, want %q", end, want)
+	}
+	s.Quarantine = []flow.Quarantine{{Task: "q", Text: "LOOP_SUSPECTED"}}
+	if end, _ := flow.Next(&s, flow.Board{Task: "a", Role: "Implementor", SHA: "x"}).(flow.Finish); end.Outcome != event.Incomplete || !strings.Contains(end.Text, "; q is in quarantine") {
+		t.Errorf("with a task in quarantine Next = %+v", end)
+	}
+	if e, ok := flow.Next(&s, flow.Board{Task: "f", Role: "Implementor", SHA: "x"}).(flow.Spawn); !ok || e.Call != event.TaskCall {
+		t.Errorf("Next = %+v for a task that is not set aside, want its work", e)
+	}
+	s.Manager, s.Aside[0].Times = "claude", 2
+	if _, ok := flow.Next(&s, flow.Board{Task: "a", Role: "Implementor", SHA: "x"}).(flow.Finish); !ok {
+		t.Error("a model names a task that was set aside twice, and the run goes on")
+	}
+	s.Aside[0].Times = 1
+	if _, ok := flow.Next(&s, flow.Board{Task: "a", Role: "Implementor", SHA: "x"}).(flow.Spawn); !ok {
+		t.Error("a model plans a task anew once, and the run ends")
+	}
+}
+
+// TestBlockedBy: a run that waits for the work of another board says so until it goes on.
+func TestBlockedBy(t *testing.T) {
+	waits := event.ScopeOverlaps{Task: "t1", Owner: "o.yaml", OwnerTask: "o.md", Waits: true}
+	warns := waits
+	warns.Waits = false
+	for _, tt := range []struct {
+		name string
+		then []event.Event
+		want string
+	}{
+		{"it waits", []event.Event{waits}, "waits for o.md of o.yaml, which changes the same files"},
+		{"it only warns", []event.Event{warns}, ""},
+		{"for the same task", []event.Event{event.DuplicateTask{Task: "t1", Owner: "o.yaml"}}, "waits for the run of o.yaml, which works on t1"},
+		{"a step begins", []event.Event{waits, one}, ""},
+		{"it is interrupted", []event.Event{waits, event.RunInterrupted{Outcome: event.Interrupted}}, ""},
+		{"it ends", []event.Event{waits, event.RunFinished{Outcome: event.LimitReached}}, ""},
+		{"another run begins", []event.Event{waits, start}, ""},
+		{"the work goes on", []event.Event{one, waits, attempt(1, event.TaskCall, 1)}, ""},
+	} {
+		s := after(t, append([]event.Event{start}, tt.then...)...)
+		if got := s.WaitsFor(); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
