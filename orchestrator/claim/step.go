@@ -13,13 +13,14 @@ import (
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/workspace"
 )
 
 // Turn has the parts of a run that a [Holder] may use.
 type Turn struct {
 	Journal   Journal
-	Workspace *workspace.Workspace
+	Board     string // path of the board's file, without links
+	Dir       string // the work directory
+	Workspace Workspace
 	Notice    func(text string) // gets texts that are not events of the run
 	Slots     Slots
 	Seat      Seat
@@ -28,6 +29,13 @@ type Turn struct {
 
 	DryRun    bool
 	OnOverlap string // "wait" or "warn"
+}
+
+// Workspace reads the tasks of the board.
+type Workspace interface {
+	// Scope returns the file of a task, and the patterns of the files that the task changes.
+	Scope(task string) (file string, changes []string, err error)
+	Forget() // makes the next look at the board read its file
 }
 
 // Journal is the journal of the board.
@@ -62,7 +70,7 @@ type Holder struct {
 
 // NewHolder returns the holder of a run.
 func NewHolder(t Turn, g *Registry) *Holder {
-	return &Holder{Turn: t, registry: g, dir: durable.RealPath(t.Workspace.Place.Dir())}
+	return &Holder{Turn: t, registry: g, dir: durable.RealPath(t.Dir)}
 }
 
 func (h *Holder) holds(e flow.Spawn) bool { return h.step == e.Step && h.task == e.Task }
@@ -136,7 +144,7 @@ func (h *Holder) claimOf(file string, files []string) Claim {
 	if step := h.Journal.State().Step; step != nil {
 		mark = step.Mark
 	}
-	return Claim{Mark: mark, Board: h.Workspace.Path, Task: durable.RealPath(file), Dir: h.dir, Files: files, Warn: h.OnOverlap == "warn"}
+	return Claim{Mark: mark, Board: h.Board, Task: durable.RealPath(file), Dir: h.dir, Files: files, Warn: h.OnOverlap == "warn"}
 }
 
 // bounded returns the context that ends a wait: h.Stop with the deadline h.Until, if there is one.
@@ -150,7 +158,7 @@ func (h *Holder) bounded() (context.Context, context.CancelFunc) {
 // event returns the event about a conflict.
 func (h *Holder) event(e flow.Spawn, x Conflict, warn bool) event.Event {
 	owner := x.Board
-	if rel, err := filepath.Rel(h.Workspace.Place.Dir(), x.Board); err == nil && x.Board != "" &&
+	if rel, err := filepath.Rel(h.Dir, x.Board); err == nil && x.Board != "" &&
 		!strings.HasPrefix(rel, "..") {
 		owner = filepath.ToSlash(rel)
 	}

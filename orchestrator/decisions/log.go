@@ -13,17 +13,18 @@ import (
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/plainfile"
-	"kanban-run/orchestrator/workspace"
 )
 
 // Turn holds the parts of a run that the log uses.
 type Turn struct {
-	Board     string // path as the user wrote it; messages name the board by it
-	File      string // path in the settings; "": DECISIONS.md beside the board, if it exists
-	Journal   Journal
-	Workspace *workspace.Workspace
-	Notice    func(text string) // gets texts that are not events of the run
-	DryRun    bool
+	Board   string // path as the user wrote it; messages name the board by it
+	File    string // path in the settings; "": DECISIONS.md beside the board, if it exists
+	Journal Journal
+	Path    string                // path of the board's file
+	Dir     string                // the work directory
+	Ignore  func(files ...string) // has files count as records of runs, and not as work
+	Notice  func(text string)     // gets texts that are not events of the run
+	DryRun  bool
 }
 
 // Journal is the journal of the board.
@@ -42,14 +43,14 @@ type Log struct {
 	told    bool // a failure to write an entry was reported
 }
 
-// NewLog returns the log of a run, or nil if there is no file for the log. It adds the file to the
-// workspace's ignored files, and gives a notice if the file does not exist.
+// NewLog returns the log of a run, or nil if there is no file for the log. It has the file ignored as
+// a record of runs, and gives a notice if the file does not exist.
 func NewLog(t Turn) *Log {
 	path := t.findFile()
 	if path == "" {
 		return nil
 	}
-	t.Workspace.Ignored = append(t.Workspace.Ignored, path, durable.RealPath(path))
+	t.Ignore(path, durable.RealPath(path))
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		t.Notice("decisions: " + path + " is not there, so nothing is noted in it")
 	}
@@ -64,7 +65,7 @@ func (t *Turn) findFile() string {
 	case t.DryRun:
 		return ""
 	case t.File == "":
-		path := filepath.Join(filepath.Dir(t.Workspace.Path), "DECISIONS.md")
+		path := filepath.Join(filepath.Dir(t.Path), "DECISIONS.md")
 		if info, err := os.Lstat(path); err != nil || info.IsDir() {
 			return ""
 		}
@@ -72,7 +73,7 @@ func (t *Turn) findFile() string {
 	case filepath.IsAbs(t.File):
 		return t.File
 	default:
-		return filepath.Join(t.Workspace.Place.Dir(), t.File)
+		return filepath.Join(t.Dir, t.File)
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/rundir"
-	"kanban-run/orchestrator/workspace"
 )
 
 // Turn has the parts of a run that a carrier may use.
@@ -21,7 +20,9 @@ type Turn struct {
 	Board     string // the board's path as the user wrote it; messages name the board by it
 	Settings  Settings
 	Journal   Journal
-	Workspace *workspace.Workspace
+	Path      string // path of the board's file, without links
+	Dir       string // the work directory
+	Workspace Workspace
 	Folder    rundir.Dir
 	Roster    *roster.Roster    // has the environment for git
 	Notice    func(text string) // shows a text that is not an event of the run
@@ -29,6 +30,12 @@ type Turn struct {
 	Slots     Slots
 	Kill      context.Context // git is killed when this context is done
 	DryRun    bool
+}
+
+// Workspace is the board of the run.
+type Workspace interface {
+	SHA() string // of the board's bytes
+	Forget()     // makes the next look at the board read its file
 }
 
 // Settings are the settings of a board for its checkpoints.
@@ -68,8 +75,8 @@ func Start(t Turn) (*Carrier, error) {
 		return c, nil
 	}
 	store, err := Open(t.Kill, Options{
-		Dir:       durable.RealPath(t.Workspace.Place.Dir()),
-		Board:     t.Workspace.Path,
+		Dir:       durable.RealPath(t.Dir),
+		Board:     t.Path,
 		Runs:      t.Folder.Path,
 		Kept:      t.Folder.Carried(),
 		Branch:    t.Settings.Branch,

@@ -19,7 +19,6 @@ import (
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/rundir"
-	"kanban-run/orchestrator/workspace"
 )
 
 // Turn has the parts of a run that the supervisor may use.
@@ -30,7 +29,8 @@ type Turn struct {
 	// budget constants".
 	AckTimeout time.Duration
 	Journal    Journal
-	Workspace  *workspace.Workspace
+	Place      *board.Place
+	Workspace  Workspace
 	Folder     rundir.Dir
 	Roster     Roster
 	Notice     func(text string) // gets warnings that are not events of the run
@@ -38,6 +38,15 @@ type Turn struct {
 	Slots      Slots
 	Stop       context.Context // when it is done, agents are asked to end
 	Kill       context.Context // when it is done, agents are killed
+}
+
+// Workspace is the board of the run.
+type Workspace interface {
+	Look() (*board.Board, error)
+	SHA() string                              // of the board's bytes
+	Seen(task string) string                  // the path of a task as agents see it
+	End(b *board.Board) (*board.Board, error) // the board with its end
+	Save(b *board.Board) error
 }
 
 // Journal is the journal of the board.
@@ -79,7 +88,7 @@ type Program interface {
 func New(t Turn) *Supervisor {
 	s := &Supervisor{Turn: t}
 	if t.Settings != nil {
-		s.briefing = briefing.New(t.Folder, t.Workspace.Place, t.Redactor)
+		s.briefing = briefing.New(t.Folder, t.Place, t.Redactor)
 	}
 	return s
 }

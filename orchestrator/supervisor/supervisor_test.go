@@ -157,7 +157,7 @@ func newRig(t *testing.T, text string) *rig {
 	r.stop = cancel
 	made := redact.New(nil)
 	r.Supervisor = New(Turn{Board: "k.yaml", Settings: &event.Supervision{Role: "supervisor"}, AckTimeout: time.Minute, Journal: r.journal,
-		Workspace: workspace.New(path, path, place, b, made), Folder: rundir.Of(path), Roster: players{residentAdapter{}},
+		Place: place, Workspace: workspace.New(path, path, place, b, made), Folder: rundir.Of(path), Roster: players{residentAdapter{}},
 		Notice: func(text string) { r.notices = append(r.notices, text) }, Redactor: made, Slots: r.slots, Stop: stop, Kill: t.Context()})
 	r.Supervisor.program = r.program
 	return r

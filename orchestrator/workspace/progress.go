@@ -19,7 +19,7 @@ import (
 // board, the files of runs and the work logs of tasks. It returns "" if there is no hash (see
 // [worktree.Tree.Hash]). The processes of git bear the given mark.
 func (w *Workspace) ProjectHash(stop context.Context, mark proc.Mark) string {
-	ignored := slices.Clone(w.Ignored)
+	ignored := slices.Clone(w.ignored)
 	// Omit the boards beside this one, because their own runs change them.
 	for _, other := range rundir.Others(filepath.Dir(w.Dir().Path), w.Dir()) {
 		ignored = append(ignored, filepath.Join(filepath.Dir(w.Path), other.BoardFile()))

@@ -23,15 +23,15 @@ type Workspace struct {
 	Path     string // path of the board's file, without links; in a dry run, of the private copy
 	Place    *board.Place
 	Redactor *redact.Redactor
-	Ignored  []string // other files that count as records of runs, see ProjectHash
 
-	dryRun bool
-	reader *board.Reader
-	fresh  *board.Board // the board as read since the last turn; nil: read it again
-	task   *board.Task  // the task as read since the last turn; nil: read it again
-	link   string       // target of the link Name; "": Name is no link
-	kept   *board.Board // the board before the last turn of this run; nil: there was no turn
-	public []string     // the last list of tasks that CheckTasks accepted
+	dryRun  bool
+	ignored []string // other files that count as records of runs, see ProjectHash
+	reader  *board.Reader
+	fresh   *board.Board // the board as read since the last turn; nil: read it again
+	task    *board.Task  // the task as read since the last turn; nil: read it again
+	link    string       // target of the link Name; "": Name is no link
+	kept    *board.Board // the board before the last turn of this run; nil: there was no turn
+	public  []string     // the last list of tasks that CheckTasks accepted
 }
 
 // New returns the workspace of a board that was just read. path is the path of the board's file,
@@ -42,6 +42,9 @@ func New(name, path string, place *board.Place, b *board.Board, r *redact.Redact
 	w.reader.SetLast(b)
 	return w
 }
+
+// Ignore has files count as records of runs, see [Workspace.ProjectHash].
+func (w *Workspace) Ignore(files ...string) { w.ignored = append(w.ignored, files...) }
 
 // Dir returns the folder of the board's runs.
 func (w *Workspace) Dir() rundir.Dir { return rundir.Of(w.Path) }
