@@ -379,6 +379,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/agent/stub":               "and are played by stubs",
 		"orchestrator/contract":                 "a stream holds a reply",
 		"orchestrator/proc":                     "a stream has an end",
+		"orchestrator/redact":                   "an attempt's output is redacted",
 	},
 	"orchestrator/agent/modeltest": {
 		"orchestrator/testfile": "programs have their settings in files",
@@ -390,6 +391,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/agent":      "the suite tests adapters",
 		"orchestrator/contract":   "and how they reply",
 		"orchestrator/proc":       "and looks at how their processes ended",
+		"orchestrator/redact":     "an attempt's output is redacted",
 	},
 }
 

@@ -130,7 +130,7 @@ func TestFiles(t *testing.T) {
 	inv := agent.Invocation{Argv: []string{"/bin/sh", "-c", `cat "$0"; rm "$0"; ln -s "$1" "$0"`, path, elsewhere}, Dir: dir,
 		Env: []string{"PATH=" + os.Getenv("PATH")}, Files: []agent.File{{Path: path, Data: []byte(`{"status":"ok","message":"handed"}`)}}}
 	for range 2 {
-		out, err := attempt.Run(context.Background(), context.Background(), attempt.Spec{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{}})
+		out, err := attempt.Run(context.Background(), context.Background(), attempt.Spec{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Redactor: redact.New(nil)}})
 		if err != nil || out.Reply == nil || out.Reply.Message != "handed" {
 			t.Fatalf("Converse = %+v, %v, want the file's bytes", out, err)
 		}
@@ -144,7 +144,7 @@ func TestFiles(t *testing.T) {
 		t.Error("Digest() is the same for another file")
 	}
 	inv.Files[0].Path = filepath.Join(elsewhere, "a")
-	if _, err := attempt.Run(context.Background(), context.Background(), attempt.Spec{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{}}); err == nil ||
+	if _, err := attempt.Run(context.Background(), context.Background(), attempt.Spec{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Redactor: redact.New(nil)}}); err == nil ||
 		agent.IsHopeless(err) || !strings.Contains(err.Error(), "write a file for the agent") {
 		t.Errorf("Converse = %v, want the error of writing the file", err)
 	}
@@ -155,7 +155,7 @@ func TestFilesArePrivate(t *testing.T) {
 	inv := agent.Invocation{Argv: []string{"/bin/sh", "-c", `ls -l "$0" | cut -c1-10`, path}, Dir: t.TempDir(),
 		Env: []string{"PATH=" + os.Getenv("PATH")}, Files: []agent.File{{Path: path, Data: []byte("x")}}}
 	var stdout bytes.Buffer
-	_, err := attempt.Run(context.Background(), context.Background(), attempt.Spec{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Stdout: &stdout}})
+	_, err := attempt.Run(context.Background(), context.Background(), attempt.Spec{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Stdout: &stdout, Redactor: redact.New(nil)}})
 	if err != nil || strings.TrimSpace(stdout.String()) != "-rw-------" {
 		t.Errorf("the file has %q, %v, want only its owner to read it", stdout.String(), err)
 	}
@@ -172,7 +172,7 @@ func TestFailureAfterTheTimeout(t *testing.T) {
 		`echo failed; trap 'echo terminated; exit 0' TERM; sleep 600 & wait`: "its own words",
 	} {
 		inv := agent.Invocation{Argv: []string{"/bin/sh", "-c", script}, Dir: t.TempDir(), Timeout: 500 * time.Millisecond, Grace: time.Minute}
-		out, err := attempt.Run(context.Background(), context.Background(), attempt.Spec{Adapter: failing{agent.Exec()}, Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{}})
+		out, err := attempt.Run(context.Background(), context.Background(), attempt.Spec{Adapter: failing{agent.Exec()}, Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Redactor: redact.New(nil)}})
 		if err != nil || out.Failure == nil || !strings.HasPrefix(out.Failure.Reason, want) {
 			t.Errorf("%s: %+v, %v, want %s", script, out.Failure, err, want)
 		}

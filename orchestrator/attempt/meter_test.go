@@ -12,6 +12,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/redact"
 )
 
 // count is a sink that counts.
@@ -25,7 +26,7 @@ func TestOutputIsBounded(t *testing.T) {
 	for _, stream := range []string{"", " >&2"} {
 		var out, errs count
 		inv := agent.Invocation{Argv: []string{"/bin/sh", "-c", "yes" + stream}, Dir: t.TempDir(), MaxOutput: 3 << 20, Timeout: time.Minute}
-		got, err := attempt.Run(context.Background(), context.Background(), attempt.Spec{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Stdout: &out, Stderr: &errs}})
+		got, err := attempt.Run(context.Background(), context.Background(), attempt.Spec{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Stdout: &out, Stderr: &errs, Redactor: redact.New(nil)}})
 
 		if err != nil || got.Stopped || got.Failure == nil || !strings.Contains(got.Failure.Reason, "it printed more than 3 MiB and was stopped") {
 			t.Errorf("yes%s: outcome %+v, %v; want a failure that says why", stream, got, err)
@@ -40,7 +41,7 @@ func TestOutputIsBounded(t *testing.T) {
 func TestOutputAtTheBound(t *testing.T) {
 	reply := `{"status":"ok","message":""}`
 	inv := agent.Invocation{Argv: []string{"/bin/sh", "-c", "printf '%s' '" + reply + "'"}, Dir: t.TempDir(), MaxOutput: int64(len(reply))}
-	got, err := attempt.Run(context.Background(), context.Background(), attempt.Spec{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{}})
+	got, err := attempt.Run(context.Background(), context.Background(), attempt.Spec{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Redactor: redact.New(nil)}})
 	if err != nil || got.Failure != nil || got.Reply == nil {
 		t.Errorf("outcome %+v, %v; want the reply", got, err)
 	}
@@ -63,7 +64,7 @@ func TestStoppedWinsOverTooMuch(t *testing.T) {
 			time.Sleep(pause)
 		}
 	}()
-	got, err := attempt.Run(stop, kill, attempt.Spec{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{}})
+	got, err := attempt.Run(stop, kill, attempt.Spec{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Redactor: redact.New(nil)}})
 	if err != nil || !got.Stopped || got.Failure != nil {
 		t.Errorf("outcome %+v, %v; want stopped", got, err)
 	}

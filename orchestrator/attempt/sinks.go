@@ -12,8 +12,7 @@ import (
 )
 
 // Sinks are the receivers of an agent's output as it is printed. All output of agents enters this
-// program through Sinks, which redact it. Stdout and Stderr may be nil. Only tests have no
-// Redactor.
+// program through Sinks, which redact it. Stdout and Stderr may be nil.
 type Sinks struct {
 	Stdout, Stderr io.Writer
 	Redactor       *redact.Redactor
@@ -28,7 +27,7 @@ func (s Sinks) redacting(to ...io.Writer) io.WriteCloser {
 			wanted = append(wanted, w)
 		}
 	}
-	if s.Redactor == nil || len(wanted) == 0 {
+	if len(wanted) == 0 {
 		return &redacting{through: plain{io.MultiWriter(wanted...)}}
 	}
 	return &redacting{redactor: s.Redactor, to: io.MultiWriter(wanted...)}
@@ -80,7 +79,7 @@ func (s Sinks) Tail() (w io.WriteCloser, last func() string) {
 // parts of the reply, and the redactor would miss a part of a secret.
 func (s Sinks) parseReply(c contract.Kind, raw string) (*contract.Reply, *contract.Failure) {
 	reply, failure := contract.Parse(c, raw)
-	if failure == nil || s.Redactor == nil || !s.Redactor.Changes(raw) {
+	if failure == nil || !s.Redactor.Changes(raw) {
 		return reply, failure
 	}
 	if _, again := contract.Parse(c, s.Redactor.String(raw)); again != nil {
@@ -127,9 +126,6 @@ func (s Sinks) redactError(err error) error {
 // Redact redacts a text that was decoded from the output. In the output a secret may have been
 // escaped, so that the redactor missed it.
 func (s Sinks) Redact(text string) string {
-	if s.Redactor == nil {
-		return text
-	}
 	return s.Redactor.String(text)
 }
 

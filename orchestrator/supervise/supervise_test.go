@@ -17,8 +17,10 @@ import (
 	"go.uber.org/goleak"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/supervise"
 )
 
@@ -249,7 +251,7 @@ func startSite(t *testing.T, rounds int, verdicts ...string) *site {
 	stop, cancel := context.WithCancelCause(context.Background())
 	s.stop = cancel
 	loop := supervise.Supervision{Agent: fakeTool{t, s.dir},
-		Supervisor: agent.Assignment{Prompt: "the supervisor's prompt"}, Rounds: rounds, Screen: s,
+		Supervisor: agent.Assignment{Prompt: "the supervisor's prompt"}, Rounds: rounds, Screen: s, Sinks: attempt.Sinks{Redactor: redact.New(nil)},
 		Keyboard: supervise.Keyboard{Lines: s.lines, Interrupts: s.interrupts},
 		Size:     func() (uint16, uint16) { return 10, 40 }}
 	go func() { s.ended <- loop.Run(stop, context.Background()) }()

@@ -18,6 +18,7 @@ import (
 	"kanban-run/orchestrator/agent/modeltest"
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/redact"
 )
 
 // real is the real claude with a scripted model.
@@ -82,7 +83,7 @@ func (r *real) runUntil(t *testing.T, stop context.Context) (*attempt.Ended, err
 	if err != nil {
 		t.Fatalf("Invoke = %v", err)
 	}
-	return attempt.Run(stop, t.Context(), attempt.Spec{Adapter: claude.New(), Invocation: inv, Contract: r.assignment.Contract, Sinks: attempt.Sinks{Stdout: &r.stdout}, Emit: r.note})
+	return attempt.Run(stop, t.Context(), attempt.Spec{Adapter: claude.New(), Invocation: inv, Contract: r.assignment.Contract, Sinks: attempt.Sinks{Stdout: &r.stdout, Redactor: redact.New(nil)}, Emit: r.note})
 }
 
 // last returns the model's last request.

@@ -20,6 +20,7 @@ import (
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/redact"
 )
 
 // Harness makes an adapter's program behave as a test demands.
@@ -275,7 +276,7 @@ func (h Harness) stoppedBefore(t *testing.T) {
 		Adapter:    adapter,
 		Invocation: inv,
 		Contract:   assignment.Contract,
-		Sinks:      attempt.Sinks{},
+		Sinks:      attempt.Sinks{Redactor: redact.New(nil)},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -340,7 +341,7 @@ func (h Harness) huge(t *testing.T) {
 		Adapter:    adapter,
 		Invocation: inv,
 		Contract:   assignment.Contract,
-		Sinks:      attempt.Sinks{Stdout: heap},
+		Sinks:      attempt.Sinks{Stdout: heap, Redactor: redact.New(nil)},
 	})
 	held := heap.most >> 20
 	want, most := "larger than 16 MiB", uint64(24)
@@ -412,7 +413,7 @@ func (h Harness) vanished(t *testing.T) {
 		Adapter:    adapter,
 		Invocation: inv,
 		Contract:   assignment.Contract,
-		Sinks:      attempt.Sinks{},
+		Sinks:      attempt.Sinks{Redactor: redact.New(nil)},
 	})
 	if c, ok := err.(*agent.ConfigError); !ok || !strings.Contains(c.Text, inv.Argv[0]) {
 		t.Errorf("Converse = %v, want a *ConfigError that names the command", err)

@@ -9,6 +9,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/redact"
 )
 
 // conversation is one attempt and its circumstances.
@@ -61,7 +62,7 @@ func (c *conversation) run(t *testing.T) *attempt.Ended {
 			cancelKill()
 		}
 	}}
-	sinks := attempt.Sinks{Stdout: &c.stdout, Stderr: c.stderr}
+	sinks := attempt.Sinks{Stdout: &c.stdout, Stderr: c.stderr, Redactor: redact.New(nil)}
 	out, err := attempt.Run(stop, kill, attempt.Spec{
 		Adapter:    c.adapter,
 		Invocation: inv,

@@ -17,6 +17,7 @@ import (
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/redact"
 )
 
 // Real is an adapter with the real program, which talks to a fake model and works in a new
@@ -98,7 +99,7 @@ func Converse(t *testing.T, stop context.Context, a agent.Adapter, inv *agent.In
 		Adapter:    a,
 		Invocation: *inv,
 		Contract:   c,
-		Sinks:      attempt.Sinks{Stdout: &stdout},
+		Sinks:      attempt.Sinks{Stdout: &stdout, Redactor: redact.New(nil)},
 		Emit: func(e agent.Event) {
 			mu.Lock()
 			defer mu.Unlock()
