@@ -204,18 +204,18 @@ func TestManagerIsAskedOnceMore(t *testing.T) {
 // too, needs a person.
 func TestManyAside(t *testing.T) {
 	s := flow.State{KeepGoing: true, Manager: event.Walker}
-	for _, task := range []string{"a", "b", "c", "d", "e"} {
+	for _, task := range []string{"a", "b", "c", "d", "e", "f"} {
 		s.Aside = append(s.Aside, flow.Aside{Task: task, Status: flow.StatusNoReply, Text: "no JSON", Tried: true})
 	}
 	end, ok := flow.Next(&s, flow.Board{Task: "a", Role: "Implementor", SHA: "x"}).(flow.Finish)
-	if want := "the board is incomplete: a is set aside (no JSON); b is set aside (no JSON); c is set aside (no JSON); so are 2 more"; !ok || end.Text != want || end.Outcome != event.Exhausted {
+	if want := "the board is incomplete: a is set aside (no JSON); b is set aside (no JSON); c is set aside (no JSON); so are 3 more"; !ok || end.Text != want || end.Outcome != event.Exhausted {
 		t.Errorf("Next = %+v, want %q", end, want)
 	}
 	s.Quarantine = []flow.Quarantine{{Task: "q", Text: "LOOP_SUSPECTED"}}
 	if end, _ := flow.Next(&s, flow.Board{Task: "a", Role: "Implementor", SHA: "x"}).(flow.Finish); end.Outcome != event.Incomplete || !strings.Contains(end.Text, "; q is in quarantine") {
 		t.Errorf("with a task in quarantine Next = %+v", end)
 	}
-	if e, ok := flow.Next(&s, flow.Board{Task: "f", Role: "Implementor", SHA: "x"}).(flow.Spawn); !ok || e.Call != event.TaskCall {
+	if e, ok := flow.Next(&s, flow.Board{Task: "g", Role: "Implementor", SHA: "x"}).(flow.Spawn); !ok || e.Call != event.TaskCall {
 		t.Errorf("Next = %+v for a task that is not set aside, want its work", e)
 	}
 	s.Manager, s.Aside[0].Times = "claude", 2

@@ -60,8 +60,12 @@ func TestLeavesOpen(t *testing.T) {
 
 // TestReleaseOfOne: of several tasks in quarantine the Lead may release one.
 func TestReleaseOfOne(t *testing.T) {
-	s := flow.State{Quarantine: []flow.Quarantine{{Task: "a"}, {Task: "b"}}}
+	s := flow.State{Quarantine: []flow.Quarantine{{Task: "a"}, {Task: "b"}, {Task: "c"}}}
 	apply(t, &s, event.QuarantineEnded{Task: "a", Reason: "says the Lead"})
+	if len(s.Quarantine) != 2 || s.Quarantine[0].Task != "b" {
+		t.Errorf("in quarantine: %+v, want b and c", s.Quarantine)
+	}
+	apply(t, &s, event.Acknowledged{About: event.AboutQuarantine, Choice: event.ReleaseTasks, Task: "c"})
 	if len(s.Quarantine) != 1 || s.Quarantine[0].Task != "b" {
 		t.Errorf("in quarantine: %+v, want b", s.Quarantine)
 	}
