@@ -10,9 +10,7 @@ import (
 // add folds an entry into the step. An entry that does not belong to the step changes nothing.
 func (s *Step) add(e event.Entry) {
 	count(&s.Used.Used, e.Event)
-	if end, ok := event.EndOf(e.Event); ok && end.Step == s.Step {
-		s.update(func(a *Attempt) { a.Said = e.Event.Sentence().Text })
-	}
+	s.keepSentence(e.Event)
 	switch ev := e.Event.(type) {
 	case event.AttemptStarted:
 		s.beginAttempt(ev, e.Time)
@@ -67,6 +65,13 @@ func (s *Step) add(e event.Entry) {
 	s.watch(e)
 	if s.State == Open || s.Ended.Before(e.Time) {
 		s.Ended = e.Time
+	}
+}
+
+// keepSentence keeps the sentence about the end of the last attempt.
+func (s *Step) keepSentence(e event.Event) {
+	if end, ok := event.EndOf(e); ok && end.Step == s.Step {
+		s.update(func(a *Attempt) { a.Said = e.Sentence().Text })
 	}
 }
 
