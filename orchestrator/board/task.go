@@ -213,7 +213,7 @@ func (t *Task) readRole(doc *frontmatter.Document, knows func(role string) bool)
 // nearMissLines is the number of lines that are searched for a role in a file without frontmatter.
 const nearMissLines = 20
 
-// refuseNearMiss returns a problem for a field role or assignee that is misspelt or outside of
+// refuseNearMiss returns a problem if one of the fields role and assignee is misspelt, or is outside of
 // frontmatter. Otherwise the task would silently go to an Implementor.
 func refuseNearMiss(doc *frontmatter.Document) error {
 	if doc.Root == nil {

@@ -53,7 +53,7 @@ func (e StateDiverged) Subject() string { return e.Task }
 // Sentence implements [Event].
 func (e StateDiverged) Sentence() Sentence {
 	switch {
-	// The text of these events names the consequence.
+	// In this case Text already names what follows from the divergence.
 	case e.Source != SourceBoard, e.Before == e.After, e.Policy == PolicyRestore, e.Policy == PolicyAsk:
 		return inStep(e.Step, Warning, "%s", e.Text).tell(Team, "").alert(AlertWarning, e.Kind(), "")
 	case e.Policy == PolicyFreeze:

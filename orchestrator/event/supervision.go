@@ -228,7 +228,7 @@ func (e SupervisorDismissed) Sentence() Sentence {
 // that was edited since then.
 type CheckpointReopened struct {
 	Task string `json:"task"` // ID of the checkpoint; if there is none, the supervisor's role
-	// Later reports that the supervisor looks after the next task, not before it.
+	// Later reports that the supervisor looks only when the next task is finished, and not before that task.
 	Later bool `json:"later,omitempty"`
 }
 

@@ -84,8 +84,8 @@ func (e IdleBreach) Sentence() Sentence {
 	return e.Overdue.sentence(e.AttemptRef, e.Kind()).tell(0, AboutStuck).alert(e.Severity, e.Kind(), e.Role, e.Action)
 }
 
-// ReviewBreach reports that a review without progress has reached its next stage. The reviewed
-// agent waits meanwhile.
+// ReviewBreach reports that a review has made no progress for so long that the next stage of alerts
+// is reached. The reviewed agent waits meanwhile.
 type ReviewBreach struct {
 	AttemptRef
 	Overdue `text:"free"`

@@ -105,9 +105,9 @@ func (s *State) missCheckpoint(reason string) {
 	s.block(c, fmt.Sprintf("%s came to no verdict: %s", c.ID, event.Headline(reason)))
 }
 
-// applyCheckpointMissed ends the open checkpoint without a verdict. If no checkpoint is open, the
-// supervisor did not even start. That blocks the board, unless OnBlock is BlockOverride.
-// BlockRevise blocks the board, too, because the Manager cannot mend the supervisor.
+// applyCheckpointMissed ends the open checkpoint without a verdict, or notes that the supervisor could
+// not start. In both cases the board is blocked, unless OnBlock is BlockOverride. BlockRevise blocks the
+// board, too, because the Manager cannot mend the supervisor.
 func (s *State) applyCheckpointMissed(e event.CheckpointMissed) error {
 	if s.Supervisor == nil || s.Step != nil && (!s.Step.Call.IsSupervision() || s.Step.Running != 0) {
 		return refuse(e, "no checkpoint is open")

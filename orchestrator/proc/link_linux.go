@@ -67,7 +67,7 @@ func endSignals() []os.Signal {
 }
 
 // checkLink checks that linkFD is one end of a socket pair that the parent made. If the other end
-// is closed, checkLink does not check the maker, because the parent may be gone.
+// is closed, checkLink does not check who made the pair, because the parent may be gone.
 func checkLink() error {
 	kind, err := unix.GetsockoptInt(linkFD, unix.SOL_SOCKET, unix.SO_TYPE)
 	if err != nil {

@@ -76,8 +76,8 @@ func (r *reader) atLeast(end, least int) int {
 	return end
 }
 
-// isIndent reports whether the space at i indents a line, or follows the name of a header. At any
-// other space the key ends, so that prose below a lone first line of a key is not redacted.
+// isIndent reports whether the space at i indents a line, or follows the name of a header. Any other
+// space ends the key. Otherwise a BEGIN line without a key would have the prose below it redacted.
 func isIndent(b []byte, i int) bool {
 	switch b[i-1] {
 	case ' ', '\t', '\r', '\n', ':':

@@ -67,11 +67,11 @@ type Slots interface {
 	Release()
 }
 
-// Supervisor is the supervisor of a run. If Settings is nil, the run has no supervisor, and all
+// Supervisor is the supervisor of a run. If Turn.Settings is nil, the run has no supervisor, and all
 // methods but GiveUp and EndBoard do nothing.
 type Supervisor struct {
 	Turn
-	briefing *briefing.Briefing // nil: there is no supervisor
+	briefing *briefing.Briefing // what the supervisor is told; nil if the run has no supervisor
 	resident *attempt.Resident  // the program that stays between calls; nil: no program stays
 	program  Program            // resident, or nil if no program stays
 }

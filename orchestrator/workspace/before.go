@@ -25,8 +25,8 @@ func (w *Workspace) KeepBefore(b *board.Board) error {
 	return nil
 }
 
-// Before returns the board as it was before the last turn, when it had the given SHA-256. The run
-// of that turn has these bytes in memory, since an agent can remove the copy.
+// Before returns the board as it was before the last turn, if sha is its SHA-256. The run of that turn
+// keeps these bytes in memory, because an agent can remove the copy on disk.
 func (w *Workspace) Before(sha string) (*board.Board, error) {
 	if w.kept != nil && w.kept.SHA == sha {
 		return w.kept, nil

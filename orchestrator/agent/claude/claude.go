@@ -20,9 +20,9 @@ type adapter struct {
 
 func (adapter) Name() string { return "claude" }
 
-// Tool names the version and options that the adapter relies on. Its Keys include a key for another
-// cloud only if the key gives access to models and to nothing else. A person has to grant any other
-// key, such as AWS_SECRET_ACCESS_KEY.
+// Tool returns the version and the options that the adapter relies on. Of the keys for clouds, Keys has
+// only those that give access to models and to nothing else. A person has to grant any other key, such as
+// AWS_SECRET_ACCESS_KEY.
 func (adapter) Tool() agent.Tool {
 	return agent.Tool{
 		Program: "claude",

@@ -25,8 +25,8 @@ type account struct {
 	hasUsage bool
 }
 
-// message counts an answer of the model once. The count of output tokens is too low, because the
-// answer's first part names only the tokens that were written before it.
+// message counts an answer of the model once, by its first part. The count of output tokens is too low,
+// because that part names only the tokens that were written until then.
 func (a *account) message(m message) {
 	if m.ID == "" || len(m.ID) > maxName || slices.Contains(a.ids, m.ID) || m.Usage == (usage{}) {
 		return
