@@ -40,7 +40,8 @@ func (l *loop) setAside(e flow.SetAside) error {
 	if said := l.caller.Printed(); said != "" && !e.Said {
 		e.Reason += "; it said on stderr: " + said
 	}
-	return l.ledger.Record(event.TaskSetAside{Step: e.Step, Task: e.Task, Role: e.Role, Status: e.Status, Reason: e.Reason})
+	return l.ledger.Record(event.TaskSetAside{Step: e.Step, Task: e.Task, Role: e.Role, Status: e.Status,
+		Reason: e.Reason, Done: l.workspace.SaysDone(e.Task)})
 }
 
 // suspectLoop puts a task into quarantine (seed 002, "Review Loop"). The Manager is told if its

@@ -11,6 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/frontmatter"
 )
@@ -95,21 +96,36 @@ func (b *Board) HoldsEnded() bool {
 }
 
 // Finder returns a function that finds a task on the list by the path that agents use. The function
-// returns the index of the task, or -1 if the task is not listed. It looks for the whole path
-// first, and then for the path without its first folder, without its first two folders, and so on.
+// returns the index of the task, or -1 if the task is not listed. It looks for the whole path first, and
+// then for the path without the folders that lead to the board, because the list may spell paths from
+// there.
 func (b *Board) Finder() func(task string) int {
+	folder := b.folder()
 	places := make(map[string]int, b.Len())
 	for i, p := range slices.Backward(b.TaskPaths()) { // if a path is listed twice, the first entry counts
 		places[cleanPath(p)] = i
 	}
 	return func(task string) int {
-		for rest, more := cleanPath(task), true; more; _, rest, more = strings.Cut(rest, "/") {
+		whole := cleanPath(task)
+		for rest, more := whole, true; more; _, rest, more = strings.Cut(rest, "/") {
+			if !strings.HasSuffix(folder, "/"+strings.TrimSuffix(whole, rest)) && rest != whole {
+				continue
+			}
 			if i, listed := places[rest]; listed {
 				return i
 			}
 		}
 		return -1
 	}
+}
+
+// folder returns the absolute path of the board's folder, without links and with a slash at its end.
+func (b *Board) folder() string {
+	file, err := filepath.Abs(b.File)
+	if err != nil {
+		return ""
+	}
+	return filepath.ToSlash(durable.RealPath(filepath.Dir(file))) + "/"
 }
 
 // MissingCurrent returns the error for a board that is not over and names no current task.

@@ -33,11 +33,11 @@ func TestMarkDone(t *testing.T) {
 	}
 }
 
-// TestFinder: a task is found by the path that agents see, and never taken
+// TestFinder: a task is found by the path that agents see, also from outside of the board's folder, and never taken
 // for another that ends alike.
 func TestFinder(t *testing.T) {
-	b := mustParse(t, "k.yaml", "current: a.md\ntasks: [a.md, tasks/a.md, ./tasks/b.md, tasks/b.md, x/c.md]\n")
-	for task, want := range map[string]int{"a.md": 0, "tasks/a.md": 1, "sub/tasks/a.md": 1, "sub/a.md": 0, "tasks/b.md": 2, "c.md": -1, "sub/x/c.md": 4, "xa.md": -1, "": -1} {
+	b := mustParse(t, "top/sub/k.yaml", "current: a.md\ntasks: [a.md, tasks/a.md, ./tasks/b.md, tasks/b.md, x/c.md]\n")
+	for task, want := range map[string]int{"a.md": 0, "tasks/a.md": 1, "sub/tasks/a.md": 1, "sub/a.md": 0, "tasks/b.md": 2, "c.md": -1, "sub/x/c.md": 4, "top/sub/x/c.md": 4, "top/x/c.md": -1, "other/x/c.md": -1, "xa.md": -1, "": -1} {
 		if got := b.Finder()(task); got != want {
 			t.Errorf("find %q = %d, want %d", task, got, want)
 		}

@@ -3,6 +3,7 @@ package board
 import (
 	"fmt"
 	"maps"
+	"path"
 	"strings"
 
 	"kanban-run/orchestrator/frontmatter"
@@ -120,9 +121,9 @@ func Plan(b *Board, p *Place, past Past) (steps []Step) {
 		return nil
 	}
 	var needs Needs
-	at := 0
+	at := -1
 	if b.Current.Path != "" {
-		at = max(0, b.Finder()(b.Current.Path))
+		at = b.Finder()(b.Current.Path)
 	}
 	marked, byNeeds := false, false
 	open, missing, tasks := map[int]bool{}, map[int]bool{}, make([]*Task, b.Len())
@@ -155,13 +156,21 @@ func Plan(b *Board, p *Place, past Past) (steps []Step) {
 		}
 		return past.Done[i]
 	})
-	for i := at; i >= 0; i = nextReady(b.Len(), i, ready) {
-		if !open[i] {
-			continue
-		}
-		delete(open, i)
-		t := tasks[i]
+	add := func(t *Task) { // it may be listed twice
 		steps = append(steps, Step{Task: t.Ref.Path, Role: RoleFor(b, t), Needs: t.Needs})
+		maps.DeleteFunc(open, func(k int, _ bool) bool { return path.Clean(tasks[k].Ref.Path) == path.Clean(t.Ref.Path) })
+	}
+	i := at
+	if t, err := p.ReadTask(b.Current.Path); at < 0 { // the current task is not on the list
+		if err == nil {
+			add(t)
+		}
+		i = nextReady(b.Len(), at, ready)
+	}
+	for ; i >= 0; i = nextReady(b.Len(), i, ready) {
+		if open[i] {
+			add(tasks[i])
+		}
 	}
 	return steps
 }

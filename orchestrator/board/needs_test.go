@@ -25,6 +25,8 @@ func TestNeeds(t *testing.T) {
 		{"one that is not listed", "current: a\ntasks: [a]", map[string]string{"a": "[z]"}, "a", "a: it needs z, which is not on the list"},
 		{"a circle", "current: a\ntasks: [a, b, c]", map[string]string{"b": "c", "c": "b"}, "a", "b: tasks need one another: b needs c needs b; c: tasks need one another: c needs b needs c"},
 		{"itself", "current: a\ntasks: [a, b]", map[string]string{"b": "b"}, "a", "b: tasks need one another: b needs b"},
+		{"the current one is not listed", "current: d\ntasks: [a, 'b [done]', c]", map[string]string{"a": "c"}, "d c a", ""},
+		{"listed twice", "current: a\ntasks: [a, b, ./a, c]", nil, "a b c", ""},
 		{"a way without a circle", "current: a\ntasks: [a, b, c, d]", map[string]string{"b": "a", "c": "a", "d": "[b, c]"}, "a b c d", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

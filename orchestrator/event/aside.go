@@ -11,6 +11,9 @@ type TaskSetAside struct {
 	Role   string `json:"role"`
 	Status string `json:"status"` // new status of the task, from its reply or from package flow
 	Reason string `json:"reason" text:"free"`
+	// Done reports that the list or the task's header already says that the task is done. This does not
+	// count, because it is older than the failure.
+	Done bool `json:"done,omitempty"`
 }
 
 func (TaskSetAside) Kind() string { return "TASK_SET_ASIDE" }

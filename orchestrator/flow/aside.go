@@ -19,6 +19,8 @@ type Aside struct {
 	Text   string `json:"text"`   // why the task is set aside
 	Tried  bool   `json:"tried"`  // this run has tried the task
 	Times  int    `json:"times"`  // how often this run has set the task aside
+	// Done reports that the list or the task's header said that the task is done when it was set aside.
+	Done bool `json:"done,omitempty"`
 
 	// Decided is a person's decision about the task; "": none. The Manager is told of it and asked
 	// to go on.
@@ -96,7 +98,7 @@ func (s *State) applyTaskSetAside(e event.TaskSetAside) error {
 		times += a.Times
 	}
 	s.removeAside(e.Task)
-	s.Aside = append(slices.Clip(s.Aside), Aside{Task: e.Task, Role: e.Role, Status: e.Status, Text: e.Reason, Tried: true, Times: times})
+	s.Aside = append(slices.Clip(s.Aside), Aside{Task: e.Task, Role: e.Role, Status: e.Status, Text: e.Reason, Tried: true, Times: times, Done: e.Done})
 	if step.IsWork() {
 		step.callManager()
 	}
@@ -173,7 +175,7 @@ func (s *State) AsidesOn(l List) (all []Aside, marked, removed []string) {
 		switch i := l.Find(a.Task); {
 		case i < 0:
 			removed = append(removed, a.Task)
-		case l.Marked(i), l.Done(i):
+		case !a.Done && (l.Marked(i) || l.Done(i)):
 			marked = append(marked, a.Task)
 		case s.Step == nil || path.Clean(s.Step.Task) != path.Clean(a.Task):
 			all = append(all, a)

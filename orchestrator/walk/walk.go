@@ -5,6 +5,7 @@ package walk
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -35,6 +36,7 @@ const (
 	// board does not wait for a person.
 	Skipped
 	Aside       // set aside in this run
+	Again       // to be tried again although the list or its header says that it is done
 	Quarantined // in quarantine; the board waits for a person
 )
 
@@ -112,11 +114,10 @@ func (t Turn) goOn(text string) Decision {
 	var unready []string
 	skipped := false
 	for k := range t.Len {
-		i, past := (t.At+1+k)%t.Len, Open
-		if t.Past != nil {
-			past = t.Past(i)
-		}
-		if t.Marked(i) || past == Settled || past == Skipped {
+		i := (t.At + 1 + k) % t.Len
+		past := t.past(i)
+		failed := past == Aside || past == Again // whatever the list says
+		if t.Marked(i) && !failed || past == Settled || past == Skipped {
 			skipped = skipped || past == Skipped && !t.Marked(i)
 			continue
 		}
@@ -124,10 +125,10 @@ func (t Turn) goOn(text string) Decision {
 		switch {
 		case head.Fault != nil:
 			said = append(said, fmt.Sprintf("%s is skipped: %v", head.Path, head.Fault))
-		case head.Done:
+		case head.Done && !failed:
 		case past == Aside, past == Quarantined:
 			left[past][i] = head.Path
-		case head.Path == t.Task:
+		case path.Clean(head.Path) == path.Clean(t.Task):
 		case len(head.Needs) > 0:
 			unready = append(unready, fmt.Sprintf("%s is not worked on: it needs %s", head.Path, strings.Join(head.Needs, ", ")))
 		default:
@@ -147,12 +148,19 @@ func (t Turn) goOn(text string) Decision {
 	}
 }
 
+func (t Turn) past(i int) Past {
+	if t.Past == nil {
+		return Open
+	}
+	return t.Past(i)
+}
+
 // unreadable returns at most three tasks whose files cannot be read, each with the reason. It
-// leaves out t.Task and the tasks that are marked as done.
+// leaves out t.Task and the tasks that are done or skipped.
 func (t Turn) unreadable() (all []string) {
 	const most = 3
 	for i := 0; i < t.Len && len(all) < most; i++ {
-		if t.Marked(i) || i == t.At {
+		if past := t.past(i); t.Marked(i) || i == t.At || past == Settled || past == Skipped {
 			continue
 		}
 		if head := t.Head(i); head.Fault != nil {

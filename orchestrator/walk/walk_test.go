@@ -54,6 +54,7 @@ func TestDecide(t *testing.T) {
 		"error":                         {"ab", "a", 0, "error", nil, walk.Decision{Status: "error", Message: "a replied error; its work log says why"}},
 		"a task for the Manager itself": {"ab", "a", 0, "", nil, blocked("a is a task for the Manager itself, and walk only goes down the list: give the Manager an agent with a model, or the task another role")},
 		"in quarantine":                 {"abc", "a", 0, "blocked", suspected("loop_suspected"), walk.Decision{Status: "ok", Message: "a is in quarantine", Next: "b"}},
+		"listed twice, side by side":    {"aab", "a", 0, "ok", nil, walk.Decision{Status: "ok", Message: "a is done", Next: "b", Mark: true}},
 		"the last, in quarantine":       {"a", "a", 0, "ok", suspected("loop_suspected"), walk.Decision{Status: "ok", Message: "a is in quarantine"}},
 		"a checkpoint blocks":           {"ab", "a", 0, "ok", suspected("checkpoint_block"), blocked("walk cannot plan anew, and it is late")},
 		"to be planned anew":            {"ab", "a", 0, "ok", suspected("idle"), blocked("a is not done, and its plan does not hold: it is late")},
@@ -88,7 +89,7 @@ func TestKeepGoing(t *testing.T) {
 	aside := &event.Anomaly{Type: event.SetAsideType, Details: "no key"}
 	for name, tt := range map[string]struct {
 		list    list
-		past    string // a letter for each entry: o open, s settled, k skipped, a aside, q in quarantine
+		past    string // a letter for each entry: o open, s settled, k skipped, a aside, g again, q in quarantine
 		needs   map[byte][]string
 		at      int
 		anomaly *event.Anomaly
@@ -106,13 +107,18 @@ func TestKeepGoing(t *testing.T) {
 		"not one in quarantine":               {"abc", "qoo", nil, 1, nil, walk.Decision{Status: "ok", Message: "b is done", Next: "c", Mark: true}},
 		"only one in quarantine":              {"abc", "qss", nil, 2, nil, walk.Decision{Status: "ok", Message: "c is done", Next: "a", Mark: true}},
 		"rather what was set aside":           {"abc", "qas", nil, 2, nil, walk.Decision{Status: "ok", Message: "c is done", Next: "b", Mark: true}},
+		"set aside, though marked":            {"Abc", "aos", nil, 1, nil, walk.Decision{Status: "ok", Message: "b is done", Next: "A", Mark: true}},
+		"set aside, though done by its file":  {"1bc", "aos", nil, 1, nil, walk.Decision{Status: "ok", Message: "b is done", Next: "1", Mark: true}},
+		"to be tried again, though marked":    {"aBc", "sgs", nil, 0, nil, walk.Decision{Status: "ok", Message: "a is done", Next: "B", Mark: true}},
+		"done, and its file is gone":          {"!bc", "sos", nil, 1, nil, walk.Decision{Status: "ok", Message: "b is done", Mark: true}},
+		"skipped, and its file is gone":       {"!bc", "kos", nil, 1, nil, walk.Decision{Status: "ok", Message: "b is done", Mark: true}},
 		"nothing is ready":                    {"abc", "soo", map[byte][]string{'b': {"c"}, 'c': {"b", "x"}}, 0, nil, walk.Decision{Status: "blocked", Message: "a is done; b is not worked on: it needs c; c is not worked on: it needs b, x", Mark: true}},
 		"the last one behind a skip":          {"abc", "kso", nil, 1, nil, walk.Decision{Status: "ok", Message: "b is done", Next: "c", Mark: true}},
 	} {
 		turn := tt.list.turn(string(tt.list[tt.at]), tt.at, "ok")
 		turn.Anomaly = tt.anomaly
 		turn.Past = func(i int) walk.Past {
-			return map[byte]walk.Past{'o': walk.Open, 's': walk.Settled, 'k': walk.Skipped, 'a': walk.Aside, 'q': walk.Quarantined}[tt.past[i]]
+			return map[byte]walk.Past{'o': walk.Open, 's': walk.Settled, 'k': walk.Skipped, 'a': walk.Aside, 'q': walk.Quarantined, 'g': walk.Again}[tt.past[i]]
 		}
 		head := turn.Head
 		turn.Head = func(i int) walk.Head {

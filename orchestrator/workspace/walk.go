@@ -3,6 +3,7 @@ package workspace
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"strings"
 
 	"kanban-run/orchestrator/board"
@@ -116,14 +117,19 @@ func (w *Workspace) lookup(b *board.Board, t *board.Task) error {
 
 // pastOf returns a function that maps the index of an entry in the list to the entry's past.
 func pastOf(s *flow.State, l flow.List) func(i int) walk.Past {
-	statuses, tried := s.StatusesOn(l), map[int]bool{}
+	statuses, asides := s.StatusesOn(l), map[string]flow.Aside{}
 	for _, a := range s.Asides() {
-		tried[l.Find(a.Task)] = a.Tried
+		if i := l.Find(a.Task); i >= 0 {
+			asides[path.Clean(l.Paths[i])] = a // which may stand on the list twice
+		}
 	}
 	return func(i int) walk.Past {
+		a, isAside := asides[path.Clean(l.Paths[i])]
 		switch t := (flow.TaskStatus{Status: statuses[i]}); {
-		case tried[i]:
+		case isAside && a.Tried:
 			return walk.Aside
+		case isAside && a.Done:
+			return walk.Again
 		case s.Quarantined(l.Paths[i]) != nil && s.StaysOpen():
 			return walk.Quarantined
 		case s.Quarantined(l.Paths[i]) != nil, statuses[i] == flow.StatusSkipped:
@@ -134,6 +140,17 @@ func pastOf(s *flow.State, l flow.List) func(i int) walk.Past {
 			return walk.Open
 		}
 	}
+}
+
+// SaysDone reports whether the list or the header of a task says that the task is done.
+func (w *Workspace) SaysDone(task string) bool {
+	b, err := w.Look()
+	if err != nil {
+		return false
+	}
+	l := ListOf(b, w.Place.ReadTask)
+	i := l.Find(task)
+	return i >= 0 && (l.Marked(i) || l.Done(i))
 }
 
 // MissingNeeds returns a warning if the next task that a Manager names needs tasks that are not
@@ -161,6 +178,7 @@ func unmet(needs []string, l flow.List, past func(i int) walk.Past, at int, step
 		i := l.Find(need)
 		switch {
 		case i < 0:
+		case past(i) == walk.Aside, past(i) == walk.Again:
 		case l.Marked(i), l.Done(i), past(i) == walk.Settled, i == at && step.Anomaly == nil && step.TaskStatus == flow.StatusOK:
 			continue
 		}

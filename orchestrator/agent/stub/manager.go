@@ -114,7 +114,8 @@ func readEntries(place *board.Place, tasks []string, marked map[string]bool, don
 		e := &list[i]
 		e.file, e.marked = cutMark(text)
 		e.marked = e.marked || marked[path.Clean(e.file)]
-		e.done = path.Clean(e.file) == done
+		same := func(other entry) bool { return path.Clean(other.file) == path.Clean(e.file) }
+		e.done = path.Clean(e.file) == done || slices.ContainsFunc(list[:i], same) // it is worked on at its first place
 		if task, err := place.ReadTask(e.file); err != nil {
 			e.fault = err
 		} else {
