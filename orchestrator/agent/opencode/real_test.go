@@ -118,7 +118,7 @@ func TestRealSessions(t *testing.T) {
 func TestRealLimit(t *testing.T) {
 	began := time.Now()
 	h := start(t).Play(t, modeltest.Status(429, "retry-after", "3600"))
-	if later := streamtest.WantErr[*agent.LaterError](t, h, "Rate limit reached"); later.Busy || time.Since(began) > 20*time.Second {
+	if later := streamtest.WantErr[*agent.LaterError](t, h, "Rate limit reached"); later.Busy || time.Since(began) > 5*time.Minute { // of the hour; the start of opencode alone takes long on a busy machine
 		t.Errorf("%+v after %v, want a limit at once", later, time.Since(began))
 	}
 }
