@@ -140,7 +140,7 @@ type Input struct {
 
 // Choice is the agent that the settings choose for one role.
 type Choice struct {
-	Agent   string // "" means that of the role file, or DefaultAgent if the file names none
+	Agent   string // "" if the role file chooses; where the role file names no agent, either, it is DefaultAgent
 	Command string // program and arguments for "exec"; "" leaves them to the role file
 	Dir     string // folder at which a relative path in Command starts
 }

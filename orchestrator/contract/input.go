@@ -148,7 +148,7 @@ func restoreText(inline json.RawMessage, stored []byte) (in Input, err error) {
 }
 
 func restoreJSON(inline json.RawMessage, stored []byte) (Input, error) {
-	if stored != nil && string(inline) == "{}" { // the whole input is stored
+	if stored != nil && string(inline) == "{}" { // the record has only a placeholder, because the whole input is in a file
 		return Input{JSON: stored}, nil
 	}
 	if stored != nil {

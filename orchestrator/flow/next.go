@@ -13,7 +13,7 @@ type Board struct {
 	Terminal bool   // phase is complete, completed or done, or current is null
 	Ended    string // the field ended of a terminal board; "": it is not set
 	Over     bool   // phase is complete, completed or done
-	Taken    bool   // the board's author uses the field ended for another value
+	Taken    bool   // the field ended holds a value of the board's author, which the runner must not replace
 	Task     string // path of the current task as agents see it; "" on a terminal board
 	Role     string // the role of the current task, in the spelling of its role file
 	SHA      string // SHA-256 of the board's bytes, in hex

@@ -109,8 +109,8 @@ func withinWord(s string, i int) bool {
 
 func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// mayBeEntity reports whether & and the text after can form an entity. The ; may be in the next
-// text.
+// mayBeEntity reports whether & and the text after can form an entity. They can also if the text ends
+// before the semicolon, because the next text may begin with it.
 func mayBeEntity(after string) bool {
 	rest := after[len(leading(after, entityChars)):]
 	return rest == "" || rest[0] == ';'
@@ -126,7 +126,7 @@ func isEmail(before, after string) bool {
 }
 
 // isShortcode reports whether a colon and after look like the name of an emoji. The only names that
-// consist of digits are 100 and 1234, so times such as 12:30:00 stay.
+// consist of digits are 100 and 1234, so the 30 of a time such as 12:30:00 is no emoji.
 func isShortcode(after string) bool {
 	name := leading(after, emojiChars)
 	if !strings.HasPrefix(after[len(name):], ":") {

@@ -116,7 +116,7 @@ func (f *found) literals(list []*literal, t *text, i int) {
 	}
 }
 
-// match returns the secret that begins at i, or that a shape at i finds further ahead.
+// match returns the secret that begins at i, or the secret part of a credential that begins at i.
 func (ix *index) match(t *text, i int) (f found) {
 	c := t.b[i]
 	f.shapes(ix.first[c].shapes, t, i)

@@ -85,7 +85,7 @@ func unlimit() {
 	fail(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 }
 
-// groupOfRunner returns the process group of the parent of the agent that started this process.
+// groupOfRunner returns the process group of the runner, which is the parent of this process's parent.
 func groupOfRunner() int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", os.Getppid()))
 	fail(err)
