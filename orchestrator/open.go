@@ -48,18 +48,19 @@ func (l *loop) assemble(crowded bool) (err error) {
 	notice := func(text string) { p.Observer.Notice(p.Board, text) }
 	l.carrier, err = gitstore.Start(gitstore.Turn{
 		Board: p.Board, Settings: gitstore.Settings(p.Git), Journal: l.ledger, Path: l.workspace.Path, Dir: dir,
-		Workspace: l.workspace, Folder: l.folder, Roster: p.Roster, Notice: notice, Redactor: p.Redactor, Slots: slots, Kill: l.kill, DryRun: p.DryRun,
+		Workspace: l.workspace, Folder: l.folder, Roster: p.Roster, Notice: notice, Redactor: p.Redactor,
+		Slots: slots, Kill: l.kill, DryRun: p.DryRun,
 	})
 	if err != nil {
 		return err
 	}
 	l.claims = claim.NewHolder(claim.Turn{
-		Journal: l.ledger, Board: l.workspace.Path, Dir: dir, Workspace: l.workspace, Notice: notice, Slots: slots, Seat: l.shared.seats, Stop: l.stop,
-		Until: p.Limits.Until, DryRun: p.DryRun, OnOverlap: p.OnOverlap,
+		Journal: l.ledger, Path: l.workspace.Path, Dir: dir, Workspace: l.workspace, Notice: notice, Slots: slots,
+		Seat: l.shared.seats, Stop: l.stop, Until: p.Limits.Until, DryRun: p.DryRun, OnOverlap: p.OnOverlap,
 	}, l.shared.registry)
 	l.decisions = decisions.NewLog(decisions.Turn{
-		Board: p.Board, File: p.Decisions, Journal: l.ledger, Path: l.workspace.Path, Dir: dir, Ignore: l.workspace.Ignore, Notice: notice,
-		DryRun: p.DryRun,
+		Board: p.Board, File: p.Decisions, Journal: l.ledger, Path: l.workspace.Path, Dir: dir,
+		Ignore: l.workspace.Ignore, Notice: notice, DryRun: p.DryRun,
 	})
 	l.supervisor = supervisor.New(supervisor.Turn{
 		Board: p.Board, Settings: p.Supervision, AckTimeout: p.AckTimeout,

@@ -106,7 +106,7 @@ type Step struct {
 	Needs []string // tasks that Task needs, as the task file spells them
 }
 
-// Past is the part of a board's settings and history that Plan uses.
+// Past is the part of a board's history that Plan uses.
 type Past struct {
 	Never   bool         // the board has never been run
 	Done    map[int]bool // indexes of the entries that the history shows as done
@@ -161,8 +161,8 @@ func Plan(b *Board, p *Place, past Past) (steps []Step) {
 		maps.DeleteFunc(open, func(k int, _ bool) bool { return path.Clean(tasks[k].Ref.Path) == path.Clean(t.Ref.Path) })
 	}
 	i := at
-	if t, err := p.ReadTask(b.Current.Path); at < 0 { // the current task is not on the list
-		if err == nil {
+	if at < 0 { // the current task is not on the list
+		if t, err := p.ReadTask(b.Current.Path); err == nil {
 			add(t)
 		}
 		i = nextReady(b.Len(), at, ready)

@@ -18,7 +18,7 @@ import (
 // Turn has the parts of a run that a [Holder] may use.
 type Turn struct {
 	Journal   Journal
-	Board     string // path of the board's file, without links
+	Path      string // path of the board's file, without links
 	Dir       string // the work directory
 	Workspace Workspace
 	Notice    func(text string) // gets texts that are not events of the run
@@ -144,7 +144,7 @@ func (h *Holder) claimOf(file string, files []string) Claim {
 	if step := h.Journal.State().Step; step != nil {
 		mark = step.Mark
 	}
-	return Claim{Mark: mark, Board: h.Board, Task: durable.RealPath(file), Dir: h.dir, Files: files, Warn: h.OnOverlap == "warn"}
+	return Claim{Mark: mark, Board: h.Path, Task: durable.RealPath(file), Dir: h.dir, Files: files, Warn: h.OnOverlap == "warn"}
 }
 
 // bounded returns the context that ends a wait: h.Stop with the deadline h.Until, if there is one.

@@ -187,9 +187,9 @@ func (e ReplyRejected) Sentence() Sentence {
 	return s
 }
 
-// Repeats reports whether the rejection costs a retry. If a retry is left, the same call follows
+// CostsRetry reports whether the rejection costs a retry. If a retry is left, the same call follows
 // with the same input.
-func (e ReplyRejected) Repeats() bool { return !e.Died && !e.Lost && !e.Fresh }
+func (e ReplyRejected) CostsRetry() bool { return !e.Died && !e.Lost && !e.Fresh }
 
 // Then returns in words what the run does after the rejection.
 func (e ReplyRejected) Then() string {

@@ -66,7 +66,8 @@ func judgeRune(r rune, size int) (text, fix string) {
 // countValues returns an upper bound on the nodes that the YAML library will make. It does not
 // parse the text, so quotes cannot hide a value from it. It leaves out each dash, colon, question
 // mark and hash that does not begin a value. Such a character has no white space, bracket, comma or
-// quote beside it, as in file names and times. A value costs the library about 250 bytes and a microsecond.
+// quote beside it, as in file names and times. A value costs the library about 250 bytes and a
+// microsecond.
 func countValues(b []byte) int {
 	n := 2
 	for i := range b {

@@ -37,7 +37,7 @@ var Questions = [...]string{
 }
 
 // Reboot performs seed 000's "5-Question Reboot Test" of a hung agent. The evidence or a judge
-// answers the questions. The agent is ended whatever the answers are. Answers one to three become
+// answers the questions. The agent is ended in any case. Answers one to three become
 // advice for the next attempt. If the call is work on a task, a yes to the fourth question asks the
 // Manager for a new plan, or a person if the Manager cannot be asked. Otherwise the answer to the
 // fifth question decides between a restart and a person. If the evidence is against a restart, the

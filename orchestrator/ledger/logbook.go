@@ -162,7 +162,7 @@ func retryEntry(board string, at time.Time, e event.ReplyRejected) string {
 	title, action := "Retry Event", "Rescheduling with exact same parameters"
 	attempt := fmt.Sprintf("%d/%d", e.Retries+1, e.Of)
 	switch {
-	case !e.Repeats():
+	case !e.CostsRetry():
 		action = e.Then()
 	case e.Retries >= e.Of:
 		title = "Retries Exhausted"

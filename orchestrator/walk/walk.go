@@ -22,7 +22,7 @@ type Turn struct {
 	Len    int              // number of entries on the list
 	Marked func(i int) bool // reports whether entry i is marked as done
 	Past   func(i int) Past // returns the past of entry i; if it is nil, all entries are Open
-	Head   func(i int) Head // returns the state of the file of entry i, which is not marked
+	Head   func(i int) Head // returns the state of the file of entry i; called only for entries that may not be done
 }
 
 // Past is the state of a task in the history of a board.
@@ -116,7 +116,7 @@ func (t Turn) goOn(text string) Decision {
 	for k := range t.Len {
 		i := (t.At + 1 + k) % t.Len
 		past := t.past(i)
-		failed := past == Aside || past == Again // whatever the list says
+		failed := past == Aside || past == Again // a mark, or a header that says done, is older
 		if t.Marked(i) && !failed || past == Settled || past == Skipped {
 			skipped = skipped || past == Skipped && !t.Marked(i)
 			continue

@@ -10,7 +10,7 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// line holds those fields of a line that the reader uses, whatever the type of the line. Unknown
+// line holds those fields of a line that the reader uses, for lines of any type. Unknown
 // types and keys are ignored, because every version adds some.
 type line struct {
 	Type         string  `json:"type"`
