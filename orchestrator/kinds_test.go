@@ -121,3 +121,63 @@ func isName(e ast.Expr, name string) bool {
 	id, ok := e.(*ast.Ident)
 	return ok && id.Name == name
 }
+
+// TestTransitionsLieLikeEvents holds package flow to the files of package event: a kind of event that lies
+// in event/step.go has its transition in flow/step.go.
+func TestTransitionsLieLikeEvents(t *testing.T) {
+	homes := map[string]string{} // type of an event: its file
+	methods(t, "event", func(file, name string, f *ast.FuncDecl) {
+		if name == "Kind" {
+			homes[typeName(f.Recv.List[0].Type)] = file
+		}
+	})
+	seen := 0
+	methods(t, "flow", func(file, name string, f *ast.FuncDecl) {
+		if !strings.HasPrefix(name, "apply") || len(f.Type.Params.List) != 1 {
+			return
+		}
+		home, ok := homes[typeName(f.Type.Params.List[0].Type)]
+		if !ok {
+			return
+		}
+		if seen++; home != file {
+			t.Errorf("flow/%s has %s, whose event lies in event/%s", file, name, home)
+		}
+	})
+	if seen < 40 {
+		t.Errorf("found only %d transitions", seen)
+	}
+}
+
+// methods calls f for each method of a package of this folder.
+func methods(t *testing.T, pkg string, f func(file, name string, d *ast.FuncDecl)) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(pkg, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			if d, ok := d.(*ast.FuncDecl); ok && d.Recv != nil {
+				f(filepath.Base(name), d.Name.Name, d)
+			}
+		}
+	}
+}
+
+// typeName returns the name of a type without its package, or "" if the type is no name.
+func typeName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	case *ast.StarExpr:
+		return typeName(e.X)
+	}
+	return ""
+}

@@ -135,3 +135,32 @@ func AllowedInLock(e event.Event) bool {
 		return false
 	}
 }
+
+func (s *State) applyStateDiverged(e event.StateDiverged) error {
+	if s.Step != nil && e.Source == event.SourceBoard {
+		s.Step.BoardSHA = e.After
+		if e.Policy == event.PolicyRestore {
+			s.Step.Left = e.After
+		}
+	}
+	if e.Policy == event.PolicyFreeze || e.Policy == event.PolicyAsk {
+		s.Frozen = &Freeze{Text: e.Text, Asks: e.Policy == event.PolicyAsk}
+	}
+	return nil
+}
+
+func (s *State) applyHandoffMissing(e event.HandoffMissing) error { return s.freeze(e.Text) }
+
+func (s *State) applySplitBrain(e event.SplitBrain) error { return s.freeze(e.Text) }
+
+func (s *State) applySnapshotNotFound(e event.SnapshotNotFound) error { return s.freeze(e.Text) }
+
+func (s *State) applySnapshotConflict(e event.SnapshotConflict) error { return s.freeze(e.Text) }
+
+func (s *State) applyReconcileConflict(e event.ReconcileConflict) error { return s.freeze(e.Text) }
+
+// freeze enters seed 002's STATE_FROZEN.
+func (s *State) freeze(text string) error {
+	s.Frozen, s.Running = &Freeze{Text: text}, false
+	return nil
+}

@@ -1,6 +1,10 @@
 package flow
 
-import "kanban-run/orchestrator/event"
+import (
+	"fmt"
+
+	"kanban-run/orchestrator/event"
+)
 
 // transition applies one kind of event to the state, or refuses an event that cannot happen in that
 // state.
@@ -139,4 +143,8 @@ func (s *State) apply(e event.Event) error {
 		return refuse(e, "it has no transition")
 	}
 	return apply(s, e)
+}
+
+func refuse(e event.Event, format string, args ...any) error {
+	return &TransitionError{Kind: e.Kind(), Text: fmt.Sprintf(format, args...)}
 }

@@ -82,3 +82,27 @@ const stuckPrefix = "STUCK: "
 // isStuck reports whether an agent that hung has stopped the step. If Unsettled has another reason,
 // isStuck returns false.
 func (s *Step) isStuck() bool { return strings.HasPrefix(s.Unsettled, stuckPrefix) }
+
+func (s *State) applyConsentAsked(e event.ConsentAsked) error {
+	if err := s.checkRunning(e, e.AttemptRef); err != nil {
+		return err
+	}
+	s.Step.Consent = &Consent{e.Decision, e.Text}
+	return nil
+}
+
+func (s *State) applyConsentGiven(e event.ConsentGiven) error {
+	if err := s.checkRunning(e, e.AttemptRef); err != nil {
+		return err
+	}
+	s.Step.Consent = nil
+	return nil
+}
+
+// Consent is a decision about a running agent that the watch proposes and that a person, the
+// Coordinator, has to approve. No member of the team is ended without the Coordinator's consent
+// (seed 000, "禁止操作").
+type Consent struct {
+	Decision event.Decision `json:"decision"` // the proposed decision
+	Text     string         `json:"text"`     // the reason for the proposal
+}

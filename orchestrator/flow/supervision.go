@@ -1,21 +1,10 @@
 package flow
 
 import (
-	"cmp"
 	"fmt"
 
 	"kanban-run/orchestrator/event"
 )
-
-func (s *State) applyBoardEnded(e event.BoardEnded) error {
-	if s.Supervisor.Waits() == "" {
-		return refuse(e, "no checkpoint stops the board")
-	}
-	s.Supervisor = s.Supervisor.clone()
-	block := *s.Supervisor.Block
-	block.Ended, block.Current, s.Supervisor.Block = e.BoardSHA, cmp.Or(e.Current, block.Current), &block
-	return nil
-}
 
 // endCheckpoint ends the attempt of the open checkpoint and keeps the supervisor's session. It
 // refuses e if no checkpoint is open. Only a scope violation may also end the ready call.

@@ -1,0 +1,35 @@
+package event
+
+// ManagerWalked is the decision of package walk, which plays the Manager without a model. It is
+// also the intent to write that decision onto the board.
+type ManagerWalked struct {
+	Step     int     `json:"step"`
+	Task     string  `json:"task"`
+	Status   string  `json:"status"`
+	Message  string  `json:"message" text:"free"`
+	NextTask *string `json:"next_task"`
+	Marked   bool    `json:"marked,omitempty"` // Task is marked as done
+	// Warning is a notice that the board cannot record how it ended; "" if it can.
+	Warning string `json:"warning,omitempty" text:"free"`
+	ByNeeds bool   `json:"by_needs,omitempty"` // walk met a task that needs an unfinished task
+	Before  string `json:"before_sha256"`      // SHA-256 of the board before the decision
+	Current string `json:"current"`            // current task before the decision; "" for none
+	After   string `json:"after_sha256"`       // SHA-256 of the board after the decision
+	// Left are the tasks that walk could not name next, each with the reason.
+	Left []string `json:"left,omitempty" text:"free"`
+}
+
+// Kind implements [Event].
+func (ManagerWalked) Kind() string { return "MANAGER_WALKED" }
+
+// Subject returns the task.
+func (e ManagerWalked) Subject() string { return e.Task }
+
+// Sentence implements [Event].
+func (e ManagerWalked) Sentence() Sentence {
+	s := inStep(e.Step, weightOfStatus(e.Status), "%s %s: %s", ManagerRole, e.Status, Brief(e.Message))
+	for _, text := range e.Left {
+		s.Add(Warning, text)
+	}
+	return s
+}

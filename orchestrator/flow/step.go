@@ -1,0 +1,139 @@
+package flow
+
+import (
+	"cmp"
+	"slices"
+
+	"kanban-run/orchestrator/event"
+)
+
+func (s *State) applyStepStarted(e event.StepStarted) error {
+	switch {
+	case s.Frozen != nil:
+		return refuse(e, "the board is frozen")
+	case s.Step != nil:
+		return refuse(e, "step %d is still open", s.Step.Number)
+	case e.Step != s.LastStep+1:
+		return refuse(e, "step %d follows step %d", e.Step, s.LastStep)
+	}
+	call := event.TaskCall
+	if e.Role == event.ManagerRole {
+		call = event.ManagerCall
+	}
+	s.LastStep, s.BlockedBy = e.Step, ""
+	s.forgetDecided(e.Task)
+	s.Step = &Step{
+		Number: e.Step, Task: e.Task, Role: e.Role, BoardSHA: e.BoardSHA, Mark: e.Mark, Path: e.Path, Call: call,
+	}
+	if e.Call.IsSupervision() {
+		return s.openSupervision(e)
+	}
+	if s.tellManager(); s.Step.Anomaly != nil {
+		return nil
+	}
+	if s.Repeat.matches(Board{Task: e.Task, Role: e.Role, SHA: e.BoardSHA}) {
+		s.Repeat.Count++
+	} else {
+		s.Repeat = Repeat{Task: e.Task, Role: e.Role, BoardSHA: e.BoardSHA, Count: 1}
+	}
+	return nil
+}
+
+// begin makes call c due. It clears the input, the retries and the watch's notes of the last call.
+func (s *Step) begin(c event.Call) {
+	s.GoesOn, s.Hung, s.Restarts, s.LastHung, s.Advice = nil, nil, 0, "", ""
+	s.Fruitless, s.TooLong, s.OwnLimit = 0, false, ""
+	s.Call, s.Input, s.Stored, s.Rejected, s.LastReason = c, nil, "", 0, ""
+	if c == event.ManagerCall {
+		s.Agent = 0
+	}
+}
+
+func (s *Step) callManager() {
+	s.begin(event.ManagerCall)
+	s.Started = 0
+}
+
+// beginWork makes the task call due afresh, in a new session and without earlier rounds and
+// reviews.
+func (s *Step) beginWork() {
+	s.begin(event.TaskCall)
+	s.Work, s.Round, s.Feedback, s.Reviews = nil, 0, "", nil
+}
+
+func (s *State) applyCallRestarted(e event.CallRestarted) error {
+	if s.Step == nil || s.Step.Number != e.Step || s.Step.Running != 0 || s.Step.Reply != nil {
+		return refuse(e, "step %d has no call that could start afresh", e.Step)
+	}
+	s.Step.restart(e.BoardSHA)
+	return nil
+}
+
+// restart begins a new series of attempts of the open call. The attempts start from the board with
+// SHA-256 sha, which keeps the changes that earlier Manager attempts made. Work under review is not
+// done again.
+func (s *Step) restart(sha string) {
+	s.Before, s.Input, s.Stored, s.GoesOn = nil, nil, "", nil
+	s.Rejected, s.Disagreed, s.Left, s.BoardSHA = 0, false, "", sha
+	if s.Work == nil {
+		s.Started = 0
+	}
+}
+
+func (s *State) applyStepFinished(e event.StepFinished) error {
+	if s.Step == nil || s.Step.Number != e.Step || s.Step.Reply == nil {
+		return refuse(e, "step %d has no accepted Manager reply", e.Step)
+	}
+	s.noteQuarantine(e)
+	// The step of a checkpoint is not counted among the steps of the board.
+	if c := s.Step.Checkpoint; c != nil {
+		return s.finishRevision(e)
+	}
+	s.Steps++
+	s.Finished++
+	s.leave(e.Leaving)
+	t := s.task(s.Step.Task)
+	t.Steps++
+	s.keepTask(t)
+	s.keepStatus(cmp.Or(s.Step.Path, s.Step.Task), s.Step.status())
+	if s.Step.status() == StatusOK || s.isDecided(s.Step.Task) {
+		s.removeAside(s.Step.Task)
+	}
+	s.change(e.Dropped, e.Renamed)
+	if s.Supervisor != nil && !s.Supervisor.Off && s.Step.Role != event.ManagerRole {
+		s.Supervisor = s.Supervisor.clone()
+		s.Supervisor.endTask(cmp.Or(s.Step.Path, s.Step.Task), s.unfinished())
+	}
+	s.Last = ManagerReply{Status: e.Manager, Message: e.Message, BoardSHA: e.BoardSHA, Task: s.Step.Task}
+	if s.Step.Walked != nil {
+		s.Last.Walked, s.Last.Left = true, s.Step.Walked.Left
+	}
+	s.Step = nil
+	return nil
+}
+
+// keepStatus notes the status of a task, unless the status is "". The list is copied, because a
+// refused event has to leave the state as it was.
+func (s *State) keepStatus(task, status string) {
+	if status == "" {
+		return
+	}
+	is := func(t TaskStatus) bool { return t.Task == task }
+	if i := slices.IndexFunc(s.Statuses, is); i >= 0 {
+		s.Statuses = slices.Delete(slices.Clone(s.Statuses), i, i+1)
+	}
+	s.Statuses = append(slices.Clip(s.Statuses), TaskStatus{task, status})
+}
+
+func (s *State) applyStepAbandoned(e event.StepAbandoned) error {
+	if s.Step == nil || s.Step.Number != e.Step {
+		return refuse(e, "step %d is not open", e.Step)
+	}
+	s.keepStatus(cmp.Or(s.Step.Path, s.Step.Task), s.Step.TaskStatus) // accepted work stays done
+	if c, v := s.Step.Checkpoint, s.Supervisor.clone(); c != nil && v != nil && !v.Off {
+		v.Due = append([]event.Checkpoint{*c}, v.Due...)
+		s.Supervisor = v
+	}
+	s.Step = nil
+	return nil
+}
