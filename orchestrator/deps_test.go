@@ -45,6 +45,7 @@ var arrows = map[string]map[string]string{
 	},
 	"orchestrator/result": {
 		"orchestrator/event":    "a run has an outcome",
+		"orchestrator/flow":     "and used tokens and time",
 		"orchestrator/agent":    "a provider's limit ends a run",
 		"orchestrator/claim":    "so does a task of another run",
 		"orchestrator/durable":  "and a lock, or a full disk",
@@ -354,6 +355,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/inert":    "foreign text is text on a page",
 	},
 	"orchestrator/report": {
+		"orchestrator/result":   "and the results of the runs",
 		"orchestrator/standing": "and how a board stands",
 		"orchestrator/event":    "it renders them",
 		"orchestrator/agent":    "it shows what agents do",

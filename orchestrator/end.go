@@ -23,7 +23,7 @@ func (l *loop) runInto(res *result.Result) error {
 	res.Outcome, res.Text, err = l.conclude(end, err)
 	res.Unpushed, res.Unsaved = l.carrier.Unpushed(), l.carrier.IsUnsaved()
 	res.Lenient = l.job.Lenient || l.job.DryRun // in a dry run no agent writes the task files that are missing
-	res.Steps, res.Used = l.caller.Steps(), l.used
+	res.Steps, res.Used = l.caller.Steps(), flow.Tally{Used: l.used}
 	if !l.job.DryRun {
 		res.Waits = l.waits()
 	}

@@ -105,7 +105,7 @@ var own = map[string]string{
 	"kanban-run.terminal.drawStatus":   "what a console.Printer has made harmless, and escape sequences",
 	"kanban-run.superviseCommand":      "the example of a SUPERVISOR.md is part of the program",
 	"kanban-run.terminal.report":       "documents, whose texts are made harmless for XML and Markdown",
-	"kanban-run.screen.ending":         "a coloured sign",
+	"kanban-run.screen.printResult":    "a coloured sign",
 	"kanban-run.terminal.view":         "its own address",
 	"kanban-run.terminal.reportPage":   "a page, whose texts are made harmless for HTML",
 	"report.Live.draw":                 "a picture, whose texts come from Sprintf",

@@ -160,27 +160,27 @@ const (
 )
 
 // conclude annotates the incomplete boards, writes the summary and keeps the values of the outputs.
-func (j *job) conclude(endings []report.Ending, results []result.Result, r *report.Recorder, code int) error {
-	boards := make([]digest.Digest, len(endings))
+func (j *job) conclude(results []result.Result, record *report.Recorder, code int) error {
+	boards := make([]digest.Digest, len(results))
 	var failed []int
 	var used event.Used
-	for i, e := range endings {
-		if boards[i] = r.Digest(e); len(boards[i].Steps) == 0 {
-			boards[i].Steps = lastStep(e.Board) // the board ended in an earlier run
+	for i, r := range results {
+		if boards[i] = record.Digest(r); len(boards[i].Steps) == 0 {
+			boards[i].Steps = lastStep(r.Board) // the board ended in an earlier run
 		}
-		j.outputs.steps += e.Steps
-		used = used.Plus(e.Used.Used)
-		j.noteText(e.Board, e.Text)
-		if e.Code == exitComplete && e.Text != flow.CompleteText {
-			_ = j.out.Command("warning", e.Text, console.Property{Name: "title", Value: "kanban-run: " + e.Board})
+		j.outputs.steps += r.Steps
+		used = used.Plus(r.Used.Used)
+		j.noteText(r.Board, r.Text)
+		if r.Code == exitComplete && r.Text != flow.CompleteText {
+			_ = j.out.Command("warning", r.Text, console.Property{Name: "title", Value: "kanban-run: " + r.Board})
 		}
-		if e.Code != exitComplete {
+		if r.Code != exitComplete {
 			failed = append(failed, i)
 		}
-		if e.Code == code && (j.outputs.outcome == "" || j.outputs.outcome == event.Complete) {
-			j.outputs.outcome = e.Outcome
+		if r.Code == code && (j.outputs.outcome == "" || j.outputs.outcome == event.Complete) {
+			j.outputs.outcome = r.Outcome
 		}
-		j.noteJournal(e.Board)
+		j.noteJournal(r.Board)
 	}
 	j.outputs.cost = used.Money()
 	for n, i := range failed {
@@ -189,7 +189,7 @@ func (j *job) conclude(endings []report.Ending, results []result.Result, r *repo
 				"kanban-run", "", "")
 			break
 		}
-		j.annotate(endings[i], results[i].Err, &boards[i])
+		j.annotate(results[i], &boards[i])
 	}
 	if err := j.summarize(boards); err != nil {
 		j.outputs.outcome = event.Failed
@@ -217,11 +217,11 @@ func (j *job) error(text, title, file, line string) {
 		console.Property{Name: "line", Value: line}, console.Property{Name: "title", Value: title})
 }
 
-// annotate writes the error of an incomplete board. The annotation points at the place that err
-// names. If err names none, it points at the file of a task, or of the board if no task is to
+// annotate writes the error of an incomplete board. The annotation points at the place that its
+// error names. If the error names none, it points at the file of a task, or of the board if no task is to
 // blame.
-func (j *job) annotate(e report.Ending, err error, d *digest.Digest) {
-	file, line := j.place(err)
+func (j *job) annotate(r result.Result, d *digest.Digest) {
+	file, line := j.place(r.Err)
 	if culprit := d.Culprit(); file == "" && culprit != nil {
 		file = j.relative(filepath.Join(d.Workdir, culprit.Task))
 	}
@@ -229,9 +229,9 @@ func (j *job) annotate(e report.Ending, err error, d *digest.Digest) {
 		file = j.relative(filepath.Join(d.Workdir, *d.Steps[n-1].NextTask))
 	}
 	if file == "" {
-		file = j.relative(e.Board)
+		file = j.relative(r.Board)
 	}
-	j.error(j.fitted(e.Text, e.Hint, e.Code), "kanban-run: "+e.Board, file, line)
+	j.error(j.fitted(r.Text, r.Hint, r.Code), "kanban-run: "+r.Board, file, line)
 }
 
 // maxAnnotation bounds an annotation, in characters. It leaves room for the 64 characters that

@@ -157,120 +157,107 @@ func tuneRuntime(boards int) {
 
 // summary prints the end of each board, and returns the exit code.
 func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
-	endings := make([]report.Ending, len(results))
 	codes := make([]int, len(results))
 	for i, r := range results {
 		codes[i] = codeOf(r)
-		endings[i] = report.Ending{
-			Board:    r.Board,
-			Outcome:  r.Outcome,
-			Text:     r.Text,
-			Said:     r.Said,
-			Hint:     hintFor(r, s.dry),
-			Steps:    r.Steps,
-			Code:     codes[i],
-			Used:     flow.Tally{Used: r.Used},
-			Until:    r.Until,
-			Unpushed: r.Unpushed,
-			Unsaved:  r.Unsaved,
-		}
+		results[i].Code, results[i].Hint = codes[i], hintFor(r, s.dry)
 	}
 	code := worst(codes)
 	if s.json != nil {
-		s.json.Summary(endings, code)
-		return code, s.conclude(t, endings, results, code)
+		s.json.Summary(results, code)
+		return code, s.conclude(t, results, code)
 	}
 	if len(results) > 1 && !s.dry {
-		return code, errors.Join(s.table(t, results, endings), s.conclude(t, endings, results, code))
+		return code, errors.Join(s.table(t, results), s.conclude(t, results, code))
 	}
 	// The worst result comes last, because a reader looks there first.
-	slices.SortStableFunc(endings, func(a, b report.Ending) int { return cmp.Compare(rank(b.Code), rank(a.Code)) })
-	for i, e := range endings {
-		if i+1 < len(endings) && endings[i+1].Hint == e.Hint { // the next board prints the hint
-			e.Hint = ""
+	slices.SortStableFunc(results, func(a, b result.Result) int { return cmp.Compare(rank(b.Code), rank(a.Code)) })
+	for i, r := range results {
+		if i+1 < len(results) && results[i+1].Hint == r.Hint { // the next board prints the hint
+			r.Hint = ""
 		}
-		s.ending(t, e)
+		s.printResult(t, r)
 	}
-	if len(endings) > 1 {
+	if len(results) > 1 {
 		complete, used := 0, event.Used{}
-		for _, e := range endings {
-			used = used.Plus(e.Used.Used)
-			if e.Outcome == event.Complete {
+		for _, r := range results {
+			used = used.Plus(r.Used.Used)
+			if r.Outcome == event.Complete {
 				complete++
 			}
 		}
-		_ = t.stdout.Printf("%d of %d boards complete%s\n", complete, len(endings), usedSuffix(used))
+		_ = t.stdout.Printf("%d of %d boards complete%s\n", complete, len(results), usedSuffix(used))
 	}
-	return code, s.conclude(t, endings, results, code)
+	return code, s.conclude(t, results, code)
 }
 
 // table prints how each board stands after a run of several boards, and each different hint once.
 // If a run failed, was kept out by another run, or left a board that cannot be read, the row of the
 // board shows the run's result instead.
-func (s *screen) table(t *terminal, results []result.Result, endings []report.Ending) error {
+func (s *screen) table(t *terminal, results []result.Result) error {
 	boards := make([]*standing.Standing, len(results))
 	for i, r := range results {
 		b, err := inspect.Look(r.Board, func(event.Entry) {})
 		if boards[i] = &b.Standing; err != nil || r.Outcome == event.Owned || r.Err != nil && r.Outcome != event.Later {
 			boards[i] = &standing.Standing{Board: r.Board, Outcome: r.Outcome, Text: r.Text,
-				Weight: standing.Weigh(r.Outcome, r.Text), Used: r.Used, Waits: r.Waits}
+				Weight: standing.Weigh(r.Outcome, r.Text), Used: r.Used.Used, Waits: r.Waits}
 		}
 	}
 	errs := []error{t.printTable(boards)}
 	said := map[string]bool{}
-	for _, e := range endings {
-		if e.Hint != "" && !said[e.Hint] && t.job == nil {
-			said[e.Hint] = true
-			errs = append(errs, t.stderr.Printf("hint: %s: %s\n", e.Board, indented(e.Hint)))
+	for _, r := range results {
+		if r.Hint != "" && !said[r.Hint] && t.job == nil {
+			said[r.Hint] = true
+			errs = append(errs, t.stderr.Printf("hint: %s: %s\n", r.Board, indented(r.Hint)))
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // conclude writes the annotations, the summary and the outputs of a CI job, if there is one.
-func (s *screen) conclude(t *terminal, endings []report.Ending, results []result.Result, code int) error {
+func (s *screen) conclude(t *terminal, results []result.Result, code int) error {
 	if t.job == nil {
 		return nil
 	}
 	if s.dry {
-		for i := range endings {
-			if endings[i].Code == exitComplete {
-				endings[i].Outcome, endings[i].Text = dryRun, "dry run: nothing was changed"
+		for i := range results {
+			if results[i].Code == exitComplete {
+				results[i].Outcome, results[i].Text = dryRun, "dry run: nothing was changed"
 			}
 		}
 	}
-	return t.job.conclude(endings, results, s.record, code)
+	return t.job.conclude(results, s.record, code)
 }
 
-// ending writes a board's last line: an error to stderr, any other result to stdout. The agent's
+// printResult writes a board's last line: an error to stderr, any other result to stdout. The agent's
 // last words and the hint follow on stderr.
-func (s *screen) ending(t *terminal, e report.Ending) {
-	steps := event.Count(e.Steps, "step") + usedSuffix(e.Used.Used)
-	text := fmt.Sprintf("%s, %s", e.Text, steps)
+func (s *screen) printResult(t *terminal, r result.Result) {
+	steps := event.Count(r.Steps, "step") + usedSuffix(r.Used.Used)
+	text := fmt.Sprintf("%s, %s", r.Text, steps)
 	if s.dry {
 		text = fmt.Sprintf("a run would reach the end of the board if all its agents reply well, %s (dry "+
 			"run: nothing was changed)", steps)
-		if undone, found := strings.CutPrefix(e.Text, flow.IncompleteText); found {
+		if undone, found := strings.CutPrefix(r.Text, flow.IncompleteText); found {
 			text += "; " + undone
 		}
 	}
-	if e.Code != exitComplete {
-		text = fmt.Sprintf("%s (%s, exit code %d)", e.Text, steps, e.Code)
+	if r.Code != exitComplete {
+		text = fmt.Sprintf("%s (%s, exit code %d)", r.Text, steps, r.Code)
 	}
 	out, sign := t.stdout, ""
-	if e.Code == exitFailed || e.Code == exitInvalid || e.Code == exitOwned {
+	if r.Code == exitFailed || r.Code == exitInvalid || r.Code == exitOwned {
 		out = t.stderr
 	}
 	if !s.dry && term.IsTerminal(int(t.screen.Fd())) {
-		sign = report.Sign(standing.Weigh(e.Outcome, e.Text), colored(t)) + " "
+		sign = report.Sign(standing.Weigh(r.Outcome, r.Text), colored(t)) + " "
 	}
 	_ = out.PrintTrusted(sign)
-	_ = out.Printf("%s: %s\n", e.Board, indented(text))
-	if e.Said != "" {
-		_ = t.stderr.Printf("%s\n", indented("the agent said: "+e.Said))
+	_ = out.Printf("%s: %s\n", r.Board, indented(text))
+	if r.Said != "" {
+		_ = t.stderr.Printf("%s\n", indented("the agent said: "+r.Said))
 	}
-	if e.Hint != "" && t.job == nil { // in a job the annotation shows the hint
-		_ = t.stderr.Printf("hint: %s\n", indented(e.Hint))
+	if r.Hint != "" && t.job == nil { // in a job the annotation shows the hint
+		_ = t.stderr.Printf("hint: %s\n", indented(r.Hint))
 	}
 }
 

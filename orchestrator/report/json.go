@@ -6,7 +6,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/result"
 )
 
 // JSON is an observer that writes one JSON object a line, for each journaled event, each sign of an
@@ -63,10 +63,10 @@ func (j *JSON) Notice(board, text string) {
 	j.write(Line{Board: board, Type: "NOTICE", Data: Notice{text}})
 }
 
-// Summary writes the last line, with type SUMMARY. It has the ending of each board and the exit
+// Summary writes the last line, with type SUMMARY. It has the result of each board and the exit
 // code.
-func (j *JSON) Summary(endings []Ending, code int) {
-	j.write(Line{Type: "SUMMARY", Data: Summary{endings, code}})
+func (j *JSON) Summary(results []result.Result, code int) {
+	j.write(Line{Type: "SUMMARY", Data: Summary{results, code}})
 }
 
 // Refused writes the error that kept the run from starting, with type REFUSED.
@@ -93,22 +93,6 @@ type Refusal struct {
 
 // Summary is the data of a line SUMMARY, the last line of a run.
 type Summary struct {
-	Boards []Ending `json:"boards"`    // endings in the order of the command line
-	Code   int      `json:"exit_code"` // exit code of the program, the worst of all boards
-}
-
-// Ending is the end of one board's run.
-type Ending struct {
-	Board   string        `json:"board"`
-	Outcome event.Outcome `json:"outcome"`
-	Text    string        `json:"text"`
-	Said    string        `json:"said,omitempty"` // last reply about a task; "" if no person is needed
-	Hint    string        `json:"hint,omitempty"`
-	Steps   int           `json:"steps"`
-	Used    flow.Tally    `json:"used"`
-	Until   string        `json:"until,omitempty"` // time to try again, in RFC 3339, if the outcome is "later"
-	Code    int           `json:"exit_code"`
-
-	Unpushed string `json:"unpushed,omitempty"` // a branch with checkpoints that the remote lacks
-	Unsaved  bool   `json:"unsaved,omitempty"`  // true if only this clone has the work after the last checkpoint
+	Boards []result.Result `json:"boards"`    // results of the boards, in the order of the command line
+	Code   int             `json:"exit_code"` // exit code of the program, the worst of all boards
 }

@@ -6,6 +6,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/result"
 	"kanban-run/orchestrator/standing"
 )
 
@@ -44,16 +45,16 @@ func (r *Recorder) Entry(board string, e event.Entry) {
 	r.Watcher.Entry(board, e)
 }
 
-// Digest returns the digest of a board, with the outcome, text and hint of its ending. The digest
+// Digest returns the digest of a board, with the outcome, text and hint of its result. The digest
 // has no steps if no event was recorded.
-func (r *Recorder) Digest(e Ending) digest.Digest {
+func (r *Recorder) Digest(end result.Result) digest.Digest {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	d := digest.Digest{Steps: []digest.Step{}}
-	if known := r.boards[e.Board]; known != nil {
+	if known := r.boards[end.Board]; known != nil {
 		d = *known
 	}
-	d.Board, d.Outcome, d.Text, d.Advice = e.Board, e.Outcome, e.Text, e.Hint
-	d.Weight = standing.Weigh(e.Outcome, e.Text)
+	d.Board, d.Outcome, d.Text, d.Advice = end.Board, end.Outcome, end.Text, end.Hint
+	d.Weight = standing.Weigh(end.Outcome, end.Text)
 	return d
 }

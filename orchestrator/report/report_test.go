@@ -15,6 +15,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/result"
 )
 
 func path(p string) *string { return &p }
@@ -73,7 +74,7 @@ func TestJSONIsOneObjectALine(t *testing.T) {
 	}
 	j.Notice("kanban.yaml", "odd")
 	j.Refused("no board", "make one", 2)
-	j.Summary([]Ending{{Board: "kanban.yaml", Outcome: event.Complete}}, 0)
+	j.Summary([]result.Result{{Board: "kanban.yaml", Outcome: event.Complete}}, 0)
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	if len(lines) != len(story())+3 {
 		t.Fatalf("%d lines, want %d", len(lines), len(story())+3)

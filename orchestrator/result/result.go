@@ -13,37 +13,40 @@ import (
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
 	"kanban-run/orchestrator/standing"
 )
 
-// Result is the end of a board's run.
+// Result is the end of a board's run. Its JSON is a part of the last line of --json. The command line
+// sets Hint and Code.
 type Result struct {
-	Board   string
-	Outcome event.Outcome
-	Text    string
+	Board   string        `json:"board"`
+	Outcome event.Outcome `json:"outcome"`
+	Text    string        `json:"text"`
 	// Said is the reply of the last task agent, or the last line on stderr of an attempt without a
 	// valid reply. It is "" unless the outcome is needs_person or incomplete.
-	Said    string
-	Lenient bool       // the outcome incomplete is no failure
-	Steps   int        // steps finished in this run
-	Used    event.Used // use by the attempts of this run
-	Log     string     // path of supervisor-log.md
+	Said  string     `json:"said,omitempty"`
+	Hint  string     `json:"hint,omitempty"` // next action of a person
+	Steps int        `json:"steps"`          // steps finished in this run
+	Used  flow.Tally `json:"used"`           // use by the attempts of this run
 	// Until is the time from which the provider accepts calls again, in RFC 3339. It is "" if the
-	// provider names no time, or if Outcome is not event.Later.
-	Until string
-	// Err is the error that ended the run; nil after an interruption or at an end without an error.
-	Err    error
-	Signal error // cause of an interruption, such as a signal; nil for other outcomes
-	// Waits is the decision that the board waits for; nil if none is known.
-	Waits *standing.Waits
+	// provider names no time, or if the outcome is not "later".
+	Until string `json:"until,omitempty"`
+	Code  int    `json:"exit_code"` // exit code for this board
 
 	// Unpushed is the branch whose checkpoints may be missing on the remote; "" if none is missing
 	// or no remote is used.
-	Unpushed string
+	Unpushed string `json:"unpushed,omitempty"`
 	// Unsaved reports that the last checkpoint failed. The work since the checkpoint before that
 	// one is only in this clone.
-	Unsaved bool
+	Unsaved bool `json:"unsaved,omitempty"`
+
+	Lenient bool            `json:"-"` // the outcome incomplete is no failure
+	Log     string          `json:"-"` // path of supervisor-log.md
+	Err     error           `json:"-"` // error that ended the run; nil after an interruption or at an end without an error
+	Signal  error           `json:"-"` // cause of an interruption, such as a signal; nil for other outcomes
+	Waits   *standing.Waits `json:"-"` // decision that the board waits for; nil if none is known
 }
 
 // Explain sets the outcome and the text of a run that ended with err. It also sets Signal after an

@@ -155,8 +155,8 @@ type Beat struct {
 	Worker string  `json:"worker"` // name of the worker that runs the board
 }
 
-// Ending is the result of the activity. It describes the end of a run.
-type Ending struct {
+// Result is the result of the activity. It describes the end of a run.
+type Result struct {
 	Outcome string  `json:"outcome"` // as kanban-run --json prints it, or Killed
 	Text    string  `json:"text"`
 	Asks    string  `json:"asks,omitempty"` // kanban-run's question; "" if no person is needed

@@ -41,60 +41,60 @@ type progress struct {
 // Board runs a board until it is complete. It waits for a usage limit to end and for a person's
 // decisions. Errors: a non-retryable ApplicationError whose type is the outcome of the last run, or
 // the error of the activity or of a cancelled workflow.
-func (b Boards) Board(ctx workflow.Context, job Job) (Ending, error) {
+func (b Boards) Board(ctx workflow.Context, job Job) (Result, error) {
 	var p progress
 	var decision *Decision
 	for {
-		if err := p.note(ctx, job, Ending{Outcome: Running, Text: "a worker runs it, or is waited for"}); err != nil {
-			return Ending{}, err
+		if err := p.note(ctx, job, Result{Outcome: Running, Text: "a worker runs it, or is waited for"}); err != nil {
+			return Result{}, err
 		}
-		ending, err := b.run(ctx, Call{job, decision})
+		result, err := b.run(ctx, Call{job, decision})
 		if err != nil {
-			return ending, errors.Join(err, p.note(ctx, job, endingOf(err)))
+			return result, errors.Join(err, p.note(ctx, job, resultOf(err)))
 		}
 		p.runs++
-		if err := p.note(ctx, job, ending); err != nil {
-			return ending, err
+		if err := p.note(ctx, job, result); err != nil {
+			return result, err
 		}
 		decision = nil
-		switch pause := p.pause(workflow.Now(ctx), ending); {
-		case ending.Outcome == Complete, ending.Outcome == Incomplete && ending.Code == 0:
-			return ending, nil
-		case AsksPerson(ending.Outcome):
+		switch pause := p.pause(workflow.Now(ctx), result); {
+		case result.Outcome == Complete, result.Outcome == Incomplete && result.Code == 0:
+			return result, nil
+		case AsksPerson(result.Outcome):
 			d, err := awaitDecision(ctx)
 			if err != nil {
-				return ending, errors.Join(err, p.note(ctx, job, endingOf(err)))
+				return result, errors.Join(err, p.note(ctx, job, resultOf(err)))
 			}
-			d.Steps, d.Question = ending.Steps, ending.Asks
+			d.Steps, d.Question = result.Steps, result.Asks
 			decision = &d
 		case pause > 0:
 			if err := workflow.Sleep(ctx, pause); err != nil {
-				return ending, errors.Join(err, p.note(ctx, job, endingOf(err)))
+				return result, errors.Join(err, p.note(ctx, job, resultOf(err)))
 			}
 		default:
-			return ending, temporal.NewNonRetryableApplicationError(ending.Text, ending.Outcome, nil, ending)
+			return result, temporal.NewNonRetryableApplicationError(result.Text, result.Outcome, nil, result)
 		}
 		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() && decision == nil {
-			return ending, workflow.NewContinueAsNewError(ctx, WorkflowType, job)
+			return result, workflow.NewContinueAsNewError(ctx, WorkflowType, job)
 		}
 	}
 }
 
-// endingOf returns the ending to show for an error of the activity or of the workflow.
-func endingOf(err error) Ending {
+// resultOf returns the result to show for an error of the activity or of the workflow.
+func resultOf(err error) Result {
 	refused := (*temporal.ApplicationError)(nil)
 	switch {
 	case temporal.IsCanceledError(err):
-		return Ending{Outcome: Stopped, Text: "the workflow was cancelled"}
+		return Result{Outcome: Stopped, Text: "the workflow was cancelled"}
 	case errors.As(err, &refused):
-		return Ending{Outcome: Invalid, Text: refused.Message()}
+		return Result{Outcome: Invalid, Text: refused.Message()}
 	default:
-		return Ending{Outcome: Stopped, Text: err.Error()}
+		return Result{Outcome: Stopped, Text: err.Error()}
 	}
 }
 
 // run lets a worker run the board once, and returns the end of that run.
-func (b Boards) run(ctx workflow.Context, call Call) (ending Ending, err error) {
+func (b Boards) run(ctx workflow.Context, call Call) (result Result, err error) {
 	summary := "run " + call.Board
 	if call.Decision != nil {
 		summary += ", decided: " + call.Decision.Choice
@@ -106,13 +106,13 @@ func (b Boards) run(ctx workflow.Context, call Call) (ending Ending, err error) 
 		WaitForCancellation: true,
 		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: soon, MaximumInterval: 15 * time.Second},
 	})
-	err = workflow.ExecuteActivity(ctx, RunActivity, call).Get(ctx, &ending)
-	return ending, err
+	err = workflow.ExecuteActivity(ctx, RunActivity, call).Get(ctx, &result)
+	return result, err
 }
 
 // pause returns the time until the next run, or 0 if the board does not go on by itself. It also
 // counts the failed runs.
-func (p *progress) pause(now time.Time, e Ending) time.Duration {
+func (p *progress) pause(now time.Time, e Result) time.Duration {
 	switch e.Outcome {
 	case Interrupted:
 		return soon
@@ -136,7 +136,7 @@ func (p *progress) pause(now time.Time, e Ending) time.Duration {
 }
 
 // note shows the state of a board in the workflow's memo, details and search attributes.
-func (p *progress) note(ctx workflow.Context, job Job, e Ending) error {
+func (p *progress) note(ctx workflow.Context, job Job, e Result) error {
 	if err := workflow.UpsertMemo(ctx, map[string]any{
 		OutcomeMemo: e.Outcome,
 		TextMemo:    e.Text,

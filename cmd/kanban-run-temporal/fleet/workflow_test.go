@@ -25,28 +25,28 @@ type board struct {
 	at    []time.Duration // since the begin, of each call
 }
 
-func newBoard(t *testing.T, endings ...fleet.Ending) *board {
+func newBoard(t *testing.T, results ...fleet.Result) *board {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	b := &board{T: t, TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment()}
 	b.RegisterWorkflowWithOptions(fleet.Boards{Lease: time.Minute}.Board, workflow.RegisterOptions{Name: fleet.WorkflowType})
-	b.RegisterActivityWithOptions(func(context.Context, fleet.Call) (fleet.Ending, error) { panic("a mock stands for it") }, activity.RegisterOptions{Name: fleet.RunActivity})
+	b.RegisterActivityWithOptions(func(context.Context, fleet.Call) (fleet.Result, error) { panic("a mock stands for it") }, activity.RegisterOptions{Name: fleet.RunActivity})
 	began := b.Now()
-	b.OnActivity(fleet.RunActivity, mock.Anything, mock.Anything).Return(func(_ context.Context, c fleet.Call) (fleet.Ending, error) {
+	b.OnActivity(fleet.RunActivity, mock.Anything, mock.Anything).Return(func(_ context.Context, c fleet.Call) (fleet.Result, error) {
 		b.calls, b.at = append(b.calls, c), append(b.at, b.Now().Sub(began))
-		if len(b.calls) > len(endings) {
+		if len(b.calls) > len(results) {
 			t.Errorf("run %d was not expected", len(b.calls))
-			return fleet.Ending{Outcome: fleet.Complete}, nil
+			return fleet.Result{Outcome: fleet.Complete}, nil
 		}
-		return endings[len(b.calls)-1], nil
+		return results[len(b.calls)-1], nil
 	})
 	b.SetTestTimeout(time.Minute)
 	return b
 }
 
 // run runs the workflow to its end.
-func (b *board) run() (e fleet.Ending, err error) {
+func (b *board) run() (e fleet.Result, err error) {
 	b.Helper()
 	b.ExecuteWorkflow(fleet.WorkflowType, fleet.Job{Repository: "https://host/team/project.git", Board: "kanban.yaml", Attributes: true})
 	if !b.IsWorkflowCompleted() {
@@ -67,7 +67,7 @@ func (b *board) pauses(want ...time.Duration) {
 	}
 }
 
-var complete = fleet.Ending{Outcome: fleet.Complete, Text: "the board is complete", Steps: 3, Cost: 0.25}
+var complete = fleet.Result{Outcome: fleet.Complete, Text: "the board is complete", Steps: 3, Cost: 0.25}
 
 func TestComplete(t *testing.T) {
 	b := newBoard(t, complete)
@@ -80,7 +80,7 @@ func TestComplete(t *testing.T) {
 // every quarter of an hour.
 func TestLater(t *testing.T) {
 	until := time.Now().Add(3 * time.Hour)
-	b := newBoard(t, fleet.Ending{Outcome: fleet.Later, Until: until.UTC().Format(time.RFC3339)}, fleet.Ending{Outcome: fleet.Later}, complete)
+	b := newBoard(t, fleet.Result{Outcome: fleet.Later, Until: until.UTC().Format(time.RFC3339)}, fleet.Result{Outcome: fleet.Later}, complete)
 	b.SetStartTime(until.Add(-2 * time.Hour).Truncate(time.Second))
 	if _, err := b.run(); err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestLater(t *testing.T) {
 // was sent before belongs to no question.
 func TestDecision(t *testing.T) {
 	for _, outcome := range []string{fleet.NeedsPerson, fleet.Incomplete, fleet.Frozen} {
-		b := newBoard(t, fleet.Ending{Outcome: fleet.Interrupted}, fleet.Ending{Outcome: outcome, Text: "which colour?; more", Asks: "which colour?", Steps: 2, Code: 3}, complete)
+		b := newBoard(t, fleet.Result{Outcome: fleet.Interrupted}, fleet.Result{Outcome: outcome, Text: "which colour?; more", Asks: "which colour?", Steps: 2, Code: 3}, complete)
 		b.RegisterDelayedCallback(func() { b.SignalWorkflow(fleet.AckSignal, fleet.Decision{Choice: "accept"}) }, time.Second)
 		b.RegisterDelayedCallback(func() {
 			b.SignalWorkflow(fleet.AckSignal, fleet.Decision{Choice: "retry", Note: "blue"})
@@ -114,11 +114,11 @@ func TestDecision(t *testing.T) {
 
 // A run that was interrupted goes on at once, as often as it takes.
 func TestInterrupted(t *testing.T) {
-	var endings []fleet.Ending
+	var results []fleet.Result
 	for range 20 {
-		endings = append(endings, fleet.Ending{Outcome: fleet.Interrupted})
+		results = append(results, fleet.Result{Outcome: fleet.Interrupted})
 	}
-	b := newBoard(t, append(endings, complete)...)
+	b := newBoard(t, append(results, complete)...)
 	if _, err := b.run(); err != nil {
 		t.Fatal(err)
 	}
@@ -130,8 +130,8 @@ func TestInterrupted(t *testing.T) {
 // Runs that fail without finishing a step are repeated three times, with longer and longer pauses;
 // a step in between begins anew.
 func TestTries(t *testing.T) {
-	fail := func(outcome string, steps int) fleet.Ending {
-		return fleet.Ending{Outcome: outcome, Text: "disk full", Steps: steps}
+	fail := func(outcome string, steps int) fleet.Result {
+		return fleet.Result{Outcome: outcome, Text: "disk full", Steps: steps}
 	}
 	b := newBoard(t, fail(fleet.Failed, 1), fail(fleet.Owned, 1), fail(fleet.Killed, 1), fail(fleet.Failed, 2), fail(fleet.Failed, 2), fail(fleet.Failed, 2), fail(fleet.Failed, 2))
 	_, err := b.run()
@@ -145,7 +145,7 @@ func TestTries(t *testing.T) {
 // What no other run mends ends the workflow, with what the run said.
 func TestFailure(t *testing.T) {
 	for _, outcome := range []string{"invalid", "exhausted", "limit_reached"} {
-		b := newBoard(t, fleet.Ending{Outcome: outcome, Text: "no such role"})
+		b := newBoard(t, fleet.Result{Outcome: outcome, Text: "no such role"})
 		_, err := b.run()
 		failed := (*temporal.ApplicationError)(nil)
 		if !errors.As(err, &failed) || failed.Type() != outcome || failed.Message() != "no such role" || !failed.NonRetryable() {
@@ -155,7 +155,7 @@ func TestFailure(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	b := newBoard(t, fleet.Ending{Outcome: fleet.NeedsPerson})
+	b := newBoard(t, fleet.Result{Outcome: fleet.NeedsPerson})
 	b.RegisterDelayedCallback(b.CancelWorkflow, time.Hour)
 	if _, err := b.run(); !temporal.IsCanceledError(err) {
 		t.Errorf("it ended with %v", err)

@@ -186,9 +186,9 @@ func (s standing) line() string {
 
 func (s standing) cost() float64 { return s.Total.Micros / 1e6 }
 
-// ending returns the Ending that the server gets.
-func (s summary) ending(at standing) fleet.Ending {
-	return fleet.Ending{
+// result returns the Result that the server gets.
+func (s summary) result(at standing) fleet.Result {
+	return fleet.Result{
 		Outcome: s.Outcome,
 		Text:    tail(s.Text, 1000),
 		Asks:    s.asks(),

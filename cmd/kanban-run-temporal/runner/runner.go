@@ -33,9 +33,9 @@ type Runner struct {
 // Run runs a board until kanban-run ends, and returns the end of the run. If this worker may not
 // run the board, the error has the type "refused", and no retry mends it. Any other error means
 // that the run may succeed later or on another worker.
-func (r *Runner) Run(ctx context.Context, call fleet.Call) (fleet.Ending, error) {
+func (r *Runner) Run(ctx context.Context, call fleet.Call) (fleet.Result, error) {
 	if err := r.refuse(call.Job); err != nil {
-		return fleet.Ending{}, temporal.NewNonRetryableApplicationError(err.Error(), "refused", err)
+		return fleet.Result{}, temporal.NewNonRetryableApplicationError(err.Error(), "refused", err)
 	}
 	stop, cancel := untilStop(ctx)
 	defer cancel()
@@ -50,13 +50,13 @@ func (r *Runner) Run(ctx context.Context, call fleet.Call) (fleet.Ending, error)
 	defer busy.(*sync.Mutex).Unlock()
 
 	r.Log.Info("run", "board", call.Board, "repository", call.Repository)
-	ending, err := r.runIn(stop, dir, call, p)
-	ending.Worker = r.Name
-	r.Log.Info("ended", "board", call.Board, "outcome", ending.Outcome, "text", ending.Text, "error", err)
+	result, err := r.runIn(stop, dir, call, p)
+	result.Worker = r.Name
+	r.Log.Info("ended", "board", call.Board, "outcome", result.Outcome, "text", result.Text, "error", err)
 	if ctx.Err() != nil {
-		return ending, ctx.Err()
+		return result, ctx.Err()
 	}
-	return ending, err
+	return result, err
 }
 
 // refuse returns the reason why this worker may not run a board, or nil.
@@ -95,13 +95,13 @@ const (
 )
 
 // runIn runs the board in its clone. It removes the clone if the repository has all checkpoints.
-func (r *Runner) runIn(stop context.Context, dir string, call fleet.Call, p *pulse) (fleet.Ending, error) {
+func (r *Runner) runIn(stop context.Context, dir string, call fleet.Call, p *pulse) (fleet.Result, error) {
 	p.say("clones "+call.Repository, "")
 	if err := r.Folder.clone(stop, call.Job, dir); err != nil {
 		if stop.Err() != nil {
-			return fleet.Ending{Outcome: fleet.Interrupted, Text: "stopped before the run began"}, nil
+			return fleet.Result{Outcome: fleet.Interrupted, Text: "stopped before the run began"}, nil
 		}
-		return fleet.Ending{}, err
+		return fleet.Result{}, err
 	}
 	p.say("runs", dir)
 	s, err := r.start(stop, dir, call.Job)
@@ -117,13 +117,13 @@ func (r *Runner) runIn(stop context.Context, dir string, call fleet.Call, p *pul
 		s, err = r.start(stop, dir, call.Job)
 	}
 	if err != nil {
-		return fleet.Ending{}, err
+		return fleet.Result{}, err
 	}
 	at, err := r.ask(dir, call.Board)
 	if err != nil {
-		return fleet.Ending{}, err
+		return fleet.Result{}, err
 	}
-	return r.ending(stop, s, at, dir), r.Folder.tidy(context.WithoutCancel(stop), call.Job, dir, s)
+	return r.result(stop, s, at, dir), r.Folder.tidy(context.WithoutCancel(stop), call.Job, dir, s)
 }
 
 // pause waits for the time t. It returns false if stop ended first.
@@ -136,10 +136,10 @@ func pause(stop context.Context, t time.Duration) bool {
 	}
 }
 
-// ending returns the Ending that the server gets. It does not report a board as complete if only
+// result returns the Result that the server gets. It does not report a board as complete if only
 // this worker has the checkpoints, because other workers do not see them.
-func (r *Runner) ending(stop context.Context, s summary, at standing, dir string) fleet.Ending {
-	e := s.ending(at)
+func (r *Runner) result(stop context.Context, s summary, at standing, dir string) fleet.Result {
+	e := s.result(at)
 	e.Text = s.refusal + e.Text
 	if s.Unsaved {
 		e.Text += "; the work since the last checkpoint waits on the worker " + r.Name + ", in " + dir
