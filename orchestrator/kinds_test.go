@@ -18,7 +18,7 @@ import (
 // means to people is said in package event, and what it changes in package flow; a package that folds events
 // into a model of its own, or draws a kind in its own way, has arms for those kinds alone.
 var kindArms = map[string]int{
-	"orchestrator/briefing":  20, // what the supervisor is told of each step
+	"orchestrator/briefing":  16, // what the supervisor is told of each step
 	"orchestrator/call":      5,  // which events end an attempt at once
 	"orchestrator/decisions": 3,  // a run that begins or ends, and what a checkpoint found
 	"orchestrator/preflight": 1,  // whether a task was worked on before

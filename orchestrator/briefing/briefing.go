@@ -103,7 +103,11 @@ func (b *Briefing) finish(e event.StepFinished) {
 		return
 	}
 	s := b.reply
-	if s.Decision = clip(e.Message); s.Status == "ok" {
+	s.Decision = clip(e.Message)
+	if e.Manager != "ok" {
+		s.Decision = e.Manager + ": " + s.Decision
+	}
+	if s.Status == "ok" {
 		b.finished[path.Clean(s.Task)] = true
 	}
 	delete(b.handed, path.Clean(s.Task))
@@ -143,37 +147,26 @@ func clip(text string) string {
 // describe returns the message for the supervisor about an event, or "" if the supervisor gets no
 // message about the event.
 func describe(e event.Event) string {
+	s := e.Sentence()
 	switch e := e.(type) {
-	case event.ReplyRejected:
-		return fmt.Sprintf("step %d: a reply of %s on %s was rejected: %s", e.Step, e.Role, e.Task, clip(e.Reason))
-	case event.AttemptStopped:
-		return fmt.Sprintf("step %d: %s on %s was stopped: %s", e.Step, e.Role, e.Task, clip(e.Reason))
-	case event.ReviewHeld:
-		if !e.Completed {
-			return fmt.Sprintf("step %d: a review sent the work of %s on %s back: %s",
-				e.Step, e.Role, e.Task, clip(e.Feedback))
-		}
-		return fmt.Sprintf("step %d: a review is content with the work of %s on %s", e.Step, e.Role, e.Task)
-	case event.StepFinished:
-		if e.Status != "ok" || e.Manager != "ok" {
-			return fmt.Sprintf("step %d: %s ended %s, and the Manager said %s: %s",
-				e.Step, e.Task, e.Status, e.Manager, clip(e.Message))
-		}
-		return ""
-	case event.StepAbandoned:
-		return fmt.Sprintf("step %d on %s was given up: %s", e.Step, e.Task, e.Reason)
-	case event.Acknowledged:
-		return "the Lead acknowledged the board: " + e.Note + e.Text
 	case event.ReplyAccepted, event.ManagerWalked:
 		return "" // Briefing.states has this event
 	case event.CheckpointHeld, event.CheckpointMissed, event.SupervisorFailed, event.ScopeViolated,
 		event.SupervisorLost, event.SupervisorDismissed, event.BoardEnded:
 		return "" // the supervisor itself caused this event
+	case event.Acknowledged:
+		return clip("the Lead: " + s.Text)
+	case event.ReviewHeld:
+		s = e.Whole()
 	}
-	if s := e.Sentence(); s.Weight >= event.Warning || s.Step != 0 && s.Weight >= event.Note {
-		return clip(s.String())
+	switch {
+	case s.Step != 0 && s.Weight >= event.Note:
+		return clip(fmt.Sprintf("step %d (%s): %s", s.Step, e.Subject(), s.Text))
+	case s.Weight >= event.Warning:
+		return clip(s.Text)
+	default:
+		return ""
 	}
-	return ""
 }
 
 // About holds the present facts about a board and its supervisor.

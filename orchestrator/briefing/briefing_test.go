@@ -106,8 +106,8 @@ func TestNothingIsToldTwice(t *testing.T) {
 		{"states 1", tasksOf(one.States), []string{"a.md ok"}},
 		{"states 2", tasksOf(two.States), []string{"b.md blocked", "a.md ok"}},
 		{"states 3", tasksOf(three.States), []string(nil)},
-		{"messages 1", one.Messages, []string{"step 1: a reply of Implementor on a.md was rejected: no JSON"}},
-		{"messages 2", two.Messages, []string{"step 2: b.md ended blocked, and the Manager said ok: go on"}},
+		{"messages 1", one.Messages, []string{"step 1 (a.md): Implementor attempt 0 rejected: no JSON; no retry is left"}},
+		{"messages 2", two.Messages, []string(nil)},
 		{"messages 3", three.Messages, []string(nil)},
 		{"artifacts 1", one.Artifacts, []string{"a.md"}},
 		{"missing 1", one.Missing, []string{"gone.md"}},
@@ -168,10 +168,11 @@ func TestWithoutMemory(t *testing.T) {
 func TestBounds(t *testing.T) {
 	d := newDesk(t, event.InSession)
 	for i := range 300 {
-		d.finish(fmt.Sprintf("t%d", i), "blocked")
+		task := fmt.Sprintf("t%d", i)
+		d.finish(task, "blocked", event.CallRestarted{Step: i + 1, Task: task, Reason: "a person edited the board"})
 	}
 	got := d.wake("C1", "a.md")
-	if len(got.States) != 200 || got.States[0].Task != "t100" || len(got.Messages) != 30 || !strings.HasPrefix(got.Messages[0], "step 271:") {
+	if len(got.States) != 200 || got.States[0].Task != "t100" || len(got.Messages) != 30 || !strings.HasPrefix(got.Messages[0], "step 271 (t270):") {
 		t.Errorf("told %d steps from %v, and %d messages from %q", len(got.States), got.States[0], len(got.Messages), got.Messages[0])
 	}
 }
@@ -235,5 +236,37 @@ func TestVerdict(t *testing.T) {
 	}
 	if d := got.Data; d.Status != "task_complete" || d.Verification != "self-validated" || !strings.HasPrefix(d.Decisions[0], "Block: xxx") || d.Report != ".kanban-run/runs/kanban.yaml/artifacts/C1-report.md" {
 		t.Errorf("the state update is %+v", d)
+	}
+}
+
+// TestMessagesAreSentences: a message is the sentence of its event, as every view prints it. A review that
+// sends work back is told with its whole feedback, and what the supervisor caused itself is not told.
+func TestMessagesAreSentences(t *testing.T) {
+	d := newDesk(t, event.InSession)
+	ref := event.AttemptRef{Step: 1, Call: event.ReviewCall, Task: "a.md", Role: "Implementor", Round: 1}
+	feedback := strings.Repeat("the parser drops the last line\n", 20)
+	d.add(event.SupervisorFailed{AttemptRef: event.AttemptRef{Call: event.CheckpointCall}, Reason: "no answer"},
+		event.ReviewHeld{AttemptRef: ref, Feedback: feedback, End: event.End{Millis: 1000}},
+		event.AttemptStopped{AttemptRef: ref, Reason: "the run was stopped"},
+		event.Acknowledged{Text: "the board goes on", Note: "sure"})
+	want := []string{
+		"step 1 (a.md): the reviewer of Implementor is not content (round 1, 1.0s): " + feedback,
+		"step 1 (a.md): the reviewer of Implementor, attempt 0, stopped: the run was stopped",
+		"the Lead: the board goes on: sure",
+	}
+	got := d.wake("C1", "a.md").Messages
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// TestDecisionNamesTheStatus: the supervisor sees that the Manager asked for help.
+func TestDecisionNamesTheStatus(t *testing.T) {
+	d := newDesk(t, event.InSession)
+	d.add(event.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"},
+		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "a.md", Role: "Implementor"}, Status: "ok"},
+		event.StepFinished{Step: 1, Task: "a.md", Role: "Implementor", Status: "ok", Manager: "blocked", Message: "no key"})
+	if got := d.wake("C1", "a.md").States; len(got) != 1 || got[0].Decision != "blocked: no key" {
+		t.Errorf("told %+v", got)
 	}
 }

@@ -37,7 +37,7 @@ type RoleState struct {
 	Role     string `json:"role"`
 	Status   string `json:"status"`
 	Message  string `json:"message"`
-	Decision string `json:"decision,omitempty"` // the Manager's message
+	Decision string `json:"decision,omitempty"` // the Manager's message; a status other than ok comes before it
 }
 
 // TextFile is a file in the folder of the board's runs, with its whole text or only the added part.

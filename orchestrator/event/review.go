@@ -20,14 +20,19 @@ type ReviewHeld struct {
 
 func (ReviewHeld) Kind() string { return "REVIEW_HELD" }
 
-// Sentence implements [Event].
-func (e ReviewHeld) Sentence() Sentence {
+// Sentence implements [Event]. It has an excerpt of the feedback.
+func (e ReviewHeld) Sentence() Sentence { return e.with(e.excerpt()) }
+
+// Whole returns the sentence with the whole feedback.
+func (e ReviewHeld) Whole() Sentence { return e.with(e.Feedback) }
+
+func (e ReviewHeld) with(feedback string) Sentence {
 	if e.Completed {
 		return inStep(e.Step, Success, "%s accepts the work (round %d, %s)%s",
 			e.Player(), e.Round, Took(e.Millis), e.Spent.suffix())
 	}
 	return inStep(e.Step, Warning, "%s is not content (round %d, %s)%s: %s",
-		e.Player(), e.Round, Took(e.Millis), e.Spent.suffix(), e.excerpt())
+		e.Player(), e.Round, Took(e.Millis), e.Spent.suffix(), feedback)
 }
 
 // excerpt shortens the feedback for a terminal. Of a command's feedback it keeps the first line,

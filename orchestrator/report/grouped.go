@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 
@@ -32,7 +33,7 @@ type group struct {
 	open    bool     // true if the head of the group is written
 	shown   int      // number of agents' lines in the step, including lines not written
 	last    []string // last lines after the first maxLines; at most [keptLines]
-	message string   // last message of the task's agent
+	reply   string   // last accepted reply of the task's agent, as a line
 	lines   []string // lines to write when the group is written
 	bytes   int      // total length of lines, in bytes
 	dropped int      // number of older lines that were dropped from lines
@@ -71,35 +72,18 @@ func (g *Grouped) Entry(board string, e event.Entry) {
 	switch ev := e.Event.(type) {
 	case event.ReplyAccepted:
 		if b := g.boards[board]; b != nil && ev.Call == event.TaskCall {
-			b.message = ev.Message
+			b.reply = ev.Sentence().String()
 		}
 	case event.StepFinished:
-		message := ev.Message
-		if b := g.boards[board]; b != nil && b.message != "" {
-			message = b.message
+		line := ev.Sentence().String()
+		if b := g.boards[board]; b != nil {
+			line = cmp.Or(b.reply, line)
 		}
 		g.close(board)
-		g.print(board, fmt.Sprintf("step %d: %s %s%s%s",
-			ev.Step, ev.Role, ev.Status, durationSuffix(ev.Millis), messageSuffix(message)))
+		g.print(board, line)
 	case event.StepAbandoned, event.RunFinished, event.RunInterrupted:
 		g.close(board)
 	}
-}
-
-// durationSuffix returns " in " and the duration of a step. It returns "" for a step that began in
-// an earlier run, because its duration is not known.
-func durationSuffix(millis int64) string {
-	if millis == 0 {
-		return ""
-	}
-	return " in " + event.Took(millis)
-}
-
-func messageSuffix(message string) string {
-	if message == "" {
-		return ""
-	}
-	return ": " + event.Brief(message)
 }
 
 // Agent writes a sign of an agent as a line of the step's group.
