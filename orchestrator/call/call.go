@@ -15,11 +15,13 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/briefing"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/rundir"
@@ -30,7 +32,10 @@ import (
 type Turn struct {
 	Board      string // path of the board as the user wrote it; messages show it, too
 	Journal    Journal
-	Workspace  *workspace.Workspace
+	Kanban     Kanban
+	Tasks      Tasks
+	Decisions  Decisions
+	Project    Project
 	Folder     rundir.Dir
 	Roster     Roster
 	Supervisor Supervisor
@@ -55,6 +60,40 @@ type Journal interface {
 	Record(event.Event) error // the event is on disk when Record returns
 	Commit() error
 	FinishStep(event.StepFinished) error
+}
+
+// Kanban is the board's file. This interface and the next three are parts of [workspace.Workspace].
+type Kanban interface {
+	KanbanFile() string // path of the file as agents see it
+	Look() (*board.Board, error)
+	Tasks(*board.Board) []string
+	Seen(path string) string // path of a task as agents see it
+	LastEntry(task string) string
+	KeepBefore(*board.Board) error
+	Left(*flow.Step) string
+	PutBack(sha string) error
+}
+
+// Tasks reads the files of tasks.
+type Tasks interface {
+	Task(name string) (*board.Task, error)
+	TaskSHA(name string) string
+	ReadText(name string) (string, error)
+	CheckTasks(names []string) error
+}
+
+// Decisions compares the Manager's replies with the board that the Manager left.
+type Decisions interface {
+	Judge(*flow.Step, workspace.Decision, func(role string) error) (f *contract.Failure, disagreed bool, err error)
+	HoldOpen(step *flow.Step, given []string) (left string, same bool, err error)
+	TakeBackEnd(*flow.Step) string
+}
+
+// Project is the project's files and its git checkout.
+type Project interface {
+	Tree() workspace.Tree
+	ProjectHash(stop context.Context, mark proc.Mark) string
+	MarkCheckout() workspace.Checkout
 }
 
 // Roster finds the programs that play the roles.
@@ -97,12 +136,12 @@ func NewCaller(t Turn) *Caller {
 }
 
 // boardLeft returns the SHA-256 of the board as the last attempt of the open step left it.
-func (t *Turn) boardLeft() string { return t.Workspace.Left(t.Journal.State().Step) }
+func (t *Turn) boardLeft() string { return t.Kanban.Left(t.Journal.State().Step) }
 
 // projectHash returns a hash of the state of the project's files, or "" if the state is not known.
 func (t *Turn) projectHash() string {
 	if t.DryRun {
 		return ""
 	}
-	return t.Workspace.ProjectHash(t.Stop, agent.ParseMark(t.Journal.State().Step.Mark))
+	return t.Project.ProjectHash(t.Stop, agent.ParseMark(t.Journal.State().Step.Mark))
 }

@@ -39,7 +39,8 @@ func decided(t *testing.T) (c *Caller, b *board.Board, step *flow.Step, given []
 		t.Fatal(err)
 	}
 	made := redact.New(nil)
-	c = NewCaller(Turn{Redactor: made, Workspace: workspace.New(path, path, place, b, made), Folder: rundir.Of(path)})
+	w := workspace.New(path, path, place, b, made)
+	c = NewCaller(Turn{Redactor: made, Kanban: w, Tasks: w, Decisions: w, Folder: rundir.Of(path)})
 	given = slices.Repeat([]string{"tasks/a-task-of-many.md"}, 400)
 	in, err := contract.ForManager("k.yaml", "a.md", nil, given)
 	if err != nil {
@@ -103,7 +104,7 @@ func TestDecision(t *testing.T) {
 			if !slices.Equal(d.Tasks, want) || !lost && !slices.Equal(d.Given, given) {
 				t.Errorf("the lists are %.60q and %.60q, want %.60q", d.Given, d.Tasks, want)
 			}
-			if v := c.Workspace.Compare(b, step, d); v.Disagreement != "" || lost && v.WriteTasks {
+			if v := c.Kanban.(*workspace.Workspace).Compare(b, step, d); v.Disagreement != "" || lost && v.WriteTasks {
 				t.Errorf("the verdict is %+v, want the board's list to stand", v)
 			}
 		})
@@ -134,23 +135,23 @@ func TestManager(t *testing.T) {
 		"a role that is none": {func(t *testing.T, r *rig) { r.write(t, "b.md", "---\nrole: Nobody\n---\n") }, decide(&next, "a.md", "b.md"), "Nobody", false},
 		"against its board": {func(t *testing.T, r *rig) {
 			r.write(t, "k.yaml", "current: a.md\nphase: complete\ntasks: [a.md, b.md]\n")
-			r.Workspace.Forget()
+			r.workspace.Forget()
 		},
 			decide(&next, "a.md", "b.md"), "", true},
 		"against its board, at last": {func(t *testing.T, r *rig) {
 			r.journal.state.Step.Rejected = 3
 			r.write(t, "k.yaml", "phase: complete\ncurrent: null\ntasks: [a.md, b.md]\n")
-			r.Workspace.Forget()
+			r.workspace.Forget()
 		}, decide(&next, "a.md", "b.md"), "", true},
 		"an end without a reply": {func(t *testing.T, r *rig) {
 			r.journal.state.Step.Rejected = 3
 			r.write(t, "k.yaml", "phase: complete\ncurrent: null\ntasks: [a.md, b.md]\n")
-			r.Workspace.Forget()
+			r.workspace.Forget()
 		}, attempt.Ended{Failure: contract.Failed("no JSON")}, "it ended the board without a valid reply: the earlier bytes were put back", false},
 		"one of several": {func(t *testing.T, r *rig) {
 			r.journal.state.Step.Rejected = 2
 			r.write(t, "k.yaml", "phase: complete\ncurrent: null\ntasks: [a.md, b.md]\n")
-			r.Workspace.Forget()
+			r.workspace.Forget()
 		}, attempt.Ended{Failure: contract.Failed("no JSON")}, "no JSON", false},
 		"a long list": {nil, decide(&next, long...), "", false},
 	} {

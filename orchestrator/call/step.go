@@ -61,7 +61,7 @@ func (c *Caller) leaving(step *flow.Step) *event.Leaving {
 	if c.DryRun || step.Reply.NextTask == nil {
 		return nil
 	}
-	next := c.Workspace.Seen(*step.Reply.NextTask)
+	next := c.Kanban.Seen(*step.Reply.NextTask)
 	switch {
 	case path.Clean(next) == path.Clean(step.Task):
 	case c.Journal.State().WasWorkedOn(next):
@@ -70,7 +70,7 @@ func (c *Caller) leaving(step *flow.Step) *event.Leaving {
 		return nil
 	}
 	left := &event.Leaving{Tree: c.projectHash(), Said: c.said}
-	entry := c.Workspace.LastEntry(step.Task)
+	entry := c.Kanban.LastEntry(step.Task)
 	if left.Tree == "" { // a known tree tells more than the agent's words
 		left.Finding = event.FindingOf(left.Said + "\n" + entry)
 	}
@@ -80,7 +80,7 @@ func (c *Caller) leaving(step *flow.Step) *event.Leaving {
 // Quarantined returns the tasks in quarantine, with the SHA-256 of their files as they are now.
 func (t *Turn) Quarantined() (files []event.TaskFile) {
 	for _, q := range t.Journal.State().Quarantine {
-		files = append(files, event.TaskFile{Task: q.Task, SHA: t.Workspace.TaskSHA(q.Task)})
+		files = append(files, event.TaskFile{Task: q.Task, SHA: t.Tasks.TaskSHA(q.Task)})
 	}
 	return files
 }

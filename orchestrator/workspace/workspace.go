@@ -120,6 +120,9 @@ func (w *Workspace) Look() (*board.Board, error) {
 	return b, err
 }
 
+// ReadText returns the text of a task's file, read afresh. Errors: those of [board.Place.ReadText].
+func (w *Workspace) ReadText(task string) (string, error) { return w.Place.ReadText(task) }
+
 // Task returns the header of a task, read once after every turn, like the board. Errors: those of
 // [board.Place.ReadTask].
 func (w *Workspace) Task(name string) (*board.Task, error) {
