@@ -2,7 +2,6 @@ package contract
 
 import (
 	"encoding/json"
-	"strconv"
 
 	"kanban-run/orchestrator/event"
 	"kanban-run/schema"
@@ -25,65 +24,35 @@ const (
 	Judge      // reply of an agent that judges a hung agent (seed 000)
 )
 
-// Of returns the contract of a call of a step.
-func Of(c event.Call) Kind {
-	switch c {
-	case event.ManagerCall:
-		return Manager
-	case event.ReviewCall:
-		return Review
-	case event.CommandCall:
-		return Command
-	case event.ReadyCall:
-		return Ready
-	case event.CheckpointCall:
-		return Checkpoint
-	default:
-		return Task
-	}
+// kinds has the name of each kind, which is also the name of its call, and the JSON Schema that
+// replies must fit. The schema is "" if there is no JSON reply.
+var kinds = [...]struct{ name, schema string }{
+	Task:        {"task", "reply"},
+	Manager:     {"manager", "manager-reply"},
+	Instruction: {"instruction", "reply"},
+	Review:      {"review", ""},
+	Command:     {"command", ""},
+	Ready:       {"ready", "ready-reply"},
+	Checkpoint:  {"checkpoint", "checkpoint-reply"},
+	Judge:       {"judge", "judge-reply"},
 }
 
-func (k Kind) String() string {
-	switch k {
-	case Task:
-		return "task"
-	case Manager:
-		return "manager"
-	case Instruction:
-		return "instruction"
-	case Review:
-		return "review"
-	case Command:
-		return "command"
-	case Ready:
-		return "ready"
-	case Checkpoint:
-		return "checkpoint"
-	case Judge:
-		return "judge"
-	default:
-		return "contract " + strconv.Itoa(int(k))
+// Of returns the contract of a call. It returns Task for an unknown call.
+func Of(c event.Call) Kind {
+	for k := range kinds {
+		if kinds[k].name == string(c) {
+			return Kind(k)
+		}
 	}
+	return Task
 }
+
+// String returns the name of the kind.
+func (k Kind) String() string { return kinds[k].name }
 
 // Schema returns the name of the JSON Schema that replies must fit, or "" if the call has no JSON
 // reply.
-func (k Kind) Schema() string {
-	switch k {
-	case Manager:
-		return "manager-reply"
-	case Review, Command:
-		return ""
-	case Ready:
-		return "ready-reply"
-	case Checkpoint:
-		return "checkpoint-reply"
-	case Judge:
-		return "judge-reply"
-	default:
-		return "reply"
-	}
-}
+func (k Kind) Schema() string { return kinds[k].schema }
 
 // Expected returns the JSON Schema of the replies, for people to read. For a Review it returns "any
 // text".

@@ -25,7 +25,6 @@ func TestKinds(t *testing.T) {
 		{contract.Manager, "manager", "manager-reply", []string{"status", "message", "next_task", "tasks"}},
 		{contract.Instruction, "instruction", "reply", []string{"status", "message"}},
 		{contract.Review, "review", "", nil},
-		{contract.Kind(9), "contract 9", "reply", []string{"status", "message"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := tt.kind.String(); got != tt.name {
@@ -59,7 +58,8 @@ func TestKinds(t *testing.T) {
 // TestOf: only the Manager's reply says what comes next: seed 004, "Output Specification (Agent →
 // Supervisor)".
 func TestOf(t *testing.T) {
-	for call, want := range map[event.Call]contract.Kind{event.TaskCall: contract.Task, event.ManagerCall: contract.Manager, event.ReviewCall: contract.Review} {
+	for call, want := range map[event.Call]contract.Kind{event.TaskCall: contract.Task, event.ManagerCall: contract.Manager, event.ReviewCall: contract.Review,
+		event.CommandCall: contract.Command, event.ReadyCall: contract.Ready, event.CheckpointCall: contract.Checkpoint, event.JudgeCall: contract.Judge, "": contract.Task} {
 		if got := contract.Of(call); got != want {
 			t.Errorf("Of(%v) = %v, want %v", call, got, want)
 		}

@@ -94,9 +94,6 @@ func (s *Step) note(e event.Event) bool {
 	return true
 }
 
-// JudgeCall is the call of a judge's attempt. A judge runs beside the attempt that it judges.
-const JudgeCall event.Call = "judge"
-
 // addJudge inserts the attempt of a judge before the attempt that it judged, because the judged
 // attempt has to stay the last. A judge that was not started has no attempt.
 func (s *Step) addJudge(e event.JudgeAnswered, at time.Time) {
@@ -104,7 +101,7 @@ func (s *Step) addJudge(e event.JudgeAnswered, at time.Time) {
 		return
 	}
 	a := Attempt{
-		Call: JudgeCall, Role: e.Judge, Attempt: 1, Adapter: e.Adapter, Command: e.Command,
+		Call: event.JudgeCall, Role: e.Judge, Attempt: 1, Adapter: e.Adapter, Command: e.Command,
 		Began: at.Add(-time.Duration(e.Millis) * time.Millisecond), Millis: e.Millis,
 		Result: Accepted, Status: "ok", Message: e.Verdict(), Spent: e.Spent,
 		Said: e.Sentence().Text,

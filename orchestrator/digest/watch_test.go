@@ -88,7 +88,7 @@ func TestJudges(t *testing.T) {
 	void.Reason = "the agent that it judges has ended"
 	never := event.JudgeAnswered{AttemptRef: work, Judge: "Judge", Reason: "it is not there"}
 	fold(d, judged, void, never)
-	attempt := digest.Attempt{Call: digest.JudgeCall, Role: "Judge", Attempt: 1, Adapter: "claude", Command: "claude -p", Began: start.Add(500 * time.Millisecond), Millis: 1500,
+	attempt := digest.Attempt{Call: event.JudgeCall, Role: "Judge", Attempt: 1, Adapter: "claude", Command: "claude -p", Began: start.Add(500 * time.Millisecond), Millis: 1500,
 		Result: digest.Accepted, Status: "ok", Message: "says Q1 yes", Spent: spent, Said: judged.Sentence().Text}
 	voided := attempt
 	voided.Began, voided.Result, voided.Status, voided.Message, voided.Reason, voided.Said = attempt.Began.Add(time.Second), digest.Stopped, "", "", void.Reason, void.Sentence().Text

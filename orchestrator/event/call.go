@@ -1,5 +1,7 @@
 package event
 
+import "cmp"
+
 // Call names a kind of call of a step. Each attempt of a call starts one program.
 type Call string
 
@@ -13,13 +15,42 @@ const (
 
 	ReadyCall      Call = "ready"      // the supervisor reads the journal (seed 001, "Init Phase")
 	CheckpointCall Call = "checkpoint" // the supervisor looks at the board (seed 001, "Wake Cycle")
+
+	// JudgeCall is the call of an agent that judges a hung agent (seed 000). It is no call of a step:
+	// it is made while the attempt of another call runs.
+	JudgeCall Call = "judge"
 )
 
+// Part is the part that a call has in the work on a board, in one word.
+type Part string
+
+// The parts.
+const (
+	Work       Part = "work"
+	Review     Part = "review"
+	Management Part = "manager"
+	Oversight  Part = "checkpoint"
+	Judgement  Part = "judge"
+)
+
+var parts = map[Call]Part{
+	TaskCall:       Work,
+	CommandCall:    Review,
+	ReviewCall:     Review,
+	ManagerCall:    Management,
+	ReadyCall:      Oversight,
+	CheckpointCall: Oversight,
+	JudgeCall:      Judgement,
+}
+
+// Part returns the part of the call. An unknown call counts as work.
+func (c Call) Part() Part { return cmp.Or(parts[c], Work) }
+
 // IsSupervision reports whether the resident supervisor plays the call.
-func (c Call) IsSupervision() bool { return c == ReadyCall || c == CheckpointCall }
+func (c Call) IsSupervision() bool { return c.Part() == Oversight }
 
 // IsReview reports whether the call looks at the work of a task call.
-func (c Call) IsReview() bool { return c == CommandCall || c == ReviewCall }
+func (c Call) IsReview() bool { return c.Part() == Review }
 
 // Player returns in words the agent or command that makes the call. role is the role of the step.
 func (c Call) Player(role string) string {

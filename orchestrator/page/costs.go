@@ -76,7 +76,7 @@ func (p *page) costs(all event.Used) {
 		for i := range v.board.Digest.Steps {
 			for k := range v.board.Digest.Steps[i].Attempts {
 				a := &v.board.Digest.Steps[i].Attempts[k]
-				key := [2]string{roleOf(a), a.Adapter}
+				key := [2]string{a.Call.Player(a.Role), a.Adapter}
 				if roles[key] == nil {
 					roles[key] = &costView{Name: p.text(key[0]), Of: p.text(key[1])}
 				}
@@ -100,17 +100,6 @@ func (p *page) costs(all event.Used) {
 		}
 		rest.fill(0)
 		p.Costliest = append(p.Costliest[:mostCostly], rest)
-	}
-}
-
-func roleOf(a *digest.Attempt) string {
-	switch {
-	case a.Call == event.ManagerCall:
-		return event.ManagerRole
-	case a.Call.IsReview():
-		return a.Role + ", reviews"
-	default:
-		return a.Role
 	}
 }
 

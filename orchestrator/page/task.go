@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
@@ -111,7 +112,7 @@ func (p *page) task(v *boardView, t standing.Task, steps []*digest.Step) *taskVi
 		rejected += s.Rejections()
 		back += s.SentBack()
 		for i := range s.Attempts {
-			if a := &s.Attempts[i]; a.Call != event.ManagerCall && a.Call != digest.JudgeCall && !a.Call.IsReview() {
+			if a := &s.Attempts[i]; a.Call.Part() == event.Work {
 				w.Attempts++
 			}
 			isEnd := func(x digest.Sign) bool { return x.Kind == digest.Ended }
@@ -231,7 +232,7 @@ func (p *page) attempt(s *digest.Step, a *digest.Attempt) attemptView {
 		}
 	}
 	add("told", a.Told, true)
-	if a.Call == event.ManagerCall && a.Result == digest.Accepted && s.State == digest.Done {
+	if a.Call.Part() == event.Management && a.Result == digest.Accepted && s.State == digest.Done {
 		next := "none: the board is at its end"
 		if s.NextTask != nil {
 			next = *s.NextTask
@@ -253,18 +254,10 @@ func (p *page) attempt(s *digest.Step, a *digest.Attempt) attemptView {
 
 // kindOf returns the kind of an attempt in words.
 func kindOf(a *digest.Attempt) string {
-	kind := "Work"
-	switch {
-	case a.Call == event.ManagerCall:
-		kind = "Manager"
-	case a.Call == digest.JudgeCall:
-		kind = "Judge"
-	case a.Call.IsReview():
-		kind = fmt.Sprintf("Review, round %d", a.Round)
-	case a.Call.IsSupervision():
-		kind = "Checkpoint"
-	case a.Round > 0:
-		kind = fmt.Sprintf("Work, round %d", a.Round)
+	part := a.Call.Part()
+	kind := strings.ToUpper(string(part[:1])) + string(part[1:])
+	if a.Round > 0 && (part == event.Work || part == event.Review) {
+		kind += fmt.Sprintf(", round %d", a.Round)
 	}
 	if a.Attempt > 1 {
 		kind += fmt.Sprintf(", attempt %d", a.Attempt)

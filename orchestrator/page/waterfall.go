@@ -121,7 +121,7 @@ func (p *page) bars(r *rowView, v *boardView, s *digest.Step) map[string]time.Du
 	var last time.Time
 	for i := range s.Attempts {
 		a := &s.Attempts[i]
-		if a.Call == digest.JudgeCall { // the row of the judged agent shows this time as partAsked
+		if a.Call.Part() == event.Judgement { // the row of the judged agent shows this time as partAsked
 			continue
 		}
 		from, to := a.Began, a.Began.Add(time.Duration(a.Millis)*time.Millisecond)
@@ -131,8 +131,8 @@ func (p *page) bars(r *rowView, v *boardView, s *digest.Step) map[string]time.Du
 		if !last.IsZero() && from.Sub(last) > time.Second {
 			add(partWait, last, from)
 		}
-		add(partOf(a), from, to)
-		if a.Tools != nil && partOf(a) == partWork {
+		add(partOf[a.Call.Part()], from, to)
+		if a.Tools != nil && a.Call.Part() == event.Work {
 			for _, s := range toolSpans(a.Tools.Spans, p.Long) {
 				began := from.Add(time.Duration(s.From) * time.Millisecond)
 				end := earlier(to, began.Add(time.Duration(s.Millis)*time.Millisecond))
@@ -193,17 +193,12 @@ func (p *page) placeWord(r *rowView, s *digest.Step) {
 	}
 }
 
-func partOf(a *digest.Attempt) string {
-	switch {
-	case a.Call == event.ManagerCall:
-		return partManager
-	case a.Call.IsReview():
-		return partReview
-	case a.Call.IsSupervision():
-		return partLook
-	default:
-		return partWork
-	}
+// partOf has the part of the time in which an attempt of a call runs.
+var partOf = map[event.Part]string{
+	event.Work:       partWork,
+	event.Review:     partReview,
+	event.Management: partManager,
+	event.Oversight:  partLook,
 }
 
 // watchedParts adds the times in which an attempt gave no sign, and the times in which it did not
