@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/call"
 	"kanban-run/orchestrator/event"
 )
 
@@ -183,4 +186,43 @@ func typeName(e ast.Expr) string {
 		return typeName(e.X)
 	}
 	return ""
+}
+
+// TestTypesOfAnAttempt counts the types that one attempt wears on its way from [flow.Next] to its event:
+// those that the functions of this way take and return, and what they hold of the attempt.
+func TestTypesOfAnAttempt(t *testing.T) {
+	var types []string
+	add := func(x reflect.Type) {
+		if x.Kind() == reflect.Pointer {
+			x = x.Elem()
+		}
+		name := x.String()
+		if x.Kind() == reflect.Struct && x != reflect.TypeFor[board.Board]() && !slices.Contains(types, name) {
+			types = append(types, name)
+		}
+	}
+	for _, f := range []any{
+		(*call.Caller).Player, (*call.Caller).Prepare, (*call.Caller).Start, attempt.Start,
+		(*attempt.Attempt).Wait, (*call.Caller).Settle,
+	} {
+		f := reflect.TypeOf(f)
+		for i := range f.NumIn() {
+			if f.In(i) != reflect.TypeFor[*call.Caller]() {
+				add(f.In(i))
+			}
+		}
+		for i := range f.NumOut() {
+			add(f.Out(i))
+		}
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[call.Attempt]()) {
+		if f.IsExported() {
+			add(f.Type)
+		}
+	}
+	add(reflect.TypeFor[event.AttemptRef]())
+	add(reflect.TypeFor[event.End]())
+	if t.Log(types); len(types) > 10 {
+		t.Errorf("one attempt wears %d types: %v", len(types), types)
+	}
 }
