@@ -2,6 +2,7 @@ package contract
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"kanban-run/orchestrator/event"
 	"kanban-run/schema"
@@ -48,7 +49,12 @@ func Of(c event.Call) Kind {
 }
 
 // String returns the name of the kind.
-func (k Kind) String() string { return kinds[k].name }
+func (k Kind) String() string {
+	if k < 0 || int(k) >= len(kinds) {
+		return "contract " + strconv.Itoa(int(k))
+	}
+	return kinds[k].name
+}
 
 // Schema returns the name of the JSON Schema that replies must fit, or "" if the call has no JSON
 // reply.

@@ -25,6 +25,9 @@ func TestKinds(t *testing.T) {
 		{contract.Manager, "manager", "manager-reply", []string{"status", "message", "next_task", "tasks"}},
 		{contract.Instruction, "instruction", "reply", []string{"status", "message"}},
 		{contract.Review, "review", "", nil},
+		{contract.Ready, "ready", "ready-reply", []string{"type", "message"}},
+		{contract.Checkpoint, "checkpoint", "checkpoint-reply", []string{"type", "verdict", "score", "key_findings", "risks", "quality_trend"}},
+		{contract.Judge, "judge", "judge-reply", []string{"q1", "q2", "q3", "q4", "q5", "message"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := tt.kind.String(); got != tt.name {
@@ -52,6 +55,15 @@ func TestKinds(t *testing.T) {
 				t.Errorf("ReplyForm() requires %q, %v, want %q", told.Required, err, tt.keys)
 			}
 		})
+	}
+}
+
+// TestUnknownKind: a number that is no kind has a name, too.
+func TestUnknownKind(t *testing.T) {
+	for k, want := range map[contract.Kind]string{9: "contract 9", 8: "contract 8", -1: "contract -1", contract.Judge: "judge"} {
+		if got := k.String(); got != want {
+			t.Errorf("String() = %q, want %q", got, want)
+		}
 	}
 }
 
