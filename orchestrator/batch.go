@@ -26,9 +26,9 @@ type Bounds struct {
 }
 
 // RunAll runs the boards, each in a sequential loop of its own, and returns their results in the
-// boards' order. When stop is done, running agents are asked to end, and their boards can go on
-// later. A board that was not started yet has the outcome [event.Interrupted]. When kill is done,
-// running agents are killed.
+// boards' order. When the context stop is done, running agents are asked to end, and their boards
+// can go on later. A board that was not started yet has the outcome [event.Interrupted]. When the
+// context kill is done, running agents are killed.
 func RunAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bounds) []result.Result {
 	return newShared(boards, bounds).runAll(stop, kill, boards, bounds)
 }
@@ -75,8 +75,8 @@ func holdLock(boards []*preflight.Prepared) func(*os.File) (func() error, error)
 	return boards[0].HoldLock
 }
 
-// isCrowded reports whether another board has the same work directory as board i, or a work
-// directory that contains it or lies in it.
+// isCrowded reports whether the work directory of another board is the same as that of board i,
+// contains it, or lies in it.
 func isCrowded(boards []*preflight.Prepared, i int) bool {
 	own := boards[i].Dir() + string(filepath.Separator)
 	for k, p := range boards {

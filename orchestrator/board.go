@@ -61,7 +61,8 @@ func (l *loop) view(b *board.Board) (flow.Board, error) {
 	return view, err
 }
 
-// bound returns in words the limit of the whole command that is reached, or "" if none is.
+// bound returns in words the limit of the whole command that is reached. It returns "" if no limit
+// is reached.
 func (l *loop) bound() string {
 	until := l.job.Limits.Until
 	if !until.IsZero() && !l.job.Now().Before(until) {
@@ -111,8 +112,9 @@ func (l *loop) writeBoard(b *board.Board) error {
 	}
 	verdict.Warning = cmp.Or(verdict.Warning, l.workspace.MissingNeeds(after, l.ledger.State(), d.Next))
 	left := call.Left{BoardSHA: after.SHA, Warning: verdict.Warning, Change: change}
-	// The board was changed after the reply was accepted. The file stays as it is. left keeps the
-	// earlier SHA-256, so that an end of the board does not count as the Manager's.
+	// If the board was changed after the reply was accepted, the file stays as it is. The event
+	// keeps the earlier SHA-256, so that an end of the changed board does not count as the
+	// Manager's end.
 	if verdict.Disagreement != "" {
 		left.BoardSHA = step.Reply.Left
 		left.Warning = cmp.Or(left.Warning, verdict.Disagreement)

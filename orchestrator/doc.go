@@ -16,8 +16,10 @@
 //	    └─────────────────────────────────────────────────────────────────────────────────────────────────┘
 //
 // Every program that is started is a Spawn of its own: an agent's work, the reviews of it by a
-// command and by a supervisor (seed 003), the Manager. Where walk plays the Manager no program is
-// started: for the effect Walk package walk decides, and the run journals the decision and writes it.
+// command and by a supervisor (seed 003), the Manager. If package walk plays the Manager, no
+// program is started. At the effect Walk, package walk decides. The run journals this decision and
+// writes it to the board.
+//
 // The calls of a step follow each other like this; a rejected reply repeats its own call:
 //
 //	        ┌── not content: the work goes on, in its session where it has one ──┐
@@ -27,7 +29,7 @@
 //	        └── the tool has lost the session (of a review, or of work that goes on)
 //
 // Between two steps, and after the last one, the resident supervisor looks in (seed 001). That is a
-// step of its own, which begins with the call ready while the supervisor has no memory of the board:
+// step of its own. It begins with the call "ready" if the supervisor has no memory of the board:
 //
 //	finished tasks ─► a checkpoint is due ─► [ready ─►] checkpoint ─► verdict ─► the next task
 //	                                            ▲          │  └─────► block ─► a person, the Manager, the end, or on
@@ -43,7 +45,8 @@
 //	 │                                    │  └───► stopped    ATTEMPT_STOPPED: due again, and no retry is spent
 //	 └── stopped by the next run ◄────────┴─ the run died: what is left of the attempt is ended by its mark first
 //
-// An attempt that follows a stopped one goes on in its session, where the agent's tool knows that.
+// An attempt that follows a stopped attempt goes on in the same session if the agent's tool knows
+// that session.
 //
 // The way of one attempt through the packages, as loop.spawn has it. Each kind of call is a file of
 // package call, with its way in (Prepare) and its way out (Settle):
@@ -55,8 +58,9 @@
 // # Packages
 //
 // An arrow points to an import; deps_test.go holds all of them, with a reason for each. There is no
-// cycle, and the core knows no screen: a [ledger.Observer] gets each event after its commit. A part of a
-// run gets a Turn: the parts of the run that it may use, as small interfaces.
+// cycle, and the core knows no screen: a [ledger.Observer] gets each event after its commit. A
+// package that does a part of a run gets a Turn. The Turn holds the parts of the run that the
+// package uses, mostly as small interfaces.
 //
 //	cmd/kanban-run ─► everything
 //	orchestrator   ─► call ─► briefing                   loop.go, step.go, board.go: the loop
@@ -114,9 +118,10 @@
 //	agent's output ─► redact.Writer ─► the streams of a step, the tail of stderr, what is shown while it works
 //	      └─────────► the reply ─► judged, and redacted again ─► event ─► journal ─► Observer (package report)
 //	tell ─► inbox ─► redacted, journaled ─► attempt.Tell ─► the agent's standard input
-//	journal ─► decisions.Log ─► DECISIONS.md  board, journal ─► gitstore ─► the commits of another clone
+//	journal ─► decisions.Log ─► DECISIONS.md
+//	board, journal ─► gitstore ─► the commits of another clone
 //	journal ─► flow.History ─► ack                journal ─► digest ─► report.Markdown, report.JUnit, page.Render
-//	journal, board ─► standing.Of ─► status, and how each of these says that the board stands
+//	journal, board ─► standing.Of ─► status, and the state of the board in all views
 //	every text for a terminal, a pipe or a CI log ─► console.Printer, which redacts and makes inert ─► the stream
 //
 // sinks_test.go lists all functions that write outside of memory, with the place that they write to.
@@ -130,16 +135,16 @@
 //	     ├─ stderr ── the same
 //	     └─ stdin ── writes the messages to the agent, where its tool takes any
 //
-//	inbox.Watcher ── one of the process, from the first attempt that lasts: it wakes the loops of the boards
-//	notify.Notifier ── one of the process, where the settings ask for it: it sends messages to a person
-//	proc.Join ── one of the process: it reaps the orphans of agents as they die, no child of an attempt
+//	inbox.Watcher ── one per process, from the first attempt that lasts: it wakes the loops of the boards
+//	notify.Notifier ── one per process, where the settings ask for it: it sends messages to a person
+//	proc.Join ── one per process: it reaps the orphans of agents as they die, but no child of an attempt
 //
 // A program that stays between attempts has a process of its own, and one more goroutine, which
 // waits for its end. While it sleeps, what it prints is read and dropped.
 //
-// With -j there is one run for each board that is at work. Observers are called from
-// the runs' goroutines, and activity from the goroutines of the streams, so an Observer
-// is safe for concurrent use.
+// With -j there is one run for each board that is at work. The runs' goroutines call an Observer.
+// The goroutines of the streams call it, too, for the signs of agents. So an Observer must be safe
+// for concurrent use.
 //
 // # Two contexts
 //
@@ -157,10 +162,11 @@
 //
 // Events are appended to the journal in memory and committed, with one sync, before the next act
 // that the world can see: the start of an agent, a write to the board, the end of the run. An
-// observer hears of an event only after its commit. So what was reported is on disk, what is on
-// disk and unfinished goes on in its session or, where it has none, is started again with the same
-// input, and a reply that is on disk is never asked for twice. An input that is too long for the
-// journal is stored under its SHA-256, and synced, before the intent that names it. The processes
-// of a step bear a mark that is journaled with the step (see proc.Mark): what a killed run left
-// behind is found by it and ended before anything is started anew.
+// observer hears of an event only after its commit. So every reported event is on disk. An attempt
+// that is on disk and unfinished goes on in its session. If it has no session, it is started again
+// with the same input. A reply that is on disk is never asked for twice. An input that is too long
+// for the journal is stored under its SHA-256, and synced, before the intent that names it. The
+// processes of a step bear a mark that is journaled with the step (see proc.Mark). By this mark the
+// next run finds the processes that a killed run left behind, and ends them before it starts
+// anything.
 package orchestrator

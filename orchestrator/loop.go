@@ -34,7 +34,7 @@ type loop struct {
 	stop      context.Context // when it is done, agents are asked to end
 	kill      context.Context // when it is done, agents are killed
 	used      event.Used      // time, tokens and cost of this run's attempts so far
-	cutWait   time.Duration   // length of the wait for a provider that the end of the run broke off
+	cutWait   time.Duration   // length of the wait for a provider, if the end of the run broke off the wait
 	shared    shared
 
 	caller     *call.Caller
@@ -127,7 +127,7 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	endErr, cost := w.End(), l.used.Cost
 	err = errors.Join(l.caller.Settle(a, p, l.endTurn), endErr, waitErr)
 	l.shared.bill.add(l.used.Cost - cost)
-	if l.ledger.State().Refused == nil { // not every agent shows by its events that the provider serves
+	if l.ledger.State().Refused == nil { // not every agent's events show that the provider serves calls
 		l.shared.refusals.serves(provider)
 	}
 	l.shared.refusals.stopAsking(provider)
@@ -203,8 +203,8 @@ func (l *loop) drawTimer() *time.Timer {
 	return t
 }
 
-// openInbox begins to watch the inbox of the board. If the folder cannot be watched, the checks of
-// the watch find the messages.
+// openInbox begins to watch the inbox of the board. If the folder cannot be watched, the regular
+// checks of the agent find the messages.
 func (l *loop) openInbox() {
 	if l.inbox != nil || l.job.DryRun {
 		return

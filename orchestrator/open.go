@@ -22,8 +22,8 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// open takes the folder, the lock and the journal of the board. release gives them back and is
-// never nil. crowded is true if another board of this process uses the same folder.
+// open takes the folder, the lock and the journal of the board. The function release gives them
+// back and is never nil. crowded is true if another board of this process uses the same folder.
 func open(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool) (
 	l *loop, release func() error, err error,
 ) {
@@ -176,8 +176,7 @@ func (l *loop) start() error {
 }
 
 // endLastTurn closes the attempt in which an earlier run died, and returns the board as it is
-// afterwards. If the attempt changed the end of the board, endLastTurn may put the end back, see
-// endLostTurn.
+// afterwards. If the attempt changed the end of the board, endLostTurn decides about the change.
 func (l *loop) endLastTurn(b *board.Board) (*board.Board, error) {
 	lost, err := flow.CloseAttempt(l.ledger.State(), l.ledger.Append)
 	if err != nil {

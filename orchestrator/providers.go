@@ -55,9 +55,9 @@ func (p *providers) end(provider string) {
 	}
 }
 
-// ask reports whether a call to the provider may begin. If not, ask returns the wait of the board
-// that was refused last. If that wait is over, it returns a channel that is closed once another
-// board has asked the provider.
+// ask reports whether a call to the provider is allowed to begin. During the wait of the board that
+// was refused last, ask returns false and that wait. After the wait, while another board asks the
+// provider, ask returns false and a channel that is closed once that board has asked.
 func (p *providers) ask(provider string, now time.Time) (may bool, wait *event.ProviderWait, other <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -2,9 +2,9 @@ package orchestrator
 
 import "sync"
 
-// seats bounds the number of boards of this process that are at work at the same time (setting
-// jobs). A board that waits for a provider, or for another board's claim, leaves its seat. When it
-// comes back, it gets the next free seat before any board that has not begun.
+// seats bounds the number of boards of this process that are at work at the same time (the
+// setting "jobs"). A board that waits for a provider, or for another board's claim, leaves its
+// seat. When it comes back, it gets the next free seat before any board that has not begun.
 type seats struct {
 	mu   sync.Mutex
 	free int

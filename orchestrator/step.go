@@ -44,8 +44,8 @@ func (l *loop) setAside(e flow.SetAside) error {
 		Reason: e.Reason, Done: l.workspace.SaysDone(e.Task)})
 }
 
-// suspectLoop puts a task into quarantine (seed 002, "Review Loop"). The Manager is told if its
-// role accepts anomalies.
+// suspectLoop puts a task into quarantine (seed 002, "Review Loop"). If the Manager's role accepts
+// anomalies, the Manager is told of it.
 func (l *loop) suspectLoop(e flow.SuspectLoop, b *board.Board) error {
 	manager, err := l.job.Player(event.ManagerRole)
 	return l.ledger.Record(event.LoopSuspected{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA,

@@ -28,7 +28,7 @@ func (l *loop) endTurn() error {
 	}
 	before, err := l.workspace.Before(step.BoardSHA)
 	if err != nil {
-		return nil // without the earlier bytes readBoard can only report the difference
+		return nil // the earlier bytes are missing, so readBoard can only report the difference
 	}
 	switch {
 	case l.job.OnDivergence == event.PolicyFreeze && unreadable != nil:

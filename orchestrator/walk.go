@@ -17,7 +17,7 @@ func (l *loop) walk(e flow.Walk, b *board.Board) error {
 		return err
 	}
 	if l.ledger.State().Step == nil {
-		return l.openStep(e.Spawn, b) // in the next round flow may set the task aside instead
+		return l.openStep(e.Spawn, b) // then package flow decides anew: it might set the task aside
 	}
 	l.workspace.Forget() // a person may have edited the board since it was read
 	b, err := l.workspace.Look()
@@ -50,8 +50,8 @@ func (l *loop) writeWalked(step *flow.Step, b *board.Board) error {
 		return l.finishWalk(walked)
 	}
 	if moved := l.workspace.Moved(b, walked); moved != "" && b.SHA != walked.Before {
-		// walked keeps the SHA-256 that the decision would have given the board. The edited board
-		// has another one, so an end of the board counts as a person's.
+		// The record keeps the SHA-256 that the decision would have given the board. The edited
+		// board has another SHA-256, so an end of the board counts as the work of a person.
 		walked.Warning = moved
 		return l.finishWalk(walked)
 	}

@@ -231,8 +231,8 @@ func (f *fields) readList(value *yaml.Node, name string) []string {
 }
 
 // readTools returns the tools of a list, or of a text with commas between tools. It returns nil if
-// the key is absent, or if the file has tools: *. A comma within Bash(git log:*, git show:*)
-// belongs to the tool.
+// the key is absent, or if the file has the line `tools: "*"`. A comma between parentheses, as in
+// Bash(git log:*, git show:*), belongs to the tool.
 func (f *fields) readTools(name string) []string {
 	value := f.lookUp(name)
 	if value == nil {
@@ -395,7 +395,8 @@ func (f *fields) readReview() (review Review) {
 	return review
 }
 
-// readAccepts sets r.Feedback and r.Anomalies: whether the role's input may have these fields.
+// readAccepts sets r.Feedback if the role accepts "feedback" in its input, and r.Anomalies if it
+// accepts "anomalies".
 func (f *fields) readAccepts(r *Role) {
 	const fix = "write accepts: [feedback], or for the Manager accepts: [anomalies]"
 	value := f.lookUp("accepts")

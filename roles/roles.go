@@ -46,7 +46,8 @@ type Role struct {
 	// because their agent was ended.
 	Anomalies bool
 	// Watch holds the values of the field watch, which replace the general settings for the watch
-	// of agents. The name of a value is its key in that field. watch: off gives one value named "".
+	// of agents. The name of a value is its key in that field. The line `watch: off` gives one
+	// value with the name "".
 	Watch   []frontmatter.Value
 	WatchAs string // kind of agent for the watch: coder, reviewer or lead; "": the name decides
 	Prompt  string // the body of the file, with LF line ends and without blank lines around it
@@ -146,8 +147,8 @@ func (s *Set) addFolder(dir string) error {
 	if err != nil {
 		return fmt.Errorf("read roles in %s: %w", dir, err)
 	}
-	// here maps each role of this folder to its file. Within a folder no file has precedence, so
-	// addFile refuses a role that an earlier file defines.
+	// The map here has the file of each role of this folder. Within a folder no file has
+	// precedence, so addFile refuses a role that an earlier file defines.
 	here := map[string]string{}
 	for _, entry := range entries {
 		if !isRoleFile(entry.Name()) {

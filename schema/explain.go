@@ -65,13 +65,12 @@ func explain(schema, value any, invalid *jsonschema.ValidationError) []Violation
 	return slices.Compact(all)
 }
 
-// fault is a value that breaks a schema object. rule is that object, and library is the library's
-// message.
+// fault is a value that breaks a schema object.
 type fault struct {
-	rule    map[string]any
+	rule    map[string]any // the schema object
 	path    string
 	value   any
-	library string
+	library string // the library's message
 }
 
 func (f fault) listViolations(keyword string) []Violation {

@@ -12,9 +12,9 @@ import (
 // fails, and above the limits of all our parsers.
 const maxDepth = 1000
 
-// makePlain rebuilds a decoded value from types that the library knows. A date becomes text, which
-// its author may have meant. A number that no float can hold is an error, because the library would
-// expand it digit by digit.
+// makePlain rebuilds a decoded value from types that the library knows. A date becomes text,
+// because its author may have meant text. A number that no float can hold is an error, because the
+// library would expand it digit by digit.
 func makePlain(v any, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("nested deeper than %d", maxDepth)
@@ -67,7 +67,8 @@ func makeList[T any](in []T, depth int) (any, error) {
 	return out, nil
 }
 
-// makeObject turns every key into text, because YAML allows other keys: `1: x` has the key "1".
+// makeObject turns every key into text, because YAML also allows numbers as keys. The key of `1: x`
+// becomes "1".
 func makeObject[K comparable](in map[K]any, depth int) (any, error) {
 	out := make(map[string]any, len(in))
 	for key, item := range in {

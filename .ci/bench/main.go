@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// row is one figure. measure is called once a round; the median of the rounds is compared with the
-// goal.
+// row is one figure. The function measure is called once a round; the median of the rounds is
+// compared with the goal.
 type row struct {
 	name    string
 	unit    string

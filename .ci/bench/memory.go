@@ -17,7 +17,7 @@ import (
 // usage is the resources of the runner, the process that does the work, as the kernel counts them.
 // The guardian and the agents are not included.
 type usage struct {
-	peakKB  int // VmHWM: ru_maxrss would include the memory of the parent before exec
+	peakKB  int // the kernel's VmHWM; ru_maxrss would include the memory of the parent before exec
 	threads int
 	fds     int // the last count: a starting board has a few more
 }
@@ -158,8 +158,8 @@ func (l *lab) usageOfRun(n int) (usage, error) {
 	return runAndWatch(l.command(dir, steps[n]), 10*time.Minute)
 }
 
-// floodRow returns a measurement of the ratio of two peaks of memory: with an agent that writes
-// lines of 48 MB, and with a silent agent.
+// floodRow returns a measurement of the difference between two peaks of memory: the peak with an
+// agent that writes lines of about 80 MB, and the peak with a silent agent.
 func floodRow(lines int, to string) func(*lab) (float64, error) {
 	return func(l *lab) (float64, error) { return l.measureFlood(lines, to) }
 }
@@ -225,7 +225,7 @@ func (l *lab) descriptorsPerBoard(fds, boards int) (float64, error) {
 	return float64(fds-one.fds) / float64(boards-1), err
 }
 
-// sleepCommand returns the command that runs so many boards whose agents sleep.
+// sleepCommand returns the command that runs the given number of boards, whose agents sleep.
 func (l *lab) sleepCommand(boards int) (*exec.Cmd, error) {
 	dir := l.path("asleep")
 	if err := os.MkdirAll(filepath.Join(dir, "tasks"), 0o755); err != nil {

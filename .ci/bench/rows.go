@@ -53,8 +53,8 @@ func rows() []row {
 	}
 }
 
-// ratio returns a measurement of a divided by b. It measures b directly after a, so that the
-// machine is in the same state.
+// ratio returns a measurement of the ratio between the figures of two measurements, the first
+// divided by the second. They follow each other directly, so that the machine is in the same state.
 func ratio(a, b func(*lab) (float64, error)) func(*lab) (float64, error) {
 	return func(l *lab) (float64, error) {
 		x, err := a(l)
@@ -106,7 +106,8 @@ func (l *lab) runFloor(n int) (took, processor float64, err error) {
 	return timePerStep(steps[n], cmd, 0)
 }
 
-// walkProcessor returns the processor time of a step whose Manager is walk, in seconds.
+// walkProcessor returns the processor time of a step whose Manager is the built-in "walk", in
+// seconds.
 func (l *lab) walkProcessor() (float64, error) {
 	dir, err := l.freshBoard(100)
 	if err != nil {
@@ -121,8 +122,9 @@ func (l *lab) floorProcessor() (float64, error) {
 	return processor, err
 }
 
-// timePerStep runs a command, which must end with the exit code. For one step it returns the time,
-// and the processor time of the command and the processes below it, in seconds.
+// timePerStep runs a command that takes the given number of steps and must end with the given exit
+// code. It returns two averages over the steps, in seconds: the time, and the processor time of the
+// command and the processes below it.
 func timePerStep(steps int, cmd *exec.Cmd, code int) (took, processor float64, err error) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -161,7 +163,8 @@ func (l *lab) verifyJournal() (float64, error) {
 	return time.Since(began).Seconds(), err
 }
 
-// resume returns the time of a run of one step, in seconds, if the journal has 100,000 records.
+// resume returns the time of a run of one step on a board whose journal has 100,000 records, in
+// seconds.
 func (l *lab) resume() (float64, error) {
 	path, err := l.longJournal()
 	if err != nil {
@@ -247,6 +250,6 @@ func (l *lab) timeToSpawn() (float64, error) {
 	if err != nil {
 		return 0, errors.Join(err, cmd.Process.Kill())
 	}
-	_ = cmd.Wait() // an agent that replies nothing makes it end with 4
+	_ = cmd.Wait() // exit code 4, because the agent gives no reply
 	return took.Seconds(), opened.Close()
 }

@@ -50,8 +50,8 @@ func git(args ...string) ([]string, error) {
 	return slices.DeleteFunc(strings.Split(string(out), "\x00"), func(s string) bool { return s == "" }), nil
 }
 
-// changedPackages returns the folders in which a Go file or a file of testdata has changed; only
-// "all" if the changes are not known or concern all stages.
+// changedPackages returns the folders in which a Go file or a file of testdata has changed. If the
+// changes are not known or concern all stages, it returns the one word "all" instead.
 func changedPackages(c changes) []string {
 	if !c.known || slices.ContainsFunc(c.files, concernsAll) {
 		return []string{"all"}

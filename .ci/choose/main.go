@@ -1,13 +1,13 @@
 // Command choose prints the parts of CI that a change may concern, so that .ci/run leaves out the
 // rest:
 //
-//	choose stages  the make targets of the real tools to run, of those that stages lists
+//	choose stages  the make targets with real tools that have to run (stages.go lists all)
 //	choose fuzz    the packages in which a file has changed, to be fuzzed for longer
 //	choose race    the packages in whose tests a goroutine can be
 //
 // A change is the difference from the commit at which a stage passed last. .ci/run keeps this
-// commit in the file green/STAGE of the folder -kept. If the change is not known, the part is run.
-// The answer goes to stdout, one part a line, and the reasons go to stderr.
+// commit in the file green/STAGE of the folder that the flag -kept names. If the change is not
+// known, the part is run. The answer goes to stdout, one part a line, and the reasons go to stderr.
 package main
 
 import (

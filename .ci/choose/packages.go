@@ -50,8 +50,9 @@ func listPackages(patterns ...string) ([]goPackage, error) {
 	}
 }
 
-// closureOf returns the folders of packages, with true, and of all packages of this module that
-// they and their tests import, with false. Paths are relative to the current folder.
+// closureOf returns the folders of packages, and of all packages of this module that they and their
+// tests import. The value is true for a folder that the patterns name, and false for one that is
+// only imported. Paths are relative to the current folder.
 func closureOf(patterns []string) (map[string]bool, error) {
 	if len(patterns) == 0 {
 		return nil, nil
@@ -91,7 +92,7 @@ func concurrentPackages() ([]string, error) {
 	starts := map[string]bool{}
 	for _, p := range packages {
 		for _, file := range p.GoFiles {
-			if !filepath.IsAbs(file) { // the main program of a test lies in the build cache
+			if !filepath.IsAbs(file) { // otherwise it is a test's main program, in the build cache
 				file = filepath.Join(p.Dir, file)
 			}
 			does, err := startsGoroutine(file)

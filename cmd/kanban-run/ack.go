@@ -133,8 +133,8 @@ func codeOfWaiting(waits bool) int {
 }
 
 // refuseAgents returns an error if an agent has started this process, because only the Lead may
-// decide. It returns nil if looks is true, because agents may use a command that only shows
-// something.
+// decide. If the parameter looks is true, it returns nil, because the command only shows something,
+// which agents are allowed to see.
 func refuseAgents(looks bool) error {
 	if !looks && proc.IsMarked() {
 		return &undeliveredError{"an agent does not speak for a person", ""}

@@ -222,9 +222,9 @@ func watchProblems(b *board.Board, place *board.Place, w config.Watch) (found []
 }
 
 // refusal returns the reason why a run would refuse the board. If a run would accept the board,
-// refusal returns the run's warnings. If found has an error already, the only reason that refusal
-// returns is a command that is missing on this machine. A missing command is a warning, because it
-// is no fault of the board.
+// refusal returns the run's warnings. If the problems that are known already (found) include
+// an error, refusal returns only one kind of reason: a command that is missing on this machine. A
+// missing command is a warning, because it is no fault of the board.
 func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatter.Problem {
 	executable, err := os.Executable()
 	if err != nil {
@@ -325,8 +325,8 @@ func (u *setup) fixTasks(t *terminal, name string, source []byte) error {
 const maxTask = 1 << 20
 
 // findFolder returns a function for the case that the board's key `current` is a bare file name.
-// The function puts the board's folder, relative to u.dir, before the name. It returns false unless
-// the file is in the board's folder and missing in u.dir.
+// The function puts the board's folder, relative to u.dir, before the name. It returns true only if
+// the file is in the board's folder and is missing in u.dir.
 func (u *setup) findFolder(name string) func(string) (string, bool) {
 	abs, absErr := filepath.Abs(name)
 	folder, relErr := filepath.Rel(u.dir, filepath.Dir(abs))

@@ -107,7 +107,7 @@ func (t *terminal) perform(args []string) int {
 	}
 	t.startDir = dir
 	code, err := dispatch(t, args)
-	// A reader that closed its pipe needs no more output, so this is no error.
+	// EPIPE is no error, because a reader that closed its pipe needs no more output.
 	lost := t.stdout.Err()
 	cut := errors.Is(lost, syscall.EPIPE)
 	if code == exitComplete && err == nil && lost != nil && !cut {

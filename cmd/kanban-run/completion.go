@@ -157,7 +157,7 @@ func fishScript() string {
 	return b.String()
 }
 
-// fishWords returns the options of fish's complete for the values of a flag.
+// fishWords returns the options with which fish's command "complete" offers the values of a flag.
 func fishWords(flag string) string {
 	if flag == "agent" {
 		words := adapterNames()

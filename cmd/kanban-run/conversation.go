@@ -68,7 +68,7 @@ func openConversation(t *terminal) (*conversation, error) {
 
 func (c *conversation) close() error { return c.restore() }
 
-// fit sets the width of the line editor to the screen's.
+// fit sets the size of the line editor to the size of the screen.
 func (c *conversation) fit(line *term.Terminal) {
 	if rows, columns := c.size(); columns > 0 {
 		_ = line.SetSize(int(columns), int(rows))
@@ -128,8 +128,8 @@ func grow(line string, at int, key rune) (longer string, next int, ok bool) {
 const maxTyped = 1000
 
 // editLines returns a channel with the messages that are typed. A paste is one message, even with
-// many lines. editLines reads on after Ctrl-D, and while the receiver takes no message, to notice
-// Ctrl-C.
+// many lines. To notice Ctrl-C, editLines reads on even after Ctrl-D, and even while the receiver
+// takes no message.
 func editLines(line *term.Terminal, typed *keysReader, before func()) <-chan string {
 	lines := make(chan string, maxTyped)
 	go func() {

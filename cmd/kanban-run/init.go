@@ -100,7 +100,7 @@ func filesToStart() (files map[string][]byte, said string, err error) {
 		}
 		rel := strings.TrimPrefix(name, "start/")
 		if player != "" && path.Dir(rel) == "agents" {
-			return nil // agents/agent.sh is for a machine without an agent
+			return nil // an agent is installed, so agents/agent.sh is not needed
 		}
 		files[filepath.FromSlash(rel)], err = startFiles.ReadFile(name)
 		return err

@@ -217,9 +217,8 @@ func (j *job) error(text, title, file, line string) {
 		console.Property{Name: "line", Value: line}, console.Property{Name: "title", Value: title})
 }
 
-// annotate writes the error of an incomplete board. The annotation points at the place that its
-// error names. If the error names none, it points at the file of a task, or of the board if no task is to
-// blame.
+// annotate writes the error of an incomplete board. The annotation points at the first known one of
+// these: the place that the error names, the task that is to blame, the next task, the board.
 func (j *job) annotate(r result.Result, d *digest.Digest) {
 	file, line := j.place(r.Err)
 	if culprit := d.Culprit(); file == "" && culprit != nil {
@@ -263,7 +262,7 @@ func (j *job) explain(err error, hint string) {
 	code := codeOfError(err)
 	j.outputs.texts = append(j.outputs.texts, strings.Join(strings.Fields(j.out.Hide(err.Error())), " "))
 	j.error(j.fitted(err.Error(), hint, code), "kanban-run", file, line)
-	if j.summary != "" { // without a summary file only the log shows the error
+	if j.summary != "" { // otherwise only the log shows the error
 		text := fmt.Sprintf("**kanban-run**: %s (exit code %d)\n\n", j.markdown(err.Error()), code)
 		if hint != "" {
 			text += "Hint: " + j.markdown(hint) + "\n\n"

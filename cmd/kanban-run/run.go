@@ -139,9 +139,9 @@ func (s *screen) runJobs(t *terminal, jobs []preflight.Job, bounds orchestrator.
 }
 
 // tuneRuntime fits Go's runtime to a run, which nearly always waits. It allows one processor,
-// because waking a second thread takes longer than the work that this thread would do. Garbage may
-// grow to twice the size of the live heap. With more than 100 boards it may grow to 15 % of the
-// live heap. The environment variables GOMAXPROCS and GOGC take precedence.
+// because waking a second thread takes longer than the work that the second thread would do.
+// Garbage may grow to twice the size of the live heap. With more than 100 boards it may grow to
+// 15 % of the live heap. The environment variables GOMAXPROCS and GOGC take precedence.
 func tuneRuntime(boards int) {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(1)
@@ -312,8 +312,8 @@ func (s *screen) refuse(t *terminal, errs []error) int {
 	return worst(codes)
 }
 
-// noticeSignal prints the effect of a signal. The parameter first is false for a further signal,
-// which ends the agents at once.
+// noticeSignal prints the effect of a signal. The parameter first is false if the signal ends the
+// agents at once, as a second signal does.
 func (s *screen) noticeSignal(t *terminal, first bool) {
 	text := "stopping: an agent at work is asked to end; once more stops at once"
 	if !first {

@@ -79,8 +79,8 @@ func sizeOf(terminal *os.File) (width, height int) {
 	return width, height
 }
 
-// colored reports whether output may have colours. It may not if NO_COLOR is set and not empty
-// (no-color.org).
+// colored reports whether colours are allowed in the output. They are forbidden if NO_COLOR is set
+// and not empty (no-color.org).
 func colored(t *terminal) bool {
 	return !slices.ContainsFunc(t.environ, func(e string) bool {
 		return len(e) > len("NO_COLOR=") && e[:len("NO_COLOR=")] == "NO_COLOR="

@@ -117,8 +117,8 @@ type setup struct {
 	redactors map[string]*redact.Redactor // keyed by the secrets that they hide
 }
 
-// load reads flags and environment variables and changes into the folder of -C before the command
-// does anything else, as git and make do.
+// load reads the flags and the environment variables. Then it changes into the folder of -C, before
+// the command does anything else, as git and make do.
 func (s *settingFlags) load(t *terminal) (*setup, error) {
 	u := &setup{term: t, flags: s.values(), dir: t.startDir, redactors: map[string]*redact.Redactor{}}
 	first, _, err := config.Load(config.Input{Flags: u.flags, Environ: t.environ, Partial: true, StartDir: t.startDir})
@@ -368,8 +368,8 @@ func printRoles(t *terminal, r *resolved, args []string) error {
 	return nil
 }
 
-// exists reports whether a path exists. It is true also for a dangling link, and for a path that
-// this process must not look up.
+// exists reports whether a path exists. It returns true also for a dangling link, and for a path
+// that this process has no permission to look up.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return !errors.Is(err, fs.ErrNotExist)

@@ -31,8 +31,8 @@ const oneRequestWithin = 300 * time.Millisecond
 
 // contexts returns the two contexts of a run. The first signal ends the context stop, the second
 // also the context kill. SIGQUIT and the guardian's death end both at once. onSignal is called for
-// each signal that is not part of an earlier request (see oneRequestWithin). release ends the
-// listening goroutine.
+// each signal that is not part of an earlier request (see oneRequestWithin). The function release
+// ends the listening goroutine.
 func (t *terminal) contexts(onSignal func(first bool)) (stop, kill context.Context, release func()) {
 	stop, cancelStop := context.WithCancelCause(context.Background())
 	kill, cancelKill := context.WithCancelCause(context.Background())
@@ -88,7 +88,7 @@ func (t *terminal) signals() (signals <-chan os.Signal, lost <-chan struct{}, st
 	}
 	own := make(chan os.Signal, 8)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
-		if !signal.Ignored(s) { // ignored on purpose, by nohup or for a background job
+		if !signal.Ignored(s) { // nohup and background jobs ignore signals on purpose
 			signal.Notify(own, s)
 		}
 	}

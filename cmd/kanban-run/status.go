@@ -102,13 +102,14 @@ func (t *terminal) printTable(boards []*standing.Standing) error {
 	return t.stdout.PrintTrusted(strings.Join(lines, "\n") + "\n")
 }
 
-// sign returns the sign of a weight, coloured if stdout is a terminal that may have colours.
+// sign returns the sign of a weight. The sign is coloured if stdout is a terminal and colours are
+// allowed.
 func (t *terminal) sign(w event.Weight) string {
 	return report.Sign(w, term.IsTerminal(int(t.screen.Fd())) && colored(t))
 }
 
-// watched returns the status of boards and their last events. It returns an error only for a single
-// board. Among several boards, one that cannot be read has a status too, which holds the error.
+// watched returns the status of boards and their last events. If there is only one board, its error
+// is returned. If there are several, the status of a board that cannot be read holds the error.
 func (u *setup) watched(boards []string) ([]report.Watched, error) {
 	all := make([]report.Watched, len(boards))
 	for i, board := range boards {
@@ -267,8 +268,8 @@ func printLogs(t *terminal, boards []string, view func(board string) report.Watc
 	return nil
 }
 
-// checkStep returns a *usageError if the board does not have the step. With follow it accepts every
-// positive number, because the step may still begin.
+// checkStep returns a *usageError if the board does not have the step. If follow is true, it
+// accepts every positive number, because that step might begin later.
 func checkStep(board string, step int, follow bool) error {
 	if step == 0 || step > 0 && follow {
 		return nil
@@ -286,8 +287,8 @@ func checkStep(board string, step int, follow bool) error {
 // pollInterval is the time between two reads of the journal by log --follow.
 const pollInterval = 300 * time.Millisecond
 
-// printLog prints the journal, and with follow also further entries until a signal or the run's
-// end.
+// printLog prints the journal. If follow is true, it also prints further entries until a signal
+// comes or the run ends.
 func printLog(t *terminal, board string, show report.Watcher, follow bool) error {
 	stop := context.Background() // without follow, a signal ends the process
 	if follow {

@@ -95,8 +95,8 @@ func (t *terminal) view(boards []string, listen string, open bool) error {
 
 // openBrowser opens an address in the browser. The address holds a token, and all users can see the
 // arguments of a process. So the address is passed in a file that only this user can read. The
-// function forget removes the file. The function failed is called with the error of the opening
-// program.
+// returned function removes the file. The second parameter is a function that is called if the
+// opening program ends with an error.
 func openBrowser(address string, failed func(error)) (forget func(), err error) {
 	folder, err := os.MkdirTemp("", "kanban-run-view-")
 	if err != nil {
@@ -150,8 +150,8 @@ func (g *gallery) state() string {
 	return all.String()
 }
 
-// markOf returns a text that changes with a board's file, its journal, or whether a run owns the
-// board.
+// markOf returns a text that changes when a board's file or journal changes, and when a run begins
+// or ceases to own the board.
 func markOf(name string) string {
 	dir, err := inspect.Locate(name)
 	if err != nil {

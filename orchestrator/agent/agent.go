@@ -197,7 +197,8 @@ type Adapter interface {
 // Host receives the events of a running attempt. Its functions are safe for concurrent use.
 type Host struct {
 	Emit func(Event)
-	// Told reports whether a message with this ID was sent. If Told is nil, every message was.
+	// Told reports whether a message with this ID was sent. If Told is nil, every message counts as
+	// sent.
 	Told func(id string) bool
 	// GiveUp ends the attempt at once. Its argument is the outcome: a *ConfigError, *LaterError,
 	// *LimitError or *contract.Failure.
@@ -230,7 +231,7 @@ type StderrWatcher interface {
 // Report is the result that a [Reader] found in the output of an attempt that has ended.
 type Report struct {
 	Reply   string            // text of the reply; with a Failure, the part that was received
-	Failure *contract.Failure // the reason why there is no reply; nil if there is one
+	Failure *contract.Failure // the reason why there is no reply; nil if there is a reply
 	// Err is a *ConfigError, *LaterError or *LimitError, or nil. An immediate retry would fail with
 	// the same error.
 	Err     error

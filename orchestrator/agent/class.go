@@ -32,9 +32,9 @@ func (e *LaterError) Hint() string {
 	return "the same command goes on once the limit is over; --patience has a run wait for it"
 }
 
-// Class returns how an attempt ended. If several classes fit, the first case below counts. finished
-// reports whether the tool sent its final event. ClassAccepted does not mean that the reply is
-// valid; [contract.Parse] checks that.
+// Class returns how an attempt ended. If several classes fit, the first case below counts. The
+// parameter finished is true if the tool sent its final event. ClassAccepted does not mean that the
+// reply is valid; [contract.Parse] checks that.
 func (r *Report) Class(t Tool, exit proc.Exit, finished bool) event.Class {
 	var later *LaterError
 	switch {

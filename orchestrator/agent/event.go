@@ -29,7 +29,7 @@ const (
 
 	Heard    // the agent has read a message, see Listener.Tell
 	Answered // the agent has answered a question, see Listener.Ask
-	Echo     // the program has got a message or a question, its model perhaps not yet
+	Echo     // the program has got a message or a question, but its model might not have read it yet
 	Dropped  // a message or an answer will not reach the agent, for the reason in the text
 )
 

@@ -79,8 +79,8 @@ func NewObjectReader() Reader { return &objectReader{} }
 
 type objectReader struct{ capture }
 
-// End rejects the output of an agent that ended badly, because that may be an old or incomplete
-// answer.
+// End returns the report. It rejects the output of an agent that ended badly, because such output
+// might be an old or incomplete answer.
 func (r *objectReader) End(exit proc.Exit) Report {
 	report := Report{Reply: r.take()}
 	switch {

@@ -5,15 +5,16 @@ import (
 	"fmt"
 )
 
-// Listener is an adapter whose program reads standard input even while it works, if
-// [Invocation.Listens] is set. The methods return lines for this input.
+// Listener is an adapter whose program can read standard input even while it works. If
+// [Invocation.Listens] is set, the program does so. The methods return lines for this input.
 type Listener interface {
 	Adapter
-	// Ask returns a question that the agent answers without a trace in its work. An [Answered]
-	// event with the same ID follows.
+	// Ask returns the line of a question that the agent answers without a trace in its work. An
+	// [Answered] event with the same ID follows.
 	Ask(id, question string) []byte
-	// Tell returns a message to the agent. The agent reads it after the open call, or after the
-	// text that the model is writing. A [Heard] event with the same ID then follows.
+	// Tell returns the line of a message to the agent. The agent reads the message after the open
+	// call, or after the text that the model is writing. A [Heard] event with the same ID then
+	// follows.
 	Tell(id, text string) []byte
 	// Withdraw returns a line that takes back a message that the agent has not read yet.
 	Withdraw(id string) []byte

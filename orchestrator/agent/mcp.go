@@ -54,8 +54,9 @@ func (a Assignment) Servers() (map[string]json.RawMessage, error) {
 	return servers, nil
 }
 
-// parseMCP parses the object mcpServers, which may be empty. A file without this object is an
-// error, because it is probably the wrong file. Keys are case-sensitive, as in the agent programs.
+// parseMCP parses the object "mcpServers" of a file. An empty object is valid. A file without this
+// object is an error, because it is probably the wrong file. Keys are case-sensitive, as in the
+// agent programs.
 func parseMCP(text []byte) (map[string]json.RawMessage, error) {
 	file, err := object(bytes.TrimPrefix(text, []byte("\ufeff")), "it")
 	if err != nil {

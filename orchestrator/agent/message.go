@@ -18,15 +18,15 @@ type Messages struct {
 
 	lines    Lines
 	text     []byte
-	whole    bool   // text holds a message, or the parts of it so far
+	whole    bool   // the field text holds a message, or its parts so far
 	broken   []byte // beginning of the last unreadable line; nil if a message followed it
-	fault    error  // the reason why broken is unreadable
+	fault    error  // the reason why that line is unreadable
 	warnings Warnings
 }
 
-// Init sets two functions: emit gets the events, and each reads a line. If each returns an error,
-// the line is unreadable. A line that does not begin with "{" is a text for people, and is not
-// passed to each.
+// Init sets two functions: the function emit gets the events, and the function each reads a line.
+// If the function each returns an error, the line is unreadable. The function each gets only lines
+// that begin with "{", because other lines are texts for people.
 func (m *Messages) Init(emit func(Event), each func(line []byte) error) {
 	m.Emit = emit
 	m.lines.Each = func(line []byte) {
@@ -58,7 +58,7 @@ func (m *Messages) emitProse(line []byte) {
 	m.Emit(Event{Kind: Text, Text: EventText(string(line))})
 }
 
-// rejectLine warns of an unreadable line. Before the end of the turn this line may have been the
+// rejectLine warns of an unreadable line. If the turn has not ended, this line might have been the
 // reply, so the message before it is dropped.
 func (m *Messages) rejectLine(line []byte, err error) {
 	m.warnings.Warn(m.Emit, fmt.Sprintf("a line of its output cannot be read (%v)", err))
@@ -77,8 +77,8 @@ func (m *Messages) Set(text string) {
 	m.EmitText()
 }
 
-// Add appends a part of a message. It keeps at most one byte more than a reply may have, so that
-// the excess is still noticed.
+// Add appends a part of a message. It keeps at most one byte more than the longest allowed reply
+// has. That byte shows that the reply is too long.
 func (m *Messages) Add(text string) {
 	m.broken, m.fault, m.whole = nil, nil, true
 	if room := contract.MaxReply + 1 - len(m.text); room > 0 {

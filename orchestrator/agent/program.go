@@ -9,9 +9,8 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Start returns the beginning of a tool's command line, with the path of the program in place of
-// its name. That is the role's own command or, if the role has none, the tool's program. Errors:
-// *ConfigError.
+// Start returns the beginning of a tool's command line: the role's own command or, if the role has
+// none, the tool's program. The program's path replaces its name. Errors: *ConfigError.
 func (t Tool) Start(a Assignment) ([]string, error) {
 	words := []string{t.Program}
 	if len(a.Command) > 0 && a.Command[0] != "" {

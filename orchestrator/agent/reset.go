@@ -33,9 +33,9 @@ var (
 	})
 )
 
-// ParseReset returns the end of a limit that a text names, or the zero time. For a time of day
-// without a day it returns the next moment at which the clock shows that time. The zone is this
-// machine's unless the text names one.
+// ParseReset returns the end of a limit that a text names, or the zero time. If the text names a
+// time of day but no day, ParseReset returns the next moment at which the clock shows that time. If
+// the text names no zone, the time is in the zone of this machine.
 func ParseReset(text string, now time.Time) time.Time {
 	text = strings.ReplaceAll(text, "\u202f", " ") // some tools write this space before AM
 	if m := resetStamp().FindStringSubmatch(text); m != nil {

@@ -10,8 +10,8 @@ import (
 )
 
 // Resident is an adapter whose program can stay between calls. The program reads messages from
-// standard input, one JSON object a line. It answers each with one JSON object on one line of
-// standard output, and sleeps between them.
+// standard input, one JSON object a line. It answers each message with one JSON object on one line
+// of standard output, and then sleeps until the next message.
 type Resident interface {
 	Adapter
 	// Stay is like Invoke, but for a program that stays between calls. Stdin is the first message,
@@ -57,8 +57,8 @@ func NewAnswerReader(h Host) Reader {
 type answerReader struct {
 	Lines
 	host   Host
-	answer string            // the answer or, with a fault, the beginning of the faulty line
-	fault  *contract.Failure // the reason why a line is no answer; nil if there is none
+	answer string            // the answer or, if fault is set, the beginning of the faulty line
+	fault  *contract.Failure // the reason why a line is no answer; nil if there is no such line
 	over   bool              // answer or fault is set
 }
 

@@ -33,8 +33,8 @@ func (u *Spending) Add(o Spending) {
 	u.Cost = &cost
 }
 
-// Minus returns the spending since o. A negative difference counts as 0, because a tool may restart
-// its count.
+// Minus returns u without the earlier spending o. A negative difference counts as 0, because a tool
+// might restart its count.
 func (u Spending) Minus(o Spending) Spending {
 	d := Spending{
 		Partial: u.Partial,

@@ -12,7 +12,7 @@ const maxStreamLine = 32 << 20
 // Lines cuts a stream into lines, and keeps at most one in memory. It drops a line that is too
 // long.
 type Lines struct {
-	Each    func(line []byte)  // gets a line without its newline, and must not keep it
+	Each    func(line []byte)  // gets a line without its newline, and must not keep the line
 	Long    func(begin []byte) // called once for a dropped line, with its first bytes; may be nil
 	Max     int                // bound of a line, in bytes; 0 means 32 MiB
 	Dropped int                // number of dropped lines

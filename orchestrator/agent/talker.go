@@ -4,8 +4,8 @@ package agent
 // after each message.
 type Talker interface {
 	Adapter
-	// Talk returns the start of a conversation, which goes on in Follow.Session if that is set.
-	// Errors: *ConfigError.
+	// Talk returns the start of a conversation. If Follow.Session is set, the conversation goes on
+	// in that session. Errors: *ConfigError.
 	Talk(Assignment) (Invocation, error)
 	// Message returns a person's message in the tool's form.
 	Message(text string) []byte

@@ -13,9 +13,9 @@ const maxText = 16 << 10
 // EventText returns a text for an event, cut to its first 16 KiB.
 func EventText(text string) string { return Clip(text, maxText) }
 
-// Clip returns a copy of the text, so that the memory of a long text can be freed. If the text has
-// more bytes than the limit most, Clip cuts it at a white space, because the redactor does not
-// recognise half a secret.
+// Clip returns a copy of the text, so that the memory of a long text can be freed. The parameter
+// most is the limit in bytes. Clip cuts a longer text at a white space, because the redactor does
+// not recognise half a secret.
 func Clip(text string, most int) string {
 	if len(text) <= most {
 		return strings.Clone(text)

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Words are phrases, in lower case, that show the class of a failure if its text contains one of
-// them. Each adapter has the phrases of its own program in a file words.go. [ProviderWords] has
-// those of the providers, which any program may pass on.
+// Words are phrases in lower case. A failure whose text contains one of them belongs to the class
+// of that phrase. Each adapter has the phrases of its own program in a file words.go.
+// [ProviderWords] has the phrases of the providers, which any program might pass on.
 type Words struct {
 	Money   []string // the account has no money left
 	Limit   []string // a usage or rate limit of the account
@@ -87,9 +87,9 @@ func (w *Words) IsTooLong(text string) bool {
 	return contains(text, w.TooLong, ProviderWords.TooLong)
 }
 
-// Later returns the error of a failure that a wait may mend, and nil for any other failure. tool is
-// the name of the program, status the HTTP status of the failure or 0 if it is unknown, and text
-// the text of the failure.
+// Later returns the error of a failure that a wait may mend, and nil for any other failure. Its
+// parameters are the name of the program, the HTTP status of the failure (0 if it is unknown), the
+// text of the failure and the present time.
 func (w *Words) Later(tool string, status int, text string, now time.Time) *LaterError {
 	switch {
 	case w.IsLimit(text):

@@ -47,7 +47,7 @@ type Attempt struct {
 	watch    watch
 	voice    *voice
 	paused   time.Duration   // proc.Paused at the start
-	ctx      context.Context // done as soon as the process is to end, even while it starts
+	ctx      context.Context // done as soon as the process has to end, even if it is still starting
 	cancel   context.CancelFunc
 	answered chan struct{} // closed when the result has arrived
 	answer   func()        // closes answered, once
@@ -126,8 +126,9 @@ func (a *Attempt) noteStderr(e agent.Event) {
 	a.watch.note(e)
 }
 
-// Run starts an agent and returns its end, which is never nil. When stop is done, Run asks the
-// agent to end. When kill is done, Run kills the agent. Errors: those of [Attempt.Wait].
+// Run starts an agent and returns its end, which is never nil. When the context stop is done, Run
+// asks the agent to end. When the context kill is done, Run kills the agent. Errors: those of
+// [Attempt.Wait].
 func Run(stop, kill context.Context, c Spec) (*Ended, error) {
 	if stop.Err() != nil || kill.Err() != nil {
 		return &Ended{Exit: proc.Exit{Code: -1, Stopped: true}, Stopped: true}, nil
@@ -175,7 +176,7 @@ func (a *Attempt) End(graceful, kill time.Duration) {
 }
 
 // EndRefused is like End, for an agent whose provider refuses its calls. The class of the end is
-// [event.ClassBusy]. why has the provider's words.
+// [event.ClassBusy]. The parameter why has the provider's words.
 func (a *Attempt) EndRefused(why string, graceful, kill time.Duration) {
 	a.end(func() { a.ended, a.graceful, a.kill, a.refused = true, graceful, kill, why })
 }
@@ -271,8 +272,8 @@ func (a *Attempt) giveUp(reason error) {
 	})
 }
 
-// end calls note, and then ends the process. If the process has not started yet, adopt ends it as soon
-// as it has.
+// end calls its parameter note, and then ends the process. If the process has not started yet, the
+// method adopt ends it right after its start.
 func (a *Attempt) end(note func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -296,8 +297,8 @@ func (a *Attempt) endProcess() {
 	}
 }
 
-// adopt makes p, which has just started, the process of the attempt. If the attempt is to end
-// already, adopt ends p.
+// adopt makes p, which has just started, the process of the attempt. If the attempt was told to end
+// before that, adopt ends p.
 func (a *Attempt) adopt(p *proc.Process) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -40,7 +40,7 @@ type Ended struct {
 // conclude closes the streams and returns the end of the attempt. err is the result of runProcess.
 func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 	excess := a.meter.exceeded()
-	if excess == nil { // otherwise Close could print the first part of a secret that was cut off
+	if excess == nil { // after an excess, Close could print the first part of a cut-off secret
 		err = errors.Join(err, a.stdout.Close(), a.stderr.Close())
 	}
 	a.mu.Lock()
@@ -50,7 +50,7 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 		out.Stdout = a.out.String()
 	}
 	hung, ended := exit.Stopped && a.ended && !a.stopped, exit
-	within := time.Duration(0) // 0 if the watch ended the agent, because then any final event came later
+	within := time.Duration(0) // stays 0 if the watch ended the agent: a final event came later, if at all
 	if exit.TimedOut {
 		within = exit.Timeout + out.Paused
 	}
@@ -95,7 +95,7 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 	return out, err
 }
 
-// applyReason puts the reason for which the reader gave up into the report.
+// applyReason adds to the report the reason for which the reader gave up.
 func applyReason(r *agent.Report, reason error) {
 	var failure *contract.Failure
 	switch {

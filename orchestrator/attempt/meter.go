@@ -28,7 +28,7 @@ func (m *meter) writer(w io.Writer) io.Writer {
 	return &metered{m, w}
 }
 
-// exceeded returns the failure of an attempt that printed too much, or nil if it did not.
+// exceeded returns a failure if the attempt printed too much, and nil otherwise.
 func (m *meter) exceeded() *contract.Failure {
 	if m.max <= 0 || m.used.Load() <= m.max {
 		return nil

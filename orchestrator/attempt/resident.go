@@ -110,8 +110,9 @@ func (r *Resident) family() map[int]proc.Relative {
 // leaveTime is the time within which the processes of a turn have to end after the answer.
 const leaveTime = 200 * time.Millisecond
 
-// spawned names the processes that the program has started since family returned before, and that
-// still run after leaveTime. A process does not count if one of its ancestors is in before.
+// spawned returns the names of the processes that the program has started since an earlier call of
+// family, and that still run after leaveTime. The parameter before is the result of that call. A
+// process does not count if it, or one of its ancestors, is in that result.
 func (g *program) spawned(before map[int]proc.Relative) (names []string) {
 	for last := false; ; last = true {
 		names = nil
@@ -129,7 +130,7 @@ func (g *program) spawned(before map[int]proc.Relative) (names []string) {
 	}
 }
 
-// isOf reports whether a process, or one of its ancestors, is in before.
+// isOf reports whether a process, or one of its ancestors, is in the map before.
 func isOf(before, family map[int]proc.Relative, pid int) bool {
 	for p, ok := family[pid]; ok; p, ok = family[pid] {
 		if _, known := before[pid]; known {
@@ -261,9 +262,9 @@ func (r *Resident) Ask(stop context.Context, message []byte, wait time.Duration,
 }
 
 // Close closes the input of the program, if it runs, and returns when all its processes have ended.
-// It kills the processes that still run after the grace period, or at once when kill is done. An
-// attempt that talks to the program ends, too. Errors: *proc.LeftoverError, also of a program that
-// ended before, or an error of the system.
+// After the grace period, or at once when the context kill is done, it kills the processes that
+// still run. An attempt that talks to the program ends, too. Errors: *proc.LeftoverError, also of a
+// program that ended before, or an error of the system.
 func (r *Resident) Close(kill context.Context) error {
 	if g := r.dismiss(); g != nil {
 		g.end(kill, r.grace)
@@ -311,7 +312,8 @@ func (g *program) hear(message []byte, s Sinks) *hearing {
 	return h
 }
 
-// wait returns the answer, or "" if the program ends or patience is done without an answer.
+// wait returns the answer. It returns "" if the program ends, or the context patience is done,
+// before there is an answer.
 func (h *hearing) wait(patience context.Context) (text string) {
 	select {
 	case text = <-h.answer:
@@ -326,14 +328,14 @@ func (h *hearing) wait(patience context.Context) (text string) {
 
 func (h *hearing) close() error {
 	err := h.program.gates.shut()
-	if h.bound.exceeded() == nil { // otherwise Close could print the first part of a secret that was cut off
+	if h.bound.exceeded() == nil { // after an excess, Close could print the first part of a cut-off secret
 		err = errors.Join(err, h.stdout.Close(), h.stderr.Close())
 	}
 	return err
 }
 
-// end closes the input of the program. It kills the program after the time grace, or when kill is
-// done.
+// end closes the input of the program. It kills the program after the time grace, or when the
+// context kill is done.
 func (g *program) end(kill context.Context, grace time.Duration) {
 	g.process.CloseInput()
 	patience, cancel := within(kill, grace)

@@ -65,8 +65,8 @@ func (s Sinks) Host(emit func(agent.Event), told func(id string) bool, giveUp fu
 	return agent.Host{Emit: func(e agent.Event) { emit(s.redactEvent(e)) }, Told: told, GiveUp: giveUp}
 }
 
-// Tail returns a writer that redacts and keeps the last lines. Once w is closed, last returns the
-// last line.
+// Tail returns a writer that redacts and keeps the last lines. Once the writer is closed, the
+// function last returns the last line.
 func (s Sinks) Tail() (w io.WriteCloser, last func() string) {
 	kept := &tail{max: maxStderr}
 	return s.redacting(kept), func() string {

@@ -50,8 +50,8 @@ func (t *tail) String() string {
 	return strings.ToValidUTF8(string(b), "\uFFFD")
 }
 
-// lines emits the last whole lines of each write as events for people. If a write has more lines,
-// lines emits the number of the earlier ones first. It drops lines that are too long.
+// lines emits the last whole lines of each write as events for people. Before them, it emits the
+// number of the earlier lines of that write, if there are any. It drops lines that are too long.
 type lines struct {
 	emit    func(agent.Event)
 	partial []byte

@@ -43,8 +43,8 @@ func (v *voice) adopt(p *proc.Process) {
 	}
 }
 
-// say sends the agent the bytes that its function line returns. It returns false if the agent
-// cannot read them now, or if line returns nil.
+// say sends the agent the bytes that the function named line returns. It returns false if the agent
+// cannot read them now, or if that function returns nil.
 func (v *voice) say(line func(agent.Listener) []byte) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()

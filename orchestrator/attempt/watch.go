@@ -19,7 +19,7 @@ type watch struct {
 	trace *health.Trace
 	found health.Looked
 	shown time.Time   // time of the last call of show; before the first call, time of the start
-	later *time.Timer // calls show for an event that came too soon after shown; nil: no such event
+	later *time.Timer // timer of the next call of show; nil: no call is due
 	over  bool        // show is no longer called
 
 	failed bool // the final event tells of a failure
@@ -82,9 +82,9 @@ func (w *watch) isFinished() bool {
 	return !w.trace.Finished.IsZero()
 }
 
-// endedItself reports whether the agent has sent its final event by itself. within is the time from
-// the agent's start until the agent was asked to end. A final event with a failure does not count
-// if it came after that time, because then it only answers our signal.
+// endedItself reports whether the agent has sent its final event by itself. The parameter within is
+// the time from the agent's start until the agent was asked to end. A final event with a failure
+// does not count if it came after that time, because then it only answers our signal.
 func (w *watch) endedItself(within time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

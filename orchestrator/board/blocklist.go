@@ -102,8 +102,8 @@ func (b *Board) formatBlockItems(lines block, p plan, from, to int) string {
 	return b.trimNewline(out.String(), to)
 }
 
-// missingNewline returns a line ending if the text before offset at does not end with one. It
-// returns "" otherwise.
+// missingNewline returns a line ending if the board's text up to an offset does not end with a
+// newline. It returns "" otherwise.
 func (b *Board) missingNewline(at int) string {
 	if at > b.doc.Start && b.Source[at-1] != '\n' {
 		return b.lineEnding()
@@ -111,7 +111,8 @@ func (b *Board) missingNewline(at int) string {
 	return ""
 }
 
-// trimNewline removes the last newline of text if the board has none before offset at.
+// trimNewline removes the last newline of a text if the board has no newline right before an
+// offset.
 func (b *Board) trimNewline(text string, at int) string {
 	if b.missingNewline(at) != "" {
 		return strings.TrimSuffix(text, b.lineEnding())

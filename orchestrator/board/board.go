@@ -66,13 +66,13 @@ func SHA(source []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Terminal reports whether the work is over: phase is complete, completed or done, or current is
-// explicitly null. Seed 004, "State Machine", step 2.
+// Terminal reports whether the work is over: the field phase is complete, completed or done, or the
+// field current is explicitly null. Seed 004, "State Machine", step 2.
 func (b *Board) Terminal() bool {
 	return isTerminal(b.Phase) || b.Current.Null
 }
 
-// PhaseEnds reports whether phase alone ends the work.
+// PhaseEnds reports whether the field phase alone ends the work.
 func (b *Board) PhaseEnds() bool { return isTerminal(b.Phase) }
 
 func isTerminal(phase string) bool {
@@ -88,17 +88,17 @@ func (b *Board) EndedWith() string {
 	return b.Ended
 }
 
-// HoldsEnded reports whether the runner may write the field ended. The field must be missing or
-// null, or have a value that the runner writes.
+// HoldsEnded reports whether the runner is allowed to write the field ended. For that, the field
+// must be missing or null, or have a value that the runner writes.
 func (b *Board) HoldsEnded() bool {
 	_, value := b.doc.Field("ended")
 	return value == nil || value.Tag == "!!null" || b.Ended != ""
 }
 
 // Finder returns a function that finds a task on the list by the path that agents use. The function
-// returns the index of the task, or -1 if the task is not listed. It looks for the whole path first, and
-// then for the path without the folders that lead to the board, because the list may spell paths from
-// there.
+// returns the index of the task, or -1 if the task is not listed. It looks for the whole path
+// first. Then it looks for the path without the folders that lead to the board, because a path on
+// the list can start at the board's folder.
 func (b *Board) Finder() func(task string) int {
 	folder := b.folder()
 	places := make(map[string]int, b.Len())
@@ -119,7 +119,8 @@ func (b *Board) Finder() func(task string) int {
 	}
 }
 
-// folder returns the absolute path of the board's folder, without links and with a slash at its end.
+// folder returns the absolute path of the board's folder, without links and with a slash at its
+// end.
 func (b *Board) folder() string {
 	file, err := filepath.Abs(b.File)
 	if err != nil {

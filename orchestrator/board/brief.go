@@ -17,7 +17,7 @@ import (
 // and settings of the watch that differ for this task.
 type Brief struct {
 	HasText  bool                // the file has a text after its frontmatter
-	Missing  []string            // files that the field inputs names and that do not exist
+	Missing  []string            // files that are named in the field inputs but do not exist
 	Expected time.Duration       // planned duration of the work; 0 if it is not stated
 	Watch    []frontmatter.Value // settings in the field watch, which differ for this task
 }
@@ -49,8 +49,9 @@ func (p *Place) ReadBrief(name string) (b Brief) {
 	return b
 }
 
-// BriefProblems returns the problems in a task's fields expected, inputs and files. A run ignores a
-// value with a problem. A missing input is a warning, because an earlier task may make it.
+// BriefProblems returns the problems in the fields "expected", "inputs" and "files" of a task. A
+// run ignores a value with a problem. A missing input is a warning, because an earlier task may
+// make it.
 func (p *Place) BriefProblems(name string) (found []*frontmatter.Problem) {
 	text, err := p.ReadText(name)
 	if err != nil {

@@ -42,9 +42,9 @@ func (c *checker) add(warning bool, err error) {
 	}
 }
 
-// covers reports whether q makes p redundant, because both report the same fault at the same place.
-// This happens if the current task is also in the list, because both places are checked. A warning
-// does not cover an error.
+// covers reports whether the finding q makes the finding p redundant, because both report the same
+// fault at the same place. This happens if the current task is also in the list, because then it is
+// checked twice. A warning does not cover an error.
 func covers(q, p *frontmatter.Problem) bool {
 	return q.File == p.File && q.Line == p.Line && q.Column == p.Column && q.Text == p.Text && (p.Warning || !q.Warning)
 }

@@ -12,10 +12,10 @@ import (
 // endFields are the fields that end a board or name its next task.
 var endFields = []string{"current", "phase", "ended"}
 
-// EndChanges describes how the board's end differs from that of the earlier board before. The end
-// consists of the fields current, phase and ended, and of two facts about each entry of before:
-// whether the entry is still listed, and whether it is done. Added entries and other fields are not
-// part of the end.
+// EndChanges describes how the board's end differs from the end of an earlier board. The end
+// consists of the fields current, phase and ended, and of two facts about each entry of the earlier
+// board: whether the entry is still listed, and whether it is done. Added entries and other fields
+// are not part of the end.
 func (b *Board) EndChanges(before *Board) []string {
 	var changes []string
 	for _, name := range endFields {
@@ -64,10 +64,9 @@ func (b *Board) findIn(other *Board) []int {
 	return at
 }
 
-// WithEndOf returns the board with the end of the earlier board before. It restores the exact text
-// of the parts that [Board.EndChanges] names, and changes nothing else. An entry that left the list
-// is put back after the entry that it followed. Errors: *SpliceError if the two boards are too
-// different.
+// WithEndOf returns the board with the end of an earlier board. It restores the exact text of the
+// parts that [Board.EndChanges] names, and changes nothing else. An entry that left the list is put
+// back after the entry that it followed. Errors: *SpliceError if the two boards are too different.
 func (b *Board) WithEndOf(before *Board) (*Board, error) {
 	out, err := b.restoreEntries(before)
 	for _, name := range endFields {
@@ -147,8 +146,8 @@ func (b *Board) restoreEntries(before *Board) ([]byte, error) {
 	return applyPatches(b.Source, patches), err
 }
 
-// planEnd plans the list that restoreEntries writes. was is the list of the earlier board. changed
-// reports whether the plan differs from the present list.
+// planEnd plans the list that restoreEntries writes. The parameter was is the list of the earlier
+// board. The result changed reports whether the plan differs from the present list.
 func (b *Board) planEnd(before *Board, was *yaml.Node) (p plan, changed bool) {
 	text := func(i int) string {
 		from, to := before.extent(was, i)

@@ -32,8 +32,9 @@ func ReadFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// ReadCopy reads a board from a copy of its file. The File of the board is name, not the path of
-// the copy. ReadCopy returns an error if the SHA-256 of the copy is not sha.
+// ReadCopy reads a board from a copy of its file. The field File of the board gets the parameter
+// name, not the path of the copy. ReadCopy returns an error if the SHA-256 of the copy differs from
+// sha.
 func ReadCopy(copied, name, sha string) (*Board, error) {
 	source, err := ReadFile(copied)
 	if err != nil {
@@ -102,7 +103,8 @@ type Reader struct {
 	last *Board
 }
 
-// NewReader returns a Reader of the board at path. Its messages show name in place of path.
+// NewReader returns a Reader of the board at path. Its messages show the parameter name in place of
+// the path.
 func NewReader(path, name string) *Reader { return &Reader{path: path, name: name} }
 
 // SetLast makes b the version with which the first Read compares the file.

@@ -17,9 +17,9 @@ const maxFixes = 20
 
 // Fix makes the safe repairs of a board. A value that breaks the YAML with a colon, or with a quote
 // within a word, becomes a | block. Such a value ends before the next `identifier:` in column 1. If
-// the value of current has no folder, it becomes the path that resolveBare returns. It stays if
-// resolveBare is nil. All other bytes stay. notes has one line for each repair. Errors: the problem
-// of a board that Parse still refuses, or *SpliceError.
+// the field current has a path without a folder, the path becomes the one that resolveBare returns.
+// If resolveBare is nil, the path stays. All other bytes stay. notes has one line for each repair.
+// Errors: the problem of a board that Parse still refuses, or *SpliceError.
 func Fix(file string, source []byte, resolveBare func(string) (string, bool)) (
 	fixed []byte, notes []string, err error) {
 	b, notes, err := repairValues(file, source)
@@ -131,8 +131,9 @@ func blockify(file string, source []byte, problem error, may func(name string, l
 	return out.Bytes(), note, true
 }
 
-// findField returns the range of lines of the field that holds line. ok is true for an unquoted
-// value with a colon and for a value with broken quotes, unless the value holds a stray field.
+// findField finds the field that contains the line with the given index, and returns the range of
+// the field's lines. ok is true for an unquoted value with a colon and for a value with broken
+// quotes, unless the value holds a stray field.
 func findField(lines [][]byte, line int) (first, last int, ok bool) {
 	first = min(max(line, 0), len(lines)-1)
 	for first > 0 && !fieldLine().Match(chomp(lines[first])) {

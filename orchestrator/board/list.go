@@ -6,8 +6,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// item is an entry to write. from is the index of the old entry whose text is kept. It is negative
-// for a new entry. If restate is set, the old entry gets a new text because its state changed.
+// item is an entry to write. The field from is the index of the old entry whose text is kept, and
+// negative for a new entry. If restate is set, the old entry gets a new text because its state
+// changed.
 type item struct {
 	from    int
 	restate bool
@@ -15,8 +16,9 @@ type item struct {
 	text    string // text to write; "" if the text is made from entry
 }
 
-// plan describes how the old list becomes the wanted one. The old entries before index keep, and
-// those from index tail on, stay byte for byte. items replace the old entries between them.
+// plan describes how the old list becomes the wanted one. The old entries before the index keep
+// stay byte for byte, and so do the old entries from the index tail on. The items replace the old
+// entries between them.
 type plan struct {
 	keep, tail int
 	items      []item

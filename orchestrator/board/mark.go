@@ -8,8 +8,8 @@ import (
 )
 
 // MarkDone returns the board with entry i marked as done. If the entry is a path, [done] is added
-// after it. If the entry is a map, its fields state and status become done, or state: done is
-// added. All other bytes stay. Errors: *SpliceError.
+// after it. If the entry is a map, its fields "state" and "status" get the value done. If it has
+// neither, "state: done" is added. All other bytes stay. Errors: *SpliceError.
 func (b *Board) MarkDone(i int) (*Board, error) {
 	if b.Entry(i).Done() {
 		return b, nil
@@ -35,8 +35,8 @@ func (b *Board) MarkDone(i int) (*Board, error) {
 	return after, nil
 }
 
-// patchState returns the edits that mark a map entry as done. The fields state and status become
-// done. If the entry has neither, state: done is added after its last field.
+// patchState returns the edits that mark a map entry as done. The fields "state" and "status" get
+// the value done. If the entry has neither, "state: done" is added after its last field.
 func (b *Board) patchState(entry *yaml.Node) (patches []patch) {
 	var last *yaml.Node
 	for k := 0; k+1 < len(entry.Content); k += 2 {

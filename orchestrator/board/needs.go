@@ -151,12 +151,12 @@ func Plan(b *Board, p *Place, past Past) (steps []Step) {
 		return open[i]
 	}
 	maps.DeleteFunc(open, func(i int, _ bool) bool {
-		if past.Never { // tasks before current count as done, unless some task has a mark or needs
+		if past.Never { // without marks and needs, tasks before the current one count as done
 			return i < at && !byNeeds && !marked
 		}
 		return past.Done[i]
 	})
-	add := func(t *Task) { // it may be listed twice
+	add := func(t *Task) { // a task can be listed twice, so all its entries leave the map open
 		steps = append(steps, Step{Task: t.Ref.Path, Role: RoleFor(b, t), Needs: t.Needs})
 		maps.DeleteFunc(open, func(k int, _ bool) bool { return path.Clean(tasks[k].Ref.Path) == path.Clean(t.Ref.Path) })
 	}
@@ -175,9 +175,9 @@ func Plan(b *Board, p *Place, past Past) (steps []Step) {
 	return steps
 }
 
-// nextReady searches n tasks for one that is ready. It begins with the task that follows index
-// after, goes on from the last task to task 0, and ends with the task at after. It returns -1 if no
-// task is ready.
+// nextReady searches n tasks for one that is ready. It begins with the task that follows a given
+// index, goes on from the last task to task 0, and ends with the task at the given index. It
+// returns -1 if no task is ready.
 func nextReady(n, after int, ready func(i int) bool) int {
 	for k := range n {
 		if i := (after + 1 + k) % n; ready(i) {

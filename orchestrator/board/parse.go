@@ -13,8 +13,8 @@ import (
 	"kanban-run/schema"
 )
 
-// maxWarnings bounds the warnings about one board, which may have 100,000 odd tasks. One more
-// warning counts the rest.
+// maxWarnings bounds the warnings about one board, because a board of 100,000 tasks can cause one
+// for each task. One more warning counts the rest.
 const maxWarnings = 50
 
 // Parse reads a board. The board is plain YAML if file ends in .yaml or .yml, otherwise Markdown
@@ -179,8 +179,8 @@ func (b *Board) readCurrent() error {
 }
 
 // readEnded reads the field ended. The runner sets this field to the Manager's status if the status
-// is not ok, and to incomplete if the Manager ended the board with tasks undone. Any other value is
-// the author's and gets a warning.
+// is not "ok", and to "incomplete" if the Manager ended the board with tasks undone. Any other
+// value is the author's and gets a warning.
 func (b *Board) readEnded() {
 	_, n := b.doc.Field("ended")
 	if n == nil {
@@ -273,8 +273,8 @@ func (b *Board) checkPath(n *yaml.Node, field string) error {
 	return nil
 }
 
-// pathFault returns in words why a board may not hold a path: the path is empty or has a forbidden
-// character. It returns "" for a good path.
+// pathFault returns in words why a path is not allowed on a board: the path is empty or has a
+// forbidden character. It returns "" for a good path.
 func pathFault(path string) string {
 	if strings.TrimSpace(path) == "" {
 		return "the path is empty"

@@ -42,10 +42,10 @@ type Ref struct {
 	Exists bool
 }
 
-// ChooseWorkdir chooses the directory that agents run in. It chooses explicit if that is not empty.
-// Otherwise it chooses cwd if the board lies in cwd and one of the board's paths leads to a file
-// from cwd. If not, it chooses the board's folder. boardFile and explicit may be relative to cwd.
-// Errors: *FileError.
+// ChooseWorkdir chooses the directory that agents run in. If the parameter explicit is not empty,
+// explicit is chosen. Otherwise cwd is chosen if the board lies in cwd and one of the board's paths
+// leads to a file from cwd. If not, the board's folder is chosen. boardFile and explicit may be
+// relative to cwd. Errors: *FileError.
 func ChooseWorkdir(explicit, boardFile, cwd string, b *Board) (dir string, err error) {
 	if explicit != "" {
 		dir = joinUnder(cwd, explicit)
@@ -140,8 +140,8 @@ func OpenPlace(workdir, boardFile string) (*Place, error) {
 // Dir returns the absolute path of the work directory.
 func (p *Place) Dir() string { return p.dir }
 
-// HoldsBoard reports whether the board lies directly in the work directory. A relative path then leads
-// to the same file from the board and from the work directory.
+// HoldsBoard reports whether the board lies directly in the work directory. If it does, a relative
+// path leads to the same file from the board and from the work directory.
 func (p *Place) HoldsBoard() bool { return p.folder == "." }
 
 // KanbanFile returns the board's path as agents see it. The path starts at the work directory if
@@ -154,9 +154,9 @@ func (p *Place) KanbanFile() string {
 }
 
 // Resolve finds the file that a path on the board names. The path may start at the work directory
-// or at the board's folder. The Ref is set for a missing file too. Errors: *PathError, also if the
-// two folders have different files with that path, and *FileError if the work directory is gone.
-// The *PathError about a missing file matches fs.ErrNotExist.
+// or at the board's folder. The Ref is set for a missing file too. Errors: *FileError if the work
+// directory is gone, otherwise *PathError. Two different files with that path in the two folders
+// are an error, too. The *PathError about a missing file matches fs.ErrNotExist.
 func (p *Place) Resolve(name string) (Ref, error) {
 	r, err := p.openWorkdir()
 	if err != nil {
@@ -234,8 +234,8 @@ func checkRegular(name string, f fs.FileInfo) error {
 
 func isLocal(name string) bool { return name != "" && filepath.IsLocal(filepath.FromSlash(name)) }
 
-// lookUp returns the file of a candidate. It returns nil if the file is missing or the path leads
-// outside with .., and an error if a link leads outside.
+// lookUp returns the file of a candidate. It returns nil if the file is missing, or if the path
+// itself leads outside with "..". It returns an error if a link leads outside.
 func (p *Place) lookUp(r workdir, name, candidate string) (fs.FileInfo, error) {
 	if !isLocal(candidate) {
 		return nil, nil
@@ -252,7 +252,7 @@ func (p *Place) lookUp(r workdir, name, candidate string) (fs.FileInfo, error) {
 		return f, nil
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, nil
-	case durable.IsOutOfResources(err): // otherwise a success of os.Stat below would pass for a link
+	case durable.IsOutOfResources(err): // must precede os.Stat below, whose success would pass for a link
 		return nil, &PathError{Path: name, Text: cause(err).Error(), Err: err}
 	}
 	// os.Root has no separate error for a link that leads out of the work directory. If os.Stat
@@ -279,8 +279,8 @@ func (p *Place) missingError(name string) error {
 }
 
 // hintForMissing returns advice about a missing file: a similar name, or -C with a folder that has
-// the file. It looks beside the board and from the work directory up to the top of the git
-// repository.
+// the file. It looks beside the board, and in each folder from the work directory up to the top of
+// the git repository.
 func (p *Place) hintForMissing(name string) string {
 	if near := p.findNear(name); near != "" {
 		return "there is " + apart(name, near)

@@ -14,9 +14,9 @@ import (
 
 // Edit is a change of a board's fields. The zero Edit changes nothing.
 type Edit struct {
-	Current  *string // nil leaves current as it is
-	Null     bool    // set current to null
-	Ended    *string // nil leaves ended as it is, "" removes it
+	Current  *string // nil leaves the field current as it is
+	Null     bool    // set the field current to null
+	Ended    *string // nil leaves the field ended as it is, "" removes the field
 	Tasks    []string
 	SetTasks bool // replace the list with Tasks; an entry that stays keeps its map or its state
 }
@@ -29,8 +29,8 @@ type patch struct {
 
 // Splice returns the board after an edit, or b itself if nothing changes. It replaces only the
 // bytes of values that change. Comments, order, style and line endings stay. It then checks that
-// the result has the edit and no other change. Errors: *PathError for a path that a board may not
-// hold, *SpliceError if the edit cannot be made in this way.
+// the result has the edit and no other change. Errors: *PathError for a path that is not allowed on
+// a board, *SpliceError if the edit cannot be made in this way.
 func (b *Board) Splice(e Edit) (*Board, error) {
 	wanted, err := e.parseEntries()
 	if err != nil {
@@ -64,8 +64,8 @@ func (b *Board) Splice(e Edit) (*Board, error) {
 	return after, nil
 }
 
-// spliceEnded edits the field ended in source, which already has the other edits. If it were edited
-// together with them, two patches of the same line could overlap.
+// spliceEnded edits the field ended in the text source, which already has the other edits. If all
+// edits were made together, two patches of the same line could overlap.
 func (b *Board) spliceEnded(source []byte, status *string) ([]byte, error) {
 	if status == nil || *status == b.Ended || !b.HoldsEnded() {
 		return source, nil
@@ -125,8 +125,8 @@ func (b *Board) patchCurrent(e Edit) (patch, bool) {
 	return b.patchScalar(value, b.doc.Root, encode(*e.Current, value.Style, b.flowRoot())), true
 }
 
-// patchEnded returns the edit that writes the field ended below current, or removes the field if
-// status is "".
+// patchEnded returns the edit that writes the field ended, or removes the field if status is "". A
+// new field goes below the field current.
 func (b *Board) patchEnded(status string) patch {
 	key, value := b.doc.Field("ended")
 	switch {
@@ -204,7 +204,7 @@ func (b *Board) insertField(line string) patch {
 	return b.insertBelow(b.doc.End(root, root), b.rootIndent()+line)
 }
 
-// insertBelow adds lines below the line that holds offset. That line may be the last one, without a
+// insertBelow adds lines below the line that holds offset. That line can be the last one, without a
 // newline.
 func (b *Board) insertBelow(offset int, lines string) patch {
 	at := b.lineEnd(offset)

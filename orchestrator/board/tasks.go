@@ -56,8 +56,8 @@ func (b *Board) extent(list *yaml.Node, i int) (from, to int) {
 	return b.doc.Offset(n), b.doc.End(n, list)
 }
 
-// keepsEntry reports whether entry i of this board and entry j of other have the same content and
-// style.
+// keepsEntry reports whether entry i of this board and entry j of the other board have the same
+// content and style.
 func (b *Board) keepsEntry(i int, other *Board, j int) bool {
 	return equalNodes(b.nodes[i], other.nodes[j])
 }

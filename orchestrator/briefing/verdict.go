@@ -102,8 +102,8 @@ func (b *Briefing) readReport(h flow.Held) ([]byte, error) {
 }
 
 // SaveReport writes the report of a checkpoint, and appends to wisdom/ the lessons that the
-// supervisor wants to keep. own is the text that the supervisor itself has written into the file of
-// the report, or "" if there is none.
+// supervisor wants to keep. The argument own is the text that the supervisor itself has written
+// into the file of the report, or "" if there is none.
 func (b *Briefing) SaveReport(c event.Checkpoint, r *contract.CheckpointReply, own string) error {
 	var missing []string
 	for _, task := range c.Scope {

@@ -202,10 +202,10 @@ func (c *Caller) Start(a *Attempt) *attempt.Attempt {
 	return attempt.Start(a.Spec)
 }
 
-// Settle waits for the end of an attempt and journals it. If the reply was accepted, the event is on
-// disk with the next commit, and otherwise when Settle returns. Before it journals the end, Settle
-// calls endTurn, which checks the board. If the supervisor has violated its scope, Settle calls accuse
-// instead, which puts the whole board back.
+// Settle waits for the end of an attempt and journals it. If the reply was accepted, the next
+// commit puts the event on disk. Otherwise the event is on disk when Settle returns. Before it
+// journals the end, Settle calls endTurn, which checks the board. If the supervisor has violated
+// its scope, Settle calls accuse instead, which puts the whole board back.
 func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func() error) error {
 	e, err := p.Wait()
 	if work := p.Tools(); work != nil {
@@ -273,7 +273,8 @@ type rejecter interface {
 	reject(c *Caller, f *contract.Failure)
 }
 
-// causeOf returns the error with which the run was stopped, or nil if that did not end the attempt.
+// causeOf returns the error with which the run was stopped. It returns nil if the attempt ended for
+// another reason.
 func (c *Caller) causeOf(e *attempt.Ended) error {
 	if e.Stopped && !e.OutOfTime {
 		return context.Cause(c.Stop)
@@ -291,8 +292,8 @@ func (c *Caller) end(a *Attempt, e *attempt.Ended) event.End {
 	return end
 }
 
-// refused returns the event of an attempt whose provider refuses calls for now. failed is the error
-// of the attempt.
+// refused returns the event of an attempt whose provider refuses calls for now. The argument failed
+// is the error of the attempt.
 func (c *Caller) refused(a *Attempt, e *attempt.Ended, failed error) event.AttemptStopped {
 	stopped := c.stopped(a, e, failed.Error())
 	stopped.Refusal = &event.Refusal{Provider: a.Player.Adapter.Name(), At: c.Now()}
@@ -337,9 +338,9 @@ type keeper interface {
 }
 
 // record journals the event of an attempt. If the event accepts a reply or a verdict, the streams
-// of the attempt are emptied once the event is on disk. Otherwise the streams are kept, and also if
-// a command rejects the work or KeepOutput is set. An error of the streams is returned only if they
-// are kept.
+// of the attempt are emptied once the event is on disk. The streams are kept after any other event,
+// after a command that rejects the work, and if KeepOutput is set. An error of the streams is
+// returned only if they are kept.
 func (c *Caller) record(a *Attempt, ev event.Event) error {
 	if _, line, ok := event.PrintedBy(ev); ok {
 		c.printed = line

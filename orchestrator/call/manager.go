@@ -31,7 +31,7 @@ func (manager) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 	step := c.Journal.State().Step
 	if step.Before == nil {
 		a.Intent.Before = &event.Baseline{BoardSHA: b.SHA}
-		if !b.Current.Null && b.Current.Set { // otherwise the board is over
+		if !b.Current.Null && b.Current.Set { // the board is not over
 			a.Intent.Before.Current = c.Kanban.Seen(b.Current.Path)
 		}
 	}
@@ -48,8 +48,8 @@ func (manager) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 	})
 }
 
-// reject takes back the end of the board after the last retry, if the Manager has ended the board
-// without a valid reply.
+// reject acts only after the last retry. If the Manager has ended the board without a valid reply,
+// reject takes back the end of the board.
 func (manager) reject(c *Caller, f *contract.Failure) {
 	if step := c.Journal.State().Step; step.Rejected >= c.Journal.State().Limits.MaxRetries {
 		f.Reason += c.Decisions.TakeBackEnd(step)

@@ -26,8 +26,9 @@ func (ready) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 	})
 }
 
-// Settle accepts the reply, unless the supervisor reports an error, or keeps its memory in a
-// session and has named none.
+// Settle rejects the reply if the supervisor reports an error. It also rejects the reply of a
+// supervisor that keeps its memory in a session, but has named no session. It accepts all other
+// replies.
 func (ready) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	reply, v := e.Reply.Checkpoint, c.Journal.State().Supervisor
 	switch {

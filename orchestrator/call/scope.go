@@ -17,15 +17,15 @@ func (c *Caller) snapshotTree(a *Attempt) {
 }
 
 // violations returns the files that the supervisor has changed in its step, and the processes that
-// it has left running. A supervisor may only read (seed 001, "Role Isolation Rules"). A change is
-// only reported in a notice if another program may have made it, because the supervisor's tool
-// cannot write or a run of another board uses the folder.
+// it has left running. A supervisor may only read (seed 001, "Role Isolation Rules"). If the
+// supervisor's tool cannot write, or if a run of another board uses the folder, another program
+// might have made a change. Such a change leads at most to a notice.
 func (c *Caller) violations(a *Attempt, spawned []string) []string {
 	if !a.Intent.Call.IsSupervision() || c.DryRun {
 		return nil
 	}
 	sure, doubtful := c.changes(a)
-	if !c.readsText(a) { // a model's tool may start the programs that it needs
+	if !c.readsText(a) { // only a model's tool is allowed to start programs that it needs
 		for _, name := range spawned {
 			sure = append(sure, "process "+name)
 		}
@@ -37,8 +37,9 @@ func (c *Caller) violations(a *Attempt, spawned []string) []string {
 	return sure
 }
 
-// changes returns the files that have changed in a supervisor's step. sure has the files that the
-// supervisor has changed. doubtful has the files that another program may have changed.
+// changes returns the files that have changed in a supervisor's step. The list sure has the files
+// that the supervisor has changed. The list doubtful has the files that another program might have
+// changed.
 func (c *Caller) changes(a *Attempt) (sure, doubtful []string) {
 	report := ""
 	if checkpoint := c.Journal.State().Step.Checkpoint; checkpoint != nil {
@@ -58,7 +59,7 @@ func (c *Caller) changes(a *Attempt) (sure, doubtful []string) {
 	return sure, slices.DeleteFunc(files, board)
 }
 
-// The greatest numbers of changed files: maxFiles in an event, and named in the event's text.
+// The greatest number of changed files in an event, and the greatest number in the event's text.
 const (
 	maxFiles = 50
 	named    = 5

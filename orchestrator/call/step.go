@@ -10,14 +10,14 @@ import (
 )
 
 // BeginStep clears the facts about the last step and the accounts of its sessions. The accounts of
-// the supervisor are kept, because only its session outlives a step. at is the time at which the
-// step begins, or zero if it began in an earlier run.
+// the supervisor are kept, because only its session outlives a step. The argument at is the time at
+// which the step begins, or zero if the step began in an earlier run.
 func (c *Caller) BeginStep(at time.Time) {
 	c.accounts, c.said, c.printed, c.paused, c.opened = attempt.Accounts{}, "", "", 0, at
 }
 
-// Said returns the reply of the last task agent in the open step, or "" if this run did not start
-// one.
+// Said returns the reply of the last task agent in the open step, or "" if this run did not start a
+// task agent in that step.
 func (c *Caller) Said() string { return c.said }
 
 // Printed returns the last line that the last attempt without a valid reply wrote to stderr. Only
@@ -71,7 +71,7 @@ func (c *Caller) leaving(step *flow.Step) *event.Leaving {
 	}
 	left := &event.Leaving{Tree: c.projectHash(), Said: c.said}
 	entry := c.Kanban.LastEntry(step.Task)
-	if left.Tree == "" { // a known tree tells more than the agent's words
+	if left.Tree == "" { // the tree is not known, so take the agent's words, which tell less
 		left.Finding = event.FindingOf(left.Said + "\n" + entry)
 	}
 	return left

@@ -25,8 +25,9 @@ const field = "checkpoints"
 // maxID is the greatest length in bytes of a checkpoint's identifier, which many messages contain.
 const maxID = 64
 
-// Parse reads the value of the field checkpoints. off is true if the value turns off supervision,
-// even the supervision that the settings declare. Errors: *frontmatter.Problem for the first fault.
+// Parse reads the value of the field checkpoints. The result off is true if the value turns off
+// supervision, even the supervision that the settings declare. Errors: *frontmatter.Problem for the
+// first fault.
 func Parse(doc *frontmatter.Document, node *yaml.Node) (s *event.Supervision, off bool, err error) {
 	switch {
 	case isOff(node):
@@ -51,8 +52,8 @@ func Parse(doc *frontmatter.Document, node *yaml.Node) (s *event.Supervision, of
 	return s, false, nil
 }
 
-// Tasks iterates over the paths of tasks in s, each with the node that has this path. node is the
-// value from which Parse made s.
+// Tasks iterates over the paths of tasks in s, each with the node that has this path. The argument
+// node is the value from which Parse made s.
 func Tasks(s *event.Supervision, node *yaml.Node) iter.Seq2[*string, *yaml.Node] {
 	return func(yield func(*string, *yaml.Node) bool) {
 		entries := find(node, "at")
@@ -131,8 +132,8 @@ func (r *reader) readField(s *event.Supervision, name string, value *yaml.Node) 
 	}
 }
 
-// readText reads a text. A blank text is a fault, and so is a control character that is not in
-// allowed. A date counts as text.
+// readText reads a text. A blank text is a fault. A control character is a fault, too, unless the
+// string allowed contains it. A date counts as text.
 func (r *reader) readText(n *yaml.Node, name, allowed string) string {
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" && n.Tag != "!!timestamp" {
 		r.fail(n, "write "+name+": TEXT; put the value in quotes when it looks like a number or a boolean",

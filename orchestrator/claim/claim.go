@@ -1,6 +1,6 @@
 // Package claim keeps two runs from working on the same task, or on the same files, at the same
-// time: seed 002, "Duplicate / Overlap Work". A step asks for its task and all its files at once,
-// after it has given back the claims of its board's former step, and waits only for steps that
+// time: seed 002, "Duplicate / Overlap Work". A step first gives back the claims of its board's
+// former step. Then it asks for its task and all its files together, and waits only for steps that
 // asked earlier. Therefore no two boards wait for each other.
 package claim
 
@@ -75,8 +75,8 @@ type System struct {
 	// IsAtWork reports whether an agent with a mark lives. The claim of a living agent's step
 	// counts, even if the run and its guardian have died.
 	IsAtWork func(mark string) bool
-	// IsWithin reports whether an agent with a mark started this process. The agent's step may wait
-	// for the end of this process, so the claim of that step must not block this process.
+	// IsWithin reports whether an agent with a mark started this process. The agent's step might
+	// wait for the end of this process, so the claim of that step must not block this process.
 	IsWithin func(mark string) bool
 }
 
@@ -110,8 +110,8 @@ type Grant struct {
 
 // Take waits until no earlier claim blocks the claim c. Before the wait it calls the function
 // report once for each earlier claim that overlaps. Errors without a grant: *TakenError if another
-// process has the task, or the cause of stop. If Take returns both a grant and an error, the lock
-// files cannot be used, and other processes do not see the claim.
+// process has the task, or the cause of the context stop. If Take returns both a grant and an
+// error, the lock files cannot be used, and other processes do not see the claim.
 func (r *Registry) Take(stop context.Context, c Claim, report func(Conflict)) (*Grant, error) {
 	g := &Grant{registry: r, request: &request{Claim: c, granted: make(chan struct{})}}
 	r.mu.Lock()

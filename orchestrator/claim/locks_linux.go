@@ -118,8 +118,8 @@ func (f *lockFile) isTaken(at int64) (bool, error) {
 	return l.Type != unix.F_UNLCK, err
 }
 
-// lockTask locks a task. If another process has claimed the task, lockTask returns the conflict
-// with that claim in taken.
+// lockTask locks a task. If another process has claimed the task, the result taken is the conflict
+// with that claim.
 func (f *lockFile) lockTask(c Claim) (locks []lock, taken *Conflict, err error) {
 	sum := sha256.Sum256([]byte(c.Task))
 	own := lock{f, int64(tasksAt + binary.BigEndian.Uint64(sum[:])>>16)}
@@ -189,8 +189,8 @@ func (f *lockFile) firstConflict(c Claim, number int64) (taken *Conflict, err er
 }
 
 // eachRow calls the function each for every claim of another process, until the function returns
-// false. left is true if that process was killed and one of its agents still lives. eachRow also
-// clears the rows of ended runs.
+// false. The argument left is true if that process was killed and one of its agents still lives.
+// eachRow also clears the rows of ended runs.
 func (f *lockFile) eachRow(each func(r row, left bool) bool) error {
 	info, err := f.file.Stat()
 	if err != nil {

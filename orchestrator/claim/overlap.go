@@ -7,8 +7,8 @@ import (
 
 // overlaps reports whether a file can match both patterns. In a pattern, * and ? match within a
 // name, ** matches any number of folders, and a set of characters counts as any character. A
-// pattern that ends with a slash, or whose last name has none of the characters . * ? [, may name a
-// folder. Such a pattern also matches all files below that folder.
+// pattern can name a folder if it ends with a slash, or if its last name has none of the characters
+// ".*?[". Such a pattern also matches all files below that folder.
 func overlaps(a, b string) bool {
 	return meet(segments(a), segments(b), func(s string) bool { return s == "**" }, nameOverlap)
 }
@@ -48,8 +48,8 @@ func characters(pattern string) (all []byte) {
 }
 
 // meet reports whether one sequence can match both patterns. An element for which star returns true
-// matches any number of elements. same compares two other elements. The running time is at most
-// proportional to len(a)*len(b).
+// matches any number of elements. The function same compares two other elements. The running time
+// is at most proportional to len(a)*len(b).
 func meet[T any](a, b []T, star func(T) bool, same func(x, y T) bool) bool {
 	below := make([]bool, len(b)+1) // below[j] is the result for a[i+1:] and b[j:]
 	for i := len(a); i >= 0; i-- {

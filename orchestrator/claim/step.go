@@ -35,7 +35,7 @@ type Turn struct {
 type Workspace interface {
 	// Scope returns the file of a task, and the patterns of the files that the task changes.
 	Scope(task string) (file string, changes []string, err error)
-	Forget() // makes the next look at the board read its file
+	Forget() // after this, the next look at the board reads the board's file
 }
 
 // Journal is the journal of the board.

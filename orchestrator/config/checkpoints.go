@@ -26,8 +26,8 @@ func checkpointRows() []row {
 	}
 }
 
-// checkpoints reads the settings below checkpoints. A board with checkpoints of its own ignores
-// these settings.
+// checkpoints reads the settings below the key "checkpoints". A board with checkpoints of its own
+// ignores these settings.
 func (f *settingsFile) checkpoints(value *yaml.Node) {
 	if at := keyOf(value, "at"); at != nil {
 		f.fail(at, "write at: under checkpoints: on the board that has the tasks, and every: N here",

@@ -31,9 +31,9 @@ func (c choices) check() error {
 }
 
 // overlay returns c with the choices of a stronger source in place of its own. A stronger choice
-// for every role replaces all choices of c, except that exec without a command keeps their
-// commands. For example, `--agent stub` on the command line means every role, even a role with a
-// value in the settings file.
+// for every role replaces all choices of c. If the stronger choice is exec without a command, the
+// commands of c stay. For example, `--agent stub` on the command line means every role, even a role
+// with a value in the settings file.
 func (c choices) overlay(stronger choices) choices {
 	result := choices{}
 	general, hasGeneral := stronger[""]

@@ -67,7 +67,7 @@ type Git struct {
 	Branch string   // "" means a name made from the board's name
 	Remote string   // name or address; noDefault keeps the commits in this clone
 	Signed bool     // a run goes on only from signed commits
-	Allow  []string // paths and object names of files that may hold apparent secrets
+	Allow  []string // paths and object names of files in which apparent secrets are allowed
 }
 
 // Limits are the limits of a run. Zero means no limit, except in Busy and Limit. Costs are in
@@ -97,7 +97,7 @@ type Watch struct {
 	Grace, Answer, Consent, Graceful, Kill  time.Duration
 	Errors, MaxRestarts                     int
 	Coordinator                             string // "policy" or "person"
-	// Judge is the role that answers the reboot test. It is "" if the evidence answers it.
+	// Judge is the role that answers the reboot test. If it is "", the evidence answers the test.
 	Judge string
 	// Stages has three rising times. If it is empty, the stages are off. If it is nil, they depend
 	// on the kind of role.
@@ -140,7 +140,7 @@ type Input struct {
 
 // Choice is the agent that the settings choose for one role.
 type Choice struct {
-	Agent   string // "" if the role file chooses; where the role file names no agent, either, it is DefaultAgent
+	Agent   string // "": the role file chooses, or DefaultAgent is used if the role file names no agent
 	Command string // program and arguments for "exec"; "" leaves them to the role file
 	Dir     string // folder at which a relative path in Command starts
 }

@@ -219,7 +219,7 @@ func (f *settingsFile) env(value *yaml.Node) {
 	}
 }
 
-// watch reads the settings below watch. The word off means {enabled: false}.
+// watch reads the settings below the key "watch". The word off means {enabled: false}.
 func (f *settingsFile) watch(value *yaml.Node) {
 	if on, ok := parseSwitch(value.Value); ok && value.Kind == yaml.ScalarNode {
 		f.add(value, given{name: "watch.enabled", value: on})
@@ -240,7 +240,7 @@ func parseSwitch(text string) (enabled string, ok bool) {
 	}
 }
 
-// group reads a mapping of settings whose names begin with name and a dot.
+// group reads a mapping of settings whose names begin with the given name and a dot.
 func (f *settingsFile) group(name string, value *yaml.Node) {
 	if value.Kind != yaml.MappingNode {
 		f.fail(value, "write "+name+": {KEY: VALUE}; kanban-run config lists the keys", "%s must be a mapping", name)

@@ -21,7 +21,7 @@ type Notify struct {
 // IsSet reports whether messages are sent.
 func (n Notify) IsSet() bool { return n.Command != "" || n.Webhook != "" }
 
-// defaultTopics are all topics except complete, about which a person need not do anything.
+// defaultTopics are all topics except "complete". A complete board needs no action of a person.
 const defaultTopics = "needs_person stuck loop tool limit later"
 
 func notifyRows() []row {
@@ -55,7 +55,7 @@ func parseTopics(text string) (topics []event.Topic, err error) {
 	return topics, nil
 }
 
-// notify reads the settings below notify.
+// notify reads the settings below the key "notify".
 func (f *settingsFile) notify(value *yaml.Node) {
 	if value.Kind != yaml.MappingNode {
 		f.fail(value, "write notify: {webhook: https://HOST/PATH}", "notify must be a mapping")

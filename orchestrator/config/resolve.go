@@ -106,7 +106,7 @@ func (r *resolver) applyOne(g given, layer choices) error {
 			return err
 		}
 	}
-	if g.name == "notify.webhook" { // the rest of the address may be a secret
+	if g.name == "notify.webhook" { // show only the host: the rest of the address can be a secret
 		g.shown = cmp.Or(notify.Host(g.value), "none")
 	}
 	r.recordOrigin(g)
@@ -216,7 +216,7 @@ func (r *resolver) listOrigins() []Origin {
 	return all
 }
 
-// own are the KANBAN_RUN_ variables that are not settings. This program sets them for its agents
+// own lists the KANBAN_RUN_ variables that are not settings. This program sets them for its agents
 // and its second process.
 var own = []string{"KANBAN_RUN_ROLE", "KANBAN_RUN_MARK", "KANBAN_RUN_ACTION", "KANBAN_RUN_JOB_TOKEN"}
 

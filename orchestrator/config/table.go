@@ -20,12 +20,12 @@ type Setting struct {
 	Value    string // the flag's argument in the help text; "" for a switch
 	Variable string // environment variable; "" if there is none
 	InFile   bool
-	Repeated bool   // takes several values: flags, lines of the variable, a map by role in the file
+	Repeated bool   // takes several values: in flags, lines of the variable, or a map by role in the file
 	Default  string // value, or words for a default that is not a fixed value
 	Help     string
 }
 
-// row is a Setting with its setter. set is nil for a setting that applyOne handles.
+// row is a Setting with its setter. The setter is nil if applyOne itself handles the setting.
 type row struct {
 	Setting
 	set func(s *Settings, value, dir string) error
@@ -281,7 +281,7 @@ func parseDuration(v string) (time.Duration, error) {
 	return d, nil
 }
 
-// parseStages reads three rising times. It returns nil for role and an empty list for off.
+// parseStages reads three rising times. It returns nil for "role" and an empty list for "off".
 func parseStages(v string) ([]time.Duration, error) {
 	switch v {
 	case "role":

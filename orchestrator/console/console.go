@@ -17,8 +17,8 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// Secrets holds the texts that printers of a process hide. It may grow at any time, from any
-// goroutine. A nil *Secrets hides nothing.
+// Secrets holds the texts that printers of a process hide. Any goroutine can add texts at any time.
+// A nil *Secrets hides nothing.
 type Secrets struct {
 	mu    sync.Mutex
 	first func() *redact.Redactor

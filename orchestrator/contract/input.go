@@ -60,9 +60,9 @@ func Report(role string, a event.Anomaly) AnomalyReport {
 	return AnomalyReport{"anomaly_report", AnomalyContent{role, a.Type, a.Severity, a.Details, a.Advice}}
 }
 
-// ForManager returns the input of the Manager. Only the Manager gets the list of tasks. done
-// becomes the field done_task. anomalies tell why that task is not done. If the board is about to
-// end, they also tell which other tasks are not done.
+// ForManager returns the input of the Manager. Only the Manager gets the list of tasks. The field
+// done_task names the task whose agent has ended. If this task is not done, the anomalies tell the
+// reason. If the board is about to end, they also tell which other tasks are not done.
 func ForManager(kanban, done string, anomalies []AnomalyReport, tasks []string) (Input, error) {
 	return withTasks(managerHead{kanban, done, anomalies}, notNil(tasks))
 }
@@ -84,8 +84,8 @@ func withTasks(head managerHead, tasks []string) (Input, error) {
 }
 
 // GoOn returns the text that asks an agent to resume its work on the input. The work was cut short,
-// and the agent resumes it in its session. why is the cause, or "" if the cause is not known. The
-// text repeats the input, because the tool may have died before it stored the input.
+// and the agent resumes it in its session. The parameter why holds the cause, or "" if the cause is
+// not known. The text repeats the input, because the tool may have died before it stored the input.
 func (in Input) GoOn(why string) string {
 	asked := in.Text
 	if asked == "" {

@@ -6,8 +6,8 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// judgeInput is the input of a judge: the anomaly, and the answers to the reboot test that the
-// evidence gives. Source: seed 000, "5-Question Reboot Test".
+// judgeInput is the input of a judge. It has the anomaly, and the answers that the evidence gives
+// to the questions of the reboot test. Source: seed 000, "5-Question Reboot Test".
 type judgeInput struct {
 	Type    string         `json:"type"` // reboot_test
 	Task    string         `json:"task_file"`

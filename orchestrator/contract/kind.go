@@ -82,7 +82,7 @@ func (k Kind) ReplySchema() ([]byte, error) {
 	if err := json.Unmarshal(source, &s); err != nil {
 		return nil, err
 	}
-	if then, ok := s["then"].(map[string]any); ok { // tools do not take the keys if and then
+	if then, ok := s["then"].(map[string]any); ok { // tools do not take the keys "if" and "then"
 		s["required"] = then["required"]
 	}
 	for _, key := range []string{"$schema", "$id", "title", "examples", "if", "then"} {

@@ -106,7 +106,7 @@ func insert(text []byte, section Section, line string) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: %q cannot be found", ErrMarkerMissing, section)
 	}
-	at, lines := from, 0 // at is the offset after the section's last line that is not blank
+	at, lines := from, 0 // offset after the section's last line that is not blank, and number of such lines
 	for next := from; next < to; {
 		piece := text[next:to]
 		if i := bytes.IndexByte(piece, '\n'); i >= 0 {

@@ -43,7 +43,7 @@ type Log struct {
 	told    bool // a failure to write an entry was reported
 }
 
-// NewLog returns the log of a run, or nil if there is no file for the log. It has the file ignored as
+// NewLog returns the log of a run, or nil if findFile returns no path. It makes the file count as
 // a record of runs, and gives a notice if the file does not exist.
 func NewLog(t Turn) *Log {
 	path := t.findFile()

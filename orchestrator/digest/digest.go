@@ -120,9 +120,9 @@ type Step struct {
 	Attempts []Attempt  `json:"attempts"`
 
 	checkpoint   bool   // true if the step belongs to the resident supervisor
-	walked       string // the decision of walk, or "" if the Manager was a program
+	walked       string // the decision of package walk, or "" if the Manager was a program
 	took         time.Duration
-	attemptBegan time.Duration // value of took when the last attempt began
+	attemptBegan time.Duration // value of the field took at the start of the last attempt
 }
 
 // State is the progress of a step.
@@ -219,7 +219,7 @@ func (d *Digest) Add(e event.Entry) {
 	d.LastRun.add(e.Event)
 }
 
-// count adds to u the time and the cost of the attempt, or of the judge, whose end e reports.
+// count adds the time and the cost of an ended attempt or judge to u. It ignores other events.
 func count(u *event.Used, e event.Event) {
 	if millis, spent, ok := event.UseOf(e); ok {
 		u.Add(millis, spent)

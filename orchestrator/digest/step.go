@@ -81,9 +81,9 @@ func (s *Step) beginAttempt(e event.AttemptStarted, at time.Time) {
 		Command: e.Command, GoesOn: e.GoesOn, Began: at, Result: Pending, Told: toldOf(e), Said: e.Sentence().Text})
 }
 
-// note adds the sentence of an event to the step's notes for a person. It adds nothing and returns
-// false if the sentence weighs less than event.Note, or belongs neither to this step nor to this
-// task.
+// note adds the sentence of an event to the step's notes for a person, and returns true. The
+// sentence must belong to the step or its task, and weigh at least event.Note. Otherwise note adds
+// nothing and returns false.
 func (s *Step) note(e event.Event) bool {
 	said := e.Sentence()
 	of := said.Step == s.Step || e.Subject() == s.Task
@@ -147,8 +147,8 @@ func (s *Step) finish(e event.StepFinished) {
 	}
 }
 
-// Walked returns the decision that walk made as the Manager, or "" if walk did not decide. Such a
-// decision has no attempt.
+// Walked returns the decision that package walk made as the Manager, or "" if there is no such
+// decision. A decision of package walk has no attempt.
 func (s *Step) Walked() string { return s.walked }
 
 // Rejections returns the number of replies that did not have the right format.

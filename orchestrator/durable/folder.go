@@ -38,9 +38,9 @@ func mkdirAll(sys system, dir string, perm fs.FileMode) error {
 	return sys.syncDir(parent)
 }
 
-// mayBeUnsynced reports whether the name of dir may not be durable: dir is missing or empty, or
-// cannot be read now. A folder with content needs no sync, since its name was durable before it got
-// the content.
+// mayBeUnsynced reports whether the name of dir is possibly not durable: dir is missing or empty,
+// or cannot be read now. A folder with content needs no sync, since its name was durable before it
+// got the content.
 func mayBeUnsynced(dir string) bool {
 	d, err := plainfile.OpenFolder(dir)
 	if err != nil {

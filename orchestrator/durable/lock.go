@@ -94,8 +94,8 @@ func makePrintable(s string) string {
 	}, strings.ToValidUTF8(s, "")))
 }
 
-// confirmName checks that the locked file still has the name path, and writes this process into the
-// file as the holder. Errors: errReplaced.
+// confirmName checks that the locked file is still the file at path, and writes this process into
+// the file as the holder. Errors: errReplaced.
 func confirmName(f *os.File, path string) error {
 	locked, err := f.Stat()
 	if err != nil {

@@ -67,7 +67,7 @@ func (e StateDiverged) Sentence() Sentence {
 // The policies for a board that was changed outside of a Manager's call.
 const (
 	PolicyAccept  = "accept"  // the changed file stays as it is
-	PolicyRestore = "restore" // the end of the board, or an unreadable board, is put back
+	PolicyRestore = "restore" // the earlier end of the board is put back; an unreadable board is replaced
 	PolicyFreeze  = "freeze"  // the board is frozen until the Lead has decided
 	PolicyAsk     = "ask"     // the board is frozen, because the author of its end is unknown
 )

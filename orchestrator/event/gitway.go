@@ -16,7 +16,8 @@ type GitWay struct {
 	Settings []string `json:"settings,omitempty" text:"free"`
 }
 
-// ChangesSince returns in words the differences between was and w, or "" if there is none.
+// ChangesSince returns in words the differences of w from an earlier route. It returns "" if the
+// routes are equal.
 func (w *GitWay) ChangesSince(was *GitWay) string {
 	var changes []string
 	if w.Address != was.Address {
@@ -34,7 +35,8 @@ func (w *GitWay) ChangesSince(was *GitWay) string {
 	return strings.Join(changes, "; ")
 }
 
-// keysMissing returns the keys of those settings that others lacks or has with another digest.
+// keysMissing returns the keys of the settings that are not in the list others. A setting whose
+// digest differs counts as missing.
 func keysMissing(settings, others []string) (keys []string) {
 	for _, s := range settings {
 		if key, _, _ := strings.Cut(s, " "); !slices.Contains(others, s) {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// The patterns of words that may differ although the finding is the same. They match the duration
+// The patterns of words that can differ although the finding is the same. They match the duration
 // of a command, moments, addresses and identifiers. They do not match a measured value, a place in
-// a file or a date in a name, because these may be the finding itself.
+// a file or a date in a name, because these can be the finding itself.
 var (
 	duration = regexp.MustCompile(`(\b(?:in|took|after|elapsed:?|duration:?)\s|\(|\t)` +
 		`\d+(?:\.\d+)?\s?(?:ns|µs|us|ms|s|sec|seconds|m|min)\b`)

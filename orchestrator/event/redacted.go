@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// Redacted returns e with clean applied to its free texts. Free texts are the fields with the tag
-// text:"free". They hold words of agents, people and the system. Hashes, numbers and checked names
-// do not change, even if they look like a secret, because a journal with redacted facts could not
-// be replayed.
+// Redacted applies the function clean to the free texts of e, and returns the result. Free texts
+// are the fields with the tag text:"free". They hold words of agents, people and the system.
+// Hashes, numbers and checked names do not change, even if they look like a secret, because a
+// journal with redacted facts could not be replayed.
 func Redacted(e Event, clean func(string) string) Event {
 	return redacted(reflect.ValueOf(e), clean).Interface().(Event)
 }

@@ -98,8 +98,8 @@ func (e CheckpointHeld) Sentence() Sentence {
 	return e.Then.follow(s)
 }
 
-// follow adds a line with the consequence to s, a sentence about a checkpoint that blocks or has no
-// verdict.
+// follow returns the sentence s about a checkpoint. If the run goes on after a block or without a
+// verdict, follow adds a line with the consequence.
 func (then OnBlock) follow(s Sentence) Sentence {
 	switch then {
 	case BlockOverride:
@@ -228,7 +228,7 @@ func (e SupervisorDismissed) Sentence() Sentence {
 // that was edited since then.
 type CheckpointReopened struct {
 	Task string `json:"task"` // ID of the checkpoint; if there is none, the supervisor's role
-	// Later reports that the supervisor looks only when the next task is finished, and not before that task.
+	// Later reports that the supervisor looks after the next task, and not before it.
 	Later bool `json:"later,omitempty"`
 }
 

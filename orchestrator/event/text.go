@@ -33,8 +33,8 @@ func Headline(text string) string {
 	return strings.ToValidUTF8(text[:most-tail], "") + " … " + strings.ToValidUTF8(text[len(text)-tail:], "")
 }
 
-// WithheldText returns a sentence with the environment variables that agents do not get. where
-// names the file or place in which the setting env.pass can pass them to the agents.
+// WithheldText returns a sentence with the environment variables that agents do not get. The
+// parameter where is the file or place in which the setting env.pass can pass them to the agents.
 func WithheldText(names []string, where string) string {
 	return fmt.Sprintf("withheld from the agents: %s (env.pass in %s passes a variable)",
 		strings.Join(names, ", "), where)
@@ -60,8 +60,9 @@ func Brief(message string) string {
 // OneLine replaces each run of white space in a text by a single space.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// LastLine returns the last line with a letter, or "" for none. Programs tend to give the cause of
-// their end in that line. A line without a letter may only be a closing bracket.
+// LastLine returns the last line with a letter, or "" if there is no such line. Programs tend to
+// give the cause of their end in that line. A line without a letter is often just a closing
+// bracket.
 func LastLine(text string) string {
 	for _, line := range slices.Backward(strings.Split(text, "\n")) {
 		if strings.ContainsFunc(line, unicode.IsLetter) {
@@ -110,8 +111,8 @@ func Elapsed(d time.Duration) string {
 	}
 }
 
-// List renders the first names and the number of the others, such as "a, b and 3 more". most is the
-// greatest number of names.
+// List renders the first names and the number of the others, such as "a, b and 3 more". The
+// parameter most is the greatest number of names.
 func List(names []string, most int) string {
 	text := strings.Join(names[:min(len(names), most)], ", ")
 	if more := len(names) - most; more > 0 {

@@ -9,7 +9,8 @@ import (
 )
 
 // Fill sets every field of the value to which v points, and the fields of those fields. It sets
-// each bool to true. All other values differ. Fill panics at a field of a kind that no event has.
+// each bool to true. All other values differ from one another. Fill panics at a field of a kind
+// that no event has.
 func Fill(v any) {
 	n := int64(0)
 	fill(reflect.ValueOf(v).Elem(), &n)

@@ -5,8 +5,8 @@
 //
 //	KANBAN_TEST_FAILPOINT=NAME@N=VICTIM
 //
-// When a process reaches NAME for the N-th time, VICTIM gets SIGKILL. VICTIM is self (this
-// process), parent (the process that started it, such as a runner's guardian) or both (the parent
-// first). If VICTIM is none, the process waits for a second and goes on, so that a test can act
-// meanwhile.
+// When a process reaches NAME for the N-th time, VICTIM gets SIGKILL. VICTIM is "self" (this
+// process), "parent" (the process that started it, such as a runner's guardian) or "both" (the
+// parent first). If VICTIM is "none", the process waits for a second and goes on, so that a test
+// can act meanwhile.
 package failpoint

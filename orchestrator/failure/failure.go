@@ -33,8 +33,8 @@ func HintOf(err error) string {
 	return ""
 }
 
-// Quote quotes a path for a POSIX shell, because the remedy for a failure is a command to copy. It
-// leaves a path that cannot be quoted as it is.
+// Quote quotes a path for a POSIX shell, because the remedy for a failure is a command to copy. If
+// a path cannot be quoted, Quote returns it unchanged.
 func Quote(path string) string {
 	if quoted, err := syntax.Quote(path, syntax.LangPOSIX); err == nil {
 		return quoted
@@ -42,7 +42,7 @@ func Quote(path string) string {
 	return path
 }
 
-// Frozen reports that a board may not go on before its Lead has looked at it (seed 002,
+// Frozen reports that a board must not go on before its Lead has looked at it (seed 002,
 // STATE_FROZEN and RECONCILE_LOCK).
 type Frozen struct{ Text string }
 

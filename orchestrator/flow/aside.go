@@ -19,7 +19,8 @@ type Aside struct {
 	Text   string `json:"text"`   // why the task is set aside
 	Tried  bool   `json:"tried"`  // this run has tried the task
 	Times  int    `json:"times"`  // how often this run has set the task aside
-	// Done reports that the list or the task's header said that the task is done when it was set aside.
+	// Done reports that the task was already marked as done when it was set aside. The mark was on
+	// the list or in the task's header.
 	Done bool `json:"done,omitempty"`
 
 	// Decided is a person's decision about the task; "": none. The Manager is told of it and asked
@@ -67,8 +68,8 @@ func (s *State) MaySetAside() bool {
 }
 
 // passOver returns the effect that sets the task of the open step aside, if walk plays the Manager
-// and cannot decide about the task. That is so if the task's agent replied that the task is not
-// done, or if the task is for the Manager itself.
+// and cannot decide about the task. Package walk cannot decide if the task's agent replied that the
+// task is not done, or if the task is for the Manager itself.
 func (s *State) passOver() (e SetAside, yes bool) {
 	step := s.Step
 	if !s.KeepGoing || !s.isWalked() || step.IsWork() || step.Anomaly != nil || step.Checkpoint != nil || step.Reply != nil {
@@ -126,8 +127,8 @@ func (s *State) askOnceMore(e event.ReplyAccepted) error {
 	return nil
 }
 
-// asideAnomaly returns the anomaly that tells the Manager of a task that is set aside. check is the
-// task's status, or a person's decision about the task.
+// asideAnomaly returns the anomaly that tells the Manager of a task that is set aside. The
+// parameter check is the task's status, or a person's decision about the task.
 func asideAnomaly(check, role, details string) *event.Anomaly {
 	return &event.Anomaly{Type: event.SetAsideType, Check: check, Executor: role, Severity: "critical",
 		Details: details, Advice: "replan"}
@@ -167,9 +168,9 @@ func (s *State) Asides() (all []Aside) {
 	return all
 }
 
-// AsidesOn compares the tasks that are set aside with list l. all has those that are on the list
-// and not done, without the task of the open step. marked has those that a person has marked as
-// done, and removed has those that a person has taken off the list.
+// AsidesOn compares the tasks that are set aside with list l. The result removed has the tasks that
+// a person has taken off the list. The result marked has the tasks that a person has marked as
+// done. The result all has the other tasks, without the task of the open step.
 func (s *State) AsidesOn(l List) (all []Aside, marked, removed []string) {
 	for _, a := range s.Asides() {
 		switch i := l.Find(a.Task); {
@@ -234,8 +235,8 @@ func (s *State) takeMended(e event.RunStarted) {
 	}
 }
 
-// forgetDecided removes from State.Aside the tasks about which a person has decided. It keeps task,
-// because the new step is about that task.
+// forgetDecided removes from State.Aside the tasks about which a person has decided. It keeps the
+// given task, because the new step is about that task.
 func (s *State) forgetDecided(task string) {
 	for _, a := range s.Aside {
 		if a.Decided != "" && path.Clean(a.Task) != path.Clean(task) {
@@ -244,9 +245,9 @@ func (s *State) forgetDecided(task string) {
 	}
 }
 
-// isTried reports whether nothing is left to try in this run, because the board names a task that
-// this run has set aside. A Manager that is a model may plan such a task anew once, so after its
-// reply the task counts only if it was set aside twice.
+// isTried reports whether the board names a task that this run has set aside, so that the run has
+// no task left to try. If a model named the task, the task has to be set aside twice, because a
+// model is allowed to plan it anew once.
 func (s *State) isTried(b Board) bool {
 	a := s.AsideOf(b.Task)
 	return a != nil && a.Tried && (s.Manager == event.Walker || s.Last.Walked || a.Times > 1) && !b.Terminal

@@ -188,8 +188,8 @@ func (s *State) thread(session string) *Thread {
 	return nil
 }
 
-// continueCut lets work that was cut off go on in its session, which is at, if the attempt made
-// progress. It gives up a session after maxFruitless attempts in a row that did nothing.
+// continueCut lets work that was cut off go on in its session (the parameter at), if the attempt
+// made progress. It gives up a session after maxFruitless attempts in a row that did nothing.
 func (s *Step) continueCut(e event.ReplyRejected, at *Thread) {
 	switch {
 	case e.Worked && e.Class == event.ClassCut && at != nil:

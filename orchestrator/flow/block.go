@@ -98,8 +98,8 @@ func (v *Supervisor) Waits() string {
 }
 
 // waitForPerson returns the end of a run that a checkpoint stops. If the board is over or is to
-// end, the end is first written onto the board, unless the board's author uses the field ended for
-// another value.
+// end, the end is first written onto the board. It is not written if the board's author uses the
+// field "ended" for another value.
 func (s *State) waitForPerson(b Board) Effect {
 	v := s.Supervisor
 	if (v.Block.Ends || b.Terminal) && b.Ended == "" && !b.Taken {
@@ -121,8 +121,8 @@ func (b *Block) isEdited(now Board) bool {
 	}
 }
 
-// lookAnew removes the block. Before all other due checkpoints it adds a new one, with the scope of
-// the checkpoint that stopped the board.
+// lookAnew removes the block, and puts a new checkpoint in front of all due checkpoints. The new
+// checkpoint has the scope of the checkpoint that stopped the board.
 func (s *State) lookAnew() {
 	s.Supervisor = s.Supervisor.clone()
 	v := s.Supervisor

@@ -60,8 +60,9 @@ func (v *Supervisor) clone() *Supervisor {
 	return &c
 }
 
-// superviseBy sets the supervision of a run that starts. A nil plan turns the supervision off. A
-// program that stays lives only as long as its run, so the memory of such a program is lost.
+// superviseBy sets the supervision of a run that starts. A nil plan turns the supervision off. If
+// the supervisor's memory was in its program, this memory is lost, because the program ended with
+// the earlier run.
 func (s *State) superviseBy(plan *event.Supervision, memory event.Memory, adapter string) {
 	v := s.Supervisor.clone()
 	switch {
@@ -121,7 +122,8 @@ func (s *State) forgetSupervisor() {
 
 // endTask notes a task whose step is finished. If the task is ok, the checkpoints after it become
 // due, and the tasks in their scopes leave Since. If the task is not ok, it stays in Since until a
-// later task is ok or the last task is finished. unfinished has the tasks that are not ok.
+// later task is ok or the last task is finished. The parameter unfinished has the tasks that are
+// not ok.
 func (v *Supervisor) endTask(task string, unfinished []TaskStatus) {
 	failed := func(task string) bool {
 		return slices.ContainsFunc(unfinished, func(t TaskStatus) bool { return t.Task == task })

@@ -43,8 +43,8 @@ func breach(kind BreachKind, e event.Entry, format string, args ...any) *Breach 
 	return &Breach{Kind: kind, Seq: e.Seq, Task: e.Event.Subject(), Text: text}
 }
 
-// admit makes e part of the custody, or returns a Breach if the author of e may not write it now.
-// The numbers of rules in the functions below are those of seed 002.
+// admit makes e part of the custody. If the author of e is not allowed to write e now, it returns a
+// Breach. The numbers of rules in the functions below are those of seed 002.
 func (c *Custody) admit(e event.Entry) *Breach {
 	if want := event.Actor(e.Event); e.Actor != want {
 		return breach(Conflict, e, "it is %s's to write, not %q's", want, e.Actor)

@@ -17,7 +17,7 @@ type Spawn struct {
 	Checkpoint *event.Checkpoint // checkpoint of a new step of the supervisor; nil: none
 }
 
-// EndBoard writes onto the board that a checkpoint has ended it.
+// EndBoard ends the board because of a checkpoint, and writes this end onto the board.
 type EndBoard struct{ Text string }
 
 // GiveUpCheckpoint ends the open checkpoint without a verdict.

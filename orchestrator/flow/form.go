@@ -17,9 +17,9 @@ import (
 // to another state than before, because a snapshot in an earlier journal would contradict them.
 const rules = 2
 
-// Form returns the name of the form of a journal. The name is a digest over rules and over the
-// names and types of all fields of events and of the State. The event RUN_STARTED holds the name,
-// and a journal in another form is not read.
+// Form returns the name of the form of a journal. The name is a digest over the number rules and
+// over the names and types of all fields of events and of the State. The event RUN_STARTED holds
+// the name, and a journal in another form is not read.
 var Form = sync.OnceValue(func() string {
 	all := fmt.Sprintln(rules) + formOf(reflect.TypeFor[State]())
 	for _, kind := range event.Kinds() {

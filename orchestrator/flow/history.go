@@ -59,7 +59,7 @@ func (h *History) Add(e event.Entry) {
 	case was == nil:
 		h.Breach = broken
 	case isFreeze(e.Event):
-		_ = h.State.apply(e.Event) // cannot fail; after a breach, too, Frozen has to show a freeze
+		_ = h.State.apply(e.Event) // cannot fail; Frozen has to show a freeze even after a breach
 	}
 	if exit, ok := e.Event.(event.LockExited); ok && locked {
 		h.unlock(e, exit)
@@ -83,8 +83,8 @@ func (h *History) Extend(e event.Entry) error {
 	return nil
 }
 
-// isRepair reports whether an event may follow a breach. After a breach the next owner takes over
-// the board and reconciles it, or a run records that it cannot own the board.
+// isRepair reports whether an event is allowed after a breach. After a breach the next owner takes
+// over the board and reconciles it, or a run records that it cannot own the board.
 func isRepair(e event.Event) bool {
 	switch e.(type) {
 	case event.HandoffOffered, event.HandoffAcked, event.HandoffMissing, event.SplitBrain:

@@ -45,8 +45,8 @@ func (s *State) reachedBy(task string) string {
 	}
 }
 
-// NearLimits returns in words the limits of which at least 80 % is used, but not all. They are the
-// limits of the run and, for the task of the open step, the limits of a task.
+// NearLimits returns in words the limits that are not reached, but of which at least 80 % is used.
+// They are the limits of the run and, for the task of the open step, the limits of a task.
 func (s *State) NearLimits() (texts []string) {
 	l, task, t := s.Limits, "", TaskUse{}
 	if s.Step != nil {

@@ -105,9 +105,9 @@ func (s *State) suspect(b Board) *event.Suspicion {
 	}
 }
 
-// roundsOf returns the rounds of work and review. A round is a step of the worker, and the last
-// step of another role before the worker's next step. If a step of the worker has no review,
-// earlier rounds are dropped.
+// roundsOf returns the rounds of work and review. A round consists of a step of the worker and of
+// the last step of another role before the worker's next step. If a step of the worker has no
+// review, earlier rounds are dropped.
 func roundsOf(all []Visit, worker string) (work, reviews []Visit) {
 	for i, v := range all {
 		last := i+1 == len(all) || all[i+1].Role == worker

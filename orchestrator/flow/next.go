@@ -10,10 +10,10 @@ import (
 
 // Board has the facts about a board that [Next] needs. They were just read from the board.
 type Board struct {
-	Terminal bool   // phase is complete, completed or done, or current is null
-	Ended    string // the field ended of a terminal board; "": it is not set
-	Over     bool   // phase is complete, completed or done
-	Taken    bool   // the field ended holds a value of the board's author, which the runner must not replace
+	Terminal bool   // the field "phase" is complete, completed or done, or the field "current" is null
+	Ended    string // the field "ended" of a terminal board; "": it is not set
+	Over     bool   // the field "phase" is complete, completed or done
+	Taken    bool   // the field "ended" has a value of the author, which the runner must not replace
 	Task     string // path of the current task as agents see it; "" on a terminal board
 	Role     string // the role of the current task, in the spelling of its role file
 	SHA      string // SHA-256 of the board's bytes, in hex
@@ -107,7 +107,8 @@ func (s *State) nextStep(b Board) Effect {
 	case s.isTried(b):
 		return s.leaveAside()
 
-	// A task in quarantine waits for a person if the Manager names it again or cannot be told.
+	// A task in quarantine waits for a person if the Manager names it again, or if the Manager
+	// cannot be told of the quarantine.
 	case s.mayNotWork(b) != "":
 		return Finish{Outcome: event.NeedsPerson, Text: s.mayNotWork(b)}
 	case s.Quarantined(b.Task) == nil && s.suspect(b) != nil:
@@ -202,12 +203,13 @@ const IncompleteText = "the board is incomplete: "
 // CompleteText is the text about a board whose tasks are all ok.
 const CompleteText = "the board is complete"
 
-// End returns the end of a run on a terminal board. If the board still has the bytes that the last step
-// left, the Manager has ended it, and otherwise a person. A board that the Manager has ended is complete
-// if each task is done. A board that a person has ended is complete even with open tasks, unless the
-// board's field `ended` says incomplete, blocked, error or escalate. If the Manager has ended the board
-// with a status other than ok, a person is needed, as long as the field has this status or the bytes are
-// the same.
+// End returns the end of a run on a terminal board. If the board still has the bytes that the last
+// step left, the Manager has ended it. Otherwise a person has ended it.
+//
+// The board's field "ended" decides first. If it says incomplete, the board is incomplete. If it
+// says blocked, error or escalate, a person is needed. Without such a value, a board that a person
+// has ended is complete even with open tasks. A board that the Manager has ended with status ok is
+// complete if each task is done. With another status of the Manager a person is needed.
 func End(s *State, b Board) Finish {
 	managers := s.Last.BoardSHA == b.SHA
 	left := managers && s.Last.Status != "" && s.Last.Status != StatusOK && !s.Last.Acknowledged
@@ -244,7 +246,7 @@ func End(s *State, b Board) Finish {
 	return end
 }
 
-// EndedIncomplete is the value of a board's field ended if the Manager ended the board with tasks
+// EndedIncomplete is the value of a board's field "ended" if the Manager ended the board with tasks
 // undone.
 const EndedIncomplete = "incomplete"
 

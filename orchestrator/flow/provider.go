@@ -19,7 +19,7 @@ type Refused struct {
 	// Busy and Limit are the times that the run has waited since the last accepted reply, in
 	// milliseconds. Busy is for a busy provider, and Limit for the end of a limit. Each has a
 	// patience of its own. An attempt that worked resets Limit. It does not reset Busy, because an
-	// agent that works and then meets a busy provider may do so for ever.
+	// agent could work and then meet a busy provider again and again.
 	Busy  int64 `json:"busy_millis,omitempty"`
 	Limit int64 `json:"limit_millis,omitempty"`
 	// Cut is the planned end of a wait in which a run ended; zero: none. The wait counts until Cut,
@@ -68,8 +68,7 @@ const (
 	mostDoubled = 5 // firstPause doubled this often is at least longPause
 )
 
-// pause returns the time from the last refusal to the next attempt, if the provider has not named
-// one.
+// pause returns how long to wait after the last refusal if the provider has not named a time.
 func (r *Refused) pause() time.Duration {
 	doubled := firstPause << min(r.Tries-1, mostDoubled)
 	if r.Class == event.ClassLimit && doubled > longPause && r.Tries > mostDoubled+1 {
@@ -79,7 +78,8 @@ func (r *Refused) pause() time.Duration {
 }
 
 // next returns when to ask the provider again. named reports whether the provider has named that
-// time. If the provider refuses again after the time that it named, that time counts as not named.
+// time. After more than one refusal in a row, a time that the provider names counts only if it is
+// after the end of the pause.
 func (r *Refused) next() (until time.Time, named bool) {
 	until = r.At.Add(r.pause())
 	if r.Tries == 1 && r.Reset.After(r.At) || r.Reset.After(until) {
@@ -144,8 +144,8 @@ func (s *State) waitForProvider() Effect {
 		Class: r.Class, Since: r.Since, Until: until, Named: named, At: r.At, Tries: r.Tries}}
 }
 
-// endOfWaiting returns when a limit of the run ends a wait that began at time at. It returns zero
-// if no limit does.
+// endOfWaiting returns the time when a limit of the run ends a wait that began at the given time.
+// If no limit ends the wait, endOfWaiting returns the zero time.
 func (s *State) endOfWaiting(at time.Time) time.Time {
 	end := s.Limits.Until
 	if most := s.Limits.MaxMillis; most > 0 {

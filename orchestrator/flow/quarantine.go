@@ -29,8 +29,7 @@ func (s *State) quarantines() string {
 	return first.Task + " is in quarantine: " + first.Text
 }
 
-// skipped names, in words for the end of a sentence, the tasks without which the board goes on
-// because a person decided so.
+// skipped names the tasks that a person has decided to skip, in words for the end of a sentence.
 func (s *State) skipped() (text string) {
 	for _, t := range s.Statuses {
 		if t.Status == StatusSkipped {
@@ -58,8 +57,8 @@ func (s *State) Quarantined(task string) *Quarantine {
 	return nil
 }
 
-// mayNotWork returns why the board's task may not be worked on. It returns "" if it may be worked
-// on, or if the Manager is told first.
+// mayNotWork returns why no agent is allowed to work on the board's task. It returns "" if the task
+// is not in quarantine, or if the Manager is still to be told of the quarantine.
 func (s *State) mayNotWork(b Board) string {
 	q := s.Quarantined(b.Task)
 	switch {

@@ -50,8 +50,8 @@ func (s *State) Substitute() string {
 	return ""
 }
 
-// handOver returns the effect that gives the failed open call to the next substitute. It returns
-// end if no substitute is left, or if end freezes the board.
+// handOver returns the effect that gives the failed open call to the next substitute. If no
+// substitute is left, or if the given end of the run freezes the board, it returns that end.
 func (s *State) handOver(end Finish, reason string) Effect {
 	if number, to := s.substitute(); number > 0 && end.Outcome != event.Frozen {
 		return Reassign{Step: s.Step.Number, Number: number, To: to, Reason: reason}
@@ -73,8 +73,9 @@ func (s *State) applyReassigned(e event.Reassigned) error {
 	return nil
 }
 
-// Proposal returns what to propose to a person after the open call has ended the run. It returns
-// nil if the call was a supervisor's, or if it neither used up its retries nor hung.
+// Proposal returns what to propose to a person after the open call has ended the run. There is a
+// proposal only for a call that used up its retries or hung. For any other call, and for a call of
+// a supervisor, Proposal returns nil.
 func (s *State) Proposal(end Finish) *event.ReassignProposed {
 	step := s.Step
 	if step == nil || step.Checkpoint != nil || step.Call.IsSupervision() ||

@@ -11,8 +11,8 @@ type Fields struct {
 	Current  string // the path of the current task, or "" if there is none
 	Tasks    []string
 	Ended    string // status with which the Manager ended the board, if the runner wrote it; otherwise ""
-	Taken    bool   // the board's author uses the field ended for another value
-	Over     bool   // phase says that the board is complete, even if current names a task
+	Taken    bool   // the board's author uses the field "ended" for another value
+	Over     bool   // the board is complete by its field "phase", even if the field "current" names a task
 }
 
 // Verdict is the decision about a Manager's reply.
@@ -30,9 +30,10 @@ type Verdict struct {
 
 // Reconcile compares a Manager's reply with the Manager's change of the board, and decides where
 // the two differ. They can differ because in seed 004 the Manager updates the board *and* returns
-// the list and the next task. before is the board before the Manager's first attempt in this step,
-// and after is the board now. next is the reply's next_task, or "" for null. If the reply ends the
-// board with a status other than ok, ended is this status. Otherwise ended is "".
+// the list and the next task. The parameter before has the fields from before the Manager's first
+// attempt in this step, and the parameter after has the fields of the board now. The parameter next
+// is the reply's next_task, or "" for null. The parameter ended is the reply's status if the reply
+// ends the board with a status other than ok, and otherwise "".
 func Reconcile(before, after Fields, next string, tasks []string, ended string) Verdict {
 	var v Verdict
 	revised := before.Current == "" // a checkpoint after the last task caused this call of the Manager

@@ -19,10 +19,11 @@ func CloseAttempt(s *State, record func(event.Event) error) (lost bool, err erro
 	return true, record(e)
 }
 
-// Reopen adapts the work that an earlier run left open to a board that a person has edited since. A
-// checkpoint that stopped the board is held again, the open call starts afresh, and a step that no
-// longer fits the board is abandoned. b is the board without roles. view returns the board with
-// roles, and is called after the first events are recorded. Errors: those of view and record.
+// Reopen adapts the open work of an earlier run to a board that a person has edited since that run.
+// A checkpoint that stopped the board is held again, the open call starts afresh, and a step that
+// no longer fits the board is abandoned. b is the board without roles. The function view returns
+// the board with roles. It is called after the first events are recorded. Errors: those of view and
+// record.
 func Reopen(s *State, b Board, view func() (Board, error), record func(event.Event) error) error {
 	if v := s.Supervisor; v.Waits() != "" && v.Block.isEdited(b) {
 		if err := record(event.CheckpointReopened{Task: v.Subject(), Later: v.Block.Ended != ""}); err != nil {
@@ -99,8 +100,8 @@ func (s *Step) restartEdited(sha string) event.Event {
 }
 
 // staleness returns why the open step no longer fits board b, or "". A step survives a restart as
-// long as the board names the step's task for the step's role. After the first Manager attempt the
-// board may differ, because the Manager may change it.
+// long as the board names the step's task for the step's role. After the Manager's first attempt
+// the step survives any change, because the Manager is allowed to change the board.
 func (s *State) staleness(b Board) string {
 	step := s.Step
 	switch {

@@ -29,7 +29,7 @@ func (t TaskStatus) IsDone() bool {
 	return t.Status == StatusOK || t.Status == StatusBefore || t.Status == StatusAccepted
 }
 
-// NotOK returns the tasks whose last reply was not ok, in the order of the replies.
+// NotOK returns the tasks that are not done by their last status, in the order of s.Statuses.
 func (s *State) NotOK() (all []TaskStatus) {
 	for _, t := range s.Statuses {
 		if !t.IsDone() {
@@ -109,12 +109,13 @@ type Change struct {
 	Renamed []event.Rename // tasks that got another path
 }
 
-// ChangeOf returns the change of a list. A task that left the list was renamed if its file is gone
-// and an added task has the same base name. If the length of the list is the same, an added task at
-// the same place counts, too. Any other task that left the list was dropped, unless it is done or
-// the Manager was told an anomaly about it. If the reply added a task, no task counts as dropped,
-// because then the plan is another one. before and after are the paths as agents see them. isDone
-// reports whether a task is done without a reply, and isGone whether a task has no file.
+// ChangeOf returns the change of a list. If a task left the list and its file is gone, it was
+// renamed to an added task with the same base name. If there is no such task and the list has kept
+// its length, the task was renamed to an added task at the same place. Any other task that left the
+// list was dropped, unless it is done or the Manager was told an anomaly about it. If the reply
+// added any further task, no task counts as dropped, because then the plan is another one. The
+// lists before and after have the paths as agents see them. isDone reports whether a task is done
+// without a reply, and isGone whether a task has no file.
 func (s *State) ChangeOf(before, after []string, isDone, isGone func(task string) bool) (c Change) {
 	if slices.Equal(before, after) {
 		return c

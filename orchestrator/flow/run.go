@@ -44,7 +44,7 @@ func (s *State) freshen() {
 	}
 	if step.GoesOn != nil && (step.Rejected > 0 || step.Restarts > 0 || step.Unsettled != "") {
 		step.GoesOn = nil         // to go on in the same conversation has not helped
-		if step.Unsettled == "" { // otherwise a person has looked at the work
+		if step.Unsettled == "" { // no person has looked at the work
 			step.tellAdvice()
 		}
 	}
@@ -104,7 +104,8 @@ func (s *State) applyAcknowledged(e event.Acknowledged) error {
 		if e.Choice == event.Accept {
 			s.Step.accept()
 			s.goOn(e)
-			s.Step.Left = e.BoardSHA // a board that differs when the Manager is called was edited by a person
+			// If the board differs from this when the Manager is called, a person has edited it.
+			s.Step.Left = e.BoardSHA
 			return nil
 		}
 	case event.AboutEnd:
@@ -152,8 +153,8 @@ func (s *State) thaw(e event.Acknowledged) error {
 	return nil
 }
 
-// settleCheckpoint lets a board that a checkpoint stopped go on. With Retry a new checkpoint looks
-// at the work first.
+// settleCheckpoint lets a board go on after a checkpoint has stopped it. With Retry a new
+// checkpoint looks at the work first.
 func (s *State) settleCheckpoint(e event.Acknowledged) {
 	s.Last.BoardSHA = e.BoardSHA
 	if e.Choice == event.Retry {
@@ -171,8 +172,8 @@ func (s *State) release(task string) {
 	s.endLoop(cmp.Or(task, last))
 }
 
-// acceptEnd accepts one task of a board that has ended or, if e names no task, the whole board. An
-// accepted task counts as done. An accepted board stays ended, and no checkpoint follows.
+// acceptEnd accepts a board that has ended, or only one of its tasks if e names a task. An accepted
+// task counts as done. An accepted board stays ended, and no checkpoint follows.
 func (s *State) acceptEnd(e event.Acknowledged) {
 	s.Last.BoardSHA = e.BoardSHA
 	if e.Task != "" {

@@ -40,8 +40,8 @@ func (s *State) keepTask(t TaskUse) {
 	s.Tasks = append(others[max(0, len(others)-mostTasks+1):], t)
 }
 
-// Known returns the use by attempts. used is the use under the present limits, and total is the use
-// over all runs. A running attempt counts as an attempt of unknown cost.
+// Known returns the use by attempts, first under the present limits and then over all runs. A
+// running attempt counts as an attempt of unknown cost.
 func (s *State) Known() (used, total event.Used) {
 	used, total = s.Used, s.Total
 	if s.Step != nil && s.Step.Running != 0 {

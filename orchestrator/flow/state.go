@@ -16,7 +16,7 @@ type State struct {
 	Running bool          `json:"running"` // a run has started, and no end of it is known yet
 	Outcome event.Outcome `json:"outcome"`
 	Text    string        `json:"text"`            // text about the end of the last run
-	Until   string        `json:"until,omitempty"` // time to ask the provider again, if Outcome is later; otherwise ""
+	Until   string        `json:"until,omitempty"` // time to ask the provider again after the outcome "later"; otherwise ""
 	Spent   bool          `json:"spent"`           // the last run finished, so the next one has fresh limits and retries
 	Frozen  *Freeze       `json:"frozen"`
 	Workdir string        `json:"workdir,omitempty"` // work directory of the last run; "": no run has started
@@ -187,7 +187,7 @@ func (f *Freeze) Outcome() event.Outcome {
 	return event.Frozen
 }
 
-// ManagerReply is what the Manager replied in the last finished step, and the board that the step left.
+// ManagerReply is the Manager's reply in the last finished step, with the board that the step left.
 type ManagerReply struct {
 	Status       string   `json:"status"`
 	Message      string   `json:"message"`

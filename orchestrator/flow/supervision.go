@@ -6,8 +6,9 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// endCheckpoint ends the attempt of the open checkpoint and keeps the supervisor's session. It
-// refuses e if no checkpoint is open. Only a scope violation may also end the ready call.
+// endCheckpoint ends the attempt of the open checkpoint and keeps the supervisor's session. A scope
+// violation ends the attempt of a ready call, too. Any other event is refused if no checkpoint is
+// open.
 func (s *State) endCheckpoint(
 	e event.Event, r event.AttemptRef, millis int64, spent *event.Spending, session, left string,
 ) error {
@@ -79,7 +80,7 @@ func (s *State) applyScopeViolated(e event.ScopeViolated) error {
 	}
 	v := s.Supervisor
 	v.Block = &Block{Text: e.Text, BoardSHA: s.Step.BoardSHA}
-	if c := s.Step.Checkpoint; c != nil { // otherwise the supervisor was only getting ready
+	if c := s.Step.Checkpoint; c != nil { // nil: the supervisor was only getting ready
 		v.hold(Held{ID: c.ID, Verdict: event.NoVerdict})
 		v.Block.Checkpoint = *c
 	}
@@ -94,9 +95,10 @@ func (s *State) missCheckpoint(reason string) {
 	s.block(c, fmt.Sprintf("%s came to no verdict: %s", c.ID, event.Headline(reason)))
 }
 
-// applyCheckpointMissed ends the open checkpoint without a verdict, or notes that the supervisor could
-// not start. In both cases the board is blocked, unless OnBlock is BlockOverride. BlockRevise blocks the
-// board, too, because the Manager cannot mend the supervisor.
+// applyCheckpointMissed ends the open checkpoint without a verdict, and the plan's OnBlock applies.
+// If no checkpoint is open, the supervisor could not start. With BlockOverride the board then goes
+// on. Otherwise the board is blocked, even with BlockRevise, because the Manager cannot mend the
+// supervisor.
 func (s *State) applyCheckpointMissed(e event.CheckpointMissed) error {
 	if s.Supervisor == nil || s.Step != nil && (!s.Step.Call.IsSupervision() || s.Step.Running != 0) {
 		return refuse(e, "no checkpoint is open")
@@ -209,7 +211,7 @@ func (s *State) finishRevision(e event.StepFinished) error {
 	if v := s.Supervisor.clone(); v != nil {
 		if e.NextTask == nil {
 			v.passOver(s.Step.Checkpoint.ID)
-		} else if v.Plan.Every == 0 { // otherwise the next checkpoint follows anyway
+		} else if v.Plan.Every == 0 { // if Every is not 0, the next checkpoint follows anyway
 			v.lookAgain(*s.Step.Checkpoint)
 		}
 		s.Supervisor = v

@@ -26,8 +26,8 @@ type Teardown struct {
 	Forced  bool                `json:"forced,omitempty"`  // the Lead has approved the end without the missing answers
 }
 
-// Unanswered returns the members that have not answered. Without their answers the team may not be
-// deleted, unless the Lead approves it (seed 002, "Forced-finalize preconditions").
+// Unanswered returns the members that have not answered. The team must not be deleted until they
+// answer or the Lead approves the deletion (seed 002, "Forced-finalize preconditions").
 func (t *Teardown) Unanswered() []string {
 	if t == nil || t.Forced {
 		return nil

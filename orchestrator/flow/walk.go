@@ -17,7 +17,7 @@ func (s *State) applyManagerWalked(e event.ManagerWalked) error {
 		return refuse(e, "step %d waits for no Manager", e.Step)
 	}
 	s.BlockedBy = ""
-	s.ByNeeds = s.ByNeeds || e.ByNeeds // an agent may have added the field needs to a task since the run started
+	s.ByNeeds = s.ByNeeds || e.ByNeeds // an agent can have added a field "needs" since the run started
 	step.Walked, step.Before = &e, &event.Baseline{BoardSHA: e.Before, Current: e.Current}
 	step.Reply = &event.ReplyAccepted{
 		AttemptRef: event.AttemptRef{Step: e.Step, Call: event.ManagerCall, Task: e.Task, Role: event.ManagerRole},

@@ -76,7 +76,7 @@ func countValues(b []byte) int {
 	return n
 }
 
-// weigh returns the number of values that recountValues counts for the byte at i.
+// weigh returns the number of values that countValues counts for the byte at i.
 func weigh(b []byte, i int) int {
 	before := i == 0 || isBreak(b[i-1])
 	after := i+1 == len(b) || isBreak(b[i+1])
@@ -134,8 +134,8 @@ func findTooDeep(b []byte) int {
 	return -1
 }
 
-// indentLength returns the length of the white space, dashes and question marks that begin a line
-// and can open blocks. It returns 0 for a blank line.
+// indentLength returns the length of the indentation of a line. Dashes and question marks that can
+// open blocks count as indentation, like white space. It returns 0 for a blank line.
 func indentLength(line []byte) int {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return 0

@@ -81,8 +81,8 @@ var fixed = []string{
 	"gc.auto=0", "maintenance.auto=false", "submodule.recurse=false",
 }
 
-// Run returns the output of git. Errors: *Error, [ErrTooLong], the cause of stop, and those of
-// package proc.
+// Run returns the output of git. Errors: *Error, [ErrTooLong], the cause of the context stop, and
+// those of package proc.
 func (g Git) Run(stop context.Context, stdin []byte, args ...string) (string, error) {
 	argv := []string{g.Program}
 	for _, s := range slices.Concat(g.settings, fixed) {

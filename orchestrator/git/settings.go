@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// setting is one of git's settings. The parts of its key in which case does not matter are in lower
-// case. A setting without a value is true.
+// setting is one of git's settings. Some parts of a key mean the same in upper and in lower case.
+// Those parts are in lower case here. A setting without a value is true.
 type setting struct {
 	key, value string
 	isSet      bool
@@ -47,7 +47,7 @@ func (s Settings) last(key string, own bool) (value string) {
 	return value
 }
 
-// Find lists the keys and values of all settings whose key matches the pattern key.
+// Find lists the keys and values of all settings whose key matches a pattern.
 func (s Settings) Find(key *regexp.Regexp) (all []string) {
 	for _, at := range s {
 		if key.MatchString(at.key) {
@@ -143,8 +143,8 @@ var passed = []string{
 var variable = regexp.MustCompile(`\$\{?([A-Za-z_][A-Za-z0-9_]*)`)
 
 // Environ returns the environment of a call to a remote: the variables of environ that git and ssh
-// need, and those that a setting's value uses. For example, a credential helper may print the token
-// in a variable.
+// need, and those that a setting's value uses. An example of such a value is a credential helper
+// that prints the token in a variable.
 func (s Settings) Environ(environ []string) (env []string) {
 	names := slices.Clone(passed)
 	for _, at := range s {

@@ -15,9 +15,9 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Turn has the parts of a run that a carrier may use.
+// Turn has the parts of a run that a carrier uses.
 type Turn struct {
-	Board     string // the board's path as the user wrote it; messages name the board by it
+	Board     string // the board's path as the user wrote it, for messages
 	Settings  Settings
 	Journal   Journal
 	Path      string // path of the board's file, without links
@@ -57,7 +57,7 @@ type Slots interface {
 	Release()
 }
 
-// Carrier is the maker of one run's checkpoints; it makes none unless the settings ask for them.
+// Carrier makes the checkpoints of one run, if the board's settings ask for checkpoints.
 type Carrier struct {
 	Turn
 	store     *Store        // nil: no checkpoints are made
@@ -144,9 +144,9 @@ func (c *Carrier) Way() *event.GitWay { return c.way }
 // of that run may still be at work, on this machine or another.
 func (c *Carrier) IsElsewhere() bool { return c.elsewhere }
 
-// Save makes a checkpoint of journaled events before the observer gets them. It does so only for
-// the events that subjectOf lists, such as an accepted reply or the end of a run. After an error it
-// makes no other checkpoint, and returns the same error again.
+// Save makes a checkpoint if subjectOf lists one of the journaled events, such as an accepted reply
+// or the end of a run. The observer gets the events only afterwards. After an error Save makes no
+// other checkpoint, and returns the same error again.
 func (c *Carrier) Save(entries []event.Entry) error {
 	if c.store == nil || c.err != nil {
 		return c.err
@@ -166,8 +166,8 @@ func (c *Carrier) Save(entries []event.Entry) error {
 	c.Slots.Release()
 	c.err = explain(c.store.Save(c.Kill, point))
 	c.Slots.Acquire()
-	// A push takes seconds. Meanwhile a person or another board's agent may change a task, so read
-	// the files again.
+	// A push takes seconds. Meanwhile a person or another board's agent might have changed a task,
+	// so the files have to be read again.
 	c.Workspace.Forget()
 	return c.err
 }

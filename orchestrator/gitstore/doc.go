@@ -8,7 +8,7 @@
 //	       ─► events to the observer
 //	start: the route to the remote is still that in the journal? ─► fetch
 //	       ─► the branch is newer than the local journal? ─► no file of a person would be lost?
-//	       ─► the file restoring written ─► files written ─► journal opened
+//	       ─► the file "restoring" written ─► files written ─► journal opened
 //
 // The branch, the index and the work tree of the user stay as they are. Package git calls git with
 // a private folder in place of .git, so settings and hooks that an agent has written into .git have

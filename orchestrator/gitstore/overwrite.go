@@ -14,9 +14,9 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// change is a file that differs between a commit and a checkpoint. was and is are the object names
-// of its old and new contents, and name is its path. An object name of zeros stands for a missing
-// file.
+// change is a file that differs between a commit and a checkpoint. The fields "was" and "is" hold
+// the object names of its old and new contents, and the field "name" holds its path. An object name
+// of zeros stands for a missing file.
 type change struct{ was, is, name string }
 
 func (c change) isRemoved() bool { return strings.Trim(c.is, "0") == "" }

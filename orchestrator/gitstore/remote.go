@@ -127,8 +127,8 @@ func (s *Store) push(stop context.Context) error {
 	return nil
 }
 
-// rest postpones the next push after a failed call to the remote. since is the time when the call
-// began.
+// rest postpones the next push after a failed call to the remote. The parameter since is the time
+// when that call began.
 func (s *Store) rest(since time.Time) {
 	s.unsure, s.askAgain = true, time.Now().Add(restFactor*time.Since(since))
 }
@@ -147,8 +147,8 @@ func (s *Store) ahead(there string) error {
 		git.ShowAddress(s.address), there, s.Branch, s.tip, s.Branch)}
 }
 
-// ask reads the tips of the remote's branches into s.heads. tip is the tip of the board's branch,
-// or "" if the remote does not have that branch.
+// ask reads the tips of the remote's branches into s.heads. It returns the tip of the board's
+// branch, or "" if the remote does not have that branch.
 func (s *Store) ask(stop context.Context) (tip string, err error) {
 	out, err := s.far(stop, askTime, "ls-remote", "--quiet", "--heads", "--", s.address)
 	if err != nil {

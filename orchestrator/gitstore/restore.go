@@ -20,8 +20,8 @@ import (
 )
 
 // Start restores the files of the last checkpoint, in this repository or at the remote, if that
-// checkpoint is newer than the local journal. The caller opens the journal only after Start.
-// restored is the checkpoint, or "" if the local journal was up to date. Errors: *AheadError,
+// checkpoint is newer than the local journal. The caller opens the journal only after Start. Start
+// returns the restored checkpoint, or "" if the local journal was up to date. Errors: *AheadError,
 // *UnfitError.
 func (s *Store) Start(stop context.Context) (restored string, err error) {
 	err = s.inCalls(func() error {
@@ -58,8 +58,8 @@ func (s *Store) goOn(stop context.Context) (restored string, err error) {
 	if err != nil {
 		return "", err
 	}
-	// Of a commit that is already in this repository, only the signature is worth a check, because
-	// an agent can imitate all else.
+	// A checkpoint that is already in this repository is checked only if it must be signed: an agent
+	// can imitate everything but the signature.
 	if tip != s.tip || s.Signed {
 		if err := s.trust(stop, tip); err != nil {
 			return "", err
@@ -116,8 +116,9 @@ func (s *Store) fetched(stop context.Context) (string, error) {
 // maxJournal bounds each journal that isBehind reads, in bytes.
 const maxJournal = 1 << 30
 
-// isBehind reports whether the journal of the checkpoint continues the local journal. Errors:
-// *AheadError if neither journal continues the other, *UnfitError if one of them cannot be read.
+// isBehind reports whether the local journal is behind the checkpoint's journal, which has the same
+// records and more. Errors: *AheadError if neither journal continues the other, *UnfitError if one
+// of them cannot be read.
 func (s *Store) isBehind(stop context.Context, tip string) (bool, error) {
 	call := git.Call{Git: git.Git{Timeout: localTime, MaxOutput: maxJournal}, Raw: true}
 	there, err := s.repo.Own(stop, s.calls, call, nil, "cat-file", "blob", tip+":"+s.inTree+"/journal.jsonl")

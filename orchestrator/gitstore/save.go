@@ -255,7 +255,8 @@ func (s *Store) keepUnchanged(stop context.Context, base string) error {
 }
 
 // commit makes a commit of a tree. Its parents are the last checkpoint and the checked-out commit.
-// The latter is omitted if the checkpoint is that commit or follows it.
+// If the last checkpoint follows the checked-out commit, or is the same commit, the last checkpoint
+// is the only parent.
 func (s *Store) commit(stop context.Context, tree string, p Point) (string, error) {
 	args := []string{"commit-tree", tree}
 	if s.tip != "" {

@@ -53,10 +53,10 @@ func (s *Store) findSecret(stop context.Context, commit string) error {
 	return nil
 }
 
-// known lists the commits that findSecret skips, with ^ before each: the last one that this run has
-// searched or, before the first search, those that the remote has. known uses the references in
-// this repository only if checkpoints are not pushed, or until the remote has answered (see push),
-// because an agent can write them.
+// known lists the commits that findSecret skips, with ^ before each. After a search, this is the
+// commit that this run has searched last. Before the first search, these are the commits that the
+// remote has. An agent can write the references in this repository. Therefore known uses these
+// references only until the remote has answered (see push), or if checkpoints are not pushed.
 func (s *Store) known(stop context.Context) (string, error) {
 	if s.looked != "" {
 		return "^" + s.looked + "\n", nil
@@ -78,7 +78,8 @@ func (s *Store) known(stop context.Context) (string, error) {
 	return refs + "\n", nil
 }
 
-// knownHeads lists the tips of the remote's branches that this repository has, with ^ before each.
+// knownHeads lists the tips of the remote's branches, with ^ before each. It leaves out the tips
+// that are not in this repository.
 func (s *Store) knownHeads(stop context.Context) (string, error) {
 	out, err := s.own(stop, git.Call{Raw: true}, []byte(strings.Join(s.heads, "\n")+"\n"),
 		"cat-file", "--batch-check=%(objecttype) %(objectname)")
@@ -101,7 +102,7 @@ func (s *Store) isAllowed(o object) bool {
 	})
 }
 
-// describe returns the error for the secret that look has found.
+// describe returns the error for the secret that a scanner has found.
 func (s *Store) describe(stop context.Context, look *scanner, commit string) error {
 	e := &SecretError{File: look.found.path, Object: look.found.id}
 	switch {
@@ -175,8 +176,8 @@ func (l *scanner) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// begin reads the line in head, which announces an object. It returns an error if that is not the
-// next object of the list.
+// begin reads the line in the field head, which announces an object. It returns an error if the
+// announced object is not the next one of the list.
 func (l *scanner) begin() error {
 	fields := strings.Fields(string(l.head))
 	l.head, l.text = l.head[:0], l.text[:0]

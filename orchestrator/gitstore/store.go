@@ -312,8 +312,8 @@ func (s *Store) readBranch(stop context.Context) error {
 		return &UnfitError{fmt.Sprintf("%s leads to %s, which would be moved with it", s.Branch, to),
 			"git symbolic-ref --delete " + s.ref + "; then the same command goes on"}
 	}
-	// A branch without a commit may be checked out, too. for-each-ref does not list it, so read
-	// HEAD.
+	// The branch can be checked out even if it has no commit yet. for-each-ref does not list such a
+	// branch, so read HEAD.
 	head, _ := plainfile.Read(filepath.Join(s.repo.Folder, "HEAD"), 1<<10)
 	if where != "" || strings.TrimSpace(string(head)) == "ref: "+s.ref {
 		return &UnfitError{s.Branch + " is checked out, and the checkpoints of the board are to be its commits",
@@ -344,7 +344,7 @@ func (s *Store) commitOf(stop context.Context, ref string) (string, error) {
 	return commit, err
 }
 
-// isAncestor reports whether commit b is commit a or follows it.
+// isAncestor reports whether the commit a is an ancestor of the commit b, or the same commit.
 func (s *Store) isAncestor(stop context.Context, a, b string) (bool, error) {
 	_, err := s.own(stop, git.Call{}, nil, "merge-base", "--is-ancestor", a, b)
 	if failed := (*git.Error)(nil); errors.As(err, &failed) && failed.Exit.Code == 1 {

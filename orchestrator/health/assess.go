@@ -57,7 +57,7 @@ type Finding struct {
 	Severity Severity
 	For      time.Duration
 	Details  string // the evidence in words
-	Act      bool   // the last limit of the check is reached, so the watch may act
+	Act      bool   // the last limit of the check is reached, so the watch is allowed to act
 	Deaf     bool   // the agent was asked twice, and has not answered
 	Call     *Call  // the call that the finding is about, or nil
 }
@@ -78,8 +78,8 @@ type Evidence struct {
 	Stopped bool      // the agent is stopped by a signal, and no debugger holds it
 }
 
-// Assess returns the present faults of an agent. Times before from do not count, because the
-// machine slept until then, or the watch began then.
+// Assess returns the present faults of an agent. The parameter from is the time when the watch
+// began, or when the machine woke from sleep. Earlier times do not count.
 func Assess(now, from time.Time, t *Trace, e Evidence, s agent.Signals, p Policy) []Finding {
 	a := assessment{now: now, from: from, Trace: t, evidence: e, signals: s, policy: p}
 	if !t.Finished.IsZero() {
@@ -107,7 +107,8 @@ type assessment struct {
 	findings  []Finding
 }
 
-// since returns the time that has passed since at, or since from if that is later.
+// since returns the time that has passed since the later one of two times: the parameter at, and
+// the start of the watch.
 func (a *assessment) since(at time.Time) time.Duration {
 	if at.Before(a.from) {
 		at = a.from
@@ -202,8 +203,8 @@ func (a *assessment) checkIdle() {
 	a.add(f)
 }
 
-// orWorked returns the time of a sign. If the agent does not report its work, orWorked returns the
-// time when the agent's processes were last seen to work, if that is later.
+// orWorked returns the time of a sign. For an agent that does not report its work, it returns the
+// later one of this time and the time when the agent's processes were last seen to work.
 func (a *assessment) orWorked(sign time.Time) time.Time {
 	if a.signals.Session {
 		return sign
@@ -218,8 +219,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// acts reports whether a silent agent may be ended. Its program must report its work, or the policy
-// must have SilentAgents. Any other program may just wait for the network.
+// acts reports whether the watch is allowed to end a silent agent: its program reports its work, or
+// the policy has SilentAgents. Any other program might just be waiting for the network.
 func (a *assessment) acts() bool { return a.signals.Session || a.policy.SilentAgents }
 
 // checkStale finds an agent that is active without progress. An open call counts as progress.
@@ -232,8 +233,9 @@ func (a *assessment) checkStale() {
 	}
 }
 
-// checkCeiling finds a lack of progress. The agent may go on until the timeout of its
-// attempt if one of its commands does work, or if its program works without reporting it.
+// checkCeiling finds a lack of progress. It finds no fault if one of the agent's commands does
+// work, or if the agent's program works without reporting its work. Such an agent can go on until
+// the timeout of its attempt.
 func (a *assessment) checkCeiling() {
 	d := a.since(a.last(a.orWorked(a.Progress)))
 	if !over(d, a.policy.Ceiling) || !a.acts() {

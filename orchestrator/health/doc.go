@@ -5,7 +5,8 @@
 // [Assess] finds faults by the rows of seed 000's check table, and the Monitor chooses an action.
 //
 // Silence leads to a warning. Longer silence leads to an action, unless a call is open. A lack of
-// progress, the ceiling, leads to an action, unless a command still does work. Neither leads to an
-// action if the program does not report its work, except with Policy.SilentAgents. A running agent
-// is not ended for a lack of signs or progress before the last limit of the row is reached.
+// progress (the check "ceiling") leads to an action, unless a command still does work. If the
+// program does not report its work, silence and a lack of progress lead to an action only with
+// Policy.SilentAgents. Before the last limit of a check is reached, a running agent is not ended
+// for a lack of signs or progress.
 package health

@@ -10,7 +10,7 @@ import (
 
 // LateWork returns the anomaly of a live agent that has worked for more than twice the expected
 // time, as in the fourth question of the reboot test. It returns nil for an agent in time, or if
-// expected is 0.
+// the expected time is 0.
 func LateWork(worked, expected time.Duration) *event.Anomaly {
 	if expected <= 0 || worked <= 2*expected {
 		return nil

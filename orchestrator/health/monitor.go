@@ -62,7 +62,7 @@ type Work struct {
 // leastTicks is the least use between two checks that counts as work. A sleeping program uses less.
 const leastTicks = 5
 
-// worked reports whether the use since before exceeds that of a sleeping program.
+// worked reports whether the use since an earlier measurement exceeds that of a sleeping program.
 func (w Work) worked(before Work) bool {
 	return w.Ticks-before.Ticks >= leastTicks || w.Bytes > before.Bytes
 }
@@ -79,7 +79,7 @@ type Report struct {
 	Recovered bool // the agent makes progress again after a lack of progress was reported
 
 	Status string    // working, idle or blocked, as in seed 000
-	Last   time.Time // the last sign of the agent; its start before the first
+	Last   time.Time // the last sign of the agent; before the first sign: its start
 }
 
 // Health returns the health of the worst finding in the words of seed 000: critical or warning. It
@@ -95,7 +95,7 @@ func (r Report) Health() string {
 	return health
 }
 
-// YAML returns the report as a message about agent id: seed 000, "health_report".
+// YAML returns the report as a message about the agent with an ID: seed 000, "health_report".
 func (r Report) YAML(now time.Time, id string) []byte {
 	counts := map[string]int{r.Health(): 1}
 	return fmt.Appendf(nil, `type: health_report
@@ -151,9 +151,9 @@ func NewMonitor(now time.Time, p Policy, s agent.Signals) *Monitor {
 	return &Monitor{policy: p, signals: s, from: now, last: now}
 }
 
-// NeedsUsage reports whether the next check needs the [Usage] of the processes, because the last
-// progress is at least the time between two checks ago. Reading the usage is the slowest part of a
-// check.
+// NeedsUsage reports whether the next check needs the [Usage] of the processes: the agent has no
+// result yet, and has made no progress for the time between two checks. Reading the usage is the
+// slowest part of a check.
 func (m *Monitor) NeedsUsage(now time.Time, t *Trace) bool {
 	return t.Finished.IsZero() && now.Sub(t.sinceStart(t.Progress)) >= m.policy.Frequency
 }
@@ -198,7 +198,7 @@ func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report 
 		action := m.actionOn(f, listens)
 		mayAsk := listens && isSilence(f) && len(t.Open()) == 0 && m.seen[f.Key()] >= breaches
 		if mayAsk && !m.inquiry.isUnanswered(now, m.policy.Answer) && m.policy.Answer > 0 {
-			// An agent that may still answer is not ended for its silence.
+			// An agent that still has time to answer is not ended for its silence.
 			action = m.inquiry.next(now, m.policy.Answer, action == Test)
 		}
 		if action > r.Action {

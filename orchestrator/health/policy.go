@@ -27,7 +27,7 @@ type Policy struct {
 	Consent       time.Duration // time for the person's consent, or for the judge's answers
 	Judge         string        // role that answers the reboot test; "" if the evidence answers it
 	Graceful      time.Duration // time for a hung agent to end by itself; see [attempt.Attempt.End]
-	Kill          time.Duration // time from asking a hung agent to end until it is killed
+	Kill          time.Duration // time that a hung agent has after the request to end, before it is killed
 	Stages        Stages
 	ByClock       bool // output and work do not delay Stages, because a result is waited for
 }

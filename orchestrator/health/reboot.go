@@ -37,11 +37,11 @@ var Questions = [...]string{
 }
 
 // Reboot performs seed 000's "5-Question Reboot Test" of a hung agent. The evidence or a judge
-// answers the questions. The agent is ended in any case. Answers one to three become
-// advice for the next attempt. If the call is work on a task, a yes to the fourth question asks the
-// Manager for a new plan, or a person if the Manager cannot be asked. Otherwise the answer to the
-// fifth question decides between a restart and a person. If the evidence is against a restart, the
-// judge's answer to the fifth question does not count.
+// answers the questions. The agent is ended in any case. The first three answers become advice for
+// the next attempt. If the call is work on a task and the fourth answer is yes, the Manager is
+// asked for a new plan. If the Manager cannot be asked, a person has to plan anew. In all other
+// cases the fifth answer decides between a restart and a person. If the evidence is against a
+// restart, the judge's fifth answer does not count.
 func Reboot(f Finding, c Case) event.RebootTested {
 	e := event.RebootTested{Anomaly: Describe(f)}
 	ask := func(yes bool, evidence string) event.Answer {

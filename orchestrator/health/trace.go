@@ -52,8 +52,8 @@ type repeat struct {
 }
 
 const (
-	// maxCalls is the greatest number of calls that are remembered, because an agent may never end
-	// its calls.
+	// maxCalls is the greatest number of calls that are remembered. A bound is needed because some
+	// agents never end their calls.
 	maxCalls = 64
 	// sameCall is a number of equal results in a row. Once the same call has had so many, its results
 	// count as errors.
@@ -65,7 +65,8 @@ const (
 // NewTrace returns the trace of an agent that has given no sign yet.
 func NewTrace(started time.Time) *Trace { return &Trace{Started: started} }
 
-// sinceStart returns at, or the start of the agent if that is later, as it is where at is zero.
+// sinceStart returns the later one of the time at and the agent's start. For the zero time it
+// returns the agent's start.
 func (t *Trace) sinceStart(at time.Time) time.Time {
 	if at.Before(t.Started) {
 		return t.Started
@@ -217,7 +218,7 @@ func (t *Trace) OpenAt(at time.Time) []Call {
 // Wait is the party that an agent waits for: a tool, the provider or its model.
 type Wait int
 
-// The parties that an agent may wait for. The party is Unknown if a program does not report that it
+// The parties that an agent can wait for. The party is Unknown if a program does not report that it
 // uses a model.
 const (
 	Unknown     Wait = iota

@@ -64,7 +64,8 @@ func commandColons(line string) int {
 // hashCommand is a pair of offsets: the last # of a ##, and the bracket that follows.
 type hashCommand struct{ last, bracket int }
 
-// nextHashCommand returns the next command from i on. If there is none, last is -1.
+// nextHashCommand returns the next command from the offset i on. If there is no command, the
+// field "last" of the result is -1.
 func nextHashCommand(s string, i int) hashCommand {
 	for {
 		n := strings.IndexByte(s[i:], '#')

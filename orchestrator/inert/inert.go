@@ -14,8 +14,9 @@ import (
 // Line returns s as one line that has no effect on a terminal or in the log of a CI job except that
 // it is shown. Control characters, escape sequences, line ends, invisible characters and those that
 // change the direction of writing appear as Go escapes (\n, \x1b, \u202e). Invalid UTF-8 appears as
-// \xff. A backslash breaks a command: \::error::, ##\[error]. The result may stand anywhere in a
-// line. Two results side by side may form a command, so pass a joined text through Lines once more.
+// \xff. A backslash breaks a command: \::error::, ##\[error]. The result is harmless anywhere in a
+// line. But two results side by side can form a command, so pass a joined text through Lines once
+// more.
 func Line(s string) string { return breakCommands(escape(s, inLine)) }
 
 // Lines is like Line, but for several lines: it keeps \n and \t, and drops the \r before a \n. A
@@ -41,8 +42,8 @@ const (
 	wide           // as the whole character requires
 )
 
-// place is a destination of texts. needs holds the treatment of each byte, and write writes an
-// escape.
+// place is a destination of texts. The field "needs" holds the treatment of each byte. The function
+// "write" writes an escape.
 type place struct {
 	needs [256]byte
 	write func(out *strings.Builder, first byte, r rune, size int)
@@ -175,8 +176,8 @@ func writeEscape(out *strings.Builder, first byte, r rune, size int) {
 	}
 }
 
-// writeJSONEscape writes a character as a \u escape, but a byte below the space as a space. Such a
-// byte is white space between tokens, because a string of JSON cannot contain it.
+// writeJSONEscape writes a character as a \u escape. It replaces a byte below 0x20 by a space. Such
+// a byte is white space between tokens, because a string of JSON cannot contain it.
 func writeJSONEscape(out *strings.Builder, first byte, r rune, _ int) {
 	if first < ' ' {
 		out.WriteByte(' ')

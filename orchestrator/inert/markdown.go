@@ -109,14 +109,14 @@ func withinWord(s string, i int) bool {
 
 func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// mayBeEntity reports whether & and the text after can form an entity. They can also if the text ends
-// before the semicolon, because the next text may begin with it.
+// mayBeEntity reports whether & and the text after it can form an entity. It also returns true if
+// that text ends before the semicolon, because the next text might begin with the semicolon.
 func mayBeEntity(after string) bool {
 	rest := after[len(leading(after, entityChars)):]
 	return rest == "" || rest[0] == ';'
 }
 
-// isMention reports whether the @ between before and after may name a person or a team.
+// isMention reports whether an @ can name a person or a team, given the texts before and after it.
 func isMention(before, after string) bool {
 	return startsWith(after, isAlnum) && (before == "" || !isAlnum[before[len(before)-1]])
 }
@@ -125,8 +125,9 @@ func isEmail(before, after string) bool {
 	return before != "" && emailChars[before[len(before)-1]] && strings.Contains(leading(after, emailChars), ".")
 }
 
-// isShortcode reports whether a colon and after look like the name of an emoji. The only names that
-// consist of digits are 100 and 1234, so the 30 of a time such as 12:30:00 is no emoji.
+// isShortcode reports whether a colon and the text after it look like the name of an emoji. The
+// only names that consist of digits are 100 and 1234, so the 30 of a time such as 12:30:00 is no
+// emoji.
 func isShortcode(after string) bool {
 	name := leading(after, emojiChars)
 	if !strings.HasPrefix(after[len(name):], ":") {
@@ -145,9 +146,9 @@ func endsGH(s string) bool {
 	return n >= 0 && strings.EqualFold(s[n:], "GH") && (n == 0 || !isAlnum[s[n-1]])
 }
 
-// startMark returns the offset of the mark that makes s a heading, a quote or a list item, or that
-// makes the line above a heading or the first row of a table. It returns -1 if there is no such
-// mark.
+// startMark returns the offset of the mark of a block in the line s, or -1 if there is none. Such a
+// mark turns s into a heading, a quote or a list item. Or it turns the previous line into a
+// heading, or into the first row of a table.
 func startMark(s string) int {
 	hashes, digits := len(leading(s, hashChars)), len(leading(s, digitChars))
 	switch {
@@ -167,7 +168,7 @@ func startMark(s string) int {
 
 var hashChars = classOf("#")
 
-// endsItem reports whether a mark of a block, such as # or -, may end before s.
+// endsItem reports whether a mark of a block, such as # or -, is complete if s follows it.
 func endsItem(s string) bool { return s == "" || s[0] == ' ' }
 
 // closingHashes returns the start of the hashes at the end of a heading, which would not be shown.

@@ -129,9 +129,9 @@ func foresee(s flow.State, b *board.Board, place *board.Place, folder rundir.Dir
 }
 
 // ReadBoard reads a board and resolves the links in its path. If the board cannot be parsed while a
-// Manager's turn is open, the Manager died while it wrote. In this case, if recover is true,
-// ReadBoard calls notice and returns the board from before this turn. It does not restore the file.
-// A run restores the file once it owns the board.
+// Manager's turn is open, the Manager died while it wrote. If the parameter recover is true,
+// ReadBoard then calls the function notice, and returns the board from before this turn. It does
+// not restore the file. A run restores the file once it owns the board.
 func ReadBoard(boardPath string, recover bool, notice func(text string)) (b *board.Board, path string, err error) {
 	path, err = filepath.EvalSymlinks(boardPath)
 	if err == nil {

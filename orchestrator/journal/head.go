@@ -12,8 +12,8 @@ import (
 // journal whose last record was cut off, or has rotted, would look like a journal whose writer died
 // while it wrote that record.
 //
-// The head is written after the journal's sync and is not synced itself: after a power cut it may
-// name an earlier record, which is harmless, but never a record that the journal lacks.
+// The head is written after the journal's sync and is not synced itself. After a power cut it might
+// name an earlier record, which is harmless. It never names a record that the journal lacks.
 type head struct {
 	seq uint64
 	crc uint32

@@ -234,8 +234,8 @@ func (j *Journal) commitPending() error {
 	})
 }
 
-// openHead opens the head file, or creates it if it is missing, calls the function use and closes
-// the file. The file does not stay open, since a run may have a thousand journals.
+// openHead opens the head file, or creates it if it is missing. It then calls the function named
+// use and closes the file. The file does not stay open, since a run may have a thousand journals.
 func (j *Journal) openHead(use func(file) error) error {
 	f, err := j.sys.open(headName(j.path), true)
 	if err != nil {
@@ -249,7 +249,7 @@ func (j *Journal) writePending() error {
 	n := failpoint.Cut("journal-torn", len(j.pending))
 	_, err := j.file.WriteAt(j.pending[:n], j.durable.offset)
 	failpoint.At("journal-torn")
-	if err == nil && n < len(j.pending) { // the failpoint killed only another process
+	if err == nil && n < len(j.pending) { // the failpoint did not kill this process
 		_, err = j.file.WriteAt(j.pending[n:], j.durable.offset+int64(n))
 	}
 	return err
@@ -272,7 +272,8 @@ func (j *Journal) closeFiles() error {
 
 func (j *Journal) wrap(op string, err error) error { return wrap(op, j.path, err) }
 
-// wrap adds the name of the journal to err, unless err is a *DamageError, which has it already.
+// wrap adds the path of the journal to err: to the field Path of a *DamageError, and to the text of
+// any other error.
 func wrap(op, path string, err error) error {
 	var damage *DamageError
 	if errors.As(err, &damage) {

@@ -17,10 +17,10 @@ type Summary struct {
 	Head      uint64 // seq of the record that the head file names, or 0 if there is none
 }
 
-// Read passes every record of the journal at path to each, and changes nothing. A record's Data are
-// valid until each returns. Read may run beside the writer. Errors: fs.ErrNotExist for a missing
-// journal, *durable.NotPlainError for a link, and *DamageError. The records before the damage have
-// been passed on by then.
+// Read calls the function named each for every record of the journal at path, and does not change
+// the journal. A record's Data are valid until that call returns. Read can run beside the writer.
+// Errors: fs.ErrNotExist for a missing journal, *durable.NotPlainError for a link, and
+// *DamageError, after the calls for the records before the damage.
 func Read(path string, each func(Record) error) (Summary, error) {
 	s, err := read(disk{}, path, each)
 	return s, wrap("read", path, err)

@@ -93,8 +93,9 @@ func errTooLong(n int) error {
 	return fmt.Errorf("record of %d bytes is over the limit of %d", n, MaxRecord)
 }
 
-// appendRecord appends the line that r becomes on disk, and returns the checksum of its JSON. The line
-// is decoded again first: a record that reads back as another one must never reach the disk.
+// appendRecord appends to dst the line that r becomes on disk, and returns the checksum of r's
+// JSON. It first decodes the JSON again: a record that reads back as another one must never reach
+// the disk.
 func appendRecord(dst []byte, r *Record) ([]byte, uint32, error) {
 	line, err := encode(r)
 	if err != nil {
@@ -166,8 +167,8 @@ func compactData(data json.RawMessage) (json.RawMessage, error) {
 // header returns the text before the JSON of a record: the length and the CRC-32C of the JSON.
 func header(length int, crc uint32) string { return fmt.Sprintf("%08x %08x ", length, crc) }
 
-// parseHeader reads "%08x %08x ". It accepts only what header writes, so that it detects any
-// flipped bit, even one that changes only the case of a digit.
+// parseHeader reads "%08x %08x ". It accepts only the spelling of the function header. A flipped
+// bit is therefore always detected, even if it changes only the case of a digit.
 func parseHeader(h []byte) (length int64, crc uint32, ok bool) {
 	if len(h) != headerLen || h[8] != ' ' || h[17] != ' ' {
 		return 0, 0, false

@@ -67,8 +67,8 @@ func (m *position) decodeNext(json []byte, crc uint32, r *Record) error {
 	return nil
 }
 
-// walk calls the function each with every record and returns the end of the last sound record. If
-// there is no error, the bytes after that record are a torn tail.
+// walk calls the function named each for every record and returns the end of the last sound record.
+// If there is no error, the bytes after that record are a torn tail.
 func walk(r io.ReaderAt, size int64, each func(*Record, *position) error) (position, error) {
 	var at position
 	var rec Record
@@ -111,8 +111,9 @@ func requireTornTail(r io.ReaderAt, from, size int64, bad *badRecord) error {
 	return damagef(from, "%s, but a whole record stands after it at byte %d", bad.reason, later)
 }
 
-// opening begins the JSON of every record. Data cannot contain a header followed by opening: in
-// JSON, a header can occur only within a string, where the quotes of opening would be escaped.
+// opening is the beginning of every record's JSON. A record's Data cannot contain a header with
+// this text after it: in JSON, a header can occur only within a string, and there the quotes of the
+// text would be escaped.
 var opening = []byte(`{"seq":`)
 
 // findRecord returns the offset of the first whole record that begins at any byte in [from, size),

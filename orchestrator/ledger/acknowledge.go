@@ -121,7 +121,7 @@ type arbitration struct {
 	before   *board.Board // the board before the decision
 	answer   Answer
 	began    string // SHA-256 of the board before its last divergence
-	broken   error  // why the board cannot be read; the field before then has only bytes
+	broken   error  // why the board cannot be read, or nil; if set, the field "before" has only bytes
 	standing standing.Standing
 	unknown  []event.Event // events about an end by an unknown author, not journaled yet
 	decided  bool
@@ -162,7 +162,7 @@ func (a *arbitration) stand(work *standing.Tasks) error {
 	}
 	if a.standing = standing.Of(a.path, &a.history, work, f); f.Unknown != "" {
 		a.unknown, err = unknownEnd(a.dir, a.before, &a.history)
-		if n := len(a.unknown); n > 0 { // otherwise a file has changed since the facts were read
+		if n := len(a.unknown); n > 0 { // n is 0 if a file has changed since the facts were read
 			a.began = a.unknown[n-1].(event.StateDiverged).Before
 		}
 	}
@@ -253,8 +253,8 @@ func (a *arbitration) textOf(e event.Acknowledged) string {
 }
 
 // settle carries out a decision about a checkpoint, about a task in quarantine, or about a board
-// that is over. It corrects the board's field ended if the board was over, and its field current if
-// a task is to be done next.
+// that is over. It corrects the board's field "ended" if the board was over, and the field
+// "current" if a task is to be done next.
 func (a *arbitration) settle(q Question, e event.Acknowledged) (Question, error) {
 	s := a.history.State
 	over := s.Step == nil && a.before.Terminal()

@@ -75,9 +75,10 @@ func (a *arbitration) beforeTurn() (*board.Board, error) {
 
 // UnknownEnd returns a divergence if a run died in the turn of an agent, and the end of the board
 // (see [board.Board.EndChanges]) has changed since that turn began. It returns nil if the turn was
-// the Manager's. If the board's earlier bytes are gone, any change of the board counts.
+// the Manager's, because the Manager is allowed to end the board. If the board's earlier bytes are
+// gone, any change of the board counts.
 func UnknownEnd(dir rundir.Dir, name string, now *board.Board, step *flow.Step) *event.StateDiverged {
-	if step == nil || step.Before != nil || now.SHA == step.BoardSHA { // a Manager may end the board
+	if step == nil || step.Before != nil || now.SHA == step.BoardSHA {
 		return nil
 	}
 	what := "its earlier bytes are gone"

@@ -52,7 +52,7 @@ func (l *Ledger) Listen(note func(event.Entry)) {
 	l.observer = tapped{l.observer, note}
 }
 
-// Open replays the journal into the history, and calls the function each with every entry.
+// Open replays the journal into the history, and calls the function named each for every entry.
 func (l *Ledger) Open(each func(event.Entry)) error {
 	j, err := journal.Open(l.dir.Journal(), l.now, func(rec journal.Record) error {
 		e, err := decode(l.dir, rec)
@@ -99,7 +99,7 @@ func (l *Ledger) Own() error {
 // State returns the state of the board's work.
 func (l *Ledger) State() *flow.State { return &l.history.State }
 
-// Close closes the journal. It may be called twice.
+// Close closes the journal. A second call does nothing.
 func (l *Ledger) Close() error {
 	if l.journal == nil {
 		return nil
@@ -193,7 +193,8 @@ func (l *Ledger) FinishStep(e event.StepFinished) error {
 // Commit.
 func (l *Ledger) TakeSnapshot() error { return l.Append(l.history.Snapshot(l.board)) }
 
-// DrawIn returns the time until DrawState may draw again, and false if state.md is up to date.
+// DrawIn returns the time until DrawState is allowed to draw again. The second result is false if
+// state.md is up to date.
 func (l *Ledger) DrawIn() (time.Duration, bool) {
 	return max(0, drawEvery-l.now().Sub(l.logbook.drawn)), l.logbook.behind
 }
@@ -232,8 +233,8 @@ func (l *Ledger) finish(e event.Event) error {
 	return l.Commit()
 }
 
-// Fold replays a board's journal without opening it for writing, so a run may be writing it at the
-// same time. Fold calls the function each, unless it is nil, with every entry.
+// Fold replays a board's journal without opening it for writing, so a run can write to it at the
+// same time. Fold calls the function named each for every entry, unless that function is nil.
 func Fold(dir rundir.Dir, each func(event.Entry) error) (flow.History, journal.Summary, error) {
 	var h flow.History
 	sum, err := journal.Read(dir.Journal(), func(r journal.Record) error {

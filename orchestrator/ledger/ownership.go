@@ -106,10 +106,10 @@ func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) erro
 }
 
 // ResolveForeignWrite finds out why the journal differs from what this run has written. If another
-// run has written to the journal, both runs believe that they own the board. Then
-// ResolveForeignWrite journals the conflict, which stops the other run at its next record, unless
-// that run has the journal open. Errors: *failure.Frozen if there is another run, and otherwise
-// cause.
+// run has written to the journal, both runs believe that they own the board. If that run has the
+// journal open, ResolveForeignWrite does not write to the journal. Otherwise it journals the
+// conflict, which stops the other run at its next record. Errors: *failure.Frozen if there is
+// another run, and otherwise the given cause.
 func (l *Ledger) ResolveForeignWrite(cause error) error {
 	mine := l.history.Custody.Owner
 	if err := l.Close(); err != nil {

@@ -25,8 +25,8 @@ import (
 // 002, "Single-Writer Operational State Rule"). The last line of state.md is a checksum of the
 // lines before it, which reveals an edit.
 
-// isDue reports whether state.md was last drawn at least drawEvery ago, and if so sets the time of
-// the last drawing to now.
+// isDue reports whether the time drawEvery has passed since the last drawing of state.md. If so,
+// isDue sets the time of the last drawing to the present time.
 func (l *logbook) isDue(now time.Time) bool {
 	if now.Sub(l.drawn) < drawEvery {
 		return false
@@ -83,8 +83,8 @@ func seal(text string) string {
 }
 
 // unsealed reports whether a text was edited: the checksum at its end is missing or wrong. An empty
-// text, or a text of zero bytes, does not count as edited, because a power cut leaves such a text
-// in a file that was not synced.
+// text, or a text of only NUL bytes, does not count as edited, because a power cut leaves such a
+// text in a file that was not synced.
 func unsealed(text []byte) bool {
 	if len(bytes.Trim(text, "\x00")) == 0 {
 		return false

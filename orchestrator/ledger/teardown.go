@@ -26,8 +26,8 @@ type Gate struct {
 // Teardown ends the team of a board on which no run works (seed 002, "Teardown Readiness"). No
 // member of the team is alive then, so Teardown only checks two conditions: the board is ready, and
 // all members have answered the request to shut down. The Lead's decision to go on without an
-// answer replaces the second condition. If both hold and remove is set, Teardown archives and
-// removes the folder of the board's runs. Errors: those of [Acknowledge].
+// answer replaces the second condition. If both conditions hold, and the parameter remove is true,
+// Teardown archives and removes the folder of the board's runs. Errors: those of [Acknowledge].
 func Teardown(
 	boardPath string, dir rundir.Dir, remove bool, r *redact.Redactor, now func() time.Time,
 ) (g Gate, err error) {
@@ -78,7 +78,7 @@ func (a *arbitration) teardown() (Gate, error) {
 		return Gate{State: event.TeamDeleted}, nil
 	case !a.hadTeam() && reason == "":
 		return Gate{State: event.ReadyToDelete}, nil
-	case reason != "" && (h.Standstill() != "" || h.State.Step != nil || !a.hadTeam()): // nothing may be journaled
+	case reason != "" && (h.Standstill() != "" || h.State.Step != nil || !a.hadTeam()): // not to be journaled
 		return Gate{State: event.FailedSafe, Reason: reason}, nil
 	case len(at.Unanswered()) > 0 && reason == "":
 		never := fmt.Sprintf("%s never answered: kanban-run ack %s forced-finalize goes on without",

@@ -53,7 +53,7 @@ type Notifier struct {
 
 const (
 	sendTime  = 10 * time.Second // limit for each message and each sender
-	maxQueued = 100              // most messages in the queue; further messages are dropped
+	maxQueued = 100              // greatest number of messages in the queue; further messages are dropped
 	closeTime = 30 * time.Second // limit for the messages that are left at the end
 )
 
@@ -95,8 +95,8 @@ func (n *Notifier) Entry(board string, e event.Entry) {
 	}
 }
 
-// Close waits until the queued messages are sent, but not longer than closeTime and not after stop
-// has ended. It warns of unsent messages. For a nil notifier it does nothing.
+// Close waits until the queued messages are sent. It stops waiting after closeTime, or when the
+// context stop ends, and then warns of unsent messages. For a nil notifier it does nothing.
 func (n *Notifier) Close(stop context.Context) {
 	if n == nil {
 		return

@@ -51,8 +51,8 @@ func CheckWebhook(address string) error {
 	return nil
 }
 
-// Host returns the host in an address. Only this part may be shown, because the rest may be a
-// secret.
+// Host returns the host in an address. The rest of the address must not be shown, because it can be
+// a secret.
 func Host(address string) string {
 	if u, err := url.Parse(address); err == nil {
 		return u.Host

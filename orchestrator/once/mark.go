@@ -20,7 +20,8 @@ func files(dir string) rundir.Dir { return rundir.Of(filepath.Join(dir, "once"))
 func calls(dir string) string { return filepath.Join(files(dir).Path, "calls") }
 
 // noteCall notes the mark of a call that is about to start its agent. If this process is killed
-// together with its guardian, the next start can then end the agent. done removes the note.
+// together with its guardian, the next start can then end the agent. The returned function removes
+// the note.
 func noteCall(dir, mark string) (done func(), err error) {
 	if err := files(dir).Ensure(); err != nil {
 		return nil, err

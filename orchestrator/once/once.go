@@ -51,7 +51,7 @@ func (e *ExhaustedError) Error() string {
 }
 
 // Do makes the call, with the same retries as in a run. Errors: *failure.Invalid, *ExhaustedError,
-// or the cause of stop.
+// or the cause of the context stop.
 func (c Call) Do(stop, kill context.Context) (*contract.Reply, error) {
 	var err error
 	if c.player, err = c.Roster.Player(c.Role, c.Dir); err != nil {

@@ -29,8 +29,8 @@ type toolView struct {
 	millis, longest     int64
 }
 
-// tools sums up the calls by tool. It keeps at most mostCostly tools, the tools with the longest
-// time first.
+// tools sums up the calls by tool. It sorts the tools by time, the longest first, and keeps only
+// the first ones, up to the number mostCostly.
 func (p *page) tools() {
 	byName := map[string]*toolView{}
 	for _, v := range p.Boards {

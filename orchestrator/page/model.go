@@ -120,8 +120,8 @@ type signView struct{ Clock, Kind, Text string }
 type filterView struct{ All, Trouble, Doing, Todo int }
 
 const (
-	mostText  = 400 // most characters of a text
-	mostLong  = 150 // most characters of a text in a long page
+	mostText  = 400 // greatest number of characters of a text
+	mostLong  = 150 // greatest number of characters of a text in a long page
 	wholeUpTo = 200 // a page with more steps than this is Long
 	squares   = 40  // a board with more tasks than this has a bar instead of a square for each task
 )
@@ -288,8 +288,8 @@ func (p *page) alignColumns() {
 	}
 }
 
-// drawSquares draws one square for each task. If there are more tasks than the constant squares, it
-// draws a bar with a part for each state.
+// drawSquares draws one square for each task, or a bar with a part for each state if there are too
+// many tasks for that (see the constant squares).
 func (v *boardView) drawSquares() {
 	const step = 14
 	if len(v.Tasks) <= squares {

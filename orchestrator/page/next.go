@@ -195,7 +195,7 @@ func (p *page) decisions(v *boardView) {
 	p.Decisions++
 }
 
-// warnings adds the last checkpoint if its verdict is warn. A person should read it, but need not
+// warnings adds the last checkpoint if its verdict is "warn". A person should read it, but need not
 // answer.
 func (p *page) warnings(v *boardView) {
 	all := v.board.Digest.Checkpoints

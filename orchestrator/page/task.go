@@ -13,7 +13,8 @@ import (
 	"kanban-run/orchestrator/standing"
 )
 
-// tasks returns the tasks of a board's list. The tasks that only the board's steps name follow.
+// tasks returns the tasks of a board's list, and after them the tasks that occur only in the
+// board's steps.
 func (p *page) tasks(v *boardView) []*taskView {
 	b := v.board
 	listed := slices.Clone(b.Tasks)

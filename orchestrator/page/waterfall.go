@@ -108,8 +108,8 @@ func (p *page) row(v *boardView, s *digest.Step) rowView {
 	return r
 }
 
-// bars draws the attempts of a step. It marks the attempts that were rejected or that the watch
-// ended. It returns the time of each part in the step.
+// bars draws the attempts of a step. It marks the rejected attempts and those that the watch ended.
+// It returns the time of each part in the step.
 func (p *page) bars(r *rowView, v *boardView, s *digest.Step) map[string]time.Duration {
 	said := map[string]time.Duration{}
 	add := func(name string, from, to time.Time) {
@@ -178,7 +178,7 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // placeWord puts the word about a step after the step's bars. If the bars end too far right, it
-// puts the word before the bars. If there is no room either, it leaves the word out.
+// puts the word before the bars. If there is no room before them either, it leaves the word out.
 func (p *page) placeWord(r *rowView, s *digest.Step) {
 	if r.Word, r.Tone = p.rowWord(s); r.Word != "" {
 		r.Says += "; " + r.Word
@@ -193,7 +193,7 @@ func (p *page) placeWord(r *rowView, s *digest.Step) {
 	}
 }
 
-// partOf has the part of the time in which an attempt of a call runs.
+// partOf maps the part of a call to the part of the step's time in which its attempts run.
 var partOf = map[event.Part]string{
 	event.Work:       partWork,
 	event.Review:     partReview,
@@ -236,7 +236,7 @@ func watchedParts(a *digest.Attempt, end time.Time, add func(name string, from, 
 	stop(end)
 }
 
-// rowWord returns the worst problem of a step and its tone. word is "" if there is no problem.
+// rowWord returns the worst problem of a step and its tone. Both are "" if there is no problem.
 func (p *page) rowWord(s *digest.Step) (word, tone string) {
 	switch {
 	case s.State == digest.Open && s.Last() != nil && s.Last().Result == digest.Pending:

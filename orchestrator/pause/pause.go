@@ -7,9 +7,9 @@ import (
 )
 
 // Until waits for a time of the wall clock. It looks at the clock again and again, because timers
-// stand still while the machine sleeps. The function now returns the present time. Until calls the
-// function each after one second, and then every ten seconds. Errors: the cause of stop, and those
-// of the function each.
+// stand still while the machine sleeps. It reads the clock with the function now. It calls the
+// function each after one second, and then every ten seconds. Errors: the cause of the context
+// stop, and those of the function each.
 func Until(stop context.Context, now func() time.Time, until time.Time, each func() error) error {
 	for pause := time.Second; ; pause = 10 * time.Second {
 		left := until.Sub(now().Round(0))

@@ -289,7 +289,7 @@ func (p *Prepared) checkCurrent(b *board.Board) error {
 	return p.forgive(err, errors.As(err, new(*roles.UnknownError)) && p.isOpen(b.Current.Path))
 }
 
-// checkSubstitutes checks the agents that may take over work.
+// checkSubstitutes checks the agents that are allowed to take over work.
 func (p *Prepared) checkSubstitutes() error {
 	for _, r := range p.Reassign {
 		for _, to := range r.Agents {

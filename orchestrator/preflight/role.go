@@ -42,7 +42,7 @@ func (p *Prepared) checkReadOnly(role string) error {
 	return p.checkOnce(duty{role, true}, func() error { return p.examine(p.ReadOnlyPlayer(role)) })
 }
 
-// duty is a role and the kind of its work. If looks is true, the role only reads.
+// duty is a role and the kind of its work. The field looks is true if the role only reads.
 type duty struct {
 	role  string
 	looks bool
@@ -83,8 +83,8 @@ func (p *Prepared) warnOfSecret(player *roster.Player) {
 	}
 }
 
-// warnOfIgnored warns of the role options tools and model if the agent ignores them. For instance,
-// a list of tools that restricts nothing must not look like a restriction.
+// warnOfIgnored warns of the options "tools" and "model" of a role if the agent ignores them. For
+// instance, a list of tools that restricts nothing must not look like a restriction.
 func (p *Prepared) warnOfIgnored(player *roster.Player) {
 	role := player.Role
 	if role.IsBuiltIn() || p.DryRun {

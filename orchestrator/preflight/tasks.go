@@ -18,7 +18,7 @@ import (
 const tasksAtOnce = 512
 
 // checkTasks checks the listed tasks that are not done. A task without a file causes only a notice,
-// because the file may be written later.
+// because the file can still be written later.
 func (p *Prepared) checkTasks(b *board.Board) error {
 	var missing nameList
 	for from := 0; from < b.Len(); from += tasksAtOnce {
@@ -129,7 +129,7 @@ func (p *Prepared) checkTask(b *board.Board, entry board.Entry, read board.TaskR
 	return p.forgive(err, errors.As(err, new(*roles.UnknownError)) && p.wasWorkedOn(entry.Path))
 }
 
-// nameList keeps the first five names that are added, and counts them all.
+// nameList keeps the first five added names, and counts all added names.
 type nameList struct {
 	names []string
 	count int

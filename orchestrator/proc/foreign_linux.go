@@ -11,7 +11,7 @@ import (
 // another program, which then became this one by exec, as in `daemon & exec kanban-run`. Their
 // orphans become children of this process, too.
 type foreignProcesses struct {
-	any   bool // whether Adopt found any; if it did not, none can appear later
+	any   bool // Adopt found foreign processes; otherwise no such process can appear later
 	known processSet
 	// scans holds the start times of the last two scans, in clock ticks since boot. Two are kept
 	// because one scan can miss a process that gets another parent during the scan.
@@ -68,7 +68,7 @@ func (r *reaper) scanForeign() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var others []int
-	below, _ := listChildren(os.Getpid()) // the next scan sees a child that this one misses
+	below, _ := listChildren(os.Getpid()) // the next scan sees a child that this scan misses
 	for _, pid := range below {
 		s, ok := readStat(pid)
 		if _, leads := r.leaders[pid]; leads || !ok {
@@ -81,7 +81,7 @@ func (r *reaper) scanForeign() {
 		others = append(others, pid)
 	}
 	if !r.leadersAreAlive() {
-		return // if the runner had ended before the list was read, others may hold its orphans
+		return // if the runner ended before the list was read, the list may contain its orphans
 	}
 	r.foreign.removeGone()
 	r.foreign.add(others)
@@ -102,8 +102,8 @@ func (r *reaper) leadersAreAlive() bool {
 func (r *reaper) killAllOrphans() error { return r.killOrphans(r.isFromRunner) }
 
 // isFromRunner reports whether the runner left the orphan behind. The caller has excluded the known
-// foreign processes. An orphan without a mark is the runner's only if it started before the last
-// two scans, because a foreign process may have left a later one.
+// foreign processes. An orphan without a mark counts as the runner's if it started before the last
+// two scans. If it started later, a foreign process may have left it.
 func (r *reaper) isFromRunner(pid int) bool {
 	if !r.foreign.any {
 		return true

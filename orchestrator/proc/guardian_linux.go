@@ -22,8 +22,9 @@ const (
 	// foreignScanPause is the time between two scans for descendants of foreign processes, which
 	// most runs do not have.
 	foreignScanPause = 100 * time.Millisecond
-	// stoppedTime is the time for which the guardian waits before it continues a stopped runner,
-	// because a terminal that stops the whole group stops the guardian within this time, too.
+	// stoppedTime is the time for which the guardian waits before it continues a stopped runner. If
+	// a terminal stops the whole group, it stops the guardian within this time, too. The guardian
+	// then does not continue the runner.
 	stoppedTime = 100 * time.Millisecond
 	// patienceTime is how long the guardian waits for a runner that has to end at once. Then it
 	// kills the runner and all remaining processes.
@@ -36,8 +37,8 @@ const (
 	signalTime = 100 * time.Millisecond
 )
 
-// guardian is owned by the goroutine of Guard. Until the runner has ended, the fields files,
-// fate.Told and fate.Code belong to the goroutine of receivePackets instead.
+// guardian is owned by the goroutine of Guard. Until the runner has ended, the map files and the
+// fields fate.Told and fate.Code belong to the goroutine of receivePackets instead.
 type guardian struct {
 	wire         *wire
 	runner       int
@@ -167,8 +168,8 @@ func (g *guardian) pause() {
 	_ = unix.Kill(g.runner, unix.SIGCONT)
 }
 
-// isUrgent reports whether the runner has to end at once, which is after SIGQUIT or a second
-// request. Several signals within oneRequest are one request.
+// isUrgent reports whether a signal means that the runner has to end at once. SIGQUIT means this,
+// and so does a second request. Several signals within oneRequest are one request.
 func (g *guardian) isUrgent(s os.Signal, now time.Time) bool {
 	if !isRequest(s) {
 		return false

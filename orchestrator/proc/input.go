@@ -14,8 +14,8 @@ type input struct {
 
 	mu      sync.Mutex
 	rest    []byte // text that is still to be written
-	writing bool   // a goroutine runs write
-	ended   bool   // no more text is accepted; the pipe is closed once rest is written
+	writing bool   // a goroutine runs the method write
+	ended   bool   // no more text is accepted; the pipe is closed once the rest is written
 }
 
 // send queues a text and returns at once. If end is true, the pipe is closed after the text. It

@@ -27,8 +27,8 @@ type Link struct {
 }
 
 // Join opens the runner's end of the link to the guardian. Afterwards this process discards the
-// signals that reach it directly, and gets the guardian's signals over the link. Errors: the
-// process has no guardian, for instance because a person started it, or an error of the system.
+// signals that reach it directly, and gets the guardian's signals over the link. Errors: an error
+// of the system, or that the process has no guardian, for instance because a person started it.
 func Join() (*Link, error) {
 	if err := checkLink(); err != nil {
 		return nil, fmt.Errorf("this command is not for people: %w", err)
@@ -54,8 +54,8 @@ func Join() (*Link, error) {
 }
 
 // endSignals returns the signals that ask a program to end, except those that this process has
-// ignored since its start. Under nohup that is SIGHUP; in the background of a script, SIGINT and
-// SIGQUIT.
+// ignored since its start. Under nohup, SIGHUP is ignored; in the background of a script, SIGINT
+// and SIGQUIT are ignored.
 func endSignals() []os.Signal {
 	all := []os.Signal{syscall.SIGTERM}
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
@@ -129,7 +129,7 @@ func (l *Link) Hold(f *os.File) (release func() error, err error) {
 	}, nil
 }
 
-// Leave tells the guardian the exit code. The runner must end right after it.
+// Leave tells the guardian the exit code. The runner must end right after this call.
 func (l *Link) Leave(status int) error {
 	if err := l.wire.trySend(packet{kind: exitCode, value: uint32(int32(status))}); err != nil {
 		return fmt.Errorf("tell the guardian the exit code: %w", err)
@@ -165,7 +165,8 @@ func (l *Link) request(p packet) error {
 	}
 }
 
-// receivePackets delivers the packets of the guardian, and closes lost when the guardian is gone.
+// receivePackets delivers the packets of the guardian, and closes the channel lost when the
+// guardian is gone.
 func (l *Link) receivePackets() {
 	defer close(l.lost)
 	for {

@@ -101,9 +101,9 @@ func (e *LeftoverError) Error() string {
 }
 
 // Run starts the command in a new process group. It returns when all its processes have ended and
-// its output is written. When stop is done or the timeout is over, Run sends SIGTERM to the group,
-// and SIGKILL after the grace. When kill is done, Run sends SIGKILL at once, even during a grace. A
-// command that has already ended does not count as stopped.
+// its output is written. When the context stop is done or the timeout is over, Run sends SIGTERM to
+// the group, and SIGKILL after the grace. When the context kill is done, Run sends SIGKILL at once,
+// even during a grace. A command that has already ended does not count as stopped.
 //
 // The command need not read its standard input or keep its outputs open, and a writer that fails
 // does not disturb the command. Errors: *StartError if the command cannot be started at all,
@@ -127,7 +127,7 @@ func Run(stop, kill context.Context, s *Spec) (Exit, error) {
 	return p.Wait()
 }
 
-// either returns a context that ends as soon as a or b does.
+// either returns a context that ends as soon as one of the contexts a and b ends.
 func either(a, b context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(a)
 	detach := context.AfterFunc(b, cancel)

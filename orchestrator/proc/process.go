@@ -20,7 +20,7 @@ type Process struct {
 	grace   time.Duration
 
 	wait sync.Once
-	exit Exit // set with err by the first Wait
+	exit Exit // set together with err by the first call of Wait
 	err  error
 
 	mu     sync.Mutex
@@ -118,8 +118,9 @@ type Relative struct {
 	Parent int // process ID of the parent, which may be neither the command nor a relative
 }
 
-// Flush returns once the command's output so far was written to Stdout and Stderr. Even then, each
-// of them gets only one write at a time. Flush does nothing on systems other than Linux.
+// Flush returns once the command's output so far was written to Stdout and Stderr. Even during
+// Flush, each of them gets only one write at a time. Flush does nothing on systems other than
+// Linux.
 func (p *Process) Flush() { p.streams.flush() }
 
 // Limit replaces the timeout by d, counted from now; 0 removes it. It returns false if the command

@@ -120,7 +120,7 @@ func (b processSet) alive() []int {
 // listProcesses lists all processes of the system.
 func listProcesses() ([]int, error) { return listNumbers("/proc") }
 
-// listNumbers lists the entries of a folder that are numbers.
+// listNumbers lists those entries of a folder whose names are numbers.
 func listNumbers(path string) ([]int, error) {
 	fd, err := openProc(path, unix.O_DIRECTORY)
 	if err != nil {
@@ -154,8 +154,8 @@ func parseNumbers(words []string) []int {
 // procRoom is the first size of a read buffer, in bytes. Most files that are read here fit.
 const procRoom = 1 << 10
 
-// readProc is like os.ReadFile, but makes half as many system calls, because a search for
-// descendants reads a file for each of their threads.
+// readProc is like os.ReadFile, but makes half as many system calls. This matters because a search
+// for descendants reads a file for each of their threads.
 func readProc(path string) ([]byte, error) {
 	fd, err := openProc(path, 0)
 	if err != nil {

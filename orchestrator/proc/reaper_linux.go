@@ -161,9 +161,9 @@ func (c *child) sweep() error {
 }
 
 // isOrphanOf reports whether an orphan has to end with the command that has the mark. An orphan
-// with the mark has to end. So has an orphan of unknown origin, unless another running command
-// could have left it. In this, commands with Spec.Stays do not count, because otherwise orphans of
-// unknown origin would live as long as those commands.
+// with the mark has to end. An orphan of unknown origin has to end, too, unless a command without
+// Spec.Stays is running, because that command could have left it. Running commands with Spec.Stays
+// do not count, because otherwise orphans of unknown origin would live as long as those commands.
 func (r *reaper) isOrphanOf(pid int, mark Mark) bool {
 	return hasMark(pid, mark) || r.onlySomeStay() && !r.isOfOneThatStays(pid)
 }
@@ -194,7 +194,7 @@ func (r *reaper) killOrphans(claim func(pid int) bool) error {
 			time.Sleep(sweepPause)
 			fallthrough
 		case unchanged:
-			// Look twice: a list that is read while processes die may lack one that is alive.
+			// Look twice: a list that is read while processes die may lack a living process.
 			quiet++
 			continue
 		}
@@ -221,9 +221,9 @@ const (
 )
 
 // listAdopted lists the children of this process that may be orphans. While a command without
-// Spec.Stays runs, it reads the list of the first thread only, because the kernel gives an orphan
-// to the first thread that is not ending (find_new_reaper), and Go's runtime never ends that
-// thread. Otherwise it reads the lists of all threads.
+// Spec.Stays runs, listAdopted reads the list of the first thread only. The kernel gives an orphan
+// to the first thread that is not ending (find_new_reaper), and Go's runtime never ends the first
+// thread. Otherwise listAdopted reads the lists of all threads.
 func (r *reaper) listAdopted() ([]int, error) {
 	if r.onlySomeStay() || !hasChildrenLists() {
 		return listChildren(os.Getpid())
@@ -292,13 +292,13 @@ func (r *reaper) startReaping() (stop func()) {
 	}
 }
 
-// reapDead reaps the orphans that have died. It skips foreign processes, and leaders, which only
-// reap may reap. The lock is held from the fork of a leader until the leader is noted, so a leader
-// is never mistaken for an orphan.
+// reapDead reaps the orphans that have died. It skips foreign processes. It also skips leaders,
+// because only the method reap is allowed to reap them. The lock is held from the fork of a leader
+// until the leader is noted, so a leader is never mistaken for an orphan.
 func (r *reaper) reapDead() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	pids, _ := r.listAdopted() // the next search sees a child that this one misses
+	pids, _ := r.listAdopted() // the next search sees a child that this search misses
 	for _, pid := range pids {
 		if _, leads := r.leaders[pid]; leads {
 			continue

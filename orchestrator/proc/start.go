@@ -114,9 +114,9 @@ func isShortage(err error) bool {
 	return false
 }
 
-// retryStart repeats try in two cases, which are not the command's fault: the system is out of
-// processes (EAGAIN), or the program was just written and a fork of another goroutine still holds
-// it open (ETXTBSY). It gives up after the time patience, or when ctx is done.
+// retryStart repeats the function try in two cases, which are not the command's fault: the system
+// is out of processes (EAGAIN), or the program was just written and a fork of another goroutine
+// still holds it open (ETXTBSY). It gives up after the time patience, or when ctx is done.
 func retryStart(ctx context.Context, try func() error) error {
 	deadline := time.Now().Add(patience)
 	for pause := firstPause; ; pause = min(2*pause, longPause) {

@@ -32,9 +32,9 @@ func (f inherited) withTerminal(s *Spec) inherited {
 	return inherited{cmp.Or(s.Input, s.Terminal), s.Terminal, f[2]}
 }
 
-// streams are the three pipes of a command. One goroutine reads each output, and one writes the
-// input; drain waits for them. The parent's ends are non-blocking, so a goroutine that waits for a
-// pipe occupies no thread.
+// streams are the three pipes of a command. Each output has its own goroutine that reads it, and
+// another goroutine writes the input; drain waits for all of them. The parent's ends are
+// non-blocking, so a goroutine that waits for a pipe occupies no thread.
 type streams struct {
 	childEnds inherited // standard input, output and error of the command
 	input     input
@@ -78,8 +78,9 @@ func (st *streams) openPipe(end int) (*os.File, error) {
 	return ends[end], nil
 }
 
-// writeInput writes the input. Before, it closes this process's copies of the command's ends,
-// because a pipe ends only when its last writer has closed it. If end is true, no text follows.
+// writeInput first closes this process's copies of the command's ends, because a pipe ends only
+// when its last writer has closed it. Then it sends a text to the input. If end is true, no text
+// follows.
 func (st *streams) writeInput(text []byte, end bool) {
 	st.closeChildEnds()
 	st.input.send(text, end)
@@ -173,7 +174,7 @@ func (o *output) flush() {
 	if err != nil {
 		return
 	}
-	_ = conn.Control(func(fd uintptr) { // an error means that the pipe is fully written
+	_ = conn.Control(func(fd uintptr) { // an error means that the method copy has closed the pipe
 		for passed := 0; passed < pipeRoom; {
 			n, _ := o.pass(fd)
 			if n == 0 {

@@ -104,8 +104,8 @@ func (p *Process) EndOthers(kill bool) {
 	}
 }
 
-// readBytes returns the number of bytes that a process has read and written, or 0 if this user may
-// not examine it.
+// readBytes returns the number of bytes that a process has read and written, or 0 if this user is
+// not allowed to examine it.
 func readBytes(pid int) (sum int64) {
 	text, err := readProc(fmt.Sprintf("/proc/%d/io", pid))
 	if err != nil {

@@ -69,8 +69,8 @@ func newWire(fd int) (*wire, error) {
 
 func (w *wire) close() { _ = w.file.Close() }
 
-// shutdown ends the wire, even if some process still holds the other end open. After it, receive
-// returns the packets sent so far and then io.EOF, and sending fails.
+// shutdown ends the wire, even if some process still holds the other end open. Afterwards the
+// method receive returns the packets sent so far and then io.EOF, and sending fails.
 func (w *wire) shutdown() {
 	_ = w.conn.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_RDWR) })
 }

@@ -11,7 +11,7 @@ var assignedRules = []struct {
 	names  []string
 	class  string
 	least  int               // least length of the credential, in bytes
-	equal  bool              // the credential has exactly least bytes
+	equal  bool              // the credential has exactly the least length
 	secret func([]byte) bool // reports whether a text is a credential; nil means it always is
 }{
 	{
@@ -121,8 +121,8 @@ func looksLikeToken(b []byte) bool {
 	return len(b) >= least && groups >= 2 && bytes.ContainsFunc(b, isLetter) && !bytes.ContainsFunc(b, foreign)
 }
 
-// looksLikeWords reports whether b may be a secret without digits, if it follows a name and an
-// equals sign. b must be long, and must not hold the _ or . of a name in a program.
+// looksLikeWords reports whether b, which follows a name and an equals sign, might be a secret
+// without digits. b must be long, and must not hold the _ or . of a name in a program.
 func looksLikeWords(b []byte) bool {
 	const least = 12
 	foreign := func(c rune) bool { return c > 0x7E || !strings.ContainsRune(alnum+"-", c) }

@@ -58,9 +58,9 @@ func decimals(value string) string {
 	return string(b[:len(b)-1])
 }
 
-// base64Forms returns the base64 of the value after 0, 1 and 2 other bytes, because each of these
-// shifts gives other characters. It leaves out the characters that also depend on the bytes next to
-// the value.
+// base64Forms returns the base64 of the value with 0, 1 and 2 other bytes before it, because each
+// of these shifts gives other characters. It leaves out the characters that also depend on the
+// bytes next to the value.
 func base64Forms(value string) (forms []string) {
 	for shift := range 3 {
 		padded := append(make([]byte, shift), value...)

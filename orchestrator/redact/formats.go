@@ -36,7 +36,7 @@ func skKey(r *reader, slot int) int {
 		return 0 // a slug
 	}
 	if !bytes.ContainsAny(text, digits) || !bytes.ContainsAny(text, upper+lower) {
-		return 0 // a random text of this length has both
+		return 0 // not random: a random text of this length has digits and letters
 	}
 	return end
 }

@@ -100,8 +100,8 @@ func appendString(out, b []byte, s span, secrets []span) []byte {
 // quoted reports whether the scalar is a string.
 func quoted(b []byte, s span) bool { return s.from > 0 && b[s.from-1] == '"' }
 
-// jsonBody returns s as a JSON string without its quotes. If html is true, <, > and & are escaped,
-// too.
+// jsonBody returns s as a JSON string without its quotes. It also escapes the characters <, > and &
+// if html is true.
 func jsonBody(s string, html bool) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

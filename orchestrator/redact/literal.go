@@ -40,10 +40,11 @@ const doubled = "'\"$%"
 var (
 	identity  = canonical("", "")
 	base64as  = canonical("-_", "+/")
-	separated = canonical(",", "\x00") // makes a comma match only as one of commas
+	separated = canonical(",", "\x00") // makes a comma match only the texts in the list commas
 )
 
-// canonical returns the table that maps the characters of from to those of to.
+// canonical returns the table that maps each character of the string from to the character at the
+// same place in the string to. It maps all other characters to themselves.
 func canonical(from, to string) *[256]byte {
 	var c [256]byte
 	for i := range c {
@@ -108,8 +109,8 @@ func (l *literal) spellings(j int) []string {
 	return []string{c}
 }
 
-// match returns the length of the literal at i, or 0 if it is not there. If only the bytes after t
-// can decide, more is true.
+// match returns the length of the literal at i, or 0 if it is not there. The result more is true if
+// only the bytes after t can decide.
 func (l *literal) match(t *text, i int) (n int, more bool) {
 	if n, sure := l.matchPlain(t, i); sure {
 		return n, false

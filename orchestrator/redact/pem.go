@@ -31,8 +31,8 @@ func privateKey(r *reader, slot, keys int) int {
 	return r.claim(keyBody(r, header+5, slot), keys)
 }
 
-// keyBody returns the end of the key that begins at from. It returns 0 if there is no key, because
-// a header alone is not a secret.
+// keyBody returns the end of the key that begins at the offset from. It returns 0 if there is no
+// key, because a header alone is not a secret.
 func keyBody(r *reader, from, slot int) int {
 	const least = 16
 	i := from
@@ -53,8 +53,8 @@ func keyBody(r *reader, from, slot int) int {
 }
 
 // claimedEnd returns the end of a key that began before r and reaches into it, or 0 if there is no
-// such key. Without it, a text of headers alone, which counts as one key, would be measured again
-// from each header.
+// such key. A text of headers alone counts as one key. Without claimedEnd, such a text would be
+// measured again from each header.
 func (r *reader) claimedEnd(slot int) int {
 	if known := r.t.state.runs[slot]; known.from <= r.base && r.base < known.to {
 		return known.to - r.base
@@ -77,7 +77,7 @@ func (r *reader) atLeast(end, least int) int {
 }
 
 // isIndent reports whether the space at i indents a line, or follows the name of a header. Any other
-// space ends the key. Otherwise a BEGIN line without a key would have the prose below it redacted.
+// space ends the key, so that the prose below a BEGIN line without a key is not redacted.
 func isIndent(b []byte, i int) bool {
 	switch b[i-1] {
 	case ' ', '\t', '\r', '\n', ':':

@@ -77,7 +77,8 @@ func (r *reader) shortRun(i int, in *class) int {
 	return i
 }
 
-// count returns the end of the run of characters of the class from i on. most bounds their number.
+// count returns the end of the run of characters of the class from i on. The parameter most bounds
+// their number.
 func (r *reader) count(i, most int, in *class) int {
 	end := min(i+most, len(r.b))
 	for i < end && in[r.b[i]] {
@@ -107,7 +108,8 @@ func (r *reader) noteEnd(i int) {
 	}
 }
 
-// tokenEnd returns the end of a run of characters, or 0 if there are fewer than least.
+// tokenEnd returns the end of a run of characters, or 0 if the run is too short. The parameter
+// least is the least number of characters.
 func (r *reader) tokenEnd(from int, in *class, least, slot int) int {
 	end := r.run(from, in, slot)
 	if end-from < least {

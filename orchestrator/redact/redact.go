@@ -105,9 +105,9 @@ func (r *Redactor) ChangesBytes(b []byte) bool {
 	return r.hasSecret(b) && !bytes.Equal(r.Bytes(b), b) // the secret may be Mark itself
 }
 
-// scan returns the redacted text of the first used bytes of b. If they hold no secret, the text is
-// a part of b. The rest of b may begin a secret, and the caller must pass it again with the bytes
-// that follow. If final is true, there is no rest.
+// scan redacts the first bytes of b. It returns the redacted text, and the number of these bytes as
+// used. If they hold no secret, the text is a part of b. The rest of b may begin a secret, and the
+// caller must pass it again with the bytes that follow. If final is true, there is no rest.
 func (r *Redactor) scan(b []byte, st *state, final bool) (text []byte, used int) {
 	shown := max(st.covered-1, 0)
 	used = r.find(b, st, final, func(s span, more bool) {
@@ -130,14 +130,13 @@ func (r *Redactor) findAll(b []byte) (all []span) {
 	return all
 }
 
-// find calls hide for every secret in b, in order. It returns the number of bytes of b that it
-// could judge without the bytes that follow b. more is true if the span extends the secret before
-// it. Overlapping and adjacent secrets count as one, so that no part of the second shows after the
-// first.
+// find calls the function hide for every secret in b, in order. The argument more is true if the
+// span extends the secret before it. Overlapping and adjacent secrets count as one, so that no part
+// of the second shows after the first. find returns the number of bytes of b that it could judge
+// without the bytes that follow b.
 //
-// Whether a secret begins at a position depends on the bytes from there on and on at most context
-// bytes before it, never on where a write ended. Therefore the result does not depend on how the
-// stream is cut into writes.
+// Only the bytes from a position on, and a few bytes before it (see context), decide whether a
+// secret begins there. Therefore the result does not depend on how the stream is cut into writes.
 func (r *Redactor) find(b []byte, st *state, final bool, hide func(s span, more bool)) (used int) {
 	t := text{b: b, state: st, final: final}
 	end, i := st.covered-1, 0 // b[:end] is hidden

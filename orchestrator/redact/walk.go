@@ -226,9 +226,9 @@ func (w *walk) hasAt(p int, want string) bool {
 const maxIndent = 32
 
 // wrapLength returns the length of the line end at p, with the indentation after it. The line end
-// may be escaped. wrapLength returns 0 unless the 16 bytes before p belong to the encoding. Few
-// words are that long. Without this rule, the last word of each line would be held back until the
-// next line.
+// may be escaped. It counts only if the 16 bytes before p belong to the encoding. Otherwise
+// wrapLength returns 0. Few words are that long, so that the last word of a line is seldom held
+// back until the next line.
 func (w *walk) wrapLength(p int) int {
 	if c := w.b[p]; c != '\n' && c != '\r' && c != '\\' {
 		return 0

@@ -34,7 +34,8 @@ const maxWrapped = 256
 
 var base64Any = classOf(alnum + "+/-_")
 
-// base64Shape returns the shape of s in base64 after shift other bytes.
+// base64Shape returns the shape of the tokens of s in base64. The parameter shift is the number of
+// other bytes that are encoded before the token, modulo 3.
 func base64Shape(s *shape, shift, slot int) *shape {
 	first := (shift*8 + 5) / 6 // number of characters before those that only the prefix determines
 	head := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), s.prefix...))[:first]

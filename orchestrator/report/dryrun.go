@@ -12,13 +12,14 @@ type DryRun struct {
 	*Plain
 }
 
-// NewDryRun returns an observer that writes the calls to out, and warnings to notices.
+// NewDryRun returns an observer that writes the calls to the printer out, and the warnings to the
+// printer notices.
 func NewDryRun(out, notices *console.Printer, names bool) *DryRun {
 	return &DryRun{out: out, Plain: NewPlain(notices, names)}
 }
 
-// Entry writes a line for each call of an agent and for each decision of walk. It writes a rejected
-// reply as a warning.
+// Entry writes a line for each call of an agent and for each decision of the adapter "walk". It
+// writes a rejected reply as a warning.
 func (d *DryRun) Entry(board string, e event.Entry) {
 	name := ""
 	if d.names {

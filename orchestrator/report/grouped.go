@@ -15,8 +15,8 @@ import (
 // with the result. The text in a group is wrapped in stop-commands with a token that cannot be
 // guessed. Grouped is safe for concurrent use.
 //
-// Groups do not nest. So lines are written as they happen only if the job has a single board. With
-// several boards, the group of a step is written when the step ends.
+// Groups do not nest. If the job has a single board, each line is written at once. With several
+// boards, the group of a step is written when the step ends.
 type Grouped struct {
 	mu     sync.Mutex
 	out    *console.Printer
@@ -26,13 +26,13 @@ type Grouped struct {
 	warned int
 }
 
-// group is the open step of a board. The group is open once its head is written; further lines then
-// follow at once.
+// group is the step at which a board works. The group is open as soon as its head is written. From
+// then on each line is written at once.
 type group struct {
 	title   string
 	open    bool     // true if the head of the group is written
 	shown   int      // number of agents' lines in the step, including lines not written
-	last    []string // last lines after the first maxLines; at most [keptLines]
+	last    []string // last ones of the lines beyond maxLines; at most keptLines of them
 	reply   string   // last accepted reply of the task's agent, as a line
 	lines   []string // lines to write when the group is written
 	bytes   int      // total length of lines, in bytes
@@ -42,8 +42,8 @@ type group struct {
 const (
 	maxLines    = 2000     // number of agents' lines that are shown from the beginning of a step
 	keptLines   = 50       // number of agents' lines that are shown from the end of a longer step
-	maxHeld     = 32 << 10 // most bytes that a group holds back
-	maxWarnings = 9        // most warning annotations; the runner of the job shows only ten of a step
+	maxHeld     = 32 << 10 // greatest number of bytes that a group holds back
+	maxWarnings = 9        // greatest number of annotations; the runner of the job shows only ten of a step
 )
 
 // NewGrouped returns an observer that writes to out, which the runner of the job reads. If names
@@ -103,7 +103,8 @@ func (g *Grouped) Agent(board string, s agent.Sign) {
 	g.say(board, "  "+text)
 }
 
-// Notice writes a warning annotation, or a plain line within a group or after maxWarnings.
+// Notice writes a warning annotation. If a group is open, or if there were maxWarnings annotations
+// already, it writes a plain line instead.
 func (g *Grouped) Notice(board, text string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -145,7 +146,7 @@ func (g *Grouped) head(board string, b *group) {
 	_ = g.out.Command("stop-commands", g.token)
 }
 
-// say writes a line into the open group. If the group is not open yet, say holds the line back.
+// say writes a line into the open group. If the group is not open yet, the line is held back.
 func (g *Grouped) say(board, text string) {
 	b := g.boards[board]
 	switch {

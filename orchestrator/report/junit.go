@@ -15,8 +15,9 @@ import (
 // JUnit renders boards as the XML that CI systems read: a suite for each board, a case for each
 // step, and a skipped case for each task that was never worked on. A board that is not complete has
 // a failure for each task that was worked on and is not ok. If these failures do not explain the
-// end of the board, the end counts as one more failure, or as an error if the program and not the
-// work has failed. So CI agrees with the exit code. hide redacts a text.
+// end of the board, the end counts as one more failure. If the program has failed, and not the
+// work, this end counts as an error instead. So CI agrees with the exit code. The function hide
+// redacts a text.
 func JUnit(boards []digest.Digest, hide func(string) string) ([]byte, error) {
 	j := junit{func(text string) string { return inert.Lines(hide(text)) }}
 	var all suites
@@ -201,7 +202,7 @@ func (j junit) fail(c *testCase, d *digest.Digest, text, next string) {
 }
 
 // attemptText describes an attempt: its result, and the last lines of its message and its output.
-// last is nil if no agent was started.
+// The attempt last is nil if no agent was started.
 func attemptText(last *digest.Attempt) string {
 	if last == nil {
 		return "no agent was started\n"
@@ -226,7 +227,8 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// log returns a text with one line for each attempt, each decision of walk and each note.
+// log returns a text with one line for each attempt, each decision of the adapter "walk", and
+// each note.
 func (j junit) log(d *digest.Digest) string {
 	var b strings.Builder
 	for i := range d.Steps {

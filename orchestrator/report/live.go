@@ -286,7 +286,7 @@ func (l *Live) rows(width int) int {
 }
 
 // liveLines returns two lines for a board that runs alone. For several boards it returns one line
-// each, and one line about all of them. most is the greatest number of lines.
+// each, and one line about all of them. The parameter most is the greatest number of lines.
 func (l *Live) liveLines(width, most int) []string {
 	boards := make([]now, len(l.boards))
 	for i, b := range l.boards {

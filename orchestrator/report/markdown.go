@@ -14,13 +14,14 @@ import (
 
 // Markdown renders boards for a person. limit is the greatest length of the text in bytes, or 0 if
 // there is no limit. If the text would be longer, Markdown leaves out the oldest steps first, then
-// complete boards, then other boards, and writes how many are left out. hide redacts a text.
+// complete boards, then other boards, and writes how many are left out. The function hide redacts a
+// text.
 func Markdown(boards []digest.Digest, hide func(string) string, limit int) string {
 	return renderMarkdown(boards, hide, limit, true)
 }
 
-// MarkdownForTerminal renders boards as Markdown does without a limit, but without the diagrams,
-// which a terminal cannot draw.
+// MarkdownForTerminal is like Markdown without a limit, but it leaves out the diagrams, which a
+// terminal cannot draw.
 func MarkdownForTerminal(boards []digest.Digest, hide func(string) string) string {
 	return renderMarkdown(boards, hide, 0, false)
 }

@@ -18,7 +18,7 @@ import (
 // now is the display of a board at one time, in the live lines of its run and in status --watch.
 type now struct {
 	board     string
-	index, of int // index: number of the task in the list from 1, or 0; of: length of the list
+	index, of int // number of the task, counted from 1 (0 if not known); number of all tasks
 	task      string
 	player    event.AttemptRef
 	adapter   string // "" if it is not known
@@ -285,8 +285,8 @@ func columnWidths(cells [][]string) []int {
 	return widths
 }
 
-// columns aligns cells in columns and leaves out empty columns. The columns in right are aligned on
-// the right, all others on the left.
+// columns aligns cells in columns and leaves out empty columns. The map named right has the numbers
+// of the columns that are aligned on the right. All others are aligned on the left.
 func columns(cells [][]string, right map[int]bool, width int) []string {
 	widths := columnWidths(cells)
 	lines := make([]string, len(cells))

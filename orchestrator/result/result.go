@@ -75,8 +75,8 @@ func oneLine(err error) string {
 	return strings.Join(said, "; ")
 }
 
-// OutcomeOf returns the outcome of a run that ended with err. The outcome is interrupted if stop
-// has ended and err wraps the cause of stop.
+// OutcomeOf returns the outcome of a run that ended with err. The outcome is interrupted if the
+// context named stop has ended and err wraps its cause.
 func OutcomeOf(stop context.Context, err error) event.Outcome {
 	switch {
 	case stop.Err() != nil && errors.Is(err, context.Cause(stop)):

@@ -167,8 +167,8 @@ func openingFence(line string) string {
 	return ""
 }
 
-// closesFence reports whether a line closes the block that fence opened. Such a line repeats the
-// character of fence, at least as many times as fence does, and has no other character.
+// closesFence reports whether a line closes the code block that the given fence opened. Such a line
+// consists only of the character of the fence, and is at least as long as the fence.
 func closesFence(line, fence string) bool {
 	return strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == ""
 }

@@ -42,8 +42,9 @@ const (
 )
 
 // withoutSecretGitConfig returns the environment base without two kinds of git's key-value pairs:
-// those that look secret and that pass does not name, and those that git would not read. It numbers
-// the other pairs anew. withheld holds the names of the variables with the secret values.
+// those that git would not read, and those that look secret. A pair that looks secret stays if a
+// pattern in pass matches the name of its GIT_CONFIG_VALUE variable. The remaining pairs are
+// numbered anew. withheld holds the names of the variables with the secret values.
 func withoutSecretGitConfig(base, pass []string) (env, withheld []string) {
 	values := map[string]string{}
 	for _, entry := range base {

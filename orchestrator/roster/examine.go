@@ -23,8 +23,8 @@ type Examination struct {
 	key     string
 }
 
-// Known reports whether the adapter is for one specific program. Only of such a program is it known
-// which version and options the adapter needs.
+// Known reports whether the adapter is for one specific program. Only such an adapter has a version
+// that it was tested with and options that it needs.
 func (e Examination) Known() bool { return e.Tested != "" }
 
 // SameVersion reports whether the adapter was tested with this version of the program.

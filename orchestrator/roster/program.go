@@ -64,7 +64,7 @@ func (r *Roster) saysOf(role string) bool {
 	return agent || exec
 }
 
-// resolveCommand resolves a relative command that has a slash against dir, so that it names the
+// resolveCommand resolves the relative path of a command against dir, so that the path names the
 // same program in every work directory. It returns a name without a slash unchanged.
 func resolveCommand(command, dir string) string {
 	if !strings.ContainsRune(command, '/') {

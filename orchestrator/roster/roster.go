@@ -41,7 +41,7 @@ type Roster struct {
 type playerKey struct {
 	role, dir string
 	looks     bool
-	adapter   string // name of the adapter that replaces the role's own; "": none does
+	adapter   string // name of the adapter that replaces the role's adapter; "": not replaced
 	approvals string // other role whose review applies if this role has no review; "": none
 }
 
@@ -224,9 +224,9 @@ func (r *Roster) setReviewers(p *Player) error {
 	return nil
 }
 
-// setCommand makes the role's review command a reviewer. It refuses an agent that has no way to
-// learn the command's findings, because such an agent would do the same work again. In a dry run it
-// sets Refusal instead of returning an error.
+// setCommand sets the reviewer that runs the role's review command. It refuses an agent that has no
+// way to learn the command's findings, because such an agent would do the same work again. In a dry
+// run it sets Refusal instead of returning an error.
 func (r *Roster) setCommand(p *Player) error {
 	if !p.Assignment.Review && !p.Role.Feedback {
 		name := p.Adapter.Name()
@@ -370,8 +370,8 @@ func (r *Roster) grace(role roles.Role) time.Duration {
 	return d
 }
 
-// duration returns the value of a setting that role files may have, too. A flag or an environment
-// variable beats the role file, which beats the settings file.
+// duration returns the value of a setting that role files can contain, too. A flag or an
+// environment variable beats the role file, which beats the settings file.
 func (r *Roster) duration(name string, inRole *time.Duration, settings time.Duration) time.Duration {
 	if inRole == nil || r.Settings.IsExplicit(name) {
 		return settings

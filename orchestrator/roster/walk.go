@@ -22,7 +22,8 @@ func (walker) Check(call agent.Assignment) error {
 	return call.Refuse(event.Walker, "review", "max_turns", "max_cost", "mcp_config", "permission")
 }
 
-// Invoke returns an error. A call without a board has no list that walk could work through.
+// Invoke returns an error, because only a call without a board invokes walk. Such a call has no
+// list that walk could work through.
 func (walker) Invoke(agent.Assignment) (agent.Invocation, error) {
 	return agent.Invocation{}, &agent.ConfigError{
 		Text: "walk goes down the list of a board, and this call has none",

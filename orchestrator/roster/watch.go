@@ -13,7 +13,7 @@ import (
 	"kanban-run/roles"
 )
 
-// overrides returns the settings for the watch of agents in the frontmatter of a file.
+// overrides returns the watch settings that the frontmatter of a file contains.
 func overrides(file string, values []frontmatter.Value) (all []config.Override) {
 	for _, v := range values {
 		text := v.Text

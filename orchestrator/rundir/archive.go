@@ -17,12 +17,12 @@ import (
 // Report returns the path of the report of a teardown.
 func (d Dir) Report() string { return filepath.Join(d.Path, "teardown.md") }
 
-// ArchiveName returns the path of the archive of the folder, if it is deleted at the given time.
+// ArchiveName returns the path of the archive of a folder that is deleted at the given time.
 func (d Dir) ArchiveName(at time.Time) string {
 	return d.Path + "-" + at.UTC().Format("20060102T150405Z") + ".tar.gz"
 }
 
-// Archive packs the regular files of the folder into an archive, whose path is name. A run makes no
+// Archive packs the regular files of the folder into an archive at the given path. A run makes no
 // other kinds of files. The archive gets its name only after a sync.
 func (d Dir) Archive(name string) error {
 	temp := name + ".new"

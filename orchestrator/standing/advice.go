@@ -7,8 +7,8 @@ import (
 	"kanban-run/orchestrator/failure"
 )
 
-// Advice returns what a person can do next for the board, or "" for nothing. log is the path of the
-// board's supervisor log.
+// Advice returns what a person can do next for the board, or "" if there is no advice. log is the
+// path of the board's supervisor log.
 func (s *Standing) Advice(log string) string {
 	board := failure.Quote(s.Board)
 	if s.NeedsDecision() {

@@ -1,6 +1,6 @@
 // Package standing works out how a board stands from its history and its list of tasks: how the
 // last run ended, which tasks are done, and what a person can do. It reads no file. Every view of a
-// board prints its words.
+// board prints the words of this package.
 package standing
 
 import (
@@ -13,11 +13,11 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// Outcomes of a board with which no run ends.
+// Outcomes that a board can have, but a run cannot.
 const (
 	NeverRun event.Outcome = "not_started"
 	Running  event.Outcome = "running"
-	Reopened event.Outcome = "reopened" // a person has since decided, or edited a complete board
+	Reopened event.Outcome = "reopened" // since the last run a person decided, or edited a complete board
 )
 
 // Standing is the state of a board, as every view shows it to people.
@@ -33,8 +33,8 @@ type Standing struct {
 	Waits     *Waits        // decision that a person may have to make; nil for none
 	Decisions []Decision    // last decisions of a person
 
-	// WaitsFor tells the wait of the run at work for a provider or another board, such as "waits
-	// for claude's limit until 03:30:00 CET"; "" if the run does not wait.
+	// WaitsFor tells that the run now waits for a provider or another board, such as "waits for
+	// claude's limit until 03:30:00 CET"; "" if the run does not wait.
 	WaitsFor string
 
 	Proposal *event.ReassignProposed // proposal of the last run to reassign a task; nil for none
@@ -46,14 +46,15 @@ type Standing struct {
 type Facts struct {
 	Never   bool       // no run has started
 	Owned   bool       // a run is at work
-	Fault   string     // reason why the board cannot be read; "" if it can
+	Fault   string     // reason why the board cannot be read; "" if it can be read
 	List    flow.List  // list of tasks; empty if the board cannot be read
 	Board   flow.Board // the board, without Task, Role and Rest; empty if it cannot be read
 	Current string     // current task; "" if the board is over
 	Unknown string     // reason why the author of the board's end is unknown; "" if it is known
 }
 
-// Of returns the standing of a board. All events of the journal have been added to work.
+// Of returns the standing of a board. The caller has added all events of the journal to the tasks
+// in work.
 func Of(board string, h *flow.History, work *Tasks, f Facts) Standing {
 	s := Standing{
 		Board:     board,
@@ -199,7 +200,7 @@ func (s *Standing) What() string {
 // decides otherwise.
 func (s *Standing) leftAside() bool { return s.Waits != nil && s.Waits.About == event.AboutAside }
 
-// Who is what a person has to do, in two or three words.
+// Who names the next act of a person, in two or three words.
 type Who string
 
 // The values of Who.
@@ -224,15 +225,15 @@ func (s *Standing) Who() Who {
 	}
 }
 
-// SetUnreadable changes the standing to that of a board whose file or journal cannot be read. Tasks
-// and cost that were read before stay.
+// SetUnreadable changes the standing to that of a board whose file or journal cannot be read. It
+// keeps the tasks and the cost that were read before.
 func (s *Standing) SetUnreadable(err error) {
 	s.Text, _, _ = strings.Cut(err.Error(), "\n")
 	s.Outcome, s.Weight, s.Waits, s.unread = event.Invalid, event.Critical, nil, true
 }
 
-// Progress returns the numbers of tasks that are done, not ok and in quarantine. If the tasks are
-// unknown, it returns the number of steps.
+// Progress returns in words how many tasks are done, how many are not ok, and how many are in
+// quarantine. If the tasks are unknown, it returns the number of steps.
 func (s *Standing) Progress() string {
 	if len(s.Tasks) == 0 {
 		return event.Count(s.Steps, "step") + " done"
@@ -256,9 +257,9 @@ func (s *Standing) count(state string) (n int) {
 	return n
 }
 
-// Said returns the task whose agent has said why a person is needed, or nil if there is none. It is
-// the current task, or else the task whose agent spoke last among those that are not ok or in
-// quarantine.
+// Said returns the task whose agent has said why a person is needed, or nil if there is none. If
+// the agent of the current task has said something, Said returns the current task. Otherwise it
+// looks at the tasks that are not ok or in quarantine, and returns the one whose agent spoke last.
 func (s *Standing) Said() *Task {
 	if !s.NeedsDecision() {
 		return nil

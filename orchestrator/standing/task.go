@@ -13,8 +13,8 @@ type Task struct {
 	Task  string `json:"task"`
 	Seen  string `json:"-"`     // path of the task in the journal; "" if it was never worked on
 	State string `json:"state"` // one of the states below
-	// Status is the status of the last reply. It is accepted if a person counted the task as done,
-	// and skipped if a person decided that the board goes on without the task.
+	// Status is the status of the last reply, "accepted" if a person counted the task as done, or
+	// "skipped" if a person decided that the board goes on without the task.
 	Status   string `json:"status,omitempty"`
 	Role     string `json:"role,omitempty"` // role of the last step
 	Attempts int    `json:"attempts"`       // number of attempts, without the Manager's
@@ -33,7 +33,7 @@ const (
 	NotOK   = "not_ok"      // the last reply was not ok
 	Current = "current"     // the open step's task; if no step is open, the board's current task
 	Waiting = "waiting"     // never worked on
-	Dropped = "dropped"     // taken off the list undone by the Manager
+	Dropped = "dropped"     // the Manager took it off the list before it was done
 
 	Quarantined = "quarantined" // in quarantine, because a loop is suspected
 )
@@ -76,7 +76,7 @@ func (t *Tasks) Add(entry event.Entry) {
 	case event.ForcedFinalizeAcked:
 		t.decide(entry)
 	case event.QuarantineEnded:
-		if e.ID != "" { // otherwise an edit of the task ended the quarantine
+		if e.ID != "" { // a person's decision ended the quarantine, not an edit of the task
 			t.decide(entry)
 		}
 	case event.AttemptStarted:

@@ -125,7 +125,7 @@ func (f *Facts) Waits(h *flow.History) *Waits {
 		quarantine := w(event.AboutQuarantine, f.whyQuarantined(s), f.quarantineChoices(s)...)
 		quarantine.May = s.Outcome != event.NeedsPerson && !f.isOver(s)
 		return quarantine
-	case len(s.Quarantine) > 0: // each choice names its own tasks
+	case len(s.Quarantine) > 0: // there are asides, too; each choice names its own tasks
 		both := w(event.AboutAside, s.Text, append(f.asideChoices(s), f.quarantineChoices(s)...)...)
 		both.May = true
 		return both
@@ -279,7 +279,7 @@ func (f *Facts) endChoices(s *flow.State) []Choice {
 
 // again returns the task that a person most likely wants done again, as the board spells it, or ""
 // for none. If a Manager ended the board badly after a task that is still open, again returns that
-// task. Otherwise it prefers open tasks that were not ok to other open tasks.
+// task. Otherwise open tasks that were not ok come before other open tasks.
 func (f *Facts) again(s *flow.State) string {
 	open := s.Rest(f.List).Open
 	endedWell := s.Last.Status == "" || s.Last.Status == flow.StatusOK || s.Last.Acknowledged

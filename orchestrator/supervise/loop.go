@@ -75,8 +75,8 @@ func isUnsafe(c rune) bool {
 // errLeft ends the conversation because the person left.
 var errLeft = errors.New("the person left")
 
-// Run runs the conversation until the person leaves, and then returns nil. Errors: the cause of
-// stop; *agent.ConfigError or another error that keeps the agent from working;
+// Run runs the conversation until the person leaves, and then returns nil. Errors: the cause of the
+// context stop; *agent.ConfigError or another error that keeps the agent from working;
 // *UnfinishedError, only if the keyboard is unattended. Source: seed 003, "Supervisor 主循环".
 func (s *Supervision) Run(stop, kill context.Context) error {
 	s.Screen.Notice("Supervisor mode enabled")
@@ -91,7 +91,7 @@ func (s *Supervision) Run(stop, kill context.Context) error {
 	}
 }
 
-// passTurn passes the turn to the person. It shows the reason, and keeps it in unfinished.
+// passTurn passes the turn to the person. It shows the reason, and keeps it in s.unfinished.
 func (s *Supervision) passTurn(why string) {
 	s.unfinished = why
 	s.Screen.Notice(why + " It is your turn.")
@@ -161,7 +161,7 @@ func formatTimes(n int) string {
 }
 
 // waitForPerson waits for the person's next message while no agent runs. Errors: errLeft, the cause
-// of stop, and those of endInput.
+// of the context stop, and those of endInput.
 func (s *Supervision) waitForPerson(stop context.Context) error {
 	for leaving := false; !s.inputEnded; {
 		select {

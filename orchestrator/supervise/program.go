@@ -184,8 +184,8 @@ func (q *queue) drain() [][]byte {
 }
 
 // close closes the program's input, waits for the program's end, and returns the result. If the
-// program does not end within grace, close asks it to end. If hurry gets a value, close kills the
-// program.
+// program does not end within the time grace, close asks it to end. If the channel hurry gets a
+// value, close kills the program.
 func (t *program) close(grace time.Duration, hurry <-chan struct{}) end {
 	close(t.outbox.more)
 	late := time.AfterFunc(grace, func() { t.stop(errPhaseOver) })
@@ -400,8 +400,8 @@ func (p *phase) interrupt() error {
 	return nil
 }
 
-// leave handles Ctrl-D and the end of the input. A working agent may finish, and its work is
-// checked. If the agent is idle, leave returns errLeft.
+// leave handles Ctrl-D and the end of the input. A working agent is allowed to finish, and its work
+// is checked. If the agent is idle, leave returns errLeft.
 func (p *phase) leave() error {
 	err := p.endInput()
 	if err == nil && !p.working {

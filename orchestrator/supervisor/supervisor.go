@@ -43,7 +43,7 @@ type Turn struct {
 // Workspace is the board of the run.
 type Workspace interface {
 	Look() (*board.Board, error)
-	SHA() string                              // of the board's bytes
+	SHA() string                              // SHA-256 of the board's bytes
 	Seen(task string) string                  // the path of a task as agents see it
 	End(b *board.Board) (*board.Board, error) // the board with its end
 	Save(b *board.Board) error

@@ -40,9 +40,9 @@ func (s *Supervisor) Dismiss() error {
 }
 
 // askToLeave asks the supervisor to shut down. If rounds is 0, it asks once. Otherwise it repeats
-// the request at most rounds times until the supervisor approves, and journals the teardown, whose
-// only member is the supervisor: seed 002, "Deterministic teardown protocol". If the supervisor
-// never approves, the run ends, and the teardown waits for the approval of the Lead.
+// the request until the supervisor approves, but at most as often as rounds says, and journals the
+// teardown, whose only member is the supervisor: seed 002, "Deterministic teardown protocol". If
+// the supervisor never approves, the run ends, and the teardown waits for the approval of the Lead.
 func (s *Supervisor) askToLeave(rounds int) (request string, approved bool, err error) {
 	request = agent.NewMessageID()
 	if rounds == 0 {

@@ -56,7 +56,8 @@ func (d *door) Accept() (net.Conn, error) {
 }
 
 // makeRoom closes the client that has been idle for the longest time, if that is at least idleTime.
-// Otherwise it waits until there may be such a client, or room. Then the caller has to check again.
+// Otherwise it waits until there might be such a client, or room for another one. In both cases
+// the caller has to check again.
 func (d *door) makeRoom() {
 	i := slices.IndexFunc(d.clients, func(c *client) bool { return !c.busy })
 	if i < 0 {

@@ -48,7 +48,7 @@ type Server struct {
 const (
 	pollTime    = 250 * time.Millisecond // time between two polls while there is a viewer
 	beatTime    = 15 * time.Second       // time between two signs of life to a viewer
-	patience    = 10 * time.Second       // longest time for which a client may read or send nothing
+	patience    = 10 * time.Second       // longest time to read a request, or to write to a client
 	mostViewers = 64
 	mostClients = 256 // greatest number of connections at the same time
 )
@@ -110,8 +110,8 @@ func (s *Server) URL(address net.Addr) string {
 	return "http://" + address.String() + "/?token=" + s.token
 }
 
-// Serve answers requests until stop ends, and then returns nil. Errors: those of the listener and
-// of the server.
+// Serve answers requests until the context stop is done, and then returns nil. Errors: those of the
+// listener and of the server.
 func (s *Server) Serve(stop context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler:           s,
@@ -270,7 +270,8 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		case <-changed:
-			// After a beat changed stays the same, because otherwise a change could be missed.
+			// Only a change sets the variable changed anew. If a beat did so, too, a change could
+			// be missed.
 			changed = s.next()
 			say = "event: change\ndata: more\n\n"
 		case <-beat.C:
@@ -285,8 +286,8 @@ func (s *Server) next() <-chan struct{} {
 	return s.changed
 }
 
-// join adds a viewer and wakes watch. If there are already mostViewers viewers, it adds no viewer
-// and returns false.
+// join adds a viewer, and wakes s.watch for the first one. If there are already mostViewers
+// viewers, it adds no viewer and returns false.
 func (s *Server) join() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

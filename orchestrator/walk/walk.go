@@ -22,7 +22,9 @@ type Turn struct {
 	Len    int              // number of entries on the list
 	Marked func(i int) bool // reports whether entry i is marked as done
 	Past   func(i int) Past // returns the past of entry i; if it is nil, all entries are Open
-	Head   func(i int) Head // returns the state of the file of entry i; called only for entries that may not be done
+	// Head returns the state of the file of entry i. It is not called for an entry that is known to
+	// be done or skipped.
+	Head func(i int) Head
 }
 
 // Past is the state of a task in the history of a board.
@@ -45,12 +47,12 @@ type Head struct {
 	Path  string   // path as agents see it
 	Done  bool     // according to its header, the task is done
 	Needs []string // unfinished tasks that have to be done before this one
-	Fault error    // reason why the file cannot be read; nil if it can
+	Fault error    // reason why the file cannot be read; nil if it can be read
 }
 
 // Decision is a Manager's decision: seed 004, "Output Specification (Agent → Supervisor)".
 type Decision struct {
-	Status  string // blocked, error and escalate end the board
+	Status  string // "blocked", "error" and "escalate" end the board
 	Message string
 	Next    string // path of the next task; "" ends the board
 	Mark    bool   // the finished task is to be marked as done
@@ -62,7 +64,8 @@ type Decision struct {
 
 // Decide returns the decision after a task. If the status of the task is ok, Decide names the next
 // task. Otherwise it ends the board with that status. A task for the Manager itself ends the board
-// as blocked, and so does an anomaly, unless the task is in quarantine or was set aside.
+// as blocked. An anomaly also ends it as blocked, unless the task is in quarantine or was set
+// aside.
 func Decide(t Turn) Decision {
 	switch {
 	case t.Anomaly != nil:
@@ -102,12 +105,12 @@ func (t Turn) replan() Decision {
 // decided has the words for the decisions of a person about a task that was set aside.
 var decided = map[string]string{string(event.Skip): " is skipped", string(event.Accept): " counts as done"}
 
-// goOn names the next task on which an agent can work: it is not done, and needs no unfinished
-// task. goOn looks at the entries after t.Task, and then at those from the top of the list. It
+// goOn names the next task on which an agent can work: it is not done, but all tasks that it needs
+// are done. goOn looks at the entries after t.Task, and then at those from the top of the list. It
 // skips files that cannot be read, and names them in the message. If no agent can work on any task,
-// goOn names the first task that was set aside; if none was, the first in quarantine. If there is
-// none of these either, the board ends. The end is blocked if a file cannot be read, or if a task
-// needs an unfinished task and none is Skipped.
+// goOn names the first task that was set aside, or else the first task in quarantine. Without such
+// a task the board ends. It ends as blocked if a file cannot be read. If no task is Skipped, it
+// also ends as blocked if a task needs an unfinished task.
 func (t Turn) goOn(text string) Decision {
 	said := []string{text}
 	left := map[Past][]string{Aside: make([]string, t.Len), Quarantined: make([]string, t.Len)}
@@ -116,7 +119,7 @@ func (t Turn) goOn(text string) Decision {
 	for k := range t.Len {
 		i := (t.At + 1 + k) % t.Len
 		past := t.past(i)
-		failed := past == Aside || past == Again // a mark, or a header that says done, is older
+		failed := past == Aside || past == Again // this is newer than a mark, or a header that says done
 		if t.Marked(i) && !failed || past == Settled || past == Skipped {
 			skipped = skipped || past == Skipped && !t.Marked(i)
 			continue

@@ -104,8 +104,8 @@ func (w *Watch) prepareJudge(e event.RebootTested) (*roster.Player, agent.Invoca
 	return player, inv, err
 }
 
-// askForAnswers runs a judge until a reply is valid. After the first run it makes at most retries
-// further runs: seed 004, "Retry Rule (CRITICAL)".
+// askForAnswers runs a judge until a reply is valid, but at most 1+retries times: seed 004, "Retry
+// Rule (CRITICAL)".
 func askForAnswers(stop, kill context.Context, run Run, s attempt.Spec, retries int) *Verdict {
 	v, accounts, told := &Verdict{}, attempt.Accounts{}, 0
 	for v.tries = 1; ; v.tries++ {

@@ -35,8 +35,8 @@ func (w *Watch) Deliver() error {
 		m.Text = w.Redactor.String(m.Text)
 		switch {
 		case m.Choice == string(event.ReleaseTasks) && m.Step >= w.agent.Step-1:
-			// A message that names the step before counts, too, because that step may just have
-			// ended.
+			// A message for the previous step counts, too, because that step might have ended just
+			// now.
 			errs = append(errs, w.release(m))
 		case m.Step != w.agent.Step:
 			errs = append(errs, w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID,

@@ -8,7 +8,7 @@ import (
 )
 
 // noteMissing journals that a tool is missing, once for each call of a step, and returns the event:
-// seed 002, "Tool Unavailability". noted is nil if the journal has the event of this call already.
+// seed 002, "Tool Unavailability". It returns nil if the journal has the event already.
 func (w *Watch) noteMissing(e agent.Event, then event.OnTool) (noted *event.ToolUnavailable, err error) {
 	tool := w.Redactor.String(e.Missing)
 	agents, known := w.Journal.State().Misses(tool, w.agent.AttemptRef)
@@ -22,8 +22,8 @@ func (w *Watch) noteMissing(e agent.Event, then event.OnTool) (noted *event.Tool
 }
 
 // onMissing acts on an agent whose tool is missing, as the setting on_tool demands. A reviewer and
-// a supervisor always go on. gone is true if the agent has ended: then onMissing can only stop the
-// run, if on_tool demands that.
+// a supervisor always go on. If the agent has ended already (the parameter gone), onMissing stops
+// the run if on_tool demands that, and otherwise only journals the event.
 func (w *Watch) onMissing(e agent.Event, gone bool) error {
 	then := w.OnTool
 	if w.agent.Call.IsReview() || w.agent.Call.IsSupervision() || gone && then != event.ToolStop {

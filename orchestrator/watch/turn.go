@@ -66,7 +66,7 @@ type Program interface {
 	EndCalls(kill bool)
 	Continue()
 	End(graceful, kill time.Duration)
-	Refusal() string // provider's error, if the agent waits to try its refused call again; or ""
+	Refusal() string // provider's error while the agent waits to try a refused call again; otherwise ""
 	EndRefused(why string, graceful, kill time.Duration)
 	Obstacle() string
 	Took() time.Duration

@@ -112,8 +112,8 @@ func (w *Watch) Check() error {
 	return errors.Join(w.Deliver(), w.writeHealth(report), w.recordFindings(report), w.recordStage(report.Stage), w.tellLate(), w.act(report))
 }
 
-// writeHealth writes what a check found for people and programs beside the run. A check that came too late
-// has found nothing.
+// writeHealth writes the report of a check to a file. People and other programs read this file. A
+// check that came too late has found nothing.
 func (w *Watch) writeHealth(r health.Report) error {
 	if r.Status == "" {
 		return nil
@@ -172,8 +172,8 @@ func (w *Watch) recordStage(s health.Stage) error {
 	return w.Journal.Record(event.IdleBreach{AttemptRef: w.agent.AttemptRef, Overdue: b})
 }
 
-// act carries out the action of a check. A sign of the agent makes void what began before the sign:
-// a question for consent, the work of a judge, or a verdict.
+// act carries out the action of a check. A question for consent, the work of a judge and a verdict
+// become void if the agent has given a sign since they began.
 func (w *Watch) act(report health.Report) (err error) {
 	if !w.asked.IsZero() && report.Last.After(w.asked) {
 		w.asked = time.Time{}

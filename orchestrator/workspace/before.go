@@ -25,8 +25,9 @@ func (w *Workspace) KeepBefore(b *board.Board) error {
 	return nil
 }
 
-// Before returns the board as it was before the last turn, if sha is its SHA-256. The run of that turn
-// keeps these bytes in memory, because an agent can remove the copy on disk.
+// Before returns the board as it was before the last turn. It returns an error if the SHA-256 of
+// that board differs from the parameter sha. The run that had this turn keeps the board in memory,
+// because an agent can remove the copy on disk.
 func (w *Workspace) Before(sha string) (*board.Board, error) {
 	if w.kept != nil && w.kept.SHA == sha {
 		return w.kept, nil
@@ -35,8 +36,8 @@ func (w *Workspace) Before(sha string) (*board.Board, error) {
 }
 
 // RestoreEnd gives a board the end that it had before its change (see [board.Board.WithEndOf]), and
-// saves it. If the two boards are too different, it restores the whole board. done describes the
-// change in words.
+// saves it. If the two boards are too different, it restores the whole board. The text done
+// describes the change.
 func (w *Workspace) RestoreEnd(now, before *board.Board) (sha, done string, err error) {
 	kept := w.keepAfter()
 	after, err := now.WithEndOf(before)
@@ -62,8 +63,8 @@ func (w *Workspace) keepAfter() string {
 	return "(as it was left: " + w.Dir().After() + ")"
 }
 
-// PutBackSpoiled restores a board that an agent has removed or left unreadable. done describes the
-// change in words.
+// PutBackSpoiled restores a board that an agent has removed or left unreadable. The text done
+// describes the change.
 func (w *Workspace) PutBackSpoiled(sha string) (done string, err error) {
 	kept := ""
 	if _, err := os.Lstat(w.Name); err == nil {

@@ -4,5 +4,5 @@ package workspace
 
 import "os"
 
-// readersFiles returns nil, because it finds such files only on Linux.
+// readersFiles returns nil, because it finds the files of a pipe's readers only on Linux.
 func readersFiles(os.FileInfo) []os.FileInfo { return nil }

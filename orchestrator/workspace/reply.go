@@ -131,9 +131,9 @@ func (w *Workspace) TakeBackEnd(step *flow.Step) string {
 	return fmt.Sprintf("; it ended the board without a valid reply: the earlier bytes were put back from %s", before)
 }
 
-// HoldOpen restores the end of a board that the Manager has ended, because the Manager is asked
-// once more. left is the SHA-256 of the restored board. If the Manager has changed the list, or the
-// board's earlier bytes are gone, same is false and the board stays as it is.
+// HoldOpen reopens a board that the Manager has ended, because the Manager is asked once more. It
+// returns the SHA-256 of the board that it leaves. If the Manager has changed the list, or the
+// board's earlier bytes are gone, HoldOpen does not change the board, and the result same is false.
 func (w *Workspace) HoldOpen(step *flow.Step, given []string) (left string, same bool, err error) {
 	b, err := w.Look()
 	if err != nil || !slices.Equal(given, w.Tasks(b)) {
@@ -233,10 +233,10 @@ func (w *Workspace) authorsSpelling(b *board.Board) func(string) string {
 	}
 }
 
-// Leave returns the board that a reply of the Manager leaves, and what the reply changed in the
-// list. after is the board with the reply. If the reply ends the board with tasks undone, Leave
-// sets the field ended to incomplete. Leave changes nothing on a board whose author uses the field
-// ended.
+// Leave returns the board that a reply of the Manager leaves, and the reply's changes of the list.
+// The parameter after is the board with the reply. If the reply ends the board with the status ok
+// although tasks are undone, Leave sets the field "ended" to "incomplete". It does not change a
+// board whose author uses this field.
 func (w *Workspace) Leave(s *flow.State, after *board.Board, d Decision) (*board.Board, flow.Change, error) {
 	before, lost := w.Before(s.Step.Before.BoardSHA)
 	marked := func(task string) bool {
@@ -269,7 +269,8 @@ func (w *Workspace) Save(b *board.Board) error {
 	return board.Save(w.Path, b.Source)
 }
 
-// End returns the board as a checkpoint ends it: terminal, with ended set to blocked.
+// End returns the board as a checkpoint ends it: terminal, and with the field "ended" set to
+// "blocked".
 func (w *Workspace) End(b *board.Board) (*board.Board, error) {
 	ended := "blocked"
 	return b.Splice(board.Edit{Null: !b.Terminal(), Ended: &ended})

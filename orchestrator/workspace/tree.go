@@ -20,7 +20,7 @@ type Tree struct {
 	own   map[string][]byte // text of files in wisdom/ and artifacts/, by path in the run's folder
 	cut   bool              // there are more files than [mostFiles]
 
-	runs map[string]string // state of each other board's journal and run, by the folder of its runs
+	runs map[string]string // state of the journal and run of every other board, by the folder of its runs
 }
 
 // mostFiles bounds the files of a Tree. A snapshot of that many files takes about a second.
@@ -112,10 +112,11 @@ func known(info os.FileInfo, err error) string {
 	return fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano(), changeTime(info))
 }
 
-// Changes returns two sorted lists. files has the files of the work directory that differ from an
-// earlier snapshot. own has the supervisor's files with a change that is not allowed. Their paths
-// begin with runs, the path of the run's folder. The supervisor may write the file report, add
-// files to wisdom/, and add text to the end of files in wisdom/.
+// Changes compares the tree with an earlier snapshot, and returns two sorted lists. The list files
+// has the files of the work directory that differ. The list own has the supervisor's files with a
+// change that is not allowed. A path in this list begins with the path of the run's folder (the
+// parameter runs). The supervisor is allowed to write its report (the parameter report), to add
+// files to wisdom/, and to add text to the end of files in wisdom/.
 func (t Tree) Changes(before Tree, runs, report string) (files, own []string) {
 	for name, now := range t.files {
 		if was, ok := before.files[name]; now != was && (ok || !before.cut) {
@@ -159,7 +160,8 @@ func (t Tree) Written(before Tree, name string) string {
 	return string(t.own[name])
 }
 
-// noteRuns notes the state of the runs of each board in a folder of runs, except those in own.
+// noteRuns notes the state of the runs of each board in a folder of runs. It omits the runs in the
+// folder own.
 func (t Tree) noteRuns(folder string, own rundir.Dir) {
 	for _, run := range rundir.Others(folder, own) {
 		info, err := os.Lstat(run.Journal())

@@ -15,9 +15,10 @@ import (
 	"kanban-run/orchestrator/walk"
 )
 
-// Walk returns what package walk, the Manager without a model, decides about the open step. after
-// is board b with the decision, that is, with the mark, current and ended. Errors: *failure.Invalid
-// if the board cannot hold the decision, and a shortage of this machine, such as of open files.
+// Walk returns the decision of package walk, the Manager without a model, about the open step. The
+// board after is the board b with the decision: with the task's mark and the fields "current" and
+// "ended". Errors: *failure.Invalid if the board cannot hold the decision, and a shortage of this
+// machine, such as of open files.
 func (w *Workspace) Walk(b *board.Board, s *flow.State) (e event.ManagerWalked, after *board.Board, err error) {
 	step := s.Step
 	d, at, byNeeds, err := w.decideWalk(b, s)
@@ -120,7 +121,7 @@ func pastOf(s *flow.State, l flow.List) func(i int) walk.Past {
 	statuses, asides := s.StatusesOn(l), map[string]flow.Aside{}
 	for _, a := range s.Asides() {
 		if i := l.Find(a.Task); i >= 0 {
-			asides[path.Clean(l.Paths[i])] = a // which may stand on the list twice
+			asides[path.Clean(l.Paths[i])] = a // a task can be on the list twice
 		}
 	}
 	return func(i int) walk.Past {
@@ -153,8 +154,8 @@ func (w *Workspace) SaysDone(task string) bool {
 	return i >= 0 && (l.Marked(i) || l.Done(i))
 }
 
-// MissingNeeds returns a warning if the next task that a Manager names needs tasks that are not
-// done. Otherwise it returns "". The Manager may name such a task all the same.
+// MissingNeeds returns a warning if a Manager names a next task that depends on undone tasks.
+// Otherwise it returns "". The Manager is allowed to name such a task.
 func (w *Workspace) MissingNeeds(b *board.Board, s *flow.State, next *string) string {
 	if next == nil || !s.ByNeeds {
 		return ""
@@ -171,8 +172,8 @@ func (w *Workspace) MissingNeeds(b *board.Board, s *flow.State, next *string) st
 	return fmt.Sprintf("%s needs %s, and is next all the same, says the Manager", *next, strings.Join(missing, ", "))
 }
 
-// unmet returns the tasks of needs that are not done. The step's own task, which has the index at,
-// is done if its status is ok and it has no anomaly.
+// unmet returns the needed tasks that are not done. The task of the step is done if its status is
+// ok and it has no anomaly. The parameter at is the index of this task in the list.
 func unmet(needs []string, l flow.List, past func(i int) walk.Past, at int, step *flow.Step) (all []string) {
 	for _, need := range needs {
 		i := l.Find(need)
@@ -198,7 +199,8 @@ func (w *Workspace) checkNext(task string) error {
 	return CheckSecrets(w.Redactor, task)
 }
 
-// spliceWalked writes current and ended onto the marked board. b is the board before the mark.
+// spliceWalked writes the fields "current" and "ended" onto the marked board. The parameter b is
+// the board before the mark.
 func (w *Workspace) spliceWalked(
 	b, marked *board.Board, e event.ManagerWalked,
 ) (after *board.Board, warning string, err error) {

@@ -43,14 +43,14 @@ func New(name, path string, place *board.Place, b *board.Board, r *redact.Redact
 	return w
 }
 
-// Ignore has files count as records of runs, see [Workspace.ProjectHash].
+// Ignore makes the given files count as records of runs, see [Workspace.ProjectHash].
 func (w *Workspace) Ignore(files ...string) { w.ignored = append(w.ignored, files...) }
 
 // Dir returns the folder of the board's runs.
 func (w *Workspace) Dir() rundir.Dir { return rundir.Of(w.Path) }
 
 // CopyAside makes a dry run work on a private copy of the board, with its own folder of runs, so
-// that it changes no file of the project. remove removes the copy; it is never nil.
+// that it changes no file of the project. The function remove removes the copy; it is never nil.
 func (w *Workspace) CopyAside() (remove func() error, err error) {
 	dir, err := os.MkdirTemp("", "kanban-run-dry-")
 	if err != nil {
@@ -74,10 +74,10 @@ func (w *Workspace) KanbanFile() string {
 	return w.Place.KanbanFile()
 }
 
-// Read returns the board on disk. It reads the file only once after every turn: before the next
-// turn, only a person can change the file, and such a change may show after that turn. Read first
-// restores a board that the Manager of the open step left unreadable. step is nil if no step is
-// open. Errors: *failure.Invalid.
+// Read returns the board on disk. It reads the file only once after every turn. Between two turns
+// only a person can change the file, and it is enough to see that change after the second turn.
+// Read first restores a board that the Manager of the open step left unreadable. The parameter step
+// is nil if no step is open. Errors: *failure.Invalid.
 func (w *Workspace) Read(step *flow.Step) (*board.Board, error) {
 	b, err := w.Look()
 	if err != nil && !durable.IsOutOfResources(err) && step != nil && step.Before != nil && step.Reply == nil {
@@ -211,7 +211,8 @@ func Bare(b *board.Board) flow.Board {
 	return flow.Board{Terminal: b.Terminal(), Ended: b.EndedWith(), Taken: !b.HoldsEnded(), SHA: b.SHA}
 }
 
-// View is like [Workspace.View], but for a board without a run. read reads a task.
+// View is like [Workspace.View], but for callers without a Workspace. It reads a task with the
+// function read.
 func View(
 	b *board.Board, s *flow.State,
 	read func(task string) (*board.Task, error), roleOf func(string) (string, error),
@@ -251,8 +252,8 @@ func isWorkedOn(b *board.Board, step *flow.Step) bool {
 		(b.SHA == step.BoardSHA || path.Clean(b.Current.Path) == path.Clean(step.Task))
 }
 
-// ListOf returns the list of a board. read reads the header of a task; a task whose header cannot
-// be read is done only if the board marks it.
+// ListOf returns the list of a board. It reads the header of a task with the function read. A task
+// whose header cannot be read is done only if the board marks it.
 func ListOf(b *board.Board, read func(task string) (*board.Task, error)) flow.List {
 	return flow.List{
 		Paths:  b.TaskPaths(),
@@ -265,9 +266,9 @@ func ListOf(b *board.Board, read func(task string) (*board.Task, error)) flow.Li
 	}
 }
 
-// ListAt is like [ListOf], but for a board without a run. workdir is the work directory of its last
-// run, or "" if no run has named one. If that directory is gone, a task is done only if the board
-// marks it.
+// ListAt is like [ListOf], but finds the files of the tasks itself. The parameter workdir is the
+// work directory of the board's last run, or "" if no run has named one. If that directory is gone,
+// a task is done only if the board marks it.
 func ListAt(boardPath, workdir string, b *board.Board) flow.List {
 	var place *board.Place
 	here, err := filepath.Abs(".")

@@ -26,7 +26,7 @@ type Tree struct {
 	Ignore func(name string) bool                // reports whether to omit a path relative to Dir
 	Part   func(name string, text []byte) []byte // returns the part of a file to hash; nil: all
 	Mark   proc.Mark                             // mark of the processes of git
-	Calls  string                                // folder for the calls of git, which Hash removes
+	Calls  string                                // folder for the calls of git; Hash removes it
 }
 
 // maxTime bounds all calls of git for one hash. A repository that needs longer has no hash.
@@ -34,7 +34,7 @@ const maxTime = 10 * time.Second
 
 const (
 	maxFiles  = 20_000   // greatest number of files that are read
-	maxFile   = 16 << 20 // size of a file in bytes; of a longer one, only size and time are hashed
+	maxFile   = 16 << 20 // limit of a file, in bytes; a larger file is hashed by its mode, size and time
 	maxOutput = 16 << 20 // limit of git's output, in bytes
 )
 
@@ -144,9 +144,9 @@ func (q *query) fromDir(name string) string {
 	return strings.Repeat("../", strings.Count(q.repo.Prefix, "/")) + name
 }
 
-// tracked returns the mode and object name of each file in git's index. sees is false if the call
-// failed, or if git does not look at one of the files because it is a submodule or marked
-// assume-unchanged.
+// tracked returns the mode and object name of each file in git's index. The result sees is false if
+// the call failed, or if git does not look at one of the files because that file is a submodule or
+// marked assume-unchanged.
 func (q *query) tracked() (files map[string]string, sees bool) {
 	files, q.digits = map[string]string{}, 2*sha1.Size
 	// A line is "H 100644 NAME 0", a tab, and the path.

@@ -119,7 +119,8 @@ func (j Job) ID() string {
 	return strings.TrimSuffix(strings.TrimSuffix(address, "/"), ".git") + "//" + j.Board
 }
 
-// cutLast cuts s around the last sep; if s has no sep, after is all of s.
+// cutLast cuts a text around its last separator. If the text has no separator, the second result is
+// the whole text.
 func cutLast(s, sep string) (before, after string, found bool) {
 	i := strings.LastIndex(s, sep)
 	if i < 0 {

@@ -57,10 +57,10 @@ func (f Folder) of(job fleet.Job) string {
 	return filepath.Join(f.Path, fmt.Sprintf("%s-%.5x", tail(name, 80), sha256.Sum256([]byte(id))))
 }
 
-// clone prepares the board's clone in dir. If dir has the clone of an earlier run, it is kept if it
-// has the last checkpoint, and is set aside otherwise. In a new clone the commit at which the board
-// began is checked out. So the board goes on with the files that it knows, even if the repository
-// has newer commits.
+// clone prepares the board's clone in dir. It keeps the clone of an earlier run that has the last
+// checkpoint, and sets aside one that lacks it. In a new clone it checks out the commit at which
+// the board began. So the board goes on with the files that it knows, even if the repository has
+// newer commits.
 func (f Folder) clone(stop context.Context, job fleet.Job, dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		leads, err := f.leads(stop, job, dir)
@@ -132,7 +132,7 @@ func (f Folder) tidy(stop context.Context, job fleet.Job, dir string, s summary)
 	if err != nil || s.Unsaved {
 		return nil
 	}
-	if tip := strings.TrimSpace(here); tip != "" { // without a tip, no run has begun in this clone
+	if tip := strings.TrimSpace(here); tip != "" { // otherwise no run has begun in this clone
 		if there, err := remoteTip(stop, job); err != nil || there != tip {
 			return nil
 		}

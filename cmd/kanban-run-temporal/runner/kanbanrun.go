@@ -21,7 +21,7 @@ import (
 const endTime = 30 * time.Second
 
 // command returns a command that starts kanban-run in a clone, without the worker's own keys. The
-// process gets SIGTERM when stop ends or, on Linux, when the worker dies.
+// process gets SIGTERM when the context stop ends or, on Linux, when the worker dies.
 func (r *Runner) command(stop context.Context, dir string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(stop, r.Program, args...)
 	c.Dir, c.Env = dir, environ()
@@ -209,7 +209,8 @@ func (s summary) asks() string {
 	return tail(s.Text, 1000)
 }
 
-// tail returns s, or … and the end of s if s is longer than the limit most (in bytes).
+// tail returns s. If s is longer than the limit most (in bytes), it returns "…" and the end of s
+// instead.
 func tail(s string, most int) string {
 	if len(s) <= most {
 		return s

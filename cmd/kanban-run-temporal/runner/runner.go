@@ -30,9 +30,9 @@ type Runner struct {
 	busy sync.Map // mutexes by path of the clone, so that only one run at a time works in a clone
 }
 
-// Run runs a board until kanban-run ends, and returns the end of the run. If this worker may not
-// run the board, the error has the type "refused", and no retry mends it. Any other error means
-// that the run may succeed later or on another worker.
+// Run runs a board until kanban-run ends, and returns the end of the run. If this worker is not
+// allowed to run the board, the error has the type "refused", and no retry mends it. Any other
+// error means that the run can succeed later or on another worker.
 func (r *Runner) Run(ctx context.Context, call fleet.Call) (fleet.Result, error) {
 	if err := r.refuse(call.Job); err != nil {
 		return fleet.Result{}, temporal.NewNonRetryableApplicationError(err.Error(), "refused", err)
@@ -45,7 +45,7 @@ func (r *Runner) Run(ctx context.Context, call fleet.Call) (fleet.Result, error)
 	p.say("waits for the end of an earlier run", "")
 	dir := r.Folder.of(call.Job)
 	busy, _ := r.busy.LoadOrStore(dir, &sync.Mutex{})
-	// An earlier run of the board, which the server has given up, may still work in the clone.
+	// An earlier run of the board, which the server has given up, might still work in the clone.
 	busy.(*sync.Mutex).Lock()
 	defer busy.(*sync.Mutex).Unlock()
 
@@ -59,7 +59,7 @@ func (r *Runner) Run(ctx context.Context, call fleet.Call) (fleet.Result, error)
 	return result, err
 }
 
-// refuse returns the reason why this worker may not run a board, or nil.
+// refuse returns the reason why this worker is not allowed to run a board, or nil.
 func (r *Runner) refuse(job fleet.Job) error {
 	if err := job.Check(); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (r *Runner) runIn(stop context.Context, dir string, call fleet.Call, p *pul
 	return r.result(stop, s, at, dir), r.Folder.tidy(context.WithoutCancel(stop), call.Job, dir, s)
 }
 
-// pause waits for the time t. It returns false if stop ended first.
+// pause waits for the time t. It returns false if the context stop ended first.
 func pause(stop context.Context, t time.Duration) bool {
 	select {
 	case <-time.After(t):

@@ -12,7 +12,7 @@ import (
 	"kanban-run/orchestrator/contract"
 )
 
-// New returns the adapter. executable is kanban-run's own path.
+// New returns the adapter. The parameter executable is the path of kanban-run itself.
 func New(executable string) agent.Adapter { return adapter{executable} }
 
 type adapter struct{ executable string }

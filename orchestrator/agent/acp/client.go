@@ -28,10 +28,10 @@ const (
 	lateWait   = 300 * time.Millisecond // longest wait for the last output after the agent's end
 )
 
-// ClientMain starts the agent's command, which follows the flags in args, in the current directory.
-// It prompts the agent with the whole stdin or, with --stay, with each line of stdin. It prints one
-// event a line. It returns the exit status: 0 once the last turn has ended, 1 after a failure, 2
-// for a wrong command line.
+// ClientMain starts the agent's command in the current directory. In args the command stands after
+// the flags. ClientMain prompts the agent with the whole stdin or, with --stay, with each line of
+// stdin. It prints one event a line. It returns the exit status: 0 once the last turn has ended, 1
+// after a failure, 2 for a wrong command line.
 func ClientMain(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet(ClientCommand, flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -132,8 +132,8 @@ func startAgent(command []string, stderr io.Writer) (*child, error) {
 }
 
 // release closes the agent's input, waits for the agent's end, and returns err. It kills an agent
-// that does not end within leaveWait. If the agent has only closed its output, release first waits
-// until ctx ends, since the caller of this process limits the time.
+// that does not end within leaveWait. If err is a *closedError, the time leaveWait begins only when
+// ctx is done, because the caller of this process limits the whole time.
 func (c *child) release(ctx context.Context, err error) error {
 	_ = c.in.Close() // an error changes nothing, because the dialogue is over
 	var gone *closedError
@@ -153,9 +153,9 @@ func (c *child) release(ctx context.Context, err error) error {
 	return err
 }
 
-// delayedReader reads nothing before begun is closed, which is when the connection is complete. It
-// delays the end of input until the turn is over, but no longer than lateWait, because the
-// connection would drop an answer that arrives together with the end.
+// delayedReader reads nothing until the channel begun is closed, when the connection is complete.
+// It delays the end of input until the turn is over, but at most by lateWait. Otherwise the
+// connection would drop an answer that arrives together with the end of input.
 type delayedReader struct {
 	from  io.Reader
 	begun <-chan struct{}

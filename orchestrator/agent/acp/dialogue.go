@@ -100,7 +100,7 @@ type prompts struct {
 }
 
 // next returns the next message, or nil after the last one. Errors: *closedError if the agent ends
-// while next waits.
+// during the wait for a message.
 func (p *prompts) next(gone <-chan struct{}) (*message, error) {
 	if p.all {
 		if p.given {

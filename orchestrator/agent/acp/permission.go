@@ -25,8 +25,9 @@ func isAllowed(p agent.Permission, kind acp.ToolKind) bool {
 	}
 }
 
-// chooseOption returns the answer to a request, and whether it allows the tool. It prefers an
-// option for this call only. If no option fits, the answer is "cancelled", which allows nothing.
+// chooseOption returns the answer to a request, and whether the answer allows the tool. It prefers
+// an option that holds for one call to an option that holds for all calls. If no option fits, the
+// answer is "cancelled", which allows nothing.
 func chooseOption(offers []acp.PermissionOption, allow bool) (acp.RequestPermissionResponse, bool) {
 	wanted := []acp.PermissionOptionKind{acp.PermissionOptionKindRejectOnce, acp.PermissionOptionKindRejectAlways}
 	if allow {

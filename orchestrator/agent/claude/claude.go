@@ -20,9 +20,9 @@ type adapter struct {
 
 func (adapter) Name() string { return "claude" }
 
-// Tool returns the version and the options that the adapter relies on. Of the keys for clouds, Keys has
-// only those that give access to models and to nothing else. A person has to grant any other key, such as
-// AWS_SECRET_ACCESS_KEY.
+// Tool returns the version and the options that the adapter relies on. The field Keys holds a key
+// for a cloud only if the key gives access to models and to nothing else. A person has to grant any
+// other key, such as AWS_SECRET_ACCESS_KEY.
 func (adapter) Tool() agent.Tool {
 	return agent.Tool{
 		Program: "claude",
@@ -90,8 +90,8 @@ func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	return inv, err
 }
 
-// start describes how to start a claude that reads messages from standard input. The function more
-// adds the options of the caller.
+// start describes how to start a claude that reads messages from standard input. The last parameter
+// is a function that adds the caller's own options.
 func (c adapter) start(a agent.Assignment, more func(*commandLine, contract.Kind)) (agent.Invocation, error) {
 	argv, err := c.Tool().Start(a)
 	if err != nil {

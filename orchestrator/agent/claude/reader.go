@@ -16,7 +16,7 @@ import (
 const (
 	maxDenials = 8
 	maxTools   = 256
-	patience   = time.Minute // longest pause before a retry that does not end the attempt
+	patience   = time.Minute // a longer pause before a retry ends the attempt
 )
 
 // reader reads claude's stream. Only one goroutine at a time may use it.
@@ -37,7 +37,7 @@ type reader struct {
 	denials  []denied
 	last     *result // the last result; nil before the first
 	told     bool    // the reply is complete, and this turn answers a later message
-	subtype  string  // subtype of last
+	subtype  string  // subtype of the last result
 	spent    account
 }
 

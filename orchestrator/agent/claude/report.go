@@ -37,7 +37,7 @@ func (r *reader) conclude(report *agent.Report, exit proc.Exit) {
 		r.classify(report)
 	case exit.Signal != "" || exit.TimedOut:
 		report.Failure = contract.Failed("%s", exit)
-	case len(r.denials) > 0 && r.kind != contract.Review: // a review needs no tool
+	case len(r.denials) > 0 && r.kind != contract.Review: // except in a review, which needs no tool
 		report.Err = &agent.ConfigError{Text: "claude: permission denied: " + r.listDenials(),
 			Fix: remedyFor(r.denials[0].tool) + ", or permission: full, or take the tool away from the role"}
 	case r.last.StopReason == "tool_use" && r.last.Result == "" && !structured:
@@ -108,8 +108,8 @@ func (r *reader) listDenials() string {
 	return strings.Join(all, ", ")
 }
 
-// classify judges a result that reports an error. It sets Failure if a new attempt at once may
-// succeed, and Err if not.
+// classify judges a result that reports an error. It sets Failure if an immediate retry might
+// succeed. Otherwise it sets Err.
 func (r *reader) classify(report *agent.Report) {
 	said, status := r.describeError(), r.last.APIErrorStatus
 	switch later := words.Later("claude", status, said, time.Now()); {

@@ -25,8 +25,8 @@ type account struct {
 	hasUsage bool
 }
 
-// message counts an answer of the model once, by its first part. The count of output tokens is too low,
-// because that part names only the tokens that were written until then.
+// message counts an answer of the model once, by its first part. The count of output tokens is too
+// low, because that part names only the tokens that were written until then.
 func (a *account) message(m message) {
 	if m.ID == "" || len(m.ID) > maxName || slices.Contains(a.ids, m.ID) || m.Usage == (usage{}) {
 		return
@@ -65,8 +65,8 @@ func (a *account) result(r *result) {
 	a.results.Partial = a.unpriced && a.results.Cost != nil
 }
 
-// total returns the spending from results, or from messages if no result reports it. It returns nil
-// if neither does.
+// total returns the spending that the results report. If no result reports its spending, total
+// returns the sum over the messages, or nil if no message reports its usage either.
 func (a *account) total() *agent.Spending {
 	switch {
 	case a.reported:

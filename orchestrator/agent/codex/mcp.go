@@ -25,8 +25,8 @@ type server struct {
 var serverName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
 
 // serverOptions returns the options that configure the role's MCP servers. Every user of the
-// machine can read them, so a server with environment variables or headers, which hold secrets, is
-// an error. Errors: *agent.ConfigError.
+// machine can read these options. So a server with environment variables or headers is an error,
+// because those hold secrets. Errors: *agent.ConfigError.
 func serverOptions(a agent.Assignment) (options []string, err error) {
 	servers, err := a.Servers()
 	if err != nil {
@@ -46,8 +46,8 @@ func serverOptions(a agent.Assignment) (options []string, err error) {
 		key := "mcp_servers." + name + "."
 		options = append(options, s.options(key)...)
 		if a.Permission != agent.ReadOnly {
-			// Otherwise codex would ask a person before each call, and refuse the call for lack of
-			// an answer.
+			// Without this option codex would ask a person before each call, and refuse the call
+			// for lack of an answer.
 			options = append(options, "-c", key+`default_tools_approval_mode="approve"`)
 		}
 		if a.MCPTimeout > 0 { // after this time codex ends the call, but not the turn

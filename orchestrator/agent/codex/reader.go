@@ -122,9 +122,10 @@ func (r *reader) endItem(i item) {
 	}
 }
 
-// onError reads an error before a retry, or the last error before turn.failed. codex retries every
-// failure five times, and waits until a limit is over. Both would look like work. So an error that
-// no retry mends ends the attempt at once, and a limit ends it after r.patience.
+// onError reads an error that announces a retry, or the last error before turn.failed. codex
+// retries every failure five times, and waits until a limit is over. Both would look like work. So
+// an error that every retry would repeat ends the attempt at once, and a limit ends the attempt
+// after r.patience.
 func (r *reader) onError(text string) {
 	if !strings.HasPrefix(text, "Reconnecting") {
 		r.failed = providerText(text)
@@ -175,8 +176,9 @@ func (r *reader) completeTurn(u *usage) {
 	r.Emit(agent.Event{Kind: agent.Result, Text: "completed"})
 }
 
-// End returns the report. A reply needs a completed turn and exit status 0. Otherwise the last
-// message may come from the middle of the turn, and codex does not check such a message.
+// End returns the report. A reply needs a completed turn and exit status 0. If one of them is
+// missing, the last message might be from the middle of the turn, and codex does not check such a
+// message.
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	r.stopWaiting()
@@ -187,8 +189,8 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 	return report
 }
 
-// ReadStderr notes that codex does not know the thread to resume. Codex then prints no event, and
-// exits with 1. Source: codex 0.169.0.
+// ReadStderr notes whether codex failed to find the thread to resume. After this failure codex
+// prints no event, and exits with 1. Source: codex 0.169.0.
 func (r *reader) ReadStderr(tail string) {
 	r.lost = strings.Contains(tail, "no rollout found for thread id ")
 }

@@ -2,7 +2,7 @@ package codex
 
 import "kanban-run/orchestrator/agent"
 
-// words are the phrases of codex 0.169.0. agent.ProviderWords has those of its providers.
+// words are the phrases of codex 0.169.0. The phrases of its providers are in agent.ProviderWords.
 var words = agent.Words{
 	Money:   []string{"workspace is out of credits", "hit your spend cap", "quota exceeded. check your plan", "to use codex with your chatgpt plan"},
 	Limit:   []string{"hit your usage limit", "usage_limit_reached", "rate limit exceeded", "hit its usage limit", "quota exceeded"},

@@ -16,7 +16,7 @@ type adapter struct{}
 
 func (adapter) Name() string { return "gemini" }
 
-// Check returns an error for a role option that gemini lacks. One of them is a review, because
+// Check returns an error for a role option that gemini lacks. A review is such an option, because
 // gemini cannot fork a session.
 func (adapter) Check(a agent.Assignment) error {
 	if err := a.Refuse("gemini", "review", "max_turns", "max_cost", "mcp_config"); err != nil {
@@ -67,8 +67,8 @@ func tool() agent.Tool {
 		Options: []string{"--output-format", "--approval-mode", "--model"},
 		Help:    []string{"--help"},
 		Keys:    []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"},
-		// Otherwise a person would have to trust the folder at a terminal, and gemini would start
-		// itself again with more memory.
+		// Without these variables a person would have to trust the folder at a terminal, and gemini
+		// would start itself again with more memory.
 		Env: map[string]string{"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"},
 	}
 }

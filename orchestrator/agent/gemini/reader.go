@@ -70,7 +70,7 @@ func (r *reader) readEvent(line []byte) error {
 	case "tool_result":
 		r.endTool(e)
 	case "error":
-		// This error is not fatal, because a fatal error is in the result.
+		// This error is not fatal. gemini reports a fatal error in the result event.
 		r.Emit(agent.Event{Kind: agent.Text, Text: agent.EventText("warning: " + e.Message), Failed: true})
 	case "result":
 		r.readResult(e)

@@ -2,8 +2,8 @@ package gemini
 
 import "kanban-run/orchestrator/agent"
 
-// words are the phrases of gemini 0.61.0. agent.ProviderWords has those of its providers. Google
-// uses the word quota both for a limit per minute and for the limit of a plan.
+// words are the phrases of gemini 0.61.0. The phrases of its providers are in agent.ProviderWords.
+// Google uses the word "quota" both for a limit per minute and for the limit of a plan.
 var words = agent.Words{
 	Money: []string{"insufficient_g1_credits_balance"},
 	Limit: []string{

@@ -46,7 +46,7 @@ func (s *Server) claude() []string {
 }
 
 // Subscribed returns claude's environment with a login in place of the key. With a key claude does
-// not report when a spent allowance is renewed.
+// not report the time at which a spent allowance is renewed.
 func Subscribed(env []string) []string {
 	env = slices.DeleteFunc(slices.Clone(env), func(e string) bool {
 		return strings.HasPrefix(e, "ANTHROPIC_API_KEY=")
@@ -54,8 +54,8 @@ func Subscribed(env []string) []string {
 	return append(env, "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-dummy")
 }
 
-// codex returns variables for codex, and writes its settings to home. home must not be in the
-// folder TMPDIR, because codex would then print a warning and lack its helpers.
+// codex returns variables for codex, and writes its settings to the folder home. This folder must
+// not be in the folder TMPDIR, because codex would then print a warning and lack its helpers.
 func (s *Server) codex(t testing.TB, home string) []string {
 	testfile.Write(t, filepath.Join(home, "config.toml"), fmt.Sprintf(`model = "fake-model"
 model_provider = "fake"

@@ -29,8 +29,8 @@ func programs(name string) (program, bool) {
 // Find returns the path of claude, codex, gemini or opencode in its tested version. It looks first
 // for the program that .ci/agents/install has installed, and then in PATH. If it finds neither, the
 // test is skipped, or fails if KANBAN_TEST_REQUIRE_AGENTS is set. If this variable is "none", every
-// test that calls Find is skipped. Tests of gemini and opencode, which are slow, run only if it is
-// "all".
+// test that calls Find is skipped. Tests of gemini and opencode, which are slow, run only if the
+// variable is "all".
 func Find(t testing.TB, name string) string {
 	t.Helper()
 	p, known := programs(name)

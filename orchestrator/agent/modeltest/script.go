@@ -9,8 +9,8 @@ import (
 )
 
 // Script is the list of steps that the model plays. Each step that is not a fault is one turn of
-// the assistant. After the last step the model repeats that step or, if it calls a tool, replies
-// that the script is over.
+// the assistant. After the last step the model repeats that step. If that step calls a tool, the
+// model replies instead that the script is over.
 type Script struct {
 	Steps []Step `json:"steps"`
 	Usage *Usage `json:"usage,omitempty"` // usage of a step without Tokens; nil means DefaultUsage
@@ -63,8 +63,8 @@ type Step struct {
 // Say ends the agent's work with a text.
 func Say(text string) Step { return Step{Kind: say, Text: text} }
 
-// Tool calls a tool by the agent's name for it. It panics if input has no form in JSON. The input
-// of a freeform tool is a string.
+// Tool calls the tool to which the agent gives this name. The input of a freeform tool is a string.
+// The function panics if the input has no form in JSON.
 func Tool(name string, input any) Step { return Step{Kind: tool, Name: name, Input: encode(input)} }
 
 // WriteFile writes a file with the tool that the agent has for it.
@@ -81,8 +81,8 @@ func Structured(reply any) Step { return Step{Kind: structured, Input: encode(re
 // ok and the list of tasks in the prompt. Its next task is the first open task after the done one.
 func Walk() Step { return Step{Kind: walk} }
 
-// Status refuses the request with a status code and the API's body for this code. header alternates
-// names and values.
+// Status refuses the request with a status code and the API's body for this code. The list header
+// alternates names and values.
 func Status(code int, header ...string) Step {
 	s := Step{Kind: status, Code: code}
 	for i := 0; i+1 < len(header); i += 2 {
@@ -92,7 +92,7 @@ func Status(code int, header ...string) Step {
 }
 
 // Limited refuses the request with the 429 of a spent allowance. The answer names the time of
-// renewal and, unless retryAfter is 0, retryAfter.
+// renewal. If retryAfter is above 0, the answer names this duration, too.
 func Limited(reset time.Time, retryAfter time.Duration) Step {
 	at := strconv.FormatInt(reset.Unix(), 10)
 	header := []string{
@@ -138,8 +138,8 @@ func (s Step) isFault() bool {
 
 func (s Step) callsTool() bool { return s.Kind == tool || s.Kind == writeFile || s.Kind == shell }
 
-// String returns the script in a form for prompts. It is one word, which no quoting, Markdown or
-// shell changes.
+// String returns the script in a form for prompts. This form is one word, which stays the same in
+// quotes, in Markdown and in a shell.
 func (s Script) String() string {
 	return "@script:" + base64.RawURLEncoding.EncodeToString(encode(s)) + "@"
 }

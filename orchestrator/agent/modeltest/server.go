@@ -44,9 +44,9 @@ type Model struct {
 // New returns a model without requests.
 func New() *Model { return &Model{played: map[string]int{}, answered: make(chan struct{})} }
 
-// SetFallback sets think, which makes a script for a prompt without one. The model calls think with
-// each user message, from the last to the first, until think returns a script. Several goroutines
-// call think.
+// SetFallback sets the function think, which makes a script for a prompt that has no script. The
+// model calls this function with each user message, from the last to the first, until the function
+// returns a script. The calls come from several goroutines.
 func (m *Model) SetFallback(think func(q *Request, said string) (Script, bool)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -160,8 +160,8 @@ func (m *Model) record(q *Request, change func()) {
 	m.answered = make(chan struct{})
 }
 
-// route returns the API that the end of the path names, or nil for an unknown path. side is the
-// answer to a request that is no conversation, such as one to count tokens.
+// route returns the API that the end of the path names, or nil for an unknown path. The result side
+// is the answer to a request that is no conversation, such as a request to count tokens.
 func route(r *http.Request) (d *dialect, side any) {
 	p := r.URL.Path
 	post := r.Method == http.MethodPost

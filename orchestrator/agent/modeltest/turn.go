@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Message is a message of a request's conversation. In every API, Role is system, user, assistant,
-// or tool for the result of a tool.
+// Message is a message of a request's conversation. For every API, Role is "system", "user" or
+// "assistant". For the result of a tool, Role is "tool".
 type Message struct {
 	Role string
 	Text string

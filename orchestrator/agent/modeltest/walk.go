@@ -34,7 +34,7 @@ func walkReply(messages []Message) json.RawMessage {
 	return encode(managerReply{Status: "error", Message: "modeltest: the prompt has no input of a Manager"})
 }
 
-// lastQuestion returns the last Manager's input in a text. Such an input is a JSON object.
+// lastQuestion returns the last input of a Manager in a text. Such an input is a JSON object.
 func lastQuestion(text string) (managerInput, bool) {
 	for at := len(text); ; {
 		if at = strings.LastIndexByte(text[:at], '{'); at < 0 {

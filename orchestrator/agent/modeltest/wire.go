@@ -17,7 +17,7 @@ type wire struct {
 // object is a JSON object.
 type object = map[string]any
 
-// writeEvent sends an event of a stream, with a name unless name is "".
+// writeEvent sends an event of a stream. If name is "", the event has no name.
 func (w *wire) writeEvent(name string, data any) {
 	if w.sent == 0 {
 		w.w.Header().Set("content-type", "text/event-stream")

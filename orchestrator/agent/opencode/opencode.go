@@ -104,7 +104,8 @@ func permissionFor(p agent.Permission) (options []string, rules string, err erro
 	}
 }
 
-// withRules returns env with rules in place of its old rules, or env itself if rules is "".
+// withRules returns the environment env with new rules in place of its old rules. If the string
+// rules is "", it returns env unchanged.
 func withRules(env []string, rules string) []string {
 	if rules == "" {
 		return env

@@ -176,7 +176,7 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 	case report.Failure != nil && r.fault != nil && ended:
 		report.Err, report.TooLong = r.fault.classify(time.Now()), words.IsTooLong(r.fault.String())
 	case r.denied != "" && r.fault == nil && ended && exit.Code == 0 && r.kind != contract.Review:
-		// A review is accepted in spite of a denial, because it needs no tool.
+		// This case excludes a review. A review needs no tool, so it is accepted after a denial.
 		report.Err = agent.Denied("opencode", r.denied)
 	}
 	return report
@@ -197,8 +197,8 @@ func (r *reader) WatchStderr(line string) {
 	}
 }
 
-// ReadStderr notes that opencode does not know the session to resume. opencode then prints no
-// event, and exits with 1. Source: opencode 1.18.33.
+// ReadStderr notes whether opencode failed to find the session to resume. After this failure
+// opencode prints no event, and exits with 1. Source: opencode 1.18.33.
 func (r *reader) ReadStderr(tail string) { r.lost = strings.Contains(tail, "Session not found") }
 
 func (r *reader) failure(exit proc.Exit) *contract.Failure {

@@ -2,7 +2,8 @@ package opencode
 
 import "kanban-run/orchestrator/agent"
 
-// words are the phrases of opencode 1.18.33. agent.ProviderWords has those of its providers.
+// words are the phrases of opencode 1.18.33. The phrases of its providers are in
+// agent.ProviderWords.
 var words = agent.Words{
 	Money:   []string{"quota exceeded. check your plan", "to use codex with your chatgpt plan"},
 	Limit:   []string{"usage limit", "free usage exceeded", "gousagelimiterror", "freeusagelimiterror"},

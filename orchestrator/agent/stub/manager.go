@@ -16,7 +16,8 @@ import (
 
 // nextTask returns the Manager's next task, or nil if there is none. If the rule does not name the
 // task, package walk chooses it from the list in the input. If any task of the list needs another
-// one, nextTask also marks the done task on the board, so that the next call sees the mark.
+// one, nextTask also marks the task just worked on as done on the board, so that the next call sees
+// the mark.
 func (c *call) nextTask() *string {
 	place, err := board.OpenPlace(".", c.input.KanbanFile)
 	if err != nil {
@@ -66,8 +67,8 @@ func (c *call) nextTask() *string {
 	return &d.Next
 }
 
-// marks tells for each task of a board whether the board marks it as done. The list in the input of
-// a run has no marks. b may be nil.
+// marks returns, for each task of a board, whether the board marks it as done. It reads the board,
+// because the list in the input of a run has no marks. If b is nil, the map is empty.
 func marks(b *board.Board) map[string]bool {
 	all := map[string]bool{}
 	for i := 0; b != nil && i < b.Len(); i++ {
@@ -115,7 +116,8 @@ func readEntries(place *board.Place, tasks []string, marked map[string]bool, don
 		e.file, e.marked = cutMark(text)
 		e.marked = e.marked || marked[path.Clean(e.file)]
 		same := func(other entry) bool { return path.Clean(other.file) == path.Clean(e.file) }
-		e.done = path.Clean(e.file) == done || slices.ContainsFunc(list[:i], same) // it is worked on at its first place
+		// A task that is listed twice is worked on at its first place.
+		e.done = path.Clean(e.file) == done || slices.ContainsFunc(list[:i], same)
 		if task, err := place.ReadTask(e.file); err != nil {
 			e.fault = err
 		} else {

@@ -132,9 +132,9 @@ func (r rule) matches(c *call, attempt int) bool {
 	}
 }
 
-// countCall counts a call, and returns the number of calls with this role and input so far. It
-// always returns 1 if dir is "". A retry gives an agent the same bytes, so the stub itself has to
-// count. It notes each call as one byte in a file. Source: seed 004, "Retry Rule (CRITICAL)".
+// countCall counts a call, and returns the number of calls with this role and input so far. If dir
+// is "", it always returns 1. A retry gives an agent the same bytes, so the stub itself has to
+// count. Each call becomes one byte in a file. Source: seed 004, "Retry Rule (CRITICAL)".
 func countCall(dir, role string, input []byte) (int, error) {
 	if dir == "" {
 		return 1, nil

@@ -17,7 +17,7 @@ const Command = "stub-agent"
 // Options control the behaviour of stub agents. Relative paths start in the current directory.
 type Options struct {
 	File     string // path of a file of rules, see schema "stub"; "" means no rules
-	StateDir string // folder in which stubs count their calls; "" if no rule has the key attempt
+	StateDir string // folder in which stubs count their calls; "" if no rule has the key "attempt"
 }
 
 // New returns the adapter for stub agents. A stub Manager works through the list of tasks.

@@ -26,17 +26,17 @@ import (
 // Harness makes an adapter's program behave as a test demands.
 type Harness struct {
 	// Agent returns an adapter and an assignment whose agent behaves like a stub. The stub's rule
-	// has the given `do` and the lines in more. The suite fills in Input, Contract, Timeout and
-	// Grace.
+	// has the given `do` and the lines of the parameter more. The suite fills in Input, Contract,
+	// Timeout and Grace.
 	Agent func(t *testing.T, do string, more ...string) (agent.Adapter, agent.Assignment)
 	// Deaf, if set, returns an agent that never reads its standard input, and still gives a good
 	// reply.
 	Deaf func(t *testing.T) (agent.Adapter, agent.Assignment)
-	// Reasons replaces the reasons that the suite expects, by `do`. It is for programs whose output
-	// is more than the reply.
+	// Reasons maps a `do` to the reason of failure that the suite expects in place of its own. It
+	// is for programs whose output is more than the reply.
 	Reasons map[string]string
-	// Accepts lists each `do` whose output is a good reply of this program, but not of a program
-	// that prints only its reply.
+	// Accepts lists each `do` that ends with a good reply of this program. A program that prints
+	// only its reply fails with the same `do`.
 	Accepts []string
 	// Stream means that the program's standard output holds more than the reply.
 	Stream bool
@@ -198,7 +198,7 @@ func (h Harness) wantFailure(t *testing.T, c *conversation, out *attempt.Ended, 
 	}
 }
 
-// review checks that a reviewer may reply with any text. Source: seed 003, "捕获 Supervisor 反馈".
+// review checks that any text is a valid reply of a reviewer. Source: seed 003, "捕获 Supervisor 反馈".
 func (h Harness) review(t *testing.T) {
 	c := &conversation{}
 	c.adapter, c.assignment = h.assign(t, contract.Review, "garbage")
@@ -327,8 +327,8 @@ func (h Harness) leakedChild(t *testing.T) {
 	}
 }
 
-// huge checks that a reply of 64 MiB is refused and not kept in memory. The bound is higher for a
-// stream, whose lines may be longer than a reply.
+// huge checks that a reply of 64 MiB is refused and not kept in memory. The bound of the heap is
+// higher for a stream, because a line of a stream can be longer than a reply.
 func (h Harness) huge(t *testing.T) {
 	adapter, assignment := h.assign(t, contract.Manager, "huge")
 	inv, err := adapter.Invoke(assignment)

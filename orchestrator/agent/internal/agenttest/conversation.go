@@ -24,7 +24,8 @@ type conversation struct {
 	events     []agent.Event
 }
 
-// watcher keeps all bytes written to it, and calls saw once these bytes contain want.
+// watcher keeps all bytes that are written to it. As soon as these bytes contain the text want, it
+// calls the function saw, but only one time.
 type watcher struct {
 	mu   sync.Mutex
 	buf  bytes.Buffer

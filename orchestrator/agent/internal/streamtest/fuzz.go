@@ -13,7 +13,7 @@ import (
 
 // FuzzReader passes any stream to a reader, beginning with the recordings in testdata. It checks
 // three rules: the reader never panics, the size of the chunks makes no difference, and a report is
-// a success only if the stream contains end. The string end is the tool's word for a good end.
+// a success only if the stream contains the string end, which is the tool's word for a good end.
 func FuzzReader(f *testing.F, a agent.Adapter, end string) {
 	f.Helper()
 	all, err := filepath.Glob("testdata/*.jsonl")

@@ -17,15 +17,17 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Main is the TestMain of a test binary that can also play a tool or a stub agent. It plays the
-// tool, see [Play], if its first argument is command. It returns the exit status.
+// Main is the TestMain of a test binary that can also play a tool or a stub agent. The binary plays
+// the tool, see [Play], if its first argument equals the string command. Main returns the exit
+// status.
 func Main(m *testing.M, command, first string, wrap func(reply []byte) []byte) int {
 	play := func(args []string) int { return Play(args, first, wrap) }
 	return agenttest.Main(m, map[string]func([]string) int{command: play})
 }
 
-// Play runs a stub agent and prints the stub's reply in the tool's form. The tool's own arguments
-// begin with first, and the stub gets the arguments before that. Play returns the exit status.
+// Play runs a stub agent and prints the stub's reply in the tool's form. The string first is the
+// first of the tool's own arguments. The stub gets the arguments before it. Play returns the exit
+// status.
 func Play(args []string, first string, wrap func(reply []byte) []byte) int {
 	if at := slices.Index(args, first); at >= 0 {
 		args = args[:at]
@@ -81,9 +83,9 @@ func Quote(text []byte) []byte {
 	return append(b, '"')
 }
 
-// Conformance runs the suite of package agenttest with the test binary as the tool. command is the
-// argument that selects the tool. reasons are the failure texts of this adapter. skip names the
-// rules of the suite that this tool's output cannot break.
+// Conformance runs the suite of package agenttest with the test binary as the tool. The string
+// command is the argument that selects the tool. The map reasons has the failure texts of this
+// adapter. The list skip has the rules of the suite that this tool's output cannot break.
 //
 // Two more rules are skipped, because they hold only for agents whose whole output is the reply. A
 // tool's reply is part of a message, so a fence around the reply is removed (see
@@ -132,8 +134,8 @@ func CheckLostSession(t *testing.T, a agent.Adapter, command, stderr string) {
 }
 
 // CheckLongLine checks that a reply is refused if it makes its line too long. The report has to
-// hold the beginning of the reply, but the reader must not keep the rest in memory. before, begin
-// and after are the stream around the long part of the reply.
+// hold the beginning of the reply, but the reader must not keep the rest in memory. The stream
+// consists of the strings before and begin, the long part of the reply, and the string after.
 func CheckLongLine(t *testing.T, a agent.Adapter, before, begin, after string) {
 	t.Helper()
 	stream := io.MultiReader(strings.NewReader(before+begin), io.LimitReader(endless{}, 40<<20),

@@ -172,7 +172,7 @@ func (r *Real) WantFile(t *testing.T, name, text string) {
 	}
 }
 
-// WantNoProcess checks that no process has a word in its command line.
+// WantNoProcess checks that there is no process whose command line contains the word.
 func WantNoProcess(t *testing.T, word string) {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/cmdline")

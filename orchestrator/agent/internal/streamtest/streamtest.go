@@ -1,5 +1,5 @@
 // Package streamtest checks readers with recordings of tools. A reader has to report the same
-// events for pieces of every size, and even if a newer tool adds fields or events.
+// events for pieces of every size. It also has to do this if a newer tool adds fields or events.
 package streamtest
 
 import (
@@ -77,7 +77,7 @@ func chunks(stream []byte, size int) func(func([]byte) bool) {
 			if stream = stream[n:]; !yield(part) {
 				return
 			}
-			clear(part) // a reader that keeps part fails the comparison
+			clear(part) // a reader that keeps this slice fails the comparison
 		}
 	}
 }
