@@ -155,8 +155,8 @@ func (l *loop) waitForAgent(a *call.Attempt, p *attempt.Attempt, w *watch.Watch)
 		case <-p.Done():
 			w.Dismiss()
 			return err
-		case v := <-w.Judged:
-			do = func() error { return w.OnVerdict(v) }
+		case g := <-w.Judged:
+			do = func() error { return w.OnJudgement(g) }
 		case <-exited:
 			do, exited = l.supervisor.RecordLoss, nil
 		case <-draw.C:

@@ -58,7 +58,7 @@ func (c *Counts) add(e event.Event) {
 	case event.AttemptStarted:
 		c.Attempts++
 	case event.JudgeAnswered:
-		if e.Tries > 0 {
+		if e.Try > 0 {
 			c.Attempts++
 		}
 	case event.ReplyRejected:

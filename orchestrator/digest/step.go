@@ -97,11 +97,11 @@ func (s *Step) note(e event.Event) bool {
 // addJudge inserts the attempt of a judge before the attempt that it judged, because the judged
 // attempt has to stay the last. A judge that was not started has no attempt.
 func (s *Step) addJudge(e event.JudgeAnswered, at time.Time) {
-	if e.Tries == 0 {
+	if e.Try == 0 {
 		return
 	}
 	a := Attempt{
-		Call: event.JudgeCall, Role: e.Judge, Attempt: 1, Adapter: e.Adapter, Command: e.Command,
+		Call: event.JudgeCall, Role: e.Judge, Attempt: e.Try, Adapter: e.Adapter, Command: e.Command,
 		Began: at.Add(-time.Duration(e.Millis) * time.Millisecond), Millis: e.Millis,
 		Result: Accepted, Status: "ok", Message: e.Verdict(), Spent: e.Spent,
 		Said: e.Sentence().Text,

@@ -83,12 +83,12 @@ func TestSignsAreBounded(t *testing.T) {
 func TestJudges(t *testing.T) {
 	d := working()
 	spent := &event.Spending{Input: 3}
-	judged := event.JudgeAnswered{AttemptRef: work, Judge: "Judge", Adapter: "claude", Command: "claude -p", Answers: []event.Answer{{Yes: true}}, Tries: 2, Millis: 1500, Spent: spent}
+	judged := event.JudgeAnswered{AttemptRef: work, Judge: "Judge", Adapter: "claude", Command: "claude -p", Answers: []event.Answer{{Yes: true}}, Try: 2, Millis: 1500, Spent: spent}
 	void := judged
 	void.Reason = "the agent that it judges has ended"
 	never := event.JudgeAnswered{AttemptRef: work, Judge: "Judge", Reason: "it is not there"}
 	fold(d, judged, void, never)
-	attempt := digest.Attempt{Call: event.JudgeCall, Role: "Judge", Attempt: 1, Adapter: "claude", Command: "claude -p", Began: start.Add(500 * time.Millisecond), Millis: 1500,
+	attempt := digest.Attempt{Call: event.JudgeCall, Role: "Judge", Attempt: 2, Adapter: "claude", Command: "claude -p", Began: start.Add(500 * time.Millisecond), Millis: 1500,
 		Result: digest.Accepted, Status: "ok", Message: "says Q1 yes", Spent: spent, Said: judged.Sentence().Text}
 	voided := attempt
 	voided.Began, voided.Result, voided.Status, voided.Message, voided.Reason, voided.Said = attempt.Began.Add(time.Second), digest.Stopped, "", "", void.Reason, void.Sentence().Text

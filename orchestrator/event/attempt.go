@@ -259,7 +259,7 @@ func PrintedBy(e Event) (about AttemptRef, line string, ok bool) {
 // any other event, and for a judge that was never started.
 func UseOf(e Event) (millis int64, spent *Spending, ok bool) {
 	if j, is := e.(JudgeAnswered); is {
-		return j.Millis, j.Spent, j.Tries > 0
+		return j.Millis, j.Spent, j.Try > 0
 	}
 	end, ok := EndOf(e)
 	return end.Millis, end.Spent, ok

@@ -13,6 +13,7 @@ type JudgeAsked struct {
 	Judge   string `json:"judge"`   // role of the judge
 	Adapter string `json:"adapter"` // adapter of the judge's program
 	Command string `json:"command" text:"free"`
+	Try     int    `json:"try"`  // number of the judge's attempt, from 1
 	Mark    string `json:"mark"` // mark of the judge's processes
 }
 
@@ -21,10 +22,10 @@ func (JudgeAsked) Kind() string { return "JUDGE_ASKED" }
 
 // Sentence implements [Event].
 func (e JudgeAsked) Sentence() Sentence {
-	return inStep(e.Step, Warning, "%s judges %s: %s", e.Judge, e.Player(), e.Details)
+	return inStep(e.Step, Warning, "%s judges %s%s: %s", e.Judge, e.Player(), attemptSuffix(e.Try), e.Details)
 }
 
-// JudgeAnswered is the answer of the judge. Without answers the evidence decides.
+// JudgeAnswered is the end of an attempt of the judge. Without answers the evidence decides.
 type JudgeAnswered struct {
 	AttemptRef
 	Judge   string   `json:"judge"`
@@ -35,10 +36,11 @@ type JudgeAnswered struct {
 	// Decision is Continue or Assist; "" if the next check of the agent decides.
 	Decision Decision `json:"decision,omitempty"`
 	// Reason is the reason for void or missing answers; "" for valid answers.
-	Reason string    `json:"reason,omitempty" text:"free"`
-	Tries  int       `json:"tries"` // attempts of the judge; 0 if it was never started
-	Millis int64     `json:"millis"`
-	Spent  *Spending `json:"spent,omitempty"` // use by all tries; nil if unknown
+	Reason    string    `json:"reason,omitempty" text:"free"`
+	Try       int       `json:"try"`                  // number of the judge's attempt, from 1; 0 if no attempt was started
+	AsksAgain bool      `json:"asks_again,omitempty"` // the reply is invalid, and another attempt follows
+	Millis    int64     `json:"millis"`
+	Spent     *Spending `json:"spent,omitempty"` // use by the attempt; nil if unknown
 }
 
 // Kind implements [Event].
@@ -57,6 +59,8 @@ func (e JudgeAnswered) Verdict() string {
 	}
 	text := "says " + strings.Join(said, ", ")
 	switch {
+	case e.AsksAgain:
+		return "gave no valid reply, and is asked again: " + Headline(e.Reason)
 	case len(e.Answers) == 0:
 		return "has not judged: " + Headline(e.Reason)
 	case e.Reason != "":

@@ -82,7 +82,7 @@ func TestUseOf(t *testing.T) {
 		is    bool
 	}{
 		"an attempt":               {event.ReplyAccepted{End: event.End{Millis: 5, Spent: spent}}, true},
-		"a judge":                  {event.JudgeAnswered{Tries: 1, Millis: 5, Spent: spent}, true},
+		"a judge":                  {event.JudgeAnswered{Try: 1, Millis: 5, Spent: spent}, true},
 		"a judge never started":    {event.JudgeAnswered{Millis: 5, Spent: spent}, false},
 		"an event with no program": {event.RunStarted{}, false},
 	} {

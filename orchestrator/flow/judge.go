@@ -16,7 +16,7 @@ func (s *State) applyJudgeAnswered(e event.JudgeAnswered) error {
 	if err := s.checkRunning(e, e.AttemptRef); err != nil {
 		return err
 	}
-	if s.Step.JudgeMark = ""; e.Tries > 0 {
+	if s.Step.JudgeMark = ""; e.Try > 0 {
 		s.count(e.Millis, e.Spent)
 	}
 	return nil

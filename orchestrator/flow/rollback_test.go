@@ -210,7 +210,7 @@ func TestJudgeIsCounted(t *testing.T) {
 	if b.State.Step.JudgeMark != "ab" {
 		t.Errorf("mark %q, want that of the judge at work", b.State.Step.JudgeMark)
 	}
-	if b.write(event.JudgeAnswered{AttemptRef: running.AttemptRef, Judge: "Judge", Tries: 1, Millis: 7}); b.State.Step.JudgeMark != "" || b.State.Used.Attempts != 1 || b.State.Used.Millis != 7 {
+	if b.write(event.JudgeAnswered{AttemptRef: running.AttemptRef, Judge: "Judge", Try: 1, Millis: 7}); b.State.Step.JudgeMark != "" || b.State.Used.Attempts != 1 || b.State.Used.Millis != 7 {
 		t.Errorf("mark %q, used %+v, want the judge counted, and none at work", b.State.Step.JudgeMark, b.State.Used)
 	}
 }

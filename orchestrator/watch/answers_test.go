@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -17,27 +18,98 @@ import (
 	"kanban-run/orchestrator/inbox"
 )
 
-// TestJudgeSpends: what all tries of a judge spent counts, and it is known to be partial if one did not tell.
+// TestJudgeSpends: each attempt of a judge has its own record with its own use, also where the tool tells the
+// sum of a session; the watch adds each to the use of the run.
 func TestJudgeSpends(t *testing.T) {
-	silentTry := &attempt.Ended{Failure: contract.Failed("no JSON")}
-	tellingTry := &attempt.Ended{Failure: contract.Failed("no JSON"), Spent: &agent.Spending{Input: 5}}
+	judged := policy
+	judged.Judge = "Judge"
+	tell := func(input int64, cumulative bool, e *attempt.Ended) *attempt.Ended {
+		e.Session, e.Spent, e.Cumulative = "j", &agent.Spending{Input: input}, cumulative
+		return e
+	}
+	invalid := func() *attempt.Ended { return &attempt.Ended{Failure: contract.Failed("no JSON")} }
+	valid := func() *attempt.Ended { return answered(true, true, false, false, true) }
 	for name, tt := range map[string]struct {
-		first *attempt.Ended
-		want  agent.Spending
+		ends []*attempt.Ended
+		want []int64 // tokens of each record; -1: not known
+		used event.Used
 	}{
-		"both tell": {tellingTry, agent.Spending{Input: 10}},
-		"one tells": {silentTry, agent.Spending{Input: 5, Partial: true}},
+		"both tell":        {[]*attempt.Ended{tell(5, false, invalid()), tell(7, false, valid())}, []int64{5, 7}, event.Used{Attempts: 2, Told: 2, Input: 12}},
+		"one tells":        {[]*attempt.Ended{invalid(), tell(7, false, valid())}, []int64{-1, 7}, event.Used{Attempts: 2, Told: 1, Input: 7}},
+		"sum of a session": {[]*attempt.Ended{tell(5, true, invalid()), tell(12, true, valid())}, []int64{5, 7}, event.Used{Attempts: 2, Told: 2, Input: 12}},
 	} {
-		replies := []*attempt.Ended{tt.first, answered(true, true, false, false, true)}
-		run := func(context.Context, context.Context, attempt.Spec) (*attempt.Ended, error) {
-			next := replies[0]
-			replies = replies[1:]
-			return next, nil
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, judged)
+			starts := 0
+			r.Run = func(context.Context, context.Context, attempt.Spec) (*attempt.Ended, error) {
+				starts++
+				return tt.ends[starts-1], nil
+			}
+			r.check(t, hangs)
+			for i, want := range tt.want {
+				if err := r.OnJudgement(<-r.Judged); err != nil {
+					t.Fatal(err)
+				}
+				got := int64(-1)
+				if e := r.journal.answer; e.Spent != nil {
+					got = e.Spent.Input
+				}
+				if again := i+1 < len(tt.want); got != want || r.journal.answer.Try != i+1 || r.journal.answer.AsksAgain != again {
+					t.Errorf("record %d: %+v spent %d, want %d", i+1, r.journal.answer, got, want)
+				}
+			}
+			r.used.Millis = 0
+			if r.used != tt.used || r.journal.state.Used.Attempts != 2 {
+				t.Errorf("used %+v, want %+v", r.used, tt.used)
+			}
+			r.want(t, "JUDGE_ASKED JUDGE_ANSWERED JUDGE_ASKED JUDGE_ANSWERED")
+		})
+	}
+}
+
+// TestJudgeReachesALimit: an attempt of a judge that reaches a limit is the last one, and the evidence decides.
+func TestJudgeReachesALimit(t *testing.T) {
+	judged := policy
+	judged.Judge = "Judge"
+	cost := int64(2)
+	r := newRig(t, judged)
+	r.journal.state.Limits.MaxCost = 1
+	r.Run = func(context.Context, context.Context, attempt.Spec) (*attempt.Ended, error) {
+		return &attempt.Ended{Failure: contract.Failed("no JSON"), Spent: &agent.Spending{Cost: &cost}}, nil
+	}
+	r.check(t, hangs)
+	if err := r.OnJudgement(<-r.Judged); err != nil || r.Judged != nil {
+		t.Fatalf("%v, and another attempt: %t", err, r.Judged != nil)
+	}
+	if got := r.journal.answer; got.Try != 0 || !strings.Contains(got.Reason, "max_cost") {
+		t.Errorf("answered %+v, want the limit", got)
+	}
+	r.check(t, hangs)
+	r.want(t, "JUDGE_ASKED JUDGE_ANSWERED JUDGE_ANSWERED REBOOT_TESTED", "end 5s 9s")
+}
+
+// TestJudgeCannotBeJournaled: a judge whose record cannot be written is started no more, and nothing waits for it.
+func TestJudgeCannotBeJournaled(t *testing.T) {
+	judged := policy
+	judged.Judge = "Judge"
+	for name, ends := range map[string]*attempt.Ended{"its start": nil, "its end": {Failure: contract.Failed("no JSON")}} {
+		r := newRig(t, judged)
+		r.Run = func(context.Context, context.Context, attempt.Spec) (*attempt.Ended, error) { return ends, nil }
+		full := errors.New("no space left")
+		var err error
+		if ends == nil {
+			r.journal.full = full
+			r.program.report = hangs
+			err = r.makeTest(silent)
+		} else {
+			r.check(t, hangs)
+			r.journal.full = full
+			err = r.OnJudgement(<-r.Judged)
 		}
-		v := askForAnswers(t.Context(), t.Context(), run, attempt.Spec{}, 1)
-		if v.spent == nil || *v.spent != tt.want || v.tries != 2 {
-			t.Errorf("%s: spent %+v in %d tries, want %+v in 2", name, v.spent, v.tries, tt.want)
+		if !errors.Is(err, full) || r.judge != nil || r.Judged != nil {
+			t.Errorf("%s: %v, and the judge %+v", name, err, r.judge)
 		}
+		r.Dismiss()
 	}
 }
 

@@ -17,22 +17,32 @@ import (
 // judge is an agent that answers the questions of the reboot test about a hung agent. Both agents
 // run at the same time, because the judge may decide to leave the hung agent alone.
 type judge struct {
-	player *roster.Player
-	mark   string
-	began  time.Time
-	void   string // reason why the judge's answers do not count; "": they count
-	end    context.CancelCauseFunc
-	limit  *time.Timer // timer that ends a slow judge; nil: only the role's timeout ends it
+	player     *roster.Player
+	invocation agent.Invocation
+	anomaly    event.Anomaly // anomaly of the hung agent
+	accounts   attempt.Accounts
+
+	attempt int       // number of the attempt at work
+	began   time.Time // start of that attempt
+	asked   time.Time // start of the first attempt
+	void    string    // reason why the judge's answers do not count; "": they count
+
+	stopped context.Context // when it is done, the judge is asked to end
+	end     context.CancelCauseFunc
+	limit   *time.Timer // timer that ends a slow judge; nil: only the role's timeout ends it
 }
 
-// Verdict has the answers of a judge, or the reason for their absence.
-type Verdict struct {
+// Judgement is the end of one attempt of a judge.
+type Judgement struct {
+	ended *attempt.Ended
+	err   error
+}
+
+// verdict has the answers of a judge for the next check.
+type verdict struct {
 	answers []event.Answer // nil: the judge gave no answer
 	advice  string
-	reason  string // reason why the judge gave no answer
 	at      time.Time
-	tries   int
-	spent   *agent.Spending // spending of all tries; nil: the judge's tool does not report it
 }
 
 // makeTest makes the reboot test of a hung agent. If the settings name a judge, the judge answers
@@ -53,27 +63,43 @@ func (w *Watch) makeTest(f health.Finding) error {
 func (w *Watch) askJudge(e event.RebootTested) error {
 	player, inv, err := w.prepareJudge(e)
 	if err != nil {
-		w.verdict = &Verdict{at: w.Now()}
-		none := event.JudgeAnswered{AttemptRef: w.agent.AttemptRef, Judge: w.policy.Judge, Reason: err.Error()}
-		return errors.Join(w.Journal.Record(none), w.decide(e))
+		return errors.Join(w.goOnWithoutJudge(err.Error()), w.decide(e))
 	}
-	j := &judge{player: player, mark: agent.NewMark(), began: w.Now()}
-	asked := event.JudgeAsked{AttemptRef: w.agent.AttemptRef, Anomaly: e.Anomaly, Judge: player.Role.Name,
-		Adapter: player.Adapter.Name(), Command: player.Shown, Mark: j.mark}
+	j := &judge{player: player, invocation: inv, anomaly: e.Anomaly, accounts: attempt.Accounts{}, asked: w.Now()}
+	if j.stopped, j.end = context.WithCancelCause(w.Stop); w.policy.Consent > 0 {
+		j.limit = time.AfterFunc(w.policy.Consent,
+			func() { j.end(fmt.Errorf("it has not answered within %s", w.policy.Consent)) })
+	}
+	return w.startJudge(j)
+}
+
+// goOnWithoutJudge journals the reason why no attempt of a judge is started.
+func (w *Watch) goOnWithoutJudge(reason string) error {
+	w.verdict = &verdict{at: w.Now()}
+	return w.Journal.Record(event.JudgeAnswered{AttemptRef: w.agent.AttemptRef, Judge: w.policy.Judge, Reason: reason})
+}
+
+// startJudge starts the next attempt of a judge. Each attempt gets the same input: seed 004, "Retry
+// Rule (CRITICAL)".
+func (w *Watch) startJudge(j *judge) error {
+	j.attempt++
+	j.began = w.Now()
+	mark := agent.NewMark()
+	asked := event.JudgeAsked{AttemptRef: w.agent.AttemptRef, Anomaly: j.anomaly, Judge: j.player.Role.Name,
+		Adapter: j.player.Adapter.Name(), Command: j.player.Shown, Try: j.attempt, Mark: mark}
 	if err := w.Journal.Record(asked); err != nil {
+		j.stop(nil)
 		return err
 	}
-	inv.Mark, inv.MaxOutput = agent.ParseMark(j.mark), w.MaxOutput
-	stop, end := context.WithCancelCause(w.Stop)
-	if j.end = end; w.policy.Consent > 0 {
-		j.limit = time.AfterFunc(w.policy.Consent,
-			func() { end(fmt.Errorf("it has not answered within %s", w.policy.Consent)) })
-	}
-	w.judge, w.Judged = j, make(chan *Verdict, 1)
-	spec := attempt.Spec{Adapter: player.Adapter, Invocation: inv, Contract: contract.Judge,
+	spec := attempt.Spec{Adapter: j.player.Adapter, Invocation: j.invocation, Contract: contract.Judge,
 		Sinks: attempt.Sinks{Redactor: w.Redactor}}
-	go func(done chan<- *Verdict, retries int) { done <- askForAnswers(stop, w.Kill, w.Run, spec, retries) }(w.Judged,
-		w.Journal.State().Limits.MaxRetries)
+	spec.Invocation.Mark, spec.Invocation.MaxOutput = agent.ParseMark(mark), w.MaxOutput
+	judged := make(chan Judgement, 1)
+	w.judge, w.Judged = j, judged
+	go func() {
+		ended, err := w.Run(j.stopped, w.Kill, spec)
+		judged <- Judgement{ended, err}
+	}()
 	return nil
 }
 
@@ -104,39 +130,6 @@ func (w *Watch) prepareJudge(e event.RebootTested) (*roster.Player, agent.Invoca
 	return player, inv, err
 }
 
-// askForAnswers runs a judge until a reply is valid, but at most 1+retries times: seed 004, "Retry
-// Rule (CRITICAL)".
-func askForAnswers(stop, kill context.Context, run Run, s attempt.Spec, retries int) *Verdict {
-	v, accounts, told := &Verdict{}, attempt.Accounts{}, 0
-	for v.tries = 1; ; v.tries++ {
-		out, err := run(stop, kill, s)
-		if spent := accounts.Charge(out, ""); spent != nil {
-			if v.spent == nil {
-				v.spent = &agent.Spending{}
-			}
-			v.spent.Add(*spent)
-			told++
-		}
-		if v.spent != nil && told < v.tries {
-			v.spent.Partial = true
-		}
-		switch {
-		case err != nil:
-			v.reason = err.Error()
-		case out.Stopped:
-			v.reason = context.Cause(stop).Error()
-		case out.Failure == nil:
-			v.answers, v.advice = answersOf(out.Reply.Judge), out.Reply.Message
-		case v.tries <= retries:
-			continue
-		default:
-			v.reason = fmt.Sprintf("no valid reply in %s; the last: %s", event.Count(v.tries, "attempt"),
-				out.Failure.Reason)
-		}
-		return v
-	}
-}
-
 func answersOf(r *contract.JudgeReply) (all []event.Answer) {
 	for i, a := range r.Answers() {
 		all = append(all, event.Answer{Question: health.Questions[i], Yes: a.Yes, Evidence: a.Evidence})
@@ -144,26 +137,23 @@ func answersOf(r *contract.JudgeReply) (all []event.Answer) {
 	return all
 }
 
-// OnVerdict journals the verdict of the judge. If the judge wants to leave the agent alone, the
-// agent goes on and gets the judge's advice. This is possible only once in an attempt, and only if
-// the agent takes messages. In all other cases the answers decide at the next check. Void answers
-// have no effect.
-func (w *Watch) OnVerdict(v *Verdict) error {
+// OnJudgement journals the end of an attempt of the judge. After an invalid reply the next attempt
+// follows, if a retry is left. If the judge wants to leave the agent alone, the agent goes on and
+// gets the judge's advice. This is possible only once in an attempt of the agent, and only if the
+// agent takes messages. In all other cases the answers decide at the next check. Void answers have
+// no effect.
+func (w *Watch) OnJudgement(g Judgement) error {
 	j := w.judge
 	w.judge, w.Judged = nil, nil
+	e := w.answerOf(j, g)
+	if e.AsksAgain {
+		if err := w.Journal.Record(e); err != nil {
+			j.stop(nil)
+			return err
+		}
+		return w.askAgain(j)
+	}
 	j.stop(nil)
-	e := event.JudgeAnswered{AttemptRef: w.agent.AttemptRef, Judge: j.player.Role.Name,
-		Adapter: j.player.Adapter.Name(), Command: j.player.Shown, Answers: v.answers,
-		Advice: v.advice, Reason: v.reason, Tries: v.tries, Millis: w.Now().Sub(j.began).Milliseconds(),
-		Spent: v.spent.Journaled()}
-	if j.player.Adapter.Tool().Free {
-		e.Spent = &event.Spending{Free: true}
-	}
-	w.Used.Add(e.Millis, e.Spent)
-	e = event.Redacted(e, func(text string) string { return event.Clip(w.Redactor.String(text)) }).(event.JudgeAnswered)
-	if v.answers != nil {
-		e.Reason = j.void
-	}
 	if e.Reason == "" && !w.spared && w.agent.Listens {
 		e.Decision = health.Spare(e.Answers)
 	}
@@ -171,7 +161,7 @@ func (w *Watch) OnVerdict(v *Verdict) error {
 	switch {
 	case j.void != "":
 	case e.Decision == "":
-		w.verdict = &Verdict{answers: e.Answers, advice: e.Advice, at: w.Now()}
+		w.verdict = &verdict{answers: e.Answers, advice: e.Advice, at: w.Now()}
 	default:
 		w.spared = true
 		w.monitor.Restart(w.Now())
@@ -181,14 +171,49 @@ func (w *Watch) OnVerdict(v *Verdict) error {
 	return err
 }
 
+// askAgain starts another attempt of a judge, unless a limit is reached.
+func (w *Watch) askAgain(j *judge) error {
+	if limit := w.Journal.State().Reached(w.agent.Task); limit != "" {
+		j.stop(nil)
+		return w.goOnWithoutJudge(limit)
+	}
+	return w.startJudge(j)
+}
+
+// answerOf returns the event for the end of an attempt of the judge, and adds the attempt's use to
+// that of the run.
+func (w *Watch) answerOf(j *judge, g Judgement) event.JudgeAnswered {
+	e := event.JudgeAnswered{AttemptRef: w.agent.AttemptRef, Judge: j.player.Role.Name,
+		Adapter: j.player.Adapter.Name(), Command: j.player.Shown, Try: j.attempt,
+		Millis: w.Now().Sub(j.began).Milliseconds(), Spent: j.accounts.Charge(g.ended, "").Journaled()}
+	if j.player.Adapter.Tool().Free {
+		e.Spent = &event.Spending{Free: true}
+	}
+	w.Used.Add(e.Millis, e.Spent)
+	retries := w.Journal.State().Limits.MaxRetries
+	switch {
+	case g.err != nil:
+		e.Reason = g.err.Error()
+	case g.ended.Stopped:
+		e.Reason = context.Cause(j.stopped).Error()
+	case g.ended.Failure == nil:
+		e.Answers, e.Advice, e.Reason = answersOf(g.ended.Reply.Judge), g.ended.Reply.Message, j.void
+	case j.void == "" && j.attempt <= retries:
+		e.Reason, e.AsksAgain = g.ended.Failure.Reason, true
+	default:
+		e.Reason = fmt.Sprintf("no valid reply in %s; the last: %s", event.Count(j.attempt, "attempt"), g.ended.Failure.Reason)
+	}
+	return event.Redacted(e, func(text string) string { return event.Clip(w.Redactor.String(text)) }).(event.JudgeAnswered)
+}
+
 // Dismiss ends the judge because the hung agent has ended, and waits for the judge's end.
-// [Watch.End] journals the verdict.
+// [Watch.End] journals that end.
 func (w *Watch) Dismiss() {
 	if w.judge == nil {
 		return
 	}
 	w.judge.void = "the agent that it judges has ended"
 	w.judge.stop(errors.New(w.judge.void))
-	v := <-w.Judged
-	w.Judged <- v
+	g := <-w.Judged
+	w.Judged <- g
 }

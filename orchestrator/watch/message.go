@@ -163,7 +163,7 @@ func (w *Watch) recordSign(e agent.Event) error {
 func (w *Watch) End() error {
 	var errs []error
 	if w.judge != nil {
-		errs = append(errs, w.OnVerdict(<-w.Judged))
+		errs = append(errs, w.OnJudgement(<-w.Judged))
 	}
 	for len(w.agent.Signs) > 0 {
 		switch sign := <-w.agent.Signs; {

@@ -31,14 +31,15 @@ type Watch struct {
 
 	// C fires when Check is due. It is nil if nothing is watched, or the agent is about to end.
 	C <-chan time.Time
-	// Judged gets the verdict of a judge, for OnVerdict. It is nil if no judge is at work.
-	Judged chan *Verdict
+	// Judged gets the end of each attempt of a judge, for OnJudgement. It is nil if no judge is at
+	// work.
+	Judged chan Judgement
 
 	asked time.Time           // when a person was asked for consent; zero: no question is open
 	test  *event.RebootTested // decision for which the person's consent was asked
 
 	judge   *judge   // the judge at work; nil: no judge is at work
-	verdict *Verdict // a judge's answers for the next check; nil: the evidence decides
+	verdict *verdict // a judge's answers for the next check; nil: the evidence decides
 	spared  bool     // a judge has left the agent alone in this attempt already
 
 	undelivered []event.MessageSent // messages without a receipt or an answer so far
@@ -182,7 +183,7 @@ func (w *Watch) act(report health.Report) (err error) {
 	if w.verdict != nil && report.Last.After(w.verdict.at) {
 		w.verdict = nil
 	}
-	if w.judge != nil && report.Last.After(w.judge.began) {
+	if w.judge != nil && report.Last.After(w.judge.asked) {
 		w.judge.void = "the agent goes on by itself"
 	}
 	switch report.Action {

@@ -711,12 +711,17 @@ func TestJudge(t *testing.T) {
 				if tt.tries > 0 {
 					r.check(t, hangs) // it is at work
 					r.want(t, "JUDGE_ASKED")
-					if err := r.OnVerdict(<-r.Judged); err != nil {
-						t.Fatal(err)
+					for r.Judged != nil {
+						if err := r.OnJudgement(<-r.Judged); err != nil {
+							t.Fatal(err)
+						}
+						if r.Judged != nil {
+							r.want(t, "JUDGE_ANSWERED JUDGE_ASKED")
+						}
 					}
 					answer := r.journal.answer
-					if answer.Reason != tt.reason || answer.Tries != tt.tries || r.used.Attempts != 1 {
-						t.Errorf("answered %+v, used %+v, want the reason %q behind %d tries", answer, r.used, tt.reason, tt.tries)
+					if answer.Reason != tt.reason || answer.Try != tt.tries || r.used.Attempts != tt.tries {
+						t.Errorf("answered %+v, used %+v, want the reason %q after %d attempts", answer, r.used, tt.reason, tt.tries)
 					}
 					if strings.Contains(tt.kinds, "REBOOT") {
 						r.check(t, hangs)
@@ -755,7 +760,7 @@ func TestJudgeOfTheMoving(t *testing.T) {
 		time.Sleep(time.Minute)
 		r.check(t, health.Report{Last: time.Now()})
 		reply <- answered(true, true, false, false, true)
-		if err := r.OnVerdict(<-r.Judged); err != nil {
+		if err := r.OnJudgement(<-r.Judged); err != nil {
 			t.Fatal(err)
 		}
 		if got := r.journal.answer; got.Reason != "the agent goes on by itself" || r.verdict != nil {
