@@ -115,6 +115,8 @@ type StepAbandoned struct {
 	Step   int    `json:"step"`
 	Task   string `json:"task"`
 	Reason string `json:"reason" text:"free"`
+	// Named is the task that a person has made current; "" if the current task is the same.
+	Named string `json:"named,omitempty"`
 }
 
 func (StepAbandoned) Kind() string { return "STEP_ABANDONED" }

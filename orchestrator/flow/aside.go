@@ -222,6 +222,16 @@ func (s *State) tryAgain() {
 	}
 }
 
+// tryAside lets this run try a task that is set aside once more, because a person has named the task.
+func (s *State) tryAside(task string) {
+	if s.AsideOf(task) == nil {
+		return
+	}
+	s.Aside = slices.Clone(s.Aside)
+	a := s.aside(task)
+	a.Tried, a.Times = false, 0
+}
+
 // takeMended applies a person's changes of the list to the tasks that are set aside. A task that
 // was taken off the list is forgotten. A task that was marked as done counts as accepted.
 func (s *State) takeMended(e event.RunStarted) {

@@ -253,3 +253,23 @@ func TestBlockedBy(t *testing.T) {
 		}
 	}
 }
+
+// TestNamedAgain: what a person names while it is set aside is tried once more, also by a run that goes on after
+// a kill. Every other task that is set aside waits for the next run.
+func TestNamedAgain(t *testing.T) {
+	for named, tried := range map[string][]bool{"t1": {false, true}, "./t1": {false, true}, "t2": {true, false}, "t9": {true, true}, "": {true, true}} {
+		s := flow.State{KeepGoing: true, Manager: event.Walker, Running: true,
+			Aside: []flow.Aside{{Task: "t1", Tried: true, Times: 1}, {Task: "t2", Tried: true, Times: 1}},
+			Step:  &flow.Step{Number: 3, Task: "t3", Role: "Implementor", Call: event.TaskCall}}
+		before := s.Aside
+		apply(t, &s, event.StepAbandoned{Step: 3, Task: "t3", Named: named})
+		for i, want := range tried {
+			if got := s.Aside[i]; got.Tried != want || (got.Times == 1) != want {
+				t.Errorf("named %q: %+v, want tried %t", named, got, want)
+			}
+		}
+		if !before[0].Tried || !before[1].Tried {
+			t.Errorf("named %q: the earlier state has changed", named)
+		}
+	}
+}

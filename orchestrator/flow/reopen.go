@@ -63,10 +63,15 @@ func abandonStale(s *State, view func() (Board, error), record func(event.Event)
 	if err != nil {
 		return err
 	}
-	if reason := s.staleness(seen); reason != "" {
-		return record(event.StepAbandoned{Step: s.Step.Number, Task: s.Step.Task, Reason: reason})
+	reason := s.staleness(seen)
+	if reason == "" {
+		return nil
 	}
-	return nil
+	e := event.StepAbandoned{Step: s.Step.Number, Task: s.Step.Task, Reason: reason}
+	if !seen.Terminal && seen.Task != e.Task {
+		e.Named = seen.Task
+	}
+	return record(e)
 }
 
 // closeAttempt returns the end of an attempt that died with its run, or nil if no attempt was

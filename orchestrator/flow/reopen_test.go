@@ -153,6 +153,7 @@ func TestReopen(t *testing.T) {
 		return event.CallRestarted{Step: 1, Task: "t1", BoardSHA: sha, Reason: reason}
 	}
 	abandoned := func(reason string) event.Event { return event.StepAbandoned{Step: 1, Task: "t1", Reason: reason} }
+	names2 := event.StepAbandoned{Step: 1, Task: "t1", Reason: "the board now names t2", Named: "t2"}
 	crashed := event.AttemptStopped{AttemptRef: ref(event.ManagerCall, 1, 0), Reason: died}
 	same, gone := flow.Board{Task: "t1", Role: "Implementor"}, flow.Board{Task: "t2", Role: "Implementor"}
 	reviewing := newPlay(t, &event.Plan{Rounds: 1}, event.Limits{}).attempts(accepted).events
@@ -169,12 +170,12 @@ func TestReopen(t *testing.T) {
 		{"a crash, and then the same", append(managing[:4:4], attempt(1, event.ManagerCall, 1)), same, []event.Event{crashed}},
 		{"the Manager moved the board", append(managing[:4:4], attempt(1, event.ManagerCall, 1), left), flow.Board{Task: "t2", SHA: "b"}, nil},
 		{"a person moved it after the Manager", append(managing[:4:4], attempt(1, event.ManagerCall, 1), left), flow.Board{Task: "t2", SHA: "z"},
-			[]event.Event{restarted("z", edited), abandoned("the board now names t2")}},
+			[]event.Event{restarted("z", edited), names2}},
 		{"an accepted reply of the Manager stands on any board", append(managing[:4:4], attempt(1, event.ManagerCall, 1), managed), flow.Board{Task: "t2", SHA: "z"}, nil},
-		{"the board names another task before the Manager's call", managing, gone, []event.Event{abandoned("the board now names t2")}},
+		{"the board names another task before the Manager's call", managing, gone, []event.Event{names2}},
 		{"and another role, which is the Manager's affair by then", managing, flow.Board{Task: "t1", Role: "Architect"}, nil},
 		{"another role while its work is reviewed", reviewing, flow.Board{Task: "t1", Role: "Architect", SHA: "a"}, []event.Event{abandoned("t1 is now a task for Architect")}},
-		{"another task while its work is reviewed", reviewing, flow.Board{Task: "t2", Role: "Implementor", SHA: "a"}, []event.Event{abandoned("the board now names t2")}},
+		{"another task while its work is reviewed", reviewing, flow.Board{Task: "t2", Role: "Implementor", SHA: "a"}, []event.Event{names2}},
 		{"completed by hand while its work is reviewed", reviewing, flow.Board{Terminal: true, SHA: "a"}, []event.Event{abandoned("the board was completed by hand")}},
 	}
 	for _, tt := range tests {

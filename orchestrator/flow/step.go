@@ -134,6 +134,7 @@ func (s *State) applyStepAbandoned(e event.StepAbandoned) error {
 		v.Due = append([]event.Checkpoint{*c}, v.Due...)
 		s.Supervisor = v
 	}
+	s.tryAside(e.Named)
 	s.Step = nil
 	return nil
 }
