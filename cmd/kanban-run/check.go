@@ -145,8 +145,8 @@ func pastOf(name string) board.Past {
 	b, _ := inspect.Look(name, func(event.Entry) {})
 	p.Never = b.Outcome == standing.NeverRun
 	for i, t := range b.Tasks {
-		p.Done[i] = t.State == standing.Done || t.State == standing.Before
-		p.Skipped[i] = t.Status == flow.StatusSkipped
+		p.Done[i] = t.State == standing.Done || t.State == standing.Before || t.Status == flow.StatusAccepted
+		p.Skipped[i] = t.Status == flow.StatusSkipped || t.State == standing.Quarantined
 	}
 	return p
 }
