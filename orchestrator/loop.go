@@ -76,7 +76,7 @@ func (l *loop) run() (flow.Finish, error) {
 		case flow.Wait:
 			err = l.waitForProvider(e)
 		case flow.GiveUpWaiting:
-			err = giveUpWaiting(e)
+			err = waitError(e)
 		case flow.Finish:
 			return e, nil
 		}

@@ -103,7 +103,7 @@ func (l *loop) takeEdit() error {
 	return flow.ReopenAfterWait(l.ledger.State(), workspace.Bare(b), view, l.ledger.Record)
 }
 
-// giveUpWaiting returns the error that ends a run whose patience is used up.
-func giveUpWaiting(e flow.GiveUpWaiting) error {
+// waitError returns the error that ends a run whose patience is used up.
+func waitError(e flow.GiveUpWaiting) error {
 	return &agent.LaterError{Text: e.Text, Reset: e.Until, Busy: e.Busy}
 }

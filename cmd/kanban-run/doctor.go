@@ -36,7 +36,7 @@ func (u *setup) examine(t *terminal) (int, error) {
 		bad, odd := t.printExamination(e)
 		errs, warnings = errs+bad, warnings+odd
 	}
-	for _, a := range roster.FindInstalled() {
+	for _, a := range roster.FindInstallable() {
 		if a.Path == "" {
 			_ = t.stdout.Printf("not installed: %-9s %s\n", a.Agent, a.Install)
 		}

@@ -89,7 +89,7 @@ func (t *terminal) printDecisions(b *inspect.Board) error {
 	if err := t.printWaits(&b.Standing); err != nil {
 		return err
 	}
-	for _, task := range b.History.State.NotOK() {
+	for _, task := range b.History.State.NotDone() {
 		if b.Owned && task.Status == "escalate" {
 			if err := t.stdout.Printf("%s: %s was escalated; the Manager was told\n", b.Board, task.Task); err != nil {
 				return err

@@ -118,7 +118,7 @@ func filesToStart() (files map[string][]byte, said string, err error) {
 // installed. It also returns the other installed agents, and a text about all of them for the user.
 func installedAgents() (player string, others []string, said string) {
 	var missing []string
-	for _, a := range roster.FindInstalled() {
+	for _, a := range roster.FindInstallable() {
 		switch {
 		case a.Path == "":
 			missing = append(missing, fmt.Sprintf("  %-9s %s", a.Agent, a.Install))

@@ -86,7 +86,7 @@ func Start(c Spec) *Attempt {
 	a.answer = sync.OnceFunc(func() { close(a.answered) })
 	a.watch.begin(time.Now(), c)
 	a.ctx, a.cancel = context.WithCancel(context.Background())
-	a.reader = c.reader(c.Sinks.Host(a.note, a.voice.knows, a.giveUp))
+	a.reader = c.reader(c.Sinks.Host(a.note, a.voice.wasSent, a.giveUp))
 	a.stdout = c.Sinks.redacting(c.Sinks.Stdout)
 	if c.Contract == contract.Command {
 		a.out, a.tail = &tail{max: maxCommand}, &tail{max: maxCommand}

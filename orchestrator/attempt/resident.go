@@ -15,9 +15,9 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// maxGoodbye is the most that a resident may print outside of an attempt, in bytes of both streams
+// maxHearing is the most that a resident may print outside of an attempt, in bytes of both streams
 // together.
-const maxGoodbye = 2 * contract.MaxReply
+const maxHearing = 2 * contract.MaxReply
 
 // Resident is a program that stays between attempts. The first attempt starts it. Each attempt
 // sends it one message and ends with the answer, and the program waits for the next message. If an
@@ -118,7 +118,7 @@ func (g *program) spawned(before map[int]proc.Relative) (names []string) {
 		names = nil
 		family := g.process.Family()
 		for pid, p := range family {
-			if !isOf(before, family, pid) {
+			if !descendsFrom(before, family, pid) {
 				names = append(names, fmt.Sprintf("%s (%d)", p.Name, pid))
 			}
 		}
@@ -130,8 +130,8 @@ func (g *program) spawned(before map[int]proc.Relative) (names []string) {
 	}
 }
 
-// isOf reports whether a process, or one of its ancestors, is in the map before.
-func isOf(before, family map[int]proc.Relative, pid int) bool {
+// descendsFrom reports whether a process, or one of its ancestors, is in the map before.
+func descendsFrom(before, family map[int]proc.Relative, pid int) bool {
 	for p, ok := family[pid]; ok; p, ok = family[pid] {
 		if _, known := before[pid]; known {
 			return true
@@ -292,7 +292,7 @@ type hearing struct {
 }
 
 // hear sends a message. The streams of s get the output until the hearing is closed. Output longer
-// than [maxGoodbye] ends the program.
+// than [maxHearing] ends the program.
 func (g *program) hear(message []byte, s Sinks) *hearing {
 	h := &hearing{
 		program: g,
@@ -305,7 +305,7 @@ func (g *program) hear(message []byte, s Sinks) *hearing {
 			h.answer <- s.Redact(string(line))
 		}
 	}}
-	h.bound = &meter{max: maxGoodbye, exceed: func(error) { g.process.Kill() }}
+	h.bound = &meter{max: maxHearing, exceed: func(error) { g.process.Kill() }}
 	g.process.Flush()
 	g.gates.open(h.bound.writer(io.MultiWriter(lines, h.stdout)), h.bound.writer(h.stderr), func(error) {})
 	g.process.Send(slices.Concat(bytes.TrimRight(message, "\n"), []byte("\n")))

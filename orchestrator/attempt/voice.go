@@ -58,8 +58,8 @@ func (v *voice) say(line func(agent.Listener) []byte) bool {
 	return v.process.Send(text)
 }
 
-// knows reports whether a message or a question with this ID was sent.
-func (v *voice) knows(id string) bool {
+// wasSent reports whether a message or a question with this ID was sent.
+func (v *voice) wasSent(id string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Contains(v.sent, id)

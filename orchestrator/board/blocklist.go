@@ -77,7 +77,7 @@ func (b *Board) formatBlockItems(lines block, p plan, from, to int) string {
 	var out strings.Builder
 	out.Grow(to - from)
 	out.WriteString(b.missingNewline(from))
-	gone, cursor := p.markRemoved(b.Len()), p.keep
+	gone, cursor := p.removed(b.Len()), p.keep
 	leave := func(until int) {
 		for ; cursor < until; cursor++ {
 			if gone[cursor] {

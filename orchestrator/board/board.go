@@ -88,9 +88,9 @@ func (b *Board) EndedWith() string {
 	return b.Ended
 }
 
-// HoldsEnded reports whether the runner is allowed to write the field ended. For that, the field
+// CanWriteEnded reports whether the runner is allowed to write the field ended. For that, the field
 // must be missing or null, or have a value that the runner writes.
-func (b *Board) HoldsEnded() bool {
+func (b *Board) CanWriteEnded() bool {
 	_, value := b.doc.Field("ended")
 	return value == nil || value.Tag == "!!null" || b.Ended != ""
 }

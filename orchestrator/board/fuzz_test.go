@@ -135,7 +135,7 @@ func checkResult(t *testing.T, b *Board, e Edit, out []byte) {
 	if after.Current.Null != e.Null || e.Current != nil && after.Current.Path != currentPath(*e.Current) {
 		t.Fatalf("Splice(%+v) of %q gives current %+v", e, b.Source, after.Current)
 	}
-	if after.Ended != *e.Ended && b.HoldsEnded() || !b.HoldsEnded() && !sameValue(after.doc, b.doc, "ended") {
+	if after.Ended != *e.Ended && b.CanWriteEnded() || !b.CanWriteEnded() && !sameValue(after.doc, b.doc, "ended") {
 		t.Fatalf("Splice(%+v, ended %q) of %q gives ended %q", e, *e.Ended, b.Source, after.Ended)
 	}
 	if wanted, _ := e.parseEntries(); e.SetTasks && !samePaths(after.TaskPaths(), wanted) {

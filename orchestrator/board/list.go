@@ -84,9 +84,9 @@ func (b *Board) matches(i int, wanted *Entry) bool {
 
 func (p plan) isEmpty() bool { return p.keep == p.tail && len(p.items) == 0 }
 
-// markRemoved returns, for each old entry, whether the new list lacks it. old is the number of old
+// removed returns, for each old entry, whether the new list lacks it. old is the number of old
 // entries.
-func (p plan) markRemoved(old int) []bool {
+func (p plan) removed(old int) []bool {
 	gone := make([]bool, old)
 	for i := p.keep; i < p.tail; i++ {
 		gone[i] = true
@@ -115,11 +115,11 @@ func (b *Board) formatItem(it item, flow bool) string {
 	if it.from >= 0 {
 		return encode(value, b.nodes[it.from].Style, flow)
 	}
-	return encode(value, b.usualStyle(), flow)
+	return encode(value, b.firstStyle(), flow)
 }
 
-// usualStyle returns the quoting style of the first entry, which new entries get.
-func (b *Board) usualStyle() yaml.Style {
+// firstStyle returns the quoting style of the first entry, which new entries get.
+func (b *Board) firstStyle() yaml.Style {
 	if b.Len() > 0 && b.isScalar(0) {
 		return b.nodes[0].Style
 	}

@@ -336,13 +336,13 @@ func (p *Place) NamesFile(text string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	isFile, err := p.opens(r, text)
+	isFile, err := p.isRegularFile(r, text)
 	return isFile, errors.Join(err, r.Close())
 }
 
-// opens reports whether name is a regular file, and tries to open it. Errors: *PathError for a file
+// isRegularFile reports whether name is a regular file, and tries to open it. Errors: *PathError for a file
 // that cannot be opened.
-func (p *Place) opens(r workdir, name string) (bool, error) {
+func (p *Place) isRegularFile(r workdir, name string) (bool, error) {
 	info, err := p.lookUp(r, name, name)
 	switch {
 	case errors.Is(err, syscall.ENAMETOOLONG): // name is a sentence, not a path

@@ -67,7 +67,7 @@ func (b *Board) Splice(e Edit) (*Board, error) {
 // spliceEnded edits the field ended in the text source, which already has the other edits. If all
 // edits were made together, two patches of the same line could overlap.
 func (b *Board) spliceEnded(source []byte, status *string) ([]byte, error) {
-	if status == nil || *status == b.Ended || !b.HoldsEnded() {
+	if status == nil || *status == b.Ended || !b.CanWriteEnded() {
 		return source, nil
 	}
 	edited, err := b.reparse(source)
@@ -264,9 +264,9 @@ func (b *Board) verify(after *Board, e Edit, wanted []Entry) error {
 		e.Current == nil && !e.Null && !sameCurrent(after.Current, b.Current),
 		e.Current != nil && !e.Null && after.Current.Path != currentPath(*e.Current):
 		return &SpliceError{b.File, "current would not be what was meant"}
-	case e.Ended != nil && after.Ended != *e.Ended && b.HoldsEnded(), e.Ended == nil && after.Ended != b.Ended:
+	case e.Ended != nil && after.Ended != *e.Ended && b.CanWriteEnded(), e.Ended == nil && after.Ended != b.Ended:
 		return &SpliceError{b.File, "ended would not be what was meant"}
-	case !b.HoldsEnded() && !sameValue(after.doc, b.doc, "ended"):
+	case !b.CanWriteEnded() && !sameValue(after.doc, b.doc, "ended"):
 		return &SpliceError{b.File, "a field of the author's would change"}
 	case e.SetTasks && !samePaths(after.TaskPaths(), wanted),
 		!e.SetTasks && !b.keepsAll(after):

@@ -144,7 +144,7 @@ func TestWithoutMemory(t *testing.T) {
 	d := newDesk(t, event.InReports)
 	d.finish("a.md", "ok")
 	d.wake("C1", "a.md")
-	if err := d.SaveReport(event.Checkpoint{ID: "C1", Scope: []string{"a.md", "gone.md"}}, &contract.CheckpointReply{Verdict: "warn", Score: 0.5, Wisdom: "sesame-sesame"}, ""); err != nil {
+	if err := d.SaveReport(event.Checkpoint{ID: "C1", Scope: []string{"a.md", "gone.md"}}, &contract.SupervisorReply{Verdict: "warn", Score: 0.5, Wisdom: "sesame-sesame"}, ""); err != nil {
 		t.Fatal(err)
 	}
 	d.v.Held = []flow.Held{{ID: "C1", Verdict: "warn", Score: 0.5, Report: d.ReportPath("C1")}, {ID: "C2", Verdict: "pass", Score: 1, Report: d.ReportPath("C2")}, {ID: "C3", Verdict: "none"}}
@@ -183,7 +183,7 @@ func TestOwnReport(t *testing.T) {
 	d := newDesk(t, event.InSession)
 	c := event.Checkpoint{ID: "C1", Scope: []string{"a.md"}}
 	for range 2 {
-		if err := d.SaveReport(c, &contract.CheckpointReply{Verdict: "pass", Score: 1, Wisdom: "learned", Report: "and a table\x1b[2J"}, "# C1: my words, sesame-sesame"); err != nil {
+		if err := d.SaveReport(c, &contract.SupervisorReply{Verdict: "pass", Score: 1, Wisdom: "learned", Report: "and a table\x1b[2J"}, "# C1: my words, sesame-sesame"); err != nil {
 			t.Fatal(err)
 		}
 		text, _ := os.ReadFile(filepath.Join(d.Dir.Artifacts(), "C1-report.md"))
@@ -230,7 +230,7 @@ func TestLookAnew(t *testing.T) {
 func TestVerdict(t *testing.T) {
 	d := newDesk(t, event.InSession)
 	long := strings.Repeat("x", 2048-6) + "sesame-sesame"
-	got := d.Verdict(event.Checkpoint{ID: "C1"}, &contract.CheckpointReply{Verdict: "block", Score: 0.1, Findings: []string{long}, Trend: long})
+	got := d.Verdict(event.Checkpoint{ID: "C1"}, &contract.SupervisorReply{Verdict: "block", Score: 0.1, Findings: []string{long}, Trend: long})
 	if text := fmt.Sprint(got); strings.Contains(text, "sesame") {
 		t.Errorf("a part of the secret is journaled: …%s", got.Trend[2000:])
 	}

@@ -37,7 +37,7 @@ func (b *Briefing) Greeting(v *flow.Supervisor) string {
 
 // Verdict returns the event for a supervisor's reply: seed 001, "Step 7: Publish State". Long texts
 // in the event are cut, because the checkpoint's report has the whole reply.
-func (b *Briefing) Verdict(c event.Checkpoint, r *contract.CheckpointReply) event.CheckpointHeld {
+func (b *Briefing) Verdict(c event.Checkpoint, r *contract.SupervisorReply) event.CheckpointHeld {
 	return event.CheckpointHeld{
 		Risks: b.cleanAll(r.Risks),
 		Trend: b.clean(r.Trend),
@@ -57,7 +57,7 @@ func (b *Briefing) Verdict(c event.Checkpoint, r *contract.CheckpointReply) even
 
 // decisions returns the supervisor's own decisions. If there are none, it returns the decision that
 // the verdict implies.
-func (b *Briefing) decisions(r *contract.CheckpointReply) []string {
+func (b *Briefing) decisions(r *contract.SupervisorReply) []string {
 	switch {
 	case len(r.Decisions) > 0:
 		return b.cleanAll(r.Decisions)
@@ -104,7 +104,7 @@ func (b *Briefing) readReport(h flow.Held) ([]byte, error) {
 // SaveReport writes the report of a checkpoint, and appends to wisdom/ the lessons that the
 // supervisor wants to keep. The argument own is the text that the supervisor itself has written
 // into the file of the report, or "" if there is none.
-func (b *Briefing) SaveReport(c event.Checkpoint, r *contract.CheckpointReply, own string) error {
+func (b *Briefing) SaveReport(c event.Checkpoint, r *contract.SupervisorReply, own string) error {
 	var missing []string
 	for _, task := range c.Scope {
 		if _, err := b.Place.ReadText(task); err != nil {

@@ -17,7 +17,7 @@ import (
 func TestCheckpoint(t *testing.T) {
 	says := func(kind, id, verdict string) attempt.Ended {
 		return attempt.Ended{Session: "s", Reply: &contract.Reply{Status: contract.OK,
-			Checkpoint: &contract.CheckpointReply{Type: kind, ID: id, Verdict: verdict, Score: 0.5, Report: "all seen", Message: "no disk: hunter2hunter2"}}}
+			Checkpoint: &contract.SupervisorReply{Type: kind, ID: id, Verdict: verdict, Score: 0.5, Report: "all seen", Message: "no disk: hunter2hunter2"}}}
 	}
 	for name, tt := range map[string]struct {
 		end    attempt.Ended

@@ -62,7 +62,7 @@ func (manager) reject(c *Caller, f *contract.Failure) {
 func (m manager) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	reply, step := e.Reply, c.Journal.State().Step
 	f, disagreed, err := c.Decisions.Judge(step, workspace.Decision{Given: a.Input.Tasks, Status: reply.Status,
-		Next: reply.NextTask, Tasks: reply.Tasks}, c.isKnown)
+		Next: reply.NextTask, Tasks: reply.Tasks}, c.checkRole)
 	switch {
 	case err != nil:
 		return c.stopped(a, e, err.Error()), err
@@ -97,9 +97,9 @@ func (m manager) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, e
 	return accepted, nil
 }
 
-// isKnown returns an error for a role that does not exist. It returns nil for a role that exists
+// checkRole returns an error for a role that does not exist. It returns nil for a role that exists
 // but is set up wrongly, because that is not the Manager's fault.
-func (c *Caller) isKnown(role string) error {
+func (c *Caller) checkRole(role string) error {
 	_, err := c.Roster.Player(role)
 	if roster.IsUnknown(err) {
 		return err

@@ -17,7 +17,7 @@ import (
 // could not remember.
 func TestReady(t *testing.T) {
 	says := func(kind, session string) attempt.Ended {
-		return attempt.Ended{Session: session, Reply: &contract.Reply{Status: contract.OK, Checkpoint: &contract.CheckpointReply{Type: kind, Message: "no disk"}}}
+		return attempt.Ended{Session: session, Reply: &contract.Reply{Status: contract.OK, Checkpoint: &contract.SupervisorReply{Type: kind, Message: "no disk"}}}
 	}
 	for name, tt := range map[string]struct {
 		end    attempt.Ended
@@ -132,7 +132,7 @@ func TestResident(t *testing.T) {
 // TestSessionFollowsTheJournal: what the supervisor knows is saved after its reply is journaled, and not
 // where that fails. A board that cannot be read is the next round's to report.
 func TestSessionFollowsTheJournal(t *testing.T) {
-	reply := attempt.Ended{Session: "s", Reply: &contract.Reply{Status: contract.OK, Checkpoint: &contract.CheckpointReply{Type: "ready"}}}
+	reply := attempt.Ended{Session: "s", Reply: &contract.Reply{Status: contract.OK, Checkpoint: &contract.SupervisorReply{Type: "ready"}}}
 	for name, tt := range map[string]struct {
 		set   func(*testing.T, *rig)
 		saved bool

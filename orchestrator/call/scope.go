@@ -32,7 +32,7 @@ func (c *Caller) violations(a *Attempt, spawned []string) []string {
 	}
 	if len(doubtful) > 0 && len(sure) == 0 {
 		c.Observer.Notice(c.Board, fmt.Sprintf("files changed while %s, most likely by a person or another run: %s",
-			looking(a.Ref()), event.List(doubtful, named)))
+			looking(a.Ref()), event.List(doubtful, mostNamed)))
 	}
 	return sure
 }
@@ -61,14 +61,14 @@ func (c *Caller) changes(a *Attempt) (sure, doubtful []string) {
 
 // The greatest number of changed files in an event, and the greatest number in the event's text.
 const (
-	maxFiles = 50
-	named    = 5
+	maxFiles  = 50
+	mostNamed = 5
 )
 
 // accuse puts the board back, and returns the event that makes the verdict void.
 func (c *Caller) accuse(a *Attempt, e *attempt.Ended, files []string) event.ScopeViolated {
 	text := fmt.Sprintf("SUPERVISOR_SCOPE_VIOLATION: %s changed or began while %s, and it may only read: "+
-		"its verdict does not count", event.List(files, named), looking(a.Ref()))
+		"its verdict does not count", event.List(files, mostNamed), looking(a.Ref()))
 	if before := c.Journal.State().Step.BoardSHA; c.boardLeft() != before {
 		if err := c.Kanban.PutBack(before); err == nil {
 			text += "; the board got its earlier bytes back"

@@ -51,7 +51,7 @@ func (f *settingsFile) checkpoints(value *yaml.Node) {
 		case key == "role" && f.knownRole != nil && !f.knownRole(v.Value):
 			f.fail(v, "name a role that kanban-run roles lists", "checkpoints: unknown role %q", v.Value)
 		}
-		f.add(v, given{name: "checkpoints." + key, value: v.Value, shown: firstWords(v.Value), checkpoints: s})
+		f.add(v, given{name: "checkpoints." + key, value: v.Value, shown: beginning(v.Value), checkpoints: s})
 	}
 }
 
@@ -68,8 +68,8 @@ func keyOf(n *yaml.Node, name string) *yaml.Node {
 // maxShown is the greatest number of characters of a text that a list of settings shows.
 const maxShown = 60
 
-// firstWords returns the beginning of a text, on one line.
-func firstWords(text string) string {
+// beginning returns the beginning of a text, on one line.
+func beginning(text string) string {
 	line := []rune(strings.Join(strings.Fields(text), " "))
 	if len(line) <= maxShown {
 		return string(line)

@@ -18,9 +18,9 @@ func (c choice) asksForCommand() bool {
 	return c.exec == nil && c.agent != nil && c.agent.value == execAgent
 }
 
-// check returns an error if one source gives both an adapter and a command for one role, because
+// refuseContradiction returns an error if one source gives both an adapter and a command for one role, because
 // one of the two would be silently ignored.
-func (c choices) check() error {
+func (c choices) refuseContradiction() error {
 	for _, role := range slices.Sorted(maps.Keys(c)) {
 		if one := c[role]; one.agent != nil && one.exec != nil && one.agent.value != execAgent {
 			return one.exec.errorAt("contradicts "+one.agent.name+" "+one.agent.value,

@@ -76,7 +76,7 @@ func (r *resolver) apply(values []given) error {
 			return err
 		}
 	}
-	if err := layer.check(); err != nil {
+	if err := layer.refuseContradiction(); err != nil {
 		return err
 	}
 	r.choices = r.choices.overlay(layer)

@@ -39,18 +39,18 @@ func (r *resolver) finishWatch() error {
 	return r.checkWatch()
 }
 
-// minFrequency is the shortest time between two checks. A check takes up to that long under load.
-const minFrequency = 100 * time.Millisecond
+// minInterval is the shortest time between two checks. A check takes up to that long under load.
+const minInterval = 100 * time.Millisecond
 
 // checkWatch returns an error for a limit that is longer than the limit that has to come after it.
 // It also returns an error if the time between two checks is too short, or is so long that a limit
 // would be seen too late.
 func (r *resolver) checkWatch() error {
 	w := r.settings.Watch
-	if w.Frequency > 0 && w.Frequency < minFrequency {
-		o := r.sourceOf("watch.frequency", w.Frequency)
+	if w.Frequency > 0 && w.Frequency < minInterval {
+		o := r.originOf("watch.frequency", w.Frequency)
 		return &Error{
-			Text: fmt.Sprintf("watch.frequency is %s (%s), and has to be %s at least", o.Value, o.Source, minFrequency),
+			Text: fmt.Sprintf("watch.frequency is %s (%s), and has to be %s at least", o.Value, o.Source, minInterval),
 			Fix:  "0 turns the watch off",
 		}
 	}
@@ -67,7 +67,7 @@ func (r *resolver) checkWatch() error {
 		{"watch.frequency", "watch.idle_timeout", w.Frequency, w.IdleTimeout},
 	} {
 		if pair.notUnder > 0 && pair.shorter > pair.notUnder {
-			first, then := r.sourceOf(pair.first, pair.shorter), r.sourceOf(pair.then, pair.notUnder)
+			first, then := r.originOf(pair.first, pair.shorter), r.originOf(pair.then, pair.notUnder)
 			return &Error{
 				Text: fmt.Sprintf("%s is %s (%s), and longer than %s, %s (%s)",
 					pair.first, first.Value, first.Source, pair.then, then.Value, then.Source),
@@ -78,9 +78,9 @@ func (r *resolver) checkWatch() error {
 	return nil
 }
 
-// sourceOf returns the origin of a limit. A limit that a role or a task takes over from the
-// settings has no origin in r, so sourceOf names "settings" as its source.
-func (r *resolver) sourceOf(name string, value time.Duration) Origin {
+// originOf returns the origin of a limit. A limit that a role or a task takes over from the
+// settings has no origin in r, so originOf names "settings" as its source.
+func (r *resolver) originOf(name string, value time.Duration) Origin {
 	if o, ok := r.origins[name]; ok {
 		return o
 	}

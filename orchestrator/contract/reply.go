@@ -32,7 +32,7 @@ type Reply struct {
 	NextTask *string
 	Tasks    []string
 
-	Checkpoint *CheckpointReply // reply of a supervisor; nil in all others
+	Checkpoint *SupervisorReply // reply of a supervisor; nil in all others
 	Judge      *JudgeReply      // reply of a judge; nil in all others
 }
 

@@ -143,8 +143,8 @@ func none(b *strings.Builder, n int) {
 	}
 }
 
-// CheckpointReply is the part of a supervisor's reply that no other agent's reply has.
-type CheckpointReply struct {
+// SupervisorReply is the part of a supervisor's reply that no other agent's reply has.
+type SupervisorReply struct {
 	Type      string   `json:"type"` // ready, checkpoint_reply or error
 	Message   string   `json:"message"`
 	ID        string   `json:"task_id"`
@@ -160,7 +160,7 @@ type CheckpointReply struct {
 }
 
 // Failed reports whether the supervisor reports an error of its own.
-func (r *CheckpointReply) Failed() bool { return r.Type == "error" }
+func (r *SupervisorReply) Failed() bool { return r.Type == "error" }
 
 // maxWhole is the greatest length of the reply of a supervisor or a judge, in bytes. People read
 // these replies.
@@ -189,7 +189,7 @@ func parseWhole(k Kind, text string) (*Reply, *Failure) {
 	if k == Judge {
 		return decodeJudge(text)
 	}
-	var r CheckpointReply
+	var r SupervisorReply
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		return nil, Failed("the reply cannot be decoded: %v", err)
 	}
@@ -202,7 +202,7 @@ func parseWhole(k Kind, text string) (*Reply, *Failure) {
 
 // FormatReport returns the report of a checkpoint: the verdict, and below it the supervisor's own
 // text.
-func (r *CheckpointReply) FormatReport(id string, scope, missing []string) string {
+func (r *SupervisorReply) FormatReport(id string, scope, missing []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s: %s (score: %.2f)\n\n", id, r.Verdict, r.Score)
 	fmt.Fprintf(&b, "- Scope: %s\n- Quality trend: %s\n", strings.Join(scope, ", "), event.OneLine(r.Trend))

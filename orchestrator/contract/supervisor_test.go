@@ -117,7 +117,7 @@ Check this as your role says, and reply with your verdict. Change no file.`
 // TestFormatReport: seed 001: the report has the verdict and the lists of the reply, and leaves
 // out what the reply has not.
 func TestFormatReport(t *testing.T) {
-	r := contract.CheckpointReply{Verdict: "warn", Score: 0.456, Trend: "rising\nslowly", Findings: []string{"no\ntests", "no docs"}, Risks: []string{"time"}, Report: "\nAll in all.\n"}
+	r := contract.SupervisorReply{Verdict: "warn", Score: 0.456, Trend: "rising\nslowly", Findings: []string{"no\ntests", "no docs"}, Risks: []string{"time"}, Report: "\nAll in all.\n"}
 	const want = `# C: warn (score: 0.46)
 
 - Scope: a.md, b.md
@@ -141,7 +141,7 @@ All in all.
 		t.Errorf("report (-want +got):\n%s", diff)
 	}
 	const short = "# C: pass (score: 1.00)\n\n- Scope: \n- Quality trend: \n"
-	bare := contract.CheckpointReply{Verdict: "pass", Score: 1, Report: " "}
+	bare := contract.SupervisorReply{Verdict: "pass", Score: 1, Report: " "}
 	if diff := cmp.Diff(short, bare.FormatReport("C", nil, nil)); diff != "" {
 		t.Errorf("a bare report (-want +got):\n%s", diff)
 	}
@@ -178,7 +178,7 @@ func TestSupervisorReplies(t *testing.T) {
 			t.Errorf("a reply of %d bytes was accepted, want %q", len(text), want)
 		}
 	}
-	if !(&contract.CheckpointReply{Type: "error"}).Failed() || (&contract.CheckpointReply{Type: "ready"}).Failed() {
+	if !(&contract.SupervisorReply{Type: "error"}).Failed() || (&contract.SupervisorReply{Type: "ready"}).Failed() {
 		t.Error("an error, and only that, is one")
 	}
 }

@@ -63,14 +63,14 @@ func Append(path string, section Section, entry string) error {
 			if try == 0 {
 				return nil // an earlier run has written the line, and a person may have moved it
 			}
-			return check(path, section, line)
+			return ensurePlace(path, section, line)
 		}
 		if now, err = insert(was, section, line); err != nil {
 			return err
 		}
 		err = durable.ReplaceFile(path, was, now)
 		if err == nil {
-			return check(path, section, line)
+			return ensurePlace(path, section, line)
 		}
 		if !errors.Is(err, durable.ErrChanged) && !errors.Is(err, durable.ErrReadBack) {
 			return err
@@ -154,7 +154,7 @@ func find(text []byte, heading string) (from, to int, ok bool) {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	for i, at := 0, 0; i < len(lines); i++ {
 		line := strings.TrimRight(string(lines[i]), " \t\r\n")
-		if end := endOfFence(lines, i); end > i {
+		if end := endOfBlock(lines, i); end > i {
 			for ; i < end; i++ {
 				at += len(lines[i])
 			}
@@ -162,7 +162,7 @@ func find(text []byte, heading string) (from, to int, ok bool) {
 			continue
 		}
 		switch {
-		case from >= 0 && isHeading(lines, i):
+		case from >= 0 && beginsSection(lines, i):
 			return from, at, true
 		case line == heading && from < 0:
 			from = at
@@ -178,9 +178,9 @@ var (
 	fence      = regexp.MustCompile("^ {0,3}(`{3,}[^`]*|~{3,}.*)$")
 )
 
-// isHeading reports whether line i begins the next section. Such a line is a heading of level 1 or
+// beginsSection reports whether line i begins the next section. Such a line is a heading of level 1 or
 // 2, in one of the two forms of Markdown.
-func isHeading(lines [][]byte, i int) bool {
+func beginsSection(lines [][]byte, i int) bool {
 	line := bytes.TrimRight(lines[i], "\r\n")
 	if atxHeading.Match(line) {
 		return true
@@ -189,9 +189,9 @@ func isHeading(lines [][]byte, i int) bool {
 	return len(text) > 0 && text[0] != '-' && i+1 < len(lines) && underline.Match(bytes.TrimRight(lines[i+1], "\r\n"))
 }
 
-// endOfFence returns the number of the line that closes the fenced block or the comment that begins
+// endOfBlock returns the number of the line that closes the fenced block or the comment that begins
 // at line i. It returns i if no block begins there or the block is never closed.
-func endOfFence(lines [][]byte, i int) int {
+func endOfBlock(lines [][]byte, i int) int {
 	line := string(bytes.TrimRight(lines[i], "\r\n"))
 	if strings.HasPrefix(line, "<!--") {
 		for k := i; k < len(lines); k++ {
@@ -227,9 +227,9 @@ func indexLine(text []byte, line string) int {
 	return -1
 }
 
-// check verifies that the line is in its section. If an edit at the same time has left the line
-// elsewhere, check removes it, and returns ErrScope.
-func check(path string, section Section, line string) error {
+// ensurePlace verifies that the line is in its section. If an edit at the same time has left the line
+// elsewhere, ensurePlace removes it, and returns ErrScope.
+func ensurePlace(path string, section Section, line string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err

@@ -204,9 +204,9 @@ func (d *Digest) Add(e event.Entry) {
 	if len(d.Steps) > 0 {
 		d.Steps[len(d.Steps)-1].add(e)
 	}
-	count(&d.Used.Used, e.Event)
+	addUse(&d.Used.Used, e.Event)
 	if end, ok := event.EndOf(e.Event); ok && end.Call.IsSupervision() {
-		count(&d.Supervision.Used, e.Event)
+		addUse(&d.Supervision.Used, e.Event)
 	}
 	if tool, ok := e.Event.(event.ToolUnavailable); ok {
 		d.addTool(tool)
@@ -219,8 +219,8 @@ func (d *Digest) Add(e event.Entry) {
 	d.LastRun.add(e.Event)
 }
 
-// count adds the time and the cost of an ended attempt or judge to u. It ignores other events.
-func count(u *event.Used, e event.Event) {
+// addUse adds the time and the cost of an ended attempt or judge to u. It ignores other events.
+func addUse(u *event.Used, e event.Event) {
 	if millis, spent, ok := event.UseOf(e); ok {
 		u.Add(millis, spent)
 	}

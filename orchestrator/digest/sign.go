@@ -30,9 +30,9 @@ const (
 
 const mostSigns = 100
 
-// watch adds the sign of an entry to the last attempt, which keeps at most mostSigns. It does
+// addSign adds the sign of an entry to the last attempt, which keeps at most mostSigns. It does
 // nothing if the entry has no sign.
-func (s *Step) watch(e event.Entry) {
+func (s *Step) addSign(e event.Entry) {
 	kind, ok := kindOf(e.Event)
 	if !ok {
 		return

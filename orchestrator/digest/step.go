@@ -9,7 +9,7 @@ import (
 
 // add folds an entry into the step. An entry that does not belong to the step changes nothing.
 func (s *Step) add(e event.Entry) {
-	count(&s.Used.Used, e.Event)
+	addUse(&s.Used.Used, e.Event)
 	s.keepSentence(e.Event)
 	switch ev := e.Event.(type) {
 	case event.AttemptStarted:
@@ -62,7 +62,7 @@ func (s *Step) add(e event.Entry) {
 			return
 		}
 	}
-	s.watch(e)
+	s.addSign(e)
 	if s.State == Open || s.Ended.Before(e.Time) {
 		s.Ended = e.Time
 	}

@@ -116,7 +116,7 @@ type StepAbandoned struct {
 	Task   string `json:"task"`
 	Reason string `json:"reason" text:"free"`
 	// Named is the task that a person has made current; "" if the current task is the same.
-	Named string `json:"named,omitempty"`
+	Named string `json:"named,omitempty" text:"free"`
 }
 
 func (StepAbandoned) Kind() string { return "STEP_ABANDONED" }

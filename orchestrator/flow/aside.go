@@ -210,7 +210,7 @@ func (s *State) removeAside(task string) {
 // unfinished returns the tasks whose last reply was not ok. Tasks that are set aside are left out,
 // because a checkpoint treats them like finished tasks.
 func (s *State) unfinished() []TaskStatus {
-	return slices.DeleteFunc(s.NotOK(), func(t TaskStatus) bool { return s.AsideOf(t.Task) != nil })
+	return slices.DeleteFunc(s.NotDone(), func(t TaskStatus) bool { return s.AsideOf(t.Task) != nil })
 }
 
 // tryAgain lets a new run try the tasks that are set aside. A run that goes on after an

@@ -165,7 +165,7 @@ func (s *State) applyReplyRejected(e event.ReplyRejected) error {
 		step.beginWork()
 	case e.Lost && step.GoesOn != nil:
 		step.GoesOn = nil
-		step.tellAdvice()
+		step.dropInputForAdvice()
 	case tooLong:
 		step.startAfresh(e.Reason)
 	default:
@@ -212,7 +212,7 @@ func (s *Step) startAfresh(reason string) {
 	s.GoesOn, s.Fruitless = nil, 0
 	s.Advice = "An earlier attempt at this task ended, and its conversation could not go on: " + reason +
 		". Look at what it has left in the files before you begin."
-	s.tellAdvice()
+	s.dropInputForAdvice()
 }
 
 func (s *State) applyAttemptStopped(e event.AttemptStopped) error {

@@ -140,7 +140,7 @@ func (v *Supervisor) endTask(task string, unfinished []TaskStatus) {
 	}
 	since, seen := v.Since, map[string]bool{}
 	for _, at := range v.Plan.At {
-		if path.Clean(at.After) != path.Clean(task) || v.knows(at.ID) {
+		if path.Clean(at.After) != path.Clean(task) || v.isSettledOrDue(at.ID) {
 			continue
 		}
 		scope := at.Scope
@@ -166,7 +166,7 @@ func (v *Supervisor) Unheld() (ids []string) {
 		return nil
 	}
 	for _, at := range v.Plan.At {
-		if !v.knows(at.ID) {
+		if !v.isSettledOrDue(at.ID) {
 			ids = append(ids, at.ID)
 		}
 	}
@@ -180,9 +180,9 @@ func (v *Supervisor) NeverHeld() []string {
 	})
 }
 
-// knows reports whether a checkpoint was held or is due. A held checkpoint does not count if it is
+// isSettledOrDue reports whether a checkpoint was held or is due. A held checkpoint does not count if it is
 // to be held once more, because its work is done again or the Manager revised the plan.
-func (v *Supervisor) knows(id string) bool {
+func (v *Supervisor) isSettledOrDue(id string) bool {
 	settled := func(h Held) bool {
 		revised := v.Plan.OnBlock == event.BlockRevise && (h.Verdict == "block" || h.Verdict == event.NoVerdict)
 		return h.ID == id && !h.Void && !revised

@@ -13,15 +13,15 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// rules is the version of the transitions from state to state. Raise it when the same events lead
+// rulesVersion is the version of the transitions from state to state. Raise it when the same events lead
 // to another state than before, because a snapshot in an earlier journal would contradict them.
-const rules = 2
+const rulesVersion = 2
 
 // Form returns the name of the form of a journal. The name is a digest over the number rules and
 // over the names and types of all fields of events and of the State. The event RUN_STARTED holds
 // the name, and a journal in another form is not read.
 var Form = sync.OnceValue(func() string {
-	all := fmt.Sprintln(rules) + formOf(reflect.TypeFor[State]())
+	all := fmt.Sprintln(rulesVersion) + formOf(reflect.TypeFor[State]())
 	for _, kind := range event.Kinds() {
 		e, err := event.Decode(kind, []byte("{}"))
 		if err != nil {

@@ -281,9 +281,9 @@ func TestNearLimits(t *testing.T) {
 	}
 }
 
-// TestNotOK: a task is not ok as long as its last reply was not; to a task of the Manager's own that
+// TestNotDone: a task is not ok as long as its last reply was not; to a task of the Manager's own that
 // is the Manager's reply.
-func TestNotOK(t *testing.T) {
+func TestNotDone(t *testing.T) {
 	said := func(n int, task, status string) []event.Event {
 		events := stepOf(n, task, 1, 1)
 		reply := events[2].(event.ReplyAccepted)
@@ -314,7 +314,7 @@ func TestNotOK(t *testing.T) {
 			[]flow.TaskStatus{{Task: "t2", Status: "error"}}},
 	} {
 		s := after(t, append([]event.Event{limited(event.Limits{})}, tt.events...)...)
-		if diff := cmp.Diff(tt.want, s.NotOK()); diff != "" {
+		if diff := cmp.Diff(tt.want, s.NotDone()); diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
 		}
 	}

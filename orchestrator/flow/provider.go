@@ -35,8 +35,8 @@ func (r *Refused) waited() time.Duration {
 	return time.Duration(r.Limit) * time.Millisecond
 }
 
-// wait adds the milliseconds of a wait to the time for class c.
-func (r *Refused) wait(c event.Class, millis int64) {
+// addWait adds the milliseconds of a addWait to the time for class c.
+func (r *Refused) addWait(c event.Class, millis int64) {
 	if c == event.ClassBusy {
 		r.Busy += millis
 		return
@@ -99,7 +99,7 @@ func (s *State) refuse(e event.AttemptStopped) {
 	}
 	next.Busy, next.Limit = last.Busy, last.Limit
 	if !last.Cut.IsZero() {
-		next.wait(last.Class, min(next.At.Sub(last.At), last.Cut.Sub(last.At)).Milliseconds())
+		next.addWait(last.Class, min(next.At.Sub(last.At), last.Cut.Sub(last.At)).Milliseconds())
 	}
 	switch {
 	case next.Class == event.ClassLimit && e.Worked:
@@ -199,7 +199,7 @@ func (s *State) applyProviderBack(e event.ProviderBack) error {
 	class := s.Waiting.Class
 	if s.Waiting = nil; s.Refused != nil {
 		s.askAgain()
-		s.Refused.wait(class, e.Millis)
+		s.Refused.addWait(class, e.Millis)
 	}
 	s.Waited += e.Millis
 	return nil

@@ -29,8 +29,8 @@ func (t TaskStatus) IsDone() bool {
 	return t.Status == StatusOK || t.Status == StatusBefore || t.Status == StatusAccepted
 }
 
-// NotOK returns the tasks that are not done by their last status, in the order of s.Statuses.
-func (s *State) NotOK() (all []TaskStatus) {
+// NotDone returns the tasks that are not done by their last status, in the order of s.Statuses.
+func (s *State) NotDone() (all []TaskStatus) {
 	for _, t := range s.Statuses {
 		if !t.IsDone() {
 			all = append(all, t)

@@ -12,7 +12,7 @@ func (s *State) applyRunStarted(e event.RunStarted) error {
 		s.freshen()
 	}
 	s.Running, s.Spent, s.Outcome, s.Text, s.Until = true, false, "", "", ""
-	s.Limits, s.Teardown, s.Workdir = e.Limits, s.Teardown.forget(), e.Workdir
+	s.Limits, s.Teardown, s.Workdir = e.Limits, s.Teardown.carriedOver(), e.Workdir
 	for _, task := range e.DoneBefore {
 		s.keepStatus(task, StatusBefore)
 	}
@@ -45,7 +45,7 @@ func (s *State) freshen() {
 	if step.GoesOn != nil && (step.Rejected > 0 || step.Restarts > 0 || step.Unsettled != "") {
 		step.GoesOn = nil         // to go on in the same conversation has not helped
 		if step.Unsettled == "" { // no person has looked at the work
-			step.tellAdvice()
+			step.dropInputForAdvice()
 		}
 	}
 	step.Restarts, step.LastHung, step.Agent = 0, "", 0

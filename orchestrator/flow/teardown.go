@@ -35,9 +35,9 @@ func (t *Teardown) Unanswered() []string {
 	return t.Missing
 }
 
-// forget returns the teardown with which a new run begins. It has the members that have never
+// carriedOver returns the teardown with which a new run begins. It has the members that have never
 // answered, or is nil if there are none.
-func (t *Teardown) forget() *Teardown {
+func (t *Teardown) carriedOver() *Teardown {
 	if missing := t.Unanswered(); len(missing) > 0 {
 		return &Teardown{Missing: missing}
 	}

@@ -65,13 +65,13 @@ func (s *Step) endHung(h *Hung) {
 		s.Restarts++
 		s.Advice, s.LastHung = h.Text, h.Anomaly
 		if s.GoesOn == nil {
-			s.tellAdvice()
+			s.dropInputForAdvice()
 		}
 	}
 }
 
-// tellAdvice drops the input of a task call, so that the next input is built with the advice.
-func (s *Step) tellAdvice() {
+// dropInputForAdvice drops the input of a task call, so that the next input is built with the advice.
+func (s *Step) dropInputForAdvice() {
 	if s.Advice != "" && s.Call == event.TaskCall {
 		s.Input, s.Stored = nil, ""
 	}

@@ -54,7 +54,7 @@ func (s *Store) goOn(stop context.Context) (restored string, err error) {
 	if err != nil || tip == "" {
 		return "", err
 	}
-	behind, err := s.isBehind(stop, tip)
+	behind, err := s.isJournalBehind(stop, tip)
 	if err != nil {
 		return "", err
 	}
@@ -113,13 +113,13 @@ func (s *Store) fetched(stop context.Context) (string, error) {
 	return s.fetch(stop)
 }
 
-// maxJournal bounds each journal that isBehind reads, in bytes.
+// maxJournal bounds each journal that isJournalBehind reads, in bytes.
 const maxJournal = 1 << 30
 
-// isBehind reports whether the local journal is behind the checkpoint's journal, which has the same
+// isJournalBehind reports whether the local journal is behind the checkpoint's journal, which has the same
 // records and more. Errors: *AheadError if neither journal continues the other, *UnfitError if one
 // of them cannot be read.
-func (s *Store) isBehind(stop context.Context, tip string) (bool, error) {
+func (s *Store) isJournalBehind(stop context.Context, tip string) (bool, error) {
 	call := git.Call{Git: git.Git{Timeout: localTime, MaxOutput: maxJournal}, Raw: true}
 	there, err := s.repo.Own(stop, s.calls, call, nil, "cat-file", "blob", tip+":"+s.inTree+"/journal.jsonl")
 	if failed := (*git.Error)(nil); errors.As(err, &failed) {

@@ -189,7 +189,7 @@ func (a *assessment) checkIdle() {
 	case ForModel, ForProvider:
 		warning, timeout, what = a.policy.ModelWarning, a.policy.ModelTimeout, "its model has not answered for"
 	default:
-		if !a.acts() {
+		if !a.mayEnd() {
 			timeout = 0
 		}
 	}
@@ -219,9 +219,9 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// acts reports whether the watch is allowed to end a silent agent: its program reports its work, or
+// mayEnd reports whether the watch is allowed to end a silent agent: its program reports its work, or
 // the policy has SilentAgents. Any other program might just be waiting for the network.
-func (a *assessment) acts() bool { return a.signals.Session || a.policy.SilentAgents }
+func (a *assessment) mayEnd() bool { return a.signals.Session || a.policy.SilentAgents }
 
 // checkStale finds an agent that is active without progress. An open call counts as progress.
 func (a *assessment) checkStale() {
@@ -238,7 +238,7 @@ func (a *assessment) checkStale() {
 // the timeout of its attempt.
 func (a *assessment) checkCeiling() {
 	d := a.since(a.last(a.orWorked(a.Progress)))
-	if !over(d, a.policy.Ceiling) || !a.acts() {
+	if !over(d, a.policy.Ceiling) || !a.mayEnd() {
 		return
 	}
 	f := Finding{Check: Ceiling, Severity: Critical, For: d, Act: true,

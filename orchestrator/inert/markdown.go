@@ -155,12 +155,12 @@ func startMark(s string) int {
 	case s == "":
 	case s[0] == '>', strings.Trim(s, "-=: ") == "" && s[0] != ' ':
 		return 0 // also the underline of a heading or of a table's first row
-	case 0 < hashes && hashes <= 6 && endsItem(s[hashes:]):
+	case 0 < hashes && hashes <= 6 && canFollowMark(s[hashes:]):
 		return 0
-	case (s[0] == '-' || s[0] == '+') && endsItem(s[1:]):
+	case (s[0] == '-' || s[0] == '+') && canFollowMark(s[1:]):
 		return 0
 	case 0 < digits && digits < 10 && digits < len(s) &&
-		(s[digits] == '.' || s[digits] == ')') && endsItem(s[digits+1:]):
+		(s[digits] == '.' || s[digits] == ')') && canFollowMark(s[digits+1:]):
 		return digits
 	}
 	return -1
@@ -168,8 +168,8 @@ func startMark(s string) int {
 
 var hashChars = classOf("#")
 
-// endsItem reports whether a mark of a block, such as # or -, is complete if s follows it.
-func endsItem(s string) bool { return s == "" || s[0] == ' ' }
+// canFollowMark reports whether a mark of a block, such as # or -, is complete if s follows it.
+func canFollowMark(s string) bool { return s == "" || s[0] == ' ' }
 
 // closingHashes returns the start of the hashes at the end of a heading, which would not be shown.
 // It returns -1 if there are none.

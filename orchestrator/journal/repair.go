@@ -14,7 +14,7 @@ import (
 // durable. Open syncs the journal later. After a crash before that sync, the next repair may find
 // the tail again.
 func (j *Journal) repairTail(sys system, from, size int64) error {
-	kept, name, err := createKept(sys, j.path)
+	kept, name, err := createTailCopy(sys, j.path)
 	if err != nil {
 		return fmt.Errorf("keep the torn tail: %w", err)
 	}
@@ -54,7 +54,7 @@ func copyTail(to, from file, start, size int64) error {
 	return to.Sync()
 }
 
-func createKept(sys system, path string) (file, string, error) {
+func createTailCopy(sys system, path string) (file, string, error) {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s.torn-%d", path, n)
 		f, err := sys.create(name)

@@ -117,14 +117,14 @@ func (e *NoRunError) Hint() string { return "kanban-run " + e.Board }
 // arbitration is one decision of the Lead about one board.
 type arbitration struct {
 	*Ledger
-	path     string
-	before   *board.Board // the board before the decision
-	answer   Answer
-	began    string // SHA-256 of the board before its last divergence
-	broken   error  // why the board cannot be read, or nil; if set, the field "before" has only bytes
-	standing standing.Standing
-	unknown  []event.Event // events about an end by an unknown author, not journaled yet
-	decided  bool
+	path      string
+	before    *board.Board // the board before the decision
+	answer    Answer
+	shaBefore string // SHA-256 of the board before its last divergence
+	broken    error  // why the board cannot be read, or nil; if set, the field "before" has only bytes
+	standing  standing.Standing
+	unknown   []event.Event // events about an end by an unknown author, not journaled yet
+	decided   bool
 }
 
 // read replays the journal. For a question it only reads the journal, because opening it for
@@ -134,7 +134,7 @@ func (a *arbitration) read() (err error) {
 	note := func(e event.Entry) {
 		work.Add(e)
 		if e, ok := e.Event.(event.StateDiverged); ok && e.Source == event.SourceBoard {
-			a.began = e.Before
+			a.shaBefore = e.Before
 		}
 	}
 	if a.answer.Ask {
@@ -163,7 +163,7 @@ func (a *arbitration) stand(work *standing.Tasks) error {
 	if a.standing = standing.Of(a.path, &a.history, work, f); f.Unknown != "" {
 		a.unknown, err = unknownEnd(a.dir, a.before, &a.history)
 		if n := len(a.unknown); n > 0 { // n is 0 if a file has changed since the facts were read
-			a.began = a.unknown[n-1].(event.StateDiverged).Before
+			a.shaBefore = a.unknown[n-1].(event.StateDiverged).Before
 		}
 	}
 	if w := a.standing.Waits; a.broken != nil && (w == nil || w.About != event.AboutFile) {
@@ -184,7 +184,7 @@ func (a *arbitration) decide() (q Question, err error) {
 		word = event.Override
 	}
 	if word != "" {
-		if a.answer.Task, err = a.check(w, word); err != nil {
+		if a.answer.Task, err = a.taskOfChoice(w, word); err != nil {
 			return q, err
 		}
 	}
@@ -208,9 +208,9 @@ func (a *arbitration) decide() (q Question, err error) {
 	}
 }
 
-// check returns the task of a choice, as the board spells it, or "" if the choice is not about a
+// taskOfChoice returns the task of a choice, as the board spells it, or "" if the choice is not about a
 // task. Errors: *failure.Invalid if the board does not offer the choice.
-func (a *arbitration) check(w *standing.Waits, word event.Choice) (task string, err error) {
+func (a *arbitration) taskOfChoice(w *standing.Waits, word event.Choice) (task string, err error) {
 	name := failure.Quote(a.path)
 	c := w.Offers(word)
 	switch {
@@ -290,7 +290,7 @@ func (a *arbitration) settle(q Question, e event.Acknowledged) (Question, error)
 	switch incomplete := flow.EndedIncomplete; {
 	case over && e.Left == "":
 		edit.Ended = new(string)
-	case over && a.before.HoldsEnded():
+	case over && a.before.CanWriteEnded():
 		edit.Ended = &incomplete
 	}
 	after, err := a.edited(edit)

@@ -59,7 +59,7 @@ func (a *arbitration) putBack(before *board.Board) error {
 // beforeTurn returns the board as it was before the turn in which it was changed. Errors:
 // *failure.Invalid.
 func (a *arbitration) beforeTurn() (*board.Board, error) {
-	sha := a.began
+	sha := a.shaBefore
 	if step := a.history.State.Step; step != nil && step.Before != nil { // the turn was the Manager's
 		sha = step.Before.BoardSHA
 	}

@@ -202,7 +202,7 @@ func (l *Ledger) DrawIn() (time.Duration, bool) {
 // DrawState updates state.md, at most once a second. It first reconciles a state.md that was
 // edited.
 func (l *Ledger) DrawState() error {
-	if !l.logbook.isDue(l.now()) {
+	if !l.logbook.takeDrawTurn(l.now()) {
 		return nil
 	}
 	if err := l.reconcileState(); err != nil {

@@ -25,9 +25,9 @@ import (
 // 002, "Single-Writer Operational State Rule"). The last line of state.md is a checksum of the
 // lines before it, which reveals an edit.
 
-// isDue reports whether the time drawEvery has passed since the last drawing of state.md. If so,
-// isDue sets the time of the last drawing to the present time.
-func (l *logbook) isDue(now time.Time) bool {
+// takeDrawTurn reports whether the time drawEvery has passed since the last drawing of state.md. If so,
+// takeDrawTurn sets the time of the last drawing to the present time.
+func (l *logbook) takeDrawTurn(now time.Time) bool {
 	if now.Sub(l.drawn) < drawEvery {
 		return false
 	}
@@ -53,13 +53,13 @@ func (l *Ledger) draw() error {
 
 func digestOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
 
-// none is the text in a note in place of the digest of a missing file.
-var none = strings.Repeat("-", 2*sha256.Size)
+// missingDigest is the text in a note in place of the digest of a missing file.
+var missingDigest = strings.Repeat("-", 2*sha256.Size)
 
 // noteDigests notes the digests that state.md may have until it is drawn again. The note is valid
 // only until the system stops: a power cut may lose the note or the file.
 func (l *Ledger) noteDigests(before, after string) error {
-	return l.journal.SetNote(fmt.Sprintf("%s %s %s\n", cmp.Or(before, none), after, durable.BootID()))
+	return l.journal.SetNote(fmt.Sprintf("%s %s %s\n", cmp.Or(before, missingDigest), after, durable.BootID()))
 }
 
 // digests returns the digests that state.md may have: the digest that this process knows, or
@@ -110,7 +110,7 @@ func (l *Ledger) setAside(edit stateEdit) error {
 	if edit.kept == "" {
 		return nil
 	}
-	if err := l.noteDigests("", none); err != nil {
+	if err := l.noteDigests("", missingDigest); err != nil {
 		return err
 	}
 	l.logbook.digest = ""
@@ -139,7 +139,7 @@ func (l *Ledger) findEdit() (stateEdit, error) {
 	}
 	text, err := plainfile.Read(path, maxState)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && (known == nil || known[0] == none):
+	case errors.Is(err, fs.ErrNotExist) && (known == nil || known[0] == missingDigest):
 		return stateEdit{}, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return stateEdit{what: "removed"}, nil

@@ -62,7 +62,7 @@ func Teardown(
 	if err = errors.Join(err, l.Close()); err != nil || g.State != event.TeamDeleted {
 		return g, err
 	}
-	g.Archive = dir.ArchiveName(now())
+	g.Archive = dir.ArchivePath(now())
 	if err := dir.Archive(g.Archive); err != nil {
 		return g, fmt.Errorf("archive %s: %w", dir.Path, err)
 	}

@@ -11,25 +11,25 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// files returns the folder for the files of single calls, such as the supervisor log with rejected
+// filesDir returns the folder for the filesDir of single calls, such as the supervisor log with rejected
 // replies.
-func files(dir string) rundir.Dir { return rundir.Of(filepath.Join(dir, "once")) }
+func filesDir(dir string) rundir.Dir { return rundir.Of(filepath.Join(dir, "once")) }
 
-// calls returns the folder of the calls under way. Each call has a locked file in this folder. The
+// callsDir returns the folder of the callsDir under way. Each call has a locked file in this folder. The
 // name of the file is the mark of the call's agent.
-func calls(dir string) string { return filepath.Join(files(dir).Path, "calls") }
+func callsDir(dir string) string { return filepath.Join(filesDir(dir).Path, "calls") }
 
 // noteCall notes the mark of a call that is about to start its agent. If this process is killed
 // together with its guardian, the next start can then end the agent. The returned function removes
 // the note.
 func noteCall(dir, mark string) (done func(), err error) {
-	if err := files(dir).Ensure(); err != nil {
+	if err := filesDir(dir).Ensure(); err != nil {
 		return nil, err
 	}
-	if err := durable.MkdirAll(calls(dir), 0o700); err != nil {
+	if err := durable.MkdirAll(callsDir(dir), 0o700); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(calls(dir), mark)
+	path := filepath.Join(callsDir(dir), mark)
 	lock, err := durable.Acquire(path)
 	if err != nil {
 		return nil, err
@@ -43,12 +43,12 @@ func noteCall(dir, mark string) (done func(), err error) {
 // EndLeftovers ends the agents that earlier calls in the work directory have left. A call leaves an
 // agent if its process is killed together with the guardian.
 func EndLeftovers(dir string) error {
-	entries, err := os.ReadDir(calls(dir))
+	entries, err := os.ReadDir(callsDir(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	for _, e := range entries {
-		err = errors.Join(err, endLeftover(filepath.Join(calls(dir), e.Name())))
+		err = errors.Join(err, endLeftover(filepath.Join(callsDir(dir), e.Name())))
 	}
 	return err
 }

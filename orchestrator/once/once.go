@@ -68,7 +68,7 @@ func (c Call) Do(stop, kill context.Context) (*contract.Reply, error) {
 		return nil, err
 	}
 	a := c.player.Assignment
-	a.Contract, a.Input, a.Scratch = contract.Instruction, in.JSON, files(c.Dir).Scratch()
+	a.Contract, a.Input, a.Scratch = contract.Instruction, in.JSON, filesDir(c.Dir).Scratch()
 	inv, err := c.player.Adapter.Invoke(a)
 	if err != nil {
 		return nil, &failure.Invalid{Err: err}
@@ -192,7 +192,7 @@ func (c *Call) reject(state *flow.State, ref event.AttemptRef, out *attempt.Ende
 	if err := state.Apply(rejected); err != nil {
 		return err
 	}
-	dir := files(c.Dir)
+	dir := filesDir(c.Dir)
 	if err := dir.Ensure(); err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ type costView struct {
 	used            event.Used
 }
 
-const mostCostly = 11
+const mostRows = 11
 
 // toolView is a row of the table of tools.
 type toolView struct {
@@ -30,7 +30,7 @@ type toolView struct {
 }
 
 // tools sums up the calls by tool. It sorts the tools by time, the longest first, and keeps only
-// the first ones, up to the number mostCostly.
+// the first ones, up to the number mostRows.
 func (p *page) tools() {
 	byName := map[string]*toolView{}
 	for _, v := range p.Boards {
@@ -49,7 +49,7 @@ func (p *page) tools() {
 	slices.SortFunc(p.Tools, func(a, b toolView) int {
 		return cmp.Or(cmp.Compare(b.millis, a.millis), cmp.Compare(a.Name, b.Name))
 	})
-	p.Tools = p.Tools[:min(len(p.Tools), mostCostly)]
+	p.Tools = p.Tools[:min(len(p.Tools), mostRows)]
 }
 
 func addUses(byName map[string]*toolView, uses []event.ToolUse) {
@@ -93,13 +93,13 @@ func (p *page) costs(all event.Used) {
 		p.Roles = append(p.Roles, *r)
 	}
 	p.Roles, p.Costliest = ranked(p.Roles), ranked(tasks)
-	if more := len(p.Costliest) - mostCostly; more > 1 {
+	if more := len(p.Costliest) - mostRows; more > 1 {
 		rest := costView{Name: "and " + event.Count(more, "task") + " more"}
-		for _, c := range p.Costliest[mostCostly:] {
+		for _, c := range p.Costliest[mostRows:] {
 			rest.used = rest.used.Plus(c.used)
 		}
 		rest.fill(0)
-		p.Costliest = append(p.Costliest[:mostCostly], rest)
+		p.Costliest = append(p.Costliest[:mostRows], rest)
 	}
 }
 

@@ -120,10 +120,10 @@ type signView struct{ Clock, Kind, Text string }
 type filterView struct{ All, Trouble, Doing, Todo int }
 
 const (
-	mostText  = 400 // greatest number of characters of a text
-	mostLong  = 150 // greatest number of characters of a text in a long page
-	wholeUpTo = 200 // a page with more steps than this is Long
-	squares   = 40  // a board with more tasks than this has a bar instead of a square for each task
+	mostText    = 400 // greatest number of characters of a text
+	mostLong    = 150 // greatest number of characters of a text in a long page
+	wholeUpTo   = 200 // a page with more steps than this is Long
+	mostSquares = 40  // a board with more tasks than this has a bar instead of a square for each task
 )
 
 // text redacts and shortens a text of an agent, a board or a file name for the page.
@@ -289,10 +289,10 @@ func (p *page) alignColumns() {
 }
 
 // drawSquares draws one square for each task, or a bar with a part for each state if there are too
-// many tasks for that (see the constant squares).
+// many tasks for that (see mostSquares).
 func (v *boardView) drawSquares() {
 	const step = 14
-	if len(v.Tasks) <= squares {
+	if len(v.Tasks) <= mostSquares {
 		v.Width = step * len(v.Tasks)
 		for i, t := range v.Tasks {
 			x := fmt.Sprintf("%d.6", i*step)
@@ -301,7 +301,7 @@ func (v *boardView) drawSquares() {
 		return
 	}
 	x := 0.6
-	v.Width = step * squares
+	v.Width = step * mostSquares
 	for _, state := range []string{
 		standing.Done, standing.Current, stateReview, standing.NotOK, stateStopped, standing.Quarantined, standing.Waiting,
 	} {

@@ -44,8 +44,8 @@ func (p *Prepared) checkReadOnly(role string) error {
 
 // duty is a role and the kind of its work. The field looks is true if the role only reads.
 type duty struct {
-	role  string
-	looks bool
+	role     string
+	readOnly bool
 }
 
 func (p *Prepared) checkOnce(d duty, check func() error) error {

@@ -165,11 +165,11 @@ func (c *child) sweep() error {
 // Spec.Stays is running, because that command could have left it. Running commands with Spec.Stays
 // do not count, because otherwise orphans of unknown origin would live as long as those commands.
 func (r *reaper) isOrphanOf(pid int, mark Mark) bool {
-	return hasMark(pid, mark) || r.onlySomeStay() && !r.isOfOneThatStays(pid)
+	return hasMark(pid, mark) || r.allStay() && !r.isOfOneThatStays(pid)
 }
 
-// onlySomeStay reports whether every running command has Spec.Stays.
-func (r *reaper) onlySomeStay() bool { return len(r.leaders) == len(r.stay) }
+// allStay reports whether every running command has Spec.Stays.
+func (r *reaper) allStay() bool { return len(r.leaders) == len(r.stay) }
 
 func (r *reaper) isOfOneThatStays(pid int) bool {
 	for _, mark := range r.stay {
@@ -193,7 +193,7 @@ func (r *reaper) killOrphans(claim func(pid int) bool) error {
 		case uncertain:
 			time.Sleep(sweepPause)
 			fallthrough
-		case unchanged:
+		case noOrphans:
 			// Look twice: a list that is read while processes die may lack a living process.
 			quiet++
 			continue
@@ -216,7 +216,7 @@ type progress int
 const (
 	unfinished progress = iota // a claimed orphan lives or has just died, or the list is incomplete
 	uncertain                  // an orphan is unclaimed, perhaps because exec hides its environment
-	unchanged                  // only leaders and foreign processes are left
+	noOrphans                  // only leaders and foreign processes are left
 	childless                  // there are no children
 )
 
@@ -225,7 +225,7 @@ const (
 // to the first thread that is not ending (find_new_reaper), and Go's runtime never ends the first
 // thread. Otherwise listAdopted reads the lists of all threads.
 func (r *reaper) listAdopted() ([]int, error) {
-	if r.onlySomeStay() || !hasChildrenLists() {
+	if r.allStay() || !hasChildrenLists() {
 		return listChildren(os.Getpid())
 	}
 	return listThreadChildren(os.Getpid(), os.Getpid())
@@ -265,7 +265,7 @@ func (r *reaper) findOrphans(claim func(pid int) bool) (alive []int, seen progre
 	case unclaimed > 0:
 		return nil, uncertain
 	default:
-		return nil, unchanged
+		return nil, noOrphans
 	}
 }
 

@@ -11,14 +11,14 @@ var assignedRules = []struct {
 	names  []string
 	class  string
 	least  int               // least length of the credential, in bytes
-	equal  bool              // the credential has exactly the least length
+	exact  bool              // the credential has exactly the least length
 	secret func([]byte) bool // reports whether a text is a credential; nil means it always is
 }{
 	{
 		names: []string{
 			"aws_secret_access_key", "AWS_SECRET_ACCESS_KEY", "SecretAccessKey", "secretAccessKey", "secret_access_key",
 		},
-		class: alnum + "+/", least: 40, equal: true,
+		class: alnum + "+/", least: 40, exact: true,
 	},
 	{
 		names: []string{"aws_session_token", "AWS_SESSION_TOKEN", "SessionToken", "sessionToken"},
@@ -56,12 +56,12 @@ func assignments(slot *slotCount) (all []*shape) {
 		in, place := classOf(a.class), slot.take()
 		for _, name := range a.names {
 			all = append(all, &shape{prefix: name, length: func(r *reader) int {
-				from := r.count(len(name), maxBetween, between)
+				from := r.countEnd(len(name), maxBetween, between)
 				if from == len(name) && name[len(name)-1] != '=' && name[len(name)-1] != ' ' {
 					return 0
 				}
 				end := r.tokenEnd(from, in, a.least, place)
-				if end == 0 || a.equal && end != from+a.least || a.secret != nil && !a.secret(r.b[from:end]) {
+				if end == 0 || a.exact && end != from+a.least || a.secret != nil && !a.secret(r.b[from:end]) {
 					return 0
 				}
 				r.ahead = from
@@ -88,7 +88,7 @@ func named(slot *slotCount) (all []*shape) {
 		"api-key", "Api-Key", "API-Key", "API-KEY", "access_key", "accessKey", "secret_key", "secretKey", "private_key", "privateKey",
 	} {
 		all = append(all, &shape{words: true, prefix: name, length: func(r *reader) int {
-			sign := string(r.b[len(name):r.count(len(name), maxBetween, between)])
+			sign := string(r.b[len(name):r.countEnd(len(name), maxBetween, between)])
 			return assigned(r, len(name), place, func(b []byte) bool {
 				return looksLikeToken(b) || sign == "=" && looksLikeWords(b)
 			})
@@ -150,14 +150,14 @@ var assignedChars = not(classOf(" \t\r\n\x00\x1b\"'`\\<>,;&|"))
 // colon. Therefore a value counts only if it has a digit, or if only a = stands between name and
 // value.
 func password(r *reader, from, slot int) int {
-	sign := string(r.b[from:r.count(from, maxBetween, between)])
+	sign := string(r.b[from:r.countEnd(from, maxBetween, between)])
 	return assigned(r, from, slot, func(text []byte) bool { return sign == "=" || looksRandom(text) })
 }
 
 // assigned returns the end of the secret value assigned to the name that ends at from. It returns 0
 // if there is no such value.
 func assigned(r *reader, from, slot int, isSecret func([]byte) bool) int {
-	start := r.count(from, maxBetween, between)
+	start := r.countEnd(from, maxBetween, between)
 	sign := string(r.b[from:start])
 	if !strings.ContainsAny(sign, "=:") || strings.Contains(sign, "(") {
 		return 0
@@ -199,7 +199,7 @@ var (
 // cookie returns the end of all pairs NAME=VALUE of a header, or 0 if there is no pair.
 func cookie(r *reader, from, slot int) int {
 	r.limit(maxHeader)
-	start := r.count(from, maxBetween, betweenCookie)
+	start := r.countEnd(from, maxBetween, betweenCookie)
 	name := r.shortRun(start, cookieName)
 	if !bytes.ContainsAny(r.b[from:start], ":=") || name == start || !r.hasAt(name, "=") {
 		return 0
@@ -221,8 +221,8 @@ var (
 // header. It returns 0 if there is no credential.
 func authorization(r *reader, from, slot int) int {
 	const maxScheme = 20
-	start := r.count(from, maxBetween, between)
-	scheme := r.count(start, maxScheme, schemeChars)
+	start := r.countEnd(from, maxBetween, between)
+	scheme := r.countEnd(start, maxScheme, schemeChars)
 	if start == from || scheme == start {
 		return 0
 	}

@@ -14,7 +14,7 @@ func formats(slot *slotCount) []*shape {
 		{prefix: "sk-", word: true, length: func(r *reader) int { return skKey(r, sk) }},
 		{prefix: "eyJ", length: func(r *reader) int { return jwt(r, header, claims, signature) }},
 		{prefix: "-----BEGIN", length: func(r *reader) int { return privateKey(r, key, keys) }},
-		{prefix: "Private-Lines: ", length: func(r *reader) int { return keyBody(r, r.count(15, 8, isAlnum), key) }},
+		{prefix: "Private-Lines: ", length: func(r *reader) int { return keyBody(r, r.countEnd(15, 8, isAlnum), key) }},
 		{prefix: "://", length: userinfo},
 		{prefix: "%3A%2F%2F", length: func(r *reader) int { return encodedUserinfo(r, "%3A", "%40") }},
 		{prefix: "%3a%2f%2f", length: func(r *reader) int { return encodedUserinfo(r, "%3a", "%40") }},
@@ -139,7 +139,7 @@ func telegram(r *reader, slot int) int {
 }
 
 func twilio(r *reader) int {
-	end := r.count(2, 33, isAlnum)
+	end := r.countEnd(2, 33, isAlnum)
 	if end != 34 || !hexDigits.hasAll(r.b[2:end]) {
 		return 0
 	}
@@ -154,11 +154,11 @@ func startsNumber(b []byte) bool {
 
 // discord measures a Discord bot's token: the bot's number in base64, a time and a signature.
 func discord(r *reader, slot int) int {
-	id := r.count(0, 29, wordChars)
+	id := r.countEnd(0, 29, wordChars)
 	if r.short || id < 23 || id > 28 || !startsNumber(r.b) || !r.hasAt(id, ".") {
 		return 0
 	}
-	time := r.count(id+1, 7, wordChars)
+	time := r.countEnd(id+1, 7, wordChars)
 	if time != id+7 || !r.hasAt(time, ".") {
 		return 0
 	}

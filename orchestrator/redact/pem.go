@@ -23,7 +23,7 @@ func privateKey(r *reader, slot, keys int) int {
 	if end := r.claimedEnd(keys); end > 0 {
 		return end
 	}
-	header := r.count(10, 64, pemHeader)
+	header := r.countEnd(10, 64, pemHeader)
 	if !bytes.Contains(r.b[:header], []byte("PRIVATE")) || !bytes.Contains(r.b[:header], []byte("KEY")) ||
 		!r.hasAt(header, "-----") {
 		return 0
@@ -42,8 +42,8 @@ func keyBody(r *reader, from, slot int) int {
 		case i == len(r.b):
 			return r.atLeast(i, from+least)
 		case r.hasAt(i, "-----END"):
-			end := r.count(i+8, 64, pemHeader)
-			return r.count(end, 5, dashes)
+			end := r.countEnd(i+8, 64, pemHeader)
+			return r.countEnd(end, 5, dashes)
 		case r.b[i] == '-' || r.b[i] == ' ' && isIndent(r.b, i):
 			i++
 		default:
@@ -95,13 +95,13 @@ func base64Key(r *reader, shift, keys int) int {
 	const header, line = 64, 60
 	first := (shift*8 + 5) / 6
 	head := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), "-----BEGIN"...))[:first]
-	short := r.count(0, header, base64Any)
+	short := r.countEnd(0, header, base64Any)
 	if r.short || !bytes.Contains(decodeBase64(head, r.b[:short]), []byte("PRIVATE")) {
 		return 0
 	}
 	for i := 0; ; {
 		end := r.shortRun(i, base64Any)
-		next := r.lineEnd(end)
+		next := r.nextLine(end)
 		if next == end || end-i < line || r.short {
 			return r.claim(r.shortRun(end, padding), keys)
 		}
@@ -109,9 +109,9 @@ func base64Key(r *reader, shift, keys int) int {
 	}
 }
 
-// lineEnd returns the start of the next line's text, after the indentation, or i if no line ends at
+// nextLine returns the start of the next line's text, after the indentation, or i if no line ends at
 // i.
-func (r *reader) lineEnd(i int) int {
+func (r *reader) nextLine(i int) int {
 	start := i
 	for _, end := range []string{"\r", `\r`, "\n", `\n`} {
 		if r.hasAt(i, end) {
@@ -121,5 +121,5 @@ func (r *reader) lineEnd(i int) int {
 	if i == start {
 		return i
 	}
-	return r.count(i, maxIndent, indent)
+	return r.countEnd(i, maxIndent, indent)
 }

@@ -77,9 +77,9 @@ func (r *reader) shortRun(i int, in *class) int {
 	return i
 }
 
-// count returns the end of the run of characters of the class from i on. The parameter most bounds
+// countEnd returns the end of the run of characters of the class from i on. The parameter most bounds
 // their number.
-func (r *reader) count(i, most int, in *class) int {
+func (r *reader) countEnd(i, most int, in *class) int {
 	end := min(i+most, len(r.b))
 	for i < end && in[r.b[i]] {
 		i++

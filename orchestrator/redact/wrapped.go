@@ -40,7 +40,7 @@ func base64Shape(s *shape, shift, slot int) *shape {
 	first := (shift*8 + 5) / 6 // number of characters before those that only the prefix determines
 	head := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), s.prefix...))[:first]
 	return &shape{prefix: base64Forms(s.prefix)[shift], length: func(r *reader) int {
-		end := r.count(0, maxWrapped, base64Any)
+		end := r.countEnd(0, maxWrapped, base64Any)
 		if r.short {
 			return 0
 		}
@@ -59,7 +59,7 @@ func base64Shape(s *shape, shift, slot int) *shape {
 // hexShape returns the shape of s in hex. prefix is the prefix of s in hex.
 func hexShape(s *shape, prefix string, slot int) *shape {
 	return &shape{prefix: prefix, length: func(r *reader) int {
-		end := r.count(0, maxWrapped, isHexDigit)
+		end := r.countEnd(0, maxWrapped, isHexDigit)
 		if r.short {
 			return 0
 		}

@@ -141,7 +141,7 @@ func (j junit) cases(d *digest.Digest, name string) (all []testCase) {
 		}
 		switch {
 		case bad && slices.Contains(failed, step):
-			c.Failure = j.undone(step, next)
+			c.Failure = j.notOK(step, next)
 		case bad && step == culprit && !told:
 			j.fail(&c, d, attemptText(step.Last()), next)
 		}
@@ -176,8 +176,8 @@ func count(p *problem) int {
 	return 1
 }
 
-// undone returns the failure of a task that was worked on and is not ok.
-func (j junit) undone(s *digest.Step, next string) *problem {
+// notOK returns the failure of a task that was worked on and is not ok.
+func (j junit) notOK(s *digest.Step, next string) *problem {
 	work := s.Work()
 	message, kind := s.Task+" is "+cmp.Or(s.Status, "not done"), "not_ok"
 	switch {

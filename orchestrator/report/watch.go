@@ -144,7 +144,7 @@ func drawTasks(out *console.Printer, title string, names []string, width int) []
 func drawBoards(out *console.Printer, boards []Watched, at time.Time, width int, color bool) []string {
 	sorted := slices.Clone(boards)
 	slices.SortStableFunc(sorted, func(a, b Watched) int {
-		return cmp.Compare(a.Status.urgency(), b.Status.urgency())
+		return cmp.Compare(a.Status.rank(), b.Status.rank())
 	})
 	rows := make([]now, len(sorted))
 	for i := range sorted {
@@ -153,9 +153,9 @@ func drawBoards(out *console.Printer, boards []Watched, at time.Time, width int,
 	return nowRows(rows, at, width, color)
 }
 
-// urgency returns 0 for a board that needs a person, 1 for any other board at work, and 2 for the
+// rank returns 0 for a board that needs a person, 1 for any other board at work, and 2 for the
 // rest.
-func (s *Status) urgency() int {
+func (s *Status) rank() int {
 	switch {
 	case len(s.forYou()) > 0 || s.standing.Weight == event.Critical:
 		return 0

@@ -17,8 +17,8 @@ import (
 // Report returns the path of the report of a teardown.
 func (d Dir) Report() string { return filepath.Join(d.Path, "teardown.md") }
 
-// ArchiveName returns the path of the archive of a folder that is deleted at the given time.
-func (d Dir) ArchiveName(at time.Time) string {
+// ArchivePath returns the path of the archive of a folder that is deleted at the given time.
+func (d Dir) ArchivePath(at time.Time) string {
 	return d.Path + "-" + at.UTC().Format("20060102T150405Z") + ".tar.gz"
 }
 

@@ -72,12 +72,12 @@ func (t *Tasks) Add(entry event.Entry) {
 		t.proposal = &e
 	case event.Acknowledged:
 		t.decided = e.Text
-		t.decide(entry)
+		t.addDecision(entry)
 	case event.ForcedFinalizeAcked:
-		t.decide(entry)
+		t.addDecision(entry)
 	case event.QuarantineEnded:
 		if e.ID != "" { // a person's decision ended the quarantine, not an edit of the task
-			t.decide(entry)
+			t.addDecision(entry)
 		}
 	case event.AttemptStarted:
 		if e.Call != event.ManagerCall {
@@ -107,8 +107,8 @@ func (t *Tasks) say(task, text string) {
 	t.of(task).Said, t.of(task).spoke = text, t.words
 }
 
-// decide adds a decision of a person, and keeps only the last few.
-func (t *Tasks) decide(e event.Entry) {
+// addDecision adds a decision of a person, and keeps only the last few.
+func (t *Tasks) addDecision(e event.Entry) {
 	const most = 3
 	t.decisions = append(t.decisions, Decision{e.Time, e.Event.Sentence().Text})
 	t.decisions = t.decisions[max(0, len(t.decisions)-most):]

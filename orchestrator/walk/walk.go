@@ -69,7 +69,7 @@ type Decision struct {
 func Decide(t Turn) Decision {
 	switch {
 	case t.Anomaly != nil:
-		return t.replan()
+		return t.decideAnomaly()
 	case t.Status == "":
 		return Decision{Status: "blocked",
 			Message: t.Task + " is a task for the Manager itself, and walk only goes down the list: give the " +
@@ -85,8 +85,8 @@ func Decide(t Turn) Decision {
 	return d
 }
 
-// replan decides about a task that is not done because of an anomaly.
-func (t Turn) replan() Decision {
+// decideAnomaly decides about a task that is not done because of an anomaly.
+func (t Turn) decideAnomaly() Decision {
 	switch t.Anomaly.Type {
 	case "loop_suspected":
 		return t.goOn(t.Task + " is in quarantine")

@@ -163,7 +163,7 @@ func (w *Workspace) fields(b *board.Board) flow.Fields {
 		Terminal: b.Terminal(),
 		Tasks:    w.Tasks(b),
 		Ended:    b.Ended,
-		Taken:    !b.HoldsEnded(),
+		Taken:    !b.CanWriteEnded(),
 		Over:     b.PhaseEnds(),
 	}
 	if b.Current.Set && !b.Current.Null {
@@ -253,7 +253,7 @@ func (w *Workspace) Leave(s *flow.State, after *board.Board, d Decision) (*board
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	change := s.ChangeOf(d.Given, w.Tasks(after), marked, gone)
-	if !after.Terminal() || d.ended() != "" || !after.HoldsEnded() ||
+	if !after.Terminal() || d.ended() != "" || !after.CanWriteEnded() ||
 		!s.LeavesOpen(ListOf(after, w.Place.ReadTask), change) {
 		return after, change, nil
 	}

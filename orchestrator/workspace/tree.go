@@ -51,7 +51,7 @@ func (w *Workspace) Tree() Tree {
 		info, err := d.Info()
 		isOutput := func(o os.FileInfo) bool { return err == nil && os.SameFile(o, info) }
 		if rel, relErr := filepath.Rel(dir, p); relErr == nil && !slices.ContainsFunc(outputs, isOutput) {
-			t.files[filepath.ToSlash(rel)] = known(info, err)
+			t.files[filepath.ToSlash(rel)] = stateOf(info, err)
 		}
 		return nil
 	})
@@ -80,7 +80,7 @@ func (t *Tree) noteGit(dir, repository string) {
 		p := filepath.Join(repository, name)
 		info, err := os.Lstat(p)
 		if rel, relErr := filepath.Rel(dir, p); err == nil && relErr == nil {
-			t.files[filepath.ToSlash(rel)] = known(info, nil)
+			t.files[filepath.ToSlash(rel)] = stateOf(info, nil)
 		}
 	}
 }
@@ -100,9 +100,9 @@ func ownOutputs() (files []os.FileInfo) {
 	return files
 }
 
-// known returns the state of a file in words. The state of a folder omits its size and times, since
+// stateOf returns the state of a file in words. The state of a folder omits its size and times, since
 // its entries show a change.
-func known(info os.FileInfo, err error) string {
+func stateOf(info os.FileInfo, err error) string {
 	switch {
 	case err != nil:
 		return "gone"
@@ -165,7 +165,7 @@ func (t Tree) Written(before Tree, name string) string {
 func (t Tree) noteRuns(folder string, own rundir.Dir) {
 	for _, run := range rundir.Others(folder, own) {
 		info, err := os.Lstat(run.Journal())
-		t.runs[run.Path] = fmt.Sprint(known(info, err), run.IsOwned())
+		t.runs[run.Path] = fmt.Sprint(stateOf(info, err), run.IsOwned())
 	}
 }
 

@@ -51,7 +51,7 @@ func (w *Workspace) Walk(b *board.Board, s *flow.State) (e event.ManagerWalked, 
 	if err == nil {
 		after, e.Warning, err = w.spliceWalked(b, marked, e)
 	}
-	if err == nil && d.Next == "" && d.Status == flow.StatusOK && after.HoldsEnded() &&
+	if err == nil && d.Next == "" && d.Status == flow.StatusOK && after.CanWriteEnded() &&
 		s.LeavesOpen(ListOf(after, w.Place.ReadTask), flow.Change{}) {
 		incomplete := flow.EndedIncomplete
 		after, err = after.Splice(board.Edit{Ended: &incomplete})

@@ -24,14 +24,14 @@ type Workspace struct {
 	Place    *board.Place
 	Redactor *redact.Redactor
 
-	dryRun  bool
-	ignored []string // other files that count as records of runs, see ProjectHash
-	reader  *board.Reader
-	fresh   *board.Board // the board as read since the last turn; nil: read it again
-	task    *board.Task  // the task as read since the last turn; nil: read it again
-	link    string       // target of the link Name; "": Name is no link
-	kept    *board.Board // the board before the last turn of this run; nil: there was no turn
-	public  []string     // the last list of tasks that CheckTasks accepted
+	dryRun   bool
+	ignored  []string // other files that count as records of runs, see ProjectHash
+	reader   *board.Reader
+	fresh    *board.Board // the board as read since the last turn; nil: read it again
+	task     *board.Task  // the task as read since the last turn; nil: read it again
+	link     string       // target of the link Name; "": Name is no link
+	kept     *board.Board // the board before the last turn of this run; nil: there was no turn
+	accepted []string     // the last list of tasks that CheckTasks accepted
 }
 
 // New returns the workspace of a board that was just read. path is the path of the board's file,
@@ -208,7 +208,7 @@ func (w *Workspace) View(b *board.Board, s *flow.State, roleOf func(string) (str
 
 // Bare returns the view of a board without its roles and tasks.
 func Bare(b *board.Board) flow.Board {
-	return flow.Board{Terminal: b.Terminal(), Ended: b.EndedWith(), Taken: !b.HoldsEnded(), SHA: b.SHA}
+	return flow.Board{Terminal: b.Terminal(), Ended: b.EndedWith(), Taken: !b.CanWriteEnded(), SHA: b.SHA}
 }
 
 // View is like [Workspace.View], but for callers without a Workspace. It reads a task with the
@@ -333,13 +333,13 @@ func (w *Workspace) Tasks(b *board.Board) []string {
 // CheckTasks is like [CheckSecrets], but for the board's list. It does not check the last accepted
 // list again, because with 1,000 tasks that takes a third of a step.
 func (w *Workspace) CheckTasks(tasks []string) error {
-	if slices.Equal(tasks, w.public) {
+	if slices.Equal(tasks, w.accepted) {
 		return nil
 	}
 	if err := CheckSecrets(w.Redactor, tasks...); err != nil {
 		return err
 	}
-	w.public = tasks
+	w.accepted = tasks
 	return nil
 }
 

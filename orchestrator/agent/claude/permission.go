@@ -49,7 +49,7 @@ func grantFor(a agent.Assignment) grant {
 	case a.Permission == agent.ReadOnly:
 		g.mode, g.allowed = "dontAsk", without(a.Tools, changesFiles)
 	case a.Permission == agent.Edit:
-		g.mode, g.allowed = "acceptEdits", without(a.Tools, allowsAll)
+		g.mode, g.allowed = "acceptEdits", without(a.Tools, allowsAnyChange)
 		if a.Tools == nil {
 			g.allowed = servers(a)
 		}
@@ -122,9 +122,9 @@ var writers = []string{"Bash", "PowerShell", "Write", "Edit", "MultiEdit", "Note
 // changesFiles reports whether a tool can change files, so that a read-only role must not have it.
 func changesFiles(tool string) bool { return slices.Contains(writers, toolName(tool)) }
 
-// allowsAll reports whether an entry names a tool that changes files, and has no pattern that
+// allowsAnyChange reports whether an entry names a tool that changes files, and has no pattern that
 // limits the tool.
-func allowsAll(tool string) bool { return changesFiles(tool) && !isRule(tool) }
+func allowsAnyChange(tool string) bool { return changesFiles(tool) && !isRule(tool) }
 
 func without(tools []string, unwanted func(string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(tools), unwanted)

@@ -22,7 +22,7 @@ func (l *commandLine) args(a agent.Assignment) {
 func withoutSession(args []string) []string {
 	var kept []string
 	for len(args) > 0 && args[0] != "--" {
-		n := choosesSession(args)
+		n := sessionOptions(args)
 		if n == 0 {
 			kept = append(kept, args[0])
 		}
@@ -31,9 +31,9 @@ func withoutSession(args []string) []string {
 	return append(kept, args...)
 }
 
-// choosesSession returns the number of words that the first option and its value take, if the
+// sessionOptions returns the number of words that the first option and its value take, if the
 // option chooses a session. For any other option it returns 0.
-func choosesSession(args []string) int {
+func sessionOptions(args []string) int {
 	option, _, valued := strings.Cut(args[0], "=")
 	switch {
 	case slices.Contains([]string{"-c", "--continue", "--fork-session"}, option):

@@ -96,11 +96,11 @@ func (i item) inputSum() uint32 {
 }
 
 func (i item) resultSum() uint32 {
-	return agent.Sum([]byte(i.outcome() + "\n" + i.Output + "\n" + string(i.Result)))
+	return agent.Sum([]byte(i.failure() + "\n" + i.Output + "\n" + string(i.Result)))
 }
 
-// outcome returns the reason for a call's failure, or "" if the call succeeded.
-func (i item) outcome() string {
+// failure returns the reason for a call's failure, or "" if the call succeeded.
+func (i item) failure() string {
 	switch {
 	case i.Status == "completed":
 		return ""

@@ -106,7 +106,7 @@ func (r *reader) endItem(i item) {
 			Tool:   name,
 			Class:  i.class(),
 			ID:     i.ID,
-			Text:   i.outcome(),
+			Text:   i.failure(),
 			Failed: i.Status != "completed",
 			Sum:    i.resultSum(),
 		}
