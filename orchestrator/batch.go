@@ -90,7 +90,7 @@ func isCrowded(boards []*preflight.Prepared, i int) bool {
 
 // runBoard runs one board until the run ends, releases the board, and sets res. While an agent
 // works, the run gives up its slot for the disk. crowded is true if another board of this process
-// uses the same folder.
+// may work in the same folder at the same time, see isCrowded.
 func runBoard(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool, res *result.Result) {
 	s.slots.Acquire()
 	defer s.slots.Release()

@@ -4,10 +4,11 @@
 // # The one idea
 //
 // Decide, journal, act. [flow.State] is a fold over the events of a board's journal (package event
-// has every kind of them); [flow.Next] looks at it and at the board and names one effect, mostly Spawn,
-// Walk, WriteBoard or Finish. The run journals the intent, acts, journals the outcome and applies
-// both to the state. After a crash the same fold over the same journal has the same state; an intent
-// without an outcome is unknown, and is started again rather than assumed.
+// has every kind of event). [flow.Next] looks at this state and at the board, and names one effect,
+// mostly Spawn, Walk, WriteBoard or Finish. The run journals the intent, acts, journals the outcome
+// and applies both to the state. After a crash the same fold over the same journal gives the same
+// state. If the journal has an intent without its outcome, the run assumes no outcome: it starts
+// the act again.
 //
 //	read board ─► flow.Next ─► Spawn      ─► journal intent ─► attempt ─► judge reply ─► journal outcome ─┐
 //	    ▲                  ├─► Walk       ─► walk.Decide ─► journal the decision ─► workspace.Save ───────┤
@@ -43,7 +44,7 @@
 //	due ── ATTEMPT_STARTED, synced ──► running ──► accepted   REPLY_ACCEPTED, REVIEW_HELD: the next call is due
 //	 ▲                                    │  ├───► rejected   REPLY_REJECTED: due again, MaxRetries times
 //	 │                                    │  └───► stopped    ATTEMPT_STOPPED: due again, and no retry is spent
-//	 └── stopped by the next run ◄────────┴─ the run died: what is left of the attempt is ended by its mark first
+//	 └── stopped by the next run ◄────────┴─ the run died: its processes are found by mark, and ended first
 //
 // An attempt that follows a stopped attempt goes on in the same session if the agent's tool knows
 // that session.
@@ -111,7 +112,7 @@
 //	once       is a single call without a board
 //	briefing   is what a resident supervisor is told
 //	page       renders boards as one HTML file
-//	view       serves it to a browser on this machine
+//	view       serves that HTML file to a browser on this machine
 //
 // # What is said, and where it goes
 //
@@ -140,7 +141,7 @@
 //	proc.Join ── one per process: it reaps the orphans of agents as they die, but no child of an attempt
 //
 // A program that stays between attempts has a process of its own, and one more goroutine, which
-// waits for its end. While it sleeps, what it prints is read and dropped.
+// waits for its end. While the program sleeps, its output is read and dropped.
 //
 // With -j there is one run for each board that is at work. The runs' goroutines call an Observer.
 // The goroutines of the streams call it, too, for the signs of agents. So an Observer must be safe

@@ -127,7 +127,9 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	endErr, cost := w.End(), l.used.Cost
 	err = errors.Join(l.caller.Settle(a, p, l.endTurn), endErr, waitErr)
 	l.shared.bill.add(l.used.Cost - cost)
-	if l.ledger.State().Refused == nil { // not every agent's events show that the provider serves calls
+	// Without a refusal the provider serves calls. The events of some agents do not show this to
+	// watchService.
+	if l.ledger.State().Refused == nil {
 		l.shared.refusals.serves(provider)
 	}
 	l.shared.refusals.stopAsking(provider)
@@ -138,9 +140,9 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 // end earlier, and need no inbox.
 const postDelay = 300 * time.Millisecond
 
-// waitForAgent returns when the agent has ended. When stop is done, the agent is asked to end. When
-// kill is done, the agent is killed. If the agent takes longer than a moment, state.md shows it.
-// Errors: those of writing state.md or the journal.
+// waitForAgent returns when the agent has ended. When the context stop is done, the agent is asked
+// to end. When the context kill is done, the agent is killed. If the agent takes longer than a
+// moment, state.md shows it. Errors: those of writing state.md or the journal.
 func (l *loop) waitForAgent(a *call.Attempt, p *attempt.Attempt, w *watch.Watch) (err error) {
 	l.shared.slots.Release()
 	defer l.shared.slots.Acquire()

@@ -106,7 +106,7 @@ func (l *loop) takeBoard() error {
 	return l.ledger.Own()
 }
 
-// restore passes an entry that an earlier run journaled to the parts of this run that need it.
+// restore takes an entry of an earlier run, and passes it to the parts of this run that need it.
 func (l *loop) restore(e event.Entry) {
 	l.caller.Restore(e.Event)
 	l.undelivered.Restore(e.Event)

@@ -75,9 +75,9 @@ func (l *loop) putBackSpoiled(step *flow.Step, unreadable error) error {
 			l.job.Board, what, step.Player(), step.Task, done)))
 }
 
-// endLostTurn does the work of endTurn for the last turn of an earlier run. lost is true if the run
-// died in that turn. In that case it is unknown whether an agent or a person changed the board
-// since, so the Lead is asked about a changed end.
+// endLostTurn does the work of endTurn for the last turn of an earlier run. The parameter lost is
+// true if the run died in that turn. In that case it is unknown whether an agent or a person
+// changed the board since, so the Lead is asked about a changed end.
 func (l *loop) endLostTurn(lost bool) error {
 	step := l.ledger.State().Step
 	if step == nil || step.Before != nil {

@@ -303,8 +303,8 @@ var permissions = map[string]string{
 // for an unknown word.
 func ParsePermission(word string) string { return permissions[strings.ToLower(word)] }
 
-// readPermission returns the permission in the key permission. If that key is absent, it reads
-// permissionMode, the key in a sub-agent's file.
+// readPermission returns the permission that the key "permission" gives. If that key is absent, it
+// reads permissionMode, the key in a sub-agent's file.
 func (f *fields) readPermission() string {
 	name := "permission"
 	if f.lookUp(name) == nil {
@@ -356,8 +356,8 @@ func (f *fields) readDollars(name string) int64 {
 	return n
 }
 
-// readReview returns the review in the key review. The value is the word supervisor, the word none,
-// or a mapping such as {command: WORDS, supervisor: true}.
+// readReview returns the review that the key "review" gives. The value of the key is the word
+// "supervisor", the word "none", or a mapping such as {command: WORDS, supervisor: true}.
 func (f *fields) readReview() (review Review) {
 	const fix = "write review: supervisor, none, or {command: make test}"
 	value := f.lookUp("review")

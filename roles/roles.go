@@ -22,8 +22,8 @@ import (
 
 // Role is the definition of one kind of agent: its prompt and the options of its start.
 type Role struct {
-	// Name is spelt like the embedded role that this role replaces, if there is one. Tasks may use
-	// any case.
+	// Name is spelt like the embedded role that this role replaces, if there is one. A task is
+	// allowed to write the name in upper or lower case.
 	Name        string
 	Description string
 	Agent       string         // name of the adapter, in lower case; "": the settings decide
@@ -41,13 +41,13 @@ type Role struct {
 	MCPConfig   string // path of a file of MCP servers, relative to the work directory
 	Review      Review
 	Rounds      int  // how often a review may send the work back; 0: the default
-	Feedback    bool // the input may have feedback: the reason why the work was sent back
-	// Anomalies means that a Manager's input may have anomalies: the tasks that are not done
-	// because their agent was ended.
+	Feedback    bool // the input may have a field "feedback": why the work was sent back
+	// Anomalies means that a Manager's input may have a field "anomalies": the tasks that are not
+	// done because their agent was ended.
 	Anomalies bool
-	// Watch holds the values of the field watch, which replace the general settings for the watch
-	// of agents. The name of a value is its key in that field. The line `watch: off` gives one
-	// value with the name "".
+	// Watch holds the values of the field "watch", which replace the general settings for the
+	// watch of agents. The name of a value is its key in that field. The line `watch: off` gives
+	// one value with the name "".
 	Watch   []frontmatter.Value
 	WatchAs string // kind of agent for the watch: coder, reviewer or lead; "": the name decides
 	Prompt  string // the body of the file, with LF line ends and without blank lines around it
@@ -147,8 +147,8 @@ func (s *Set) addFolder(dir string) error {
 	if err != nil {
 		return fmt.Errorf("read roles in %s: %w", dir, err)
 	}
-	// The map here has the file of each role of this folder. Within a folder no file has
-	// precedence, so addFile refuses a role that an earlier file defines.
+	// This map has the file of each role of the folder. Within a folder no file has precedence, so
+	// addFile refuses a role that an earlier file defines.
 	here := map[string]string{}
 	for _, entry := range entries {
 		if !isRoleFile(entry.Name()) {

@@ -143,8 +143,9 @@ func nameKind(v any) string {
 	}
 }
 
-// quoteShort returns a value in quotes. It shortens the value, because agents may write long
-// values. It escapes letters of other scripts, because some look like Latin letters.
+// quoteShort returns a value for a message: a string in quotes, a number as it is, and the kind of
+// any other value. It shortens a string, because agents may write long ones. It escapes letters of
+// other scripts, because some look like Latin letters.
 func quoteShort(v any) string {
 	const most = 60
 	switch v := v.(type) {

@@ -1,6 +1,6 @@
-// Command bench measures the cost of kanban-run itself, most often in relation to a bare C loop
-// that does the same work, and prints each figure with its goal. Most figures are such ratios,
-// because absolute times mean little on another machine.
+// Command bench measures the cost of kanban-run itself and prints each figure with its goal. Some
+// figures are ratios to the time of a bare C loop that does the same work, because absolute times
+// mean little on another machine.
 package main
 
 import (

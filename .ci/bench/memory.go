@@ -186,8 +186,8 @@ func (l *lab) measureFlood(lines int, to string) (float64, error) {
 	return busy - idle, err
 }
 
-// asleepRow returns a measurement that runs a thousand boards side by side whose agents sleep, and
-// reads one figure of the runner.
+// asleepRow returns a measurement that runs a thousand boards side by side and reads one figure of
+// the run. The agents of the boards sleep.
 func asleepRow(figure string) func(*lab) (float64, error) {
 	return func(l *lab) (float64, error) {
 		const boards = 1000

@@ -199,7 +199,8 @@ func (l *lab) hello() (float64, error) {
 	return took, err
 }
 
-// many returns a measurement of the sum of fifty measurements.
+// many returns a function that calls the function measure fifty times and returns the sum of the
+// results.
 func many(measure func(*lab) (float64, error)) func(*lab) (float64, error) {
 	return func(l *lab) (total float64, err error) {
 		for range 50 {

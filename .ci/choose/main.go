@@ -1,9 +1,9 @@
 // Command choose prints the parts of CI that a change may concern, so that .ci/run leaves out the
 // rest:
 //
-//	choose stages  the make targets with real tools that have to run (stages.go lists all)
+//	choose stages  the make targets to run, of those with real tools (stages.go lists them all)
 //	choose fuzz    the packages in which a file has changed, to be fuzzed for longer
-//	choose race    the packages in whose tests a goroutine can be
+//	choose race    the packages whose tests can have more than one goroutine
 //
 // A change is the difference from the commit at which a stage passed last. .ci/run keeps this
 // commit in the file green/STAGE of the folder that the flag -kept names. If the change is not

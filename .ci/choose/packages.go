@@ -82,8 +82,8 @@ func closureOf(patterns []string) (map[string]bool, error) {
 	return folders, nil
 }
 
-// concurrentPackages returns the packages whose tests can have more than one goroutine: a file of
-// the test's program starts one. Files of tests and of this module's imported packages count.
+// concurrentPackages returns the packages whose tests can have more than one goroutine. It looks
+// for the start of a goroutine in the tests and in this module's packages that the tests import.
 func concurrentPackages() ([]string, error) {
 	packages, err := listPackages("./...")
 	if err != nil {
@@ -113,8 +113,8 @@ func concurrentPackages() ([]string, error) {
 }
 
 // startsGoroutine reports whether a file has a go statement, or names a function that starts
-// goroutines or runs tests side by side: Go of sync.WaitGroup, AfterFunc of time and context,
-// Parallel and RunParallel of testing.
+// goroutines or runs tests side by side: WaitGroup.Go, time.AfterFunc, context.AfterFunc,
+// T.Parallel or B.RunParallel.
 func startsGoroutine(path string) (found bool, err error) {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 	if err != nil {

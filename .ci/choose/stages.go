@@ -12,7 +12,7 @@ import (
 // if a package of its closure or one of its files has changed.
 type stage struct {
 	target   string
-	packages []string // the closure: these, and all that they and their tests import
+	packages []string // the closure is these packages and all that they and their tests import
 	files    []string // paths of files, or the beginnings of paths
 }
 

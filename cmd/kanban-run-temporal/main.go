@@ -1,5 +1,5 @@
-// kanban-run-temporal runs boards on many machines, with Temporal as the engine: the command submit
-// hands boards in, and workers run them.
+// kanban-run-temporal runs boards on many machines, with Temporal as the engine: the command
+// "submit" hands boards in, and workers run them.
 package main
 
 import (

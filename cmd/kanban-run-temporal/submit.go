@@ -32,8 +32,8 @@ A board that is handed in already is left as it is; one whose workflow has ended
 --ack passes a decision on to a board that waits for one: WORD is that of kanban-run ack (retry, accept, override, skip,
 release or forced-finalize).`
 
-// choices returns the words that submit can pass to kanban-run ack. The words restart and continue
-// are not among them, because they need a run at work.
+// choices returns the words that submit can pass to kanban-run ack. The words "restart" and
+// "continue" are not among them, because they need a run at work.
 func choices() []string {
 	return []string{"retry", "accept", "override", "skip", "release", "forced-finalize"}
 }

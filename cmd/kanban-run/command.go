@@ -225,7 +225,9 @@ func (c command) runGuarded(t *terminal, args, words []string) (int, error) {
 	}
 	t.job.rememberFiles(t.environ)
 	code, told, err := c.guard(args)
-	t.hurry() // the runner may have been killed because its output is not read
+	// The runner might have been killed while it waited for a reader of its output. This process
+	// must not wait for the same reader.
+	t.hurry()
 	if !told {
 		err = errors.Join(err, t.job.restoreFiles())
 	}

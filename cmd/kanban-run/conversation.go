@@ -115,8 +115,8 @@ func (k *keysReader) Read(p []byte) (int, error) {
 const maxEdited = 4096
 
 // grow inserts the key that makes a line longer than maxEdited, so that the line editor takes
-// further keys.
-// Without grow the editor would cut a paste that the terminal does not mark as a paste.
+// further keys. Without grow the editor would cut a paste that the terminal does not mark as a
+// paste.
 func grow(line string, at int, key rune) (longer string, next int, ok bool) {
 	if len(line) < maxEdited || key < ' ' || !utf8.ValidRune(key) || utf8.RuneCountInString(line) != maxEdited {
 		return "", 0, false
@@ -159,8 +159,8 @@ func editLines(line *term.Terminal, typed *keysReader, before func()) <-chan str
 // maxMessage bounds a message that is a line of standard input, in bytes.
 const maxMessage = 8 << 20
 
-// readLines returns a channel with the lines of the input. Each line is a message. The function
-// failed returns the error that ended the input, or nil if there was no error.
+// readLines returns a channel with the lines of the input. Each line is a message. The second
+// result is a function that returns the error that ended the input, or nil if there was no error.
 func readLines(from io.Reader) (messages <-chan string, failed func() error) {
 	lines := make(chan string)
 	scan := bufio.NewScanner(from)

@@ -144,8 +144,8 @@ func installedAgents() (player string, others []string, said string) {
 	return player, others, said
 }
 
-// startSettings returns the text of a settings file in which the agent player has every role except
-// the Manager's.
+// startSettings returns the text of a settings file that gives one agent every role except the
+// Manager's.
 func startSettings(player string, others []string) string {
 	text := `# yaml-language-server: $schema=.kanban-run/schema/settings.schema.json
 # Settings of kanban-run for this folder; kanban-run config prints all of them and where each came from.
@@ -177,6 +177,6 @@ max_retries: 3 # after a reply that has not the right format
 `
 }
 
-// needsSandbox reports whether the agent player runs only if the settings declare the machine
-// expendable (IS_SANDBOX).
+// needsSandbox reports whether an agent runs only if the settings declare the machine expendable
+// (IS_SANDBOX).
 func needsSandbox(player string) bool { return player == "claude" && os.Geteuid() == 0 }

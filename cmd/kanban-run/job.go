@@ -35,7 +35,7 @@ type job struct {
 	outputFile string // file that the runner of the job reads after the step, or ""
 	summary    string
 	token      string   // token for stop-commands; random, so that an agent cannot guess it
-	masks      bool     // true if mask may print secrets, because only the job's runner reads them
+	masks      bool     // true if only the job's runner reads the output; then mask prints secrets
 	boards     []string // boards on the command line
 	errors     int      // number of errors so far
 	files      []jobFile

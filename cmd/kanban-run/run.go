@@ -155,7 +155,7 @@ func tuneRuntime(boards int) {
 	}
 }
 
-// summary prints the end of each board, and returns the exit code.
+// summary prints the result of each board, and returns the exit code.
 func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 	codes := make([]int, len(results))
 	for i, r := range results {

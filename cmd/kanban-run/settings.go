@@ -22,7 +22,7 @@ import (
 	"kanban-run/roles"
 )
 
-// settingFlags are the flags of a command that set settings. The other settings come from the
+// settingFlags holds those flags of a command that set settings. The other settings come from the
 // settings file and from environment variables.
 type settingFlags struct{ flags *pflag.FlagSet }
 

@@ -80,8 +80,8 @@ func (t *terminal) hurry() {
 }
 
 // signals returns the signals that the guardian forwards. Without a guardian it returns the
-// process's own signals. It does not return both, because a terminal signals both processes, and
-// the signals would count twice.
+// process's own signals. With a guardian it leaves these out, because a terminal signals the
+// guardian and this process, and each signal would count twice.
 func (t *terminal) signals() (signals <-chan os.Signal, lost <-chan struct{}, stop func()) {
 	if t.guardian != nil {
 		return t.guardian.Signals(), t.guardian.Lost(), func() {}

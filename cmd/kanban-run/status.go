@@ -269,7 +269,7 @@ func printLogs(t *terminal, boards []string, view func(board string) report.Watc
 }
 
 // checkStep returns a *usageError if the board does not have the step. If follow is true, it
-// accepts every positive number, because that step might begin later.
+// accepts every positive step number, because a step with this number might begin later.
 func checkStep(board string, step int, follow bool) error {
 	if step == 0 || step > 0 && follow {
 		return nil

@@ -240,8 +240,8 @@ type Report struct {
 	Warning string    // a fault at the end of an attempt whose reply counts; "" if there is none
 	Session string    // "" if the tool has no sessions
 	Spent   *Spending // nil if the tool does not report its spending
-	// Cumulative means that Spent includes the earlier attempts in the session, and the session
-	// from which this one was forked.
+	// Cumulative means that Spent includes the earlier attempts in the session. In a fork it also
+	// includes the session that was forked.
 	Cumulative bool
 }
 

@@ -90,7 +90,7 @@ const (
 // Event is something that happened within an agent, in a form that all adapters share. Its texts
 // come from the agent and may do harm on a terminal, so code that shows them has to clean them.
 type Event struct {
-	Time   time.Time `json:"time"` // time at which package attempt read the event
+	Time   time.Time `json:"time"` // time at which the package "attempt" read the event
 	Kind   Kind      `json:"kind"`
 	Tool   string    `json:"tool,omitempty"` // name of the tool
 	Class  ToolClass `json:"class,omitempty"`

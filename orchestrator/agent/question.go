@@ -17,7 +17,7 @@ const (
 )
 
 // Query starts the tool's program with arguments like --version, and returns its standard output
-// and standard error. Errors: *ConfigError, or the cause of stop.
+// and standard error. Errors: *ConfigError, or the cause of the cancelled context.
 func (t Tool) Query(stop context.Context, a Assignment, args ...string) (string, error) {
 	argv, err := t.Start(a)
 	if err != nil {

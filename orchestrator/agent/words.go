@@ -62,8 +62,8 @@ func contains(text string, lists ...[]string) bool {
 }
 
 // IsOutOfMoney reports whether a text means that the account has no money left, which no wait
-// mends. It returns false if the text names the end of a limit. The program's own phrases for a
-// limit outweigh the providers' phrases for money.
+// mends. It returns false if the text names the time at which a limit ends. The program's own
+// phrases for a limit outweigh the providers' phrases for money.
 func (w *Words) IsOutOfMoney(text string) bool {
 	switch {
 	case !ParseReset(text, time.Now()).IsZero():

@@ -50,7 +50,7 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 		out.Stdout = a.out.String()
 	}
 	hung, ended := exit.Stopped && a.ended && !a.stopped, exit
-	within := time.Duration(0) // stays 0 if the watch ended the agent: a final event came later, if at all
+	within := time.Duration(0) // stays 0 if the watch ended the agent: any final event came after that
 	if exit.TimedOut {
 		within = exit.Timeout + out.Paused
 	}

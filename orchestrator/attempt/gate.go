@@ -26,7 +26,8 @@ func (g *gate) open(to io.Writer, fail func(error)) {
 	g.to, g.fail, g.err, g.skip = to, fail, nil, g.inLine
 }
 
-// shut drops the output from now on. It returns the error of the failed write since open, or nil.
+// shut drops the output from now on. It returns the error if a write has failed since the call of
+// open, and nil otherwise.
 func (g *gate) shut() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

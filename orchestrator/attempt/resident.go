@@ -38,7 +38,7 @@ type Resident struct {
 }
 
 // program is a resident that runs. Two goroutines read its streams and write to the gates. A third
-// one, awaitEnd, owns its end.
+// goroutine, awaitEnd, waits for its end.
 type program struct {
 	process *proc.Process
 	gates   gates
@@ -98,8 +98,8 @@ func (r *Resident) run(a *Attempt) (proc.Exit, error) {
 }
 
 // family returns the processes that the program has started so far, by PID. It returns nil if the
-// program does not run yet, because processes that start in its first attempt count as the
-// program's own.
+// program does not run yet. Then the attempt reports no spawned processes, because those of the
+// program's first attempt count as the program's own.
 func (r *Resident) family() map[int]proc.Relative {
 	if g := r.running(); g != nil {
 		return g.process.Family()

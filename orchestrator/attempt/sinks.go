@@ -65,8 +65,8 @@ func (s Sinks) Host(emit func(agent.Event), told func(id string) bool, giveUp fu
 	return agent.Host{Emit: func(e agent.Event) { emit(s.redactEvent(e)) }, Told: told, GiveUp: giveUp}
 }
 
-// Tail returns a writer that redacts and keeps the last lines. Once the writer is closed, the
-// function last returns the last line.
+// Tail returns a writer that redacts and keeps the last lines, and a function that returns the last
+// line. Call the function after the writer is closed.
 func (s Sinks) Tail() (w io.WriteCloser, last func() string) {
 	kept := &tail{max: maxStderr}
 	return s.redacting(kept), func() string {
@@ -104,7 +104,7 @@ func (s Sinks) excerpt(raw string) (string, error) {
 	return strings.ToValidUTF8(string(text), "\uFFFD"), err
 }
 
-// redactError redacts an error that no retry can mend.
+// redactError redacts an error that an immediate retry does not mend.
 func (s Sinks) redactError(err error) error {
 	var setup *agent.ConfigError
 	var later *agent.LaterError

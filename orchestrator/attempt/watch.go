@@ -48,7 +48,7 @@ func (w *watch) note(e agent.Event) {
 	}
 }
 
-// showNow is called by the timer in the field later. It calls show, unless the watch has ended.
+// showNow is called by the timer w.later. It calls show, unless the watch has ended.
 func (w *watch) showNow() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

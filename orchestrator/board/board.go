@@ -36,7 +36,7 @@ type Board struct {
 	unlisted []*yaml.Node // tasks that are named in checkpoints but missing in the list
 }
 
-// Current is the field current. Set is false if there is no such field. Null is true if the value
+// Current is the field "current". Set is false if there is no such field. Null is true if the value
 // is null, which means that the work is over.
 type Current struct {
 	Set, Null    bool
@@ -45,7 +45,7 @@ type Current struct {
 }
 
 // Entry is one task in the list. State is the author's note: a suffix in brackets after the path,
-// or the field state or status of the entry.
+// or the field "state" or "status" of the entry.
 type Entry struct {
 	Path, State, Assignee string
 	Line                  int
@@ -66,13 +66,13 @@ func SHA(source []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Terminal reports whether the work is over: the field phase is complete, completed or done, or the
-// field current is explicitly null. Seed 004, "State Machine", step 2.
+// Terminal reports whether the work is over: the field "phase" has the value complete, completed or
+// done, or the field "current" is explicitly null. Seed 004, "State Machine", step 2.
 func (b *Board) Terminal() bool {
 	return isTerminal(b.Phase) || b.Current.Null
 }
 
-// PhaseEnds reports whether the field phase alone ends the work.
+// PhaseEnds reports whether the field "phase" alone ends the work.
 func (b *Board) PhaseEnds() bool { return isTerminal(b.Phase) }
 
 func isTerminal(phase string) bool {
@@ -88,8 +88,8 @@ func (b *Board) EndedWith() string {
 	return b.Ended
 }
 
-// CanWriteEnded reports whether the runner is allowed to write the field ended. For that, the field
-// must be missing or null, or have a value that the runner writes.
+// CanWriteEnded reports whether the runner is allowed to write the field "ended". For that, the
+// field must be missing or null, or have a value that the runner writes.
 func (b *Board) CanWriteEnded() bool {
 	_, value := b.doc.Field("ended")
 	return value == nil || value.Tag == "!!null" || b.Ended != ""
@@ -147,7 +147,7 @@ func (b *Board) MissingCurrent() error {
 		Text: "current is missing, and phase does not say that the work is over", Fix: fix}
 }
 
-// CurrentProblem adds the place of the field current to an error about the current task. An error
+// CurrentProblem adds the place of the field "current" to an error about the current task. An error
 // that already has a place keeps it.
 func (b *Board) CurrentProblem(err error) error {
 	return addPlace(err, &frontmatter.Problem{File: b.File, Line: b.Current.Line, Column: b.Current.Column,

@@ -17,9 +17,9 @@ import (
 // and settings of the watch that differ for this task.
 type Brief struct {
 	HasText  bool                // the file has a text after its frontmatter
-	Missing  []string            // files that are named in the field inputs but do not exist
+	Missing  []string            // files that the field "inputs" names but that do not exist
 	Expected time.Duration       // planned duration of the work; 0 if it is not stated
-	Watch    []frontmatter.Value // settings in the field watch, which differ for this task
+	Watch    []frontmatter.Value // settings in the field "watch", which differ for this task
 }
 
 // ReadBrief reads the brief of a task. It ignores an unreadable file or field, because other

@@ -13,9 +13,9 @@ import (
 var endFields = []string{"current", "phase", "ended"}
 
 // EndChanges describes how the board's end differs from the end of an earlier board. The end
-// consists of the fields current, phase and ended, and of two facts about each entry of the earlier
-// board: whether the entry is still listed, and whether it is done. Added entries and other fields
-// are not part of the end.
+// consists of the fields "current", "phase" and "ended", and of two facts about each entry of the
+// earlier board: whether the entry is still listed, and whether it is done. Added entries and other
+// fields are not part of the end.
 func (b *Board) EndChanges(before *Board) []string {
 	var changes []string
 	for _, name := range endFields {

@@ -32,9 +32,8 @@ func ReadFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// ReadCopy reads a board from a copy of its file. The field File of the board gets the parameter
-// name, not the path of the copy. ReadCopy returns an error if the SHA-256 of the copy differs from
-// sha.
+// ReadCopy reads a board from a copy of its file. Board.File becomes the given name, not the path
+// of the copy. ReadCopy returns an error if the SHA-256 of the copy differs from sha.
 func ReadCopy(copied, name, sha string) (*Board, error) {
 	source, err := ReadFile(copied)
 	if err != nil {
@@ -86,7 +85,7 @@ func hintForOpen(path string, err error) string {
 	}
 }
 
-// neighbours returns the files in the folder of path that may be boards.
+// neighbours returns the files beside path that could be boards, judged by their names.
 func neighbours(path string) (names []string) {
 	for _, ending := range []string{"yaml", "yml", "md"} {
 		// If the folder's name is not a valid pattern, Glob fails and finds no file.
@@ -103,8 +102,8 @@ type Reader struct {
 	last *Board
 }
 
-// NewReader returns a Reader of the board at path. Its messages show the parameter name in place of
-// the path.
+// NewReader returns a Reader of the board at path. Its messages show the given name in place of the
+// path.
 func NewReader(path, name string) *Reader { return &Reader{path: path, name: name} }
 
 // SetLast makes b the version with which the first Read compares the file.

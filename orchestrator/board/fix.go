@@ -17,7 +17,7 @@ const maxFixes = 20
 
 // Fix makes the safe repairs of a board. A value that breaks the YAML with a colon, or with a quote
 // within a word, becomes a | block. Such a value ends before the next `identifier:` in column 1. If
-// the field current has a path without a folder, the path becomes the one that resolveBare returns.
+// the field "current" has a path without a folder, it becomes the path that resolveBare returns.
 // If resolveBare is nil, the path stays. All other bytes stay. notes has one line for each repair.
 // Errors: the problem of a board that Parse still refuses, or *SpliceError.
 func Fix(file string, source []byte, resolveBare func(string) (string, bool)) (
@@ -59,7 +59,7 @@ func FixTask(file string, source []byte) (fixed []byte, notes []string, ok bool)
 }
 
 // repairValues turns values into blocks, one after the other, until Parse accepts the board. It
-// returns the error of Parse if no value is left to repair.
+// returns the error of Parse if the board cannot be repaired.
 func repairValues(file string, source []byte) (b *Board, notes []string, err error) {
 	b, err = Parse(file, source)
 	for range maxFixes {
@@ -100,8 +100,9 @@ func isProse(name string, lines int) bool {
 	return lines == 1 && slices.Contains([]string{"title", "description", "desc", "summary"}, name)
 }
 
-// blockify turns the field that holds the problem into a | block, if the parameter may allows that
-// for the field's name and number of lines. ok is false if nothing was changed.
+// blockify turns the field that holds the problem into a | block. It calls the function named may
+// with the field's name and number of lines, and changes nothing if that function returns false. ok
+// is false if nothing was changed.
 func blockify(file string, source []byte, problem error, may func(name string, lines int) bool) (fixed []byte, note string, ok bool) {
 	var at *frontmatter.Problem
 	if !errors.As(problem, &at) || at.Err == nil || errors.Is(at.Err, frontmatter.ErrUnclosed) {

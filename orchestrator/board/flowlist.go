@@ -32,8 +32,8 @@ func (b *Board) itemStart(i int) int { return b.doc.Offset(b.nodes[i]) }
 
 func (b *Board) itemEnd(list *yaml.Node, i int) int { return b.doc.End(b.nodes[i], list) }
 
-// formatFlowItems returns the text of p.items. It includes the separators before and after p.items
-// if entries stay on that side.
+// formatFlowItems returns the text of p.items. If entries stay before or after p.items, the text
+// includes the separator on that side.
 func (b *Board) formatFlowItems(list *yaml.Node, p plan) string {
 	var out strings.Builder
 	last := p.keep - 1

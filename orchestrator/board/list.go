@@ -16,9 +16,9 @@ type item struct {
 	text    string // text to write; "" if the text is made from entry
 }
 
-// plan describes how the old list becomes the wanted one. The old entries before the index keep
-// stay byte for byte, and so do the old entries from the index tail on. The items replace the old
-// entries between them.
+// plan describes how the old list becomes the wanted one. Both keep and tail are indexes of old
+// entries. The entries before keep, and those from tail on, stay byte for byte. The items replace
+// the old entries in between.
 type plan struct {
 	keep, tail int
 	items      []item
@@ -151,7 +151,7 @@ func (b *Board) insertList(wanted []Entry) []patch {
 	return []patch{b.insertField("tasks:" + b.lineEnding() + b.formatBlock(wanted))}
 }
 
-// replaceNull returns the edits that replace a null in the field tasks by a list.
+// replaceNull returns the edits that replace a null in the field "tasks" by a list.
 func (b *Board) replaceNull(value *yaml.Node, wanted []Entry) []patch {
 	if len(wanted) == 0 {
 		return nil // a missing list counts as an empty one

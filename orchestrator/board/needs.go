@@ -156,7 +156,7 @@ func Plan(b *Board, p *Place, past Past) (steps []Step) {
 		}
 		return past.Done[i]
 	})
-	add := func(t *Task) { // a task can be listed twice, so all its entries leave the map open
+	add := func(t *Task) { // a task can be listed twice: all its entries are removed from open
 		steps = append(steps, Step{Task: t.Ref.Path, Role: RoleFor(b, t), Needs: t.Needs})
 		maps.DeleteFunc(open, func(k int, _ bool) bool { return path.Clean(tasks[k].Ref.Path) == path.Clean(t.Ref.Path) })
 	}

@@ -76,14 +76,15 @@ func noBoard(file string) error {
 }
 
 // isBoardField reports whether name is a field that authors write and that has a meaning on a
-// board. It returns false for ended, because the runner writes that field.
+// board. It returns false for "ended", because the runner writes that field.
 func isBoardField(name string) bool {
 	return slices.Contains([]string{"phase", "sub_phase", "current", "tasks", "checkpoints"}, name)
 }
 
 // validate checks the board's own fields by the schema. It leaves out checkpoints and the entries
-// of the list, because each would take microseconds. readTasks and package checkpoint check these
-// parts by the same rules, and tests compare the results.
+// of the list, because the schema takes microseconds for each of them, and a list can be long.
+// readTasks and package checkpoint check these parts by the same rules, and tests compare the
+// results.
 func (b *Board) validate() error {
 	envelope := map[string]any{}
 	for i := 0; i+1 < len(b.doc.Root.Content); i += 2 {
@@ -178,9 +179,9 @@ func (b *Board) readCurrent() error {
 	return nil
 }
 
-// readEnded reads the field ended. The runner sets this field to the Manager's status if the status
-// is not "ok", and to "incomplete" if the Manager ended the board with tasks undone. Any other
-// value is the author's and gets a warning.
+// readEnded reads the field "ended". The runner sets this field to the Manager's status if the
+// status is not "ok", and to "incomplete" if the Manager ended the board with tasks undone. Any
+// other value is the author's and gets a warning.
 func (b *Board) readEnded() {
 	_, n := b.doc.Field("ended")
 	if n == nil {

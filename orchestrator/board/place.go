@@ -252,7 +252,7 @@ func (p *Place) lookUp(r workdir, name, candidate string) (fs.FileInfo, error) {
 		return f, nil
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, nil
-	case durable.IsOutOfResources(err): // must precede os.Stat below, whose success would pass for a link
+	case durable.IsOutOfResources(err): // not a link outside, even if os.Stat below would find the file
 		return nil, &PathError{Path: name, Text: cause(err).Error(), Err: err}
 	}
 	// os.Root has no separate error for a link that leads out of the work directory. If os.Stat
@@ -340,8 +340,8 @@ func (p *Place) NamesFile(text string) (bool, error) {
 	return isFile, errors.Join(err, r.Close())
 }
 
-// isRegularFile reports whether name is a regular file, and tries to open it. Errors: *PathError for a file
-// that cannot be opened.
+// isRegularFile reports whether name is a regular file, and tries to open it. Errors: *PathError
+// for a file that cannot be opened.
 func (p *Place) isRegularFile(r workdir, name string) (bool, error) {
 	info, err := p.lookUp(r, name, name)
 	switch {

@@ -29,8 +29,9 @@ func isPlain(s string, flow bool) bool {
 	return readsBack("- "+s, s, 1) && readsBack("x: "+s, s, 2)
 }
 
-// readsBack reports whether the YAML text source parses as a list or a map whose first value is the
-// plain text want. The number of nodes must be length. An entry of a map has two nodes.
+// readsBack reports whether the YAML text in source is a list or a map, and its first value is the
+// plain text in want. The parameter length is the number of nodes that the list or map must have.
+// An entry of a map has two nodes.
 func readsBack(source, want string, length int) bool {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(source), &doc); err != nil || len(doc.Content) != 1 ||

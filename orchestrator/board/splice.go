@@ -14,9 +14,9 @@ import (
 
 // Edit is a change of a board's fields. The zero Edit changes nothing.
 type Edit struct {
-	Current  *string // nil leaves the field current as it is
-	Null     bool    // set the field current to null
-	Ended    *string // nil leaves the field ended as it is, "" removes the field
+	Current  *string // nil leaves the field "current" as it is
+	Null     bool    // set the field "current" to null
+	Ended    *string // nil leaves the field "ended" as it is, "" removes the field
 	Tasks    []string
 	SetTasks bool // replace the list with Tasks; an entry that stays keeps its map or its state
 }
@@ -64,7 +64,7 @@ func (b *Board) Splice(e Edit) (*Board, error) {
 	return after, nil
 }
 
-// spliceEnded edits the field ended in the text source, which already has the other edits. If all
+// spliceEnded edits the field "ended" in a board's text, which already has the other edits. If all
 // edits were made together, two patches of the same line could overlap.
 func (b *Board) spliceEnded(source []byte, status *string) ([]byte, error) {
 	if status == nil || *status == b.Ended || !b.CanWriteEnded() {
@@ -125,8 +125,8 @@ func (b *Board) patchCurrent(e Edit) (patch, bool) {
 	return b.patchScalar(value, b.doc.Root, encode(*e.Current, value.Style, b.flowRoot())), true
 }
 
-// patchEnded returns the edit that writes the field ended, or removes the field if status is "". A
-// new field goes below the field current.
+// patchEnded returns the edit that writes the field "ended", or removes the field if status is "".
+// A new field goes below the field "current".
 func (b *Board) patchEnded(status string) patch {
 	key, value := b.doc.Field("ended")
 	switch {
@@ -170,8 +170,8 @@ func (b *Board) patchScalar(value, parent *yaml.Node, text string) patch {
 	return patch{from, b.doc.End(value, parent), text}
 }
 
-// insertCurrent adds the field current below sub_phase or phase, where readers expect it. If the
-// board has neither, it adds current before all other fields.
+// insertCurrent adds the field "current" below the field "sub_phase" or "phase", where readers
+// expect it. If the board has neither, it adds the field before all others.
 func (b *Board) insertCurrent(text string) patch {
 	line := "current: " + text
 	if b.flowRoot() || len(b.doc.Root.Content) == 0 {
@@ -204,7 +204,7 @@ func (b *Board) insertField(line string) patch {
 	return b.insertBelow(b.doc.End(root, root), b.rootIndent()+line)
 }
 
-// insertBelow adds lines below the line that holds offset. That line can be the last one, without a
+// insertBelow adds lines below the line at an offset. That line can be the last one, without a
 // newline.
 func (b *Board) insertBelow(offset int, lines string) patch {
 	at := b.lineEnd(offset)
@@ -227,7 +227,7 @@ func (b *Board) lineEnding() string {
 	return "\n"
 }
 
-// lineStart returns the start of the line that holds offset.
+// lineStart returns the start of the line at an offset.
 func (b *Board) lineStart(offset int) int {
 	for offset > b.doc.Start && b.Source[offset-1] != '\n' {
 		offset--
@@ -235,7 +235,7 @@ func (b *Board) lineStart(offset int) int {
 	return offset
 }
 
-// lineEnd returns the end of the line that holds offset, without its line ending.
+// lineEnd returns the end of the line at an offset, without its line ending.
 func (b *Board) lineEnd(offset int) int {
 	next := b.nextLine(offset)
 	if next > offset && b.Source[next-1] == '\n' {
@@ -247,7 +247,7 @@ func (b *Board) lineEnd(offset int) int {
 	return next
 }
 
-// nextLine returns the start of the line after the one that holds offset, or the end of the YAML.
+// nextLine returns the start of the line below the line at an offset, or the end of the YAML.
 func (b *Board) nextLine(offset int) int {
 	for end := b.doc.Start + len(b.doc.YAML); offset < end; offset++ {
 		if b.Source[offset] == '\n' {

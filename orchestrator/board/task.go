@@ -168,9 +168,9 @@ func taskDocument(file string, data []byte, cut bool) (*frontmatter.Document, er
 	return doc, err
 }
 
-// readRole reads the role from the field role, or else from the field assignee, because task files
-// use both. From a list of assignees it takes the first known role, or else the first name. Errors:
-// *frontmatter.Problem.
+// readRole reads the role from the field "role", or else from the field "assignee", because task
+// files use both. From a list of assignees it takes the first known role, or else the first name.
+// Errors: *frontmatter.Problem.
 func (t *Task) readRole(doc *frontmatter.Document, knows func(role string) bool) error {
 	var empty *frontmatter.Problem
 	for _, name := range []string{"role", "assignee"} {
@@ -213,7 +213,7 @@ func (t *Task) readRole(doc *frontmatter.Document, knows func(role string) bool)
 // nearMissLines is the number of lines that are searched for a role in a file without frontmatter.
 const nearMissLines = 20
 
-// refuseNearMiss returns a problem if one of the fields role and assignee is misspelt, or is outside of
+// refuseNearMiss returns a problem if the field "role" or "assignee" is misspelt, or is outside of
 // frontmatter. Otherwise the task would silently go to an Implementor.
 func refuseNearMiss(doc *frontmatter.Document) error {
 	if doc.Root == nil {

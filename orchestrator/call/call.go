@@ -30,7 +30,7 @@ import (
 
 // Turn has the parts of a run that its calls may use.
 type Turn struct {
-	Board      string // path of the board as the user wrote it; messages show it, too
+	Board      string // path of the board as the user wrote it, also shown in messages
 	Journal    Journal
 	Kanban     Kanban
 	Tasks      Tasks
@@ -126,7 +126,7 @@ type Caller struct {
 	warned   bool             // warnOfCost has given its warning
 	near     []string         // warnings about limits that were already given
 	tree     workspace.Tree   // project's files before the supervisor's last step
-	treeOf   int              // number of the step before which tree was taken; 0: none
+	treeOf   int              // number of that step; 0: none
 }
 
 // NewCaller returns the caller of a run.

@@ -40,8 +40,8 @@ func (checkpoint) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, 
 			Errors: v.Errors + 1, Then: v.Plan.OnBlock,
 			End: c.end(a, e)}, nil
 	}
-	// A program that stays may print the answer to an earlier checkpoint late, so its reply has to
-	// name the checkpoint.
+	// A program that stays between calls might print the reply to an earlier checkpoint late.
+	// Therefore its reply has to name the checkpoint, unless the program is a model's tool.
 	named := reply.ID == due.ID || reply.ID == "" && (c.readsText(a) || v.Memory != event.InProcess)
 	if !named {
 		return c.rejected(a, e, contract.Failure{Reason: fmt.Sprintf("task_id is %q, want %s", reply.ID, due.ID)}), nil

@@ -25,7 +25,7 @@ func (c *Caller) violations(a *Attempt, spawned []string) []string {
 		return nil
 	}
 	sure, doubtful := c.changes(a)
-	if !c.readsText(a) { // only a model's tool is allowed to start programs that it needs
+	if !c.readsText(a) { // only a model's tool is allowed to start processes, and this is another program
 		for _, name := range spawned {
 			sure = append(sure, "process "+name)
 		}

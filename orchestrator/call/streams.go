@@ -14,8 +14,9 @@ import (
 )
 
 // emitterOf returns the receiver of an agent's events. Some events also go to a.Signs, to be
-// journaled. All events except warnings go to the observer and to the file of the step. A warning
-// becomes a notice, which is shown even if the events of agents are not (seed 003, "解析错误处理").
+// journaled. All events except warnings go to the observer, and some of them to the file of the
+// step (see keepSign). A warning becomes a notice, which is shown even if the events of agents are
+// not (seed 003, "解析错误处理").
 func (c *Caller) emitterOf(a *Attempt) func(agent.Event) {
 	return func(ev agent.Event) {
 		if ev.Kind == agent.Session && attempt.IsSession(ev.ID) || isAboutMessage(ev) {

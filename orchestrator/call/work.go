@@ -62,8 +62,8 @@ func (work) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error)
 	return accepted, nil
 }
 
-// warnOfTask gives a notice if no step can begin with the header that the agent's own task now has.
-// The reply still counts, and the Manager is called.
+// warnOfTask gives a notice if the agent's own task now has a header that cannot be read, or a role
+// that cannot be used. The reply still counts, and the Manager is called.
 func (c *Caller) warnOfTask(r event.AttemptRef) {
 	task, err := c.Tasks.Task(r.Task)
 	if err == nil && task.Role != "" {

@@ -25,7 +25,7 @@ const field = "checkpoints"
 // maxID is the greatest length in bytes of a checkpoint's identifier, which many messages contain.
 const maxID = 64
 
-// Parse reads the value of the field checkpoints. The result off is true if the value turns off
+// Parse reads the value of the field "checkpoints". The result off is true if the value turns off
 // supervision, even the supervision that the settings declare. Errors: *frontmatter.Problem for the
 // first fault.
 func Parse(doc *frontmatter.Document, node *yaml.Node) (s *event.Supervision, off bool, err error) {
@@ -132,8 +132,8 @@ func (r *reader) readField(s *event.Supervision, name string, value *yaml.Node) 
 	}
 }
 
-// readText reads a text. A blank text is a fault. A control character is a fault, too, unless the
-// string allowed contains it. A date counts as text.
+// readText reads a text. A blank text is a fault. A control character is a fault, too, unless it is
+// in the parameter "allowed". A date counts as text.
 func (r *reader) readText(n *yaml.Node, name, allowed string) string {
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" && n.Tag != "!!timestamp" {
 		r.fail(n, "write "+name+": TEXT; put the value in quotes when it looks like a number or a boolean",

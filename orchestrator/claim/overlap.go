@@ -47,9 +47,9 @@ func characters(pattern string) (all []byte) {
 	return all
 }
 
-// meet reports whether one sequence can match both patterns. An element for which star returns true
-// matches any number of elements. The function same compares two other elements. The running time
-// is at most proportional to len(a)*len(b).
+// meet reports whether one sequence can match both patterns. An element for which the function star
+// returns true matches any number of elements. The function same compares two other elements. The
+// running time is at most proportional to len(a)*len(b).
 func meet[T any](a, b []T, star func(T) bool, same func(x, y T) bool) bool {
 	below := make([]bool, len(b)+1) // below[j] is the result for a[i+1:] and b[j:]
 	for i := len(a); i >= 0; i-- {

@@ -12,14 +12,14 @@ type choice struct{ agent, exec *given }
 // for every role.
 type choices map[string]choice
 
-// asksForCommand reports whether the choice is exec without a command, as with `--agent exec`
+// asksForCommand reports whether the choice is "exec" without a command, as with `--agent exec`
 // alone. Such a choice takes the command of a weaker source.
 func (c choice) asksForCommand() bool {
 	return c.exec == nil && c.agent != nil && c.agent.value == execAgent
 }
 
-// refuseContradiction returns an error if one source gives both an adapter and a command for one role, because
-// one of the two would be silently ignored.
+// refuseContradiction returns an error if one source gives both an adapter and a command for one
+// role, because one of the two would be silently ignored.
 func (c choices) refuseContradiction() error {
 	for _, role := range slices.Sorted(maps.Keys(c)) {
 		if one := c[role]; one.agent != nil && one.exec != nil && one.agent.value != execAgent {
@@ -31,9 +31,9 @@ func (c choices) refuseContradiction() error {
 }
 
 // overlay returns c with the choices of a stronger source in place of its own. A stronger choice
-// for every role replaces all choices of c. If the stronger choice is exec without a command, the
-// commands of c stay. For example, `--agent stub` on the command line means every role, even a role
-// with a value in the settings file.
+// for every role replaces all choices of c. For example, `--agent stub` on the command line means
+// every role, even a role with a value in the settings file. If the stronger choice is "exec"
+// without a command, the commands of c stay.
 func (c choices) overlay(stronger choices) choices {
 	result := choices{}
 	general, hasGeneral := stronger[""]

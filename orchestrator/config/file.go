@@ -21,7 +21,7 @@ import (
 // time grows faster than its input.
 const maxFile = 64 << 10
 
-// everyRole is the key for all roles in the maps agent and exec.
+// everyRole is the key for all roles in the maps "agent" and "exec".
 const everyRole = "default"
 
 func (r *resolver) fromFile() ([]given, error) {
@@ -219,7 +219,7 @@ func (f *settingsFile) env(value *yaml.Node) {
 	}
 }
 
-// watch reads the settings below the key "watch". The word off means {enabled: false}.
+// watch reads the settings below the key "watch". The word "off" means {enabled: false}.
 func (f *settingsFile) watch(value *yaml.Node) {
 	if on, ok := parseSwitch(value.Value); ok && value.Kind == yaml.ScalarNode {
 		f.add(value, given{name: "watch.enabled", value: on})

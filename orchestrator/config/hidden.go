@@ -10,9 +10,9 @@ import (
 )
 
 // ReadHidden returns the texts of a settings file that must not be shown. The list hidden has the
-// entries of redact, and the map set has the values of env.set by name. If the file cannot be read,
-// both are nil. ReadHidden serves messages that are printed before the settings are known, or
-// because the settings are wrong.
+// entries of the setting "redact", and the map set has the values of "env.set" by name. If the file
+// cannot be read, both are nil. ReadHidden serves messages that are printed before the settings are
+// known, or because the settings are wrong.
 func ReadHidden(file string, environ []string) (hidden []Hidden, set map[string]string) {
 	var s struct {
 		Redact yaml.Node `yaml:"redact"`

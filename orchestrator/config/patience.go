@@ -32,8 +32,8 @@ func patienceRows() []row {
 }
 
 // finishPatience shortens the default waits in a CI job, because its minutes cost money. CI
-// services set the variable CI. If the setting patience determines one of the two waits, the origin
-// of that wait becomes the origin of the setting patience.
+// services set the variable CI. If the setting "patience" determines one of the two waits, the
+// origin of that wait gets the value and the source of "patience".
 func (r *resolver) finishPatience() error {
 	if both := r.origins["patience"]; both.Source != "default" {
 		for name, is := range map[string]time.Duration{"patience.busy": r.settings.Limits.Busy, "patience.limit": r.settings.Limits.Limit} {

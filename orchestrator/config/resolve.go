@@ -151,8 +151,8 @@ func (r *resolver) chooseAgent(g given, layer choices) error {
 	return nil
 }
 
-// applyRedact adds the texts to hide. The entry `$NAME` hides the value of a variable, so that the
-// settings file need not hold the secret itself. An unset variable hides nothing.
+// applyRedact adds texts that must be hidden. The entry `$NAME` hides the value of a variable, so
+// that the settings file need not hold the secret itself. An unset variable hides nothing.
 func (r *resolver) applyRedact(g given) error {
 	var names []string
 	for i, text := range g.list {

@@ -20,7 +20,7 @@ type Setting struct {
 	Value    string // the flag's argument in the help text; "" for a switch
 	Variable string // environment variable; "" if there is none
 	InFile   bool
-	Repeated bool   // takes several values: in flags, lines of the variable, or a map by role in the file
+	Repeated bool   // has several values: flags, lines of the variable, or a map by role in the file
 	Default  string // value, or words for a default that is not a fixed value
 	Help     string
 }

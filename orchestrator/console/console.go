@@ -25,9 +25,9 @@ type Secrets struct {
 	known []*redact.Redactor
 }
 
-// NewSecrets returns Secrets that hide the secrets of one redactor, the result of the function
-// first. This function is called once, just before a foreign text is printed, because making a
-// redactor takes longer than some commands.
+// NewSecrets returns Secrets that hide the secrets of one redactor. The given function makes the
+// redactor. NewSecrets does not call the function yet, because making a redactor takes longer than
+// some commands. The function is called once, just before a foreign text is printed.
 func NewSecrets(first func() *redact.Redactor) *Secrets { return &Secrets{first: first} }
 
 // Add lets the printers hide the secrets of r too.

@@ -21,8 +21,9 @@ type Input struct {
 	head managerHead // a Manager's JSON without Tasks
 }
 
-// ForTask returns the input of a task agent. Both paths are as agents see them. feedback is the
-// reason why earlier work on the task was sent back. If feedback is "", the field is left out.
+// ForTask returns the input of a task agent. The paths of the task file and the board are as agents
+// see them. The feedback is the reason why earlier work on the task was sent back. If there is no
+// feedback, the field is left out.
 func ForTask(task, kanban, feedback string) (Input, error) {
 	text, err := json.Marshal(struct {
 		TaskFile   string `json:"task_file"`

@@ -72,7 +72,7 @@ func (k Kind) Expected() string {
 
 // ReplySchema returns the JSON Schema of the replies in the form that tools take: on one line,
 // without the name of its dialect, which some tools refuse, and without the parts for people. It
-// returns an error for a review, which has no schema.
+// returns an error for a review and for a command, which have no schema.
 func (k Kind) ReplySchema() ([]byte, error) {
 	source, err := schema.Source(k.Schema())
 	if err != nil {
@@ -91,13 +91,13 @@ func (k Kind) ReplySchema() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// ReplyForm returns the text that tells an agent what its reply has to look like, or "" for a
-// review. Source: seed 004, "Output Specification (Agent → Supervisor)".
+// ReplyForm returns the text that tells an agent what its reply has to look like, or "" if there is
+// no JSON reply. Source: seed 004, "Output Specification (Agent → Supervisor)".
 func (k Kind) ReplyForm() string {
-	if k == Review {
+	source, err := k.ReplySchema()
+	if err != nil {
 		return ""
 	}
-	source, _ := k.ReplySchema() // no error, because the schemas are embedded
 	return replyForm + string(source)
 }
 

@@ -125,7 +125,7 @@ func notAnObject(text string) *Failure {
 	}
 }
 
-// kindOf returns in words the kind of a JSON value. first is the first byte of the value.
+// kindOf returns in words the kind of a JSON value that begins with the given byte.
 func kindOf(first byte) string {
 	switch first {
 	case '[':

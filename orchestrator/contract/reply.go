@@ -116,7 +116,7 @@ func replyKeys(k Kind) []string {
 	}
 }
 
-// checkKeys refuses a key, such as Status, that differs from a key of the contract only in case,
+// checkKeys refuses a key, such as "Status", that differs from a key of the contract only in case,
 // because many decoders treat both as the same key.
 func checkKeys(k Kind, members map[string]json.RawMessage) *Failure {
 	for _, name := range slices.Sorted(maps.Keys(members)) {

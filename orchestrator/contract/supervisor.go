@@ -37,7 +37,7 @@ type RoleState struct {
 	Role     string `json:"role"`
 	Status   string `json:"status"`
 	Message  string `json:"message"`
-	Decision string `json:"decision,omitempty"` // Manager's message, after the Manager's status if not ok
+	Decision string `json:"decision,omitempty"` // Manager's status if not ok, and then Manager's message
 }
 
 // TextFile is a file in the folder of the board's runs, with its whole text or only the added part.
@@ -59,7 +59,7 @@ type CheckpointInput struct {
 	Missing   []string    `json:"missing"`   // task files in Scope that cannot be read
 	Wisdom    []TextFile  `json:"wisdom"`
 	Text      string      `json:"text,omitempty"` // the other fields as Markdown; "" if Init is set
-	Init      *ReadyInput `json:"init,omitempty"` // input of its start, only for a supervisor without memory
+	Init      *ReadyInput `json:"init,omitempty"` // input of the start, only for a supervisor without memory
 }
 
 // ForReady returns the input of a supervisor that starts.

@@ -215,7 +215,7 @@ func endOfBlock(lines [][]byte, i int) int {
 	return i
 }
 
-// indexLine returns the offset in bytes of the first line that equals line, or -1 if there is none.
+// indexLine returns the offset in bytes of the given line in the text, or -1 if the text lacks it.
 func indexLine(text []byte, line string) int {
 	at := 0
 	for l := range bytes.SplitSeq(text, []byte("\n")) {

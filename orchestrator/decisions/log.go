@@ -22,7 +22,7 @@ type Turn struct {
 	Journal Journal
 	Path    string                // path of the board's file
 	Dir     string                // the work directory
-	Ignore  func(files ...string) // has files count as records of runs, and not as work
+	Ignore  func(files ...string) // makes files count as records of runs, and not as work
 	Notice  func(text string)     // gets texts that are not events of the run
 	DryRun  bool
 }
@@ -106,7 +106,7 @@ func (l *Log) Restore(e event.Entry) {
 }
 
 // Save appends the collected entries to the file. It does nothing during a supervisor's step,
-// because no file may change then. It reports only the first failure of a run. It journals
+// because files must not change then. It reports only the first failure of a run. It journals
 // ErrMarkerMissing and ErrScope, and gives a notice of any other error. Errors: those of the
 // journal.
 func (l *Log) Save() error {

@@ -122,7 +122,7 @@ type Step struct {
 	checkpoint   bool   // true if the step belongs to the resident supervisor
 	walked       string // the decision of package walk, or "" if the Manager was a program
 	took         time.Duration
-	attemptBegan time.Duration // value of the field took at the start of the last attempt
+	attemptBegan time.Duration // value of the field "took" at the start of the last attempt
 }
 
 // State is the progress of a step.

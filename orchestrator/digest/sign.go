@@ -22,7 +22,7 @@ const (
 	Noticed   SignKind = "noticed"   // an anomaly
 	Asked     SignKind = "asked"     // a question to the agent, a judge or a person
 	Answered  SignKind = "answered"  // an answer, or the reason why no answer came
-	Said      SignKind = "said"      // a message to the agent, from a person or as help
+	Said      SignKind = "said"      // a message of a person to the agent, or an offer of help
 	Recovered SignKind = "recovered" // the agent works again
 	Ended     SignKind = "ended"     // the watch ended the agent
 	Missed    SignKind = "missed"    // a tool that the agent did not have

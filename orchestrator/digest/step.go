@@ -139,7 +139,7 @@ func (s *Step) accept(e event.ReplyAccepted) {
 
 func (s *Step) finish(e event.StepFinished) {
 	s.State, s.Manager, s.NextTask = Done, e.Manager, e.NextTask
-	if e.Checkpoint == "" { // the step of a checkpoint keeps the verdict as its status
+	if e.Checkpoint == "" { // not the step of a checkpoint, whose status stays the verdict
 		s.Status, s.Message = e.Status, e.Message
 	}
 	if e.Warning != "" {

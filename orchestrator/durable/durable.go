@@ -105,8 +105,8 @@ func fill(f file, data []byte, old fs.FileInfo) error {
 	return f.Sync()
 }
 
-// adopt gives f the owner and the mode of old. The owner comes first: a change of owner clears the
-// setuid and setgid bits.
+// adopt gives f the owner and the mode of the old file. The owner comes first: a change of owner
+// clears the setuid and setgid bits.
 func adopt(f file, old fs.FileInfo) error {
 	now, err := f.Stat()
 	if err != nil {
@@ -176,8 +176,8 @@ func writable(sys system, target string) (fs.FileInfo, error) {
 	return info, f.Close()
 }
 
-// verify compares the bytes at target with want. It reads them in pieces, so that a large board
-// needs no second copy in memory. Errors: ErrReadBack.
+// verify compares the file at target with the wanted bytes. It reads the file in pieces, so that a
+// large board needs no second copy in memory. Errors: ErrReadBack.
 func verify(sys system, target string, want []byte) error {
 	f, err := sys.open(target, os.O_RDONLY)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 var ErrChanged = errors.New("file was changed by another program")
 
 // ReplaceFile is like WriteFile, but for a file that other programs write, too. It replaces the
-// file only if it still holds the bytes in was. If the system can exchange two names, a write that
-// another program makes before the exchange is never lost. Errors: those of WriteFile,
-// [ErrChanged], fs.ErrNotExist.
+// file only if the file still holds the bytes of the parameter "was". If the system can exchange
+// two names, a write that another program makes before the exchange is never lost. Errors: those of
+// WriteFile, [ErrChanged], fs.ErrNotExist.
 func ReplaceFile(path string, was, data []byte) error {
 	target, err := followLinks(path)
 	if err != nil {
@@ -42,8 +42,9 @@ func ReplaceFile(path string, was, data []byte) error {
 	return nil
 }
 
-// replaceIf moves the file temp to target if the file at target still holds the bytes in was.
-// Afterwards the old file has the name temp, or is removed if the system cannot exchange two names.
+// replaceIf moves the file temp to target if the file at target still holds the bytes of the
+// parameter "was". Afterwards the old file has the name temp, or is removed if the system cannot
+// exchange two names.
 func replaceIf(temp, target string, was []byte) error {
 	if now, err := os.ReadFile(target); err != nil || !bytes.Equal(now, was) {
 		return errors.Join(err, ErrChanged)

@@ -21,9 +21,9 @@ func IsHeld(path string) (bool, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	f, err := OpenPlain(path, os.O_RDWR, 0)
-	// Open it for writing if possible: network file systems lock only files that are open for
+	// Open the file for writing if possible: network file systems lock only files that are open for
 	// writing.
+	f, err := OpenPlain(path, os.O_RDWR, 0)
 	if errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) {
 		f, err = OpenPlain(path, os.O_RDONLY, 0)
 	}

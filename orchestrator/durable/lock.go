@@ -14,8 +14,8 @@ import (
 // maxInfo bounds the part of a lock file that is read, in bytes. What kanban-run writes is shorter.
 const maxInfo = 256
 
-// Lock is the right to be the only writer. The kernel takes the lock back when the last process
-// that has the file open ends.
+// Lock is the right to be the only writer. The kernel takes the lock back at the end of the last
+// process that has the file open.
 type Lock struct{ file *os.File }
 
 // HeldError reports that another process holds the lock at Path. Info is a text about that process,

@@ -43,7 +43,7 @@ func OpenPlain(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// ReadPlain reads a file of this program (see OpenPlain). The parameter most bounds the number of
+// ReadPlain reads a file of this program (see OpenPlain). The parameter "most" bounds the number of
 // bytes.
 func ReadPlain(path string, most int64) ([]byte, error) {
 	f, err := OpenPlain(path, os.O_RDONLY, 0)

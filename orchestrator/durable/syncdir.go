@@ -24,8 +24,7 @@ func SyncDir(dir string) error {
 	return nil
 }
 
-// ownerChange returns the owner of the file old. The result differ is true if the two files have
-// different owners.
+// ownerChange returns the owner of the old file, and true if the two files have different owners.
 func ownerChange(now, old fs.FileInfo) (uid, gid int, differ bool) {
 	n, nok := now.Sys().(*syscall.Stat_t)
 	o, ook := old.Sys().(*syscall.Stat_t)

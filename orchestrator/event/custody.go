@@ -67,7 +67,7 @@ func (e StateDiverged) Sentence() Sentence {
 // The policies for a board that was changed outside of a Manager's call.
 const (
 	PolicyAccept  = "accept"  // the changed file stays as it is
-	PolicyRestore = "restore" // the earlier end of the board is put back; an unreadable board is replaced
+	PolicyRestore = "restore" // the board's end is put back as it was; an unreadable board is replaced
 	PolicyFreeze  = "freeze"  // the board is frozen until the Lead has decided
 	PolicyAsk     = "ask"     // the board is frozen, because the author of its end is unknown
 )
@@ -169,7 +169,7 @@ func (e SplitBrain) Sentence() Sentence {
 	return say(Critical, e.Text).tell(Lead, AboutPerson).alert(AlertCritical, e.Kind(), "", escalate)
 }
 
-// SnapshotTaken is a state that a reconcile may roll back to: seed 002, "snapshot identity tuple".
+// SnapshotTaken is a state that a reconcile can roll back to: seed 002, "snapshot identity tuple".
 type SnapshotTaken struct {
 	Board       string          `json:"board" text:"free"`
 	Epoch       uint64          `json:"epoch"`
@@ -202,8 +202,8 @@ func (e SnapshotNotFound) Sentence() Sentence {
 	return say(Critical, e.Text).alert(AlertCritical, e.Kind(), "", escalate)
 }
 
-// SnapshotConflict reports that a reconcile found several states with the same replay index to roll
-// back to. The board is frozen.
+// SnapshotConflict reports that a reconcile found several states to roll back to, all with the same
+// replay index. The board is frozen.
 type SnapshotConflict struct {
 	Board       string   `json:"board" text:"free"`
 	ReplayIndex uint64   `json:"replay_index"`

@@ -35,7 +35,7 @@ func (w *GitWay) ChangesSince(was *GitWay) string {
 	return strings.Join(changes, "; ")
 }
 
-// keysMissing returns the keys of the settings that are not in the list others. A setting whose
+// keysMissing returns the keys of the settings that are not in the list "others". A setting whose
 // digest differs counts as missing.
 func keysMissing(settings, others []string) (keys []string) {
 	for _, s := range settings {

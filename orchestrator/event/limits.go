@@ -23,8 +23,8 @@ type Limits struct {
 	MaxAttemptCost int64 `json:"max_attempt_cost_microusd,omitempty"`
 
 	// BusyMillis bounds the sum of consecutive waits for a busy provider. LimitMillis bounds the
-	// sum of consecutive waits for the end of an account's limit. With zero the run ends in
-	// place of such a wait.
+	// sum of consecutive waits for the end of an account's limit. If the bound is zero, the
+	// run ends, and does not wait.
 	BusyMillis  int64     `json:"patience_busy_millis,omitempty"`
 	LimitMillis int64     `json:"patience_limit_millis,omitempty"`
 	Until       time.Time `json:"until,omitzero"` // latest end of the run

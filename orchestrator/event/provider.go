@@ -21,10 +21,10 @@ type ProviderWait struct {
 	Role     string    `json:"role"`
 	Provider string    `json:"provider"`
 	Class    Class     `json:"class"`
-	Since    time.Time `json:"since"`            // time of the first of the refusals in a row
+	Since    time.Time `json:"since"`            // time of the first of the consecutive refusals
 	Until    time.Time `json:"until"`            // time at which the provider is asked again
 	At       time.Time `json:"at"`               // time of the last refusal
-	Tries    int       `json:"tries"`            // number of refusals in a row
+	Tries    int       `json:"tries"`            // number of consecutive refusals
 	Named    bool      `json:"named,omitempty"`  // the provider names Until as the end of its limit
 	Shared   bool      `json:"shared,omitempty"` // the provider refused a call of another board
 }

@@ -209,7 +209,7 @@ const (
 	AboutTeam       Subject = "team"       // a member that never answered the request to shut down
 )
 
-// Choice is a decision of the Lead, as a word of the command ack.
+// Choice is a decision of the Lead, as a word of the command "kanban-run ack".
 type Choice string
 
 // The values of Choice.
@@ -218,7 +218,7 @@ const (
 	Retry    Choice = "retry"    // the work is done again, or the file is put back
 	Override Choice = "override" // the board goes on in spite of a checkpoint
 
-	// ForcedFinalize lets the team be deleted without the members that never answered.
+	// ForcedFinalize allows the deletion of the team although some members never answered.
 	ForcedFinalize Choice = "forced-finalize"
 
 	ReleaseTasks Choice = "release" // agents may work on tasks in quarantine again, at once

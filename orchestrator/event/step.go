@@ -66,8 +66,8 @@ type StepFinished struct {
 	Message  string  `json:"message" text:"free"` // message of the Manager's reply
 	NextTask *string `json:"next_task"`           // nil if the Manager named no next task
 	BoardSHA string  `json:"board_sha256"`        // SHA-256 of the board at the end of the step
-	// Warning tells how the board and the Manager's reply differ; "" if they agree. If they differ,
-	// the board counts.
+	// Warning is a notice about the Manager's decision: the board differs from the reply (then the
+	// board counts), or the next task needs undone tasks. It is "" if there is nothing to tell.
 	Warning string `json:"warning,omitempty" text:"free"`
 	Millis  int64  `json:"millis"` // ms from the start of the step to its end
 

@@ -65,7 +65,7 @@ type CheckpointHeld struct {
 	Trend string      `json:"quality_trend" text:"free"`
 	Read  []string    `json:"artifacts_read" text:"free"` // files read, as the supervisor claims
 
-	Then OnBlock `json:"on_block,omitempty"` // consequence if the verdict is block
+	Then OnBlock `json:"on_block,omitempty"` // consequence if the verdict is "block"
 
 	End `text:"free"`
 }
@@ -228,7 +228,7 @@ func (e SupervisorDismissed) Sentence() Sentence {
 // that was edited since then.
 type CheckpointReopened struct {
 	Task string `json:"task"` // ID of the checkpoint; if there is none, the supervisor's role
-	// Later reports that the supervisor looks after the next task, and not before it.
+	// Later reports that the supervisor looks at the board after the next task, and not before it.
 	Later bool `json:"later,omitempty"`
 }
 

@@ -34,7 +34,8 @@ func Headline(text string) string {
 }
 
 // WithheldText returns a sentence with the environment variables that agents do not get. The
-// parameter where is the file or place in which the setting env.pass can pass them to the agents.
+// parameter "where" names the file or place of the setting env.pass, which can pass variables to
+// the agents.
 func WithheldText(names []string, where string) string {
 	return fmt.Sprintf("withheld from the agents: %s (env.pass in %s passes a variable)",
 		strings.Join(names, ", "), where)
@@ -112,7 +113,7 @@ func Elapsed(d time.Duration) string {
 }
 
 // List renders the first names and the number of the others, such as "a, b and 3 more". The
-// parameter most is the greatest number of names.
+// parameter "most" is the greatest number of names.
 func List(names []string, most int) string {
 	text := strings.Join(names[:min(len(names), most)], ", ")
 	if more := len(names) - most; more > 0 {

@@ -10,7 +10,8 @@ import (
 // Unavailability".
 type OnTool string
 
-// The values of OnTool: seed 002's skip, retry and proceed with caveat, and the end of the run.
+// The values of OnTool. Seed 002 has "skip", "retry" and "proceed with caveat". It does not have
+// ToolStop.
 const (
 	ToolCaveat OnTool = "caveat" // the agent goes on, and the run warns
 	ToolRetry  OnTool = "retry"  // the agent is ended, and goes on once more in its session

@@ -9,7 +9,7 @@ type ManagerWalked struct {
 	Message  string  `json:"message" text:"free"`
 	NextTask *string `json:"next_task"`
 	Marked   bool    `json:"marked,omitempty"` // Task is marked as done
-	// Warning is a notice that the board cannot record how it ended; "" if it can.
+	// Warning is a notice that the board has no place to record its end; "" for no notice.
 	Warning string `json:"warning,omitempty" text:"free"`
 	ByNeeds bool   `json:"by_needs,omitempty"` // walk met a task that needs an unfinished task
 	Before  string `json:"before_sha256"`      // SHA-256 of the board before the decision

@@ -64,8 +64,8 @@ type Overdue struct {
 	Text     string `json:"text" text:"free"`
 }
 
-// IdleBreach reports that an agent at work without progress has reached its next stage: seed 002,
-// "Idle / No-response".
+// IdleBreach reports that a working agent has made no progress for so long that the next stage of
+// alerts is reached: seed 002, "Idle / No-response".
 type IdleBreach struct {
 	AttemptRef
 	Overdue `text:"free"`

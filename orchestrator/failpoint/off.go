@@ -2,7 +2,7 @@
 
 package failpoint
 
-// At marks a place where a test may kill or delay the program, in builds with the tag failpoints.
+// At marks a place where a test can kill or delay the program, in builds with the tag failpoints.
 func At(string) {}
 
 // Cut returns n: only builds with the tag failpoints can cut a write short.

@@ -109,7 +109,7 @@ func (s *State) applyTaskSetAside(e event.TaskSetAside) error {
 }
 
 // MayAskAgain reports whether a Manager that is a model is asked once more after it has ended the
-// board. That is so if there are tasks set aside of which the open call did not tell the Manager.
+// board. It is asked if the open call did not tell it of all the tasks that are set aside.
 func (s *State) MayAskAgain() bool {
 	step := s.Step
 	untold := func(a Aside) bool { return step.Anomaly == nil || path.Clean(a.Task) != path.Clean(step.Task) }
@@ -128,7 +128,7 @@ func (s *State) askOnceMore(e event.ReplyAccepted) error {
 }
 
 // asideAnomaly returns the anomaly that tells the Manager of a task that is set aside. The
-// parameter check is the task's status, or a person's decision about the task.
+// parameter "check" is the task's status, or a person's decision about the task.
 func asideAnomaly(check, role, details string) *event.Anomaly {
 	return &event.Anomaly{Type: event.SetAsideType, Check: check, Executor: role, Severity: "critical",
 		Details: details, Advice: "replan"}
@@ -168,9 +168,9 @@ func (s *State) Asides() (all []Aside) {
 	return all
 }
 
-// AsidesOn compares the tasks that are set aside with list l. The result removed has the tasks that
-// a person has taken off the list. The result marked has the tasks that a person has marked as
-// done. The result all has the other tasks, without the task of the open step.
+// AsidesOn compares the tasks that are set aside with list l. The result "removed" has the tasks
+// that a person has taken off the list. The result "marked" has the tasks that a person has marked
+// as done. The result "all" has the other tasks, without the task of the open step.
 func (s *State) AsidesOn(l List) (all []Aside, marked, removed []string) {
 	for _, a := range s.Asides() {
 		switch i := l.Find(a.Task); {
@@ -222,7 +222,8 @@ func (s *State) tryAgain() {
 	}
 }
 
-// tryAside lets this run try a task that is set aside once more, because a person has named the task.
+// tryAside lets this run try the given task again, if the task is set aside. A person has named the
+// task as the current one.
 func (s *State) tryAside(task string) {
 	if s.AsideOf(task) == nil {
 		return

@@ -140,8 +140,8 @@ func (t *Thread) named(session string) *Thread {
 
 // applyReplyRejected counts a rejected reply, except in three cases: the session was lost, the
 // session was too long for the first time in this call, or the supervisor's program died. In these
-// cases the supervisor is recovered, work under review begins again, and any other call starts
-// afresh.
+// cases the call decides what follows. After a call of the supervisor, the supervisor is
+// recovered. Work under review begins again. Any other call starts afresh.
 func (s *State) applyReplyRejected(e event.ReplyRejected) error {
 	if e.Call == event.CommandCall {
 		return refuse(e, "a command ends with a verdict")
@@ -176,8 +176,8 @@ func (s *State) applyReplyRejected(e event.ReplyRejected) error {
 	return nil
 }
 
-// thread returns the session of the running attempt, or nil if the work cannot go on in it. session
-// is the ID that the agent's tool has reported, or "".
+// thread returns the session of the running attempt, or nil if the work cannot go on in it. The
+// parameter "session" is the ID that the agent's tool has reported, or "".
 func (s *State) thread(session string) *Thread {
 	if s.Step == nil {
 		return nil
@@ -188,8 +188,9 @@ func (s *State) thread(session string) *Thread {
 	return nil
 }
 
-// continueCut lets work that was cut off go on in its session (the parameter at), if the attempt
-// made progress. It gives up a session after maxFruitless attempts in a row that did nothing.
+// continueCut lets work that was cut off go on in its session, if the attempt made progress. The
+// parameter "at" is this session. continueCut gives up a session after maxFruitless consecutive
+// attempts without progress.
 func (s *Step) continueCut(e event.ReplyRejected, at *Thread) {
 	switch {
 	case e.Worked && e.Class == event.ClassCut && at != nil:

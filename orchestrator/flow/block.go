@@ -67,7 +67,7 @@ func (v *Supervisor) settle(c event.Choice) {
 	}
 }
 
-// lookAgain adds the scope of checkpoint c to the next checkpoint, because the work on those tasks
+// lookAgain adds the tasks of checkpoint c to the next checkpoint, because the work on these tasks
 // is done again. The verdict of c becomes void.
 func (v *Supervisor) lookAgain(c event.Checkpoint) {
 	v.giveBack(c.Scope)
@@ -97,9 +97,9 @@ func (v *Supervisor) Waits() string {
 	return v.Block.Text
 }
 
-// waitForPerson returns the end of a run that a checkpoint stops. If the board is over or is to
-// end, the end is first written onto the board. It is not written if the board's author uses the
-// field "ended" for another value.
+// waitForPerson returns the effect that ends a run, because a checkpoint stops it. If the board is
+// over or is to end, the effect is first [EndBoard]. There is no [EndBoard] if the board's author
+// uses the field "ended" for another value.
 func (s *State) waitForPerson(b Board) Effect {
 	v := s.Supervisor
 	if (v.Block.Ends || b.Terminal) && b.Ended == "" && !b.Taken {

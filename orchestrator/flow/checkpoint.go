@@ -45,8 +45,8 @@ type Held struct {
 
 const mostHeld = 256
 
-// maxDeaths is the number of deaths in a row of the supervisor's program after which the supervisor
-// is given up.
+// maxDeaths is the number of consecutive deaths of the supervisor's program after which the
+// supervisor is given up.
 const maxDeaths = 3
 
 // clone returns a copy, so that an event can change the copy and leave the earlier state as it was.
@@ -122,8 +122,8 @@ func (s *State) forgetSupervisor() {
 
 // endTask notes a task whose step is finished. If the task is ok, the checkpoints after it become
 // due, and the tasks in their scopes leave Since. If the task is not ok, it stays in Since until a
-// later task is ok or the last task is finished. The parameter unfinished has the tasks that are
-// not ok.
+// later task is ok or the last task is finished. The parameter "unfinished" has the tasks that
+// are not ok.
 func (v *Supervisor) endTask(task string, unfinished []TaskStatus) {
 	failed := func(task string) bool {
 		return slices.ContainsFunc(unfinished, func(t TaskStatus) bool { return t.Task == task })
@@ -180,8 +180,8 @@ func (v *Supervisor) NeverHeld() []string {
 	})
 }
 
-// isSettledOrDue reports whether a checkpoint was held or is due. A held checkpoint does not count if it is
-// to be held once more, because its work is done again or the Manager revised the plan.
+// isSettledOrDue reports whether a checkpoint was held or is due. A held checkpoint does not count
+// if it is to be held once more, because its work is done again or the Manager revised the plan.
 func (v *Supervisor) isSettledOrDue(id string) bool {
 	settled := func(h Held) bool {
 		revised := v.Plan.OnBlock == event.BlockRevise && (h.Verdict == "block" || h.Verdict == event.NoVerdict)

@@ -10,9 +10,9 @@ type Effect interface{ effect() }
 type Spawn struct {
 	event.AttemptRef
 	From string // ID of the session that the program resumes; "": it starts a new one
-	Fork bool   // the program resumes a copy of session From, which stays as it is
+	Fork bool   // the program resumes a copy of the session; the session itself does not change
 
-	GoesOn bool // session From holds work that was cut short, and the program resumes it
+	GoesOn bool // the program resumes work that was cut short in the session
 
 	Checkpoint *event.Checkpoint // checkpoint of a new step of the supervisor; nil: none
 }

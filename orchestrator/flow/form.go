@@ -13,12 +13,13 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// rulesVersion is the version of the transitions from state to state. Raise it when the same events lead
-// to another state than before, because a snapshot in an earlier journal would contradict them.
+// rulesVersion is the version of the transitions from state to state. Raise it when the same events
+// lead to another state than before, because the state in a snapshot of an earlier journal would
+// then differ from the state that its events lead to.
 const rulesVersion = 2
 
-// Form returns the name of the form of a journal. The name is a digest over the number rules and
-// over the names and types of all fields of events and of the State. The event RUN_STARTED holds
+// Form returns the name of the form of a journal. The name is a digest over rulesVersion and over
+// the names and types of all fields of events and of the State. The event RUN_STARTED holds
 // the name, and a journal in another form is not read.
 var Form = sync.OnceValue(func() string {
 	all := fmt.Sprintln(rulesVersion) + formOf(reflect.TypeFor[State]())

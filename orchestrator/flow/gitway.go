@@ -5,7 +5,7 @@ import (
 )
 
 // goBy sets the route by which the run's checkpoints go to their git remote. If the route differs
-// from the earlier one, goBy freezes the board until its Lead chooses. If the parameter elsewhere
+// from the earlier one, goBy freezes the board until its Lead chooses. If the parameter "elsewhere"
 // is true, the files come from another clone, and any route is allowed.
 func (s *State) goBy(w *event.GitWay, elsewhere bool) {
 	if s.Frozen != nil && s.Frozen.Git != nil {

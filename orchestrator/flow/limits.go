@@ -46,7 +46,7 @@ func (s *State) reachedBy(task string) string {
 }
 
 // NearLimits returns in words the limits that are not reached, but of which at least 80 % is used.
-// They are the limits of the run and, for the task of the open step, the limits of a task.
+// It looks at the limits of the run and, if a step is open, at the limits of its task.
 func (s *State) NearLimits() (texts []string) {
 	l, task, t := s.Limits, "", TaskUse{}
 	if s.Step != nil {
@@ -92,7 +92,7 @@ func (s *State) reachedSteps(task string) string {
 }
 
 // TimeLeft returns the time until a limit ends an agent's work on the open step. limited is false
-// if no limit is set.
+// if no limit is set or no step is open.
 func (s *State) TimeLeft() (left time.Duration, limited bool) {
 	if s.Step == nil {
 		return 0, false

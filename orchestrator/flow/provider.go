@@ -12,7 +12,7 @@ type Refused struct {
 	event.Refusal             // the last refusal
 	Class         event.Class `json:"class"` // class of the refused attempt
 	Text          string      `json:"text"`  // the reason in the provider's words
-	Since         time.Time   `json:"since"` // time of the first refusal in a row
+	Since         time.Time   `json:"since"` // time of the first of the refusals that followed one another
 	Tries         int         `json:"tries"` // refusals in a row
 	Asks          bool        `json:"asks"`  // the wait is over, so the next attempt asks the provider
 
@@ -22,8 +22,8 @@ type Refused struct {
 	// agent could work and then meet a busy provider again and again.
 	Busy  int64 `json:"busy_millis,omitempty"`
 	Limit int64 `json:"limit_millis,omitempty"`
-	// Cut is the planned end of a wait in which a run ended; zero: none. The wait counts until Cut,
-	// or until the next refusal if that is earlier.
+	// Cut is the planned end of a wait in which a run ended; zero: none. The wait counts until the
+	// earlier of two times: Cut and the time of the next refusal.
 	Cut time.Time `json:"cut,omitzero"`
 }
 
@@ -35,7 +35,7 @@ func (r *Refused) waited() time.Duration {
 	return time.Duration(r.Limit) * time.Millisecond
 }
 
-// addWait adds the milliseconds of a addWait to the time for class c.
+// addWait adds the milliseconds of a wait to the time for class c.
 func (r *Refused) addWait(c event.Class, millis int64) {
 	if c == event.ClassBusy {
 		r.Busy += millis

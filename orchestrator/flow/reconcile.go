@@ -10,7 +10,7 @@ type Fields struct {
 	Terminal bool
 	Current  string // the path of the current task, or "" if there is none
 	Tasks    []string
-	Ended    string // status with which the Manager ended the board, if the runner wrote it; otherwise ""
+	Ended    string // status, written by the runner, with which the Manager ended the board; "": none
 	Taken    bool   // the board's author uses the field "ended" for another value
 	Over     bool   // the board is complete by its field "phase", even if the field "current" names a task
 }

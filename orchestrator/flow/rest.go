@@ -10,7 +10,7 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// The statuses of a task. A task may also have any other status of a reply.
+// The statuses of a task. A reply can also give its task another status.
 const (
 	StatusOK       = "ok"
 	StatusBefore   = "before"   // the task was done when the first run of the journal began

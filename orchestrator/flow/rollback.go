@@ -22,7 +22,8 @@ type Rebuilt struct {
 
 // Rebuild performs seed 002's "Deterministic reconcile procedure", steps 6 and 7: integrity checks
 // in a fixed order on the records after the rollback point, and a replay of the records that pass.
-// after holds all records with a seq greater than the rollback point's replay index, in order.
+// The parameter after has all records whose seq is greater than the rollback point's replay index,
+// in order.
 func Rebuild(point Snapshot, after []event.Entry) Rebuilt {
 	r := rebuilding{
 		Rebuilt:  Rebuilt{State: point.State, Findings: []string{}, Affected: []string{}},

@@ -56,7 +56,7 @@ func (s *State) applyRunInterrupted(e event.RunInterrupted) error {
 	s.Running, s.Outcome, s.Text, s.Until = false, e.Outcome, e.Reason, e.Until
 	s.Waited += e.Waited
 	if s.endWaiting(); e.Outcome == event.Later {
-		s.Refused = nil // the next run may wait its full time
+		s.Refused = nil // the next run is again allowed to wait its full time
 	}
 	s.keepFiles(e.Quarantined)
 	return nil
@@ -104,7 +104,8 @@ func (s *State) applyAcknowledged(e event.Acknowledged) error {
 		if e.Choice == event.Accept {
 			s.Step.accept()
 			s.goOn(e)
-			// If the board differs from this when the Manager is called, a person has edited it.
+			// If the board's hash is not Left when the Manager is called, a person has edited the
+			// board.
 			s.Step.Left = e.BoardSHA
 			return nil
 		}

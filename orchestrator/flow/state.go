@@ -116,7 +116,7 @@ type Step struct {
 	// The Manager's decision.
 	Before  *event.Baseline          `json:"before"` // the board before the first Manager attempt; nil: no attempt yet
 	Reply   *event.ReplyAccepted     `json:"reply"`
-	Walked  *event.ManagerWalked     `json:"walked,omitempty"`  // the decision of walk that Reply holds; nil: an agent replied
+	Walked  *event.ManagerWalked     `json:"walked,omitempty"`  // package walk's decision in Reply; nil: an agent replied
 	Writing *event.BoardWriteStarted `json:"writing"`           // a board write whose outcome is not known; nil: none
 	Anomaly *event.Anomaly           `json:"anomaly,omitempty"` // the anomaly of which the Manager is told; nil: none
 	Again   bool                     `json:"again,omitempty"`   // the Manager is asked once more, see [State.MayAskAgain]
@@ -194,8 +194,8 @@ type ManagerReply struct {
 	Task         string   `json:"task,omitempty"` // task of the last finished step
 	BoardSHA     string   `json:"board_sha256"`
 	Acknowledged bool     `json:"acknowledged"`
-	Walked       bool     `json:"walked,omitempty"`   // the reply is a decision of walk
-	Left         []string `json:"left,omitempty"`     // tasks that walk could not name as next, with their reasons
+	Walked       bool     `json:"walked,omitempty"`   // the reply is a decision of package walk
+	Left         []string `json:"left,omitempty"`     // tasks that package walk could not name next, and why
 	Accepted     string   `json:"accepted,omitempty"` // text of the Lead's decision to accept the board as it stands
 }
 

@@ -211,7 +211,7 @@ func (s *State) finishRevision(e event.StepFinished) error {
 	if v := s.Supervisor.clone(); v != nil {
 		if e.NextTask == nil {
 			v.passOver(s.Step.Checkpoint.ID)
-		} else if v.Plan.Every == 0 { // if Every is not 0, the next checkpoint follows anyway
+		} else if v.Plan.Every == 0 { // no regular checkpoint follows, so this one is held again
 			v.lookAgain(*s.Step.Checkpoint)
 		}
 		s.Supervisor = v

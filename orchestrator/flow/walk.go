@@ -8,8 +8,8 @@ import (
 // and the run writes the decision onto the board.
 type Walk struct{ Spawn Spawn }
 
-// applyManagerWalked uses a decision of walk as the Manager's reply. The decision may replace an
-// earlier decision that was not yet written when its run died.
+// applyManagerWalked uses a decision of package walk as the Manager's reply. If a run died before
+// it wrote its decision onto the board, the new decision replaces that decision.
 func (s *State) applyManagerWalked(e event.ManagerWalked) error {
 	step := s.Step
 	if step == nil || step.Number != e.Step || step.Call != event.ManagerCall || step.Running != 0 ||
@@ -28,7 +28,7 @@ func (s *State) applyManagerWalked(e event.ManagerWalked) error {
 	return nil
 }
 
-// start returns e, or a Walk if e is a Manager's call and walk plays the Manager.
+// start returns e, or a Walk if e is a Manager's call and package walk plays the Manager.
 func (s *State) start(e Spawn) Effect {
 	if e.Call == event.ManagerCall && s.isWalked() {
 		return Walk{e}

@@ -123,7 +123,7 @@ func (d *Document) Offset(n *yaml.Node) int {
 	return d.Start + at
 }
 
-// index fills lines, wide and runes, which Offset reads.
+// index fills the fields lines, wide and runes, which Offset reads.
 func (d *Document) index() {
 	d.lines = append(make([]int32, 0, bytes.Count(d.YAML, []byte{'\n'})+1), 0)
 	for at := 0; ; {

@@ -77,8 +77,8 @@ func endQuoted(text []byte, at int, quote byte) int {
 }
 
 // endBlock returns the offset after the last text of a | or > block. The block ends before the
-// first line that is indented by at most indent characters. indent is the indentation of the
-// block's parent.
+// first line that is indented no further than the block's parent. The parameter indent is the
+// parent's indentation in characters.
 func endBlock(text []byte, at, indent int) int {
 	line, next := cutLine(text, at)
 	end := at + len(bytes.TrimRight(line, "\r"))

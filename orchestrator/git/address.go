@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// protocols lists the protocols by which git may reach a remote.
+// protocols lists the protocols by which git is allowed to reach a remote.
 const protocols = "https:http:ssh:git:file"
 
-// CheckAddress refuses an address that git would mistake for an option, and an address with a
-// transport that runs a program, such as ext::.
+// CheckAddress refuses an address that git would mistake for an option, an address with a transport
+// that runs a program, such as ext::, and an address with a line break or a NUL byte.
 func CheckAddress(address string) error {
 	scheme, _, _ := strings.Cut(address, ":")
 	switch {

@@ -85,7 +85,7 @@ func Open(stop context.Context, program, dir string, mark proc.Mark) (*Repo, err
 func (r *Repo) User(stop context.Context, args ...string) (string, error) {
 	g := Git{Program: r.Program, Dir: r.Top, Env: callers(), Mark: r.Mark, Timeout: userTime, MaxOutput: maxList}
 	out, err := g.Run(stop, nil, args...)
-	return strings.TrimSuffix(out, "\n"), err // a list of settings ends with a NUL instead
+	return strings.TrimSuffix(out, "\n"), err // a list of settings ends with a NUL, not a newline
 }
 
 // ignoreFile returns the path of the user's own ignore file, which applies to all repositories.

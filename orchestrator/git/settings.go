@@ -86,8 +86,8 @@ func (s Settings) Kept() (all Settings) {
 	return all
 }
 
-// Digests returns a sorted list with a text KEY DIGEST for each setting. DIGEST is a hash of the
-// setting's value. A value that changes by itself counts as empty.
+// Digests returns a sorted list with a text "KEY DIGEST" for each setting. The digest is a hash of
+// the setting's value. A value that changes by itself counts as empty.
 func (s Settings) Digests() (all []string) {
 	for _, at := range s {
 		value := at.value
@@ -142,9 +142,9 @@ var passed = []string{
 // variable matches a use of an environment variable in a shell command.
 var variable = regexp.MustCompile(`\$\{?([A-Za-z_][A-Za-z0-9_]*)`)
 
-// Environ returns the environment of a call to a remote: the variables of environ that git and ssh
-// need, and those that a setting's value uses. An example of such a value is a credential helper
-// that prints the token in a variable.
+// Environ returns the environment of a call to a remote. It takes from the list environ the
+// variables that git and ssh need, and the variables that a setting's value uses. An example of
+// such a value is a credential helper that prints the token in a variable.
 func (s Settings) Environ(environ []string) (env []string) {
 	names := slices.Clone(passed)
 	for _, at := range s {

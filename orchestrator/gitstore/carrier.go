@@ -35,7 +35,7 @@ type Turn struct {
 // Workspace is the board of the run.
 type Workspace interface {
 	SHA() string // of the board's bytes
-	Forget()     // makes the next look at the board read its file
+	Forget()     // the next look at the board reads the file again
 }
 
 // Settings are the settings of a board for its checkpoints.

@@ -49,7 +49,7 @@ func (s *Store) changes(stop context.Context, base, tip string) (all []change, e
 
 // refuseOverwriting returns an *UnfitError if a change would overwrite a file whose contents are
 // neither the old nor the new ones. It does not check the run's folder: no person edits the files
-// in that folder, and the local journal is older than the checkpoint's.
+// in that folder, and the local journal is to be overwritten, because the checkpoint's is newer.
 func (s *Store) refuseOverwriting(stop context.Context, changes []change) error {
 	removed := map[string]bool{}
 	for _, c := range changes {

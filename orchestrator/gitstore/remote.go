@@ -47,7 +47,7 @@ func (s *Store) findRemote(stop context.Context) error {
 			"git remote set-url " + s.Remote + " ADDRESS; none keeps the branch here"}
 	}
 	settings := s.repo.Settings.Kept()
-	// The setting url.*.insteadOf may replace the address.
+	// Because of the setting url.*.insteadOf, git might use another address.
 	led, err := s.own(stop, git.Call{Remote: settings}, nil, "ls-remote", "--get-url", "--", s.address)
 	if err == nil {
 		err = git.CheckAddress(led)

@@ -116,9 +116,9 @@ func (s *Store) fetched(stop context.Context) (string, error) {
 // maxJournal bounds each journal that isJournalBehind reads, in bytes.
 const maxJournal = 1 << 30
 
-// isJournalBehind reports whether the local journal is behind the checkpoint's journal, which has the same
-// records and more. Errors: *AheadError if neither journal continues the other, *UnfitError if one
-// of them cannot be read.
+// isJournalBehind reports whether the checkpoint's journal has all records of the local journal,
+// and more. Errors: *AheadError if neither journal continues the other, *UnfitError if one of them
+// cannot be read.
 func (s *Store) isJournalBehind(stop context.Context, tip string) (bool, error) {
 	call := git.Call{Git: git.Git{Timeout: localTime, MaxOutput: maxJournal}, Raw: true}
 	there, err := s.repo.Own(stop, s.calls, call, nil, "cat-file", "blob", tip+":"+s.inTree+"/journal.jsonl")
@@ -183,8 +183,8 @@ func (s *Store) trust(stop context.Context, tip string) error {
 }
 
 // checkClean returns an *UnfitError if there are files that are in no checkpoint and in no commit.
-// Otherwise the files equal those of base, which is a checkpoint or a commit. base is "" if there
-// are no files and no commit. checkClean makes the index equal to the work tree.
+// Otherwise it returns the checkpoint or the commit whose files equal the present files, or "" if
+// there are no files and no commit. checkClean makes the index equal to the work tree.
 func (s *Store) checkClean(stop context.Context, tip string) (base string, err error) {
 	if base, err = s.base(stop); err != nil {
 		return "", err
@@ -249,9 +249,10 @@ func (s *Store) clearHalf(err error) error {
 	return rundir.RemoveForeign(s.half())
 }
 
-// resume completes the restoring that a killed run began. half is the text of that run's note.
-// Errors: *UnfitError if the note names no checkpoint of the board, or if the contents of a file
-// are neither the old nor the new ones. Such a file was written after that run died, and is kept.
+// resume completes the restoring that a killed run began. The parameter half is the text of that
+// run's note (see the method half). Errors: *UnfitError if the note names no checkpoint of the
+// board, or if the contents of a file are neither the old nor the new ones. Such a file was written
+// after that run died, and is kept.
 func (s *Store) resume(stop context.Context, half string) (string, error) {
 	tip, base, _ := strings.Cut(strings.TrimSpace(half), " ")
 	newest, err := s.newest(stop)

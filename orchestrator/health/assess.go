@@ -219,8 +219,9 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// mayEnd reports whether the watch is allowed to end a silent agent: its program reports its work, or
-// the policy has SilentAgents. Any other program might just be waiting for the network.
+// mayEnd reports whether the watch is allowed to end a silent agent. It is allowed if the agent's
+// program reports its work, or if the policy has SilentAgents. Any other program might just be
+// waiting for the network.
 func (a *assessment) mayEnd() bool { return a.signals.Session || a.policy.SilentAgents }
 
 // checkStale finds an agent that is active without progress. An open call counts as progress.

@@ -95,7 +95,8 @@ func (r Report) Health() string {
 	return health
 }
 
-// YAML returns the report as a message about the agent with an ID: seed 000, "health_report".
+// YAML returns the report as a message about the agent with the given ID: seed 000,
+// "health_report".
 func (r Report) YAML(now time.Time, id string) []byte {
 	counts := map[string]int{r.Health(): 1}
 	return fmt.Appendf(nil, `type: health_report

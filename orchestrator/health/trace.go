@@ -149,7 +149,7 @@ func (t *Trace) fail(e agent.Event) {
 
 func (t *Trace) open(e agent.Event) {
 	t.Finished = time.Time{}
-	// Some tools report a call twice.
+	// The programs of some agents report a call twice.
 	t.calls = slices.DeleteFunc(t.calls, func(c call) bool { return e.ID != "" && c.ID == e.ID })
 	if len(t.calls) == maxCalls {
 		oldest := max(0, slices.IndexFunc(t.calls, func(c call) bool { return !c.ended.IsZero() }))

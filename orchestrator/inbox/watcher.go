@@ -52,7 +52,7 @@ func (w *Watcher) pass(files *fsnotify.Watcher) {
 			if e.Has(fsnotify.Create) {
 				w.ring(filepath.Dir(e.Name))
 			}
-		case _, ok := <-files.Errors: // the next check of the agent finds a missed file
+		case _, ok := <-files.Errors: // ignored: the regular checks of the agent read the folder, too
 			if !ok {
 				return
 			}

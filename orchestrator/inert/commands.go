@@ -7,11 +7,12 @@ import (
 )
 
 // A command is a text in the log of a CI job that the job's runner obeys. GitHub Actions obeys
-// ::name::data at the start of a line, after white space, and the older form ##[name]data anywhere
-// in a line. Azure Pipelines obeys ##vso[name]data, and TeamCity ##teamcity[name], anywhere.
+// ::name::data at the start of a line, even if white space precedes it. Anywhere in a line, GitHub
+// Actions obeys the older form ##[name]data, Azure Pipelines ##vso[name]data, and TeamCity
+// ##teamcity[name].
 //
-// Source: ActionCommand.TryParseV2 and TryParse of github.com/actions/runner. They compare texts by
-// the rules of a language, which ignore weightless characters.
+// Source: ActionCommand.TryParseV2 and TryParse of github.com/actions/runner. Both compare texts by
+// the rules of a human language. Such a comparison ignores weightless characters.
 
 // breakCommands puts a backslash before the :: that begins a line and before the bracket of ##[. It
 // does so even at the end of s, because the next text may hold the rest of the command.
@@ -35,8 +36,8 @@ func breakCommands(s string) string {
 }
 
 // breakJSONCommands escapes the last # before the bracket of a command. It need not look for a ::
-// at the beginning of a line, because in JSON two colons are adjacent only in a string, after its
-// quote.
+// at the beginning of a line: in JSON a :: occurs only in a string, and the string's opening quote
+// stands before it on the same line.
 func breakJSONCommands(s string) string {
 	var at []int
 	for h := nextHashCommand(s, 0); h.last >= 0; h = nextHashCommand(s, h.bracket) {
@@ -45,7 +46,7 @@ func breakJSONCommands(s string) string {
 	return replaceAt(s, at, 1, `\u0023`)
 }
 
-// commandColons returns the offset of the :: that begins line, or -1 if there is none.
+// commandColons returns the offset of the :: that begins a line, or -1 if there is none.
 func commandColons(line string) int {
 	i := 0
 	for i < len(line) {
@@ -104,7 +105,7 @@ func isWeightless(r rune) bool {
 	return r >= utf8.RuneSelf && (unicode.IsMark(r) || !unicode.IsGraphic(r))
 }
 
-// replaceAt replaces n bytes at each position by text.
+// replaceAt replaces the n bytes at each of the given positions by a text.
 func replaceAt(s string, at []int, n int, text string) string {
 	if len(at) == 0 {
 		return s

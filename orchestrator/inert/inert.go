@@ -127,8 +127,8 @@ func isHidden(r rune) bool {
 }
 
 // isJoiner reports whether a joiner is part of a word or an emoji, because it stands between two
-// characters that are not Latin. The second one must be a character that is shown as it is, so that
-// a second pass decides the same.
+// characters that are not Latin. The character after the joiner must be one that is shown as it is.
+// If it were escaped, another pass over the result would decide differently.
 func isJoiner(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(before)
 	next, _ := utf8.DecodeRuneInString(after)

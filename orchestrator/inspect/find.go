@@ -48,8 +48,8 @@ func FindBoard(dir string) (string, error) {
 const mostBoards = 1000
 
 // Below returns at most mostBoards boards below a folder. These are the boards that were run, and
-// the files that name a current task. Below skips node_modules, each folder whose name begins with
-// a dot, and each folder that it cannot read.
+// the files that name a current task. It skips node_modules, each folder whose name begins with a
+// dot, and each folder that it cannot read.
 func Below(folder string) (boards []string) {
 	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		switch {

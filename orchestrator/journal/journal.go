@@ -82,8 +82,8 @@ func (j *Journal) open(sys system, replay func(Record) error) error {
 		return err
 	}
 	// The journal has a lock of its own, because the board's lock file may have been removed. A
-	// second writer could then open the journal, and take a record that is being written for a torn
-	// one.
+	// second writer could then open the journal, and cut off the first writer's unfinished record
+	// as a torn tail.
 	if err := j.file.Lock(); err != nil {
 		return err
 	}

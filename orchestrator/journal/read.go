@@ -18,7 +18,8 @@ type Summary struct {
 }
 
 // Read calls the function named each for every record of the journal at path, and does not change
-// the journal. A record's Data are valid until that call returns. Read can run beside the writer.
+// the journal. A record's Data are valid until the call for the record returns. Read can run beside
+// the writer.
 // Errors: fs.ErrNotExist for a missing journal, *durable.NotPlainError for a link, and
 // *DamageError, after the calls for the records before the damage.
 func Read(path string, each func(Record) error) (Summary, error) {

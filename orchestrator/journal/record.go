@@ -178,7 +178,7 @@ func parseHeader(h []byte) (length int64, crc uint32, ok bool) {
 	return int64(n), crc, nok && cok
 }
 
-// nibbles holds the value of each lower-case hex digit plus one, and 0 for all other bytes.
+// nibbles maps each lower-case hex digit to its value plus one, and every other byte to 0.
 var nibbles = [256]uint8{
 	'0': 1, '1': 2, '2': 3, '3': 4, '4': 5, '5': 6, '6': 7, '7': 8,
 	'8': 9, '9': 10, 'a': 11, 'b': 12, 'c': 13, 'd': 14, 'e': 15, 'f': 16,

@@ -97,9 +97,9 @@ func walk(r io.ReaderAt, size int64, each func(*Record, *position) error) (posit
 // of one commit.
 const maxTail = 1 << 30
 
-// requireTornTail returns a *DamageError if a whole record follows the bad record at from, or if
-// more bytes follow than a dying writer can leave. Otherwise the writer died while it wrote the bad
-// record, and no acknowledged record is lost.
+// requireTornTail returns a *DamageError if a whole record follows the bad record, or if more bytes
+// follow than a dying writer can leave. Otherwise the writer died while it wrote the bad record,
+// and no acknowledged record is lost.
 func requireTornTail(r io.ReaderAt, from, size int64, bad *badRecord) error {
 	if size-from > maxTail {
 		return damagef(from, "%s, and %d bytes after it are more than a killed run leaves", bad.reason, size-from)

@@ -25,7 +25,7 @@ import (
 // Question is what a board waits for, with the effect of the Lead's decision if there was one.
 type Question struct {
 	Standing standing.Standing
-	Diff     string // diff of the change to decide about, or made by the decision; "": none
+	Diff     string // diff of the change that waits for a decision, or that the decision makes; "": none
 	Done     string // effect of the decision, in words; "": there was no decision
 	Accepted bool   // the decision completes the board
 	Left     string // what the board still waits for after the decision, in words; "": nothing
@@ -208,8 +208,8 @@ func (a *arbitration) decide() (q Question, err error) {
 	}
 }
 
-// taskOfChoice returns the task of a choice, as the board spells it, or "" if the choice is not about a
-// task. Errors: *failure.Invalid if the board does not offer the choice.
+// taskOfChoice returns the task of a choice, as the board spells it, or "" if the choice is not
+// about a task. Errors: *failure.Invalid if the board does not offer the choice.
 func (a *arbitration) taskOfChoice(w *standing.Waits, word event.Choice) (task string, err error) {
 	name := failure.Quote(a.path)
 	c := w.Offers(word)

@@ -38,8 +38,8 @@ func stateJSON(s flow.State) []byte {
 	return append(data, '\n')
 }
 
-// boardDiff compares the last copy of the board that a run made with the board's present bytes, and
-// returns the diff. It returns "" if the two are equal, or if the copy cannot be read.
+// boardDiff returns the diff from a run's last copy of the board to the board's present bytes. It
+// returns "" if the two are equal, or if the copy cannot be read.
 func (a *arbitration) boardDiff() string {
 	before, err := board.ReadFile(a.dir.Before())
 	if err != nil || bytes.Equal(before, a.before.Source) {

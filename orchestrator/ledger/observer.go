@@ -10,13 +10,14 @@ import (
 type Observer interface {
 	// Entry is called for every journaled event, in order, after its commit.
 	Entry(board string, e event.Entry)
-	// Agent is called for a sign of an agent's work. Signs are not journaled and may be dropped.
+	// Agent is called for a sign of an agent's work. Signs are not journaled, and an observer is
+	// allowed to drop them.
 	Agent(board string, s agent.Sign)
 	// Notice is called for a warning that is not an event of the run.
 	Notice(board, text string)
 }
 
-// tapped is an observer that calls its function note with each event first.
+// tapped is an observer that passes each event to its function note, and then to another observer.
 type tapped struct {
 	Observer
 	note func(event.Entry)

@@ -25,8 +25,8 @@ import (
 // 002, "Single-Writer Operational State Rule"). The last line of state.md is a checksum of the
 // lines before it, which reveals an edit.
 
-// takeDrawTurn reports whether the time drawEvery has passed since the last drawing of state.md. If so,
-// takeDrawTurn sets the time of the last drawing to the present time.
+// takeDrawTurn reports whether the time drawEvery has passed since the last drawing of state.md. If
+// so, takeDrawTurn sets the time of the last drawing to the present time.
 func (l *logbook) takeDrawTurn(now time.Time) bool {
 	if now.Sub(l.drawn) < drawEvery {
 		return false
@@ -53,7 +53,7 @@ func (l *Ledger) draw() error {
 
 func digestOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
 
-// missingDigest is the text in a note in place of the digest of a missing file.
+// missingDigest replaces the digest of a missing file in a note.
 var missingDigest = strings.Repeat("-", 2*sha256.Size)
 
 // noteDigests notes the digests that state.md may have until it is drawn again. The note is valid

@@ -11,12 +11,12 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// filesDir returns the folder for the filesDir of single calls, such as the supervisor log with rejected
-// replies.
+// filesDir returns the folder for the files of single calls, such as the supervisor log with
+// rejected replies.
 func filesDir(dir string) rundir.Dir { return rundir.Of(filepath.Join(dir, "once")) }
 
-// callsDir returns the folder of the callsDir under way. Each call has a locked file in this folder. The
-// name of the file is the mark of the call's agent.
+// callsDir returns the folder of the calls under way. Each call has a locked file in this folder.
+// The name of the file is the mark of the call's agent.
 func callsDir(dir string) string { return filepath.Join(filesDir(dir).Path, "calls") }
 
 // noteCall notes the mark of a call that is about to start its agent. If this process is killed

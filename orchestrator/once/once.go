@@ -142,8 +142,8 @@ func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contra
 	}
 }
 
-// next returns the next attempt. If the provider refused the last attempt, next waits first.
-// Errors: those of Do.
+// next returns the next attempt. If the provider refused the last attempt, it first waits for the
+// provider. Errors: those of Do.
 func (c *Call) next(stop context.Context, state *flow.State) (flow.Spawn, error) {
 	for {
 		switch next := flow.Next(state, flow.Board{}).(type) {

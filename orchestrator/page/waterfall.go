@@ -160,8 +160,8 @@ func (p *page) mark(r *rowView, at time.Time, id string) {
 	p.Marked[id] = true
 }
 
-// toolSpans returns the spans of tool calls to draw. For a long page it leaves out spans under a
-// minute.
+// toolSpans returns the spans of tool calls that the page shows. On a long page it leaves out the
+// spans that are shorter than a minute.
 func toolSpans(all []event.ToolSpan, isLong bool) []event.ToolSpan {
 	least := int64(0)
 	if isLong {
@@ -193,7 +193,8 @@ func (p *page) placeWord(r *rowView, s *digest.Step) {
 	}
 }
 
-// partOf maps the part of a call to the part of the step's time in which its attempts run.
+// partOf maps the part of a call (event.Part) to the part of the step's time that the call's
+// attempts take.
 var partOf = map[event.Part]string{
 	event.Work:       partWork,
 	event.Review:     partReview,

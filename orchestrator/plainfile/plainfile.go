@@ -14,7 +14,7 @@ import (
 // ErrKind is the error for an existing file that is not regular.
 var ErrKind = errors.New("it is not a regular file")
 
-// NonBlock is the flag that keeps an open from waiting for the other end of a FIFO.
+// NonBlock is a flag for opening a file. With it, opening a FIFO does not wait for the other end.
 const NonBlock = syscall.O_NONBLOCK
 
 // Open opens a regular file for reading, and follows links. It checks the kind of the file before

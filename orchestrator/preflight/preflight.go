@@ -34,7 +34,7 @@ type Job struct {
 	DryRun    bool
 	Observer  ledger.Observer
 	Now       func() time.Time
-	Configure func(workdir string) (*Setup, error) // called once the work directory is known
+	Configure func(workdir string) (*Setup, error) // called as soon as the work directory is known
 
 	// HoldLock makes another process hold the board's lock, too. That process holds it until
 	// release is called or, if this process dies, until this process's agents have ended. If
@@ -42,7 +42,7 @@ type Job struct {
 	HoldLock func(lock *os.File) (release func() error, err error)
 }
 
-// Setup holds the settings and roles of a work directory that a run needs.
+// Setup holds the settings and roles that a run in a work directory needs.
 type Setup struct {
 	Limits       event.Limits
 	KeepGoing    *bool  // whether to set failed tasks aside and go on; nil: see Prepared.KeepsGoing
@@ -58,7 +58,7 @@ type Setup struct {
 	Lenient     bool // an incomplete board is no failure of the run
 	KeepOutput  bool
 	MaxOutput   int64              // limit of an attempt's output, in bytes; 0: no limit
-	Checkpoints *event.Supervision // checkpoints of a board that declares none; nil: none
+	Checkpoints *event.Supervision // checkpoints for a board that declares none; nil: no checkpoints
 	Roster      *roster.Roster
 	Redactor    *redact.Redactor
 }

@@ -42,7 +42,7 @@ func (p *Prepared) checkReadOnly(role string) error {
 	return p.checkOnce(duty{role, true}, func() error { return p.examine(p.ReadOnlyPlayer(role)) })
 }
 
-// duty is a role and the kind of its work. The field looks is true if the role only reads.
+// duty is a role and the kind of its work. The field readOnly is true if the role only reads.
 type duty struct {
 	role     string
 	readOnly bool

@@ -37,8 +37,8 @@ const (
 	signalTime = 100 * time.Millisecond
 )
 
-// guardian is owned by the goroutine of Guard. Until the runner has ended, the map files and the
-// fields fate.Told and fate.Code belong to the goroutine of receivePackets instead.
+// guardian is owned by the goroutine of Guard. Until the runner has ended, the fields "files",
+// "fate.Told" and "fate.Code" belong to the goroutine of receivePackets instead.
 type guardian struct {
 	wire         *wire
 	runner       int
@@ -202,7 +202,7 @@ func isRequest(s os.Signal) bool {
 	return s != syscall.SIGPIPE && s != syscall.SIGCHLD && s != syscall.SIGTSTP
 }
 
-// record stores a request to end as the last one. It returns false if the signal is no such
+// record stores a signal as the last request to end. It returns false if the signal is no such
 // request.
 func (g *guardian) record(s os.Signal) bool {
 	if !isRequest(s) {

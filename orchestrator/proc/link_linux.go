@@ -165,8 +165,8 @@ func (l *Link) request(p packet) error {
 	}
 }
 
-// receivePackets delivers the packets of the guardian, and closes the channel lost when the
-// guardian is gone.
+// receivePackets delivers the packets of the guardian. When the guardian is gone, it closes the
+// channel l.lost.
 func (l *Link) receivePackets() {
 	defer close(l.lost)
 	for {

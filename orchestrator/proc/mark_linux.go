@@ -98,8 +98,8 @@ func readMarkLimits(pid int) []uint64 {
 	return all
 }
 
-// hasForeignMark reports whether a limit of the process looks like a mark and is not a limit of
-// this process.
+// hasForeignMark reports whether another process has a limit that looks like a mark. A limit that
+// this process has, too, does not count.
 func hasForeignMark(pid int) bool {
 	own := readMarkLimits(os.Getpid())
 	return slices.ContainsFunc(readMarkLimits(pid), func(l uint64) bool {

@@ -47,7 +47,7 @@ func (l *Link) watchTerminal() {
 // guardianLook is the time between two checks of the guardian.
 const guardianLook = time.Second
 
-// resumeGuardian checks the guardian once, and reports whether it is stopped. The argument before
+// resumeGuardian checks the guardian once, and reports whether it is stopped. The argument "before"
 // is the result of the previous check. resumeGuardian continues the guardian only if both checks
 // found it stopped, because after the first check a terminal may be about to stop this process,
 // too.

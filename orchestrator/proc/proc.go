@@ -34,9 +34,9 @@ type Spec struct {
 
 	Mark Mark // 0 means a new mark; see EndMarked
 
-	// Stays means that the command keeps running while others start and end. No other command may
-	// have its Mark. If an orphan of this command loses the mark, the end of another command may
-	// kill the orphan.
+	// Stays means that the command keeps running while others start and end. Its Mark must differ
+	// from those of all other commands. If an orphan of this command loses the mark, the end of
+	// another command may kill the orphan.
 	Stays bool
 }
 

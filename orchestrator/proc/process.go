@@ -221,8 +221,8 @@ func (p *Process) recordEnd() Exit {
 	}
 }
 
-// child is the command's first process, the leader of its group. Only finish reaps it, so no other
-// process gets its number while signals are sent.
+// child is the command's first process, the leader of its group. On Linux only the method finish
+// reaps it, so no other process gets its number while signals are sent.
 type child struct {
 	pid    int
 	began  time.Time

@@ -180,9 +180,10 @@ func (r *reaper) isOfOneThatStays(pid int) bool {
 	return false
 }
 
-// killOrphans kills the orphans for which claim returns true, with all their descendants. Processes
-// that these start meanwhile become orphans when their parents die, so killOrphans repeats the
-// search until it finds none. Errors: *LeftoverError after sweepTime.
+// killOrphans kills the orphans for which the function claim returns true, with all their
+// descendants. A process that one of them starts in the meantime becomes an orphan when its parent
+// dies, so killOrphans repeats the search until it finds no more orphans. Errors: *LeftoverError
+// after sweepTime.
 func (r *reaper) killOrphans(claim func(pid int) bool) error {
 	deadline := time.Now().Add(sweepTime)
 	for quiet := 0; quiet < 2; {
@@ -221,9 +222,9 @@ const (
 )
 
 // listAdopted lists the children of this process that may be orphans. While a command without
-// Spec.Stays runs, listAdopted reads the list of the first thread only. The kernel gives an orphan
-// to the first thread that is not ending (find_new_reaper), and Go's runtime never ends the first
-// thread. Otherwise listAdopted reads the lists of all threads.
+// Spec.Stays runs, it reads the list of the first thread only. This list has all orphans, because
+// the kernel gives an orphan to the first thread that is not ending (find_new_reaper), and Go's
+// runtime never ends the first thread. At other times listAdopted reads the lists of all threads.
 func (r *reaper) listAdopted() ([]int, error) {
 	if r.allStay() || !hasChildrenLists() {
 		return listChildren(os.Getpid())
@@ -231,9 +232,10 @@ func (r *reaper) listAdopted() ([]int, error) {
 	return listThreadChildren(os.Getpid(), os.Getpid())
 }
 
-// findOrphans lists the living orphans for which claim returns true, with all their descendants,
-// and reaps the dead ones. It also lists every dying orphan: claim cannot judge it, because its
-// environment is gone. The caller has to wait for its end.
+// findOrphans lists the living orphans for which the function claim returns true, with all their
+// descendants, and reaps the dead orphans. It also lists every dying orphan. The function claim
+// cannot judge a dying orphan, because its environment is gone, so the caller has to wait for its
+// end.
 func (r *reaper) findOrphans(claim func(pid int) bool) (alive []int, seen progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

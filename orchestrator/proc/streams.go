@@ -66,8 +66,8 @@ func open(s *Spec) (_ *streams, err error) {
 	return st, nil
 }
 
-// openPipe opens a pipe and returns the parent's end. If end is 0, that is the reading end; if end
-// is 1, it is the writing end.
+// openPipe opens a pipe and returns the parent's end: the reading end if the argument is 0, or the
+// writing end if it is 1.
 func (st *streams) openPipe(end int) (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -142,8 +142,8 @@ func (st *streams) flush() {
 type output struct {
 	from *os.File
 
-	// mu is held from a read until the write of what was read. So while mu is free, all unwritten
-	// output is in the pipe.
+	// mu is held from the start of a read until the bytes that it returned are written. So while mu
+	// is free, all unwritten output is in the pipe.
 	mu  sync.Mutex
 	to  io.Writer
 	err error        // error of the first write that failed
@@ -220,5 +220,5 @@ func (o *output) release() {
 	}
 }
 
-// cancel ends copy, even if output is left to read. It does not interrupt a write.
+// cancel ends the method copy, even if output is left to read. It does not interrupt a write.
 func (o *output) cancel() { _ = o.from.SetDeadline(time.Now()) }

@@ -21,7 +21,7 @@ type Usage struct {
 // Work is the use of resources by processes.
 type Work struct {
 	Ticks int64 // processor time in units of 10 ms, including that of ended children
-	Bytes int64 // bytes read and written, as far as this user may see them
+	Bytes int64 // bytes read and written, as far as this user is allowed to see them
 }
 
 func (w *Work) add(pid int, s stat) {

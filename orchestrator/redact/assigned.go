@@ -154,8 +154,8 @@ func password(r *reader, from, slot int) int {
 	return assigned(r, from, slot, func(text []byte) bool { return sign == "=" || looksRandom(text) })
 }
 
-// assigned returns the end of the secret value assigned to the name that ends at from. It returns 0
-// if there is no such value.
+// assigned returns the end of the secret value assigned to the name that ends at the position from.
+// It returns 0 if there is no such value.
 func assigned(r *reader, from, slot int, isSecret func([]byte) bool) int {
 	start := r.countEnd(from, maxBetween, between)
 	sign := string(r.b[from:start])
@@ -237,7 +237,8 @@ func authorization(r *reader, from, slot int) int {
 	}
 	end := r.run(i, credential, slot)
 	text := r.b[i:end]
-	// Basic credentials may end with =.
+	// A short text without digits counts as a word, except if it ends with =, because it may then
+	// be a credential of the scheme Basic.
 	isWord := len(text) < 20 && !looksRandom(text) && !bytes.HasSuffix(text, []byte("="))
 	if len(text) < minValue || isWord || strings.EqualFold(string(r.b[start:scheme]), "AWS4-HMAC-SHA256") {
 		return 0

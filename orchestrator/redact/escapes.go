@@ -6,12 +6,12 @@ import (
 )
 
 const (
-	maxBackslashes = 8 // before one character; in a string within two others, a quote has 7
+	maxBackslashes = 8 // before one character; a quote in a string within two other strings has 7
 	maxNested      = 3 // times that the % or & of an escape is itself written as %25 or &amp;
 	maxReadings    = 6
 )
 
-// reading is a possible meaning of an escape. The field in is the length of the escape, in bytes.
+// reading is a possible meaning of an escape. The field "in" is the length of the escape, in bytes.
 type reading struct {
 	in   uint16
 	n    uint8 // number of bytes in text
@@ -148,7 +148,7 @@ func (r *readings) readUnicode(b []byte, p, q, run int) (short bool) {
 }
 
 // readUnit reads a UTF-16 unit of four hex digits at q. If it is the first unit of a surrogate
-// pair, the text mark and the second unit must follow.
+// pair, the mark of an escape, such as %u, and the second unit must follow.
 func (r *readings) readUnit(b []byte, p, q int, mark string) (short bool) {
 	v, short := hexNumber(b, q, 4)
 	if v < 0xd800 || v > 0xdbff {

@@ -22,8 +22,8 @@ type group struct {
 	second   byteSet // bytes that may follow the first byte
 }
 
-// newIndex returns the index of all shapes and of all forms of the values. The argument words is
-// false for the contents of files; see [Redactor.ForFiles].
+// newIndex returns the index of all shapes and of all forms of the values. The argument "words"
+// is false for the contents of files; see [Redactor.ForFiles].
 func newIndex(values []string, words bool) *index {
 	ix := &index{pairs: map[[2]byte][]*literal{}, values: len(values) > 0}
 	for _, s := range shapes() {
@@ -88,9 +88,9 @@ func (ix *index) nextCandidate(b []byte, i int) int {
 	return i
 }
 
-// found is the result of a match at a position. The field n is the length of a secret that begins
-// at the position. The field ahead is a secret that begins later; its offsets count from the
-// position. The field more is true if the bytes so far are too few to tell.
+// found is the result of a match at a position. The field "n" is the length of a secret that begins
+// at the position. The field "ahead" is a secret that begins later; its offsets count from the
+// position. The field "more" is true if the bytes so far are too few to tell.
 type found struct {
 	n     int
 	ahead span

@@ -43,8 +43,8 @@ var (
 	separated = canonical(",", "\x00") // makes a comma match only the texts in the list commas
 )
 
-// canonical returns the table that maps each character of the string from to the character at the
-// same place in the string to. It maps all other characters to themselves.
+// canonical returns a table that maps each character of its first argument to the character at the
+// same place in its second argument. It maps all other characters to themselves.
 func canonical(from, to string) *[256]byte {
 	var c [256]byte
 	for i := range c {

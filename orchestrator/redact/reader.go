@@ -10,8 +10,8 @@ type shape struct {
 	// word restricts matches to the start of a word, because some words end with the prefix
 	// (task-…). A letter of an escape such as \n does not count as a word.
 	word bool
-	// words is true for values that only a name such as token reveals. ForFiles leaves these shapes
-	// out.
+	// words is true for values that only a name such as "token" reveals. ForFiles leaves these
+	// shapes out.
 	words bool
 	// length returns the length of a whole credential at the start of r, or 0 if there is none. r
 	// begins with the prefix. length sets r.ahead if the secret begins later, and r.short if r ends
@@ -48,14 +48,14 @@ type reader struct {
 	b     []byte // text from the possible credential on
 	t     *text
 	base  int  // offset of b in t
-	whole bool // b holds all that may matter, so that its end ends a credential, too
+	whole bool // the bytes after b do not matter, so that a credential may end where b ends
 	ahead int  // offset in b at which the secret part of the credential begins
 	short bool // b ends before the credential does
 }
 
 // run returns the end of the characters of the class from i on. Each caller has a slot, which
-// remembers that end. Without it, a text that consists only of prefixes would be measured again
-// from each prefix.
+// remembers that end. Without the slots, a text that consists only of prefixes would be measured
+// again from each prefix.
 func (r *reader) run(i int, in *class, slot int) int {
 	at, known := r.base+i, &r.t.state.runs[slot]
 	if known.from <= at && at < known.to {
@@ -90,7 +90,7 @@ func (r *reader) countEnd(i, most int, in *class) int {
 	return i
 }
 
-// hasAt reports whether text stands at i.
+// hasAt reports whether the given text stands at i.
 func (r *reader) hasAt(i int, text string) bool {
 	have := r.b[min(i, len(r.b)):]
 	if len(have) < len(text) {

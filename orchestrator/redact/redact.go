@@ -52,7 +52,7 @@ func New(values []string) *Redactor {
 }
 
 // ForFiles returns the redactor for the contents of files. It ignores most values that only a name
-// such as token or secret reveals, because program text and settings have many such names.
+// such as "token" or "secret" reveals, because program text and settings have many such names.
 func (r *Redactor) ForFiles() *Redactor { return &Redactor{newIndex(r.values, false), r.values} }
 
 // shapesOnly returns the Redactor without values.
@@ -105,7 +105,7 @@ func (r *Redactor) ChangesBytes(b []byte) bool {
 	return r.hasSecret(b) && !bytes.Equal(r.Bytes(b), b) // the secret may be Mark itself
 }
 
-// scan redacts the first bytes of b. It returns the redacted text, and the number of these bytes as
+// scan redacts the first bytes of b. It returns their redacted text, and their number in the result
 // used. If they hold no secret, the text is a part of b. The rest of b may begin a secret, and the
 // caller must pass it again with the bytes that follow. If final is true, there is no rest.
 func (r *Redactor) scan(b []byte, st *state, final bool) (text []byte, used int) {

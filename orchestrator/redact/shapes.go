@@ -12,8 +12,8 @@ var (
 	hexDigits = classOf(digits + "abcdef")
 )
 
-// rule describes tokens: one of the prefixes, and then characters of class. least is the least
-// number of these characters.
+// rule describes tokens. A token is one of the prefixes, followed by characters of the class. The
+// field least is the smallest number of characters after the prefix.
 type rule struct {
 	least    int
 	class    string

@@ -2,9 +2,9 @@ package redact
 
 import "math"
 
-// context is the number of bytes before a position that a match may read. It needs them to find the
-// start of a word after an escape such as \u003d, and to distinguish a wrapped line of base64 from
-// a word at the end of a line.
+// context bounds the number of bytes that a match reads before its own position. It needs these
+// bytes to find the start of a word after an escape such as \u003d, and to distinguish a wrapped
+// line of base64 from a word at the end of a line.
 const context = 16
 
 // maxToken bounds a secret in a text, in bytes. The PEM text of a private key is shorter, and so is

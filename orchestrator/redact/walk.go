@@ -68,8 +68,8 @@ type steps struct {
 	list [2*maxReadings + 6]step
 }
 
-// step is a move forward, in bytes. The field in is its length in the text, the field of is its
-// length in the literal.
+// step is a move forward, in bytes. The field "in" is the length of the move in the text, and the
+// field "of" is its length in the literal.
 type step struct{ in, of int32 }
 
 // after returns the arguments of match after a step.
@@ -122,7 +122,8 @@ func (w *walk) addSteps(s *steps, p, j int) {
 }
 
 // addEscapes adds a step for each reading of an escape at p that means the literal's bytes at j.
-// The parameters in and of are the lengths already covered before p and j. Each step includes them.
+// The parameters "in" and "of" are the lengths already covered before p and j. Each step includes
+// them.
 func (w *walk) addEscapes(s *steps, p, j, in, of int) {
 	var all readings
 	if all.read(w.b, p) {
@@ -212,7 +213,7 @@ func (w *walk) addSeparator(s *steps, p int, list []string, of int) {
 	}
 }
 
-// hasAt reports whether want stands at p, and notes whether b ends too early to tell.
+// hasAt reports whether the string want stands at p. It sets w.short if b ends too early to tell.
 func (w *walk) hasAt(p int, want string) bool {
 	have := w.b[min(p, len(w.b)):]
 	if len(have) < len(want) {
@@ -226,9 +227,8 @@ func (w *walk) hasAt(p int, want string) bool {
 const maxIndent = 32
 
 // wrapLength returns the length of the line end at p, with the indentation after it. The line end
-// may be escaped. It counts only if the 16 bytes before p belong to the encoding. Otherwise
-// wrapLength returns 0. Few words are that long, so that the last word of a line is seldom held
-// back until the next line.
+// may be escaped. wrapLength returns 0 if the 16 bytes before p do not all belong to the encoding.
+// Few words have 16 bytes, so that the last word of a line is seldom held back until the next line.
 func (w *walk) wrapLength(p int) int {
 	if c := w.b[p]; c != '\n' && c != '\r' && c != '\\' {
 		return 0

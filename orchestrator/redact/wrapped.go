@@ -37,7 +37,7 @@ var base64Any = classOf(alnum + "+/-_")
 // base64Shape returns the shape of the tokens of s in base64. The parameter shift is the number of
 // other bytes that are encoded before the token, modulo 3.
 func base64Shape(s *shape, shift, slot int) *shape {
-	first := (shift*8 + 5) / 6 // number of characters before those that only the prefix determines
+	first := (shift*8 + 5) / 6 // number of leading characters that depend on the bytes before the prefix
 	head := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), s.prefix...))[:first]
 	return &shape{prefix: base64Forms(s.prefix)[shift], length: func(r *reader) int {
 		end := r.countEnd(0, maxWrapped, base64Any)
@@ -56,7 +56,8 @@ func base64Shape(s *shape, shift, slot int) *shape {
 	}}
 }
 
-// hexShape returns the shape of s in hex. prefix is the prefix of s in hex.
+// hexShape returns the shape of the tokens of s in hex. The parameter prefix is their prefix in
+// hex.
 func hexShape(s *shape, prefix string, slot int) *shape {
 	return &shape{prefix: prefix, length: func(r *reader) int {
 		end := r.countEnd(0, maxWrapped, isHexDigit)
@@ -72,7 +73,7 @@ func hexShape(s *shape, prefix string, slot int) *shape {
 	}}
 }
 
-// lengthOf returns the length of s at b[i]. It assumes that nothing follows b.
+// lengthOf returns the length of the token of shape s at b[i]. It assumes that nothing follows b.
 func lengthOf(s *shape, b []byte, i int) int {
 	return s.match(&text{b: b, state: &state{}, final: true}, i).n
 }

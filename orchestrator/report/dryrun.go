@@ -12,8 +12,8 @@ type DryRun struct {
 	*Plain
 }
 
-// NewDryRun returns an observer that writes the calls to the printer out, and the warnings to the
-// printer notices.
+// NewDryRun returns an observer with two printers. It writes the agents' calls with the printer
+// out, and the warnings with the printer notices.
 func NewDryRun(out, notices *console.Printer, names bool) *DryRun {
 	return &DryRun{out: out, Plain: NewPlain(notices, names)}
 }

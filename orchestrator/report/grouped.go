@@ -32,7 +32,7 @@ type group struct {
 	title   string
 	open    bool     // true if the head of the group is written
 	shown   int      // number of agents' lines in the step, including lines not written
-	last    []string // last ones of the lines beyond maxLines; at most keptLines of them
+	last    []string // agents' lines after the first maxLines lines; only the last keptLines are kept
 	reply   string   // last accepted reply of the task's agent, as a line
 	lines   []string // lines to write when the group is written
 	bytes   int      // total length of lines, in bytes
@@ -146,7 +146,7 @@ func (g *Grouped) head(board string, b *group) {
 	_ = g.out.Command("stop-commands", g.token)
 }
 
-// say writes a line into the open group. If the group is not open yet, the line is held back.
+// say writes a line into the board's group. If the group is not open yet, the line is held back.
 func (g *Grouped) say(board, text string) {
 	b := g.boards[board]
 	switch {

@@ -202,7 +202,7 @@ func (j junit) fail(c *testCase, d *digest.Digest, text, next string) {
 }
 
 // attemptText describes an attempt: its result, and the last lines of its message and its output.
-// The attempt last is nil if no agent was started.
+// The parameter last is nil if no agent was started.
 func attemptText(last *digest.Attempt) string {
 	if last == nil {
 		return "no agent was started\n"

@@ -176,7 +176,7 @@ func (l *Live) end(b *liveBoard, outcome event.Outcome) {
 	}
 }
 
-// note updates a board with an event that happened at a time.
+// note updates a board with an event. The parameter at is the time of the event.
 func (b *liveBoard) note(e event.Event, at time.Time) {
 	if millis, spent, ok := event.UseOf(e); ok {
 		b.used.Add(millis, spent)
@@ -246,15 +246,16 @@ func (l *Live) permanent(board string, s event.Sentence) string {
 		name = board + "  "
 	}
 	text := l.out.Sprintf("%s%s", name, s)
-	if s.Weight == event.Success { // kanban-run log shows the whole line
+	if s.Weight == event.Success { // cut, because the command "kanban-run log" shows the whole line
 		width, _ := l.size()
 		text = cut(text, width-3)
 	}
 	return coloredSign(s.Weight, l.color) + " " + text
 }
 
-// draw erases the live lines. In the same write it prints the permanent lines in stay, and the
-// present live lines below. It ignores errors, because a terminal that is gone must not stop a run.
+// draw erases the live lines. In the same write it prints the permanent lines that it gets as the
+// parameter stay, and the present live lines below. It ignores errors, because a terminal that is
+// gone must not stop a run.
 func (l *Live) draw(stay []string) {
 	var b strings.Builder
 	width, height := l.size()

@@ -189,8 +189,8 @@ func (n now) time(t time.Time) string {
 	return event.Elapsed(t.Sub(n.since))
 }
 
-// cost returns the cost of the run, or "" if the cost is not known. The parameter of is the
-// separator before the limit of the cost, if there is a limit.
+// cost returns the cost of the run, or "" if the cost is not known. If the cost has a limit, the
+// limit follows after a separator, which is the parameter "of".
 func (n now) cost(of string) string {
 	if n.used.Told == 0 {
 		return ""

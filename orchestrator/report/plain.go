@@ -15,7 +15,7 @@ type Plain struct {
 }
 
 // NewPlain returns an observer that writes to out. If names is true, the board's name stands before
-// each line.
+// the text of each line.
 func NewPlain(out *console.Printer, names bool) *Plain { return &Plain{out: out, names: names} }
 
 // Entry writes the lines of a journaled event.
@@ -25,8 +25,8 @@ func (p *Plain) Entry(board string, e event.Entry) {
 	}
 }
 
-// Agent writes the start and the failures of an agent's tools, and waits for the provider. Other
-// signs would fill most of the log.
+// Agent writes a line about the start of a tool, the failure of a tool, or the agent's wait for the
+// provider. Other signs would fill most of the log.
 func (p *Plain) Agent(board string, s agent.Sign) {
 	if said := describeTool(s); said.Text != "" && !p.NoAgents {
 		p.print(board, s.Time.Local().Format("15:04:05"), said.String())

@@ -22,9 +22,9 @@ var taskMarks = map[string]string{
 	standing.Quarantined: "⟳",
 }
 
-// A list of more than mostTasks tasks is not shown whole. Only these tasks are shown: the tasks
-// that are not ok, quarantined or dropped, the current task, and its neighbours in the list.
-// neighbours is the number of tasks that are shown on either side of the current one.
+// A list of more than mostTasks tasks is not shown whole. Only these tasks are shown: the
+// quarantined and dropped tasks, the tasks that are not ok, the current task, and its neighbours in
+// the list. neighbours is the number of tasks that are shown on either side of the current one.
 const (
 	mostTasks  = 40
 	neighbours = 10

@@ -42,7 +42,7 @@ type Result struct {
 	// one is only in this clone.
 	Unsaved bool `json:"unsaved,omitempty"`
 
-	Lenient bool            `json:"-"` // the outcome incomplete is no failure
+	Lenient bool            `json:"-"` // the outcome "incomplete" is no failure
 	Log     string          `json:"-"` // path of supervisor-log.md
 	Err     error           `json:"-"` // error that ended the run; nil after an interruption or at an end without an error
 	Signal  error           `json:"-"` // cause of an interruption, such as a signal; nil for other outcomes
@@ -75,8 +75,8 @@ func oneLine(err error) string {
 	return strings.Join(said, "; ")
 }
 
-// OutcomeOf returns the outcome of a run that ended with err. The outcome is interrupted if the
-// context named stop has ended and err wraps its cause.
+// OutcomeOf returns the outcome of a run that ended with err. The outcome is event.Interrupted if
+// the context named stop has ended and err wraps the cause of that end.
 func OutcomeOf(stop context.Context, err error) event.Outcome {
 	switch {
 	case stop.Err() != nil && errors.Is(err, context.Cause(stop)):

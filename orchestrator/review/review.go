@@ -63,7 +63,7 @@ func (e *UnusableError) Hint() string {
 // Prompt is the supervisor's prompt, with the frontmatter of its file.
 type Prompt struct {
 	Text       string
-	Permission string // read-only, edit or full; "": the file has no permission
+	Permission string // read-only, edit or full; "" if the frontmatter names no permission
 }
 
 // ReadPrompt reads the supervisor's prompt from project/SUPERVISOR.md. If there is no such file, it

@@ -116,7 +116,7 @@ func (r *Roster) stub() agent.Adapter {
 	return stub.New(r.Executable, stub.Options{File: r.Settings.Stub, StateDir: r.StubState})
 }
 
-// adapters returns all adapters but the stub. executable is kanban-run's own path.
+// adapters returns all adapters but the stub. The parameter executable is kanban-run's own path.
 func adapters(executable string) map[string]agent.Adapter {
 	return map[string]agent.Adapter{
 		"acp":      acp.New(executable),

@@ -78,9 +78,9 @@ func (r *Roster) player(role, dir string, looks bool) (*Player, error) {
 	return r.once(playerKey{role: role, dir: dir, looks: looks})
 }
 
-// Substitute returns the program that takes over a role's work. agent is the name of an adapter or
-// of another role. An adapter gets the prompt of the replaced role. Another role that has no review
-// gets the review of the replaced role. Errors: those of [Roster.Player].
+// Substitute returns the program that takes over a role's work. The parameter agent names an
+// adapter or another role. An adapter gets the prompt of the replaced role. Another role that has
+// no review gets the review of the replaced role. Errors: those of [Roster.Player].
 func (r *Roster) Substitute(role, agent, dir string) (*Player, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -178,7 +178,7 @@ func (r *Roster) continues(role roles.Role, tool agent.Tool) bool {
 
 // replaceByStub replaces a role's program by a stub, for a dry run. If a real run would refuse the
 // program, Refusal gets the reason. A missing program does not count, because a dry run needs only
-// the stub. A Manager with the adapter walk keeps that adapter, because walk starts no program.
+// the stub. A Manager with the adapter "walk" keeps that adapter, because it starts no program.
 func (r *Roster) replaceByStub(p *Player) {
 	if p.Adapter == nil {
 		p.Shown += " (not in this version)"
@@ -334,8 +334,8 @@ func (p *Player) Explain(err error) error {
 }
 
 // Talker returns the adapter for a conversation, and sets the folder, grace and environment of the
-// assignment. withheld holds the names of the environment variables that the agent does not get.
-// Errors: *agent.ConfigError.
+// assignment. The result withheld has the names of the environment variables that the agent does
+// not get. Errors: *agent.ConfigError.
 func (r *Roster) Talker(a *agent.Assignment, dir string) (t agent.Talker, withheld []string, err error) {
 	name := cmp.Or(r.Settings.Agent, config.DefaultAgent)
 	talker, ok := r.adapter(name).(agent.Talker)
@@ -380,7 +380,7 @@ func (r *Roster) duration(name string, inRole *time.Duration, settings time.Dura
 }
 
 // Secrets returns the secrets to redact: those in the environment, those that settings and role
-// files set for agents, the webhook's address, and those that the settings list.
+// files set for agents, the webhook's address, and those listed in the settings.
 func (r *Roster) Secrets() []redact.Secret {
 	secrets := Secrets(r.Environ)
 	sets := []map[string]string{r.Settings.Env.Set}

@@ -17,7 +17,7 @@ func (s DiskSlots) Acquire() { s <- struct{}{} }
 // Release gives a slot back.
 func (s DiskSlots) Release() { <-s }
 
-// With acquires a slot, calls act, and releases the slot.
+// With acquires a slot, calls the function act, and releases the slot.
 func (s DiskSlots) With(act func() error) error {
 	s.Acquire()
 	defer s.Release()

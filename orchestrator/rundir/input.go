@@ -79,8 +79,8 @@ const maxStored = 256 << 20
 // isStored reports whether a file name is that of a stored text.
 var isStored = regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString
 
-// SweepStored removes all stored texts except the text with the given SHA-256. If keep is "", it
-// removes all stored texts. A text that cannot be removed does no harm.
+// SweepStored removes all stored texts except the text with the given SHA-256. If that
+// SHA-256 is "", it removes all stored texts. A text that cannot be removed does no harm.
 func (d Dir) SweepStored(keep string) {
 	root, err := plainfile.OpenRoot(d.Path)
 	if err != nil {

@@ -89,9 +89,8 @@ func RemoveForeign(path string) error {
 	return clear(path)
 }
 
-// making is held while a folder is made. Both streams of a program need the same folder. Without
-// the lock, one stream could remove the folder that the other has just made, as if an agent had
-// made it.
+// making is the lock that is held while a folder is made. Both streams of a program need the same
+// folder. Without the lock, one stream could remove the folder that the other has just made.
 var making sync.Mutex
 
 // makeFolder makes a folder of the run if it does not exist. It removes a file or link that an

@@ -44,8 +44,8 @@ func (d Dir) Before() string { return filepath.Join(d.Path, "board.before") }
 // were undone.
 func (d Dir) After() string { return filepath.Join(d.Path, "board.after") }
 
-// Carried returns the names in the folder that a run in another place needs to continue, or that a
-// person needs to see what happened.
+// Carried returns the names of the files and folders that a run in another place needs to continue,
+// or that a person needs to see what happened.
 func (d Dir) Carried() []string {
 	return []string{
 		"journal.jsonl", "journal.jsonl.head", "inputs", "board.before", "board.after",

@@ -7,8 +7,8 @@ import (
 	"kanban-run/orchestrator/failure"
 )
 
-// Advice returns what a person can do next for the board, or "" if there is no advice. log is the
-// path of the board's supervisor log.
+// Advice returns what a person can do next for the board, or "" if there is no advice. The
+// parameter log is the path of the board's supervisor log.
 func (s *Standing) Advice(log string) string {
 	board := failure.Quote(s.Board)
 	if s.NeedsDecision() {
@@ -30,7 +30,8 @@ func (s *Standing) Advice(log string) string {
 	}
 }
 
-// advice returns in words how a person can make the decision. board is quoted for a shell.
+// advice returns in words how a person can make the decision. The parameter board is already quoted
+// for a shell.
 func (w *Waits) advice(board, log string, o event.Outcome) string {
 	happened := "kanban-run log " + board + " shows what happened; "
 	switch w.About {

@@ -27,10 +27,10 @@ type Standing struct {
 	Text      string        // reason for the outcome
 	Weight    event.Weight  // importance of the outcome to a person
 	Tasks     []Task        // tasks of the board's list; empty if the board cannot be read
-	Steps     int           // number of steps that all runs finished
+	Steps     int           // number of finished steps of all runs
 	Used      event.Used    // use by all runs
 	Ended     time.Time     // end of the last run; zero if a run is at work, or if there was none
-	Waits     *Waits        // decision that a person may have to make; nil for none
+	Waits     *Waits        // decision that a person can or must make; nil for none
 	Decisions []Decision    // last decisions of a person
 
 	// WaitsFor tells that the run now waits for a provider or another board, such as "waits for
@@ -53,8 +53,8 @@ type Facts struct {
 	Unknown string     // reason why the author of the board's end is unknown; "" if it is known
 }
 
-// Of returns the standing of a board. The caller has added all events of the journal to the tasks
-// in work.
+// Of returns the standing of a board. The caller has added all events of the journal to the
+// parameter work.
 func Of(board string, h *flow.History, work *Tasks, f Facts) Standing {
 	s := Standing{
 		Board:     board,

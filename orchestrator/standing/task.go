@@ -115,7 +115,7 @@ func (t *Tasks) addDecision(e event.Entry) {
 }
 
 // Rejected returns the number of rejected replies in the open step, or in the last step if none is
-// open. A step may span several runs.
+// open. A step can span several runs.
 func (t *Tasks) Rejected() int { return t.rejected }
 
 func (t *Tasks) of(task string) *Task {
@@ -167,8 +167,8 @@ func (t *Tasks) List(l flow.List, s *flow.State, current string) []Task {
 	return all
 }
 
-// stateOf returns the state of a task that is neither current nor in quarantine. status is its last
-// status.
+// stateOf returns the state of a task that is neither current nor in quarantine. The parameter
+// status is the status that the task got last.
 func stateOf(status string, marked bool, headed func() bool) string {
 	last := flow.TaskStatus{Status: status}
 	switch {

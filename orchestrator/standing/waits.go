@@ -18,7 +18,7 @@ type Waits struct {
 	May     bool          `json:"may,omitempty"` // the next run goes on without the decision
 }
 
-// Choice is a decision that a person may make now.
+// Choice is a decision that a person can make now.
 type Choice struct {
 	Word  event.Choice `json:"word"`
 	Task  string       `json:"task,omitempty"`  // default task of the choice; "" for none
@@ -244,8 +244,8 @@ func stepChoices(step *flow.Step) []Choice {
 // isOver reports whether the board is over and no step is open.
 func (f *Facts) isOver(s *flow.State) bool { return s.Step == nil && f.Board.Terminal }
 
-// end returns the end of a board that is over, as the next run would report it. left reports
-// whether a person has to decide about that end.
+// end returns the end of a board that is over, as the next run would report it. The result left is
+// true if a person has to decide about that end.
 func (f *Facts) end(s *flow.State) (end flow.Finish, left bool) {
 	if !f.isOver(s) {
 		return end, false
@@ -278,7 +278,7 @@ func (f *Facts) endChoices(s *flow.State) []Choice {
 }
 
 // again returns the task that a person most likely wants done again, as the board spells it, or ""
-// for none. If a Manager ended the board badly after a task that is still open, again returns that
+// for none. If a Manager ended the board badly after a task that is still open, the result is that
 // task. Otherwise open tasks that were not ok come before other open tasks.
 func (f *Facts) again(s *flow.State) string {
 	open := s.Rest(f.List).Open

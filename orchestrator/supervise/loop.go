@@ -27,7 +27,7 @@ type Keyboard struct {
 	Lines      <-chan string
 	Interrupts <-chan struct{}
 	Unattended bool         // no person types; lines are not read while the agent works
-	Err        func() error // returns the error that ended the input, or nil; Err may be nil, too
+	Err        func() error // returns the error that ended the input, or nil; the field itself can be nil
 }
 
 // Supervision is a conversation of a person, an agent and a supervisor.
@@ -261,7 +261,7 @@ func (s *Supervision) runSupervisor(stop, kill context.Context, inv *agent.Invoc
 	})
 }
 
-// waitForInterrupt waits for Ctrl-C. It returns false if over is closed first.
+// waitForInterrupt waits for Ctrl-C. It returns false if the channel over is closed first.
 func (s *Supervision) waitForInterrupt(over <-chan struct{}) bool {
 	select {
 	case <-s.Keyboard.Interrupts:

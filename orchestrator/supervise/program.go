@@ -84,9 +84,9 @@ func (s *Supervision) startProgram(stop, kill context.Context) (*program, error)
 	return t, nil
 }
 
-// openProgram opens the pty and the pipe. far is the program's end of the pty, and theirs is its
-// end of the pipe. The caller closes both. The pty is raw, because the program writes JSON lines of
-// any length.
+// openProgram opens the pty and the pipe. The results far and theirs are the program's ends of the
+// pty and of the pipe. The caller closes both. The pty is raw, because the program writes JSON
+// lines of any length.
 func openProgram() (t *program, far, theirs *os.File, err error) {
 	near, far, err := pty.Open()
 	if err != nil {
@@ -121,8 +121,8 @@ func (s *Supervision) describeFailure(reason, lastWord string) string {
 	return reason
 }
 
-// bind returns the contexts of the program, and sets the fields stop and kill. The program has its
-// own contexts, because it may have to end before the conversation does.
+// bind returns the contexts of the program, and sets the fields "stop" and "kill". The program has
+// its own contexts, because it may have to end before the conversation does.
 func (t *program) bind(stop, kill context.Context) (here, hard context.Context) {
 	here, t.stop = context.WithCancelCause(stop)
 	hard, t.kill = context.WithCancelCause(kill)

@@ -19,9 +19,9 @@ type shutdown struct {
 	Approve bool   `json:"approve,omitempty"`
 }
 
-// Dismiss ends the supervisor's program at the end of a run. Unless the run is interrupted or
-// frozen, it first asks the supervisor to shut down: once or, if the board is over, in the several
-// rounds of the teardown of seed 002.
+// Dismiss ends the supervisor's program at the end of a run. It first asks the supervisor to shut
+// down, but not if the run is interrupted or frozen. If the board is over, it asks in the several
+// rounds of the teardown of seed 002, and otherwise once.
 func (s *Supervisor) Dismiss() error {
 	if s.program == nil || !s.program.Runs() {
 		return nil
@@ -40,9 +40,10 @@ func (s *Supervisor) Dismiss() error {
 }
 
 // askToLeave asks the supervisor to shut down. If rounds is 0, it asks once. Otherwise it repeats
-// the request until the supervisor approves, but at most as often as rounds says, and journals the
-// teardown, whose only member is the supervisor: seed 002, "Deterministic teardown protocol". If
-// the supervisor never approves, the run ends, and the teardown waits for the approval of the Lead.
+// the request until the supervisor approves, but at most that number of times. The request and its
+// repetitions are journaled as a teardown, whose only member is the supervisor: seed 002,
+// "Deterministic teardown protocol". If the supervisor never approves, the run ends, and the
+// teardown waits for the approval of the Lead.
 func (s *Supervisor) askToLeave(rounds int) (request string, approved bool, err error) {
 	request = agent.NewMessageID()
 	if rounds == 0 {

@@ -21,7 +21,7 @@ type Turn struct {
 
 	Len    int              // number of entries on the list
 	Marked func(i int) bool // reports whether entry i is marked as done
-	Past   func(i int) Past // returns the past of entry i; if it is nil, all entries are Open
+	Past   func(i int) Past // returns the past of entry i; if the function is nil, all entries are Open
 	// Head returns the state of the file of entry i. It is not called for an entry that is known to
 	// be done or skipped.
 	Head func(i int) Head
@@ -109,8 +109,8 @@ var decided = map[string]string{string(event.Skip): " is skipped", string(event.
 // are done. goOn looks at the entries after t.Task, and then at those from the top of the list. It
 // skips files that cannot be read, and names them in the message. If no agent can work on any task,
 // goOn names the first task that was set aside, or else the first task in quarantine. Without such
-// a task the board ends. It ends as blocked if a file cannot be read. If no task is Skipped, it
-// also ends as blocked if a task needs an unfinished task.
+// a task the board ends. It ends as blocked if a file cannot be read. It also ends as blocked if
+// a task needs an unfinished task, but not if a task is Skipped.
 func (t Turn) goOn(text string) Decision {
 	said := []string{text}
 	left := map[Past][]string{Aside: make([]string, t.Len), Quarantined: make([]string, t.Len)}
@@ -119,7 +119,7 @@ func (t Turn) goOn(text string) Decision {
 	for k := range t.Len {
 		i := (t.At + 1 + k) % t.Len
 		past := t.past(i)
-		failed := past == Aside || past == Again // this is newer than a mark, or a header that says done
+		failed := past == Aside || past == Again // newer than the list's mark and the file's header
 		if t.Marked(i) && !failed || past == Settled || past == Skipped {
 			skipped = skipped || past == Skipped && !t.Marked(i)
 			continue

@@ -15,7 +15,7 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Turn has the parts of a run that the watch may use.
+// Turn has the parts of a run that the watch uses.
 type Turn struct {
 	Board    string // path as the user wrote it; messages name the board by it
 	Kanban   string // path of the board's file as agents see it

@@ -55,7 +55,7 @@ func (w *Watch) Close() {
 	w.C = nil
 }
 
-// Start watches an agent. If the policy is off, the watch only delivers messages.
+// Start watches an agent. If the policy is off, and in a dry run, the watch only delivers messages.
 func Start(t Turn, a Agent) *Watch {
 	w := &Watch{Turn: t, agent: a, began: t.Now()}
 	p := a.Player.Policy(a.Duty)
@@ -113,8 +113,8 @@ func (w *Watch) Check() error {
 	return errors.Join(w.Deliver(), w.writeHealth(report), w.recordFindings(report), w.recordStage(report.Stage), w.tellLate(), w.act(report))
 }
 
-// writeHealth writes the report of a check to a file. People and other programs read this file. A
-// check that came too late has found nothing.
+// writeHealth writes the report of a check to a file. People and other programs read this file. If
+// the report is empty because the check came too late, writeHealth leaves the file as it is.
 func (w *Watch) writeHealth(r health.Report) error {
 	if r.Status == "" {
 		return nil

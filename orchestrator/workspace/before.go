@@ -35,9 +35,9 @@ func (w *Workspace) Before(sha string) (*board.Board, error) {
 	return board.ReadCopy(w.Dir().Before(), w.Name, sha)
 }
 
-// RestoreEnd gives a board the end that it had before its change (see [board.Board.WithEndOf]), and
-// saves it. If the two boards are too different, it restores the whole board. The text done
-// describes the change.
+// RestoreEnd gives a board the end of an earlier board (see [board.Board.WithEndOf]), and saves the
+// board. If the two boards are too different, RestoreEnd restores the whole earlier board. The
+// result done describes the change in words.
 func (w *Workspace) RestoreEnd(now, before *board.Board) (sha, done string, err error) {
 	kept := w.keepAfter()
 	after, err := now.WithEndOf(before)
@@ -63,8 +63,8 @@ func (w *Workspace) keepAfter() string {
 	return "(as it was left: " + w.Dir().After() + ")"
 }
 
-// PutBackSpoiled restores a board that an agent has removed or left unreadable. The text done
-// describes the change.
+// PutBackSpoiled restores a board that an agent has removed or left unreadable. The result done
+// describes the change in words.
 func (w *Workspace) PutBackSpoiled(sha string) (done string, err error) {
 	kept := ""
 	if _, err := os.Lstat(w.Name); err == nil {

@@ -23,8 +23,8 @@ type Decision struct {
 	Tasks  []string
 }
 
-// ended returns the status to write into the board's field ended. It is the status of the reply if
-// the reply ends the board and the status is not ok. Otherwise it is "".
+// ended returns the text to write into the board's field "ended". The text is the status of the
+// reply if the reply ends the board and the status is not ok. Otherwise the text is "".
 func (d Decision) ended() string {
 	if d.Next != nil || d.Status == contract.OK {
 		return ""
@@ -214,8 +214,8 @@ func (w *Workspace) edit(b *board.Board, v flow.Verdict, d Decision) board.Edit 
 	return e
 }
 
-// authorsSpelling returns a function that maps a path as agents see it to its spelling on the
-// board.
+// authorsSpelling returns a function. The function takes a path in the spelling that agents see,
+// and returns the path in its spelling on the board.
 func (w *Workspace) authorsSpelling(b *board.Board) func(string) string {
 	if w.Place.HoldsBoard() {
 		return func(p string) string { return p }

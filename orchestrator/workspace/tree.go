@@ -69,7 +69,7 @@ func (w *Workspace) Tree() Tree {
 	return t
 }
 
-// noteGit notes the files of a repository that run programs: its settings and its hooks.
+// noteGit notes the settings file and the hooks of a repository. Both can make git run programs.
 func (t *Tree) noteGit(dir, repository string) {
 	names := []string{"config"}
 	hooks, _ := os.ReadDir(filepath.Join(repository, "hooks")) // an error means no hooks
@@ -100,8 +100,8 @@ func ownOutputs() (files []os.FileInfo) {
 	return files
 }
 
-// stateOf returns the state of a file in words. The state of a folder omits its size and times, since
-// its entries show a change.
+// stateOf returns the state of a file in words. The state of a folder omits its size and times,
+// since its entries show a change.
 func stateOf(info os.FileInfo, err error) string {
 	switch {
 	case err != nil:
@@ -112,11 +112,11 @@ func stateOf(info os.FileInfo, err error) string {
 	return fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano(), changeTime(info))
 }
 
-// Changes compares the tree with an earlier snapshot, and returns two sorted lists. The list files
-// has the files of the work directory that differ. The list own has the supervisor's files with a
-// change that is not allowed. A path in this list begins with the path of the run's folder (the
-// parameter runs). The supervisor is allowed to write its report (the parameter report), to add
-// files to wisdom/, and to add text to the end of files in wisdom/.
+// Changes compares the tree with an earlier snapshot, and returns two sorted lists. The first list
+// has the files of the work directory that differ. The second list has the supervisor's files with
+// a change that is not allowed. A path in the second list begins with the path of the run's folder
+// (the parameter runs). The supervisor is allowed to write its report (the parameter report), to
+// add files to wisdom/, and to add text to the end of files in wisdom/.
 func (t Tree) Changes(before Tree, runs, report string) (files, own []string) {
 	for name, now := range t.files {
 		if was, ok := before.files[name]; now != was && (ok || !before.cut) {
@@ -160,8 +160,8 @@ func (t Tree) Written(before Tree, name string) string {
 	return string(t.own[name])
 }
 
-// noteRuns notes the state of the runs of each board in a folder of runs. It omits the runs in the
-// folder own.
+// noteRuns notes the state of each board's runs in a folder. It omits the board of this run (the
+// parameter own).
 func (t Tree) noteRuns(folder string, own rundir.Dir) {
 	for _, run := range rundir.Others(folder, own) {
 		info, err := os.Lstat(run.Journal())

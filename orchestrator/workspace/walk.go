@@ -16,7 +16,7 @@ import (
 )
 
 // Walk returns the decision of package walk, the Manager without a model, about the open step. The
-// board after is the board b with the decision: with the task's mark and the fields "current" and
+// result after is the board b with the decision: with the task's mark and the fields "current" and
 // "ended". Errors: *failure.Invalid if the board cannot hold the decision, and a shortage of this
 // machine, such as of open files.
 func (w *Workspace) Walk(b *board.Board, s *flow.State) (e event.ManagerWalked, after *board.Board, err error) {
@@ -155,7 +155,8 @@ func (w *Workspace) SaysDone(task string) bool {
 }
 
 // MissingNeeds returns a warning if a Manager names a next task that depends on undone tasks.
-// Otherwise it returns "". The Manager is allowed to name such a task.
+// Otherwise it returns "", and also if needs do not decide the order of the board. The Manager is
+// allowed to name such a task.
 func (w *Workspace) MissingNeeds(b *board.Board, s *flow.State, next *string) string {
 	if next == nil || !s.ByNeeds {
 		return ""
@@ -188,7 +189,7 @@ func unmet(needs []string, l flow.List, past func(i int) walk.Past, at int, step
 	return all
 }
 
-// checkNext refuses a task that a Manager may not name. Errors: *failure.Invalid.
+// checkNext refuses a task that a Manager is not allowed to name. Errors: *failure.Invalid.
 func (w *Workspace) checkNext(task string) error {
 	if w.isOwn(task) {
 		return &failure.Invalid{

@@ -284,9 +284,9 @@ func ListAt(boardPath, workdir string, b *board.Board) flow.List {
 	return ListOf(b, place.ReadTask)
 }
 
-// DoneBefore returns the tasks that were done before the first run of a journal: those that the
-// board marks as done. If it marks none, and inOrder is set, they are the tasks before its current
-// one.
+// DoneBefore returns the tasks that were done before the first run of a journal: the tasks that the
+// board marks as done. If the board marks no task, and the parameter inOrder is true, DoneBefore
+// returns the tasks before the current task.
 func DoneBefore(b *board.Board, inOrder bool) (done []string) {
 	paths := b.TaskPaths()
 	for i, p := range paths {

@@ -33,7 +33,7 @@ type Tree struct {
 const maxTime = 10 * time.Second
 
 const (
-	maxFiles  = 20_000   // greatest number of files that are read
+	maxFiles  = 20_000   // greatest number of changed files, and of tracked .md files that are read
 	maxFile   = 16 << 20 // limit of a file, in bytes; a larger file is hashed by its mode, size and time
 	maxOutput = 16 << 20 // limit of git's output, in bytes
 )
@@ -112,8 +112,8 @@ func (t Tree) stateOf(path, name string, digits int) string {
 	return mode + git.BlobName(text, digits)
 }
 
-// query is the calls of git for one hash. They use the user's index, but not the settings that an
-// agent may have written.
+// query makes the calls of git for one hash. The calls use the user's index, but not the settings
+// that an agent may have written.
 type query struct {
 	Tree
 	repo   *git.Repo

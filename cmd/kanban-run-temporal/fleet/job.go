@@ -12,12 +12,12 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// Names that the workers, the command submit and the Temporal server share.
+// Names that the workers, the command "submit" and the Temporal server share.
 const (
 	WorkflowType = "Board"   // name of the workflow's type
 	RunActivity  = "Run"     // name of the activity that runs a board once
 	AckSignal    = "ack"     // name of the signal with a Decision
-	Queue        = "boards"  // default task queue of the commands worker and submit
+	Queue        = "boards"  // default task queue of the commands "worker" and "submit"
 	OutcomeMemo  = "outcome" // memo key for the last run's outcome, or for Running during a run
 	TextMemo     = "text"    // memo key for the text of the last run's end
 	HintMemo     = "hint"    // memo key for the action that a person has to take

@@ -57,10 +57,10 @@ func (f Folder) of(job fleet.Job) string {
 	return filepath.Join(f.Path, fmt.Sprintf("%s-%.5x", tail(name, 80), sha256.Sum256([]byte(id))))
 }
 
-// clone prepares the board's clone in dir. It keeps the clone of an earlier run that has the last
-// checkpoint, and sets aside one that lacks it. In a new clone it checks out the commit at which
-// the board began. So the board goes on with the files that it knows, even if the repository has
-// newer commits.
+// clone prepares the board's clone in dir. An earlier run's clone stays if it contains the board's
+// last checkpoint; otherwise it is set aside. In a new clone, the function checks out the commit at
+// which the board began. So the board goes on with the files that it knows, even if the repository
+// has newer commits.
 func (f Folder) clone(stop context.Context, job fleet.Job, dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		leads, err := f.leads(stop, job, dir)
@@ -115,7 +115,7 @@ func remoteTip(stop context.Context, job fleet.Job) (string, error) {
 	return tip, err
 }
 
-// setAside moves a clone into the folder with the name aside, so that a person can examine it.
+// setAside moves a clone into the folder "aside", so that a person can examine it.
 func (f Folder) setAside(dir string) error {
 	return os.Rename(dir, filepath.Join(f.Path, "aside", filepath.Base(dir)+"-"+
 		time.Now().UTC().Format("20060102T150405.000")))

@@ -209,8 +209,8 @@ func (s summary) asks() string {
 	return tail(s.Text, 1000)
 }
 
-// tail returns s. If s is longer than the limit most (in bytes), it returns "…" and the end of s
-// instead.
+// tail returns a text unchanged if it has at most the given number of bytes. Of a longer text it
+// returns "…" and the end.
 func tail(s string, most int) string {
 	if len(s) <= most {
 		return s

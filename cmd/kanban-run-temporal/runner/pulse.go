@@ -71,7 +71,7 @@ func (p *pulse) run() {
 	}
 }
 
-// look returns the next heartbeat: the text from the last call of say, or the state that kanban-run
+// look returns the next heartbeat: the text that p.say has set, or the state that kanban-run
 // reports. ok is false if kanban-run does not answer in time.
 func (p *pulse) look(within time.Duration) (beat fleet.Beat, ok bool) {
 	p.mu.Lock()

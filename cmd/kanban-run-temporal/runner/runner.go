@@ -21,7 +21,7 @@ import (
 type Runner struct {
 	Program      string   // path of kanban-run
 	Flags        []string // flags that kanban-run gets for every board
-	Repositories []string // addresses that may be cloned; one that ends with / allows all below it
+	Repositories []string // allowed addresses; one that ends with / allows all below it
 	Folder       Folder
 	Lease        time.Duration // time without a heartbeat after which the server gives up a run
 	Name         string        // name of this worker

@@ -37,8 +37,8 @@ func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	return c.invoke(a, []string{c.executable, ClientCommand}, a.AskWithRole())
 }
 
-// Stay returns the start of a client that stays between prompts. The client sends each message as
-// one prompt in the same session.
+// Stay describes how to start a client that stays between prompts. The client sends each message
+// as one prompt in the same session.
 func (c adapter) Stay(a agent.Assignment) (agent.Invocation, error) {
 	text := a.Ask()
 	if a.Follow == nil {
@@ -76,7 +76,7 @@ func (adapter) Reader(kind contract.Kind, host agent.Host) agent.Reader {
 	return r
 }
 
-// Tool names no program, version or keys, because the agent may be any program.
+// Tool returns no program name, version or keys, because the agent may be any program.
 func (adapter) Tool() agent.Tool {
 	return agent.Tool{Permits: true, Ignores: []string{"tools"}, Signals: agent.Signals{Session: true, Calls: true}}
 }

@@ -70,7 +70,7 @@ func (d *dialogue) SessionUpdate(_ context.Context, n acp.SessionNotification) e
 // maxTools bounds the number of tool calls that are kept as running, because some may never end.
 const maxTools = 1000
 
-// writingEvery is the shortest time between two writing events.
+// writingEvery is the shortest time between two events of the kind "writing".
 const writingEvery = time.Second
 
 func (d *dialogue) printWriting() {

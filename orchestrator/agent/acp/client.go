@@ -133,7 +133,8 @@ func startAgent(command []string, stderr io.Writer) (*child, error) {
 
 // release closes the agent's input, waits for the agent's end, and returns err. It kills an agent
 // that does not end within leaveWait. If err is a *closedError, the time leaveWait begins only when
-// ctx is done, because the caller of this process limits the whole time.
+// ctx is done. Until then no limit is needed, because the program that started this process ends it
+// after a time limit.
 func (c *child) release(ctx context.Context, err error) error {
 	_ = c.in.Close() // an error changes nothing, because the dialogue is over
 	var gone *closedError

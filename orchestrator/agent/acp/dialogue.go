@@ -17,8 +17,8 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// maxText bounds the agent's text, in bytes. It is longer than the longest reply, so that an excess
-// is noticed.
+// maxText bounds the agent's text, in bytes. It is greater than contract.MaxReply, so that a reply
+// over that limit is noticed.
 const maxText = 17 << 20
 
 // dialogue is the client's side of a session. It is safe for concurrent use, because requests and
@@ -32,7 +32,7 @@ type dialogue struct {
 	tools      map[acp.ToolCallId]acp.ToolKind
 	cost       *float64  // cost of the session so far, in US dollars; nil if unknown
 	charged    float64   // the part of cost that was printed
-	wrote      time.Time // time of the last writing event
+	wrote      time.Time // time of the last event of the kind "writing"
 }
 
 func newDialogue(p agent.Permission, stdout io.Writer) *dialogue {

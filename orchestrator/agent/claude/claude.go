@@ -82,8 +82,8 @@ func sandboxed(env []string) bool {
 	return false
 }
 
-// Invoke returns the start of claude. The command line has no --session-id, because claude takes
-// each ID only once, but a retry has the same command line.
+// Invoke describes how to start claude. The command line has no --session-id, because a retry has
+// the same command line, and claude takes each ID only once.
 func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	inv, err := c.start(a, (*commandLine).schema)
 	inv.Stdin, inv.Listens, inv.Timeout = c.Message(string(a.Ask())), true, a.Timeout

@@ -74,8 +74,8 @@ type usage struct {
 	Output     int64 `json:"output_tokens"`
 }
 
-// modelUsage is the usage of one model, with its price. The keys are spelled differently from those
-// of usage.
+// modelUsage is the usage of one model, with its price. Its JSON keys are spelled differently from
+// the keys of the type usage.
 type modelUsage struct {
 	Input      int64 `json:"inputTokens"`
 	CacheWrite int64 `json:"cacheCreationInputTokens"`
@@ -134,7 +134,8 @@ type rateLimit struct {
 }
 
 // parse parses a line and leaves out values of an unexpected type. It returns an error for a line
-// that is not an object or not UTF-8, because decoding would replace the invalid bytes.
+// that is not an object. It also returns an error for a line that is not UTF-8, because decoding
+// would replace the invalid bytes.
 func parse(text []byte) (*line, error) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || text[0] != '{' {

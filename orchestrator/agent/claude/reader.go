@@ -16,7 +16,7 @@ import (
 const (
 	maxDenials = 8
 	maxTools   = 256
-	patience   = time.Minute // a longer pause before a retry ends the attempt
+	patience   = time.Minute // longest pause before a retry; a longer one ends the attempt
 )
 
 // reader reads claude's stream. Only one goroutine at a time may use it.

@@ -27,8 +27,8 @@ const (
 
 func (adapter) Name() string { return "codex" }
 
-// Check returns an error for a role option that codex lacks. A role's list of tools is no error,
-// although codex ignores it, because the sandbox of codex limits the tools.
+// Check returns an error for a role option that codex lacks. A role's list of tools is no error.
+// Codex ignores the list, and its sandbox limits the tools instead.
 func (adapter) Check(a agent.Assignment) error {
 	if err := a.Refuse("codex", "max_turns", "max_cost"); err != nil {
 		return err
@@ -43,8 +43,8 @@ func (adapter) Check(a agent.Assignment) error {
 	return err
 }
 
-// Invoke returns the start of codex. The options go before the subcommand resume or fork, which
-// accepts only few of them.
+// Invoke describes how to start codex. The options go before the subcommand "resume" or "fork",
+// which accepts only few of them.
 func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	argv, err := tool().Start(a)
 	if err != nil {
@@ -123,10 +123,10 @@ func resumeArgs(f *agent.Follow) []string {
 	}
 }
 
-// promptOf returns the role's prompt as an option, and the user's prompt as standard input. In two
-// cases the role's prompt goes to standard input instead, before the user's: if the thread is
-// resumed, because a thread keeps its first instructions, and if the role's prompt is too long for
-// an argument. Errors: *agent.ConfigError.
+// promptOf returns the role's prompt as an option, and the user's prompt as standard input. If the
+// role's prompt is too long for an argument, it goes to standard input instead, before the user's
+// prompt. In a resumed thread the role's prompt always goes there, because a thread keeps its first
+// instructions. Errors: *agent.ConfigError.
 func promptOf(a agent.Assignment) (option []string, stdin []byte, err error) {
 	stdin = a.Ask()
 	switch {

@@ -53,7 +53,7 @@ func (i item) tool() (name, what string) {
 }
 
 // plainCommand returns a command without the shell in which codex runs it. For instance, it turns
-// bash -lc 'make test' into make test.
+// "bash -lc 'make test'" into "make test".
 func plainCommand(command string) string {
 	shell, script, found := strings.Cut(command, " -lc ")
 	if !found || strings.ContainsAny(shell, " \t") {

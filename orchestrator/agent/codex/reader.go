@@ -38,7 +38,8 @@ type event struct {
 	} `json:"error"`
 }
 
-// usage is the total use of tokens by the thread so far, and by the threads from which it was forked.
+// usage holds the tokens that a thread has used so far, including those of the threads from which
+// it was forked.
 type usage struct {
 	Input  int64 `json:"input_tokens"`
 	Cached int64 `json:"cached_input_tokens"`
@@ -123,9 +124,9 @@ func (r *reader) endItem(i item) {
 }
 
 // onError reads an error that announces a retry, or the last error before turn.failed. codex
-// retries every failure five times, and waits until a limit is over. Both would look like work. So
-// an error that every retry would repeat ends the attempt at once, and a limit ends the attempt
-// after r.patience.
+// retries every failure five times. If a limit is reached, codex waits until the limit is over. The
+// retries and the wait would look like work. So an error that every retry would repeat ends the
+// attempt at once, and a limit ends the attempt after r.patience.
 func (r *reader) onError(text string) {
 	if !strings.HasPrefix(text, "Reconnecting") {
 		r.failed = providerText(text)

@@ -49,8 +49,8 @@ func tighten(s map[string]any) {
 	s["required"], s["additionalProperties"] = slices.Sorted(maps.Keys(properties)), false
 }
 
-// tomlString returns a text as a TOML string, for a value of -c. TOML has the escapes of JSON, but
-// also requires an escape for DEL.
+// tomlString returns a text as a TOML string, for a setting in the option -c. TOML has the escapes
+// of JSON, but also requires an escape for DEL.
 func tomlString(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

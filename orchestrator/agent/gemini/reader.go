@@ -78,7 +78,7 @@ func (r *reader) readEvent(line []byte) error {
 	return nil
 }
 
-// maxTools bounds the number of tool calls that are kept as running, because some may never end.
+// maxTools bounds the map of running tool calls, because some calls might never end.
 const maxTools = 1000
 
 func (r *reader) startTool(e event) {

@@ -54,7 +54,7 @@ func Subscribed(env []string) []string {
 	return append(env, "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-dummy")
 }
 
-// codex returns variables for codex, and writes its settings to the folder home. This folder must
+// codex returns variables for codex, and writes its settings to the given folder. This folder must
 // not be in the folder TMPDIR, because codex would then print a warning and lack its helpers.
 func (s *Server) codex(t testing.TB, home string) []string {
 	testfile.Write(t, filepath.Join(home, "config.toml"), fmt.Sprintf(`model = "fake-model"

@@ -21,8 +21,8 @@ type Script struct {
 func Play(steps ...Step) Script { return Script{Steps: steps} }
 
 // Usage is the number of tokens that a turn reports. Input counts the whole prompt. Cached counts
-// the part of the prompt that was read from the cache. An API in which Input excludes cached tokens
-// gets Input minus Cached.
+// the part of the prompt that was read from the cache. If an API does not count cached tokens as
+// input, it gets Input minus Cached.
 type Usage struct {
 	Input  int64 `json:"input"`
 	Cached int64 `json:"cached"`
@@ -78,7 +78,8 @@ func Shell(command string) Step { return Step{Kind: shell, Text: command} }
 func Structured(reply any) Step { return Step{Kind: structured, Input: encode(reply)} }
 
 // Walk ends the work of a Manager with a reply in JSON, like Structured. The reply has the status
-// ok and the list of tasks in the prompt. Its next task is the first open task after the done one.
+// "ok", and repeats the list of tasks from the prompt. Its next task is the first open task after
+// the done one.
 func Walk() Step { return Step{Kind: walk} }
 
 // Status refuses the request with a status code and the API's body for this code. The list header

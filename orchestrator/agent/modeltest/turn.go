@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Message is a message of a request's conversation. For every API, Role is "system", "user" or
-// "assistant". For the result of a tool, Role is "tool".
+// Message is a message of a request's conversation. Role is the same for every API: "tool" for the
+// result of a tool, and "system", "user" or "assistant" for any other message.
 type Message struct {
 	Role string
 	Text string
 }
 
 // findScript returns the last script in a user or system message, and the number of the assistant's
-// turns after it. It skips tool results, because a program may print the prompt.
+// turns after it. It skips tool results, because a program that a tool runs might print the prompt.
 func (m *Model) findScript(q *Request) (s Script, turns int, found bool) {
 	m.mu.Lock()
 	think := m.think
@@ -80,8 +80,8 @@ type answer struct {
 }
 
 // answer translates a step into a text, or into a call of one of the request's tools. If a request
-// has no tools, such as a request for a title or a summary, the answer is a single word in place of
-// a call.
+// has no tools, the answer is a single word in place of a call. For instance, a request for a title
+// or a summary has no tools.
 func (s Script) answer(step Step, q *Request) answer {
 	a := answer{usage: DefaultUsage}
 	switch {

@@ -100,7 +100,8 @@ func (c content) text() string {
 	return s
 }
 
-// readContent returns the text of content. It returns any other JSON unchanged.
+// readContent returns the text of a JSON value that is a content. It returns any other JSON
+// unchanged.
 func readContent(data json.RawMessage) string {
 	var c content
 	if len(data) == 0 || json.Unmarshal(data, &c) != nil {

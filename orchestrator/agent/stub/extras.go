@@ -26,8 +26,8 @@ type extras struct {
 }
 
 // extrasReader finds the extras in the key "told" of the reply, which other readers ignore. A reply
-// that is not JSON has no extras. The reply of a review with extras is only the message, since a
-// review is a text.
+// that is not JSON has no extras. If the reply of a review has extras, the reader reports only the
+// message as the reply, since a review is a text.
 type extrasReader struct {
 	agent.Reader
 	review bool

@@ -16,8 +16,8 @@ import (
 
 // nextTask returns the Manager's next task, or nil if there is none. If the rule does not name the
 // task, package walk chooses it from the list in the input. If any task of the list needs another
-// one, nextTask also marks the task just worked on as done on the board, so that the next call sees
-// the mark.
+// one, nextTask also marks as done the task that was just worked on. It writes the mark to the
+// board, so that the next call sees it.
 func (c *call) nextTask() *string {
 	place, err := board.OpenPlace(".", c.input.KanbanFile)
 	if err != nil {
@@ -148,7 +148,7 @@ func cutMark(entry string) (file string, marked bool) {
 var currentLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^current:[^\r\n]*`) })
 
 // writeCurrent writes the next task to the board, like a Manager that edits the board itself. The
-// board must have `current:` on a line of its own.
+// board must have a line that begins with `current:`.
 func (c *call) writeCurrent() error {
 	source, err := os.ReadFile(c.input.KanbanFile)
 	if err != nil {

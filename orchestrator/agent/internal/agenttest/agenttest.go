@@ -26,8 +26,8 @@ import (
 // Harness makes an adapter's program behave as a test demands.
 type Harness struct {
 	// Agent returns an adapter and an assignment whose agent behaves like a stub. The stub's rule
-	// has the given `do` and the lines of the parameter more. The suite fills in Input, Contract,
-	// Timeout and Grace.
+	// consists of the given `do` and the lines in the parameter "more". The suite fills in Input,
+	// Contract, Timeout and Grace.
 	Agent func(t *testing.T, do string, more ...string) (agent.Adapter, agent.Assignment)
 	// Deaf, if set, returns an agent that never reads its standard input, and still gives a good
 	// reply.
@@ -42,7 +42,7 @@ type Harness struct {
 	Stream bool
 }
 
-// never is a time limit that no test reaches unless it hangs.
+// never is a time limit that a test reaches only if it hangs.
 const never = time.Hour
 
 // Conformance runs the suite. The test binary has to play stub agents, as [Main] does.

@@ -15,7 +15,7 @@ import (
 
 // Main is the TestMain of an adapter's tests. The test binary plays the stub or the program that
 // its first argument names. Without such an argument it runs the tests, and then looks for
-// goroutines that are left over. It returns the exit status.
+// goroutines that are left over. Main returns the exit status.
 func Main(m *testing.M, programs map[string]func(args []string) int) int {
 	if len(os.Args) > 1 {
 		if os.Args[1] == stub.Command {
@@ -43,8 +43,9 @@ func Self(t testing.TB) string {
 	return path
 }
 
-// QuietEnv returns an environment for an agent that is the test binary. In it, the agent does not
-// wait a second at its end for the race detector, and prints no warning of the coverage tool.
+// QuietEnv returns an environment for an agent that is the test binary. In this environment the
+// race detector does not delay the agent's exit by a second, and the coverage tool prints no
+// warning.
 func QuietEnv(t testing.TB, more ...string) []string {
 	t.Helper()
 	return append([]string{"GORACE=atexit_sleep_ms=0", "GOCOVERDIR=" + t.TempDir()}, more...)

@@ -13,7 +13,8 @@ import (
 
 // FuzzReader passes any stream to a reader, beginning with the recordings in testdata. It checks
 // three rules: the reader never panics, the size of the chunks makes no difference, and a report is
-// a success only if the stream contains the string end, which is the tool's word for a good end.
+// a success only if the exit status is 0 and the stream contains the tool's word for success. The
+// parameter "end" is this word.
 func FuzzReader(f *testing.F, a agent.Adapter, end string) {
 	f.Helper()
 	all, err := filepath.Glob("testdata/*.jsonl")

@@ -135,7 +135,8 @@ func CheckLostSession(t *testing.T, a agent.Adapter, command, stderr string) {
 
 // CheckLongLine checks that a reply is refused if it makes its line too long. The report has to
 // hold the beginning of the reply, but the reader must not keep the rest in memory. The stream
-// consists of the strings before and begin, the long part of the reply, and the string after.
+// consists of the parameters "before" and "begin", the long part of the reply, and the parameter
+// "after".
 func CheckLongLine(t *testing.T, a agent.Adapter, before, begin, after string) {
 	t.Helper()
 	stream := io.MultiReader(strings.NewReader(before+begin), io.LimitReader(endless{}, 40<<20),

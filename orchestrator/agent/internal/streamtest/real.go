@@ -145,8 +145,8 @@ func (h Conversation) WantReply(t *testing.T, message string) {
 	}
 }
 
-// WantFailure checks that the conversation ended with a failure whose reason holds the text, and
-// not with an error.
+// WantFailure checks that the conversation ended without an error, but with a failure whose reason
+// holds the text.
 func (h Conversation) WantFailure(t *testing.T, reason string) {
 	t.Helper()
 	if h.Err != nil || h.Failure == nil || !strings.Contains(h.Failure.Reason, reason) {

@@ -53,7 +53,7 @@ func (h Transcript) String() string {
 // DescribeError returns an error with its type.
 func DescribeError(err error) string { return fmt.Sprintf("%T: %v", err, err) }
 
-// Read passes a stream to a reader, size bytes at a time.
+// Read passes a stream to a reader in pieces of the given size.
 func Read(a agent.Adapter, c contract.Kind, stream []byte, size int, exit proc.Exit) Transcript {
 	var h Transcript
 	r := a.Reader(c, agent.Host{
