@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"sync"
+	"unicode/utf8"
 
 	"kanban-run/orchestrator/contract"
 )
@@ -10,9 +11,11 @@ import (
 const (
 	space       = " \t\r\n"
 	maxReceived = 4 << 10
-	maxJunk     = 2 * maxReceived // more than is shown, so that no part of a cut secret is shown
+	// maxJunk bounds the kept part of an output that is no reply. It exceeds the part that people
+	// see, so that the redactor recognizes a secret that the end of that part would cut.
+	maxJunk     = 2 * maxReceived
 	maxLine     = 1 << 10
-	maxWarnings = 20 // most warnings about one stream
+	maxWarnings = 20 // limit of the number of warnings about one stream
 )
 
 // buffers holds the buffers that no capture uses. Reuse pays because every reply holds the board's
@@ -87,12 +90,12 @@ func (c *capture) take() string {
 
 // WholeRunes returns b without an incomplete character at its end.
 func WholeRunes(b []byte) []byte {
-	for i := 1; i <= min(3, len(b)); i++ {
-		switch c := b[len(b)-i]; {
-		case c < 0x80:
-			return b
-		case c >= 0xC0:
-			return b[:len(b)-i]
+	for i := 1; i <= min(utf8.UTFMax, len(b)); i++ {
+		if end := len(b) - i; utf8.RuneStart(b[end]) {
+			if utf8.FullRune(b[end:]) {
+				return b
+			}
+			return b[:end]
 		}
 	}
 	return b

@@ -77,12 +77,13 @@ func TestObjectReaderLimit(t *testing.T) {
 	}
 }
 
+// TestWholeRunes: a character that is cut off goes, and a whole one stays.
 func TestWholeRunes(t *testing.T) {
 	for _, text := range []string{"", "a", "é", "aé", "€", "a€", "😀", "a😀", "😀a"} {
 		for cut := range len(text) + 1 {
 			got := WholeRunes([]byte(text[:cut]))
-			if !utf8.Valid(got) || cut-len(got) > 3 {
-				t.Errorf("WholeRunes(%q) = %q, want whole characters", text[:cut], got)
+			if !utf8.Valid(got) || cut-len(got) > 3 || utf8.ValidString(text[:cut]) && len(got) != cut {
+				t.Errorf("WholeRunes(%q) = %q, want all whole characters", text[:cut], got)
 			}
 		}
 	}

@@ -91,7 +91,7 @@ func TestEventsAreRedactedBeforeTheyAreShortened(t *testing.T) {
 		{"lines", "one\n\n two\t three \n", "one two three"},
 		{"a key", "the key is\n" + key + "\nthere", "the key is " + redact.Mark + " there"},
 		{"a key where it is cut", strings.Repeat("x", 1000) + "\n" + key, strings.Repeat("x", 1000) + " " + redact.Mark},
-		{"long", strings.Repeat("é", 1000), strings.Repeat("é", 511) + "…"},
+		{"long", strings.Repeat("é", 1000), strings.Repeat("é", 512) + "…"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string

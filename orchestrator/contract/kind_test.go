@@ -25,6 +25,7 @@ func TestKinds(t *testing.T) {
 		{contract.Manager, "manager", "manager-reply", []string{"status", "message", "next_task", "tasks"}},
 		{contract.Instruction, "instruction", "reply", []string{"status", "message"}},
 		{contract.Review, "review", "", nil},
+		{contract.Command, "command", "", nil},
 		{contract.Ready, "ready", "ready-reply", []string{"type", "message"}},
 		{contract.Checkpoint, "checkpoint", "checkpoint-reply", []string{"type", "verdict", "score", "key_findings", "risks", "quality_trend"}},
 		{contract.Judge, "judge", "judge-reply", []string{"q1", "q2", "q3", "q4", "q5", "message"}},
@@ -37,6 +38,12 @@ func TestKinds(t *testing.T) {
 				t.Errorf("Schema() = %q, want %q", got, tt.schema)
 			}
 			expected, form := tt.kind.Expected(), tt.kind.ReplyForm()
+			if tt.kind == contract.Command {
+				if form != "" {
+					t.Errorf("ReplyForm() = %q, want no form", form)
+				}
+				return
+			}
 			if tt.schema == "" {
 				if expected != "any text" || form != "" {
 					t.Errorf("Expected() = %q, ReplyForm() = %q, want any text and no form", expected, form)
