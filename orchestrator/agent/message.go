@@ -24,10 +24,10 @@ type Messages struct {
 	warnings Warnings
 }
 
-// Init sets two functions: the function emit gets the events, and the function each reads a line.
-// If the function each returns an error, the line is unreadable. The function each gets only lines
+// Init sets two functions: the function emit gets the events, and the function parse reads a line.
+// If the function parse returns an error, the line is unreadable. The function parse gets only lines
 // that begin with "{", because other lines are texts for people.
-func (m *Messages) Init(emit func(Event), each func(line []byte) error) {
+func (m *Messages) Init(emit func(Event), parse func(line []byte) error) {
 	m.Emit = emit
 	m.lines.Each = func(line []byte) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
@@ -35,7 +35,7 @@ func (m *Messages) Init(emit func(Event), each func(line []byte) error) {
 		}
 		if line[0] != '{' {
 			m.emitProse(line)
-		} else if err := each(line); err != nil {
+		} else if err := parse(line); err != nil {
 			m.rejectLine(line, err)
 		}
 	}

@@ -188,10 +188,10 @@ func (f *lockFile) firstConflict(c Claim, number int64) (taken *Conflict, err er
 	return taken, err
 }
 
-// eachRow calls the function each for every claim of another process, until the function returns
+// eachRow calls the function visit for every claim of another process, until the function returns
 // false. The argument left is true if that process was killed and one of its agents still lives.
 // eachRow also clears the rows of ended runs.
-func (f *lockFile) eachRow(each func(r row, left bool) bool) error {
+func (f *lockFile) eachRow(visit func(r row, left bool) bool) error {
 	info, err := f.file.Stat()
 	if err != nil {
 		return err
@@ -216,7 +216,7 @@ func (f *lockFile) eachRow(each func(r row, left bool) bool) error {
 		isRow := json.Unmarshal(text, &r) == nil
 		switch {
 		case isRow && (taken || f.system.isAtWork(r.Mark)):
-			if !each(r, !taken) {
+			if !visit(r, !taken) {
 				return nil
 			}
 		case !taken && f.set(unix.F_WRLCK, rowsAt+i) == nil: // the run of the row has ended

@@ -204,7 +204,8 @@ func verify(sys system, target string, want []byte) error {
 	return nil
 }
 
-// ownerError is the error for a file whose owner a replacement would silently change.
+// ownerError is the error for a file that is not replaced, because the new file would have another
+// owner.
 type ownerError struct {
 	uid, gid int
 	err      error

@@ -134,7 +134,7 @@ func asideAnomaly(check, role, details string) *event.Anomaly {
 		Details: details, Advice: "replan"}
 }
 
-// Anomalies returns the anomalies of which the Manager is told in its call of the open step.
+// Anomalies returns the anomalies to tell the Manager in its call of the open step.
 func (s *State) Anomalies() (all []event.Anomaly) {
 	step := s.Step
 	if step.Anomaly != nil && (!step.Again || s.AsideOf(step.Task) == nil) {

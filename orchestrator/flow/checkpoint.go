@@ -26,7 +26,7 @@ type Supervisor struct {
 	Excused bool               `json:"excused,omitempty"` // the Lead lets the run go on without a supervisor
 	Adapter string             `json:"adapter,omitempty"` // adapter of the supervisor's last program
 	Off     bool               `json:"off,omitempty"`     // the last run was started without a supervisor
-	// Passed are the last checkpoints without a good verdict in spite of which the run went on.
+	// Passed are the last checkpoints without a good verdict after which the run went on all the same.
 	// There are at most [mostHeld].
 	Passed []string   `json:"passed,omitempty"`
 	Block  *Block     `json:"block,omitempty"` // the checkpoint that stops the run; nil: none

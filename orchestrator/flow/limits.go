@@ -45,7 +45,7 @@ func (s *State) reachedBy(task string) string {
 	}
 }
 
-// NearLimits returns in words the limits that are not reached, but of which at least 80 % is used.
+// NearLimits returns in words the limits that are used up by at least 80 %, but not reached.
 // It looks at the limits of the run and, if a step is open, at the limits of its task.
 func (s *State) NearLimits() (texts []string) {
 	l, task, t := s.Limits, "", TaskUse{}

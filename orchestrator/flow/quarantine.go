@@ -178,7 +178,7 @@ func (s *State) endLoop(task string) {
 	}
 }
 
-// Release ends the quarantine of each task whose file a person has changed since the last run. If
+// Release ends the quarantine of each task whose file was changed by a person since the last run. If
 // no step is open, a change of the board ends the quarantine, too. On a terminal board Release does
 // nothing, because the board waits for its Lead. taskSHA returns the SHA-256 of a task's file.
 // Errors: those of record.

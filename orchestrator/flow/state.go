@@ -118,7 +118,7 @@ type Step struct {
 	Reply   *event.ReplyAccepted     `json:"reply"`
 	Walked  *event.ManagerWalked     `json:"walked,omitempty"`  // package walk's decision in Reply; nil: an agent replied
 	Writing *event.BoardWriteStarted `json:"writing"`           // a board write whose outcome is not known; nil: none
-	Anomaly *event.Anomaly           `json:"anomaly,omitempty"` // the anomaly of which the Manager is told; nil: none
+	Anomaly *event.Anomaly           `json:"anomaly,omitempty"` // the anomaly to tell the Manager; nil: none
 	Again   bool                     `json:"again,omitempty"`   // the Manager is asked once more, see [State.MayAskAgain]
 
 	// The watch.

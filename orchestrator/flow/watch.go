@@ -40,7 +40,7 @@ type Hung struct {
 	Anomaly  string         `json:"anomaly"`
 	Decision event.Decision `json:"decision"`
 	Text     string         `json:"text"`
-	Found    *event.Anomaly `json:"found,omitempty"` // anomaly of which the Manager is told; nil unless Decision is Replan
+	Found    *event.Anomaly `json:"found,omitempty"` // anomaly to tell the Manager; nil unless Decision is Replan
 }
 
 // stopsForTool reports whether the run is to end because a tool is not available, even if the

@@ -44,14 +44,14 @@ func Locate(boardPath string) (rundir.Dir, error) {
 }
 
 // History replays a board's journal and returns its history. For every entry in order, it calls the
-// function each, which may be nil. Errors: *ledger.NoRunError, *journal.DamageError, and the errors
-// of Locate, of the function each and of [ledger.CheckFile].
-func History(boardPath string, each func(event.Entry) error) (flow.History, journal.Summary, error) {
+// function visit, which may be nil. Errors: *ledger.NoRunError, *journal.DamageError, and the errors
+// of Locate, of the function visit and of [ledger.CheckFile].
+func History(boardPath string, visit func(event.Entry) error) (flow.History, journal.Summary, error) {
 	dir, err := Locate(boardPath)
 	if err != nil {
 		return flow.History{}, journal.Summary{}, err
 	}
-	h, sum, err := ledger.Fold(dir, each)
+	h, sum, err := ledger.Fold(dir, visit)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = &ledger.NoRunError{Board: boardPath}
 	}

@@ -25,15 +25,15 @@ type Board struct {
 	Find func(task string) int
 }
 
-// Look reads a board. It calls the function each for every entry of the journal in order. A board
+// Look reads a board. It calls the function visit for every entry of the journal in order. A board
 // that cannot be read has no tasks. Errors: *ledger.NoRunError and *journal.DamageError. With these
 // errors it also returns a Board. After a *journal.DamageError, the Board has only the part of the
 // journal before the damage.
-func Look(path string, each func(event.Entry)) (Board, error) {
+func Look(path string, visit func(event.Entry)) (Board, error) {
 	var tasks standing.Tasks
 	h, sum, err := History(path, func(e event.Entry) error {
 		tasks.Add(e)
-		each(e)
+		visit(e)
 		return nil
 	})
 	b := Board{History: h, Records: sum.Records, Rejected: tasks.Rejected()}

@@ -68,10 +68,10 @@ func (j *Journal) SetNote(text string) error {
 	}))
 }
 
-// walk calls the function each with every record. acked is the end of the record that the head
-// names. Errors: *DamageError if the journal lacks that record, and those that the function each
+// walk calls the function visit with every record. acked is the end of the record that the head
+// names. Errors: *DamageError if the journal lacks that record, and those that the function visit
 // returns.
-func (h head) walk(r io.ReaderAt, size int64, each func(Record) error) (end, acked position, err error) {
+func (h head) walk(r io.ReaderAt, size int64, visit func(Record) error) (end, acked position, err error) {
 	var before position
 	end, err = walk(r, size, func(rec *Record, at *position) error {
 		if at.seq == h.seq && at.crc != h.crc {
@@ -81,7 +81,7 @@ func (h head) walk(r io.ReaderAt, size int64, each func(Record) error) (end, ack
 			acked = *at
 		}
 		before = *at
-		if err := each(*rec); err != nil {
+		if err := visit(*rec); err != nil {
 			return fmt.Errorf("replay record %d (%s): %w", rec.Seq, rec.Type, err)
 		}
 		return nil

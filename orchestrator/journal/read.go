@@ -17,13 +17,13 @@ type Summary struct {
 	Head      uint64 // seq of the record that the head file names, or 0 if there is none
 }
 
-// Read calls the function named each for every record of the journal at path, and does not change
+// Read calls the function visit for every record of the journal at path, and does not change
 // the journal. A record's Data are valid until the call for the record returns. Read can run beside
 // the writer.
 // Errors: fs.ErrNotExist for a missing journal, *durable.NotPlainError for a link, and
 // *DamageError, after the calls for the records before the damage.
-func Read(path string, each func(Record) error) (Summary, error) {
-	s, err := read(disk{}, path, each)
+func Read(path string, visit func(Record) error) (Summary, error) {
+	s, err := read(disk{}, path, visit)
 	return s, wrap("read", path, err)
 }
 

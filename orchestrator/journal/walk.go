@@ -67,9 +67,9 @@ func (m *position) decodeNext(json []byte, crc uint32, r *Record) error {
 	return nil
 }
 
-// walk calls the function named each for every record and returns the end of the last sound record.
+// walk calls the function visit for every record and returns the end of the last sound record.
 // If there is no error, the bytes after that record are a torn tail.
-func walk(r io.ReaderAt, size int64, each func(*Record, *position) error) (position, error) {
+func walk(r io.ReaderAt, size int64, visit func(*Record, *position) error) (position, error) {
 	var at position
 	var rec Record
 	var bad *badRecord
@@ -87,7 +87,7 @@ func walk(r io.ReaderAt, size int64, each func(*Record, *position) error) (posit
 		if err := at.decodeNext(json, crc, &rec); err != nil {
 			return at, err
 		}
-		if err := each(&rec, &at); err != nil {
+		if err := visit(&rec, &at); err != nil {
 			return at, err
 		}
 	}

@@ -52,15 +52,15 @@ func (l *Ledger) Listen(note func(event.Entry)) {
 	l.observer = tapped{l.observer, note}
 }
 
-// Open replays the journal into the history, and calls the function named each for every entry.
-func (l *Ledger) Open(each func(event.Entry)) error {
+// Open replays the journal into the history, and calls the function visit for every entry.
+func (l *Ledger) Open(visit func(event.Entry)) error {
 	j, err := journal.Open(l.dir.Journal(), l.now, func(rec journal.Record) error {
 		e, err := decode(l.dir, rec)
 		if err != nil {
 			return err
 		}
 		l.logbook.remember(e)
-		each(e)
+		visit(e)
 		l.history.Add(e)
 		return nil
 	})
@@ -234,8 +234,8 @@ func (l *Ledger) finish(e event.Event) error {
 }
 
 // Fold replays a board's journal without opening it for writing, so a run can write to it at the
-// same time. Fold calls the function named each for every entry, unless that function is nil.
-func Fold(dir rundir.Dir, each func(event.Entry) error) (flow.History, journal.Summary, error) {
+// same time. Fold calls the function visit for every entry, unless that function is nil.
+func Fold(dir rundir.Dir, visit func(event.Entry) error) (flow.History, journal.Summary, error) {
 	var h flow.History
 	sum, err := journal.Read(dir.Journal(), func(r journal.Record) error {
 		e, err := decode(dir, r)
@@ -243,10 +243,10 @@ func Fold(dir rundir.Dir, each func(event.Entry) error) (flow.History, journal.S
 			return err
 		}
 		h.Add(e)
-		if each == nil {
+		if visit == nil {
 			return nil
 		}
-		return each(e)
+		return visit(e)
 	})
 	return h, sum, err
 }

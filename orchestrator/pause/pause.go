@@ -8,9 +8,9 @@ import (
 
 // Until waits for a time of the wall clock. It looks at the clock again and again, because timers
 // stand still while the machine sleeps. It reads the clock with the function now. It calls the
-// function each after one second, and then every ten seconds. Errors: the cause of the context
-// stop, and those of the function each.
-func Until(stop context.Context, now func() time.Time, until time.Time, each func() error) error {
+// function onTick after one second, and then every ten seconds. Errors: the cause of the context
+// stop, and those of the function onTick.
+func Until(stop context.Context, now func() time.Time, until time.Time, onTick func() error) error {
 	for pause := time.Second; ; pause = 10 * time.Second {
 		left := until.Sub(now().Round(0))
 		if left <= 0 {
@@ -21,7 +21,7 @@ func Until(stop context.Context, now func() time.Time, until time.Time, each fun
 			return context.Cause(stop)
 		case <-time.After(min(left, pause)):
 		}
-		if err := each(); err != nil {
+		if err := onTick(); err != nil {
 			return err
 		}
 	}

@@ -135,7 +135,7 @@ func (w *Watch) tellLate() error {
 	return w.Journal.Record(event.AnomalyFound{AttemptRef: w.agent.AttemptRef, Anomaly: *late})
 }
 
-// recordFindings journals a recovery, and the findings of which a person has to be told now.
+// recordFindings journals a recovery, and the findings that a person has to know now.
 func (w *Watch) recordFindings(report health.Report) error {
 	var errs []error
 	if report.Recovered {
