@@ -25,7 +25,7 @@ type row struct {
 	measure func(*lab) (float64, error)
 }
 
-// errSkipped is in the chain of the error of a row that this machine cannot measure.
+// errSkipped is wrapped by the error of a row that cannot be measured on this machine.
 var errSkipped = errors.New("skipped")
 
 func main() {

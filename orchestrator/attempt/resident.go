@@ -110,9 +110,9 @@ func (r *Resident) family() map[int]proc.Relative {
 // leaveTime is the time within which the processes of a turn have to end after the answer.
 const leaveTime = 200 * time.Millisecond
 
-// spawned returns the names of the processes that the program has started since an earlier call of
-// family, and that still run after leaveTime. The parameter before is the result of that call. A
-// process does not count if it, or one of its ancestors, is in that result.
+// spawned returns the names of the new processes of the program that still run after leaveTime. A
+// process is new unless it, or one of its ancestors, is in the map before, an earlier result of
+// Family.
 func (g *program) spawned(before map[int]proc.Relative) (names []string) {
 	for last := false; ; last = true {
 		names = nil

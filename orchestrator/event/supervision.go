@@ -246,6 +246,6 @@ func (e CheckpointReopened) Sentence() Sentence {
 // NoVerdict stands in place of a verdict if the supervisor has given none.
 const NoVerdict = "none"
 
-// MaxErrors is the number of errors of a supervisor in a run at which a person is told: seed 001,
-// "Error Handling".
+// MaxErrors is a number of errors. After that many errors of a supervisor in one run, a person is
+// told: seed 001, "Error Handling".
 const MaxErrors = 3

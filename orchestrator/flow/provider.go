@@ -88,8 +88,8 @@ func (r *Refused) next() (until time.Time, named bool) {
 	return until, false
 }
 
-// refuse notes the refusal of an attempt. If the provider had named the end of a limit, Tries does
-// not count a refusal before that end, because such a refusal is nothing new.
+// refuse notes the refusal of an attempt. A provider may name the time at which a limit ends. If it
+// refuses again before that time, the field Tries does not count the refusal.
 func (s *State) refuse(e event.AttemptStopped) {
 	next := Refused{Refusal: *e.Refusal, Class: e.Class, Text: e.Reason, Since: e.Refusal.At, Tries: 1}
 	last := s.Refused

@@ -93,7 +93,9 @@ type Step struct {
 	Left    string          `json:"left"`              // SHA-256 of the board as the last attempt left it; "": not known
 
 	// Retries.
-	Started    int    `json:"started"`  // number of attempts of the Manager's call or, before that call, of all calls so far
+	// Started is a number of attempts. Once the Manager's call is due, it counts only the attempts of
+	// that call. Until then it counts the attempts of all calls of the step.
+	Started    int    `json:"started"`
 	Rejected   int    `json:"rejected"` // replies to this call that were rejected since the last reset of the retries
 	LastReason string `json:"last_reason"`
 	Disagreed  bool   `json:"disagreed"`           // the last reply was rejected because it contradicts the board

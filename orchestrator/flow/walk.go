@@ -8,8 +8,8 @@ import (
 // and the run writes the decision onto the board.
 type Walk struct{ Spawn Spawn }
 
-// applyManagerWalked uses a decision of package walk as the Manager's reply. If a run died before
-// it wrote its decision onto the board, the new decision replaces that decision.
+// applyManagerWalked uses a decision of package walk as the Manager's reply. It replaces the
+// decision of an earlier run that died before it wrote its decision onto the board.
 func (s *State) applyManagerWalked(e event.ManagerWalked) error {
 	step := s.Step
 	if step == nil || step.Number != e.Step || step.Call != event.ManagerCall || step.Running != 0 ||

@@ -17,7 +17,7 @@ import (
 const (
 	NeverRun event.Outcome = "not_started"
 	Running  event.Outcome = "running"
-	Reopened event.Outcome = "reopened" // since the last run a person decided, or edited a complete board
+	Reopened event.Outcome = "reopened" // a person has made a decision since the last run, or has edited a complete board
 )
 
 // Standing is the state of a board, as every view shows it to people.
