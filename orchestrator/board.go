@@ -61,8 +61,8 @@ func (l *loop) view(b *board.Board) (flow.Board, error) {
 	return view, err
 }
 
-// bound returns in words the limit of the whole command that is reached. It returns "" if no limit
-// is reached.
+// bound returns a sentence about a limit of the whole command if that limit is reached. Otherwise
+// it returns "".
 func (l *loop) bound() string {
 	until := l.job.Limits.Until
 	if !until.IsZero() && !l.job.Now().Before(until) {

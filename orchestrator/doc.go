@@ -37,7 +37,8 @@
 //	                                            └──────────┘ its program died, or its session is lost
 //
 // A task whose work goes round in circles is put into quarantine between two steps, or between
-// work and review (SuspectLoop); the Manager is told, and names another (seed 002, "Review Loop").
+// work and review (SuspectLoop); the Manager is told, and names another task (seed 002, "Review
+// Loop").
 //
 // # The states of an attempt
 //
@@ -49,8 +50,9 @@
 // An attempt that follows a stopped attempt goes on in the same session if the agent's tool knows
 // that session.
 //
-// The way of one attempt through the packages, as loop.spawn has it. Each kind of call is a file of
-// package call, with its way in (Prepare) and its way out (Settle):
+// The diagram shows the way of one attempt through the packages, as in loop.spawn. Each kind of
+// call has its own file in package call, with the method Prepare for the input of an attempt and
+// the method Settle for its end:
 //
 //	flow.Spawn ─► claim.Holder.Take ─► Caller.Prepare ─► Ledger.Record ─► Caller.Start ─► loop.waitForAgent
 //	                                    └ Kind.Prepare                                     │   └ watch.Watch
@@ -86,13 +88,13 @@
 //	run        takes a board for one run
 //	call       makes the calls of a run: what each kind is told, and what its end means
 //	result     says how a run of one board ended
-//	supervisor is the resident supervisor of one board's run, but for its calls
+//	supervisor is the resident supervisor of one board's run, except its calls
 //	event      has every kind of event of a run, with its sentence; pure
 //	flow       decides what a run does next; pure
 //	walk       is the Manager without a model; pure
 //	contract   says what agents are told and what a valid reply is; pure
 //	checkpoint reads how a supervisor looks in on a board; pure
-//	preflight  checks all of a run that needs no agent
+//	preflight  checks the parts of a run that need no agent
 //	roster     says which program plays a role
 //	health     judges a running agent by its signs; pure
 //	watch      acts on what health says, and passes messages on to the agent
@@ -129,14 +131,14 @@
 //
 // # Goroutines
 //
-//	loop ── owns ledger, workspace, state; one select waits for all that follows, for timers, stop and kill
+//	loop ── owns ledger, workspace, state; one select waits for the goroutines below, for timers, stop and kill
 //	 ├─ judge ── only beside a hung agent: an attempt of its own, see package watch
 //	 └─ attempt ── waits for the pidfd of its process, ends what is left, drains the streams, judges the reply
 //	     ├─ stdout ── reads when there is something to read; the signs of the agent go to the loop
 //	     ├─ stderr ── the same
 //	     └─ stdin ── writes the messages to the agent, where its tool takes any
 //
-//	inbox.Watcher ── one per process, from the first attempt that lasts: it wakes the loops of the boards
+//	inbox.Watcher ── one per process, once an attempt runs longer than postDelay: it wakes the boards' loops
 //	notify.Notifier ── one per process, where the settings ask for it: it sends messages to a person
 //	proc.Join ── one per process: it reaps the orphans of agents as they die, but no child of an attempt
 //

@@ -127,8 +127,8 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	endErr, cost := w.End(), l.used.Cost
 	err = errors.Join(l.caller.Settle(a, p, l.endTurn), endErr, waitErr)
 	l.shared.bill.add(l.used.Cost - cost)
-	// Without a refusal the provider serves calls. The events of some agents do not show this to
-	// watchService.
+	// If the provider did not refuse the call, it serves calls. Some agents emit no event from which
+	// watchService can see this.
 	if l.ledger.State().Refused == nil {
 		l.shared.refusals.serves(provider)
 	}
@@ -142,7 +142,7 @@ const postDelay = 300 * time.Millisecond
 
 // waitForAgent returns when the agent has ended. When the context stop is done, the agent is asked
 // to end. When the context kill is done, the agent is killed. If the agent takes longer than a
-// moment, state.md shows it. Errors: those of writing state.md or the journal.
+// moment, state.md shows the agent. Errors: those of writing state.md or the journal.
 func (l *loop) waitForAgent(a *call.Attempt, p *attempt.Attempt, w *watch.Watch) (err error) {
 	l.shared.slots.Release()
 	defer l.shared.slots.Acquire()

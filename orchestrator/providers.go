@@ -22,7 +22,7 @@ type refusal struct {
 	asked chan struct{}      // closed once the asking board knows whether the provider serves
 }
 
-// refused notes that the provider refused a call, and keeps the wait that follows.
+// refused stores the wait that follows after the provider has refused a call.
 func (p *providers) refused(provider string, wait event.ProviderWait) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -30,7 +30,7 @@ func (p *providers) refused(provider string, wait event.ProviderWait) {
 	p.all[provider] = &refusal{wait: wait, asked: make(chan struct{})}
 }
 
-// serves notes that the provider serves calls.
+// serves is called when the provider serves a call. It removes the provider's refusal, if any.
 func (p *providers) serves(provider string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -28,9 +28,9 @@ func (l *loop) waitForProvider(e flow.Wait) error {
 }
 
 // awaitProvider waits while another board asks the provider of the next call. After a refusal of
-// another board's call it waits, too, if [flow.State.MayShareWait] allows it. If waited is true,
-// the board has to be read again, because it may have changed. A step has to be open, because the
-// wait is journaled with its step.
+// another board's call it waits, too, if [flow.State.MayShareWait] allows it. If the result waited
+// is true, the board has to be read again, because it may have changed. A step has to be open,
+// because the wait is journaled with its step.
 func (l *loop) awaitProvider(e flow.Spawn, provider string) (waited bool, err error) {
 	may, wait, other := l.shared.refusals.ask(provider, l.job.Now())
 	switch {
@@ -78,8 +78,8 @@ func (l *loop) wait(e event.ProviderWait) error {
 }
 
 // rest gives up the seat of this board, so that another board can work, and calls the given
-// function. The board keeps its lock and its claims. took is the duration of that call, without the
-// time until the board has a seat again.
+// function. The board keeps its lock and its claims. The result took is the duration of that call,
+// without the time until the board has a seat again.
 func (l *loop) rest(wait func() error) (took time.Duration, err error) {
 	l.shared.slots.Release()
 	l.shared.seats.Leave()

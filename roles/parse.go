@@ -440,8 +440,9 @@ func foldKey(name string) string {
 	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
 }
 
-// isMisspelling reports whether a folded key equals the known key k or, if k has more than three
-// letters, is one edit away. A short key like env is one edit away from other correct words.
+// isMisspelling reports whether a folded key equals the known key k, or is one edit away from it.
+// An edit counts only if k has more than three letters, because a short key like env is one edit
+// away from other correct words.
 func isMisspelling(plain, k string) bool {
 	k = strings.ToLower(strings.ReplaceAll(k, "_", ""))
 	return plain == k || len(k) > 3 && frontmatter.OneEditApart(plain, k)

@@ -10,8 +10,8 @@ import (
 	"kanban-run/orchestrator/journal"
 )
 
-// longRecords is the number of records after which the long journal ends. The step that reaches it is
-// completed.
+// longRecords is the least number of records in the long journal. The last step is written in full,
+// even if it goes beyond this number.
 const longRecords = 100_000
 
 // historyWriter writes the journal of a long run. It writes the same events in the same order as

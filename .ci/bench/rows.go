@@ -53,8 +53,8 @@ func rows() []row {
 	}
 }
 
-// ratio returns a measurement of the ratio between the figures of two measurements, the first
-// divided by the second. They follow each other directly, so that the machine is in the same state.
+// ratio returns a function that calls the functions a and b and divides the first result by the
+// second. The two calls follow each other directly, so that the machine is in the same state.
 func ratio(a, b func(*lab) (float64, error)) func(*lab) (float64, error) {
 	return func(l *lab) (float64, error) {
 		x, err := a(l)

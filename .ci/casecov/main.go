@@ -64,7 +64,7 @@ func addConditions(profile string) error {
 // block is a range of source text.
 type block struct{ line, column, endLine, endColumn int }
 
-// parse returns the blocks of a cover profile that were run, by the name of their file.
+// parse reads a cover profile and returns, for the name of each file, the blocks that were run.
 func parse(profile string) (map[string][]block, error) {
 	covered := map[string][]block{}
 	for line := range strings.Lines(profile) {

@@ -92,7 +92,7 @@ func concurrentPackages() ([]string, error) {
 	starts := map[string]bool{}
 	for _, p := range packages {
 		for _, file := range p.GoFiles {
-			if !filepath.IsAbs(file) { // otherwise it is a test's main program, in the build cache
+			if !filepath.IsAbs(file) { // an absolute path: a test's main program, in the build cache
 				file = filepath.Join(p.Dir, file)
 			}
 			does, err := startsGoroutine(file)

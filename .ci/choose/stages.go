@@ -19,7 +19,7 @@ type stage struct {
 // stages returns the stages. Each names the packages that speak to its tool or make the tool's
 // input, and the files of the commands that its tests call. test-agents runs boards with real
 // agents, so that the whole program is in its closure. The other stages leave out the packages that
-// their commands import: make test and make exhaustive cover those.
+// their commands import, because the targets "test" and "exhaustive" cover these packages.
 func stages() []stage {
 	return []stage{
 		{"test-agents", []string{"./cmd/kanban-run", "./orchestrator/agent/..."},
@@ -61,8 +61,8 @@ func chooseStages(kept string) (targets []string, err error) {
 	return targets, nil
 }
 
-// decide reports whether a stage has to run, and returns the reason. closure holds the folders of
-// the stage's closure, with true for those whose own tests the stage runs.
+// decide reports whether a stage has to run, and returns the reason. The keys of the map closure
+// are the folders of the stage's closure. A value is true if the stage runs the folder's own tests.
 func (s stage) decide(c changes, closure map[string]bool) (run bool, why string) {
 	if !c.known {
 		return true, c.why

@@ -218,7 +218,8 @@ func (c command) call(t *terminal, args []string) (int, error) {
 	return code, errors.Join(err, t.job.restoreFiles())
 }
 
-// runGuarded runs the command in a child, as its guardian. words are the arguments without flags.
+// runGuarded runs the command in a child process and is the guardian of this child. The parameter
+// words holds the arguments without flags.
 func (c command) runGuarded(t *terminal, args, words []string) (int, error) {
 	if err := t.job.shareToken(); err != nil {
 		return 0, err
@@ -240,9 +241,10 @@ func (c command) runGuarded(t *terminal, args, words []string) (int, error) {
 	return code, err
 }
 
-// withBoard returns the arguments. If they name no board, it puts the board of the current folder
-// first, or returns all boards below that folder if c.many reports true. If it finds no board, it
-// returns the arguments unchanged.
+// withBoard returns the arguments. If they name no board, it looks for one in the current folder or,
+// with --workdir, in the work directory. It puts the board of that folder first, or returns all
+// boards below the folder if c.many reports true. If it finds no board, it returns the arguments
+// unchanged.
 func (c command) withBoard(flags *pflag.FlagSet) []string {
 	words := flags.Args()
 	named := len(words) > 0 && !slices.Contains(ackWords, words[0])

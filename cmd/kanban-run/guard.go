@@ -12,8 +12,8 @@ import (
 )
 
 // guard runs the command in a child process, the runner, and returns the runner's exit code. This
-// process, which the user started, is the guardian (see package proc). told is true if the runner
-// itself has reported how the run ended.
+// process, which the user started, is the guardian (see package proc). The result told is true if
+// the runner itself has reported how the run ended.
 func (c command) guard(args []string) (code int, told bool, err error) {
 	if c.keys {
 		defer keepTerminal()()
@@ -53,7 +53,7 @@ func fateError(fate proc.Fate, resumeHint string) error {
 	case fate.Told:
 		return nil
 	case fate.Asked != 0 && (fate.Signal == fate.Asked || fate.Asked == syscall.SIGQUIT):
-		return &signalError{fate.Asked} // the runner was not listening to the guardian yet
+		return &signalError{fate.Asked} // the runner did not listen yet, or hung after SIGQUIT
 	case fate.Signal != 0:
 		return &killedError{fate.Signal, resumeHint}
 	default:

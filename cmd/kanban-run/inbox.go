@@ -68,8 +68,8 @@ func (t *terminal) showInboxes(boards []string) (code int, err error) {
 	return code, nil
 }
 
-// showInbox prints the decision that a board waits for. waits is true if a person has to decide or
-// to mend the board.
+// showInbox prints the decision that a board waits for. The result waits is true if a person has to
+// decide about the board or to mend it.
 func (t *terminal) showInbox(board string) (waits bool, err error) {
 	b, err := inspect.Look(board, func(event.Entry) {})
 	if err != nil && !errors.As(err, new(*ledger.NoRunError)) {
@@ -266,5 +266,5 @@ type undeliveredError struct{ why, hint string }
 
 func (e *undeliveredError) Error() string { return "not told: " + e.why }
 
-// Hint returns the hint line that explain prints.
+// Hint returns the hint line that the method explain prints.
 func (e *undeliveredError) Hint() string { return e.hint }

@@ -35,7 +35,7 @@ type job struct {
 	outputFile string // file that the runner of the job reads after the step, or ""
 	summary    string
 	token      string   // token for stop-commands; random, so that an agent cannot guess it
-	masks      bool     // true if only the job's runner reads the output; then mask prints secrets
+	masks      bool     // only the job's runner reads the output, so the method mask prints secrets
 	boards     []string // boards on the command line
 	errors     int      // number of errors so far
 	files      []jobFile
@@ -59,9 +59,9 @@ type outputs struct {
 // reads the output of that script.
 const ownStep = "KANBAN_RUN_ACTION"
 
-// jobToken is the environment variable that passes the guardian's token to its runner. The runner
-// stops workflow commands with the token. If the runner is killed, the guardian resumes the
-// commands with the same token.
+// jobToken is the environment variable in which the guardian passes its token to its child process.
+// The child stops workflow commands with the token. If the child is killed, the guardian resumes
+// the commands with the same token.
 const jobToken = "KANBAN_RUN_JOB_TOKEN"
 
 // newJob returns the job that the environment variables describe, or nil outside of GitHub Actions.

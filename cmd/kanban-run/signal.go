@@ -25,8 +25,8 @@ func (e *signalError) code() int {
 }
 
 // oneRequestWithin is the time within which several signals count as one request. timeout(1)
-// signals both the process and its process group, and some programs soon send a signal of another
-// kind.
+// signals both the process and its process group, and some programs send a second signal of another
+// kind soon after the first.
 const oneRequestWithin = 300 * time.Millisecond
 
 // contexts returns the two contexts of a run. The first signal ends the context stop, the second

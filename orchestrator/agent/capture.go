@@ -11,8 +11,8 @@ import (
 const (
 	space       = " \t\r\n"
 	maxReceived = 4 << 10
-	// maxJunk bounds the kept part of an output that is no reply. It exceeds the part that people
-	// see, so that the redactor recognizes a secret that the end of that part would cut.
+	// maxJunk bounds the kept part of an output that is no reply. People see a shorter part. If a
+	// secret crosses the end of the shorter part, the redactor still recognizes it.
 	maxJunk     = 2 * maxReceived
 	maxLine     = 1 << 10
 	maxWarnings = 20 // limit of the number of warnings about one stream
@@ -57,7 +57,7 @@ func (c *capture) grow(n int) {
 	}
 }
 
-// checkBegin drops an output that does not begin with "{", apart from white space.
+// checkBegin treats the output as junk if its first character after white space is not "{".
 func (c *capture) checkBegin() {
 	if begin := bytes.TrimLeft((*c.buf)[:min(len(*c.buf), maxJunk)], space); len(begin) > 0 && begin[0] != '{' {
 		c.drop()

@@ -70,7 +70,7 @@ func (m *Messages) rejectLine(line []byte, err error) {
 	m.broken, m.fault = append([]byte(nil), line[:min(len(line), maxJunk)]...), err
 }
 
-// Set makes the text the last message.
+// Set replaces the last message with a new text.
 func (m *Messages) Set(text string) {
 	m.Discard()
 	m.Add(text)

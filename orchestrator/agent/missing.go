@@ -16,9 +16,9 @@ var (
 	closedServer = regexp.MustCompile(`(?i)transport closed|connection closed|not connected|failed to start`)
 )
 
-// WithMissing returns the event of an ended call. The string said is the result of the call. If the
-// call failed, WithMissing sets Missing to the tool, server or program that the result reports as
-// missing.
+// WithMissing returns the event of an ended call. The parameter "said" is the result of the call.
+// If the call failed, WithMissing sets Missing to the tool, server or program that the result
+// reports as missing.
 func (e Event) WithMissing(said string) Event {
 	if e.Failed {
 		e.Missing = missing(e.Class, e.Tool, said)

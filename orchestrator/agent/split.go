@@ -135,8 +135,8 @@ func literal(b *strings.Builder, text string, first bool) error {
 	return nil
 }
 
-// quoted writes the text between two double quotes to b. In this text a backslash quotes only $, `,
-// ", \ and the end of a line.
+// quoted writes the text between two double quotes to b. In this text a backslash quotes only a
+// dollar sign, a backquote, a double quote, a backslash and the end of a line.
 func quoted(b *strings.Builder, q *syntax.DblQuoted) error {
 	for _, part := range q.Parts {
 		lit, ok := part.(*syntax.Lit)

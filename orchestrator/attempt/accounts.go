@@ -7,8 +7,8 @@ import "kanban-run/orchestrator/agent"
 // first attempt's work again.
 type Accounts map[string]agent.Spending
 
-// Charge returns the spending of one attempt, or nil if it is unknown. parent is the session that
-// the attempt forked or resumed.
+// Charge returns the spending of one attempt, or nil if it is unknown. The parameter parent is the
+// session that the attempt forked or resumed.
 func (a Accounts) Charge(o *Ended, parent string) *agent.Spending {
 	if o.Spent == nil || !o.Cumulative || o.Session == "" {
 		return o.Spent

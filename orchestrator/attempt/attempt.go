@@ -23,7 +23,7 @@ type Spec struct {
 	Sinks      Sinks
 	// Emit is called with each event, redacted, in the goroutines of both streams. It may be nil.
 	Emit func(agent.Event)
-	// Show gets the agent's activity. After events, a timer's goroutine calls Show at most once a
+	// Show gets the agent's activity. A timer's goroutine calls Show after events, at most once a
 	// second. [Attempt.Check] calls Show, too, in the goroutine of its caller. Show may be nil.
 	Show func(health.Live)
 	// TimeLimit is the rest of the run's time; 0: no limit. The agent's own timeout is in
@@ -50,7 +50,7 @@ type Attempt struct {
 	ctx      context.Context // done as soon as the process has to end, even if it is still starting
 	cancel   context.CancelFunc
 	answered chan struct{} // closed when the result has arrived
-	answer   func()        // closes answered, once
+	answer   func()        // closes the channel answered, once
 	spawned  []string      // see Ended.Spawned
 	done     chan struct{}
 
@@ -68,7 +68,7 @@ type Attempt struct {
 
 	reason error // the first reason for which the reader or the meter gave up
 
-	result *Ended // set before done is closed
+	result *Ended // set before the channel done is closed
 	err    error
 }
 
@@ -106,7 +106,7 @@ func (c *Spec) reader(h agent.Host) agent.Reader {
 }
 
 // note forwards an event of the agent. If the event shows that the agent no longer hears some
-// messages, note reports each of them as dropped.
+// messages, the method reports each of them as dropped.
 func (a *Attempt) note(e agent.Event) {
 	lost := a.voice.follow(e)
 	a.watch.note(e)
@@ -297,7 +297,7 @@ func (a *Attempt) endProcess() {
 	}
 }
 
-// adopt makes p, which has just started, the process of the attempt. If the attempt was told to end
+// adopt makes p the process of the attempt. If the attempt was told to end
 // before that, adopt ends p.
 func (a *Attempt) adopt(p *proc.Process) {
 	a.mu.Lock()

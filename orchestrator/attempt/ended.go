@@ -40,7 +40,7 @@ type Ended struct {
 // conclude closes the streams and returns the end of the attempt. err is the result of runProcess.
 func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 	excess := a.meter.exceeded()
-	if excess == nil { // after an excess, Close could print the first part of a cut-off secret
+	if excess == nil { // not after an excess: Close could print the beginning of a secret
 		err = errors.Join(err, a.stdout.Close(), a.stderr.Close())
 	}
 	a.mu.Lock()
@@ -50,7 +50,7 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 		out.Stdout = a.out.String()
 	}
 	hung, ended := exit.Stopped && a.ended && !a.stopped, exit
-	within := time.Duration(0) // stays 0 if the watch ended the agent: any final event came after that
+	within := time.Duration(0) // stays 0 if the watch ended the agent: a final event then came afterwards
 	if exit.TimedOut {
 		within = exit.Timeout + out.Paused
 	}
@@ -109,7 +109,7 @@ func applyReason(r *agent.Report, reason error) {
 }
 
 // judge sets the reply, or the failure if the report has no valid reply. Errors: those of the
-// report and of excerpt.
+// report and of the method excerpt.
 func (a *Attempt) judge(out *Ended, report agent.Report) (err error) {
 	if report.Err != nil {
 		return a.call.Sinks.redactError(report.Err)

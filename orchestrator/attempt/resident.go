@@ -98,8 +98,8 @@ func (r *Resident) run(a *Attempt) (proc.Exit, error) {
 }
 
 // family returns the processes that the program has started so far, by PID. It returns nil if the
-// program does not run yet. Then the attempt reports no spawned processes, because those of the
-// program's first attempt count as the program's own.
+// program does not run yet. In that case the attempt reports no spawned processes, because the
+// processes that a program starts in its first attempt count as the program's own.
 func (r *Resident) family() map[int]proc.Relative {
 	if g := r.running(); g != nil {
 		return g.process.Family()
@@ -110,9 +110,9 @@ func (r *Resident) family() map[int]proc.Relative {
 // leaveTime is the time within which the processes of a turn have to end after the answer.
 const leaveTime = 200 * time.Millisecond
 
-// spawned returns the names of the new processes of the program that still run after leaveTime. A
-// process is new unless it, or one of its ancestors, is in the map before, an earlier result of
-// Family.
+// spawned returns the names of the new processes of the program that still run after leaveTime. The
+// parameter before is an earlier result of Family. A process is new unless this result has the
+// process or one of its ancestors.
 func (g *program) spawned(before map[int]proc.Relative) (names []string) {
 	for last := false; ; last = true {
 		names = nil
@@ -130,7 +130,7 @@ func (g *program) spawned(before map[int]proc.Relative) (names []string) {
 	}
 }
 
-// descendsFrom reports whether a process, or one of its ancestors, is in the map before.
+// descendsFrom reports whether a process, or one of its ancestors, is in the map named before.
 func descendsFrom(before, family map[int]proc.Relative, pid int) bool {
 	for p, ok := family[pid]; ok; p, ok = family[pid] {
 		if _, known := before[pid]; known {
@@ -328,7 +328,7 @@ func (h *hearing) wait(patience context.Context) (text string) {
 
 func (h *hearing) close() error {
 	err := h.program.gates.shut()
-	if h.bound.exceeded() == nil { // after an excess, Close could print the first part of a cut-off secret
+	if h.bound.exceeded() == nil { // not after an excess: Close could print the beginning of a secret
 		err = errors.Join(err, h.stdout.Close(), h.stderr.Close())
 	}
 	return err
@@ -348,8 +348,8 @@ func (g *program) end(kill context.Context, grace time.Duration) {
 	}
 }
 
-// within returns a context that ends with parent or after the time d. Pauses of this program do not
-// count in d.
+// within returns a context that ends after the time d, or earlier if the context parent ends
+// earlier. Pauses of this program do not count in d.
 func within(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(parent)
 	timer := proc.AfterFunc(d, cancel)

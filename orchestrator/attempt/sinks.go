@@ -18,8 +18,8 @@ type Sinks struct {
 	Redactor       *redact.Redactor
 }
 
-// redacting returns a writer for a stream, which forwards the text redacted. The caller closes the
-// writer at the end of the stream.
+// redacting returns a writer that redacts the text of a stream and forwards it. The caller closes
+// the writer at the end of the stream.
 func (s Sinks) redacting(to ...io.Writer) io.WriteCloser {
 	var wanted []io.Writer
 	for _, w := range to {
@@ -88,8 +88,8 @@ func (s Sinks) parseReply(c contract.Kind, raw string) (*contract.Reply, *contra
 	return nil, contract.Failed("the reply is badly formatted where it holds a secret")
 }
 
-// excerpt returns the beginning of a reply's text, for people. If the text was cut, excerpt drops
-// the bytes that the redactor still holds back, because they may end in a part of a secret.
+// excerpt returns the beginning of a reply's text, for people. If the text was cut, the method
+// drops the bytes that the redactor still holds back, because they may end in a part of a secret.
 func (s Sinks) excerpt(raw string) (string, error) {
 	var b bytes.Buffer
 	w := s.redacting(&b)

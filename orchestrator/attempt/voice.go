@@ -32,7 +32,7 @@ func newVoice(c Spec) *voice {
 	return v
 }
 
-// adopt makes p, which has just started, the process of the agent. If the agent's result was read
+// adopt makes p the process of the agent. If the agent's result was read
 // already, adopt closes the input of p.
 func (v *voice) adopt(p *proc.Process) {
 	v.mu.Lock()
@@ -82,8 +82,9 @@ func (v *voice) canAsk() bool {
 }
 
 // follow tracks the delivery of messages. Once the agent writes its reply, a further message would
-// only prolong its work. So follow withdraws the messages that the agent has not heard by then, and
-// returns their IDs. At the result follow closes the agent's input, so that the program ends.
+// only prolong its work. So the method withdraws the messages that the agent has not heard by then,
+// and returns their IDs. When the result arrives, the method closes the agent's input, so that the
+// program ends.
 func (v *voice) follow(e agent.Event) (lost []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

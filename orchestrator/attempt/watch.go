@@ -20,7 +20,7 @@ type watch struct {
 	found health.Looked
 	shown time.Time   // time of the last call of show; before the first call, time of the start
 	later *time.Timer // timer of the next call of show; nil: no call is due
-	over  bool        // show is no longer called
+	over  bool        // the function show is no longer called
 
 	failed bool // the final event tells of a failure
 }
@@ -48,7 +48,7 @@ func (w *watch) note(e agent.Event) {
 	}
 }
 
-// showNow is called by the timer w.later. It calls show, unless the watch has ended.
+// showNow is called by the timer w.later. It calls the function show, unless the watch has ended.
 func (w *watch) showNow() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -59,7 +59,8 @@ func (w *watch) showNow() {
 	w.show(w.trace.Live(w.shown, w.found))
 }
 
-// end waits for a call of show that is under way. Afterwards show is not called again.
+// end waits for a call of the function show that is under way. Afterwards this function is not
+// called again.
 func (w *watch) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

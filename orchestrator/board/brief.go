@@ -22,8 +22,8 @@ type Brief struct {
 	Watch    []frontmatter.Value // settings in the field "watch", which differ for this task
 }
 
-// ReadBrief reads the brief of a task. It ignores an unreadable file or field, because other
-// programs may use fields of these names for something else.
+// ReadBrief reads the brief of a task. It ignores an unreadable file. It also ignores an unreadable
+// field, because another program can use a field of the same name in its own way.
 func (p *Place) ReadBrief(name string) (b Brief) {
 	text, err := p.ReadText(name)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// readCheckpoints reads the field checkpoints. It spells the tasks of this field as the list does,
-// and accepts a task that is not listed, because the Manager may remove a task from the list during
-// a run.
+// readCheckpoints reads the field "checkpoints". It spells the tasks of this field as the list
+// does. It accepts a task that is not listed, because the Manager can remove a task from the list
+// during a run.
 func (b *Board) readCheckpoints() (err error) {
 	_, node := b.doc.Field("checkpoints")
 	if node == nil {
@@ -48,7 +48,7 @@ func (b *Board) CheckCheckpoints() (found []*frontmatter.Problem) {
 	return found
 }
 
-// CheckpointsProblem adds a place to an error about a key in the field checkpoints. The place is
+// CheckpointsProblem adds a place to an error about a key in the field "checkpoints". The place is
 // that of the key's value, or that of the field if the key is missing. An error that already has a
 // place keeps it.
 func (b *Board) CheckpointsProblem(name string, err error) error {

@@ -6,19 +6,19 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// item is an entry to write. The field from is the index of the old entry whose text is kept, and
-// negative for a new entry. If restate is set, the old entry gets a new text because its state
-// changed.
+// item is an entry to write. The field "from" is the index of the old entry whose text is kept, and
+// negative for a new entry. If the field "restate" is set, the old entry gets a new text because
+// its state changed.
 type item struct {
 	from    int
 	restate bool
 	entry   *Entry // the wanted entry
-	text    string // text to write; "" if the text is made from entry
+	text    string // text to write; "" if the wanted entry gives the text
 }
 
-// plan describes how the old list becomes the wanted one. Both keep and tail are indexes of old
-// entries. The entries before keep, and those from tail on, stay byte for byte. The items replace
-// the old entries in between.
+// plan describes how the old list becomes the wanted one. The fields "keep" and "tail" are indexes
+// of old entries. The old entries before index "keep" stay byte for byte, and so do those from
+// index "tail" on. The items replace the old entries in between.
 type plan struct {
 	keep, tail int
 	items      []item

@@ -62,8 +62,8 @@ func listNames(dir string) []string {
 	return names
 }
 
-// apart returns the path b for a message. If the two paths look alike, the returned text has both
-// of them, with escapes.
+// apart returns the path b for a message. If the paths a and b look alike, the returned text has
+// both of them, with escapes.
 func apart(a, b string) string {
 	if norm.NFC.String(strings.TrimSpace(a)) == norm.NFC.String(strings.TrimSpace(b)) {
 		return fmt.Sprintf("%+q, and not %+q", b, a)

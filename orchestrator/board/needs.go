@@ -14,7 +14,7 @@ type Needs []need
 
 type need struct {
 	entry Entry
-	tasks []string // tasks that entry needs, as the task file spells them
+	tasks []string // tasks that the entry needs, as the task file spells them
 }
 
 // Add adds a task of the board if it needs others.

@@ -17,9 +17,10 @@ import (
 // for each task. One more warning counts the rest.
 const maxWarnings = 50
 
-// Parse reads a board. The board is plain YAML if file ends in .yaml or .yml, otherwise Markdown
-// with frontmatter. Parse keeps source, which must not change. Errors: *frontmatter.Problem for the
-// first mistake. Parse never returns an empty board for an unreadable file.
+// Parse reads a board. The board is plain YAML if the file's name ends in .yaml or .yml, otherwise
+// Markdown with frontmatter. The returned Board keeps the slice source, which must not change.
+// Errors: *frontmatter.Problem for the first mistake. Parse never returns an empty board for an
+// unreadable file.
 func Parse(file string, source []byte) (*Board, error) {
 	doc, err := readDocument(file, source)
 	if err != nil {
@@ -81,10 +82,10 @@ func isBoardField(name string) bool {
 	return slices.Contains([]string{"phase", "sub_phase", "current", "tasks", "checkpoints"}, name)
 }
 
-// validate checks the board's own fields by the schema. It leaves out checkpoints and the entries
-// of the list, because the schema takes microseconds for each of them, and a list can be long.
-// readTasks and package checkpoint check these parts by the same rules, and tests compare the
-// results.
+// validate checks the board's own fields by the schema. It leaves out the field "checkpoints" and
+// the entries of the list, because a list can be long and the schema takes microseconds for each
+// entry. readTasks and package checkpoint check these parts by the same rules, and tests compare
+// the results.
 func (b *Board) validate() error {
 	envelope := map[string]any{}
 	for i := 0; i+1 < len(b.doc.Root.Content); i += 2 {
@@ -322,8 +323,8 @@ func (b *Board) warn(n *yaml.Node, text, fix string) {
 	b.Warnings = append(b.Warnings, p)
 }
 
-// warnLookalikes warns of fields without a meaning whose names resemble a field of the board. The
-// names differ only in case, or have a - in place of a _.
+// warnLookalikes warns of a field that has no meaning, but almost the name of a board's field. The
+// two names differ only in case, or the author wrote a - in place of a _.
 func (b *Board) warnLookalikes() {
 	for i := 0; i+1 < len(b.doc.Root.Content); i += 2 {
 		key := b.doc.Root.Content[i]

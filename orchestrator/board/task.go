@@ -19,15 +19,15 @@ const taskLimit = 64 << 10
 // Task is a task file's header.
 type Task struct {
 	Ref      Ref
-	Role     string   // field role, otherwise assignee; "" if both are missing
+	Role     string   // field "role", otherwise field "assignee"; "" if both are missing
 	RoleLine int      // line of Role in the file; 0 if Role is ""
-	State    string   // field state, otherwise status
-	Title    string   // field title, otherwise the first heading
+	State    string   // field "state", otherwise field "status"
+	Title    string   // field "title", otherwise the first heading
 	Files    []string // patterns of the files that the work changes
 	Needs    []string // tasks that must be done first, as the file spells them
 
 	roleColumn int
-	assignee   string // field assignee; "" if it is missing
+	assignee   string // field "assignee"; "" if it is missing
 }
 
 // Done reports whether State marks the task as done or cancelled.
@@ -39,8 +39,8 @@ func (t *Task) RoleProblem(err error) error {
 }
 
 // ReadTask resolves a path on the board and reads the header in the first 64 KiB of the file.
-// Errors: those of Resolve, and *frontmatter.Problem for an unreadable header or a role that is not
-// text.
+// Errors: those of Resolve, and *frontmatter.Problem for an unreadable header, and for a role or
+// needs that cannot be used.
 func (p *Place) ReadTask(name string) (*Task, error) {
 	r, err := p.openWorkdir()
 	if err != nil {

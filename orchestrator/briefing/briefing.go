@@ -123,7 +123,7 @@ func (b *Briefing) count() int {
 	return b.states[len(b.states)-1].number
 }
 
-// hold notes that the supervisor knows all of the input for the open checkpoint.
+// hold treats the whole input for the open checkpoint as known to the supervisor.
 func (b *Briefing) hold(seq uint64) {
 	b.told, b.heard = b.due, seq
 	if b.open == nil {

@@ -13,7 +13,7 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Reports returns the number of reports of earlier checkpoints that can be read.
+// Reports returns the number of readable reports of earlier checkpoints.
 func (b *Briefing) Reports(v *flow.Supervisor) int {
 	n := 0
 	for _, h := range v.Held {

@@ -117,14 +117,14 @@ type Caller struct {
 	inputOf  event.AttemptRef
 	accounts attempt.Accounts // accounts of the open step's sessions
 	watched  attempt.Accounts // accounts of the supervisor's sessions
-	emptied  []event.Call     // calls whose streams are to be emptied once their replies are on disk
+	emptied  []event.Call     // calls whose streams are to be emptied when their replies are on disk
 	said     string           // reply of the last task agent in the open step
 	printed  string           // last line on stderr, see Caller.Printed
 	opened   time.Time        // when the open step began; zero if it began in an earlier run
 	paused   time.Duration    // time for which Ctrl-Z has paused the open step
 	steps    int              // steps finished in this run
 	warned   bool             // warnOfCost has given its warning
-	near     []string         // warnings about limits that were already given
+	near     []string         // warnings that WarnOfLimits has given
 	tree     workspace.Tree   // project's files before the supervisor's last step
 	treeOf   int              // number of that step; 0: none
 }

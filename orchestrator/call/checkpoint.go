@@ -31,8 +31,8 @@ func (checkpoint) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 	})
 }
 
-// Settle returns the verdict. It first writes the supervisor's report, because the event names the
-// file of the report.
+// Settle returns an event with the verdict. It first writes the supervisor's report, because the
+// event names the file of the report.
 func (checkpoint) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	reply, v, due := e.Reply.Checkpoint, c.Journal.State().Supervisor, *c.Journal.State().Step.Checkpoint
 	if reply.Failed() {

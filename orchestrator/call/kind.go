@@ -202,7 +202,7 @@ func (c *Caller) Start(a *Attempt) *attempt.Attempt {
 	return attempt.Start(a.Spec)
 }
 
-// Settle waits for the end of an attempt and journals it. If the reply was accepted, the next
+// Settle waits for the end of an attempt and journals it. If there is a reply or a verdict, the next
 // commit puts the event on disk. Otherwise the event is on disk when Settle returns. Before it
 // journals the end, Settle calls endTurn, which checks the board. If the supervisor has violated
 // its scope, Settle calls accuse instead, which puts the whole board back.

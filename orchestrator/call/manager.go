@@ -109,8 +109,9 @@ func (c *Caller) checkRole(role string) error {
 
 // Decision returns the Manager's accepted reply, with the list of tasks that the Manager was given.
 // If the stored file of the given list is lost, Decision uses the reply's list in its place. If the
-// stored file of the reply's list is lost, Decision uses the board's list for both. In both cases
-// the result lost is true, and the board keeps its own list, with the Manager's changes.
+// stored file of the reply's list is lost, Decision uses the board's list in place of both
+// lists. In either case the result lost is true, and the board keeps its own list, with the
+// Manager's changes.
 func (c *Caller) Decision(step *flow.Step, b *board.Board) (d workspace.Decision, lost bool, err error) {
 	reply := step.Reply
 	d.Next, d.Status = reply.NextTask, contract.Status(reply.Status)

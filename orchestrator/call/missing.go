@@ -7,8 +7,8 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// missing delays the report that a shell did not find a program. When the shell's next call has
-// ended, missing drops the report if that call succeeded and ran a similar program. For example, a
+// missing delays the report that a shell did not find a program, until the shell's next call has
+// ended. The report is dropped if that call succeeded and ran a similar program. For example, a
 // model that finds no python and then runs python3 misses nothing.
 type missing struct {
 	mu       sync.Mutex

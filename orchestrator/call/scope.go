@@ -59,7 +59,7 @@ func (c *Caller) changes(a *Attempt) (sure, doubtful []string) {
 	return sure, slices.DeleteFunc(files, board)
 }
 
-// The greatest number of changed files in an event, and the greatest number in the event's text.
+// The greatest number of changed files in an event's list, and in an event's text.
 const (
 	maxFiles  = 50
 	mostNamed = 5

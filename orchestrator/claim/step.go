@@ -15,7 +15,7 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// Turn has the parts of a run that a [Holder] may use.
+// Turn has the parts of a run that a [Holder] uses.
 type Turn struct {
 	Journal   Journal
 	Path      string // path of the board's file, without links
@@ -102,7 +102,7 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	stop, cancel := h.bounded()
 	defer cancel()
 	h.Slots.Release()
-	left := false // true once this run has left its seat, which the other run may need
+	left := false // true once this run has left its seat, which the other run might need
 	grant, err := h.registry.Take(stop, c, func(x Conflict) {
 		if waits := !c.Warn || x.Files == nil; waits && !left {
 			h.Seat.Leave()

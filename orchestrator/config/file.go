@@ -228,7 +228,7 @@ func (f *settingsFile) watch(value *yaml.Node) {
 	f.group("watch", value)
 }
 
-// parseSwitch reads a word that means {enabled: …}. ok is false for any other word.
+// parseSwitch reads a word that means {enabled: …}. The result ok is false for any other word.
 func parseSwitch(text string) (enabled string, ok bool) {
 	switch strings.ToLower(text) {
 	case "off", "false":

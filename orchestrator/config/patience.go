@@ -31,9 +31,10 @@ func patienceRows() []row {
 	}
 }
 
-// finishPatience shortens the default waits in a CI job, because its minutes cost money. CI
-// services set the variable CI. If the setting "patience" determines one of the two waits, the
-// origin of that wait gets the value and the source of "patience".
+// finishPatience shortens the default waits "patience.busy" and "patience.limit" in a CI job,
+// because the minutes of such a job cost money. CI services set the variable CI. If the setting
+// "patience" determines one of the two waits, the origin of that wait gets the value and the source
+// of "patience".
 func (r *resolver) finishPatience() error {
 	if both := r.origins["patience"]; both.Source != "default" {
 		for name, is := range map[string]time.Duration{"patience.busy": r.settings.Limits.Busy, "patience.limit": r.settings.Limits.Limit} {

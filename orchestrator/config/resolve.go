@@ -23,7 +23,7 @@ type given struct {
 	value  string
 	list   []string          // value of redact, secrets_allow, env.pass or env.only
 	set    map[string]string // value of env.set
-	shown  string            // text for the Origin; if it is "", the Origin shows value
+	shown  string            // text for the Origin; if it is "", the Origin shows the value
 	source string
 	strong bool // the source is a flag or a variable
 	dir    string

@@ -1,7 +1,7 @@
 // Package console prints texts and makes them harmless. Every text for a person, a pipe or a CI
-// job's log leaves the program through this package. A format comes from the program itself.
-// Foreign texts, such as names of files, agents' words and errors, are arguments, which are
-// redacted and made inert.
+// job's log leaves the program through this package. The format of a text comes from the
+// program itself. Foreign texts, such as names of files, agents' words and errors, are arguments,
+// which are redacted and made inert.
 package console
 
 import (
@@ -98,8 +98,8 @@ func (p *Printer) Printf(format string, args ...any) error {
 	return p.write(inert.Lines(p.Sprintf(format, args...)))
 }
 
-// Sprintf formats as Printf does, and makes every argument safe in the same way. Its result may be
-// part of a text for PrintTrusted.
+// Sprintf formats as Printf does, and makes every argument safe in the same way. Its result is safe
+// as part of a text for PrintTrusted.
 func (p *Printer) Sprintf(format string, args ...any) string {
 	safe := make([]any, len(args))
 	for i, arg := range args {

@@ -103,9 +103,9 @@ func (in Input) GoOn(why string) string {
 // MaxInline is the greatest length, in bytes, of a text that is kept in the journal.
 const MaxInline = 4 << 10
 
-// Journaled returns the input for the journal. If the input is longer than MaxInline, stored is its
-// long part, which is kept beside the journal, and inline is the rest. Otherwise inline is the
-// whole input and stored is nil.
+// Journaled returns the input in two parts. The part inline is for the journal, and the part stored
+// is for a file beside the journal. If the input is longer than MaxInline, stored has its long
+// part, and inline has the rest. Otherwise inline has the whole input, and stored is nil.
 func (in Input) Journaled() (inline json.RawMessage, stored []byte, err error) {
 	if in.Text != "" {
 		if len(in.Text) > MaxInline {

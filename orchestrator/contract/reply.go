@@ -133,9 +133,10 @@ func checkKeys(k Kind, members map[string]json.RawMessage) *Failure {
 // cannot be read.
 const maxTasks = 500_000
 
-// decode decodes the values of the contract's keys for the schema. It replaces every object by an
-// empty object, and every list by an empty list, except the list "tasks". The schema only needs to
-// see their kind, and a decoded reply of 16 MiB may take a gigabyte.
+// decode decodes the values of the contract's keys for the check against the schema. It replaces
+// every object by an empty object, and every list by an empty list, except the list "tasks". The
+// schema checks only the kind of the replaced values, and a decoded reply of 16 MiB can take a
+// gigabyte.
 func decode(k Kind, members map[string]json.RawMessage) (map[string]any, *Failure) {
 	envelope := map[string]any{}
 	for _, key := range replyKeys(k) {

@@ -106,7 +106,7 @@ func insert(text []byte, section Section, line string) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: %q cannot be found", ErrMarkerMissing, section)
 	}
-	at, lines := from, 0 // offset after the section's last line that is not blank, and number of such lines
+	at, lines := from, 0 // offset after the section's last nonblank line, and number of its nonblank lines
 	for next := from; next < to; {
 		piece := text[next:to]
 		if i := bytes.IndexByte(piece, '\n'); i >= 0 {
@@ -127,7 +127,7 @@ func insert(text []byte, section Section, line string) ([]byte, error) {
 }
 
 // addSections returns the text with the missing sections of this program added at the end. Errors:
-// ErrMarkerMissing if a section of base is missing.
+// ErrMarkerMissing if a section of the list "base" is missing.
 func addSections(text []byte, end string) ([]byte, error) {
 	for _, s := range base {
 		if _, _, ok := find(text, s); !ok {

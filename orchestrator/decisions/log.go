@@ -18,7 +18,7 @@ import (
 // Turn holds the parts of a run that the log uses.
 type Turn struct {
 	Board   string // path as the user wrote it; messages name the board by it
-	File    string // path in the settings; "": DECISIONS.md beside the board, if it exists
+	File    string // path in the settings, or "" for DECISIONS.md beside the board if that file exists
 	Journal Journal
 	Path    string                // path of the board's file
 	Dir     string                // the work directory
@@ -164,8 +164,8 @@ func (l *Log) Close() {
 }
 
 // append appends the pending entries to the file. It returns the first failure of this run, and nil
-// for later failures. It drops an entry that fails with ErrScope. After any other failure, this
-// entry and those after it stay pending, because the next call may succeed.
+// for later failures. It drops an entry that fails with ErrScope. After any other failure, the
+// entry that failed and all entries after it stay pending, because the next call may succeed.
 func (l *Log) append() (first error) {
 	l.mu.Lock()
 	pending := l.pending

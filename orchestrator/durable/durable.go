@@ -2,8 +2,8 @@
 // new, and holds the locks that keep a second writer away.
 //
 // An acknowledged write survives a crash and a power cut: the bytes are synced before the name
-// appears, and the folder before success is reported. A failed sync fails the write and is never
-// repeated: a second sync would return nil although the data is gone.
+// appears, and the folder is synced before success is reported. A failed sync fails the write and
+// is never repeated: a second sync would return nil although the data is gone.
 package durable
 
 import (

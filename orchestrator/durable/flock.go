@@ -11,8 +11,8 @@ import (
 // errHeld is the kernel's error when another process has the lock.
 var errHeld error = unix.EWOULDBLOCK
 
-// noFollow has the flags that make an open refuse a link, and not wait for the other end of a FIFO.
-// Through a link, two boards could share a lock.
+// noFollow has the flags with which os.OpenFile refuses a link, and does not wait for the other end
+// of a FIFO. Through a link, two boards could share a lock.
 const noFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
 func lock(f *os.File) error   { return flock(f, unix.LOCK_EX|unix.LOCK_NB) }

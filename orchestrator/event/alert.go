@@ -44,13 +44,13 @@ func AlertActions() []string {
 	}
 }
 
-// alert returns the sentence with an Alert. kind is one of AlertTypes.
+// alert returns the sentence with an Alert. The parameter "kind" is one of AlertTypes.
 func (s Sentence) alert(severity, kind, owner string, actions ...string) Sentence {
 	s.Alert = Alert{Severity: severity, Type: kind, Owner: owner, Actions: actions}
 	return s
 }
 
-// did returns the sentence with action as the only action of its Alert.
+// did returns the sentence with the given action as the only action of its Alert.
 func (s Sentence) did(action string) Sentence {
 	s.Alert.Actions = []string{action}
 	return s

@@ -14,7 +14,7 @@ type End struct {
 	// Session is the session in which the work can go on; "" if the tool named none.
 	Session string    `json:"session,omitempty" text:"free"`
 	Spent   *Spending `json:"spent,omitempty"` // nil if the tool does not report its use
-	// Class is "" if the reply was accepted, or if the run ended the attempt.
+	// Class is "" if the reply was accepted, or if the run ended the attempt for no fault of it.
 	Class  Class `json:"class,omitempty"`
 	Worked bool  `json:"worked,omitempty"` // the model wrote something, or called a tool
 }
@@ -212,8 +212,8 @@ func (e ReplyRejected) Then() string {
 // AttemptStopped is the outcome of an attempt that was neither accepted nor rejected: the run was
 // interrupted, a limit of time was reached, the provider refused the call, or the run died. It
 // costs no retry. The next attempt goes on in the same session if the session is known and
-// AttemptStarted had Resumes. After a refusal before any work, however, the next attempt begins as
-// this attempt did.
+// AttemptStarted had Resumes. However, if the provider refused the call before any work was done,
+// the next attempt begins as this attempt did.
 type AttemptStopped struct {
 	AttemptRef
 	Reason  string   `json:"reason" text:"free"`

@@ -52,7 +52,8 @@ func (c Call) IsSupervision() bool { return c.Part() == Oversight }
 // IsReview reports whether the call looks at the work of a task call.
 func (c Call) IsReview() bool { return c.Part() == Review }
 
-// Player returns in words the agent or command that makes the call. role is the role of the step.
+// Player returns in words the agent or command that makes the call. The parameter "role" is the
+// role of the step.
 func (c Call) Player(role string) string {
 	switch c {
 	case CommandCall:

@@ -69,7 +69,7 @@ const (
 	PolicyAccept  = "accept"  // the changed file stays as it is
 	PolicyRestore = "restore" // the board's end is put back as it was; an unreadable board is replaced
 	PolicyFreeze  = "freeze"  // the board is frozen until the Lead has decided
-	PolicyAsk     = "ask"     // the board is frozen, because the author of its end is unknown
+	PolicyAsk     = "ask"     // the board is frozen, because it is unknown who changed its end
 )
 
 // The sources of a STATE_DIVERGENCE, which are the files that were changed.

@@ -19,7 +19,7 @@ type Content struct {
 	Options      []string `json:"options,omitempty" text:"free"` // the possible answers
 
 	// The fields of an offer of assistance.
-	Assistance string `json:"assistance_type,omitempty"` // always guidance
+	Assistance string `json:"assistance_type,omitempty"` // the constant "guidance"
 	Details    string `json:"details,omitempty" text:"free"`
 
 	Text string `json:"text,omitempty" text:"free"` // the message of a person

@@ -73,7 +73,8 @@ type LoopSuspected struct {
 	Role     string `json:"role"`
 	BoardSHA string `json:"board_sha256"`
 	TaskSHA  string `json:"task_sha256"` // SHA-256 of the task's file; "" for an unreadable file
-	// Told reports that the Manager is told, and may name another task. Otherwise a person decides.
+	// Told reports that the Manager is told of the quarantine, and is allowed to name another task.
+	// Otherwise a person decides.
 	Told      bool `json:"told"`
 	Suspicion `text:"free"`
 }

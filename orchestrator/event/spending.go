@@ -22,8 +22,8 @@ func (s *Spending) IsPriced() bool {
 	return s != nil && (s.Free || s.Cost != nil && !s.Partial)
 }
 
-// Used is the sum of the use by several attempts. It also counts the attempts whose tokens and cost
-// are known, because an unknown value is not zero.
+// Used is the sum of the use by several attempts. Told and Priced are the numbers of attempts with
+// known tokens and with a known cost, because the sums leave out unknown values.
 type Used struct {
 	Attempts int   `json:"attempts"` // all attempts; a running one counts only after [Used.AddOpen]
 	Told     int   `json:"told"`     // attempts whose tokens are known
@@ -35,7 +35,8 @@ type Used struct {
 	Millis   int64 `json:"millis"` // the agents' working time
 }
 
-// Add adds an attempt. spent is nil if the tool of the attempt does not tell its use.
+// Add adds an attempt. The parameter "spent" is nil if the tool of the attempt does not report the
+// use of tokens and money.
 func (u *Used) Add(millis int64, spent *Spending) {
 	u.Attempts++
 	if spent != nil && !spent.Free {

@@ -115,7 +115,7 @@ type StepAbandoned struct {
 	Step   int    `json:"step"`
 	Task   string `json:"task"`
 	Reason string `json:"reason" text:"free"`
-	// Named is the task that a person has made current; "" if the current task is the same.
+	// Named is the current task of the changed board; "" if that is Task, or if the board is over.
 	Named string `json:"named,omitempty" text:"free"`
 }
 

@@ -23,7 +23,7 @@ type Supervision struct {
 	// Requirement is the purpose of the board; "" if the first task states it.
 	Requirement string `json:"requirement,omitempty" text:"free"`
 	// Every is the number of finished tasks after which a checkpoint is due. A checkpoint is also
-	// due after the last task. If Every is 0, only the checkpoints of At are due.
+	// due after the last task. If Every is 0, only the checkpoints in the list At are due.
 	Every   int            `json:"every,omitempty"`
 	At      []CheckpointAt `json:"at,omitempty"`
 	OnBlock OnBlock        `json:"on_block"`
@@ -112,12 +112,12 @@ func (then OnBlock) follow(s Sentence) Sentence {
 
 // StateUpdate is the published result of a checkpoint.
 type StateUpdate struct {
-	Status       string   `json:"status"` // always task_complete
+	Status       string   `json:"status"` // the constant "task_complete"
 	ID           string   `json:"task_id"`
 	Report       string   `json:"ref" text:"free"` // path of the report, from the board's folder
 	Findings     []string `json:"key_findings" text:"free"`
 	Decisions    []string `json:"decisions" text:"free"`
-	Verification string   `json:"verification"` // always self-validated
+	Verification string   `json:"verification"` // the constant "self-validated"
 	Verdict      string   `json:"supervision_verdict"`
 	Score        float64  `json:"supervision_score"`
 }

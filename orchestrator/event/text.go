@@ -112,8 +112,8 @@ func Elapsed(d time.Duration) string {
 	}
 }
 
-// List renders the first names and the number of the others, such as "a, b and 3 more". The
-// parameter "most" is the greatest number of names.
+// List renders a list of names. If the list is too long, the number of further names stands at the
+// end, as in "a, b and 3 more". The parameter "most" is the greatest number of names shown.
 func List(names []string, most int) string {
 	text := strings.Join(names[:min(len(names), most)], ", ")
 	if more := len(names) - most; more > 0 {

@@ -108,6 +108,6 @@ type ToolSpan struct {
 	Millis int64 `json:"millis"`
 }
 
-// SystemicAgents is the number of agents that make a missing tool a fault of the system: seed 002,
-// "Tool Unavailability", action 3.
+// SystemicAgents is a number of agents. If so many agents miss the same tool in one run, the fault
+// is in the system: seed 002, "Tool Unavailability", action 3.
 const SystemicAgents = 3

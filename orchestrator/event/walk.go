@@ -11,11 +11,11 @@ type ManagerWalked struct {
 	Marked   bool    `json:"marked,omitempty"` // Task is marked as done
 	// Warning is a notice that the board has no place to record its end; "" for no notice.
 	Warning string `json:"warning,omitempty" text:"free"`
-	ByNeeds bool   `json:"by_needs,omitempty"` // walk met a task that needs an unfinished task
+	ByNeeds bool   `json:"by_needs,omitempty"` // package walk met a task that needs an unfinished task
 	Before  string `json:"before_sha256"`      // SHA-256 of the board before the decision
 	Current string `json:"current"`            // current task before the decision; "" for none
 	After   string `json:"after_sha256"`       // SHA-256 of the board after the decision
-	// Left are the tasks that walk could not name next, each with the reason.
+	// Left are the tasks that package walk could not name as next, each with the reason.
 	Left []string `json:"left,omitempty" text:"free"`
 }
 

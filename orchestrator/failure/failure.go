@@ -10,7 +10,7 @@ import (
 // Invalid is the error for an input or a set-up that makes a run impossible.
 type Invalid struct {
 	Err error
-	Fix string // the remedy; "": the hint of Err is the remedy
+	Fix string // the remedy; "" if the remedy is the hint of Err
 }
 
 func (e *Invalid) Error() string { return e.Err.Error() }

@@ -67,9 +67,9 @@ func (s *State) MaySetAside() bool {
 	return s.KeepGoing && s.Step.IsWork() && (s.ManagerIsTold || s.isWalked())
 }
 
-// passOver returns the effect that sets the task of the open step aside, if walk plays the Manager
-// and cannot decide about the task. Package walk cannot decide if the task's agent replied that the
-// task is not done, or if the task is for the Manager itself.
+// passOver returns the effect that sets the task of the open step aside, if package walk plays the
+// Manager and cannot decide about the task. Package walk cannot decide if the task's agent replied
+// that the task is not done, or if the task is for the Manager itself.
 func (s *State) passOver() (e SetAside, yes bool) {
 	step := s.Step
 	if !s.KeepGoing || !s.isWalked() || step.IsWork() || step.Anomaly != nil || step.Checkpoint != nil || step.Reply != nil {
@@ -87,8 +87,8 @@ func (s *State) passOver() (e SetAside, yes bool) {
 	return e, true
 }
 
-// applyTaskSetAside makes the Manager's call due, with the reason as an anomaly. If walk plays the
-// Manager, this call may be due already, because the reply of the task's agent was accepted.
+// applyTaskSetAside makes the Manager's call due, with the reason as an anomaly. If package walk
+// plays the Manager, this call can be due already, after an accepted reply of the task's agent.
 func (s *State) applyTaskSetAside(e event.TaskSetAside) error {
 	step := s.Step
 	if step == nil || step.Number != e.Step || step.Running != 0 || step.Reply != nil || step.Checkpoint != nil {
@@ -185,8 +185,9 @@ func (s *State) AsidesOn(l List) (all []Aside, marked, removed []string) {
 	return all, marked, removed
 }
 
-// StaysOpen reports whether walk leaves a board open when all its open tasks are in quarantine.
-// Then the first of these tasks is current. If StaysOpen returns false, walk ends such a board.
+// StaysOpen reports whether package walk leaves a board open when all its open tasks are in
+// quarantine. Then the first of these tasks is current. If StaysOpen returns false, package walk
+// ends such a board.
 func (s *State) StaysOpen() bool { return s.KeepGoing || s.ByNeeds }
 
 func (s *State) aside(task string) *Aside {
@@ -287,8 +288,8 @@ func (s *State) leaveAside() Finish {
 	return end
 }
 
-// left returns, in words for the end of a sentence, the tasks that walk could not name as next,
-// with the reasons.
+// left returns the end of a sentence: the tasks that package walk could not name as next, with the
+// reasons.
 func (s *State) left() string {
 	if len(s.Last.Left) == 0 {
 		return ""

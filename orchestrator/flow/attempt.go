@@ -93,8 +93,8 @@ func (s *State) applySessionNamed(e event.SessionNamed) error {
 }
 
 // applyReplyAccepted makes the next effect due. The Manager's reply is followed by the write onto
-// the board. A task agent's reply is followed by the first review of its plan or, without a review,
-// by the Manager's call.
+// the board. A task agent's reply is followed by the first review of the work. If no review is due,
+// it is followed by the Manager's call.
 func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 	if e.Call.IsReview() || e.Call == event.CheckpointCall {
 		return refuse(e, "a review ends with a verdict")

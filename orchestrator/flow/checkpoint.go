@@ -16,7 +16,7 @@ type Supervisor struct {
 	Started bool               `json:"started"`           // the supervisor was ready once, so the next start recovers it
 	Thread  *Thread            `json:"thread,omitempty"`  // the supervisor's session; nil: none
 	Mark    string             `json:"mark,omitempty"`    // mark of the supervisor's processes, if its program stays between calls
-	Since   []string           `json:"since,omitempty"`   // tasks finished after the last checkpoint became due
+	Since   []string           `json:"since,omitempty"`   // tasks finished since a checkpoint last became due
 	Due     []event.Checkpoint `json:"due,omitempty"`     // due checkpoints, in the order in which they are held
 	Named   int                `json:"named"`             // last number that the runner gave to a checkpoint
 	Held    []Held             `json:"held,omitempty"`    // the last verdicts, at most [mostHeld]
@@ -26,7 +26,7 @@ type Supervisor struct {
 	Excused bool               `json:"excused,omitempty"` // the Lead lets the run go on without a supervisor
 	Adapter string             `json:"adapter,omitempty"` // adapter of the supervisor's last program
 	Off     bool               `json:"off,omitempty"`     // the last run was started without a supervisor
-	// Passed are the last checkpoints without a good verdict after which the run went on all the same.
+	// Passed are the last checkpoints that had no good verdict and in spite of which the run went on.
 	// There are at most [mostHeld].
 	Passed []string   `json:"passed,omitempty"`
 	Block  *Block     `json:"block,omitempty"` // the checkpoint that stops the run; nil: none
@@ -121,9 +121,8 @@ func (s *State) forgetSupervisor() {
 }
 
 // endTask notes a task whose step is finished. If the task is ok, the checkpoints after it become
-// due, and the tasks in their scopes leave Since. If the task is not ok, it stays in Since until a
-// later task is ok or the last task is finished. The parameter "unfinished" has the tasks that
-// are not ok.
+// due, and the tasks in their scopes are taken off the list Since. If the task is not ok, it stays
+// in that list for a later checkpoint. The parameter "unfinished" has the tasks that are not ok.
 func (v *Supervisor) endTask(task string, unfinished []TaskStatus) {
 	failed := func(task string) bool {
 		return slices.ContainsFunc(unfinished, func(t TaskStatus) bool { return t.Task == task })
@@ -260,7 +259,7 @@ func (v *Supervisor) session() string {
 }
 
 // openCheckpoint removes checkpoint c from the due checkpoints. If c has the runner's next number,
-// c is about all tasks in Since, and Since begins anew.
+// c is about all tasks in the list Since, and this list is emptied.
 func (v *Supervisor) openCheckpoint(c event.Checkpoint) {
 	v.Due = slices.DeleteFunc(slices.Clone(v.Due), func(d event.Checkpoint) bool { return d.ID == c.ID })
 	if c.ID == checkpointID(v.number()) {

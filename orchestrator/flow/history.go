@@ -66,9 +66,9 @@ func (h *History) Add(e event.Entry) {
 	}
 }
 
-// Extend adds a record that is about to be written. It returns a *TransitionError if the record
-// would be a breach or, after a breach, if the record is not part of the repair. The history then
-// stays as it was.
+// Extend adds a record that is about to be written. If the record would be the first breach, Extend
+// returns a *TransitionError. After a breach it returns one if the record is not part of the
+// repair. On an error the history stays as it was.
 func (h *History) Extend(e event.Entry) error {
 	if h.Breach != nil && !isRepair(e.Event) {
 		return &TransitionError{Kind: e.Event.Kind(), Text: "the journal is to be reconciled first: " + h.Breach.Text}
@@ -156,7 +156,7 @@ func (h *History) conflict(board string) event.SnapshotConflict {
 
 // RollbackPoint returns the snapshot to roll back to. If there is no snapshot or more than one, it
 // returns the event that reports this (seed 002, "Deterministic reconcile procedure", steps 4 and
-// 5). reason becomes a part of the text of SnapshotNotFound.
+// 5). The text of SnapshotNotFound ends with the given reason.
 func (h *History) RollbackPoint(board, reason string) (Snapshot, event.Event) {
 	switch len(h.Points) {
 	case 0:

@@ -9,7 +9,7 @@ import (
 )
 
 // Reached returns in words the limit of cost or time that stops work on the task, or "". Limits of
-// steps do not stop this work, because an open step is always finished.
+// steps are left out. They forbid another step, and do not stop the open one.
 func (s *State) Reached(task string) string { return cmp.Or(s.reached(), s.reachedBy(task)) }
 
 // reached returns in words the limit of cost or time that the run has reached, or "".

@@ -23,7 +23,7 @@ type Visit struct {
 	Finding string `json:"finding,omitempty"` // hash of the findings, see [event.FindingOf]; "": no findings
 }
 
-// Visits are the last steps in a row on one task.
+// Visits are the last steps that followed one another on the same task.
 type Visits struct {
 	Task string `json:"task"`
 	// Work is the first role in these steps that is not the Manager. It does the work, and other

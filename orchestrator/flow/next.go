@@ -17,7 +17,7 @@ type Board struct {
 	Task     string // path of the current task as agents see it; "" on a terminal board
 	Role     string // the role of the current task, in the spelling of its role file
 	SHA      string // SHA-256 of the board's bytes, in hex
-	Bound    string // limit of the whole command that is reached, in words; "": none
+	Bound    string // the reached limit of the whole command, in words; "": none
 
 	Rest Rest // what a terminal board leaves undone
 }
@@ -39,8 +39,8 @@ func Next(s *State, b Board) Effect {
 	}
 }
 
-// nextCall returns the effect with which the open step goes on. bound is the limit of the whole
-// command that is reached, or "".
+// nextCall returns the effect with which the open step goes on. bound is the reached limit of the
+// whole command, or "".
 func (s *State) nextCall(bound string) Effect {
 	step := s.Step
 	aside, passed := s.passOver()

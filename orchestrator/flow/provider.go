@@ -58,9 +58,9 @@ type GiveUpWaiting struct {
 func (Wait) effect()          {}
 func (GiveUpWaiting) effect() {}
 
-// The pauses between two attempts at a busy provider double from firstPause to longPause. The
-// pauses at a limit whose end is not known then grow to limitPause, because some limits last a
-// minute and others a day.
+// The pauses between two attempts double from firstPause to longPause. At a busy provider they stay
+// at longPause. At a limit whose end is not known they then grow to limitPause, because some limits
+// last a minute and others a day.
 const (
 	firstPause  = 10 * time.Second
 	longPause   = 5 * time.Minute

@@ -20,7 +20,7 @@ type Quarantine struct {
 	TaskSHA  string `json:"task_sha256"`  // SHA-256 of the task's file as the run last left it
 }
 
-// quarantines names the tasks in quarantine, with the reason of the first.
+// quarantines returns in words the tasks in quarantine, with the reason of the first.
 func (s *State) quarantines() string {
 	first := s.Quarantine[0]
 	if more := len(s.Quarantine) - 1; more > 0 {
@@ -29,7 +29,8 @@ func (s *State) quarantines() string {
 	return first.Task + " is in quarantine: " + first.Text
 }
 
-// skipped names the tasks that a person has decided to skip, in words for the end of a sentence.
+// skipped returns in words the tasks that a person has decided to skip. The words can end a
+// sentence.
 func (s *State) skipped() (text string) {
 	for _, t := range s.Statuses {
 		if t.Status == StatusSkipped {
@@ -181,7 +182,7 @@ func (s *State) endLoop(task string) {
 // Release ends the quarantine of each task whose file was changed by a person since the last run. If
 // no step is open, a change of the board ends the quarantine, too. On a terminal board Release does
 // nothing, because the board waits for its Lead. taskSHA returns the SHA-256 of a task's file.
-// Errors: those of record.
+// Errors: those of the function record.
 func Release(s *State, b Board, taskSHA func(task string) string, record func(event.Event) error) error {
 	if b.Terminal {
 		return nil

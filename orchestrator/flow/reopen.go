@@ -10,7 +10,7 @@ const (
 )
 
 // CloseAttempt records the end of an attempt that died with its run. lost reports whether there was
-// such an attempt. Errors: those of record.
+// such an attempt. Errors: those of the function record.
 func CloseAttempt(s *State, record func(event.Event) error) (lost bool, err error) {
 	e := s.closeAttempt()
 	if e == nil {
@@ -22,8 +22,8 @@ func CloseAttempt(s *State, record func(event.Event) error) (lost bool, err erro
 // Reopen adapts the open work of an earlier run to a board that a person has edited since that run.
 // A checkpoint that stopped the board is held again, the open call starts afresh, and a step that
 // no longer fits the board is abandoned. b is the board without roles. The function view returns
-// the board with roles. It is called after the first events are recorded. Errors: those of view and
-// record.
+// the board with roles. It is called after the first events are recorded. Errors: those of the
+// functions view and record.
 func Reopen(s *State, b Board, view func() (Board, error), record func(event.Event) error) error {
 	if v := s.Supervisor; v.Waits() != "" && v.Block.isEdited(b) {
 		if err := record(event.CheckpointReopened{Task: v.Subject(), Later: v.Block.Ended != ""}); err != nil {

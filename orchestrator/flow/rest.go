@@ -227,8 +227,8 @@ var adjectives = map[string]struct{ adjective, one, several string }{
 	StatusDropped: {"dropped", "was taken off the list undone", "were taken off the list undone"},
 }
 
-// Undone names the tasks that are not done, such as "1 of 5 tasks is blocked: tasks/4.md". It
-// returns "" if all tasks are done.
+// Undone returns in words the tasks that are not done, such as "1 of 5 tasks is blocked:
+// tasks/4.md". It returns "" if all tasks are done.
 func (r Rest) Undone() string {
 	if len(r.Open) == 0 {
 		return ""
@@ -249,8 +249,8 @@ func (r Rest) Undone() string {
 	return fmt.Sprintf("%d of %s %s: %s", len(r.Open), event.Count(r.Tasks, "task"), verb, names(r.Open, mixed))
 }
 
-// marks names the tasks that are marked as done although they were not worked on, or not with
-// success. It returns "" if there are no such tasks.
+// marks returns in words the tasks that are marked as done although they were not worked on, or not
+// with success. It returns "" if there are no such tasks.
 func (r Rest) marks() string {
 	var bare, failed []TaskStatus
 	for _, t := range r.Marked {
@@ -278,7 +278,8 @@ func wasWere(n int) string {
 	return event.Count(n, "task") + " were"
 }
 
-// names returns the first tasks, with their statuses if mixed is set, and the number of the others.
+// names returns in words the first tasks, and the number of the others. If the parameter "mixed" is
+// true, each task has its status.
 func names(tasks []TaskStatus, mixed bool) string {
 	const most = 3
 	var all []string

@@ -44,7 +44,7 @@ func (s *State) freshen() {
 	}
 	if step.GoesOn != nil && (step.Rejected > 0 || step.Restarts > 0 || step.Unsettled != "") {
 		step.GoesOn = nil         // to go on in the same conversation has not helped
-		if step.Unsettled == "" { // no person has looked at the work
+		if step.Unsettled == "" { // no person has looked at the work, so the next attempt gets the advice
 			step.dropInputForAdvice()
 		}
 	}
@@ -104,8 +104,8 @@ func (s *State) applyAcknowledged(e event.Acknowledged) error {
 		if e.Choice == event.Accept {
 			s.Step.accept()
 			s.goOn(e)
-			// If the board's hash is not Left when the Manager is called, a person has edited the
-			// board.
+			// The Manager is called later. If the board's hash then differs from the field Left, a
+			// person has edited the board.
 			s.Step.Left = e.BoardSHA
 			return nil
 		}

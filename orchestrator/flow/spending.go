@@ -59,7 +59,8 @@ func (s *State) charge(millis int64, spent *event.Spending, session string) {
 	}
 }
 
-// count adds the use of a program to the run, the board and the open step's task.
+// count adds the time, tokens and cost of a program to the sums of the run, of the board and of the
+// open step's task.
 func (s *State) count(millis int64, spent *event.Spending) {
 	s.Used.Add(millis, spent)
 	s.Total.Add(millis, spent)

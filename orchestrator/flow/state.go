@@ -27,7 +27,7 @@ type State struct {
 	Used   event.Used   `json:"used,omitzero"`           // time, tokens and cost of attempts under these limits; reset with Steps
 	Waited int64        `json:"waited_millis,omitempty"` // time waited for providers under these limits
 	Total  event.Used   `json:"total,omitzero"`          // time, tokens and cost of attempts, over all runs
-	Tasks  []TaskUse    `json:"tasks,omitempty"`         // use of tasks under these limits, by last use; at most [mostTasks]
+	Tasks  []TaskUse    `json:"tasks,omitempty"`         // use by tasks under these limits, latest task last; at most [mostTasks]
 
 	// The steps, and the results of the last ones.
 	Step      *Step               `json:"step"`
@@ -48,7 +48,7 @@ type State struct {
 	// Loops, and the agents that work on the tasks.
 	Repeat        Repeat              `json:"repeat"`
 	Visits        *Visits             `json:"visits,omitempty"` // the last steps on one task; nil: the last step was followed by another task
-	Turns         []Turn              `json:"turns,omitempty"`  // last steps in a row after which a task came that was worked on before
+	Turns         []Turn              `json:"turns,omitempty"`  // the last steps, each followed by a task that was worked on before
 	Quarantine    []Quarantine        `json:"quarantine,omitempty"`
 	Tools         []MissingTool       `json:"tools,omitempty"`           // tools that agents of this run missed; at most [mostTools]
 	Manager       string              `json:"manager,omitempty"`         // the adapter that plays the Manager
@@ -178,7 +178,7 @@ type Freeze struct {
 	// Asks is true if the Lead has to choose, because it is unknown who ended the board, or because
 	// Git is set.
 	Asks bool          `json:"asks,omitempty"`
-	Git  *event.GitWay `json:"git,omitempty"` // new route of checkpoints that froze the board; nil: another reason
+	Git  *event.GitWay `json:"git,omitempty"` // the checkpoints' new route, which froze the board; nil: another reason
 }
 
 // Outcome returns the outcome of a run that finds the board frozen like this.

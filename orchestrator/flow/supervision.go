@@ -181,7 +181,8 @@ func (s *State) loseSupervisor(e event.ReplyRejected) {
 	if e.Died {
 		s.Supervisor.Deaths++
 	}
-	// Lost bounds the number of recoveries, because each recovery resets Rejected.
+	// The field Lost bounds the number of recoveries. The field Rejected cannot bound it, because
+	// each recovery resets Rejected.
 	if e.Lost || e.Call == event.CheckpointCall {
 		s.Step.Lost++
 	}

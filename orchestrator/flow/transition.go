@@ -125,7 +125,7 @@ func byKind(all ...transition) map[string]func(*State, event.Event) error {
 	return m
 }
 
-// nothing is the transition of an event that changes no state.
+// nothing[E] is the transition of an event of type E, which changes no state.
 func nothing[E event.Event](*State, E) error { return nil }
 
 // during is the transition of an event that is about an attempt and changes no state. It refuses

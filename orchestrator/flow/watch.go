@@ -99,8 +99,8 @@ func (s *State) applyConsentGiven(e event.ConsentGiven) error {
 	return nil
 }
 
-// Consent is a decision about a running agent that the watch proposes and that a person, the
-// Coordinator, has to approve. No member of the team is ended without the Coordinator's consent
+// Consent is the watch's proposal of a decision about a running agent. A person, the Coordinator,
+// has to approve the decision. No member of the team is ended without the Coordinator's consent
 // (seed 000, "禁止操作").
 type Consent struct {
 	Decision event.Decision `json:"decision"` // the proposed decision

@@ -11,14 +11,14 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// searchLimit is the greatest size of YAML, in bytes, in which explain searches for the exact place
-// of an error. In larger YAML, it uses the line that the library names.
+// searchLimit is a size of YAML, in bytes. Up to this size, the function explain searches for the
+// exact place of an error. In larger YAML, it uses the line that the library names.
 const searchLimit = 256 << 10
 
 // explain turns an error of the YAML library into a Problem. The library names at best the line of
-// the enclosing list or map. For an error on the first line it names no line. So explain searches
-// for the shortest beginning of the text that fails with the same message. The error is at the end
-// of that beginning.
+// the enclosing list or map. For an error on the first line it names no line. Therefore this
+// function searches for the shortest beginning of the text that fails with the same message. The
+// error is at the end of that beginning.
 func (d *Document) explain(err error) error {
 	words := messageOf(err)
 	p := &Problem{File: d.File, Text: "invalid YAML: " + words, Fix: fixFor(words), Err: err}

@@ -98,7 +98,7 @@ func endBlock(text []byte, at, indent int) int {
 }
 
 // endPlain returns the offset after a plain scalar. Line breaks and indentation in the text match
-// spaces or newlines in value.
+// spaces or newlines in the scalar's value.
 func endPlain(text []byte, at int, value string) int {
 	for i := 0; i < len(value); {
 		if at < len(text) && text[at] == value[i] && value[i] != '\n' {

@@ -79,7 +79,7 @@ func (d *Document) judgeOpening(line, word []byte, next int) (int, error) {
 
 // findClosing finds the closing fence and sets YAML, Start, Body and FirstLine. The closing fence
 // is the first line that begins with --- and has only white space after that. An indented --- is
-// refused, because it may be the author's text. A line of ... is refused, too.
+// refused, because it may be the author's text. A line "..." is refused, too.
 func (d *Document) findClosing(open int) error {
 	line := d.FirstLine
 	refuse := func(at int, text, fix string) error {

@@ -51,7 +51,7 @@ func (d *Document) inspectNode(n *yaml.Node) error {
 }
 
 // inspectKeys refuses missing keys, keys that are not scalars, and duplicate keys. Keys are
-// compared as text, so "a" equals a, and 1 equals "1".
+// compared as text, so a key in quotes, such as "1", equals the same key without quotes.
 func (d *Document) inspectKeys(n *yaml.Node) error {
 	seen := make(map[string]*yaml.Node, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {

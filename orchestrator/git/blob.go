@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// BlobName returns git's object name of a file's contents, in hex. It uses SHA-256 if digits is 64,
-// and SHA-1 otherwise.
+// BlobName returns git's object name of a file's contents, in hex. It uses SHA-256 for a name of 64
+// digits, and SHA-1 otherwise.
 func BlobName(text []byte, digits int) string {
 	h := sha1.New()
 	if digits == 2*sha256.Size {

@@ -30,7 +30,7 @@ type Repo struct {
 
 	Settings Settings
 	exclude  string // patterns of ignored files, from the user's file and from info/exclude
-	shallow  string // text of git's file shallow; "": the history is complete, not cut
+	shallow  string // text of git's file "shallow"; "": the history is complete, not cut
 	attrs    string // the text of info/attributes
 }
 

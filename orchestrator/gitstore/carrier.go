@@ -111,7 +111,7 @@ func Start(t Turn) (*Carrier, error) {
 	return c, nil
 }
 
-// explain adds a hint to an error of git that lacks one.
+// explain adds a hint to an error of git that has no hint.
 func explain(err error) error {
 	failed := (*git.Error)(nil)
 	if !errors.As(err, &failed) || errors.As(err, new(interface{ Hint() string })) {

@@ -11,9 +11,9 @@ import (
 )
 
 // apart calls the function do. During the call, git writes new objects into a separate folder,
-// which is beside git's own folder of objects and out of reach of git gc. Afterwards apart removes
-// the separate folder, so that the objects of a refused checkpoint are not kept. If do returns an
-// error, apart also restores the index.
+// which is beside git's own folder of objects and out of reach of git gc. Afterwards the separate
+// folder is removed, so that the objects of a refused checkpoint are not kept. If the function
+// returns an error, the index is restored, too.
 func (s *Store) apart(do func() error) error {
 	folder := filepath.Join(s.repo.Common, fmt.Sprintf("kanban-run-objects-%.8x", sha256.Sum256([]byte(s.Runs))))
 	if err := os.RemoveAll(folder); err != nil {

@@ -22,7 +22,7 @@ type change struct{ was, is, name string }
 func (c change) isRemoved() bool { return strings.Trim(c.is, "0") == "" }
 
 // changes lists the files that differ between the commit base and the checkpoint tip. A base of ""
-// stands for a commit without files. changes always lists all files of the run's folder, because on
+// stands for a commit without files. The list always has all files of the run's folder, because on
 // disk they may be in any state, or missing.
 func (s *Store) changes(stop context.Context, base, tip string) (all []change, err error) {
 	if base == "" {
@@ -75,9 +75,9 @@ func (s *Store) refuseOverwriting(stop context.Context, changes []change) error 
 	return s.refuseUnconverted(stop, doubtful)
 }
 
-// foreignAt returns the path of a file that is in the way of a change, or "" if there is none. Such
-// a file has the path of the change, or a path above or below it. Its contents are neither the old
-// nor the new ones, and the checkpoint does not remove it.
+// foreignAt returns the path of a file that is in the way of a change, or "" if there is none. At
+// the path of the change, that is a file whose contents are neither the old nor the new ones. At a
+// path above or below, it is a file that the checkpoint does not remove.
 func (s *Store) foreignAt(c change, removed map[string]bool) (string, error) {
 	for above := path.Dir(c.name); above != "."; above = path.Dir(above) {
 		if info, err := os.Lstat(s.path(above)); err == nil && !info.IsDir() && !removed[above] {

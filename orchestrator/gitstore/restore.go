@@ -76,8 +76,8 @@ func (s *Store) goOn(stop context.Context) (restored string, err error) {
 }
 
 // newest returns the last checkpoint, in this repository or at the remote, or "" if there is none.
-// If the remote does not answer, newest shows a notice and returns the last checkpoint in this
-// repository. Errors: *AheadError if neither checkpoint follows the other.
+// If the remote does not answer, the function shows a notice and returns the last checkpoint in
+// this repository. Errors: *AheadError if neither checkpoint follows the other.
 func (s *Store) newest(stop context.Context) (string, error) {
 	if s.address == "" {
 		return s.tip, nil

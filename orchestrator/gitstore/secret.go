@@ -53,10 +53,10 @@ func (s *Store) findSecret(stop context.Context, commit string) error {
 	return nil
 }
 
-// known lists the commits that findSecret skips, with ^ before each: the commit that this run has
-// searched last or, before the first search, the commits that the remote has. An agent can write
-// the references in this repository, so the function relies on them only until the remote has
-// answered (see push), or if checkpoints are not pushed.
+// known lists the commits that findSecret skips, with ^ before each. Before the first search, they
+// are the commits that the remote has. Later there is only one: the commit that this run has
+// searched last. An agent can write the references in this repository, so the function relies on
+// them only until the remote has answered (see push), or if checkpoints are not pushed.
 func (s *Store) known(stop context.Context) (string, error) {
 	if s.looked != "" {
 		return "^" + s.looked + "\n", nil

@@ -23,7 +23,7 @@ type Options struct {
 	Board     string   // path of the board's file
 	Runs      string   // the run's folder
 	Kept      []string // names of the files and folders in Runs that a checkpoint holds
-	Branch    string   // name; "": board/ and the board's path in the repository
+	Branch    string   // name; "": made of "board/" and the board's path in the repository
 	Remote    string   // name or address; "none": the branch is not pushed
 	Signed    bool     // checkpoints are signed, and a run continues only from a signed one
 	Environ   []string // environment of kanban-run, for keys and for a remote on another machine
@@ -171,8 +171,8 @@ func (s *Store) own(stop context.Context, c git.Call, stdin []byte, args ...stri
 	return strings.TrimSuffix(out, "\n"), err
 }
 
-// inCalls makes a folder with an unpredictable name for calls of git, calls the function do, and
-// removes the folder. It first removes the folders that killed runs left.
+// inCalls removes the folders that killed runs left, and makes a folder with an unpredictable name,
+// which git uses as GIT_DIR. Then it calls the function do, and removes the folder.
 func (s *Store) inCalls(do func() error) error {
 	if s.calls != "" {
 		return do()

@@ -66,10 +66,10 @@ const (
 
 // Take returns messages and removes their files. It also removes files without a valid message. It
 // reads a thousand files at a time, the oldest of them first. The parameter "most" bounds the
-// number of messages, because each message is journaled, and a person does not write so many. Once
-// Take has that number, it removes the other files without reading them. The result "unread" is the
-// number of these files. Take looks at no more than 10,000 files, and leaves the others to its next
-// call.
+// number of messages, because each message is journaled. A person writes fewer messages. Once Take
+// has that number, it removes the other files without reading them. The result "unread" is the
+// number of files that were removed in this way. Take looks at no more than 10,000 files, and
+// leaves the others to its next call.
 func Take(dir string, most int) (all []Message, unread int) {
 	folder, err := os.Open(dir)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 )
 
 // A command is a text in the log of a CI job that the job's runner obeys. GitHub Actions obeys
-// ::name::data at the start of a line, even if white space precedes it. Anywhere in a line, GitHub
-// Actions obeys the older form ##[name]data, Azure Pipelines ##vso[name]data, and TeamCity
-// ##teamcity[name].
+// ::name::data at the start of a line, even if white space precedes it. GitHub Actions obeys the
+// older form ##[name]data anywhere in a line. Azure Pipelines obeys ##vso[name]data anywhere in a
+// line, and TeamCity ##teamcity[name].
 //
 // Source: ActionCommand.TryParseV2 and TryParse of github.com/actions/runner. Both compare texts by
 // the rules of a human language. Such a comparison ignores weightless characters.

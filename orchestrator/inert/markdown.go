@@ -171,8 +171,8 @@ var hashChars = classOf("#")
 // canFollowMark reports whether a mark of a block, such as # or -, is complete if s follows it.
 func canFollowMark(s string) bool { return s == "" || s[0] == ' ' }
 
-// closingHashes returns the start of the hashes at the end of a heading, which would not be shown.
-// It returns -1 if there are none.
+// closingHashes returns the offset of the hashes at the end of s that would close a heading. Such
+// hashes would not be shown. If there are no such hashes, it returns -1 or len(s).
 func closingHashes(s string) int {
 	text := strings.TrimRight(s, "#")
 	if text == "" || text[len(text)-1] == ' ' {

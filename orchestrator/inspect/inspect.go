@@ -44,8 +44,8 @@ func Locate(boardPath string) (rundir.Dir, error) {
 }
 
 // History replays a board's journal and returns its history. For every entry in order, it calls the
-// function visit, which may be nil. Errors: *ledger.NoRunError, *journal.DamageError, and the errors
-// of Locate, of the function visit and of [ledger.CheckFile].
+// function visit, which may be nil. Errors: *ledger.NoRunError, *journal.DamageError, and the
+// errors of Locate, of the function visit and of [ledger.CheckFile].
 func History(boardPath string, visit func(event.Entry) error) (flow.History, journal.Summary, error) {
 	dir, err := Locate(boardPath)
 	if err != nil {
@@ -70,10 +70,10 @@ func IsOwned(boardPath string) (bool, error) {
 	return durable.IsHeld(dir.Lock())
 }
 
-// Foresee returns the effect with which a run of the board would begin if the run started now, with
-// the limits of the last run. workdir is the folder that -C names. If workdir is "", Foresee
-// chooses the folder as a run does. lookup returns the function that checks whether a role is known
-// in a work directory. Errors: *failure.Invalid if a run would refuse the board.
+// Foresee returns the first effect of a run that would start now with the limits of the last run.
+// workdir is the folder that -C names. If workdir is "", Foresee chooses the folder as a run does.
+// lookup returns the function that checks whether a role is known in a work directory. Errors:
+// *failure.Invalid if a run would refuse the board.
 func Foresee(
 	boardPath, workdir, startDir string, lookup func(workdir string) func(role string) error, h flow.History,
 ) (flow.Effect, error) {

@@ -127,8 +127,8 @@ type arbitration struct {
 	decided   bool
 }
 
-// read replays the journal. For a question it only reads the journal, because opening it for
-// writing would cut off an unfinished record.
+// read replays the journal. If a.answer.Ask is set, it opens the journal only for reading, because
+// opening it for writing would cut off an unfinished record.
 func (a *arbitration) read() (err error) {
 	var work standing.Tasks
 	note := func(e event.Entry) {
@@ -300,8 +300,8 @@ func (a *arbitration) settle(q Question, e event.Acknowledged) (Question, error)
 	return a.record(q, e, after)
 }
 
-// record first journals a decision, and then writes the board that the decision leaves. In this
-// order, if the board cannot be written, its file still shows that the board waits.
+// record first journals a decision, and then writes the board with the changes of the decision. If
+// the board cannot be written, its file still shows that the board waits.
 func (a *arbitration) record(q Question, e event.Acknowledged, after *board.Board) (Question, error) {
 	if e.BoardSHA = after.SHA; e.BoardSHA != a.before.SHA {
 		q.Diff = unified("before", a.before.Source, a.board, after.Source)
@@ -386,8 +386,8 @@ func (a *arbitration) recordDecision(events ...event.Event) (err error) {
 	return a.Commit()
 }
 
-// reconcile journals the Lead's decision about a RECONCILE_LOCK. The decision ends the lock, with
-// the state that was rebuilt from the rollback point (seed 002, "Deterministic reconcile
+// reconcile journals the Lead's decision about a RECONCILE_LOCK. The decision ends the lock and
+// restores the state that was rebuilt from the rollback point (seed 002, "Deterministic reconcile
 // procedure", steps 8, 9 and 11). The diff shows how the decision changes the state of the work.
 func (a *arbitration) reconcile(q Question, e event.Acknowledged) (Question, error) {
 	was, text := a.history.State, a.standing.Waits.Why

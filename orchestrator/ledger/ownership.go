@@ -81,9 +81,9 @@ func (l *Ledger) takeOver() error {
 	return nil
 }
 
-// forbid journals a breach of ownership and locks the board, so that no run may own it. Its records
-// go into the last epoch, because this run does not own the board, or owns it no longer. forbid
-// returns *failure.Frozen.
+// forbid journals a breach of ownership and locks the board, so that no run can own the board. The
+// records of the breach go into the last epoch, because this run does not own the board, or owns it
+// no longer. forbid returns *failure.Frozen.
 func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) error {
 	epoch, err := l.journal.ContinueEpoch()
 	if err != nil {
@@ -106,8 +106,8 @@ func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) erro
 }
 
 // ResolveForeignWrite finds out why the journal differs from what this run has written. If another
-// run has written to the journal, both runs believe that they own the board. If that run has the
-// journal open, ResolveForeignWrite does not write to the journal. Otherwise it journals the
+// run has written to the journal, both runs believe that they own the board. If the other run has
+// the journal open, ResolveForeignWrite does not write to the journal. Otherwise it journals the
 // conflict, which stops the other run at its next record. Errors: *failure.Frozen if there is
 // another run, and otherwise the given cause.
 func (l *Ledger) ResolveForeignWrite(cause error) error {

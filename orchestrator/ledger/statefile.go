@@ -103,9 +103,9 @@ func (l *Ledger) redraw() error {
 	return errors.Join(err, l.draw())
 }
 
-// setAside renames an edited state.md to edit.kept. It first notes that the file may be missing: if
-// this program were killed after the rename, the next run would otherwise report the file as
-// removed.
+// setAside renames an edited state.md to edit.kept. It first notes that the file may be missing.
+// Without this note, the next run would report the file as removed if this program were killed
+// after the rename.
 func (l *Ledger) setAside(edit stateEdit) error {
 	if edit.kept == "" {
 		return nil

@@ -12,7 +12,7 @@ import (
 
 // costView is a row of a table of costs.
 type costView struct {
-	Name, Of, Link  string // Of is the program of a role, or the board of a task
+	Name, Of, Link  string // the field Of holds the program of a role, or the board of a task
 	Starts          int
 	Time, Cost      string
 	In, Cached, Out string

@@ -22,7 +22,7 @@ type page struct {
 	Title, Headline, Sentence string
 	AsOf, Day                 string
 	Command                   string
-	Long                      bool // true if details of routine attempts and short tool calls are left out
+	Long                      bool // true if short tool calls and details of routine attempts are left out
 	Live                      bool
 
 	Boards      []*boardView
@@ -123,7 +123,7 @@ const (
 	mostText    = 400 // greatest number of characters of a text
 	mostLong    = 150 // greatest number of characters of a text in a long page
 	wholeUpTo   = 200 // a page with more steps than this is Long
-	mostSquares = 40  // a board with more tasks than this has a bar instead of a square for each task
+	mostSquares = 40  // a board with more tasks than this has a single bar instead of the squares
 )
 
 // text redacts and shortens a text of an agent, a board or a file name for the page.

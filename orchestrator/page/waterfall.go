@@ -193,8 +193,8 @@ func (p *page) placeWord(r *rowView, s *digest.Step) {
 	}
 }
 
-// partOf maps the part of a call (event.Part) to the part of the step's time that the call's
-// attempts take.
+// partOf maps an event.Part, the kind of a call, to the part of a step's time that the attempts of
+// such a call take.
 var partOf = map[event.Part]string{
 	event.Work:       partWork,
 	event.Review:     partReview,

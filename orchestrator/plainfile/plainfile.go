@@ -18,8 +18,8 @@ var ErrKind = errors.New("it is not a regular file")
 const NonBlock = syscall.O_NONBLOCK
 
 // Open opens a regular file for reading, and follows links. It checks the kind of the file before
-// it opens it, since opening a device may have an effect. It checks the kind again afterwards,
-// since the file may have been replaced. Errors: ErrKind.
+// it opens the file, since opening a device may have an effect. It checks the kind again
+// afterwards, since the file may have been replaced. Errors: ErrKind.
 func Open(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -63,8 +63,8 @@ func size(n int64) string {
 	return fmt.Sprintf("%d KiB", n>>10)
 }
 
-// OpenFolder opens a folder. It refuses any other file, because the system resolves the final dot
-// only in a folder.
+// OpenFolder opens a folder, and refuses any other file. It adds a dot to the path as the last
+// element, which the system resolves only in a folder.
 func OpenFolder(dir string) (*os.File, error) {
 	return os.Open(filepath.Clean(dir) + string(filepath.Separator) + ".")
 }

@@ -36,9 +36,9 @@ type Job struct {
 	Now       func() time.Time
 	Configure func(workdir string) (*Setup, error) // called as soon as the work directory is known
 
-	// HoldLock makes another process hold the board's lock, too. That process holds it until
-	// release is called or, if this process dies, until this process's agents have ended. If
-	// HoldLock is nil, the lock ends with this process.
+	// HoldLock makes another process hold the board's lock, too, until the function release is
+	// called. If this process dies before that, the other process holds the lock until the agents
+	// of this process have ended. If HoldLock is nil, the lock ends with this process.
 	HoldLock func(lock *os.File) (release func() error, err error)
 }
 

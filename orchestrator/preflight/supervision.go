@@ -68,8 +68,8 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 	return nil
 }
 
-// placed adds the place of the cause to an error: the key on the board or, if the board declares no
-// checkpoints, the settings file.
+// placed adds the place of the cause to an error. The place is the key on the board. If the board
+// declares no checkpoints, the place is the settings file.
 func placed(b *board.Board, key string, err error) error {
 	if b.Checkpoints == nil {
 		return fmt.Errorf("checkpoints in .kanban-run.yaml: %w", err)

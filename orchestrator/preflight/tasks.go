@@ -36,9 +36,9 @@ func (p *Prepared) checkTasks(b *board.Board) error {
 		p.notice("listed tasks without a file: " + missing.String())
 	}
 	for i := 0; i < b.Len() && !p.byNeeds; i++ {
-		if e := b.Entry(i); e.Done() { // the file of a done task may be gone
+		if e := b.Entry(i); e.Done() {
 			task, err := p.Workspace.Place.ReadTask(e.Path)
-			p.byNeeds = err == nil && len(task.Needs) > 0
+			p.byNeeds = err == nil && len(task.Needs) > 0 // the file of a done task may be gone
 		}
 	}
 	if found := p.needs.Check(b); len(found) > 0 {

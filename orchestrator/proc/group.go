@@ -7,8 +7,8 @@ import (
 
 const errTextBusy = syscall.ETXTBSY
 
-// newGroupAttr returns attributes that start a command in a new process group or, if it has a
-// terminal, in a new session on that terminal.
+// newGroupAttr returns attributes that start a command in a new process group. A command with a
+// terminal starts in a new session on that terminal instead.
 func newGroupAttr(terminal *os.File) *syscall.SysProcAttr {
 	if terminal != nil {
 		return &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 1}
@@ -16,8 +16,8 @@ func newGroupAttr(terminal *os.File) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }
 
-// terminateGroup sends SIGTERM to the group, and then SIGCONT, because a suspended group acts on
-// SIGTERM only once it continues. Errors mean that the group is gone.
+// terminateGroup sends SIGTERM to the group, and then SIGCONT, because a suspended group does not
+// act on SIGTERM before it continues. Errors mean that the group is gone.
 func (c *child) terminateGroup() {
 	_ = syscall.Kill(-c.pid, syscall.SIGTERM)
 	_ = syscall.Kill(-c.pid, syscall.SIGCONT)

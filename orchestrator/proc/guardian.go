@@ -23,7 +23,7 @@ const RunnerCommand = "guarded-runner"
 // Fate is the end of the runner.
 type Fate struct {
 	Code   int            // from Link.Leave, or else the exit status; -1 if killed or not started
-	Told   bool           // the runner called Link.Leave; if it did not, Signal 0 means a crash
+	Told   bool           // the runner called Link.Leave; an exit without this call is a crash
 	Signal syscall.Signal // signal that ended the runner; 0 if it exited
 	Asked  syscall.Signal // last signal that asked the guardian to end; 0 if none
 }

@@ -109,10 +109,11 @@ func (l *Link) Signals() <-chan os.Signal { return l.signals }
 func (l *Link) Lost() <-chan struct{} { return l.lost }
 
 // Hold gives the guardian a duplicate of an open file, usually a locked one, and returns when the
-// guardian has it. The guardian closes the duplicate when release is called. If the runner dies
-// before that, the guardian closes it once all processes that the runner started have ended. To
-// free a lock for certain, the runner must unlock the file, and not only close it. Once the
-// guardian is gone, release does nothing. Errors: the guardian is gone or has no descriptors left.
+// guardian has it. The guardian closes the duplicate when the function release is called. If the
+// runner dies before that, the guardian closes the duplicate once all processes that the runner
+// started have ended. To free a lock for certain, the runner must unlock the file, and not only
+// close it. Once the guardian is gone, the function release does nothing. Errors: the guardian is
+// gone or has no descriptors left.
 func (l *Link) Hold(f *os.File) (release func() error, err error) {
 	l.mu.Lock()
 	l.next++

@@ -23,8 +23,8 @@ import (
 //   - in an environment variable, which lists the mark of each kanban-run that is an ancestor.
 const markVariable = "KANBAN_RUN_MARK"
 
-// maxEnviron bounds the bytes read of an environment. It is more than the 6 MiB of arguments and
-// environment that a process can get at its start (execve(2)).
+// maxEnviron is the greatest number of bytes that are read of an environment. It is more than the
+// 6 MiB of arguments and environment that a process can get at its start (execve(2)).
 const maxEnviron = 8 << 20
 
 // markLimits lists the limits that hold the mark.
@@ -50,7 +50,8 @@ func setMarkLimits(mark Mark) (unset func()) {
 }
 
 // markEnv returns env with the mark added to the marks of the kanban-runs that are ancestors of
-// this process. Those marks are in env or, if env was filtered, in the environment of this process.
+// this process. Those marks are in env. If env was filtered, they are in the environment of this
+// process.
 func markEnv(env []string, mark Mark) []string {
 	outer := os.Getenv(markVariable)
 	marked := slices.DeleteFunc(slices.Clone(env), func(entry string) bool {

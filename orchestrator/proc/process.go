@@ -198,7 +198,7 @@ func (p *Process) stopTimer() {
 }
 
 // awaitEnd waits for the leader's end, then ends all other processes. It kills the group before it
-// reaps the leader, because until then no other group can have the same number.
+// reaps the leader, because another group can get the same number once the leader is reaped.
 func (p *Process) awaitEnd() {
 	p.child.await()
 	p.exit = p.recordEnd()

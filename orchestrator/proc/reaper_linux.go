@@ -69,9 +69,9 @@ func Adopt() error {
 	return nil
 }
 
-// forkChild starts a command. It holds the lock during the fork, because the limits that hold the
-// mark belong to the whole process. Moreover, a child that is not yet among the leaders could be
-// mistaken for an orphan.
+// forkChild starts a command. It holds the lock during the fork, because the limits that are set to
+// the mark belong to the whole process. Moreover, a child that is not yet among the leaders could
+// be mistaken for an orphan.
 func forkChild(s *Spec, files inherited) (*child, error) {
 	subreaper.mu.Lock()
 	defer subreaper.mu.Unlock()
@@ -215,7 +215,7 @@ func (r *reaper) killOrphans(claim func(pid int) bool) error {
 type progress int
 
 const (
-	unfinished progress = iota // a claimed orphan lives or has just died, or the list is incomplete
+	unfinished progress = iota // an orphan has to end or was just reaped, or the list is incomplete
 	uncertain                  // an orphan is unclaimed, perhaps because exec hides its environment
 	noOrphans                  // only leaders and foreign processes are left
 	childless                  // there are no children

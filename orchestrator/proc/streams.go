@@ -78,9 +78,9 @@ func (st *streams) openPipe(end int) (*os.File, error) {
 	return ends[end], nil
 }
 
-// writeInput first closes this process's copies of the command's ends, because a pipe ends only
-// when its last writer has closed it. Then it sends a text to the input. If end is true, no text
-// follows.
+// writeInput first closes this process's copies of the command's ends of the pipes, because a pipe
+// stays open until its last writer has closed it. Then it sends a text to the input. If end is
+// true, no text follows.
 func (st *streams) writeInput(text []byte, end bool) {
 	st.closeChildEnds()
 	st.input.send(text, end)

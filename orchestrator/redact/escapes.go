@@ -147,8 +147,8 @@ func (r *readings) readUnicode(b []byte, p, q, run int) (short bool) {
 	return r.readUnit(b, p, q, `\\\\\\\\u`[maxBackslashes-run:])
 }
 
-// readUnit reads a UTF-16 unit of four hex digits at q. If it is the first unit of a surrogate
-// pair, the mark of an escape, such as %u, and the second unit must follow.
+// readUnit reads a UTF-16 unit of four hex digits at q. The first unit of a surrogate pair must be
+// followed by the start of another escape (the parameter "mark", such as %u) and the second unit.
 func (r *readings) readUnit(b []byte, p, q int, mark string) (short bool) {
 	v, short := hexNumber(b, q, 4)
 	if v < 0xd800 || v > 0xdbff {

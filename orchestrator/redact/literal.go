@@ -109,8 +109,8 @@ func (l *literal) spellings(j int) []string {
 	return []string{c}
 }
 
-// match returns the length of the literal at i, or 0 if it is not there. The result more is true if
-// only the bytes after t can decide.
+// match returns the length of the literal at i, or 0 if it is not there. The result "more" is true
+// if only the bytes after t can decide.
 func (l *literal) match(t *text, i int) (n int, more bool) {
 	if n, sure := l.matchPlain(t, i); sure {
 		return n, false

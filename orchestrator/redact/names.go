@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// IsSecretName reports whether an environment variable with this name may hold a secret. It ignores
-// the case of letters.
+// IsSecretName reports whether an environment variable with this name might hold a secret. It
+// ignores the case of letters.
 func IsSecretName(name string) bool {
 	name = strings.ToUpper(name)
 	if countsTokens(name) {

@@ -11,8 +11,8 @@ var (
 	dashes    = classOf("-")
 	indent    = classOf(" \t")
 	padding   = classOf("=")
-	// keyText has the bytes of a PEM block except - and spaces: those of base64, of headers, and of
-	// line ends, even if these are escaped in any way.
+	// keyText has the bytes of base64, of headers and of line ends, and the bytes of their escapes.
+	// It lacks the - and the space, although a PEM block may have them.
 	keyText = classOf(alnum + "+/=\r\n\t\\:,.%&#;")
 )
 

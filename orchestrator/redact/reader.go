@@ -77,8 +77,8 @@ func (r *reader) shortRun(i int, in *class) int {
 	return i
 }
 
-// countEnd returns the end of the run of characters of the class from i on. The parameter most bounds
-// their number.
+// countEnd returns the end of the run of characters of the class from i on. The parameter "most" is
+// the largest number of characters.
 func (r *reader) countEnd(i, most int, in *class) int {
 	end := min(i+most, len(r.b))
 	for i < end && in[r.b[i]] {
@@ -109,7 +109,7 @@ func (r *reader) noteEnd(i int) {
 }
 
 // tokenEnd returns the end of a run of characters, or 0 if the run is too short. The parameter
-// least is the least number of characters.
+// "least" is the smallest number of characters.
 func (r *reader) tokenEnd(from int, in *class, least, slot int) int {
 	end := r.run(from, in, slot)
 	if end-from < least {

@@ -105,9 +105,9 @@ func (r *Redactor) ChangesBytes(b []byte) bool {
 	return r.hasSecret(b) && !bytes.Equal(r.Bytes(b), b) // the secret may be Mark itself
 }
 
-// scan redacts the first bytes of b. It returns their redacted text, and their number in the result
-// used. If they hold no secret, the text is a part of b. The rest of b may begin a secret, and the
-// caller must pass it again with the bytes that follow. If final is true, there is no rest.
+// scan redacts the first bytes of b. It returns their redacted text and, as the result "used",
+// their number. If they hold no secret, the text is a part of b. The rest of b may begin a secret,
+// and the caller must pass it again with the bytes that follow. If final is true, there is no rest.
 func (r *Redactor) scan(b []byte, st *state, final bool) (text []byte, used int) {
 	shown := max(st.covered-1, 0)
 	used = r.find(b, st, final, func(s span, more bool) {
@@ -130,7 +130,7 @@ func (r *Redactor) findAll(b []byte) (all []span) {
 	return all
 }
 
-// find calls the function hide for every secret in b, in order. The argument more is true if the
+// find calls the function hide for every secret in b, in order. The argument "more" is true if the
 // span extends the secret before it. Overlapping and adjacent secrets count as one, so that no part
 // of the second shows after the first. find returns the number of bytes of b that it could judge
 // without the bytes that follow b.

@@ -13,7 +13,7 @@ var (
 )
 
 // rule describes tokens. A token is one of the prefixes, followed by characters of the class. The
-// field least is the smallest number of characters after the prefix.
+// field "least" is the smallest number of characters after the prefix.
 type rule struct {
 	least    int
 	class    string

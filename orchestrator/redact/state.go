@@ -8,8 +8,8 @@ import "math"
 const context = 16
 
 // maxToken bounds a secret in a text, in bytes. The PEM text of a private key is shorter, and so is
-// every encoded form of a registered piece (see pieceSize). That many bytes of a stream may be held
-// back.
+// every encoded form of a registered piece (see pieceSize). Up to maxToken bytes of a stream can be
+// held back.
 const maxToken = 16 << 10
 
 type span struct{ from, to int }

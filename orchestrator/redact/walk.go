@@ -213,7 +213,7 @@ func (w *walk) addSeparator(s *steps, p int, list []string, of int) {
 	}
 }
 
-// hasAt reports whether the string want stands at p. It sets w.short if b ends too early to tell.
+// hasAt reports whether the given string stands at p. It sets w.short if b ends too early to tell.
 func (w *walk) hasAt(p int, want string) bool {
 	have := w.b[min(p, len(w.b)):]
 	if len(have) < len(want) {

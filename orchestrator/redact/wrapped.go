@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 )
 
-// wrappedShapes returns the tokens in base64 and hex, and private keys in base64, as Kubernetes and
-// CI systems keep them.
+// wrappedShapes returns the shapes of the tokens in base64 and in hex, and the shapes of private
+// keys in base64. Kubernetes and CI systems keep secrets in these forms.
 func wrappedShapes(tokens []*shape, slot *slotCount) (all []*shape) {
 	long64, longHex, keys := slot.take(), slot.take(), slot.take()
 	for _, s := range tokens {

@@ -8,8 +8,8 @@ import (
 	"kanban-run/orchestrator/standing"
 )
 
-// Conclude completes a digest with the standing of its board. log is the path of the supervisor's
-// log.
+// Conclude completes a digest with the standing of its board. The parameter log is the path of the
+// supervisor's log.
 func Conclude(d *digest.Digest, s *standing.Standing, log string) {
 	d.Version = FormVersion
 	d.CountOpen()

@@ -43,11 +43,11 @@ const (
 	maxLines    = 2000     // number of agents' lines that are shown from the beginning of a step
 	keptLines   = 50       // number of agents' lines that are shown from the end of a longer step
 	maxHeld     = 32 << 10 // greatest number of bytes that a group holds back
-	maxWarnings = 9        // greatest number of annotations; the runner of the job shows only ten of a step
+	maxWarnings = 9        // greatest number of annotations; GitHub shows only ten for one step of a job
 )
 
 // NewGrouped returns an observer that writes to out, which the runner of the job reads. If names
-// is true, the board's name stands before each line outside of a group and in the title of a group.
+// is true, each title of a group and each line outside of a group begin with the board's name.
 func NewGrouped(out *console.Printer, token string, names bool) *Grouped {
 	return &Grouped{out: out, token: token, names: names, boards: map[string]*group{}}
 }

@@ -24,7 +24,7 @@ func NewJSON(out *console.Printer, agents bool) *JSON { return &JSON{out, !agent
 // change the version.
 const FormVersion = 1
 
-// Line is the form of every line of run --json and log --json.
+// Line is the form of every line that the commands "run --json" and "log --json" print.
 type Line struct {
 	Version int        `json:"version"`
 	Board   string     `json:"board,omitempty"` // "" if the line is about all boards of the run

@@ -76,7 +76,7 @@ type testCase struct {
 	Skipped *skipped `xml:"skipped"`
 }
 
-// skipped marks the case of a task that was never worked on.
+// skipped is the element in the case of a task that was never worked on.
 type skipped struct{}
 
 type problem struct {

@@ -13,7 +13,7 @@ func describe(e event.Event) []event.Sentence {
 	return s.Lines()
 }
 
-// coloredSign returns the character before a line of this weight.
+// coloredSign returns the character that stands before a line of weight w.
 func coloredSign(w event.Weight, color bool) string {
 	sign, code := " ", ""
 	switch w {

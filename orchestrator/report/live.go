@@ -52,9 +52,9 @@ var colors = regexp.MustCompile("\x1b\\[[0-9]+m")
 // redrawEvery is the least time between two redraws that the activity of agents causes.
 const redrawEvery = 100 * time.Millisecond
 
-// NewLive returns an observer that draws on the terminal out. size returns the size of the terminal
-// in columns and rows. A clock redraws the live lines once a second. The boards keep the order in
-// which they are named.
+// NewLive returns an observer that draws on the terminal of the printer out. The function size
+// returns the size of the terminal in columns and rows. A clock redraws the live lines once a
+// second. The lines of the boards have the order of the parameter boards.
 func NewLive(out *console.Printer, size func() (width, height int), color bool, boards []string) *Live {
 	l := &Live{
 		out:   out,

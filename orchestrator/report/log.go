@@ -83,8 +83,9 @@ func (l *Log) Notice(_, text string) {
 	l.print("", time.Now(), l.step, event.Sentence{Weight: event.Warning, Text: text})
 }
 
-// describeForLog returns the lines of an event. Unless verbose is set, it leaves out routine lines,
-// such as the line about the start of an agent. The line about the agent's end implies that start.
+// describeForLog returns the lines of an event. It always returns all lines about the start or the
+// end of a run or a step. If verbose is false, it leaves out the routine lines of other events. For
+// example, it leaves out the start of an agent, which the line about the agent's end implies.
 func describeForLog(e event.Event, verbose bool) []event.Sentence {
 	lines := e.Sentence().Lines()
 	switch e := e.(type) {

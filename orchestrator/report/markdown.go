@@ -12,10 +12,10 @@ import (
 	"kanban-run/orchestrator/inert"
 )
 
-// Markdown renders boards for a person. limit is the greatest length of the text in bytes, or 0 if
-// there is no limit. If the text would be longer, Markdown leaves out the oldest steps first, then
-// complete boards, then other boards, and writes how many are left out. The function hide redacts a
-// text.
+// Markdown renders boards for a person. The parameter limit is the greatest length of the text in
+// bytes, or 0 if there is no limit. If the text would be longer, Markdown leaves out the oldest
+// steps first, then complete boards, then other boards, and writes how many are left out. The
+// function hide redacts a text.
 func Markdown(boards []digest.Digest, hide func(string) string, limit int) string {
 	return renderMarkdown(boards, hide, limit, true)
 }
@@ -50,7 +50,7 @@ func renderMarkdown(boards []digest.Digest, hide func(string) string, limit int,
 type markdown struct {
 	b             strings.Builder
 	hide          func(string) string
-	steps, boards int  // greatest number of rows in a table of steps, and of boards
+	steps, boards int  // greatest number of rows in a table of steps, and in the table of boards
 	draws         bool // true if the program that shows the document draws Mermaid diagrams
 }
 

@@ -157,7 +157,8 @@ func (n now) tail(t time.Time, width int) string {
 	return runewidth.FillRight(n.lastSign(t), len("last sign 10m00s")) + "  " + text
 }
 
-// isSilent reports whether a healthy agent has given no sign yet, so that its health is not known.
+// isSilent reports whether the agent counts as healthy, but has given no sign yet. The health of
+// such an agent is not really known.
 func (n now) isSilent() bool { return n.health == health.Healthy && n.last.IsZero() }
 
 // state returns the agent's health in a word of seed 000, or the duration of the agent's silence.

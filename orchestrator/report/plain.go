@@ -11,7 +11,7 @@ import (
 type Plain struct {
 	out      *console.Printer
 	names    bool
-	NoAgents bool // if true, Agent writes nothing
+	NoAgents bool // if true, the method Agent writes nothing
 }
 
 // NewPlain returns an observer that writes to out. If names is true, the board's name stands before

@@ -10,7 +10,7 @@ import (
 	"kanban-run/orchestrator/standing"
 )
 
-// Watcher is the observer to which a Recorder or a Filter forwards the calls that it gets.
+// Watcher is an observer. A Recorder or a Filter forwards entries, signs and notices to it.
 type Watcher interface {
 	Entry(board string, e event.Entry)
 	Agent(board string, s agent.Sign)
@@ -18,7 +18,7 @@ type Watcher interface {
 }
 
 // Recorder is an observer that folds the events of each board into a digest. It also forwards every
-// call to the Watcher. It is safe for concurrent use.
+// entry, sign and notice to the Watcher. It is safe for concurrent use.
 type Recorder struct {
 	Watcher
 	keep   int

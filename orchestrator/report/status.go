@@ -45,7 +45,7 @@ type Status struct {
 	Rollback   *flow.Identity      `json:"rollback_point,omitempty"`
 	Tasks      []standing.Task     `json:"tasks"`                // tasks in the order of the board's list
 	Waiting    *event.ProviderWait `json:"waiting,omitempty"`    // present wait for a provider
-	BlockedBy  string              `json:"blocked_by,omitempty"` // work of another board for which the run at work waits, in words
+	BlockedBy  string              `json:"blocked_by,omitempty"` // wait for another board's run, in words
 	Waits      *standing.Waits     `json:"waits,omitempty"`      // decision that a person has to make
 	Decisions  []standing.Decision `json:"decisions,omitempty"`  // last decisions that a person has made
 
@@ -84,9 +84,9 @@ type Quarantine struct {
 	Text string `json:"text"` // reason of the quarantine
 }
 
-// NewStatus returns the status of a board with history h. running is true if a run owns the board
-// now. foreseen is the first action of the next run. refused is the reason why that run would
-// refuse to start, or nil.
+// NewStatus returns the status of a board with history h. The parameter running is true if a run
+// owns the board now. The parameter foreseen is the first action of the next run. The parameter
+// refused is the reason why the next run would refuse to start, or nil.
 func NewStatus(how standing.Standing, h flow.History, running bool, foreseen flow.Effect, refused error) Status {
 	s := h.State
 	used, total := s.Known()

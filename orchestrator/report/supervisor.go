@@ -76,8 +76,8 @@ func (b *supervised) work(r event.AttemptRef) {
 	}
 }
 
-// Wait notes the decision that the last begun board waits for. request is "" if the board waits for
-// no decision.
+// Wait notes the decision that the last begun board waits for. The parameter request is "" if the
+// board waits for no decision.
 func (r *SupervisorReport) Wait(request string) { r.boards[len(r.boards)-1].request = request }
 
 // note adds the alert and the actions of an event.
@@ -143,7 +143,7 @@ func (r *SupervisorReport) String() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// healthy counts the roles of the last run that have no alert above severity info.
+// healthy returns the number of roles of the last run that have no alert above severity info.
 func (b supervised) healthy() (n int) {
 	for _, role := range b.roles {
 		isBad := func(a Alert) bool { return a.Owner == role && a.Severity != event.AlertInfo }

@@ -20,8 +20,8 @@ var ranks = []standing.Who{standing.Decide, standing.Mend, standing.RunAgain, st
 
 // Table returns the lines of a table of boards, and a last line with totals. A row has a sign, the
 // board, the action that a person has to take, the time at which the last run ended, the cost, and
-// a text about the standing. If width is less than wide, this text follows on lines of its own. A
-// width of 0 means that lines have no limit.
+// a text about the standing. If the width is less than the constant wide, this text follows on
+// lines of its own. A width of 0 means that lines have no limit.
 func Table(out *console.Printer, boards []*standing.Standing, at time.Time, width int, color bool) []string {
 	sorted := slices.Clone(boards)
 	slices.SortStableFunc(sorted, func(a, b *standing.Standing) int {

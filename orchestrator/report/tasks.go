@@ -24,7 +24,7 @@ var taskMarks = map[string]string{
 
 // A list of more than mostTasks tasks is not shown whole. Only these tasks are shown: the
 // quarantined and dropped tasks, the tasks that are not ok, the current task, and its neighbours in
-// the list. neighbours is the number of tasks that are shown on either side of the current one.
+// the list. The constant neighbours is their number on either side of the current task.
 const (
 	mostTasks  = 40
 	neighbours = 10

@@ -18,8 +18,8 @@ import (
 	"kanban-run/orchestrator/standing"
 )
 
-// Result is the end of a board's run. Its JSON is a part of the last line of --json. The command line
-// sets Hint and Code.
+// Result is the end of a board's run. Its JSON is a part of the last line that the command
+// "run --json" prints. The package of that command sets Hint and Code.
 type Result struct {
 	Board   string        `json:"board"`
 	Outcome event.Outcome `json:"outcome"`
@@ -38,8 +38,8 @@ type Result struct {
 	// Unpushed is the branch whose checkpoints may be missing on the remote; "" if none is missing
 	// or no remote is used.
 	Unpushed string `json:"unpushed,omitempty"`
-	// Unsaved reports that the last checkpoint failed. The work since the checkpoint before that
-	// one is only in this clone.
+	// Unsaved reports that the last checkpoint failed. The work since the last successful
+	// checkpoint is only in this clone.
 	Unsaved bool `json:"unsaved,omitempty"`
 
 	Lenient bool            `json:"-"` // the outcome "incomplete" is no failure

@@ -148,8 +148,8 @@ func IsCompleted(message string) bool {
 	return false
 }
 
-// cutIndent returns a line without the white space around it. shallow reports whether the line is
-// indented by at most three spaces, so that it can begin a block in Markdown.
+// cutIndent returns a line without the white space around it. The result shallow is true if the
+// line is indented by at most three spaces. In Markdown, a line with a deeper indent is code.
 func cutIndent(line string) (text string, shallow bool) {
 	text = strings.TrimLeft(line, " ")
 	return strings.TrimSpace(text), len(line)-len(text) <= 3 && !strings.HasPrefix(text, "\t")

@@ -90,8 +90,8 @@ func (r *Roster) Substitute(role, agent, dir string) (*Player, error) {
 	return r.once(playerKey{role: agent, dir: dir, approvals: role})
 }
 
-// once returns the player of a key. At the first call for the key it finds the player, and keeps
-// the player for later calls. The caller holds r.mu.
+// once is like find, but it keeps each player that it finds, and returns that player again at later
+// calls for the same key. The caller holds r.mu.
 func (r *Roster) once(key playerKey) (*Player, error) {
 	if p := r.players[key]; p != nil {
 		return p, nil

@@ -85,7 +85,7 @@ func (h *Hold) EndLeftovers(s *flow.State) error {
 }
 
 // lockBoard takes the lock of the board. The guardian, the parent process, holds the lock too,
-// until no process of this run is left. unlock is never nil.
+// until no process of this run is left. The result unlock is never nil.
 func lockBoard(job *preflight.Job, dir rundir.Dir) (unlock func() error, err error) {
 	lock, err := durable.Acquire(dir.Lock())
 	if err != nil {

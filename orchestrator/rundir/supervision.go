@@ -51,7 +51,7 @@ func MarkdownFiles(dir string) (names []string) {
 	return names
 }
 
-// Others returns the folders of all boards in a folder of runs, except the one given as own.
+// Others returns the folders of all boards in a folder of runs, except the caller's own folder.
 func Others(folder string, own Dir) (all []Dir) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

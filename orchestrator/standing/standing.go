@@ -29,12 +29,12 @@ type Standing struct {
 	Tasks     []Task        // tasks of the board's list; empty if the board cannot be read
 	Steps     int           // number of finished steps of all runs
 	Used      event.Used    // use by all runs
-	Ended     time.Time     // end of the last run; zero if a run is at work, or if there was none
+	Ended     time.Time     // end of the last run; zero if a run is at work or no run has started
 	Waits     *Waits        // decision that a person can or must make; nil for none
 	Decisions []Decision    // last decisions of a person
 
-	// WaitsFor tells that the run now waits for a provider or another board, such as "waits for
-	// claude's limit until 03:30:00 CET"; "" if the run does not wait.
+	// WaitsFor names the provider or the other board for which the run waits now, as in "waits for
+	// claude's limit until 03:30:00 CET". It is "" if the run does not wait.
 	WaitsFor string
 
 	Proposal *event.ReassignProposed // proposal of the last run to reassign a task; nil for none
@@ -48,7 +48,7 @@ type Facts struct {
 	Owned   bool       // a run is at work
 	Fault   string     // reason why the board cannot be read; "" if it can be read
 	List    flow.List  // list of tasks; empty if the board cannot be read
-	Board   flow.Board // the board, without Task, Role and Rest; empty if it cannot be read
+	Board   flow.Board // the board, without the fields Task, Role and Rest; empty if it cannot be read
 	Current string     // current task; "" if the board is over
 	Unknown string     // reason why the author of the board's end is unknown; "" if it is known
 }
@@ -121,7 +121,7 @@ func AsksPerson(o event.Outcome) bool {
 // Killed is the text for a run without an end in the journal.
 const Killed = "stopped without an ending: the run was killed"
 
-// Weigh returns the weight of the end of a run. text is the reason for the end.
+// Weigh returns the weight of the end of a run. The parameter text is the reason for the end.
 func Weigh(o event.Outcome, text string) event.Weight {
 	switch o {
 	case NeverRun:

@@ -128,8 +128,8 @@ func (t *Tasks) of(task string) *Task {
 	return t.known[task]
 }
 
-// List returns the tasks in the order of the list l, and then the dropped tasks. current is the
-// board's current task, or "" if the board is over.
+// List returns the tasks in the order of the list l, and then the dropped tasks. The parameter
+// current is the board's current task, or "" if the board is over.
 func (t *Tasks) List(l flow.List, s *flow.State, current string) []Task {
 	all := make([]Task, len(l.Paths))
 	for i, status := range s.StatusesOn(l) {

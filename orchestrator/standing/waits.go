@@ -231,7 +231,7 @@ func (f *Facts) asideChoices(s *flow.State) []Choice {
 }
 
 // stepChoices returns the choices about the open step. A person can accept the work on a task, but
-// no decision of the Manager.
+// not a decision of the Manager.
 func stepChoices(step *flow.Step) []Choice {
 	all := []Choice{{Word: event.Retry, Does: "has " + step.Task + " tried again, with fresh retries; the next run does it"}}
 	if step.IsWork() {

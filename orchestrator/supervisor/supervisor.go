@@ -67,13 +67,13 @@ type Slots interface {
 	Release()
 }
 
-// Supervisor is the supervisor of a run. If Turn.Settings is nil, the run has no supervisor, and all
-// methods but GiveUp and EndBoard do nothing.
+// Supervisor is the supervisor of a run. If Turn.Settings is nil, the run has no supervisor, and
+// all methods but GiveUp and EndBoard do nothing.
 type Supervisor struct {
 	Turn
 	briefing *briefing.Briefing // what the supervisor is told; nil if the run has no supervisor
 	resident *attempt.Resident  // the program that stays between calls; nil: no program stays
-	program  Program            // resident, or nil if no program stays
+	program  Program            // the field resident, or nil if no program stays
 }
 
 // Program is a program that stays between calls; see [attempt.Resident].

@@ -41,8 +41,8 @@ func (s *Supervisor) Dismiss() error {
 
 // askToLeave asks the supervisor to shut down. If rounds is 0, it asks once. Otherwise it repeats
 // the request until the supervisor approves, but at most that number of times. The request and its
-// repetitions are journaled as a teardown, whose only member is the supervisor: seed 002,
-// "Deterministic teardown protocol". If the supervisor never approves, the run ends, and the
+// repetitions are journaled as the teardown of a team whose only member is the supervisor: seed
+// 002, "Deterministic teardown protocol". If the supervisor never approves, the run ends, and the
 // teardown waits for the approval of the Lead.
 func (s *Supervisor) askToLeave(rounds int) (request string, approved bool, err error) {
 	request = agent.NewMessageID()

@@ -19,8 +19,8 @@ func Write(t testing.TB, path, text string) string {
 	return path
 }
 
-// Tree writes files into a new temporary folder, and returns the folder's path. The map files has
-// the text of each file under the file's name.
+// Tree writes files into a new temporary folder, and returns the folder's path. The parameter files
+// maps the name of each file to its text.
 func Tree(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -39,7 +39,7 @@ type Server struct {
 
 	mu      sync.Mutex
 	page    []byte
-	state   string        // state of the source when page was rendered
+	state   string        // state of the source when the page was rendered
 	changed chan struct{} // closed when the state changes
 	viewers int
 	awake   chan struct{} // gets a value when the first viewer arrives

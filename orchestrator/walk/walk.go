@@ -34,11 +34,11 @@ type Past int
 const (
 	Open    Past = iota
 	Settled      // done
-	// Skipped is left undone for good: a person has skipped it, or it is in quarantine and the
-	// board does not wait for a person.
+	// Skipped is the state of a task that is left undone for good: a person has skipped the task,
+	// or it is in quarantine and the board does not wait for a person.
 	Skipped
 	Aside       // set aside in this run
-	Again       // to be tried again although the list or its header says that it is done
+	Again       // to be tried again although the list or the file's header says that it is done
 	Quarantined // in quarantine; the board waits for a person
 )
 
@@ -110,7 +110,7 @@ var decided = map[string]string{string(event.Skip): " is skipped", string(event.
 // skips files that cannot be read, and names them in the message. If no agent can work on any task,
 // goOn names the first task that was set aside, or else the first task in quarantine. Without such
 // a task the board ends. It ends as blocked if a file cannot be read. It also ends as blocked if
-// a task needs an unfinished task, but not if a task is Skipped.
+// a task needs an unfinished task and no task of the list is Skipped.
 func (t Turn) goOn(text string) Decision {
 	said := []string{text}
 	left := map[Past][]string{Aside: make([]string, t.Len), Quarantined: make([]string, t.Len)}
@@ -119,7 +119,8 @@ func (t Turn) goOn(text string) Decision {
 	for k := range t.Len {
 		i := (t.At + 1 + k) % t.Len
 		past := t.past(i)
-		failed := past == Aside || past == Again // newer than the list's mark and the file's header
+		// The history is newer than the list's mark and the file's header.
+		failed := past == Aside || past == Again
 		if t.Marked(i) && !failed || past == Settled || past == Skipped {
 			skipped = skipped || past == Skipped && !t.Marked(i)
 			continue

@@ -111,7 +111,8 @@ func (w *Watch) send(m event.MessageSent) error {
 	return nil
 }
 
-// ask sends a question to a silent agent. urgent is true if the agent is asked for the second time.
+// ask sends a question to a silent agent. The parameter urgent is true if the agent is asked for
+// the second time.
 func (w *Watch) ask(f health.Finding, urgent bool) error {
 	return w.send(event.MessageSent{ID: agent.NewMessageID(), Type: event.HealthCheck, Urgent: urgent,
 		Content: health.HealthCheck(f, w.agent.Task, urgent)})

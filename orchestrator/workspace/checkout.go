@@ -28,9 +28,9 @@ func (w *Workspace) MarkCheckout() Checkout {
 func headLog(dir string) string  { return filepath.Join(dir, "logs", "HEAD") }
 func stashLog(dir string) string { return filepath.Join(dir, "logs", "refs", "stash") }
 
-// Moved returns the moves of the checkout since MarkCheckout in git's words, such as a change of
-// the branch, a reset, a rebase or a stash. It omits commits, since agents are expected to make
-// them.
+// Moved returns the moves of the checkout since MarkCheckout, such as a change of the branch, a
+// reset, a rebase or a stash. It quotes git's logs. It omits commits, since agents are expected to
+// make them.
 func (c Checkout) Moved() (all []string) {
 	if c.dir == "" {
 		return nil

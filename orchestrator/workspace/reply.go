@@ -34,9 +34,9 @@ func (d Decision) ended() string {
 
 // Judge checks a Manager's reply whose JSON is valid. next_task must be a task with a known role,
 // the reply must agree with the board that the Manager left, and the board must be able to hold the
-// reply. Otherwise f gives the reason. Judge restores a board that was left unreadable. isKnown
-// returns an error for an unknown role. disagreed reports that the reply contradicts the board.
-// Errors: a shortage of this machine, such as of open files.
+// reply. Otherwise the result f gives the reason. The result disagreed is true if the reply
+// contradicts the board. Judge restores a board that was left unreadable. The function isKnown
+// returns an error for an unknown role. Errors: a shortage of this machine, such as of open files.
 func (w *Workspace) Judge(
 	step *flow.Step, d Decision, isKnown func(role string) error,
 ) (f *contract.Failure, disagreed bool, err error) {

@@ -169,9 +169,9 @@ func (t Tree) noteRuns(folder string, own rundir.Dir) {
 	}
 }
 
-// HasNeighbours reports whether a run of another board may have changed files, because it is at
-// work or was at work since an earlier snapshot. The other board may be in the work directory or in
-// a folder above it.
+// HasNeighbours reports whether a run of another board is at work, or was at work since an earlier
+// snapshot. Such a run might have changed files. The other board is in the work directory or in a
+// folder above it.
 func (t Tree) HasNeighbours(before Tree) bool {
 	for path, now := range t.runs {
 		if now != before.runs[path] || strings.HasSuffix(now, "true") {

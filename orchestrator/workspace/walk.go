@@ -66,8 +66,8 @@ func (w *Workspace) Walk(b *board.Board, s *flow.State) (e event.ManagerWalked, 
 	return e, after, nil
 }
 
-// Moved returns a message if the board was edited after walk had decided, and the edit changed the
-// current task or whether the board is terminal. Otherwise it returns "".
+// Moved returns a message if an edit after walk's decision changed the current task, made the board
+// terminal or reopened it. Otherwise it returns "".
 func (w *Workspace) Moved(b *board.Board, e event.ManagerWalked) string {
 	now := w.fields(b)
 	if now.Current == e.Current && now.Terminal == (e.Current == "") {
@@ -76,9 +76,9 @@ func (w *Workspace) Moved(b *board.Board, e event.ManagerWalked) string {
 	return "the board was edited after walk had decided, and stays as it is: current is " + cmp.Or(now.Current, "null")
 }
 
-// decideWalk returns walk's decision, and the index of the step's task in the list. byNeeds is true
-// if walk met a task that needs an undone one. decideWalk reads only the files of entries that are
-// not marked.
+// decideWalk returns walk's decision, and the index of the step's task in the list. The result
+// byNeeds is true if walk met a task that depends on undone tasks. decideWalk reads only the files
+// of entries that are not marked.
 func (w *Workspace) decideWalk(b *board.Board, s *flow.State) (d walk.Decision, at int, byNeeds bool, err error) {
 	step, list := s.Step, ListOf(b, w.Place.ReadTask)
 	at = list.Find(step.Task)
@@ -154,9 +154,9 @@ func (w *Workspace) SaysDone(task string) bool {
 	return i >= 0 && (l.Marked(i) || l.Done(i))
 }
 
-// MissingNeeds returns a warning if a Manager names a next task that depends on undone tasks.
-// Otherwise it returns "", and also if needs do not decide the order of the board. The Manager is
-// allowed to name such a task.
+// MissingNeeds returns a warning if a Manager names a next task that depends on undone tasks. The
+// Manager is allowed to name such a task. If needs do not decide the order of the board,
+// MissingNeeds always returns "".
 func (w *Workspace) MissingNeeds(b *board.Board, s *flow.State, next *string) string {
 	if next == nil || !s.ByNeeds {
 		return ""

@@ -34,8 +34,8 @@ type Workspace struct {
 	accepted []string     // the last list of tasks that CheckTasks accepted
 }
 
-// New returns the workspace of a board that was just read. path is the path of the board's file,
-// without links.
+// New returns the workspace of a board that was just read. The parameter path is the path of the
+// board's file, without links.
 func New(name, path string, place *board.Place, b *board.Board, r *redact.Redactor) *Workspace {
 	w := &Workspace{Name: name, Path: path, Place: place, Redactor: r, reader: board.NewReader(path, name)}
 	w.link, _ = os.Readlink(name)
@@ -331,7 +331,7 @@ func (w *Workspace) Tasks(b *board.Board) []string {
 }
 
 // CheckTasks is like [CheckSecrets], but for the board's list. It does not check the last accepted
-// list again, because with 1,000 tasks that takes a third of a step.
+// list again, because with 1,000 tasks the check takes a third of a step's time.
 func (w *Workspace) CheckTasks(tasks []string) error {
 	if slices.Equal(tasks, w.accepted) {
 		return nil
@@ -343,8 +343,8 @@ func (w *Workspace) CheckTasks(tasks []string) error {
 	return nil
 }
 
-// Seen returns a path of the board as agents see it, as a path from the work directory. If the path
-// leads to no file, Seen only cleans it.
+// Seen returns a path in the spelling that agents see, which is relative to the work directory. If
+// the path leads to no file, Seen only cleans it.
 func (w *Workspace) Seen(p string) string {
 	if w.Place.HoldsBoard() && filepath.IsLocal(p) && path.Clean(p) == p && filepath.ToSlash(p) == p {
 		return p // agents see the board's own spelling, so no file need be read

@@ -123,7 +123,7 @@ type query struct {
 	digits int  // number of hex digits of an object name
 }
 
-// ask returns the output of git; known is false if the call fails.
+// ask returns the output of git. The result known is false if the call fails.
 func (q *query) ask(args ...string) (out string, known bool) {
 	call := git.Call{Git: git.Git{MaxOutput: maxOutput}, Index: q.index}
 	out, err := q.repo.Own(q.stop, q.Calls, call, nil, args...)

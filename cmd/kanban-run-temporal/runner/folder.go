@@ -132,7 +132,7 @@ func (f Folder) tidy(stop context.Context, job fleet.Job, dir string, s summary)
 	if err != nil || s.Unsaved {
 		return nil
 	}
-	if tip := strings.TrimSpace(here); tip != "" { // otherwise no run has begun in this clone
+	if tip := strings.TrimSpace(here); tip != "" { // "" if no run has begun in this clone
 		if there, err := remoteTip(stop, job); err != nil || there != tip {
 			return nil
 		}

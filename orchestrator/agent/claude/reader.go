@@ -36,7 +36,7 @@ type reader struct {
 	tools    map[string]string
 	denials  []denied
 	last     *result // the last result; nil before the first
-	told     bool    // the reply is complete, and this turn answers a later message
+	told     bool    // the reply is complete, and the current turn answers a later message
 	subtype  string  // subtype of the last result
 	spent    account
 }
@@ -297,8 +297,8 @@ func (r *reader) noteLimit(l rateLimit) {
 	}
 }
 
-// result keeps the last result, since claude may go on after a background task. Once a later
-// message has begun a turn of its own, no more results are kept.
+// result keeps the newest result, because claude might print another one after a background task.
+// Once a later message has begun a turn of its own, no more results are kept.
 func (r *reader) result(l *line) {
 	if !r.told {
 		r.subtype = agent.Clip(l.Subtype, maxName)
@@ -322,8 +322,8 @@ func (r *reader) result(l *line) {
 	r.emit(r.resultEvent())
 }
 
-// onLifecycle reports the delivery of a message. A message that claude begins after the result has
-// a turn of its own, and is reported as dropped.
+// onLifecycle reports the delivery of a message. If claude begins a message only after the result,
+// the message gets a turn of its own, and is reported as dropped.
 func (r *reader) onLifecycle(l *line) {
 	e := agent.Event{Kind: agent.Echo, ID: agent.Clip(l.Command, maxName)}
 	switch sent := r.host.Told == nil || r.host.Told(e.ID); {

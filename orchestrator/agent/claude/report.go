@@ -22,7 +22,8 @@ const (
 )
 
 // conclude sets the reply of a report. If there is no valid reply, it sets the text so far, with a
-// failure or an error. A reply needs a result without an error and without a denial. The subtype
+// failure or an error. A reply needs a result without an error and, except in a review, without a
+// denial. The subtype
 // "success" and the exit status 0 do not suffice: claude reports "success" also when the API
 // refuses, and exits with 0 also after a denial or an interrupt. After a whole result, an exit
 // status above 0 causes only a warning.

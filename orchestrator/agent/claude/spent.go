@@ -13,9 +13,9 @@ import (
 const maxIDs = 64
 
 // account sums up the cost of one claude process. Claude's own sums include the earlier calls in
-// the session and, for a fork, in its original. So account takes from each result the part since
-// the last result. Versions that do not report this part, such as 2.1.197, count the cost from the
-// start of the process.
+// the session. In a fork, they also include the calls in the original session. So account takes
+// from each result only the part since the previous result. Versions that do not report this part,
+// such as 2.1.197, count the cost from the start of the process.
 type account struct {
 	results  agent.Spending
 	messages agent.Spending // spending by messages, used if no result reports its usage

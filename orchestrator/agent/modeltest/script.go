@@ -82,8 +82,8 @@ func Structured(reply any) Step { return Step{Kind: structured, Input: encode(re
 // the done one.
 func Walk() Step { return Step{Kind: walk} }
 
-// Status refuses the request with a status code and the API's body for this code. The list header
-// alternates names and values.
+// Status refuses the request with a status code and the API's body for this code. The parameter
+// header lists names and values alternately.
 func Status(code int, header ...string) Step {
 	s := Step{Kind: status, Code: code}
 	for i := 0; i+1 < len(header); i += 2 {

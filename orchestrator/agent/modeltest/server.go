@@ -122,7 +122,7 @@ type dialect struct {
 	read func(q *Request, body []byte) error
 	// write sends an answer, as a stream or in one piece.
 	write func(w *wire, q *Request, a answer)
-	// refusal returns the body of the answer that refuses a request with the status code of a step.
+	// refusal returns the body of the answer to a request that the step refuses.
 	refusal func(Step) any
 }
 
@@ -160,8 +160,8 @@ func (m *Model) record(q *Request, change func()) {
 	m.answered = make(chan struct{})
 }
 
-// route returns the API that the end of the path names, or nil for an unknown path. The result side
-// is the answer to a request that is no conversation, such as a request to count tokens.
+// route returns the API that the end of the path names, or nil for an unknown path. The second
+// result is the answer to a request that is no conversation, such as a request to count tokens.
 func route(r *http.Request) (d *dialect, side any) {
 	p := r.URL.Path
 	post := r.Method == http.MethodPost
@@ -211,8 +211,8 @@ func (m *Model) converse(w http.ResponseWriter, r *http.Request, d *dialect, q *
 }
 
 // dueFault returns the first of the turn's faults that has not passed yet, or false if all have
-// passed. It counts requests with and without tools separately, because an agent that first asks
-// for a title must not use up a fault meant for its work.
+// passed. It counts requests with and without tools separately, because an agent's request for a
+// title, which has no tools, must not use up a fault meant for the agent's work.
 func (m *Model) dueFault(s Script, turn int, faults []Step, tools bool) (Step, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

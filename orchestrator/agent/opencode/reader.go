@@ -185,8 +185,8 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 // streamError matches the line of opencode's log about a call that the provider has refused.
 var streamError = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`message="stream error".* error\.error="(.*)"`) })
 
-// WatchStderr ends the attempt when a limit is reached. Otherwise opencode would wait for the end
-// of the limit, print nothing but its log, and perhaps never end. Source: opencode 1.18.33.
+// WatchStderr ends the attempt when a limit is reached, because opencode would wait for the end of
+// the limit, print nothing but its log, and perhaps never end. Source: opencode 1.18.33.
 func (r *reader) WatchStderr(line string) {
 	m := streamError().FindStringSubmatch(line)
 	if m == nil || r.giveUp == nil {

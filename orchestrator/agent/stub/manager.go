@@ -107,8 +107,8 @@ type entry struct {
 	fault  error // the error of reading its file; nil if there is none
 }
 
-// readEntries reads the list of the input, and the files of its tasks. marked holds the marks on
-// the board. done is the task that was just worked on.
+// readEntries reads the list of the input, and the files of its tasks. The map marked has the marks
+// on the board. The parameter done is the task that was just worked on.
 func readEntries(place *board.Place, tasks []string, marked map[string]bool, done string) []entry {
 	list := make([]entry, len(tasks))
 	for i, text := range tasks {

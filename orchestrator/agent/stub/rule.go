@@ -116,8 +116,8 @@ func findNext(n *yaml.Node) nextTask {
 	return nextTask{}
 }
 
-// matches reports whether the rule is for the call. attempt is the number of calls with this role
-// and input so far, including this call.
+// matches reports whether the rule is for the call. The parameter attempt is the number of calls
+// with this role and input so far, including this call.
 func (r rule) matches(c *call, attempt int) bool {
 	task := c.input.task()
 	switch {

@@ -20,8 +20,8 @@ type Options struct {
 	StateDir string // folder in which stubs count their calls; "" if no rule has the key "attempt"
 }
 
-// New returns the adapter for stub agents. A stub Manager works through the list of tasks.
-// executable is the path of kanban-run, which plays the stub in a process of its own.
+// New returns the adapter for stub agents. A stub Manager works through the list of tasks. The
+// parameter executable is the path of kanban-run, which plays the stub in a process of its own.
 func New(executable string, opts Options) agent.Adapter { return adapter{executable, opts} }
 
 type adapter struct {

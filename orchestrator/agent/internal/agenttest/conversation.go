@@ -24,8 +24,8 @@ type conversation struct {
 	events     []agent.Event
 }
 
-// watcher keeps all bytes that are written to it. As soon as these bytes contain the text want, it
-// calls the function saw, but only one time.
+// watcher keeps all bytes that are written to it. It calls the function in the field "saw" once, as
+// soon as these bytes contain the text in the field "want".
 type watcher struct {
 	mu   sync.Mutex
 	buf  bytes.Buffer

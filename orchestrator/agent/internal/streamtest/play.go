@@ -18,16 +18,16 @@ import (
 )
 
 // Main is the TestMain of a test binary that can also play a tool or a stub agent. The binary plays
-// the tool, see [Play], if its first argument equals the string command. Main returns the exit
-// status.
+// the tool if its first argument equals the parameter "command". The other parameters are for
+// [Play]. Main returns the exit status.
 func Main(m *testing.M, command, first string, wrap func(reply []byte) []byte) int {
 	play := func(args []string) int { return Play(args, first, wrap) }
 	return agenttest.Main(m, map[string]func([]string) int{command: play})
 }
 
-// Play runs a stub agent and prints the stub's reply in the tool's form. The string first is the
-// first of the tool's own arguments. The stub gets the arguments before it. Play returns the exit
-// status.
+// Play runs a stub agent and prints the stub's reply in the tool's form. The tool's own arguments
+// begin with the parameter "first". The stub gets only the arguments before them. Play returns the
+// exit status.
 func Play(args []string, first string, wrap func(reply []byte) []byte) int {
 	if at := slices.Index(args, first); at >= 0 {
 		args = args[:at]
@@ -61,8 +61,8 @@ func inputOf(asked string) string {
 	return text
 }
 
-// stubOutput is the stub's standard output. Its Close closes the standard output of the tool that
-// the stub plays.
+// stubOutput is the stub's standard output. Its method Close closes the standard output of this
+// process.
 type stubOutput struct{ bytes.Buffer }
 
 func (stubOutput) Close() error { return os.Stdout.Close() }
@@ -83,9 +83,10 @@ func Quote(text []byte) []byte {
 	return append(b, '"')
 }
 
-// Conformance runs the suite of package agenttest with the test binary as the tool. The string
-// command is the argument that selects the tool. The map reasons has the failure texts of this
-// adapter. The list skip has the rules of the suite that this tool's output cannot break.
+// Conformance runs the suite of package agenttest with the test binary as the tool. The
+// parameter "command" is the argument that selects the tool. The parameter "reasons" has the
+// failure texts of this adapter. The parameter "skip" has the rules of the suite that this tool's
+// output cannot break.
 //
 // Two more rules are skipped, because they hold only for agents whose whole output is the reply. A
 // tool's reply is part of a message, so a fence around the reply is removed (see
