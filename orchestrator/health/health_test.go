@@ -653,3 +653,29 @@ func TestStages(t *testing.T) {
 		}
 	}
 }
+
+// TestOpenAt: an agent that is asked to end was waiting for the calls that were open then, and for none that it
+// began or ended since.
+func TestOpenAt(t *testing.T) {
+	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	at := func(s int) time.Time { return began.Add(time.Duration(s) * time.Second) }
+	trace := health.NewTrace(began)
+	for _, e := range []agent.Event{
+		{Kind: agent.ToolStarted, Tool: "early", ID: "1", Time: at(1)},
+		{Kind: agent.ToolStarted, Tool: "asked", ID: "2", Time: at(2)},
+		{Kind: agent.ToolEnded, Tool: "early", ID: "1", Time: at(3)},
+		{Kind: agent.ToolEnded, Tool: "asked", ID: "2", Time: at(5)},
+		{Kind: agent.ToolStarted, Tool: "late", ID: "3", Time: at(6)},
+	} {
+		trace.Note(e)
+	}
+	for s, want := range map[int]string{0: "", 1: "early", 2: "early asked", 4: "asked", 5: "", 6: "late"} {
+		var names []string
+		for _, c := range trace.OpenAt(at(s)) {
+			names = append(names, c.Tool)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("open at second %d: %q, want %q", s, got, want)
+		}
+	}
+}

@@ -18,7 +18,7 @@ type Policy struct {
 	FirstSign     time.Duration // time from the start to the first sign
 	LeftOver      time.Duration // time from the final event to the end of the program
 	Ceiling       time.Duration // time without progress, also of an active agent
-	Grace         time.Duration // time after the start in which idle, stale and errors do not count
+	Grace         time.Duration // time after the start without the checks Idle, ProgressStale and Errors
 	Answer        time.Duration // time to answer a question
 	Errors        int           // number of errors in a row before a warning
 	MaxRestarts   int           // number of restarts of one call

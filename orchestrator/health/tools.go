@@ -14,7 +14,7 @@ import (
 type tools struct {
 	uses  map[string]*event.ToolUse
 	open  map[string]call // calls that are open, by ID
-	since time.Time       // time from which on at least one call has been open
+	since time.Time       // time since which at least one call has been open
 	spans []timeSpan
 }
 

@@ -22,7 +22,7 @@ type Trace struct {
 	Last     agent.Event // the last event that is of interest to people
 
 	session bool      // the agent has named its session, so a model is at work
-	quiet   time.Time // Activity before the last Print
+	quiet   time.Time // value of Activity before the last call of Print
 	calls   []call
 	same    repeat
 	tools   tools
@@ -55,8 +55,8 @@ const (
 	// maxCalls is the greatest number of calls that are remembered. A bound is needed because some
 	// agents never end their calls.
 	maxCalls = 64
-	// sameCall is a number of equal results in a row. Once the same call has had so many, its results
-	// count as errors.
+	// sameCall is a number of equal results of the same call in a row. From this number on, the
+	// results count as errors.
 	sameCall = 5
 	// sameFault is a number of failures in a row. A call that has failed so often is an obstacle.
 	sameFault = 3
@@ -208,7 +208,7 @@ func (t *Trace) Open() []Call { return t.OpenAt(t.Activity) }
 func (t *Trace) OpenAt(at time.Time) []Call {
 	var open []Call
 	for _, c := range t.calls {
-		if c.ended.IsZero() || c.ended.After(at) {
+		if !c.Since.After(at) && (c.ended.IsZero() || c.ended.After(at)) {
 			open = append(open, c.Call)
 		}
 	}
