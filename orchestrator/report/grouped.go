@@ -33,7 +33,7 @@ type group struct {
 	open    bool     // true if the head of the group is written
 	shown   int      // number of agents' lines in the step, including lines not written
 	last    []string // agents' lines after the first maxLines lines; only the last keptLines are kept
-	reply   string   // last accepted reply of the task's agent, as a line
+	result  string   // sentence with the last result of the step's task
 	lines   []string // lines to write when the group is written
 	bytes   int      // total length of lines, in bytes
 	dropped int      // number of older lines that were dropped from lines
@@ -71,18 +71,27 @@ func (g *Grouped) Entry(board string, e event.Entry) {
 	}
 	switch ev := e.Event.(type) {
 	case event.ReplyAccepted:
-		if b := g.boards[board]; b != nil && ev.Call == event.TaskCall {
-			b.reply = ev.Sentence().String()
+		if ev.Call == event.TaskCall {
+			g.note(board, ev)
 		}
+	case event.TaskSetAside:
+		g.note(board, ev)
 	case event.StepFinished:
 		line := ev.Sentence().String()
 		if b := g.boards[board]; b != nil {
-			line = cmp.Or(b.reply, line)
+			line = cmp.Or(b.result, line)
 		}
 		g.close(board)
 		g.print(board, line)
 	case event.StepAbandoned, event.RunFinished, event.RunInterrupted:
 		g.close(board)
+	}
+}
+
+// note keeps the sentence of an event for the line after the group.
+func (g *Grouped) note(board string, e event.Event) {
+	if b := g.boards[board]; b != nil {
+		b.result = e.Sentence().String()
 	}
 }
 

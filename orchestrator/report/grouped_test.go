@@ -97,6 +97,33 @@ func TestGroupedOpensAGroupForAStepThatGoesOn(t *testing.T) {
 	}
 }
 
+// TestGroupedTellsTheResult: the line after the group is what the step came to for its task, as every view words
+// it: the last reply of its agent, or that it is set aside. A step of the Manager alone is told as it ended.
+func TestGroupedTellsTheResult(t *testing.T) {
+	ref := event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "a.md", Role: "Implementor", Attempt: 1}
+	reply := func(message string) event.Event {
+		return event.ReplyAccepted{AttemptRef: ref, Status: "ok", Message: message, End: event.End{Millis: 1000}}
+	}
+	manager := event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "a.md", Role: event.ManagerRole}, Status: "ok"}
+	for name, tt := range map[string]struct {
+		events []event.Event
+		want   string
+	}{
+		"the last reply": {[]event.Event{reply("one"), reply("two"), manager}, "step 1: Implementor ok in 1.0s: two"},
+		"set aside":      {[]event.Event{event.TaskSetAside{Step: 1, Task: "a.md", Role: "Implementor", Status: "stuck", Reason: "no key"}, manager}, "step 1: a.md is set aside, and the board goes on: no key"},
+		"the Manager":    {[]event.Event{manager}, "step 1: done, nothing is next"},
+	} {
+		got := grouped(false, func(g *Grouped) {
+			for _, e := range append(append([]event.Event{event.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"}}, tt.events...), event.StepFinished{Step: 1, Task: "a.md"}) {
+				g.Entry("k", event.Entry{Event: e})
+			}
+		})
+		if _, after, _ := strings.Cut(got, "::endgroup::\n"); after != tt.want+"\n" {
+			t.Errorf("%s: after the group: %q, want %q", name, after, tt.want)
+		}
+	}
+}
+
 func TestGroupedIsBounded(t *testing.T) {
 	flood := func(g *Grouped) {
 		for range 100 {
