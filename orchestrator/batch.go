@@ -88,9 +88,9 @@ func isCrowded(boards []*preflight.Prepared, i int) bool {
 	return false
 }
 
-// runBoard runs one board until the run ends, releases the board, and sets res. While an agent
-// works, the run gives up its slot for the disk. The parameter crowded is true if another board of
-// this process can be at work in the same folder at the same time, see isCrowded.
+// runBoard runs one board until the run ends, releases the board, and sets res. The run holds a
+// slot for the use of the disk, but not while an agent works. The parameter "crowded" is true if
+// another board of this process can be at work in the same folder at the same time, see isCrowded.
 func runBoard(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool, res *result.Result) {
 	s.slots.Acquire()
 	defer s.slots.Release()

@@ -113,8 +113,8 @@ func (l *loop) writeBoard(b *board.Board) error {
 	verdict.Warning = cmp.Or(verdict.Warning, l.workspace.MissingNeeds(after, l.ledger.State(), d.Next))
 	left := call.Left{BoardSHA: after.SHA, Warning: verdict.Warning, Change: change}
 	// If the board was changed after the reply was accepted, the file stays as it is. The event
-	// keeps the earlier SHA-256, so that an end of the changed board does not count as the
-	// Manager's end.
+	// keeps the SHA-256 from before the change, so that the changed board does not count as the
+	// Manager's work.
 	if verdict.Disagreement != "" {
 		left.BoardSHA = step.Reply.Left
 		left.Warning = cmp.Or(left.Warning, verdict.Disagreement)

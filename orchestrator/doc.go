@@ -7,8 +7,7 @@
 // has every kind of event). [flow.Next] looks at this state and at the board, and names one effect,
 // mostly Spawn, Walk, WriteBoard or Finish. The run journals the intent, acts, journals the outcome
 // and applies both to the state. After a crash the same fold over the same journal gives the same
-// state. If the journal has an intent without its outcome, the run assumes no outcome: it starts
-// the act again.
+// state. If the journal has an intent without its outcome, the run starts the act again.
 //
 //	read board ─► flow.Next ─► Spawn      ─► journal intent ─► attempt ─► judge reply ─► journal outcome ─┐
 //	    ▲                  ├─► Walk       ─► walk.Decide ─► journal the decision ─► workspace.Save ───────┤

@@ -37,8 +37,8 @@ func (p *providers) serves(provider string) {
 	p.end(provider)
 }
 
-// stopAsking lets another board ask the provider, if the asking board has not learned that the
-// provider serves.
+// stopAsking is called when a call to the provider has ended. If a board is still noted as asking
+// the provider, stopAsking deletes the note, so that another board may ask.
 func (p *providers) stopAsking(provider string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,9 +55,10 @@ func (p *providers) end(provider string) {
 	}
 }
 
-// ask reports whether a call to the provider is allowed to begin. During the wait of the board that
-// was refused last, ask returns false and that wait. After the wait, while another board asks the
-// provider, ask returns false and a channel that is closed once that board has asked.
+// ask reports whether a call to the provider is allowed to begin. Before the time
+// refusal.wait.Until, ask returns false and refusal.wait. After that time, if another board is
+// asking the provider, ask returns false and a channel. The channel is closed once that board has
+// asked.
 func (p *providers) ask(provider string, now time.Time) (may bool, wait *event.ProviderWait, other <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -27,10 +27,10 @@ func (l *loop) waitForProvider(e flow.Wait) error {
 	return l.wait(e.ProviderWait)
 }
 
-// awaitProvider waits while another board asks the provider of the next call. After a refusal of
-// another board's call it waits, too, if [flow.State.MayShareWait] allows it. If the result waited
-// is true, the board has to be read again, because it may have changed. A step has to be open,
-// because the wait is journaled with its step.
+// awaitProvider waits while another board asks the provider of the next call. It also waits after
+// the provider has refused a call of another board, if [flow.State.MayShareWait] allows the wait.
+// After a wait, awaitProvider returns true. The caller then has to read the board again, because
+// the board may have changed. A step has to be open, because the wait is journaled with its step.
 func (l *loop) awaitProvider(e flow.Spawn, provider string) (waited bool, err error) {
 	may, wait, other := l.shared.refusals.ask(provider, l.job.Now())
 	switch {

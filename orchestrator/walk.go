@@ -41,10 +41,10 @@ func (l *loop) walk(e flow.Walk, b *board.Board) error {
 	return l.finishWalk(walked)
 }
 
-// writeWalked goes on after a run that died with a decision of package walk in its journal. It
-// finishes the step if the decision is on the board, or if a person has edited the current task or
-// the end of the board since. Otherwise package walk decides anew on the present board, which costs
-// no money.
+// writeWalked continues the work of a run that died after it had journaled a decision of package
+// walk. If the decision is on the board, writeWalked finishes the step. It also finishes the step
+// if a person has since edited the current task or the end of the board. Otherwise package walk
+// decides anew on the present board. The new decision costs no money.
 func (l *loop) writeWalked(step *flow.Step, b *board.Board) error {
 	walked := *step.Walked
 	if b.SHA == walked.After {

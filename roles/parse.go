@@ -171,8 +171,9 @@ func (f *fields) readName(file string) string {
 	return name
 }
 
-// isRoleName reports whether a name consists of words with one space between them. Words have
-// letters and digits of all scripts, and after the name's first character also _, . and -.
+// isRoleName reports whether a name consists of words with one space between them. The words have
+// letters and digits of all scripts, and the characters _, . and -. The first character of the name
+// must be a letter or a digit.
 func isRoleName(name string) bool {
 	first, _ := utf8.DecodeRuneInString(name)
 	return isLetter(first) && !slices.ContainsFunc(strings.Split(name, " "), func(word string) bool {

@@ -78,7 +78,7 @@ func (r Review) IsSet() bool { return r.Supervisor || len(r.Command) > 0 }
 type Env struct {
 	Pass []string          // names that pass although they look secret; * matches any text
 	Set  map[string]string // variables to set, even if Only does not list them
-	Only []string          // if not nil, only these names and those of Set pass; never empty
+	Only []string          // the only names that pass, besides those of Set; nil: no such limit
 }
 
 // Set is the set of the roles of one run.

@@ -159,7 +159,7 @@ func (l *lab) usageOfRun(n int) (usage, error) {
 }
 
 // floodRow returns a measurement of the difference between two peaks of memory: the peak with an
-// agent that writes lines of about 80 MB, and the peak with a silent agent.
+// agent that writes long lines, and the peak with a silent agent. Each line has about 80 MB.
 func floodRow(lines int, to string) func(*lab) (float64, error) {
 	return func(l *lab) (float64, error) { return l.measureFlood(lines, to) }
 }

@@ -1,7 +1,7 @@
 // Command choose prints the parts of CI that a change may concern, so that .ci/run leaves out the
 // rest:
 //
-//	choose stages  the make targets to run, of those with real tools (stages.go lists them all)
+//	choose stages  the make targets that have to run; each target uses a real tool (see stages.go)
 //	choose fuzz    the packages in which a file has changed, to be fuzzed for longer
 //	choose race    the packages whose tests can have more than one goroutine
 //

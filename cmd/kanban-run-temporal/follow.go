@@ -113,7 +113,7 @@ func decide(stop context.Context, c *server, j fleet.Job, d fleet.Decision) erro
 const waitPause = 3 * time.Second
 
 // awaitAll waits until each board has ended or needs a person, prints the result of each, and
-// returns the worst exit code. It returns 130 if the context stop ends first.
+// returns the worst exit code. It returns 130 if its context is cancelled between two polls.
 func awaitAll(stop context.Context, c *server, jobs []fleet.Job) (code int, err error) {
 	open := slices.Clone(jobs)
 	told := map[string]string{} // last printed trouble, keyed by board

@@ -99,7 +99,8 @@ func checkWorker(args, rest, repositories []string, jobs int, lease time.Duratio
 	return nil
 }
 
-// work runs boards until the context stop ends. It returns when the boards have stopped.
+// work runs boards until its context is cancelled or the worker fails. It returns when the boards
+// have stopped.
 func work(stop context.Context, queue string, jobs int, r *runner.Runner) error {
 	c, err := connect(stop)
 	if err != nil {

@@ -56,7 +56,7 @@ afterwards what was decided, and the journal keeps it. The words:
 	}
 }
 
-// answerOf returns the board and the answer that the arguments of ack name. Errors: *usageError.
+// answerOf takes the board and the answer from the arguments of ack. Errors: *usageError.
 func answerOf(args []string) (a ledger.Answer, board string, err error) {
 	words := args[min(1, len(args)):]
 	if err := boardArgs("ack", args[:len(args)-len(words)], true); err != nil {
@@ -133,8 +133,8 @@ func codeOfWaiting(waits bool) int {
 }
 
 // refuseAgents returns an error if an agent has started this process, because only the Lead may
-// decide. If the parameter looks is true, it returns nil, because the command only shows something,
-// which agents are allowed to see.
+// decide. The parameter "looks" is true for a command that only shows something. Agents may run
+// such a command, so that the result is nil.
 func refuseAgents(looks bool) error {
 	if !looks && proc.IsMarked() {
 		return &undeliveredError{"an agent does not speak for a person", ""}

@@ -222,9 +222,9 @@ func watchProblems(b *board.Board, place *board.Place, w config.Watch) (found []
 }
 
 // refusal returns the reason why a run would refuse the board. If a run would accept the board,
-// refusal returns the run's warnings. If the problems that are known already (found) include
-// an error, refusal returns only one kind of reason: a command that is missing on this machine. A
-// missing command is a warning, because it is no fault of the board.
+// refusal returns the run's warnings. A command that is missing on this machine is only a warning,
+// because it is no fault of the board. Any other reason is an error. If the parameter "found"
+// already holds an error, refusal does not return a second error.
 func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatter.Problem {
 	executable, err := os.Executable()
 	if err != nil {

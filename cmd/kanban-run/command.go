@@ -241,10 +241,10 @@ func (c command) runGuarded(t *terminal, args, words []string) (int, error) {
 	return code, err
 }
 
-// withBoard returns the arguments. If they name no board, it looks for one in the current folder or,
-// with --workdir, in the work directory. It puts the board of that folder first, or returns all
-// boards below the folder if c.many reports true. If it finds no board, it returns the arguments
-// unchanged.
+// withBoard returns the arguments. If they name no board, it looks for a board in the current
+// folder or, with --workdir, in the work directory, and puts this board before the arguments. If
+// c.many returns true, withBoard returns all boards below the folder instead. If it finds no board,
+// it returns the arguments unchanged.
 func (c command) withBoard(flags *pflag.FlagSet) []string {
 	words := flags.Args()
 	named := len(words) > 0 && !slices.Contains(ackWords, words[0])

@@ -114,9 +114,9 @@ func (k *keysReader) Read(p []byte) (int, error) {
 // typed keys. At a greater length it takes them again.
 const maxEdited = 4096
 
-// grow inserts the key that makes a line longer than maxEdited, so that the line editor takes
-// further keys. Without grow the editor would cut a paste that the terminal does not mark as a
-// paste.
+// grow inserts a key into a line of exactly maxEdited characters, because the line editor would
+// drop the key. The line is longer then, so that the editor takes further keys itself. Without grow
+// the editor would cut a paste that the terminal does not mark as a paste.
 func grow(line string, at int, key rune) (longer string, next int, ok bool) {
 	if len(line) < maxEdited || key < ' ' || !utf8.ValidRune(key) || utf8.RuneCountInString(line) != maxEdited {
 		return "", 0, false

@@ -68,8 +68,8 @@ func (t *terminal) showInboxes(boards []string) (code int, err error) {
 	return code, nil
 }
 
-// showInbox prints the decision that a board waits for. The result waits is true if a person has to
-// decide about the board or to mend it.
+// showInbox prints the decision that a board waits for. It returns true if a person has to decide
+// about the board or has to mend it.
 func (t *terminal) showInbox(board string) (waits bool, err error) {
 	b, err := inspect.Look(board, func(event.Entry) {})
 	if err != nil && !errors.As(err, new(*ledger.NoRunError)) {

@@ -35,7 +35,7 @@ type job struct {
 	outputFile string // file that the runner of the job reads after the step, or ""
 	summary    string
 	token      string   // token for stop-commands; random, so that an agent cannot guess it
-	masks      bool     // only the job's runner reads the output, so the method mask prints secrets
+	masks      bool     // the runner may be told the secrets, because only the runner reads the output
 	boards     []string // boards on the command line
 	errors     int      // number of errors so far
 	files      []jobFile
@@ -198,7 +198,8 @@ func (j *job) conclude(results []result.Result, record *report.Recorder, code in
 	return nil
 }
 
-// lastStep returns the last step of a board that ended in an earlier run, or an empty list.
+// lastStep returns the last step of a board, or an empty list. It is meant for boards that an
+// earlier run has ended.
 func lastStep(board string) []digest.Step {
 	d, err := digestOf(board)
 	if err != nil || len(d.Steps) == 0 {

@@ -14,7 +14,7 @@ const maxText = 16 << 10
 func EventText(text string) string { return Clip(text, maxText) }
 
 // Clip returns a copy of the text, so that the memory of a long text can be freed. The parameter
-// most is the limit in bytes. Clip cuts a longer text at a white space, because the redactor does
+// "most" is the limit in bytes. Clip cuts a longer text at a white space, because the redactor does
 // not recognise half a secret.
 func Clip(text string, most int) string {
 	if len(text) <= most {

@@ -87,9 +87,9 @@ func (w *Words) IsTooLong(text string) bool {
 	return contains(text, w.TooLong, ProviderWords.TooLong)
 }
 
-// Later returns the error of a failure that a wait may mend, and nil for any other failure. Its
-// parameters are the name of the program, the HTTP status of the failure (0 if it is unknown), the
-// text of the failure and the present time.
+// Later returns an error if a failure means that the provider does not serve calls for now. It
+// returns nil for any other failure. The parameters are the name of the program, the HTTP status of
+// the failure (0 if it is unknown), the text of the failure and the present time.
 func (w *Words) Later(tool string, status int, text string, now time.Time) *LaterError {
 	switch {
 	case w.IsLimit(text):

@@ -168,9 +168,9 @@ func (a *Attempt) Kill() { a.end(func() { a.stopped, a.killed = true, true }) }
 
 // End asks the agent to end because of a finding of the watch, and returns at once. If the agent's
 // turn can be interrupted, End interrupts the turn and closes the agent's input. Such an agent gets
-// SIGTERM after the time graceful, and SIGKILL after the time kill. Any other agent gets SIGTERM at
-// once, and SIGKILL after the shorter of the two times. If the agent has sent its final event, its
-// reply counts.
+// SIGTERM after the time in "graceful", and SIGKILL after the time in "kill". Any other agent gets
+// SIGTERM at once, and SIGKILL after the shorter of the two times. If the agent has sent its final
+// event, its reply counts.
 func (a *Attempt) End(graceful, kill time.Duration) {
 	a.end(func() { a.ended, a.graceful, a.kill = true, graceful, kill })
 }

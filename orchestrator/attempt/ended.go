@@ -108,8 +108,8 @@ func applyReason(r *agent.Report, reason error) {
 	}
 }
 
-// judge sets the reply, or the failure if the report has no valid reply. Errors: those of the
-// report and of the method excerpt.
+// judge sets the reply, or the failure if the report has no valid reply. Errors: the error in the
+// report, and errors of Sinks.excerpt.
 func (a *Attempt) judge(out *Ended, report agent.Report) (err error) {
 	if report.Err != nil {
 		return a.call.Sinks.redactError(report.Err)

@@ -334,8 +334,8 @@ func (h *hearing) close() error {
 	return err
 }
 
-// end closes the input of the program. It kills the program after the time grace, or when the
-// context kill is done.
+// end closes the input of the program. It kills the program after the grace period, or when its
+// context is done.
 func (g *program) end(kill context.Context, grace time.Duration) {
 	g.process.CloseInput()
 	patience, cancel := within(kill, grace)

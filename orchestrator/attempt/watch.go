@@ -83,9 +83,10 @@ func (w *watch) isFinished() bool {
 	return !w.trace.Finished.IsZero()
 }
 
-// endedItself reports whether the agent has sent its final event by itself. The parameter within is
-// the time from the agent's start until the agent was asked to end. A final event with a failure
-// does not count if it came after that time, because then it only answers our signal.
+// endedItself reports whether the agent has sent its final event by itself. A final event with a
+// failure counts only if it came before the agent was asked to end. A later event with a failure
+// only answers our signal. The parameter "within" is the time from the agent's start until the
+// agent was asked to end.
 func (w *watch) endedItself(within time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

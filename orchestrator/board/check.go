@@ -97,9 +97,9 @@ func (c *checker) checkCurrentTask() {
 	c.checkRole(task, false)
 }
 
-// checkTasks reads every listed file. A missing file is a warning, and so is every fault of a
-// finished task. In an unfinished task, an unreadable file, an unknown role, an invalid brief and
-// needs that cannot be met are errors.
+// checkTasks reads every listed file. An unfinished task can have these errors: an unreadable file,
+// an unknown role, an invalid brief, and needs that cannot be met. A missing file is a warning, and
+// so is every fault of a finished task.
 func (c *checker) checkTasks() {
 	var needs Needs
 	open := map[int]bool{}

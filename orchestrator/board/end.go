@@ -146,8 +146,8 @@ func (b *Board) restoreEntries(before *Board) ([]byte, error) {
 	return applyPatches(b.Source, patches), err
 }
 
-// planEnd plans the list that restoreEntries writes. The parameter was is the list of the earlier
-// board. The result changed reports whether the plan differs from the present list.
+// planEnd plans the list that restoreEntries writes. The parameter "was" is the list of the earlier
+// board. The second result is true if the plan differs from the present list.
 func (b *Board) planEnd(before *Board, was *yaml.Node) (p plan, changed bool) {
 	text := func(i int) string {
 		from, to := before.extent(was, i)

@@ -59,9 +59,11 @@ func (b *Board) formatFlowItems(list *yaml.Node, p plan) string {
 }
 
 // separator returns the text to write between two entries, given by their old numbers. It returns
-// the author's text before the second entry if the two were neighbours, or if that text holds a
-// comment. Otherwise it returns the text between the first two entries of the list. If the list has
-// only one entry, or if the text between these two holds a comment, it returns a comma and a space.
+// the first of these texts that fits:
+//   - the author's text before the second entry, if the two entries were neighbours or this text
+//     holds a comment
+//   - the author's text between the first two entries of the list, if it holds no comment
+//   - a comma and a space
 func (b *Board) separator(list *yaml.Node, before, after int) string {
 	if after > 0 {
 		if own := b.between(list, after); before == after-1 || bytes.IndexByte(own, '#') >= 0 {

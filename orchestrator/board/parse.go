@@ -323,8 +323,8 @@ func (b *Board) warn(n *yaml.Node, text, fix string) {
 	b.Warnings = append(b.Warnings, p)
 }
 
-// warnLookalikes warns of a field that has no meaning, but almost the name of a board's field. The
-// two names differ only in case, or the author wrote a - in place of a _.
+// warnLookalikes warns of a field without a meaning if its name is almost the name of a board's
+// field. The two names differ only in case, or in a - in place of a _.
 func (b *Board) warnLookalikes() {
 	for i := 0; i+1 < len(b.doc.Root.Content); i += 2 {
 		key := b.doc.Root.Content[i]

@@ -39,8 +39,8 @@ func (t *Task) RoleProblem(err error) error {
 }
 
 // ReadTask resolves a path on the board and reads the header in the first 64 KiB of the file.
-// Errors: those of Resolve, and *frontmatter.Problem for an unreadable header, and for a role or
-// needs that cannot be used.
+// Errors: those of Resolve, and *frontmatter.Problem for a header that cannot be read, for an
+// invalid role, or for an invalid field "needs".
 func (p *Place) ReadTask(name string) (*Task, error) {
 	r, err := p.openWorkdir()
 	if err != nil {

@@ -303,9 +303,10 @@ func (b *Briefing) loadSession() (s session) {
 	return s
 }
 
-// wisdom returns the texts of wisdom/*.md without the parts that the supervisor knows. The map told
-// has the number of the known bytes at the start of each file. The whole text is redacted before it
-// is cut, because the redactor would not recognise a part of a secret.
+// wisdom returns the texts of wisdom/*.md without the parts that the supervisor knows. The
+// supervisor knows the beginning of some files. The map in the parameter "told" has the length of
+// each such beginning in bytes. The whole text is redacted before it is cut, because the redactor
+// would not recognise a part of a secret.
 func (b *Briefing) wisdom(told map[string]int) (files []contract.TextFile) {
 	b.wise = map[string]int{}
 	for _, name := range rundir.MarkdownFiles(b.Dir.Wisdom()) {

@@ -237,10 +237,10 @@ func (c *Caller) settle(a *Attempt, e *attempt.Ended, failed error) error {
 	return errors.Join(c.record(a, ev), err)
 }
 
-// eventOf returns the event for the end of an attempt. The order of the cases matters. A fault of
-// this machine or an end by the run makes the reply void, so these cases come first. A missing
-// reply comes next, so that a kind sees only replies that exist. The exception is a review command,
-// which gives no reply: its failure is a verdict.
+// eventOf returns the event for the end of an attempt. The order of the cases matters. The reply is
+// void if this machine failed, or if the run ended the attempt, so these cases come first. A
+// missing reply comes next, so that a kind sees only replies that exist. The exception is a review
+// command, which gives no reply: its failure is a verdict.
 func (c *Caller) eventOf(a *Attempt, e *attempt.Ended, failed error) (event.Event, error) {
 	switch {
 	case e.Class.IsWait():

@@ -107,11 +107,11 @@ func (c *Caller) checkRole(role string) error {
 	return nil
 }
 
-// Decision returns the Manager's accepted reply, with the list of tasks that the Manager was given.
-// If the stored file of the given list is lost, Decision uses the reply's list in its place. If the
-// stored file of the reply's list is lost, Decision uses the board's list in place of both
-// lists. In either case the result lost is true, and the board keeps its own list, with the
-// Manager's changes.
+// Decision returns the Manager's accepted reply and two lists of tasks: the list that the Manager
+// was given, and the list in the reply. If the stored file of the given list is lost, Decision
+// returns the reply's list as both lists. If the stored file of the reply's list is lost, Decision
+// returns the board's list as both lists. In either case the second result is true, and the list on
+// the board stays as the Manager left it.
 func (c *Caller) Decision(step *flow.Step, b *board.Board) (d workspace.Decision, lost bool, err error) {
 	reply := step.Reply
 	d.Next, d.Status = reply.NextTask, contract.Status(reply.Status)

@@ -16,16 +16,17 @@ func (c *Caller) snapshotTree(a *Attempt) {
 	}
 }
 
-// violations returns the files that the supervisor has changed in its step, and the processes that
-// it has left running. A supervisor may only read (seed 001, "Role Isolation Rules"). If the
-// supervisor's tool cannot write, or if a run of another board uses the folder, another program
-// might have made a change. Such a change leads at most to a notice.
+// violations returns the files that the supervisor has changed in this step, and the processes that
+// the supervisor has left running. A supervisor may only read (seed 001, "Role Isolation Rules"). A
+// change is in doubt if the supervisor's tool cannot write, or if a run of another board uses the
+// folder. Another program might have made such a change. A change in doubt leads at most to a
+// notice.
 func (c *Caller) violations(a *Attempt, spawned []string) []string {
 	if !a.Intent.Call.IsSupervision() || c.DryRun {
 		return nil
 	}
 	sure, doubtful := c.changes(a)
-	if !c.readsText(a) { // only a model's tool is allowed to start processes, and this is another program
+	if !c.readsText(a) { // only a model's tool is allowed to leave processes running
 		for _, name := range spawned {
 			sure = append(sure, "process "+name)
 		}

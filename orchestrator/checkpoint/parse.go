@@ -25,9 +25,9 @@ const field = "checkpoints"
 // maxID is the greatest length in bytes of a checkpoint's identifier, which many messages contain.
 const maxID = 64
 
-// Parse reads the value of the field "checkpoints". The result off is true if the value turns off
-// supervision, even the supervision that the settings declare. Errors: *frontmatter.Problem for the
-// first fault.
+// Parse reads the value of the field "checkpoints". If the value turns off supervision, the second
+// result is true. Such a value on a board turns off even the supervision that the settings declare.
+// Errors: *frontmatter.Problem for the first fault.
 func Parse(doc *frontmatter.Document, node *yaml.Node) (s *event.Supervision, off bool, err error) {
 	switch {
 	case isOff(node):

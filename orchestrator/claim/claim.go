@@ -108,11 +108,12 @@ type Grant struct {
 	locks    []lock
 }
 
-// Take waits until no earlier claim blocks the claim c. It calls the function report for each
-// earlier claim of this process that overlaps, before the wait, and for the claims of other
-// processes as it meets them. Errors without a grant: *TakenError if another
-// process has the task, or the cause of the context stop. If Take returns both a grant and an
-// error, the lock files cannot be used, and other processes do not see the claim.
+// Take waits until no earlier claim blocks the claim c. Before the wait, Take calls the function
+// report for each earlier claim of this process that overlaps. Take also calls the function for an
+// overlapping claim of another process, as soon as Take finds the claim. Errors without a grant:
+// *TakenError if another process has the task, or the cause of a canceled context. If Take returns
+// both a grant and an error, the lock files cannot be used, and other processes do not see the
+// claim.
 func (r *Registry) Take(stop context.Context, c Claim, report func(Conflict)) (*Grant, error) {
 	g := &Grant{registry: r, request: &request{Claim: c, granted: make(chan struct{})}}
 	r.mu.Lock()

@@ -118,7 +118,7 @@ func (f *lockFile) isTaken(at int64) (bool, error) {
 	return l.Type != unix.F_UNLCK, err
 }
 
-// lockTask locks a task. If another process has claimed the task, the result taken is the conflict
+// lockTask locks a task. If another process has claimed the task, lockTask returns the conflict
 // with that claim.
 func (f *lockFile) lockTask(c Claim) (locks []lock, taken *Conflict, err error) {
 	sum := sha256.Sum256([]byte(c.Task))

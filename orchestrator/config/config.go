@@ -177,8 +177,8 @@ func Load(in Input) (*Settings, []Origin, error) {
 func (s *Settings) IsExplicit(name string) bool { return s.given[name] }
 
 // Choose returns the agent that the settings choose for a role. The case of letters does not
-// matter. Within a source, the role's own value beats the value for every role. A value for every
-// role from a stronger source beats both.
+// matter. Within a source, the role's own value beats the value for every role. A stronger source's
+// value for every role beats all values of weaker sources.
 func (s *Settings) Choose(role string) Choice {
 	k := roleKey(role)
 	own, hasOwn := s.Agents[k]

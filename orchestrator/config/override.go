@@ -34,7 +34,7 @@ func (w Watch) With(overrides []Override) (Watch, error) {
 		}
 		all = append(all, g)
 		if g.name == "watch.profile" && g.value == "strict" {
-			all = slices.Concat(strictWatch(), all) // settings beside the profile beat those of the profile
+			all = slices.Concat(strictWatch(), all) // the profile comes first, so other settings win
 		}
 	}
 	for _, g := range all {

@@ -32,9 +32,9 @@ func patienceRows() []row {
 }
 
 // finishPatience shortens the default waits "patience.busy" and "patience.limit" in a CI job,
-// because the minutes of such a job cost money. CI services set the variable CI. If the setting
-// "patience" determines one of the two waits, the origin of that wait gets the value and the source
-// of "patience".
+// because the minutes of such a job cost money. CI services set the variable CI. If one of the two
+// waits has its value from the setting "patience", finishPatience copies the origin of this setting
+// to the wait.
 func (r *resolver) finishPatience() error {
 	if both := r.origins["patience"]; both.Source != "default" {
 		for name, is := range map[string]time.Duration{"patience.busy": r.settings.Limits.Busy, "patience.limit": r.settings.Limits.Limit} {

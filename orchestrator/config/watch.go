@@ -42,9 +42,9 @@ func (r *resolver) finishWatch() error {
 // minInterval is the shortest time between two checks. A check takes up to that long under load.
 const minInterval = 100 * time.Millisecond
 
-// checkWatch returns an error for a limit that is longer than the limit that has to come after it.
-// It also returns an error if the time between two checks is too short, or is so long that a limit
-// would be seen too late.
+// checkWatch returns an error if two limits are in the wrong order. For example, a warning has to
+// come before its timeout. checkWatch also returns an error if the time between two checks is too
+// short, or is so long that a limit would be seen too late.
 func (r *resolver) checkWatch() error {
 	w := r.settings.Watch
 	if w.Frequency > 0 && w.Frequency < minInterval {

@@ -37,7 +37,7 @@ type RoleState struct {
 	Role     string `json:"role"`
 	Status   string `json:"status"`
 	Message  string `json:"message"`
-	Decision string `json:"decision,omitempty"` // Manager's message, after Manager's status if not ok
+	Decision string `json:"decision,omitempty"` // Manager's message; "STATUS: MESSAGE" if STATUS is not ok
 }
 
 // TextFile is a file in the folder of the board's runs, with its whole text or only the added part.

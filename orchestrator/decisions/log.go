@@ -130,9 +130,9 @@ func (l *Log) Save() error {
 	}
 }
 
-// Foresee checks whether the file has a section for the entry about the end of the run. It journals
-// a missing section before that end, because nothing can be journaled after it. Errors: those of
-// the journal.
+// Foresee checks whether the file has a section for the entry about the end of the run. If the
+// section is missing, Foresee journals an event. The run calls Foresee before its end, because no
+// event can be journaled after the end. Errors: those of the journal.
 func (l *Log) Foresee(end event.RunFinished) error {
 	if l == nil || l.told {
 		return nil

@@ -97,8 +97,9 @@ func (c *clock) tick(last time.Time, e event.Entry) (since time.Duration) {
 	return since
 }
 
-// pause bounds the difference between an attempt's time and the time since the last entry. If the
-// difference is greater, the program was suspended, and tick returns only the time of the attempt.
+// pause is the tolerance with which tick recognises a suspension of the program. The time since the
+// last entry includes a suspension, and the attempt's own time does not. If the time since the last
+// entry is longer by more than pause, tick returns the attempt's own time.
 const pause = 2 * time.Second
 
 // Step is the work of an agent on a task, and the Manager's decision about it.
@@ -262,7 +263,8 @@ func (s *Step) Work() *Attempt {
 	return nil
 }
 
-// FailedSteps returns for each task of Failed the last step in which an agent worked on the task.
+// FailedSteps returns a step for each task in the list d.Failed: the last step in which an agent
+// worked on the task.
 func (d *Digest) FailedSteps() (all []*Step) {
 	last := map[string]*Step{}
 	for i := range d.Steps {

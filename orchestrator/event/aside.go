@@ -11,8 +11,7 @@ type TaskSetAside struct {
 	Role   string `json:"role"`
 	Status string `json:"status"` // new status of the task, from its reply or from package flow
 	Reason string `json:"reason" text:"free"`
-	// Done reports that the list or the task's header already says that the task is done. This does not
-	// count, because it is older than the failure.
+	// Done is true for a task that was already marked as done before the failure.
 	Done bool `json:"done,omitempty"`
 }
 

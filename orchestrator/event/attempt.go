@@ -14,7 +14,8 @@ type End struct {
 	// Session is the session in which the work can go on; "" if the tool named none.
 	Session string    `json:"session,omitempty" text:"free"`
 	Spent   *Spending `json:"spent,omitempty"` // nil if the tool does not report its use
-	// Class is "" if the reply was accepted, or if the run ended the attempt for no fault of it.
+	// Class is the way in which the attempt failed; "" if the reply was accepted, or if the run
+	// stopped the attempt.
 	Class  Class `json:"class,omitempty"`
 	Worked bool  `json:"worked,omitempty"` // the model wrote something, or called a tool
 }
@@ -242,8 +243,8 @@ func (e AttemptStopped) Sentence() Sentence {
 	return s
 }
 
-// PrintedBy returns the last line on stderr of the attempt that e ends without a valid reply. It
-// returns false for any other event.
+// PrintedBy returns the last line on stderr of an attempt that ended without a valid reply. The
+// event e is the end of this attempt. For any other event, PrintedBy returns false.
 func PrintedBy(e Event) (about AttemptRef, line string, ok bool) {
 	switch e := e.(type) {
 	case ReplyRejected:

@@ -22,8 +22,8 @@ func (s *Spending) IsPriced() bool {
 	return s != nil && (s.Free || s.Cost != nil && !s.Partial)
 }
 
-// Used is the sum of the use by several attempts. Told and Priced are the numbers of attempts with
-// known tokens and with a known cost, because the sums leave out unknown values.
+// Used is the sum of the use by several attempts. The sums leave out unknown values. Therefore the
+// fields Told and Priced count the attempts whose values are known.
 type Used struct {
 	Attempts int   `json:"attempts"` // all attempts; a running one counts only after [Used.AddOpen]
 	Told     int   `json:"told"`     // attempts whose tokens are known

@@ -148,7 +148,7 @@ func (e CheckpointMissed) Sentence() Sentence {
 type SupervisorFailed struct {
 	AttemptRef
 	Reason string `json:"reason" text:"free"`
-	Errors int    `json:"errors"` // number of the supervisor's errors in this run, up to this one
+	Errors int    `json:"errors"` // number of the supervisor's errors in this run, including this error
 
 	Then OnBlock `json:"on_block,omitempty"` // consequence for the run
 

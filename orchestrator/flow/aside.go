@@ -257,9 +257,9 @@ func (s *State) forgetDecided(task string) {
 	}
 }
 
-// isTried reports whether the board names a task that this run has set aside, so that the run has
-// no task left to try. If a model named the task, the task has to be set aside twice, because a
-// model is allowed to plan it anew once.
+// isTried reports whether the board names a task that this run has set aside. In this case the run
+// has no task left to try. A model is allowed to name such a task once more. If a model named the
+// task, isTried therefore returns true only after this run has set the task aside twice.
 func (s *State) isTried(b Board) bool {
 	a := s.AsideOf(b.Task)
 	return a != nil && a.Tried && (s.Manager == event.Walker || s.Last.Walked || a.Times > 1) && !b.Terminal

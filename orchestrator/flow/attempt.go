@@ -188,9 +188,9 @@ func (s *State) thread(session string) *Thread {
 	return nil
 }
 
-// continueCut lets work that was cut off go on in its session, if the attempt made progress. The
-// parameter "at" is this session. continueCut gives up a session after maxFruitless consecutive
-// attempts without progress.
+// continueCut keeps or gives up the session of a rejected attempt. If the attempt was cut off after
+// progress, the next attempt goes on in this session (the parameter "at"). After maxFruitless
+// consecutive attempts without progress, continueCut gives up the session.
 func (s *Step) continueCut(e event.ReplyRejected, at *Thread) {
 	switch {
 	case e.Worked && e.Class == event.ClassCut && at != nil:

@@ -26,8 +26,8 @@ type Supervisor struct {
 	Excused bool               `json:"excused,omitempty"` // the Lead lets the run go on without a supervisor
 	Adapter string             `json:"adapter,omitempty"` // adapter of the supervisor's last program
 	Off     bool               `json:"off,omitempty"`     // the last run was started without a supervisor
-	// Passed are the last checkpoints that had no good verdict and in spite of which the run went on.
-	// There are at most [mostHeld].
+	// Passed has the IDs of the last checkpoints after which the run went on without a good
+	// verdict, at most [mostHeld].
 	Passed []string   `json:"passed,omitempty"`
 	Block  *Block     `json:"block,omitempty"` // the checkpoint that stops the run; nil: none
 	Used   event.Used `json:"used"`            // time, tokens and cost of the supervisor's attempts, over all runs

@@ -204,9 +204,10 @@ func (h *History) verify(e event.Entry, s event.SnapshotTaken) *Breach {
 	return nil
 }
 
-// consider keeps the snapshots with the greatest replay index. verify compares a snapshot with the
-// state only if the snapshot covers all earlier records. Any other snapshot is kept only as a rival
-// of a kept snapshot with the same replay index.
+// consider keeps the snapshots with the greatest replay index. A snapshot that covers all earlier
+// records replaces the kept snapshots if its replay index is greater. verify has compared such a
+// snapshot with the state. A snapshot is kept as a rival if it has the same replay index as the
+// kept snapshots, but another hash or epoch. Any other snapshot is dropped.
 func (h *History) consider(s Snapshot, seq uint64) {
 	kept := uint64(0)
 	if len(h.Points) > 0 {

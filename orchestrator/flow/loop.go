@@ -33,8 +33,8 @@ type Visits struct {
 	Said string  `json:"said,omitempty"` // headline of the last agent's message
 }
 
-// mostVisits is the number of visits that are kept. It is enough for the rule with the most rounds
-// if each round has one working and three other roles.
+// mostVisits is the number of visits that are kept. This number is enough for findingLimit rounds
+// with four visits each: one visit of the worker and three visits of other roles.
 const mostVisits = 4 * findingLimit
 
 // leave notes the work tree at the end of a step. l is nil if there is no next task, or if the run
@@ -105,9 +105,10 @@ func (s *State) suspect(b Board) *event.Suspicion {
 	}
 }
 
-// roundsOf returns the rounds of work and review. A round consists of a step of the worker and of
-// the last step of another role before the worker's next step. If a step of the worker has no
-// review, earlier rounds are dropped.
+// roundsOf returns the rounds of work and review. The first result has the worker's step of each
+// round. The second result has the review of each round. The review is the last step of another
+// role before the worker's next step. If a step of the worker has no review, roundsOf drops all
+// rounds before that step.
 func roundsOf(all []Visit, worker string) (work, reviews []Visit) {
 	for i, v := range all {
 		last := i+1 == len(all) || all[i+1].Role == worker

@@ -22,12 +22,12 @@ type Refused struct {
 	// agent could work and then meet a busy provider again and again.
 	Busy  int64 `json:"busy_millis,omitempty"`
 	Limit int64 `json:"limit_millis,omitempty"`
-	// Cut is the planned end of a wait in which a run ended; zero: none. The wait counts until the
-	// earlier of two times: Cut and the time of the next refusal.
+	// Cut is the planned end of a wait that the end of a run cut short; zero: no such wait. The
+	// wait counts until the earlier of two times: Cut and the time of the next refusal.
 	Cut time.Time `json:"cut,omitzero"`
 }
 
-// waited returns how long the run has waited for a provider that refuses calls with the class of r.
+// waited returns how long the run has waited after refusals of the class r.Class.
 func (r *Refused) waited() time.Duration {
 	if r.Class == event.ClassBusy {
 		return time.Duration(r.Busy) * time.Millisecond
@@ -65,7 +65,7 @@ const (
 	firstPause  = 10 * time.Second
 	longPause   = 5 * time.Minute
 	limitPause  = 15 * time.Minute
-	mostDoubled = 5 // firstPause doubled this often is at least longPause
+	mostDoubled = 5 // number of doublings from firstPause to longPause or more
 )
 
 // pause returns how long to wait after the last refusal if the provider has not named a time.

@@ -28,12 +28,13 @@ type Verdict struct {
 	Warning string
 }
 
-// Reconcile compares a Manager's reply with the Manager's change of the board, and decides where
-// the two differ. They can differ because in seed 004 the Manager updates the board *and* returns
-// the list and the next task. The parameter before has the fields from before the Manager's first
-// attempt in this step, and the parameter after has the fields of the board now. The parameter next
-// is the reply's next_task, or "" for null. The parameter ended is the reply's status if the reply
-// ends the board with a status other than ok, and otherwise "".
+// Reconcile compares a Manager's reply with the Manager's change of the board, and decides about
+// each difference. Differences are possible, because in seed 004 the Manager updates the board
+// *and* returns the list and the next task. The parameter "before" describes the board at the start
+// of the Manager's first attempt in this step. The parameter "after" describes the board at
+// present. The parameter "next" is the reply's next_task, or "" for null. If the reply ends the
+// board with a status other than ok, the parameter "ended" is this status. Otherwise the parameter
+// is "".
 func Reconcile(before, after Fields, next string, tasks []string, ended string) Verdict {
 	var v Verdict
 	revised := before.Current == "" // a checkpoint after the last task caused this call of the Manager

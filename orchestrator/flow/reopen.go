@@ -39,7 +39,8 @@ func Reopen(s *State, b Board, view func() (Board, error), record func(event.Eve
 }
 
 // ReopenAfterWait is like Reopen, for a board that a person edited while the open call waited for
-// its provider. Before the Manager's first attempt, work that was cut short keeps its session.
+// its provider. If the Manager has made an attempt in the open step, the open call starts afresh.
+// Otherwise the open call keeps its session.
 func ReopenAfterWait(s *State, b Board, view func() (Board, error), record func(event.Event) error) error {
 	step := s.Step
 	if !step.isDue() || step.Before == nil && step.BoardSHA == b.SHA || step.Before != nil && step.Left == b.SHA {

@@ -109,13 +109,15 @@ type Change struct {
 	Renamed []event.Rename // tasks that got another path
 }
 
-// ChangeOf returns the change of a list. If a task left the list and its file is gone, it was
-// renamed to an added task with the same base name. If there is no such task and the list has kept
-// its length, the task was renamed to an added task at the same place. Any other task that left the
-// list was dropped, unless it is done or the Manager was told an anomaly about it. If the reply
-// added any further task, no task counts as dropped, because then the plan is another one. The
-// lists before and after have the paths as agents see them. isDone reports whether a task is done
-// without a reply, and isGone whether a task has no file.
+// ChangeOf returns the change of a list. The parameters "before" and "after" are the two lists,
+// with paths as agents see them. A task that left the list was renamed if its file is gone and an
+// added task replaces it. The replacement is the added task with the same base name. If no added
+// task has this base name and the two lists have the same length, the replacement is the added task
+// at the same place. Any other task that left the list was dropped. The exceptions are a task that
+// is done, and a task about which the Manager was told an anomaly. If the reply also added a task
+// that replaces no other task, ChangeOf reports no dropped task, because the plan is a new one. The
+// function isDone reports whether a task is marked as done. The function isGone reports whether a
+// task has no file.
 func (s *State) ChangeOf(before, after []string, isDone, isGone func(task string) bool) (c Change) {
 	if slices.Equal(before, after) {
 		return c

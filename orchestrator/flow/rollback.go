@@ -22,8 +22,8 @@ type Rebuilt struct {
 
 // Rebuild performs seed 002's "Deterministic reconcile procedure", steps 6 and 7: integrity checks
 // in a fixed order on the records after the rollback point, and a replay of the records that pass.
-// The parameter after has all records whose seq is greater than the rollback point's replay index,
-// in order.
+// Rebuild expects all records whose seq is greater than the rollback point's replay index. The
+// records have to be in order.
 func Rebuild(point Snapshot, after []event.Entry) Rebuilt {
 	r := rebuilding{
 		Rebuilt:  Rebuilt{State: point.State, Findings: []string{}, Affected: []string{}},

@@ -26,8 +26,8 @@ func (s *State) applyRunStarted(e event.RunStarted) error {
 	return nil
 }
 
-// freshen resets the counts for limits and retries, because a run after a finished run has fresh
-// ones. Accepted replies stay accepted. Work that its reviews never accepted begins again.
+// freshen resets the counts for limits and retries. Accepted replies stay accepted. The work on a
+// task begins again if the reviews have not accepted the work.
 func (s *State) freshen() {
 	s.Steps, s.Repeat, s.Used, s.Tasks, s.Replanned, s.Tools = 0, Repeat{}, event.Used{}, nil, nil, nil
 	s.Waited, s.Refused = 0, nil

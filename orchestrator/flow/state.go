@@ -47,8 +47,8 @@ type State struct {
 
 	// Loops, and the agents that work on the tasks.
 	Repeat        Repeat              `json:"repeat"`
-	Visits        *Visits             `json:"visits,omitempty"` // the last steps on one task; nil: the last step was followed by another task
-	Turns         []Turn              `json:"turns,omitempty"`  // the last steps, each followed by a task that was worked on before
+	Visits        *Visits             `json:"visits,omitempty"` // last steps in a row on the next task, or nil
+	Turns         []Turn              `json:"turns,omitempty"`  // steps in a row that led to an earlier task
 	Quarantine    []Quarantine        `json:"quarantine,omitempty"`
 	Tools         []MissingTool       `json:"tools,omitempty"`           // tools that agents of this run missed; at most [mostTools]
 	Manager       string              `json:"manager,omitempty"`         // the adapter that plays the Manager
@@ -100,10 +100,10 @@ type Step struct {
 	LastReason string `json:"last_reason"`
 	Disagreed  bool   `json:"disagreed"`           // the last reply was rejected because it contradicts the board
 	Lost       int    `json:"lost,omitempty"`      // number of lost sessions of the work or of a checkpoint
-	Fruitless  int    `json:"fruitless,omitempty"` // number of attempts in a row that resumed the session GoesOn and did nothing
+	Fruitless  int    `json:"fruitless,omitempty"` // attempts in a row without progress in a resumed session
 	TooLong    bool   `json:"too_long,omitempty"`  // a session of the call was too long for the model's context
-	// OwnLimit is the reason of an attempt that reached a limit of its role, if the board goes on
-	// without the task. Otherwise it is "".
+	// OwnLimit is the reason why an attempt was stopped at a limit of its role. The field is set
+	// only if the board goes on without the task.
 	OwnLimit string `json:"own_limit,omitempty"`
 
 	// The work and its reviews.
@@ -160,7 +160,7 @@ func (s *Step) StartsAfresh(c event.Class) bool { return c == event.ClassTooLong
 // Player returns in words the player of the open call.
 func (s *Step) Player() string { return s.Call.Player(s.Role) }
 
-// Repeat counts the starts in a row of the same task in the same role on the same board.
+// Repeat counts consecutive starts with the same task, the same role and the same board.
 type Repeat struct {
 	Task     string `json:"task"`
 	Role     string `json:"role"`

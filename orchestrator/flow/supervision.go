@@ -96,9 +96,9 @@ func (s *State) missCheckpoint(reason string) {
 }
 
 // applyCheckpointMissed ends the open checkpoint without a verdict, and the plan's OnBlock applies.
-// If no checkpoint is open, the supervisor could not start. With BlockOverride the board then goes
-// on. Otherwise the board is blocked, even with BlockRevise, because the Manager cannot mend the
-// supervisor.
+// The event without an open checkpoint means that the supervisor has failed to start. In this case
+// the board goes on with BlockOverride. The board is blocked with any other OnBlock, even with
+// BlockRevise, because the Manager cannot mend the supervisor.
 func (s *State) applyCheckpointMissed(e event.CheckpointMissed) error {
 	if s.Supervisor == nil || s.Step != nil && (!s.Step.Call.IsSupervision() || s.Step.Running != 0) {
 		return refuse(e, "no checkpoint is open")

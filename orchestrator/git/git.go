@@ -81,8 +81,8 @@ var fixed = []string{
 	"gc.auto=0", "maintenance.auto=false", "submodule.recurse=false",
 }
 
-// Run returns the output of git. Errors: *Error, [ErrTooLong], the cause of the context stop, and
-// those of package proc.
+// Run returns the output of git. If the context is canceled, Run returns the cause of the
+// cancellation. Other errors: *Error, [ErrTooLong], and those of package proc.
 func (g Git) Run(stop context.Context, stdin []byte, args ...string) (string, error) {
 	argv := []string{g.Program}
 	for _, s := range slices.Concat(g.settings, fixed) {
@@ -141,8 +141,7 @@ func lastOf(env []string) (all []string) {
 	return all
 }
 
-// limited is a buffer that keeps the first bytes and drops the rest. The field most is the number
-// of bytes to keep.
+// limited is a buffer that keeps the first bytes, up to a limit, and drops the rest.
 type limited struct {
 	*bytes.Buffer
 	most int

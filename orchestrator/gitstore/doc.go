@@ -6,7 +6,7 @@
 //	save:  journal committed ─► new objects, in a separate folder: add -A, write-tree, commit-tree
 //	       ─► no secret? ─► objects moved into the repository ─► update-ref ─► push
 //	       ─► events to the observer
-//	start: the route to the remote is still that in the journal? ─► fetch
+//	start: the route to the remote is the same as in the journal? ─► fetch
 //	       ─► the branch is newer than the local journal? ─► no file of a person would be lost?
 //	       ─► the file "restoring" written ─► files written ─► journal opened
 //

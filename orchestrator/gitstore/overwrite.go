@@ -75,9 +75,10 @@ func (s *Store) refuseOverwriting(stop context.Context, changes []change) error 
 	return s.refuseUnconverted(stop, doubtful)
 }
 
-// foreignAt returns the path of a file that is in the way of a change, or "" if there is none. At
-// the path of the change, that is a file whose contents are neither the old nor the new ones. At a
-// path above or below, it is a file that the checkpoint does not remove.
+// foreignAt returns the path of a file that is in the way of a change, or "" if there is no such
+// file. A file at the path of the change is in the way if the contents of the file are neither the
+// old nor the new ones. A file above or below that path is in the way if the checkpoint does not
+// remove the file.
 func (s *Store) foreignAt(c change, removed map[string]bool) (string, error) {
 	for above := path.Dir(c.name); above != "."; above = path.Dir(above) {
 		if info, err := os.Lstat(s.path(above)); err == nil && !info.IsDir() && !removed[above] {

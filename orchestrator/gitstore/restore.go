@@ -19,10 +19,10 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Start restores the files of the last checkpoint, in this repository or at the remote, if that
-// checkpoint is newer than the local journal. The caller opens the journal only after Start. Start
-// returns the restored checkpoint, or "" if the local journal was up to date. Errors: *AheadError,
-// *UnfitError.
+// Start restores the files of the last checkpoint if that checkpoint is newer than the local
+// journal. The last checkpoint may be in this repository or at the remote. The caller opens the
+// journal only after Start. Start returns the restored checkpoint, or "" if the local journal was
+// up to date. Errors: *AheadError, *UnfitError.
 func (s *Store) Start(stop context.Context) (restored string, err error) {
 	err = s.inCalls(func() error {
 		return s.apart(func() (err error) {
@@ -30,7 +30,7 @@ func (s *Store) Start(stop context.Context) (restored string, err error) {
 			return err
 		})
 	})
-	s.index = git.Index{} // the index names objects that the method apart has removed
+	s.index = git.Index{} // the old index names objects that are removed by now
 	return restored, err
 }
 

@@ -212,8 +212,9 @@ func repositoryError(name string) error {
 		"have git ignore it, or leave the setting checkpoint out"}
 }
 
-// keepUnchanged puts a file's blob from the commit base back into the index if git would convert
-// the file to that blob. Such a file has changed only in line ends or encoding.
+// keepUnchanged looks for files that differ from the base commit only in line ends or encoding. Git
+// would convert such a file to the blob that the file has in the base commit. The function puts
+// this blob back into the index.
 func (s *Store) keepUnchanged(stop context.Context, base string) error {
 	out, err := s.raw(stop, nil, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--diff-filter=M", base)
 	if err != nil {

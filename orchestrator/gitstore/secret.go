@@ -53,10 +53,11 @@ func (s *Store) findSecret(stop context.Context, commit string) error {
 	return nil
 }
 
-// known lists the commits that findSecret skips, with ^ before each. Before the first search, they
-// are the commits that the remote has. Later there is only one: the commit that this run has
-// searched last. An agent can write the references in this repository, so the function relies on
-// them only until the remote has answered (see push), or if checkpoints are not pushed.
+// known lists the commits that findSecret skips, with ^ before each. Before the first search, the
+// list has the commits that the remote has. After a search, the list has only the last searched
+// commit. An agent can write the references in this repository. The function relies on these
+// references only in two cases: the remote has not answered yet (see push), or checkpoints are not
+// pushed.
 func (s *Store) known(stop context.Context) (string, error) {
 	if s.looked != "" {
 		return "^" + s.looked + "\n", nil

@@ -157,8 +157,8 @@ func (s *Store) placeInTree(context.Context) error {
 	return err
 }
 
-// own calls git with the folder of inCalls as GIT_DIR. A failpoint lets a test kill the run before
-// each call.
+// own executes git with the folder of inCalls as GIT_DIR. A failpoint lets a test kill the run
+// before each call.
 func (s *Store) own(stop context.Context, c git.Call, stdin []byte, args ...string) (string, error) {
 	failpoint.At("git-call")
 	if c.Timeout == 0 {
@@ -196,7 +196,8 @@ func (s *Store) raw(stop context.Context, stdin []byte, args ...string) (string,
 	return s.own(stop, git.Call{Index: &s.index, Raw: true}, stdin, args...)
 }
 
-// converted calls git so that it converts the files of the work tree as the user's git would.
+// converted executes git with conversion: git converts line ends and encodings as the user's git
+// does.
 func (s *Store) converted(stop context.Context, stdin []byte, args ...string) (string, error) {
 	return s.own(stop, git.Call{Index: &s.index}, stdin, args...)
 }

@@ -107,8 +107,8 @@ type assessment struct {
 	findings  []Finding
 }
 
-// since returns the time that has passed since the later one of two times: the parameter at, and
-// the start of the watch.
+// since returns the time that has passed since a given time. If the watch started after the given
+// time, the result is the time that has passed since the start of the watch.
 func (a *assessment) since(at time.Time) time.Duration {
 	if at.Before(a.from) {
 		at = a.from

@@ -20,8 +20,8 @@ func LateWork(worked, expected time.Duration) *event.Anomaly {
 }
 
 // HelpAsked returns the anomaly of an agent that asks for help or reports a problem in its answer:
-// seed 000, "ASSIST". It returns nil for any other answer. The options of the question give the
-// words for this, from the seed. They count anywhere in the answer.
+// seed 000, "ASSIST". It returns nil for any other answer. HelpAsked looks for the words of the
+// seed's answer options. These words may stand anywhere in the answer.
 func HelpAsked(answer string) *event.Anomaly {
 	said := strings.ToLower(answer)
 	for _, words := range []string{"need help", "needs help", "have a problem", "has a problem", "需要帮助", "遇到问题"} {

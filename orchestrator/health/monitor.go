@@ -281,8 +281,8 @@ func (m *Monitor) evidence(u *Usage) Evidence {
 	return e
 }
 
-// count updates two numbers for each finding: how many checks in a row found it, and how many in a
-// row found its last limit reached.
+// count updates two counts of consecutive checks for each finding. The field "seen" counts the
+// checks that made the finding. The field "acting" counts the checks whose finding had Act set.
 func (m *Monitor) count(found []Finding) {
 	if len(found) == 0 {
 		m.seen, m.acting = nil, nil

@@ -65,8 +65,8 @@ const (
 // NewTrace returns the trace of an agent that has given no sign yet.
 func NewTrace(started time.Time) *Trace { return &Trace{Started: started} }
 
-// sinceStart returns the later one of the time at and the agent's start. For the zero time it
-// returns the agent's start.
+// sinceStart returns the given time, or the time of the agent's start if the agent started later.
+// The given time may be the zero time.
 func (t *Trace) sinceStart(at time.Time) time.Time {
 	if at.Before(t.Started) {
 		return t.Started
@@ -74,7 +74,7 @@ func (t *Trace) sinceStart(at time.Time) time.Time {
 	return at
 }
 
-// Print notes output that is not part of an event.
+// Print records the time of output that is not part of an event.
 func (t *Trace) Print(at time.Time) { t.quiet, t.Activity = t.Activity, at }
 
 // Note notes an event.

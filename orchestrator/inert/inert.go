@@ -25,8 +25,9 @@ func Lines(s string) string {
 	return breakCommands(escape(strings.ReplaceAll(s, "\r\n", "\n"), inLines))
 }
 
-// JSON escapes everything in the JSON text b that Lines would change. The result means the same,
-// and has no effect where it is shown. If there is nothing to escape, JSON returns b itself.
+// JSON escapes everything in the JSON text b that Lines would change. The result decodes to the
+// same value as b. A terminal or the log of a CI job shows the result as plain text. If there is
+// nothing to escape, JSON returns b itself.
 func JSON(b []byte) []byte {
 	s := string(b)
 	if out := breakJSONCommands(escape(s, inJSON)); out != s {

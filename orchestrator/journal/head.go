@@ -59,8 +59,9 @@ func (j *Journal) Note() (string, error) {
 	return string(b[headLen:]), nil
 }
 
-// SetNote writes a text into the head file, over the start of the last text, so all texts must have
-// the same length. It does not sync: a power cut may lose the text.
+// SetNote writes a text into the head file, in place of the text of the last call. All texts must
+// have the same length, because SetNote does not truncate the file. SetNote does not sync: a power
+// cut may lose the text.
 func (j *Journal) SetNote(text string) error {
 	return j.wrap("write the note of", j.openHead(func(f file) error {
 		_, err := f.WriteAt([]byte(text), headLen)

@@ -111,9 +111,9 @@ func requireTornTail(r io.ReaderAt, from, size int64, bad *badRecord) error {
 	return damagef(from, "%s, but a whole record stands after it at byte %d", bad.reason, later)
 }
 
-// opening is the beginning of every record's JSON. A record's Data cannot contain a header with
-// this text after it: in JSON, a header can occur only within a string, and there the quotes of the
-// text would be escaped.
+// opening is the beginning of every record's JSON. The Data of a record cannot contain a header
+// with this beginning after the header. In JSON, a header can occur only inside a string. Inside a
+// string, the quotes of the beginning would be escaped.
 var opening = []byte(`{"seq":`)
 
 // findRecord returns the offset of the first whole record that begins at any byte in [from, size),

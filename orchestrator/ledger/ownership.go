@@ -31,8 +31,8 @@ func (e *foreignError) Hint() string {
 }
 
 // takeOver makes this run the owner of the board (seed 002, "Lead -> Supervisor handoff contract").
-// The person that starts a run hands the board over. The handoff is the first part of the new
-// epoch, and on disk with the first commit.
+// The person that starts a run hands the board over. The events of the handoff are the first in the
+// new epoch. The first commit of the epoch writes these events to the disk.
 func (l *Ledger) takeOver() error {
 	if l.history.Custody.Locked != "" && l.history.State.Frozen == nil {
 		// A run died while it reconciled. Repeat the procedure, which does no harm.

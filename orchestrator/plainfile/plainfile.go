@@ -41,8 +41,8 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// Read reads a regular file, and returns an error if the file is larger than the limit most, in
-// bytes. Errors: ErrKind.
+// Read reads a regular file, and returns an error if the file has more bytes than the limit.
+// Errors: ErrKind.
 func Read(path string, most int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // another program, which then became this one by exec, as in `daemon & exec kanban-run`. Their
 // orphans become children of this process, too.
 type foreignProcesses struct {
-	any   bool // Adopt found foreign processes; otherwise no such process can appear later
+	any   bool // true if Adopt found foreign processes; all later ones descend from these
 	known processSet
 	// scans holds the start times of the last two scans, in clock ticks since boot. Two are kept
 	// because one scan can miss a process that gets another parent during the scan.

@@ -32,8 +32,8 @@ const (
 	// oneRequest is the time within which several signals count as one request to end. The runner
 	// uses the same time.
 	oneRequest = 300 * time.Millisecond
-	// signalTime bounds the guardian's wait for a signal that was sent to both processes and has
-	// already ended the runner.
+	// signalTime is the longest time for which the guardian waits for a terminal's signal that has
+	// ended the runner. The terminal sends the same signal to the guardian.
 	signalTime = 100 * time.Millisecond
 )
 

@@ -50,8 +50,8 @@ func setMarkLimits(mark Mark) (unset func()) {
 }
 
 // markEnv returns env with the mark added to the marks of the kanban-runs that are ancestors of
-// this process. Those marks are in env. If env was filtered, they are in the environment of this
-// process.
+// this process. The function takes those marks from env. If env has no marks, the function takes
+// the marks from the environment of this process.
 func markEnv(env []string, mark Mark) []string {
 	outer := os.Getenv(markVariable)
 	marked := slices.DeleteFunc(slices.Clone(env), func(entry string) bool {

@@ -49,8 +49,8 @@ const guardianLook = time.Second
 
 // resumeGuardian checks the guardian once, and reports whether it is stopped. The argument "before"
 // is the result of the previous check. resumeGuardian continues the guardian only if both checks
-// found it stopped. A terminal stops the guardian and this process, and at the first check it may
-// have stopped only the guardian so far.
+// found it stopped. A single check is not enough: a terminal may stop the guardian shortly before
+// this process, and the check may happen in between.
 func (l *Link) resumeGuardian(before bool) (halted bool) {
 	guardian := os.Getppid()
 	s, ok := readStat(guardian)

@@ -78,9 +78,9 @@ func (p *Process) Stop() { p.interrupt(stopped, p.grace) }
 // StopWithin is Stop with another grace.
 func (p *Process) StopWithin(grace time.Duration) { p.interrupt(stopped, grace) }
 
-// StopGently closes the standard input, sends SIGTERM when the time wait is over, and SIGKILL when
-// the time kill is over. Both times count from now. StopGently itself returns at once. A later call
-// of Stop sends SIGTERM at once.
+// StopGently closes the standard input. It sends SIGTERM after the first duration, and SIGKILL
+// after the second. Both durations count from the call of StopGently. StopGently itself returns at
+// once. A later call of Stop sends SIGTERM at once.
 func (p *Process) StopGently(wait, kill time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +115,7 @@ func (p *Process) CloseInput() { p.streams.input.send(nil, true) }
 // Relative is a process that a command has started, directly or through others.
 type Relative struct {
 	Name   string
-	Parent int // process ID of the parent, which may be neither the command nor a relative
+	Parent int // process ID of the parent; the parent can be a process outside of the command
 }
 
 // Flush returns once the command's output so far was written to Stdout and Stderr. Even during

@@ -161,9 +161,10 @@ func (c *child) sweep() error {
 }
 
 // isOrphanOf reports whether an orphan has to end with the command that has the mark. An orphan
-// with the mark has to end. An orphan of unknown origin has to end, too, unless a command without
-// Spec.Stays is running, because that command could have left it. Running commands with Spec.Stays
-// do not count, because otherwise orphans of unknown origin would live as long as those commands.
+// with the mark has to end. An orphan of unknown origin has to end if every running command has
+// Spec.Stays. A running command without Spec.Stays keeps the orphan alive, because that command
+// could have left the orphan. A command with Spec.Stays does not keep the orphan alive, because the
+// orphan would then live as long as that command.
 func (r *reaper) isOrphanOf(pid int, mark Mark) bool {
 	return hasMark(pid, mark) || r.allStay() && !r.isOfOneThatStays(pid)
 }

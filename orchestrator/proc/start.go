@@ -69,8 +69,8 @@ func LookPath(name, dir string) (string, error) {
 	return found, nil
 }
 
-// The pauses between tries while the system is out of processes. They grow from firstPause to
-// longPause. After the time patience, retryStart gives up.
+// The times of retryStart. The pauses between its tries grow from firstPause to longPause. The
+// constant named patience is the time after which retryStart gives up.
 const (
 	firstPause = 10 * time.Millisecond
 	longPause  = time.Second

@@ -23,8 +23,8 @@ var chunks = sync.Pool{New: func() any { return new([chunk]byte) }}
 // inherited lists the files that become the descriptors of a command, from 0 on.
 type inherited []*os.File
 
-// withTerminal returns f if s has no terminal. Otherwise the terminal replaces standard input and
-// output, and s.Input, if it is set, replaces the terminal as standard input.
+// withTerminal returns f if s has no terminal. Otherwise standard output is the terminal. Standard
+// input is s.Input if that field is set, and the terminal if not. Standard error stays as in f.
 func (f inherited) withTerminal(s *Spec) inherited {
 	if s.Terminal == nil {
 		return f

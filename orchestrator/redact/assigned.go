@@ -145,10 +145,9 @@ func passwords(slot *slotCount) (all []*shape) {
 
 var assignedChars = not(classOf(" \t\r\n\x00\x1b\"'`\\<>,;&|"))
 
-// password returns the end of the value after the name of a password, or 0 if there is no value. In
-// program text, the name may also be followed by = and a variable or a call, or by a colon and a
-// type or a word. Therefore a value counts only if it has a digit, or if only a = stands between
-// name and value.
+// password returns the end of the value after the name of a password, or 0 if there is no value. A
+// text without a digit counts as a value only if exactly the text "=" stands between the name and
+// the text. So program text such as "password = readLine" or "password: string" has no value.
 func password(r *reader, from, slot int) int {
 	sign := string(r.b[from:r.countEnd(from, maxBetween, between)])
 	return assigned(r, from, slot, func(text []byte) bool { return sign == "=" || looksRandom(text) })

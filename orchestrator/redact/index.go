@@ -2,8 +2,8 @@ package redact
 
 import "slices"
 
-// openerBytes begin an escape, or end a line. Next to one of them, a secret in a text may
-// be spelled in another way than its literal.
+// openerBytes begin an escape, or end a line. A text with such a byte may hold a secret that is
+// escaped or broken over two lines.
 const openerBytes = "\\%&\n\r"
 
 var opener = bitsOf(openerBytes)

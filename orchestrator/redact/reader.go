@@ -4,14 +4,14 @@ import "strings"
 
 // shape is a known kind of credential.
 type shape struct {
-	// prefix begins each credential. If it is empty, each credential begins with one of the bytes
-	// in first.
+	// prefix begins each credential. If the prefix is empty, each credential begins with one of the
+	// bytes in the field "first".
 	prefix, first string
 	// word restricts matches to the start of a word, because some words end with the prefix
 	// (task-…). A letter of an escape such as \n does not count as a word.
 	word bool
-	// words is true for values that only a name such as "token" reveals. ForFiles leaves these
-	// shapes out.
+	// words is true if only a common name, such as "token", shows that a value is a credential.
+	// ForFiles leaves such a shape out.
 	words bool
 	// length returns the length of a whole credential at the start of r, or 0 if there is none. r
 	// begins with the prefix. length sets r.ahead if the secret begins later, and r.short if r ends
@@ -53,9 +53,9 @@ type reader struct {
 	short bool // b ends before the credential does
 }
 
-// run returns the end of the characters of the class from i on. Each caller has a slot, which
-// remembers that end. Without the slots, a text that consists only of prefixes would be measured
-// again from each prefix.
+// run returns the end of a run of characters. The run begins at i, and all its characters belong to
+// the class. The caller's slot remembers the run, so that a later call from within the run does not
+// read the same characters again.
 func (r *reader) run(i int, in *class, slot int) int {
 	at, known := r.base+i, &r.t.state.runs[slot]
 	if known.from <= at && at < known.to {
@@ -77,8 +77,8 @@ func (r *reader) shortRun(i int, in *class) int {
 	return i
 }
 
-// countEnd returns the end of the run of characters of the class from i on. The parameter "most" is
-// the largest number of characters.
+// countEnd returns the end of a run of characters. The run begins at i, and all its characters
+// belong to the class. The parameter "most" is the greatest length of the run.
 func (r *reader) countEnd(i, most int, in *class) int {
 	end := min(i+most, len(r.b))
 	for i < end && in[r.b[i]] {

@@ -105,9 +105,10 @@ func (r *Redactor) ChangesBytes(b []byte) bool {
 	return r.hasSecret(b) && !bytes.Equal(r.Bytes(b), b) // the secret may be Mark itself
 }
 
-// scan redacts the first bytes of b. It returns their redacted text and, as the result "used",
-// their number. If they hold no secret, the text is a part of b. The rest of b may begin a secret,
-// and the caller must pass it again with the bytes that follow. If final is true, there is no rest.
+// scan redacts the first bytes of b. The result "text" is the redacted text of these bytes, and the
+// result "used" is the number of these bytes. If these bytes hold no secret, the redacted text is a
+// part of b. The rest of b may begin a secret. The caller must pass the rest again, with the bytes
+// that follow. If the parameter "final" is true, there is no rest.
 func (r *Redactor) scan(b []byte, st *state, final bool) (text []byte, used int) {
 	shown := max(st.covered-1, 0)
 	used = r.find(b, st, final, func(s span, more bool) {

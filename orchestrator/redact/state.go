@@ -17,9 +17,9 @@ type span struct{ from, to int }
 // state holds what scan has learned from the bytes before its text. Offsets count from the start of
 // that text.
 type state struct {
-	covered int         // 1 + bytes of the text that the last secret covers; 0 if it ended earlier
+	covered int         // 1 + offset of the last secret's end; 0: no secret touches the text
 	ahead   []span      // secrets that were found before scan reached their start
-	before  []byte      // the last consumed bytes, at most context
+	before  []byte      // the last consumed bytes; the constant context bounds their number
 	runs    [slots]span // for each slot the last measured run of characters
 }
 

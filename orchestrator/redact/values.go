@@ -40,7 +40,7 @@ func appendParts(all []string, value string, depth int) []string {
 	return all
 }
 
-// armor matches the first or last line of a PEM block, which is not secret.
+// armor matches the first line and the last line of a PEM block. These lines are not secret.
 var armor = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^-----(BEGIN|END) [A-Z0-9 ]+-----$`)
 })

@@ -16,8 +16,9 @@ type walk struct {
 // four times.
 const maxWork = 2000
 
-// maxIdle bounds the consecutive line ends within base64 and base32. The n of an escaped line end
-// may begin the literal, so without a bound a run of line ends would be walked again from each n.
+// maxIdle bounds the consecutive line ends within base64 and base32. In the escaped line end \n,
+// the letter n may begin the literal. Without the bound, a long run of such line ends would be read
+// again from each letter n.
 const maxIdle = 3
 
 // match compares the text from p on with the literal from j on. It returns the end of the literal
@@ -72,7 +73,8 @@ type steps struct {
 // field "of" is its length in the literal.
 type step struct{ in, of int32 }
 
-// after returns the arguments of match after a step.
+// after returns the arguments of [walk.match] for the place behind the step. The parameters are the
+// arguments for the place before the step.
 func (s step) after(p, j, idle int) (int, int, int) {
 	if idle++; s.of > 0 {
 		idle = 0
@@ -121,9 +123,9 @@ func (w *walk) addSteps(s *steps, p, j int) {
 	}
 }
 
-// addEscapes adds a step for each reading of an escape at p that means the literal's bytes at j.
-// The parameters "in" and "of" are the lengths already covered before p and j. Each step includes
-// them.
+// addEscapes adds a step for each reading of the escape at p, if the text of the reading stands in
+// the literal at j. The parameter "in" is a length that was covered before p, and the parameter
+// "of" is a length that was covered before j. Each step includes both lengths.
 func (w *walk) addEscapes(s *steps, p, j, in, of int) {
 	var all readings
 	if all.read(w.b, p) {
@@ -183,9 +185,10 @@ func (w *walk) backslashes(p int) int {
 	return min(n, maxBackslashes)
 }
 
-// addDoubled adds a step over a whole run of a character that is written twice, because each
-// character alone could be read in two ways. In a string, a backslash may stand before each
-// character.
+// addDoubled adds a step over a whole run of a character that quoting doubles. The literal has each
+// character of the run once, and the text has each character twice. A shorter step would be
+// ambiguous, because $$ can mean one character or two. In a string, a backslash may stand before
+// each character.
 func (w *walk) addDoubled(s *steps, p, j int) {
 	c := string(w.text[j : j+1])
 	if j > 0 && w.text[j-1] == c[0] {
@@ -226,9 +229,10 @@ func (w *walk) hasAt(p int, want string) bool {
 // maxIndent bounds the indentation of a wrapped line.
 const maxIndent = 32
 
-// wrapLength returns the length of the line end at p, with the indentation after it. The line end
-// may be escaped. wrapLength returns 0 if the 16 bytes before p do not all belong to the encoding.
-// Few words have 16 bytes, so that the last word of a line is seldom held back until the next line.
+// wrapLength returns the length of the line end at p and of the indentation after the line end. The
+// line end may be escaped. wrapLength returns 0 if fewer than 16 bytes of the encoding stand
+// directly before p. In that case the end of the line counts as ordinary words, and the output of
+// the line need not wait for the next line.
 func (w *walk) wrapLength(p int) int {
 	if c := w.b[p]; c != '\n' && c != '\r' && c != '\\' {
 		return 0

@@ -13,11 +13,11 @@ import (
 )
 
 // JUnit renders boards as the XML that CI systems read: a suite for each board, a case for each
-// step, and a skipped case for each task that was never worked on. A board that is not complete has
-// a failure for each task that was worked on and is not ok. If these failures do not explain the
-// end of the board, the end counts as one more failure. If the program has failed, and not the
-// work, this end counts as an error instead. So CI agrees with the exit code. The function hide
-// redacts a text.
+// step, and a skipped case for each task that was never worked on. On a board that is not complete,
+// each task that is not ok has a failure if an agent worked on the task. If these failures do not
+// explain the end of the board, the end counts as one more failure. If the program has failed, and
+// not the work, the end counts as an error instead. So CI agrees with the exit code. The function
+// hide redacts a text.
 func JUnit(boards []digest.Digest, hide func(string) string) ([]byte, error) {
 	j := junit{func(text string) string { return inert.Lines(hide(text)) }}
 	var all suites
@@ -76,7 +76,7 @@ type testCase struct {
 	Skipped *skipped `xml:"skipped"`
 }
 
-// skipped is the element in the case of a task that was never worked on.
+// skipped marks the test case of a task that was never worked on.
 type skipped struct{}
 
 type problem struct {

@@ -253,9 +253,9 @@ func (l *Live) permanent(board string, s event.Sentence) string {
 	return coloredSign(s.Weight, l.color) + " " + text
 }
 
-// draw erases the live lines. In the same write it prints the permanent lines that it gets as the
-// parameter stay, and the present live lines below. It ignores errors, because a terminal that is
-// gone must not stop a run.
+// draw erases the old live lines, prints the permanent lines in the parameter "stay", and prints
+// the present live lines below the permanent lines. All this text goes to the terminal in one
+// write. draw ignores errors, because a terminal that is gone must not stop a run.
 func (l *Live) draw(stay []string) {
 	var b strings.Builder
 	width, height := l.size()

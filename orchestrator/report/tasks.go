@@ -23,8 +23,8 @@ var taskMarks = map[string]string{
 }
 
 // A list of more than mostTasks tasks is not shown whole. Only these tasks are shown: the
-// quarantined and dropped tasks, the tasks that are not ok, the current task, and its neighbours in
-// the list. The constant neighbours is their number on either side of the current task.
+// quarantined and dropped tasks, the tasks that are not ok, the current task, and the tasks near
+// the current task. The constant "neighbours" bounds the number of near tasks on each side.
 const (
 	mostTasks  = 40
 	neighbours = 10

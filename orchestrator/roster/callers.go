@@ -41,10 +41,11 @@ const (
 	gitConfigValue = "GIT_CONFIG_VALUE_"
 )
 
-// withoutSecretGitConfig returns the environment in base without two kinds of git's key-value
-// pairs: those that git would not read, and those that look secret. A pair that looks secret stays
-// if a pattern in pass matches the name of its GIT_CONFIG_VALUE variable. The remaining pairs are
-// numbered anew. The result withheld holds the names of the variables with the secret values.
+// withoutSecretGitConfig returns an environment without two kinds of git's key-value pairs: those
+// that git would not read, and those that look secret. The parameter "pass" is a list of patterns.
+// A pair that looks secret stays if the name of the pair's GIT_CONFIG_VALUE variable matches one of
+// these patterns. The remaining pairs are numbered anew. The second result holds the names of the
+// variables with the secret values.
 func withoutSecretGitConfig(base, pass []string) (env, withheld []string) {
 	values := map[string]string{}
 	for _, entry := range base {

@@ -334,7 +334,7 @@ func (p *Player) Explain(err error) error {
 }
 
 // Talker returns the adapter for a conversation, and sets the folder, grace and environment of the
-// assignment. The result withheld has the names of the environment variables that the agent does
+// assignment. The result "withheld" is the list of the environment variables that the agent does
 // not get. Errors: *agent.ConfigError.
 func (r *Roster) Talker(a *agent.Assignment, dir string) (t agent.Talker, withheld []string, err error) {
 	name := cmp.Or(r.Settings.Agent, config.DefaultAgent)

@@ -258,8 +258,9 @@ func (s *Standing) count(state string) (n int) {
 }
 
 // Said returns the task whose agent has said why a person is needed, or nil if there is none. If
-// the agent of the current task has said something, Said returns the current task. Otherwise it
-// looks at the tasks that are not ok or in quarantine, and returns the one whose agent spoke last.
+// the agent of the current task has said something, Said returns the current task. Otherwise Said
+// looks at the tasks in quarantine and at the tasks that are not ok. Of these tasks, Said returns
+// the task whose agent spoke last.
 func (s *Standing) Said() *Task {
 	if !s.NeedsDecision() {
 		return nil

@@ -133,9 +133,9 @@ func (s *Supervision) converse(stop, kill context.Context) error {
 }
 
 // applyVerdict passes the turn to the person if the verdict accepts the work, or if the work was
-// sent back too often. Otherwise it queues the feedback for the agent. The parameter round is the
-// number of times that the current work was sent back before this verdict. The result rounds is
-// that number after the verdict.
+// sent back too often. Otherwise it queues the feedback for the agent. The parameter "round" is the
+// number of times that the current work was sent back before this verdict. applyVerdict returns the
+// new value of this number.
 func (s *Supervision) applyVerdict(verdict *contract.Reply, round int) (rounds int) {
 	switch {
 	case verdict == nil:

@@ -84,9 +84,9 @@ func (s *Supervision) startProgram(stop, kill context.Context) (*program, error)
 	return t, nil
 }
 
-// openProgram opens the pty and the pipe. The results far and theirs are the program's ends of the
-// pty and of the pipe. The caller closes both. The pty is raw, because the program writes JSON
-// lines of any length.
+// openProgram opens the pty and the pipe. The result "far" is the program's end of the pty, and the
+// result "theirs" is the program's end of the pipe. The caller closes both ends. The pty is raw,
+// because the program writes JSON lines of any length.
 func openProgram() (t *program, far, theirs *os.File, err error) {
 	near, far, err := pty.Open()
 	if err != nil {

@@ -270,8 +270,8 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		case <-changed:
-			// Only a change sets the variable changed anew. If a beat did so, too, a change could
-			// be missed.
+			// Only this case fetches a new channel. If the case of a beat also fetched a new
+			// channel, a change could be missed.
 			changed = s.next()
 			say = "event: change\ndata: more\n\n"
 		case <-beat.C:

@@ -22,8 +22,9 @@ func (w *Watch) noteMissing(e agent.Event, then event.OnTool) (noted *event.Tool
 }
 
 // onMissing acts on an agent whose tool is missing, as the setting on_tool demands. A reviewer and
-// a supervisor always go on. If the agent has ended already (the parameter gone), onMissing stops
-// the run if on_tool demands that, and otherwise only journals the event.
+// a supervisor always go on. The parameter "gone" is true if the agent has already ended. In that
+// case onMissing stops the run if on_tool has the value "stop". For the other values of on_tool,
+// onMissing then only journals the event.
 func (w *Watch) onMissing(e agent.Event, gone bool) error {
 	then := w.OnTool
 	if w.agent.Call.IsReview() || w.agent.Call.IsSupervision() || gone && then != event.ToolStop {

@@ -22,7 +22,7 @@ type Watch struct {
 	agent Agent
 
 	began    time.Time
-	expected time.Duration // expected time for the task; 0: unknown, or the delay is journaled
+	expected time.Duration // time that the task should take, for tellLate; 0: no check
 
 	policy  health.Policy
 	tuned   bool // the settings in the task's header have been read
@@ -55,7 +55,7 @@ func (w *Watch) Close() {
 	w.C = nil
 }
 
-// Start watches an agent. If the policy is off, and in a dry run, the watch only delivers messages.
+// Start watches an agent. In a dry run, or if the policy is off, the watch only delivers messages.
 func Start(t Turn, a Agent) *Watch {
 	w := &Watch{Turn: t, agent: a, began: t.Now()}
 	p := a.Player.Policy(a.Duty)

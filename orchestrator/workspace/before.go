@@ -36,8 +36,8 @@ func (w *Workspace) Before(sha string) (*board.Board, error) {
 }
 
 // RestoreEnd gives a board the end of an earlier board (see [board.Board.WithEndOf]), and saves the
-// board. If the two boards are too different, RestoreEnd restores the whole earlier board. The
-// result done describes the change in words.
+// board. If the two boards are too different, RestoreEnd restores the whole earlier board. It
+// returns the SHA-256 of the saved board, and a text that describes the change.
 func (w *Workspace) RestoreEnd(now, before *board.Board) (sha, done string, err error) {
 	kept := w.keepAfter()
 	after, err := now.WithEndOf(before)

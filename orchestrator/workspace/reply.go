@@ -132,8 +132,8 @@ func (w *Workspace) TakeBackEnd(step *flow.Step) string {
 }
 
 // HoldOpen reopens a board that the Manager has ended, because the Manager is asked once more. It
-// returns the SHA-256 of the board that it leaves. If the Manager has changed the list, or the
-// board's earlier bytes are gone, HoldOpen does not change the board, and the result same is false.
+// returns the SHA-256 of the resulting board, and true. If the Manager has changed the list, or if
+// the board's earlier bytes are gone, HoldOpen does not change the board, and returns "" and false.
 func (w *Workspace) HoldOpen(step *flow.Step, given []string) (left string, same bool, err error) {
 	b, err := w.Look()
 	if err != nil || !slices.Equal(given, w.Tasks(b)) {

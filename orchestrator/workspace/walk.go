@@ -15,10 +15,10 @@ import (
 	"kanban-run/orchestrator/walk"
 )
 
-// Walk returns the decision of package walk, the Manager without a model, about the open step. The
-// result after is the board b with the decision: with the task's mark and the fields "current" and
-// "ended". Errors: *failure.Invalid if the board cannot hold the decision, and a shortage of this
-// machine, such as of open files.
+// Walk returns the decision of package walk, the Manager without a model, about the open step. It
+// also returns the board with the decision: with the task's mark and the fields "current" and
+// "ended". Errors: *failure.Invalid if the board cannot hold the decision. If this machine is out
+// of a resource, such as open files, Walk returns the system's error.
 func (w *Workspace) Walk(b *board.Board, s *flow.State) (e event.ManagerWalked, after *board.Board, err error) {
 	step := s.Step
 	d, at, byNeeds, err := w.decideWalk(b, s)

@@ -74,10 +74,10 @@ func (w *Workspace) KanbanFile() string {
 	return w.Place.KanbanFile()
 }
 
-// Read returns the board on disk. It reads the file only once after every turn. Between two turns
-// only a person can change the file, and it is enough to see that change after the second turn.
-// Read first restores a board that the Manager of the open step left unreadable. The parameter step
-// is nil if no step is open. Errors: *failure.Invalid.
+// Read returns the board on disk. It reads the file once, and again after each call of
+// [Workspace.Forget]. A run calls Forget after each turn of an agent. Read first restores a board
+// that the Manager of the open step left unreadable. The parameter "step" is nil if no step is
+// open. Errors: *failure.Invalid.
 func (w *Workspace) Read(step *flow.Step) (*board.Board, error) {
 	b, err := w.Look()
 	if err != nil && !durable.IsOutOfResources(err) && step != nil && step.Before != nil && step.Reply == nil {

@@ -123,7 +123,7 @@ type query struct {
 	digits int  // number of hex digits of an object name
 }
 
-// ask returns the output of git. The result known is false if the call fails.
+// ask returns the output of git, and true. If the call of git fails, ask returns false.
 func (q *query) ask(args ...string) (out string, known bool) {
 	call := git.Call{Git: git.Git{MaxOutput: maxOutput}, Index: q.index}
 	out, err := q.repo.Own(q.stop, q.Calls, call, nil, args...)
@@ -144,9 +144,9 @@ func (q *query) fromDir(name string) string {
 	return strings.Repeat("../", strings.Count(q.repo.Prefix, "/")) + name
 }
 
-// tracked returns the mode and object name of each file in git's index. The result sees is false if
-// the call failed, or if git does not look at one of the files because that file is a submodule or
-// marked assume-unchanged.
+// tracked returns the mode and object name of each file in git's index. The second result is true
+// if the call succeeded and git looks at every file. Git does not look at submodules, nor at files
+// that are marked assume-unchanged.
 func (q *query) tracked() (files map[string]string, sees bool) {
 	files, q.digits = map[string]string{}, 2*sha1.Size
 	// A line is "H 100644 NAME 0", a tab, and the path.

@@ -132,9 +132,9 @@ func startAgent(command []string, stderr io.Writer) (*child, error) {
 }
 
 // release closes the agent's input, waits for the agent's end, and returns err. It kills an agent
-// that does not end within leaveWait. If err is a *closedError, the time leaveWait begins only when
-// ctx is done. Until then no limit is needed, because the program that started this process ends it
-// after a time limit.
+// that does not end within the time leaveWait. If err is a *closedError, this time begins only when
+// ctx is done. The wait for ctx is bounded, because the parent process stops this process after a
+// time limit.
 func (c *child) release(ctx context.Context, err error) error {
 	_ = c.in.Close() // an error changes nothing, because the dialogue is over
 	var gone *closedError
@@ -154,9 +154,9 @@ func (c *child) release(ctx context.Context, err error) error {
 	return err
 }
 
-// delayedReader reads nothing until the channel begun is closed, when the connection is complete.
-// It delays the end of input until the turn is over, but at most by lateWait. Otherwise the
-// connection would drop an answer that arrives together with the end of input.
+// delayedReader waits with its first read until the connection is complete. It delays the end of
+// input until the turn is over, but at most by lateWait. Otherwise the connection would drop an
+// answer that arrives together with the end of input.
 type delayedReader struct {
 	from  io.Reader
 	begun <-chan struct{}

@@ -297,8 +297,9 @@ func (r *reader) noteLimit(l rateLimit) {
 	}
 }
 
-// result keeps the newest result, because claude might print another one after a background task.
-// Once a later message has begun a turn of its own, no more results are kept.
+// result keeps the newest result, because claude might print another result after a background
+// task. A message that claude begins after a result gets a turn of its own (r.told). The results of
+// that turn are not kept.
 func (r *reader) result(l *line) {
 	if !r.told {
 		r.subtype = agent.Clip(l.Subtype, maxName)

@@ -14,8 +14,9 @@ const maxIDs = 64
 
 // account sums up the cost of one claude process. Claude's own sums include the earlier calls in
 // the session. In a fork, they also include the calls in the original session. So account takes
-// from each result only the part since the previous result. Versions that do not report this part,
-// such as 2.1.197, count the cost from the start of the process.
+// from each result only the part since the previous result. Some versions of claude, such as
+// 2.1.197, do not report this part. In their results the cost counts from the start of the process,
+// and account takes this cost.
 type account struct {
 	results  agent.Spending
 	messages agent.Spending // spending by messages, used if no result reports its usage

@@ -12,6 +12,6 @@
 // The model has no memory. The prompt contains the script, and the number of the assistant's turns
 // after the script determines the next step. So one model can serve several agents at once, and a
 // run that was killed and resumed finds its place. There is one exception to the rule that the
-// model has no memory: it counts the requests for a fault that passes after a number of them
-// (Step.Times).
+// model has no memory: a fault can end after a number of requests (Step.Times), and the model
+// counts these requests.
 package modeltest

@@ -21,8 +21,8 @@ type Script struct {
 func Play(steps ...Step) Script { return Script{Steps: steps} }
 
 // Usage is the number of tokens that a turn reports. Input counts the whole prompt. Cached counts
-// the part of the prompt that was read from the cache. If an API does not count cached tokens as
-// input, it gets Input minus Cached.
+// the part of the prompt that was read from the cache. Some APIs do not count cached tokens as
+// input. In answers of these APIs the number of input tokens is Input minus Cached.
 type Usage struct {
 	Input  int64 `json:"input"`
 	Cached int64 `json:"cached"`
@@ -82,8 +82,8 @@ func Structured(reply any) Step { return Step{Kind: structured, Input: encode(re
 // the done one.
 func Walk() Step { return Step{Kind: walk} }
 
-// Status refuses the request with a status code and the API's body for this code. The parameter
-// header lists names and values alternately.
+// Status refuses the request with a status code and the API's body for this code. The arguments
+// after the code are the headers of the answer: a name, its value, the next name, and so on.
 func Status(code int, header ...string) Step {
 	s := Step{Kind: status, Code: code}
 	for i := 0; i+1 < len(header); i += 2 {
@@ -120,9 +120,9 @@ func Stall() Step { return Step{Kind: stall} }
 // Cut ends the connection in the middle of a sentence.
 func Cut() Step { return Step{Kind: cut, Text: "This sentence has no"} }
 
-// Times returns a fault that ends after n requests. A fault without Times never ends, since a
-// failed request is no turn of the assistant. Requests are counted for each Script.ID. Requests
-// without tools, such as one for a title, have a count of their own.
+// Times returns a fault that ends after n requests. A fault without Times never ends. Requests are
+// counted for each Script.ID. Requests without tools, such as one for a title, have a count of
+// their own.
 func (s Step) Times(n int) Step { s.Count = n; return s }
 
 // Using sets the usage of the turn.

@@ -160,8 +160,9 @@ func (m *Model) record(q *Request, change func()) {
 	m.answered = make(chan struct{})
 }
 
-// route returns the API that the end of the path names, or nil for an unknown path. The second
-// result is the answer to a request that is no conversation, such as a request to count tokens.
+// route finds the API of a request by the end of the path. It returns nil for an unknown path. The
+// second result is the answer to a request that is no conversation, such as a request to count
+// tokens.
 func route(r *http.Request) (d *dialect, side any) {
 	p := r.URL.Path
 	post := r.Method == http.MethodPost

@@ -38,7 +38,7 @@ func (c *call) act() (code int, err error) {
 }
 
 // garble returns the reply, or the wrong text that a bad agent would print. It returns false if the
-// fault of the rule is not a wrong text.
+// stub is to commit a fault of another kind.
 func garble(do string, reply []byte) ([]byte, bool) {
 	const message = `"message":"`
 	switch do {

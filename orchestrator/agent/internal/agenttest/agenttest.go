@@ -35,8 +35,8 @@ type Harness struct {
 	// Reasons maps a `do` to the reason of failure that the suite expects in place of its own. It
 	// is for programs whose output is more than the reply.
 	Reasons map[string]string
-	// Accepts lists the values of `do` with which this program still gives a good reply. A program
-	// whose output is only its reply fails with these values.
+	// Accepts lists the faults (values of `do`) with which this program still gives a good reply.
+	// With any other fault the suite expects a failure.
 	Accepts []string
 	// Stream means that the program's standard output holds more than the reply.
 	Stream bool

@@ -25,9 +25,9 @@ func Main(m *testing.M, command, first string, wrap func(reply []byte) []byte) i
 	return agenttest.Main(m, map[string]func([]string) int{command: play})
 }
 
-// Play runs a stub agent and prints the stub's reply in the tool's form. The tool's own arguments
-// begin with the parameter "first". The stub gets only the arguments before them. Play returns the
-// exit status.
+// Play runs a stub agent and prints the stub's reply in the tool's form. The stub gets only the
+// arguments before the value of the parameter "first". The other arguments are the tool's own. Play
+// returns the exit status.
 func Play(args []string, first string, wrap func(reply []byte) []byte) int {
 	if at := slices.Index(args, first); at >= 0 {
 		args = args[:at]
