@@ -118,15 +118,16 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	}
 	failpoint.At("intent-durable")
 	a.Spec.Emit = l.shared.refusals.watchService(provider, a.Spec.Emit)
+	cost := l.used.Cost
 	p := l.caller.Start(a)
 	w := l.startWatch(a, p)
 	waitErr := l.waitForAgent(a, p, w)
 	failpoint.At("agent-gone")
 	l.workspace.Forget()
 	a.EndSigns()
-	endErr, cost := w.End(), l.used.Cost
+	endErr := w.End()
 	err = errors.Join(l.caller.Settle(a, p, l.endTurn), endErr, waitErr)
-	l.shared.bill.add(l.used.Cost - cost)
+	l.shared.bill.add(l.used.Cost - cost) // the attempt, and the judges of it
 	// If the provider did not refuse the call, it serves calls. Some agents emit no event from which
 	// watchService can see this.
 	if l.ledger.State().Refused == nil {

@@ -145,6 +145,7 @@ func (l *loop) start() error {
 		begun.Memory, begun.Adapter = reader.Memory(), reader.Adapter.Name()
 	}
 	_, begun.Marked, begun.Removed = state.AsidesOn(workspace.ListOf(b, l.workspace.Place.ReadTask))
+	begun.Named = state.NamedAgain(b.Current.Path, b.SHA)
 	if !state.Spent {
 		begun.Carried = state.Used
 	}

@@ -129,7 +129,7 @@ func (u *setup) plan(t *terminal, name string) {
 	if err != nil {
 		return // check has reported the error
 	}
-	for i, step := range board.Plan(b, place, pastOf(name)) {
+	for i, step := range board.Plan(b, place, pastOf(name, b, place)) {
 		text := fmt.Sprintf("%3d  %s  %s", i+1, step.Task, step.Role)
 		if len(step.Needs) > 0 {
 			text += "  needs " + strings.Join(step.Needs, ", ")
@@ -140,13 +140,17 @@ func (u *setup) plan(t *terminal, name string) {
 
 // pastOf returns the facts from a board's journal that matter to the plan. It leaves out what
 // cannot be read, because check has reported that.
-func pastOf(name string) board.Past {
+func pastOf(name string, b *board.Board, place *board.Place) board.Past {
 	p := board.Past{Done: map[int]bool{}, Skipped: map[int]bool{}}
-	b, _ := inspect.Look(name, func(event.Entry) {})
-	p.Never = b.Outcome == standing.NeverRun
-	for i, t := range b.Tasks {
-		p.Done[i] = t.State == standing.Done || t.State == standing.Before || t.Status == flow.StatusAccepted
-		p.Skipped[i] = t.Status == flow.StatusSkipped || t.State == standing.Quarantined
+	now, _ := inspect.Look(name, func(event.Entry) {})
+	state := &now.History.State
+	p.Never = now.Outcome == standing.NeverRun
+	taskSHA := func(task string) string { return workspace.TaskSHA(place, task) }
+	for i, t := range now.Tasks {
+		p.Done[i] = t.State == standing.Done || t.State == standing.Before || state.IsDecided(t.Task)
+		q := state.Quarantined(t.Task)
+		stays := q != nil && state.WhyReleased(*q, workspace.Bare(b), taskSHA) == ""
+		p.Skipped[i] = t.Status == flow.StatusSkipped || stays
 	}
 	return p
 }

@@ -110,7 +110,7 @@ type Step struct {
 type Past struct {
 	Never   bool         // the board has never been run
 	Done    map[int]bool // indexes of the entries that the history shows as done
-	Skipped map[int]bool // indexes of the entries that a person decided to skip, or that are in quarantine
+	Skipped map[int]bool // indexes of the entries that a person decided to skip, or that stay in quarantine
 }
 
 // Plan returns the open tasks of a board in the order in which package walk names them if every

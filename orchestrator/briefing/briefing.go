@@ -77,14 +77,21 @@ func (b *Briefing) Add(e event.Entry) {
 	case event.ReplyAccepted:
 		b.accept(ev)
 	case event.StepFinished:
-		b.finish(ev)
+		if b.finish(ev); ev.Ended() != "" && b.reply.Status != ev.Status {
+			b.tell(e.Seq, fmt.Sprintf("step %d (%s): %s", ev.Step, ev.Task, ev.Ended()))
+		}
 	case event.CheckpointHeld, event.SupervisorFailed:
 		b.hold(e.Seq)
 	}
 	if text := describe(e.Event); text != "" {
-		b.messages = append(b.messages, message{e.Seq, text})
-		b.messages = b.messages[max(0, len(b.messages)-mostMessages):]
+		b.tell(e.Seq, text)
 	}
+}
+
+// tell adds a message for the supervisor.
+func (b *Briefing) tell(seq uint64, text string) {
+	b.messages = append(b.messages, message{seq, clip(text)})
+	b.messages = b.messages[max(0, len(b.messages)-mostMessages):]
 }
 
 func (b *Briefing) accept(e event.ReplyAccepted) {
@@ -155,15 +162,15 @@ func describe(e event.Event) string {
 		event.SupervisorLost, event.SupervisorDismissed, event.BoardEnded:
 		return "" // the supervisor itself caused this event
 	case event.Acknowledged:
-		return clip("the Lead: " + s.Text)
+		return "the Lead: " + s.Text
 	case event.ReviewHeld:
 		s = e.Whole()
 	}
 	switch {
 	case s.Step != 0 && s.Weight >= event.Note:
-		return clip(fmt.Sprintf("step %d (%s): %s", s.Step, e.Subject(), s.Text))
+		return fmt.Sprintf("step %d (%s): %s", s.Step, e.Subject(), s.Text)
 	case s.Weight >= event.Warning:
-		return clip(s.Text)
+		return s.Text
 	default:
 		return ""
 	}

@@ -270,3 +270,31 @@ func TestDecisionNamesTheStatus(t *testing.T) {
 		t.Errorf("told %+v", got)
 	}
 }
+
+// TestEndsAreTold: the supervisor is told how a step ended where no reply of a task's agent says so.
+func TestEndsAreTold(t *testing.T) {
+	started := event.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"}
+	reply := func(status string) event.Event {
+		return event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "a.md", Role: "Implementor"}, Status: status}
+	}
+	finished := func(role, status, manager string) event.Event {
+		return event.StepFinished{Step: 1, Task: "a.md", Role: role, Status: status, Manager: manager, Message: "no key"}
+	}
+	for name, tt := range map[string]struct {
+		events []event.Event
+		want   []string
+	}{
+		"a task of the Manager": {[]event.Event{started, finished("Manager", "blocked", "blocked")}, []string{"step 1 (a.md): ended blocked: no key"}},
+		"stuck without a reply": {[]event.Event{started, finished("Implementor", "stuck", "blocked")}, []string{"step 1 (a.md): ended stuck, and the Manager said blocked: no key"}},
+		"quarantine after ok":   {[]event.Event{started, reply("ok"), finished("Implementor", "blocked", "ok")}, []string{"step 1 (a.md): ended blocked"}},
+		"blocked, as it said":   {[]event.Event{started, reply("blocked"), finished("Implementor", "blocked", "ok")}, nil},
+		"ok":                    {[]event.Event{started, reply("ok"), finished("Implementor", "ok", "ok")}, nil},
+		"the Manager is ok":     {[]event.Event{started, finished("Manager", "ok", "ok")}, nil},
+	} {
+		d := newDesk(t, event.InSession)
+		d.add(tt.events...)
+		if diff := cmp.Diff(tt.want, d.wake("C1", "a.md").Messages); diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}

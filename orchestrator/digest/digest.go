@@ -61,6 +61,9 @@ func (c *Counts) add(e event.Event) {
 		if e.Try > 0 {
 			c.Attempts++
 		}
+		if e.Invalid {
+			c.Rejected++
+		}
 	case event.ReplyRejected:
 		c.Rejected++
 	}

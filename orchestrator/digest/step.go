@@ -106,7 +106,9 @@ func (s *Step) addJudge(e event.JudgeAnswered, at time.Time) {
 		Result: Accepted, Status: "ok", Message: e.Verdict(), Spent: e.Spent,
 		Said: e.Sentence().Text,
 	}
-	if e.Reason != "" {
+	if e.Invalid {
+		a.Result, a.Status, a.Message, a.Reason = Rejected, "", "", e.Reason
+	} else if e.Reason != "" {
 		a.Result, a.Status, a.Message, a.Reason = Stopped, "", "", e.Reason
 	}
 	s.Attempts = slices.Insert(s.Attempts, max(0, len(s.Attempts)-1), a)

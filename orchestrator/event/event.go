@@ -83,13 +83,11 @@ func (r AttemptRef) Name() string {
 }
 
 // Again returns the number of the attempt as the end of a sentence, or "" for the first attempt.
-func (r AttemptRef) Again() string { return attemptSuffix(r.Attempt) }
-
-func attemptSuffix(n int) string {
-	if n <= 1 {
+func (r AttemptRef) Again() string {
+	if r.Attempt == 1 {
 		return ""
 	}
-	return fmt.Sprintf(" (attempt %d)", n)
+	return fmt.Sprintf(" (attempt %d)", r.Attempt)
 }
 
 // ManagerRole is the only role whose reply decides the next task.

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// JudgeAsked is the start of the judge, an agent that answers the questions of the reboot test
-// about the running attempt: seed 000, "5-Question Reboot Test". The attempt goes on meanwhile.
+// JudgeAsked is the start of an attempt of the judge, an agent that answers the questions of the
+// reboot test about the agent at work: seed 000, "5-Question Reboot Test". That agent goes on
+// meanwhile.
 type JudgeAsked struct {
 	AttemptRef
 	Anomaly `text:"free"`
@@ -22,10 +23,11 @@ func (JudgeAsked) Kind() string { return "JUDGE_ASKED" }
 
 // Sentence implements [Event].
 func (e JudgeAsked) Sentence() Sentence {
-	return inStep(e.Step, Warning, "%s judges %s%s: %s", e.Judge, e.Player(), attemptSuffix(e.Try), e.Details)
+	return inStep(e.Step, Warning, "%s judges %s: %s", judgeName(e.Judge, e.Try), e.Player(), e.Details)
 }
 
-// JudgeAnswered is the end of an attempt of the judge. Without answers the evidence decides.
+// JudgeAnswered is the end of an attempt of the judge. If the judge gives no answers in its last
+// attempt, the evidence decides.
 type JudgeAnswered struct {
 	AttemptRef
 	Judge   string   `json:"judge"`
@@ -36,11 +38,11 @@ type JudgeAnswered struct {
 	// Decision is Continue or Assist; "" if the next check of the agent decides.
 	Decision Decision `json:"decision,omitempty"`
 	// Reason is the reason for void or missing answers; "" for valid answers.
-	Reason    string    `json:"reason,omitempty" text:"free"`
-	Try       int       `json:"try"`                  // number of the judge's attempt, from 1; 0 if no attempt was started
-	AsksAgain bool      `json:"asks_again,omitempty"` // the reply is invalid, and another attempt follows
-	Millis    int64     `json:"millis"`
-	Spent     *Spending `json:"spent,omitempty"` // use by the attempt; nil if unknown
+	Reason  string    `json:"reason,omitempty" text:"free"`
+	Try     int       `json:"try"`               // number of the judge's attempt, from 1; 0 if no attempt was started
+	Invalid bool      `json:"invalid,omitempty"` // the reply does not have the right format
+	Millis  int64     `json:"millis"`
+	Spent   *Spending `json:"spent,omitempty"` // use by the attempt; nil if unknown
 }
 
 // Kind implements [Event].
@@ -48,7 +50,7 @@ func (JudgeAnswered) Kind() string { return "JUDGE_ANSWERED" }
 
 // Sentence implements [Event].
 func (e JudgeAnswered) Sentence() Sentence {
-	return inStep(e.Step, Note, "%s %s%s", e.Judge, e.Verdict(), e.Spent.suffix())
+	return inStep(e.Step, Note, "%s %s%s", judgeName(e.Judge, e.Try), e.Verdict(), e.Spent.suffix())
 }
 
 // Verdict returns the judge's answers as words that follow the judge's name in a sentence.
@@ -59,8 +61,8 @@ func (e JudgeAnswered) Verdict() string {
 	}
 	text := "says " + strings.Join(said, ", ")
 	switch {
-	case e.AsksAgain:
-		return "gave no valid reply, and is asked again: " + Headline(e.Reason)
+	case e.Invalid:
+		return "gave no valid reply: " + Headline(e.Reason)
 	case len(e.Answers) == 0:
 		return "has not judged: " + Headline(e.Reason)
 	case e.Reason != "":
@@ -72,4 +74,12 @@ func (e JudgeAnswered) Verdict() string {
 		text += ": " + Headline(e.Advice)
 	}
 	return text
+}
+
+// judgeName returns a name of a judge's attempt as the beginning of a sentence.
+func judgeName(judge string, try int) string {
+	if try <= 1 {
+		return judge
+	}
+	return fmt.Sprintf("%s, attempt %d,", judge, try)
 }

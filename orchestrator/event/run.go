@@ -89,6 +89,9 @@ type RunStarted struct {
 	// in Marked as done, and has taken the tasks in Removed off the list.
 	Marked  []string `json:"aside_marked,omitempty" text:"free"`
 	Removed []string `json:"aside_removed,omitempty" text:"free"`
+	// Named is a task that is set aside and that a person has made current since the last step; ""
+	// for none.
+	Named string `json:"aside_named,omitempty" text:"free"`
 
 	Git       *GitWay `json:"git,omitempty"`       // nil if no checkpoints are made
 	Elsewhere bool    `json:"elsewhere,omitempty"` // the files are from another clone's checkpoint

@@ -1,6 +1,9 @@
 package event
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // StepStarted opens a step, in which a role gets a task.
 type StepStarted struct {
@@ -92,7 +95,7 @@ func (e StepFinished) Sentence() Sentence {
 	if e.NextTask != nil {
 		next = "next " + *e.NextTask
 	}
-	s := inStep(e.Step, Routine, "done, %s", next)
+	s := inStep(e.Step, Routine, "%s, %s", cmp.Or(e.Ended(), "done"), next)
 	if e.Warning != "" {
 		s.More = append(s.More, inStep(e.Step, Warning, "%s", e.Warning))
 	}
@@ -101,6 +104,25 @@ func (e StepFinished) Sentence() Sentence {
 			strings.Join(e.Dropped, ", ")))
 	}
 	return s
+}
+
+// Ended returns in words how the step ended, or "" if the task and the Manager's reply are ok.
+func (e StepFinished) Ended() string {
+	ok := func(status string) bool { return status == "ok" || status == "" }
+	said := e.Manager
+	if e.Message != "" {
+		said += ": " + Brief(e.Message)
+	}
+	switch {
+	case ok(e.Manager) && ok(e.Status):
+		return ""
+	case ok(e.Manager):
+		return "ended " + e.Status
+	case e.Role == ManagerRole:
+		return "ended " + said
+	default:
+		return "ended " + cmp.Or(e.Status, "ok") + ", and the Manager said " + said
+	}
 }
 
 // Rename is a new name of a task on the list.

@@ -223,6 +223,16 @@ func (s *State) tryAgain() {
 	}
 }
 
+// NamedAgain returns the board's current task if it is set aside and a person has edited the board
+// since the last step. Otherwise it returns "". The parameters are the current task and the SHA-256
+// of the board.
+func (s *State) NamedAgain(task, sha string) string {
+	if s.Step != nil || sha == s.Last.BoardSHA || s.AsideOf(task) == nil {
+		return ""
+	}
+	return task
+}
+
 // tryAside lets this run try the given task again, if the task is set aside. A person has named the
 // task as the current one.
 func (s *State) tryAside(task string) {
@@ -234,7 +244,7 @@ func (s *State) tryAside(task string) {
 	a.Tried, a.Times = false, 0
 }
 
-// takeMended applies a person's changes of the list to the tasks that are set aside. A task that
+// takeMended applies a person's changes of the board to the tasks that are set aside. A task that
 // was taken off the list is forgotten. A task that was marked as done counts as accepted.
 func (s *State) takeMended(e event.RunStarted) {
 	for _, task := range e.Removed {
@@ -245,6 +255,7 @@ func (s *State) takeMended(e event.RunStarted) {
 			s.decideAside(event.Acknowledged{Task: task, Choice: event.Accept})
 		}
 	}
+	s.tryAside(e.Named)
 }
 
 // forgetDecided removes from State.Aside the tasks about which a person has decided. It keeps the
@@ -300,9 +311,9 @@ func (s *State) left() string {
 // mostAside is the greatest number of tasks that the text about the end of a run names.
 const mostAside = 3
 
-// isDecided reports whether a person has decided about a task that was set aside. No agent works on
+// IsDecided reports whether a person has decided about a task that was set aside. No agent works on
 // the task then, and the Manager is called at once.
-func (s *State) isDecided(task string) bool {
+func (s *State) IsDecided(task string) bool {
 	a := s.aside(task)
 	return a != nil && a.Decided != ""
 }

@@ -273,3 +273,27 @@ func TestNamedAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestNamedBetweenSteps: a run that begins between two steps finds what a person has named by the bytes of the
+// board. What the last step left as current was named by no person.
+func TestNamedBetweenSteps(t *testing.T) {
+	s := flow.State{KeepGoing: true, Manager: event.Walker, Last: flow.ManagerReply{BoardSHA: "left"}, Aside: []flow.Aside{{Task: "t1", Tried: true, Times: 1}, {Task: "t2", Tried: true, Times: 1}}}
+	for _, tt := range []struct {
+		task, sha string
+		step      *flow.Step
+		want      string
+	}{
+		{"t1", "edited", nil, "t1"}, {"./t2", "edited", nil, "./t2"}, {"t3", "edited", nil, ""}, {"", "edited", nil, ""}, {"t1", "left", nil, ""}, {"t1", "edited", &flow.Step{Number: 2}, ""},
+	} {
+		if s.Step = tt.step; s.NamedAgain(tt.task, tt.sha) != tt.want {
+			t.Errorf("%s on a board %s, step %v: %q, want %q", tt.task, tt.sha, tt.step, s.NamedAgain(tt.task, tt.sha), tt.want)
+		}
+	}
+	s.Step = nil
+	again := s.Again()
+	again.Named = s.NamedAgain("./t2", "edited")
+	apply(t, &s, again)
+	if s.Aside[1].Tried || !s.Aside[0].Tried {
+		t.Errorf("set aside: %+v, want t2 to be tried again", s.Aside)
+	}
+}

@@ -69,7 +69,7 @@ func (s *State) endAttempt(
 	// The watch's decision about the attempt is void if the attempt ended by itself. If the attempt
 	// was stopped, applyAttemptStopped carries the decision out from a copy.
 	s.Step.Running, s.Step.At, s.Step.Hung, s.Step.Consent = 0, nil, nil, nil
-	s.Step.JudgeMark = ""
+	s.Step.Judge = nil
 	if r.Call.IsReview() || r.Call.IsSupervision() {
 		session = "" // State.Session is the session of the work, which a person may resume
 	}

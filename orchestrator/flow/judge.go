@@ -8,7 +8,7 @@ func (s *State) applyJudgeAsked(e event.JudgeAsked) error {
 	if err := s.checkRunning(e, e.AttemptRef); err != nil {
 		return err
 	}
-	s.Step.JudgeMark = e.Mark
+	s.Step.Judge = &e
 	return nil
 }
 
@@ -16,7 +16,7 @@ func (s *State) applyJudgeAnswered(e event.JudgeAnswered) error {
 	if err := s.checkRunning(e, e.AttemptRef); err != nil {
 		return err
 	}
-	if s.Step.JudgeMark = ""; e.Try > 0 {
+	if s.Step.Judge = nil; e.Try > 0 {
 		s.count(e.Millis, e.Spent)
 	}
 	return nil

@@ -81,7 +81,7 @@ func (s *State) begin(b Board) Spawn {
 	e := Spawn{AttemptRef: event.AttemptRef{
 		Step: s.LastStep + 1, Call: event.TaskCall, Task: b.Task, Role: b.Role, Attempt: 1,
 	}}
-	if b.Role == event.ManagerRole || s.Quarantined(b.Task) != nil || s.isDecided(b.Task) {
+	if b.Role == event.ManagerRole || s.Quarantined(b.Task) != nil || s.IsDecided(b.Task) {
 		e.Call, e.Role = event.ManagerCall, event.ManagerRole
 	}
 	return e
@@ -179,22 +179,16 @@ func (s *State) endLoop(task string) {
 	}
 }
 
-// Release ends the quarantine of each task whose file was changed by a person since the last run. If
-// no step is open, a change of the board ends the quarantine, too. On a terminal board Release does
-// nothing, because the board waits for its Lead. taskSHA returns the SHA-256 of a task's file.
-// Errors: those of the function record.
+// Release ends the quarantine of each task that [State.WhyReleased] gives a reason for. On a
+// terminal board Release does nothing, because the board waits for its Lead. Errors: those of the
+// function record.
 func Release(s *State, b Board, taskSHA func(task string) string, record func(event.Event) error) error {
 	if b.Terminal {
 		return nil
 	}
 	for _, q := range slices.Clone(s.Quarantine) {
-		reason := ""
-		switch {
-		case taskSHA(q.Task) != q.TaskSHA:
-			reason = "its file was edited since the last run"
-		case s.Step == nil && b.SHA != q.BoardSHA:
-			reason = "the board was edited since the last run"
-		default:
+		reason := s.WhyReleased(q, b, taskSHA)
+		if reason == "" {
 			continue
 		}
 		if err := record(event.QuarantineEnded{Task: q.Task, Reason: reason}); err != nil {
@@ -202,4 +196,19 @@ func Release(s *State, b Board, taskSHA func(task string) string, record func(ev
 		}
 	}
 	return nil
+}
+
+// WhyReleased returns the reason why the next run ends a quarantine, or "" if the run keeps it. A
+// run ends the quarantine of a task if a person has changed the task's file since the last run. If
+// no step is open, a change of the board ends the quarantine, too. The function taskSHA returns the
+// SHA-256 of a task's file.
+func (s *State) WhyReleased(q Quarantine, b Board, taskSHA func(task string) string) string {
+	switch {
+	case taskSHA(q.Task) != q.TaskSHA:
+		return "its file was edited since the last run"
+	case s.Step == nil && b.SHA != q.BoardSHA:
+		return "the board was edited since the last run"
+	default:
+		return ""
+	}
 }

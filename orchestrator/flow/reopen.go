@@ -12,6 +12,11 @@ const (
 // CloseAttempt records the end of an attempt that died with its run. lost reports whether there was
 // such an attempt. Errors: those of the function record.
 func CloseAttempt(s *State, record func(event.Event) error) (lost bool, err error) {
+	if e := s.closeJudge(); e != nil {
+		if err := record(e); err != nil {
+			return true, err
+		}
+	}
 	e := s.closeAttempt()
 	if e == nil {
 		return false, nil
@@ -64,15 +69,22 @@ func abandonStale(s *State, view func() (Board, error), record func(event.Event)
 	if err != nil {
 		return err
 	}
-	reason := s.staleness(seen)
+	reason, named := s.staleness(seen)
 	if reason == "" {
 		return nil
 	}
-	e := event.StepAbandoned{Step: s.Step.Number, Task: s.Step.Task, Reason: reason}
-	if !seen.Terminal && seen.Task != e.Task {
-		e.Named = seen.Task
+	return record(event.StepAbandoned{Step: s.Step.Number, Task: s.Step.Task, Reason: reason, Named: named})
+}
+
+// closeJudge returns the end of a judge's attempt that died with its run, or nil if no judge was
+// running.
+func (s *State) closeJudge() event.Event {
+	if s.Step == nil || s.Step.Judge == nil {
+		return nil
 	}
-	return record(e)
+	j := s.Step.Judge
+	return event.JudgeAnswered{AttemptRef: j.AttemptRef, Judge: j.Judge, Adapter: j.Adapter, Command: j.Command, Try: j.Try,
+		Reason: "the run died while the judge was at work"}
 }
 
 // closeAttempt returns the end of an attempt that died with its run, or nil if no attempt was
@@ -105,24 +117,25 @@ func (s *Step) restartEdited(sha string) event.Event {
 	}
 }
 
-// staleness returns why the open step no longer fits board b, or "". A step survives a restart as
+// staleness returns why the open step no longer fits board b, or "". The result named is the task that
+// a person has named in place of the task of the step, or "". A step survives a restart as
 // long as the board names the step's task for the step's role. After the Manager's first attempt
 // the step survives any change, because the Manager is allowed to change the board.
-func (s *State) staleness(b Board) string {
+func (s *State) staleness(b Board) (reason, named string) {
 	step := s.Step
 	switch {
 	case step == nil || step.Before != nil:
-		return ""
+		return "", ""
 	case step.Call.IsSupervision() || step.Checkpoint != nil:
-		return s.Supervisor.staleness(step)
+		return s.Supervisor.staleness(step), ""
 	case b.Terminal:
-		return "the board was completed by hand"
+		return "the board was completed by hand", ""
 	case b.Task != step.Task:
-		return "the board now names " + b.Task
+		return "the board now names " + b.Task, b.Task
 	case step.Call != event.ManagerCall && b.Role != step.Role:
-		return step.Task + " is now a task for " + b.Role
+		return step.Task + " is now a task for " + b.Role, ""
 	default:
-		return ""
+		return "", ""
 	}
 }
 

@@ -207,11 +207,11 @@ func TestLeadEndsABreach(t *testing.T) {
 func TestJudgeIsCounted(t *testing.T) {
 	running := attempt(1, event.TaskCall, 1)
 	b := newBook(t).own("r1").write(start, one, running, event.JudgeAsked{AttemptRef: running.AttemptRef, Judge: "Judge", Mark: "ab"})
-	if b.State.Step.JudgeMark != "ab" {
-		t.Errorf("mark %q, want that of the judge at work", b.State.Step.JudgeMark)
+	if b.State.Step.Judge == nil || b.State.Step.Judge.Mark != "ab" {
+		t.Errorf("judge %+v, want the judge at work", b.State.Step.Judge)
 	}
-	if b.write(event.JudgeAnswered{AttemptRef: running.AttemptRef, Judge: "Judge", Try: 1, Millis: 7}); b.State.Step.JudgeMark != "" || b.State.Used.Attempts != 1 || b.State.Used.Millis != 7 {
-		t.Errorf("mark %q, used %+v, want the judge counted, and none at work", b.State.Step.JudgeMark, b.State.Used)
+	if b.write(event.JudgeAnswered{AttemptRef: running.AttemptRef, Judge: "Judge", Try: 1, Millis: 7}); b.State.Step.Judge != nil || b.State.Used.Attempts != 1 || b.State.Used.Millis != 7 {
+		t.Errorf("judge %+v, used %+v, want the judge counted, and none at work", b.State.Step.Judge, b.State.Used)
 	}
 }
 

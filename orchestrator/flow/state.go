@@ -124,12 +124,12 @@ type Step struct {
 	Again   bool                     `json:"again,omitempty"`   // the Manager is asked once more, see [State.MayAskAgain]
 
 	// The watch.
-	Hung      *Hung    `json:"hung,omitempty"`       // the watch's decision about the running attempt; nil: none
-	Restarts  int      `json:"restarts,omitempty"`   // restarts of hung agents in this call
-	LastHung  string   `json:"last_hung,omitempty"`  // the anomaly of the last restart
-	Advice    string   `json:"advice,omitempty"`     // what the next attempt is told about an earlier one
-	Consent   *Consent `json:"consent,omitempty"`    // open question to a person about the running attempt; nil: none
-	JudgeMark string   `json:"judge_mark,omitempty"` // mark of the judge's processes; "": no judge runs
+	Hung     *Hung             `json:"hung,omitempty"`      // the watch's decision about the running attempt; nil: none
+	Restarts int               `json:"restarts,omitempty"`  // restarts of hung agents in this call
+	LastHung string            `json:"last_hung,omitempty"` // the anomaly of the last restart
+	Advice   string            `json:"advice,omitempty"`    // what the next attempt is told about an earlier one
+	Consent  *Consent          `json:"consent,omitempty"`   // open question to a person about the running attempt; nil: none
+	Judge    *event.JudgeAsked `json:"judge,omitempty"`     // the attempt of a judge that runs; nil: none runs
 
 	// The supervisor.
 	Checkpoint *event.Checkpoint `json:"checkpoint,omitempty"` // the checkpoint of a supervisor's step; nil: none

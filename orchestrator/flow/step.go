@@ -96,7 +96,7 @@ func (s *State) applyStepFinished(e event.StepFinished) error {
 	t.Steps++
 	s.keepTask(t)
 	s.keepStatus(cmp.Or(s.Step.Path, s.Step.Task), s.Step.status())
-	if s.Step.status() == StatusOK || s.isDecided(s.Step.Task) {
+	if s.Step.status() == StatusOK || s.IsDecided(s.Step.Task) {
 		s.removeAside(s.Step.Task)
 	}
 	s.change(e.Dropped, e.Renamed)

@@ -14,12 +14,12 @@ func TestJudgeCounts(t *testing.T) {
 	work := attempt(1, event.TaskCall, 1)
 	for try, attempts := range map[int]int{0: 0, 1: 1} {
 		s := after(t, start, one, work, event.JudgeAsked{AttemptRef: work.AttemptRef, Mark: "m"})
-		if s.Step.JudgeMark != "m" {
-			t.Errorf("the mark of the judge is %q", s.Step.JudgeMark)
+		if s.Step.Judge == nil || s.Step.Judge.Mark != "m" {
+			t.Errorf("the judge is %+v", s.Step.Judge)
 		}
 		apply(t, &s, event.JudgeAnswered{AttemptRef: work.AttemptRef, Try: try, Millis: 5})
-		if s.Step.JudgeMark != "" || s.Used.Attempts != attempts || s.Total.Attempts != attempts || s.Used.Millis != int64(5*attempts) {
-			t.Errorf("after the attempt %d: mark %q, used %+v, in all %+v", try, s.Step.JudgeMark, s.Used, s.Total)
+		if s.Step.Judge != nil || s.Used.Attempts != attempts || s.Total.Attempts != attempts || s.Used.Millis != int64(5*attempts) {
+			t.Errorf("after the attempt %d: judge %+v, used %+v, in all %+v", try, s.Step.Judge, s.Used, s.Total)
 		}
 	}
 }

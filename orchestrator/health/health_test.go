@@ -678,4 +678,8 @@ func TestOpenAt(t *testing.T) {
 			t.Errorf("open at second %d: %q, want %q", s, got, want)
 		}
 	}
+	trace.Note(agent.Event{Kind: agent.Text, Text: "hm", Time: at(4)}) // two streams are read at the same time
+	if open := trace.Open(); len(open) != 1 || open[0].Tool != "late" {
+		t.Errorf("open after an older sign: %+v, want the last call", open)
+	}
 }

@@ -201,7 +201,15 @@ func (t *Trace) Obstacle() string {
 }
 
 // Open returns the calls that are open, in the order in which they began.
-func (t *Trace) Open() []Call { return t.OpenAt(t.Activity) }
+func (t *Trace) Open() []Call {
+	var open []Call
+	for _, c := range t.calls {
+		if c.ended.IsZero() {
+			open = append(open, c.Call)
+		}
+	}
+	return open
+}
 
 // OpenAt returns the calls that were open at a time. Old calls may be missing, because the trace
 // keeps at most maxCalls calls.

@@ -104,7 +104,9 @@ func foresee(s flow.State, b *board.Board, place *board.Place, folder rundir.Dir
 	view := func() (flow.Board, error) {
 		return workspace.View(b, &s, place.ReadTask, func(role string) (string, error) { return role, nil })
 	}
-	if err := s.Apply(s.Again()); err != nil {
+	again := s.Again()
+	again.Named = s.NamedAgain(b.Current.Path, b.SHA)
+	if err := s.Apply(again); err != nil {
 		return nil, err
 	}
 	taskSHA := func(task string) string { return workspace.TaskSHA(place, task) }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"sync"
 
@@ -34,6 +33,7 @@ type group struct {
 	shown   int      // number of agents' lines in the step, including lines not written
 	last    []string // agents' lines after the first maxLines lines; only the last keptLines are kept
 	result  string   // sentence with the last result of the step's task
+	status  string   // status of the task that the field result tells
 	lines   []string // lines to write when the group is written
 	bytes   int      // total length of lines, in bytes
 	dropped int      // number of older lines that were dropped from lines
@@ -72,14 +72,14 @@ func (g *Grouped) Entry(board string, e event.Entry) {
 	switch ev := e.Event.(type) {
 	case event.ReplyAccepted:
 		if ev.Call == event.TaskCall {
-			g.note(board, ev)
+			g.note(board, ev, ev.Status)
 		}
 	case event.TaskSetAside:
-		g.note(board, ev)
+		g.note(board, ev, ev.Status)
 	case event.StepFinished:
 		line := ev.Sentence().String()
-		if b := g.boards[board]; b != nil {
-			line = cmp.Or(b.result, line)
+		if b := g.boards[board]; b != nil && b.status == ev.Status && b.result != "" {
+			line = b.result
 		}
 		g.close(board)
 		g.print(board, line)
@@ -88,10 +88,11 @@ func (g *Grouped) Entry(board string, e event.Entry) {
 	}
 }
 
-// note keeps the sentence of an event for the line after the group.
-func (g *Grouped) note(board string, e event.Event) {
+// note keeps the sentence of an event, and the status that the event gives to the task. If the step
+// ends with this status, the sentence is the line after the group.
+func (g *Grouped) note(board string, e event.Event, status string) {
 	if b := g.boards[board]; b != nil {
-		b.result = e.Sentence().String()
+		b.result, b.status = e.Sentence().String(), status
 	}
 }
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -45,7 +46,7 @@ step 1: Implementor started (attempt 2)
 step 1: Implementor blocked in 2m05s: no \x1b[2J key
 step 1: Manager started
 step 1: Manager ok in 40ms
-step 1: done, next tasks/b.md
+step 1: ended blocked, next tasks/b.md
 step 1: the board's list stands
 ::T0KEN::
 ::endgroup::
@@ -106,15 +107,19 @@ func TestGroupedTellsTheResult(t *testing.T) {
 	}
 	manager := event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "a.md", Role: event.ManagerRole}, Status: "ok"}
 	for name, tt := range map[string]struct {
-		events []event.Event
-		want   string
+		events                []event.Event
+		role, status, manager string
+		want                  string
 	}{
-		"the last reply": {[]event.Event{reply("one"), reply("two"), manager}, "step 1: Implementor ok in 1.0s: two"},
-		"set aside":      {[]event.Event{event.TaskSetAside{Step: 1, Task: "a.md", Role: "Implementor", Status: "stuck", Reason: "no key"}, manager}, "step 1: a.md is set aside, and the board goes on: no key"},
-		"the Manager":    {[]event.Event{manager}, "step 1: done, nothing is next"},
+		"the last reply":           {[]event.Event{reply("one"), reply("two"), manager}, "Implementor", "ok", "", "step 1: Implementor ok in 1.0s: two"},
+		"set aside":                {[]event.Event{event.TaskSetAside{Step: 1, Task: "a.md", Role: "Implementor", Status: "stuck", Reason: "no key"}, manager}, "Implementor", "stuck", "", "step 1: a.md is set aside, and the board goes on: no key"},
+		"set aside in another run": {[]event.Event{manager}, "Implementor", "stuck", "", "step 1: ended stuck, nothing is next"},
+		"quarantine after ok":      {[]event.Event{reply("one"), manager}, "Implementor", "blocked", "", "step 1: ended blocked, nothing is next"},
+		"the Manager":              {[]event.Event{manager}, "Manager", "ok", "", "step 1: done, nothing is next"},
+		"the Manager is blocked":   {[]event.Event{manager}, "Manager", "blocked", "blocked", "step 1: ended blocked: m, nothing is next"},
 	} {
 		got := grouped(false, func(g *Grouped) {
-			for _, e := range append(append([]event.Event{event.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"}}, tt.events...), event.StepFinished{Step: 1, Task: "a.md"}) {
+			for _, e := range append(append([]event.Event{event.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"}}, tt.events...), event.StepFinished{Step: 1, Task: "a.md", Role: tt.role, Status: tt.status, Manager: cmp.Or(tt.manager, "ok"), Message: "m"}) {
 				g.Entry("k", event.Entry{Event: e})
 			}
 		})

@@ -57,7 +57,7 @@ func TestPlain(t *testing.T) {
 03:04:05 kanban.yaml step 1: Implementor blocked in 2m05s: no \x1b[2J key
 03:04:05 kanban.yaml step 1: Manager started
 03:04:05 kanban.yaml step 1: Manager ok in 40ms
-03:04:05 kanban.yaml step 1: done, next tasks/b.md
+03:04:05 kanban.yaml step 1: ended blocked, next tasks/b.md
 03:04:05 kanban.yaml step 1: the board's list stands
 warning: kanban.yaml odd
 `

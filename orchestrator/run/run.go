@@ -76,8 +76,8 @@ func (h *Hold) EndLeftovers(s *flow.State) error {
 	if err := agent.EndLeftovers(step.Mark); err != nil {
 		return err
 	}
-	if step.JudgeMark != "" {
-		if err := agent.EndLeftovers(step.JudgeMark); err != nil {
+	if step.Judge != nil {
+		if err := agent.EndLeftovers(step.Judge.Mark); err != nil {
 			return err
 		}
 	}

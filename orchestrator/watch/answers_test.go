@@ -54,7 +54,7 @@ func TestJudgeSpends(t *testing.T) {
 				if e := r.journal.answer; e.Spent != nil {
 					got = e.Spent.Input
 				}
-				if again := i+1 < len(tt.want); got != want || r.journal.answer.Try != i+1 || r.journal.answer.AsksAgain != again {
+				if invalid := i+1 < len(tt.want); got != want || r.journal.answer.Try != i+1 || r.journal.answer.Invalid != invalid {
 					t.Errorf("record %d: %+v spent %d, want %d", i+1, r.journal.answer, got, want)
 				}
 			}
@@ -86,6 +86,30 @@ func TestJudgeReachesALimit(t *testing.T) {
 	}
 	r.check(t, hangs)
 	r.want(t, "JUDGE_ASKED JUDGE_ANSWERED JUDGE_ANSWERED REBOOT_TESTED", "end 5s 9s")
+}
+
+// TestJudgeIsOutOfTime: no attempt of a judge is started, or counted, once its time is over.
+func TestJudgeIsOutOfTime(t *testing.T) {
+	judged := policy
+	judged.Judge, judged.Consent = "Judge", 10*time.Minute
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, judged)
+		starts := 0
+		r.Run = func(context.Context, context.Context, attempt.Spec) (*attempt.Ended, error) {
+			starts++
+			return &attempt.Ended{Failure: contract.Failed("no JSON")}, nil
+		}
+		r.check(t, hangs)
+		end := <-r.Judged
+		time.Sleep(11 * time.Minute)
+		if err := r.OnJudgement(end); err != nil {
+			t.Fatal(err)
+		}
+		if r.Judged != nil || starts != 1 || r.used.Attempts != 1 || r.journal.state.Used.Attempts != 1 || !strings.Contains(r.journal.answer.Reason, "within 10m") {
+			t.Errorf("%d starts, %d attempts, answered %+v", starts, r.used.Attempts, r.journal.answer)
+		}
+		r.want(t, "JUDGE_ASKED JUDGE_ANSWERED JUDGE_ANSWERED")
+	})
 }
 
 // TestJudgeCannotBeJournaled: a judge whose record cannot be written is started no more, and nothing waits for it.

@@ -146,12 +146,8 @@ func (w *Watch) OnJudgement(g Judgement) error {
 	j := w.judge
 	w.judge, w.Judged = nil, nil
 	e := w.answerOf(j, g)
-	if e.AsksAgain {
-		if err := w.Journal.Record(e); err != nil {
-			j.stop(nil)
-			return err
-		}
-		return w.askAgain(j)
+	if e.Invalid && j.void == "" && j.attempt <= w.Journal.State().Limits.MaxRetries {
+		return w.askAgain(j, e)
 	}
 	j.stop(nil)
 	if e.Reason == "" && !w.spared && w.agent.Listens {
@@ -171,11 +167,20 @@ func (w *Watch) OnJudgement(g Judgement) error {
 	return err
 }
 
-// askAgain starts another attempt of a judge, unless a limit is reached.
-func (w *Watch) askAgain(j *judge) error {
-	if limit := w.Journal.State().Reached(w.agent.Task); limit != "" {
+// askAgain journals the end of an attempt without a valid reply, and starts the next attempt. No
+// attempt is started if the time of the judge is over, or if a limit is reached.
+func (w *Watch) askAgain(j *judge, e event.JudgeAnswered) error {
+	if err := w.Journal.Record(e); err != nil {
 		j.stop(nil)
-		return w.goOnWithoutJudge(limit)
+		return err
+	}
+	reason := w.Journal.State().Reached(w.agent.Task)
+	if j.stopped.Err() != nil {
+		reason = context.Cause(j.stopped).Error()
+	}
+	if reason != "" {
+		j.stop(nil)
+		return w.goOnWithoutJudge(reason)
 	}
 	return w.startJudge(j)
 }
@@ -190,7 +195,6 @@ func (w *Watch) answerOf(j *judge, g Judgement) event.JudgeAnswered {
 		e.Spent = &event.Spending{Free: true}
 	}
 	w.Used.Add(e.Millis, e.Spent)
-	retries := w.Journal.State().Limits.MaxRetries
 	switch {
 	case g.err != nil:
 		e.Reason = g.err.Error()
@@ -198,10 +202,8 @@ func (w *Watch) answerOf(j *judge, g Judgement) event.JudgeAnswered {
 		e.Reason = context.Cause(j.stopped).Error()
 	case g.ended.Failure == nil:
 		e.Answers, e.Advice, e.Reason = answersOf(g.ended.Reply.Judge), g.ended.Reply.Message, j.void
-	case j.void == "" && j.attempt <= retries:
-		e.Reason, e.AsksAgain = g.ended.Failure.Reason, true
 	default:
-		e.Reason = fmt.Sprintf("no valid reply in %s; the last: %s", event.Count(j.attempt, "attempt"), g.ended.Failure.Reason)
+		e.Reason, e.Invalid = g.ended.Failure.Reason, true
 	}
 	return event.Redacted(e, func(text string) string { return event.Clip(w.Redactor.String(text)) }).(event.JudgeAnswered)
 }

@@ -688,7 +688,7 @@ func TestJudge(t *testing.T) {
 		"but was before":          {[]*attempt.Ended{answered(false, true, false, false, true)}, func(r *rig) { r.spared = true }, "", 1, "JUDGE_ANSWERED REBOOT_TESTED", "The watch ended"},
 		"but cannot be told":      {[]*attempt.Ended{answered(false, true, false, false, true)}, func(r *rig) { r.agent.Listens = false }, "", 1, "JUDGE_ANSWERED REBOOT_TESTED", "The watch ended"},
 		"a second reply":          {[]*attempt.Ended{{Failure: contract.Failed("no JSON"), Spent: &agent.Spending{Input: 5}}, answered(true, true, false, false, true)}, nil, "", 2, "JUDGE_ANSWERED REBOOT_TESTED", "read the log"},
-		"no valid reply":          {[]*attempt.Ended{{Failure: contract.Failed("no JSON")}, {Failure: contract.Failed("nor this")}}, nil, "no valid reply in 2 attempts; the last: nor this", 2, "JUDGE_ANSWERED REBOOT_TESTED", "The watch ended"},
+		"no valid reply":          {[]*attempt.Ended{{Failure: contract.Failed("no JSON")}, {Failure: contract.Failed("nor this")}}, nil, "nor this", 2, "JUDGE_ANSWERED REBOOT_TESTED", "The watch ended"},
 		"no answer in time":       {nil, nil, "it has not answered within 10m0s", 1, "JUDGE_ANSWERED REBOOT_TESTED", "The watch ended"},
 		"it cannot be started":    {nil, func(r *rig) { r.policy.Judge = "Nobody" }, "there is no role Nobody", 0, "JUDGE_ANSWERED REBOOT_TESTED", "The watch ended"},
 		"the run reached a limit": {nil, func(r *rig) { r.journal.state.Limits.MaxCost, r.journal.state.Used.Cost = 1, 2 }, "max_cost", 0, "JUDGE_ANSWERED REBOOT_TESTED", "The watch ended"},
