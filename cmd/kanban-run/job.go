@@ -60,8 +60,8 @@ type outputs struct {
 const ownStep = "KANBAN_RUN_ACTION"
 
 // jobToken is the environment variable in which the guardian passes its token to its child process.
-// The child stops workflow commands with the token. If the child is killed, the guardian resumes
-// the commands with the same token.
+// With the token the child makes the job's runner ignore workflow commands. If the child is killed,
+// the guardian makes the runner obey them again, with the same token.
 const jobToken = "KANBAN_RUN_JOB_TOKEN"
 
 // newJob returns the job that the environment variables describe, or nil outside of GitHub Actions.

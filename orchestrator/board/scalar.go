@@ -29,9 +29,9 @@ func isPlain(s string, flow bool) bool {
 	return readsBack("- "+s, s, 1) && readsBack("x: "+s, s, 2)
 }
 
-// readsBack reports whether the YAML text in source is a list or a map, and its first value is the
-// plain text in want. The parameter length is the number of nodes that the list or map must have.
-// An entry of a map has two nodes.
+// readsBack reports whether a YAML text can be read back as a list or map with the given number of
+// nodes. Its first value has to be the plain text of the second argument. An entry of a map has two
+// nodes.
 func readsBack(source, want string, length int) bool {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(source), &doc); err != nil || len(doc.Content) != 1 ||

@@ -17,10 +17,11 @@ import (
 )
 
 // lockFile is the file .kanban-run/claims/locks of a folder. Each row of the file is a claim in
-// JSON. Each row and each claimed task has its own byte far beyond the rows. The byte is locked
-// while a run holds the claim. The locks belong to the open file, which the guardian holds, too. If
-// the byte of a row is not locked, the run and its guardian were killed. Such a row counts as long
-// as an agent with the row's mark lives.
+// JSON. For each row and each claimed task, one byte of the file stands for a lock. These bytes lie
+// far behind the rows and are never written. Such a byte is locked while a run holds the claim. The
+// locks belong to the open file, which the guardian holds, too. If the byte of a row is not locked,
+// the run and its guardian were killed. Such a row counts as long as an agent with the row's mark
+// lives.
 type lockFile struct {
 	file     *os.File
 	release  func() error // makes the guardian close its duplicate of the file
@@ -174,8 +175,8 @@ func (f *lockFile) enqueue(c Claim) (locks []lock, number int64, err error) {
 	return locks, number, err
 }
 
-// firstConflict returns an overlapping claim of another process with a lower number, or nil if
-// there is none.
+// firstConflict returns a claim of another process that overlaps the claim c and that has a lower
+// number than the parameter, or nil if there is none.
 func (f *lockFile) firstConflict(c Claim, number int64) (taken *Conflict, err error) {
 	err = f.eachRow(func(other row, left bool) bool {
 		if other.Number < number && !(left && other.Board == c.Board) && !f.system.isWithin(other.Mark) {

@@ -40,9 +40,9 @@ func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, fault error, h *f
 	return f, err
 }
 
-// unknownEnd returns the events that report an end of the board by an unknown author, if the last
-// run died in the turn of an agent. The next run would journal the same events, but the Lead can
-// decide about the end before that run.
+// unknownEnd looks at a board whose last run died in the turn of an agent. If the board is over, and
+// its author cannot be told, unknownEnd returns the events that report this end. The next run would
+// journal the same events, but the Lead can decide about the end before that run.
 func unknownEnd(dir rundir.Dir, b *board.Board, h *flow.History) (events []event.Event, err error) {
 	s := h.State
 	lost, err := flow.CloseAttempt(&s, func(e event.Event) error {

@@ -223,7 +223,7 @@ const (
 )
 
 // listAdopted lists the children of this process that may be orphans. While a command without
-// Spec.Stays runs, it reads the list of the first thread only. This list has all orphans, because
+// Spec.Stays runs, listAdopted reads only the list of the first thread. This list has all orphans, because
 // the kernel gives an orphan to the first thread that is not ending (find_new_reaper), and Go's
 // runtime never ends the first thread. At other times listAdopted reads the lists of all threads.
 func (r *reaper) listAdopted() ([]int, error) {

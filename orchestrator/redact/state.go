@@ -32,7 +32,8 @@ func (st *state) nextAhead() int {
 	return next
 }
 
-// takeAhead removes the secrets found ahead that begin at i, and returns the end of the longest.
+// takeAhead takes those secrets off the list st.ahead that begin at i. It returns the end of the
+// longest of them.
 func (st *state) takeAhead(i int) (end int) {
 	kept := st.ahead[:0]
 	for _, s := range st.ahead {

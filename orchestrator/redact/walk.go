@@ -185,10 +185,10 @@ func (w *walk) backslashes(p int) int {
 	return min(n, maxBackslashes)
 }
 
-// addDoubled adds a step over a whole run of a character that quoting doubles. The literal has each
-// character of the run once, and the text has each character twice. A shorter step would be
-// ambiguous, because $$ can mean one character or two. In a string, a backslash may stand before
-// each character.
+// addDoubled adds a step for a character that is written twice in a quoted text, such as $. The
+// literal has the character once. The step covers all equal characters that follow one another. A
+// shorter step would be ambiguous, because $$ can mean one character or two. In a string, a
+// backslash may stand before each character.
 func (w *walk) addDoubled(s *steps, p, j int) {
 	c := string(w.text[j : j+1])
 	if j > 0 && w.text[j-1] == c[0] {

@@ -243,7 +243,7 @@ func (w *lastWords) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// userOfAddress matches the user in an address, which may be a token.
+// userOfAddress matches the user in an address. The user may be a token.
 var userOfAddress = regexp.MustCompile(`//[^/@\s]*@`)
 
 // String returns the text in one line, without the users in addresses.

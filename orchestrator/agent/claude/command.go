@@ -30,9 +30,10 @@ func (l *commandLine) option(name, value string) {
 	}
 }
 
-// prompt adds the role's prompt. In a continued session it turns off claude's copy of the system
-// prompt from the session's first call, for two reasons. A fork has another role than its session
-// (seed 003, "Fork session 调用 Supervisor"), and a person may have edited the role since that call.
+// prompt adds the role's prompt. For a session that goes on, claude keeps the system prompt of the
+// session's first call, and prompt turns this off. The role may be another one by now: a fork has
+// another role than its session (seed 003, "Fork session 调用 Supervisor"), and a person may have
+// edited the role.
 func (l *commandLine) prompt(a agent.Assignment) {
 	option := "--append-system-prompt"
 	if a.Follow != nil && a.Follow.Fork {

@@ -122,7 +122,8 @@ func CheckGolden(t *testing.T, path, got string) {
 	}
 }
 
-// Grease returns variants of a stream, by name. A reader has to report the same events for each.
+// Grease returns variants of a stream, by name. For each variant a reader has to report the same
+// events as for the stream.
 func Grease(stream []byte) map[string][]byte {
 	var crlf, events, fields []byte
 	for line := range bytes.Lines(stream) {
