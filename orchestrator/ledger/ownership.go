@@ -108,8 +108,7 @@ func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) erro
 // ResolveForeignWrite finds out why the journal differs from what this run has written. If another
 // run has written to the journal, both runs believe that they own the board. If the other run has
 // the journal open, ResolveForeignWrite does not write to the journal. If not, it journals the
-// conflict. Errors: *failure.Frozen if there is
-// another run, and otherwise the given cause.
+// conflict. Errors: *failure.Frozen if there is another run, and otherwise the given cause.
 func (l *Ledger) ResolveForeignWrite(cause error) error {
 	mine := l.history.Custody.Owner
 	if err := l.Close(); err != nil {
