@@ -64,11 +64,19 @@ func (l *loop) view(b *board.Board) (flow.Board, error) {
 // bound returns a sentence about a limit of the whole command if that limit is reached. Otherwise
 // it returns "".
 func (l *loop) bound() string {
+	l.charge()
 	until := l.job.Limits.Until
 	if !until.IsZero() && !l.job.Now().Before(until) {
 		return fmt.Sprintf("the time %s (until) is reached", until.Local().Format("15:04 MST"))
 	}
 	return l.shared.bill.reached()
+}
+
+// charge puts the costs that are not on the bill yet onto the bill: those of the last attempt, and of
+// its judges.
+func (l *loop) charge() {
+	l.shared.bill.add(l.used.Cost - l.charged)
+	l.charged = l.used.Cost
 }
 
 // writeBoard writes the Manager's reply onto the board, except for the part that the Manager has

@@ -34,6 +34,7 @@ type loop struct {
 	stop      context.Context // when it is done, agents are asked to end
 	kill      context.Context // when it is done, agents are killed
 	used      event.Used      // time, tokens and cost of this run's attempts so far
+	charged   int64           // the part of used.Cost that is on the bill
 	cutWait   time.Duration   // length of the wait for a provider, if the end of the run broke off the wait
 	shared    shared
 
@@ -118,7 +119,6 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	}
 	failpoint.At("intent-durable")
 	a.Spec.Emit = l.shared.refusals.watchService(provider, a.Spec.Emit)
-	cost := l.used.Cost
 	p := l.caller.Start(a)
 	w := l.startWatch(a, p)
 	waitErr := l.waitForAgent(a, p, w)
@@ -127,7 +127,7 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	a.EndSigns()
 	endErr := w.End()
 	err = errors.Join(l.caller.Settle(a, p, l.endTurn), endErr, waitErr)
-	l.shared.bill.add(l.used.Cost - cost) // the attempt, and the judges of it
+	l.charge()
 	// If the provider did not refuse the call, it serves calls. Some agents emit no event from which
 	// watchService can see this.
 	if l.ledger.State().Refused == nil {

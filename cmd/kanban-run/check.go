@@ -146,9 +146,11 @@ func pastOf(name string, b *board.Board, place *board.Place) board.Past {
 	state := &now.History.State
 	p.Never = now.Outcome == standing.NeverRun
 	taskSHA := func(task string) string { return workspace.TaskSHA(place, task) }
+	_, marked, _ := state.AsidesOn(workspace.ListOf(b, place.ReadTask))
 	for i, t := range now.Tasks {
-		p.Done[i] = t.State == standing.Done || t.State == standing.Before || state.IsDecided(t.Task)
-		q := state.Quarantined(t.Task)
+		task := cmp.Or(t.Seen, t.Task)
+		p.Done[i] = t.State == standing.Done || t.State == standing.Before || state.IsDecided(task) || slices.Contains(marked, task)
+		q := state.Quarantined(task)
 		stays := q != nil && state.WhyReleased(*q, workspace.Bare(b), taskSHA) == ""
 		p.Skipped[i] = t.Status == flow.StatusSkipped || stays
 	}

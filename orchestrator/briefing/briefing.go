@@ -4,6 +4,7 @@
 package briefing
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -77,7 +78,7 @@ func (b *Briefing) Add(e event.Entry) {
 	case event.ReplyAccepted:
 		b.accept(ev)
 	case event.StepFinished:
-		if b.finish(ev); ev.Ended() != "" && b.reply.Status != ev.Status {
+		if b.finish(ev); ev.Ended() != "" && b.reply.Task == "" {
 			b.tell(e.Seq, fmt.Sprintf("step %d (%s): %s", ev.Step, ev.Task, ev.Ended()))
 		}
 	case event.CheckpointHeld, event.SupervisorFailed:
@@ -110,7 +111,7 @@ func (b *Briefing) finish(e event.StepFinished) {
 		return
 	}
 	s := b.reply
-	s.Decision = clip(e.Message)
+	s.Status, s.Decision = cmp.Or(e.Status, s.Status), clip(e.Message)
 	if e.Manager != "ok" {
 		s.Decision = e.Manager + ": " + s.Decision
 	}

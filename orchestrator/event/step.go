@@ -92,8 +92,8 @@ func (e StepFinished) Subject() string { return e.Task }
 // Sentence implements [Event].
 func (e StepFinished) Sentence() Sentence {
 	next := "nothing is next"
-	if e.NextTask != nil {
-		next = "next " + *e.NextTask
+	if e.Next() != "" {
+		next = "next " + e.Next()
 	}
 	s := inStep(e.Step, Routine, "%s, %s", cmp.Or(e.Ended(), "done"), next)
 	if e.Warning != "" {
@@ -104,6 +104,14 @@ func (e StepFinished) Sentence() Sentence {
 			strings.Join(e.Dropped, ", ")))
 	}
 	return s
+}
+
+// Next returns the task that is next, or "" if the Manager named none.
+func (e StepFinished) Next() string {
+	if e.NextTask == nil {
+		return ""
+	}
+	return *e.NextTask
 }
 
 // Ended returns in words how the step ended, or "" if the task and the Manager's reply are ok.

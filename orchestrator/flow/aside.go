@@ -223,14 +223,19 @@ func (s *State) tryAgain() {
 	}
 }
 
-// NamedAgain returns the board's current task if it is set aside and a person has edited the board
-// since the last step. Otherwise it returns "". The parameters are the current task and the SHA-256
-// of the board.
-func (s *State) NamedAgain(task, sha string) string {
-	if s.Step != nil || sha == s.Last.BoardSHA || s.AsideOf(task) == nil {
+// NamedAgain returns the given task if it is set aside, and if a person has made it the current task
+// since the last step or during the open one. Otherwise it returns "". The parameter is the current
+// task as agents see it. If the Manager is at work, its agent may have named the task.
+func (s *State) NamedAgain(task string) string {
+	same := func(other string) bool { return path.Clean(task) == path.Clean(other) }
+	switch {
+	case s.AsideOf(task) == nil, same(s.Last.Next):
 		return ""
+	case s.Step != nil && (s.Step.Before != nil || same(s.Step.Task)):
+		return ""
+	default:
+		return task
 	}
-	return task
 }
 
 // tryAside lets this run try the given task again, if the task is set aside. A person has named the

@@ -274,24 +274,27 @@ func TestNamedAgain(t *testing.T) {
 	}
 }
 
-// TestNamedBetweenSteps: a run that begins between two steps finds what a person has named by the bytes of the
-// board. What the last step left as current was named by no person.
+// TestNamedBetweenSteps: a run finds what a person has named while no step was open, or one of the supervisor. What
+// the last step left as current was named by no person, and what is current while the Manager works may be its own.
 func TestNamedBetweenSteps(t *testing.T) {
-	s := flow.State{KeepGoing: true, Manager: event.Walker, Last: flow.ManagerReply{BoardSHA: "left"}, Aside: []flow.Aside{{Task: "t1", Tried: true, Times: 1}, {Task: "t2", Tried: true, Times: 1}}}
+	s := flow.State{KeepGoing: true, Manager: event.Walker, Last: flow.ManagerReply{Next: "left"}, Aside: []flow.Aside{{Task: "t1", Tried: true, Times: 1}, {Task: "t2", Tried: true, Times: 1}, {Task: "left", Tried: true, Times: 1}}}
 	for _, tt := range []struct {
-		task, sha string
-		step      *flow.Step
-		want      string
+		task string
+		step *flow.Step
+		want string
 	}{
-		{"t1", "edited", nil, "t1"}, {"./t2", "edited", nil, "./t2"}, {"t3", "edited", nil, ""}, {"", "edited", nil, ""}, {"t1", "left", nil, ""}, {"t1", "edited", &flow.Step{Number: 2}, ""},
+		{"t1", nil, "t1"}, {"./t2", nil, "./t2"}, {"t3", nil, ""}, {"", nil, ""}, {"left", nil, ""}, {"./left", nil, ""},
+		{"t1", &flow.Step{Number: 2, Task: "CHECKPOINT-001", Call: event.CheckpointCall}, "t1"},
+		{"t1", &flow.Step{Number: 2, Task: "./t1"}, ""},
+		{"t1", &flow.Step{Number: 2, Task: "t9", Before: &event.Baseline{}}, ""},
 	} {
-		if s.Step = tt.step; s.NamedAgain(tt.task, tt.sha) != tt.want {
-			t.Errorf("%s on a board %s, step %v: %q, want %q", tt.task, tt.sha, tt.step, s.NamedAgain(tt.task, tt.sha), tt.want)
+		if s.Step = tt.step; s.NamedAgain(tt.task) != tt.want {
+			t.Errorf("%s, step %+v: %q, want %q", tt.task, tt.step, s.NamedAgain(tt.task), tt.want)
 		}
 	}
 	s.Step = nil
 	again := s.Again()
-	again.Named = s.NamedAgain("./t2", "edited")
+	again.Named = s.NamedAgain("./t2")
 	apply(t, &s, again)
 	if s.Aside[1].Tried || !s.Aside[0].Tried {
 		t.Errorf("set aside: %+v, want t2 to be tried again", s.Aside)

@@ -194,6 +194,7 @@ type ManagerReply struct {
 	Status       string   `json:"status"`
 	Message      string   `json:"message"`
 	Task         string   `json:"task,omitempty"` // task of the last finished step
+	Next         string   `json:"next,omitempty"` // current task of the board at the end of that step; "" for none
 	BoardSHA     string   `json:"board_sha256"`
 	Acknowledged bool     `json:"acknowledged"`
 	Walked       bool     `json:"walked,omitempty"`   // the reply is a decision of package walk

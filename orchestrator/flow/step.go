@@ -104,7 +104,7 @@ func (s *State) applyStepFinished(e event.StepFinished) error {
 		s.Supervisor = s.Supervisor.clone()
 		s.Supervisor.endTask(cmp.Or(s.Step.Path, s.Step.Task), s.unfinished())
 	}
-	s.Last = ManagerReply{Status: e.Manager, Message: e.Message, BoardSHA: e.BoardSHA, Task: s.Step.Task}
+	s.Last = ManagerReply{Status: e.Manager, Message: e.Message, BoardSHA: e.BoardSHA, Task: s.Step.Task, Next: e.Next()}
 	if s.Step.Walked != nil {
 		s.Last.Walked, s.Last.Left = true, s.Step.Walked.Left
 	}

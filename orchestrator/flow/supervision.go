@@ -218,7 +218,7 @@ func (s *State) finishRevision(e event.StepFinished) error {
 		s.Supervisor = v
 	}
 	s.change(e.Dropped, e.Renamed)
-	s.Last = ManagerReply{Status: e.Manager, Message: e.Message, BoardSHA: e.BoardSHA, Task: s.Step.Task}
+	s.Last = ManagerReply{Status: e.Manager, Message: e.Message, BoardSHA: e.BoardSHA, Task: s.Step.Task, Next: e.Next()}
 	s.Step = nil
 	return nil
 }

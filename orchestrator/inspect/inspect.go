@@ -105,7 +105,8 @@ func foresee(s flow.State, b *board.Board, place *board.Place, folder rundir.Dir
 		return workspace.View(b, &s, place.ReadTask, func(role string) (string, error) { return role, nil })
 	}
 	again := s.Again()
-	again.Named = s.NamedAgain(b.Current.Path, b.SHA)
+	again.Named = s.NamedAgain(workspace.Seen(place, b.Current.Path))
+	_, again.Marked, again.Removed = s.AsidesOn(workspace.ListOf(b, place.ReadTask))
 	if err := s.Apply(again); err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func (g *Grouped) Entry(board string, e event.Entry) {
 		g.note(board, ev, ev.Status)
 	case event.StepFinished:
 		line := ev.Sentence().String()
-		if b := g.boards[board]; b != nil && b.status == ev.Status && b.result != "" {
+		if b := g.boards[board]; b != nil && b.result != "" && b.status == ev.Status && ev.Manager == "ok" {
 			line = b.result
 		}
 		g.close(board)

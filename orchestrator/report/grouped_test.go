@@ -115,6 +115,7 @@ func TestGroupedTellsTheResult(t *testing.T) {
 		"set aside":                {[]event.Event{event.TaskSetAside{Step: 1, Task: "a.md", Role: "Implementor", Status: "stuck", Reason: "no key"}, manager}, "Implementor", "stuck", "", "step 1: a.md is set aside, and the board goes on: no key"},
 		"set aside in another run": {[]event.Event{manager}, "Implementor", "stuck", "", "step 1: ended stuck, nothing is next"},
 		"quarantine after ok":      {[]event.Event{reply("one"), manager}, "Implementor", "blocked", "", "step 1: ended blocked, nothing is next"},
+		"ok, but not the Manager":  {[]event.Event{reply("one"), manager}, "Implementor", "ok", "blocked", "step 1: ended ok, and the Manager said blocked: m, nothing is next"},
 		"the Manager":              {[]event.Event{manager}, "Manager", "ok", "", "step 1: done, nothing is next"},
 		"the Manager is blocked":   {[]event.Event{manager}, "Manager", "blocked", "blocked", "step 1: ended blocked: m, nothing is next"},
 	} {

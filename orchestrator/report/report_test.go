@@ -31,7 +31,7 @@ func story() []event.Entry {
 		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Role: "Implementor"}, Status: "blocked", Message: "no \x1b[2J key", End: event.End{Millis: 125000}},
 		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "tasks/a.md", Role: "Manager", Attempt: 1}, Command: "claude"},
 		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Role: "Manager"}, Status: "ok", End: event.End{Millis: 40}},
-		event.StepFinished{Step: 1, Task: "tasks/a.md", Role: "Implementor", Status: "blocked", Millis: 125000, NextTask: path("tasks/b.md"), Warning: "the board's list stands"},
+		event.StepFinished{Step: 1, Task: "tasks/a.md", Role: "Implementor", Status: "blocked", Manager: "ok", Millis: 125000, NextTask: path("tasks/b.md"), Warning: "the board's list stands"},
 		event.RunFinished{Outcome: event.Complete},
 	}
 	var entries []event.Entry

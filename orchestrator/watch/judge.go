@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,7 +113,7 @@ func (j *judge) stop(why error) {
 
 // prepareJudge finds the judge's program, and builds the invocation of the program.
 func (w *Watch) prepareJudge(e event.RebootTested) (*roster.Player, agent.Invocation, error) {
-	if limit := w.Journal.State().Reached(w.agent.Task); limit != "" {
+	if limit := w.limit(); limit != "" {
 		return nil, agent.Invocation{}, errors.New(limit)
 	}
 	player, err := w.Roster.ReadOnlyPlayer(w.policy.Judge)
@@ -174,7 +175,7 @@ func (w *Watch) askAgain(j *judge, e event.JudgeAnswered) error {
 		j.stop(nil)
 		return err
 	}
-	reason := w.Journal.State().Reached(w.agent.Task)
+	reason := w.limit()
 	if j.stopped.Err() != nil {
 		reason = context.Cause(j.stopped).Error()
 	}
@@ -183,6 +184,11 @@ func (w *Watch) askAgain(j *judge, e event.JudgeAnswered) error {
 		return w.goOnWithoutJudge(reason)
 	}
 	return w.startJudge(j)
+}
+
+// limit returns in words a limit that is reached, so that no judge is started, or "".
+func (w *Watch) limit() string {
+	return cmp.Or(w.Journal.State().Reached(w.agent.Task), w.Bound())
 }
 
 // answerOf returns the event for the end of an attempt of the judge, and adds the attempt's use to

@@ -119,6 +119,7 @@ type rig struct {
 	program *program
 	notices []string
 	used    event.Used
+	bound   string // the limit of the command that is reached
 }
 
 func newRig(t *testing.T, policy health.Policy) *rig {
@@ -131,7 +132,7 @@ func newRig(t *testing.T, policy health.Policy) *rig {
 		t.Fatal(err)
 	}
 	player, _ := players{}.Player("Implementor")
-	r.Watch = Start(Turn{Board: "k.yaml", Kanban: "k.yaml", Journal: r.journal, Tasks: tasks{board.Brief{HasText: true}}, Folder: folder, Roster: players{},
+	r.Watch = Start(Turn{Bound: func() string { return r.bound }, Board: "k.yaml", Kanban: "k.yaml", Journal: r.journal, Tasks: tasks{board.Brief{HasText: true}}, Folder: folder, Roster: players{},
 		Crowd: &health.Crowd{}, Notice: func(text string) { r.notices = append(r.notices, text) }, Redactor: redact.New([]string{"hunter2hunter2"}), Used: &r.used,
 		Now: time.Now, Stop: t.Context(), Kill: t.Context(), OnTool: event.ToolCaveat},
 		Agent{AttemptRef: ref, Program: r.program, Player: player, Listens: true, Signs: make(chan *agent.Event, 8)})
@@ -691,6 +692,7 @@ func TestJudge(t *testing.T) {
 		"no valid reply":          {[]*attempt.Ended{{Failure: contract.Failed("no JSON")}, {Failure: contract.Failed("nor this")}}, nil, "nor this", 2, "JUDGE_ANSWERED REBOOT_TESTED", "The watch ended"},
 		"no answer in time":       {nil, nil, "it has not answered within 10m0s", 1, "JUDGE_ANSWERED REBOOT_TESTED", "The watch ended"},
 		"it cannot be started":    {nil, func(r *rig) { r.policy.Judge = "Nobody" }, "there is no role Nobody", 0, "JUDGE_ANSWERED REBOOT_TESTED", "The watch ended"},
+		"the command did":         {nil, func(r *rig) { r.bound = "max_cost_total" }, "max_cost_total", 0, "JUDGE_ANSWERED REBOOT_TESTED", "The watch ended"},
 		"the run reached a limit": {nil, func(r *rig) { r.journal.state.Limits.MaxCost, r.journal.state.Used.Cost = 1, 2 }, "max_cost", 0, "JUDGE_ANSWERED REBOOT_TESTED", "The watch ended"},
 	} {
 		t.Run(name, func(t *testing.T) {

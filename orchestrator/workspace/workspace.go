@@ -345,11 +345,14 @@ func (w *Workspace) CheckTasks(tasks []string) error {
 
 // Seen returns a path in the spelling that agents see, which is relative to the work directory. If
 // the path leads to no file, Seen only cleans it.
-func (w *Workspace) Seen(p string) string {
-	if w.Place.HoldsBoard() && filepath.IsLocal(p) && path.Clean(p) == p && filepath.ToSlash(p) == p {
+func (w *Workspace) Seen(p string) string { return Seen(w.Place, p) }
+
+// Seen is like [Workspace.Seen], but for callers without a Workspace.
+func Seen(place *board.Place, p string) string {
+	if place.HoldsBoard() && filepath.IsLocal(p) && path.Clean(p) == p && filepath.ToSlash(p) == p {
 		return p // agents see the board's own spelling, so no file need be read
 	}
-	ref, err := w.Place.Resolve(p)
+	ref, err := place.Resolve(p)
 	if err != nil {
 		return path.Clean(p)
 	}
