@@ -117,6 +117,7 @@ func (e StepFinished) Next() string {
 // Ended returns in words how the step ended, or "" if the task and the Manager's reply are ok.
 func (e StepFinished) Ended() string {
 	ok := func(status string) bool { return status == "ok" || status == "" }
+	status := strings.ReplaceAll(e.Status, "_", " ")
 	said := e.Manager
 	if e.Message != "" {
 		said += ": " + Brief(e.Message)
@@ -125,11 +126,11 @@ func (e StepFinished) Ended() string {
 	case ok(e.Manager) && ok(e.Status):
 		return ""
 	case ok(e.Manager):
-		return "ended " + e.Status
+		return "ended " + status
 	case e.Role == ManagerRole:
 		return "ended " + said
 	default:
-		return "ended " + cmp.Or(e.Status, "ok") + ", and the Manager said " + said
+		return "ended " + cmp.Or(status, "ok") + ", and the Manager said " + said
 	}
 }
 

@@ -113,7 +113,7 @@ func TestGroupedTellsTheResult(t *testing.T) {
 	}{
 		"the last reply":           {[]event.Event{reply("one"), reply("two"), manager}, "Implementor", "ok", "", "step 1: Implementor ok in 1.0s: two"},
 		"set aside":                {[]event.Event{event.TaskSetAside{Step: 1, Task: "a.md", Role: "Implementor", Status: "stuck", Reason: "no key"}, manager}, "Implementor", "stuck", "", "step 1: a.md is set aside, and the board goes on: no key"},
-		"set aside in another run": {[]event.Event{manager}, "Implementor", "stuck", "", "step 1: ended stuck, nothing is next"},
+		"set aside in another run": {[]event.Event{manager}, "Implementor", "no_reply", "", "step 1: ended no reply, nothing is next"},
 		"quarantine after ok":      {[]event.Event{reply("one"), manager}, "Implementor", "blocked", "", "step 1: ended blocked, nothing is next"},
 		"ok, but not the Manager":  {[]event.Event{reply("one"), manager}, "Implementor", "ok", "blocked", "step 1: ended ok, and the Manager said blocked: m, nothing is next"},
 		"the Manager":              {[]event.Event{manager}, "Manager", "ok", "", "step 1: done, nothing is next"},
