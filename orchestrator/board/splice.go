@@ -279,7 +279,8 @@ func (b *Board) verify(after *Board, e Edit, wanted []Entry) error {
 	return nil
 }
 
-// keepsEntries reports whether the entries that stay keep all that the author put into them.
+// keepsEntries reports whether the entries that stay keep all that the author put into them. It does
+// not look at an entry with a new state.
 func (b *Board) keepsEntries(after *Board, wanted []Entry) bool {
 	p := b.planTasks(wanted)
 	for i := range p.keep {

@@ -30,7 +30,7 @@ type Git struct {
 	Env       []string // variables besides those of Run; of several with one name, the last counts
 	Mark      proc.Mark
 	Timeout   time.Duration // time limit of a call; 0: no limit
-	MaxOutput int           // limit of the output, in bytes; longer output is an error; 0: no limit
+	MaxOutput int           // limit of the output that Run returns, in bytes; longer output is an error; 0: no limit
 	Stdout    io.Writer     // receives the output; nil: Run returns it
 
 	settings []string // settings of git as KEY=VALUE, besides those in the variable fixed

@@ -182,7 +182,8 @@ func (s *Store) trust(stop context.Context, tip string) error {
 	return nil
 }
 
-// checkClean returns an *UnfitError if there are files that are in no checkpoint and in no commit.
+// checkClean returns an *UnfitError if there are files that are in no checkpoint and in no commit, or
+// if HEAD has commits that the checkpoint does not have.
 // Otherwise it returns the checkpoint or the commit whose files equal the present files, or "" if
 // there are no files and no commit. checkClean makes the index equal to the work tree.
 func (s *Store) checkClean(stop context.Context, tip string) (base string, err error) {

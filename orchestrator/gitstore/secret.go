@@ -54,7 +54,8 @@ func (s *Store) findSecret(stop context.Context, commit string) error {
 }
 
 // known lists the commits that findSecret skips, with ^ before each. Before the first search, the
-// list has the commits that the remote has. After a search, the list has only the last searched
+// list has the commits that the remote has. If checkpoints are not pushed, it has the last
+// checkpoint or the commit that is checked out. After a search, the list has only the last searched
 // commit. An agent can write the references in this repository. The function relies on these
 // references only in two cases: the remote has not answered yet (see push), or checkpoints are not
 // pushed.

@@ -84,7 +84,8 @@ func Reboot(f Finding, c Case) event.RebootTested {
 	return e
 }
 
-// advice returns the advice to the next attempt. It follows from the first three answers.
+// advice returns the advice to the next attempt. If a judge has answered, the advice is the judge's.
+// Otherwise it follows from the first three answers of the evidence.
 func (c Case) advice() (advice string) {
 	if c.Judged != nil {
 		return strings.TrimRight(" "+c.Advice, " ")

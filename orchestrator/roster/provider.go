@@ -7,7 +7,7 @@ import (
 
 // Provider returns a name for the provider that serves the player's calls. Players with the same
 // name share the provider's limits. The name consists of the adapter's name, the program of the
-// role's own command, the environment variables that hold a base address, and the names of the
+// role's command, the environment variables that hold a base address, and the names of the
 // environment variables that hold a key of the tool.
 func (p *Player) Provider() string {
 	parts := []string{p.Adapter.Name()}

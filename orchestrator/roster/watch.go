@@ -91,8 +91,9 @@ func policy(w config.Watch, r roles.Role, d Duty) health.Policy {
 }
 
 // stages returns the stages in the settings. If the settings have none, it returns the defaults for
-// a review or for the kind of agent: reviewer, lead or coder. An Architect counts as a reviewer in
-// a ReviewPhase, and otherwise as a lead. Source: seed 002, "Use role-aware staged actions
+// a review or for the kind of agent: reviewer, lead or coder. If the role does not name its kind, the
+// Manager counts as a lead. An Architect counts as a reviewer in a ReviewPhase, and otherwise as a
+// lead. Source: seed 002, "Use role-aware staged actions
 // (defaults)".
 func stages(w config.Watch, r roles.Role, d Duty) (s health.Stages) {
 	if w.Stages != nil {

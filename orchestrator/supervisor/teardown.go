@@ -20,8 +20,8 @@ type shutdown struct {
 }
 
 // Dismiss ends the supervisor's program at the end of a run. It first asks the supervisor to shut
-// down, but not if the run is interrupted or frozen. If the board is over, it asks in the several
-// rounds of the teardown of seed 002, and otherwise once.
+// down, but not if the run is interrupted or frozen. If the board is over and no step is open, it
+// asks in the several rounds of the teardown of seed 002, and otherwise once.
 func (s *Supervisor) Dismiss() error {
 	if s.program == nil || !s.program.Runs() {
 		return nil

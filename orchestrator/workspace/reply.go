@@ -32,7 +32,7 @@ func (d Decision) ended() string {
 	return string(d.Status)
 }
 
-// Judge checks a Manager's reply whose JSON is valid. next_task must be a task with a known role,
+// Judge checks a Manager's reply whose JSON is valid. A next_task must be a task with a known role,
 // the reply must agree with the board that the Manager left, and the board must be able to hold the
 // reply. Otherwise the result f gives the reason. The result disagreed is true if the reply
 // contradicts the board. Judge restores a board that was left unreadable. The function isKnown
