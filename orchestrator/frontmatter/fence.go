@@ -16,7 +16,7 @@ var ErrUnclosed = errors.New("the frontmatter is opened and never closed")
 
 // Split finds the frontmatter of a Markdown file. It does not read the YAML, so Root stays nil.
 // YAML is nil if the file has no frontmatter. Errors: *Problem for a block that only resembles
-// frontmatter or has no end, and for a file that is too large or no UTF-8.
+// frontmatter or has no end, and for a file that is too large or does not begin as a text.
 func Split(file string, source []byte) (*Document, error) {
 	if len(source) > MaxSource {
 		return nil, tooLarge(file, len(source), MaxSource)

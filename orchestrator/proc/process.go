@@ -119,8 +119,7 @@ type Relative struct {
 }
 
 // Flush returns once the command's output so far was written to Stdout and Stderr. Even during
-// Flush, each of them gets only one write at a time. Flush does nothing on systems other than
-// Linux.
+// Flush, each of them gets only one write at a time.
 func (p *Process) Flush() { p.streams.flush() }
 
 // Limit replaces the timeout by d, counted from now; 0 removes it. It returns false if the command
