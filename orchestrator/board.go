@@ -64,7 +64,6 @@ func (l *loop) view(b *board.Board) (flow.Board, error) {
 // bound returns a sentence about a limit of the whole command if that limit is reached. Otherwise
 // it returns "".
 func (l *loop) bound() string {
-	l.charge()
 	until := l.job.Limits.Until
 	if !until.IsZero() && !l.job.Now().Before(until) {
 		return fmt.Sprintf("the time %s (until) is reached", until.Local().Format("15:04 MST"))

@@ -77,7 +77,7 @@ func (l *loop) assemble(crowded bool) (err error) {
 	l.watching = watch.Turn{
 		Board: p.Board, Kanban: l.workspace.KanbanFile(), Journal: l.ledger, Tasks: l.workspace.Place, Folder: l.folder,
 		Roster: p, Crowd: l.shared.crowd, Notice: notice, Redactor: p.Redactor, Used: &l.used, Now: p.Now,
-		Bound: l.bound, Stop: l.stop, Kill: l.kill, Run: attempt.Run, DryRun: p.DryRun, OnTool: p.OnTool, MaxOutput: p.MaxOutput,
+		Bound: func() string { l.charge(); return l.bound() }, Stop: l.stop, Kill: l.kill, Run: attempt.Run, DryRun: p.DryRun, OnTool: p.OnTool, MaxOutput: p.MaxOutput,
 	}
 	return nil
 }
@@ -144,8 +144,7 @@ func (l *loop) start() error {
 	if reader != nil {
 		begun.Memory, begun.Adapter = reader.Memory(), reader.Adapter.Name()
 	}
-	_, begun.Marked, begun.Removed = state.AsidesOn(workspace.ListOf(b, l.workspace.Place.ReadTask))
-	begun.Named = state.NamedAgain(l.workspace.Seen(b.Current.Path))
+	state.NoteEdits(&begun, workspace.ListOf(b, l.workspace.Place.ReadTask), l.workspace.Seen(b.Current.Path))
 	if !state.Spent {
 		begun.Carried = state.Used
 	}

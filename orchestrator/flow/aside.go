@@ -223,6 +223,14 @@ func (s *State) tryAgain() {
 	}
 }
 
+// NoteEdits sets the fields of e about tasks that are set aside and that a person has marked as done,
+// taken off the list or made current since the last run. The parameter current is the current task as
+// agents see it.
+func (s *State) NoteEdits(e *event.RunStarted, l List, current string) {
+	_, e.Marked, e.Removed = s.AsidesOn(l)
+	e.Named = s.NamedAgain(current)
+}
+
 // NamedAgain returns the given task if it is set aside, and if a person has made it the current task
 // since the last step or during the open one. Otherwise it returns "". The parameter is the current
 // task as agents see it. If the Manager is at work, its agent may have named the task.

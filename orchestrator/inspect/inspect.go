@@ -105,8 +105,7 @@ func foresee(s flow.State, b *board.Board, place *board.Place, folder rundir.Dir
 		return workspace.View(b, &s, place.ReadTask, func(role string) (string, error) { return role, nil })
 	}
 	again := s.Again()
-	again.Named = s.NamedAgain(workspace.Seen(place, b.Current.Path))
-	_, again.Marked, again.Removed = s.AsidesOn(workspace.ListOf(b, place.ReadTask))
+	s.NoteEdits(&again, workspace.ListOf(b, place.ReadTask), workspace.Seen(place, b.Current.Path))
 	if err := s.Apply(again); err != nil {
 		return nil, err
 	}
