@@ -178,6 +178,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/agent":   "it names the mark of a step's agents",
 		"orchestrator/flow":    "flow says what is started next",
 		"orchestrator/durable": "any process of the user may have put anything in the place of its file",
+		"orchestrator/pause":   "a wait for a claim ends with the run's time",
 	},
 	"orchestrator/worktree": {
 		"orchestrator/plainfile": "an agent may have put anything into the project",

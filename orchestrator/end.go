@@ -58,7 +58,7 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 	}
 	outcome := result.OutcomeOf(l.stop, err)
 	note := l.ledger.Finish(event.RunInterrupted{Board: l.job.Board, Outcome: outcome, Reason: err.Error(),
-		Until: result.Until(outcome, err), Waited: l.cutWait.Milliseconds(), Quarantined: l.caller.Quarantined()})
+		Until: result.Until(outcome, err), Waited: l.cutWait, Quarantined: l.caller.Quarantined()})
 	return outcome, err.Error(), errors.Join(err, note)
 }
 

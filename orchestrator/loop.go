@@ -35,7 +35,7 @@ type loop struct {
 	kill      context.Context // when it is done, agents are killed
 	used      event.Used      // time, tokens and cost of this run's attempts so far
 	charged   int64           // the part of used.Cost that is on the bill
-	cutWait   time.Duration   // length of the wait for a provider, if the end of the run broke off the wait
+	cutWait   int64           // length of the wait for a provider in ms, if the end of the run broke off the wait
 	shared    shared
 
 	caller     *call.Caller
@@ -75,7 +75,7 @@ func (l *loop) run() (flow.Finish, error) {
 		case flow.EndBoard:
 			err = l.supervisor.EndBoard(b)
 		case flow.Wait:
-			err = l.waitForProvider(e)
+			err = l.wait(e.ProviderWait)
 		case flow.GiveUpWaiting:
 			err = waitError(e)
 		case flow.Finish:
@@ -106,19 +106,26 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 			return err
 		}
 	}
-	provider := player.Provider()
-	if waited, err := l.awaitProvider(e, provider); err != nil || waited {
+	turn, waited, err := l.awaitProvider(e, player.Provider())
+	if err != nil || waited {
 		return err
 	}
+	defer turn.giveBack()
 	a, err := l.caller.Prepare(e, player, b)
 	if err != nil {
 		return err
 	}
+	return l.attempt(a, turn)
+}
+
+// attempt starts the program of an attempt and waits for its end. It notes whether the provider has
+// served the call.
+func (l *loop) attempt(a *call.Attempt, turn *turn) error {
 	if err := l.ledger.Record(a.Intent); err != nil {
 		return err
 	}
 	failpoint.At("intent-durable")
-	a.Spec.Emit = l.shared.refusals.watchService(provider, a.Spec.Emit)
+	a.Spec.Emit = turn.watchService(a.Spec.Emit)
 	p := l.caller.Start(a)
 	w := l.startWatch(a, p)
 	waitErr := l.waitForAgent(a, p, w)
@@ -126,14 +133,14 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	l.workspace.Forget()
 	a.EndSigns()
 	endErr := w.End()
-	err = errors.Join(l.caller.Settle(a, p, l.endTurn), endErr, waitErr)
+	err := errors.Join(l.caller.Settle(a, p, l.endTurn), endErr, waitErr)
 	l.charge()
-	// If the provider did not refuse the call, it serves calls. Some agents emit no event from which
-	// watchService can see this.
-	if l.ledger.State().Refused == nil {
-		l.shared.refusals.serves(provider)
+	state := l.ledger.State()
+	if wait := state.NextWait(); wait != nil {
+		turn.refused(*wait)
+	} else if state.Refused == nil { // some agents emit no event from which watchService can see this
+		turn.serves()
 	}
-	l.shared.refusals.stopAsking(provider)
 	return err
 }
 

@@ -56,7 +56,7 @@ func (l *loop) assemble(crowded bool) (err error) {
 	}
 	l.claims = claim.NewHolder(claim.Turn{
 		Journal: l.ledger, Path: l.workspace.Path, Dir: dir, Workspace: l.workspace, Notice: notice, Slots: slots,
-		Seat: l.shared.seats, Stop: l.stop, Until: p.Limits.Until, DryRun: p.DryRun, OnOverlap: p.OnOverlap,
+		Seat: l.shared.seats, Now: p.Now, Stop: l.stop, Until: p.Limits.Until, DryRun: p.DryRun, OnOverlap: p.OnOverlap,
 	}, l.shared.registry)
 	l.decisions = decisions.NewLog(decisions.Turn{
 		Board: p.Board, File: p.Decisions, Journal: l.ledger, Path: l.workspace.Path, Dir: dir,

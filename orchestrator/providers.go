@@ -22,65 +22,76 @@ type refusal struct {
 	asked chan struct{}      // closed once the asking board knows whether the provider serves
 }
 
-// refused stores the wait that follows after the provider has refused a call.
-func (p *providers) refused(provider string, wait event.ProviderWait) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.end(provider)
-	p.all[provider] = &refusal{wait: wait, asked: make(chan struct{})}
+func newRefusal(wait event.ProviderWait) *refusal {
+	return &refusal{wait: wait, asked: make(chan struct{})}
 }
 
-// serves is called when the provider serves a call. It removes the provider's refusal, if any.
-func (p *providers) serves(provider string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.end(provider)
+// turn is a board's right to call a provider. While a refusal of the provider stands, only one
+// board has a turn. The board gives the turn back with giveBack on every way out of the call.
+type turn struct {
+	*providers
+	provider string
+	asks     *refusal // the refusal after which this board asks the provider; nil: there is none
 }
 
-// stopAsking is called when a call to the provider has ended. If a board is still noted as asking
-// the provider, stopAsking deletes the note, so that another board may ask.
-func (p *providers) stopAsking(provider string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if r := p.all[provider]; r != nil && r.asks {
-		p.end(provider)
-		p.all[provider] = &refusal{wait: r.wait, asked: make(chan struct{})}
-	}
-}
-
-func (p *providers) end(provider string) {
-	if r := p.all[provider]; r != nil {
-		close(r.asked)
-		delete(p.all, provider)
-	}
-}
-
-// ask reports whether a call to the provider is allowed to begin. Before the time
-// refusal.wait.Until, ask returns false and refusal.wait. After that time, if another board is
-// asking the provider, ask returns false and a channel. The channel is closed once that board has
-// asked.
-func (p *providers) ask(provider string, now time.Time) (may bool, wait *event.ProviderWait, other <-chan struct{}) {
+// ask returns a turn if a call to the provider is allowed to begin. Before the time
+// refusal.wait.Until, ask returns no turn, and refusal.wait. After that time, if another board is
+// asking the provider, ask returns no turn, and a channel. The channel is closed once that board
+// has asked.
+func (p *providers) ask(provider string, now time.Time) (t *turn, wait *event.ProviderWait, other <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r := p.all[provider]
 	switch {
 	case r == nil:
-		return true, nil, nil
+		return &turn{p, provider, nil}, nil, nil
 	case now.Before(r.wait.Until):
 		wait := r.wait
-		return false, &wait, nil
+		return nil, &wait, nil
 	case r.asks:
-		return false, nil, r.asked
+		return nil, nil, r.asked
 	default:
 		r.asks = true
-		return true, nil, nil
+		return &turn{p, provider, r}, nil, nil
+	}
+}
+
+// serves notes that the provider serves calls.
+func (t *turn) serves() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.end()
+}
+
+// refused notes that the provider has refused the call, and the wait that follows.
+func (t *turn) refused(wait event.ProviderWait) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.end()
+	t.all[t.provider] = newRefusal(wait)
+}
+
+// giveBack lets another board ask the provider, if this one still has the right to.
+func (t *turn) giveBack() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r := t.all[t.provider]; r != nil && r == t.asks {
+		t.end()
+		t.all[t.provider] = newRefusal(r.wait)
+	}
+}
+
+func (t *turn) end() {
+	if r := t.all[t.provider]; r != nil {
+		close(r.asked)
+		delete(t.all, t.provider)
 	}
 }
 
 // watchService returns a function that calls emit. The function also notes that the provider serves
 // calls, as soon as the agent's model works. Call watchService before the attempt starts.
-func (p *providers) watchService(provider string, emit func(agent.Event)) func(agent.Event) {
-	serves := sync.OnceFunc(func() { p.serves(provider) })
+func (t *turn) watchService(emit func(agent.Event)) func(agent.Event) {
+	serves := sync.OnceFunc(t.serves)
 	return func(e agent.Event) {
 		if e.IsProgress() && e.Kind != agent.Result && e.Kind != agent.Unread {
 			serves()

@@ -13,11 +13,15 @@ import (
 func TestProviders(t *testing.T) {
 	now := time.Date(2026, time.November, 25, 22, 0, 0, 0, time.UTC)
 	p := &providers{all: map[string]*refusal{}}
+	var has *turn // the last turn that was given
 	ask := func(provider string, want bool, until time.Time) <-chan struct{} {
 		t.Helper()
 		may, wait, other := p.ask(provider, now)
-		if may != want || (wait != nil) != !until.IsZero() || wait != nil && wait.Until != until {
-			t.Errorf("ask(%s) = %t, %+v, want %t until %v", provider, may, wait, want, until)
+		if may != nil {
+			has = may
+		}
+		if (may != nil) != want || (wait != nil) != !until.IsZero() || wait != nil && wait.Until != until {
+			t.Errorf("ask(%s) = %v, %+v, want %t until %v", provider, may, wait, want, until)
 		}
 		return other
 	}
@@ -31,7 +35,7 @@ func TestProviders(t *testing.T) {
 	}
 	ask("claude", true, time.Time{})
 	until := now.Add(time.Minute)
-	p.refused("claude", event.ProviderWait{Until: until})
+	has.refused(event.ProviderWait{Until: until})
 	ask("claude", false, until)
 	ask("codex", true, time.Time{})
 
@@ -41,14 +45,14 @@ func TestProviders(t *testing.T) {
 	if other == nil || isClosed(other) {
 		t.Fatal("a second board does not wait for the first one")
 	}
-	p.stopAsking("claude") // it learned nothing: an attempt that ended in another way
+	has.giveBack() // it learned nothing: an attempt that ended in another way
 	if !isClosed(other) {
 		t.Error("the second board is not told that the first one has asked")
 	}
 	ask("claude", true, time.Time{})
 	other = ask("claude", false, time.Time{})
 	later := now.Add(20 * time.Second)
-	p.refused("claude", event.ProviderWait{Until: later})
+	has.refused(event.ProviderWait{Until: later})
 	if ask("claude", false, later); !isClosed(other) {
 		t.Error("the second board is not told that the provider refused again")
 	}
@@ -56,7 +60,7 @@ func TestProviders(t *testing.T) {
 	now = later
 	ask("claude", true, time.Time{})
 	other = ask("claude", false, time.Time{})
-	emit := p.watchService("claude", func(agent.Event) {})
+	emit := has.watchService(func(agent.Event) {})
 	emit(agent.Event{Kind: agent.Retry})
 	emit(agent.Event{Kind: agent.Text, Failed: true})
 	if isClosed(other) {
@@ -68,5 +72,21 @@ func TestProviders(t *testing.T) {
 	}
 	ask("claude", true, time.Time{})
 	ask("claude", true, time.Time{})
-	p.stopAsking("claude")
+	has.giveBack()
+}
+
+// TestTurnIsGivenBackOnce: a board that gives back a turn that it has no more takes it from no other board.
+func TestTurnIsGivenBackOnce(t *testing.T) {
+	now := time.Date(2026, time.November, 25, 22, 0, 0, 0, time.UTC)
+	p := &providers{all: map[string]*refusal{}}
+	first, _, _ := p.ask("claude", now)
+	first.refused(event.ProviderWait{Until: now})
+	asks, _, _ := p.ask("claude", now)
+	asks.giveBack()
+	second, _, _ := p.ask("claude", now)
+	asks.giveBack()
+	first.giveBack()
+	if third, _, other := p.ask("claude", now); second == nil || third != nil || other == nil {
+		t.Errorf("a third board gets %v while the second one asks", third)
+	}
 }

@@ -15,52 +15,47 @@ import (
 // sayAgain is the time after which a notice tells that a wait still goes on.
 const sayAgain = 30 * time.Minute
 
-// waitForProvider waits after the provider of the open call has refused it. It returns when the
-// provider is to be asked again.
-func (l *loop) waitForProvider(e flow.Wait) error {
-	player, err := l.caller.Player(flow.Spawn{AttemptRef: event.AttemptRef{Step: e.Step, Call: l.ledger.State().Step.Call,
-		Task: e.Task, Role: e.Role}})
-	if err != nil {
-		return err
-	}
-	l.shared.refusals.refused(player.Provider(), e.ProviderWait)
-	return l.wait(e.ProviderWait)
-}
-
-// awaitProvider waits while another board asks the provider of the next call. It also waits after
-// the provider has refused a call of another board, if [flow.State.MayShareWait] allows the wait.
-// After a wait, awaitProvider returns true. The caller then has to read the board again, because
-// the board may have changed. A step has to be open, because the wait is journaled with its step.
-func (l *loop) awaitProvider(e flow.Spawn, provider string) (waited bool, err error) {
-	may, wait, other := l.shared.refusals.ask(provider, l.job.Now())
+// awaitProvider returns the board's turn to call the provider of the next call. It waits while
+// another board asks that provider. It also waits after the provider has refused a call of another
+// board, if [flow.State.MayShareWait] allows the wait. After a wait, awaitProvider returns no turn,
+// but true. The caller then has to read the board again, because the board may have changed. A step
+// has to be open, because the wait is journaled with its step.
+func (l *loop) awaitProvider(e flow.Spawn, provider string) (t *turn, waited bool, err error) {
+	now := l.job.Now()
+	t, wait, other := l.shared.refusals.ask(provider, now)
 	switch {
-	case may:
-		return false, nil
+	case t != nil:
+		return t, false, nil
 	case wait == nil:
-		_, err := l.rest(func() error {
-			select {
-			case <-other:
-				return nil
-			case <-l.stop.Done():
-				return context.Cause(l.stop)
-			}
-		})
-		return true, cmp.Or(err, l.takeEdit())
-	case !l.ledger.State().MayShareWait(*wait, l.job.Now()):
-		return false, nil
+		return nil, true, cmp.Or(l.rest(func() error { return l.awaitOther(other) }), l.takeEdit())
+	case !l.ledger.State().MayShareWait(*wait, now):
+		return &turn{providers: l.shared.refusals, provider: provider}, false, nil
 	}
 	mine := *wait
-	mine.Step, mine.Task, mine.Role, mine.Shared = e.Step, e.Task, e.Role, true
-	return true, l.wait(mine)
+	mine.Step, mine.Task, mine.Role, mine.Shared, mine.At = e.Step, e.Task, e.Role, true, now
+	return nil, true, l.wait(mine)
 }
 
-// wait journals a wait for a provider, and waits.
+// awaitOther waits until another board has asked the provider, but at most until the time at which
+// the run has to end.
+func (l *loop) awaitOther(other <-chan struct{}) error {
+	stop, cancel := pause.WithDeadline(l.stop, l.job.Now, l.job.Limits.Until)
+	defer cancel()
+	select {
+	case <-other:
+	case <-stop.Done():
+	}
+	return context.Cause(l.stop)
+}
+
+// wait journals a wait for a provider, and waits. A wait that is over has used up what it was
+// granted, however late its timer, its records and this process are.
 func (l *loop) wait(e event.ProviderWait) error {
 	if err := l.ledger.Record(e); err != nil {
 		return err
 	}
 	said := l.job.Now()
-	took, err := l.rest(func() error {
+	err := l.rest(func() error {
 		return pause.Until(l.stop, l.job.Now, e.Until, func() error {
 			if now := l.job.Now(); now.Sub(said) >= sayAgain {
 				said = now
@@ -70,26 +65,22 @@ func (l *loop) wait(e event.ProviderWait) error {
 		})
 	})
 	if err != nil {
-		l.cutWait = took
+		l.cutWait = e.Spent(l.job.Now())
 		return err
 	}
-	err = l.ledger.Record(event.ProviderBack{Step: e.Step, Task: e.Task, Provider: e.Provider, Millis: took.Milliseconds()})
+	err = l.ledger.Record(event.ProviderBack{Step: e.Step, Task: e.Task, Provider: e.Provider, Millis: e.Spent(e.Until)})
 	return cmp.Or(err, l.takeEdit())
 }
 
 // rest gives up the seat of this board, so that another board can work, and calls the given
-// function. The board keeps its lock and its claims. The result took is the duration of that call,
-// without the time until the board has a seat again.
-func (l *loop) rest(wait func() error) (took time.Duration, err error) {
+// function. The board keeps its lock and its claims.
+func (l *loop) rest(wait func() error) error {
 	l.shared.slots.Release()
+	defer l.shared.slots.Acquire()
 	l.shared.seats.Leave()
-	began := l.job.Now()
-	err = wait()
-	took = l.job.Now().Sub(began)
-	l.shared.seats.ComeBack()
-	l.shared.slots.Acquire()
-	l.workspace.Forget()
-	return took, err
+	defer l.shared.seats.ComeBack()
+	defer l.workspace.Forget()
+	return wait()
 }
 
 // takeEdit adapts the open step to a board that a person edited during a wait. [flow.Reopen] does

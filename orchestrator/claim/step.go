@@ -13,6 +13,7 @@ import (
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/pause"
 )
 
 // Turn has the parts of a run that a [Holder] uses.
@@ -24,8 +25,9 @@ type Turn struct {
 	Notice    func(text string) // gets texts that are not events of the run
 	Slots     Slots
 	Seat      Seat
-	Stop      context.Context // when it is done, the wait for another run ends
-	Until     time.Time       // time at which the run, and so the wait, has to end; zero: no limit
+	Now       func() time.Time // reads the wall clock
+	Stop      context.Context  // when it is done, the wait for another run ends
+	Until     time.Time        // time at which the run, and so the wait, has to end; zero: no limit
 
 	DryRun    bool
 	OnOverlap string // "wait" or "warn"
@@ -99,7 +101,7 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 		return false, nil // the agent's call, which reads the task again, reports the error
 	}
 	c := h.claimOf(file, files)
-	stop, cancel := h.bounded()
+	stop, cancel := pause.WithDeadline(h.Stop, h.Now, h.Until)
 	defer cancel()
 	h.Slots.Release()
 	left := false // true once this run has left its seat, which the other run might need
@@ -121,9 +123,9 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	case errors.As(err, &taken):
 		return false, errors.Join(err, h.Journal.Record(h.event(e, taken.Conflict, false)))
 	case err != nil && h.Stop.Err() != nil:
-		return false, context.Cause(h.Stop)
+		return false, errors.Join(context.Cause(h.Stop), grant.Release())
 	case err != nil && stop.Err() != nil:
-		return true, nil // the run has reached its time limit
+		return true, grant.Release() // the run has reached its time limit
 	case err != nil:
 		h.Notice(fmt.Sprintf("other runs do not see what this one works on: %v", err))
 	}
@@ -145,14 +147,6 @@ func (h *Holder) claimOf(file string, files []string) Claim {
 		mark = step.Mark
 	}
 	return Claim{Mark: mark, Board: h.Path, Task: durable.RealPath(file), Dir: h.dir, Files: files, Warn: h.OnOverlap == "warn"}
-}
-
-// bounded returns the context that ends a wait: h.Stop with the deadline h.Until, if there is one.
-func (h *Holder) bounded() (context.Context, context.CancelFunc) {
-	if h.Until.IsZero() {
-		return h.Stop, func() {}
-	}
-	return context.WithDeadline(h.Stop, h.Until)
 }
 
 // event returns the event about a conflict.

@@ -23,7 +23,7 @@ type ProviderWait struct {
 	Class    Class     `json:"class"`
 	Since    time.Time `json:"since"`            // time of the first of the consecutive refusals
 	Until    time.Time `json:"until"`            // time at which the provider is asked again
-	At       time.Time `json:"at"`               // time of the last refusal
+	At       time.Time `json:"at"`               // time from which the wait counts: of the last refusal, or of joining another board's wait
 	Tries    int       `json:"tries"`            // number of consecutive refusals
 	Named    bool      `json:"named,omitempty"`  // the provider names Until as the end of its limit
 	Shared   bool      `json:"shared,omitempty"` // the provider refused a call of another board
@@ -59,6 +59,15 @@ func (e ProviderWait) Waits() string {
 		form = "Mon 2 Jan " + form
 	}
 	return fmt.Sprintf("waits for %s%s %s", what, until, e.Until.Local().Format(form))
+}
+
+// Spent returns the part of the wait that is over at a time, in ms. A part of a millisecond counts
+// as a whole one, so that no patience is left that is too short for a wait. The result is at most
+// the length of the wait, also if the machine slept on, and at least 0, also if the clock was set
+// back.
+func (e ProviderWait) Spent(at time.Time) int64 {
+	spent := max(0, min(at.Sub(e.At), e.Until.Sub(e.At)))
+	return (spent + time.Millisecond - 1).Milliseconds()
 }
 
 // ProviderBack is the end of a wait for a provider. The provider is asked again, unless the run

@@ -15,6 +15,8 @@ type Refused struct {
 	Since         time.Time   `json:"since"` // time of the first of the refusals that followed one another
 	Tries         int         `json:"tries"` // refusals in a row
 	Asks          bool        `json:"asks"`  // the wait is over, so the next attempt asks the provider
+	// Idle is true if the last wait used up no time. Another one would not, either, so none follows.
+	Idle bool `json:"idle,omitempty"`
 
 	// Busy and Limit are the times that the run has waited since the last accepted reply, in
 	// milliseconds. Busy is for a busy provider, and Limit for the end of a limit. Each has a
@@ -97,9 +99,9 @@ func (s *State) refuse(e event.AttemptStopped) {
 		s.Refused = &next
 		return
 	}
-	next.Busy, next.Limit = last.Busy, last.Limit
+	next.Busy, next.Limit, next.Idle = last.Busy, last.Limit, last.Idle
 	if !last.Cut.IsZero() {
-		next.addWait(last.Class, min(next.At.Sub(last.At), last.Cut.Sub(last.At)).Milliseconds())
+		next.addWait(last.Class, event.ProviderWait{At: last.At, Until: last.Cut}.Spent(next.At))
 	}
 	switch {
 	case next.Class == event.ClassLimit && e.Worked:
@@ -118,7 +120,7 @@ func (s *State) isRefused() bool { return s.Step.isDue() && s.Refused != nil && 
 // waitForProvider returns the effect that follows a refusal. At a limit of the account the call
 // goes to another agent, if the settings name one. Otherwise the run waits, as long as its patience
 // and its limits of time allow. If the provider names a time that is too late for them, the run
-// ends at once.
+// ends at once. A wait that used up no time is never followed by another one.
 func (s *State) waitForProvider() Effect {
 	r := s.Refused
 	if number, to := s.substitute(); number > 0 && r.Class == event.ClassLimit {
@@ -133,15 +135,34 @@ func (s *State) waitForProvider() Effect {
 	for _, limit := range limits {
 		switch {
 		case !until.After(limit):
-		case named || limit == end && !r.At.Before(end):
-			return GiveUpWaiting{Text: s.whyNotWait(), Busy: r.Class == event.ClassBusy, Until: r.Reset}
+		case named:
+			return s.giveUpWaiting()
 		default:
 			until = limit // ask once more at the end of the patience or of the limit
 		}
 	}
+	if r.Idle || !until.After(r.At) {
+		return s.giveUpWaiting()
+	}
 	step := s.Step
 	return Wait{event.ProviderWait{Step: step.Number, Task: step.Task, Call: step.Call, Role: step.CallRole(), Provider: r.Provider,
 		Class: r.Class, Since: r.Since, Until: until, Named: named, At: r.At, Tries: r.Tries}}
+}
+
+func (s *State) giveUpWaiting() GiveUpWaiting {
+	return GiveUpWaiting{Text: s.whyNotWait(), Busy: s.Refused.Class == event.ClassBusy, Until: s.Refused.Reset}
+}
+
+// NextWait returns the wait that follows the refusal of the last call. It returns nil if the call
+// was not refused, or if it is followed by something else than a wait.
+func (s *State) NextWait() *event.ProviderWait {
+	if !s.isRefused() {
+		return nil
+	}
+	if e, waits := s.waitForProvider().(Wait); waits {
+		return &e.ProviderWait
+	}
+	return nil
 }
 
 // endOfWaiting returns the time when a limit of the run ends a wait that began at the given time.
@@ -196,12 +217,13 @@ func (s *State) applyProviderBack(e event.ProviderBack) error {
 	if s.Waiting == nil || s.Waiting.Step != e.Step {
 		return refuse(e, "step %d does not wait for a provider", e.Step)
 	}
-	class := s.Waiting.Class
+	class, spent := s.Waiting.Class, max(0, e.Millis)
 	if s.Waiting = nil; s.Refused != nil {
 		s.askAgain()
-		s.Refused.addWait(class, e.Millis)
+		s.Refused.addWait(class, spent)
+		s.Refused.Idle = spent == 0
 	}
-	s.Waited += e.Millis
+	s.Waited += spent
 	return nil
 }
 

@@ -102,6 +102,32 @@ func TestPauses(t *testing.T) {
 	}
 }
 
+// TestIdleWait: a wait that used up no time, or less than none, is not followed by another one. So no journal
+// and no clock lead to a storm of calls.
+func TestIdleWait(t *testing.T) {
+	for _, millis := range []int64{0, -1, -3600_000} {
+		p := refusing(t, patient)
+		p.refuse(event.ClassBusy, time.Time{}, event.End{})
+		e := flow.Next(&p.state, p.board).(flow.Wait)
+		apply(t, &p.state, e.ProviderWait, event.ProviderBack{Step: 1, Millis: millis})
+		p.refuse(event.ClassBusy, time.Time{}, event.End{})
+		if _, yes := p.gaveUp(); !yes || p.state.Refused.Busy != 0 || p.state.Waited != 0 {
+			t.Errorf("after %d ms: Next = %+v, %+v", millis, flow.Next(&p.state, p.board), p.state.Refused)
+		}
+	}
+}
+
+// TestWaitIsSpent: what a wait uses up counts from the refusal, in whole milliseconds. It is never more than was
+// granted, and a clock that is set back gives nothing back.
+func TestWaitIsSpent(t *testing.T) {
+	e := event.ProviderWait{At: evening, Until: evening.Add(10*time.Second + 1)}
+	for at, want := range map[time.Duration]int64{-time.Hour: 0, 0: 0, 1: 1, time.Millisecond: 1, 9 * time.Second: 9000, 10*time.Second + 1: 10001, 9 * time.Hour: 10001} {
+		if got := e.Spent(evening.Add(at)); got != want {
+			t.Errorf("Spent after %v = %d, want %d", at, got, want)
+		}
+	}
+}
+
 // TestReset: a limit is waited for until it ends, and one that ends too late is not waited for at all.
 func TestReset(t *testing.T) {
 	deadline := func(d time.Duration) event.Limits { l := patient; l.Until = evening.Add(d); return l }

@@ -54,7 +54,7 @@ func (s *State) freshen() {
 
 func (s *State) applyRunInterrupted(e event.RunInterrupted) error {
 	s.Running, s.Outcome, s.Text, s.Until = false, e.Outcome, e.Reason, e.Until
-	s.Waited += e.Waited
+	s.Waited += max(0, e.Waited)
 	if s.endWaiting(); e.Outcome == event.Later {
 		s.Refused = nil // the next run is again allowed to wait its full time
 	}

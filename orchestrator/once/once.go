@@ -154,7 +154,7 @@ func (c *Call) next(stop context.Context, state *flow.State) (flow.Spawn, error)
 			if err := pause.Until(stop, c.Now, next.Until, func() error { return nil }); err != nil {
 				return flow.Spawn{}, err
 			}
-			back := event.ProviderBack{Step: next.Step, Millis: c.Now().Sub(state.Refused.At).Milliseconds()}
+			back := event.ProviderBack{Step: next.Step, Millis: next.Spent(next.Until)}
 			if err := errors.Join(state.Apply(next.ProviderWait), state.Apply(back)); err != nil {
 				return flow.Spawn{}, err
 			}

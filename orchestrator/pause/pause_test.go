@@ -48,3 +48,47 @@ func TestUntilIsSleptThrough(t *testing.T) {
 		}
 	})
 }
+
+// TestClockIsSetBack: the wait is over when its time has passed, whatever the wall clock shows.
+func TestClockIsSetBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var back atomic.Int64
+		wall := func() time.Time { return time.Now().Round(0).Add(-time.Duration(back.Load())) }
+		time.AfterFunc(time.Minute, func() { back.Store(int64(8 * time.Hour)) })
+		err := pause.Until(t.Context(), wall, began.Add(5*time.Minute), func() error { return nil })
+		if took := time.Since(began); err != nil || took != 5*time.Minute {
+			t.Errorf("Until = %v after %v, want 5m", err, took)
+		}
+	})
+}
+
+// TestWithDeadline: the context is done at a time of the wall clock, also after a sleep of the machine, or with
+// the context that it is made from.
+func TestWithDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var slept atomic.Int64
+		wall := func() time.Time { return time.Now().Round(0).Add(time.Duration(slept.Load())) }
+		time.AfterFunc(time.Minute, func() { slept.Store(int64(8 * time.Hour)) })
+		for name, tt := range map[string]struct {
+			until time.Time
+			stop  time.Duration
+			want  time.Duration
+		}{
+			"deadline": {began.Add(5 * time.Hour), 10 * time.Hour, time.Minute + 10*time.Second},
+			"stop":     {began.Add(100 * time.Hour), time.Hour, time.Hour},
+			"none":     {time.Time{}, time.Hour, time.Hour},
+		} {
+			began, stop := time.Now(), context.Background()
+			stop, end := context.WithTimeout(stop, tt.stop)
+			ctx, cancel := pause.WithDeadline(stop, wall, tt.until)
+			<-ctx.Done()
+			if took := time.Since(began); took > tt.want {
+				t.Errorf("%s: done after %v, want %v", name, took, tt.want)
+			}
+			cancel()
+			end()
+		}
+	})
+}

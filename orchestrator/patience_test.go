@@ -1,0 +1,236 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/claude"
+	"kanban-run/orchestrator/config"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/preflight"
+	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/result"
+	"kanban-run/orchestrator/roster"
+	"kanban-run/roles"
+)
+
+// bench runs boards whose agents are functions that print what claude prints. The time is virtual, and the
+// files are real.
+type bench struct {
+	*testing.T
+	agent.Adapter // claude, whose programs are functions
+	ledger.Silent
+	dir    string
+	limits event.Limits
+	record time.Duration // what it takes to journal a record
+	back   atomic.Int64  // nanoseconds by which the wall clock was set back
+
+	play  func(board string, stdout io.Writer) proc.Exit
+	spoil func(board string) error // fails an attempt before it begins; nil: none
+
+	mu     sync.Mutex
+	starts map[string]int // by board
+}
+
+func newBench(t *testing.T, boards ...string) *bench {
+	b := &bench{T: t, Adapter: claude.New(), dir: t.TempDir(), starts: map[string]int{}}
+	for _, board := range boards {
+		for name, text := range map[string]string{"kanban.yaml": "current: t.md\ntasks: [t.md]\n", "t.md": "---\nrole: Implementor\n---\n"} {
+			path := filepath.Join(b.dir, board, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return b
+}
+
+func (b *bench) now() time.Time { return time.Now().Round(0).Add(-time.Duration(b.back.Load())) }
+
+// Entry takes the time of a record.
+func (b *bench) Entry(string, event.Entry) { time.Sleep(b.record) }
+
+func (b *bench) Name() string { return "claude" }
+
+func (b *bench) Check(agent.Assignment) error { return nil }
+
+func (b *bench) Invoke(a agent.Assignment) (agent.Invocation, error) {
+	board, _ := filepath.Rel(b.dir, a.Dir)
+	if b.spoil != nil {
+		if err := b.spoil(board); err != nil {
+			return agent.Invocation{}, err
+		}
+	}
+	return agent.Invocation{Argv: []string{"claude"}, Stdin: a.Input, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace,
+		Func: func(_ context.Context, stdout io.Writer) proc.Exit {
+			b.mu.Lock()
+			b.starts[board]++
+			b.mu.Unlock()
+			return b.play(board, stdout)
+		}}, nil
+}
+
+func (b *bench) run(boards ...string) []result.Result {
+	b.Helper()
+	set, err := roles.Load()
+	if err != nil {
+		b.Fatal(err)
+	}
+	settings, _, err := config.Load(config.Input{StartDir: b.dir})
+	if err != nil {
+		b.Fatal(err)
+	}
+	settings.Agent, settings.Agents, settings.Watch.Off = "claude", map[string]string{"manager": event.Walker}, true
+	made, _ := redact.NewNamed(nil)
+	var jobs []preflight.Job
+	for _, board := range boards {
+		dir := filepath.Join(b.dir, board)
+		agents := &roster.Roster{Settings: settings, Roles: set, Adapters: []agent.Adapter{b}}
+		jobs = append(jobs, preflight.Job{Board: filepath.Join(dir, "kanban.yaml"), StartDir: dir, Observer: b, Now: b.now,
+			Configure: func(string) (*preflight.Setup, error) {
+				return &preflight.Setup{OnDivergence: "accept", OnOverlap: "wait", OnTool: event.ToolCaveat, Roster: agents, Redactor: made,
+					Limits: b.limits}, nil
+			}})
+	}
+	prepared, errs := preflight.PrepareAll(jobs)
+	if len(errs) > 0 {
+		b.Fatal(errs[0])
+	}
+	bounds := Bounds{Jobs: len(boards)}
+	all := newShared(prepared, bounds)
+	all.mail.Off = true // an open file descriptor would stop the clock of the test
+	return all.runAll(context.Background(), context.Background(), prepared, bounds)
+}
+
+const (
+	busyReply = `{"type":"result","session_id":"s","subtype":"success","is_error":true,"terminal_reason":"api_error","result":"API Error: 529 Overloaded","api_error_status":529}`
+	okReply   = `{"type":"result","session_id":"s","subtype":"success","is_error":false,"structured_output":{"status":"ok","message":"m"},"total_cost_usd":0.01}`
+)
+
+// starts returns how often a provider that stays busy is asked within a patience: at once, after each pause,
+// and once more at its end.
+func startsWithin(patience time.Duration) int {
+	n := 1
+	for pause := 10 * time.Second; patience > 0; pause = min(2*pause, 5*time.Minute) {
+		patience -= pause
+		n++
+	}
+	return n
+}
+
+// TestEndOfPatience: design of the waits: a provider that stays busy is asked after each pause, once more at the
+// end of the patience, and then the run ends; whatever a record costs, which limit it is that ends the waits,
+// and also if the clock is set back. There is no storm of calls at the end.
+func TestEndOfPatience(t *testing.T) {
+	for seed := range uint64(30) {
+		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := rand.New(rand.NewPCG(seed, 52))
+				b := newBench(t, "a")
+				patience := time.Duration(r.Int64N(int64([]time.Duration{3 * time.Second, time.Minute, 2 * time.Hour}[r.IntN(3)])))
+				b.record = time.Duration(r.Int64N(int64(20 * time.Millisecond)))
+				took := time.Duration(r.Int64N(int64(3 * time.Second))) // an agent's
+				b.play = func(board string, stdout io.Writer) proc.Exit {
+					if time.Sleep(took); b.starts[board] > 100 {
+						fmt.Fprintln(stdout, okReply) // end the storm
+						return proc.Exit{}
+					}
+					fmt.Fprintln(stdout, busyReply)
+					return proc.Exit{Code: 1}
+				}
+				began, want := time.Now(), event.Later
+				b.limits = event.Limits{MaxRetries: 3, BusyMillis: patience.Milliseconds()}
+				patience = patience.Truncate(time.Millisecond)
+				most := startsWithin(patience)
+				switch kind := r.IntN(4); kind {
+				case 0: // the default hour
+					b.limits.BusyMillis, patience = time.Hour.Milliseconds(), time.Hour
+					most = startsWithin(patience)
+				case 1:
+					b.limits.BusyMillis, b.limits.MaxMillis, want = time.Hour.Milliseconds()*100, max(1, patience.Milliseconds()), event.LimitReached
+				case 2:
+					b.limits.BusyMillis, b.limits.Until, want = time.Hour.Milliseconds()*100, b.now().Add(patience), event.LimitReached
+				case 3:
+					time.AfterFunc(time.Duration(r.Int64N(int64(patience+time.Second))), func() { b.back.Store(int64(48 * time.Hour)) })
+				}
+				res := b.run("a")[0]
+				lasted, slack := time.Since(began), time.Duration(most+1)*(took+20*b.record)+2*time.Second
+				if n := b.starts["a"]; res.Outcome != want || n > most || want == event.Later && n < most || lasted > patience+slack {
+					t.Errorf("%d starts in %v, want %d within %v; it ends with %s: %s", n, lasted, most, patience, res.Outcome, res.Text)
+				}
+			})
+		})
+	}
+}
+
+// TestAskingBoardFails: two boards of one provider wait together. The board that asks it again fails somewhere
+// between its turn and the end of its attempt: the other board asks, and goes on.
+func TestAskingBoardFails(t *testing.T) {
+	for _, where := range []string{"prepare", "record the intent", "record the end"} {
+		t.Run(where, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, "a", "b")
+				b.limits = event.Limits{MaxRetries: 3, BusyMillis: time.Hour.Milliseconds()}
+				calls, failed := 0, ""
+				foreign := func(board string) error { // no record can be written behind this one
+					return appendTo(filepath.Join(b.dir, board, ".kanban-run/runs/kanban.yaml/journal.jsonl"), "foreign\n")
+				}
+				b.spoil = func(board string) error {
+					if calls++; calls != 3 { // each of the two was refused once
+						return nil
+					}
+					switch failed = board; where {
+					case "prepare":
+						return errors.New("its tool is gone")
+					case "record the intent":
+						return foreign(board)
+					}
+					return nil
+				}
+				b.play = func(board string, stdout io.Writer) proc.Exit {
+					switch time.Sleep(time.Second); {
+					case failed == "":
+						fmt.Fprintln(stdout, busyReply)
+						return proc.Exit{Code: 1}
+					case board == failed:
+						if err := foreign(board); err != nil {
+							t.Error(err)
+						}
+					}
+					fmt.Fprintln(stdout, okReply)
+					return proc.Exit{}
+				}
+				for i, res := range b.run("a", "b") {
+					if board := []string{"a", "b"}[i]; (res.Outcome == event.Complete) == (board == failed) {
+						t.Errorf("board %s, while %s failed, ends with %s: %s", board, failed, res.Outcome, res.Text)
+					}
+				}
+			})
+		})
+	}
+}
+
+func appendTo(path, text string) error {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
