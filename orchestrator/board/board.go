@@ -30,7 +30,7 @@ type Board struct {
 	Checkpoints    *event.Supervision // supervision that the board declares; nil if it declares none
 	CheckpointsOff bool               // supervision is off, even if the settings declare it
 
-	doc      *frontmatter.Document
+	editor
 	entries  []Entry
 	nodes    []*yaml.Node // nodes[i] is the node of entries[i]
 	unlisted []*yaml.Node // tasks that are named in checkpoints but missing in the list

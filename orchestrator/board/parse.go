@@ -39,7 +39,7 @@ func (b *Board) reparse(source []byte) (*Board, error) {
 }
 
 func interpret(doc *frontmatter.Document) (*Board, error) {
-	b := &Board{File: doc.File, Source: doc.Source, doc: doc}
+	b := &Board{File: doc.File, Source: doc.Source, editor: editor{doc}}
 	if err := b.validate(); err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -142,34 +141,6 @@ func (b *Board) patchEnded(status string) patch {
 	return b.insertField(line)
 }
 
-// removeField returns the edit that removes a field whose value is a scalar. The edit removes the
-// lines of the field. In a board in braces, it removes the text up to the next field. If the board
-// has no other field, the field stays, with the value null.
-func (b *Board) removeField(key, value *yaml.Node) patch {
-	fields := b.doc.Root.Content
-	i := slices.Index(fields, key)
-	from, to := b.doc.Offset(key), b.doc.End(value, b.doc.Root)
-	switch {
-	case len(fields) == 2:
-		return b.patchScalar(value, b.doc.Root, "null")
-	case !b.flowRoot():
-		return patch{b.lineStart(from), b.nextLine(to), ""}
-	case i+2 < len(fields):
-		return patch{from, b.doc.Offset(fields[i+2]), ""}
-	}
-	return patch{b.doc.End(fields[i-1], b.doc.Root), to, ""}
-}
-
-// patchScalar returns the edit that replaces a value. An empty value begins right after its colon,
-// so a new value there gets a space before it.
-func (b *Board) patchScalar(value, parent *yaml.Node, text string) patch {
-	from := b.doc.Offset(value)
-	if from > 0 && b.Source[from-1] == ':' {
-		text = " " + text
-	}
-	return patch{from, b.doc.End(value, parent), text}
-}
-
 // insertCurrent adds the field "current" below the field "sub_phase" or "phase", where readers
 // expect it. If the board has neither, it adds the field before all others.
 func (b *Board) insertCurrent(text string) patch {
@@ -184,77 +155,6 @@ func (b *Board) insertCurrent(text string) patch {
 	}
 	at := b.lineStart(b.doc.Offset(b.doc.Root))
 	return patch{at, at, b.rootIndent() + line + b.lineEnding()}
-}
-
-// insertField adds a field after all others. In a board in braces, it adds the field before all
-// others.
-func (b *Board) insertField(line string) patch {
-	root := b.doc.Root
-	if b.flowRoot() {
-		at := b.doc.Offset(root) + 1
-		if len(root.Content) > 0 {
-			line += ", "
-		}
-		return patch{at, at, line}
-	}
-	if len(root.Content) == 0 {
-		at := b.doc.Start + len(b.doc.YAML)
-		return patch{at, at, line + b.lineEnding()}
-	}
-	return b.insertBelow(b.doc.End(root, root), b.rootIndent()+line)
-}
-
-// insertBelow adds lines below the line at an offset. That line can be the last one, without a
-// newline.
-func (b *Board) insertBelow(offset int, lines string) patch {
-	at := b.lineEnd(offset)
-	return patch{at, at, b.lineEnding() + lines}
-}
-
-func (b *Board) flowRoot() bool { return b.doc.Root.Style&yaml.FlowStyle != 0 }
-
-func (b *Board) rootIndent() string { return strings.Repeat(" ", b.doc.Root.Column-1) }
-
-// lineEnding returns the first line ending of the YAML, or of the file if the YAML is empty.
-func (b *Board) lineEnding() string {
-	text := b.doc.YAML
-	if len(text) == 0 {
-		text = b.Source
-	}
-	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
-		return "\r\n"
-	}
-	return "\n"
-}
-
-// lineStart returns the start of the line at an offset.
-func (b *Board) lineStart(offset int) int {
-	for offset > b.doc.Start && b.Source[offset-1] != '\n' {
-		offset--
-	}
-	return offset
-}
-
-// lineEnd returns the end of the line at an offset, without its line ending.
-func (b *Board) lineEnd(offset int) int {
-	next := b.nextLine(offset)
-	if next > offset && b.Source[next-1] == '\n' {
-		next--
-	}
-	if next > offset && b.Source[next-1] == '\r' {
-		next--
-	}
-	return next
-}
-
-// nextLine returns the start of the line below the line at an offset, or the end of the YAML.
-func (b *Board) nextLine(offset int) int {
-	for end := b.doc.Start + len(b.doc.YAML); offset < end; offset++ {
-		if b.Source[offset] == '\n' {
-			return offset + 1
-		}
-	}
-	return offset
 }
 
 // verify returns a *SpliceError unless the result has the edit and no other change.
