@@ -48,6 +48,18 @@ func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 	return b, view, err
 }
 
+// listed returns a task as the board's list spells it, or "" if the list does not have it.
+func (l *loop) listed(task string) string {
+	b, err := l.workspace.Look()
+	if err != nil {
+		return ""
+	}
+	if i := b.Finder()(task); i >= 0 {
+		return b.TaskPaths()[i]
+	}
+	return ""
+}
+
 // view returns the facts about the board that package flow needs, with the roles of this run.
 func (l *loop) view(b *board.Board) (flow.Board, error) {
 	view, err := l.workspace.View(b, l.ledger.State(), func(role string) (string, error) {

@@ -49,7 +49,7 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 		if p := l.ledger.State().Proposal(end); p != nil {
 			err = l.ledger.Append(*p)
 		}
-		finished := event.RunFinished{Board: l.job.Board, Outcome: end.Outcome, Text: end.Text, Steps: l.caller.Steps()}
+		finished := event.RunFinished{Board: l.job.Board, Outcome: end.Outcome, Text: end.Text, Steps: l.caller.Steps(), Marks: l.marks.Leave()}
 		err = errors.Join(err, l.decisions.Save(), l.decisions.Foresee(finished), l.ledger.Finish(finished))
 		if err == nil {
 			l.decisions.Close()
@@ -58,7 +58,7 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 	}
 	outcome := result.OutcomeOf(l.stop, err)
 	note := l.ledger.Finish(event.RunInterrupted{Board: l.job.Board, Outcome: outcome, Reason: err.Error(),
-		Until: result.Until(outcome, err), Waited: l.cutWait, Quarantined: l.caller.Quarantined()})
+		Until: result.Until(outcome, err), Waited: l.cutWait, Quarantined: l.caller.Quarantined(), Marks: l.marks.Leave()})
 	return outcome, err.Error(), errors.Join(err, note)
 }
 

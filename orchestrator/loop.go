@@ -16,6 +16,7 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
 	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/marks"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/run"
 	"kanban-run/orchestrator/rundir"
@@ -41,6 +42,7 @@ type loop struct {
 	caller     *call.Caller
 	supervisor *supervisor.Supervisor
 	claims     *claim.Holder
+	marks      *marks.Keeper
 	decisions  *decisions.Log
 	carrier    *gitstore.Carrier
 
@@ -115,6 +117,9 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	if err != nil {
 		return err
 	}
+	if a.Intent.Marks, err = l.marks.Begin(b, e.Task); err != nil {
+		return err
+	}
 	return l.attempt(a, turn)
 }
 
@@ -133,9 +138,11 @@ func (l *loop) attempt(a *call.Attempt, turn *turn) error {
 	l.workspace.Forget()
 	a.EndSigns()
 	endErr := w.End()
-	err := errors.Join(l.caller.Settle(a, p, l.endTurn), endErr, waitErr)
-	l.charge()
 	state := l.ledger.State()
+	err := l.marks.End(state.Step)
+	err = errors.Join(l.caller.Settle(a, p, l.endTurn), endErr, waitErr, err)
+	err = errors.Join(err, l.marks.EndWork(state.Step))
+	l.charge()
 	if wait := state.NextWait(); wait != nil {
 		turn.refused(*wait)
 	} else if state.Refused == nil { // some agents emit no event from which watchService can see this

@@ -15,6 +15,7 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
 	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/marks"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/run"
 	"kanban-run/orchestrator/supervisor"
@@ -58,6 +59,8 @@ func (l *loop) assemble(crowded bool) (err error) {
 		Journal: l.ledger, Path: l.workspace.Path, Dir: dir, Workspace: l.workspace, Notice: notice, Slots: slots,
 		Seat: l.shared.seats, Now: p.Now, Stop: l.stop, Until: p.Limits.Until, DryRun: p.DryRun, OnOverlap: p.OnOverlap,
 	}, l.shared.registry)
+	l.marks = marks.NewKeeper(marks.Turn{Board: p.Board, Path: l.workspace.Path, Journal: l.ledger,
+		Place: l.workspace.Place, Folder: l.folder, OnDivergence: p.OnDivergence, DryRun: p.DryRun})
 	l.decisions = decisions.NewLog(decisions.Turn{
 		Board: p.Board, File: p.Decisions, Journal: l.ledger, Path: l.workspace.Path, Dir: dir,
 		Ignore: l.workspace.Ignore, Notice: notice, DryRun: p.DryRun,
@@ -77,7 +80,8 @@ func (l *loop) assemble(crowded bool) (err error) {
 	l.watching = watch.Turn{
 		Board: p.Board, Kanban: l.workspace.KanbanFile(), Journal: l.ledger, Tasks: l.workspace.Place, Folder: l.folder,
 		Roster: p, Crowd: l.shared.crowd, Notice: notice, Redactor: p.Redactor, Used: &l.used, Now: p.Now,
-		Bound: func() string { l.charge(); return l.bound() }, Stop: l.stop, Kill: l.kill, Run: attempt.Run, DryRun: p.DryRun, OnTool: p.OnTool, MaxOutput: p.MaxOutput,
+		Listed: l.listed,
+		Bound:  func() string { l.charge(); return l.bound() }, Stop: l.stop, Kill: l.kill, Run: attempt.Run, DryRun: p.DryRun, OnTool: p.OnTool, MaxOutput: p.MaxOutput,
 	}
 	return nil
 }
@@ -85,6 +89,7 @@ func (l *loop) assemble(crowded bool) (err error) {
 // close closes the journal and the supervisor's program, and releases the claims, the lock and the
 // folder.
 func (l *loop) close() error {
+	l.marks.Close()
 	err := l.ledger.Close()
 	l.shared.mail.Forget(l.folder.Inbox())
 	return errors.Join(err, l.supervisor.Close(), l.claims.Release(), l.hold.Close())
@@ -144,6 +149,10 @@ func (l *loop) start() error {
 	if reader != nil {
 		begun.Memory, begun.Adapter = reader.Memory(), reader.Adapter.Name()
 	}
+	remarked, err := l.marks.Restart(b)
+	if err != nil {
+		return err
+	}
 	state.NoteEdits(&begun, workspace.ListOf(b, l.workspace.Place.ReadTask), l.workspace.Seen(b.Current.Path))
 	if !state.Spent {
 		begun.Carried = state.Used
@@ -154,6 +163,11 @@ func (l *loop) start() error {
 	}
 	if err := l.ledger.Append(begun); err != nil {
 		return err
+	}
+	if remarked != nil {
+		if err := l.ledger.Append(remarked); err != nil {
+			return err
+		}
 	}
 	if state.Frozen != nil { // for example because checkpoints would go to another git remote
 		return nil
@@ -184,6 +198,11 @@ func (l *loop) endLastTurn(b *board.Board) (*board.Board, error) {
 	}
 	if err := l.endLostTurn(lost); err != nil || l.ledger.State().Frozen != nil {
 		return b, err
+	}
+	if !lost {
+		if err := l.marks.EndWork(l.ledger.State().Step); err != nil {
+			return nil, err
+		}
 	}
 	return l.workspace.Read(l.ledger.State().Step)
 }

@@ -90,7 +90,11 @@ func (l *loop) endLostTurn(lost bool) error {
 	if _, err := l.workspace.Before(step.BoardSHA); err == nil && !lost {
 		return l.endTurn()
 	}
-	if e := ledger.UnknownEnd(l.folder, l.job.Board, now, step); e != nil {
+	place := l.workspace.Place
+	if !lost {
+		place = nil // a person may have set marks since
+	}
+	if e := ledger.UnknownEnd(l.folder, l.job.Board, now, place, l.ledger.State()); e != nil {
 		return l.ledger.Record(*e)
 	}
 	return nil

@@ -28,9 +28,9 @@ it waits for nothing. A word decides. The decisions are those of the Lead, the p
 afterwards what was decided, and the journal keeps it. The words:
 
   retry [TASK]     try it again: a task that is undone, an agent that is stuck, the look of a checkpoint, or the board as the turn began
-  accept [TASK]    let it stand: the end of a board, a task that counts as done, the work on a task, or the file as it is
+  accept [TASK]    let it stand: the end of a board, a task that counts as done (also while a run works), the work on a task, or the file
   override         go on in spite of a checkpoint
-  skip [TASK]      go on without a task that is set aside (--keep-going), which stays undone
+  skip [TASK]      go on without a task, which stays undone: one that is set aside (--keep-going), or while a run works any other
   release [TASK]   end the quarantine of a task whose work goes round in circles, also while a run works
   restart          end an agent that hangs, while the run works (watch: {coordinator: person})
   continue         leave that agent alone
@@ -86,8 +86,8 @@ var ackWords = []string{
 	string(event.ConsentRestart), string(event.ConsentContinue), string(event.ForcedFinalize),
 }
 
-// acknowledge carries out the Lead's decision. If a run is at work, the run gets a release or a
-// consent (restart, continue) as a message. This process carries out any other decision itself.
+// acknowledge carries out the Lead's decision. If a run is at work, the run gets as a message a
+// release, a consent (restart, continue), or the acceptance or skip of a task. This process carries out any other decision itself.
 // Without a choice, acknowledge only shows what the board waits for.
 func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) {
 	looks := answer.Ask || answer.Choice == ""
@@ -102,7 +102,8 @@ func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) 
 		waits, err := t.showInbox(board)
 		return codeOfWaiting(waits && !answer.Ask), err
 	}
-	if owned && (isConsent(answer.Choice) || answer.Choice == event.ReleaseTasks) {
+	settles := answer.Task != "" && (answer.Choice == event.Accept || answer.Choice == event.Skip)
+	if owned && (isConsent(answer.Choice) || answer.Choice == event.ReleaseTasks || settles) {
 		err := t.post(board, inbox.Message{Choice: string(answer.Choice), Task: answer.Task, Text: answer.Note}, postWait)
 		if !t.missed(board, err) {
 			return exitComplete, err

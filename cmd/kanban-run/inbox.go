@@ -245,11 +245,13 @@ func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, w
 					"ended; kanban-run log -f %s tells%s\n",
 					e.AttemptRef.Player(), e.Task, e.Step, failure.Quote(board), console.Lines(hidden))
 			}
-		default:
+		case nil:
 			if (late || !owned) && inbox.Withdraw(dir.Inbox(), m.ID) {
 				return &undeliveredError{"the run did not take it",
 					"look at it with kanban-run status " + failure.Quote(board)}
 			}
+		default: // the decision about a task
+			return t.stdout.Printf("%s\n", e.Sentence().Text)
 		}
 		switch {
 		case !owned:

@@ -63,6 +63,7 @@ type AttemptStarted struct {
 	// Stored is the SHA-256 in hex of a file with the part of the input that Input lacks: a
 	// Manager's list of tasks, or the whole input. It is "" if Input is complete.
 	Stored string `json:"stored,omitempty"`
+	Marks  string `json:"marks_sha256,omitempty"` // SHA-256 of the marks of tasks before the attempt; "": not known
 }
 
 func (AttemptStarted) Kind() string { return "ATTEMPT_STARTED" }

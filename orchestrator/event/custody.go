@@ -75,6 +75,7 @@ const (
 // The sources of a STATE_DIVERGENCE, which are the files that were changed.
 const (
 	SourceBoard   = "board"
+	SourceTasks   = "tasks" // marks in the headers of tasks
 	SourceState   = "state.md"
 	SourceJournal = "journal"
 )

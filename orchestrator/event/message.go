@@ -113,6 +113,8 @@ func MessageID(e Event) string {
 		return e.ID
 	case QuarantineEnded:
 		return e.ID
+	case Acknowledged:
+		return e.ID
 	default:
 		return ""
 	}

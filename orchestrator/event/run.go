@@ -138,7 +138,8 @@ type RunInterrupted struct {
 	Until string `json:"until,omitempty"`
 	// Waited is the length in ms of the wait for a provider during which the run ended; 0 if the
 	// run did not wait.
-	Waited int64 `json:"waited,omitempty"`
+	Waited int64  `json:"waited,omitempty"`
+	Marks  string `json:"marks_sha256,omitempty"` // SHA-256 of the marks of tasks at the end of the run
 }
 
 func (RunInterrupted) Kind() string { return "RUN_INTERRUPTED" }
@@ -156,6 +157,7 @@ type RunFinished struct {
 	Outcome Outcome `json:"outcome"`
 	Text    string  `json:"text" text:"free"`
 	Steps   int     `json:"steps"`
+	Marks   string  `json:"marks_sha256,omitempty"` // SHA-256 of the marks of tasks at the end of the run
 }
 
 func (RunFinished) Kind() string { return "RUN_FINISHED" }
@@ -183,6 +185,7 @@ type Acknowledged struct {
 	Text string `json:"text" text:"free"` // the decision in words
 	// Left is what the board still waits for after the acceptance of Task; "" for nothing.
 	Left string `json:"left,omitempty" text:"free"`
+	ID   string `json:"id,omitempty"` // the message with the decision; "" if no run was at work
 }
 
 func (Acknowledged) Kind() string { return "LEAD_ACK" }
@@ -209,6 +212,7 @@ const (
 	AboutStep       Subject = "step"       // a stuck agent, or work that was never accepted
 	AboutEnd        Subject = "end"        // the end of a board with undone tasks or a bad status
 	AboutAside      Subject = "aside"      // tasks that are set aside
+	AboutTask       Subject = "task"       // a task that is not in turn, while a run is at work
 	AboutTeam       Subject = "team"       // a member that never answered the request to shut down
 )
 

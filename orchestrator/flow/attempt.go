@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"slices"
 
 	"kanban-run/orchestrator/event"
@@ -21,6 +22,7 @@ func (s *State) applyAttemptStarted(e event.AttemptStarted) error {
 		return refuse(e, "the first attempt of a call names its input")
 	}
 	step.Started, step.Running, s.Waiting, s.BlockedBy = e.Attempt, e.Attempt, nil, ""
+	s.Marks = cmp.Or(e.Marks, s.Marks)
 	if e.Input != nil {
 		step.Input, step.Stored = e.Input, e.Stored
 	}

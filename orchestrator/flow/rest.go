@@ -194,6 +194,9 @@ func (s *State) LeavesOpen(l List, c Change) bool {
 	return len(after.Rest(l).Open) > 0
 }
 
+// IsDone reports whether a task is done by its last status. The status in the open step counts, too.
+func (s *State) IsDone(task string) bool { return s.isOK(path.Clean(task)) }
+
 // isOK reports whether a task is done by its last status. The status in the open step counts, too.
 func (s *State) isOK(clean string) bool {
 	if s.Step != nil && path.Clean(s.Step.Task) == clean && s.Step.status() != "" {

@@ -78,7 +78,7 @@ func (r *rebuilding) owned(point Snapshot, after []event.Entry) []event.Entry {
 func isWork(e event.Event) bool {
 	switch e := e.(type) {
 	case event.StateDiverged:
-		return e.Source == event.SourceBoard
+		return e.Source == event.SourceBoard || e.Source == event.SourceTasks
 	case event.SnapshotTaken, event.HandoffDuplicate:
 		return false
 	case event.Acknowledged:

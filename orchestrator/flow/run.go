@@ -2,6 +2,7 @@ package flow
 
 import (
 	"cmp"
+	"path"
 	"slices"
 
 	"kanban-run/orchestrator/event"
@@ -55,6 +56,7 @@ func (s *State) freshen() {
 func (s *State) applyRunInterrupted(e event.RunInterrupted) error {
 	s.Running, s.Outcome, s.Text, s.Until = false, e.Outcome, e.Reason, e.Until
 	s.Waited += max(0, e.Waited)
+	s.Marks = cmp.Or(e.Marks, s.Marks)
 	if s.endWaiting(); e.Outcome == event.Later {
 		s.Refused = nil // the next run is again allowed to wait its full time
 	}
@@ -64,7 +66,7 @@ func (s *State) applyRunInterrupted(e event.RunInterrupted) error {
 
 func (s *State) applyRunFinished(e event.RunFinished) error {
 	s.Running, s.Spent, s.Waiting, s.BlockedBy = false, true, nil, ""
-	s.Outcome, s.Text = e.Outcome, e.Text
+	s.Outcome, s.Text, s.Marks = e.Outcome, e.Text, cmp.Or(e.Marks, s.Marks)
 	if v := s.Supervisor.clone(); v.Waits() != "" && v.Block.Ended != "" {
 		block := *v.Block
 		block.Written, v.Block, s.Supervisor = true, &block, v
@@ -97,6 +99,8 @@ func (s *State) applyAcknowledged(e event.Acknowledged) error {
 		s.decideAside(e)
 		s.goOnFrom(e)
 		return nil
+	case event.AboutTask:
+		return s.settleTask(e)
 	case event.AboutStep:
 		if s.Step == nil {
 			return refuse(e, "no step is open")
@@ -117,6 +121,21 @@ func (s *State) applyAcknowledged(e event.Acknowledged) error {
 		s.removeAside(e.Task)
 	}
 	s.goOn(e)
+	return nil
+}
+
+// settleTask carries out a decision about a task that is not in turn, while a run is at work.
+func (s *State) settleTask(e event.Acknowledged) error {
+	switch {
+	case s.Step != nil && path.Clean(s.Step.Task) == path.Clean(e.Task):
+		return refuse(e, "%s is in turn", e.Task)
+	case s.AsideOf(e.Task) != nil:
+		s.decideAside(e)
+	case e.Choice == event.Skip:
+		s.keepStatus(e.Task, StatusSkipped)
+	default:
+		s.keepStatus(e.Task, StatusAccepted)
+	}
 	return nil
 }
 

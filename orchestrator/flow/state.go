@@ -42,8 +42,9 @@ type State struct {
 	Aside     []Aside             `json:"aside,omitempty"`    // tasks that are set aside, the earliest first
 	KeepGoing bool                `json:"keep_going,omitempty"`
 	ByNeeds   bool                `json:"by_needs,omitempty"`
-	Replanned []string            `json:"replanned,omitempty"` // tasks that the Manager was to plan anew under these limits
-	Session   string              `json:"session,omitempty"`   // last session named by the tool of a task agent or the Manager
+	Replanned []string            `json:"replanned,omitempty"`    // tasks that the Manager was to plan anew under these limits
+	Marks     string              `json:"marks_sha256,omitempty"` // SHA-256 of the marks of tasks before the last attempt, or at the end of the last run
+	Session   string              `json:"session,omitempty"`      // last session named by the tool of a task agent or the Manager
 
 	// Loops, and the agents that work on the tasks.
 	Repeat        Repeat              `json:"repeat"`
@@ -152,6 +153,16 @@ func (s *Step) CallRole() string {
 
 // IsWork reports whether the open call is the work on the task, or a review of it.
 func (s *Step) IsWork() bool { return s.Call != event.ManagerCall && !s.Call.IsSupervision() }
+
+// MayMark reports whether a mark in the header of the step's task counts: the work on the task
+// replied ok, and no review or watch has stopped the step.
+func (s *Step) MayMark() bool {
+	status := s.TaskStatus
+	if status == "" && s.Work != nil {
+		status = s.Work.Status
+	}
+	return status == StatusOK && s.Unsettled == ""
+}
 
 // StartsAfresh reports whether the call starts afresh after an end of class c, without the use of a
 // retry. That happens once in a call, if its session is too long for the model's context.

@@ -117,7 +117,7 @@ func foresee(s flow.State, b *board.Board, place *board.Place, folder rundir.Dir
 	if err != nil {
 		return nil, err
 	}
-	if e := ledger.UnknownEnd(folder, b.File, b, s.Step); lost && e != nil {
+	if e := ledger.UnknownEnd(folder, b.File, b, place, &s); lost && e != nil {
 		return flow.Finish{Outcome: event.NeedsPerson, Text: e.Text}, nil
 	}
 	if err := flow.Reopen(&s, workspace.Bare(b), view, s.Apply); err != nil {

@@ -133,7 +133,7 @@ func (a *arbitration) read() (err error) {
 	var work standing.Tasks
 	note := func(e event.Entry) {
 		work.Add(e)
-		if e, ok := e.Event.(event.StateDiverged); ok && e.Source == event.SourceBoard {
+		if e, ok := e.Event.(event.StateDiverged); ok && (e.Source == event.SourceBoard || e.Source == event.SourceTasks) {
 			a.shaBefore = e.Before
 		}
 	}
@@ -161,7 +161,8 @@ func (a *arbitration) stand(work *standing.Tasks) error {
 		return err
 	}
 	if a.standing = standing.Of(a.path, &a.history, work, f); f.Unknown != "" {
-		a.unknown, err = unknownEnd(a.dir, a.before, &a.history)
+		place, _ := workspace.PlaceOf(a.path, a.history.State.Workdir, a.before)
+		a.unknown, err = unknownEnd(a.dir, a.before, place, &a.history)
 		if n := len(a.unknown); n > 0 { // n is 0 if a file has changed since the facts were read
 			a.shaBefore = a.unknown[n-1].(event.StateDiverged).Before
 		}

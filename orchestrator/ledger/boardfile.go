@@ -1,7 +1,9 @@
 package ledger
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"kanban-run/orchestrator/board"
@@ -9,7 +11,9 @@ import (
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/marks"
 	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/workspace"
 )
 
 // settleFile carries out the Lead's choice about the board's file. It journals the choice last, so
@@ -38,10 +42,19 @@ func (a *arbitration) settleFile(q Question, e event.Acknowledged) (Question, er
 	if err := rundir.OverwriteFile(a.dir.After(), a.before.Source); err != nil {
 		return q, fmt.Errorf("keep the board's bytes: %w", err)
 	}
-	if err := a.putBack(before); err != nil {
+	if err := errors.Join(a.putBack(before), a.putBackMarks()); err != nil {
 		return q, err
 	}
 	return q, a.recordDecision(e)
+}
+
+// putBackMarks gives the headers of tasks the marks that they had as the turn began.
+func (a *arbitration) putBackMarks() error {
+	place, err := workspace.PlaceOf(a.path, a.history.State.Workdir, a.before)
+	if err != nil {
+		return err
+	}
+	return marks.Restore(place, a.dir, a.history.State.Marks)
 }
 
 // putBack restores the board. If the board cannot be read, putBack first removes a link or a folder
@@ -63,6 +76,9 @@ func (a *arbitration) beforeTurn() (*board.Board, error) {
 	if step := a.history.State.Step; step != nil && step.Before != nil { // the turn was the Manager's
 		sha = step.Before.BoardSHA
 	}
+	if sha == "" || sha == a.before.SHA {
+		return a.before, nil // only the marks of tasks were changed
+	}
 	before, err := board.ReadCopy(a.dir.Before(), a.path, sha)
 	if err != nil {
 		return nil, &failure.Invalid{
@@ -76,18 +92,24 @@ func (a *arbitration) beforeTurn() (*board.Board, error) {
 // UnknownEnd returns a divergence if a run died in the turn of an agent, and the end of the board
 // (see [board.Board.EndChanges]) has changed since that turn began. It returns nil if the turn was
 // the Manager's, because the Manager is allowed to end the board. If the board's earlier bytes are
-// gone, any change of the board counts.
-func UnknownEnd(dir rundir.Dir, name string, now *board.Board, step *flow.Step) *event.StateDiverged {
-	if step == nil || step.Before != nil || now.SHA == step.BoardSHA {
+// gone, any change of the board counts. The marks in the headers of other tasks than the one of the
+// turn are treated in the same way. place is nil if the work directory cannot be opened.
+func UnknownEnd(dir rundir.Dir, name string, now *board.Board, place *board.Place, s *flow.State) *event.StateDiverged {
+	step := s.Step
+	if step == nil || step.Before != nil {
 		return nil
 	}
-	what := "its earlier bytes are gone"
-	if before, err := board.ReadCopy(dir.Before(), name, step.BoardSHA); err == nil {
-		changes := now.EndChanges(before)
-		if len(changes) == 0 {
-			return nil
+	what := unknownMarks(dir, place, now, s)
+	if now.SHA != step.BoardSHA {
+		before, err := board.ReadCopy(dir.Before(), name, step.BoardSHA)
+		if err != nil {
+			what = append(what, "its earlier bytes are gone")
+		} else if changes := now.EndChanges(before); len(changes) > 0 {
+			what = append(what, strings.Join(changes, ", "), "earlier bytes: "+dir.Before())
 		}
-		what = strings.Join(changes, ", ") + "; earlier bytes: " + dir.Before()
+	}
+	if len(what) == 0 {
+		return nil
 	}
 	return &event.StateDiverged{
 		Source: event.SourceBoard,
@@ -97,6 +119,24 @@ func UnknownEnd(dir rundir.Dir, name string, now *board.Board, step *flow.Step) 
 		After:  now.SHA,
 		Policy: event.PolicyAsk,
 		Text: fmt.Sprintf("STATE_DIVERGENCE: %s has changed since the run died while %s was at work on %s (%s): "+
-			"it cannot be told whether the agent or a person ended it", name, step.CallRole(), step.Task, what),
+			"it cannot be told whether the agent or a person ended it", name, step.CallRole(), step.Task, strings.Join(what, "; ")),
+	}
+}
+
+// unknownMarks returns in words the marks in the headers of tasks that have changed since the turn
+// in which a run died, without the one of the turn's own task.
+func unknownMarks(dir rundir.Dir, place *board.Place, now *board.Board, s *flow.State) []string {
+	if place == nil {
+		return nil
+	}
+	changed, known := marks.ChangedSince(place, dir, now.TaskPaths(), s.Marks, s.Step.Task)
+	changed = slices.DeleteFunc(changed, s.IsDone)
+	switch {
+	case !known:
+		return []string{"the earlier marks of its tasks are gone"}
+	case len(changed) > 0:
+		return []string{"the mark in the header of " + event.List(changed, 3)}
+	default:
+		return nil
 	}
 }

@@ -24,7 +24,8 @@ func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, fault error, h *f
 	case b == nil:
 		return f, nil
 	}
-	f.List = workspace.ListAt(boardPath, h.State.Workdir, b)
+	place, unfound := workspace.PlaceOf(boardPath, h.State.Workdir, b)
+	f.List = workspace.ListIn(place, unfound, b)
 	f.Board = workspace.Bare(b)
 	f.Board.Over = b.PhaseEnds()
 	if !b.Terminal() {
@@ -33,7 +34,7 @@ func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, fault error, h *f
 	if owned || h.Standstill() != "" {
 		return f, nil
 	}
-	unknown, err := unknownEnd(dir, b, h)
+	unknown, err := unknownEnd(dir, b, place, h)
 	if len(unknown) > 0 {
 		f.Unknown = unknown[len(unknown)-1].(event.StateDiverged).Text
 	}
@@ -43,7 +44,7 @@ func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, fault error, h *f
 // unknownEnd looks at a board whose last run died in the turn of an agent. If the board is over, and
 // its author cannot be told, unknownEnd returns the events that report this end. The next run would
 // journal the same events, but the Lead can decide about the end before that run.
-func unknownEnd(dir rundir.Dir, b *board.Board, h *flow.History) (events []event.Event, err error) {
+func unknownEnd(dir rundir.Dir, b *board.Board, place *board.Place, h *flow.History) (events []event.Event, err error) {
 	s := h.State
 	lost, err := flow.CloseAttempt(&s, func(e event.Event) error {
 		events = append(events, e)
@@ -52,7 +53,7 @@ func unknownEnd(dir rundir.Dir, b *board.Board, h *flow.History) (events []event
 	if err != nil || !lost {
 		return nil, err
 	}
-	if e := UnknownEnd(dir, filepath.Base(b.File), b, s.Step); e != nil {
+	if e := UnknownEnd(dir, filepath.Base(b.File), b, place, &s); e != nil {
 		return append(events, *e), nil
 	}
 	return nil, nil

@@ -7,27 +7,27 @@ import (
 )
 
 // Until waits for a time of the wall clock, which it reads with the function now. The wait is over
-// when the wall clock shows that time, or when a timer has run for as long as the wait was at its
-// start. Timers stand still while the machine sleeps, so the clock is read again and again. A clock
+// when the wall clock shows that time, or when the process has run for as long as the wait was at
+// its start. Timers stand still while the machine sleeps, so the clock is read again and again. A clock
 // that is set back does not make the wait longer. Until calls the function onTick after one second,
 // and then every ten seconds. Errors: the cause of the context stop, and those of the function
 // onTick.
 func Until(stop context.Context, now func() time.Time, until time.Time, onTick func() error) error {
-	over := time.NewTimer(left(now, until))
-	defer over.Stop()
-	for tick := time.Second; left(now, until) > 0; tick = 10 * time.Second {
+	began, whole := time.Now(), left(now, until)
+	for tick := time.Second; ; tick = 10 * time.Second {
+		rest := min(left(now, until), whole-time.Since(began))
+		if rest <= 0 {
+			return nil
+		}
 		select {
 		case <-stop.Done():
 			return context.Cause(stop)
-		case <-over.C:
-			return nil
-		case <-time.After(min(left(now, until), tick)):
+		case <-time.After(min(rest, tick)):
 		}
 		if err := onTick(); err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
 // left returns the time until a time of the wall clock. Round(0) takes the reading of the monotonic

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -44,11 +45,26 @@ func (d Dir) Before() string { return filepath.Join(d.Path, "board.before") }
 // were undone.
 func (d Dir) After() string { return filepath.Join(d.Path, "board.after") }
 
+// Marks returns the path of the marks of the tasks that were read before the last turn.
+func (d Dir) Marks() string { return filepath.Join(d.Path, "marks.before") }
+
+// TasksAfter returns the folder of the copies of tasks as an agent left them, before the agent's
+// marks in their headers were undone.
+func (d Dir) TasksAfter() string { return filepath.Join(d.Path, "tasks.after") }
+
+// KeepTask copies a task's file into the folder of TasksAfter.
+func (d Dir) KeepTask(task string, data []byte) error {
+	if err := makeFolder(d.TasksAfter()); err != nil {
+		return err
+	}
+	return OverwriteFile(filepath.Join(d.TasksAfter(), url.PathEscape(task)), data)
+}
+
 // Carried returns the names of the files and folders that a run in another place needs to continue,
 // or that a person needs to see what happened.
 func (d Dir) Carried() []string {
 	return []string{
-		"journal.jsonl", "journal.jsonl.head", "inputs", "board.before", "board.after",
+		"journal.jsonl", "journal.jsonl.head", "inputs", "board.before", "board.after", "marks.before", "tasks.after",
 		"state.md", "supervisor-log.md",
 		"artifacts", "wisdom", "team-session.json", "teardown.md",
 	}

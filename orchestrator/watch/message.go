@@ -38,6 +38,8 @@ func (w *Watch) Deliver() error {
 			// A message for the previous step counts, too, because that step might have ended just
 			// now.
 			errs = append(errs, w.release(m))
+		case (m.Choice == string(event.Accept) || m.Choice == string(event.Skip)) && m.Step >= w.agent.Step-1:
+			errs = append(errs, w.settleTask(m))
 		case m.Step != w.agent.Step:
 			errs = append(errs, w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID,
 				Type: event.Tell, Reason: fmt.Sprintf("it is for step %d", m.Step), Text: m.Text}))
@@ -70,6 +72,26 @@ func (w *Watch) release(m inbox.Message) error {
 			Reason: "no task is in quarantine"})
 	}
 	return errors.Join(errs...)
+}
+
+// settleTask carries out the Lead's decision about a task that is not in turn.
+func (w *Watch) settleTask(m inbox.Message) error {
+	task := w.Listed(m.Task)
+	lost := event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: event.Tell, Text: m.Text}
+	switch {
+	case task == "":
+		lost.Reason = m.Task + " is not on the list"
+		return w.Journal.Record(lost)
+	case path.Clean(task) == path.Clean(w.agent.Task):
+		lost.Reason = "an agent is at work on " + task
+		return w.Journal.Record(lost)
+	}
+	text := task + " counts as done, says the Lead"
+	if m.Choice == string(event.Skip) {
+		text = "the board goes on without " + task + ", says the Lead"
+	}
+	return w.Journal.Record(event.Acknowledged{Board: w.Board, Note: m.Text, About: event.AboutTask,
+		Choice: event.Choice(m.Choice), Task: task, Text: text, ID: m.ID})
 }
 
 // Texts around a message to an agent. They ask the agent not to answer, because the last text of

@@ -28,10 +28,12 @@ type Turn struct {
 	Redactor *redact.Redactor
 	Used     *event.Used // use of all attempts of the run; the watch adds the use of judges
 	Now      func() time.Time
-	Bound    func() string   // limit of the whole command that is reached, in words; "" for none
-	Stop     context.Context // when it is done, agents are asked to end
-	Kill     context.Context // when it is done, agents are killed
-	Run      Run
+	// Listed returns a task as the board's list spells it, or "" if the list does not have it.
+	Listed func(task string) string
+	Bound  func() string   // limit of the whole command that is reached, in words; "" for none
+	Stop   context.Context // when it is done, agents are asked to end
+	Kill   context.Context // when it is done, agents are killed
+	Run    Run
 
 	DryRun    bool
 	OnTool    event.OnTool

@@ -42,6 +42,8 @@ func (w *Workspace) Tree() Tree {
 		case d.IsDir() && d.Name() == "runs" && filepath.Base(filepath.Dir(p)) == ".kanban-run":
 			t.noteRuns(p, w.Dir())
 			return fs.SkipDir
+		case d.IsDir() && d.Name() == "claims" && filepath.Base(filepath.Dir(p)) == ".kanban-run":
+			return fs.SkipDir // runs write there while the supervisor looks in
 		case p == dir:
 			return nil
 		case len(t.files) >= mostFiles:

@@ -270,18 +270,28 @@ func ListOf(b *board.Board, read func(task string) (*board.Task, error)) flow.Li
 // work directory of the board's last run, or "" if no run has named one. If that directory is gone,
 // a task is done only if the board marks it.
 func ListAt(boardPath, workdir string, b *board.Board) flow.List {
-	var place *board.Place
-	here, err := filepath.Abs(".")
-	if err == nil {
-		workdir, err = board.ChooseWorkdir(workdir, boardPath, here, b)
-	}
-	if err == nil {
-		place, err = board.OpenPlace(workdir, boardPath)
-	}
+	place, err := PlaceOf(boardPath, workdir, b)
+	return ListIn(place, err, b)
+}
+
+// ListIn is like [ListOf], for a place, or for the error with which it could not be opened.
+func ListIn(place *board.Place, err error, b *board.Board) flow.List {
 	if err != nil {
 		return ListOf(b, func(string) (*board.Task, error) { return nil, err })
 	}
 	return ListOf(b, place.ReadTask)
+}
+
+// PlaceOf opens the work directory of a board's last run. workdir is "" if no run has named one.
+func PlaceOf(boardPath, workdir string, b *board.Board) (*board.Place, error) {
+	here, err := filepath.Abs(".")
+	if err == nil {
+		workdir, err = board.ChooseWorkdir(workdir, boardPath, here, b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return board.OpenPlace(workdir, boardPath)
 }
 
 // DoneBefore returns the tasks that were done before the first run of a journal: the tasks that the

@@ -1,0 +1,92 @@
+package marks
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"kanban-run/orchestrator/durable"
+)
+
+// open notes that a turn about a task begins. The turn is open until the file is closed, or until
+// this process dies. open returns nil if the log cannot be written: other boards then do not see
+// the turn.
+func (t *turns) open(task string) *os.File {
+	f, err := durable.OpenPlain(t.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if errors.Is(err, os.ErrNotExist) && t.makeFolder() == nil {
+		f, err = durable.OpenPlain(t.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	}
+	if err != nil {
+		return nil
+	}
+	if info, err := f.Stat(); err == nil && info.Size() > maxLog && lockTurn(f, unix.F_WRLCK) == nil {
+		_ = f.Truncate(0) // a board that looks at an earlier place takes it for turns of others
+	}
+	line, err := json.Marshal(begun{t.board, task})
+	err = errors.Join(err, lockTurn(f, unix.F_RDLCK))
+	if err == nil {
+		_, err = f.Write(append(line, '\n')) // one call, so that lines of two boards do not mix
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil
+	}
+	return f
+}
+
+// makeFolder makes the folder of the log, with a .gitignore, so that git does not show the log.
+func (t *turns) makeFolder() error {
+	folder := filepath.Dir(t.path)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	f, err := durable.OpenPlain(filepath.Join(folder, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("*\n")
+	return errors.Join(err, f.Close())
+}
+
+// lockTurn locks the first byte of the log through this open file.
+func lockTurn(f *os.File, kind int16) error {
+	return unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: kind, Len: 1})
+}
+
+// since looks at the log from a place on.
+func (t *turns) since(at int64) (s seen) {
+	f, err := durable.OpenPlain(t.path, os.O_RDWR, 0)
+	if err != nil {
+		return seen{any: at > 0} // there is no log, or an agent has removed it
+	}
+	defer f.Close()
+	l := unix.Flock_t{Type: unix.F_WRLCK, Len: 1}
+	s.open = unix.FcntlFlock(f.Fd(), unix.F_OFD_GETLK, &l) == nil && l.Type != unix.F_UNLCK
+	info, err := f.Stat()
+	if err != nil || info.Size() < at {
+		return seen{open: s.open, any: true}
+	}
+	if s.at = info.Size(); s.at == at {
+		return s
+	}
+	text, err := io.ReadAll(io.NewSectionReader(f, at, s.at-at))
+	if err != nil {
+		s.any = true
+	}
+	for line := range bytes.Lines(text) {
+		var b begun
+		if json.Unmarshal(line, &b) != nil || b.Board != t.board {
+			s.any = true
+			s.tasks = append(s.tasks, b.Task)
+		}
+	}
+	return s
+}
