@@ -169,7 +169,7 @@ func git(stop context.Context, most time.Duration, dir string, args ...string) (
 	c.Dir, c.Env = dir, append(gitEnviron(), "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")
 	// SIGTERM to the group ends git, ssh and their children.
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGTERM) }
-	c.WaitDelay, c.SysProcAttr = endTime, ownGroup()
+	c.WaitDelay, c.SysProcAttr = endTime, ownSession()
 	var out bytes.Buffer
 	var words lastWords
 	c.Stdout, c.Stderr = &out, &words

@@ -5,11 +5,11 @@ import (
 	"syscall"
 )
 
-// ownGroup returns attributes for a process in a group of its own. A terminal's Ctrl-C does not
-// reach the process; instead the worker stops the process. When the worker dies, the system sends
-// SIGTERM to the process.
-func ownGroup() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+// ownSession returns attributes for a process in a session and a group of its own. The process has
+// no terminal to ask a person on, and a terminal's Ctrl-C does not reach it; instead the worker
+// stops the process. When the worker dies, the system sends SIGTERM to the process.
+func ownSession() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGTERM}
 }
 
 // HideEnvironment prevents other processes of the user, such as agents, from reading the

@@ -27,7 +27,7 @@ func (r *Runner) command(stop context.Context, dir string, args ...string) *exec
 	c.Dir, c.Env = dir, environ()
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	c.WaitDelay = endTime
-	c.SysProcAttr = ownGroup()
+	c.SysProcAttr = ownSession()
 	return c
 }
 
