@@ -13,7 +13,7 @@ import (
 // escapes are the ways in which a process that an agent starts tries to outlive it;
 // see testdata/crash/escape.
 func escapes() []string {
-	return []string{"setsid", "double-fork", "cleared", "storm", "joined", "limits"}
+	return []string{"setsid", "double-fork", "cleared", "storm", "limits"}
 }
 
 // TestNobodyIsLeft lets a process escape from an agent in every way and ends the agent in every way:

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -15,16 +18,14 @@ import (
 )
 
 // TestSignalsFromTerminal: one Ctrl-C reaches the guardian and the runner, and counts once. The
-// agent, which is in a group of its own, is asked to end, once.
+// agent, which is in a session of its own, is asked to end, once.
 func TestSignalsFromTerminal(t *testing.T) {
 	t.Parallel()
 	s := signalSite(t)
 	keyboard, screen := openTerminal(t)
 	cmd := s.command(nil, append(s.args, "kanban.yaml")...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = screen, screen, screen
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
-	run := s.launch(cmd)
-	must(t, screen.Close())
+	cmd.Stdout, cmd.Stderr = screen, screen
+	run := s.launchAt(screen, cmd)
 	s.await("calls")
 	_, err := keyboard.WriteString("\x03")
 	must(t, err)
@@ -77,18 +78,30 @@ func TestClosedTerminal(t *testing.T) {
 func TestPaused(t *testing.T) {
 	const pause = 2 * time.Second // as long as the agent may take
 	t.Parallel()
-	for name, reaches := range map[string]func(r *launched) int{
-		"the group":    func(r *launched) int { return -r.guardian.pid },
-		"the guardian": func(r *launched) int { return r.guardian.pid },
+	signals := func(who func(r *launched) int) func(*testing.T, *launched, *os.File, syscall.Signal) {
+		return func(t *testing.T, r *launched, _ *os.File, s syscall.Signal) { signalTo(t, who(r), s) }
+	}
+	for name, send := range map[string]func(*testing.T, *launched, *os.File, syscall.Signal){
+		"the group":    signals(func(r *launched) int { return -r.guardian.pid }),
+		"the guardian": signals(func(r *launched) int { return r.guardian.pid }),
+		"the terminal": func(t *testing.T, r *launched, keyboard *os.File, s syscall.Signal) {
+			if s == syscall.SIGCONT { // fg sends it
+				signalTo(t, -r.guardian.pid, s)
+				return
+			}
+			_, err := keyboard.WriteString("\x1a")
+			must(t, err)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t, built(t, buildPlain), 1)
 			s.write("tick.sh", "i=0; while [ $i -lt 10 ]; do i=$((i+1)); echo $i >>ticks; sleep 0.05; done; echo '{\"status\":\"ok\",\"message\":\"m\"}'\n")
 			s.args = append(s.args, "--exec", "Implementor=sh tick.sh", "--timeout", pause.String(), "--max-retries", "0")
-			run := s.start(nil)
+			keyboard, screen := openTerminal(t)
+			run := s.launchAt(screen, s.command(nil, append(s.args, "kanban.yaml")...))
 			s.await("ticks")
-			signalTo(t, reaches(run), syscall.SIGTSTP)
+			send(t, run, keyboard, syscall.SIGTSTP)
 			if !within(stuckAfter, func() bool { return run.guardian.halted() }) {
 				t.Fatal("the guardian is not stopped: the shell would wait for it")
 			}
@@ -101,7 +114,7 @@ func TestPaused(t *testing.T) {
 			if after := s.read("ticks"); after != before {
 				t.Errorf("the agent went on: %q, then %q", before, after)
 			}
-			signalTo(t, reaches(run), syscall.SIGCONT)
+			send(t, run, keyboard, syscall.SIGCONT)
 			run.ends(t, exitComplete)
 			s.nobodyIsLeft()
 			out := s.read("output")
@@ -113,6 +126,29 @@ func TestPaused(t *testing.T) {
 				t.Errorf("the agent took %v (%v), and it worked for half a second: the pause counts\n%s", d, err, out)
 			}
 		})
+	}
+}
+
+// TestBrowserIsDetached: a Ctrl-C that ends the page does not end the browser, which is in another
+// session than this process.
+func TestBrowserIsDetached(t *testing.T) {
+	dir := t.TempDir()
+	seen := filepath.Join(dir, "seen")
+	script := fmt.Sprintf("#!/bin/sh\ncut -d' ' -f6 /proc/$$/stat >%s.new && mv %s.new %s\n", seen, seen, seen)
+	must(t, os.WriteFile(filepath.Join(dir, "xdg-open"), []byte(script), 0o755))
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	forget, err := openBrowser("http://127.0.0.1/", func(err error) { t.Error(err) })
+	must(t, err)
+	defer forget()
+	if !within(stuckAfter, func() bool { return exists(seen) }) {
+		t.Fatal("no browser was opened")
+	}
+	text, err := os.ReadFile(seen)
+	must(t, err)
+	own, err := unix.Getsid(0)
+	must(t, err)
+	if got := strings.TrimSpace(string(text)); got == "" || got == fmt.Sprint(own) {
+		t.Errorf("the browser is in session %s, and this process in %d", got, own)
 	}
 }
 
@@ -156,6 +192,16 @@ func signalSite(t *testing.T) *site {
 	s.args = []string{"--exec", "sh " + scriptOf(t, "stubborn.sh") + " " + s.marker}
 	s.env = []string{"KANBAN_RUN_GRACE=5s"}
 	return s
+}
+
+// launchAt starts a command whose controlling terminal is the given one. It closes our end of it.
+func (s *site) launchAt(screen *os.File, cmd *exec.Cmd) *launched {
+	s.t.Helper()
+	cmd.Stdin = screen
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
+	run := s.launch(cmd)
+	must(s.t, screen.Close())
+	return run
 }
 
 // openTerminal makes a terminal and reads away what is written to its screen.

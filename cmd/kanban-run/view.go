@@ -16,6 +16,7 @@ import (
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/page"
+	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/report"
 	"kanban-run/orchestrator/view"
 )
@@ -114,6 +115,7 @@ func openBrowser(address string, failed func(error)) (forget func(), err error) 
 		opener = "open"
 	}
 	browser := exec.Command(opener, file)
+	proc.Detach(browser) // a Ctrl-C that ends this command must not end the browser
 	if err := browser.Start(); err != nil {
 		return forget, err
 	}

@@ -10,7 +10,7 @@ import (
 // TestForeignProcesses: what the guardian's process had before it was a guardian, and what that
 // starts, is left alone, and yet nothing of the runner is left.
 func TestForeignProcesses(t *testing.T) {
-	g := startGuarded(t, "foreign-guard", "careless", "nothing", "bare", "limits", "joined")
+	g := startGuarded(t, "foreign-guard", "careless", "nothing", "bare", "limits", "group")
 	var foreign, pids []int
 	for joined := false; !joined || len(foreign) == 0; { // the foreign process speaks when it gets to it
 		line := g.line()

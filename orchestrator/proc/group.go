@@ -2,19 +2,26 @@ package proc
 
 import (
 	"os"
+	"os/exec"
 	"syscall"
 )
 
 const errTextBusy = syscall.ETXTBSY
 
-// newGroupAttr returns attributes that start a command in a new process group. A command with a
-// terminal starts in a new session on that terminal instead.
-func newGroupAttr(terminal *os.File) *syscall.SysProcAttr {
+// newSessionAttr returns attributes that start a command in a new session, and thereby in a new
+// process group of the same number. The session is on the given terminal. If that is nil, the
+// session has no terminal, so a program that wants to ask a person on /dev/tty fails at once. In
+// the session of this process it would wait for an answer.
+func newSessionAttr(terminal *os.File) *syscall.SysProcAttr {
 	if terminal != nil {
 		return &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 1}
 	}
-	return &syscall.SysProcAttr{Setpgid: true}
+	return &syscall.SysProcAttr{Setsid: true}
 }
+
+// Detach has cmd start in a session without a terminal. It is for a program that may outlive this
+// one; all others are started by Start.
+func Detach(cmd *exec.Cmd) { cmd.SysProcAttr = newSessionAttr(nil) }
 
 // terminateGroup sends SIGTERM to the group, and then SIGCONT, because a suspended group does not
 // act on SIGTERM before it continues. Errors mean that the group is gone.
@@ -23,9 +30,6 @@ func (c *child) terminateGroup() {
 	_ = syscall.Kill(-c.pid, syscall.SIGCONT)
 }
 
-// killGroup kills the group, and then the leader by its process ID, because the leader may have
-// joined another group.
-func (c *child) killGroup() {
-	_ = syscall.Kill(-c.pid, syscall.SIGKILL)
-	c.killLeader()
-}
+// killGroup kills the group and with it the leader, because the leader of a session can join no
+// other group.
+func (c *child) killGroup() { _ = syscall.Kill(-c.pid, syscall.SIGKILL) }

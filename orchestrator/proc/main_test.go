@@ -207,9 +207,6 @@ func launchWith(started *os.File, mode, kind string, args ...string) {
 	case "bare":
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		cmd.Env = []string{"GORACE=atexit_sleep_ms=0"}
-	case "joined": // the group of the process that runs the command
-		group, _ := syscall.Getpgid(os.Getppid())
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: group}
 	}
 	if err := cmd.Start(); err != nil {
 		panic(err)

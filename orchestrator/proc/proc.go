@@ -24,9 +24,9 @@ type Spec struct {
 	Stdout    io.Writer // nil discards the output
 	Stderr    io.Writer // nil discards it; written by another goroutine than Stdout
 
-	// Terminal is the command's side of a pty. It replaces Stdin and Stdout, and the command runs
-	// in a new session on this terminal. If Terminal is nil, the command gets pipes. If both
-	// Terminal and Input are set, Input is the standard input.
+	// Terminal is the command's side of a pty. It replaces Stdin and Stdout, and it is the
+	// controlling terminal of the command. If Terminal is nil, the command gets pipes, and it has no
+	// controlling terminal. If both Terminal and Input are set, Input is the standard input.
 	Terminal, Input *os.File
 
 	Timeout time.Duration // longest time from the command's start to its end; 0 means no limit
@@ -100,7 +100,7 @@ func (e *LeftoverError) Error() string {
 	return fmt.Sprintf("processes that the command left behind cannot be ended: %v", e.Pids)
 }
 
-// Run starts the command in a new process group. It returns when all its processes have ended and
+// Run starts the command in a new session. It returns when all its processes have ended and
 // its output is written. When the context stop is done or the timeout is over, Run sends SIGTERM to
 // the group, and SIGKILL after the grace. When the context kill is done, Run sends SIGKILL at once,
 // even during a grace. A command that has already ended does not count as stopped.

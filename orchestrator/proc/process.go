@@ -40,7 +40,7 @@ const (
 	stopped
 )
 
-// Start starts the command in a new process group. While the system is out of processes, Start
+// Start starts the command in a new session. While the system is out of processes, Start
 // waits and tries again, until ctx is done. Errors: *StartError if the command cannot be started at
 // all, or an error of the system.
 func Start(ctx context.Context, s *Spec) (*Process, error) {

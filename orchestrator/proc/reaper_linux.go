@@ -84,7 +84,7 @@ func forkChild(s *Spec, files inherited) (*child, error) {
 		Dir:   s.Dir,
 		Env:   markEnv(s.Env, mark),
 		Files: files.withTerminal(s).descriptors(),
-		Sys:   newGroupAttr(s.Terminal),
+		Sys:   newSessionAttr(s.Terminal),
 	}
 	pid, err := subreaper.startLocked(s.Argv[0], s.Argv, attr)
 	if err != nil {
@@ -144,8 +144,6 @@ func (r *reaper) reap(leader int) (syscall.WaitStatus, error) {
 }
 
 func (c *child) reap() (syscall.WaitStatus, error) { return subreaper.reap(c.pid) }
-
-func (c *child) killLeader() { _ = unix.Kill(c.pid, unix.SIGKILL) }
 
 // killTree kills the leader and all its descendants. Otherwise descendants outside of the leader's
 // group would live until the leader has ended, which may take long.

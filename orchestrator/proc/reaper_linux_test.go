@@ -16,7 +16,7 @@ import (
 )
 
 // kinds are the ways out of a process group and away from a mark; see leave.
-var kinds = []string{"child", "group", "session", "joined", "bare", "limits", "nothing", "unmarked", "daemon", "headless", "chain"}
+var kinds = []string{"child", "group", "session", "bare", "limits", "nothing", "unmarked", "daemon", "headless", "chain"}
 
 // TestNothingIsLeft: the ways out of a process group, each after a normal end, a stop, a timeout
 // and a kill. All of them hold the command's standard output open, which must not hold Run up
@@ -81,7 +81,7 @@ func alive(t *testing.T, pid string) bool {
 // TestSideBySide: what one command left behind is not swept away with another command's, and either
 // mark is enough to tell.
 func TestSideBySide(t *testing.T) {
-	for _, kind := range []string{"daemon", "bare", "limits", "joined", "headless", "headless-limits", "heavy"} {
+	for _, kind := range []string{"daemon", "bare", "limits", "group", "headless", "headless-limits", "heavy"} {
 		t.Run(kind, func(t *testing.T) { sideBySide(t, kind) })
 	}
 }

@@ -26,7 +26,7 @@ func forkChild(s *Spec, files inherited) (*child, error) {
 		Dir:   s.Dir,
 		Env:   env,
 		Files: files.withTerminal(s),
-		Sys:   newGroupAttr(s.Terminal),
+		Sys:   newSessionAttr(s.Terminal),
 	})
 	if err != nil {
 		return nil, err
@@ -47,8 +47,6 @@ func (c *child) reap() (syscall.WaitStatus, error) {
 	}
 	return status, c.err
 }
-
-func (c *child) killLeader() { _ = c.process.Kill() }
 
 func (c *child) killTree() {}
 

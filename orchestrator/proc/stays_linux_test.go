@@ -28,7 +28,7 @@ func startStaying(t *testing.T, kind string) (p *Process, left string) {
 // TestStays: beside a command that stays, nothing is left of another one that ends, not even what
 // bears no mark; and what the first has left behind lives until its own end.
 func TestStays(t *testing.T) {
-	for _, kind := range []string{"child", "session", "daemon", "bare", "limits", "joined", "headless", "headless-limits"} {
+	for _, kind := range []string{"child", "session", "daemon", "bare", "limits", "group", "headless", "headless-limits"} {
 		t.Run(kind, func(t *testing.T) {
 			p, mine := startStaying(t, kind)
 			other, others := startStaying(t, "daemon")

@@ -38,7 +38,7 @@ func TestManyEnds(t *testing.T) {
 		})
 	}
 	for _, c := range children {
-		c.killLeader()
+		c.killGroup()
 	}
 	wg.Wait()
 	if err := foreign.Wait(); foreign.ProcessState.ExitCode() != 7 {
@@ -57,13 +57,13 @@ func TestAwait(t *testing.T) {
 			t.Fatal(err)
 		}
 		if early {
-			c.killLeader()
+			c.killGroup()
 			await(c.pid)
 		}
 		if ended := c.hasEnded(); ended != early {
 			t.Errorf("hasEnded = %t, want %t", ended, early)
 		}
-		time.AfterFunc(time.Millisecond, c.killLeader)
+		time.AfterFunc(time.Millisecond, c.killGroup)
 		c.await()
 		if status, err := c.reap(); err != nil || status.Signal() != unix.SIGKILL {
 			t.Errorf("reap = %v, %v, want killed", status, err)
@@ -114,7 +114,7 @@ func TestAwaitWithoutDescriptor(t *testing.T) {
 	if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 0, Max: was.Max}, nil); err != nil {
 		t.Fatal(err)
 	}
-	time.AfterFunc(10*time.Millisecond, c.killLeader)
+	time.AfterFunc(10*time.Millisecond, c.killGroup)
 	await(c.pid)
 	if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, &was, nil); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -50,8 +49,6 @@ func leave(kind, marker, up string) {
 		next.Env = []string{}
 	case "limits":
 		unlimit()
-	case "joined":
-		next.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: groupOfRunner()}
 	case "storm":
 		next.Args[1] = "storm-on"
 	default:
@@ -83,18 +80,6 @@ func unlimit() {
 	fail(syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
 	limit.Cur = limit.Max
 	fail(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
-}
-
-// groupOfRunner returns the process group of the runner, which is the parent of this process's parent.
-func groupOfRunner() int {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", os.Getppid()))
-	fail(err)
-	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-	runner, err := strconv.Atoi(fields[1])
-	fail(err)
-	group, err := syscall.Getpgid(runner)
-	fail(err)
-	return group
 }
 
 func report(up string) {
