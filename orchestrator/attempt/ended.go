@@ -2,6 +2,7 @@ package attempt
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +19,7 @@ type Ended struct {
 	Class     event.Class // "" if the attempt was stopped
 	Reply     *contract.Reply
 	Failure   *contract.Failure
-	Warning   string // warning about a reply that is accepted nevertheless; "": none
+	Warning   string // faults of an attempt whose reply counts nevertheless; "": none
 	Worked    bool   // the model did something: it wrote, or called a tool
 	Exit      proc.Exit
 	Received  string // beginning of the rejected reply's text, at most 4 KiB; "" without a Failure
@@ -87,7 +88,7 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 	if excess != nil {
 		report.Failure = excess
 	}
-	out.Class, out.Warning = report.Class(a.call.Adapter.Tool(), exit, a.watch.isFinished()), report.Warning
+	out.Class = report.Class(a.call.Adapter.Tool(), exit, a.watch.isFinished())
 	err = a.judge(out, report)
 	if a.interrupted && ended.Stopped && !a.stopped && err == nil && out.Reply == nil {
 		out.Exit, out.Failure, out.Received, out.ByWatch, out.Class = ended, nil, "", true, ""
@@ -121,6 +122,9 @@ func (a *Attempt) judge(out *Ended, report agent.Report) (err error) {
 	if failure == nil {
 		out.Reply, failure = a.call.Sinks.parseReply(a.call.Contract, report.Reply)
 	}
+	if failure == nil {
+		out.Warning = joinWarnings(report.Warning, out.Reply.Warning)
+	}
 	if exit := out.Exit; failure != nil && exit.TimedOut {
 		if open := a.watch.openAt(time.Now().Add(exit.Timeout - exit.Duration)); open != "" {
 			failure.Reason += "; it was waiting for " + open
@@ -134,6 +138,10 @@ func (a *Attempt) judge(out *Ended, report agent.Report) (err error) {
 		out.Received, err = a.call.Sinks.excerpt(report.Reply)
 	}
 	return err
+}
+
+func joinWarnings(all ...string) string {
+	return strings.Join(slices.DeleteFunc(all, func(w string) bool { return w == "" }), "; ")
 }
 
 // recordSession sets the session and its spending. It drops a session ID that could be an option,

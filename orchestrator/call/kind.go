@@ -285,7 +285,8 @@ func (c *Caller) causeOf(e *attempt.Ended) error {
 // end returns the time, session and cost of an attempt, and the SHA-256 of the board that the
 // attempt left.
 func (c *Caller) end(a *Attempt, e *attempt.Ended) event.End {
-	end := event.End{Left: c.boardLeft(), Millis: a.millis, Session: e.Session, Spent: a.spent, Worked: e.Worked}
+	end := event.End{Left: c.boardLeft(), Millis: a.millis, Session: e.Session, Spent: a.spent, Worked: e.Worked,
+		Warning: e.Warning}
 	if e.Class != event.ClassAccepted {
 		end.Class = e.Class
 	}
@@ -313,7 +314,7 @@ func (c *Caller) stopped(a *Attempt, e *attempt.Ended, reason string) event.Atte
 // rejected returns the event of an attempt without a valid reply.
 func (c *Caller) rejected(a *Attempt, e *attempt.Ended, f contract.Failure) event.ReplyRejected {
 	state, end := c.Journal.State(), c.end(a, e)
-	end.Class = cmp.Or(end.Class, event.ClassFormat)
+	end.Class, end.Warning = cmp.Or(end.Class, event.ClassFormat), ""
 	return event.ReplyRejected{AttemptRef: a.Ref(), Reason: f.Reason, Exit: e.Exit.String(), End: end,
 		Received: e.Received, Stderr: e.Stderr, Lost: f.Lost && a.Intent.From != "",
 		Died:    a.Spec.Resident != nil && !a.Spec.Resident.Runs(),
@@ -323,13 +324,9 @@ func (c *Caller) rejected(a *Attempt, e *attempt.Ended, f contract.Failure) even
 
 // accepted returns the event of a reply that is accepted.
 func (c *Caller) accepted(a *Attempt, e *attempt.Ended) event.ReplyAccepted {
-	if e.Warning != "" {
-		r := a.Ref()
-		c.Observer.Notice(c.Board, r.Name()+": "+e.Warning)
-	}
 	return event.ReplyAccepted{AttemptRef: a.Ref(), Status: string(e.Reply.Status),
 		Message: event.Clip(c.Redactor.String(e.Reply.Message)),
-		End:     event.End{Millis: a.millis, Session: e.Session, Spent: a.spent}}
+		End:     event.End{Millis: a.millis, Session: e.Session, Spent: a.spent, Warning: e.Warning}}
 }
 
 // keeper is a kind of call that writes a file after its event is journaled.

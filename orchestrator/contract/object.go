@@ -21,8 +21,8 @@ const (
 )
 
 // readObject reads a text that must be one JSON object by RFC 8259, and returns its members. It
-// also refuses things that the RFC only advises against: duplicate keys at any depth, unpaired
-// surrogates, and numbers and depths that a decoder cannot hold.
+// also refuses things that the RFC only advises against: duplicate keys at any depth, and numbers
+// and depths that a decoder cannot hold.
 func readObject(text string) (map[string]json.RawMessage, *Failure) {
 	if len(text) > MaxReply {
 		return nil, Failed("the reply is larger than 16 MiB")

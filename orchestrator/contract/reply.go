@@ -34,6 +34,8 @@ type Reply struct {
 
 	Checkpoint *SupervisorReply // reply of a supervisor; nil in all others
 	Judge      *JudgeReply      // reply of a judge; nil in all others
+
+	Warning string // a fault in the text that does not void the reply; "" if there is none
 }
 
 // Failure is the reason why a reply is not in the right format. The agent is started again with the
@@ -51,15 +53,28 @@ func Failed(format string, args ...any) *Failure {
 }
 
 // Parse checks the format of a reply, never its content. The reply has to be one JSON object that
-// fits the schema. Parse refuses a reply that two parsers could read differently. Source: seed 004,
-// "Output Specification (Agent → Supervisor)".
+// fits the schema. Parse refuses a reply that two parsers could read differently. The exception is
+// half a surrogate pair, which it reads as U+FFFD, with a Warning: the rest of the work is whole.
+// Source: seed 004, "Output Specification (Agent → Supervisor)".
 func Parse(k Kind, text string) (*Reply, *Failure) {
-	switch k {
-	case Review:
+	if k == Review {
 		return parseReview(text)
-	case Ready, Checkpoint, Judge:
-		return parseWhole(k, text)
 	}
+	parse := parseEnvelope
+	if k == Ready || k == Checkpoint || k == Judge {
+		parse = parseWhole
+	}
+	joined, changed := joinSurrogates(text)
+	reply, failure := parse(k, joined)
+	if reply != nil && changed {
+		reply.Warning = halfRead
+	}
+	return reply, failure
+}
+
+// parseEnvelope checks the format of the reply to a task or an instruction, or of the Manager's. It
+// decodes only the values that the contract names.
+func parseEnvelope(k Kind, text string) (*Reply, *Failure) {
 	members, failure := readObject(text)
 	if failure != nil {
 		return nil, failure

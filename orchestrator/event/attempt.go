@@ -18,9 +18,19 @@ type End struct {
 	// stopped the attempt.
 	Class  Class `json:"class,omitempty"`
 	Worked bool  `json:"worked,omitempty"` // the model wrote something, or called a tool
+	// Warning has the faults of an attempt whose reply counts nevertheless; "" if there are none.
+	Warning string `json:"warning,omitempty" text:"free"`
 }
 
 func (e End) end() End { return e }
+
+// warn returns the sentence s about the attempt, with a line for the warning.
+func (e End) warn(s Sentence) Sentence {
+	if e.Warning != "" {
+		s.Add(Warning, "warning: "+e.Warning)
+	}
+	return s
+}
 
 // AttemptEnd is the end of an attempt.
 type AttemptEnd struct {
@@ -132,7 +142,7 @@ func (ReplyAccepted) Kind() string { return "REPLY_ACCEPTED" }
 // Sentence implements [Event].
 func (e ReplyAccepted) Sentence() Sentence {
 	if e.Call == ReadyCall {
-		return say(Success, tag+Brief(e.Message))
+		return e.warn(say(Success, tag+Brief(e.Message)))
 	}
 	s := inStep(e.Step, weightOfStatus(e.Status), "%s %s in %s%s", e.Role, e.Status, Took(e.Millis), e.Spent.suffix())
 	if e.Again {
@@ -144,7 +154,7 @@ func (e ReplyAccepted) Sentence() Sentence {
 	if e.Call == TaskCall && e.Status == "escalate" {
 		s.For = Lead | Team
 	}
-	return s
+	return e.warn(s)
 }
 
 // ReplyRejected is the outcome of an attempt without a reply in the right format. If Disagreed is

@@ -43,6 +43,8 @@ type JudgeAnswered struct {
 	Invalid bool      `json:"invalid,omitempty"` // the reply does not have the right format
 	Millis  int64     `json:"millis"`
 	Spent   *Spending `json:"spent,omitempty"` // use by the attempt; nil if unknown
+	// Warning has the faults of an attempt whose reply counts nevertheless; "" if there are none.
+	Warning string `json:"warning,omitempty" text:"free"`
 }
 
 // Kind implements [Event].
@@ -50,7 +52,8 @@ func (JudgeAnswered) Kind() string { return "JUDGE_ANSWERED" }
 
 // Sentence implements [Event].
 func (e JudgeAnswered) Sentence() Sentence {
-	return inStep(e.Step, Note, "%s %s%s", judgeName(e.Judge, e.Try), e.Verdict(), e.Spent.suffix())
+	s := inStep(e.Step, Note, "%s %s%s", judgeName(e.Judge, e.Try), e.Verdict(), e.Spent.suffix())
+	return End{Warning: e.Warning}.warn(s)
 }
 
 // Verdict returns the judge's answers as words that follow the judge's name in a sentence.

@@ -28,11 +28,11 @@ func (e ReviewHeld) Whole() Sentence { return e.with(e.Feedback) }
 
 func (e ReviewHeld) with(feedback string) Sentence {
 	if e.Completed {
-		return inStep(e.Step, Success, "%s accepts the work (round %d, %s)%s",
-			e.Player(), e.Round, Took(e.Millis), e.Spent.suffix())
+		return e.warn(inStep(e.Step, Success, "%s accepts the work (round %d, %s)%s",
+			e.Player(), e.Round, Took(e.Millis), e.Spent.suffix()))
 	}
-	return inStep(e.Step, Warning, "%s is not content (round %d, %s)%s: %s",
-		e.Player(), e.Round, Took(e.Millis), e.Spent.suffix(), feedback)
+	return e.warn(inStep(e.Step, Warning, "%s is not content (round %d, %s)%s: %s",
+		e.Player(), e.Round, Took(e.Millis), e.Spent.suffix(), feedback))
 }
 
 // excerpt shortens the feedback for a terminal. Of a command's feedback it keeps the first line,

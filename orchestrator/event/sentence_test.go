@@ -169,3 +169,21 @@ func TestSentences(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }
+
+// TestWarningOfAReply: every outcome that takes a reply says what was wrong with the reply.
+func TestWarningOfAReply(t *testing.T) {
+	end := event.End{Warning: "half a character"}
+	for _, e := range []event.Event{
+		event.ReplyAccepted{Status: "ok", End: end},
+		event.ReplyAccepted{AttemptRef: event.AttemptRef{Call: event.ReadyCall}, End: end},
+		event.ReviewHeld{Completed: true, End: end},
+		event.ReviewHeld{End: end},
+		event.CheckpointHeld{Then: event.BlockOverride, End: end},
+		event.SupervisorFailed{End: end},
+		event.JudgeAnswered{Warning: end.Warning},
+	} {
+		if got := e.Sentence().Whole(); !strings.HasSuffix(got, "; warning: half a character") {
+			t.Errorf("%T says %q", e, got)
+		}
+	}
+}

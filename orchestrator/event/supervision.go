@@ -95,7 +95,7 @@ func (e CheckpointHeld) Sentence() Sentence {
 	if d.Verdict == "block" {
 		s.For = Lead | Team
 	}
-	return e.Then.follow(s)
+	return e.warn(e.Then.follow(s))
 }
 
 // follow returns the sentence s about a checkpoint. If the run goes on after a block or without a
@@ -164,7 +164,7 @@ func (e SupervisorFailed) Sentence() Sentence {
 	if e.Errors >= MaxErrors {
 		s.Add(Critical, fmt.Sprintf("%sALERT: %s of its own in this run; it stays", tag, Count(e.Errors, "error")))
 	}
-	return e.Then.follow(s)
+	return e.warn(e.Then.follow(s))
 }
 
 // ScopeViolated is the outcome of a checkpoint at which the supervisor changed files that it may

@@ -133,6 +133,9 @@ func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contra
 		case out.Stopped:
 			return nil, context.Cause(stop)
 		case out.Failure == nil:
+			if out.Warning != "" {
+				c.Notice(out.Warning)
+			}
 			out.Reply.Message = c.Redactor.String(out.Reply.Message)
 			return out.Reply, nil
 		}

@@ -230,6 +230,8 @@ func (s *Supervision) runSupervisorPhase(stop, kill context.Context) (*contract.
 	case out.Failure != nil:
 		s.passTurn("The supervisor gave no verdict: " + out.Failure.Reason + ".")
 		return nil, nil
+	case out.Warning != "":
+		s.Screen.Notice(out.Warning)
 	}
 	return out.Reply, nil
 }

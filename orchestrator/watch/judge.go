@@ -208,6 +208,7 @@ func (w *Watch) answerOf(j *judge, g Judgement) event.JudgeAnswered {
 		e.Reason = context.Cause(j.stopped).Error()
 	case g.ended.Failure == nil:
 		e.Answers, e.Advice, e.Reason = answersOf(g.ended.Reply.Judge), g.ended.Reply.Message, j.void
+		e.Warning = g.ended.Warning
 	default:
 		e.Reason, e.Invalid = g.ended.Failure.Reason, true
 	}
