@@ -238,6 +238,7 @@ type Report struct {
 	Cut     bool      // with a Failure: the tool has ended in the middle of its turn
 	TooLong bool      // with a Failure: the session no longer fits the model's context
 	Warning string    // a fault at the end of an attempt whose reply counts; "" if there is none
+	Advice  string    // what to do about a reply that is not in the right format but prose; "": nothing
 	Session string    // "" if the tool has no sessions
 	Spent   *Spending // nil if the tool does not report its spending
 	// Cumulative means that Spent includes the earlier attempts in the session. In a fork it also

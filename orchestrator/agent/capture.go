@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -22,12 +23,13 @@ const (
 // list of tasks, whose length hardly changes from step to step.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// capture keeps a reply. It keeps only the first bytes of an output that does not begin with "{" or
-// is longer than a reply may be.
+// capture keeps a reply. It keeps only the first and the last bytes of an output that does not begin
+// with "{" or is longer than a reply may be.
 type capture struct {
 	buf  *[]byte // nil before the first byte
 	size int64
 	junk bool
+	last []byte // the last bytes of junk that are not in buf, at most 2*maxJunk
 }
 
 func (c *capture) Write(p []byte) (int, error) {
@@ -42,10 +44,19 @@ func (c *capture) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	c.drop()
-	if room := maxJunk - len(*c.buf); room > 0 {
-		*c.buf = append(*c.buf, p[:min(room, len(p))]...)
-	}
+	room := min(max(maxJunk-len(*c.buf), 0), len(p))
+	*c.buf = append(*c.buf, p[:room]...)
+	c.keepLast(p[room:])
 	return len(p), nil
+}
+
+// keepLast keeps the last maxJunk bytes at least.
+func (c *capture) keepLast(p []byte) {
+	p = p[max(0, len(p)-maxJunk):]
+	if len(c.last)+len(p) > 2*maxJunk {
+		c.last = append(c.last[:0], c.last[len(c.last)-maxJunk:]...)
+	}
+	c.last = append(c.last, p...)
 }
 
 // grow makes room for n bytes. Unlike append, it never reserves more than the longest reply.
@@ -67,25 +78,37 @@ func (c *capture) checkBegin() {
 func (c *capture) drop() {
 	c.junk = true
 	if len(*c.buf) > maxJunk || cap(*c.buf) > 2*maxJunk {
+		c.keepLast((*c.buf)[min(len(*c.buf), maxJunk):])
 		*c.buf = bytes.Clone((*c.buf)[:min(len(*c.buf), maxJunk)])
 	}
 }
 
-// take returns the kept text and gives back the buffer. A cut text loses the incomplete character
-// at its end.
+// take returns the kept text and gives back the buffer.
 func (c *capture) take() string {
 	if c.buf == nil {
 		return ""
 	}
 	kept := *c.buf
-	if c.junk {
-		kept = WholeRunes(kept)
+	text := string(append(kept, c.last...))
+	if c.junk && c.size > 2*maxJunk {
+		text = string(WholeRunes(kept)) + omitted + lastLines(c.last)
 	}
-	text := string(kept)
 	*c.buf = kept[:0]
 	buffers.Put(c.buf)
 	c.buf = nil
 	return text
+}
+
+const omitted = "\n…\n"
+
+// lastLines returns the whole lines among the last maxJunk bytes of b, or these bytes if they have
+// no line's end. The part of a line that was cut off may be the first part of a secret.
+func lastLines(b []byte) string {
+	b = b[max(0, len(b)-maxJunk):]
+	if _, lines, ok := bytes.Cut(b, []byte("\n")); ok {
+		b = lines
+	}
+	return strings.ToValidUTF8(string(b), "\uFFFD")
 }
 
 // WholeRunes returns b without an incomplete character at its end.

@@ -22,7 +22,9 @@ func TestObjectReader(t *testing.T) {
 		{name: "nothing", reason: "stdout is empty"},
 		{name: "white space", text: " \n\t", want: " \n\t", reason: "stdout is empty"},
 		{name: "text", text: "hello", want: "hello"},
-		{name: "long text", text: long, want: long[:maxJunk]},
+		{name: "long text", text: long, want: long},
+		{name: "longer text", text: long + "x\nthe end", want: long[:maxJunk] + omitted + "the end"},
+		{name: "a longer line", text: long + long, want: long[:maxJunk] + omitted + long[:maxJunk]},
 		{name: "text after much white space", text: strings.Repeat(" ", maxJunk) + "x", want: strings.Repeat(" ", maxJunk) + "x"},
 		{name: "a bad end", text: `{"a":1}`, want: `{"a":1}`, exit: proc.Exit{Code: 3}, reason: "exit status 3"},
 		{name: "a timeout", text: `{"a":1}`, want: `{"a":1}`, exit: proc.Exit{TimedOut: true, Timeout: 1}, reason: "timed out after 1ns (exit status 0)"},
@@ -51,14 +53,14 @@ func TestObjectReader(t *testing.T) {
 	}
 }
 
-// TestObjectReaderLimit: a reply of 16 MiB is kept whole, of a longer output only the beginning,
-// and never more memory than that.
+// TestObjectReaderLimit: a reply of 16 MiB is kept whole, of a longer output only the beginning and
+// the end, and never more memory than that.
 func TestObjectReaderLimit(t *testing.T) {
 	block := []byte("{" + strings.Repeat(" ", 1<<20-1))
 	for _, tt := range []struct {
 		blocks, kept, most int
 		reason             string
-	}{{16, contract.MaxReply, contract.MaxReply, ""}, {17, maxJunk, 2 * maxJunk, "stdout is larger than 16 MiB"}} {
+	}{{16, contract.MaxReply, contract.MaxReply, ""}, {17, 2*maxJunk + len(omitted), 2 * maxJunk, "stdout is larger than 16 MiB"}} {
 		r := &objectReader{}
 		for range tt.blocks {
 			if _, err := r.Write(block); err != nil {

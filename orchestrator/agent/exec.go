@@ -79,10 +79,13 @@ func NewObjectReader() Reader { return &objectReader{} }
 
 type objectReader struct{ capture }
 
+// onlyTheReply is the remedy where an agent has printed more than its reply.
+const onlyTheReply = "only the reply goes to standard output, everything else to standard error"
+
 // End returns the report. It rejects the output of an agent that ended badly, because such output
 // might be an old or incomplete answer.
 func (r *objectReader) End(exit proc.Exit) Report {
-	report := Report{Reply: r.take()}
+	report := Report{Reply: r.take(), Advice: onlyTheReply}
 	switch {
 	case exit.Code != 0 || exit.Signal != "" || exit.TimedOut:
 		report.Failure = &contract.Failure{Reason: exit.String()}

@@ -15,7 +15,7 @@ func TestMessages(t *testing.T) {
 	for _, tt := range []struct {
 		name, stream, reply, review, missing, told string
 	}{
-		{"one", `{"say":"x {} y"}`, "{}", "x {} y", "", "x {} y"},
+		{"one", `{"say":"x {\"a\":1} y"}`, `{"a":1}`, `x {"a":1} y`, "", `x {"a":1} y`},
 		{"the last of two", "{\"say\":\"x\"}\n{\"say\":\"y\"}", "y", "y", "", "x|y"},
 		{"in parts", "{\"add\":\"x\"}\r\n{\"add\":\"y\"}", "xy", "xy", "", ""},
 		{"none", "", "", "", "ended without a message", ""},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
@@ -34,6 +35,9 @@ func (e execAdapter) Stay(a Assignment) (Invocation, error) {
 }
 
 func (execAdapter) Turn(_ contract.Kind, h Host) Reader { return NewAnswerReader(h) }
+
+// maxShown bounds the part of a line that a reason shows, in bytes.
+const maxShown = 100
 
 // messageLine returns a JSON value in one line that ends with a newline.
 func messageLine(value []byte) ([]byte, error) {
@@ -70,7 +74,8 @@ func (r *answerReader) read(line []byte) {
 		r.answer, r.over = string(line), true
 		r.host.Emit(Event{Kind: Result})
 	default:
-		r.reject(line, contract.Failed("it printed a line that is not a JSON object"))
+		r.reject(line, contract.Failed("it printed a line that is not a JSON object: %s; %s",
+			strconv.Quote(Clip(string(line), maxShown)), onlyTheReply))
 	}
 }
 

@@ -121,6 +121,9 @@ func (a *Attempt) judge(out *Ended, report agent.Report) (err error) {
 	}
 	if failure == nil {
 		out.Reply, failure = a.call.Sinks.parseReply(a.call.Contract, report.Reply)
+		if failure != nil && failure.Prose && report.Advice != "" {
+			failure.Reason += "; " + report.Advice
+		}
 	}
 	if failure == nil {
 		out.Warning = joinWarnings(report.Warning, out.Reply.Warning)

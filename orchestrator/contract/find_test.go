@@ -2,6 +2,7 @@ package contract_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -14,7 +15,9 @@ func TestFindReply(t *testing.T) {
 	for _, tt := range []struct{ name, message, want string }{
 		{"the object itself", object, object},
 		{"with white space", "\n " + object + "\r\n", object},
-		{"text behind it is not passed over", object + " done", object + " done"},
+		{"text behind it", object + " done", object},
+		{"a warning behind it", object + "\n\nWarning: {3} tools {\"x\", y} are {} \"{\" [{}]", object},
+		{"a fence that is only closed", object + "\n```", object},
 		{"two objects", object + "\n" + other, object + "\n" + other},
 		{"a fence", fence("json", object), object},
 		{"a fence without a language", "So:\n\n" + fence("", object) + "\n", object},
@@ -26,14 +29,20 @@ func TestFindReply(t *testing.T) {
 		{"the outer one", `Reply: {"status":"ok","message":"m","a":{"b":{}}}`, `{"status":"ok","message":"m","a":{"b":{}}}`},
 		{"the last of two in sentences", "First " + other + ", then " + object, object},
 		{"braces in text", "Use {braces}: " + object, object},
-		{"braces behind it", object + " as in {braces}", object + " as in {braces}"},
+		{"braces behind it", object + " as in {braces}", object},
+		{"the same object twice", object + "\nAgain:\n" + strings.Replace(object, ",", ",\n ", 1), object},
+		{"another object behind text", object + " and " + other, object + " and " + other},
+		{"another object in a fence behind it", object + fence("json", `{"a":1}`), object + fence("json", `{"a":1}`)},
+		{"an object without a key behind it", "So: " + object + " struct{}{}", object},
+		{"a broken object with a whole one in it", `{"status":"ok","x":` + object + `,}`, `{"status":"ok","x":` + object + `,}`},
 		{"braces on both sides", "Use {a}: " + object + " as in {b}", object},
 		{"no object", "All done.\n", "All done."},
 		{"no valid object", "See {this} and {that}", "See {this} and {that}"},
 		{"nothing", " \n", ""},
 		{"half an object", `{"status":"ok`, `{"status":"ok`},
-		{"before many braces", "So: " + other + strings.Repeat(" {", 63), other},
-		{"before too many", "So: " + other + strings.Repeat(" {", 64), "So: " + other + strings.Repeat(" {", 64)},
+		{"before many braces", "So: " + other + strings.Repeat(` {"a",`, 1000), other},
+		{"behind many braces", "So: " + strings.Repeat(` {"a",`, 1000) + other, other},
+		{"behind more than can be read", "So: " + strings.Repeat(`{"a":`, 1000) + other, "So: " + strings.Repeat(`{"a":`, 1000) + other},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := string(contract.FindReply(tt.message)); got != tt.want {
@@ -55,6 +64,25 @@ func FuzzFindReply(f *testing.F) {
 		}
 		if whole := strings.TrimSpace(message); found != whole && !json.Valid([]byte(found)) {
 			t.Errorf("FindReply(%q) = %q, want an object", message, found)
+		}
+	})
+}
+
+// FuzzTextAround: text before and after a reply, of whatever braces and quotation marks, does not
+// count, as long as it has no object of its own.
+func FuzzTextAround(f *testing.F) {
+	const reply = `{"status":"ok","message":"m {\"a\":1} } { \\","x":[{"y":{}}]}`
+	opens := regexp.MustCompile(`\{\s*"`)
+	f.Add("", "\n\n[warning] 3 tools {a, b} failed: \"}\"")
+	f.Add("I changed map[string]struct{}{} and `{`. ", " ```\n{}\n```")
+	f.Add("```json\n", "\n```\nDone } {")
+	f.Add(strings.Repeat("a {", 100), strings.Repeat("} {x}", 100))
+	f.Fuzz(func(t *testing.T, before, after string) {
+		if opens.MatchString(before) || opens.MatchString(after) || strings.HasPrefix(strings.TrimSpace(before), "{") {
+			t.Skip("an object of its own, or what may be half of one")
+		}
+		if got := contract.FindReply(before + reply + after); got != reply {
+			t.Errorf("FindReply(%q, the reply, %q) = %q", before, after, got)
 		}
 	})
 }

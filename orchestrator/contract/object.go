@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"kanban-run/orchestrator/event"
 )
 
 // MaxReply is the greatest length of a reply, in bytes.
@@ -35,13 +38,31 @@ func readObject(text string) (map[string]json.RawMessage, *Failure) {
 		return nil, failure
 	}
 	if rest := strings.TrimLeft(text[end:], " \t\r\n"); rest != "" {
-		at := len(text) - len(rest) + 1
-		if rest[0] == '{' {
-			return nil, Failed("a second JSON object at byte %d", at)
-		}
-		return nil, Failed("text after the JSON object at byte %d: %s", at, shownText(rest))
+		return nil, textAfter(rest, len(text)-len(rest))
 	}
 	return members, nil
+}
+
+// textAfter returns the fault of a text that goes on after its object. The rest begins at the given
+// offset.
+func textAfter(rest string, offset int) *Failure {
+	second := ""
+	eachObject(rest, func(object string) { second = cmp.Or(second, object) })
+	switch at := strings.Index(rest, second); {
+	case second != "":
+		return proseFound("a second JSON object at byte %d", offset+at+1)
+	case rest[0] == '{':
+		return proseFound("a second JSON object at byte %d", offset+1)
+	default:
+		return proseFound("text after the JSON object at byte %d: %s", offset+1, shownText(rest))
+	}
+}
+
+// proseFound returns a Failure with Prose set.
+func proseFound(format string, args ...any) *Failure {
+	f := Failed(format, args...)
+	f.Prose = true
+	return f
 }
 
 // scanObject checks every token of the object at the beginning of the text. It returns the members
@@ -117,11 +138,11 @@ func notAnObject(text string) *Failure {
 	case strings.HasPrefix(text, "\uFEFF"):
 		return Failed("a byte order mark before the JSON object")
 	case strings.HasPrefix(text, "```"):
-		return Failed("the reply is in a Markdown fence, want nothing but a JSON object")
+		return proseFound("the reply is in a Markdown fence, want nothing but a JSON object")
 	case json.Valid([]byte(text)):
 		return Failed("the reply is %s, want a JSON object", kindOf(text[0]))
 	default:
-		return Failed("not a JSON object: it begins with %s", shownText(text))
+		return proseFound("not a JSON object: its last line is %s", lastLine(text))
 	}
 }
 
@@ -139,6 +160,21 @@ func kindOf(first byte) string {
 	default:
 		return "a JSON number"
 	}
+}
+
+// lastLine returns the last line of a text, quoted. Of a long line it returns the end. An agent says
+// there why it has done otherwise than it was told.
+func lastLine(text string) string {
+	const most = 100
+	line := event.LastLine(text)
+	if line == "" { // no line has a letter
+		text = strings.TrimSpace(text)
+		line = text[strings.LastIndexByte(text, '\n')+1:]
+	}
+	if runes := []rune(line); len(runes) > most {
+		return "…" + strconv.Quote(string(runes[len(runes)-most:]))
+	}
+	return strconv.Quote(line)
 }
 
 // shownText returns the beginning of a text, quoted in ASCII so that no two characters look alike.

@@ -43,6 +43,7 @@ type Reply struct {
 type Failure struct {
 	Reason string
 	Lost   bool // the tool no longer knows the session that the call continues
+	Prose  bool // the reply is, or has beside its object, a text for people
 }
 
 func (f *Failure) Error() string { return f.Reason }

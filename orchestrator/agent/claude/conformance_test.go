@@ -22,6 +22,6 @@ func TestConformance(t *testing.T) {
 			"invalid-utf8": "lines of its output that could not be read: 1",
 			"huge":         "a line of its output was too long to be read",
 		},
-		Accepts: []string{"fence", "ok-exit-1"},
+		Accepts: []string{"fence", "trailing-text", "ok-exit-1"},
 	})
 }

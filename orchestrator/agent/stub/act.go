@@ -59,7 +59,7 @@ func garble(do string, reply []byte) ([]byte, bool) {
 	case "trailing-text":
 		return append(reply, "That is all.\n"...), true
 	case "two-objects":
-		return append(reply, reply...), true
+		return append(reply, "{\"status\":\"error\"}\n"...), true
 	case "fence":
 		return fmt.Appendf(nil, "```json\n%s```\n", reply), true
 	case "invalid-utf8":

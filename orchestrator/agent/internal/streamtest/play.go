@@ -96,6 +96,7 @@ func Conformance(t *testing.T, a agent.Adapter, command string, reasons map[stri
 	t.Helper()
 	agenttest.Conformance(t, agenttest.Harness{
 		Reasons: reasons,
+		Accepts: []string{"trailing-text"},
 		Agent: func(t *testing.T, do string, more ...string) (agent.Adapter, agent.Assignment) {
 			if do == "fence" || do == "huge" || slices.Contains(skip, do) {
 				t.Skip("a rule about agents whose whole output is the reply")
