@@ -137,7 +137,7 @@ func notAnObject(text string) *Failure {
 		return nil
 	case strings.HasPrefix(text, "\uFEFF"):
 		return Failed("a byte order mark before the JSON object")
-	case strings.HasPrefix(text, "```"):
+	case strings.HasPrefix(text, "```") && lastFenced(text) != "":
 		return proseFound("the reply is in a Markdown fence, want nothing but a JSON object")
 	case json.Valid([]byte(text)):
 		return Failed("the reply is %s, want a JSON object", kindOf(text[0]))
@@ -165,14 +165,15 @@ func kindOf(first byte) string {
 // lastLine returns the last line of a text, quoted. Of a long line it returns the end. An agent says
 // there why it has done otherwise than it was told.
 func lastLine(text string) string {
-	const most = 100
+	const most, near = 100, 8 << 10 // characters of the line, and bytes in which it is looked for
+	text = strings.TrimSpace(text)
+	text = text[max(0, len(text)-near):]
 	line := event.LastLine(text)
 	if line == "" { // no line has a letter
-		text = strings.TrimSpace(text)
 		line = text[strings.LastIndexByte(text, '\n')+1:]
 	}
-	if runes := []rune(line); len(runes) > most {
-		return "…" + strconv.Quote(string(runes[len(runes)-most:]))
+	if shown := []rune(line); len(shown) > most {
+		return "…" + strconv.Quote(string(shown[len(shown)-most:]))
 	}
 	return strconv.Quote(line)
 }

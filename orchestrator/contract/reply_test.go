@@ -85,6 +85,8 @@ func TestParseRefuses(t *testing.T) {
 		{"a list, cut", Task, "[1", `not a JSON object: its last line is "[1"`},
 		{"a last line that is shown whole", Task, "x\n" + strings.Repeat("é", 100) + "\n", `not a JSON object: its last line is "` + strings.Repeat("é", 100) + `"`},
 		{"a last line that is not", Task, strings.Repeat("x", 9) + strings.Repeat("é", 92) + "the end.", `not a JSON object: its last line is …"` + strings.Repeat("é", 92) + `the end."`},
+		{"the end of a text that is all one line", Task, strings.Repeat("é", 1<<20), `not a JSON object: its last line is …"` + strings.Repeat("é", 100) + `"`},
+		{"a fence without an object", Task, "```\nmake: *** no rule\n```", `not a JSON object: its last line is "make: *** no rule"`},
 		{"the last line that says something", Task, "I did:\n```\n\x1b[31mmake\r\n```\n\n", `not a JSON object: its last line is "\x1b[31mmake"`},
 		{"a review that says nothing", Review, " \n", "it says nothing"},
 		{"a review that is no UTF-8", Review, "x\xff", "invalid UTF-8"},
