@@ -45,7 +45,7 @@ func TestStepsOfAnInterruptedRun(t *testing.T) {
 		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Role: "Implementor", Attempt: 3}, Command: "x"},
 		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall}, Status: "blocked", Message: "no key", End: event.End{Millis: 800, Session: "s1", Spent: spent}},
 		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Role: "Manager", Attempt: 1}, Command: "y"},
-		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall}, Status: "ok", Message: "b is next", End: event.End{Millis: 700}},
+		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall}, Status: "ok", Message: "b is next", End: event.End{Millis: 700, Warning: "half a character"}},
 		event.StepFinished{Step: 1, Status: "blocked", Manager: "ok", Message: "b is next", NextTask: &next, Warning: "the file stands"},
 		event.SnapshotTaken{},
 		event.StepStarted{Step: 2, Task: "b.md", Role: "Architect"},
@@ -55,7 +55,7 @@ func TestStepsOfAnInterruptedRun(t *testing.T) {
 	want := digest.Digest{Workdir: "/w", Runs: 2, Began: at(0), Ended: at(16), Millis: 15_000, Used: used,
 		Counts: digest.Counts{Finished: 1, Attempts: 4, Rejected: 1}, LastRun: digest.Counts{Finished: 1, Attempts: 2}, Steps: []digest.Step{
 			{Step: 1, Task: "a.md", Role: "Implementor", Began: at(1), Ended: at(13), Millis: 11_000, State: digest.Done, Status: "blocked", Manager: "ok", Message: "b is next",
-				NextTask: &next, Used: used, Notes: []string{"the board was edited since the last run; the call starts afresh", "the file stands"},
+				NextTask: &next, Used: used, Notes: []string{"the board was edited since the last run; the call starts afresh", "half a character", "the file stands"},
 				Attempts: []digest.Attempt{
 					{Call: event.TaskCall, Role: "Implementor", Attempt: 1, Command: "x", Began: at(2), Millis: 900, Result: digest.Rejected, Reason: "empty",
 						Exit: "exit status 1", Received: "?", Stderr: "oops", Output: "steps/0001"},

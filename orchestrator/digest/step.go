@@ -10,7 +10,7 @@ import (
 // add folds an entry into the step. An entry that does not belong to the step changes nothing.
 func (s *Step) add(e event.Entry) {
 	addUse(&s.Used.Used, e.Event)
-	s.keepSentence(e.Event)
+	s.keepWords(e.Event)
 	switch ev := e.Event.(type) {
 	case event.AttemptStarted:
 		s.beginAttempt(ev, e.Time)
@@ -68,10 +68,15 @@ func (s *Step) add(e event.Entry) {
 	}
 }
 
-// keepSentence keeps the sentence about the end of the last attempt.
-func (s *Step) keepSentence(e event.Event) {
-	if end, ok := event.EndOf(e); ok && end.Step == s.Step {
-		s.update(func(a *Attempt) { a.Said = e.Sentence().Text })
+// keepWords keeps the sentence about the end of the last attempt, and the warning about its reply.
+func (s *Step) keepWords(e event.Event) {
+	end, ok := event.EndOf(e)
+	if !ok || end.Step != s.Step {
+		return
+	}
+	s.update(func(a *Attempt) { a.Said = e.Sentence().Text })
+	if end.Warning != "" {
+		s.Notes = append(s.Notes, end.Warning)
 	}
 }
 
