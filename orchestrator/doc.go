@@ -162,6 +162,15 @@
 // dies, the guardian ends the agents; if the guardian dies, the runner ends them and leaves (both
 // contexts end); if both die, the next run ends them before it starts anything.
 //
+// # What an upgrade leaves
+//
+// Every later version reads and continues a journal: fields and kinds are only added
+// (event/testdata/form.txt has them all), and what an older journal lacks has the zero value. A
+// version that is older than its journal ignores what it does not know. If [flow.Next] of the later
+// version reads it, the record says so with the form of journals that it needs (event.Needs). Then
+// the older version shows the journal, and does not run it ([flow.Newer]). A snapshot of other
+// rules than one's own is not compared with the state that the events lead to.
+//
 // # What a crash leaves
 //
 // Events are appended to the journal in memory and committed, with one sync, before the next act

@@ -28,7 +28,7 @@ var kindArms = map[string]int{
 	"orchestrator/digest":    48, // the steps and attempts of a run, folded
 	"orchestrator/flow":      32, // what a journal of another run says, and who wrote it
 	"orchestrator/gitstore":  9,  // after which a commit is made
-	"orchestrator/ledger":    9,  // the log of replies, and whose record an acknowledgement follows
+	"orchestrator/ledger":    7,  // the log of replies, and whose record an acknowledgement follows
 	"orchestrator/report":    35, // the live line, a dry run, and the groups of a job's log
 	"orchestrator/standing":  9,  // the work on tasks, and what a person decided
 	"orchestrator/watch":     5,  // which messages were not delivered

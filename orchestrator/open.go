@@ -137,7 +137,7 @@ func (l *loop) start() error {
 		return err
 	}
 	begun := event.RunStarted{
-		Board: l.job.Board, Workdir: l.job.Dir(), Version: l.job.Version, Form: flow.Form(), Limits: l.job.Limits,
+		Board: l.job.Board, Workdir: l.job.Dir(), Version: l.job.Version, Form: event.Form, Limits: l.job.Limits,
 		OnDivergence: l.job.OnDivergence, Tasks: b.Len(), Withheld: withheld, Lenient: l.job.Lenient,
 		Supervision: supervision, Reassign: l.job.Reassign,
 		KeepGoing: l.job.KeepsGoing(), ByNeeds: l.job.HasNeeds(),

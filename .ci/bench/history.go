@@ -37,7 +37,7 @@ func writeLongHistory(path, board string) error {
 		event.HandoffAcked{Board: board, Epoch: s.epoch, Owner: owner})
 	if err == nil {
 		err = s.write(s.history.Snapshot(board), event.RunStarted{Board: board, Workdir: "/home/dev/project",
-			Version: "dev", Form: flow.Form(),
+			Version: "dev", Form: event.Form,
 			Limits: event.Limits{MaxRetries: 3}, OnDivergence: "accept", Tasks: longTasks})
 	}
 	for n := 1; err == nil && s.history.Seq < longRecords; n++ {

@@ -168,7 +168,11 @@ func (u *setup) problems(name string) ([]*frontmatter.Problem, error) {
 		return nil, err
 	}
 	found := append(board.Check(b, place), watchProblems(b, place, r.settings.Watch)...)
-	return append(found, u.refusal(name, found)...), nil
+	found = append(found, u.refusal(name, found)...)
+	if err := refusedJournal(name); err != nil {
+		found = append(found, &frontmatter.Problem{File: name, Text: err.Error(), Fix: failure.HintOf(err)})
+	}
+	return found, nil
 }
 
 // open reads a board and opens its work directory.
@@ -258,6 +262,19 @@ func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatte
 		return []*frontmatter.Problem{p}
 	}
 	return []*frontmatter.Problem{{File: name, Text: err.Error(), Fix: failure.HintOf(err), Warning: here}}
+}
+
+// refusedJournal returns the error with which a run would refuse the board's journal, or nil.
+func refusedJournal(name string) error {
+	dir, err := inspect.Locate(name)
+	if err != nil {
+		return err
+	}
+	h, _, err := inspect.History(name, nil)
+	if errors.As(err, new(*ledger.NoRunError)) {
+		return nil
+	}
+	return cmp.Or(err, ledger.RequireForm(dir, h))
 }
 
 // oddities returns the warnings of a run that would accept the board.

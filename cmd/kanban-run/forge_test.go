@@ -10,20 +10,21 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
 )
 
 // forge [-next] [-again] [-beside] JOURNAL KIND TASK DATA: writes a record that no run would
 // write, with a right checksum. It is of the last epoch, or with -next of the next one; with
 // -again it makes the revision of the last record again. -beside writes as a program does that
-// knows of no lock, while a run is at work, -unknown as one does that knows another kind.
+// knows of no lock, while a run is at work, -unknown as one does that knows another kind, and
+// -needs N as one does whose record needs form N of the journal.
 func forge(ts *testscript.TestScript, _ bool, args []string) {
 	flags := flag.NewFlagSet("forge", flag.ContinueOnError)
 	next := flags.Bool("next", false, "")
 	again := flags.Bool("again", false, "")
 	beside := flags.Bool("beside", false, "")
 	unknown := flags.Bool("unknown", false, "")
+	needs := flags.Int("needs", 0, "")
 	ts.Check(flags.Parse(args))
 	path := ts.MkAbs(flags.Arg(0))
 	target := path
@@ -47,16 +48,11 @@ func forge(ts *testscript.TestScript, _ bool, args []string) {
 	if !*again {
 		rev++
 	}
-	draft := journal.Draft{Type: flags.Arg(1), TaskID: flags.Arg(2), Rev: rev, Actor: "kanban-run", Data: json.RawMessage(flags.Arg(3))}
+	draft := journal.Draft{Type: flags.Arg(1), TaskID: flags.Arg(2), Rev: rev, Actor: "kanban-run", Needs: *needs, Data: json.RawMessage(flags.Arg(3))}
 	if !*unknown {
 		e, err := event.Decode(draft.Type, draft.Data)
 		ts.Check(err)
 		draft.Actor = event.Actor(e)
-		if run, ok := e.(event.RunStarted); ok {
-			run.Form = flow.Form()
-			draft.Data, err = json.Marshal(run)
-			ts.Check(err)
-		}
 	}
 	_, err = j.Append(draft)
 	ts.Check(err)

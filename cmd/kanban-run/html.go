@@ -8,7 +8,6 @@ import (
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/inspect"
-	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/page"
 	"kanban-run/orchestrator/report"
@@ -34,8 +33,8 @@ func (t *terminal) writePage(path string, names []string) error {
 	return t.writeDocument(path, text)
 }
 
-// renderPage renders boards as one HTML page. For a damaged journal the page shows the part
-// before the damage.
+// renderPage renders boards as one HTML page. For a damaged journal the page shows the part before
+// the damage.
 func (t *terminal) renderPage(names []string) ([]byte, error) {
 	boards := make([]page.Board, len(names))
 	quoted := make([]string, len(names))
@@ -62,10 +61,9 @@ func pageOf(name string) (page.Board, error) {
 			b.Run = run
 		}
 	})
-	var damage *journal.DamageError
 	switch {
-	case errors.As(err, &damage):
-		b.Damage = damage.Error()
+	case errors.As(err, new(*ledger.UnreadableError)):
+		b.Damage = at.Text
 	case err != nil && !errors.As(err, new(*ledger.NoRunError)):
 		return b, err
 	}

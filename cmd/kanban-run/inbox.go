@@ -72,10 +72,13 @@ func (t *terminal) showInboxes(boards []string) (code int, err error) {
 // about the board or has to mend it.
 func (t *terminal) showInbox(board string) (waits bool, err error) {
 	b, err := inspect.Look(board, func(event.Entry) {})
-	if err != nil && !errors.As(err, new(*ledger.NoRunError)) {
+	if errors.As(err, new(*ledger.NoRunError)) {
+		err = nil
+	}
+	if err != nil && !errors.As(err, new(*ledger.UnreadableError)) {
 		return false, err
 	}
-	return needsPerson(&b.Standing), t.printDecisions(&b)
+	return needsPerson(&b.Standing), errors.Join(t.printDecisions(&b), err)
 }
 
 // needsPerson reports whether a person has to decide about the board or has to mend it.
@@ -110,7 +113,7 @@ func (t *terminal) printWaits(s *standing.Standing) error {
 	case w == nil && s.Outcome == standing.Running:
 		return t.stdout.Printf("%s is at work, and waits for no decision\n", s.Board)
 	case w == nil && needsPerson(s):
-		return t.printWrapped("", s.Headline())
+		return errors.Join(t.printWrapped("", s.Headline()), t.printWrapped("  ", s.Advice("")))
 	case w == nil:
 		return t.stdout.Printf("%s waits for no decision\n", s.Board)
 	}

@@ -59,10 +59,10 @@ folder. The exit code says nothing about the boards.`,
 					return exitComplete, t.reportPage(args)
 				}
 				boards, err := digestsOf(args)
-				if err != nil {
+				if boards == nil {
 					return 0, err
 				}
-				return exitComplete, t.report(boards, form)
+				return exitComplete, errors.Join(t.report(boards, form), err)
 			}
 		},
 	}
@@ -88,21 +88,31 @@ func oneOf(forms map[string]*bool) (chosen string, err error) {
 // reportToLead prints the SUPERVISOR_REPORT on the boards' last runs.
 func (t *terminal) reportToLead(boards []string) error {
 	var r report.SupervisorReport
+	var unread error
 	for _, board := range boards {
 		if err := addBoard(&r, board); err != nil && len(boards) == 1 {
-			return err
+			unread = err
 		}
 	}
-	return t.stdout.Printf("%s", console.Lines(r.String()))
+	if unread != nil && !errors.As(unread, new(*ledger.UnreadableError)) {
+		return unread
+	}
+	return errors.Join(t.stdout.Printf("%s", console.Lines(r.String())), unread)
 }
 
 // digestsOf reads the journals of boards. A board that was never run, or cannot be read, is an
-// error only if it is the only board.
+// error only if it is the only board. The digest of a journal of which a part can be read is
+// returned with the error.
 func digestsOf(names []string) ([]digest.Digest, error) {
 	boards := make([]digest.Digest, len(names))
 	for i, name := range names {
 		var err error
-		if boards[i], err = digestOf(name); err != nil && len(names) == 1 {
+		boards[i], err = digestOf(name)
+		switch {
+		case err == nil || len(names) > 1:
+		case errors.As(err, new(*ledger.UnreadableError)):
+			return boards, err
+		default:
 			return nil, err
 		}
 	}
@@ -136,13 +146,14 @@ func (t *terminal) report(boards []digest.Digest, form string) error {
 }
 
 // writeResults writes the results of boards to a file, in the form of report --json. A board
-// without a journal is no error, since the run may have refused it.
+// without a journal, or with a damaged one, is no error, since the run may have refused it.
 func (t *terminal) writeResults(path string, names []string) error {
 	boards := make([]digest.Digest, len(names))
 	for i, name := range names {
 		var err error
-		var never *ledger.NoRunError
-		if boards[i], err = digestOf(name); err != nil && !errors.As(err, &never) {
+		boards[i], err = digestOf(name)
+		shown := errors.As(err, new(*ledger.NoRunError)) || errors.As(err, new(*ledger.UnreadableError))
+		if err != nil && !shown {
 			return fmt.Errorf("write the results: %w", err)
 		}
 	}

@@ -55,10 +55,10 @@ several a line each, those that need you first.`,
 				if err == nil && *watch {
 					boards, err = u.watchStatus(t, args, boards)
 				}
-				if err != nil {
+				if boards == nil {
 					return 0, err
 				}
-				return exitComplete, printStatus(t, boards, *asJSON, *verbose)
+				return exitComplete, errors.Join(printStatus(t, boards, *asJSON, *verbose), err)
 			}
 		},
 	}
@@ -109,12 +109,18 @@ func (t *terminal) sign(w event.Weight) string {
 }
 
 // watched returns the status of boards and their last events. If there is only one board, its error
-// is returned. If there are several, the status of a board that cannot be read holds the error.
+// is returned, and its status too if a part of the journal can be read. If there are several, the
+// status of a board that cannot be read holds the error.
 func (u *setup) watched(boards []string) ([]report.Watched, error) {
 	all := make([]report.Watched, len(boards))
 	for i, board := range boards {
 		var err error
-		if all[i].Status, err = u.status(board, &all[i].Recent); err != nil && len(boards) == 1 {
+		all[i].Status, err = u.status(board, &all[i].Recent)
+		switch {
+		case err == nil || len(boards) > 1:
+		case errors.As(err, new(*ledger.UnreadableError)):
+			return all, err
+		default:
 			return nil, err
 		}
 	}
@@ -289,7 +295,7 @@ const pollInterval = 300 * time.Millisecond
 
 // printLog prints the journal. If follow is true, it also prints further entries until a signal
 // comes or the run ends.
-func printLog(t *terminal, board string, show report.Watcher, follow bool) error {
+func printLog(t *terminal, board string, show report.Watcher, follow bool) (err error) {
 	stop := context.Background() // without follow, a signal ends the process
 	if follow {
 		asked, _, release := t.contexts(func(bool) {})
@@ -298,18 +304,25 @@ func printLog(t *terminal, board string, show report.Watcher, follow bool) error
 	}
 	var seen uint64
 	var ran bool // true if a run was at work in the last round
+	var newer *flow.Newer
+	defer func() {
+		if newer != nil && err == nil {
+			err = t.stderr.Printf("kanban-run: %v; what it does not know is not shown\n", newer)
+		}
+	}()
 	for {
 		owned, err := inspect.IsOwned(board)
 		if err != nil {
 			return err
 		}
-		_, sum, err := inspect.History(board, func(e event.Entry) error {
+		h, sum, err := inspect.History(board, func(e event.Entry) error {
 			if e.Seq > seen {
 				seen = e.Seq
 				show.Entry(board, e)
 			}
 			return stop.Err()
 		})
+		newer = h.Newer
 		var never *ledger.NoRunError
 		if err != nil && !(follow && seen == 0 && errors.As(err, &never)) && stop.Err() == nil {
 			return err

@@ -35,6 +35,9 @@ func verifyJournal(t *terminal, board string, asJSON bool) (int, error) {
 	}
 	row("owner", "%s, epoch %d", v.Owner, v.Epoch)
 	row("rollback", "%s", rollbackOf(v))
+	if v.Newer != "" {
+		row("newer", "%s", v.Newer)
+	}
 	if v.Frozen == "" {
 		row("verdict", "sound")
 	} else {

@@ -50,8 +50,12 @@ func decodeKinds(t *testing.T, name string) (kinds int) {
 		if !ok || f.Name.Name != "Kind" {
 			return true
 		}
+		literal, ok := f.Body.List[0].(*ast.ReturnStmt).Results[0].(*ast.BasicLit)
+		if !ok { // an Unknown has the kind that a later version gave it
+			return true
+		}
 		kinds++
-		value := f.Body.List[0].(*ast.ReturnStmt).Results[0].(*ast.BasicLit).Value
+		value := literal.Value
 		kind := strings.Trim(value, `"`)
 		e, err := event.Decode(kind, []byte(`{}`))
 		if err != nil || e.Kind() != kind {

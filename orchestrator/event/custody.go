@@ -28,6 +28,8 @@ func Actor(e Event) string {
 			return ActorLead
 		}
 		return ActorRun
+	case Unknown:
+		return e.Writer
 	default:
 		return ActorRun
 	}
@@ -172,11 +174,14 @@ func (e SplitBrain) Sentence() Sentence {
 
 // SnapshotTaken is a state that a reconcile can roll back to: seed 002, "snapshot identity tuple".
 type SnapshotTaken struct {
-	Board       string          `json:"board" text:"free"`
-	Epoch       uint64          `json:"epoch"`
-	ReplayIndex uint64          `json:"replay_index"`  // number of the last record before State
-	Hash        string          `json:"snapshot_hash"` // SHA-256 of State, in hex
-	State       json.RawMessage `json:"state"`
+	Board       string `json:"board" text:"free"`
+	Epoch       uint64 `json:"epoch"`
+	ReplayIndex uint64 `json:"replay_index"`  // number of the last record before State
+	Hash        string `json:"snapshot_hash"` // SHA-256 of State, in hex
+	// Rules is the version of the rules that led to State; 0: it has no number. A program with
+	// other rules does not compare State with its own.
+	Rules int             `json:"rules,omitempty"`
+	State json.RawMessage `json:"state"`
 }
 
 func (SnapshotTaken) Kind() string { return "SNAPSHOT_TAKEN" }

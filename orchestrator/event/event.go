@@ -22,6 +22,7 @@ type Entry struct {
 	Rev   uint64 // number of the revision that this event makes (seed 002, "rev")
 	Time  time.Time
 	Actor string
+	Needs int // least form of journals that a program has to know to run this one; 0: form 1
 	Event Event
 }
 

@@ -59,10 +59,12 @@ func (o Outcome) topic() Topic {
 
 // RunStarted opens a run. After an interrupted run the counters of that run go on.
 type RunStarted struct {
-	Board        string `json:"board" text:"free"`
-	Workdir      string `json:"workdir" text:"free"`
-	Version      string `json:"version"`
-	Form         string `json:"form"` // digest of the fields of all events and of the state
+	Board   string `json:"board" text:"free"`
+	Workdir string `json:"workdir" text:"free"`
+	Version string `json:"version"`
+	// Form is the form of journals that the program of this run writes, see [Form]; 0: it has no
+	// number.
+	Form         int    `json:"journal_form,omitempty"`
 	Limits       Limits `json:"limits"`
 	OnDivergence string `json:"on_divergence"`
 	Tasks        int    `json:"tasks"`

@@ -1,10 +1,12 @@
-// Package eventtest fills events and states for tests.
+// Package eventtest fills events and states for tests, and lists their fields.
 package eventtest
 
 import (
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 )
 
@@ -51,4 +53,33 @@ func fill(v reflect.Value, n *int64) {
 	default:
 		panic("no value for " + v.Type().String())
 	}
+}
+
+// Fields lists the fields of a type as its JSON has them: the path of each and the type of its
+// value, sorted as the type has them.
+func Fields(t reflect.Type) []string { return fields("", t) }
+
+func fields(path string, t reflect.Type) (all []string) {
+	marshals := t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
+	switch kind := t.Kind(); {
+	case marshals:
+		return []string{path + " " + t.String()}
+	case kind == reflect.Pointer:
+		return fields(path, t.Elem())
+	case kind == reflect.Slice:
+		return fields(path+"[]", t.Elem())
+	case kind != reflect.Struct:
+		return []string{path + " " + kind.String()}
+	}
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		at := path + "." + name
+		if name == "" && f.Anonymous {
+			at = path
+		} else if name == "" {
+			at = path + "." + f.Name
+		}
+		all = append(all, fields(at, f.Type)...)
+	}
+	return all
 }

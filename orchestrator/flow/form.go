@@ -1,54 +1,38 @@
 package flow
 
 import (
-	"cmp"
-	"crypto/sha256"
-	"encoding"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"reflect"
-	"sync"
 
 	"kanban-run/orchestrator/event"
 )
 
-// rulesVersion is the version of the transitions from state to state. Raise it when the same events
-// lead to another state than before, because the state in a snapshot of an earlier journal would
-// then differ from the state that its events lead to.
-const rulesVersion = 2
+// rules is the number of the rules by which events lead to a State, and of the fields of a State.
+// Raise it when the same events lead to another state than before, or when a State gets another
+// field. A snapshot of other rules is not compared with the state that the events before it lead to
+// now, because the two may differ: what an older state lacks has the zero value.
+const rules = 3
 
-// Form returns the name of the form of a journal. The name is a digest over rulesVersion and over
-// the names and types of all fields of events and of the State. The event RUN_STARTED holds
-// the name, and a journal in another form is not read.
-var Form = sync.OnceValue(func() string {
-	all := fmt.Sprintln(rulesVersion) + formOf(reflect.TypeFor[State]())
-	for _, kind := range event.Kinds() {
-		e, err := event.Decode(kind, []byte("{}"))
-		if err != nil {
-			panic(fmt.Sprintf("an empty %s: %v", kind, err)) // cannot happen: a test decodes all kinds
-		}
-		all += "\n" + kind + " " + formOf(reflect.TypeOf(e))
-	}
-	sum := sha256.Sum256([]byte(all))
-	return hex.EncodeToString(sum[:6])
-})
+// Newer is a record that only a later version of this program may run. This program shows the
+// journal to people, as far as it knows the records, and does not run it.
+type Newer struct {
+	Seq     uint64
+	Kind    string
+	Needs   int    // form of journals that a program has to know
+	Version string // the program that wrote the record; "": not known
+}
 
-// formOf describes the JSON form of a type.
-func formOf(t reflect.Type) string {
-	if t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
-		return t.String()
+func (n *Newer) Error() string {
+	text := fmt.Sprintf("record %d (%s) needs form %d of the journal, and this version of kanban-run runs form %d",
+		n.Seq, n.Kind, n.Needs, event.Form)
+	if n.Version != "" {
+		text += "; it was written by kanban-run " + n.Version
 	}
-	switch t.Kind() {
-	case reflect.Struct:
-		form := "{"
-		for f := range t.Fields() {
-			form += fmt.Sprintf("%q %s\n", cmp.Or(f.Tag.Get("json"), f.Name), formOf(f.Type))
-		}
-		return form + "}"
-	case reflect.Pointer, reflect.Slice:
-		return t.Kind().String() + " " + formOf(t.Elem())
-	default:
-		return t.Kind().String()
+	return text
+}
+
+// noteNewer keeps the record that needs the latest version, the first of several.
+func (h *History) noteNewer(e event.Entry) {
+	if e.Needs > event.Form && (h.Newer == nil || e.Needs > h.Newer.Needs) {
+		h.Newer = &Newer{Seq: e.Seq, Kind: e.Event.Kind(), Needs: e.Needs, Version: h.State.Version}
 	}
 }

@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -25,6 +24,7 @@ type History struct {
 	Points []Snapshot
 	Breach *Breach // the first record that breaks a rule and is not reconciled
 	File   string  // the name of the board's file at the last handoff
+	Newer  *Newer  // nil: this program may run the journal
 }
 
 // Identity identifies a snapshot. It is seed 002's snapshot identity tuple.
@@ -42,6 +42,8 @@ type Snapshot struct {
 }
 
 // Add makes a record part of the history. It never fails: a broken rule becomes the Breach of h.
+// After a record that only a later version may run, no rule counts as broken, because that version
+// may have other rules.
 func (h *History) Add(e event.Entry) {
 	was, rev, locked := h.Breach, h.Rev, h.Custody.Locked != ""
 	h.Seq, h.Rev = e.Seq, max(h.Rev, e.Rev)
@@ -55,7 +57,9 @@ func (h *History) Add(e event.Entry) {
 	if broken == nil && was == nil {
 		broken = h.apply(e)
 	}
+	h.noteNewer(e)
 	switch {
+	case h.Newer != nil:
 	case was == nil:
 		h.Breach = broken
 	case isFreeze(e.Event):
@@ -188,12 +192,15 @@ func (h *History) apply(e event.Entry) *Breach {
 func (h *History) verify(e event.Entry, s event.SnapshotTaken) *Breach {
 	state, err := decodeState(s.State, s.Hash)
 	fresh := s.ReplayIndex == e.Seq-1
+	if err == nil && fresh && s.Rules != rules {
+		state = h.State
+	}
 	switch {
 	case err != nil:
 		return breach(Conflict, e, "%v", err)
 	case s.Epoch != h.Custody.Epoch || s.ReplayIndex >= e.Seq:
 		return breach(Conflict, e, "a snapshot of epoch %d and record %d cannot stand here", s.Epoch, s.ReplayIndex)
-	case fresh && s.Hash != hashOf(encodeState(h.State)):
+	case fresh && s.Rules == rules && s.Hash != hashOf(encodeState(h.State)):
 		return breach(Conflict, e, "the snapshot is not what the records before it say")
 	}
 	h.consider(Snapshot{
@@ -245,7 +252,7 @@ func (h *History) unlock(e event.Entry, exit event.LockExited) {
 func (h *History) Snapshot(board string) event.SnapshotTaken {
 	state := encodeState(h.State)
 	return event.SnapshotTaken{
-		Board: board, Epoch: h.Custody.Epoch, ReplayIndex: h.Seq, Hash: hashOf(state), State: state,
+		Board: board, Epoch: h.Custody.Epoch, ReplayIndex: h.Seq, Hash: hashOf(state), State: state, Rules: rules,
 	}
 }
 
@@ -257,14 +264,14 @@ func encodeState(s State) json.RawMessage {
 	return data
 }
 
+// decodeState reads a state that this or another version of the program wrote. It ignores fields
+// that it does not know.
 func decodeState(data json.RawMessage, hash string) (State, error) {
 	var s State
 	if got := hashOf(data); got != hash {
 		return s, fmt.Errorf("the state's hash is %s, not %s", got, hash)
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&s); err != nil {
+	if err := json.Unmarshal(data, &s); err != nil {
 		return s, fmt.Errorf("decode the state: %w", err)
 	}
 	return s, nil

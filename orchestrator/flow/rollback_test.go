@@ -271,7 +271,7 @@ func TestStandstill(t *testing.T) {
 // TestUnreadableAcknowledgement: a rebuilt state that this version cannot read ends nothing.
 func TestUnreadableAcknowledgement(t *testing.T) {
 	for name, exit := range map[string]event.LockExited{
-		"another form": {State: json.RawMessage(`{"coffee":7}`)},
+		"another type": {State: json.RawMessage(`{"steps":"seven"}`)},
 		"no state":     {State: json.RawMessage(`[]`)},
 	} {
 		b := newBook(t).own("r1").write(start, event.LockEntered{Reason: "why"}, exit)

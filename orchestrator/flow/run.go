@@ -13,7 +13,7 @@ func (s *State) applyRunStarted(e event.RunStarted) error {
 		s.freshen()
 	}
 	s.Running, s.Spent, s.Outcome, s.Text, s.Until = true, false, "", "", ""
-	s.Limits, s.Teardown, s.Workdir = e.Limits, s.Teardown.carriedOver(), e.Workdir
+	s.Limits, s.Teardown, s.Workdir, s.Version = e.Limits, s.Teardown.carriedOver(), e.Workdir, e.Version
 	for _, task := range e.DoneBefore {
 		s.keepStatus(task, StatusBefore)
 	}

@@ -95,8 +95,8 @@ func Start(t Turn) (*Carrier, error) {
 	if err := store.restoreJournal(t.Kill); err != nil {
 		return nil, explain(err)
 	}
-	if c.isOtherWay() {
-		return c, nil // after Start, the run journals the new route and ends
+	if other, err := c.isOtherWay(); other || err != nil {
+		return c, err // without an error, the run journals the new route after Start and ends
 	}
 	restored, err := store.Start(t.Kill)
 	if err != nil {
@@ -127,13 +127,15 @@ func explain(err error) error {
 
 // isOtherWay reports whether the route to the remote differs from the route in the local journal.
 // In that case the remote must not be contacted, because an agent may have changed the route.
-func (c *Carrier) isOtherWay() bool {
-	h, _, err := ledger.Fold(c.Folder, func(event.Entry) error { return nil })
+// Errors: those of [ledger.RequireForm].
+func (c *Carrier) isOtherWay() (bool, error) {
+	h, _, err := ledger.Fold(c.Folder, nil)
 	if err != nil {
-		return false // no journal yet, or an error that the ledger will report
+		return false, nil // no journal yet, or an error that the ledger will report
 	}
 	s := &h.State
-	return s.Apply(event.RunStarted{Git: c.way}) == nil && s.Frozen != nil && s.Frozen.Git != nil
+	other := s.Apply(event.RunStarted{Git: c.way}) == nil && s.Frozen != nil && s.Frozen.Git != nil
+	return other, ledger.RequireForm(c.Folder, h)
 }
 
 // Way returns the route of the checkpoints to the remote, for the journal. It returns nil if the

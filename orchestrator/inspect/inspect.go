@@ -44,7 +44,7 @@ func Locate(boardPath string) (rundir.Dir, error) {
 }
 
 // History replays a board's journal and returns its history. For every entry in order, it calls the
-// function visit, which may be nil. Errors: *ledger.NoRunError, *journal.DamageError, and the
+// function visit, which may be nil. Errors: *ledger.NoRunError, *ledger.UnreadableError, and the
 // errors of Locate, of the function visit and of [ledger.CheckFile].
 func History(boardPath string, visit func(event.Entry) error) (flow.History, journal.Summary, error) {
 	dir, err := Locate(boardPath)
@@ -73,10 +73,17 @@ func IsOwned(boardPath string) (bool, error) {
 // Foresee returns the first effect of a run that would start now with the limits of the last run.
 // workdir is the folder that -C names. If workdir is "", Foresee chooses the folder as a run does.
 // lookup returns the function that checks whether a role is known in a work directory. Errors:
-// *failure.Invalid if a run would refuse the board.
+// *failure.Invalid if a run would refuse the board or its journal.
 func Foresee(
 	boardPath, workdir, startDir string, lookup func(workdir string) func(role string) error, h flow.History,
 ) (flow.Effect, error) {
+	folder, err := Locate(boardPath)
+	if err == nil {
+		err = ledger.RequireForm(folder, h)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if text := h.Standstill(); text != "" {
 		return flow.Finish{Outcome: h.StandstillOutcome(), Text: text}, nil
 	}
@@ -93,10 +100,6 @@ func Foresee(
 		return nil, &failure.Invalid{Err: err}
 	}
 	place.Lookup = lookup(dir)
-	folder, err := Locate(boardPath)
-	if err != nil {
-		return nil, err
-	}
 	return foresee(h.State, b, place, folder)
 }
 

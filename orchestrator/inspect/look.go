@@ -26,9 +26,10 @@ type Board struct {
 }
 
 // Look reads a board. It calls the function visit for every entry of the journal in order. A board
-// that cannot be read has no tasks. Errors: *ledger.NoRunError and *journal.DamageError. With these
-// errors it also returns a Board. After a *journal.DamageError, the Board has only the part of the
-// journal before the damage.
+// that cannot be read has no tasks. Errors: *ledger.NoRunError and *ledger.UnreadableError. With
+// these errors it also returns a Board, which has only the part of the journal before the fault. A
+// journal that only a later version may run is no error: the Board has what this version knows of
+// it, and its standing is that of a board that cannot be run.
 func Look(path string, visit func(event.Entry)) (Board, error) {
 	var tasks standing.Tasks
 	h, sum, err := History(path, func(e event.Entry) error {
@@ -51,6 +52,8 @@ func Look(path string, visit func(event.Entry)) (Board, error) {
 	}
 	if err = errors.Join(err, located, asked, contradicts); err != nil && !errors.As(err, new(*ledger.NoRunError)) {
 		b.SetUnreadable(err)
+	} else if refused := ledger.RequireForm(b.Dir, h); refused != nil && !b.Owned {
+		b.SetInvalid(refused)
 	}
 	return b, err
 }

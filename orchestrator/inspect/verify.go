@@ -17,6 +17,7 @@ type Verdict struct {
 	Owner  string          `json:"owner"`
 	Points []flow.Identity `json:"rollback_points"` // a sound journal has exactly one
 	Frozen string          `json:"frozen"`          // why the board is or will be frozen, or ""
+	Newer  string          `json:"newer,omitempty"` // why only a later version may run the journal, or ""
 }
 
 // Verify reads and replays a board's journal. It changes nothing, and works also while a run writes
@@ -39,6 +40,9 @@ func Verify(boardPath string) (Verdict, error) {
 	}
 	if h.StandstillOutcome() == event.Frozen {
 		v.Frozen = h.Standstill()
+	}
+	if h.Newer != nil {
+		v.Newer = h.Newer.Error()
 	}
 	return v, err
 }

@@ -180,7 +180,7 @@ func (j *Journal) recordOf(d Draft) (Record, error) {
 	}
 	return Record{
 		Seq: j.end.seq + 1, Prev: Sum(j.end.crc), Epoch: j.end.epoch, Time: j.nextTime(),
-		Type: d.Type, TaskID: d.TaskID, Rev: d.Rev, Actor: d.Actor, Data: data,
+		Type: d.Type, TaskID: d.TaskID, Rev: d.Rev, Actor: d.Actor, Needs: d.Needs, Data: data,
 	}, nil
 }
 

@@ -10,17 +10,21 @@ import (
 	"unicode/utf8"
 )
 
-// Record is one event of a run as it stands in the journal.
+// Record is one event of a run as it stands in the journal. A program refuses a record with a field
+// that it does not know, so a later version may add fields to Data only.
 type Record struct {
-	Seq    uint64          `json:"seq"`     // 1, 2, 3, … without a gap
-	Prev   Sum             `json:"prev"`    // checksum of the record before; 0 in the first
-	Epoch  uint64          `json:"epoch"`   // epoch of the run that wrote it; never decreases
-	Time   time.Time       `json:"time"`    // UTC, later than the record before
-	Type   string          `json:"type"`    // the event's kind
-	TaskID string          `json:"task_id"` // the event's subject
-	Rev    uint64          `json:"rev"`     // revision of the board, from 1; the caller counts it
-	Actor  string          `json:"actor"`   // the cause of the event
-	Data   json.RawMessage `json:"data"`    // the event itself, compact JSON
+	Seq    uint64    `json:"seq"`     // 1, 2, 3, … without a gap
+	Prev   Sum       `json:"prev"`    // checksum of the record before; 0 in the first
+	Epoch  uint64    `json:"epoch"`   // epoch of the run that wrote it; never decreases
+	Time   time.Time `json:"time"`    // UTC, later than the record before
+	Type   string    `json:"type"`    // the event's kind
+	TaskID string    `json:"task_id"` // the event's subject
+	Rev    uint64    `json:"rev"`     // revision of the board, from 1; the caller counts it
+	Actor  string    `json:"actor"`   // the cause of the event
+	// Needs is the form of journals that a program has to know in order to run this journal. It is
+	// 0 for the first form.
+	Needs int             `json:"needs,omitempty"`
+	Data  json.RawMessage `json:"data"` // the event itself, compact JSON
 }
 
 // Sum is a CRC-32C. In JSON it is 8 hex digits.
@@ -41,12 +45,13 @@ func (s *Sum) UnmarshalText(digits []byte) error {
 	return nil
 }
 
-// Draft is a record before the journal has numbered it. All fields but Data are required; absent
-// Data become null.
+// Draft is a record before the journal has numbered it. All fields but Data and Needs are required;
+// absent Data become null.
 type Draft struct {
 	Type, TaskID string
 	Rev          uint64
 	Actor        string
+	Needs        int
 	Data         json.RawMessage
 }
 
@@ -149,7 +154,7 @@ func equalRecords(a, b *Record) bool {
 	sameTime := a.Time.Equal(b.Time)
 	sameData := bytes.Equal(a.Data, b.Data)
 	return sameTime && sameData && a.Seq == b.Seq && a.Prev == b.Prev && a.Epoch == b.Epoch &&
-		a.Type == b.Type && a.TaskID == b.TaskID && a.Rev == b.Rev && a.Actor == b.Actor
+		a.Type == b.Type && a.TaskID == b.TaskID && a.Rev == b.Rev && a.Actor == b.Actor && a.Needs == b.Needs
 }
 
 // compactData returns data in the form that they have on disk and in a Record.

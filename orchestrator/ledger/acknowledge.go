@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -148,7 +149,7 @@ func (a *arbitration) read() (err error) {
 	case err != nil:
 		return fmt.Errorf("read the journal: %w", err)
 	case a.answer.Ask:
-		err = CheckFile(a.dir, a.history)
+		err = cmp.Or(CheckFile(a.dir, a.history), RequireForm(a.dir, a.history))
 	}
 	return errors.Join(err, a.stand(&work))
 }

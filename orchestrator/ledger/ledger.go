@@ -52,20 +52,25 @@ func (l *Ledger) Listen(note func(event.Entry)) {
 	l.observer = tapped{l.observer, note}
 }
 
-// Open replays the journal into the history, and calls the function visit for every entry.
+// Open replays the journal into the history, and calls the function visit for every entry. Errors:
+// those of [RequireForm] and [CheckFile], and *UnreadableError.
 func (l *Ledger) Open(visit func(event.Entry)) error {
 	j, err := journal.Open(l.dir.Journal(), l.now, func(rec journal.Record) error {
-		e, err := decode(l.dir, rec)
+		e, err := decode(rec)
 		if err != nil {
 			return err
 		}
 		l.logbook.remember(e)
 		visit(e)
 		l.history.Add(e)
-		return nil
+		// An error here leaves the journal as it is. Without one, a torn tail would be cut off.
+		return RequireForm(l.dir, l.history)
 	})
+	if l.history.Newer != nil {
+		return RequireForm(l.dir, l.history)
+	}
 	if err != nil {
-		return fmt.Errorf("open the journal: %w", err)
+		return fmt.Errorf("open the journal: %w", explain(l.dir, l.history, err))
 	}
 	l.journal = j
 	if err := CheckFile(l.dir, l.history); err != nil {
@@ -118,6 +123,9 @@ func (l *Ledger) Append(e event.Event) error {
 	}
 	next := l.history
 	entry := event.Entry{Seq: next.Seq + 1, Epoch: l.epoch, Rev: next.Rev + 1, Actor: event.Actor(e), Event: e}
+	if n := event.Needs(e); n > 1 {
+		entry.Needs = n
+	}
 	if err := next.Extend(entry); err != nil {
 		return err
 	}
@@ -126,6 +134,7 @@ func (l *Ledger) Append(e event.Event) error {
 		TaskID: e.Subject(),
 		Rev:    entry.Rev,
 		Actor:  entry.Actor,
+		Needs:  entry.Needs,
 		Data:   data,
 	})
 	if err != nil {
@@ -234,11 +243,13 @@ func (l *Ledger) finish(e event.Event) error {
 }
 
 // Fold replays a board's journal without opening it for writing, so a run can write to it at the
-// same time. Fold calls the function visit for every entry, unless that function is nil.
+// same time. Fold calls the function visit for every entry, unless that function is nil. It reads
+// also a journal that only a later version may run, see [flow.History.Newer]. Errors:
+// *UnreadableError, with the history before the fault.
 func Fold(dir rundir.Dir, visit func(event.Entry) error) (flow.History, journal.Summary, error) {
 	var h flow.History
 	sum, err := journal.Read(dir.Journal(), func(r journal.Record) error {
-		e, err := decode(dir, r)
+		e, err := decode(r)
 		if err != nil {
 			return err
 		}
@@ -248,27 +259,7 @@ func Fold(dir rundir.Dir, visit func(event.Entry) error) (flow.History, journal.
 		}
 		return visit(e)
 	})
-	return h, sum, err
-}
-
-// errOpened stops the reading of a journal at its first event RunStarted.
-var errOpened = errors.New("a run was opened")
-
-// CheckForm refuses a journal in a form that this program does not read. It reads the journal up to
-// the start of the first run, and leaves all other errors to Open. Errors: *failure.Invalid.
-func CheckForm(dir rundir.Dir) error {
-	_, err := journal.Read(dir.Journal(), func(r journal.Record) error {
-		e, err := decode(dir, r)
-		if _, opened := e.Event.(event.RunStarted); opened {
-			return errOpened
-		}
-		return err
-	})
-	var invalid *failure.Invalid
-	if errors.As(err, &invalid) {
-		return fmt.Errorf("open the journal: %w", err)
-	}
-	return nil
+	return h, sum, explain(dir, h, err)
 }
 
 // CheckFile refuses a journal that was copied from another board: its steps and inputs belong to
@@ -277,40 +268,8 @@ func CheckFile(dir rundir.Dir, h flow.History) error {
 	if own := dir.BoardFile(); h.File != "" && h.File != own {
 		return &failure.Invalid{
 			Err: fmt.Errorf("journal %s is the one of a board %s, not of %s", dir.Journal(), h.File, own),
-			Fix: "give the folder " + dir.Path + " back to its board, or move it aside to begin a new run",
+			Fix: "give the folder " + dir.Path + " back to its board, or " + moveAside(dir, h),
 		}
 	}
 	return nil
-}
-
-// recordError is the error for an intact record that this program cannot have written.
-type recordError struct{ err error }
-
-func (e *recordError) Error() string { return e.err.Error() }
-func (e *recordError) Unwrap() error { return e.err }
-
-// Hint names the ways to continue.
-func (e *recordError) Hint() string {
-	return "restore the run's folder from a backup, or move it aside to begin a new run"
-}
-
-// decode turns a record of the journal in dir back into an entry. Errors: *failure.Invalid for a
-// journal in another form than [flow.Form].
-func decode(dir rundir.Dir, r journal.Record) (event.Entry, error) {
-	e, err := event.Decode(r.Type, r.Data)
-	run, opens := e.(event.RunStarted)
-	switch {
-	case errors.Is(err, event.ErrUnknownKind), opens && run.Form != flow.Form():
-		return event.Entry{}, &failure.Invalid{
-			Err: errors.New("it is of another version of kanban-run, whose journals this one does not read"),
-			Fix: "rm -r " + failure.Quote(dir.Path) +
-				" forgets the runs of the board, which stays as it is; or use that version",
-		}
-	case err != nil:
-		return event.Entry{}, &recordError{fmt.Errorf("record %d: %w", r.Seq, err)}
-	case e.Subject() != r.TaskID:
-		return event.Entry{}, &recordError{
-			fmt.Errorf("record %d: it is about %q, its data about %q", r.Seq, r.TaskID, e.Subject())}
-	}
-	return event.Entry{Seq: r.Seq, Epoch: r.Epoch, Rev: r.Rev, Time: r.Time, Actor: r.Actor, Event: e}, nil
 }

@@ -92,7 +92,7 @@ func (l *logbook) catchUp(journalPath string) error {
 	var all bytes.Buffer
 	all.WriteString(logHeading)
 	_, err = journal.Read(journalPath, func(r journal.Record) error {
-		e, err := decode(l.dir, r)
+		e, err := decode(r)
 		if rejected, ok := e.Event.(event.ReplyRejected); ok {
 			all.WriteString(retryEntry(l.board, e.Time, rejected))
 		}

@@ -74,7 +74,7 @@ func (l *Ledger) rebuild(point flow.Snapshot) (flow.Rebuilt, error) {
 		if rec.Seq <= point.ReplayIndex {
 			return nil
 		}
-		e, err := decode(l.dir, rec)
+		e, err := decode(rec)
 		after = append(after, e)
 		return err
 	})

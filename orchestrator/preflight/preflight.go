@@ -143,7 +143,7 @@ func prepare(job *Job) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(checkNames(job, path), checkWritable(job, path), checkJournal(job, path)); err != nil {
+	if err := cmp.Or(checkNames(job, path), checkWritable(job, path)); err != nil {
 		return nil, err
 	}
 	dir, err := board.ChooseWorkdir(job.Workdir, job.Board, job.StartDir, b)
@@ -201,14 +201,6 @@ func checkNames(job *Job, path string) error {
 		}
 	}
 	return errors.Join(err, f.Close())
-}
-
-// checkJournal returns an error for a journal in another format, before any agent works.
-func checkJournal(job *Job, path string) error {
-	if job.DryRun {
-		return nil
-	}
-	return ledger.CheckForm(rundir.Of(path))
 }
 
 // checkWritable returns an error for a read-only board, before an agent works in vain.

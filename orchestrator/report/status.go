@@ -223,6 +223,9 @@ func (s Status) forYou() (all []string) {
 	if w != nil && w.About != event.AboutQuarantine && !strings.Contains(s.standing.Text, w.Why) {
 		all = append(all, w.Why)
 	}
+	if s.Outcome == event.Invalid && s.standing.Advice("") != "" {
+		all = append(all, s.standing.Advice(""))
+	}
 	commands, does := Commands(&s.standing)
 	for i, c := range commands {
 		all = append(all, c+does[i])

@@ -15,6 +15,8 @@ func (s *Standing) Advice(log string) string {
 		return s.Waits.advice(board, log, s.Outcome)
 	}
 	switch s.Outcome {
+	case event.Invalid:
+		return s.fix
 	case event.Owned:
 		return "another run owns this board or works on its task; " +
 			"kanban-run status " + board + " shows where it stands; once that has ended, the same command goes on"

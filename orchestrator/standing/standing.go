@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 )
 
@@ -39,7 +40,8 @@ type Standing struct {
 
 	Proposal *event.ReassignProposed // proposal of the last run to reassign a task; nil for none
 
-	unread bool // set by SetUnreadable
+	unread bool   // set by SetUnreadable
+	fix    string // set by SetInvalid: the way to continue, or ""
 }
 
 // Facts are the parts of a board's standing that do not follow from the history of the board.
@@ -228,8 +230,15 @@ func (s *Standing) Who() Who {
 // SetUnreadable changes the standing to that of a board whose file or journal cannot be read. It
 // keeps the tasks and the cost that were read before.
 func (s *Standing) SetUnreadable(err error) {
+	s.SetInvalid(err)
+	s.unread = true
+}
+
+// SetInvalid changes the standing to that of a board that cannot be run. It keeps the tasks and the
+// cost. The hint of err becomes the advice.
+func (s *Standing) SetInvalid(err error) {
 	s.Text, _, _ = strings.Cut(err.Error(), "\n")
-	s.Outcome, s.Weight, s.Waits, s.unread = event.Invalid, event.Critical, nil, true
+	s.Outcome, s.Weight, s.Waits, s.fix = event.Invalid, event.Critical, nil, failure.HintOf(err)
 }
 
 // Progress returns in words how many tasks are done, how many are not ok, and how many are in
