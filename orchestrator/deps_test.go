@@ -59,6 +59,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/durable":   "it locks the board",
 		"orchestrator/failpoint": "tests kill it between two acts",
 		"orchestrator/flow":      "it says where the board stands",
+		"orchestrator/ledger":    "a journal that is refused has the marks of what a killed run left",
 		"orchestrator/preflight": "what it runs was checked",
 		"orchestrator/rundir":    "and a folder",
 	},

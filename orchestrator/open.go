@@ -35,7 +35,7 @@ func open(stop, kill context.Context, p *preflight.Prepared, s shared, crowded b
 	l = &loop{job: p, hold: hold, folder: hold.Folder, workspace: p.Workspace, stop: stop, kill: kill, shared: s}
 	l.ledger = ledger.New(p.Board, l.folder, p.Observer, p.Redactor, p.Now)
 	if err := l.assemble(crowded); err != nil {
-		return nil, hold.Close, err
+		return nil, hold.Close, hold.EndAllLeftovers(err)
 	}
 	l.ledger.Durable = l.carrier.Save
 	l.ledger.Listen(l.supervisor.Note)
@@ -96,10 +96,10 @@ func (l *loop) close() error {
 }
 
 // takeBoard replays the journal, ends the processes that an earlier run left behind, and makes this
-// run the board's owner.
+// run the board's owner. The processes are ended also if the run is refused.
 func (l *loop) takeBoard() error {
 	if err := l.ledger.Open(l.restore); err != nil {
-		return err
+		return l.hold.EndAllLeftovers(err)
 	}
 	failpoint.At("journal-open")
 	if l.carrier.IsElsewhere() {
@@ -108,7 +108,11 @@ func (l *loop) takeBoard() error {
 	if err := l.hold.EndLeftovers(l.ledger.State()); err != nil {
 		return err
 	}
-	return l.ledger.Own()
+	if err := l.ledger.Own(); err != nil {
+		// The state of a journal that contradicts itself ends before the contradiction.
+		return l.hold.EndAllLeftovers(err)
+	}
+	return nil
 }
 
 // restore takes an entry of an earlier run, and passes it to the parts of this run that need it.

@@ -1,7 +1,9 @@
 package journal
 
 import (
+	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 
@@ -51,4 +53,49 @@ func read(sys system, path string, each func(Record) error) (Summary, error) {
 		Records: end.seq, Bytes: end.offset, TornBytes: info.Size() - end.offset,
 		Epoch: end.epoch, Head: known.seq,
 	}, err
+}
+
+// Salvage calls the function visit for every whole record of the journal at path, also for those
+// after a damage. It checks no more than the checksum of each, so it serves to find what an earlier
+// run has left behind, but not to run on. Salvage does not change the journal.
+func Salvage(path string, visit func(Record)) error {
+	f, err := durable.OpenPlain(path, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	for at := int64(0); at >= 0; {
+		end, err := salvage(io.NewSectionReader(f, at, info.Size()-at), visit)
+		if err != nil {
+			return wrap("read", path, err)
+		}
+		if at, err = findRecord(f, at+end+1, info.Size()); err != nil {
+			return wrap("read", path, err)
+		}
+	}
+	return nil
+}
+
+// salvage visits the records up to the first place without a whole record, and returns the offset
+// of that place.
+func salvage(section *io.SectionReader, visit func(Record)) (int64, error) {
+	in := newScanner(section, section.Size())
+	for {
+		line, _, err := in.next()
+		var bad *badRecord
+		switch {
+		case err == io.EOF, errors.As(err, &bad):
+			return in.offset, nil
+		case err != nil:
+			return in.offset, err
+		}
+		var r Record
+		if json.Unmarshal(line, &r) == nil {
+			visit(r)
+		}
+	}
 }

@@ -5,6 +5,7 @@ package run
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/rundir"
 )
@@ -82,6 +84,24 @@ func (h *Hold) EndLeftovers(s *flow.State) error {
 		}
 	}
 	return h.Folder.KeepStreams(step.Number, string(step.Call), step.Running)
+}
+
+// EndAllLeftovers ends what earlier runs left running, for a run that is refused although it holds the
+// lock. No state of the board is known then, see [ledger.Marks]. Without it, the agents of a dead
+// run would go on with a board that no run takes. The result joins the errors with the one that refuses the run.
+func (h *Hold) EndAllLeftovers(refused error) error {
+	if errors.As(refused, new(*durable.HeldError)) {
+		return refused // another run has the journal, and its agents are no leftovers
+	}
+	marks, err := ledger.Marks(h.Folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return refused
+	}
+	errs := []error{refused, err}
+	for _, mark := range marks {
+		errs = append(errs, agent.EndLeftovers(mark))
+	}
+	return errors.Join(errs...)
 }
 
 // lockBoard takes the lock of the board. The guardian, the parent process, holds the lock too,
