@@ -117,6 +117,9 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	if err != nil {
 		return err
 	}
+	if restarted, err := l.caller.RestartUpgraded(a, b); restarted || err != nil {
+		return err
+	}
 	if a.Intent.Marks, err = l.marks.Begin(b, e.Task); err != nil {
 		return err
 	}

@@ -98,8 +98,10 @@ func (l *loop) close() error {
 // takeBoard replays the journal, ends the processes that an earlier run left behind, and makes this
 // run the board's owner. The processes are ended also if the run is refused.
 func (l *loop) takeBoard() error {
-	if err := l.ledger.Open(l.restore); err != nil {
+	if err := l.ledger.Open(l.restore); err != nil && !l.carrier.IsElsewhere() {
 		return l.hold.EndAllLeftovers(err)
+	} else if err != nil {
+		return err // the agents of the other clone may be at work on this machine
 	}
 	failpoint.At("journal-open")
 	if l.carrier.IsElsewhere() {

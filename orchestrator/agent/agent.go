@@ -130,13 +130,20 @@ type File struct {
 // Digest returns the SHA-256, in hex, of all that the agent can see: argv, the SHA-256 of stdin,
 // environment, folder and files. The length of each part is written before the part, so that
 // different invocations never hash the same bytes.
-func (i Invocation) Digest() string {
+func (i Invocation) Digest() string { return i.digest(add(addAll(nil, i.Env), i.Dir)) }
+
+// Given returns the SHA-256, in hex, of what the program itself is given: as Digest, but without
+// the surroundings, which a person may change between two runs.
+func (i Invocation) Given() string { return i.digest(nil) }
+
+// digest hashes the surroundings together with what the program is given. All versions hash in the
+// same way, because they compare what they find in a journal.
+func (i Invocation) digest(surroundings []byte) string {
 	stdin := sha256.Sum256(i.Stdin)
 	all := make([]byte, 0, 8<<10)
 	all = addAll(all, i.Argv)
 	all = add(all, hex.EncodeToString(stdin[:]))
-	all = addAll(all, i.Env)
-	all = add(all, i.Dir)
+	all = append(all, surroundings...)
 	for _, f := range i.Files {
 		all = add(all, string(f.Data))
 	}

@@ -79,6 +79,15 @@ func TestDigest(t *testing.T) {
 		if inv.Digest() != digest {
 			t.Errorf("Digest() of invocation %d depends on the timeout", i)
 		}
+		given := agent.Invocation{Argv: inv.Argv, Stdin: inv.Stdin}.Given()
+		if inv.Given() != given || given == digest {
+			t.Errorf("Given() of invocation %d depends on the surroundings", i)
+		}
+	}
+	// Every version compares its digests with those in the journals of earlier ones.
+	const want = "291f89c49df0102a382847517b612f997900cabe20c3a8481e13ceab9e370418"
+	if got := (agent.Invocation{Argv: []string{"a"}, Stdin: []byte("b"), Env: []string{"c"}, Dir: "d"}).Digest(); got != want {
+		t.Errorf("Digest() = %s, want %s, as of every version before", got, want)
 	}
 }
 

@@ -257,3 +257,32 @@ func (r *rig) end(t *testing.T, a *Attempt, e attempt.Ended) event.Event {
 func replied(message string) attempt.Ended {
 	return attempt.Ended{Session: "s", Reply: &contract.Reply{Status: contract.OK, Message: message}}
 }
+
+// TestRestartUpgraded: seed 004, "Retry Rule (CRITICAL)", identical parameters: where another version of the program
+// gives the agent other bytes, the series of retries begins anew, and says so. It goes on where the bytes are the
+// same, where only the surroundings are others, and where nothing was rejected yet.
+func TestRestartUpgraded(t *testing.T) {
+	intent := event.AttemptStarted{AttemptRef: event.AttemptRef{Role: "Implementor"}, Given: "new", Digest: "digest"}
+	step := flow.Step{Number: 1, Task: "a.md", Rejected: 2, Input: []byte("{}"), Given: "old", GivenBy: "v1"}
+	for name, tt := range map[string]struct {
+		change func(*flow.Step, *event.AttemptStarted)
+		anew   bool
+	}{
+		"other bytes":                     {func(*flow.Step, *event.AttemptStarted) {}, true},
+		"of a program without a version":  {func(s *flow.Step, _ *event.AttemptStarted) { s.GivenBy = "" }, true},
+		"the same bytes":                  {func(s *flow.Step, _ *event.AttemptStarted) { s.Given = "new" }, false},
+		"the same, of an older journal":   {func(s *flow.Step, _ *event.AttemptStarted) { s.Given = "digest" }, false},
+		"the same version":                {func(s *flow.Step, _ *event.AttemptStarted) { s.GivenBy = "v2" }, false},
+		"nothing was rejected":            {func(s *flow.Step, _ *event.AttemptStarted) { s.Rejected = 0 }, false},
+		"a new input is due":              {func(s *flow.Step, _ *event.AttemptStarted) { s.Input = nil }, false},
+		"work goes on in another session": {func(_ *flow.Step, e *event.AttemptStarted) { e.GoesOn = true }, false},
+	} {
+		r, s, e := newRig(t), step, intent
+		tt.change(&s, &e)
+		r.journal.state.Step, r.journal.state.Version = &s, "v2"
+		anew, err := r.RestartUpgraded(&Attempt{Intent: e}, r.board)
+		if err != nil || anew != tt.anew || (len(r.journal.events) > 0) != tt.anew {
+			t.Errorf("%s: anew %t, %v, with %v", name, anew, err, r.journal.events)
+		}
+	}
+}

@@ -1,8 +1,10 @@
 package call
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/contract"
@@ -73,6 +75,20 @@ func (c *Caller) RestartWithoutInput(b *board.Board) error {
 	}
 	return c.Journal.Append(event.CallRestarted{Step: step.Number, Task: step.Task, BoardSHA: b.SHA,
 		Reason: err.Error()})
+}
+
+// RestartUpgraded starts the open call afresh if this version of the program gives the agent other
+// bytes than the version before, in a series of retries. The attempts of a series get the same
+// bytes (seed 004, "Retry Rule (CRITICAL)"), so the new version begins another series.
+func (c *Caller) RestartUpgraded(a *Attempt, b *board.Board) (restarted bool, err error) {
+	step, version := c.Journal.State().Step, c.Journal.State().Version
+	same := step.Given == a.Intent.Given || step.Given == a.Intent.Digest
+	if step.Rejected == 0 || step.Input == nil || a.Intent.GoesOn || step.GivenBy == version || same {
+		return false, nil
+	}
+	return true, c.Journal.Record(event.CallRestarted{Step: step.Number, Task: step.Task, BoardSHA: b.SHA,
+		Reason: fmt.Sprintf("kanban-run %s asks %s in other words than kanban-run %s did", version, a.Intent.Player(),
+			cmp.Or(step.GivenBy, "before"))})
 }
 
 func (c *Caller) readInput(inline json.RawMessage, stored string) (contract.Input, error) {

@@ -154,7 +154,7 @@ func (c *Caller) setSpec(a *Attempt) error {
 	if err != nil {
 		return &failure.Invalid{Err: err}
 	}
-	a.Intent.Digest = inv.Digest()
+	a.Intent.Digest, a.Intent.Given = inv.Digest(), inv.Given()
 	a.Signs = make(chan *agent.Event, fewSigns)
 	if inv.Listens {
 		a.Signs = make(chan *agent.Event, maxSigns)

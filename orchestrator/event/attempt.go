@@ -55,10 +55,12 @@ func EndOf(e Event) (AttemptEnd, bool) {
 // Input. A later attempt without Input gets the last input of its call again.
 type AttemptStarted struct {
 	AttemptRef
-	Adapter string          `json:"adapter"`
-	Command string          `json:"command" text:"free"`
-	Digest  string          `json:"digest"` // SHA-256 over argv, stdin, environment and folder
-	Input   json.RawMessage `json:"input,omitempty"`
+	Adapter string `json:"adapter"`
+	Command string `json:"command" text:"free"`
+	Digest  string `json:"digest"` // SHA-256 over argv, stdin, environment and folder
+	// Given is the SHA-256 over argv and stdin; "": not known.
+	Given string          `json:"given,omitempty"`
+	Input json.RawMessage `json:"input,omitempty"`
 	// Before is set for the first attempt of a Manager call, and nil for other attempts.
 	Before *Baseline `json:"before,omitempty"`
 	Plan   *Plan     `json:"plan,omitempty"` // nil if no review of the work follows

@@ -34,6 +34,7 @@ func (s *State) applyAttemptStarted(e event.AttemptStarted) error {
 	}
 	if !e.GoesOn {
 		step.GoesOn = nil
+		step.Given, step.GivenBy = cmp.Or(e.Given, e.Digest), s.Version
 	}
 	if step.At = nil; e.Resumes {
 		step.At = &Thread{Adapter: e.Adapter}

@@ -97,8 +97,12 @@ type Step struct {
 	// Retries.
 	// Started is a number of attempts. Once the Manager's call is due, it counts only the attempts of
 	// that call. Until then it counts the attempts of all calls of the step.
-	Started    int    `json:"started"`
-	Rejected   int    `json:"rejected"` // replies to this call that were rejected since the last reset of the retries
+	Started  int `json:"started"`
+	Rejected int `json:"rejected"` // replies to this call that were rejected since the last reset of the retries
+	// Given is the SHA-256 of what the last attempt in a session of its own was given. It is
+	// AttemptStarted.Digest if AttemptStarted.Given is not known.
+	Given      string `json:"given,omitempty"`
+	GivenBy    string `json:"given_by,omitempty"` // version of the program that started that attempt
 	LastReason string `json:"last_reason"`
 	Disagreed  bool   `json:"disagreed"`           // the last reply was rejected because it contradicts the board
 	Lost       int    `json:"lost,omitempty"`      // number of lost sessions of the work or of a checkpoint

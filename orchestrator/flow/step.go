@@ -43,7 +43,7 @@ func (s *State) applyStepStarted(e event.StepStarted) error {
 func (s *Step) begin(c event.Call) {
 	s.GoesOn, s.Hung, s.Restarts, s.LastHung, s.Advice = nil, nil, 0, "", ""
 	s.Fruitless, s.TooLong, s.OwnLimit = 0, false, ""
-	s.Call, s.Input, s.Stored, s.Rejected, s.LastReason = c, nil, "", 0, ""
+	s.Call, s.Input, s.Stored, s.Rejected, s.LastReason, s.Given, s.GivenBy = c, nil, "", 0, "", "", ""
 	if c == event.ManagerCall {
 		s.Agent = 0
 	}
