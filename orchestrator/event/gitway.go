@@ -10,12 +10,12 @@ import (
 // no change has an effect before a person accepts it.
 type GitWay struct {
 	Board string `json:"board,omitempty" text:"free"` // path of the board in the repository
-	// Branch is the name of the branch; "": not known. A change of the name is no change of the route.
-	Branch string `json:"branch,omitempty"`
 	// Address is the address of the remote, without passwords; "" if checkpoints stay in the clone.
 	Address string `json:"address,omitempty" text:"free"`
 	// Settings are the user's settings of git, sorted, each as its key and the digest of its value.
 	Settings []string `json:"settings,omitempty" text:"free"`
+	// Branch is the name of the branch; "": not known. A change of the name is no change of the route.
+	Branch string `json:"branch,omitempty"`
 }
 
 // ChangesSince returns in words the differences of w from an earlier route. It returns "" if the
