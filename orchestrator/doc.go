@@ -169,7 +169,8 @@
 // version that is older than its journal ignores what it does not know. If [flow.Next] of the later
 // version reads it, the record says so with the form of journals that it needs (event.Needs). Then
 // the older version shows the journal, and does not run it ([flow.Newer]). A snapshot of other
-// rules than one's own is not compared with the state that the events lead to.
+// rules than one's own is not compared with the state that the events lead to. The journals in
+// ledger/testdata/golden, of all versions, hold what flow.Next returns for them.
 //
 // # What a crash leaves
 //
