@@ -44,7 +44,7 @@ func exitTable() []exitRow {
 	return []exitRow{
 		{exitComplete, "the board is complete"},
 		{exitFailed, "internal or I/O error"},
-		{exitInvalid, "usage or invalid input"},
+		{exitInvalid, "usage or invalid input, or a journal that only a later version of kanban-run may run"},
 		{exitNeedsPerson, "a person is needed: the Manager ended with blocked, error or escalate, or with tasks " +
 			"undone (with --lenient that is 0); a review " +
 			"is never content or gives no verdict; a checkpoint blocks or gives none; an agent is stuck, " +

@@ -10,14 +10,14 @@ import "encoding/json"
 // for something else.
 const Form = 1
 
-// Needs returns the form of journals that a program has to know in order to run a journal with e.
-// An event says so itself with a method of this name: for its kind, or only if one of its fields is
-// set.
+// Needs returns the form of journals that a program has to know in order to run a journal with e,
+// or 0 for the first form. An event of a later form says so itself with a method of this name: for
+// its kind, or only if one of its fields is set.
 func Needs(e Event) int {
 	if n, ok := e.(interface{ Needs() int }); ok {
 		return n.Needs()
 	}
-	return 1
+	return 0
 }
 
 // Unknown is an event of a kind that only a later version of this program knows.

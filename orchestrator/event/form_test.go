@@ -47,7 +47,7 @@ func TestFormsLast(t *testing.T) {
 			case "gone", "?":
 				t.Errorf("%s: %s in %s; say from which form on flow.Next reads it, or 1 if it does not", field, form, path)
 			default:
-				if n, err := strconv.Atoi(form); err != nil || n > needs {
+				if n, err := strconv.Atoi(form); err != nil || n > max(needs, 1) {
 					t.Errorf("%s is read from form %s on, and the event needs form %d", field, form, needs)
 				}
 			}
@@ -77,12 +77,12 @@ func (s split) Needs() int {
 	if s.Into > 0 {
 		return 2
 	}
-	return 1
+	return 0
 }
 
 // TestNeeds: an event that says nothing needs the first form; another one says itself what it needs.
 func TestNeeds(t *testing.T) {
-	for want, events := range map[int][]event.Event{1: {event.RunFinished{}, split{}}, 2: {split{Into: 1}}} {
+	for want, events := range map[int][]event.Event{0: {event.RunFinished{}, split{}}, 2: {split{Into: 1}}} {
 		for _, e := range events {
 			if got := event.Needs(e); got != want {
 				t.Errorf("Needs(%+v) = %d, want %d", e, got, want)

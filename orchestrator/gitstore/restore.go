@@ -126,7 +126,7 @@ func (s *Store) isJournalBehind(stop context.Context, tip string) (bool, error) 
 		return false, &UnfitError{
 			fmt.Sprintf("%.12s on %s is no checkpoint of this board: it has no %s/journal.jsonl",
 				tip, s.Branch, s.inTree),
-			"name another branch with checkpoint:, or remove that one",
+			"name another branch with checkpoint:, or rename that one (git branch -m)",
 		}
 	}
 	if err != nil {
@@ -267,7 +267,7 @@ func (s *Store) resume(stop context.Context, half string) (string, error) {
 	if failed := (*git.Error)(nil); errors.As(err, &failed) || err == nil && !known {
 		return "", &UnfitError{
 			fmt.Sprintf("%s names %q, which is no checkpoint on %s", s.half(), half[:min(len(half), 80)], s.Branch),
-			"remove that file; then the same command goes on",
+			"move that file away; then the same command goes on",
 		}
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,13 @@ import (
 	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/rundir"
 )
+
+// draftOf returns the record of an entry that is about to be written.
+func draftOf(e event.Entry, data []byte) journal.Draft {
+	return journal.Draft{
+		Type: e.Event.Kind(), TaskID: e.Event.Subject(), Rev: e.Rev, Actor: e.Actor, Needs: e.Needs, Data: data,
+	}
+}
 
 // decode turns a record of a journal back into an entry. A record of an unknown kind, and one of a
 // later form that cannot be decoded, becomes an [event.Unknown].
@@ -46,7 +54,7 @@ func RequireForm(dir rundir.Dir, h flow.History) error {
 	if v := h.Newer.Version; v != "" && v != "dev" {
 		use = "use kanban-run " + v + " or a later version"
 	}
-	return &failure.Invalid{Err: h.Newer, Fix: use + "; or " + moveAside(dir, h)}
+	return &failure.Invalid{Err: h.Newer, Fix: use + "; or " + moveAside(dir)}
 }
 
 // UnreadableError is the error for a journal that is damaged, or has a record that no version can
@@ -62,24 +70,38 @@ func (e *UnreadableError) Unwrap() error { return e.err }
 // Hint names the ways to continue.
 func (e *UnreadableError) Hint() string { return e.hint }
 
-// explain adds the ways to continue to an error of a damaged journal. h has the records before the
-// fault.
-func explain(dir rundir.Dir, h flow.History, err error) error {
+// explain adds the ways to continue to an error of a damaged journal.
+func explain(dir rundir.Dir, err error) error {
 	if !errors.As(err, new(*journal.DamageError)) && !errors.As(err, new(*recordError)) {
 		return err
 	}
-	return &UnreadableError{err, "restore " + failure.Quote(dir.Path) + " from a backup; or " + moveAside(dir, h)}
+	return &UnreadableError{err, "restore " + failure.Quote(dir.Path) + " from a backup; or " + moveAside(dir)}
 }
 
 // moveAside returns in words how a person begins a new run without the journal. Nothing that it
 // says destroys a file.
-func moveAside(dir rundir.Dir, h flow.History) string {
+func moveAside(dir rundir.Dir) string {
 	text := fmt.Sprintf("mv %s %s begins a new run from the board as it stands", failure.Quote(dir.Path),
 		failure.Quote(unusedName(dir.Path)))
-	if git := h.State.Git; git != nil && git.Branch != "" {
-		text += "; where checkpoint: git is set, the run then goes on from the state on the branch " + git.Branch
+	if branch := branchOf(dir); branch != "" {
+		text += "; where checkpoint: git is set, the run then goes on from the state on the branch " + branch
 	}
 	return text
+}
+
+// branchOf returns the branch of the checkpoints of the last run, or "" if it made none. It reads
+// the records and not the state, because no state may be known.
+func branchOf(dir rundir.Dir) (branch string) {
+	_ = journal.Salvage(dir.Journal(), func(r journal.Record) {
+		var run event.RunStarted
+		if r.Type != run.Kind() || json.Unmarshal(r.Data, &run) != nil {
+			return
+		}
+		if branch = ""; run.Git != nil {
+			branch = run.Git.Branch
+		}
+	})
+	return branch
 }
 
 // unusedName returns a name beside the path that no file has. A command mv to the name of an

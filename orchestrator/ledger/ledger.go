@@ -70,7 +70,7 @@ func (l *Ledger) Open(visit func(event.Entry)) error {
 		return RequireForm(l.dir, l.history)
 	}
 	if err != nil {
-		return fmt.Errorf("open the journal: %w", explain(l.dir, l.history, err))
+		return fmt.Errorf("open the journal: %w", explain(l.dir, err))
 	}
 	l.journal = j
 	if err := CheckFile(l.dir, l.history); err != nil {
@@ -122,21 +122,13 @@ func (l *Ledger) Append(e event.Event) error {
 		return err
 	}
 	next := l.history
-	entry := event.Entry{Seq: next.Seq + 1, Epoch: l.epoch, Rev: next.Rev + 1, Actor: event.Actor(e), Event: e}
-	if n := event.Needs(e); n > 1 {
-		entry.Needs = n
+	entry := event.Entry{
+		Seq: next.Seq + 1, Epoch: l.epoch, Rev: next.Rev + 1, Actor: event.Actor(e), Needs: event.Needs(e), Event: e,
 	}
 	if err := next.Extend(entry); err != nil {
 		return err
 	}
-	r, err := l.journal.Append(journal.Draft{
-		Type:   e.Kind(),
-		TaskID: e.Subject(),
-		Rev:    entry.Rev,
-		Actor:  entry.Actor,
-		Needs:  entry.Needs,
-		Data:   data,
-	})
+	r, err := l.journal.Append(draftOf(entry, data))
 	if err != nil {
 		return err
 	}
@@ -259,7 +251,7 @@ func Fold(dir rundir.Dir, visit func(event.Entry) error) (flow.History, journal.
 		}
 		return visit(e)
 	})
-	return h, sum, explain(dir, h, err)
+	return h, sum, explain(dir, err)
 }
 
 // CheckFile refuses a journal that was copied from another board: its steps and inputs belong to
@@ -268,7 +260,7 @@ func CheckFile(dir rundir.Dir, h flow.History) error {
 	if own := dir.BoardFile(); h.File != "" && h.File != own {
 		return &failure.Invalid{
 			Err: fmt.Errorf("journal %s is the one of a board %s, not of %s", dir.Journal(), h.File, own),
-			Fix: "give the folder " + dir.Path + " back to its board, or " + moveAside(dir, h),
+			Fix: "give the folder " + dir.Path + " back to its board, or " + moveAside(dir),
 		}
 	}
 	return nil
