@@ -173,7 +173,8 @@ func logCommand() command {
 --failed takes several boards, and without a board is about all below this folder.
 
 --verify reads the whole journal, changes nothing, and says what it found: exit code 0 when it is sound, 1 when it is damaged
-(with the byte where the damage begins), 5 when the board is frozen and waits for kanban-run ack, for whatever reason.
+(with the byte where the damage begins), 5 when the board is frozen and waits for kanban-run ack, for whatever reason. It
+also says if only a later version of kanban-run may run the journal.
 
 A line has its time, the number of its step where a new one begins, a sign (✓ good, ! look at it, ✗ bad), and what came of it. At
 a terminal long lines break between words, in a pipe they are whole.

@@ -86,9 +86,10 @@ func (h *Hold) EndLeftovers(s *flow.State) error {
 	return h.Folder.KeepStreams(step.Number, string(step.Call), step.Running)
 }
 
-// EndAllLeftovers ends what earlier runs left running, for a run that is refused although it holds the
-// lock. No state of the board is known then, see [ledger.Marks]. Without it, the agents of a dead
-// run would go on with a board that no run takes. The result joins the errors with the one that refuses the run.
+// EndAllLeftovers ends what earlier runs left running, for a run that holds the lock and is refused.
+// Otherwise the agents of a dead run would go on with a board that no run takes. The state of the
+// board may be unknown, so the marks come from [ledger.Marks]. The result is the error refused, or
+// joins it with others.
 func (h *Hold) EndAllLeftovers(refused error) error {
 	if errors.As(refused, new(*durable.HeldError)) {
 		return refused // another run has the journal, and its agents are no leftovers
