@@ -98,11 +98,12 @@ func (v *Supervisor) Waits() string {
 }
 
 // waitForPerson returns the effect that ends a run, because a checkpoint stops it. If the board is
-// over or is to end, the effect is first [EndBoard]. There is no [EndBoard] if the board's author
-// uses the field "ended" for another value.
+// over or is to end, the effect is first [EndBoard], also if the board says that it is incomplete,
+// because --lenient would excuse that. There is no [EndBoard] if the board's author uses the field
+// "ended" for another value.
 func (s *State) waitForPerson(b Board) Effect {
 	v := s.Supervisor
-	if (v.Block.Ends || b.Terminal) && b.Ended == "" && !b.Taken {
+	if (v.Block.Ends || b.Terminal) && (b.Ended == "" || b.Ended == EndedIncomplete) && !b.Taken {
 		return EndBoard{Text: v.Block.Text}
 	}
 	return Finish{Outcome: event.NeedsPerson, Text: v.Block.Text}

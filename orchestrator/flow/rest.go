@@ -186,12 +186,24 @@ func (s *State) change(dropped []string, renamed []event.Rename) {
 // LeavesOpen reports whether a task of list l is undone after the open step. c is the change of the
 // list by the reply of the step.
 func (s *State) LeavesOpen(l List, c Change) bool {
-	after := *s
-	if task := cmp.Or(s.Step.Path, s.Step.Task); s.Step.Checkpoint == nil {
-		after.keepStatus(task, s.Step.status())
-	}
+	after := s.afterStep()
 	after.change(c.Dropped, c.Renamed)
 	return len(after.Rest(l).Open) > 0
+}
+
+// RestAfterStep is like [State.Rest], for the state after the open step, if there is one.
+func (s *State) RestAfterStep(l List) Rest {
+	after := s.afterStep()
+	return after.Rest(l)
+}
+
+// afterStep returns the state with the status with which the open step leaves its task.
+func (s *State) afterStep() State {
+	after := *s
+	if s.Step != nil && s.Step.Checkpoint == nil {
+		after.keepStatus(cmp.Or(s.Step.Path, s.Step.Task), s.Step.status())
+	}
+	return after
 }
 
 // IsDone reports whether a task is done by its last status. The status in the open step counts, too.

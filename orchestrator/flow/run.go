@@ -170,7 +170,22 @@ func (s *State) thaw(e event.Acknowledged) error {
 		return nil
 	}
 	s.goOn(e)
+	if e.Left != "" {
+		s.endAsLeft(e)
+	}
 	return nil
+}
+
+// endAsLeft ends the open step of a frozen board that the Lead lets stand, because the board has
+// ended. The board's end counts as the Manager's: a person decided about the disagreement, and not
+// about the open tasks.
+func (s *State) endAsLeft(e event.Acknowledged) {
+	if step := s.Step; step != nil {
+		*s = s.afterStep()
+		s.Step, s.Last.Task = nil, step.Task
+	}
+	s.Last = ManagerReply{Task: s.Last.Task, BoardSHA: e.BoardSHA}
+	s.Outcome, s.Text = event.Incomplete, e.Left
 }
 
 // settleCheckpoint lets a board go on after a checkpoint has stopped it. With Retry a new

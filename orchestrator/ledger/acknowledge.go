@@ -289,7 +289,10 @@ func (a *arbitration) settle(q Question, e event.Acknowledged) (Question, error)
 			e.Text += " with " + undone
 		}
 	}
+	stays := over && e.About == event.AboutCheckpoint && edit.Current == nil && len(a.rest().Open) > 0
 	switch incomplete := flow.EndedIncomplete; {
+	case stays: // the board may say so again, because it has said that it is blocked
+		edit.Ended = &incomplete
 	case over && e.Left == "":
 		edit.Ended = new(string)
 	case over && a.before.CanWriteEnded():

@@ -24,11 +24,7 @@ func (a *arbitration) settleFile(q Question, e event.Acknowledged) (Question, er
 	case "":
 		return q, nil
 	case event.Accept:
-		e.Text = "the board stands as it is, says the Lead"
-		if q.Done = e.Text; a.answer.Ask {
-			return q, nil
-		}
-		return q, a.recordDecision(e)
+		return a.letStand(q, e)
 	}
 	before, err := a.beforeTurn()
 	if err != nil {
@@ -55,6 +51,60 @@ func (a *arbitration) putBackMarks() error {
 		return err
 	}
 	return marks.Restore(place, a.dir, a.history.State.Marks)
+}
+
+// letStand carries out the Lead's choice to let a frozen board stand as it is. If the board has
+// ended with tasks undone, they are not settled by that, and the board says that it is incomplete.
+// The task that the choice names counts as done.
+func (a *arbitration) letStand(q Question, e event.Acknowledged) (Question, error) {
+	task := e.Task
+	e.Task, e.Text = "", "the board stands as it is, says the Lead"
+	s := &a.history.State
+	rest := s.RestAfterStep(workspace.ListAt(a.path, s.Workdir, a.before))
+	if a.standing.Waits.IsUnknown || a.broken != nil || !a.before.Terminal() || len(rest.Open) == 0 {
+		if q.Done = e.Text; a.answer.Ask {
+			return q, nil
+		}
+		return q, a.recordDecision(e)
+	}
+	e.Left = flow.IncompleteText + rest.Undone()
+	events := []event.Acknowledged{e}
+	if task != "" {
+		settled := event.Acknowledged{Board: e.Board, Note: e.Note, About: event.AboutEnd, Choice: event.Accept, Task: task,
+			Text: task + " counts as done, says the Lead"}
+		rest.Open = slices.DeleteFunc(rest.Open, func(t flow.TaskStatus) bool { return t.Task == task })
+		if len(rest.Open) > 0 {
+			settled.Left = flow.IncompleteText + rest.Undone()
+		}
+		events = append(events, settled)
+	}
+	return a.endAsLeft(q, events)
+}
+
+// endAsLeft journals the decisions about a board that stays ended, and then writes onto the board
+// what they leave undone.
+func (a *arbitration) endAsLeft(q Question, events []event.Acknowledged) (Question, error) {
+	q.Left = events[len(events)-1].Left
+	after := a.before
+	if incomplete := flow.EndedIncomplete; q.Left != "" && a.before.CanWriteEnded() {
+		var err error
+		if after, err = a.edited(board.Edit{Ended: &incomplete}); err != nil {
+			return q, err
+		}
+	}
+	var all []event.Event
+	var said []string
+	for _, e := range events {
+		e.BoardSHA = after.SHA
+		all, said = append(all, e), append(said, e.Text)
+	}
+	if q.Done = strings.Join(said, "; "); a.answer.Ask {
+		return q, nil
+	}
+	if err := a.recordDecision(all...); err != nil || after == a.before {
+		return q, err
+	}
+	return q, board.Save(a.path, after.Source)
 }
 
 // putBack restores the board. If the board cannot be read, putBack first removes a link or a folder

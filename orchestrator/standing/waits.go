@@ -16,6 +16,10 @@ type Waits struct {
 	Why     string        `json:"why"`
 	Choices []Choice      `json:"choices"`       // empty if a person has to mend something
 	May     bool          `json:"may,omitempty"` // the next run goes on without the decision
+
+	// IsUnknown is true if it is not known whether a person ended the board. To accept that end is
+	// to say that a person did.
+	IsUnknown bool `json:"-"`
 }
 
 // Choice is a decision that a person can make now.
@@ -110,11 +114,15 @@ func (f *Facts) Waits(h *flow.History) *Waits {
 	case f.isAtWork(s):
 		return f.waitsAtWork(s)
 	case f.Unknown != "":
-		return w(event.AboutFile, f.Unknown, f.fileChoices()...)
+		unknown := w(event.AboutFile, f.Unknown, f.fileChoices(s, true)...)
+		unknown.IsUnknown = true
+		return unknown
 	case freeze != nil && freeze.Git != nil:
 		return w(event.AboutWay, freeze.Text, Choice{Word: event.Accept, Does: "has checkpoints go there from now on; or set it back"})
 	case freeze != nil:
-		return w(event.AboutFile, freeze.Text, f.fileChoices()...)
+		frozen := w(event.AboutFile, freeze.Text, f.fileChoices(s, freeze.Asks)...)
+		frozen.IsUnknown = freeze.Asks
+		return frozen
 	case h.Standstill() != "":
 		return w(event.AboutJournal, h.Standstill(), Choice{Word: event.Accept, Does: "goes on with the state that the sound records give"})
 	case s.Supervisor.Waits() != "":
@@ -172,9 +180,20 @@ func (f *Facts) waitsAtWork(s *flow.State) *Waits {
 	return nil
 }
 
-func (f *Facts) fileChoices() (all []Choice) {
+// fileChoices returns the choices about the file of a frozen board. The parameter unknown is true if
+// a person may have ended the board.
+func (f *Facts) fileChoices(s *flow.State, unknown bool) (all []Choice) {
+	accept := Choice{Word: event.Accept, Does: "lets the board stand as it is; the next run goes on from there"}
+	if !unknown && f.Fault == "" && f.Board.Terminal {
+		for _, t := range s.RestAfterStep(f.List).Open {
+			accept.Tasks = append(accept.Tasks, t.Task)
+		}
+		if n := len(accept.Tasks); n > 0 {
+			accept.Does = "lets the board stand as it is, with " + event.Count(n, "task") + " undone. With the path of a task it counts that task as done"
+		}
+	}
 	if f.Fault == "" {
-		all = append(all, Choice{Word: event.Accept, Does: "lets the board stand as it is; the next run goes on from there"})
+		all = append(all, accept)
 	}
 	return append(all, Choice{Word: event.Retry,
 		Does: "puts the board back as the turn began, and keeps this one beside it; the next run goes on"})
