@@ -55,7 +55,7 @@ func reference(t *testing.T) string {
 			b.WriteString("| flag | |\n|---|---|\n" + strings.Join(rows, "") + "\n")
 		}
 	}
-	b.WriteString("## Settings\n\nA flag wins over the variable, the variable over `.kanban-run.yaml`. `run`, `check`, `once` and other commands take the flags of the settings that they use.\n\n" +
+	b.WriteString("## Settings\n\nA flag wins over the variable, the variable over `.kanban-run.yaml`. An agent or a command that any of them gives to one role wins over those for every role. `run`, `check`, `once` and other commands take the flags of the settings that they use.\n\n" +
 		"| in `.kanban-run.yaml` | flag | variable | default | |\n|---|---|---|---|---|\n")
 	for _, s := range config.Table() {
 		b.WriteString(settingRow(s))

@@ -42,8 +42,8 @@ task, or null), tasks (a list), and any that you add. Each round gives the curre
 asks the Manager for the next one. The run ends when current is null or phase is complete. Run the same command again after
 an interruption: it goes on where it was.
 
-The program of a role: --exec ROLE='COMMAND' or --agent ROLE=ADAPTER, else --exec or --agent, which is for every role, the Manager
-too, else the role file, else .kanban-run.yaml, else claude.`,
+The program of a role: --exec ROLE='COMMAND' or --agent ROLE=ADAPTER, else what .kanban-run.yaml names for that role, else --exec or
+--agent, which is for every other role, the Manager too, else the role file, else the default in .kanban-run.yaml, else claude.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags)
 			o := outputFlags(flags)

@@ -300,7 +300,7 @@ func configCommand() command {
 	return command{
 		name: "config", summary: "print the settings and where each came from",
 		long: "Flags win over KANBAN_RUN_* variables, these over .kanban-run.yaml in the work directory, " +
-			"that over the defaults.",
+			"that over the defaults. What names a role wins over --agent and --exec without a role.",
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags)
 			asJSON := flags.Bool("json", false, "print one JSON array")

@@ -30,20 +30,17 @@ func (c choices) refuseContradiction() error {
 	return nil
 }
 
-// overlay returns c with the choices of a stronger source in place of its own. A stronger choice
-// for every role replaces all choices of c. For example, `--agent stub` on the command line means
-// every role, even a role with a value in the settings file. If the stronger choice is "exec"
-// without a command, the commands of c stay.
+// overlay returns c with the choices of a stronger source in place of its own. The stronger choice
+// for every role replaces only the choice for every role: a role's own choice stays, whichever
+// source made it. A choice "exec" without a command keeps the command of c.
 func (c choices) overlay(stronger choices) choices {
 	result := choices{}
-	general, hasGeneral := stronger[""]
+	_, hasGeneral := stronger[""]
 	for role, weak := range c {
-		switch {
-		case !hasGeneral:
-			result[role] = weak
-		case general.asksForCommand() && weak.exec != nil:
-			result[role] = choice{exec: weak.exec}
+		if hasGeneral && weak.asksForCommand() {
+			weak.exec = c[""].exec // the command that the role's own choice was made for
 		}
+		result[role] = weak
 	}
 	for role, strong := range stronger {
 		if strong.asksForCommand() {

@@ -177,8 +177,7 @@ func Load(in Input) (*Settings, []Origin, error) {
 func (s *Settings) IsExplicit(name string) bool { return s.given[name] }
 
 // Choose returns the agent that the settings choose for a role. The case of letters does not
-// matter. Within a source, the role's own value beats the value for every role. A stronger source's
-// value for every role beats all values of weaker sources.
+// matter. The role's own value beats the value for every role, whichever sources they are from.
 func (s *Settings) Choose(role string) Choice {
 	k := roleKey(role)
 	own, hasOwn := s.Agents[k]

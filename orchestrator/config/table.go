@@ -55,10 +55,11 @@ func agentRows() []row {
 			Help: "look for role files in DIR before .kanban-run/roles"},
 			func(s *Settings, v, dir string) error { s.Roles = s.fromDir(dir, v); return nil }},
 		{Setting{Name: "agent", Flag: "agent", Value: "[ROLE=]ADAPTER", Variable: "KANBAN_RUN_AGENT", InFile: true,
-			Repeated: true, Default: DefaultAgent, Help: "adapter of every role, or of ROLE"}, nil},
+			Repeated: true, Default: DefaultAgent, Help: "adapter of every role that has none of its own, or of ROLE"}, nil},
 		{Setting{Name: "exec", Flag: "exec", Value: "[ROLE=]COMMAND", Variable: "KANBAN_RUN_EXEC", InFile: true,
 			Repeated: true,
-			Help:     "program that works for every role, or for ROLE: JSON on stdin, JSON on stdout"}, nil},
+			Help: "program that works for every role that has none of its own, or for ROLE: JSON on stdin, " +
+				"JSON on stdout"}, nil},
 		{Setting{Name: "stub", Flag: "stub", Value: "FILE", Variable: "KANBAN_RUN_STUB", InFile: true,
 			Help: "what stub agents do instead of answering well"},
 			func(s *Settings, v, dir string) error { s.Stub = s.fromDir(dir, v); return nil }},

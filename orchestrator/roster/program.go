@@ -26,8 +26,9 @@ type program struct {
 	adapter agent.Adapter // nil: this version has no adapter of that name
 }
 
-// choose returns a role's program. The order of precedence is: the flag or setting for this role,
-// the general flag, the role file, the settings file's choice for all roles, the default.
+// choose returns a role's program. The order of precedence is: the flag, variable or line of the
+// settings file for this role, the general flag or variable, the role file, the settings file's
+// choice for all roles, the default.
 func (r *Roster) choose(role roles.Role, dir string) (program, error) {
 	said := r.Settings.Choose(role.Name)
 	inRole := role.Agent != "" || len(role.Command) > 0

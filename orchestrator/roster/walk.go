@@ -27,7 +27,7 @@ func (walker) Check(call agent.Assignment) error {
 func (walker) Invoke(agent.Assignment) (agent.Invocation, error) {
 	return agent.Invocation{}, &agent.ConfigError{
 		Text: "walk goes down the list of a board, and this call has none",
-		Fix:  "give the Manager an agent with --agent or --exec",
+		Fix:  "give the Manager an agent with --agent Manager=ADAPTER or --exec Manager=COMMAND",
 	}
 }
 
