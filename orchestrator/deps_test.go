@@ -58,6 +58,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/agent":     "it ends what a killed run left at work",
 		"orchestrator/durable":   "it locks the board",
 		"orchestrator/failpoint": "tests kill it between two acts",
+		"orchestrator/failure":   "a board that cannot be replaced is for a person to mend",
 		"orchestrator/flow":      "it says where the board stands",
 		"orchestrator/ledger":    "a journal that is refused has the marks of what a killed run left",
 		"orchestrator/preflight": "what it runs was checked",
@@ -105,8 +106,9 @@ var arrows = map[string]map[string]string{
 		"roles":                 "a supervisor can read its role",
 	},
 	"orchestrator/preflight": {
-		"orchestrator/durable":   "a board has one name",
-		"orchestrator/plainfile": "a board is opened to see if it is writable",
+		"orchestrator/durable":   "a board has one name, and has to be replaceable",
+		"orchestrator/decisions": "so has the file for decisions",
+		"orchestrator/plainfile": "a board is opened to count its names",
 		"orchestrator/board":     "boards and tasks are checked",
 		"orchestrator/failure":   "what it finds makes a run impossible",
 		"orchestrator/event":     "the Manager's role has a name, runs have limits",
@@ -339,6 +341,7 @@ var arrows = map[string]map[string]string{
 	},
 	"orchestrator/durable": {
 		"orchestrator/failpoint": "tests kill it between two acts",
+		"orchestrator/failure":   "what mends a refusal is a command to copy",
 		"orchestrator/plainfile": "a folder is opened to be synced",
 	},
 	"orchestrator/proc": {"orchestrator/failpoint": "tests kill it between two acts"},

@@ -48,6 +48,7 @@ var sinks = map[string]string{
 	"journal.Journal.rewriteUnacked": "the journal",
 	"journal.copyTail":               "what was torn off it",
 	"durable.fill":                   "files that are replaced: the board, files of a run",
+	"durable.Rehearse":               "the board's own bytes, into a file that it removes at once",
 	"durable.confirmName":            "an empty lock",
 	"durable.Lock.SetHolder":         "a lock: whose it is",
 	"rundir.WriteFile":               "files of a run",

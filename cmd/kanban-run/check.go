@@ -36,8 +36,8 @@ func checkCommand() command {
 		summary: "say what is wrong or odd about boards, or about the agents",
 		long: `
 Exit code 0: nothing about the board or its tasks stops a run. A warning is something odd that a run puts up with, or
-something that is missing on this machine, such as an agent's command. Exit code 2: a run would refuse the board, or a field of
-a task says what it cannot mean, so that a run leaves it out.
+something that is missing on this machine, such as an agent's command. Exit code 2: a run would refuse the board, also because
+this user cannot replace its file here, or a field of a task says what it cannot mean, so that a run leaves it out.
 --fix repairs what is safe: an unquoted value that holds a colon becomes a | block, a bare current gets its folder. All other
 bytes stay as they are.
 --plan also says in which order the open tasks would be worked on if every one were ok: the current task first, then the first of

@@ -43,11 +43,11 @@ type Log struct {
 	told    bool // a failure to write an entry was reported
 }
 
-// NewLog returns the log of a run, or nil if findFile returns no path. It makes the file count as
+// NewLog returns the log of a run, or nil if FindFile returns no path. It makes the file count as
 // a record of runs, and gives a notice if the file does not exist.
 func NewLog(t Turn) *Log {
-	path := t.findFile()
-	if path == "" {
+	path := FindFile(t.File, t.Path, t.Dir)
+	if t.DryRun || path == "" { // a dry run writes nothing
 		return nil
 	}
 	t.Ignore(path, durable.RealPath(path))
@@ -57,23 +57,21 @@ func NewLog(t Turn) *Log {
 	return &Log{Turn: t, path: path}
 }
 
-// findFile returns the path of the file for a run's decisions. It returns "" for a dry run, which
-// writes nothing. It also returns "" if the settings name no file and there is no DECISIONS.md
-// beside the board.
-func (t *Turn) findFile() string {
+// FindFile returns the path of the file for the decisions on a board. The parameter named is the
+// path in the settings. If it is "", and there is no DECISIONS.md beside the board, FindFile returns
+// "".
+func FindFile(named, board, dir string) string {
 	switch {
-	case t.DryRun:
-		return ""
-	case t.File == "":
-		path := filepath.Join(filepath.Dir(t.Path), "DECISIONS.md")
+	case named == "":
+		path := filepath.Join(filepath.Dir(board), "DECISIONS.md")
 		if info, err := os.Lstat(path); err != nil || info.IsDir() {
 			return ""
 		}
 		return path
-	case filepath.IsAbs(t.File):
-		return t.File
+	case filepath.IsAbs(named):
+		return named
 	default:
-		return filepath.Join(t.Dir, t.File)
+		return filepath.Join(dir, named)
 	}
 }
 

@@ -8,6 +8,7 @@ package durable
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -28,9 +29,10 @@ const maxLinks = 40
 // WriteFile replaces the file at path with data. After any interruption the name leads to the old
 // bytes or to the new bytes.
 //
-// A symbolic link at path stays and its target is replaced. An existing file keeps its mode and
-// owner; a new one gets perm, before umask. A read-only file is refused, even if its folder would
-// allow a replacement. Hard links to the file keep the old bytes.
+// A symbolic link at path stays and its target is replaced. An existing file keeps its mode, owner,
+// group and access list as far as the system lets it, see adopt; a new one gets perm, before umask.
+// A read-only file is refused, even if its folder would allow a replacement. Hard links to the file
+// keep the old bytes.
 //
 // After an error the old file is still there, with two exceptions, which the error names: the sync
 // of the folder failed (the new bytes may not survive a power cut), or the new bytes could not be
@@ -66,7 +68,7 @@ func replace(sys system, target string, data []byte, perm fs.FileMode, old fs.Fi
 	}
 	failpoint.At("temp-synced")
 	if err := sys.rename(temp, target); err != nil {
-		return errors.Join(err, sys.remove(temp))
+		return errors.Join(cmp.Or(CheckReplace(target), err), sys.remove(temp))
 	}
 	failpoint.At("renamed")
 	if err := sys.syncDir(filepath.Dir(target)); err != nil {
@@ -85,42 +87,24 @@ func stage(sys system, target string, data []byte, perm fs.FileMode, old fs.File
 	if err != nil {
 		return "", err
 	}
-	if err := errors.Join(fill(f, data, old), f.Close()); err != nil {
+	if err := errors.Join(fill(f, target, data, old), f.Close()); err != nil {
 		return "", errors.Join(err, sys.remove(name))
 	}
 	return name, nil
 }
 
-func fill(f file, data []byte, old fs.FileInfo) error {
+func fill(f file, target string, data []byte, old fs.FileInfo) error {
 	if _, err := f.Write(data); err != nil {
 		return err
 	}
 	if old != nil {
-		if err := adopt(f, old); err != nil {
+		if err := adopt(f, target, old); err != nil {
 			return err
 		}
 	}
 	failpoint.At("temp-written")
 	// Sync before the rename: otherwise a crash may leave a file of length zero.
 	return f.Sync()
-}
-
-// adopt gives f the owner and the mode of the old file. The owner comes first: a change of owner
-// clears the setuid and setgid bits.
-func adopt(f file, old fs.FileInfo) error {
-	now, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if uid, gid, differ := ownerChange(now, old); differ {
-		if err := f.Chown(uid, gid); err != nil {
-			return &ownerError{uid: uid, gid: gid, err: err}
-		}
-	}
-	if now, err = f.Stat(); err != nil || now.Mode() == old.Mode() {
-		return err
-	}
-	return f.Chmod(old.Mode())
 }
 
 // followLinks returns the name that a write through path replaces: the target of the last link,
@@ -202,24 +186,6 @@ func verify(sys system, target string, want []byte) error {
 		return ErrReadBack
 	}
 	return nil
-}
-
-// ownerError is the error for a file that is not replaced, because the new file would have another
-// owner.
-type ownerError struct {
-	uid, gid int
-	err      error
-}
-
-func (e *ownerError) Error() string {
-	return fmt.Sprintf("keep its owner %d:%d: %v", e.uid, e.gid, e.err)
-}
-
-func (e *ownerError) Unwrap() error { return e.err }
-
-// Hint returns what the user can do.
-func (e *ownerError) Hint() string {
-	return "run kanban-run as the owner of the file, or make it your own with chown"
 }
 
 // RealPath resolves the links of a path, or returns it unchanged if it does not exist.

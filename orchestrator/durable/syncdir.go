@@ -3,7 +3,6 @@ package durable
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"syscall"
 
 	"kanban-run/orchestrator/plainfile"
@@ -22,14 +21,4 @@ func SyncDir(dir string) error {
 		return fmt.Errorf("sync folder: %w", err)
 	}
 	return nil
-}
-
-// ownerChange returns the owner of the old file, and true if the two files have different owners.
-func ownerChange(now, old fs.FileInfo) (uid, gid int, differ bool) {
-	n, nok := now.Sys().(*syscall.Stat_t)
-	o, ook := old.Sys().(*syscall.Stat_t)
-	if !nok || !ook {
-		return 0, 0, false
-	}
-	return int(o.Uid), int(o.Gid), n.Uid != o.Uid || n.Gid != o.Gid
 }

@@ -27,6 +27,7 @@ type system interface {
 }
 
 type file interface {
+	Name() string
 	Write(p []byte) (int, error)
 	Stat() (fs.FileInfo, error)
 	Chown(uid, gid int) error

@@ -84,6 +84,8 @@ type Prepared struct {
 	stepsOf map[string]stepState // the state of each task's step; nil until the journal is read
 	needs   board.Needs          // the tasks that each open task needs
 	byNeeds bool                 // a task of the board, even a done one, needs another task
+
+	unwritable nameList // open tasks whose files may not be written
 }
 
 // KeepsGoing reports whether the run sets a failed task aside and goes on. Without a setting, it
@@ -170,11 +172,12 @@ func prepare(job *Job) (*Prepared, error) {
 		Supervision: supervision(b, setup),
 	}
 	if p.file, err = os.Stat(path); err == nil {
-		err = p.check(b)
+		err = cmp.Or(p.checkDecisions(), p.check(b))
 	}
 	if err != nil {
 		return nil, err
 	}
+	p.warnOfOwner()
 	return p, nil
 }
 
@@ -201,23 +204,6 @@ func checkNames(job *Job, path string) error {
 		}
 	}
 	return errors.Join(err, f.Close())
-}
-
-// checkWritable returns an error for a read-only board, before an agent works in vain.
-func checkWritable(job *Job, path string) error {
-	if job.DryRun || job.Observer == (ledger.Silent{}) {
-		return nil
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|plainfile.NonBlock, 0)
-	if err != nil {
-		return &board.FileError{
-			Op:   "write board",
-			File: job.Board,
-			Err:  errors.Unwrap(err),
-			Fix:  "make the file writable, or try the board with --dry-run",
-		}
-	}
-	return f.Close()
 }
 
 // Dir returns the work directory.

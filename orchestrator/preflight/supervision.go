@@ -59,11 +59,11 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 		return placed(b, "requirement", fmt.Errorf("requirement: %w", err))
 	}
 	if !isFile && looksLikeFile(s.Requirement) {
-		p.warn("the requirement %q names no file in %s, so the supervisor reads it as a text", s.Requirement, p.Dir())
+		p.warn("checkpoints: the requirement %q names no file in %s, so the supervisor reads it as a text", s.Requirement, p.Dir())
 	}
 	writes := []string{"edit", "full"}
 	if player, err := p.ReadOnlyPlayer(s.Role); err == nil && slices.Contains(writes, player.Role.Permission) {
-		p.warn("role %s may change files: a supervisor looks only; what it changes voids its verdict", player.Role.Name)
+		p.warn("checkpoints: role %s may change files: a supervisor looks only; what it changes voids its verdict", player.Role.Name)
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func placed(b *board.Board, key string, err error) error {
 }
 
 func (p *Prepared) warn(format string, args ...any) {
-	text := fmt.Sprintf("checkpoints: "+format, args...)
+	text := fmt.Sprintf(format, args...)
 	p.Warnings = append(p.Warnings, text)
 	p.notice(text)
 }
@@ -94,7 +94,7 @@ func (p *Prepared) warnOfDone(b *board.Board, s *event.Supervision) {
 	find := b.Finder()
 	for _, at := range s.At {
 		if i := find(at.After); i >= 0 && b.Entry(i).Done() && !p.wasRun() {
-			p.warn("%s comes after %s, which the board marks as done: it will not be held", at.ID, at.After)
+			p.warn("checkpoints: %s comes after %s, which the board marks as done: it will not be held", at.ID, at.After)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/roles"
@@ -34,6 +35,9 @@ func (p *Prepared) checkTasks(b *board.Board) error {
 	}
 	if missing.count > 0 {
 		p.notice("listed tasks without a file: " + missing.String())
+	}
+	if p.unwritable.count > 0 {
+		p.warn("files of tasks that agents cannot write: %s", p.unwritable.String())
 	}
 	for i := 0; i < b.Len() && !p.byNeeds; i++ {
 		if e := b.Entry(i); e.Done() {
@@ -122,6 +126,9 @@ func (p *Prepared) checkTask(b *board.Board, entry board.Entry, read board.TaskR
 		return nil
 	}
 	p.needs.Add(entry, read.Task)
+	if !p.DryRun && durable.CheckWrite(read.Task.Ref.Abs) != nil {
+		p.unwritable.add(entry.Path)
+	}
 	if w := b.IgnoredAssignee(entry, read.Task); w != nil {
 		p.notice(w.Error())
 	}

@@ -12,6 +12,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/failpoint"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/preflight"
@@ -49,7 +50,26 @@ func Take(p *preflight.Prepared) (*Hold, error) {
 	}
 	failpoint.At("lock-held")
 	// Under the lock no other run can be writing the board.
-	return h, durable.Sweep(p.Workspace.Path)
+	if err := durable.Sweep(p.Workspace.Path); err != nil || p.DryRun {
+		return h, err
+	}
+	return h, rehearse(p)
+}
+
+// rehearse finds out, before an agent is paid, whether the board can be replaced. It gives a notice
+// if the board cannot keep its owner or its group.
+func rehearse(p *preflight.Prepared) error {
+	lost, err := durable.Rehearse(p.Workspace.Path)
+	if lost != "" {
+		p.Observer.Notice(p.Board, preflight.LossText(lost))
+	}
+	if errors.As(err, new(*durable.RefusedError)) {
+		err = &failure.Invalid{Err: err}
+	}
+	if err != nil {
+		return fmt.Errorf("write board %s: %w", p.Board, err)
+	}
+	return nil
 }
 
 // Close undoes what Take did, in the opposite order.

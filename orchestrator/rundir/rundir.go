@@ -110,6 +110,24 @@ func (d Dir) Ensure() error {
 	return d.ignore()
 }
 
+// CheckWritable returns an error if a run could not keep its files in the folder, or in the nearest
+// folder above it that exists. It writes nothing.
+func (d Dir) CheckWritable() error {
+	at := d.Path
+	for !isFolder(at) && at != filepath.Dir(at) {
+		at = filepath.Dir(at)
+	}
+	if err := durable.CheckFolder(at); err != nil {
+		return fmt.Errorf("keep the files of runs: %w", err)
+	}
+	for _, path := range []string{d.Lock(), d.Journal()} {
+		if err := durable.CheckWrite(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("write %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
 // ignore writes .gitignore, unless that file has content: its author may want the runs in git. It
 // does not sync: if a power cut leaves the file missing or empty, the next run writes it.
 func (d Dir) ignore() error {

@@ -1,0 +1,203 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"kanban-run/orchestrator/failure"
+)
+
+// RefusedError reports that the system would refuse a write, before the write is tried.
+type RefusedError struct {
+	Text string // what is in the way; "" if Err says it all
+	Fix  string
+	Err  error // the error that the write would have
+}
+
+func (e *RefusedError) Error() string {
+	if e.Text == "" {
+		return e.Err.Error()
+	}
+	return e.Text + ": " + e.Err.Error()
+}
+
+// Unwrap returns the error that the write would have.
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// Hint returns what the user can do.
+func (e *RefusedError) Hint() string { return e.Fix }
+
+// CheckReplace returns an error if WriteFile and ReplaceFile cannot replace the file at path. A
+// file that may be written is not enough: its folder gets a new file, which is renamed over the
+// old one. CheckReplace writes nothing, so it does not foresee a full disk. Errors: *RefusedError.
+func CheckReplace(path string) error {
+	target, err := followLinks(path)
+	if err != nil {
+		return &RefusedError{Err: err}
+	}
+	dir := filepath.Dir(target)
+	if isMountPoint(target) {
+		return &RefusedError{
+			Text: "it is a mount point of its own, and cannot be replaced",
+			Fix:  "mount its folder instead of the file",
+			Err:  syscall.EBUSY,
+		}
+	}
+	if err := CheckWrite(target); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := CheckFolder(dir); err != nil {
+		return err
+	}
+	return checkSticky(target, dir)
+}
+
+// CheckWrite returns an error if a file or a folder may not be written. It writes nothing. Errors:
+// *RefusedError.
+func CheckWrite(path string) error {
+	if name, option := fixedAttribute(path); name != "" {
+		return &RefusedError{
+			Text: "it is " + name,
+			Fix:  fmt.Sprintf("chattr %s %s", option, failure.Quote(path)),
+			Err:  syscall.EPERM,
+		}
+	}
+	if err := access(path, unix.W_OK); err != nil {
+		return &RefusedError{Err: err, Fix: permit(path, "u+w", err)}
+	}
+	return nil
+}
+
+// CheckFolder returns an error if no file can be made, renamed and removed in a folder. It writes
+// nothing. Errors: *RefusedError.
+func CheckFolder(dir string) error {
+	text := noFileIn(dir)
+	if name, option := fixedAttribute(dir); name != "" {
+		return &RefusedError{
+			Text: text + ", which is " + name,
+			Fix:  fmt.Sprintf("chattr %s %s", option, failure.Quote(dir)),
+			Err:  syscall.EPERM,
+		}
+	}
+	if err := access(dir, unix.W_OK|unix.X_OK); err != nil {
+		return &RefusedError{Text: text, Err: err, Fix: permit(dir, "u+wx", err)}
+	}
+	return nil
+}
+
+func noFileIn(dir string) string { return "no file can be made in the folder " + dir }
+
+// checkSticky returns an error if only other users may replace the file target, because its folder
+// is sticky, as /tmp is.
+func checkSticky(target, dir string) error {
+	folder, err := os.Stat(dir)
+	if err != nil || folder.Mode()&fs.ModeSticky == 0 || mayActAsOwner() {
+		return err
+	}
+	file, err := os.Lstat(target)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if me := os.Geteuid(); ownersOf(file).uid == me || ownersOf(folder).uid == me {
+		return nil
+	}
+	return &RefusedError{
+		Text: fmt.Sprintf("its folder %s is sticky, and lets only user %d replace it", dir, ownersOf(file).uid),
+		Fix:  "make the file your own, or move the board to a folder of its own",
+		Err:  syscall.EPERM,
+	}
+}
+
+// access is access(2) for the effective user. Root may do everything except write to a read-only
+// file system or to an immutable file.
+func access(path string, mode uint32) error {
+	return unix.Faccessat(unix.AT_FDCWD, path, mode, unix.AT_EACCESS)
+}
+
+// permit returns the way to get the rights of a mode, such as "u+w", on a file or a folder.
+func permit(path, mode string, err error) string {
+	if errors.Is(err, syscall.EROFS) {
+		return "its file system is mounted read-only: mount it for writing, or work on a copy"
+	}
+	info, failed := os.Stat(path)
+	if failed != nil {
+		return ""
+	}
+	me := os.Geteuid()
+	if ownersOf(info).uid == me {
+		return fmt.Sprintf("chmod %s %s", mode, failure.Quote(path))
+	}
+	return fmt.Sprintf("%s belongs to user %d: run kanban-run as that user, or let root run: chown %d %s",
+		path, ownersOf(info).uid, me, failure.Quote(path))
+}
+
+// Rehearse does all that a replacement of the file at path takes, except the replacement: it makes
+// a file beside it with the same bytes, owner and mode, and removes it. So it also finds a full
+// disk, and a file system that refuses what its modes allow. The result lost is what a replacement
+// would not keep, see [ForeseeLoss].
+func Rehearse(path string) (lost string, err error) {
+	if err := CheckReplace(path); err != nil {
+		return "", err
+	}
+	target, err := followLinks(path)
+	if err != nil {
+		return "", err
+	}
+	old, err := os.Lstat(target)
+	if err != nil {
+		return "", err
+	}
+	data, err := os.ReadFile(target)
+	if err != nil {
+		return "", err
+	}
+	f, name, err := createTemp(disk{}, target, 0o600)
+	if errors.Is(err, fs.ErrPermission) { // as with NFS, where a server has the last word
+		dir := filepath.Dir(target)
+		return "", &RefusedError{Text: noFileIn(dir), Err: err, Fix: permit(dir, "u+wx", err)}
+	}
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = adopt(f, target, old)
+	}
+	if now, failed := f.Stat(); failed == nil {
+		lost = loss(ownersOf(now), ownersOf(old))
+	}
+	return lost, errors.Join(err, f.Close(), os.Remove(name))
+}
+
+// ForeseeLoss returns which of its owner and group the file at path would lose if it was replaced,
+// such as "its group 100". It returns "" if the file keeps both. ForeseeLoss writes nothing.
+func ForeseeLoss(path string) string {
+	target, err := followLinks(path)
+	if err != nil || mayChown() {
+		return ""
+	}
+	old, err := os.Lstat(target)
+	if err != nil {
+		return ""
+	}
+	was := ownersOf(old)
+	now := owners{os.Geteuid(), os.Getegid()}
+	folder, err := os.Stat(filepath.Dir(target))
+	if err == nil && folder.Mode()&fs.ModeSetgid != 0 {
+		now.gid = ownersOf(folder).gid
+	}
+	if groups, err := os.Getgroups(); err == nil && slices.Contains(groups, was.gid) {
+		now.gid = was.gid // an owner may give a file to each of its groups
+	}
+	return loss(now, was)
+}
