@@ -336,6 +336,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/notify":      "settings say what a person is told",
 		"orchestrator/checkpoint":  "settings may say how a supervisor looks in",
 		"orchestrator/event":       "and an event keeps what they say",
+		"orchestrator/failure":     "what a setting names may be wrong, with a hint",
 		"orchestrator/frontmatter": "it knows where a text is no YAML, and what a misspelt word was meant to be",
 		"orchestrator/plainfile":   "so may the settings",
 	},

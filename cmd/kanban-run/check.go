@@ -224,8 +224,8 @@ func watchProblems(b *board.Board, place *board.Place, w config.Watch) (found []
 		if task, err := place.ReadTask(e.Path); err != nil || task.Done() {
 			continue
 		}
-		if wrong, ok := errors.AsType[*config.Error](roster.CheckWatch(w, e.Path, values)); ok {
-			found = append(found, &frontmatter.Problem{File: wrong.File, Line: wrong.Line, Text: wrong.Text, Fix: wrong.Fix})
+		if wrong, ok := errors.AsType[*frontmatter.Problem](roster.CheckWatch(w, e.Path, values)); ok {
+			found = append(found, wrong)
 		}
 	}
 	return found
@@ -257,7 +257,7 @@ func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatte
 	if known && !here {
 		return nil
 	}
-	if p, ok := errors.AsType[*frontmatter.Problem](err); ok && p.File == name {
+	if p, ok := errors.AsType[*frontmatter.Problem](err); ok && (p.File == name || p.Error() == err.Error()) {
 		p.Warning = here
 		return []*frontmatter.Problem{p}
 	}

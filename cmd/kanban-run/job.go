@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"kanban-run/orchestrator/agent"
-	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/durable"
@@ -284,14 +283,9 @@ func (j *job) markdown(text string) string {
 // place returns the file and the line that an error names. Both are "" if the error names no file,
 // or a file outside of the workspace. If the error names only a file, line is "".
 func (j *job) place(err error) (file, line string) {
-	var p *frontmatter.Problem
-	var s *config.Error
 	at := 0
-	switch {
-	case errors.As(err, &p):
+	if p, ok := errors.AsType[*frontmatter.Problem](err); ok {
 		file, at = p.File, p.Line
-	case errors.As(err, &s):
-		file, at = s.File, s.Line
 	}
 	abs, err := filepath.Abs(file)
 	if file == "" || err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"time"
 
@@ -43,7 +44,7 @@ func (u *setup) notifier(general *resolved, observer ledger.Observer) (*notify.N
 	if s.Notify.Command != "" {
 		argv, err := agent.SplitCommand(s.Notify.Command)
 		if err != nil {
-			return nil, &usageError{text: "notify.command: " + err.Error()}
+			return nil, &invalidSettings{s.Fault("notify.command", fmt.Errorf("notify.command: %w", err))}
 		}
 		o.Senders = append(o.Senders, notify.Command(argv, u.dir, roster.Environment(os.Environ(), s)))
 	}

@@ -163,7 +163,7 @@ func (u *setup) resolve(dir string) (*resolved, error) {
 	if err != nil {
 		return nil, &invalidSettings{err}
 	}
-	dirs, err := roleFolders(first.Roles, dir)
+	dirs, err := roleFolders(first, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -179,16 +179,16 @@ func (u *setup) resolve(dir string) (*resolved, error) {
 }
 
 // roleFolders returns the folders of role files. A folder that the settings name must exist.
-func roleFolders(named, workdir string) ([]string, error) {
-	project := filepath.Join(workdir, ".kanban-run", "roles")
+func roleFolders(s *config.Settings, workdir string) ([]string, error) {
+	named, project := s.Roles, filepath.Join(workdir, ".kanban-run", "roles")
 	if named == "" {
 		return []string{project}, nil
 	}
 	if info, err := os.Stat(named); err != nil || !info.IsDir() {
-		return nil, &usageError{
+		return nil, s.Fault("roles", &usageError{
 			text: fmt.Sprintf("roles: %s is not a folder", named),
 			hint: "--roles names a folder with role files; kanban-run roles shows the built-in ones",
-		}
+		})
 	}
 	return []string{named, project}, nil
 }

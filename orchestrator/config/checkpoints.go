@@ -36,13 +36,14 @@ func (f *settingsFile) checkpoints(value *yaml.Node) {
 	}
 	s, off, err := checkpoint.Parse(&frontmatter.Document{File: f.path, FirstLine: 1}, value)
 	if p, ok := errors.AsType[*frontmatter.Problem](err); ok {
-		f.fail(&yaml.Node{Line: p.Line}, p.Fix, "%s", p.Text)
+		f.fail(&yaml.Node{Line: p.Line, Column: p.Column}, p.Fix, "%s", p.Text)
 		return
 	}
 	if off {
 		f.add(value, given{name: "checkpoints.every", value: "none"})
 		return
 	}
+	f.mark("checkpoints", value)
 	for i := 0; i+1 < len(value.Content); i += 2 {
 		key, v := value.Content[i].Value, value.Content[i+1]
 		switch {

@@ -52,6 +52,9 @@ func (c choices) overlay(stronger choices) choices {
 }
 
 func (c choices) store(s *Settings) {
+	for name, g := range c.sources() {
+		s.places[name] = *g
+	}
 	s.Agents, s.Execs, s.ExecDirs = map[string]string{}, map[string]string{}, map[string]string{}
 	for role, one := range c {
 		if one.agent != nil && role == "" {
@@ -71,9 +74,9 @@ func (c choices) roleNames() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(c)), func(role string) bool { return role == "" })
 }
 
-// origins returns the origins by name: "exec" is for every role, "exec.manager" for one role.
-func (c choices) origins() map[string]Origin {
-	all := map[string]Origin{}
+// sources returns the values by name: "exec" is for every role, "exec.manager" for one role.
+func (c choices) sources() map[string]*given {
+	all := map[string]*given{}
 	for role, one := range c {
 		for _, g := range []*given{one.agent, one.exec} {
 			if g == nil {
@@ -83,7 +86,7 @@ func (c choices) origins() map[string]Origin {
 			if role != "" {
 				name += "." + role
 			}
-			all[name] = Origin{name, g.value, g.source}
+			all[name] = g
 		}
 	}
 	return all

@@ -3,10 +3,14 @@
 package config
 
 import (
+	"errors"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/frontmatter"
 )
 
 // FileName is the settings file's name in the work directory.
@@ -58,7 +62,8 @@ type Settings struct {
 	StartDir string // where kanban-run was started
 	FileDir  string // the settings file's folder; "" without such a file
 
-	given map[string]bool
+	given  map[string]bool
+	places map[string]given // values and parts of values, by name, for Fault
 }
 
 // Git holds the settings for the commits that keep the state of a board.
@@ -143,11 +148,12 @@ type Choice struct {
 	Agent   string // "": the role file chooses, or DefaultAgent is used if the role file names no agent
 	Command string // program and arguments for "exec"; "" leaves them to the role file
 	Dir     string // folder at which a relative path in Command starts
+	Setting string // name of the setting that chooses, for Fault; "" if none does
 }
 
-// Load resolves the settings. Errors: *Error for a wrong setting.
+// Load resolves the settings. Errors: *frontmatter.Problem for a wrong setting.
 func Load(in Input) (*Settings, []Origin, error) {
-	s := &Settings{StartDir: in.StartDir, given: map[string]bool{}}
+	s := &Settings{StartDir: in.StartDir, given: map[string]bool{}, places: map[string]given{}}
 	r := &resolver{in: in, settings: s, origins: map[string]Origin{}}
 	if err := r.setDefaults(); err != nil {
 		return nil, nil, err
@@ -184,15 +190,37 @@ func (s *Settings) Choose(role string) Choice {
 	command, hasCommand := s.Execs[k]
 	switch {
 	case hasCommand:
-		return Choice{Agent: execAgent, Command: command, Dir: s.ExecDirs[k]}
+		return Choice{Agent: execAgent, Command: command, Dir: s.ExecDirs[k], Setting: "exec." + k}
 	case hasOwn && own != execAgent:
-		return Choice{Agent: own}
+		return Choice{Agent: own, Setting: "agent." + k}
 	case s.Exec != "":
-		return Choice{Agent: execAgent, Command: s.Exec, Dir: s.ExecDir}
+		return Choice{Agent: execAgent, Command: s.Exec, Dir: s.ExecDir, Setting: "exec"}
 	case hasOwn:
-		return Choice{Agent: own}
+		return Choice{Agent: own, Setting: "agent." + k}
 	}
-	return Choice{Agent: s.Agent}
+	return Choice{Agent: s.Agent, Setting: "agent"}
+}
+
+// Fault returns an error whose cause is a setting, with the place of the setting in its file, or
+// with the flag or the variable that gave it, as a *frontmatter.Problem. For a setting within a
+// group that is not given, it takes the place of the group. Fault returns err itself if it has a
+// place already, or if the setting has its default.
+func (s *Settings) Fault(name string, err error) error {
+	g, ok := s.places[name]
+	for group := name; !ok && group != ""; {
+		group = group[:max(strings.LastIndexByte(group, '.'), 0)]
+		g, ok = s.places[group]
+	}
+	if err == nil || !ok || errors.As(err, new(*frontmatter.Problem)) {
+		return err
+	}
+	text := err.Error()
+	if g.file == "" {
+		text = g.source + ": " + text
+	}
+	return &frontmatter.Problem{
+		File: g.file, Line: g.line, Column: g.column, Text: text, Fix: failure.HintOf(err), Err: err,
+	}
 }
 
 func (s *Settings) fromDir(dir, path string) string {

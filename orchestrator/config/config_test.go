@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/testfile"
 )
 
@@ -58,7 +59,7 @@ func TestDefaults(t *testing.T) {
 	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("Load differs (-want +got):\n%s", diff)
 	}
-	if got := s.Choose("Manager"); got != (Choice{}) {
+	if got := s.Choose("Manager"); got != (Choice{Setting: "agent"}) {
 		t.Errorf("Choose(Manager) = %+v, want nothing, so that a role file can choose", got)
 	}
 }
@@ -280,12 +281,45 @@ func TestChoose(t *testing.T) {
 			s, _ := load(t, in(t, tt.file, tt.environ, tt.flags))
 			for role, want := range map[string]Choice{"MANAGER": tt.manager, "Implementor": tt.implementor} {
 				got := s.Choose(role)
-				got.Dir = ""
+				got.Dir, got.Setting = "", ""
 				if got != want {
 					t.Errorf("Choose(%s) = %+v, want %+v", role, got, want)
 				}
 			}
 		})
+	}
+}
+
+// TestFault: an error about a setting begins with the place of that setting, whichever source gave it.
+func TestFault(t *testing.T) {
+	input := in(t, `
+agent: {default: claude, Manager: codex}
+reassign: {Implementor: [codex, Nemo]}
+checkpoints: {every: 2}
+watch:
+  judge: Nemo
+`, []string{"KANBAN_RUN_DECISIONS=d.md"}, map[string][]string{"exec": {"implementor=./i"}})
+	s, _ := load(t, input)
+	own := &frontmatter.Problem{File: "task.md", Line: 3, Text: "x"}
+	for name, want := range map[string]string{
+		"agent":                     "F:2:18: x",
+		"agent.manager":             "F:2:35: x",
+		"reassign.implementor.Nemo": "F:3:33: x",
+		"checkpoints.every":         "F:4:22: x",
+		"checkpoints.role":          "F:4:14: x",
+		"watch.judge":               "F:6:10: x",
+		"decisions":                 "variable KANBAN_RUN_DECISIONS: x",
+		"exec.implementor":          "flag --exec: x",
+		"notify.command":            "x",
+	} {
+		cause := errors.New("x")
+		err := s.Fault(name, cause)
+		if got := strings.ReplaceAll(err.Error(), input.File, "F"); got != want || !errors.Is(err, cause) {
+			t.Errorf("Fault(%s) = %s, want %s", name, got, want)
+		}
+		if err := s.Fault(name, own); err != own {
+			t.Errorf("Fault(%s) of an error with a place = %v, want that error", name, err)
+		}
 	}
 }
 
@@ -433,21 +467,21 @@ func TestRefusals(t *testing.T) {
 		flags      map[string][]string
 		want, hint string
 	}{
-		{name: "unknown setting", file: "jobs: 1\ntimout: 3m\n", want: `F:2: unknown setting "timout"`,
+		{name: "unknown setting", file: "jobs: 1\ntimout: 3m\n", want: `F:2:1: unknown setting "timout"`,
 			hint: "did you mean timeout?"},
-		{name: "dash for underscore", file: "max-retries: 3\n", want: `F:1: unknown setting "max-retries"`,
+		{name: "dash for underscore", file: "max-retries: 3\n", want: `F:1:1: unknown setting "max-retries"`,
 			hint: "did you mean max_retries?"},
-		{name: "far from all", file: "colour: red\n", want: `F:1: unknown setting "colour"`, hint: known()},
-		{name: "no top-level env.pass", file: "env.pass: [A]\n", want: `F:1: unknown setting "env.pass"`,
+		{name: "far from all", file: "colour: red\n", want: `F:1:1: unknown setting "colour"`, hint: known()},
+		{name: "no top-level env.pass", file: "env.pass: [A]\n", want: `F:1:1: unknown setting "env.pass"`,
 			hint: known()},
 		{name: "workdir in the file", file: "workdir: x\n",
-			want: "F:1: this file lies in the work directory and cannot name it",
+			want: "F:1:1: this file lies in the work directory and cannot name it",
 			hint: "use -C DIR or KANBAN_RUN_WORKDIR"},
-		{name: "a duration that rounds to none", file: "timeout: 0.0000001ns\n", want: `F:1: timeout: "0.0000001ns" is no duration`, hint: unit},
+		{name: "a duration that rounds to none", file: "timeout: 0.0000001ns\n", want: `F:1:10: timeout: "0.0000001ns" is no duration`, hint: unit},
 		{name: "a NUL in env.set", file: "env: {set: {A: \"x\\0y\"}}\n",
-			want: "F:1: env.set: the value of A holds a NUL character, which no variable can",
+			want: "F:1:16: env.set: the value of A holds a NUL character, which no variable can",
 			hint: "remove the character"},
-		{name: "duration in the file", file: "\ntimeout: 90\n", want: `F:2: timeout: "90" is no duration`, hint: unit},
+		{name: "duration in the file", file: "\ntimeout: 90\n", want: `F:2:10: timeout: "90" is no duration`, hint: unit},
 		{name: "duration in a flag", flags: map[string][]string{"timeout": {"-1s"}},
 			want: `flag --timeout: "-1s" is no duration`, hint: unit},
 		{name: "number in a variable", environ: []string{"KANBAN_RUN_JOBS=0"},
@@ -460,20 +494,20 @@ func TestRefusals(t *testing.T) {
 			want: `flag --max-steps: "99999999999999999999" is no number of at least 0`,
 			hint: "write a whole number, 0 or more"},
 		{name: "yes is no boolean", file: "keep_output: yes\n",
-			want: `F:1: keep_output: "yes" is neither true nor false`, hint: "write true or false"},
-		{name: "a word of two", file: "on_divergence: stop\n", want: `F:1: on_divergence: "stop" is not allowed here`,
+			want: `F:1:14: keep_output: "yes" is neither true nor false`, hint: "write true or false"},
+		{name: "a word of two", file: "on_divergence: stop\n", want: `F:1:16: on_divergence: "stop" is not allowed here`,
 			hint: "write accept or freeze"},
-		{name: "a list for a value", file: "timeout: [1m]\n", want: "F:1: timeout must be one value",
+		{name: "a list for a value", file: "timeout: [1m]\n", want: "F:1:10: timeout must be one value",
 			hint: "write timeout: VALUE"},
-		{name: "unknown role in the file", file: "exec:\n  manger: ./m\n", want: `F:2: exec: unknown role "manger"`,
+		{name: "unknown role in the file", file: "exec:\n  manger: ./m\n", want: `F:2:3: exec: unknown role "manger"`,
 			hint: "name a role that kanban-run roles lists, or default for all of them"},
 		{name: "unknown role in a flag", flags: map[string][]string{"exec": {"MODE=x ./run"}},
 			want: `flag --exec: unknown role "MODE" before the =`,
 			hint: "name a role that kanban-run roles lists; to set a variable for a command write env NAME=value COMMAND"},
 		{name: "empty command", flags: map[string][]string{"exec": {"manager="}}, want: "flag --exec: is empty",
 			hint: "name a program and its arguments"},
-		{name: "empty adapter", file: "agent: ''\n", want: "F:1: agent: is empty", hint: "name an adapter"},
-		{name: "unknown adapter", file: "agent: cluade\n", want: `F:1: agent: unknown adapter "cluade"`,
+		{name: "empty adapter", file: "agent: ''\n", want: "F:1:8: agent: is empty", hint: "name an adapter"},
+		{name: "unknown adapter", file: "agent: cluade\n", want: `F:1:8: agent: unknown adapter "cluade"`,
 			hint: "did you mean claude?"},
 		{name: "adapter far from all", flags: map[string][]string{"agent": {"x11"}},
 			want: `flag --agent: unknown adapter "x11"`,
@@ -482,72 +516,72 @@ func TestRefusals(t *testing.T) {
 			want: "flag --exec: contradicts agent stub",
 			hint: "give either an adapter or a command, not both, for the same role"},
 		{name: "adapter and command for one", file: "agent: {manager: stub}\nexec:\n  Manager: ./x\n",
-			want: "F:3: exec: contradicts agent stub",
+			want: "F:3:12: exec: contradicts agent stub",
 			hint: "give either an adapter or a command, not both, for the same role"},
-		{name: "redact is no list", file: "redact: x\n", want: "F:1: redact must be a list",
+		{name: "redact is no list", file: "redact: x\n", want: "F:1:9: redact must be a list",
 			hint: "write a list: [ONE, TWO]"},
 		{name: "redact with an empty text", file: "redact:\n - x\n - ''\n",
-			want: "F:3: redact must be a list of texts", hint: "quote each entry"},
-		{name: "redact with half a variable", file: "redact: [$A-B]\n", want: `F:1: redact: "A-B" is no variable name`,
+			want: "F:3:4: redact must be a list of texts", hint: "quote each entry"},
+		{name: "redact with half a variable", file: "redact: [$A-B]\n", want: `F:1:9: redact: "A-B" is no variable name`,
 			hint: "write $NAME, or quote a text that does not begin with $"},
-		{name: "env is a list", file: "env: [A]\n", want: "F:1: env must be a mapping",
+		{name: "env is a list", file: "env: [A]\n", want: "F:1:6: env must be a mapping",
 			hint: "write env: {pass: [NAME], set: {NAME: value}}"},
-		{name: "unknown key in watch", file: "watch:\n  resum: fresh\n", want: `F:2: unknown key "resum" in watch`, hint: "did you mean resume?"},
+		{name: "unknown key in watch", file: "watch:\n  resum: fresh\n", want: `F:2:3: unknown key "resum" in watch`, hint: "did you mean resume?"},
 		{name: "a wrong word in a variable of the watch", environ: []string{"KANBAN_RUN_WATCH_RESUME=never"},
 			want: `variable KANBAN_RUN_WATCH_RESUME: "never" is not allowed here`, hint: "write session or fresh"},
-		{name: "watch is no mapping", file: "watch: fresh\n", want: "F:1: watch must be a mapping",
+		{name: "watch is no mapping", file: "watch: fresh\n", want: "F:1:8: watch must be a mapping",
 			hint: "write watch: {KEY: VALUE}; kanban-run config lists the keys"},
-		{name: "unknown key in mcp_timeout", file: "watch:\n  mcp_timeout: {least: 3s}\n", want: `F:2: unknown key "least" in watch.mcp_timeout`,
+		{name: "unknown key in mcp_timeout", file: "watch:\n  mcp_timeout: {least: 3s}\n", want: `F:2:17: unknown key "least" in watch.mcp_timeout`,
 			hint: "watch.mcp_timeout has the keys default, max, end"},
-		{name: "a negative limit", file: "watch: {ceiling: -3m}\n", want: `F:1: watch.ceiling: "-3m" is no duration`,
+		{name: "a negative limit", file: "watch: {ceiling: -3m}\n", want: `F:1:18: watch.ceiling: "-3m" is no duration`,
 			hint: "write a number with its unit, for example 90s, 30m or 1h30m; 0 is none"},
-		{name: "unknown key in checkpoints", file: "checkpoints:\n  evry: 3\n", want: `F:2: checkpoints: unknown key "evry"`, hint: "did you mean every?"},
+		{name: "unknown key in checkpoints", file: "checkpoints:\n  evry: 3\n", want: `F:2:3: checkpoints: unknown key "evry"`, hint: "did you mean every?"},
 		{name: "checkpoints is no mapping", file: "checkpoints: on\n",
-			want: "F:1: checkpoints must be a mapping, or off",
+			want: "F:1:14: checkpoints must be a mapping, or off",
 			hint: "write checkpoints: {every: 3}, or checkpoints: off; rename the field where it means something else"},
 		{name: "a task in the settings", file: "checkpoints:\n  every: 3\n  at: [{id: A, after: a.md}]\n",
-			want: "F:3: checkpoints: at names tasks, which belong to a board",
+			want: "F:3:3: checkpoints: at names tasks, which belong to a board",
 			hint: "write at: under checkpoints: on the board that has the tasks, and every: N here"},
 		{name: "no checkpoint", file: "jobs: 1\ncheckpoints:\n  role: Manager\n",
-			want: "F:3: checkpoints: it names no checkpoint",
+			want: "F:3:3: checkpoints: it names no checkpoint",
 			hint: "write every: 3 for one after every third finished task, at: for one after a certain task, or checkpoints: off"},
 		{name: "unknown role in checkpoints", file: "checkpoints:\n  every: 3\n  role: Supervizor\n",
-			want: `F:3: checkpoints: unknown role "Supervizor"`, hint: "name a role that kanban-run roles lists"},
-		{name: "unknown key in env", file: "env:\n  pas: [A]\n", want: `F:2: unknown key "pas" in env`,
+			want: `F:3:9: checkpoints: unknown role "Supervizor"`, hint: "name a role that kanban-run roles lists"},
+		{name: "unknown key in env", file: "env:\n  pas: [A]\n", want: `F:2:3: unknown key "pas" in env`,
 			hint: "did you mean pass?"},
-		{name: "env.pass with a dollar", file: "env:\n  pass: [$A]\n", want: `F:2: env.pass: "$A" is no variable name`,
+		{name: "env.pass with a dollar", file: "env:\n  pass: [$A]\n", want: `F:2:10: env.pass: "$A" is no variable name`,
 			hint: "name the variable only, without $ or =; * stands for any letters"},
-		{name: "env.only empty", file: "env: {only: []}\n", want: "F:1: env.only is empty",
+		{name: "env.only empty", file: "env: {only: []}\n", want: "F:1:13: env.only is empty",
 			hint: "name what agents need, for example [PATH, HOME]; or remove the line"},
 		{name: "env.set with a map", file: "env: {set: {A: {b: c}}}\n",
-			want: `F:1: env.set: "A" must be a variable name with one text as its value`,
+			want: `F:1:13: env.set: "A" must be a variable name with one text as its value`,
 			hint: "write set: {NAME: value}"},
 		{name: "key twice", file: "jobs: 1\ntimeout: 1m\n\"jobs\": 2\n",
-			want: `F:3: the key "jobs" is already on line 1`, hint: "keep one of the two"},
-		{name: "anchor", file: "redact: &a [x]\nenv: {pass: *a}\n", want: "F:1: anchors and aliases are not allowed",
+			want: `F:3:1: the key "jobs" is already on line 1`, hint: "keep one of the two"},
+		{name: "anchor", file: "redact: &a [x]\nenv: {pass: *a}\n", want: "F:1:9: anchors and aliases are not allowed",
 			hint: "write the value out"},
-		{name: "merge key", file: "env:\n  <<: {pass: [A]}\n", want: "F:2: the tag !!merge is not allowed",
+		{name: "merge key", file: "env:\n  <<: {pass: [A]}\n", want: "F:2:3: the tag !!merge is not allowed",
 			hint: "remove the tag"},
-		{name: "custom tag", file: "jobs: !env N\n", want: "F:1: the tag !env is not allowed", hint: "remove the tag"},
-		{name: "two documents", file: "jobs: 1\n---\njobs: 2\n", want: "F:2: holds more than one YAML document",
+		{name: "custom tag", file: "jobs: !env N\n", want: "F:1:7: the tag !env is not allowed", hint: "remove the tag"},
+		{name: "two documents", file: "jobs: 1\n---\njobs: 2\n", want: "F:2:1: holds more than one YAML document",
 			hint: "remove the line ---"},
-		{name: "a list", file: "- jobs\n", want: "F:1: settings are lines of NAME: VALUE", hint: known()},
-		{name: "no YAML", file: "jobs: 1\nexec: a: b\n", want: "F:2: mapping values are not allowed in this context",
+		{name: "a list", file: "- jobs\n", want: "F:1:1: settings are lines of NAME: VALUE", hint: known()},
+		{name: "no YAML", file: "jobs: 1\nexec: a: b\n", want: "F:2:8: mapping values are not allowed in this context",
 			hint: "quote a value that contains a colon or begins with a special character"},
 		{name: "no YAML on the first line", file: "exec: a: b\n",
-			want: "F:1: mapping values are not allowed in this context",
+			want: "F:1:8: mapping values are not allowed in this context",
 			hint: "quote a value that contains a colon or begins with a special character"},
 		{name: "a tab", file: "# x\ntimeout: 1m\n\tgrace: 1s\n",
-			want: "F:3: found a tab character that violates indentation", hint: "indent with spaces"},
+			want: "F:3:1: found a tab character that violates indentation", hint: "indent with spaces"},
 		{name: "a tab on the first line", file: "\tjobs: 1\n",
-			want: "F:1: found character that cannot start any token", hint: "indent with spaces"},
+			want: "F:1:1: found character that cannot start any token", hint: "indent with spaces"},
 		{name: "a list out of line", file: "# x\nenv:\n  pass:\n  - A\n - B\njobs: 1\n",
-			want: "F:5: did not find expected key",
+			want: "F:5:2: did not find expected key",
 			hint: "quote a value that contains a colon or begins with a special character"},
 		{name: "a list without an end", file: "# x\nenv: {pass: [A\njobs: 1\n",
-			want: "F:2: did not find expected ',' or ']'",
+			want: "F:2:14: did not find expected ',' or ']'",
 			hint: "quote a value that contains a colon or begins with a special character"},
-		{name: "a quote without an end", file: "# x\nexec: \"a\njobs: 1\n", want: "F:2: found unexpected end of stream",
+		{name: "a quote without an end", file: "# x\nexec: \"a\njobs: 1\n", want: "F:2:7: found unexpected end of stream",
 			hint: "quote a value that contains a colon or begins with a special character"},
 		{name: "no UTF-8", file: "exec: \xff\n", want: "F: is not UTF-8 text", hint: "save the file as UTF-8"},
 		{name: "too large", file: strings.Repeat("# x\n", maxFile/4+1), want: "F: it is larger than 64 KiB",
@@ -558,7 +592,7 @@ func TestRefusals(t *testing.T) {
 			input := in(t, tt.file, tt.environ, tt.flags)
 			input.Adapters = []string{"claude", "exec", "stub"}
 			_, _, err := Load(input)
-			problem, ok := errors.AsType[*Error](err)
+			problem, ok := errors.AsType[*frontmatter.Problem](err)
 			if !ok {
 				t.Fatalf("Load = %v, want an Error", err)
 			}
@@ -593,7 +627,7 @@ func FuzzFile(f *testing.F) {
 		testfile.Write(t, path, string(source))
 		s, origins, err := Load(Input{File: path, KnownRole: knownRole})
 		if err != nil {
-			if problem, ok := errors.AsType[*Error](err); !ok || problem.File != path {
+			if problem, ok := errors.AsType[*frontmatter.Problem](err); !ok || problem.File != path {
 				t.Fatalf("Load = %v, want an Error of the file", err)
 			}
 			return
@@ -623,7 +657,7 @@ func TestStrictWatch(t *testing.T) {
 		}
 	}
 	_, _, err := Load(in(t, "watch:\n  idle_warning: 9m\n", nil, nil))
-	if err == nil || !strings.HasPrefix(err.Error(), "watch.idle_warning is 9m (") || !strings.HasSuffix(err.Error(), FileName+":2), and longer than watch.idle_timeout, 5m (default)") {
+	if err == nil || !strings.Contains(err.Error(), FileName+":2:17: watch.idle_warning is 9m (") || !strings.HasSuffix(err.Error(), FileName+":2), and longer than watch.idle_timeout, 5m (default)") {
 		t.Errorf("Load = %v, want a warning above its timeout to be refused, with both places", err)
 	}
 	for text, off := range map[string]bool{"watch: off\n": true, "watch: false\n": true, "watch: on\n": false, "watch: {enabled: false}\n": true} {
@@ -659,7 +693,7 @@ func TestOverrides(t *testing.T) {
 		{"no switch", []Override{{"", "perhaps", "r.md", 3}}, nil, `r.md:3: watch: "perhaps" is neither off nor a mapping`},
 		{"stages that do not grow", []Override{{"stages", "3s 2s 1s", "r.md", 3}}, nil, "r.md:3: watch.stages"},
 		{"above the ceiling", []Override{{"model_timeout", "1h", "r.md", 3}}, nil,
-			"watch.model_timeout is 1h (r.md:3), and longer than watch.ceiling, 30m0s (settings)"},
+			"r.md:3: watch.model_timeout is 1h (r.md:3), and longer than watch.ceiling, 30m0s (settings)"},
 	} {
 		got, err := patientWatch.With(tt.o)
 		if tt.err != "" {

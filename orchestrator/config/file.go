@@ -34,10 +34,10 @@ func (r *resolver) fromFile() ([]given, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, &Error{File: path, Text: err.Error(), Fix: "the settings are one small text file"}
+		return nil, &frontmatter.Problem{File: path, Text: err.Error(), Fix: "the settings are one small text file"}
 	}
 	r.settings.FileDir = filepath.Dir(r.settings.fromDir(r.in.StartDir, path))
-	f := &settingsFile{path: path, dir: r.settings.FileDir, knownRole: r.in.KnownRole}
+	f := &settingsFile{path: path, dir: r.settings.FileDir, knownRole: r.in.KnownRole, places: r.settings.places}
 	root, err := f.parse(source)
 	if err != nil || root == nil {
 		return nil, err
@@ -50,20 +50,21 @@ func (r *resolver) fromFile() ([]given, error) {
 type settingsFile struct {
 	path, dir string
 	knownRole func(string) bool
+	places    map[string]given // parts of values that can be wrong by themselves
 	values    []given
 	err       error
 }
 
 func (f *settingsFile) fail(n *yaml.Node, fix, format string, args ...any) {
 	if f.err == nil {
-		f.err = &Error{File: f.path, Line: n.Line, Text: fmt.Sprintf(format, args...), Fix: fix}
+		f.err = &frontmatter.Problem{File: f.path, Line: n.Line, Column: n.Column, Text: fmt.Sprintf(format, args...), Fix: fix}
 	}
 }
 
 func (f *settingsFile) parse(source []byte) (*yaml.Node, error) {
 	source = bytes.TrimPrefix(source, []byte("\ufeff"))
 	if !utf8.Valid(source) || bytes.IndexByte(source, 0) >= 0 {
-		return nil, &Error{File: f.path, Text: "is not UTF-8 text", Fix: "save the file as UTF-8"}
+		return nil, &frontmatter.Problem{File: f.path, Text: "is not UTF-8 text", Fix: "save the file as UTF-8"}
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(source))
 	var document, second yaml.Node
@@ -73,7 +74,7 @@ func (f *settingsFile) parse(source []byte) (*yaml.Node, error) {
 		return nil, f.syntaxError(source, err)
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, &Error{File: f.path, Line: second.Line, Text: "holds more than one YAML document",
+		return nil, &frontmatter.Problem{File: f.path, Line: second.Line, Column: second.Column, Text: "holds more than one YAML document",
 			Fix: "remove the line ---"}
 	}
 	root := document.Content[0]
@@ -81,7 +82,7 @@ func (f *settingsFile) parse(source []byte) (*yaml.Node, error) {
 		return nil, nil
 	}
 	if root.Kind != yaml.MappingNode {
-		return nil, &Error{File: f.path, Line: root.Line, Text: "settings are lines of NAME: VALUE", Fix: known()}
+		return nil, &frontmatter.Problem{File: f.path, Line: root.Line, Column: root.Column, Text: "settings are lines of NAME: VALUE", Fix: known()}
 	}
 	f.refuseTricks(root)
 	return root, f.err
@@ -90,11 +91,11 @@ func (f *settingsFile) parse(source []byte) (*yaml.Node, error) {
 // syntaxError returns a syntax error with its line. The library names at best the line of the
 // enclosing list, so package frontmatter searches for the line of the error.
 func (f *settingsFile) syntaxError(source []byte, err error) error {
-	e := &Error{File: f.path, Text: err.Error(),
+	e := &frontmatter.Problem{File: f.path, Text: err.Error(),
 		Fix: "quote a value that contains a colon or begins with a special character"}
 	var p *frontmatter.Problem
 	if _, err := frontmatter.ParseYAML(f.path, source); errors.As(err, &p) && p.Line > 0 {
-		e.Line, e.Text = p.Line, strings.TrimPrefix(p.Text, "invalid YAML: ")
+		e.Line, e.Column, e.Text = p.Line, p.Column, strings.TrimPrefix(p.Text, "invalid YAML: ")
 		line := bytes.SplitAfter(source, []byte{'\n'})[p.Line-1]
 		if bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte{'\t'}) {
 			e.Fix = "indent with spaces"
@@ -174,9 +175,14 @@ func fileKeys() []string {
 func known() string { return "the settings are " + strings.Join(fileKeys(), ", ") }
 
 func (f *settingsFile) add(n *yaml.Node, g given) {
-	g.file, g.line, g.dir = f.path, n.Line, f.dir
+	g.file, g.line, g.column, g.dir = f.path, n.Line, n.Column, f.dir
 	g.source = fmt.Sprintf("%s:%d", f.path, n.Line)
 	f.values = append(f.values, g)
+}
+
+// mark notes the place of a part of a value, for [Settings.Fault].
+func (f *settingsFile) mark(name string, n *yaml.Node) {
+	f.places[name] = given{name: name, file: f.path, line: n.Line, column: n.Column}
 }
 
 func (f *settingsFile) scalar(name, role string, value *yaml.Node) {

@@ -12,9 +12,9 @@ type Override struct {
 	Line        int
 }
 
-// With returns w with the overrides of a role or a task applied. Errors: *Error.
+// With returns w with the overrides of a role or a task applied. Errors: *frontmatter.Problem.
 func (w Watch) With(overrides []Override) (Watch, error) {
-	r := &resolver{settings: &Settings{Watch: w, given: map[string]bool{}}, origins: map[string]Origin{}}
+	r := &resolver{settings: &Settings{Watch: w, given: map[string]bool{}, places: map[string]given{}}, origins: map[string]Origin{}}
 	var all []given
 	for _, o := range overrides {
 		g := given{

@@ -23,15 +23,16 @@ func (f *settingsFile) reassign(value *yaml.Node) {
 			f.fail(key, "name a role that kanban-run roles lists", "reassign: unknown role %q", key.Value)
 			return
 		}
-		agents := f.agents(list)
+		agents := f.agents("reassign."+roleKey(key.Value), list)
 		all = append(all, event.Substitutes{Role: roleKey(key.Value), Agents: agents})
 		shown = append(shown, key.Value+": "+strings.Join(agents, " "))
 	}
 	f.add(value, given{name: "reassign", value: strings.Join(shown, ", "), substitutes: all})
 }
 
-// agents reads one agent or a list of agents. For any other value it notes an error.
-func (f *settingsFile) agents(list *yaml.Node) (names []string) {
+// agents reads one agent or a list of agents, and marks the place of each with the name and a dot
+// before it. For any other value it notes an error.
+func (f *settingsFile) agents(name string, list *yaml.Node) (names []string) {
 	items := list.Content
 	if list.Kind == yaml.ScalarNode {
 		items = []*yaml.Node{list}
@@ -42,6 +43,7 @@ func (f *settingsFile) agents(list *yaml.Node) (names []string) {
 			return nil
 		}
 		names = append(names, item.Value)
+		f.mark(name+"."+item.Value, item)
 	}
 	return names
 }

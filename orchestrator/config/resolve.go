@@ -31,18 +31,18 @@ type given struct {
 	checkpoints *event.Supervision // the supervision that the value is a part of
 	substitutes []event.Substitutes
 
-	file string // the settings file; "" for other sources
-	line int
+	file         string // the settings file; "" for other sources
+	line, column int
 }
 
 // errorAt returns an error at the value's place.
-func (g given) errorAt(text, fix string) *Error {
+func (g given) errorAt(text, fix string) *frontmatter.Problem {
 	if g.file == "" {
 		text = g.source + ": " + text
 	} else {
 		text = g.name + ": " + text
 	}
-	return &Error{File: g.file, Line: g.line, Text: text, Fix: fix}
+	return &frontmatter.Problem{File: g.file, Line: g.line, Column: g.column, Text: text, Fix: fix}
 }
 
 type resolver struct {
@@ -196,13 +196,14 @@ func (r *resolver) recordOrigin(g given) {
 		shown = g.shown
 	}
 	r.origins[g.name] = Origin{g.name, shown, g.source}
+	r.settings.places[g.name] = g
 }
 
 // listOrigins returns the origins in the order of the table. The origins for single roles follow
 // their setting, sorted by role.
 func (r *resolver) listOrigins() []Origin {
-	for name, origins := range r.choices.origins() {
-		r.origins[name] = origins
+	for name, g := range r.choices.sources() {
+		r.origins[name] = Origin{name, g.value, g.source}
 	}
 	var all []Origin
 	for _, row := range rows() {
@@ -235,7 +236,7 @@ func checkVariables(environ []string) error {
 		if !strings.HasPrefix(name, "KANBAN_RUN_") || value == "" || isKnown {
 			continue
 		}
-		return &Error{
+		return &frontmatter.Problem{
 			Text: "variable " + name + ": no such setting",
 			Fix:  frontmatter.Suggest(name, names, "unset it; the variables are "),
 		}

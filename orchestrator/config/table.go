@@ -234,7 +234,7 @@ func otherRows() []row {
 				if s.Git.On && v != "git" {
 					s.Git.Branch = v
 				}
-				return nil
+				return checkBranch(s.Git.Branch)
 			}},
 		{Setting{Name: "checkpoint_remote", Flag: "checkpoint-remote", Value: "REMOTE",
 			Variable: "KANBAN_RUN_CHECKPOINT_REMOTE", InFile: true, Default: "origin",
@@ -346,6 +346,16 @@ func parseBool(v string) (bool, error) {
 		return false, &valueError{fmt.Sprintf("%q is neither true nor false", v), "write true or false"}
 	}
 	return b, nil
+}
+
+var notInBranches = lazyPattern(`^[-/]|[\x00-\x20\x7f~^:?*[\\]|\.\.|//|/\.|^\.|@\{|[./]$|\.lock(/|$)`)
+
+// checkBranch refuses a name that git refuses for a branch, before git is asked.
+func checkBranch(name string) error {
+	if notInBranches().MatchString(name) {
+		return &valueError{fmt.Sprintf("%q can be no branch", name), "write git, or the name of a branch"}
+	}
+	return nil
 }
 
 func checkOneOf(v string, allowed ...string) error {

@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"time"
+
+	"kanban-run/orchestrator/frontmatter"
 )
 
 // strictWatch returns the settings of the strict profile. As in seed 000, they give no extra time
@@ -49,10 +51,8 @@ func (r *resolver) checkWatch() error {
 	w := r.settings.Watch
 	if w.Frequency > 0 && w.Frequency < minInterval {
 		o := r.originOf("watch.frequency", w.Frequency)
-		return &Error{
-			Text: fmt.Sprintf("watch.frequency is %s (%s), and has to be %s at least", o.Value, o.Source, minInterval),
-			Fix:  "0 turns the watch off",
-		}
+		text := fmt.Sprintf("watch.frequency is %s (%s), and has to be %s at least", o.Value, o.Source, minInterval)
+		return r.limitError(text, "0 turns the watch off", "watch.frequency")
 	}
 	for _, pair := range []struct {
 		first, then       string
@@ -68,14 +68,23 @@ func (r *resolver) checkWatch() error {
 	} {
 		if pair.notUnder > 0 && pair.shorter > pair.notUnder {
 			first, then := r.originOf(pair.first, pair.shorter), r.originOf(pair.then, pair.notUnder)
-			return &Error{
-				Text: fmt.Sprintf("%s is %s (%s), and longer than %s, %s (%s)",
-					pair.first, first.Value, first.Source, pair.then, then.Value, then.Source),
-				Fix: "the first has to come before the second",
-			}
+			text := fmt.Sprintf("%s is %s (%s), and longer than %s, %s (%s)",
+				pair.first, first.Value, first.Source, pair.then, then.Value, then.Source)
+			return r.limitError(text, "the first has to come before the second", pair.first, pair.then)
 		}
 	}
 	return nil
+}
+
+// limitError returns an error at the place of the first limit that has a place in a file.
+func (r *resolver) limitError(text, fix string, limits ...string) error {
+	p := &frontmatter.Problem{Text: text, Fix: fix}
+	for _, name := range limits {
+		if g := r.settings.places[name]; g.file != "" && p.File == "" {
+			p.File, p.Line, p.Column = g.file, g.line, g.column
+		}
+	}
+	return p
 }
 
 // originOf returns the origin of a limit. A limit that a role or a task takes over from the

@@ -52,9 +52,14 @@ func NewLog(t Turn) *Log {
 	}
 	t.Ignore(path, durable.RealPath(path))
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		t.Notice("decisions: " + path + " is not there, so nothing is noted in it")
+		t.Notice(MissingText(path))
 	}
 	return &Log{Turn: t, path: path}
+}
+
+// MissingText is the warning about a file for decisions that does not exist.
+func MissingText(path string) string {
+	return "decisions: " + path + " is not there, so nothing is noted in it"
 }
 
 // FindFile returns the path of the file for the decisions on a board. The parameter named is the

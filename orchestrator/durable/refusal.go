@@ -43,6 +43,9 @@ func CheckReplace(path string) error {
 		return &RefusedError{Err: err}
 	}
 	dir := filepath.Dir(target)
+	if info, err := os.Lstat(target); err == nil && !info.Mode().IsRegular() {
+		return &RefusedError{Err: errors.New("it is not a regular file")}
+	}
 	if isMountPoint(target) {
 		return &RefusedError{
 			Text: "it is a mount point of its own, and cannot be replaced",

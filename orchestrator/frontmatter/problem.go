@@ -3,7 +3,8 @@ package frontmatter
 import "fmt"
 
 // Problem is something wrong or odd at a place in a file. Line and Column count from 1. Column
-// counts characters. Line 0 means the whole file.
+// counts characters. Line 0 means the whole file. File is "" if Text itself names the place, such as
+// a flag.
 type Problem struct {
 	File         string
 	Line, Column int
@@ -15,6 +16,8 @@ type Problem struct {
 
 func (p *Problem) Error() string {
 	switch {
+	case p.File == "":
+		return p.Text
 	case p.Line == 0:
 		return fmt.Sprintf("%s: %s", p.File, p.Text)
 	case p.Column == 0:

@@ -89,7 +89,7 @@ func Start(t Turn) (*Carrier, error) {
 		Notice:    t.Notice,
 	})
 	if err != nil {
-		return nil, explain(err)
+		return nil, t.Roster.Settings.Fault("checkpoint", explain(err))
 	}
 	c.way = store.Way()
 	if err := store.restoreJournal(t.Kill); err != nil {

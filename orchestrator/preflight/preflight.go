@@ -88,6 +88,17 @@ type Prepared struct {
 	unwritable nameList // open tasks whose files may not be written
 }
 
+// checkRepository returns an error if the settings ask for commits where there is no repository.
+func (p *Prepared) checkRepository() error {
+	if !p.Git.On || p.DryRun || workspace.IsInGit(p.Dir()) {
+		return nil
+	}
+	return p.Roster.Settings.Fault("checkpoint", &failure.Invalid{
+		Err: fmt.Errorf("checkpoint: %s is in no git repository", p.Dir()),
+		Fix: "git init makes one; or leave the setting checkpoint out",
+	})
+}
+
 // KeepsGoing reports whether the run sets a failed task aside and goes on. Without a setting, it
 // does so if a task of the board needs another task, because the board then tells which tasks
 // depend on the failed one.
@@ -153,6 +164,9 @@ func prepare(job *Job) (*Prepared, error) {
 		return nil, err
 	}
 	setup, err := job.Configure(dir)
+	if err == nil {
+		err = setup.Roster.CheckSettings()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +186,7 @@ func prepare(job *Job) (*Prepared, error) {
 		Supervision: supervision(b, setup),
 	}
 	if p.file, err = os.Stat(path); err == nil {
-		err = cmp.Or(p.checkDecisions(), p.check(b))
+		err = cmp.Or(p.checkDecisions(), p.checkRepository(), p.check(b))
 	}
 	if err != nil {
 		return nil, err
@@ -272,10 +286,7 @@ func (p *Prepared) checkSubstitutes() error {
 	for _, r := range p.Reassign {
 		for _, to := range r.Agents {
 			if _, err := p.Substitute(r.Role, to); err != nil {
-				return &failure.Invalid{
-					Err: fmt.Errorf("reassign: %s: %w", r.Role, err),
-					Fix: "name adapters, or roles that kanban-run roles lists",
-				}
+				return p.Roster.Settings.Fault("reassign."+r.Role+"."+to, fmt.Errorf("reassign: %s: %w", r.Role, err))
 			}
 		}
 	}

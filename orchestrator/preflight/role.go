@@ -31,7 +31,7 @@ func (p *Prepared) checkRole(role string) error {
 			err = fmt.Errorf("%s asks no model, and can answer nothing", reader.Adapter.Name())
 		}
 		if err != nil {
-			return fmt.Errorf("the judge of role %s (watch.judge): %w", player.Role.Name, err)
+			return p.Roster.JudgeFault(player.Role, fmt.Errorf("the judge of role %s (watch.judge): %w", player.Role.Name, err))
 		}
 		return nil
 	})

@@ -37,18 +37,18 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 	p.warnOfDone(b, s)
 	for _, at := range s.At {
 		if p.Redactor.Changes(at.ID) {
-			return placed(b, "at", &failure.Invalid{
+			return p.placed(b, "at", &failure.Invalid{
 				Err: errors.New("an id holds a secret, so it could not be journaled"),
 				Fix: "give the checkpoint another id, such as CHECKPOINT-001",
 			})
 		}
 	}
 	if err := p.checkReadOnly(s.Role); err != nil {
-		return placed(b, "role", err)
+		return p.placed(b, "role", err)
 	}
 	if manager, err := p.Player(event.ManagerRole); err == nil && s.OnBlock == event.BlockRevise &&
 		!manager.Role.Anomalies {
-		return placed(b, "on_block", &failure.Invalid{
+		return p.placed(b, "on_block", &failure.Invalid{
 			Err: errors.New("on_block: revise tells the Manager what blocks, " +
 				"and the role Manager accepts no anomalies"),
 			Fix: "write accepts: [anomalies] into the Manager's role file, or on_block: person",
@@ -56,7 +56,7 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 	}
 	isFile, err := p.Workspace.Place.NamesFile(s.Requirement)
 	if err != nil {
-		return placed(b, "requirement", fmt.Errorf("requirement: %w", err))
+		return p.placed(b, "requirement", fmt.Errorf("requirement: %w", err))
 	}
 	if !isFile && looksLikeFile(s.Requirement) {
 		p.warn("checkpoints: the requirement %q names no file in %s, so the supervisor reads it as a text", s.Requirement, p.Dir())
@@ -69,10 +69,10 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 }
 
 // placed adds the place of the cause to an error. The place is the key on the board. If the board
-// declares no checkpoints, the place is the settings file.
-func placed(b *board.Board, key string, err error) error {
+// declares no checkpoints, the place is in the settings file.
+func (p *Prepared) placed(b *board.Board, key string, err error) error {
 	if b.Checkpoints == nil {
-		return fmt.Errorf("checkpoints in .kanban-run.yaml: %w", err)
+		return p.Roster.Settings.Fault("checkpoints."+key, fmt.Errorf("checkpoints: %w", err))
 	}
 	return b.CheckpointsProblem(key, err)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/decisions"
@@ -33,11 +34,15 @@ func (p *Prepared) checkDecisions() error {
 	if p.DryRun || path == "" {
 		return nil
 	}
-	err := durable.CheckReplace(path)
-	if err == nil || errors.Is(err, fs.ErrNotExist) { // a run gives a notice of a missing file
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		p.Warnings = append(p.Warnings, decisions.MissingText(path)) // a run gives a notice itself
 		return nil
 	}
-	return fmt.Errorf("note decisions in %s: %w", path, err)
+	err := durable.CheckReplace(path)
+	if err == nil {
+		return nil
+	}
+	return p.Roster.Settings.Fault("decisions", fmt.Errorf("note decisions in %s: %w", path, err))
 }
 
 // warnOfOwner warns of an owner or a group that a board loses at the first write. A run itself

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/frontmatter"
 )
 
 // Examination describes the program that plays one or more roles.
@@ -58,6 +59,9 @@ func (r *Roster) Examine(stop context.Context, dir string) []Examination {
 func (r *Roster) findProgram(role, dir string) (*Examination, agent.Assignment, agent.Tool) {
 	p, err := r.Player(role, dir)
 	if err != nil {
+		if placed, ok := errors.AsType[*frontmatter.Problem](err); ok && placed.Err != nil {
+			err = placed.Err
+		}
 		if cause := errors.Unwrap(err); cause != nil {
 			err = cause // without the name of the role, which the caller adds
 		}

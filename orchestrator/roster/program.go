@@ -1,6 +1,7 @@
 package roster
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"kanban-run/orchestrator/agent/opencode"
 	"kanban-run/orchestrator/agent/stub"
 	"kanban-run/orchestrator/config"
+	"kanban-run/orchestrator/event"
 	"kanban-run/roles"
 )
 
@@ -24,6 +26,7 @@ type program struct {
 	command []string
 	args    []string
 	adapter agent.Adapter // nil: this version has no adapter of that name
+	setting string        // the setting that chose it, for [config.Settings.Fault]; "" for the role file
 }
 
 // choose returns a role's program. The order of precedence is: the flag, variable or line of the
@@ -38,7 +41,7 @@ func (r *Roster) choose(role roles.Role, dir string) (program, error) {
 	if said.Agent == "" && len(role.Command) > 0 {
 		said.Agent = "exec"
 	}
-	p := program{name: said.Agent, args: role.Args}
+	p := program{name: said.Agent, args: role.Args, setting: said.Setting}
 	if p.name == "" {
 		p.name = config.DefaultAgent
 	}
@@ -50,7 +53,7 @@ func (r *Roster) choose(role roles.Role, dir string) (program, error) {
 			p.command[0] = resolveCommand(p.command[0], said.Dir)
 		}
 	case len(role.Command) > 0 && (p.name == "exec" || p.name == role.Agent):
-		p.command = slices.Clone(role.Command)
+		p.command, p.setting = slices.Clone(role.Command), ""
 		p.command[0] = resolveCommand(p.command[0], dir)
 	}
 	p.adapter = r.adapter(p.name)
@@ -72,6 +75,16 @@ func resolveCommand(command, dir string) string {
 		return command
 	}
 	return resolvePath(dir, command)
+}
+
+// isAtFault reports whether an error is about the program itself, and not about what the role file
+// asks of it.
+func (p program) isAtFault(role roles.Role, err error) bool {
+	var c *agent.ConfigError
+	if p.adapter == nil || role.IsBuiltIn() || p.adapter == (walker{}) && role.Name != event.ManagerRole {
+		return true
+	}
+	return errors.As(err, &c) && c.Missing
 }
 
 // tool returns the adapter's description of the program, or the zero value if there is no adapter.

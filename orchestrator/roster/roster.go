@@ -16,6 +16,7 @@ import (
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/review"
 	"kanban-run/roles"
@@ -120,19 +121,24 @@ func (r *Roster) find(key playerKey) (*Player, error) {
 			role.Review, role.Rounds = first.Review, first.Rounds
 		}
 	}
-	p, err := r.newPlayer(role, key)
+	program, err := r.choose(role, key.dir)
 	if err != nil {
-		return nil, fmt.Errorf("role %s: %w", role.Name, err)
+		return nil, r.Settings.Fault(program.setting, inRole(role, err))
+	}
+	p, err := r.newPlayer(role, key, program)
+	if err != nil && program.isAtFault(role, err) && key.adapter == "" {
+		return nil, r.Settings.Fault(program.setting, inRole(role, err))
+	}
+	if err != nil {
+		return nil, inRole(role, err)
 	}
 	return p, nil
 }
 
-func (r *Roster) newPlayer(role roles.Role, key playerKey) (*Player, error) {
+func inRole(role roles.Role, err error) error { return fmt.Errorf("role %s: %w", role.Name, err) }
+
+func (r *Roster) newPlayer(role roles.Role, key playerKey, program program) (*Player, error) {
 	dir := key.dir
-	program, err := r.choose(role, dir)
-	if err != nil {
-		return nil, err
-	}
 	if key.adapter != "" {
 		program.name, program.adapter, program.command, program.args = key.adapter, r.adapter(key.adapter), nil, nil
 		role.Model = "" // the role's model belongs to another tool
@@ -142,6 +148,7 @@ func (r *Roster) newPlayer(role roles.Role, key playerKey) (*Player, error) {
 	}
 	env, withheld := environment(r.Environ, r.envRule(role, program.tool()))
 	p := &Player{Role: role, Adapter: program.adapter, Withheld: withheld, Shown: program.shown(), dryRun: r.DryRun}
+	var err error
 	if p.watch, err = r.Settings.Watch.With(overrides(role.File, role.Watch)); err != nil {
 		return nil, err
 	}
@@ -281,6 +288,17 @@ func (r *Roster) SupervisorPrompt(dir string) (review.Prompt, error) {
 // defaultRounds bounds the number of times that a review sends work back. A role can have its own
 // bound.
 const defaultRounds = 5
+
+// JudgeFault returns an error about the judge of a role, with the place where the judge is named: the
+// role file or the settings.
+func (r *Roster) JudgeFault(role roles.Role, err error) error {
+	for _, v := range role.Watch {
+		if v.Name == "judge" {
+			return &frontmatter.Problem{File: role.File, Line: v.Line, Text: err.Error(), Fix: failure.HintOf(err), Err: err}
+		}
+	}
+	return r.Settings.Fault("watch.judge", err)
+}
 
 // Plan returns the plan of the reviews of the role's work, or nil if there is no review.
 func (p *Player) Plan() *event.Plan {

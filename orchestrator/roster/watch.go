@@ -29,7 +29,7 @@ func overrides(file string, values []frontmatter.Value) (all []config.Override) 
 }
 
 // CheckWatch returns an error if a task's own settings for the watch of agents are wrong. Errors:
-// *config.Error.
+// *frontmatter.Problem.
 func CheckWatch(w config.Watch, task string, values []frontmatter.Value) error {
 	_, err := w.With(overrides(task, values))
 	return err
@@ -51,7 +51,7 @@ func (p *Player) Policy(d Duty) health.Policy { return policy(p.watch, p.Role, d
 // Judge returns the role that judges hung agents of the player, or "".
 func (p *Player) Judge() string { return p.watch.Judge }
 
-// PolicyFor returns the policy with a task's own settings applied. Errors: *config.Error.
+// PolicyFor returns the policy with a task's own settings applied. Errors: *frontmatter.Problem.
 func (p *Player) PolicyFor(d Duty, task string, values []frontmatter.Value) (health.Policy, error) {
 	w, err := p.watch.With(overrides(task, values))
 	return policy(w, p.Role, d), err
