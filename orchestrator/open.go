@@ -134,9 +134,9 @@ func (l *loop) start() error {
 	if err != nil {
 		return err
 	}
-	withheld, err := l.withheld(b)
-	if err != nil {
-		return err
+	manager, err := l.job.Player(event.ManagerRole)
+	if err != nil && (!b.Terminal() || state.Step != nil) { // a board that is over needs no Manager
+		return &failure.Invalid{Err: err}
 	}
 	supervision, reader, err := l.supervisor.Plan()
 	if err != nil {
@@ -144,12 +144,13 @@ func (l *loop) start() error {
 	}
 	begun := event.RunStarted{
 		Board: l.job.Board, Workdir: l.job.Dir(), Version: l.job.Version, Form: event.Form, Limits: l.job.Limits,
-		OnDivergence: l.job.OnDivergence, Tasks: b.Len(), Withheld: withheld, Lenient: l.job.Lenient,
+		OnDivergence: l.job.OnDivergence, Tasks: b.Len(), Lenient: l.job.Lenient,
 		Supervision: supervision, Reassign: l.job.Reassign,
 		KeepGoing: l.job.KeepsGoing(), ByNeeds: l.job.HasNeeds(),
 		Git: l.carrier.Way(), Elsewhere: l.carrier.IsElsewhere(), Allowed: l.job.Git.Allow,
 	}
-	if manager, err := l.job.Player(event.ManagerRole); err == nil {
+	begun.Withheld, begun.PartlyWithheld = l.job.Withheld()
+	if manager != nil {
 		begun.Manager, begun.Told = manager.Adapter.Name(), manager.Role.Anomalies
 	}
 	if reader != nil {
@@ -211,17 +212,4 @@ func (l *loop) endLastTurn(b *board.Board) (*board.Board, error) {
 		}
 	}
 	return l.workspace.Read(l.ledger.State().Step)
-}
-
-// withheld returns the names of the environment variables that agents do not get. If the board is
-// over, a Manager that cannot be started is not an error, because no agent is needed.
-func (l *loop) withheld(b *board.Board) ([]string, error) {
-	p, err := l.job.Player(event.ManagerRole)
-	if err != nil && b.Terminal() && l.ledger.State().Step == nil {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, &failure.Invalid{Err: err}
-	}
-	return p.Withheld, nil
 }

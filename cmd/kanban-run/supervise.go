@@ -101,7 +101,7 @@ func (u *setup) supervise(t *terminal, a agent.Assignment, rounds int) (int, err
 	defer surviveClosedPipes()()
 	redactor := u.redactor(agents)
 	if len(withheld) > 0 {
-		_ = t.stderr.Printf("kanban-run: %s\n", event.WithheldText(withheld, ".kanban-run.yaml"))
+		_ = t.stderr.Printf("kanban-run: %s\n", event.WithheldText(withheld, nil, ".kanban-run.yaml"))
 	}
 	talk, err := openConversation(t)
 	if err != nil {

@@ -70,7 +70,9 @@ type RunStarted struct {
 	Tasks        int    `json:"tasks"`
 	// Withheld are the names of environment variables that agents do not get.
 	Withheld []string `json:"withheld,omitempty"`
-	Lenient  bool     `json:"lenient,omitempty"` // the end of an incomplete board is no failure
+	// PartlyWithheld has those of Withheld that some agents of the run get, and others do not.
+	PartlyWithheld []PartlyWithheld `json:"partly_withheld,omitempty"`
+	Lenient        bool             `json:"lenient,omitempty"` // the end of an incomplete board is no failure
 	// DoneBefore are the tasks that were done before the first run. The field is set only in the
 	// first run.
 	DoneBefore []string `json:"done_before,omitempty" text:"free"`
@@ -108,6 +110,12 @@ type RunStarted struct {
 	Carried Used `json:"carried,omitzero"`
 }
 
+// PartlyWithheld has environment variables that the agents of some roles do not get.
+type PartlyWithheld struct {
+	Roles []string `json:"roles"`
+	Names []string `json:"names"`
+}
+
 func (RunStarted) Kind() string { return "RUN_STARTED" }
 
 func (e RunStarted) Subject() string { return e.Board }
@@ -116,7 +124,7 @@ func (e RunStarted) Subject() string { return e.Board }
 func (e RunStarted) Sentence() Sentence {
 	s := say(Note, fmt.Sprintf("%s in %s", Count(e.Tasks, "task"), e.Workdir))
 	if len(e.Withheld) > 0 {
-		s.Add(Note, WithheldText(e.Withheld, ".kanban-run.yaml or in a role"))
+		s.Add(Note, WithheldText(e.Withheld, e.PartlyWithheld, ".kanban-run.yaml or in a role"))
 	}
 	if e.NoGit {
 		s.Add(Note, NoGitText)

@@ -73,7 +73,7 @@ func sentences() []event.Event {
 	}
 	long := strings.Repeat("ä", 401)
 	return []event.Event{
-		event.RunStarted{Tasks: 1, Workdir: "/w"}, event.RunStarted{Tasks: 1, Workdir: "/w", NoGit: true}, event.RunStarted{Tasks: 2, Workdir: "/w", Withheld: []string{"A", "B"}},
+		event.RunStarted{Tasks: 1, Workdir: "/w"}, event.RunStarted{Tasks: 1, Workdir: "/w", NoGit: true}, event.RunStarted{Tasks: 2, Workdir: "/w", Withheld: []string{"A", "B"}}, event.RunStarted{Tasks: 2, Workdir: "/w", Withheld: []string{"A", "B"}, PartlyWithheld: []event.PartlyWithheld{{Roles: []string{"R"}, Names: []string{"B"}}}},
 		event.RunInterrupted{Board: "b", Outcome: event.LimitReached, Reason: "the limit"}, event.RunInterrupted{Board: "b", Outcome: event.Interrupted, Reason: "a signal"}, event.RunInterrupted{Board: "b", Outcome: event.Later, Reason: "the provider"},
 		event.RunFinished{Board: "b", Outcome: event.NeedsPerson, Text: "look"}, event.RunFinished{Board: "b", Outcome: event.Complete, Text: "done"}, event.RunFinished{Board: "b", Outcome: event.LimitReached, Text: "the limit"},
 		event.Acknowledged{Board: "b", Text: "a.md is to be done again, says the Lead"}, event.Acknowledged{Board: "b", Text: "accepted by the Lead", Note: "fine"},

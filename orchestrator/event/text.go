@@ -36,9 +36,24 @@ func Headline(text string) string {
 // WithheldText returns a sentence with the environment variables that agents do not get. The
 // parameter "where" names the file or place of the setting env.pass, which can pass variables to
 // the agents.
-func WithheldText(names []string, where string) string {
-	return fmt.Sprintf("withheld from the agents: %s (env.pass in %s passes a variable)",
-		strings.Join(names, ", "), where)
+func WithheldText(names []string, partly []PartlyWithheld, where string) string {
+	return fmt.Sprintf("withheld %s (env.pass in %s passes a variable)", WithheldFrom(names, partly), where)
+}
+
+// WithheldFrom names the environment variables that all agents miss, and then those that the agents
+// of some roles miss.
+func WithheldFrom(names []string, partly []PartlyWithheld) string {
+	all := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return slices.ContainsFunc(partly, func(p PartlyWithheld) bool { return slices.Contains(p.Names, name) })
+	})
+	var parts []string
+	if len(all) > 0 {
+		parts = append(parts, "from the agents: "+strings.Join(all, ", "))
+	}
+	for _, p := range partly {
+		parts = append(parts, fmt.Sprintf("from %s: %s", strings.Join(p.Roles, ", "), strings.Join(p.Names, ", ")))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // Count renders a number of things, such as "1 task" or "2 tasks".

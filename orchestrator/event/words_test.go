@@ -210,8 +210,20 @@ func TestLimitsOfCost(t *testing.T) {
 
 // TestWithheldText names the variables and the setting that passes them (DESIGN, "The contract").
 func TestWithheldText(t *testing.T) {
-	if got, want := event.WithheldText([]string{"A_TOKEN", "B_KEY"}, "x.yaml"), "withheld from the agents: A_TOKEN, B_KEY (env.pass in x.yaml passes a variable)"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	all := []string{"A_TOKEN", "B_KEY", "C_KEY"}
+	for _, tt := range []struct {
+		partly []event.PartlyWithheld
+		want   string
+	}{
+		{nil, "from the agents: A_TOKEN, B_KEY, C_KEY"},
+		{[]event.PartlyWithheld{{Roles: []string{"R", "S"}, Names: []string{"B_KEY"}}, {Roles: []string{"T"}, Names: []string{"C_KEY"}}},
+			"from the agents: A_TOKEN; from R, S: B_KEY; from T: C_KEY"},
+		{[]event.PartlyWithheld{{Roles: []string{"R"}, Names: all}}, "from R: A_TOKEN, B_KEY, C_KEY"},
+	} {
+		want := "withheld " + tt.want + " (env.pass in x.yaml passes a variable)"
+		if got := event.WithheldText(all, tt.partly, "x.yaml"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

@@ -58,7 +58,7 @@ func (c Call) Do(stop, kill context.Context) (*contract.Reply, error) {
 		return nil, &failure.Invalid{Err: err}
 	}
 	if len(c.player.Withheld) > 0 {
-		c.Notice(event.WithheldText(c.player.Withheld, ".kanban-run.yaml or in a role"))
+		c.Notice(event.WithheldText(c.player.Withheld, nil, ".kanban-run.yaml or in a role"))
 	}
 	if c.player.Role.Review.IsSet() {
 		c.Notice("a single call is not reviewed: review of role " + c.player.Role.Name + " is left out")

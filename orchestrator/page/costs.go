@@ -261,7 +261,7 @@ func (p *page) settings(b *Board) (all []pairView) {
 	if s := r.Supervision; s != nil {
 		add("supervisor", fmt.Sprintf("%s (%s), on block: %s", s.Role, r.Adapter, s.OnBlock))
 	}
-	add("withheld from agents", strings.Join(r.Withheld, ", "))
+	add("withheld", event.WithheldFrom(r.Withheld, r.PartlyWithheld))
 	add("runs", fmt.Sprint(b.Digest.Runs))
 	add("journal", event.Count(int(b.Records), "record"))
 	return all

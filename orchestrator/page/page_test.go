@@ -303,7 +303,7 @@ func TestEachPart(t *testing.T) {
 	text := html.UnescapeString(render(t, troubled(plain)))
 	for _, want := range []string{`<pre>{"task_file":"tasks/1.md"}</pre>`, "<b>Work</b> <span class=\"\">ok</span>: done", "<dt>session</dt><dd><pre>s-1</pre>", "<b>Work, attempt 2, goes on</b> <span class=\"bad\">rejected</span>: no JSON",
 		"<dt>received</dt><dd><pre>hello</pre>", "<b>Review, round 1</b> <span class=\"warn\">sent back</span>: tests fail", "<td>noticed</td>", "<td>asked</td>", "<td>ended</td>", "given up, edited",
-		`y="12"><use href="#k-re"/>`, `y="12"><use href="#k-no"/>`, "no sign 1m00s", "asked 1m00s", "warn 0.70", "no tests", "a/report.md", "withheld from agents", "TOKEN", "90 %"} {
+		`y="12"><use href="#k-re"/>`, `y="12"><use href="#k-no"/>`, "no sign 1m00s", "asked 1m00s", "warn 0.70", "no tests", "a/report.md", "from the agents: ", "TOKEN", "90 %"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %s", want)
 		}

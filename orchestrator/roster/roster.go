@@ -56,6 +56,7 @@ type Player struct {
 	Command    *Player  // player that reviews the work before the supervisor; nil: none
 	Refusal    error    // in a dry run, the reason why a real run would not start the program
 	Resumes    bool     // interrupted work goes on in the session of its agent
+	Pretends   bool     // the role is played by walk or by a stub, also in a real run
 	watch      config.Watch
 	dryRun     bool
 
@@ -152,6 +153,7 @@ func (r *Roster) newPlayer(role roles.Role, key playerKey, program program) (*Pl
 	if p.watch, err = r.Settings.Watch.With(overrides(role.File, role.Watch)); err != nil {
 		return nil, err
 	}
+	p.Pretends = program.name == event.Walker || program.name == "stub"
 	p.Resumes = program.tool().Resumes && p.watch.Resume != "fresh"
 	p.Assignment = agent.Assignment{
 		Role: role.Name, Prompt: role.Prompt, Command: program.command, Args: program.args, Model: role.Model,
