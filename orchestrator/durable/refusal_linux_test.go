@@ -199,10 +199,11 @@ func TestAWriteGoesOnWithoutTheGroup(t *testing.T) {
 	}
 }
 
-// acl is a POSIX ACL as Linux stores it: the owner and the user 12345 may read and write, the group and others nothing.
-func acl() []byte {
+// acl is a POSIX ACL as Linux stores it. The owner may read and write, and so far may the mask.
+func acl(user12345, group, others uint32) []byte {
 	list := binary.LittleEndian.AppendUint32(nil, 2)
-	for _, e := range [][3]uint32{{1, 6, ^uint32(0)}, {2, 6, 12345}, {4, 0, ^uint32(0)}, {16, 6, ^uint32(0)}, {32, 0, ^uint32(0)}} {
+	all := ^uint32(0)
+	for _, e := range [][3]uint32{{1, 6, all}, {2, user12345, 12345}, {4, group, all}, {16, 6, all}, {32, others, all}} {
 		list = binary.LittleEndian.AppendUint16(list, uint16(e[0]))
 		list = binary.LittleEndian.AppendUint16(list, uint16(e[1]))
 		list = binary.LittleEndian.AppendUint32(list, e[2])
@@ -215,13 +216,13 @@ func acl() []byte {
 func TestWriteFileKeepsTheAccessList(t *testing.T) {
 	path := filepath.Join(openDir(t), "kanban.md")
 	put(t, path, "old")
-	if err := errors.Join(unix.Setxattr(path, accessList, acl(), 0), unix.Setxattr(path, "user.note", []byte("v"), 0)); err != nil {
+	if err := errors.Join(unix.Setxattr(path, accessList, acl(6, 0, 0), 0), unix.Setxattr(path, "user.note", []byte("v"), 0)); err != nil {
 		t.Skipf("no access lists here: %v", err)
 	}
 	if err := WriteFile(path, []byte("new"), 0o600); err != nil {
 		t.Fatalf("WriteFile = %v", err)
 	}
-	for name, want := range map[string]string{accessList: string(acl()), "user.note": "v"} {
+	for name, want := range map[string]string{accessList: string(acl(6, 0, 0)), "user.note": "v"} {
 		value := make([]byte, 100)
 		n, err := unix.Getxattr(path, name, value)
 		if err != nil || string(value[:n]) != want {
@@ -233,7 +234,7 @@ func TestWriteFileKeepsTheAccessList(t *testing.T) {
 	}
 }
 
-// Without its group, a list would be about another group: only the owner is left.
+// Without its group, a list would be about another group: only the owner is left. The list denies a user what others may.
 func TestAnAccessListGoesWithTheGroup(t *testing.T) {
 	path := filepath.Join(openDir(t), "kanban.md")
 	needRoot(t)
@@ -241,7 +242,7 @@ func TestAnAccessListGoesWithTheGroup(t *testing.T) {
 	if err := errors.Join(os.Chown(filepath.Dir(path), 7, 7), os.Chown(path, 7, 0)); err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Setxattr(path, accessList, acl(), 0); err != nil {
+	if err := unix.Setxattr(path, accessList, acl(0, 4, 4), 0); err != nil {
 		t.Skipf("no access lists here: %v", err)
 	}
 	asUser(t, 7, 7, nil, func() {
@@ -264,7 +265,7 @@ func TestAListOfTheFolderIsNotTakenOn(t *testing.T) {
 	if err := os.Chmod(path, 0o660); err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Setxattr(filepath.Dir(path), "system.posix_acl_default", acl(), 0); err != nil {
+	if err := unix.Setxattr(filepath.Dir(path), "system.posix_acl_default", acl(6, 0, 0), 0); err != nil {
 		t.Skipf("no access lists here: %v", err)
 	}
 	if err := WriteFile(path, []byte("new"), 0o600); err != nil {
