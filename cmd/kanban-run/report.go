@@ -164,14 +164,33 @@ func (t *terminal) writeResults(path string, names []string) error {
 	return t.writeDocument(path, text.Bytes())
 }
 
-// writeDocument writes a file that a flag names. A relative path is relative to the folder in which
-// the program was started, even with -C.
+// writeDocument writes a file that a flag names.
 func (t *terminal) writeDocument(path string, text []byte) error {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(t.startDir, path)
-	}
-	if err := durable.WriteFile(path, text, 0o644); err != nil {
+	if err := durable.WriteFile(t.documentPath(path), text, 0o644); err != nil {
 		return fmt.Errorf("write the results: %w", err)
 	}
 	return nil
+}
+
+// checkDocuments returns an error if writeDocument could not write one of the files, so that this is
+// known before an agent is paid. An empty path is no file.
+func (t *terminal) checkDocuments(paths ...string) error {
+	for _, path := range paths {
+		if path == "" {
+			continue
+		}
+		if err := durable.CheckReplace(t.documentPath(path)); err != nil {
+			return &invalidSettings{fmt.Errorf("write the results to %s: %w", path, err)}
+		}
+	}
+	return nil
+}
+
+// documentPath returns the path of a file that a flag names. A relative path is relative to the
+// folder in which the program was started, even with -C.
+func (t *terminal) documentPath(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(t.startDir, path)
 }

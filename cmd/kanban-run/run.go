@@ -60,6 +60,11 @@ The program of a role: --exec ROLE='COMMAND' or --agent ROLE=ADAPTER, else what 
 				if err != nil {
 					return 0, err
 				}
+				if !*dry {
+					if err := t.checkDocuments(*results, *html); err != nil {
+						return 0, err
+					}
+				}
 				code, err := u.run(t, args, o, *dry)
 				if err != nil || *dry {
 					return code, err

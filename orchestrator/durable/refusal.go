@@ -34,11 +34,14 @@ func (e *RefusedError) Unwrap() error { return e.Err }
 // Hint returns what the user can do.
 func (e *RefusedError) Hint() string { return e.Fix }
 
-// CheckReplace returns an error if WriteFile and ReplaceFile cannot replace the file at path. A
-// file that may be written is not enough: its folder gets a new file, which is renamed over the
-// old one. CheckReplace writes nothing, so it does not foresee a full disk. Errors: *RefusedError.
+// CheckReplace returns an error if WriteFile cannot make or replace the file at path. A file that may
+// be written is not enough: its folder gets a new file, which is renamed over the old one.
+// CheckReplace writes nothing, so it does not foresee a full disk. Errors: *RefusedError.
 func CheckReplace(path string) error {
 	target, err := followLinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &RefusedError{Err: err, Fix: "mkdir -p " + failure.Quote(filepath.Dir(path))}
+	}
 	if err != nil {
 		return &RefusedError{Err: err}
 	}
