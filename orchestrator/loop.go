@@ -120,7 +120,9 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	if restarted, err := l.caller.RestartUpgraded(a, b); restarted || err != nil {
 		return err
 	}
-	if a.Intent.Marks, err = l.marks.Begin(b, e.Task); err != nil {
+	if a.Intent.Before != nil || l.ledger.State().Step.Before != nil {
+		l.marks.BeginManagers()
+	} else if a.Intent.Marks, err = l.marks.Begin(b, e.Task); err != nil {
 		return err
 	}
 	return l.attempt(a, turn)

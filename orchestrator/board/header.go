@@ -8,18 +8,24 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// Mark is what the header of a task says of the task's state: the fields "state" and "status", each
-// with its text in the file, or nil for a missing field.
+// Mark is what the header of a task says of the task's state: the fields "state" and "status". The
+// zero value is a header without them.
 type Mark struct {
-	State  *string `json:"state,omitempty"`
-	Status *string `json:"status,omitempty"`
-	Done   bool    `json:"done,omitempty"` // the fields mark the task as done or cancelled
+	State  Field `json:"state,omitzero"`
+	Status Field `json:"status,omitzero"`
+	Done   bool  `json:"done,omitempty"` // the fields mark the task as done or cancelled
+}
+
+// Field is a field of a task's header.
+type Field struct {
+	Set  bool   `json:"set"`  // the header has the field
+	Text string `json:"text"` // the value as the file has it
 }
 
 // markFields are the fields of a Mark. The first one that has a value counts.
 var markFields = []string{"state", "status"}
 
-func (m *Mark) field(name string) **string {
+func (m *Mark) field(name string) *Field {
 	if name == "state" {
 		return &m.State
 	}
@@ -29,8 +35,7 @@ func (m *Mark) field(name string) **string {
 func markOf(doc *frontmatter.Document) (m Mark) {
 	for _, name := range markFields {
 		if _, value := doc.Field(name); value != nil {
-			text := string(doc.Source[doc.Offset(value):doc.End(value, doc.Root)])
-			*m.field(name) = &text
+			*m.field(name) = Field{true, string(doc.Source[doc.Offset(value):doc.End(value, doc.Root)])}
 		}
 	}
 	m.Done = isDone(firstText(doc, markFields...))
@@ -70,24 +75,25 @@ func (p *Place) SetMark(name string, m Mark) (before []byte, err error) {
 	return source, nil
 }
 
-// setField gives a field of a task's header its text. A text of nil removes the field.
-func setField(file string, source []byte, name string, text *string) ([]byte, error) {
+// setField gives a field of a task's header another value, or removes it if the value is not set.
+func setField(file string, source []byte, name string, want Field) ([]byte, error) {
 	doc, err := taskDocument(file, source, false)
 	if err != nil {
 		return nil, err
 	}
 	edit := editor{doc}
 	key, value := doc.Field(name)
-	switch was := markOf(doc); {
-	case text == nil && value == nil, text != nil && value != nil && **was.field(name) == *text:
+	was := markOf(doc)
+	switch {
+	case *was.field(name) == want:
 		return source, nil
 	case doc.Root == nil:
-		return append([]byte("---\n"+name+": "+*text+"\n---\n"), source...), nil
-	case text == nil:
+		return append([]byte("---\n"+name+": "+want.Text+"\n---\n"), source...), nil
+	case !want.Set:
 		return applyPatches(source, []patch{edit.removeField(key, value)}), nil
 	case value == nil:
-		return applyPatches(source, []patch{edit.insertField(name + ": " + *text)}), nil
+		return applyPatches(source, []patch{edit.insertField(name + ": " + want.Text)}), nil
 	default:
-		return applyPatches(source, []patch{edit.patchScalar(value, doc.Root, *text)}), nil
+		return applyPatches(source, []patch{edit.patchScalar(value, doc.Root, want.Text)}), nil
 	}
 }

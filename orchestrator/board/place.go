@@ -166,6 +166,20 @@ func (p *Place) Resolve(name string) (Ref, error) {
 	return ref, errors.Join(err, r.Close())
 }
 
+// Places returns the one or two files that a path on the board may lead to, whether they exist or
+// not.
+func (p *Place) Places(name string) []string {
+	fromDir, fromBoard := p.candidates(name, filepath.ToSlash(name))
+	if filepath.IsAbs(name) {
+		return []string{name}
+	}
+	places := []string{filepath.Join(p.dir, filepath.FromSlash(fromDir))}
+	if fromBoard != "" {
+		places = append(places, filepath.Join(p.dir, filepath.FromSlash(fromBoard)))
+	}
+	return places
+}
+
 func (p *Place) resolve(r workdir, name string) (Ref, fs.FileInfo, error) {
 	ref := Ref{Path: filepath.ToSlash(name)}
 	if text := pathFault(name); text != "" {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -27,8 +26,6 @@ type Task struct {
 	Title    string   // field "title", otherwise the first heading
 	Files    []string // patterns of the files that the work changes
 	Needs    []string // tasks that must be done first, as the file spells them
-
-	Info fs.FileInfo // the file as it was before the header was read
 
 	roleColumn int
 	assignee   string // field "assignee"; "" if it is missing
@@ -79,16 +76,11 @@ func (p *Place) ReadTasks(names []string) []TaskResult {
 }
 
 func (p *Place) readTask(r workdir, name string) (*Task, error) {
-	ref, info, data, cut, err := p.read(r, name)
+	ref, data, cut, err := p.read(r, name)
 	if err != nil {
 		return nil, err
 	}
-	t, err := readTask(ref, data, cut, p.knows)
-	if err != nil {
-		return nil, err
-	}
-	t.Info = info
-	return t, nil
+	return readTask(ref, data, cut, p.knows)
 }
 
 // ReadText resolves a path on the board and returns the first 64 KiB of the file. Errors: those of
@@ -98,21 +90,21 @@ func (p *Place) ReadText(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, _, data, _, err := p.read(r, name)
+	_, data, _, err := p.read(r, name)
 	return strings.ToValidUTF8(string(data), "\uFFFD"), errors.Join(err, r.Close())
 }
 
 // read resolves a path and reads the beginning of its file.
-func (p *Place) read(r workdir, name string) (ref Ref, info fs.FileInfo, data []byte, cut bool, err error) {
-	ref, info, err = p.resolve(r, name)
+func (p *Place) read(r workdir, name string) (ref Ref, data []byte, cut bool, err error) {
+	ref, _, err = p.resolve(r, name)
 	if err != nil {
-		return ref, nil, nil, false, err
+		return ref, nil, false, err
 	}
 	data, cut, err = readHead(r, ref)
 	if err != nil {
 		err = &PathError{Path: name, Text: cause(err).Error(), Err: err}
 	}
-	return ref, info, data, cut, err
+	return ref, data, cut, err
 }
 
 func readTask(ref Ref, data []byte, cut bool, knows func(role string) bool) (*Task, error) {

@@ -1,7 +1,6 @@
 package marks
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -37,27 +36,29 @@ type Journal interface {
 // the work on the task itself if that work replied ok.
 type Keeper struct {
 	Turn
-	reader reader
-	turns  *turns
-	before Marks    // the marks that count, as of the last turn; nil: not known
-	seen   seen     // the log of turns, as of the last turn
-	kept   []byte   // the file of the marks as this run wrote it last
-	open   *os.File // the log, while an agent of this board is at work; nil: none is, or the log cannot be written
+	reader   reader
+	turns    *turns
+	before   *Marks   // the marks that count, as of the last turn; nil: not known
+	managers bool     // the last turn was the Manager's, and its marks are not taken yet
+	seen     seen     // the log of turns, as of the last turn
+	kept     *Marks   // the marks in the file, as this run wrote it last
+	sha      string   // SHA-256 of before
+	open     *os.File // the log, while an agent of this board is at work; nil: none is, or the log cannot be written
 }
 
 // NewKeeper returns the keeper of a run.
 func NewKeeper(t Turn) *Keeper {
-	return &Keeper{Turn: t, reader: reader{t.Place, map[string]header{}}, turns: newTurns(t.Place.Dir(), t.Path)}
+	return &Keeper{Turn: t, reader: reader{place: t.Place}, turns: newTurns(t.Place.Dir(), t.Path)}
 }
 
 // Restart takes up the marks that an earlier run kept. It puts back what an agent of another board
 // has marked since, and returns the event about that, or nil.
 func (k *Keeper) Restart(b *board.Board) (event.Event, error) {
-	was, known := load(k.Folder, k.Journal.State().Marks)
+	before, was, known := load(k.Folder, k.Journal.State().Marks)
 	if k.DryRun || !known {
 		return nil, nil
 	}
-	k.before, k.seen = was.Marks, seen{at: was.Turns, open: was.Open}
+	k.before, k.seen = before, seen{at: was.Turns, open: was.Open}
 	return k.catchUp(b)
 }
 
@@ -72,50 +73,46 @@ func (k *Keeper) Begin(b *board.Board, task string) (sha string, err error) {
 	if err == nil && e != nil {
 		err = k.Journal.Record(e)
 	}
+	if err == nil {
+		err = k.keep(false)
+	}
 	if err != nil {
 		return "", err
 	}
-	sha, err = k.keep()
+	k.openTurn(task)
+	return k.sha, nil
+}
+
+// BeginManagers begins the Manager's turn, whose marks count.
+func (k *Keeper) BeginManagers() {
+	k.managers = !k.DryRun && k.before != nil
+}
+
+func (k *Keeper) openTurn(task string) {
 	file, _ := k.Place.Resolve(task)
 	k.open = k.turns.open(file.Abs)
-	return sha, err
 }
 
 // End closes the turn of an agent. What the agent has marked in the headers of other tasks than its
 // own is put back, unless the agent was the Manager. Errors: those of the journal.
 func (k *Keeper) End(step *flow.Step) error {
-	if k.before == nil {
+	if k.before == nil || step == nil || k.managers { // catchUp takes the Manager's marks, or Leave does
 		return nil
 	}
 	defer k.closeTurn()
-	now, err := k.reader.read(pathsOf(k.before))
+	now, err := k.reader.read(k.before.list)
 	if err != nil {
 		return k.Journal.Record(k.unread(err))
 	}
-	k.look()
-	if step == nil || isManagers(step) {
-		return k.endManagers(step, now)
-	}
-	changed := slices.DeleteFunc(now.Changed(k.before), func(p string) bool { return k.isTask(p, step) || k.isOthers(p) })
+	changed := slices.DeleteFunc(now.Changed(k.before), func(p string) bool { return k.isTask(p, step) })
 	if len(changed) == 0 {
 		return nil
 	}
-	return k.Journal.Record(k.divergence(changed, fmt.Sprintf("%s, at work on %s,", step.Player(), step.Task)))
-}
-
-// endManagers takes the marks as the Manager's turn left them. Marks of tasks that are not done are
-// journaled, because the Manager has settled these tasks so.
-func (k *Keeper) endManagers(step *flow.Step, now Marks) error {
-	settled := slices.DeleteFunc(now.Changed(k.before), func(p string) bool {
-		return !now[p].Done || k.isTask(p, step) || k.isOthers(p) || k.Journal.State().IsDone(p)
-	})
-	k.before = now
-	if len(settled) == 0 {
+	k.look()
+	if changed = slices.DeleteFunc(changed, k.isOthers); len(changed) == 0 {
 		return nil
 	}
-	e := k.event(event.PolicyAccept)
-	e.Text = fmt.Sprintf("the Manager marked %s as done without work here", event.List(settled, mostNamed))
-	return k.Journal.Record(e)
+	return k.Journal.Record(k.divergence(changed, fmt.Sprintf("%s, at work on %s,", step.Player(), step.Task)))
 }
 
 // EndWork puts back the mark of the open step's own task, unless the work on it replied ok. Errors:
@@ -124,15 +121,16 @@ func (k *Keeper) EndWork(step *flow.Step) error {
 	if k.before == nil || step == nil || step.Checkpoint != nil || step.MayMark() || isManagers(step) {
 		return nil
 	}
-	own := slices.DeleteFunc(pathsOf(k.before), func(p string) bool { return !k.isTask(p, step) })
-	now, err := k.reader.read(own)
+	own := slices.DeleteFunc(slices.Clone(k.before.list), func(p string) bool { return !k.isTask(p, step) })
+	now, err := k.reader.read(k.before.list)
 	if err != nil {
 		return err
 	}
-	if own = now.Changed(k.before); len(own) == 0 {
+	changed := slices.DeleteFunc(now.Changed(k.before), func(p string) bool { return !slices.Contains(own, p) })
+	if len(changed) == 0 {
 		return nil
 	}
-	return k.Journal.Record(k.divergence(own, step.Role+", whose work is not accepted as ok,"))
+	return k.Journal.Record(k.divergence(changed, step.Role+", whose work is not accepted as ok,"))
 }
 
 // Leave takes the marks as they are at the end of the run, and returns their SHA-256. It leaves them
@@ -141,13 +139,19 @@ func (k *Keeper) Leave() string {
 	if k.before == nil || k.DryRun || k.Journal.State().Frozen != nil {
 		return ""
 	}
-	now, err := k.reader.read(pathsOf(k.before))
+	now, err := k.reader.read(k.before.list)
 	if err != nil {
 		return ""
 	}
+	if k.managers {
+		changed := slices.DeleteFunc(now.Changed(k.before), k.Journal.State().IsDone)
+		if e := k.managersMarks(now, changed); e != nil {
+			_ = k.Journal.Record(e) // the record of the run's end reports the error
+		}
+	}
 	k.adopt(now)
-	sha, _ := k.keep() // without the file the next run takes the marks as they are
-	return sha
+	_ = k.keep(true) // without the file the next run takes the marks as they are
+	return k.sha
 }
 
 // Close closes the turn that is open, if any.
@@ -177,29 +181,34 @@ func (k *Keeper) look() {
 
 // isOthers reports whether an agent of another board has worked on a task since the last turn. The
 // journal of that board decides about the mark.
-func (k *Keeper) isOthers(p string) bool { return slices.Contains(k.seen.tasks, k.reader.last[p].file) }
+func (k *Keeper) isOthers(p string) bool { return slices.Contains(k.seen.tasks, k.reader.file(p)) }
 
-// catchUp reads the marks. If an agent of another board was at work since the last turn of this
-// board, catchUp puts back the marks that have changed meanwhile, and returns the event about them.
-// The exceptions are tasks on which another board has worked, because that board's journal decides
-// about them, and tasks that are done here.
+// catchUp reads the marks. If the last turn was the Manager's, they count, and those of tasks that
+// are not done are said. If an agent of another board was at work since the last turn of this board,
+// catchUp puts back the marks that have changed meanwhile, and returns the event about them. The
+// exceptions are tasks on which another board has worked, because that board's journal decides about
+// them, and tasks that are done here.
 func (k *Keeper) catchUp(b *board.Board) (event.Event, error) {
 	now, err := k.reader.read(b.TaskPaths())
 	if err != nil {
 		return nil, err
 	}
-	wasOpen, state := k.seen.open, k.Journal.State()
+	wasOpen, managers := k.seen.open, k.managers
 	k.look()
-	var changed []string
-	if k.before != nil && (wasOpen || k.seen.open || k.seen.any) {
-		changed = slices.DeleteFunc(now.Changed(k.before), func(p string) bool {
-			return k.isOthers(p) || k.isTask(p, state.Step) || state.IsDone(p)
-		})
-	}
-	k.seen.any = false
-	if len(changed) == 0 {
+	others := wasOpen || k.seen.open || k.seen.any
+	k.seen.any, k.managers = false, false
+	if k.before == nil || !managers && !others {
 		k.adopt(now)
 		return nil, nil
+	}
+	state := k.Journal.State()
+	changed := slices.DeleteFunc(now.Changed(k.before), func(p string) bool {
+		return k.isOthers(p) || k.isTask(p, state.Step) || state.IsDone(p)
+	})
+	if len(changed) == 0 || managers {
+		e := k.managersMarks(now, changed)
+		k.adopt(now)
+		return e, nil
 	}
 	e := k.divergence(changed, "an agent of another board")
 	if now, err = k.reader.read(b.TaskPaths()); err == nil {
@@ -208,19 +217,35 @@ func (k *Keeper) catchUp(b *board.Board) (event.Event, error) {
 	return e, err
 }
 
-// adopt makes marks count. The mark of the open step's task stays as it was before the step, until
-// the work on it has replied ok.
-func (k *Keeper) adopt(now Marks) {
-	step := k.Journal.State().Step
-	for p, was := range k.before {
-		if _, listed := now[p]; listed && step != nil && step.Started > 0 && !step.MayMark() && k.isTask(p, step) {
-			now[p] = was
-		}
+// managersMarks returns the event about tasks that the Manager has marked as done in their headers
+// without work here, or nil.
+func (k *Keeper) managersMarks(now *Marks, changed []string) event.Event {
+	settled := slices.DeleteFunc(slices.Clone(changed), func(p string) bool { return !now.of[p].Done })
+	if len(settled) == 0 {
+		return nil
 	}
-	k.before = now
+	e := k.event(event.PolicyAccept)
+	e.Text = fmt.Sprintf("the Manager marked %s as done without work here", event.List(settled, mostNamed))
+	return e
 }
 
-// isManagers reports whether the last turn of a step was the Manager's.
+// adopt makes marks count. The mark of the open step's task stays as it was before the step, until
+// the work on it has replied ok.
+func (k *Keeper) adopt(now *Marks) {
+	step := k.Journal.State().Step
+	if k.before != nil && step != nil && step.Started > 0 && !step.MayMark() {
+		for _, p := range now.Changed(k.before) {
+			if k.isTask(p, step) {
+				now = now.with(p, k.before.of[p])
+			}
+		}
+	}
+	if now != k.before {
+		k.before, k.sha = now, now.SHA()
+	}
+}
+
+// isManagers reports whether the Manager is at work in the step.
 func isManagers(step *flow.Step) bool { return step.Before != nil }
 
 // isTask reports whether a path on the board leads to the task of a step.
@@ -231,23 +256,26 @@ func (k *Keeper) isTask(p string, step *flow.Step) bool {
 	if path.Clean(p) == path.Clean(step.Task) {
 		return true
 	}
-	file := k.reader.last[p].file
+	file := k.reader.file(p)
 	ref, err := k.Place.Resolve(step.Task)
-	return err == nil && file == ref.Abs
+	return file != "" && err == nil && file == ref.Abs
 }
 
-// keep writes the marks that count into the run's folder, unsynced, since they are not needed after
-// a power cut.
-func (k *Keeper) keep() (sha string, err error) {
-	data, err := json.Marshal(kept{Marks: k.before, Turns: k.seen.at, Open: k.seen.open})
-	if err == nil && !bytes.Equal(data, k.kept) {
+// keep writes the marks that count into the run's folder if they have changed, or if the parameter
+// always is true. It does not sync, since they are not needed after a power cut.
+func (k *Keeper) keep(always bool) error {
+	if k.before == k.kept && !always {
+		return nil
+	}
+	data, err := json.Marshal(kept{k.before.list, k.before.of, k.seen.at, k.seen.open})
+	if err == nil {
 		err = rundir.OverwriteFile(k.Folder.Marks(), data)
 	}
 	if err != nil {
-		return "", fmt.Errorf("keep the marks of the tasks: %w", err)
+		return fmt.Errorf("keep the marks of the tasks: %w", err)
 	}
-	k.kept = data
-	return k.before.SHA(), nil
+	k.kept = k.before
+	return nil
 }
 
 // divergence puts the marks of tasks back, and returns the event about that. With the setting
@@ -256,7 +284,7 @@ func (k *Keeper) keep() (sha string, err error) {
 func (k *Keeper) divergence(tasks []string, who string) event.StateDiverged {
 	e := k.event(event.PolicyRestore)
 	e.Text = fmt.Sprintf("STATE_DIVERGENCE: %s marked %s %s; a mark in a header is for the task's own work, "+
-		"for the Manager or for a person", who, event.List(tasks, mostNamed), gained(tasks, k.before))
+		"for the Manager or for a person", who, event.List(tasks, mostNamed), gained(tasks, k.before.of))
 	if k.OnDivergence == event.PolicyFreeze {
 		e.Policy, e.Text = event.PolicyFreeze, e.Text+"; the board is frozen"
 		return e
@@ -290,7 +318,7 @@ func (k *Keeper) event(policy string) event.StateDiverged {
 const mostNamed = 5
 
 // gained returns in words how the marks of tasks have changed.
-func gained(tasks []string, before Marks) string {
+func gained(tasks []string, before map[string]board.Mark) string {
 	lost := slices.ContainsFunc(tasks, func(t string) bool { return before[t].Done })
 	set := slices.ContainsFunc(tasks, func(t string) bool { return !before[t].Done })
 	var words []string

@@ -5,7 +5,7 @@ package marks
 import (
 	"encoding/json"
 	"fmt"
-	"os"
+	"maps"
 	"slices"
 
 	"kanban-run/orchestrator/board"
@@ -14,90 +14,159 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Marks are the marks in the headers of the tasks on a board's list, by their paths on the board. A
-// task whose header was never read has an empty mark.
-type Marks map[string]board.Mark
-
-// Changed returns the tasks whose headers have gained or lost a mark since an earlier look, sorted.
-// Tasks that were not on the list then are left out.
-func (m Marks) Changed(before Marks) (tasks []string) {
-	for path, was := range before {
-		if now, listed := m[path]; listed && now.Done != was.Done {
-			tasks = append(tasks, path)
-		}
-	}
-	slices.Sort(tasks)
-	return tasks
-}
-
-// reader reads the headers of tasks. It reads a file again only if the file has changed.
-type reader struct {
-	place *board.Place
-	last  map[string]header // by path on the board
-}
-
-// header is the header of a task as it was read last.
-type header struct {
-	file  string // path of the task's file; "": it was never read
-	stamp string // state of the file before the header was read
-	mark  board.Mark
-}
-
-// read returns the marks of tasks. A header that cannot be read keeps its last mark. Errors: this
-// machine is out of a resource.
-func (r *reader) read(tasks []string) (Marks, error) {
-	marks := Marks{}
-	for _, path := range tasks {
-		h, err := r.readTask(path)
-		if err != nil {
-			return nil, fmt.Errorf("read the mark of %s: %w", path, err)
-		}
-		r.last[path], marks[path] = h, h.mark
-	}
-	return marks, nil
-}
-
-func (r *reader) readTask(path string) (header, error) {
-	last := r.last[path]
-	if last.file != "" {
-		if info, err := os.Stat(last.file); err == nil && stampOf(info) == last.stamp {
-			return last, nil
-		}
-	}
-	task, err := r.place.ReadTask(path)
-	switch {
-	case durable.IsOutOfResources(err):
-		return last, err
-	case err != nil:
-		return last, nil
-	}
-	return header{task.Ref.Abs, stampOf(task.Info), task.Mark}, nil
-}
-
-// kept is the content of the file that [rundir.Dir.Marks] names.
-type kept struct {
-	Marks Marks `json:"marks"`
-	// Turns is the place in the log of turns, and Open whether a turn of another board was open.
-	Turns int64 `json:"turns"`
-	Open  bool  `json:"open,omitempty"`
+// Marks are the marks in the headers of the tasks on a board's list. It is not changed after it is
+// made.
+type Marks struct {
+	list []string              // the paths on the board
+	of   map[string]board.Mark // by path; a task without an entry has no mark, or its header was never read
 }
 
 // SHA returns the SHA-256 of the marks, in hex.
-func (m Marks) SHA() string {
-	data, err := json.Marshal(m) // with the paths in order
+func (m *Marks) SHA() string {
+	data, err := json.Marshal(m.of) // with the paths in order
 	if err != nil {
 		return ""
 	}
 	return board.SHA(data)
 }
 
-// load returns the kept marks, if they have the given SHA-256.
-func load(dir rundir.Dir, sha string) (k kept, ok bool) {
-	data, err := plainfile.Read(dir.Marks(), maxKept)
-	if err != nil || json.Unmarshal(data, &k) != nil || k.Marks.SHA() != sha {
-		return kept{}, false
+// Changed returns the tasks whose headers have gained or lost a mark since an earlier look, sorted.
+// Tasks that were not on the list then are left out.
+func (m *Marks) Changed(before *Marks) (tasks []string) {
+	if m == before {
+		return nil
 	}
-	return k, true
+	changed := func(p string) {
+		if m.of[p].Done != before.of[p].Done && slices.Contains(before.list, p) && slices.Contains(m.list, p) {
+			tasks = append(tasks, p)
+		}
+	}
+	for p := range m.of {
+		changed(p)
+	}
+	for p := range before.of {
+		if _, both := m.of[p]; !both {
+			changed(p)
+		}
+	}
+	slices.Sort(tasks)
+	return tasks
+}
+
+// with returns the marks with another mark of one task.
+func (m *Marks) with(task string, mark board.Mark) *Marks {
+	of := maps.Clone(m.of)
+	of[task] = mark
+	return &Marks{m.list, of}
+}
+
+// reader reads the headers of tasks. It reads a file again only if the file has changed.
+type reader struct {
+	place *board.Place
+	list  []string // the list of the last look
+	last  []header // of each task of the list
+	marks *Marks   // the marks of the last look; nil: there was none
+}
+
+// header is the header of a task as it was read last.
+type header struct {
+	places []string // files that the task's path may lead to
+	stamps []stamp  // their states before the header was read
+	file   string   // the task's file; "": it was never read
+	mark   board.Mark
+}
+
+// read returns the marks of the tasks on a list. A header that cannot be read keeps its last mark.
+// Errors: this machine is out of a resource.
+func (r *reader) read(list []string) (*Marks, error) {
+	changed := r.marks == nil || !slices.Equal(list, r.list)
+	if changed {
+		r.take(list)
+	}
+	for i := range list {
+		h := &r.last[i]
+		was := h.mark
+		if err := h.look(r.place, list[i]); err != nil {
+			return nil, fmt.Errorf("read the mark of %s: %w", list[i], err)
+		}
+		changed = changed || h.mark != was
+	}
+	if changed {
+		r.marks = &Marks{list, map[string]board.Mark{}}
+		for i, p := range list {
+			if r.last[i].mark != (board.Mark{}) {
+				r.marks.of[p] = r.last[i].mark
+			}
+		}
+	}
+	return r.marks, nil
+}
+
+// take makes room for the headers of another list, and keeps those that were read before.
+func (r *reader) take(list []string) {
+	known := map[string]header{}
+	for i := range r.last {
+		known[r.list[i]] = r.last[i]
+	}
+	r.list, r.last = list, make([]header, len(list))
+	for i, p := range list {
+		h, ok := known[p]
+		if !ok {
+			h.places = r.place.Places(p)
+			h.stamps = make([]stamp, len(h.places))
+		}
+		r.last[i] = h
+	}
+}
+
+// file returns the file of a task, or "" if it was never read.
+func (r *reader) file(task string) string {
+	if i := slices.Index(r.list, task); i >= 0 {
+		return r.last[i].file
+	}
+	return ""
+}
+
+// look reads the header if one of the files has changed. The stamps are taken before the header is
+// read, so that a change in between is seen at the next look.
+func (h *header) look(place *board.Place, path string) error {
+	same := true
+	for i, p := range h.places {
+		now := stampOf(p)
+		same = same && now == h.stamps[i]
+		h.stamps[i] = now
+	}
+	if same {
+		return nil
+	}
+	task, err := place.ReadTask(path)
+	switch {
+	case durable.IsOutOfResources(err):
+		clear(h.stamps)
+		return err
+	case err == nil:
+		h.file, h.mark = task.Ref.Abs, task.Mark
+	}
+	return nil
+}
+
+// kept is the content of the file that [rundir.Dir.Marks] names.
+type kept struct {
+	List  []string              `json:"list"`
+	Marks map[string]board.Mark `json:"marks"`
+	// Turns is the place in the log of turns, and Open whether a turn of another board was open.
+	Turns int64 `json:"turns"`
+	Open  bool  `json:"open,omitempty"`
+}
+
+// load returns the kept marks, if they have the given SHA-256.
+func load(dir rundir.Dir, sha string) (m *Marks, k kept, ok bool) {
+	data, err := plainfile.Read(dir.Marks(), maxKept)
+	if err != nil || json.Unmarshal(data, &k) != nil || sha == "" {
+		return nil, kept{}, false
+	}
+	m = &Marks{k.List, k.Marks}
+	return m, k, m.SHA() == sha
 }
 
 // maxKept bounds the file of the kept marks, in bytes.
@@ -107,15 +176,15 @@ const maxKept = 64 << 20
 // given SHA-256. It does nothing if these marks are not known any more. Errors: those of
 // [board.Place.SetMark].
 func Restore(place *board.Place, dir rundir.Dir, sha string) error {
-	k, ok := load(dir, sha)
+	before, _, ok := load(dir, sha)
 	if !ok {
 		return nil
 	}
-	now, err := (&reader{place, map[string]header{}}).read(pathsOf(k.Marks))
+	now, err := (&reader{place: place}).read(before.list)
 	if err != nil {
 		return err
 	}
-	_, err = putBack(place, dir, now.Changed(k.Marks), k.Marks)
+	_, err = putBack(place, dir, now.Changed(before), before)
 	return err
 }
 
@@ -123,37 +192,25 @@ func Restore(place *board.Place, dir rundir.Dir, sha string) error {
 // a mark since the turn whose marks have the given SHA-256. known is false if these marks are lost,
 // and not the same as now.
 func ChangedSince(place *board.Place, dir rundir.Dir, list []string, sha, own string) (tasks []string, known bool) {
-	now, err := (&reader{place, map[string]header{}}).read(list)
+	now, err := (&reader{place: place}).read(list)
 	if sha == "" || err == nil && now.SHA() == sha {
 		return nil, true
 	}
-	k, ok := load(dir, sha)
+	before, _, ok := load(dir, sha)
 	if !ok || err != nil {
 		return nil, false
 	}
-	return without(place, now.Changed(k.Marks), own), true
-}
-
-func pathsOf(m Marks) (paths []string) {
-	for path := range m {
-		paths = append(paths, path)
-	}
-	slices.Sort(paths)
-	return paths
-}
-
-// without returns the tasks without those that are the same file as the given one.
-func without(place *board.Place, tasks []string, task string) []string {
-	return slices.DeleteFunc(tasks, func(t string) bool { return place.SameTask(t, task) })
+	changed := now.Changed(before)
+	return slices.DeleteFunc(changed, func(t string) bool { return place.SameTask(t, own) }), true
 }
 
 // putBack gives the headers of tasks the marks that they had before. It keeps the bytes of each file
 // that it changes in the run's folder, and returns the place in words. Errors: those of
 // [board.Place.SetMark].
-func putBack(place *board.Place, dir rundir.Dir, tasks []string, before Marks) (where string, err error) {
+func putBack(place *board.Place, dir rundir.Dir, tasks []string, before *Marks) (where string, err error) {
 	where = "as the files were left: " + dir.TasksAfter()
 	for _, task := range tasks {
-		source, err := place.SetMark(task, before[task])
+		source, err := place.SetMark(task, before.of[task])
 		if err != nil {
 			return "", fmt.Errorf("put back the mark in the header of %s: %w", task, err)
 		}

@@ -1,16 +1,18 @@
 package marks
 
-import (
-	"fmt"
-	"os"
-	"syscall"
-)
+import "golang.org/x/sys/unix"
 
-// stampOf returns the state of a file. It has the time of the last change of the inode, which no
-// program can set back.
-func stampOf(info os.FileInfo) string {
-	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return fmt.Sprint(s.Size, s.Ino, s.Mtim.Nano(), s.Ctim.Nano())
+// stamp is the state of a file. It has the time of the last change of the inode, which no program
+// can set back. The zero value is a file that cannot be looked at.
+type stamp struct {
+	size, modified, changed int64
+	inode                   uint64
+}
+
+func stampOf(path string) stamp {
+	var s unix.Stat_t
+	if unix.Stat(path, &s) != nil {
+		return stamp{}
 	}
-	return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+	return stamp{s.Size, s.Mtim.Nano(), s.Ctim.Nano(), s.Ino}
 }

@@ -2,10 +2,15 @@
 
 package marks
 
-import (
-	"fmt"
-	"os"
-)
+import "os"
 
-// stampOf returns the state of a file.
-func stampOf(info os.FileInfo) string { return fmt.Sprint(info.Size(), info.ModTime().UnixNano()) }
+// stamp is the state of a file. The zero value is a file that cannot be looked at.
+type stamp struct{ size, modified int64 }
+
+func stampOf(path string) stamp {
+	info, err := os.Stat(path)
+	if err != nil {
+		return stamp{}
+	}
+	return stamp{info.Size(), info.ModTime().UnixNano()}
+}
