@@ -36,6 +36,7 @@ type loop struct {
 	kill      context.Context // when it is done, agents are killed
 	used      event.Used      // time, tokens and cost of this run's attempts so far
 	charged   int64           // the part of used.Cost that is on the bill
+	away      away            // the program of an agent that cannot be started now
 	cutWait   int64           // length of the wait for a provider in ms, if the end of the run broke off the wait
 	shared    shared
 
@@ -114,23 +115,23 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	}
 	defer turn.giveBack()
 	a, err := l.caller.Prepare(e, player, b)
-	if err != nil {
-		return err
+	if err == nil {
+		err = l.attempt(a, b, turn)
 	}
+	return l.awaitTool(e, err)
+}
+
+// attempt starts the program of an attempt and waits for its end. It notes whether the provider has
+// served the call.
+func (l *loop) attempt(a *call.Attempt, b *board.Board, turn *turn) (err error) {
 	if restarted, err := l.caller.RestartUpgraded(a, b); restarted || err != nil {
 		return err
 	}
 	if a.Intent.Before != nil || l.ledger.State().Step.Before != nil {
 		l.marks.BeginManagers()
-	} else if a.Intent.Marks, err = l.marks.Begin(b, e.Task); err != nil {
+	} else if a.Intent.Marks, err = l.marks.Begin(b, a.Intent.Task); err != nil {
 		return err
 	}
-	return l.attempt(a, turn)
-}
-
-// attempt starts the program of an attempt and waits for its end. It notes whether the provider has
-// served the call.
-func (l *loop) attempt(a *call.Attempt, turn *turn) error {
 	if err := l.ledger.Record(a.Intent); err != nil {
 		return err
 	}
@@ -144,7 +145,7 @@ func (l *loop) attempt(a *call.Attempt, turn *turn) error {
 	a.EndSigns()
 	endErr := w.End()
 	state := l.ledger.State()
-	err := l.marks.End(state.Step)
+	err = l.marks.End(state.Step)
 	err = errors.Join(l.caller.Settle(a, p, l.endTurn), endErr, waitErr, err)
 	err = errors.Join(err, l.marks.EndWork(state.Step))
 	l.charge()

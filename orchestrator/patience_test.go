@@ -234,3 +234,44 @@ func appendTo(path, text string) error {
 	_, err = f.WriteString(text)
 	return errors.Join(err, f.Close())
 }
+
+// TestToolIsAway: a tool that has worked in this run and cannot be started for some seconds is waited for, for two
+// minutes at most; one that was never there is a mistake at once.
+func TestToolIsAway(t *testing.T) {
+	for name, tt := range map[string]struct {
+		from, to time.Duration // the time without the tool, from the start of the run
+		want     event.Outcome
+		lasts    time.Duration
+	}{
+		"for seconds":    {time.Second, 40 * time.Second, event.Complete, time.Minute},
+		"for good":       {time.Second, 1000 * time.Hour, event.Invalid, toolPatience + 20*time.Second},
+		"from the start": {0, 1000 * time.Hour, event.Invalid, 0},
+		"never":          {0, 0, event.Complete, 20 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b, began, tries := newBench(t, "a"), time.Now(), 0
+				b.limits = event.Limits{MaxRetries: 3, BusyMillis: time.Hour.Milliseconds()}
+				b.spoil = func(string) error {
+					if at := time.Since(began); at < tt.from || at >= tt.to {
+						return nil
+					}
+					tries++
+					return &agent.ConfigError{Text: "claude cannot be started", Missing: true}
+				}
+				b.play = func(_ string, stdout io.Writer) proc.Exit {
+					if time.Sleep(2 * time.Second); b.starts["a"] == 1 {
+						fmt.Fprintln(stdout, busyReply)
+						return proc.Exit{Code: 1}
+					}
+					fmt.Fprintln(stdout, okReply)
+					return proc.Exit{}
+				}
+				res := b.run("a")[0]
+				if lasted := time.Since(began); res.Outcome != tt.want || lasted > tt.lasts || tries > 12 {
+					t.Errorf("%s after %v and %d tries, want %s: %s", res.Outcome, lasted, tries, tt.want, res.Text)
+				}
+			})
+		})
+	}
+}

@@ -48,6 +48,47 @@ func (l *loop) awaitOther(other <-chan struct{}) error {
 	return context.Cause(l.stop)
 }
 
+// away is a program that has worked in this run and cannot be started now.
+type away struct {
+	since time.Time // the first of the starts that failed in a row; zero: none did
+	tries int
+}
+
+// toolPatience is the greatest wait for such a program: a tool that updates itself takes seconds.
+const toolPatience = 2 * time.Minute
+
+// awaitTool waits if an attempt failed only because the program of its agent cannot be started now,
+// although it has worked in this run. It returns the error err of the attempt if there is nothing to
+// wait for, or once toolPatience is used up.
+func (l *loop) awaitTool(e flow.Spawn, err error) error {
+	tool := ""
+	if err != nil {
+		tool = l.caller.IsAway(e, err)
+	}
+	if tool == "" {
+		l.away = away{}
+		return err
+	}
+	now := l.job.Now()
+	if l.away.since.IsZero() {
+		l.away.since = now
+	}
+	end := l.away.since.Add(toolPatience)
+	if until := l.job.Limits.Until; !until.IsZero() && until.Before(end) {
+		end = until
+	}
+	if !now.Before(end) {
+		return err
+	}
+	until := now.Add(time.Second << min(l.away.tries, 4))
+	if until.After(end) {
+		until = end
+	}
+	l.away.tries++
+	return l.wait(event.ProviderWait{Step: l.ledger.State().Step.Number, Task: e.Task, Call: e.Call, Role: e.Role, Provider: tool,
+		Class: event.ClassGone, Since: l.away.since, Until: until, At: now, Tries: l.away.tries})
+}
+
 // wait journals a wait for a provider, and waits. A wait that is over has used up what it was
 // granted, however late its timer, its records and this process are.
 func (l *loop) wait(e event.ProviderWait) error {

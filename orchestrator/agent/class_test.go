@@ -157,3 +157,26 @@ func TestClass(t *testing.T) {
 		})
 	}
 }
+
+// TestUnstarted: a tool that ends before its first event, because it or its interpreter is missing, cannot be started.
+func TestUnstarted(t *testing.T) {
+	cli, own := agent.Tool{Signals: agent.Signals{Session: true}}, agent.Tool{}
+	node := "node:internal/modules/cjs/loader:1\n  throw err;\nError: Cannot find module '/opt/claude/cli.js'\n{\n  code: 'MODULE_NOT_FOUND',\n}\nNode.js v20\n"
+	for _, tt := range []struct {
+		tool   agent.Tool
+		code   int
+		stderr string
+		want   string
+	}{
+		{cli, 127, "/usr/bin/env: 'node': No such file or directory\n", "claude cannot be started: /usr/bin/env: 'node': No such file or directory (exit status 127)"},
+		{cli, 1, node, "claude cannot be started: Error: Cannot find module '/opt/claude/cli.js' (exit status 1)"},
+		{cli, 1, "a fault", ""},
+		{cli, 0, node, ""},
+		{own, 127, "sh: x: not found", ""},
+	} {
+		got := tt.tool.Unstarted("claude", proc.Exit{Code: tt.code}, tt.stderr)
+		if (got == nil) != (tt.want == "") || got != nil && (got.Text != tt.want || !got.Missing) {
+			t.Errorf("Unstarted(%d, %q) = %+v, want %q", tt.code, tt.stderr, got, tt.want)
+		}
+	}
+}

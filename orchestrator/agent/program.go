@@ -31,6 +31,25 @@ func (t Tool) Start(a Assignment) ([]string, error) {
 	return words, nil
 }
 
+// Unstarted returns an error for a program that has ended before its first event, because it or its
+// interpreter is missing or only half installed. 127 is the exit status of env and of a shell for a
+// missing program, and MODULE_NOT_FOUND is Node's word for a missing part. It returns nil for any
+// other end, and for a program that reports no events.
+func (t Tool) Unstarted(name string, exit proc.Exit, stderr string) *ConfigError {
+	var said string
+	for line := range strings.Lines(stderr) {
+		if line = strings.TrimSpace(line); line != "" && !strings.Contains(said, "Cannot find module") {
+			said = line
+		}
+	}
+	missing := exit.Code == 127 || exit.Code != 0 && strings.Contains(stderr, "MODULE_NOT_FOUND")
+	if !t.Signals.Session || !missing {
+		return nil
+	}
+	return &ConfigError{Text: fmt.Sprintf("%s cannot be started: %s (%s)", name, said, exit), Missing: true,
+		Fix: "install what is missing, or have PATH lead to it"}
+}
+
 // Refuse returns an error if the assignment sets disallowedTools or one of the given role options.
 // An agent that ignores a limit or a permission would be worse than no agent. Errors: *ConfigError.
 func (a Assignment) Refuse(program string, options ...string) error {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -46,6 +47,7 @@ type Attempt struct {
 	meter    *meter
 	watch    watch
 	voice    *voice
+	heard    atomic.Bool     // the reader has reported an event
 	paused   time.Duration   // proc.Paused at the start
 	ctx      context.Context // done as soon as the process has to end, even if it is still starting
 	cancel   context.CancelFunc
@@ -108,6 +110,7 @@ func (c *Spec) reader(h agent.Host) agent.Reader {
 // note forwards an event of the agent. If the event shows that the agent no longer hears some
 // messages, the method reports each of them as dropped.
 func (a *Attempt) note(e agent.Event) {
+	a.heard.Store(true)
 	lost := a.voice.follow(e)
 	a.watch.note(e)
 	for _, id := range lost {

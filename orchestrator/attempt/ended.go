@@ -64,13 +64,17 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 	out.Stopped = exit.Stopped && a.stopped || out.OutOfTime
 	var start *proc.StartError
 	if errors.As(err, &start) {
-		return out, &agent.ConfigError{Text: start.Error(), Fix: start.Hint()}
+		return out, &agent.ConfigError{Text: start.Error(), Fix: start.Hint(), Missing: start.IsGone()}
 	}
 	if err != nil {
 		return out, err
 	}
 	if r, ok := a.reader.(agent.StderrReader); ok {
 		r.ReadStderr(out.Stderr)
+	}
+	if gone := a.call.Adapter.Tool().Unstarted(a.call.Adapter.Name(), exit, out.Stderr); gone != nil && !a.heard.Load() && !out.Stopped && !out.ByWatch {
+		out.Class = event.ClassRefused
+		return out, gone
 	}
 	report := a.reader.End(exit)
 	if !out.Stopped && !out.ByWatch {

@@ -127,12 +127,13 @@ type Caller struct {
 	near     []string         // warnings that WarnOfLimits has given
 	tree     workspace.Tree   // project's files before the supervisor's last step
 	treeOf   int              // number of that step; 0: none
+	ran      map[string]bool  // adapters whose programs have been started in this run
 }
 
 // NewCaller returns the caller of a run.
 func NewCaller(t Turn) *Caller {
 	left := slices.Collect(maps.Keys(kinds())) // calls whose streams an earlier run may have left
-	return &Caller{Turn: t, accounts: attempt.Accounts{}, watched: attempt.Accounts{}, emptied: left}
+	return &Caller{Turn: t, accounts: attempt.Accounts{}, watched: attempt.Accounts{}, emptied: left, ran: map[string]bool{}}
 }
 
 // boardLeft returns the SHA-256 of the board as the last attempt of the open step left it.

@@ -208,6 +208,9 @@ func (c *Caller) Start(a *Attempt) *attempt.Attempt {
 // its scope, Settle calls accuse instead, which puts the whole board back.
 func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func() error) error {
 	e, err := p.Wait()
+	if missing := errors.As(err, new(*agent.ConfigError)); !missing {
+		c.ran[a.Player.Adapter.Name()] = true
+	}
 	if work := p.Tools(); work != nil {
 		err = errors.Join(err, c.Journal.Append(event.ToolsUsed{AttemptRef: a.Ref(), ToolWork: *work}))
 	}
@@ -217,6 +220,29 @@ func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func() error) er
 		return errors.Join(c.record(a, c.accuse(a, e, files)), c.causeOf(e))
 	}
 	return errors.Join(endTurn(), c.settle(a, e, err))
+}
+
+// IsAway returns the name of the tool if err says only that the tool's program cannot be started,
+// and if the program has worked in this run. It may be updating itself. A program of the user's own
+// (exec) does not do that, and IsAway returns "" for it.
+func (c *Caller) IsAway(s flow.Spawn, err error) (tool string) {
+	for {
+		joined, several := err.(interface{ Unwrap() []error })
+		if !several {
+			break
+		}
+		if errs := joined.Unwrap(); len(errs) == 1 {
+			err = errs[0]
+		} else {
+			return ""
+		}
+	}
+	var config *agent.ConfigError
+	p, lost := c.Player(s)
+	if lost != nil || !errors.As(err, &config) || !config.Missing || !p.Adapter.Tool().Signals.Session || !c.ran[p.Adapter.Name()] {
+		return ""
+	}
+	return p.Adapter.Name()
 }
 
 // warnOfMove gives a notice if git moved the checkout while the agent worked, for example to

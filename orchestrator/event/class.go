@@ -12,9 +12,10 @@ const (
 	ClassLimit    Class = "limit"     // an account limit, so another agent goes on or the run waits
 	ClassTooLong  Class = "too_long"  // the session is too long, so the call starts afresh
 	ClassBusy     Class = "busy"      // the provider cannot serve now, so the run waits
+	ClassGone     Class = "gone"      // the program of an agent is away for a moment, so the run waits
 	ClassCut      Class = "cut"       // the program was cut off, so the work goes on in its session
 	ClassFormat   Class = "format"    // any other end, so the same input is given again at once
 )
 
-// IsWait reports whether the next attempt waits for the provider. Such an end costs no retry.
+// IsWait reports whether the next attempt waits for its provider. Such an end costs no retry.
 func (c Class) IsWait() bool { return c == ClassLimit || c == ClassBusy }

@@ -13,7 +13,7 @@ type Refusal struct {
 	Reset    time.Time `json:"reset,omitzero"` // end of the limit; zero if unknown
 }
 
-// ProviderWait is the beginning of a wait for a provider.
+// ProviderWait is the beginning of a wait for a provider, or for the program of an agent.
 type ProviderWait struct {
 	Step     int       `json:"step"`
 	Task     string    `json:"task"`
@@ -54,6 +54,9 @@ func (e ProviderWait) Waits() string {
 	if e.Class == ClassBusy {
 		what = e.Provider + ", which is busy,"
 	}
+	if e.Class == ClassGone {
+		what, until = e.Provider+", which cannot be started now,", " and tries again at"
+	}
 	form := "15:04:05 MST"
 	if e.Until.Sub(e.Since) > 20*time.Hour {
 		form = "Mon 2 Jan " + form
@@ -70,7 +73,7 @@ func (e ProviderWait) Spent(at time.Time) int64 {
 	return (spent + time.Millisecond - 1).Milliseconds()
 }
 
-// ProviderBack is the end of a wait for a provider. The provider is asked again, unless the run
+// ProviderBack is the end of a ProviderWait. The provider is asked again, unless the run
 // ends.
 type ProviderBack struct {
 	Step     int    `json:"step"`

@@ -218,7 +218,7 @@ func (s *State) applyProviderBack(e event.ProviderBack) error {
 		return refuse(e, "step %d does not wait for a provider", e.Step)
 	}
 	class, spent := s.Waiting.Class, max(0, e.Millis)
-	if s.Waiting = nil; s.Refused != nil {
+	if s.Waiting = nil; s.Refused != nil && class.IsWait() {
 		s.askAgain()
 		s.Refused.addWait(class, spent)
 		s.Refused.Idle = spent == 0
@@ -240,7 +240,7 @@ func (s *State) patienceLeft(c event.Class) time.Duration {
 // endWaiting notes that a run ended. If the end broke off a wait for a provider, endWaiting keeps
 // the planned end of the wait.
 func (s *State) endWaiting() {
-	if s.Waiting != nil && s.Refused != nil {
+	if s.Waiting != nil && s.Refused != nil && s.Waiting.Class.IsWait() {
 		cut := *s.Refused
 		cut.Cut, s.Refused = s.Waiting.Until, &cut
 	}

@@ -27,6 +27,12 @@ type StartError struct {
 func (e *StartError) Error() string { return fmt.Sprintf("cannot start %s: %v", e.Argv0, e.Err) }
 func (e *StartError) Unwrap() error { return e.Err }
 
+// IsGone reports whether the program, or the interpreter of a script, is not there or only half
+// written, as while a tool updates itself.
+func (e *StartError) IsGone() bool {
+	return !e.folder && (errors.Is(e.Err, fs.ErrNotExist) || errors.Is(e.Err, exec.ErrNotFound) || errors.Is(e.Err, syscall.ENOEXEC))
+}
+
 // Hint returns the remedy if the cause is a common one, or "" otherwise.
 func (e *StartError) Hint() string {
 	switch {
