@@ -59,7 +59,7 @@ func (k *Keeper) Restart(b *board.Board) (event.Event, error) {
 		return nil, nil
 	}
 	k.before, k.seen = before, seen{at: was.Turns, open: was.Open}
-	return k.catchUp(b)
+	return k.catchUp(b.TaskPaths())
 }
 
 // Begin takes the marks as they are before a turn. It first puts back what an agent of another board
@@ -69,7 +69,7 @@ func (k *Keeper) Begin(b *board.Board, task string) (sha string, err error) {
 	if k.DryRun {
 		return "", nil
 	}
-	e, err := k.catchUp(b)
+	e, err := k.catchUp(b.TaskPaths())
 	if err == nil && e != nil {
 		err = k.Journal.Record(e)
 	}
@@ -115,22 +115,25 @@ func (k *Keeper) End(step *flow.Step) error {
 	return k.Journal.Record(k.divergence(changed, fmt.Sprintf("%s, at work on %s,", step.Player(), step.Task)))
 }
 
-// EndWork puts back the mark of the open step's own task, unless the work on it replied ok. Errors:
-// those of the journal.
+// EndWork decides about the mark of the open step's own task, as the last look found it. It counts
+// once the work on the task is accepted as ok. While that work is reviewed the mark stays as it is,
+// and otherwise it is put back. Errors: those of the journal.
 func (k *Keeper) EndWork(step *flow.Step) error {
-	if k.before == nil || step == nil || step.Checkpoint != nil || step.MayMark() || isManagers(step) {
+	now := k.reader.marks
+	if k.before == nil || now == nil || step == nil || step.Checkpoint != nil || isManagers(step) {
 		return nil
 	}
-	own := slices.DeleteFunc(slices.Clone(k.before.list), func(p string) bool { return !k.isTask(p, step) })
-	now, err := k.reader.read(k.before.list)
-	if err != nil {
-		return err
-	}
-	changed := slices.DeleteFunc(now.Changed(k.before), func(p string) bool { return !slices.Contains(own, p) })
-	if len(changed) == 0 {
+	own := slices.DeleteFunc(now.Changed(k.before), func(p string) bool { return !k.isTask(p, step) })
+	switch {
+	case len(own) == 0, step.MayMark() && step.TaskStatus == "":
 		return nil
+	case !step.MayMark():
+		return k.Journal.Record(k.divergence(own, step.Role+", whose work is not accepted as ok,"))
 	}
-	return k.Journal.Record(k.divergence(changed, step.Role+", whose work is not accepted as ok,"))
+	for _, p := range own {
+		k.count(k.before.with(p, now.of[p]))
+	}
+	return nil
 }
 
 // Leave takes the marks as they are at the end of the run, and returns their SHA-256. It leaves them
@@ -139,17 +142,16 @@ func (k *Keeper) Leave() string {
 	if k.before == nil || k.DryRun || k.Journal.State().Frozen != nil {
 		return ""
 	}
-	now, err := k.reader.read(k.before.list)
+	e, err := k.catchUp(k.before.list)
 	if err != nil {
 		return ""
 	}
-	if k.managers {
-		changed := slices.DeleteFunc(now.Changed(k.before), k.Journal.State().IsDone)
-		if e := k.managersMarks(now, changed); e != nil {
-			_ = k.Journal.Record(e) // the record of the run's end reports the error
-		}
+	if e != nil {
+		_ = k.Journal.Record(e) // the record of the run's end reports the error
 	}
-	k.adopt(now)
+	if k.Journal.State().Frozen != nil {
+		return ""
+	}
 	_ = k.keep(true) // without the file the next run takes the marks as they are
 	return k.sha
 }
@@ -188,8 +190,8 @@ func (k *Keeper) isOthers(p string) bool { return slices.Contains(k.seen.tasks, 
 // catchUp puts back the marks that have changed meanwhile, and returns the event about them. The
 // exceptions are tasks on which another board has worked, because that board's journal decides about
 // them, and tasks that are done here.
-func (k *Keeper) catchUp(b *board.Board) (event.Event, error) {
-	now, err := k.reader.read(b.TaskPaths())
+func (k *Keeper) catchUp(list []string) (event.Event, error) {
+	now, err := k.reader.read(list)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +205,7 @@ func (k *Keeper) catchUp(b *board.Board) (event.Event, error) {
 	}
 	state := k.Journal.State()
 	changed := slices.DeleteFunc(now.Changed(k.before), func(p string) bool {
-		return k.isOthers(p) || k.isTask(p, state.Step) || state.IsDone(p)
+		return k.isOthers(p) || k.isTask(p, state.Step) || k.isDone(p)
 	})
 	if len(changed) == 0 || managers {
 		e := k.managersMarks(now, changed)
@@ -211,7 +213,10 @@ func (k *Keeper) catchUp(b *board.Board) (event.Event, error) {
 		return e, nil
 	}
 	e := k.divergence(changed, "an agent of another board")
-	if now, err = k.reader.read(b.TaskPaths()); err == nil {
+	if e.Policy != event.PolicyRestore {
+		return e, nil // the Lead may have the marks put back
+	}
+	if now, err = k.reader.read(list); err == nil {
 		k.adopt(now)
 	}
 	return e, err
@@ -240,9 +245,22 @@ func (k *Keeper) adopt(now *Marks) {
 			}
 		}
 	}
-	if now != k.before {
-		k.before, k.sha = now, now.SHA()
+	k.count(now)
+}
+
+// count makes marks the ones that count.
+func (k *Keeper) count(m *Marks) {
+	if m != k.before {
+		k.before, k.sha = m, m.SHA()
 	}
+}
+
+// isDone reports whether a task is done by its last reply here, or by a person.
+func (k *Keeper) isDone(p string) bool {
+	state := k.Journal.State()
+	return state.IsDone(p) || slices.ContainsFunc(state.Statuses, func(t flow.TaskStatus) bool {
+		return t.IsDone() && k.Place.SameTask(t.Task, p)
+	})
 }
 
 // isManagers reports whether the Manager is at work in the step.

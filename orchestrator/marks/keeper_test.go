@@ -177,8 +177,11 @@ func TestMarksOfItsOwn(t *testing.T) {
 	turn(k, b, j, "1.md", func() { p.mark("1.md") })
 	p.want("at the end of the turn", "1.md")
 	for _, status := range []string{"", "blocked", "ok"} {
-		j.state.Step.TaskStatus = status
+		j.state.Step.Work = &event.ReplyAccepted{Status: status}
 		p.mark("1.md")
+		if _, err := k.reader.read(k.before.list); err != nil {
+			t.Fatal(err)
+		}
 		if err := k.EndWork(j.state.Step); err != nil {
 			t.Fatal(err)
 		}
