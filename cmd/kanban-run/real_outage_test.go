@@ -51,6 +51,16 @@ func TestRealOutage(t *testing.T) {
 			}, "gemini", "opencode", "acp")
 		})
 	}
+	t.Run("no end", func(t *testing.T) {
+		onEach(t, func(t *testing.T, name string) {
+			s := newReal(t, name, 1)
+			s.refusesUntil(func() bool { return false }, func() modeltest.Step { return modeltest.Status(529) })
+			s.run(exitLater, "--patience", "3s")
+			if n := strings.Count(s.read("output"), "Implementor started"); n != 2 {
+				t.Errorf("it was started %d times within its patience, want 2:\n%s", n, s.read("output"))
+			}
+		}, "gemini", "opencode", "acp")
+	})
 	t.Run("a limit that resets", func(t *testing.T) {
 		s := newReal(t, "claude", 1)
 		s.env = modeltest.Subscribed(s.env)
