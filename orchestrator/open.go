@@ -134,50 +134,8 @@ func (l *loop) start() error {
 	if err != nil {
 		return err
 	}
-	manager, err := l.job.Player(event.ManagerRole)
-	if err != nil && (!b.Terminal() || state.Step != nil) { // a board that is over needs no Manager
-		return &failure.Invalid{Err: err}
-	}
-	supervision, reader, err := l.supervisor.Plan()
-	if err != nil {
+	if err := l.begin(b); err != nil || state.Frozen != nil { // for example because checkpoints would go to another git remote
 		return err
-	}
-	begun := event.RunStarted{
-		Board: l.job.Board, Workdir: l.job.Dir(), Version: l.job.Version, Form: event.Form, Limits: l.job.Limits,
-		OnDivergence: l.job.OnDivergence, Tasks: b.Len(), Lenient: l.job.Lenient,
-		Supervision: supervision, Reassign: l.job.Reassign,
-		KeepGoing: l.job.KeepsGoing(), ByNeeds: l.job.HasNeeds(),
-		Git: l.carrier.Way(), Elsewhere: l.carrier.IsElsewhere(), Allowed: l.job.Git.Allow,
-	}
-	begun.Withheld, begun.PartlyWithheld = l.job.Withheld()
-	if manager != nil {
-		begun.Manager, begun.Told = manager.Adapter.Name(), manager.Role.Anomalies
-	}
-	if reader != nil {
-		begun.Memory, begun.Adapter = reader.Memory(), reader.Adapter.Name()
-	}
-	remarked, err := l.marks.Restart(b)
-	if err != nil {
-		return err
-	}
-	state.NoteEdits(&begun, workspace.ListOf(b, l.workspace.Place.ReadTask), l.workspace.Seen(b.Current.Path))
-	if !state.Spent {
-		begun.Carried = state.Used
-	}
-	if state.NeverRan() {
-		begun.DoneBefore = workspace.DoneBefore(b, !l.job.HasNeeds())
-		begun.NoGit = !l.job.DryRun && !l.workspace.IsInGit()
-	}
-	if err := l.ledger.Append(begun); err != nil {
-		return err
-	}
-	if remarked != nil {
-		if err := l.ledger.Append(remarked); err != nil {
-			return err
-		}
-	}
-	if state.Frozen != nil { // for example because checkpoints would go to another git remote
-		return nil
 	}
 	if err := l.undelivered.Close(l.ledger.Append); err != nil {
 		return err
@@ -194,6 +152,60 @@ func (l *loop) start() error {
 		return err
 	}
 	return l.caller.RestartWithoutInput(b)
+}
+
+// begin journals that the run starts, and what has become of marks in the headers of tasks since
+// the last run.
+func (l *loop) begin(b *board.Board) error {
+	begun, err := l.begun(b)
+	if err != nil {
+		return err
+	}
+	putBack, err := l.marks.Restart(b) // before the marks are read for NoteEdits
+	if err != nil {
+		return err
+	}
+	state := l.ledger.State()
+	state.NoteEdits(&begun, workspace.ListOf(b, l.workspace.Place.ReadTask), l.workspace.Seen(b.Current.Path))
+	if !state.Spent {
+		begun.Carried = state.Used
+	}
+	if state.NeverRan() {
+		begun.DoneBefore = workspace.DoneBefore(b, !l.job.HasNeeds())
+		begun.NoGit = !l.job.DryRun && !l.workspace.IsInGit()
+	}
+	if err := l.ledger.Append(begun); err != nil || putBack == nil {
+		return err
+	}
+	return l.ledger.Append(putBack)
+}
+
+// begun returns the event with the settings of the run. If the board is over, a Manager that cannot
+// be started is no error, because no agent is needed.
+func (l *loop) begun(b *board.Board) (e event.RunStarted, err error) {
+	manager, err := l.job.Player(event.ManagerRole)
+	if err != nil && (!b.Terminal() || l.ledger.State().Step != nil) {
+		return e, &failure.Invalid{Err: err}
+	}
+	supervision, reader, err := l.supervisor.Plan()
+	if err != nil {
+		return e, err
+	}
+	e = event.RunStarted{
+		Board: l.job.Board, Workdir: l.job.Dir(), Version: l.job.Version, Form: event.Form, Limits: l.job.Limits,
+		OnDivergence: l.job.OnDivergence, Tasks: b.Len(), Lenient: l.job.Lenient,
+		Supervision: supervision, Reassign: l.job.Reassign,
+		KeepGoing: l.job.KeepsGoing(), ByNeeds: l.job.HasNeeds(),
+		Git: l.carrier.Way(), Elsewhere: l.carrier.IsElsewhere(), Allowed: l.job.Git.Allow,
+	}
+	e.Withheld, e.PartlyWithheld = l.job.Withheld()
+	if manager != nil {
+		e.Manager, e.Told = manager.Adapter.Name(), manager.Role.Anomalies
+	}
+	if reader != nil {
+		e.Memory, e.Adapter = reader.Memory(), reader.Adapter.Name()
+	}
+	return e, nil
 }
 
 // endLastTurn closes the attempt in which an earlier run died, and returns the board as it is
