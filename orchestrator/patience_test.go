@@ -39,7 +39,7 @@ type bench struct {
 	back   atomic.Int64  // nanoseconds by which the wall clock was set back
 
 	play  func(board string, stdout io.Writer) proc.Exit
-	spoil func(board string) error // fails an attempt before it begins; nil: none
+	spoil func(board string) error // fails an attempt before it begins; nil: none; mu is held for it
 
 	mu     sync.Mutex
 	starts map[string]int // by board
@@ -73,7 +73,10 @@ func (b *bench) Check(agent.Assignment) error { return nil }
 func (b *bench) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	board, _ := filepath.Rel(b.dir, a.Dir)
 	if b.spoil != nil {
-		if err := b.spoil(board); err != nil {
+		b.mu.Lock()
+		err := b.spoil(board)
+		b.mu.Unlock()
+		if err != nil {
 			return agent.Invocation{}, err
 		}
 	}
@@ -204,11 +207,15 @@ func TestAskingBoardFails(t *testing.T) {
 					return nil
 				}
 				b.play = func(board string, stdout io.Writer) proc.Exit {
-					switch time.Sleep(time.Second); {
-					case failed == "":
+					time.Sleep(time.Second)
+					b.mu.Lock()
+					broken := failed
+					b.mu.Unlock()
+					switch {
+					case broken == "":
 						fmt.Fprintln(stdout, busyReply)
 						return proc.Exit{Code: 1}
-					case board == failed:
+					case board == broken:
 						if err := foreign(board); err != nil {
 							t.Error(err)
 						}
