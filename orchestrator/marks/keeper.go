@@ -41,7 +41,8 @@ type Keeper struct {
 	before   *Marks   // the marks that count, as of the last turn; nil: not known
 	managers bool     // the last turn was the Manager's, and its marks are not taken yet
 	seen     seen     // the log of turns, as of the last turn
-	kept     *Marks   // the marks in the file, as this run wrote it last
+	kept     *kept    // the file of the marks, as it was written last; nil: not known
+	inFile   *Marks   // the marks in that file
 	sha      string   // SHA-256 of before
 	open     *os.File // the log, while an agent of this board is at work; nil: none is, or the log cannot be written
 }
@@ -52,13 +53,16 @@ func NewKeeper(t Turn) *Keeper {
 }
 
 // Restart takes up the marks that an earlier run kept. It puts back what an agent of another board
-// has marked since, and returns the event about that, or nil.
+// has marked since, and returns the event about that, or nil. If no marks were kept, those count that
+// are there.
 func (k *Keeper) Restart(b *board.Board) (event.Event, error) {
-	before, was, known := load(k.Folder, k.Journal.State().Marks)
-	if k.DryRun || !known {
+	if k.DryRun {
 		return nil, nil
 	}
-	k.before, k.seen = before, seen{at: was.Turns, open: was.Open}
+	if before, was, known := load(k.Folder, k.Journal.State().Marks); known {
+		k.before, k.inFile, k.kept = before, before, &was
+		k.seen = seen{at: was.Turns, open: was.Open, tasks: was.Tasks}
+	}
 	return k.catchUp(b.TaskPaths())
 }
 
@@ -100,16 +104,17 @@ func (k *Keeper) End(step *flow.Step) error {
 		return nil
 	}
 	defer k.closeTurn()
-	now, err := k.reader.read(k.before.list)
+	now, err := k.look(k.before.list)
 	if err != nil {
 		return k.Journal.Record(k.unread(err))
 	}
+	k.seen.any = false
 	changed := slices.DeleteFunc(now.Changed(k.before), func(p string) bool { return k.isTask(p, step) })
-	if len(changed) == 0 {
-		return nil
+	theirs, changed := k.ofOthers(changed)
+	for _, p := range theirs {
+		k.count(k.before.with(p, now.of[p]))
 	}
-	k.look()
-	if changed = slices.DeleteFunc(changed, k.isOthers); len(changed) == 0 {
+	if len(changed) == 0 {
 		return nil
 	}
 	return k.Journal.Record(k.divergence(changed, fmt.Sprintf("%s, at work on %s,", step.Player(), step.Task)))
@@ -164,26 +169,39 @@ func (k *Keeper) closeTurn() {
 		_ = k.open.Close() // every line was written by one call
 	}
 	k.open = nil
-	k.look()
-	k.seen.any = false
 }
 
-// look looks at the log of turns. The tasks of other boards' turns stay known while such a turn is
-// open.
-func (k *Keeper) look() {
+// look looks at the log of turns, and then reads the marks. What an agent marks whose turn begins
+// after the look at the log is for the next look. The tasks of other boards' turns stay known while
+// such a turn is open.
+func (k *Keeper) look(list []string) (*Marks, error) {
 	was := k.seen
-	k.seen = k.turns.since(was.at)
+	k.seen = k.turns.since(was.at, k.open)
 	k.seen.any = k.seen.any || was.any
 	if was.open {
 		k.seen.tasks = append(k.seen.tasks, was.tasks...)
 		slices.Sort(k.seen.tasks)
 		k.seen.tasks = slices.Compact(k.seen.tasks)
 	}
+	return k.reader.read(list)
 }
 
-// isOthers reports whether an agent of another board has worked on a task since the last turn. The
-// journal of that board decides about the mark.
-func (k *Keeper) isOthers(p string) bool { return slices.Contains(k.seen.tasks, k.reader.file(p)) }
+// ofOthers parts tasks whose marks have changed since the last look: first those on which an agent of
+// another board has worked, because the journal of that board decides about their marks.
+func (k *Keeper) ofOthers(changed []string) (theirs, rest []string) {
+	if len(changed) == 0 {
+		return nil, nil
+	}
+	tasks := append(k.turns.since(k.seen.at, k.open).tasks, k.seen.tasks...)
+	for _, p := range changed {
+		if slices.Contains(tasks, k.reader.file(p)) {
+			theirs = append(theirs, p)
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	return theirs, rest
+}
 
 // catchUp reads the marks. If the last turn was the Manager's, they count, and those of tasks that
 // are not done are said. If an agent of another board was at work since the last turn of this board,
@@ -191,12 +209,11 @@ func (k *Keeper) isOthers(p string) bool { return slices.Contains(k.seen.tasks, 
 // exceptions are tasks on which another board has worked, because that board's journal decides about
 // them, and tasks that are done here.
 func (k *Keeper) catchUp(list []string) (event.Event, error) {
-	now, err := k.reader.read(list)
+	wasOpen, managers := k.seen.open, k.managers
+	now, err := k.look(list)
 	if err != nil {
 		return nil, err
 	}
-	wasOpen, managers := k.seen.open, k.managers
-	k.look()
 	others := wasOpen || k.seen.open || k.seen.any
 	k.seen.any, k.managers = false, false
 	if k.before == nil || !managers && !others {
@@ -204,9 +221,9 @@ func (k *Keeper) catchUp(list []string) (event.Event, error) {
 		return nil, nil
 	}
 	state := k.Journal.State()
-	changed := slices.DeleteFunc(now.Changed(k.before), func(p string) bool {
-		return k.isOthers(p) || k.isTask(p, state.Step) || k.isDone(p)
-	})
+	_, changed := k.ofOthers(slices.DeleteFunc(now.Changed(k.before), func(p string) bool {
+		return k.isTask(p, state.Step) || k.isDone(p)
+	}))
 	if len(changed) == 0 || managers {
 		e := k.managersMarks(now, changed)
 		k.adopt(now)
@@ -282,17 +299,26 @@ func (k *Keeper) isTask(p string, step *flow.Step) bool {
 // keep writes the marks that count into the run's folder if they have changed, or if the parameter
 // always is true. It does not sync, since they are not needed after a power cut.
 func (k *Keeper) keep(always bool) error {
-	if k.before == k.kept && !always {
+	if k.before == k.inFile && !always {
 		return nil
 	}
-	data, err := json.Marshal(kept{k.before.list, k.before.of, k.seen.at, k.seen.open})
+	now := &kept{List: k.before.list, Marks: k.before.of, Turns: k.seen.at, Open: k.seen.open, Tasks: k.seen.tasks}
+	switch {
+	case k.kept == nil:
+	case k.before == k.inFile:
+		now.Last = k.kept.Last
+	default:
+		last := *k.kept
+		last.Last, now.Last = nil, &last
+	}
+	data, err := json.Marshal(now)
 	if err == nil {
 		err = rundir.OverwriteFile(k.Folder.Marks(), data)
 	}
 	if err != nil {
 		return fmt.Errorf("keep the marks of the tasks: %w", err)
 	}
-	k.kept = k.before
+	k.kept, k.inFile = now, k.before
 	return nil
 }
 

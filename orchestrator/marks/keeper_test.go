@@ -117,6 +117,7 @@ func TestMarksBetweenTurns(t *testing.T) {
 	p.want("a person's mark", "2.md")
 
 	turn(b, boardB, jb, "3.md", func() { p.mark("1.md"); p.mark("3.md") })
+	jb.state.Statuses = []flow.TaskStatus{{Task: "3.md", Status: flow.StatusOK}}
 	p.want("an agent of b at work on 3", "1.md", "2.md", "3.md")
 	turn(a, boardA, ja, "2.md", nothing)
 	p.want("seen by a", "2.md", "3.md")
@@ -166,6 +167,84 @@ func TestMarksBetweenRuns(t *testing.T) {
 		} else {
 			p.want("by a person", "2.md")
 		}
+	}
+}
+
+// TestMarksAtTheEnd: design of the states of a task: a mark that an agent of another board sets between the last turn of a
+// run and its end does not count, and one that the other board's own work sets, from before that end until after it, is left alone.
+func TestMarksAtTheEnd(t *testing.T) {
+	p := project{t, t.TempDir()}
+	a, boardA, ja := p.keeper("a.yaml", "1.md", "2.md", "3.md")
+	b, boardB, jb := p.keeper("b.yaml", "4.md", "3.md")
+	turn(a, boardA, ja, "1.md", func() {})
+	turn(b, boardB, jb, "4.md", func() { p.mark("2.md") })
+	ja.state.Step = nil
+	next, _, j := p.keeper("a.yaml", "1.md", "2.md", "3.md")
+	j.state.Marks = a.Leave()
+	if p.want("marked by an agent of b"); len(ja.said) != 1 {
+		t.Errorf("a says %q", ja.said)
+	}
+	if e, err := next.Restart(boardA); err != nil || e != nil {
+		t.Errorf("Restart = %+v, %v", e, err)
+	}
+
+	turn(b, boardB, jb, "3.md", func() {
+		turn(next, boardA, j, "1.md", func() {})
+		j.state.Step = nil
+		j.state.Marks = next.Leave()
+		p.mark("3.md")
+	})
+	last, _, j3 := p.keeper("a.yaml", "1.md", "2.md", "3.md")
+	j3.state.Marks = j.state.Marks
+	if e, err := last.Restart(boardA); err != nil || e != nil {
+		t.Errorf("Restart = %+v, %v", e, err)
+	}
+	p.want("marked by its own work", "3.md")
+}
+
+// TestMarksOfARunThatDies: what an agent of another board marks does not count either if it does so before the first turn of
+// a run, or if the run dies before it has journaled the attempt for which it has kept the marks.
+func TestMarksOfARunThatDies(t *testing.T) {
+	p := project{t, t.TempDir()}
+	a, boardA, ja := p.keeper("a.yaml", "1.md", "2.md")
+	b, boardB, jb := p.keeper("b.yaml", "4.md")
+	if e, err := a.Restart(boardA); e != nil || err != nil {
+		t.Errorf("Restart = %+v, %v", e, err)
+	}
+	turn(b, boardB, jb, "4.md", func() { p.mark("2.md") })
+	turn(a, boardA, ja, "1.md", func() { p.mark("1.md") })
+	p.want("marked before the first turn", "1.md")
+
+	ja.state.Step = nil
+	ja.state.Statuses = []flow.TaskStatus{{Task: "1.md", Status: flow.StatusOK}}
+	if sha, err := a.Begin(boardA, "2.md"); err != nil || sha == ja.state.Marks {
+		t.Fatalf("Begin = %s, %v, want other marks than before", sha, err)
+	}
+	a.Close() // the run dies
+	turn(b, boardB, jb, "4.md", func() { p.mark("2.md") })
+	next, _, j := p.keeper("a.yaml", "1.md", "2.md")
+	j.state.Marks, j.state.Statuses = ja.state.Marks, ja.state.Statuses
+	if e, err := next.Restart(boardA); e == nil || err != nil {
+		t.Errorf("Restart = %+v, %v", e, err)
+	}
+	p.want("marked after the run died", "1.md")
+}
+
+// TestMarksOfAnotherBoard: design of the states of a task: two boards may list one task, and the journal of the board that
+// has worked on it decides about its mark, also once that board has begun with another task.
+func TestMarksOfAnotherBoard(t *testing.T) {
+	p := project{t, t.TempDir()}
+	a, boardA, ja := p.keeper("a.yaml", "1.md", "2.md", "3.md")
+	b, boardB, jb := p.keeper("b.yaml", "3.md", "4.md")
+	turn(a, boardA, ja, "1.md", func() {
+		turn(b, boardB, jb, "3.md", func() { p.mark("3.md") })
+		jb.state.Statuses = []flow.TaskStatus{{Task: "3.md", Status: flow.StatusOK}}
+	})
+	turn(b, boardB, jb, "4.md", func() {
+		turn(a, boardA, ja, "2.md", func() {})
+	})
+	if p.want("the work of b", "3.md"); ja.said != nil {
+		t.Errorf("a says %q", ja.said)
 	}
 }
 

@@ -154,9 +154,13 @@ func (h *header) look(place *board.Place, path string) error {
 type kept struct {
 	List  []string              `json:"list"`
 	Marks map[string]board.Mark `json:"marks"`
-	// Turns is the place in the log of turns, and Open whether a turn of another board was open.
-	Turns int64 `json:"turns"`
-	Open  bool  `json:"open,omitempty"`
+	// Turns is the place in the log of turns, Open whether a turn of another board was open, and Tasks
+	// the files of the tasks of such turns.
+	Turns int64    `json:"turns"`
+	Open  bool     `json:"open,omitempty"`
+	Tasks []string `json:"tasks,omitempty"`
+	// Last is what was kept before, for a run that dies before the SHA-256 of Marks is journaled.
+	Last *kept `json:"last,omitempty"`
 }
 
 // load returns the kept marks, if they have the given SHA-256.
@@ -165,8 +169,12 @@ func load(dir rundir.Dir, sha string) (m *Marks, k kept, ok bool) {
 	if err != nil || json.Unmarshal(data, &k) != nil || sha == "" {
 		return nil, kept{}, false
 	}
-	m = &Marks{k.List, k.Marks}
-	return m, k, m.SHA() == sha
+	for at := &k; at != nil; at = at.Last {
+		if m = (&Marks{at.List, at.Marks}); m.SHA() == sha {
+			return m, *at, true
+		}
+	}
+	return nil, kept{}, false
 }
 
 // maxKept bounds the file of the kept marks, in bytes.

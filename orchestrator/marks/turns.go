@@ -1,11 +1,12 @@
 package marks
 
 import (
-	"os"
 	"path/filepath"
+
+	"kanban-run/orchestrator/durable"
 )
 
-// turns is the log of the turns of agents in a work tree. It tells a board whether an agent of
+// turns is the log of the turns of agents in a work directory. It tells a board whether an agent of
 // another board was at work since it looked last.
 type turns struct {
 	path  string // path of the log
@@ -26,20 +27,10 @@ type seen struct {
 	tasks []string // files of the tasks of these turns
 }
 
-// newTurns returns the log of the work tree of a folder. The work tree is the innermost git
-// repository around the folder, or the folder itself.
+// newTurns returns the log of a work directory, with links resolved. Boards of other folders have
+// logs of their own.
 func newTurns(dir, board string) *turns {
-	top := dir
-	for up := dir; ; up = filepath.Dir(up) {
-		if _, err := os.Lstat(filepath.Join(up, ".git")); err == nil {
-			top = up
-			break
-		}
-		if up == filepath.Dir(up) {
-			break
-		}
-	}
-	return &turns{filepath.Join(top, ".kanban-run", "claims", "turns"), board}
+	return &turns{filepath.Join(durable.RealPath(dir), ".kanban-run", "claims", "turns"), board}
 }
 
 // maxLog is the size in bytes from which on a log without open turns is begun anew.

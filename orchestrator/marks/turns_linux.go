@@ -61,16 +61,21 @@ func lockTurn(f *os.File, kind int16) error {
 	return unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: kind, Len: 1})
 }
 
-// since looks at the log from a place on.
-func (t *turns) since(at int64) (s seen) {
+// since looks at the log from a place on. own is the log as this board has it open for a turn of its
+// own, which does not count; nil: it has no turn.
+func (t *turns) since(at int64, own *os.File) (s seen) {
 	f, err := durable.OpenPlain(t.path, os.O_RDWR, 0)
 	if err != nil {
 		return seen{any: at > 0} // there is no log, or an agent has removed it
 	}
 	defer f.Close()
-	l := unix.Flock_t{Type: unix.F_WRLCK, Len: 1}
-	s.open = unix.FcntlFlock(f.Fd(), unix.F_OFD_GETLK, &l) == nil && l.Type != unix.F_UNLCK
 	info, err := f.Stat()
+	locked := f
+	if mine, failed := own.Stat(); failed == nil && os.SameFile(info, mine) {
+		locked = own
+	}
+	l := unix.Flock_t{Type: unix.F_WRLCK, Len: 1}
+	s.open = unix.FcntlFlock(locked.Fd(), unix.F_OFD_GETLK, &l) == nil && l.Type != unix.F_UNLCK
 	if err != nil || info.Size() < at {
 		return seen{open: s.open, any: true}
 	}
