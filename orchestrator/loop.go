@@ -118,6 +118,7 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	if err == nil {
 		err = l.attempt(a, b, turn)
 	}
+	turn.giveBack() // another board may ask while this one waits for its tool
 	return l.awaitTool(e, err)
 }
 

@@ -60,7 +60,7 @@ func (l *loop) assemble(crowded bool) (err error) {
 		Seat: l.shared.seats, Now: p.Now, Stop: l.stop, Until: p.Limits.Until, DryRun: p.DryRun, OnOverlap: p.OnOverlap,
 	}, l.shared.registry)
 	l.marks = marks.NewKeeper(marks.Turn{Board: p.Board, Path: l.workspace.Path, Journal: l.ledger,
-		Place: l.workspace.Place, Folder: l.folder, OnDivergence: p.OnDivergence, DryRun: p.DryRun})
+		Place: l.workspace.Place, Folder: l.folder, OnDivergence: p.OnDivergence, DryRun: p.DryRun, Elsewhere: ledger.Elsewhere})
 	l.decisions = decisions.NewLog(decisions.Turn{
 		Board: p.Board, File: p.Decisions, Journal: l.ledger, Path: l.workspace.Path, Dir: dir,
 		Ignore: l.workspace.Ignore, Notice: notice, DryRun: p.DryRun,
@@ -130,6 +130,7 @@ func (l *loop) restore(e event.Entry) {
 // together with the first intent.
 func (l *loop) start() error {
 	state := l.ledger.State()
+	killed := state.Running
 	b, err := l.workspace.Read(state.Step)
 	if err != nil {
 		return err
@@ -144,7 +145,7 @@ func (l *loop) start() error {
 	if err := flow.Release(state, bare, l.workspace.TaskSHA, l.ledger.Append); err != nil {
 		return err
 	}
-	if b, err = l.endLastTurn(b); err != nil || state.Frozen != nil {
+	if b, err = l.endLastTurn(b, killed); err != nil || state.Frozen != nil {
 		return err
 	}
 	bare = workspace.Bare(b)
@@ -209,8 +210,9 @@ func (l *loop) begun(b *board.Board) (e event.RunStarted, err error) {
 }
 
 // endLastTurn closes the attempt in which an earlier run died, and returns the board as it is
-// afterwards. If the attempt changed the end of the board, endLostTurn decides about the change.
-func (l *loop) endLastTurn(b *board.Board) (*board.Board, error) {
+// afterwards. If the attempt changed the end of the board, endLostTurn decides about the change. The
+// parameter killed is true if the earlier run has no end.
+func (l *loop) endLastTurn(b *board.Board, killed bool) (*board.Board, error) {
 	lost, err := flow.CloseAttempt(l.ledger.State(), l.ledger.Append)
 	if err != nil {
 		return nil, err
@@ -218,7 +220,7 @@ func (l *loop) endLastTurn(b *board.Board) (*board.Board, error) {
 	if err := l.endLostTurn(lost); err != nil || l.ledger.State().Frozen != nil {
 		return b, err
 	}
-	if !lost {
+	if !lost && killed { // perhaps between the end of the turn and this decision
 		if err := l.marks.EndWork(l.ledger.State().Step); err != nil {
 			return nil, err
 		}

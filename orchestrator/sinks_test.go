@@ -78,7 +78,7 @@ var sinks = map[string]string{
 
 	"claim.openLockFile":     "a constant",
 	"marks.turns.makeFolder": "a constant",
-	"marks.turns.open":       "for other boards: the paths of the board and of the task",
+	"marks.turns.write":      "for other boards: the paths of the board and of the task",
 	"claim.lockFile.clear":   "a constant",
 	"claim.lockFile.write":   "for other runs: the names of the board and the task, and patterns out of its frontmatter",
 

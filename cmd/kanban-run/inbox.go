@@ -203,7 +203,7 @@ func stepAtWork(board string) (*flow.Step, error) {
 		return nil, &undeliveredError{"no run of " + board + " is at work",
 			"write it into the task file, which the next agent reads"}
 	case h.State.Step == nil || h.State.Step.Running == 0:
-		return nil, &undeliveredError{"no agent is at work in this moment", "try again"}
+		return nil, &undeliveredError{"no agent is at work in this moment", "try again; as long as none is, a mark in the header of a task counts"}
 	default:
 		return h.State.Step, nil
 	}

@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -50,7 +51,11 @@ func (a *arbitration) putBackMarks() error {
 	if err != nil {
 		return err
 	}
-	return marks.Restore(place, a.dir, a.history.State.Marks)
+	err = marks.Restore(place, a.dir, a.history.State.Marks)
+	if errors.Is(err, marks.ErrUnknown) {
+		return &failure.Invalid{Err: err, Fix: "mend the headers of the tasks by hand, then kanban-run ack " + failure.Quote(a.path) + " accept"}
+	}
+	return err
 }
 
 // letStand carries out the Lead's choice to let a frozen board stand as it is. If the board has
@@ -65,7 +70,7 @@ func (a *arbitration) letStand(q Question, e event.Acknowledged) (Question, erro
 		if q.Done = e.Text; a.answer.Ask {
 			return q, nil
 		}
-		return q, a.recordDecision(e)
+		return q, errors.Join(a.recordDecision(e), marks.Forget(a.dir))
 	}
 	e.Left = flow.IncompleteText + rest.Undone()
 	events := []event.Acknowledged{e}
@@ -101,7 +106,7 @@ func (a *arbitration) endAsLeft(q Question, events []event.Acknowledged) (Questi
 	if q.Done = strings.Join(said, "; "); a.answer.Ask {
 		return q, nil
 	}
-	if err := a.recordDecision(all...); err != nil || after == a.before {
+	if err := errors.Join(a.recordDecision(all...), marks.Forget(a.dir)); err != nil || after == a.before {
 		return q, err
 	}
 	return q, board.Save(a.path, after.Source)
@@ -161,6 +166,9 @@ func UnknownEnd(dir rundir.Dir, name string, now *board.Board, place *board.Plac
 	if len(what) == 0 {
 		return nil
 	}
+	if now.SHA == step.BoardSHA {
+		name = "a task of " + name
+	}
 	return &event.StateDiverged{
 		Source: event.SourceBoard,
 		Step:   step.Number,
@@ -189,4 +197,19 @@ func unknownMarks(dir rundir.Dir, place *board.Place, now *board.Board, s *flow.
 	default:
 		return nil
 	}
+}
+
+// Elsewhere returns what the journal of another board says of a task, by the paths of their files:
+// whether the board's work on the task replied ok, and whether it is at work on the task now.
+func Elsewhere(boardPath, file string) (done, atWork bool) {
+	h, _, err := Fold(rundir.Of(boardPath), nil)
+	if err != nil {
+		return false, false // there is no such board
+	}
+	s := &h.State
+	same := func(task string) bool { return filepath.Join(s.Workdir, filepath.FromSlash(task)) == file }
+	if step := s.Step; step != nil && same(step.Task) {
+		done, atWork = step.TaskStatus == flow.StatusOK, s.Running && step.Running != 0
+	}
+	return done || slices.ContainsFunc(s.Statuses, func(t flow.TaskStatus) bool { return t.IsDone() && same(t.Task) }), atWork
 }

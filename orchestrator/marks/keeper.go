@@ -23,6 +23,9 @@ type Turn struct {
 	Folder       rundir.Dir
 	OnDivergence string
 	DryRun       bool
+	// Elsewhere returns what the journal of another board says of a task, by the paths of their files:
+	// whether its work on the task replied ok, and whether it is at work on it now.
+	Elsewhere func(board, task string) (done, atWork bool)
 }
 
 // Journal is the journal of the board.
@@ -44,6 +47,7 @@ type Keeper struct {
 	kept     *kept    // the file of the marks, as it was written last; nil: not known
 	inFile   *Marks   // the marks in that file
 	sha      string   // SHA-256 of before
+	task     string   // file of the task of the turn that is open
 	open     *os.File // the log, while an agent of this board is at work; nil: none is, or the log cannot be written
 }
 
@@ -61,9 +65,17 @@ func (k *Keeper) Restart(b *board.Board) (event.Event, error) {
 	}
 	if before, was, known := load(k.Folder, k.Journal.State().Marks); known {
 		k.before, k.inFile, k.kept = before, before, &was
-		k.seen = seen{at: was.Turns, open: was.Open, tasks: was.Tasks}
+		k.seen = seen{at: was.Turns, open: len(was.Open) > 0, turns: was.Open}
 	}
-	return k.catchUp(b.TaskPaths())
+	e, err := k.catchUp(b.TaskPaths())
+	if state := k.Journal.State(); err == nil && !state.Running { // the last run ended, and a person may have marked its task
+		for _, p := range k.reader.marks.Changed(k.before) {
+			if k.isTask(p, state.Step) {
+				k.count(k.before.with(p, k.reader.marks.of[p]))
+			}
+		}
+	}
+	return e, err
 }
 
 // Begin takes the marks as they are before a turn. It first puts back what an agent of another board
@@ -94,7 +106,7 @@ func (k *Keeper) BeginManagers() {
 
 func (k *Keeper) openTurn(task string) {
 	file, _ := k.Place.Resolve(task)
-	k.open = k.turns.open(file.Abs)
+	k.open, k.task = k.turns.open(file.Abs), file.Abs
 }
 
 // End closes the turn of an agent. What the agent has marked in the headers of other tasks than its
@@ -108,13 +120,8 @@ func (k *Keeper) End(step *flow.Step) error {
 	if err != nil {
 		return k.Journal.Record(k.unread(err))
 	}
-	k.seen.any = false
 	changed := slices.DeleteFunc(now.Changed(k.before), func(p string) bool { return k.isTask(p, step) })
-	theirs, changed := k.ofOthers(changed)
-	for _, p := range theirs {
-		k.count(k.before.with(p, now.of[p]))
-	}
-	if len(changed) == 0 {
+	if changed, _ = k.leaveToOthers(now, changed); len(changed) == 0 {
 		return nil
 	}
 	return k.Journal.Record(k.divergence(changed, fmt.Sprintf("%s, at work on %s,", step.Player(), step.Task)))
@@ -166,75 +173,91 @@ func (k *Keeper) Close() { k.closeTurn() }
 
 func (k *Keeper) closeTurn() {
 	if k.open != nil {
-		_ = k.open.Close() // every line was written by one call
+		k.turns.close(k.open, k.task)
 	}
 	k.open = nil
 }
 
 // look looks at the log of turns, and then reads the marks. What an agent marks whose turn begins
-// after the look at the log is for the next look. The tasks of other boards' turns stay known while
-// such a turn is open.
+// after the look at the log is for the next look. A turn that was open at the last look stays known.
 func (k *Keeper) look(list []string) (*Marks, error) {
-	was := k.seen
-	k.seen = k.turns.since(was.at, k.open)
-	k.seen.any = k.seen.any || was.any
-	if was.open {
-		k.seen.tasks = append(k.seen.tasks, was.tasks...)
-		slices.Sort(k.seen.tasks)
-		k.seen.tasks = slices.Compact(k.seen.tasks)
-	}
+	k.seen = k.turns.since(k.seen, k.open)
 	return k.reader.read(list)
 }
 
-// ofOthers parts tasks whose marks have changed since the last look: first those on which an agent of
-// another board has worked, because the journal of that board decides about their marks.
-func (k *Keeper) ofOthers(changed []string) (theirs, rest []string) {
+// leaveToOthers takes the tasks out on which another board works or has worked, because the journal
+// of that board decides about their marks. A mark that it bears out counts here, too. The result
+// open has the tasks about which it has not decided yet.
+func (k *Keeper) leaveToOthers(now *Marks, changed []string) (rest, open []string) {
 	if len(changed) == 0 {
 		return nil, nil
 	}
-	tasks := append(k.turns.since(k.seen.at, k.open).tasks, k.seen.tasks...)
+	others := append(k.turns.since(k.seen, k.open).turns, k.seen.turns...)
 	for _, p := range changed {
-		if slices.Contains(tasks, k.reader.file(p)) {
-			theirs = append(theirs, p)
-		} else {
+		file, done, atWork := k.reader.file(p), false, false
+		for _, t := range others {
+			if t.Task == file {
+				d, w := k.Elsewhere(t.Board, file)
+				done, atWork = done || d, atWork || w
+			}
+		}
+		switch {
+		case done:
+			k.count(k.before.with(p, now.of[p]))
+		case atWork:
+			open = append(open, p)
+		default:
 			rest = append(rest, p)
 		}
 	}
-	return theirs, rest
+	return rest, open
 }
 
-// catchUp reads the marks. If the last turn was the Manager's, they count, and those of tasks that
-// are not done are said. If an agent of another board was at work since the last turn of this board,
-// catchUp puts back the marks that have changed meanwhile, and returns the event about them. The
-// exceptions are tasks on which another board has worked, because that board's journal decides about
-// them, and tasks that are done here.
+// byOthers reports whether a task's file was changed while an agent of another board was at work.
+func (k *Keeper) byOthers(p string) bool {
+	at := k.reader.changedAt(p)
+	return k.seen.unknown || slices.ContainsFunc(k.seen.turns, func(t span) bool { return t.has(at) })
+}
+
+// catchUp reads the marks as they are between two turns, and takes those that count: all that the
+// Manager or a person has set. It puts back what an agent of another board has marked, and what a
+// Manager has marked whose reply does not count, and returns the event about that, or nil. A task on
+// which another board works, and one that is done here, stay as they are.
 func (k *Keeper) catchUp(list []string) (event.Event, error) {
-	wasOpen, managers := k.seen.open, k.managers
+	managers := k.managers
 	now, err := k.look(list)
 	if err != nil {
 		return nil, err
 	}
-	others := wasOpen || k.seen.open || k.seen.any
-	k.seen.any, k.managers = false, false
-	if k.before == nil || !managers && !others {
+	k.managers = false
+	if k.before == nil {
 		k.adopt(now)
 		return nil, nil
 	}
-	state := k.Journal.State()
-	_, changed := k.ofOthers(slices.DeleteFunc(now.Changed(k.before), func(p string) bool {
-		return k.isTask(p, state.Step) || k.isDone(p)
-	}))
-	if len(changed) == 0 || managers {
+	step := k.Journal.State().Step
+	changed := slices.DeleteFunc(now.Changed(k.before), func(p string) bool { return k.isTask(p, step) || k.isDone(p) })
+	who := "an agent of another board"
+	switch {
+	case managers && step != nil && isManagers(step) && step.Reply == nil:
+		who = "the Manager, whose reply does not count,"
+	case managers:
 		e := k.managersMarks(now, changed)
 		k.adopt(now)
 		return e, nil
+	default:
+		changed = slices.DeleteFunc(changed, func(p string) bool { return !k.byOthers(p) })
 	}
-	e := k.divergence(changed, "an agent of another board")
+	changed, open := k.leaveToOthers(now, changed)
+	if len(changed) == 0 {
+		k.adopt(now, open...)
+		return nil, nil
+	}
+	e := k.divergence(changed, who)
 	if e.Policy != event.PolicyRestore {
 		return e, nil // the Lead may have the marks put back
 	}
 	if now, err = k.reader.read(list); err == nil {
-		k.adopt(now)
+		k.adopt(now, open...)
 	}
 	return e, err
 }
@@ -251,11 +274,14 @@ func (k *Keeper) managersMarks(now *Marks, changed []string) event.Event {
 	return e
 }
 
-// adopt makes marks count. The mark of the open step's task stays as it was before the step, until
-// the work on it has replied ok.
-func (k *Keeper) adopt(now *Marks) {
+// adopt makes marks count, but for those of the given tasks. The mark of the open step's task stays as
+// it was before the step, too, until the work on it is accepted as ok.
+func (k *Keeper) adopt(now *Marks, but ...string) {
+	for _, p := range but {
+		now = now.with(p, k.before.of[p])
+	}
 	step := k.Journal.State().Step
-	if k.before != nil && step != nil && step.Started > 0 && !step.MayMark() {
+	if k.before != nil && step != nil && step.Started > 0 && step.TaskStatus != flow.StatusOK {
 		for _, p := range now.Changed(k.before) {
 			if k.isTask(p, step) {
 				now = now.with(p, k.before.of[p])
@@ -302,7 +328,7 @@ func (k *Keeper) keep(always bool) error {
 	if k.before == k.inFile && !always {
 		return nil
 	}
-	now := &kept{List: k.before.list, Marks: k.before.of, Turns: k.seen.at, Open: k.seen.open, Tasks: k.seen.tasks}
+	now := &kept{List: k.before.list, Marks: k.before.of, Turns: k.seen.at, Open: k.seen.stillOpen()}
 	switch {
 	case k.kept == nil:
 	case k.before == k.inFile:
@@ -330,11 +356,13 @@ func (k *Keeper) divergence(tasks []string, who string) event.StateDiverged {
 	e.Text = fmt.Sprintf("STATE_DIVERGENCE: %s marked %s %s; a mark in a header is for the task's own work, "+
 		"for the Manager or for a person", who, event.List(tasks, mostNamed), gained(tasks, k.before.of))
 	if k.OnDivergence == event.PolicyFreeze {
+		_ = k.keep(true) // an agent may have removed the file; ack reports the error
 		e.Policy, e.Text = event.PolicyFreeze, e.Text+"; the board is frozen"
 		return e
 	}
 	where, err := putBack(k.Place, k.Folder, tasks, k.before)
 	if err != nil {
+		_ = k.keep(true)
 		e.Policy, e.Text = event.PolicyAsk, fmt.Sprintf("%s; %v", e.Text, err)
 		return e
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
@@ -14,8 +15,9 @@ import (
 
 // journal is the state of a board, and the texts of the events that were recorded.
 type journal struct {
-	state flow.State
-	said  []string
+	state  flow.State
+	said   []string
+	atWork bool // an agent is at work
 }
 
 func (j *journal) State() *flow.State { return &j.state }
@@ -28,7 +30,20 @@ func (j *journal) Record(e event.Event) error {
 // project is a folder with two boards.
 type project struct {
 	*testing.T
-	dir string
+	dir      string
+	journals map[string]*journal // of the boards, by their paths
+}
+
+func newProject(t *testing.T) project { return project{t, t.TempDir(), map[string]*journal{}} }
+
+// elsewhere is what the journal of a board says of a task.
+func (p project) elsewhere(board, file string) (done, atWork bool) {
+	j := p.journals[board]
+	if j == nil {
+		return false, false
+	}
+	step := j.state.Step
+	return j.state.IsDone(filepath.Base(file)), step != nil && j.atWork && step.Task == filepath.Base(file)
 }
 
 // keeper returns the keeper of a board's run, with the board.
@@ -54,7 +69,8 @@ func (p project) keeper(name string, tasks ...string) (*Keeper, *board.Board, *j
 		p.Fatal(err)
 	}
 	j := &journal{}
-	return NewKeeper(Turn{Board: name, Path: path, Journal: j, Place: place, Folder: folder}), b, j
+	p.journals[path] = j
+	return NewKeeper(Turn{Board: name, Path: path, Journal: j, Place: place, Folder: folder, Elsewhere: p.elsewhere}), b, j
 }
 
 func (p project) write(name, text string) {
@@ -96,8 +112,9 @@ func turn(k *Keeper, b *board.Board, j *journal, task string, agent func()) {
 	if err != nil {
 		k.Journal.(*journal).said = append(j.said, err.Error())
 	}
-	j.state.Marks, j.state.Step.Started = sha, 1
+	j.state.Marks, j.state.Step.Started, j.atWork = sha, 1, true
 	agent()
+	j.atWork = false
 	if err := k.End(j.state.Step); err != nil {
 		j.said = append(j.said, err.Error())
 	}
@@ -106,7 +123,7 @@ func turn(k *Keeper, b *board.Board, j *journal, task string, agent func()) {
 // TestMarksBetweenTurns: design of the states of a task: a mark counts that came while no work of a board in this
 // work tree was open; an agent of another board marks only its own task.
 func TestMarksBetweenTurns(t *testing.T) {
-	p := project{t, t.TempDir()}
+	p := newProject(t)
 	a, boardA, ja := p.keeper("a.yaml", "1.md", "2.md", "3.md")
 	b, boardB, jb := p.keeper("b.yaml", "4.md", "3.md")
 	nothing := func() {}
@@ -115,6 +132,12 @@ func TestMarksBetweenTurns(t *testing.T) {
 	p.mark("2.md") // a person does
 	turn(a, boardA, ja, "1.md", nothing)
 	p.want("a person's mark", "2.md")
+	p.write("2.md", "Do it.\n")
+	turn(b, boardB, jb, "4.md", nothing)
+	time.Sleep(2 * coarse) // the time of a change of a file lies behind the clock
+	p.mark("2.md")
+	turn(a, boardA, ja, "1.md", nothing)
+	p.want("a person's mark after a turn of b", "2.md")
 
 	turn(b, boardB, jb, "3.md", func() { p.mark("1.md"); p.mark("3.md") })
 	jb.state.Statuses = []flow.TaskStatus{{Task: "3.md", Status: flow.StatusOK}}
@@ -135,6 +158,7 @@ func TestMarksBetweenTurns(t *testing.T) {
 	ja.said, jb.state.Statuses = nil, []flow.TaskStatus{{Task: "4.md", Status: flow.StatusOK}}
 	turn(a, boardA, ja, "1.md", func() {
 		turn(b, boardB, jb, "3.md", func() { p.write("3.md", "again\n") })
+		jb.state.Statuses = append(jb.state.Statuses, flow.TaskStatus{Task: "3.md", Status: flow.StatusOK})
 	})
 	if p.want("unmarked by its own work", "2.md", "4.md"); ja.said != nil {
 		t.Errorf("a says %q", ja.said)
@@ -145,7 +169,7 @@ func TestMarksBetweenTurns(t *testing.T) {
 // and what a person marks then does.
 func TestMarksBetweenRuns(t *testing.T) {
 	for _, other := range []bool{false, true} {
-		p := project{t, t.TempDir()}
+		p := newProject(t)
 		a, boardA, ja := p.keeper("a.yaml", "1.md", "2.md")
 		b, boardB, jb := p.keeper("b.yaml", "4.md")
 		turn(a, boardA, ja, "1.md", func() {})
@@ -173,7 +197,7 @@ func TestMarksBetweenRuns(t *testing.T) {
 // TestMarksAtTheEnd: design of the states of a task: a mark that an agent of another board sets between the last turn of a
 // run and its end does not count, and one that the other board's own work sets, from before that end until after it, is left alone.
 func TestMarksAtTheEnd(t *testing.T) {
-	p := project{t, t.TempDir()}
+	p := newProject(t)
 	a, boardA, ja := p.keeper("a.yaml", "1.md", "2.md", "3.md")
 	b, boardB, jb := p.keeper("b.yaml", "4.md", "3.md")
 	turn(a, boardA, ja, "1.md", func() {})
@@ -194,6 +218,7 @@ func TestMarksAtTheEnd(t *testing.T) {
 		j.state.Marks = next.Leave()
 		p.mark("3.md")
 	})
+	jb.state.Statuses = append(jb.state.Statuses, flow.TaskStatus{Task: "3.md", Status: flow.StatusOK})
 	last, _, j3 := p.keeper("a.yaml", "1.md", "2.md", "3.md")
 	j3.state.Marks = j.state.Marks
 	if e, err := last.Restart(boardA); err != nil || e != nil {
@@ -205,7 +230,7 @@ func TestMarksAtTheEnd(t *testing.T) {
 // TestMarksOfARunThatDies: what an agent of another board marks does not count either if it does so before the first turn of
 // a run, or if the run dies before it has journaled the attempt for which it has kept the marks.
 func TestMarksOfARunThatDies(t *testing.T) {
-	p := project{t, t.TempDir()}
+	p := newProject(t)
 	a, boardA, ja := p.keeper("a.yaml", "1.md", "2.md")
 	b, boardB, jb := p.keeper("b.yaml", "4.md")
 	if e, err := a.Restart(boardA); e != nil || err != nil {
@@ -233,7 +258,7 @@ func TestMarksOfARunThatDies(t *testing.T) {
 // TestMarksOfAnotherBoard: design of the states of a task: two boards may list one task, and the journal of the board that
 // has worked on it decides about its mark, also once that board has begun with another task.
 func TestMarksOfAnotherBoard(t *testing.T) {
-	p := project{t, t.TempDir()}
+	p := newProject(t)
 	a, boardA, ja := p.keeper("a.yaml", "1.md", "2.md", "3.md")
 	b, boardB, jb := p.keeper("b.yaml", "3.md", "4.md")
 	turn(a, boardA, ja, "1.md", func() {
@@ -251,7 +276,7 @@ func TestMarksOfAnotherBoard(t *testing.T) {
 // TestMarksOfItsOwn: the mark of the step's own task is put back as long as its work has not replied ok, also when
 // that is seen in a later attempt.
 func TestMarksOfItsOwn(t *testing.T) {
-	p := project{t, t.TempDir()}
+	p := newProject(t)
 	k, b, j := p.keeper("a.yaml", "1.md", "2.md")
 	turn(k, b, j, "1.md", func() { p.mark("1.md") })
 	p.want("at the end of the turn", "1.md")
@@ -279,7 +304,7 @@ func TestMarksOfItsOwn(t *testing.T) {
 
 // TestMarkCannotBePutBack: a person is asked, and the mark does not count silently.
 func TestMarkCannotBePutBack(t *testing.T) {
-	p := project{t, t.TempDir()}
+	p := newProject(t)
 	k, b, j := p.keeper("a.yaml", "1.md", "2.md")
 	turn(k, b, j, "1.md", func() {
 		p.mark("2.md")
@@ -292,4 +317,70 @@ func TestMarkCannotBePutBack(t *testing.T) {
 	} else if j.state.Frozen == nil || !j.state.Frozen.Asks {
 		t.Errorf("frozen: %+v, want a question; %q", j.state.Frozen, j.said)
 	}
+}
+
+// TestForgedTurn: a line in the log of turns is no work of another board, whose journal has to bear it out.
+func TestForgedTurn(t *testing.T) {
+	p := newProject(t)
+	k, b, j := p.keeper("a.yaml", "1.md", "2.md")
+	turn(k, b, j, "1.md", func() {
+		p.mark("2.md")
+		forged := `{"board":"/x","task":"` + filepath.Join(p.dir, "2.md") + `","at":"2026-11-27T00:00:00Z"}` + "\n"
+		log := filepath.Join(p.dir, ".kanban-run/claims/turns")
+		if data, err := os.ReadFile(log); err != nil || os.WriteFile(log, append(data, forged...), 0o600) != nil {
+			t.Fatal(err)
+		}
+	})
+	if p.want("forged"); len(j.said) != 1 {
+		t.Errorf("it says %q", j.said)
+	}
+}
+
+// TestManagersMarks: the marks of a Manager count once its reply does; one without a valid reply marks nothing.
+func TestManagersMarks(t *testing.T) {
+	for _, accepted := range []bool{true, false} {
+		p := newProject(t)
+		k, b, j := p.keeper("a.yaml", "1.md", "2.md")
+		turn(k, b, j, "1.md", func() {})
+		j.state.Step.Before = &event.Baseline{}
+		k.BeginManagers()
+		p.mark("2.md")
+		if err := k.End(j.state.Step); err != nil {
+			t.Fatal(err)
+		}
+		if accepted {
+			j.state.Step = nil
+		}
+		if k.Leave(); accepted {
+			p.want("accepted", "2.md")
+		} else {
+			p.want("rejected")
+		}
+		if len(j.said) != 1 || strings.Contains(j.said[0], "put back") == accepted {
+			t.Errorf("accepted %t: it says %q", accepted, j.said)
+		}
+	}
+}
+
+// TestMarkWhileItIsReviewed: the mark of a task's own work does not count before a review has accepted the work.
+func TestMarkWhileItIsReviewed(t *testing.T) {
+	p := newProject(t)
+	k, b, j := p.keeper("a.yaml", "1.md", "2.md")
+	turn(k, b, j, "1.md", func() { p.mark("1.md") })
+	j.state.Step.Work = &event.ReplyAccepted{Status: "ok"}
+	if err := k.EndWork(j.state.Step); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Begin(b, "1.md"); err != nil { // of the review
+		t.Fatal(err)
+	}
+	if err := k.End(j.state.Step); err != nil {
+		t.Fatal(err)
+	}
+	p.want("reviewed", "1.md")
+	j.state.Step.Unsettled = "never content"
+	if err := k.EndWork(j.state.Step); err != nil {
+		t.Fatal(err)
+	}
+	p.want("never content")
 }

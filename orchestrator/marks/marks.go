@@ -4,9 +4,13 @@ package marks
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
+	"time"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
@@ -127,6 +131,18 @@ func (r *reader) file(task string) string {
 	return ""
 }
 
+// changedAt returns the time of the last change of a task's file.
+func (r *reader) changedAt(task string) (at time.Time) {
+	if i := slices.Index(r.list, task); i >= 0 {
+		for _, s := range r.last[i].stamps {
+			if s != (stamp{}) {
+				at = s.changedAt()
+			}
+		}
+	}
+	return at
+}
+
 // look reads the header if one of the files has changed. The stamps are taken before the header is
 // read, so that a change in between is seen at the next look.
 func (h *header) look(place *board.Place, path string) error {
@@ -154,11 +170,9 @@ func (h *header) look(place *board.Place, path string) error {
 type kept struct {
 	List  []string              `json:"list"`
 	Marks map[string]board.Mark `json:"marks"`
-	// Turns is the place in the log of turns, Open whether a turn of another board was open, and Tasks
-	// the files of the tasks of such turns.
-	Turns int64    `json:"turns"`
-	Open  bool     `json:"open,omitempty"`
-	Tasks []string `json:"tasks,omitempty"`
+	// Turns is the place in the log of turns, and Open has the turns of other boards that were open.
+	Turns int64  `json:"turns"`
+	Open  []span `json:"open,omitempty"`
 	// Last is what was kept before, for a run that dies before the SHA-256 of Marks is journaled.
 	Last *kept `json:"last,omitempty"`
 }
@@ -180,13 +194,27 @@ func load(dir rundir.Dir, sha string) (m *Marks, k kept, ok bool) {
 // maxKept bounds the file of the kept marks, in bytes.
 const maxKept = 64 << 20
 
+// Forget makes the marks count that are there when the next run begins: a person has accepted them.
+func Forget(dir rundir.Dir) error {
+	err := os.Remove(dir.Marks())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// ErrUnknown reports that the marks as a turn began are not known any more.
+var ErrUnknown = errors.New("the marks of the tasks as the turn began are not known any more")
+
 // Restore gives the headers of tasks the marks that they had before the turn whose marks have the
-// given SHA-256. It does nothing if these marks are not known any more. Errors: those of
-// [board.Place.SetMark].
+// given SHA-256. Errors: [ErrUnknown], and those of [board.Place.SetMark].
 func Restore(place *board.Place, dir rundir.Dir, sha string) error {
+	if sha == "" {
+		return nil // the marks were never looked at
+	}
 	before, _, ok := load(dir, sha)
 	if !ok {
-		return nil
+		return ErrUnknown
 	}
 	now, err := (&reader{place: place}).read(before.list)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -27,16 +28,26 @@ func (t *turns) open(task string) *os.File {
 	if info, err := f.Stat(); err == nil && info.Size() > maxLog && lockTurn(f, unix.F_WRLCK) == nil {
 		_ = f.Truncate(0) // a board that looks at an earlier place takes it for turns of others
 	}
-	line, err := json.Marshal(begun{t.board, task})
-	err = errors.Join(err, lockTurn(f, unix.F_RDLCK))
-	if err == nil {
-		_, err = f.Write(append(line, '\n')) // one call, so that lines of two boards do not mix
-	}
-	if err != nil {
+	if err := errors.Join(lockTurn(f, unix.F_RDLCK), t.write(f, task, false)); err != nil {
 		_ = f.Close()
 		return nil
 	}
 	return f
+}
+
+// write adds a line by one call, so that the lines of two boards do not mix.
+func (t *turns) write(f *os.File, task string, end bool) error {
+	text, err := json.Marshal(line{t.board, task, time.Now(), end})
+	if err == nil {
+		_, err = f.Write(append(text, '\n'))
+	}
+	return err
+}
+
+// close notes that a turn about a task ends.
+func (t *turns) close(f *os.File, task string) {
+	_ = t.write(f, task, true) // without this line the turn counts as open until the next look
+	_ = f.Close()
 }
 
 // makeFolder makes the folder of the log, with a .gitignore, so that git does not show the log.
@@ -61,12 +72,13 @@ func lockTurn(f *os.File, kind int16) error {
 	return unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: kind, Len: 1})
 }
 
-// since looks at the log from a place on. own is the log as this board has it open for a turn of its
+// since looks at the log from the last look on. own is the log as this board has it open for a turn of its
 // own, which does not count; nil: it has no turn.
-func (t *turns) since(at int64, own *os.File) (s seen) {
+func (t *turns) since(last seen, own *os.File) (s seen) {
+	at := last.at
 	f, err := durable.OpenPlain(t.path, os.O_RDWR, 0)
 	if err != nil {
-		return seen{any: at > 0} // there is no log, or an agent has removed it
+		return seen{unknown: at > 0} // there is no log, or an agent has removed it
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -77,20 +89,20 @@ func (t *turns) since(at int64, own *os.File) (s seen) {
 	l := unix.Flock_t{Type: unix.F_WRLCK, Len: 1}
 	s.open = unix.FcntlFlock(locked.Fd(), unix.F_OFD_GETLK, &l) == nil && l.Type != unix.F_UNLCK
 	if err != nil || info.Size() < at {
-		return seen{open: s.open, any: true}
+		return seen{open: s.open, unknown: true}
 	}
+	s.turns = last.stillOpen()
 	if s.at = info.Size(); s.at == at {
 		return s
 	}
 	text, err := io.ReadAll(io.NewSectionReader(f, at, s.at-at))
-	if err != nil {
-		s.any = true
-	}
-	for line := range bytes.Lines(text) {
-		var b begun
-		if json.Unmarshal(line, &b) != nil || b.Board != t.board {
-			s.any = true
-			s.tasks = append(s.tasks, b.Task)
+	s.unknown = err != nil
+	for text := range bytes.Lines(text) {
+		var l line
+		if json.Unmarshal(text, &l) != nil {
+			s.unknown = true
+		} else if l.Board != t.board {
+			s.note(l)
 		}
 	}
 	return s

@@ -85,6 +85,9 @@ func (w *Watch) settleTask(m inbox.Message) error {
 	case path.Clean(task) == path.Clean(w.agent.Task):
 		lost.Reason = "an agent is at work on " + task
 		return w.Journal.Record(lost)
+	case m.Choice == string(event.Skip) && w.Journal.State().IsDone(task):
+		lost.Reason = task + " is done"
+		return w.Journal.Record(lost)
 	}
 	text := task + " counts as done, says the Lead"
 	if m.Choice == string(event.Skip) {
