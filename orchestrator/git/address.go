@@ -36,6 +36,23 @@ func IsLocal(address string) bool {
 	return !remote || strings.Contains(host, "/") // git's rule for telling HOST:PATH from a path
 }
 
+// LocalFolder returns the path of the folder that an address names, seen from the folder dir. It
+// returns "" if the address is not local; see IsLocal.
+func LocalFolder(dir, address string) string {
+	path := address
+	if u, err := url.Parse(address); err == nil && u.Scheme == "file" {
+		path = u.Path
+	}
+	switch {
+	case !IsLocal(address):
+		return ""
+	case filepath.IsAbs(path):
+		return path
+	default:
+		return filepath.Join(dir, path)
+	}
+}
+
 // ShowAddress returns an address without its password.
 func ShowAddress(address string) string {
 	u, err := url.Parse(address)

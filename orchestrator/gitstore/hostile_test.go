@@ -606,12 +606,18 @@ func TestWay(t *testing.T) {
 	}
 }
 
-// TestAddresses: see [git.CheckAddress] and [git.IsLocal].
+// TestAddresses: see [git.CheckAddress], [git.IsLocal] and [git.LocalFolder].
 func TestAddresses(t *testing.T) {
 	for address, local := range map[string]bool{"https://example.com/x": false, "git@example.com:x/y.git": false, "example.com:x": false, "[::1]:x": false, "ssh://h/x": false,
 		"../far": true, "/srv/x.git": true, "file:///srv/x": true, "./a:b": true, "far": true} {
 		if err := git.CheckAddress(address); err != nil || git.IsLocal(address) != local {
 			t.Errorf("%s: %v, local %v", address, err, git.IsLocal(address))
+		}
+	}
+	for address, want := range map[string]string{"https://example.com/x": "", "example.com:x": "", "../far": "/a/far", "/srv/x.git": "/srv/x.git",
+		"file:///srv/x%20y": "/srv/x y", "./a:b": "/a/top/a:b"} {
+		if got := git.LocalFolder("/a/top", address); got != want {
+			t.Errorf("LocalFolder(%s) = %q, want %q", address, got, want)
 		}
 	}
 }

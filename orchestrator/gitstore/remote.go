@@ -56,7 +56,7 @@ func (s *Store) findRemote(stop context.Context) error {
 		return &UnfitError{"the address of the remote cannot be used: " + oneLine(err),
 			"git remote get-url " + s.Remote + " shows it"}
 	}
-	s.local = git.IsLocal(led)
+	s.folder = git.LocalFolder(s.repo.Top, led)
 	return err
 }
 
@@ -86,12 +86,12 @@ func (s *Store) boardInTree() string {
 // push pushes the branch to the remote. If the remote does not answer, or refuses, push shows a
 // notice and returns nil. Errors: *AheadError, *SecretError.
 func (s *Store) push(stop context.Context) error {
+	began := time.Now()
+	err := s.unlockFar()
 	if s.address == "" {
 		return nil
 	}
-	began := time.Now()
-	err := error(nil)
-	if s.unsure || s.heads == nil {
+	if err == nil && (s.unsure || s.heads == nil) {
 		first := s.heads == nil
 		_, err = s.ask(stop)
 		if err == nil && first { // the last search used references that an agent can write
@@ -104,6 +104,7 @@ func (s *Store) push(stop context.Context) error {
 	}
 	if err == nil {
 		_, err = s.far(stop, moveTime, "push", "--quiet", "--no-verify", "--", s.address, s.tip+":"+s.ref)
+		s.killed = wasKilled(err)
 	}
 	if err == nil {
 		s.told, s.unsure = "", false
@@ -126,6 +127,12 @@ func (s *Store) push(stop context.Context) error {
 		s.Notice(text)
 	}
 	return nil
+}
+
+// wasKilled reports whether a call of git did not end by itself.
+func wasKilled(err error) bool {
+	failed := (*git.Error)(nil)
+	return err != nil && (!errors.As(err, &failed) || failed.Exit.TimedOut || failed.Exit.Signal != "")
 }
 
 // rest postpones the next push after a failed call to the remote. The parameter since is the time

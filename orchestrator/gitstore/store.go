@@ -44,7 +44,8 @@ type Store struct {
 	inTree  string    // path of the run's folder from the top of the work tree, with slashes
 	ref     string
 	address string // address of the remote; "": checkpoints are not pushed
-	local   bool   // the remote is a folder of this machine
+	folder  string // the remote, if it is a folder of this machine; "": it is none
+	killed  bool   // a call of git was killed, and may have left a lock at the remote
 	tip     string // the last checkpoint; "": no checkpoint
 	looked  string // the commit up to which this run has searched for secrets; "": no search yet
 
@@ -172,12 +173,14 @@ func (s *Store) own(stop context.Context, c git.Call, stdin []byte, args ...stri
 }
 
 // inCalls removes the folders that killed runs left, and makes a folder with an unpredictable name,
-// which git uses as GIT_DIR. Then it calls the function do, and removes the folder.
+// which git uses as GIT_DIR. Then it calls the function do, and removes the folder. If git was
+// killed, an empty folder stays, so that the next run knows.
 func (s *Store) inCalls(do func() error) error {
 	if s.calls != "" {
 		return do()
 	}
 	left, err := filepath.Glob(filepath.Join(s.Runs, "git-*"))
+	s.killed = s.killed || len(left) > 0
 	for _, folder := range left {
 		err = errors.Join(err, os.RemoveAll(folder))
 	}
@@ -188,7 +191,11 @@ func (s *Store) inCalls(do func() error) error {
 		return fmt.Errorf("make the folder of the calls of git: %w", err)
 	}
 	defer func() { s.calls = "" }()
-	return errors.Join(do(), os.RemoveAll(s.calls))
+	err = errors.Join(do(), os.RemoveAll(s.calls))
+	if s.killed {
+		err = errors.Join(err, os.Mkdir(s.calls, 0o700))
+	}
+	return err
 }
 
 // raw calls git without conversion: git takes the files of the work tree byte for byte.
@@ -207,7 +214,7 @@ func (s *Store) converted(stop context.Context, stdin []byte, args ...string) (s
 func (s *Store) far(stop context.Context, timeout time.Duration, args ...string) (string, error) {
 	settings := s.repo.Settings.Kept()
 	c := git.Call{Git: git.Git{Timeout: timeout, Env: settings.Environ(s.Environ)}, Raw: true, Remote: settings}
-	if s.local {
+	if s.folder != "" {
 		isGits := func(e string) bool { return strings.HasPrefix(e, "GIT_") }
 		c.Env, c.Remote = slices.DeleteFunc(slices.Clone(s.AgentEnv), isGits), s.repo.Settings.Way()
 	}
@@ -357,6 +364,20 @@ func (s *Store) isAncestor(stop context.Context, a, b string) (bool, error) {
 // unlockRef removes the branch's lock, which a killed git may have left.
 func (s *Store) unlockRef() error {
 	return removeIfThere(filepath.Join(s.repo.Common, filepath.FromSlash(s.ref)+".lock"))
+}
+
+// unlockFar removes the branch's lock in a remote on this machine, if a killed git may have left it
+// there. All processes of that git are gone. Any other lock is that of a push from another clone.
+func (s *Store) unlockFar() error {
+	if s.killed && s.folder != "" {
+		for _, dir := range []string{".git", ""} { // as git looks for it
+			if err := removeIfThere(filepath.Join(s.folder, dir, filepath.FromSlash(s.ref)+".lock")); err != nil {
+				return err
+			}
+		}
+	}
+	s.killed = false
+	return nil
 }
 
 func removeIfThere(path string) error {
