@@ -365,9 +365,7 @@ type keeper interface {
 // after a command that rejects the work, and if KeepOutput is set. An error of the streams is
 // returned only if they are kept.
 func (c *Caller) record(a *Attempt, ev event.Event) error {
-	if _, line, ok := event.PrintedBy(ev); ok {
-		c.printed = line
-	}
+	c.hear(ev)
 	switch ev := ev.(type) {
 	case event.ReplyRejected:
 		kept := c.keepStreams(a)

@@ -16,12 +16,22 @@ func (c *Caller) BeginStep(at time.Time) {
 	c.accounts, c.said, c.printed, c.paused, c.opened = attempt.Accounts{}, "", "", 0, at
 }
 
-// Said returns the reply of the last task agent in the open step, or "" if this run did not start a
-// task agent in that step.
+// hear notes what an agent of the open step has said, at the end of its attempt.
+func (c *Caller) hear(e event.Event) {
+	if _, line, ok := event.PrintedBy(e); ok {
+		c.printed = line
+	}
+	if reply, ok := e.(event.ReplyAccepted); ok && reply.Call == event.TaskCall {
+		c.said, c.printed = reply.Message, ""
+	}
+}
+
+// Said returns the reply of the last task agent in the open step, also in an earlier run; "": there
+// is none.
 func (c *Caller) Said() string { return c.said }
 
-// Printed returns the last line that the last attempt without a valid reply wrote to stderr. Only
-// attempts of the open step in this run count.
+// Printed returns the last line that the last attempt of the open step without a valid reply wrote
+// to stderr.
 func (c *Caller) Printed() string { return c.printed }
 
 // Steps returns the number of steps that this run has finished, without those of the supervisor.

@@ -57,7 +57,6 @@ func (work) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error)
 	accepted := c.accepted(a, e)
 	accepted.Left = c.boardLeft()
 	accepted.Unchecked = plan != nil && e.Reply.Status != contract.OK
-	c.said, c.printed = accepted.Message, ""
 	c.warnOfTask(a.Ref())
 	return accepted, nil
 }
