@@ -29,8 +29,11 @@ func (s *State) applyAttemptStarted(e event.AttemptStarted) error {
 	if e.Before != nil {
 		step.Before = e.Before
 	}
-	if e.Call == event.TaskCall {
+	switch e.Call {
+	case event.TaskCall:
 		step.Plan = e.Plan
+	case event.ReadyCall:
+		s.startSupervisor()
 	}
 	if !e.GoesOn {
 		step.GoesOn = nil

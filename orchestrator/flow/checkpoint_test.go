@@ -58,7 +58,7 @@ func (s *supervised) begin() flow.Spawn {
 		s.t.Fatalf("Next is %+v, want a call of the supervisor", flow.Next(&s.State, s.board))
 	}
 	if s.Step == nil {
-		s.apply(event.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: "a", Call: e.Call, Checkpoint: e.Checkpoint})
+		s.apply(event.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: "a", Call: e.Call, Checkpoint: e.Checkpoint, Mark: fmt.Sprint("mark", e.Step)})
 	}
 	intent := event.AttemptStarted{AttemptRef: e.AttemptRef, From: e.From, Adapter: "claude", Resumes: s.Supervisor.Memory == event.InSession, GoesOn: e.GoesOn}
 	if s.Step.Input == nil {
@@ -384,6 +384,21 @@ func TestAnotherSupervisor(t *testing.T) {
 	}
 	if e := s.begin(); e.Call != event.ReadyCall || e.Role != "Boss" || s.Step.Checkpoint.ID != "CHECKPOINT-001" {
 		t.Errorf("%+v is next, want Boss to get ready for the open checkpoint", e)
+	}
+}
+
+// TestSupervisorsMark: no process of a resident outlives its run: the next run finds a supervisor's program by the mark of the
+// step in which it got ready, also if that was a checkpoint's step that the run before has left open.
+func TestSupervisorsMark(t *testing.T) {
+	s := newSupervised(t, event.InProcess, event.Supervision{Every: 1, OnBlock: event.BlockPerson}).ready("")
+	if s.Supervisor.Mark != "mark1" {
+		t.Errorf("the mark is %q, want that of the first step", s.Supervisor.Mark)
+	}
+	s.finish("t1", "ok").begin()
+	s.apply(event.RunStarted{Limits: s.Limits, Supervision: &s.Supervisor.Plan, Memory: event.InProcess}) // the run died
+	s.reopen("a")
+	if s.ready(""); s.Step == nil || s.Step.Call != event.CheckpointCall || s.Supervisor.Mark != "mark3" {
+		t.Errorf("the mark is %q in the step %+v, want that of the checkpoint's step", s.Supervisor.Mark, s.Step)
 	}
 }
 

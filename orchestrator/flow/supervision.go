@@ -197,13 +197,19 @@ func (s *State) openSupervision(e event.StepStarted) error {
 	}
 	s.Supervisor = s.Supervisor.clone()
 	s.Step.Call, s.Step.Checkpoint = e.Call, e.Checkpoint
-	if s.Supervisor.Memory == event.InProcess && e.Call == event.ReadyCall {
-		s.Supervisor.Mark = e.Mark
-	}
 	if e.Checkpoint != nil {
 		s.Supervisor.openCheckpoint(*e.Checkpoint)
 	}
 	return nil
+}
+
+// startSupervisor notes the mark of the supervisor's program. It bears the mark of the step in which
+// it gets ready, also if that is the step of a checkpoint, which a program that died has left open.
+func (s *State) startSupervisor() {
+	if s.Supervisor != nil && s.Supervisor.Memory == event.InProcess {
+		s.Supervisor = s.Supervisor.clone()
+		s.Supervisor.Mark = s.Step.Mark
+	}
 }
 
 // finishRevision ends the step of a checkpoint whose block the Manager had to resolve. If the
