@@ -174,6 +174,24 @@ func (c *clone) open() *gitstore.Store {
 	return s
 }
 
+// TestKilledIsNoRefusal: a git that was killed while it looked at the name of the branch does not say that the name is bad.
+func TestKilledIsNoRefusal(t *testing.T) {
+	c := newClone(t)
+	program, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.write("../bin/git", "#!/bin/sh\ncase $* in *check-ref-format*) kill -KILL $$ ;; esac\nexec "+program+" \"$@\"\n")
+	if err := os.Chmod(filepath.Join(c.dir, "../bin/git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", filepath.Join(filepath.Dir(c.dir), "bin")+":"+os.Getenv("PATH"))
+	_, err = gitstore.Open(t.Context(), c.options)
+	if err == nil || strings.Contains(err.Error(), "can be no branch") || !strings.Contains(err.Error(), "killed") {
+		t.Errorf("Open: %v, want that git was killed", err)
+	}
+}
+
 // waits says whether the last checkpoint is not in the bare repository far, or in
 // what that was renamed to.
 func (c *clone) waits(far string) bool {

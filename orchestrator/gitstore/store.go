@@ -293,8 +293,12 @@ func (s *Store) findBranch(stop context.Context) error {
 	}
 	s.Branch = strings.TrimPrefix(s.Branch, "refs/heads/")
 	s.ref = "refs/heads/" + s.Branch
-	if _, err := s.own(stop, git.Call{}, nil, "check-ref-format", s.ref); err != nil {
+	_, err := s.own(stop, git.Call{}, nil, "check-ref-format", s.ref)
+	if failed := (*git.Error)(nil); errors.As(err, &failed) && !wasKilled(err) {
 		return &UnfitError{s.Branch + " can be no branch", "checkpoint: git, or the name of a branch"}
+	}
+	if err != nil {
+		return err
 	}
 	for above := path.Dir(s.Branch); above != "."; above = path.Dir(above) {
 		if _, err := s.repo.User(stop, "rev-parse", "--verify", "--quiet", "refs/heads/"+above); err == nil {
