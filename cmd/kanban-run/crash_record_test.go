@@ -29,6 +29,8 @@ type record struct {
 		Task    string `json:"task"`
 		Outcome string `json:"outcome"`
 		Attempt int    `json:"attempt"`
+		Round   int    `json:"round"` // of the work and its reviews; 0 is the first
+		Text    string `json:"text"`
 	} `json:"data"`
 }
 
@@ -45,17 +47,20 @@ type history struct {
 // agents' log. A last line that is not whole was never acknowledged.
 func (s *site) history() history {
 	s.t.Helper()
-	var h history
-	for _, line := range wholeLines(s.read(journalFile)) {
+	return history{s.records(journalFile), wholeLines(s.read(s.calls))}
+}
+
+func (s *site) records(journal string) (all []record) {
+	s.t.Helper()
+	for _, line := range wholeLines(s.read(journal)) {
 		_, text, _ := strings.Cut(line, "{")
 		var r record
 		if err := json.Unmarshal([]byte("{"+text), &r); err != nil {
 			s.t.Fatalf("the journal has the line %q: %v", line, err)
 		}
-		h.records = append(h.records, r)
+		all = append(all, r)
 	}
-	h.calls = wholeLines(s.read("calls"))
-	return h
+	return all
 }
 
 // outcome is how the last run ended; "" when it did not.
@@ -91,7 +96,12 @@ func began(calls []string) map[string]int {
 // an earlier run had started.
 func (s *site) newCalls(then history) []string {
 	s.t.Helper()
-	return slices.DeleteFunc(s.history().calls[len(then.calls):], func(line string) bool {
+	return s.ownCalls(s.history().calls[len(then.calls):])
+}
+
+// ownCalls returns the lines without those of agents that an earlier run had started.
+func (s *site) ownCalls(lines []string) []string {
+	return slices.DeleteFunc(lines, func(line string) bool {
 		return slices.ContainsFunc(s.owed, func(p process) bool { return strings.HasSuffix(line, fmt.Sprint(" ", p.pid)) })
 	})
 }
@@ -146,7 +156,7 @@ func (s *site) stillOwed(then history) {
 			s.t.Fatalf("an agent was started while %v of an earlier run was alive\n%s", p, s.story())
 		}
 	}
-	s.owed, s.owedMark = nil, ""
+	s.owed, s.owedMarks = nil, nil
 }
 
 // settle waits for the end of all that the half which was not killed has to end, and looks at
@@ -161,20 +171,20 @@ func (s *site) settle(killed victim, then history) {
 	s.stillOwed(then)
 	if killed == bothHalves {
 		s.owed = bearers(s.marker)
-		s.owedMark = s.lastMark()
+		s.owedMarks = s.lastMark(journalFile)
 	}
 }
 
 var stepMark = regexp.MustCompile(`"mark":"([0-9a-f]+)"`)
 
-// lastMark is the mark of the step that was begun last: what was starting at the moment when both
-// halves were killed bears it.
-func (s *site) lastMark() string {
-	all := stepMark.FindAllStringSubmatch(s.read(journalFile), -1)
+// lastMark is the mark of the step of a board that was begun last, if there is one: what was starting
+// at the moment when both halves were killed bears it.
+func (s *site) lastMark(journal string) []string {
+	all := stepMark.FindAllStringSubmatch(s.read(journal), -1)
 	if len(all) == 0 {
-		return ""
+		return nil
 	}
-	return "KANBAN_RUN_MARK=" + all[len(all)-1][1]
+	return []string{"KANBAN_RUN_MARK=" + all[len(all)-1][1]}
 }
 
 // completes: the run ends with a complete board of n tasks, and all is well.
@@ -184,7 +194,7 @@ func (s *site) completes(run *launched, then history, n int) {
 		s.t.Fatalf("exit code %d\n%s", code, s.story())
 	}
 	s.stillOwed(then)
-	s.owed, s.owedMark = nil, ""
+	s.owed, s.owedMarks = nil, nil
 	s.nobodyIsLeft()
 	s.checkComplete(n)
 }
@@ -331,8 +341,17 @@ func (s *site) readJournal() int {
 
 // story is what is known, for the message of a failure.
 func (s *site) story() string {
+	var boards strings.Builder
+	for _, board := range s.ownBoards() {
+		fmt.Fprintf(&boards, "-- %s --\n%s-- its journal --\n%s", board, s.read(board), s.told(journalOf(board)))
+	}
+	return fmt.Sprintf("%s-- calls --\n%s-- output --\n%s", &boards, s.read(s.calls), s.read("output"))
+}
+
+// told is what happened as a journal has it.
+func (s *site) told(journal string) string {
 	var told strings.Builder
-	for _, line := range wholeLines(s.read(journalFile)) {
+	for _, line := range wholeLines(s.read(journal)) {
 		_, text, _ := strings.Cut(line, "{")
 		var r record
 		if json.Unmarshal([]byte("{"+text), &r) != nil || strings.HasPrefix(r.Type, "STATE_OWNERSHIP") || r.Type == "SNAPSHOT_TAKEN" {
@@ -340,5 +359,5 @@ func (s *site) story() string {
 		}
 		fmt.Fprintf(&told, "%s %s %s %s %s\n", r.Time.Format("05.000"), r.Type, r.Data.Call, r.work(), r.Data.Outcome)
 	}
-	return fmt.Sprintf("-- journal --\n%s-- calls --\n%s-- board --\n%s-- output --\n%s", &told, s.read("calls"), s.read("kanban.yaml"), s.read("output"))
+	return told.String()
 }

@@ -31,13 +31,15 @@ type site struct {
 	binary   string
 	args     []string // before the boards
 	env      []string
+	boards   []string      // kanban.yaml if there are none
+	calls    string        // the agents' own log
 	patience time.Duration // with a run, if it may take longer than stuckAfter
 	listed   string        // the entries of the board's list before its tasks
 	shield   bool          // another process is the parent of kanban-run: a failpoint may kill that one
 
 	// Left behind when both halves were killed: the next start ends them before its first spawn.
-	owed     []process
-	owedMark string // in the environment of those that were just starting
+	owed      []process
+	owedMarks []string // in the environment of those that were just starting
 }
 
 // newSite makes a board kanban.yaml of n tasks that agent.sh plays.
@@ -55,7 +57,7 @@ func newSite(t testing.TB, binary string, n int) *site {
 func emptySite(t testing.TB, binary string) *site {
 	t.Helper()
 	dir := t.TempDir()
-	s := &site{t: t, dir: dir, binary: binary, marker: "crashtest" + strings.ReplaceAll(dir, "/", "-") + fmt.Sprint("-", os.Getpid(), "-")}
+	s := &site{t: t, dir: dir, binary: binary, calls: "calls", marker: "crashtest" + strings.ReplaceAll(dir, "/", "-") + fmt.Sprint("-", os.Getpid(), "-")}
 	t.Cleanup(func() { endBearers(t, s.marker) })
 	return s
 }
@@ -138,14 +140,24 @@ type launched struct {
 	ended    chan struct{}
 }
 
-// start starts a run of the boards, of kanban.yaml when none is named.
+// start starts a run of the boards, of the site's own when none is named.
 func (s *site) start(env []string, boards ...string) *launched {
 	s.t.Helper()
 	if len(boards) == 0 {
-		boards = []string{"kanban.yaml"}
+		boards = s.ownBoards()
 	}
 	return s.launch(s.command(env, append(append([]string(nil), s.args...), boards...)...))
 }
+
+func (s *site) ownBoards() []string {
+	if len(s.boards) == 0 {
+		return []string{"kanban.yaml"}
+	}
+	return s.boards
+}
+
+// journalOf is the journal of a board.
+func journalOf(board string) string { return ".kanban-run/runs/" + board + "/journal.jsonl" }
 
 func (s *site) launch(cmd *exec.Cmd) *launched {
 	s.t.Helper()
@@ -245,7 +257,8 @@ func (s *site) halves() []process {
 // owes says whether the next start is to end a process: it was left behind, or an agent that was
 // left behind has started it since.
 func (s *site) owes(p process) bool {
-	if environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid)); err == nil && s.owedMark != "" && bytes.Contains(environ, []byte(s.owedMark)) {
+	environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid))
+	if slices.ContainsFunc(s.owedMarks, func(mark string) bool { return bytes.Contains(environ, []byte(mark)) }) {
 		return true
 	}
 	group, err := syscall.Getpgid(p.pid)

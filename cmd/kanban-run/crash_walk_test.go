@@ -43,7 +43,7 @@ func killWalk(t *testing.T, binary, failpoint string) {
 	if code := s.start(nil).wait(); code != exitComplete {
 		t.Fatalf("exit code %d\n%s", code, s.story())
 	}
-	s.owed, s.owedMark = nil, ""
+	s.owed, s.owedMarks = nil, nil
 	s.nobodyIsLeft()
 	if got, want := s.read("kanban.yaml"), "current: null\ntasks:\n  - tasks/1.md [done]\n  - tasks/2.md [done]\n  - tasks/3.md [done]\n"; got != want {
 		t.Errorf("the board is\n%s\nwant\n%s", got, want)
