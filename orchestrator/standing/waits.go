@@ -135,7 +135,7 @@ func (f *Facts) Waits(h *flow.History) *Waits {
 		return quarantine
 	case len(s.Quarantine) > 0: // there are asides, too; each choice names its own tasks
 		both := w(event.AboutAside, s.Text, append(f.asideChoices(s), f.quarantineChoices(s)...)...)
-		both.May = true
+		both.May = slices.ContainsFunc(f.asides(s), func(a flow.Aside) bool { return s.Quarantined(a.Task) == nil })
 		return both
 	case s.Outcome == event.NeedsPerson && !s.Spent:
 		return w(event.AboutRefusal, s.Text)
