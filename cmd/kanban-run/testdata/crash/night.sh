@@ -58,6 +58,7 @@ work)
 			marked $other || mark $other forged
 		done
 		say forge
+		sleep 0.1 # so that kills come in between
 	fi
 	[ $round = 1 ] || : >"$NIGHT/whole.${task%/*}.${task#*/}"
 	say end
