@@ -22,7 +22,7 @@ import (
 // into a model of its own, or draws a kind in its own way, has arms for those kinds alone.
 var kindArms = map[string]int{
 	"orchestrator/briefing":  16, // what the supervisor is told of each step
-	"orchestrator/call":      5,  // which events end an attempt at once
+	"orchestrator/call":      6,  // which events end an attempt at once, or begin or end a step
 	"orchestrator/decisions": 3,  // a run that begins or ends, and what a checkpoint found
 	"orchestrator/preflight": 1,  // whether a task was worked on before
 	"orchestrator/digest":    48, // the steps and attempts of a run, folded

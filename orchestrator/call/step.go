@@ -21,8 +21,8 @@ func (c *Caller) hear(e event.Event) {
 	if _, line, ok := event.PrintedBy(e); ok {
 		c.printed = line
 	}
-	if reply, ok := e.(event.ReplyAccepted); ok && reply.Call == event.TaskCall {
-		c.said, c.printed = reply.Message, ""
+	if message, ok := event.SaidBy(e); ok {
+		c.said, c.printed = message, ""
 	}
 }
 
