@@ -89,10 +89,10 @@ func (b *Board) EndedWith() string {
 }
 
 // CanWriteEnded reports whether the runner is allowed to write the field "ended". For that, the
-// field must be missing or null, or have a value that the runner writes.
+// field must be missing or empty, or have a value that the runner writes.
 func (b *Board) CanWriteEnded() bool {
 	_, value := b.doc.Field("ended")
-	return value == nil || value.Tag == "!!null" || b.Ended != ""
+	return value == nil || scalarText(value) == "" && value.Kind == yaml.ScalarNode || b.Ended != ""
 }
 
 // Finder returns a function that finds a task on the list by the path that agents use. The function

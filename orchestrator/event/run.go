@@ -195,7 +195,10 @@ type Acknowledged struct {
 	Text string `json:"text" text:"free"` // the decision in words
 	// Left is what the board still waits for after the acceptance of Task; "" for nothing.
 	Left string `json:"left,omitempty" text:"free"`
-	ID   string `json:"id,omitempty"` // the message with the decision; "" if no run was at work
+	// Dropped are undone tasks that an agent took off the list of a board that is accepted as it is.
+	Dropped []string `json:"dropped,omitempty" text:"free"`
+
+	ID string `json:"id,omitempty"` // the message with the decision; "" if no run was at work
 }
 
 func (Acknowledged) Kind() string { return "LEAD_ACK" }

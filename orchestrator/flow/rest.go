@@ -191,9 +191,11 @@ func (s *State) LeavesOpen(l List, c Change) bool {
 	return len(after.Rest(l).Open) > 0
 }
 
-// RestAfterStep is like [State.Rest], for the state after the open step, if there is one.
-func (s *State) RestAfterStep(l List) Rest {
+// RestAfterStep is like [State.Rest], for the state after the open step, if there is one, and after
+// the given tasks were taken off the list.
+func (s *State) RestAfterStep(l List, dropped ...string) Rest {
 	after := s.afterStep()
+	after.change(dropped, nil)
 	return after.Rest(l)
 }
 

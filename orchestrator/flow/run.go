@@ -170,6 +170,7 @@ func (s *State) thaw(e event.Acknowledged) error {
 		return nil
 	}
 	s.goOn(e)
+	s.change(e.Dropped, nil)
 	if e.Left != "" {
 		s.endAsLeft(e)
 	}

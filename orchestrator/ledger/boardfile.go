@@ -65,7 +65,10 @@ func (a *arbitration) letStand(q Question, e event.Acknowledged) (Question, erro
 	task := e.Task
 	e.Task, e.Text = "", "the board stands as it is, says the Lead"
 	s := &a.history.State
-	rest := s.RestAfterStep(workspace.ListAt(a.path, s.Workdir, a.before))
+	if !a.standing.Waits.IsUnknown && a.broken == nil {
+		e.Dropped = a.lostTasks()
+	}
+	rest := s.RestAfterStep(workspace.ListAt(a.path, s.Workdir, a.before), e.Dropped...)
 	if a.standing.Waits.IsUnknown || a.broken != nil || !a.before.Terminal() || len(rest.Open) == 0 {
 		if q.Done = e.Text; a.answer.Ask {
 			return q, nil
@@ -84,6 +87,22 @@ func (a *arbitration) letStand(q Question, e event.Acknowledged) (Question, erro
 		events = append(events, settled)
 	}
 	return a.endAsLeft(q, events)
+}
+
+// lostTasks returns the undone tasks that left the list of a frozen board in the turn in which it was
+// changed. They are not settled by a person's word that the file stands as it is.
+func (a *arbitration) lostTasks() (lost []string) {
+	before, err := a.beforeTurn()
+	if err != nil {
+		return nil // what was on the list is not known any more
+	}
+	find, s := a.before.Finder(), &a.history.State
+	for i, p := range before.TaskPaths() {
+		if find(p) < 0 && !before.Entry(i).Done() && !s.IsDone(p) {
+			lost = append(lost, p)
+		}
+	}
+	return lost
 }
 
 // endAsLeft journals the decisions about a board that stays ended, and then writes onto the board
