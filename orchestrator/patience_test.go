@@ -130,7 +130,7 @@ const (
 // and once more at its end.
 func startsWithin(patience time.Duration) int {
 	n := 1
-	for pause := 10 * time.Second; patience > 0; pause = min(2*pause, 5*time.Minute) {
+	for pause := 2 * time.Second; patience > 0; pause = min(2*pause, 5*time.Minute) {
 		patience -= pause
 		n++
 	}

@@ -182,7 +182,7 @@ func (w *week) begin(board, task string, session *string) (mood string, o *outag
 	}
 	for i := range w.outages {
 		if o := &w.outages[i]; !now.Before(o.from) && now.Before(o.to) {
-			if last := w.last[board]; now.Sub(last) < 9*time.Second {
+			if last := w.last[board]; now.Sub(last) < 1900*time.Millisecond {
 				w.t.Errorf("%s: the provider is asked again after %v", board, now.Sub(last))
 			}
 			w.last[board] = now

@@ -56,8 +56,8 @@ func TestRealOutage(t *testing.T) {
 			s := newReal(t, name, 1)
 			s.refusesUntil(func() bool { return false }, func() modeltest.Step { return modeltest.Status(529) })
 			s.run(exitLater, "--patience", "3s")
-			if n := strings.Count(s.read("output"), "Implementor started"); n != 2 {
-				t.Errorf("it was started %d times within its patience, want 2:\n%s", n, s.read("output"))
+			if n := strings.Count(s.read("output"), "Implementor started"); n != 3 {
+				t.Errorf("it was started %d times within its patience, want 3:\n%s", n, s.read("output"))
 			}
 		}, "gemini", "opencode", "acp")
 	})

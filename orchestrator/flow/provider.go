@@ -64,10 +64,10 @@ func (GiveUpWaiting) effect() {}
 // at longPause. At a limit whose end is not known they then grow to limitPause, because some limits
 // last a minute and others a day.
 const (
-	firstPause  = 10 * time.Second
+	firstPause  = 2 * time.Second
 	longPause   = 5 * time.Minute
 	limitPause  = 15 * time.Minute
-	mostDoubled = 5 // number of doublings from firstPause to longPause or more
+	mostDoubled = 8 // number of doublings from firstPause to longPause or more
 )
 
 // pause returns how long to wait after the last refusal if the provider has not named a time.

@@ -72,12 +72,12 @@ func (p *provider) gaveUp() (e flow.GiveUpWaiting, yes bool) {
 	return e, yes
 }
 
-// TestPauses: a provider that is busy is asked again after 10, 20, 40 … 300 s until an hour is over, one whose
+// TestPauses: a provider that is busy is asked again after 2, 4, 8 … 300 s until an hour is over, one whose
 // limit has no named end then every 15 minutes until six hours are over. None of that costs a retry.
 func TestPauses(t *testing.T) {
 	for class, want := range map[event.Class]string{
-		event.ClassBusy:  "10 20 40 80 160" + strings.Repeat(" 300", 10) + " 290",
-		event.ClassLimit: "10 20 40 80 160 300" + strings.Repeat(" 900", 23) + " 290",
+		event.ClassBusy:  "2 4 8 16 32 64 128 256" + strings.Repeat(" 300", 10) + " 90",
+		event.ClassLimit: "2 4 8 16 32 64 128 256 300" + strings.Repeat(" 900", 23) + " 90",
 	} {
 		p, got := refusing(t, patient), ""
 		for {
@@ -143,7 +143,7 @@ func TestReset(t *testing.T) {
 		{"within the patience", patient, 6 * time.Hour, 6 * time.Hour},
 		{"beyond the patience", patient, 6*time.Hour + time.Second, 0},
 		{"on another day", patient, 24 * time.Hour, 0},
-		{"a moment ago, as clocks differ", patient, -time.Minute, 10 * time.Second},
+		{"a moment ago, as clocks differ", patient, -time.Minute, 2 * time.Second},
 		{"no patience", event.Limits{}, time.Second, 0},
 		{"beyond the deadline", deadline(time.Hour), 2 * time.Hour, 0},
 		{"before the deadline", deadline(3 * time.Hour), 2 * time.Hour, 2 * time.Hour},
@@ -167,21 +167,21 @@ func TestReset(t *testing.T) {
 // TestWaitsCount: waits count for max_duration, which ends the run with its own outcome when it is used up.
 func TestWaitsCount(t *testing.T) {
 	l := patient
-	l.MaxMillis = 25_000
+	l.MaxMillis = 5_000
 	p := refusing(t, l)
 	p.refuse(event.ClassBusy, time.Time{}, event.End{})
-	if got := p.wait(); got != 10*time.Second {
-		t.Errorf("it waits %v, want 10s", got)
+	if got := p.wait(); got != 2*time.Second {
+		t.Errorf("it waits %v, want 2s", got)
 	}
 	p.refuse(event.ClassBusy, time.Time{}, event.End{})
 	e := flow.Next(&p.state, p.board).(flow.Wait)
-	apply(t, &p.state, e.ProviderWait, event.RunInterrupted{Outcome: event.Interrupted, Waited: 5_000}, event.RunStarted{Limits: l})
-	p.now = p.now.Add(5 * time.Second)
+	apply(t, &p.state, e.ProviderWait, event.RunInterrupted{Outcome: event.Interrupted, Waited: 1_000}, event.RunStarted{Limits: l})
+	p.now = p.now.Add(time.Second)
 	p.refuse(event.ClassBusy, time.Time{}, event.End{})
-	if got := p.wait(); got != 10*time.Second {
+	if got := p.wait(); got != 2*time.Second {
 		t.Errorf("it waits %v, want what is left", got)
 	}
-	want := "the limit of 25s (max_duration) is reached: agents worked 0s, and waited 25s for their provider"
+	want := "the limit of 5s (max_duration) is reached: agents worked 0s, and waited 5s for their provider"
 	if e, ok := flow.Next(&p.state, p.board).(flow.Finish); !ok || e.Outcome != event.LimitReached || e.Text != want {
 		t.Errorf("Next = %+v, want %q", flow.Next(&p.state, p.board), want)
 	}
@@ -201,17 +201,17 @@ func TestPatienceIsGivenBack(t *testing.T) {
 		{"a limit, and busy again", func(p *provider) { p.refuse(event.ClassLimit, evening.Add(time.Hour), event.End{}); p.wait() }, time.Hour},
 		{"an invalid reply after work", func(p *provider) {
 			apply(p.T, &p.state, event.ReplyRejected{AttemptRef: p.spawn(), End: worked})
-		}, 10 * time.Second},
+		}, 2 * time.Second},
 		{"an accepted reply", func(p *provider) {
 			apply(p.T, &p.state, event.ReplyAccepted{AttemptRef: p.spawn(), Status: "ok"})
-		}, 10 * time.Second},
+		}, 2 * time.Second},
 		{"a run that was killed", func(p *provider) {
 			p.refuse(event.ClassBusy, time.Time{}, event.End{})
 			apply(p.T, &p.state, event.RunStarted{Limits: patient})
 		}, 0},
 		{"a run that ended with 75", func(p *provider) {
 			apply(p.T, &p.state, event.RunInterrupted{Outcome: event.Later}, event.RunStarted{Limits: patient})
-		}, 10 * time.Second},
+		}, 2 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := refusing(t, patient)
@@ -230,7 +230,7 @@ func TestPatienceIsGivenBack(t *testing.T) {
 // patience, for each of its attempts costs money. A limit that lets it work in between is waited for as often
 // as it is reached.
 func TestWorkBeforeRefusals(t *testing.T) {
-	for class, most := range map[event.Class]int{event.ClassBusy: 17, event.ClassLimit: 100} {
+	for class, most := range map[event.Class]int{event.ClassBusy: 19, event.ClassLimit: 100} {
 		p, tries := refusing(t, patient), 0
 		for ; tries < 100; tries++ {
 			p.refuse(class, p.now.Add(time.Hour), event.End{Worked: true})
@@ -359,8 +359,8 @@ func TestLimitHandsOver(t *testing.T) {
 		}
 		apply(t, &p.state, event.Reassigned{Step: 1, Task: "t1", Call: event.TaskCall, Number: e.Number, To: e.To})
 		p.refuse(event.ClassLimit, time.Time{}, event.End{})
-		if got := p.wait(); got != 10*time.Second {
-			t.Errorf("the last agent's provider is waited for %v, want 10s", got)
+		if got := p.wait(); got != 2*time.Second {
+			t.Errorf("the last agent's provider is waited for %v, want 2s", got)
 		}
 	}
 }
