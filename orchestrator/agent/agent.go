@@ -242,12 +242,14 @@ type Report struct {
 	// Err is a *ConfigError, *LaterError or *LimitError, or nil. An immediate retry would fail with
 	// the same error.
 	Err     error
-	Cut     bool      // with a Failure: the tool has ended in the middle of its turn
-	TooLong bool      // with a Failure: the session no longer fits the model's context
-	Warning string    // a fault at the end of an attempt whose reply counts; "" if there is none
-	Advice  string    // what to do about a reply that is not in the right format but prose; "": nothing
-	Session string    // "" if the tool has no sessions
-	Spent   *Spending // nil if the tool does not report its spending
+	Cut     bool // with a Failure: the tool has ended in the middle of its turn
+	TooLong bool // with a Failure: the session no longer fits the model's context
+	// Declined means, with a Failure, that the provider's safeguards refuse the input or the answer.
+	Declined bool
+	Warning  string    // a fault at the end of an attempt whose reply counts; "" if there is none
+	Advice   string    // what to do about a reply that is not in the right format but prose; "": nothing
+	Session  string    // "" if the tool has no sessions
+	Spent    *Spending // nil if the tool does not report its spending
 	// Cumulative means that Spent includes the earlier attempts in the session. In a fork it also
 	// includes the session that was forked.
 	Cumulative bool

@@ -50,6 +50,8 @@ func (r *Report) Class(t Tool, exit proc.Exit, finished bool) event.Class {
 		return event.ClassAccepted
 	case r.TooLong:
 		return event.ClassTooLong
+	case r.Declined:
+		return event.ClassDeclined
 	case t.Resumes && (r.Cut || exit.Signal != "" || exit.TimedOut || !finished):
 		return event.ClassCut
 	default:

@@ -57,6 +57,17 @@ var ends = []struct {
 	{claude.New(), "its own question", claudeEnd(`"is_error":true,"result":"Tool permission stream closed before response received"`), bad, event.ClassFormat, false},
 	{claude.New(), "a lost connection", claudeEnd(`"is_error":true,"result":"API Error: Connection to the API was lost mid-response"`), bad, event.ClassBusy, false},
 	{claude.New(), "a warning of a limit", `{"type":"rate_limit_event","rate_limit_info":{"status":"allowed_warning","resetsAt":1000000000}}` + "\n" + claudeEnd(`"is_error":false,"structured_output":{"status":"ok","message":"m"}`), ok, event.ClassAccepted, false},
+	{claude.New(), "extra usage that is used up", claudeEnd(`"is_error":true,"total_cost_usd":0,"result":"You're out of extra usage · resets 2:30pm (Asia/Tokyo)"`), bad, event.ClassLimit, true},
+	{claude.New(), "extra usage that nobody renews", claudeEnd(`"is_error":true,"result":"You're out of extra usage"`), bad, event.ClassRefused, false},
+	{claude.New(), "a gateway that ends each stream early", claudeEnd(`"is_error":true,"api_error_status":200,"result":"API Error: API returned an empty or malformed response (HTTP 200) — check for a proxy or gateway intercepting the request."`), bad, event.ClassBusy, false},
+	{claude.New(), "the agent's own words of a limit", strings.Replace(claudeEnd(`"is_error":true,"errors":["the client tests fail: rate limit exceeded, try again in 3 hours"]`), "success", "error_during_execution", 1), bad, event.ClassFormat, false},
+	{claude.New(), "the agent's own words of a busy server", strings.Replace(claudeEnd(`"is_error":true,"result":"{\"note\":\"529 overloaded, connection refused\"}"`), "success", "error_max_structured_output_retries", 1), bad, event.ClassFormat, false},
+	{claude.New(), "the agent's own words of money", strings.Replace(claudeEnd(`"is_error":true,"errors":["the shop says: insufficient credits"]`), "success", "error_during_execution", 1), bad, event.ClassFormat, false},
+	{claude.New(), "the agent's own words of a policy", strings.Replace(claudeEnd(`"is_error":true,"result":"it is against the content management policy"`), "success", "error_max_structured_output_retries", 1), bad, event.ClassFormat, false},
+	{claude.New(), "its safeguards", claudeEnd(`"is_error":true,"result":"API Error: Opus 4.5's safeguards flagged this message. This sometimes happens with safe, normal conversations."`), bad, event.ClassDeclined, false},
+	{claude.New(), "its policy", claudeEnd(`"is_error":true,"result":"API Error: Claude Code is unable to respond to this request, which appears to violate our Usage Policy (https://www.anthropic.com/legal/aup)."`), bad, event.ClassDeclined, false},
+	{claude.New(), "a filter of the output", claudeEnd(`"is_error":true,"api_error_status":400,"result":"API Error: 400 Output blocked by content filtering policy"`), bad, event.ClassDeclined, false},
+	{claude.New(), "a refusal by its stop reason", claudeEnd(`"is_error":true,"stop_reason":"refusal","result":"no"`), bad, event.ClassDeclined, false},
 
 	// codex
 	{codex.New(), "a reply", codexReply + `{"type":"turn.completed"}`, ok, event.ClassAccepted, false},
@@ -74,6 +85,9 @@ var ends = []struct {
 	{codex.New(), "a limit of a minute", codexFailed("Rate limit exceeded: Rate limit reached for gpt-x. Please try again in 11.054s."), bad, event.ClassLimit, true},
 	{codex.New(), "no end of its turn", codexReply, ok, event.ClassCut, false},
 	{codex.New(), "killed", codexReply, killed, event.ClassCut, false},
+	{codex.New(), "unsafe content", codexFailed("Invalid prompt: we've limited access to this content for safety reasons."), bad, event.ClassDeclined, false},
+	{codex.New(), "a flagged request", codexFailed("This request has been flagged for possible biological risk."), bad, event.ClassDeclined, false},
+	{codex.New(), "a filter of the output", codexFailed("stream error: Incomplete response returned, reason: content_filter"), bad, event.ClassDeclined, false},
 
 	// gemini
 	{gemini.New(), "a quota that is renewed", geminiFailed("[API Error: You have exhausted your capacity on this model. Your quota will reset after 3h20m10s.]"), bad, event.ClassLimit, true},
@@ -86,6 +100,7 @@ var ends = []struct {
 	{gemini.New(), "too long", geminiFailed(`[API Error: {\"error\":{\"code\":400,\"message\":\"The input token count (2000000) exceeds the maximum number of tokens allowed (1048575).\"}}]`), proc.Exit{Code: 400 % 256}, event.ClassTooLong, false},
 	{gemini.New(), "no login", "", proc.Exit{Code: 41}, event.ClassRefused, false},
 	{gemini.New(), "a signal; it goes on in no session", `{"type":"message","role":"assistant","content":"{"}`, ok, event.ClassFormat, false},
+	{gemini.New(), "prohibited content", geminiFailed(`[API Error: {\"error\":{\"code\":400,\"message\":\"The prompt was blocked: PROHIBITED_CONTENT\"}}]`), proc.Exit{Code: 400 % 256}, event.ClassDeclined, false},
 
 	// opencode
 	{opencode.New(), "429 without a limit", opencodeFailed(`{"name":"APIError","data":{"statusCode":429,"message":"slow down"}}`), bad, event.ClassBusy, false},
@@ -95,6 +110,8 @@ var ends = []struct {
 	{opencode.New(), "too long by its name", opencodeFailed(`{"name":"ContextOverflowError","data":{"message":"no"}}`), bad, event.ClassTooLong, false},
 	{opencode.New(), "no network", opencodeFailed(`{"name":"APIError","data":{"message":"Cannot connect to API: no"}}`), bad, event.ClassBusy, false},
 	{opencode.New(), "no end of its step", `{"type":"step_start","sessionID":"s"}`, ok, event.ClassCut, false},
+	{opencode.New(), "a filter of Azure's", opencodeFailed(`{"name":"APIError","data":{"statusCode":400,"message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy."}}`), bad, event.ClassDeclined, false},
+	{opencode.New(), "a filter of the output", `{"type":"step_finish","sessionID":"s","part":{"reason":"content-filter"}}`, ok, event.ClassDeclined, false},
 
 	// acp, whose client prints lines of its own; it has no sessions to go on in
 	{acp.New("kanban-run"), "a session limit", acpFailed(`"text":"Internal error: You've hit your session limit · resets 3:10am (Asia/Seoul)"`), bad, event.ClassLimit, true},
@@ -102,6 +119,14 @@ var ends = []struct {
 	{acp.New("kanban-run"), "overloaded", acpFailed(`"text":"Internal error: API Error: 529 Overloaded"`), bad, event.ClassBusy, false},
 	{acp.New("kanban-run"), "no login", acpFailed(`"fault":"login","text":"Authentication required"`), bad, event.ClassRefused, false},
 	{acp.New("kanban-run"), "killed", `{"type":"session","id":"s"}`, killed, event.ClassFormat, false},
+	{acp.New("kanban-run"), "a key that is refused, as qwen tells it", acpFailed(`"status":401,"text":"Internal error: 401 bad key"`), bad, event.ClassRefused, false},
+	{acp.New("kanban-run"), "a key that may not", acpFailed(`"status":403,"text":"Internal error: 403 Forbidden"`), bad, event.ClassRefused, false},
+	{acp.New("kanban-run"), "a refusal", acpTurn(`{"type":"text","text":"I won't."}`, "refusal"), ok, event.ClassDeclined, false},
+	{acp.New("kanban-run"), "copilot's word of a busy provider", acpTurn(copilotBusy, "end_turn"), ok, event.ClassBusy, false},
+	{acp.New("kanban-run"), "copilot's word of a login", acpTurn(`{"type":"text","text":"Info: Request failed due to a transient API error. Retrying...\nError: Authentication failed with provider at http://127.0.0.1:1/v1 (HTTP 401)\n"}`, "end_turn"), ok, event.ClassRefused, false},
+	{acp.New("kanban-run"), "the same behind a tool", acpTurn(`{"type":"tool_started","id":"1","tool":"execute"}`+"\n"+copilotBusy, "end_turn"), ok, event.ClassAccepted, false},
+	{acp.New("kanban-run"), "the same behind another text", acpTurn(`{"type":"text","text":"I look."}`+"\n"+copilotBusy, "end_turn"), ok, event.ClassAccepted, false},
+	{acp.New("kanban-run"), "the same within an answer", acpTurn(`{"type":"text","text":"Info: Request failed due to a transient API error. Retrying...\nThen it worked."}`, "end_turn"), ok, event.ClassAccepted, false},
 
 	// exec: every end without a valid reply
 	{agent.Exec(), "a reply", `{"status":"ok","message":"m"}`, ok, event.ClassAccepted, false},
@@ -133,6 +158,12 @@ func geminiFailed(text string) string {
 
 func opencodeFailed(fault string) string {
 	return `{"type":"error","sessionID":"s","error":` + fault + `}`
+}
+
+const copilotBusy = `{"type":"text","text":"Info: Request failed due to a transient API error. Retrying..."}`
+
+func acpTurn(lines, reason string) string {
+	return lines + "\n" + `{"type":"result","text":"` + reason + `"}`
 }
 
 func acpFailed(fields string) string { return `{"type":"error",` + fields + `}` }

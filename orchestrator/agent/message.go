@@ -48,14 +48,14 @@ func (m *Messages) Write(p []byte) (int, error) { return m.lines.Write(p) }
 // Flush reads the last line if it lacks a newline.
 func (m *Messages) Flush() { m.lines.Flush() }
 
-// emitProse emits a line that is not JSON as a text, or as a warning if Strict is set. In both
-// cases the last message stays the reply.
+// emitProse emits a line that is not JSON as a line of the program, or as a warning if Strict is
+// set. In both cases the last message stays the reply.
 func (m *Messages) emitProse(line []byte) {
 	if m.Strict {
 		m.warnings.Warn(m.Emit, "a line of its output cannot be read (not a JSON object): "+EventText(string(line)))
 		return
 	}
-	m.Emit(Event{Kind: Text, Text: EventText(string(line))})
+	m.Emit(Event{Kind: Printed, Text: EventText(string(line))})
 }
 
 // rejectLine warns of an unreadable line. If the turn has not ended, this line might have been the

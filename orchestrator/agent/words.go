@@ -12,10 +12,11 @@ import (
 // of that phrase. Each adapter has the phrases of its own program in a file words.go.
 // [ProviderWords] has the phrases of the providers, which any program might pass on.
 type Words struct {
-	Money   []string // the account has no money left
-	Limit   []string // a usage or rate limit of the account
-	TooLong []string // the session no longer fits the model's context
-	Busy    []string // the provider is overloaded or cannot be reached
+	Money    []string // the account has no money left
+	Limit    []string // a usage or rate limit of the account
+	TooLong  []string // the session no longer fits the model's context
+	Declined []string // the provider's safeguards refuse
+	Busy     []string // the provider is overloaded or cannot be reached
 }
 
 // ProviderWords are the phrases of providers and of the network.
@@ -34,6 +35,12 @@ var ProviderWords = Words{
 	TooLong: []string{
 		"prompt is too long", "prompt_too_long", "context_length_exceeded", "maximum context length", "exceeds the context window",
 		"context window", "input token count", "input is too long", "too many tokens in", "context limit",
+	},
+	Declined: []string{
+		"content filtering policy",                               // Anthropic, with status 400
+		"content_policy_violation", "violating our usage policy", // OpenAI
+		"content_filter", "content management policy", "responsible ai", // Azure
+		"prohibited_content", // Google
 	},
 	Busy: []string{
 		"overloaded", "high demand", "at capacity", "no capacity", "capacity exceeded", "service unavailable", "temporarily unavailable",
@@ -87,14 +94,20 @@ func (w *Words) IsTooLong(text string) bool {
 	return contains(text, w.TooLong, ProviderWords.TooLong)
 }
 
+// IsDeclined reports whether a text means that the provider's safeguards refuse the input or the
+// answer. Another try would be refused, too.
+func (w *Words) IsDeclined(text string) bool {
+	return contains(text, w.Declined, ProviderWords.Declined)
+}
+
 // Later returns an error if a failure means that the provider does not serve calls for now. It
 // returns nil for any other failure. The parameters are the name of the program, the HTTP status of
-// the failure (0 if it is unknown), the text of the failure and the present time.
+// the failure (below 400 if it says nothing about the failure), the text of the failure and the present time.
 func (w *Words) Later(tool string, status int, text string, now time.Time) *LaterError {
 	switch {
 	case w.IsLimit(text):
 		return &LaterError{Text: tool + ": " + text, Reset: ParseReset(text, now)}
-	case isBusy(status), status == 0 && contains(text, w.Busy, ProviderWords.Busy) && !contains(text, local):
+	case isBusy(status), status < 400 && contains(text, w.Busy, ProviderWords.Busy) && !contains(text, local):
 		return &LaterError{Text: tool + ": " + text, Busy: true}
 	default:
 		return nil

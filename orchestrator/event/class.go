@@ -11,6 +11,7 @@ const (
 	ClassOwnLimit Class = "own_limit" // max_turns or max_cost of the role is reached
 	ClassLimit    Class = "limit"     // an account limit, so another agent goes on or the run waits
 	ClassTooLong  Class = "too_long"  // the session is too long, so the call starts afresh
+	ClassDeclined Class = "declined"  // the provider declines this input, so another agent or a person goes on
 	ClassBusy     Class = "busy"      // the provider cannot serve now, so the run waits
 	ClassGone     Class = "gone"      // the program of an agent is away for a moment, so the run waits
 	ClassCut      Class = "cut"       // the program was cut off, so the work goes on in its session

@@ -2,6 +2,7 @@ package acp
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/coder/acp-go-sdk"
@@ -19,6 +20,8 @@ type reader struct {
 	stop    string // the reason for the turn's end
 	failed  *event
 	denied  string // the first denied tool
+	said    string // the only text of the turn so far; "" if there is none
+	worked  bool   // the turn has a tool call, or more than one text
 	spent   *agent.Spending
 }
 
@@ -32,8 +35,11 @@ func (r *reader) readEvent(line []byte) error {
 		r.session = e.ID
 		r.Emit(agent.Event{Kind: agent.Session, ID: e.ID})
 	case text:
+		r.worked = r.worked || r.said != ""
+		r.said = e.Text
 		r.Set(e.Text)
 	case toolStarted:
+		r.worked = true
 		r.Discard()
 		r.Emit(agent.Event{
 			Kind:  agent.ToolStarted,
@@ -65,7 +71,10 @@ func (r *reader) readEvent(line []byte) error {
 		r.recordUsage(e.Usage)
 	case result:
 		r.stop = e.Text
-		r.Emit(agent.Event{Kind: agent.Result, Text: e.Text})
+		if !r.worked && isFault(r.said) {
+			r.failed = &event{Text: strings.TrimSpace(r.said), Status: agent.StatusIn(r.said)}
+		}
+		r.Emit(agent.Event{Kind: agent.Result, Text: e.Text, Failed: r.failed != nil})
 	case failure:
 		r.failed = &e
 		r.Emit(agent.Event{Kind: agent.Result, Text: agent.EventText(e.Text), Failed: true})
@@ -110,11 +119,13 @@ func (r *reader) recordUsage(u *usage) {
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.kind), Failure: r.failure(exit)}
+	report.Declined = r.stop == string(acp.StopReasonRefusal)
 	if r.failed != nil && report.Reply == "" {
 		report.Reply = r.failed.Text
 	}
 	if report.Failure != nil && r.failed != nil && !exit.TimedOut {
 		report.Err, report.TooLong = r.failed.classify(time.Now()), words.IsTooLong(r.failed.Text)
+		report.Declined = words.IsDeclined(r.failed.Text)
 	} else if report.Failure == nil && r.denied != "" {
 		report.Err = agent.Denied("acp", r.denied)
 	}
@@ -147,7 +158,7 @@ func (e *event) classify(now time.Time) error {
 			Text: "acp: " + e.Text,
 			Fix:  "look at the command of the role, and start it at a terminal",
 		}
-	case e.Fault == login:
+	case e.Fault == login, e.Status == unauthorized, e.Status == forbidden && (later == nil || later.Busy):
 		return &agent.ConfigError{Text: "acp: " + e.Text,
 			Fix: "log in to the agent at a terminal, or set its key and name it in env.pass"}
 	case words.IsOutOfMoney(e.Text):

@@ -137,6 +137,9 @@ func (r *reader) noteSession(id string) {
 	}
 }
 
+// noModel is the model of a text that claude itself has written, such as the provider's refusal.
+const noModel = "<synthetic>"
+
 // onAssistant reports texts and tool calls. For a text of a sub-agent it reports only a sign of
 // work.
 func (r *reader) onAssistant(l *line) {
@@ -151,7 +154,7 @@ func (r *reader) onAssistant(l *line) {
 			r.emit(agent.Event{Kind: agent.Writing})
 		case b.Type == "text" && b.Text != "":
 			r.text = agent.Clip(b.Text, maxText)
-			r.emit(agent.Event{Kind: agent.Text, Text: r.text, Failed: l.APIErrorText})
+			r.emit(agent.Event{Kind: agent.Text, Text: r.text, Failed: l.APIErrorText || l.Message.Model == noModel})
 		case b.Type == "tool_use":
 			name := agent.Clip(b.Name, maxName)
 			id := agent.Clip(b.ID, maxName)
@@ -265,7 +268,10 @@ func (r *reader) warnOfServers(l *line) {
 
 func (r *reader) onRetry(l *line) {
 	r.waiting = agent.Clip(l.Error, maxName)
-	if l.ErrorStatus != 0 {
+	switch {
+	case l.ErrorStatus == 0 && l.Error == "unknown":
+		r.waiting = "no connection"
+	case l.ErrorStatus != 0:
 		r.waiting = fmt.Sprintf("%d %s", l.ErrorStatus, agent.Clip(l.Error, maxName))
 	}
 	delay := time.Duration(min(max(l.DelayMillis, 0), 1e12)) * time.Millisecond

@@ -113,13 +113,17 @@ func (r *reader) listDenials() string {
 // succeed. Otherwise it sets Err.
 func (r *reader) classify(report *agent.Report) {
 	said, status := r.describeError(), r.last.APIErrorStatus
-	switch later := words.Later("claude", status, said, time.Now()); {
+	theirs := said // the part that may be the provider's words
+	if r.subtype == "error_max_structured_output_retries" || r.subtype == "error_during_execution" {
+		theirs = "" // the words may be those of the agent's own work
+	}
+	switch later := words.Later("claude", status, theirs, time.Now()); {
 	case r.subtype == "error_max_turns" || r.subtype == "error_max_budget_usd":
 		report.Err = &agent.LimitError{Text: "claude: " + said}
 	case r.fault == "authentication_failed" || r.fault == "oauth_org_not_allowed",
 		status == unauthorized || status == forbidden && (later == nil || later.Busy):
 		report.Err = loginError(said)
-	case r.fault == "billing_error" || status == paymentRequired || words.IsOutOfMoney(said):
+	case r.fault == "billing_error" || status == paymentRequired || words.IsOutOfMoney(theirs):
 		report.Err = &agent.ConfigError{Text: "claude: " + said,
 			Fix: "look at the account's billing page at the provider"}
 	case r.fault == "model_not_found" || status == notFound:
@@ -127,11 +131,14 @@ func (r *reader) classify(report *agent.Report) {
 			Fix: "name another model in the role file, or none; ANTHROPIC_BASE_URL says whose models they are"}
 	case r.last.APIError == "usage_limit_reached" || !r.resets.IsZero() && (r.fault == "rate_limit" || status == tooManyRequests):
 		report.Err = r.limitError(said, r.resets)
-	case r.last.TerminalReason == "prompt_too_long" || words.IsTooLong(said):
+	case r.last.TerminalReason == "prompt_too_long" || words.IsTooLong(theirs) || strings.HasPrefix(r.last.Result, "Prompt is too long"):
 		report.Failure, report.TooLong = contract.Failed("%s", said), true
+	case r.last.StopReason == "refusal" || words.IsDeclined(theirs):
+		report.Failure, report.Declined = contract.Failed("%s", said), true
 	case later != nil && !r.resets.IsZero() && !later.Busy:
 		report.Err = r.limitError(said, r.resets)
 	case later != nil:
+		later.Text = "claude: " + said
 		report.Err = later
 	case r.fault == "rate_limit" || r.fault == "overloaded" || r.fault == "server_error":
 		report.Err = &agent.LaterError{Text: "claude: " + said, Busy: true}

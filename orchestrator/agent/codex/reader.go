@@ -186,6 +186,7 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 	report := agent.Report{Session: r.session, Spent: r.spent, Cumulative: true, Reply: r.Reply(r.kind)}
 	if report.Failure = r.failure(exit); report.Failure != nil && r.failed != "" && !exit.TimedOut {
 		report.Err, report.TooLong = classify(r.failed, time.Now()), words.IsTooLong(r.failed)
+		report.Declined = words.IsDeclined(r.failed)
 	}
 	return report
 }

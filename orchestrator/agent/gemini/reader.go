@@ -160,6 +160,7 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.kind)}
 	if report.Failure = r.failure(exit); report.Failure != nil && !exit.TimedOut && exit.Signal == "" {
 		report.Err, report.TooLong = classify(r.failed, exit.Code, time.Now()), words.IsTooLong(r.failed)
+		report.Declined = words.IsDeclined(r.failed)
 	} else if report.Failure == nil && r.denied != "" {
 		report.Err = agent.Denied("gemini", r.denied)
 	}

@@ -1,6 +1,9 @@
 package modeltest
 
-import "encoding/json"
+import (
+	"cmp"
+	"encoding/json"
+)
 
 // anthropic is the Messages API.
 var anthropic = dialect{"anthropic", readAnthropic, writeAnthropic, refuseAnthropic}
@@ -61,6 +64,9 @@ func writeAnthropic(w *wire, q *Request, a answer) {
 		block = object{"type": "tool_use", "id": id("toolu"), "name": a.tool, "input": object{}}
 		delta, reason = object{"type": "input_json_delta", "partial_json": string(a.input)}, "tool_use"
 	}
+	if w.step.Kind == decline {
+		reason = "refusal"
+	}
 	if !q.Streaming {
 		message["content"], message["stop_reason"] = []any{fillBlock(block, a)}, reason
 		w.writeWhole(message)
@@ -105,5 +111,5 @@ func refuseAnthropic(s Step) any {
 	case 529:
 		kind, text = "overloaded_error", "Overloaded"
 	}
-	return object{"type": "error", "error": object{"type": kind, "message": text}, "request_id": "req_modeltest"}
+	return object{"type": "error", "error": object{"type": kind, "message": cmp.Or(s.Text, text)}, "request_id": "req_modeltest"}
 }

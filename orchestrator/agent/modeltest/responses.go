@@ -212,5 +212,8 @@ func refuseOpenAI(s Step) any {
 		e["message"], e["type"] = "The server is currently overloaded with other requests. Sorry about that!",
 			"service_unavailable_error"
 	}
+	if s.Text != "" {
+		e["message"] = s.Text
+	}
 	return object{"error": e}
 }

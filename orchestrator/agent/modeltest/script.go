@@ -45,6 +45,7 @@ const (
 	hang       kind = "hang"
 	stall      kind = "stall"
 	cut        kind = "cut"
+	decline    kind = "decline"
 )
 
 // Step is one turn of the assistant, or a fault before a turn.
@@ -110,6 +111,13 @@ func Limited(reset time.Time, retryAfter time.Duration) Step {
 	s.Reset = reset.Unix()
 	return s
 }
+
+// Saying sets the words of a refusal with a status code, for the APIs of Anthropic and OpenAI.
+func (s Step) Saying(text string) Step { s.Text = text; return s }
+
+// Decline ends the agent's work as the safeguards of Anthropic's API do: without an answer, and with
+// the stop reason "refusal".
+func Decline() Step { return Step{Kind: decline} }
 
 // Hang sends nothing until the client leaves.
 func Hang() Step { return Step{Kind: hang} }

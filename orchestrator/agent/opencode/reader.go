@@ -175,6 +175,9 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 	switch ended := !exit.TimedOut && exit.Signal == ""; {
 	case report.Failure != nil && r.fault != nil && ended:
 		report.Err, report.TooLong = r.fault.classify(time.Now()), words.IsTooLong(r.fault.String())
+		report.Declined = words.IsDeclined(r.fault.String())
+	case report.Failure != nil && r.reason == "content-filter" && ended:
+		report.Declined = true
 	case r.denied != "" && r.fault == nil && ended && exit.Code == 0 && r.kind != contract.Review:
 		// This case excludes a review. A review needs no tool, so it is accepted after a denial.
 		report.Err = agent.Denied("opencode", r.denied)
