@@ -48,7 +48,7 @@ func exitTable() []exitRow {
 		{exitNeedsPerson, "a person is needed: the Manager ended with blocked, error or escalate, or with tasks " +
 			"undone (with --lenient that is 0); a review " +
 			"is never content or gives no verdict; a checkpoint blocks or gives none; an agent is stuck, " +
-			"waits for consent or misses a tool; a loop is suspected; a checkpoint in git would hold a " +
+			"waits for consent or misses a tool; the provider declines a task; a loop is suspected; a checkpoint in git would hold a " +
 			"secret, or go another way than before; or it cannot be told who ended the board"},
 		{exitExhausted, "no valid reply: an agent gave none within its retries"},
 		{exitFrozen, "frozen: the board and the journal, or the board and the Manager, disagree"},
@@ -127,6 +127,7 @@ func codeOfError(err error) int {
 		setup     *agent.ConfigError
 		settings  *invalidSettings
 		exhausted *once.ExhaustedError
+		declined  *once.DeclinedError
 		signal    *signalError
 		killed    *killedError
 		frozen    *failure.Frozen
@@ -145,7 +146,7 @@ func codeOfError(err error) int {
 		return exitFrozen
 	case errors.As(err, &limit):
 		return exitLimit
-	case errors.As(err, &open):
+	case errors.As(err, &open), errors.As(err, &declined):
 		return exitNeedsPerson
 	case errors.As(err, &held):
 		return exitOwned

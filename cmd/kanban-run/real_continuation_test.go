@@ -90,6 +90,57 @@ func TestRealContinuationLost(t *testing.T) {
 	}, "gemini", "acp", "opencode")
 }
 
+// TestRealRefusedHistory: a session that the provider refuses for its history is given up after two attempts in
+// it, for a refusal is no work, and the task starts afresh.
+func TestRealRefusedHistory(t *testing.T) {
+	t.Parallel()
+	for how, text := range map[string]string{
+		"a call without its result": "messages.3: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_01",
+		"an image":                  "messages.5.content.0.image.source.base64: image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes",
+	} {
+		t.Run(how, func(t *testing.T) {
+			onEach(t, func(t *testing.T, name string) {
+				s := newReal(t, name, 1)
+				r := s.cutShort()
+				r.kill(bothHalves)
+				r.wait()
+				s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+					for _, m := range q.Messages {
+						if strings.Contains(m.Text, goOn) {
+							return modeltest.Play(modeltest.Status(400).Saying(text)), true
+						}
+					}
+					return s.work(q, said)
+				})
+				s.run(exitComplete, "--max-retries", "2")
+				if n := strings.Count(s.read("output"), "goes on in its session with the work"); n != 2 {
+					t.Errorf("it goes on in its session %d times, want 2:\n%s", n, s.read("output"))
+				}
+				s.says("Implementor started (attempt 4)", "Implementor ok")
+			}, "gemini", "opencode", "acp")
+		})
+	}
+}
+
+// TestRealDeclined: what the provider's safeguards decline is not tried again; a person decides.
+func TestRealDeclined(t *testing.T) {
+	t.Parallel()
+	for how, step := range map[string]modeltest.Step{
+		"a stop reason": modeltest.Decline(),
+		"words":         modeltest.Status(400).Saying("Output blocked by content filtering policy"),
+	} {
+		t.Run(how, func(t *testing.T) {
+			s := newReal(t, "claude", 1)
+			s.plays(step)
+			s.run(exitNeedsPerson)
+			if n := strings.Count(s.read("output"), "Implementor started"); n != 1 {
+				t.Errorf("it was started %d times, want once:\n%s", n, s.read("output"))
+			}
+			s.says("declined by the provider", "declines tasks/1.md, and would again")
+		})
+	}
+}
+
 // forgetSessions removes what the tool remembers.
 func (s *realSite) forgetSessions() {
 	s.t.Helper()

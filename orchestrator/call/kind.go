@@ -340,9 +340,10 @@ func (c *Caller) stopped(a *Attempt, e *attempt.Ended, reason string) event.Atte
 // rejected returns the event of an attempt without a valid reply.
 func (c *Caller) rejected(a *Attempt, e *attempt.Ended, f contract.Failure) event.ReplyRejected {
 	state, end := c.Journal.State(), c.end(a, e)
-	end.Class, end.Warning = cmp.Or(end.Class, event.ClassFormat), ""
+	end.Class, end.Warning = state.Step.ClassOf(cmp.Or(end.Class, event.ClassFormat)), ""
+	lost := f.Lost && a.Intent.From != "" || a.Spec.Resident == nil && state.GivesUp(a.Intent.From, end.Class, e.Worked)
 	return event.ReplyRejected{AttemptRef: a.Ref(), Reason: f.Reason, Exit: e.Exit.String(), End: end,
-		Received: e.Received, Stderr: e.Stderr, Lost: f.Lost && a.Intent.From != "",
+		Received: e.Received, Stderr: e.Stderr, Lost: lost,
 		Died:    a.Spec.Resident != nil && !a.Spec.Resident.Runs(),
 		Fresh:   state.Step.StartsAfresh(end.Class),
 		Retries: state.Step.Rejected, Of: state.Limits.MaxRetries}

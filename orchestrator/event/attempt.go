@@ -169,8 +169,10 @@ type ReplyRejected struct {
 	Stderr    string `json:"stderr,omitempty" text:"free"`
 	Output    string `json:"output,omitempty" text:"free"` // folder with the whole output
 	Disagreed bool   `json:"disagreed,omitempty"`
-	Lost      bool   `json:"lost,omitempty"` // the tool does not know the session to be resumed
-	Died      bool   `json:"died,omitempty"` // the supervisor's program has died
+	// Lost reports that the session cannot be resumed: the tool does not know it, or two attempts in a
+	// row did nothing in it.
+	Lost bool `json:"lost,omitempty"`
+	Died bool `json:"died,omitempty"` // the supervisor's program has died
 	// Fresh reports that the session is too long for the model. The call starts afresh, and this
 	// costs no retry.
 	Fresh   bool `json:"fresh,omitempty"`
@@ -188,14 +190,17 @@ func (e ReplyRejected) Sentence() Sentence {
 	if !strings.Contains(e.Reason, e.Exit) {
 		exit = " (" + e.Exit + ")"
 	}
-	if e.Call == ReviewCall {
+	switch {
+	case e.Class == ClassDeclined:
+		what = "declined by the provider"
+	case e.Call == ReviewCall:
 		what = "gave no verdict"
 	}
 	s := inStep(e.Step, Critical, "%s %s%s: %s%s; %s", e.Name(), what, e.Spent.suffix(), e.Reason, exit, e.Then())
 	if said := LastLine(e.Stderr); said != "" {
 		s.Add(Critical, "it said on stderr: "+said)
 	}
-	if e.Retries >= e.Of && e.Output != "" {
+	if (e.Retries >= e.Of || e.Class == ClassDeclined) && e.Output != "" {
 		s.Add(Critical, "its output: "+e.Output)
 	}
 	return s
@@ -203,7 +208,9 @@ func (e ReplyRejected) Sentence() Sentence {
 
 // CostsRetry reports whether the rejection costs a retry. If a retry is left, the same call follows
 // with the same input.
-func (e ReplyRejected) CostsRetry() bool { return !e.Died && !e.Lost && !e.Fresh }
+func (e ReplyRejected) CostsRetry() bool {
+	return !e.Died && !e.Lost && !e.Fresh && e.Class != ClassDeclined
+}
 
 // Then returns in words what the run does after the rejection.
 func (e ReplyRejected) Then() string {
@@ -216,6 +223,8 @@ func (e ReplyRejected) Then() string {
 		return "the task starts from its beginning"
 	case e.Fresh:
 		return "it starts afresh, in a new session"
+	case e.Class == ClassDeclined:
+		return "it is not tried again, because it would be declined again"
 	case e.Retries < e.Of:
 		return fmt.Sprintf("retry %d of %d", e.Retries+1, e.Of)
 	default:

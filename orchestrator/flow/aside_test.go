@@ -24,6 +24,7 @@ func TestSetAside(t *testing.T) {
 	rejected := event.ReplyRejected{AttemptRef: work.AttemptRef, Reason: "no JSON"}
 	stuck := []event.Event{work, event.RebootTested{AttemptRef: work.AttemptRef, Decision: event.Stuck, Text: "no sign"}, event.AttemptStopped{AttemptRef: work.AttemptRef}}
 	ownLimit := event.AttemptStopped{AttemptRef: work.AttemptRef, Reason: "claude: max_turns", End: event.End{Class: event.ClassOwnLimit}}
+	declined := event.ReplyRejected{AttemptRef: work.AttemptRef, Reason: "safeguards", End: event.End{Class: event.ClassDeclined}}
 	costly, dear := walks, walks
 	costly.Limits, dear.Limits = event.Limits{MaxRetries: 3, MaxTaskCost: 5}, event.Limits{MaxRetries: 3, MaxCost: 5}
 	spends := rejected
@@ -41,6 +42,9 @@ func TestSetAside(t *testing.T) {
 		{"stuck", walks, stuck, flow.StatusStuck},
 		{"max_turns of its role", walks, []event.Event{work, ownLimit}, flow.StatusLimit},
 		{"max_turns of its role, without keep_going", stops, []event.Event{work, ownLimit}, ""},
+		{"declined", walks, []event.Event{work, declined}, flow.StatusDeclined},
+		{"declined, with a model", model, []event.Event{work, declined}, flow.StatusDeclined},
+		{"declined, without keep_going", stops, []event.Event{work, declined}, ""},
 		{"max_task_cost", costly, []event.Event{work, spends}, flow.StatusLimit},
 		{"max_cost of the run", dear, []event.Event{work, spends}, ""},
 		{"blocked", walks, []event.Event{work, replied("blocked")}, "blocked"},

@@ -144,15 +144,16 @@ func (t *Thread) named(session string) *Thread {
 	return &Thread{Adapter: t.Adapter, Session: session}
 }
 
-// applyReplyRejected counts a rejected reply, except in three cases: the session was lost, the
-// session was too long for the first time in this call, or the supervisor's program died. In these
-// cases the call decides what follows. After a call of the supervisor, the supervisor is
-// recovered. Work under review begins again. Any other call starts afresh.
+// applyReplyRejected counts a rejected reply, except in four cases: the session was lost, the
+// session was too long for the first time in this call, the supervisor's program died, or the
+// provider declined the call. The same agent does not get a declined call again. In the other cases
+// the call decides what follows. After a call of the supervisor, the supervisor is recovered. Work
+// under review begins again. Any other call starts afresh.
 func (s *State) applyReplyRejected(e event.ReplyRejected) error {
 	if e.Call == event.CommandCall {
 		return refuse(e, "a command ends with a verdict")
 	}
-	at := s.thread(e.Session)
+	at, resumed := s.thread(e.Session), s.Step != nil && s.spawn().From != ""
 	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
 		return err
 	}
@@ -164,6 +165,8 @@ func (s *State) applyReplyRejected(e event.ReplyRejected) error {
 	tooLong := step.StartsAfresh(e.Class)
 	step.TooLong = step.TooLong || tooLong
 	switch {
+	case e.Class == event.ClassDeclined:
+		step.Declined, step.GoesOn = e.Reason, nil
 	case e.Call.IsSupervision() && (e.Lost || e.Died || tooLong):
 		s.loseSupervisor(e)
 	case (e.Lost || tooLong) && step.Work != nil && e.Call != event.ManagerCall:
@@ -176,7 +179,7 @@ func (s *State) applyReplyRejected(e event.ReplyRejected) error {
 		step.startAfresh(e.Reason)
 	default:
 		step.Rejected++
-		step.continueCut(e, at)
+		step.continueCut(e, at, resumed)
 	}
 	step.LastReason = e.Reason
 	return nil
@@ -196,17 +199,33 @@ func (s *State) thread(session string) *Thread {
 
 // continueCut keeps or gives up the session of a rejected attempt. If the attempt was cut off after
 // progress, the next attempt goes on in this session (the parameter "at"). After maxFruitless
-// consecutive attempts without progress, continueCut gives up the session.
-func (s *Step) continueCut(e event.ReplyRejected, at *Thread) {
+// consecutive attempts without progress, continueCut gives up the session. If the attempts resumed
+// the session of accepted work, its loss is in the event instead, see [State.GivesUp].
+func (s *Step) continueCut(e event.ReplyRejected, at *Thread, resumed bool) {
 	switch {
 	case e.Worked && e.Class == event.ClassCut && at != nil:
 		s.GoesOn, s.Fruitless = at, 0
-	case e.Worked || s.GoesOn == nil:
+	case e.Worked || !resumed:
 		s.Fruitless = 0
-	case s.Fruitless+1 < maxFruitless:
+	case s.GoesOn == nil || s.Fruitless+1 < maxFruitless:
 		s.Fruitless++
 	default:
 		s.startAfresh(e.Reason)
+	}
+}
+
+// GivesUp reports whether an attempt that ended with class c in the session "from", which is that of
+// accepted work or of a supervisor, is the last one in this session. An attempt that was cut off
+// says nothing about its session. A reviewer's copy of a session is not given up, because accepted
+// work is not done again only because no reviewer could look at it. A supervisor is recovered once.
+func (s *State) GivesUp(from string, c event.Class, worked bool) bool {
+	step := s.Step
+	switch {
+	case from == "" || worked || c != event.ClassFormat || step.GoesOn != nil, s.Afresh().Fork,
+		step.Checkpoint != nil && step.Lost > 0:
+		return false
+	default:
+		return step.Fruitless+1 >= maxFruitless
 	}
 }
 

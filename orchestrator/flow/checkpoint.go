@@ -289,19 +289,20 @@ func (v *Supervisor) looksAtEnd() bool {
 }
 
 // isSupervisorLost reports whether the supervisor is given up: the retries of its call are used up,
-// its program died too often, or the watch stopped it for good.
+// its program died too often, its provider declined the call, or the watch stopped it for good.
 func (s *State) isSupervisorLost() bool {
 	v := s.Supervisor
 	if v == nil || v.Off || s.Step != nil && !s.Step.Call.IsSupervision() {
 		return false
 	}
-	return v.Deaths >= maxDeaths || s.Step.isExhausted(s.Limits) || s.Step != nil && s.Step.Unsettled != ""
+	return v.Deaths >= maxDeaths || s.Step.isExhausted(s.Limits) || s.Step != nil && (s.Step.Unsettled != "" || s.Step.Declined != "")
 }
 
 func (s *State) lossOfSupervisor() string {
 	step := s.Step
 	switch {
-	case s.Supervisor.Deaths >= maxDeaths, s.Supervisor.Deaths > 0 && step.Unsettled == "" && step.Rejected == 0:
+	case s.Supervisor.Deaths >= maxDeaths,
+		s.Supervisor.Deaths > 0 && step.Unsettled == "" && step.Declined == "" && step.Rejected == 0:
 		text := fmt.Sprintf("its program ended %s in a row", event.Count(s.Supervisor.Deaths, "time"))
 		if step != nil && step.LastReason != "" {
 			text += "; the last: " + step.LastReason
@@ -309,6 +310,8 @@ func (s *State) lossOfSupervisor() string {
 		return text
 	case step.Unsettled != "":
 		return step.Unsettled
+	case step.Declined != "":
+		return "its provider declines it: " + step.Declined
 	case step.Rejected == 0:
 		return fmt.Sprintf("its session was lost %s: %s", event.Count(step.Lost, "time"), step.LastReason)
 	default:

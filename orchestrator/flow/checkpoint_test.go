@@ -521,6 +521,15 @@ func TestRetryOfBlock(t *testing.T) {
 	}
 }
 
+// TestDeclinedCheckpoint: design of the classes: what the provider declines is not tried again, and comes to no
+// verdict.
+func TestDeclinedCheckpoint(t *testing.T) {
+	s := newSupervised(t, event.InSession, event.Supervision{Every: 1, OnBlock: event.BlockPerson}).ready("s1").finish("t1", "ok")
+	e := s.begin()
+	s.apply(event.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "safeguards", End: event.End{Class: event.ClassDeclined}})
+	s.ends(flow.GiveUpCheckpoint{Reason: "its provider declines it: safeguards"})
+}
+
 // TestTaskAgain: where the Lead names a task on a board that a checkpoint ended, that comes first, and
 // the next checkpoint looks at the whole scope once more.
 func TestTaskAgain(t *testing.T) {

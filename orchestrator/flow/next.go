@@ -59,6 +59,9 @@ func (s *State) nextCall(bound string) Effect {
 			return s.orSetAside(end, StatusNotAccepted)
 		}
 		return s.orSetAside(s.handOver(end, end.Text), StatusStuck)
+	case step.Declined != "":
+		end := Finish{Outcome: event.NeedsPerson, Text: step.declined()}
+		return s.orSetAside(s.handOver(end, end.Text), StatusDeclined)
 	case step.OwnLimit != "":
 		return s.orSetAside(Finish{Outcome: event.LimitReached, Text: step.OwnLimit}, StatusLimit)
 	case passed:
@@ -170,6 +173,11 @@ func (s *Step) failure() string {
 		return StatusNotAccepted
 	}
 	return StatusNoReply
+}
+
+// declined returns the text about a call that its provider declined.
+func (s *Step) declined() string {
+	return fmt.Sprintf("the provider of %s declines %s, and would again: %s", s.Player(), s.Task, event.Headline(s.Declined))
 }
 
 // exhausted returns the end of a run after the last retry. If the Manager's last reply contradicts

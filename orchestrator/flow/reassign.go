@@ -70,16 +70,17 @@ func (s *State) applyReassigned(e event.Reassigned) error {
 	s.Refused = nil
 	step.Agent, step.GoesOn, step.Unsettled, step.Disagreed = e.Number, nil, "", false
 	step.Rejected, step.Lost, step.Restarts, step.LastHung, step.Advice = 0, 0, 0, "", ""
+	step.forgetDeclined()
 	return nil
 }
 
 // Proposal returns what to propose to a person after the open call has ended the run. There is a
-// proposal only for a call that used up its retries or hung. For any other call, and for a call of
-// a supervisor, Proposal returns nil.
+// proposal only for a call that used up its retries, was declined or hung. For any other call, and
+// for a call of a supervisor, Proposal returns nil.
 func (s *State) Proposal(end Finish) *event.ReassignProposed {
 	step := s.Step
 	if step == nil || step.Checkpoint != nil || step.Call.IsSupervision() ||
-		end.Outcome != event.Exhausted && !step.isStuck() {
+		end.Outcome != event.Exhausted && !step.isStuck() && step.Declined == "" {
 		return nil
 	}
 	p := &event.ReassignProposed{

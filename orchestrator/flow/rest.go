@@ -22,6 +22,7 @@ const (
 	StatusNoReply     = "no_reply"     // the agent gave no valid reply
 	StatusNotAccepted = "not_accepted" // no review accepted the work
 	StatusLimit       = "limit"        // a limit of the role, or of a task, was reached
+	StatusDeclined    = "declined"     // the provider declines the task
 )
 
 // IsDone reports whether a task with this last status needs no more work.
@@ -242,6 +243,7 @@ var adjectives = map[string]struct{ adjective, one, several string }{
 
 	StatusNotAccepted: {"never accepted", "was never accepted", "were never accepted"},
 	StatusLimit:       {"at a limit of its own", "reached a limit of its own", "reached limits of their own"},
+	StatusDeclined:    {"declined by the provider", "was declined by the provider", "were declined by the provider"},
 
 	StatusDropped: {"dropped", "was taken off the list undone", "were taken off the list undone"},
 }

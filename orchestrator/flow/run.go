@@ -51,6 +51,7 @@ func (s *State) freshen() {
 	}
 	step.Restarts, step.LastHung, step.Agent = 0, "", 0
 	step.Rejected, step.Lost, step.Disagreed, step.Unsettled = 0, 0, false, ""
+	step.forgetDeclined()
 }
 
 func (s *State) applyRunInterrupted(e event.RunInterrupted) error {

@@ -106,11 +106,12 @@ type Step struct {
 	LastReason string `json:"last_reason"`
 	Disagreed  bool   `json:"disagreed"`           // the last reply was rejected because it contradicts the board
 	Lost       int    `json:"lost,omitempty"`      // number of lost sessions of the work or of a checkpoint
-	Fruitless  int    `json:"fruitless,omitempty"` // attempts in a row without progress in a resumed session
+	Fruitless  int    `json:"fruitless,omitempty"` // attempts in a row without progress in a session of earlier work
 	TooLong    bool   `json:"too_long,omitempty"`  // a session of the call was too long for the model's context
 	// OwnLimit is the reason why an attempt was stopped at a limit of its role. The field is set
 	// only if the board goes on without the task.
 	OwnLimit string `json:"own_limit,omitempty"`
+	Declined string `json:"declined,omitempty"` // why the provider declined the call; "": it did not
 
 	// The work and its reviews.
 	TaskStatus string               `json:"task_status"`         // status of the task agent's accepted reply
@@ -172,6 +173,22 @@ func (s *Step) MayMark() bool {
 // StartsAfresh reports whether the call starts afresh after an end of class c, without the use of a
 // retry. That happens once in a call, if its session is too long for the model's context.
 func (s *Step) StartsAfresh(c event.Class) bool { return c == event.ClassTooLong && !s.TooLong }
+
+// forgetDeclined lets the call be made again, by another agent or after a person has looked.
+func (s *Step) forgetDeclined() {
+	if s.Declined != "" {
+		s.Declined, s.TooLong = "", false
+	}
+}
+
+// ClassOf returns the class of an attempt of the call that ended with class c. If the session is too
+// long although the call has started afresh, the provider declines the call.
+func (s *Step) ClassOf(c event.Class) event.Class {
+	if c == event.ClassTooLong && s.TooLong {
+		return event.ClassDeclined
+	}
+	return c
+}
 
 // Player returns in words the player of the open call.
 func (s *Step) Player() string { return s.Call.Player(s.Role) }

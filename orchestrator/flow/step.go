@@ -42,7 +42,7 @@ func (s *State) applyStepStarted(e event.StepStarted) error {
 // begin makes call c due. It clears the input, the retries and the watch's notes of the last call.
 func (s *Step) begin(c event.Call) {
 	s.GoesOn, s.Hung, s.Restarts, s.LastHung, s.Advice = nil, nil, 0, "", ""
-	s.Fruitless, s.TooLong, s.OwnLimit = 0, false, ""
+	s.Fruitless, s.TooLong, s.OwnLimit, s.Declined = 0, false, "", ""
 	s.Call, s.Input, s.Stored, s.Rejected, s.LastReason, s.Given, s.GivenBy = c, nil, "", 0, "", "", ""
 	if c == event.ManagerCall {
 		s.Agent = 0
@@ -75,6 +75,7 @@ func (s *State) applyCallRestarted(e event.CallRestarted) error {
 func (s *Step) restart(sha string) {
 	s.Before, s.Input, s.Stored, s.GoesOn = nil, nil, "", nil
 	s.Rejected, s.Disagreed, s.Left, s.BoardSHA = 0, false, "", sha
+	s.forgetDeclined()
 	if s.Work == nil {
 		s.Started = 0
 	}

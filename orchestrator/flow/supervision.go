@@ -186,6 +186,7 @@ func (s *State) loseSupervisor(e event.ReplyRejected) {
 	if e.Lost || e.Call == event.CheckpointCall {
 		s.Step.Lost++
 	}
+	s.Step.Fruitless = 0
 	s.forgetSupervisor()
 }
 

@@ -50,8 +50,13 @@ func (e *ExhaustedError) Error() string {
 		event.Count(e.Attempts, "attempt"), e.Reason)
 }
 
+// DeclinedError reports that the provider declines the instruction, and that a person has to decide.
+type DeclinedError struct{ Text string }
+
+func (e *DeclinedError) Error() string { return e.Text }
+
 // Do makes the call, with the same retries as in a run. Errors: *failure.Invalid, *ExhaustedError,
-// or the cause of the context stop.
+// *DeclinedError, or the cause of the context stop.
 func (c Call) Do(stop, kill context.Context) (*contract.Reply, error) {
 	var err error
 	if c.player, err = c.Roster.Player(c.Role, c.Dir); err != nil {
@@ -164,8 +169,11 @@ func (c *Call) next(stop context.Context, state *flow.State) (flow.Spawn, error)
 		case flow.GiveUpWaiting:
 			return flow.Spawn{}, &agent.LaterError{Text: next.Text, Reset: next.Until, Busy: next.Busy}
 		case flow.Finish:
-			if next.Outcome == event.LimitReached {
+			switch next.Outcome {
+			case event.LimitReached:
 				return flow.Spawn{}, &agent.LimitError{Text: next.Text}
+			case event.NeedsPerson:
+				return flow.Spawn{}, &DeclinedError{Text: next.Text}
 			}
 			return flow.Spawn{}, &ExhaustedError{Role: c.player.Role.Name, Attempts: state.Step.Rejected, Reason: state.Step.LastReason}
 		default:
@@ -191,6 +199,8 @@ func (c *Call) reject(state *flow.State, ref event.AttemptRef, out *attempt.Ende
 		Stderr:     out.Stderr,
 		Retries:    state.Step.Rejected,
 		Of:         c.Limits.MaxRetries,
+		Fresh:      state.Step.StartsAfresh(out.Class),
+		End:        event.End{Class: state.Step.ClassOf(out.Class)},
 	}
 	if err := state.Apply(rejected); err != nil {
 		return err

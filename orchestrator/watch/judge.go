@@ -210,7 +210,9 @@ func (w *Watch) answerOf(j *judge, g Judgement) event.JudgeAnswered {
 		e.Answers, e.Advice, e.Reason = answersOf(g.ended.Reply.Judge), g.ended.Reply.Message, j.void
 		e.Warning = g.ended.Warning
 	default:
-		e.Reason, e.Invalid = g.ended.Failure.Reason, true
+		// What is declined, or too long, would be so again.
+		c := g.ended.Class
+		e.Reason, e.Invalid = g.ended.Failure.Reason, c != event.ClassDeclined && c != event.ClassTooLong
 	}
 	return event.Redacted(e, func(text string) string { return event.Clip(w.Redactor.String(text)) }).(event.JudgeAnswered)
 }
