@@ -3,6 +3,7 @@ package agent_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/acp"
@@ -208,6 +209,20 @@ func TestUnstarted(t *testing.T) {
 		got := tt.tool.Unstarted("claude", proc.Exit{Code: tt.code}, tt.stderr)
 		if (got == nil) != (tt.want == "") || got != nil && (got.Text != tt.want || !got.Missing) {
 			t.Errorf("Unstarted(%d, %q) = %+v, want %q", tt.code, tt.stderr, got, tt.want)
+		}
+	}
+}
+
+// TestLimitIsSaid: the text of a limit says that it is one, also where the provider has other words for it.
+func TestLimitIsSaid(t *testing.T) {
+	words := agent.Words{Limit: []string{"out of extra usage"}}
+	for text, want := range map[string]string{
+		"You're out of extra usage · resets 2:30pm (UTC)": "claude: a limit is reached: You're out of extra usage · resets 2:30pm (UTC)",
+		"You've hit your session limit · resets 2am":      "claude: You've hit your session limit · resets 2am",
+		"Quota exceeded": "claude: Quota exceeded",
+	} {
+		if got := words.Later("claude", 0, text, time.Now()); got == nil || got.Text != want || got.Busy {
+			t.Errorf("Later(%q) = %+v, want %q", text, got, want)
 		}
 	}
 }

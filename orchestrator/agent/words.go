@@ -106,7 +106,7 @@ func (w *Words) IsDeclined(text string) bool {
 func (w *Words) Later(tool string, status int, text string, now time.Time) *LaterError {
 	switch {
 	case w.IsLimit(text):
-		return &LaterError{Text: tool + ": " + text, Reset: ParseReset(text, now)}
+		return &LaterError{Text: limitText(tool, text), Reset: ParseReset(text, now)}
 	case isBusy(status), status < 400 && contains(text, w.Busy, ProviderWords.Busy) && !contains(text, local):
 		return &LaterError{Text: tool + ": " + text, Busy: true}
 	default:
@@ -122,7 +122,16 @@ func (w *Words) LongWait(tool, line string, now time.Time) *LaterError {
 	if !w.IsLimit(line) || reset.Before(now.Add(time.Minute)) {
 		return nil
 	}
-	return &LaterError{Text: tool + ": " + line, Reset: reset}
+	return &LaterError{Text: limitText(tool, line), Reset: reset}
+}
+
+// limitText returns the text about a limit. It says that it is a limit, unless the provider's words
+// do.
+func limitText(tool, words string) string {
+	if !contains(words, []string{"limit", "quota"}) {
+		tool += ": a limit is reached"
+	}
+	return tool + ": " + words
 }
 
 // isBusy reports whether an HTTP status means that the same request may succeed later.

@@ -138,8 +138,9 @@ func (r *reader) classify(report *agent.Report) {
 	case later != nil && !r.resets.IsZero() && !later.Busy:
 		report.Err = r.limitError(said, r.resets)
 	case later != nil:
-		later.Text = "claude: " + said
-		report.Err = later
+		if report.Err = later; theirs == "" {
+			later.Text = "claude: " + said
+		}
 	case r.fault == "rate_limit" || r.fault == "overloaded" || r.fault == "server_error":
 		report.Err = &agent.LaterError{Text: "claude: " + said, Busy: true}
 	default:
