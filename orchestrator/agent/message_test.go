@@ -67,6 +67,19 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// TestPrintedLineIsNoProgress: a line that a program prints beside its JSON is not its model's work.
+func TestPrintedLineIsNoProgress(t *testing.T) {
+	var m agent.Messages
+	var told []agent.Event
+	m.Init(func(e agent.Event) { told = append(told, e) }, func([]byte) error { return nil })
+	if _, err := m.Write([]byte("Error when talking to the API: 400\n")); err != nil {
+		t.Fatal(err)
+	}
+	if len(told) != 1 || told[0].IsProgress() || told[0].Text == "" {
+		t.Errorf("told %+v, want one line that is no progress", told)
+	}
+}
+
 // TestLongMessage: of a message in parts that is longer than a reply may be, as much is kept as
 // shows that.
 func TestLongMessage(t *testing.T) {

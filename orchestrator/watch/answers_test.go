@@ -67,6 +67,23 @@ func TestJudgeSpends(t *testing.T) {
 	}
 }
 
+// TestJudgeIsDeclined: design of the classes: what the provider declines, or is too long, is not tried again.
+func TestJudgeIsDeclined(t *testing.T) {
+	judged := policy
+	judged.Judge = "Judge"
+	for _, class := range []event.Class{event.ClassDeclined, event.ClassTooLong} {
+		r := newRig(t, judged)
+		r.Run = func(context.Context, context.Context, attempt.Spec) (*attempt.Ended, error) {
+			return &attempt.Ended{Class: class, Failure: contract.Failed("no")}, nil
+		}
+		r.check(t, hangs)
+		if err := r.OnJudgement(<-r.Judged); err != nil {
+			t.Fatal(err)
+		}
+		r.want(t, "JUDGE_ASKED JUDGE_ANSWERED")
+	}
+}
+
 // TestJudgeReachesALimit: an attempt of a judge that reaches a limit is the last one, and the evidence decides.
 func TestJudgeReachesALimit(t *testing.T) {
 	judged := policy
