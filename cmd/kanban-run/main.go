@@ -2,6 +2,9 @@
 // truth about what happened.
 package main
 
-import "os"
+import (
+	"os"
+	_ "time/tzdata" // an agent names its reset in a zone, and small images have no files of zones
+)
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
