@@ -207,6 +207,9 @@ func (c command) call(t *terminal, args []string) (int, error) {
 	if t.reports && t.job != nil {
 		t.job.boards = words
 	}
+	if c.agents {
+		surviveClosedPipes()
+	}
 	if c.agents && proc.Guards && t.guardian == nil {
 		return c.runGuarded(t, args, words)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -100,8 +101,12 @@ func (u *setup) once(t *terminal, role, instruction string) (code int, err error
 	if reply.Status == contract.OK {
 		code = exitComplete
 	}
-	return code, t.stdout.JSON(struct {
+	err = t.stdout.JSON(struct {
 		Status  contract.Status `json:"status"`
 		Message string          `json:"message"`
 	}{reply.Status, reply.Message}, "  ")
+	if errors.Is(err, syscall.EPIPE) { // the reader is gone, and perform says so
+		err = nil
+	}
+	return code, err
 }

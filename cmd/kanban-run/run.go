@@ -135,7 +135,6 @@ func (s *screen) runJobs(t *terminal, jobs []preflight.Job, bounds orchestrator.
 	}
 	stop, kill, release := t.contexts(func(first bool) { s.noticeSignal(t, first) })
 	defer release()
-	defer surviveClosedPipes()()
 	tuneRuntime(len(prepared))
 	results := orchestrator.RunAll(stop, kill, prepared, bounds)
 	s.notifier.Close(stop)

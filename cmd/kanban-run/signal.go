@@ -104,11 +104,8 @@ func (t *terminal) holdLock() func(*os.File) (func() error, error) {
 	return t.guardian.Hold
 }
 
-// surviveClosedPipes keeps a run alive when the reader of its output closes the pipe, as head does
-// in `kanban-run board | head`. The write fails, and the run goes on. SIGPIPE is caught and not
-// ignored, because agents would inherit an ignored signal.
-func surviveClosedPipes() (release func()) {
-	pipes := make(chan os.Signal, 1)
-	signal.Notify(pipes, syscall.SIGPIPE)
-	return func() { signal.Stop(pipes) }
-}
+// surviveClosedPipes keeps this process alive until it exits, also if the reader of its output
+// closes the pipe, as head does in `kanban-run board 2>&1 | head`. The write fails, the run goes on,
+// and its exit code is the board's. SIGPIPE is caught and not ignored, because agents would inherit
+// an ignored signal.
+func surviveClosedPipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }

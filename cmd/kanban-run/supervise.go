@@ -98,7 +98,6 @@ func (u *setup) supervise(t *terminal, a agent.Assignment, rounds int) (int, err
 	}
 	stop, kill, release := t.contexts(func(bool) {})
 	defer release()
-	defer surviveClosedPipes()()
 	redactor := u.redactor(agents)
 	if len(withheld) > 0 {
 		_ = t.stderr.Printf("kanban-run: %s\n", event.WithheldText(withheld, nil, ".kanban-run.yaml"))
