@@ -54,8 +54,20 @@ type Entry struct {
 // Done reports whether State marks the task as done or cancelled.
 func (e Entry) Done() bool { return isDone(e.State) }
 
-func isDone(state string) bool {
-	return slices.Contains([]string{"done", "complete", "completed", "x", "cancelled", "canceled"}, fold(state))
+// doneWords mark a task as done or cancelled. Boards and task files of other tools have closed,
+// finished and resolved.
+var doneWords = [...]string{"done", "complete", "completed", "x", "cancelled", "canceled", "closed", "finished",
+	"resolved"}
+
+// openWords are the known states of a task that is not done.
+var openWords = [...]string{"todo", "open", "pending", "ready", "draft", "backlog", "in progress", "review", "blocked"}
+
+func isDone(state string) bool { return slices.Contains(doneWords[:], fold(state)) }
+
+// isKnownState reports whether a state is empty, or is one of the known words.
+func isKnownState(state string) bool {
+	spaced := strings.NewReplacer("_", " ", "-", " ").Replace(fold(state))
+	return spaced == "" || isDone(state) || slices.Contains(openWords[:], spaced)
 }
 
 func fold(word string) string { return strings.ToLower(strings.TrimSpace(word)) }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/frontmatter"
 )
@@ -14,6 +15,9 @@ import (
 // maxFindings bounds the findings about the tasks of one board. After that many, Check skips the
 // tasks that are left.
 const maxFindings = 200
+
+// mostNamed bounds a list of tasks in a sentence.
+const mostNamed = 5
 
 // Check returns the faults and oddities of a board and its tasks, in the order of the board. A
 // Problem with Warning set stops no run.
@@ -122,9 +126,7 @@ func (c *checker) checkTasks() {
 			open[i] = true
 			needs.Add(e, task)
 			c.found = append(c.found, c.place.BriefProblems(e.Path)...)
-			if w := c.board.IgnoredAssignee(e, task); w != nil {
-				c.found = append(c.found, w)
-			}
+			c.found = append(c.found, c.board.Oddities(e, task)...)
 		}
 		if e.Path != c.board.Current.Path {
 			c.checkRole(task, over || task.Done())
@@ -134,15 +136,26 @@ func (c *checker) checkTasks() {
 		c.add(false, p)
 	}
 	if unmet := needs.unmet(c.board, c.board.Current.Path, open); len(unmet) > 0 {
-		c.warn(fmt.Sprintf("current needs %s, and is worked on first all the same", strings.Join(unmet, ", ")),
+		c.warn(fmt.Sprintf("current needs %s, and is worked on first all the same", event.List(unmet, mostNamed)),
 			"name a task in current that needs none")
 	}
 }
 
-// IgnoredAssignee returns a warning if the entry's assignee is not the role that gets the task. It
+// Oddities returns warnings about an open task and its entry: an assignee that is ignored, and a
+// state that is no known word.
+func (b *Board) Oddities(e Entry, t *Task) (found []*frontmatter.Problem) {
+	for _, w := range []*frontmatter.Problem{b.ignoredAssignee(e, t), b.unknownState(e, t)} {
+		if w != nil {
+			found = append(found, w)
+		}
+	}
+	return found
+}
+
+// ignoredAssignee returns a warning if the entry's assignee is not the role that gets the task. It
 // returns nil otherwise. Only the task's header and the phase choose the role (seed 004, "Agent
 // Role Mapping").
-func (b *Board) IgnoredAssignee(e Entry, t *Task) *frontmatter.Problem {
+func (b *Board) ignoredAssignee(e Entry, t *Task) *frontmatter.Problem {
 	role := RoleFor(b, t)
 	if e.Assignee == "" || fold(e.Assignee) == fold(role) {
 		return nil
@@ -150,6 +163,22 @@ func (b *Board) IgnoredAssignee(e Entry, t *Task) *frontmatter.Problem {
 	return &frontmatter.Problem{File: b.File, Line: e.Line, Warning: true,
 		Text: fmt.Sprintf("assignee %s on the board does not choose the role: %s goes to %s", e.Assignee, e.Path, role),
 		Fix:  fmt.Sprintf("put role: %s into the header of %s", e.Assignee, e.Path)}
+}
+
+// unknownState returns a warning if the state of an open task is a word that might mean done in
+// another tool. It returns nil otherwise.
+func (b *Board) unknownState(e Entry, t *Task) *frontmatter.Problem {
+	p := &frontmatter.Problem{File: b.File, Line: e.Line, Warning: true,
+		Fix: "write done if nothing is left to do; open words are " + strings.Join(openWords[:], ", ")}
+	state := e.State
+	if isKnownState(state) {
+		p.File, p.Line, state = t.Ref.Path, t.stateLine, t.State
+	}
+	if isKnownState(state) {
+		return nil
+	}
+	p.Text = fmt.Sprintf("status %s is no known word, so %s counts as open", state, e.Path)
+	return p
 }
 
 // lists reports whether the list has the current task. It compares paths first, because looking at

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"strings"
 
 	"kanban-run/orchestrator/frontmatter"
 )
@@ -26,7 +25,7 @@ func (n *Needs) Add(e Entry, t *Task) {
 
 // Check returns problems for needed tasks that are not on the list, and for circles of needs.
 func (n Needs) Check(b *Board) (found []*frontmatter.Problem) {
-	find, of := b.Finder(), n.byIndex(b)
+	find, of, reported := b.Finder(), n.byIndex(b), map[int]bool{}
 	for _, x := range n {
 		for _, task := range x.tasks {
 			if find(task) < 0 {
@@ -34,16 +33,37 @@ func (n Needs) Check(b *Board) (found []*frontmatter.Problem) {
 					Fix: "needs names tasks of the same board, by their paths on it"})
 			}
 		}
-		if circle := circleFrom(find(x.entry.Path), of); circle != nil {
-			names := make([]string, len(circle))
-			for k, i := range circle {
-				names[k] = b.Entry(i).Path
+		at := find(x.entry.Path)
+		if reported[at] { // a circle is one fault, and not one for each of its tasks
+			continue
+		}
+		if circle := circleFrom(at, of); circle != nil {
+			for _, i := range circle {
+				reported[i] = true
 			}
-			found = append(found, &frontmatter.Problem{File: x.entry.Path, Text: "tasks need one another: " + strings.Join(names, " needs "),
+			found = append(found, &frontmatter.Problem{File: x.entry.Path, Text: b.circleText(circle),
 				Fix: "take one of these needs away"})
 		}
 	}
 	return found
+}
+
+// circleText returns a circle of needs in words. See circleFrom for its tasks.
+func (b *Board) circleText(circle []int) string {
+	if len(circle) == 2 {
+		return "it needs itself, so it can never begin"
+	}
+	text := "it needs " + b.Entry(circle[1]).Path
+	for k := 2; k < len(circle); k++ {
+		if more := len(circle) - 1 - mostNamed; k == mostNamed && more > 0 {
+			text += fmt.Sprintf(", and so on over %d more,", more)
+			k = len(circle) - 1
+		} else {
+			text += ","
+		}
+		text += " which needs " + b.Entry(circle[k]).Path
+	}
+	return text + ": none of them can begin"
 }
 
 // unmet returns the open tasks that a task needs, as the task file spells them.

@@ -27,6 +27,7 @@ type Task struct {
 	Files    []string // patterns of the files that the work changes
 	Needs    []string // tasks that must be done first, as the file spells them
 
+	stateLine  int // line of State in the file; 0 if State is ""
 	roleColumn int
 	assignee   string // field "assignee"; "" if it is missing
 }
@@ -120,6 +121,11 @@ func readTask(ref Ref, data []byte, cut bool, knows func(role string) bool) (*Ta
 		return nil, err
 	}
 	t.State, t.Mark = firstText(doc, markFields...), markOf(doc)
+	for _, name := range markFields {
+		if _, value := doc.Field(name); t.stateLine == 0 && scalarText(value) != "" {
+			t.stateLine, _ = doc.Position(value)
+		}
+	}
 	t.Title = firstText(doc, "title")
 	if t.Title == "" {
 		t.Title = firstHeading(doc.Source[doc.Body:])

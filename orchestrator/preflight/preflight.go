@@ -86,6 +86,7 @@ type Prepared struct {
 	byNeeds bool                 // a task of the board, even a done one, needs another task
 
 	unwritable nameList // open tasks whose files may not be written
+	oddities   nameList // warnings about assignees and states of open tasks
 }
 
 // checkRepository returns an error if the settings ask for commits where there is no repository.

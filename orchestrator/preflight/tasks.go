@@ -39,6 +39,12 @@ func (p *Prepared) checkTasks(b *board.Board) error {
 	if p.unwritable.count > 0 {
 		p.warn("files of tasks that agents cannot write: %s", p.unwritable.String())
 	}
+	for _, w := range p.oddities.names {
+		p.notice(w)
+	}
+	if more := p.oddities.count - len(p.oddities.names); more > 0 {
+		p.notice(fmt.Sprintf("%d more tasks have such a header or entry; kanban-run check names them", more))
+	}
 	for i := 0; i < b.Len() && !p.byNeeds; i++ {
 		if e := b.Entry(i); e.Done() {
 			task, err := p.Workspace.Place.ReadTask(e.Path)
@@ -129,8 +135,8 @@ func (p *Prepared) checkTask(b *board.Board, entry board.Entry, read board.TaskR
 	if !p.DryRun && durable.CheckWrite(read.Task.Ref.Abs) != nil {
 		p.unwritable.add(entry.Path)
 	}
-	if w := b.IgnoredAssignee(entry, read.Task); w != nil {
-		p.notice(w.Error())
+	for _, w := range b.Oddities(entry, read.Task) {
+		p.oddities.add(w.Error())
 	}
 	err := p.checkRoleOf(b, read.Task)
 	return p.forgive(err, errors.As(err, new(*roles.UnknownError)) && p.wasWorkedOn(entry.Path))
