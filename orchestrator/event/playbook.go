@@ -3,7 +3,6 @@ package event
 import (
 	"cmp"
 	"fmt"
-	"strings"
 )
 
 // DuplicateTask is a task on which another run is at work: seed 002, "Duplicate / Overlap Work". If
@@ -51,7 +50,7 @@ func (e ScopeOverlaps) Subject() string { return e.Task }
 // Sentence implements [Event].
 func (e ScopeOverlaps) Sentence() Sentence {
 	text := fmt.Sprintf("OVERLAP_SCOPE: %s changes %s, and so does the work on %s of %s",
-		e.Task, strings.Join(e.Files, " and "), e.OwnerTask, e.Owner)
+		e.Task, List(e.Files, mostNamed), e.OwnerTask, e.Owner)
 	if e.Waits {
 		text += ": it waits for the end of that step"
 	}

@@ -188,3 +188,25 @@ func TestWarningOfAReply(t *testing.T) {
 		}
 	}
 }
+
+// TestSentencesOfManyNames: a sentence with a list of names stays short. The event has all of them.
+func TestSentencesOfManyNames(t *testing.T) {
+	names := make([]string, 2000)
+	for i := range names {
+		names[i] = fmt.Sprintf("tasks/%d.md", i)
+	}
+	for _, e := range []event.Event{
+		event.StepFinished{Dropped: names},
+		event.ScopeOverlaps{Files: names},
+		event.StepStarted{Call: event.CheckpointCall, Checkpoint: &event.Checkpoint{Scope: names}},
+	} {
+		s := e.Sentence()
+		text := s.String()
+		for _, more := range s.More {
+			text += more.String()
+		}
+		if len(text) > 500 || !strings.Contains(text, "and 1995 more") {
+			t.Errorf("%s: %d bytes: %.200s", e.Kind(), len(text), text)
+		}
+	}
+}

@@ -38,7 +38,7 @@ func (e StepStarted) Sentence() Sentence {
 		return inStep(e.Step, Routine, "%s gets ready", e.Role)
 	default:
 		return inStep(e.Step, Routine, "%s looks at %s: %s",
-			e.Role, e.Checkpoint.ID, strings.Join(e.Checkpoint.Scope, ", "))
+			e.Role, e.Checkpoint.ID, List(e.Checkpoint.Scope, mostNamed))
 	}
 }
 
@@ -101,7 +101,7 @@ func (e StepFinished) Sentence() Sentence {
 	}
 	if len(e.Dropped) > 0 {
 		s.More = append(s.More, inStep(e.Step, Warning, "the Manager took off the list undone: %s",
-			strings.Join(e.Dropped, ", ")))
+			List(e.Dropped, mostNamed)))
 	}
 	return s
 }

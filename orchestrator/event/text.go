@@ -127,6 +127,9 @@ func Elapsed(d time.Duration) string {
 	}
 }
 
+// mostNamed bounds a list of names in a sentence.
+const mostNamed = 5
+
 // List renders a list of names. If the list is too long, the number of further names stands at the
 // end, as in "a, b and 3 more". The parameter "most" is the greatest number of names shown.
 func List(names []string, most int) string {

@@ -55,7 +55,7 @@ func Reboot(f Finding, c Case) event.RebootTested {
 	}
 	ask(c.HasText, presence(c.HasText, c.Task+" has a text", c.Task+" has no text beyond its frontmatter"))
 	ask(len(c.Missing) == 0, presence(len(c.Missing) == 0,
-		"no input that the task names is missing", "missing: "+strings.Join(c.Missing, ", ")))
+		"no input that the task names is missing", "missing: "+event.List(c.Missing, 5)))
 	ask(c.Obstacle != "", presence(c.Obstacle == "", "no call fails again and again in the same way", c.Obstacle))
 	advice := c.advice()
 	if late := ask(c.isLate()); late.Yes && !c.NoPlan {
@@ -94,7 +94,7 @@ func (c Case) advice() (advice string) {
 		advice += " The task has no text: if it is not clear what to do, reply blocked and say what is missing."
 	}
 	if len(c.Missing) > 0 {
-		advice += " The task names inputs that are not there: " + strings.Join(c.Missing, ", ") +
+		advice += " The task names inputs that are not there: " + event.List(c.Missing, 5) +
 			"; do without them, or reply blocked."
 	}
 	if c.Obstacle != "" {

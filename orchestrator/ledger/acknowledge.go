@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"kanban-run/orchestrator/board"
@@ -238,7 +237,7 @@ func (a *arbitration) taskOfChoice(w *standing.Waits, word event.Choice) (task s
 	}
 	return "", &failure.Invalid{
 		Err: fmt.Errorf("%s cannot be about %s", word, a.answer.Task),
-		Fix: "it can be about " + strings.Join(c.Tasks, ", "),
+		Fix: "it can be about " + event.List(c.Tasks, 5),
 	}
 }
 

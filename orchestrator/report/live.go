@@ -216,7 +216,7 @@ func (b *liveBoard) note(e event.Event, at time.Time) {
 		b.task, b.waits = e.Task, doing{what: "waits for " + e.Owner, since: at}
 	case event.ScopeOverlaps:
 		if e.Waits {
-			files := strings.Join(e.Files, ", ")
+			files := event.List(e.Files, 3)
 			b.task, b.waits = e.Task, doing{what: "waits for " + e.Owner, since: at, detail: files}
 		}
 	}

@@ -134,22 +134,33 @@ func (t Turn) goOn(text string) Decision {
 			left[past][i] = head.Path
 		case path.Clean(head.Path) == path.Clean(t.Task):
 		case len(head.Needs) > 0:
-			unready = append(unready, fmt.Sprintf("%s is not worked on: it needs %s", head.Path, strings.Join(head.Needs, ", ")))
+			unready = append(unready, fmt.Sprintf("%s is not worked on: it needs %s", head.Path, event.List(head.Needs, mostNamed)))
 		default:
-			return Decision{Status: "ok", Message: strings.Join(said, "; "), Next: head.Path}
+			return Decision{Status: "ok", Message: strings.Join(few(said), "; "), Next: head.Path}
 		}
 	}
 	next := cmp.Or(slices.Concat(left[Aside], left[Quarantined])...)
 	switch faults := t.unreadable(); {
 	case next != "":
-		return Decision{Status: "ok", Message: text, Next: next, Left: slices.Concat(faults, unready)}
+		return Decision{Status: "ok", Message: text, Next: next, Left: few(slices.Concat(faults, unready))}
 	case skipped && len(faults) == 0: // the tasks that need a skipped task stay undone, too
-		return Decision{Status: "ok", Message: strings.Join(append(said, unready...), "; ")}
+		return Decision{Status: "ok", Message: strings.Join(few(append(said, unready...)), "; ")}
 	case len(faults)+len(unready) > 0:
-		return Decision{Status: "blocked", Message: strings.Join(slices.Concat(said[:1], faults, unready), "; ")}
+		return Decision{Status: "blocked", Message: strings.Join(few(slices.Concat(said[:1], faults, unready)), "; ")}
 	default:
 		return Decision{Status: "ok", Message: text}
 	}
+}
+
+// mostNamed bounds the tasks that a message names, and the needs of each.
+const mostNamed = 5
+
+// few returns the first parts of a message, and the number of the others.
+func few(parts []string) []string {
+	if more := len(parts) - mostNamed; more > 1 {
+		return append(slices.Clone(parts[:mostNamed]), fmt.Sprintf("and %d more", more))
+	}
+	return parts
 }
 
 func (t Turn) past(i int) Past {

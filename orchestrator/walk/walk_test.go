@@ -2,6 +2,9 @@ package walk_test
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -129,5 +132,27 @@ func TestKeepGoing(t *testing.T) {
 		if diff := cmp.Diff(tt.want, walk.Decide(turn)); diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
 		}
+	}
+}
+
+// TestMessagesAreBounded: what walk says of the tasks that wait for others, and of files that cannot
+// be read, stays short however many there are.
+func TestMessagesAreBounded(t *testing.T) {
+	many := walk.Turn{Task: "a", Status: "ok", Len: 2000, Marked: func(i int) bool { return i == 0 },
+		Head: func(i int) walk.Head {
+			return walk.Head{Path: fmt.Sprintf("%d.md", i), Needs: slices.Repeat([]string{"z.md"}, 2000)}
+		}}
+	d := walk.Decide(many)
+	if d.Status != "blocked" || len(d.Message) > 1000 || !strings.Contains(d.Message, "and 1995 more") {
+		t.Errorf("Decide = %s, %d bytes: %.300s", d.Status, len(d.Message), d.Message)
+	}
+	many.Past = func(i int) walk.Past {
+		if i == 1 {
+			return walk.Aside
+		}
+		return walk.Open
+	}
+	if d := walk.Decide(many); d.Next != "1.md" || len(d.Left) > 6 {
+		t.Errorf("Decide = %s, next %s, with %d tasks left", d.Status, d.Next, len(d.Left))
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"strings"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/contract"
@@ -170,7 +169,7 @@ func (w *Workspace) MissingNeeds(b *board.Board, s *flow.State, next *string) st
 	if len(missing) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s needs %s, and is next all the same, says the Manager", *next, strings.Join(missing, ", "))
+	return fmt.Sprintf("%s needs %s, and is next all the same, says the Manager", *next, event.List(missing, 5))
 }
 
 // unmet returns the needed tasks that are not done. The task of the step is done if its status is
