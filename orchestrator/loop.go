@@ -57,7 +57,7 @@ type loop struct {
 func (l *loop) run() (flow.Finish, error) {
 	for {
 		b, view, err := l.readBoard()
-		if err = cmp.Or(err, l.supervisor.RecordLoss()); err != nil {
+		if err = cmp.Or(err, l.supervisor.RecordLoss(), l.carrier.RecordFailure()); err != nil {
 			return flow.Finish{}, err
 		}
 		switch e := flow.Next(l.ledger.State(), view).(type) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -215,7 +214,9 @@ func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func() error) er
 		err = errors.Join(err, c.Journal.Append(event.ToolsUsed{AttemptRef: a.Ref(), ToolWork: *work}))
 	}
 	c.measure(a, e)
-	c.warnOfMove(a)
+	if moved := a.checkout.Moved(); len(moved) > 0 {
+		err = errors.Join(err, c.Journal.Append(event.CheckoutMoved{AttemptRef: a.Ref(), Moves: moved}))
+	}
 	if files := c.violations(a, e.Spawned); files != nil && err == nil {
 		return errors.Join(c.record(a, c.accuse(a, e, files)), c.causeOf(e))
 	}
@@ -243,15 +244,6 @@ func (c *Caller) IsAway(s flow.Spawn, err error) (tool string) {
 		return ""
 	}
 	return p.Adapter.Name()
-}
-
-// warnOfMove gives a notice if git moved the checkout while the agent worked, for example to
-// another branch. In that case the board and the work of other tasks may be lost.
-func (c *Caller) warnOfMove(a *Attempt) {
-	if moved := a.checkout.Moved(); len(moved) > 0 {
-		c.Observer.Notice(c.Board, fmt.Sprintf("the checkout was moved while %s was at work on %s: %s", a.Intent.Role, a.Intent.Task,
-			c.Redactor.String(strings.Join(moved, "; "))))
-	}
 }
 
 // settle journals the end of an attempt that did not violate the supervisor's scope.

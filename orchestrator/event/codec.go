@@ -39,6 +39,8 @@ var decoders = map[string]func(data []byte) (Event, error){
 	"OVERLAP_SCOPE":              decoderOf[ScopeOverlaps](),
 	"TOOL_UNAVAILABLE":           decoderOf[ToolUnavailable](),
 	"TOOLS_USED":                 decoderOf[ToolsUsed](),
+	"CHECKOUT_MOVED":             decoderOf[CheckoutMoved](),
+	"PUSH_FAILED":                decoderOf[PushFailed](),
 	"TASK_SET_ASIDE":             decoderOf[TaskSetAside](),
 	"REASSIGNED":                 decoderOf[Reassigned](),
 	"REASSIGN_PROPOSAL":          decoderOf[ReassignProposed](),

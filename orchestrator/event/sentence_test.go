@@ -115,6 +115,8 @@ func sentences() []event.Event {
 		event.MessageHeard{AttemptRef: work}, event.MessageHeard{AttemptRef: work, Answer: "yes"}, event.MessageLost{AttemptRef: work, Type: event.HealthCheck, Reason: "it ended"}, event.MessageLost{AttemptRef: work, Type: event.Tell, Reason: "it ended", Text: "use Go"},
 		event.ToolUnavailable{AttemptRef: work, Tool: "gh", Agent: "claude", Reason: "not found", Agents: 1, Then: event.ToolCaveat}, event.ToolUnavailable{AttemptRef: work, Tool: "gh", Agent: "claude", Reason: "not found", Agents: 3, Then: event.ToolRetry},
 		event.ToolUnavailable{AttemptRef: work, Tool: "gh", Agents: 4, Then: event.ToolSkip}, event.ToolUnavailable{AttemptRef: work, Tool: "gh", Agents: 1, Then: event.ToolStop},
+		event.CheckoutMoved{AttemptRef: work, Moves: []string{"checkout: moving from work to main", "stash: WIP"}},
+		event.PushFailed{Board: "b", Branch: "board/b", Reason: "no pushes today"},
 		event.ToolsUsed{AttemptRef: work, ToolWork: event.ToolWork{Uses: []event.ToolUse{{Tool: "Bash", Calls: 2, Millis: 1500, Failed: 1}, {Calls: 1, Millis: 5}}}},
 		held("pass", ""), held("warn", event.BlockOverride, "slow", "no\ntests"), held("block", event.BlockRevise, "wrong"),
 		event.CheckpointMissed{Task: "CHECKPOINT-001", Reason: "no\nreply", Then: event.BlockOverride}, event.SupervisorFailed{AttemptRef: look, Reason: "no disk", Errors: 2}, event.SupervisorFailed{AttemptRef: look, Reason: "no disk", Errors: 3, Then: event.BlockRevise},

@@ -69,6 +69,10 @@ var transitions = byKind(
 	on((*State).applyToolUnavailable),
 	on(during[event.ToolsUsed]),
 
+	// checkout
+	on(during[event.CheckoutMoved]),
+	on(nothing[event.PushFailed]),
+
 	// supervision
 	on((*State).applyCheckpointHeld),
 	on((*State).applySupervisorFailed),

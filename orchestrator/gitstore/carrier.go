@@ -49,6 +49,7 @@ type Settings struct {
 // Journal is the board's journal. The journal need not be open before the first checkpoint.
 type Journal interface {
 	State() *flow.State
+	Record(event.Event) error
 }
 
 // Slots bounds the number of runs of this process that work at the same time.
@@ -60,10 +61,11 @@ type Slots interface {
 // Carrier makes the checkpoints of one run, if the board's settings ask for checkpoints.
 type Carrier struct {
 	Turn
-	store     *Store        // nil: no checkpoints are made
-	way       *event.GitWay // route to the remote, for the journal; nil: no checkpoints are made
-	err       error         // error of the first failed checkpoint; nil: none has failed
-	elsewhere bool          // see IsElsewhere
+	store     *Store            // nil: no checkpoints are made
+	way       *event.GitWay     // route to the remote, for the journal; nil: no checkpoints are made
+	err       error             // error of the first failed checkpoint; nil: none has failed
+	elsewhere bool              // see IsElsewhere
+	failed    *event.PushFailed // a failed push that is not journaled yet; nil: none
 }
 
 // Start restores the files of the last checkpoint of the board's branch, if that checkpoint is
@@ -168,10 +170,35 @@ func (c *Carrier) Save(entries []event.Entry) error {
 	c.Slots.Release()
 	c.err = explain(c.store.Save(c.Kill, point))
 	c.Slots.Acquire()
+	// Nothing can be journaled after the end of a run.
+	if failed := c.pushFailed(); failed != nil && point.Last {
+		c.Notice(failed.Sentence().Text)
+	} else if failed != nil {
+		c.failed = failed
+	}
 	// A push takes seconds. Meanwhile a person or another board's agent might have changed a task,
 	// so the files have to be read again.
 	c.Workspace.Forget()
 	return c.err
+}
+
+// pushFailed returns the event for a push that has just failed, or nil.
+func (c *Carrier) pushFailed() *event.PushFailed {
+	reason := c.store.TakeFailure()
+	if reason == "" {
+		return nil
+	}
+	return &event.PushFailed{Board: c.Board, Branch: c.store.Branch, Reason: reason}
+}
+
+// RecordFailure journals a failed push. Save cannot do that, because the journal calls it.
+func (c *Carrier) RecordFailure() error {
+	if c.failed == nil {
+		return nil
+	}
+	failed := *c.failed
+	c.failed = nil
+	return c.Journal.Record(failed)
 }
 
 // Unpushed returns the name of the branch if the remote may lack some of its checkpoints, and ""

@@ -352,8 +352,8 @@ func TestFarAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.save(s)
-	if !c.waits(far) || len(c.notices) != 1 || !strings.Contains(c.notices[0], "waits here, in the branch board/kanban.yaml") {
-		t.Errorf("%v: %q", c.waits(far), c.notices)
+	if reason := s.TakeFailure(); !c.waits(far) || reason == "" || s.TakeFailure() != "" {
+		t.Errorf("%v: %q", c.waits(far), reason)
 	}
 	if _, err := c.open().Start(t.Context()); err != nil {
 		t.Errorf("a run that begins then: %v", err)
@@ -369,8 +369,8 @@ func TestFarAway(t *testing.T) {
 	if err := s.Save(t.Context(), final); err != nil {
 		t.Fatal(err)
 	}
-	if last := c.notices[len(c.notices)-1]; !c.waits(far) || !strings.Contains(last, "no pushes today") {
-		t.Errorf("%v: %q", c.waits(far), c.notices)
+	if last := s.TakeFailure(); !c.waits(far) || !strings.Contains(last, "no pushes today") {
+		t.Errorf("%v: %q", c.waits(far), last)
 	}
 	if err := os.Remove(hook); err != nil {
 		t.Fatal(err)

@@ -83,8 +83,8 @@ func (s *Store) boardInTree() string {
 	return filepath.ToSlash(rel)
 }
 
-// push pushes the branch to the remote. If the remote does not answer, or refuses, push shows a
-// notice and returns nil. Errors: *AheadError, *SecretError.
+// push pushes the branch to the remote. If the remote does not answer, or refuses, push notes the
+// reason in s.failed and returns nil. Errors: *AheadError, *SecretError.
 func (s *Store) push(stop context.Context) error {
 	began := time.Now()
 	err := s.unlockFar()
@@ -107,7 +107,7 @@ func (s *Store) push(stop context.Context) error {
 		s.killed = wasKilled(err)
 	}
 	if err == nil {
-		s.told, s.unsure = "", false
+		s.told, s.failed, s.unsure = "", "", false
 		return nil
 	}
 	if stop.Err() != nil {
@@ -122,9 +122,8 @@ func (s *Store) push(stop context.Context) error {
 		}
 	}
 	s.rest(began)
-	if text := fmt.Sprintf("the checkpoint waits here, in the branch %s: %v", s.Branch, oneLine(err)); text != s.told {
-		s.told = text
-		s.Notice(text)
+	if reason := oneLine(err); reason != s.told {
+		s.told, s.failed = reason, reason
 	}
 	return nil
 }
@@ -133,6 +132,13 @@ func (s *Store) push(stop context.Context) error {
 func wasKilled(err error) bool {
 	failed := (*git.Error)(nil)
 	return err != nil && (!errors.As(err, &failed) || failed.Exit.TimedOut || failed.Exit.Signal != "")
+}
+
+// TakeFailure returns the reason why the last push failed, once. It returns "" if that push
+// succeeded, or if an earlier one failed for the same reason.
+func (s *Store) TakeFailure() (reason string) {
+	reason, s.failed = s.failed, ""
+	return reason
 }
 
 // rest postpones the next push after a failed call to the remote. The parameter since is the time

@@ -32,7 +32,7 @@ func (p Point) message() []byte {
 }
 
 // Save makes a checkpoint of the present files, and pushes it. If the remote cannot be reached or
-// refuses, Save shows a notice, and a later Save pushes the checkpoint. Errors: *AheadError,
+// refuses, TakeFailure has the reason, and a later Save pushes the checkpoint. Errors: *AheadError,
 // *SecretError, *UnfitError.
 func (s *Store) Save(stop context.Context, p Point) error {
 	return s.inCalls(func() error { return s.save(stop, p) })

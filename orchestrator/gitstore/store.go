@@ -53,7 +53,8 @@ type Store struct {
 
 	askAgain time.Time // the earliest time of the next push, after a failed call to the remote
 	unsure   bool      // the remote did not answer the last call, or refused it
-	told     string    // the last notice about the remote
+	told     string    // the last reason of a failed push
+	failed   string    // told, if TakeFailure has not returned it yet
 }
 
 // Time limits for a call of git.
