@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -166,7 +167,7 @@ func codeOfError(err error) int {
 func (t *terminal) explain(err error) int {
 	said := map[string]bool{}
 	for _, e := range flatten(err) {
-		text, hint := e.Error(), failure.HintOf(e)
+		text, hint := e.Error(), hintOf(e)
 		if said[text+hint] {
 			continue
 		}
@@ -182,6 +183,9 @@ func (t *terminal) explain(err error) int {
 	}
 	return codeOfError(err)
 }
+
+// hintOf returns what a person can do about an error, or "".
+func hintOf(err error) string { return cmp.Or(failure.HintOf(err), durable.OwnerHint(err)) }
 
 // indented indents all lines but the first. Otherwise those lines would look like messages of
 // kanban-run.

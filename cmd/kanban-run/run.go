@@ -17,7 +17,6 @@ import (
 
 	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
 	"kanban-run/orchestrator/inspect"
@@ -294,7 +293,7 @@ func hintFor(r result.Result, dry bool) string {
 	}
 	// If another run owns the board, the advice is better than the error's hint, because only the
 	// advice names the board.
-	hint, advised := failure.HintOf(r.Err), r.Outcome == event.Owned && !errors.As(r.Err, new(*gitstore.AheadError))
+	hint, advised := hintOf(r.Err), r.Outcome == event.Owned && !errors.As(r.Err, new(*gitstore.AheadError))
 	if hint != "" && !advised {
 		return hint
 	}
@@ -307,7 +306,7 @@ func (s *screen) refuse(t *terminal, errs []error) int {
 	for i, err := range errs {
 		codes[i] = codeOfError(err)
 		if s.json != nil {
-			s.json.Refused(err.Error(), failure.HintOf(err), codes[i])
+			s.json.Refused(err.Error(), hintOf(err), codes[i])
 		}
 		if s.json == nil || t.job != nil {
 			t.explain(err)

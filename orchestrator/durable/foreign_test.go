@@ -2,6 +2,7 @@ package durable
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -252,5 +253,35 @@ func TestWriteFileSurvivesKill(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantNames(t, filepath.Dir(path), "kanban.md")
+	}
+}
+
+// TestOwnerHint: of a checkout that two users share it is said whose the files are that the second
+// one must not read.
+func TestOwnerHint(t *testing.T) {
+	denied := func(path string) error {
+		return fmt.Errorf("read: %w", &fs.PathError{Op: "open", Path: path, Err: syscall.EACCES})
+	}
+	mine := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(mine, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	theirs, owner := "/", "0"
+	if os.Geteuid() == 0 {
+		theirs, owner = t.TempDir(), "12345"
+		if err := os.Chown(theirs, 12345, -1); err != nil {
+			t.Skip(err)
+		}
+	}
+	want := theirs + " belongs to user " + owner + ": run kanban-run as that user, or in a checkout of your own"
+	for _, path := range []string{theirs, filepath.Join(theirs, "hidden", "below")} {
+		if got := OwnerHint(denied(path)); got != want {
+			t.Errorf("OwnerHint(%s) = %q, want %q", path, got, want)
+		}
+	}
+	for _, err := range []error{denied(mine), os.ErrNotExist, fs.ErrPermission, &fs.PathError{Path: theirs, Err: syscall.ENOENT}} {
+		if got := OwnerHint(err); got != "" {
+			t.Errorf("OwnerHint(%v) = %q, want none", err, got)
+		}
 	}
 }

@@ -147,6 +147,27 @@ func permit(path, mode string, err error) string {
 		path, ownersOf(info).uid, me, failure.Quote(path))
 }
 
+// OwnerHint returns advice for an error about a file of another user, as it occurs in a checkout
+// that two users share. It returns "" for any other error.
+func OwnerHint(err error) string {
+	var denied *fs.PathError
+	if !errors.Is(err, fs.ErrPermission) || !errors.As(err, &denied) {
+		return ""
+	}
+	for path, below := denied.Path, ""; path != below; path, below = filepath.Dir(path), path {
+		info, err := os.Lstat(path)
+		if err != nil { // below a folder of the other user
+			continue
+		}
+		if owner := ownersOf(info).uid; owner != os.Geteuid() {
+			return fmt.Sprintf("%s belongs to user %d: run kanban-run as that user, or in a checkout of your own",
+				path, owner)
+		}
+		return ""
+	}
+	return ""
+}
+
 // Rehearse does all that a replacement of the file at path takes, except the replacement: it makes
 // a file beside it with the same bytes, owner and mode, and removes it. So it also finds a full
 // disk, and a file system that refuses what its modes allow. The result lost is what a replacement
