@@ -57,9 +57,11 @@ type Role struct {
 // IsBuiltIn reports whether the role comes from the binary and not from a folder.
 func (r Role) IsBuiltIn() bool { return strings.HasPrefix(r.File, embeddedPrefix) }
 
-// Source returns the contents of the file of a built-in role. Errors: *fs.PathError for a role that
-// is not built in.
+// Source returns the contents of the role's file.
 func (r Role) Source() ([]byte, error) {
+	if !r.IsBuiltIn() {
+		return plainfile.Read(r.File, maxFile)
+	}
 	return embedded.ReadFile(strings.TrimPrefix(r.File, embeddedPrefix))
 }
 
@@ -82,7 +84,10 @@ type Env struct {
 }
 
 // Set is the set of the roles of one run.
-type Set struct{ roles map[string]Role }
+type Set struct {
+	roles   map[string]Role
+	skipped fs.FileInfo // see LoadWithout
+}
 
 //go:embed *.md
 var embedded embed.FS
@@ -103,8 +108,12 @@ const maxFile = 1 << 20
 // embedded roles. If two folders have a role of the same name, the role in the earlier folder
 // replaces the other role as a whole. Two roles of the same name in one folder are an error. A
 // missing folder holds no roles. Errors: *frontmatter.Problem for a wrong file, with the line.
-func Load(dirs ...string) (*Set, error) {
-	s := &Set{roles: map[string]Role{}}
+func Load(dirs ...string) (*Set, error) { return LoadWithout(nil, dirs...) }
+
+// LoadWithout is like Load, but skips one file of the folders, which may be nil: the file to which a
+// role is printed is empty at that time.
+func LoadWithout(skipped fs.FileInfo, dirs ...string) (*Set, error) {
+	s := &Set{roles: map[string]Role{}, skipped: skipped}
 	for _, dir := range dirs {
 		if err := s.addFolder(dir); err != nil {
 			return nil, err
@@ -151,14 +160,23 @@ func (s *Set) addFolder(dir string) error {
 	// addFile refuses a role that an earlier file defines.
 	here := map[string]string{}
 	for _, entry := range entries {
-		if !isRoleFile(entry.Name()) {
+		path := filepath.Join(dir, entry.Name())
+		if !isRoleFile(entry.Name()) || s.isSkipped(path) {
 			continue
 		}
-		if err := s.addFile(filepath.Join(dir, entry.Name()), here); err != nil {
+		if err := s.addFile(path, here); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (s *Set) isSkipped(path string) bool {
+	if s.skipped == nil {
+		return false
+	}
+	info, err := os.Stat(path)
+	return err == nil && os.SameFile(info, s.skipped)
 }
 
 func isRoleFile(name string) bool {

@@ -114,6 +114,8 @@ type setup struct {
 	dir     string // the current folder, after -C
 	workdir string // the folder of -C, or "" if there is no -C
 
+	noRole fs.FileInfo // a file that is no role, even if it is in a folder of roles; nil: none
+
 	redactors map[string]*redact.Redactor // keyed by the secrets that they hide
 }
 
@@ -168,7 +170,7 @@ func (u *setup) resolve(dir string) (*resolved, error) {
 		return nil, err
 	}
 	r := &resolved{}
-	if r.roles, err = roles.Load(dirs...); err != nil {
+	if r.roles, err = roles.LoadWithout(u.noRole, dirs...); err != nil {
 		return nil, &invalidSettings{err}
 	}
 	in.KnownRole = func(name string) bool { _, err := r.roles.Lookup(name); return err == nil }
@@ -328,13 +330,19 @@ func configCommand() command {
 
 func rolesCommand() command {
 	return command{
-		name: "roles", args: "[NAME]", summary: "list the roles, or print a role's prompt",
+		name: "roles", args: "[NAME]", summary: "list the roles, or print a role's file",
+		long: `
+Of your own variant of a built-in role this is the beginning: kanban-run roles NAME > .kanban-run/roles/NAME.md`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir", "roles")
 			return func(t *terminal, args []string) (int, error) {
 				u, err := s.load(t)
 				if err != nil {
 					return 0, err
+				}
+				// The shell has emptied the file to which a role is printed.
+				if u.noRole, err = t.screen.Stat(); err != nil {
+					u.noRole = nil
 				}
 				r, err := u.resolve(u.dir)
 				if err != nil {
@@ -352,7 +360,11 @@ func printRoles(t *terminal, r *resolved, args []string) error {
 		if err != nil {
 			return &invalidSettings{err}
 		}
-		return t.stdout.Printf("%s\n", console.Lines(role.Prompt))
+		source, err := role.Source()
+		if err != nil {
+			return fmt.Errorf("read role %s: %w", role.File, err)
+		}
+		return t.stdout.Printf("%s", console.Lines(source))
 	}
 	for _, role := range r.roles.All() {
 		choice := r.settings.Choose(role.Name)
