@@ -28,8 +28,8 @@ func initCommand() command {
 		name: "init", args: "[DIR]", summary: "a board and a task to start from",
 		long: `
 Writes kanban.yaml, a first task, .kanban-run.yaml and an example of a role of your own into DIR (default: here). The settings name the
-agent that is installed for the work, and walk, a Manager without a model; without one an example of an agent works, so that the board runs at
-once. Nothing that exists is touched.`,
+agent that is installed for the work, and walk, a Manager without a model. Without one an example of an agent stands in: it does nothing and
+replies blocked, so that a run ends with exit code 3 until you name an agent. Nothing that exists is touched.`,
 		setup: func(*pflag.FlagSet) func(*terminal, []string) (int, error) {
 			return func(t *terminal, args []string) (int, error) {
 				dir := "."
@@ -129,9 +129,10 @@ func installedAgents() (player string, others []string, said string) {
 		}
 	}
 	if player == "" {
-		return "", nil, "No agent that asks a model is installed here, so agents/agent.sh does the work: it " +
-			"does nothing, and shows how an agent speaks.\n" +
-			"Install one, and name it in .kanban-run.yaml:\n" + strings.Join(missing, "\n")
+		return "", nil, "No agent that asks a model is installed here, so agents/agent.sh stands in: it " +
+			"shows how an agent speaks, does nothing, and replies blocked.\n" +
+			"Install one, and name it in .kanban-run.yaml; kanban-run ack kanban.yaml retry takes up a task that " +
+			"was blocked meanwhile:\n" + strings.Join(missing, "\n")
 	}
 	said = player + " is installed, and does the work; walk is the Manager, without a model (.kanban-run.yaml)"
 	if len(others) > 0 {
