@@ -12,17 +12,34 @@ type choice struct{ agent, exec *given }
 // for every role.
 type choices map[string]choice
 
-// asksForCommand reports whether the choice is "exec" without a command, as with `--agent exec`
-// alone. Such a choice takes the command of a weaker source.
+// takesCommand reports whether an adapter has no program of its own, and starts the command that is
+// given beside it.
+func takesCommand(adapter string) bool { return adapter == execAgent || adapter == acpAgent }
+
+// asksForCommand reports whether the choice is "exec" or "acp" without a command, as with
+// `--agent exec` alone. Such a choice takes the command of a weaker source, see commandFor.
 func (c choice) asksForCommand() bool {
-	return c.exec == nil && c.agent != nil && c.agent.value == execAgent
+	return c.exec == nil && c.agent != nil && takesCommand(c.agent.value)
+}
+
+// commandFor returns the command of c if it is one for the adapter, and nil otherwise. A command
+// without an adapter is one for "exec".
+func (c choice) commandFor(adapter string) *given {
+	own := execAgent
+	if c.agent != nil {
+		own = c.agent.value
+	}
+	if own != adapter {
+		return nil
+	}
+	return c.exec
 }
 
 // refuseContradiction returns an error if one source gives both an adapter and a command for one
 // role, because one of the two would be silently ignored.
 func (c choices) refuseContradiction() error {
 	for _, role := range slices.Sorted(maps.Keys(c)) {
-		if one := c[role]; one.agent != nil && one.exec != nil && one.agent.value != execAgent {
+		if one := c[role]; one.agent != nil && one.exec != nil && !takesCommand(one.agent.value) {
 			return one.exec.errorAt("contradicts "+one.agent.name+" "+one.agent.value,
 				"give either an adapter or a command, not both, for the same role")
 		}
@@ -32,19 +49,19 @@ func (c choices) refuseContradiction() error {
 
 // overlay returns c with the choices of a stronger source in place of its own. The stronger choice
 // for every role replaces only the choice for every role: a role's own choice stays, whichever
-// source made it. A choice "exec" without a command keeps the command of c.
+// source made it. A choice "exec" or "acp" without a command keeps the command of c.
 func (c choices) overlay(stronger choices) choices {
 	result := choices{}
 	_, hasGeneral := stronger[""]
 	for role, weak := range c {
 		if hasGeneral && weak.asksForCommand() {
-			weak.exec = c[""].exec // the command that the role's own choice was made for
+			weak.exec = c[""].commandFor(weak.agent.value) // the command that the role's own choice was made for
 		}
 		result[role] = weak
 	}
 	for role, strong := range stronger {
 		if strong.asksForCommand() {
-			strong.exec = c[role].exec
+			strong.exec = c[role].commandFor(strong.agent.value)
 		}
 		result[role] = strong
 	}

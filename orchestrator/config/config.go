@@ -19,7 +19,10 @@ const FileName = ".kanban-run.yaml"
 // DefaultAgent is the adapter of a role if no setting and no role file names one.
 const DefaultAgent = "claude"
 
-const execAgent = "exec"
+const (
+	execAgent = "exec"
+	acpAgent  = "acp"
+)
 
 // Settings are resolved settings. Workdir, Roles and Stub are "" or absolute. A relative path in
 // the settings file starts at the folder of that file. Any other relative path starts at the folder
@@ -146,7 +149,7 @@ type Input struct {
 // Choice is the agent that the settings choose for one role.
 type Choice struct {
 	Agent   string // "": the role file chooses, or DefaultAgent is used if the role file names no agent
-	Command string // program and arguments for "exec"; "" leaves them to the role file
+	Command string // program and arguments for "exec" or "acp"; "" leaves them to the role file
 	Dir     string // folder at which a relative path in Command starts
 	Setting string // name of the setting that chooses, for Fault; "" if none does
 }
@@ -188,13 +191,18 @@ func (s *Settings) Choose(role string) Choice {
 	k := roleKey(role)
 	own, hasOwn := s.Agents[k]
 	command, hasCommand := s.Execs[k]
+	runs, general := execAgent, execAgent // the adapters for a command of the role, and of every role
+	if own == acpAgent {
+		runs = acpAgent
+	}
+	if s.Agent == acpAgent {
+		general = acpAgent
+	}
 	switch {
 	case hasCommand:
-		return Choice{Agent: execAgent, Command: command, Dir: s.ExecDirs[k], Setting: "exec." + k}
-	case hasOwn && own != execAgent:
-		return Choice{Agent: own, Setting: "agent." + k}
-	case s.Exec != "":
-		return Choice{Agent: execAgent, Command: s.Exec, Dir: s.ExecDir, Setting: "exec"}
+		return Choice{Agent: runs, Command: command, Dir: s.ExecDirs[k], Setting: "exec." + k}
+	case s.Exec != "" && (!hasOwn || own == general):
+		return Choice{Agent: general, Command: s.Exec, Dir: s.ExecDir, Setting: "exec"}
 	case hasOwn:
 		return Choice{Agent: own, Setting: "agent." + k}
 	}

@@ -59,7 +59,7 @@ func agentRows() []row {
 		{Setting{Name: "exec", Flag: "exec", Value: "[ROLE=]COMMAND", Variable: "KANBAN_RUN_EXEC", InFile: true,
 			Repeated: true,
 			Help: "program that works for every role that has none of its own, or for ROLE: JSON on stdin, " +
-				"JSON on stdout"}, nil},
+				"JSON on stdout; beside --agent [ROLE=]acp the program speaks ACP"}, nil},
 		{Setting{Name: "stub", Flag: "stub", Value: "FILE", Variable: "KANBAN_RUN_STUB", InFile: true,
 			Help: "what stub agents do instead of answering well"},
 			func(s *Settings, v, dir string) error { s.Stub = s.fromDir(dir, v); return nil }},

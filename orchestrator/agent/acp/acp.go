@@ -87,7 +87,8 @@ func agentCommand(a agent.Assignment) ([]string, error) {
 	if len(a.Command) == 0 || a.Command[0] == "" {
 		return nil, &agent.ConfigError{Text: "no command is set for the acp agent",
 			Fix: "give one as command in the role file, for instance [gemini, --acp], " +
-				"or with --exec 'COMMAND ARGS' beside --agent acp"}
+				"or for all roles with --agent acp --exec 'COMMAND ARGS', " +
+				"or for one with --agent ROLE=acp --exec ROLE='COMMAND ARGS'"}
 	}
 	path, err := agent.LookPath(a.Command[0], a.Dir)
 	return append([]string{path}, a.Command[1:]...), err
