@@ -37,6 +37,7 @@ var examples = map[string][]string{
 	"github-actions.md":     {aWorkflow},
 	"overnight.md":          {elsewhere, elsewhere, elsewhere},                    // until_seven; TestRealOutage
 	"playbooks.md":          {taskKeys, settings, settings, elsewhere, elsewhere}, // a_person_is_told
+	"recipes.md":            {settings},
 	"review.md":             {roleKeys},
 	"roles.md":              {aRole, settings},
 	"running.md":            {elsewhere},                                   // TestLiveMoments
@@ -150,10 +151,10 @@ func runDocumented(t *testing.T, dir, script string) {
 	if err := os.WriteFile(filepath.Join(dir, "kanban-run"), []byte("#!/bin/sh\nexec '"+self+"' \"$@\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	// No agent is installed, and none is asked.
+	// No agent is installed: the stub stands for the one that a reader has.
 	cmd := exec.Command("sh", "-e", "-c", strings.ReplaceAll(script, "$PWD/bin:", ""))
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + dir + ":/usr/bin:/bin", "HOME=" + dir, standIn + "=1", "MY_OTHER_SECRET=s3cretvalue", "GORACE=atexit_sleep_ms=0"}
+	cmd.Env = []string{"PATH=" + dir + ":/usr/bin:/bin", "HOME=" + dir, standIn + "=1", "MY_OTHER_SECRET=s3cretvalue", "KANBAN_RUN_AGENT=stub", "GORACE=atexit_sleep_ms=0"}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v of\n%s\n%s", err, script, out)
 	}
