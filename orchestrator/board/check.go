@@ -168,17 +168,16 @@ func (b *Board) ignoredAssignee(e Entry, t *Task) *frontmatter.Problem {
 // unknownState returns a warning if the state of an open task is a word that might mean done in
 // another tool. It returns nil otherwise.
 func (b *Board) unknownState(e Entry, t *Task) *frontmatter.Problem {
-	p := &frontmatter.Problem{File: b.File, Line: e.Line, Warning: true,
-		Fix: "write done if nothing is left to do; open words are " + strings.Join(openWords[:], ", ")}
-	state := e.State
+	file, line, state := b.File, e.Line, e.State
 	if isKnownState(state) {
-		p.File, p.Line, state = t.Ref.Path, t.stateLine, t.State
+		file, line, state = t.Ref.Path, t.stateLine, t.State
 	}
 	if isKnownState(state) {
 		return nil
 	}
-	p.Text = fmt.Sprintf("status %s is no known word, so %s counts as open", state, e.Path)
-	return p
+	return &frontmatter.Problem{File: file, Line: line, Warning: true,
+		Text: fmt.Sprintf("status %s is no known word, so %s counts as open", event.Headline(state), e.Path),
+		Fix:  "write done if nothing is left to do; open words are " + strings.Join(openWords[:], ", ")}
 }
 
 // lists reports whether the list has the current task. It compares paths first, because looking at
