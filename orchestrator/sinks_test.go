@@ -76,11 +76,10 @@ var sinks = map[string]string{
 	"view.Server.servePage":   "the page, whose texts were made harmless for HTML",
 	"view.Server.serveEvents": "constants",
 
-	"claim.openLockFile":     "a constant",
-	"marks.turns.makeFolder": "a constant",
-	"marks.turns.write":      "for other boards: the paths of the board and of the task",
-	"claim.lockFile.clear":   "a constant",
-	"claim.lockFile.write":   "for other runs: the names of the board and the task, and patterns out of its frontmatter",
+	"durable.OpenIgnored":  "a constant",
+	"marks.turns.write":    "for other boards: the paths of the board and of the task",
+	"claim.lockFile.clear": "a constant",
+	"claim.lockFile.write": "for other runs: the names of the board and the task, and patterns out of its frontmatter",
 
 	"stub.Main":           "the stub is an agent, and prints for kanban-run",
 	"stub.call.act":       "the stub",

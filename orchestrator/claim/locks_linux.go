@@ -66,19 +66,9 @@ func (l lock) unlock() error {
 func openLockFile(dir string, s System) (*lockFile, error) {
 	folder := filepath.Join(dir, ".kanban-run", "claims")
 	name := filepath.Join(folder, "locks")
-	file, err := durable.OpenPlain(name, os.O_RDWR|os.O_CREATE, 0o600)
-	if errors.Is(err, os.ErrNotExist) {
-		if err = os.MkdirAll(folder, 0o700); err == nil {
-			file, err = durable.OpenPlain(name, os.O_RDWR|os.O_CREATE, 0o600)
-		}
-	}
+	file, err := durable.OpenIgnored(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("claim the tasks of %s: %w", dir, err)
-	}
-	ignored := filepath.Join(folder, ".gitignore") // so that git does not show the lock file
-	if ignore, err := durable.OpenPlain(ignored, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
-		_, _ = ignore.WriteString("*\n")
-		_ = ignore.Close()
 	}
 	f := &lockFile{file: file, used: map[int64]bool{}, release: func() error { return nil }, system: s}
 	if s.Hold != nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // NotPlainError reports that this program cannot have made the file at Path. A write to such a file
@@ -41,6 +42,21 @@ func OpenPlain(path string, flag int, perm fs.FileMode) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// OpenIgnored is OpenPlain for a file in a folder that git is not to show. It makes the folder and
+// the folder's .gitignore if they are missing, also after a kill between the two.
+func OpenIgnored(path string, flag int, perm fs.FileMode) (*os.File, error) {
+	folder := filepath.Dir(path)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	ignored := filepath.Join(folder, ".gitignore")
+	if ignore, err := OpenPlain(ignored, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+		_, _ = ignore.WriteString("*\n")
+		_ = ignore.Close()
+	}
+	return OpenPlain(path, flag, perm)
 }
 
 // ReadPlain reads a file of this program (see OpenPlain). The parameter "most" bounds the number of

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,10 +17,7 @@ import (
 // this process dies. open returns nil if the log cannot be written: other boards then do not see
 // the turn.
 func (t *turns) open(task string) *os.File {
-	f, err := durable.OpenPlain(t.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
-	if errors.Is(err, os.ErrNotExist) && t.makeFolder() == nil {
-		f, err = durable.OpenPlain(t.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
-	}
+	f, err := durable.OpenIgnored(t.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil
 	}
@@ -48,23 +44,6 @@ func (t *turns) write(f *os.File, task string, end bool) error {
 func (t *turns) close(f *os.File, task string) {
 	_ = t.write(f, task, true) // without this line the turn counts as open until the next look
 	_ = f.Close()
-}
-
-// makeFolder makes the folder of the log, with a .gitignore, so that git does not show the log.
-func (t *turns) makeFolder() error {
-	folder := filepath.Dir(t.path)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	f, err := durable.OpenPlain(filepath.Join(folder, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString("*\n")
-	return errors.Join(err, f.Close())
 }
 
 // lockTurn locks the first byte of the log through this open file.
