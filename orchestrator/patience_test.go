@@ -16,15 +16,11 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/claude"
-	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/proc"
-	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/result"
-	"kanban-run/orchestrator/roster"
-	"kanban-run/roles"
 )
 
 // bench runs boards whose agents are functions that print what claude prints. The time is virtual, and the
@@ -91,34 +87,8 @@ func (b *bench) Invoke(a agent.Assignment) (agent.Invocation, error) {
 
 func (b *bench) run(boards ...string) []result.Result {
 	b.Helper()
-	set, err := roles.Load()
-	if err != nil {
-		b.Fatal(err)
-	}
-	settings, _, err := config.Load(config.Input{StartDir: b.dir})
-	if err != nil {
-		b.Fatal(err)
-	}
-	settings.Agent, settings.Agents, settings.Watch.Off = "claude", map[string]string{"manager": event.Walker}, true
-	made, _ := redact.NewNamed(nil)
-	var jobs []preflight.Job
-	for _, board := range boards {
-		dir := filepath.Join(b.dir, board)
-		agents := &roster.Roster{Settings: settings, Roles: set, Adapters: []agent.Adapter{b}}
-		jobs = append(jobs, preflight.Job{Board: filepath.Join(dir, "kanban.yaml"), StartDir: dir, Observer: b, Now: b.now,
-			Configure: func(string) (*preflight.Setup, error) {
-				return &preflight.Setup{OnDivergence: "accept", OnOverlap: "wait", OnTool: event.ToolCaveat, Roster: agents, Redactor: made,
-					Limits: b.limits}, nil
-			}})
-	}
-	prepared, errs := preflight.PrepareAll(jobs)
-	if len(errs) > 0 {
-		b.Fatal(errs[0])
-	}
-	bounds := Bounds{Jobs: len(boards)}
-	all := newShared(prepared, bounds)
-	all.mail.Off = true // an open file descriptor would stop the clock of the test
-	return all.runAll(context.Background(), context.Background(), prepared, bounds)
+	return stage{TB: b.T, adapter: b, observer: b, now: b.now, dir: b.dir, unwatched: true, jobs: len(boards),
+		setup: preflight.Setup{Limits: b.limits}}.play(boards)
 }
 
 const (

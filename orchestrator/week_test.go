@@ -313,36 +313,52 @@ func (w *week) write(name, text string) {
 
 // night runs the boards side by side.
 func (w *week) night(boards []string) []result.Result {
+	keep := true
+	return stage{TB: w.t, adapter: w, observer: &ledger.Silent{}, now: w.now, dir: w.dir, unwatched: w.unwatched, jobs: max(8, len(boards)/4),
+		setup: preflight.Setup{KeepGoing: &keep, Limits: event.Limits{MaxRetries: 3, BusyMillis: time.Hour.Milliseconds(),
+			LimitMillis: (6 * time.Hour).Milliseconds(), Until: w.now().Add(9 * time.Hour)}}}.play(boards)
+}
+
+// stage plays boards in virtual time, with agents that are functions and walk as the Manager.
+type stage struct {
+	testing.TB
+	adapter   agent.Adapter
+	observer  ledger.Observer
+	now       func() time.Time
+	dir       string
+	unwatched bool
+	jobs      int
+	setup     preflight.Setup // with the fields that the stage does not set
+}
+
+func (s stage) play(boards []string) []result.Result {
+	s.Helper()
 	set, err := roles.Load()
 	if err != nil {
-		w.t.Fatal(err)
+		s.Fatal(err)
 	}
-	settings, _, err := config.Load(config.Input{StartDir: w.dir})
+	settings, _, err := config.Load(config.Input{StartDir: s.dir})
 	if err != nil {
-		w.t.Fatal(err)
+		s.Fatal(err)
 	}
 	settings.Agent, settings.Agents = "claude", map[string]string{"manager": event.Walker}
-	if w.unwatched {
+	if s.unwatched {
 		settings.Watch.Off = true
 	}
-	made, _ := redact.NewNamed(nil)
-	keep := true
+	s.setup.Redactor, _ = redact.NewNamed(nil)
+	s.setup.OnDivergence, s.setup.OnOverlap, s.setup.OnTool = "accept", "wait", event.ToolCaveat
 	var jobs []preflight.Job
 	for _, board := range boards {
-		dir := filepath.Join(w.dir, board)
-		agents := &roster.Roster{Settings: settings, Roles: set, Adapters: []agent.Adapter{w}}
-		jobs = append(jobs, preflight.Job{Board: filepath.Join(dir, "kanban.yaml"), StartDir: dir, Observer: &ledger.Silent{}, Now: w.now,
-			Configure: func(string) (*preflight.Setup, error) {
-				return &preflight.Setup{OnDivergence: "accept", OnOverlap: "wait", OnTool: event.ToolCaveat, Roster: agents, Redactor: made, KeepGoing: &keep,
-					Limits: event.Limits{MaxRetries: 3, BusyMillis: time.Hour.Milliseconds(), LimitMillis: (6 * time.Hour).Milliseconds(),
-						Until: w.now().Add(9 * time.Hour)}}, nil
-			}})
+		dir, setup := filepath.Join(s.dir, board), s.setup
+		setup.Roster = &roster.Roster{Settings: settings, Roles: set, Adapters: []agent.Adapter{s.adapter}}
+		jobs = append(jobs, preflight.Job{Board: filepath.Join(dir, "kanban.yaml"), StartDir: dir, Observer: s.observer, Now: s.now,
+			Configure: func(string) (*preflight.Setup, error) { return &setup, nil }})
 	}
 	prepared, errs := preflight.PrepareAll(jobs)
 	if len(errs) > 0 {
-		w.t.Fatal(errs[0])
+		s.Fatal(errs[0])
 	}
-	bounds := Bounds{Jobs: max(8, len(boards)/4)}
+	bounds := Bounds{Jobs: s.jobs}
 	all := newShared(prepared, bounds)
 	all.mail.Off = true // an open file descriptor would stop the clock of the test
 	return all.runAll(context.Background(), context.Background(), prepared, bounds)
