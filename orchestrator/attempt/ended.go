@@ -124,7 +124,7 @@ func (a *Attempt) judge(out *Ended, report agent.Report) (err error) {
 		return nil
 	}
 	if failure == nil {
-		out.Worked = out.Worked || report.Reply != "" // whatever it says, the model made it
+		out.Worked = out.Worked || report.Reply != "" // any reply is work of the model
 		out.Reply, failure = a.call.Sinks.parseReply(a.call.Contract, report.Reply)
 		if failure != nil && failure.Prose && report.Advice != "" {
 			failure.Reason += "; " + report.Advice
