@@ -141,24 +141,28 @@ func TestDecisionsScopeViolation(t *testing.T) {
 		minutes := filepath.Join(y.dir, "DECISIONS.md")
 		must(t, os.WriteFile(minutes, []byte(people), 0o644))
 		must(t, os.WriteFile(filepath.Join(y.dir, "work.sh"), []byte("cat > /dev/null\necho '{\"status\":\"escalate\",\"message\":\"the API is wrong\"}'\n"), 0o644))
+		held := filepath.Join(t.TempDir(), "held")
 		moved := make(chan string, 1)
+		ended := make(chan struct{})
 		go func() {
 			defer close(moved)
-			for end := time.Now().Add(stuckAfter); time.Now().Before(end); time.Sleep(time.Millisecond) {
-				text, err := os.ReadFile(minutes)
-				at := strings.Index(string(text), "- 2")
-				if err != nil || at < 0 {
-					continue
-				}
-				entry := string(text[at : at+strings.Index(string(text[at:]), "\n")+1])
-				temp := filepath.Join(y.dir, "person.md")
-				if os.WriteFile(temp, []byte(people+entry+made), 0o644) == nil && os.Rename(temp, minutes) == nil {
-					moved <- entry
-				}
+			if !appears(held, ended) {
 				return
 			}
+			defer os.Remove(held)
+			text, err := os.ReadFile(minutes)
+			at := strings.Index(string(text), "- 2")
+			if err != nil || at < 0 {
+				return
+			}
+			entry := string(text[at : at+strings.Index(string(text[at:]), "\n")+1])
+			temp := filepath.Join(y.dir, "person.md")
+			if os.WriteFile(temp, []byte(people+entry+made), 0o644) == nil && os.Rename(temp, minutes) == nil {
+				moved <- entry
+			}
 		}()
-		out, code := y.run(fmt.Sprintf("renamed@%d=none", n), "--exec", "sh work.sh", "--exec", "Manager=sh toggle.sh", "--max-steps", "1", "kanban.yaml")
+		out, code := y.run(fmt.Sprintf("renamed@%d=hold:%s", n, held), "--exec", "sh work.sh", "--exec", "Manager=sh toggle.sh", "--max-steps", "1", "kanban.yaml")
+		close(ended)
 		if code != exitLimit {
 			t.Fatalf("exit code %d, %s", code, out)
 		}
@@ -178,6 +182,20 @@ func TestDecisionsScopeViolation(t *testing.T) {
 		return
 	}
 	t.Error("no entry was found outside of its section")
+}
+
+// appears waits until there is a file at path, or ended is closed, and returns whether there is one.
+func appears(path string, ended <-chan struct{}) bool {
+	for {
+		if _, err := os.Lstat(path); err == nil {
+			return true
+		}
+		select {
+		case <-ended:
+			return false
+		case <-time.After(time.Millisecond):
+		}
+	}
 }
 
 // TestReassignmentOutlivesEveryKill: the agent that takes over gets the same bytes,

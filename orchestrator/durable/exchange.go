@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"kanban-run/orchestrator/failpoint"
 )
 
 // ErrChanged is the error for a file that does not hold the expected bytes.
@@ -36,6 +38,7 @@ func ReplaceFile(path string, was, data []byte) error {
 	if err := replaceIf(temp, target, was); err != nil {
 		return errors.Join(fmt.Errorf("write %s: %w", path, err), sys.remove(temp))
 	}
+	failpoint.At("renamed")
 	if err := errors.Join(removeOld(temp), sys.syncDir(filepath.Dir(target)), verify(sys, target, data)); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}

@@ -7,6 +7,6 @@
 //
 // When a process reaches NAME for the N-th time, VICTIM gets SIGKILL. VICTIM is "self" (this
 // process), "parent" (the process that started it, such as a runner's guardian) or "both" (the
-// parent first). If VICTIM is "none", the process waits for a second and goes on, so that a test
-// can act meanwhile.
+// parent first). If VICTIM is "hold:FILE", the process makes FILE and waits until the test, which
+// acts meanwhile, has removed FILE.
 package failpoint

@@ -20,6 +20,7 @@ type trap struct {
 	name   string
 	at     int64
 	victim string
+	hold   string // the file of victim "hold"
 	seen   atomic.Int64
 }
 
@@ -31,11 +32,12 @@ func parse(text string) *trap {
 	}
 	name, rest, _ := strings.Cut(text, "@")
 	count, victim, _ := strings.Cut(rest, "=")
+	victim, hold, _ := strings.Cut(victim, ":")
 	n, err := strconv.ParseInt(count, 10, 64)
-	if name == "" || err != nil || !slices.Contains([]string{"self", "parent", "both", "none"}, victim) {
-		panic(fmt.Sprintf("%s=%q is not NAME@N=self|parent|both|none", variable, text))
+	if name == "" || err != nil || !slices.Contains([]string{"self", "parent", "both", "hold"}, victim) {
+		panic(fmt.Sprintf("%s=%q is not NAME@N=self|parent|both|hold:FILE", variable, text))
 	}
-	return &trap{name: name, at: n, victim: victim}
+	return &trap{name: name, at: n, victim: victim, hold: hold}
 }
 
 // At kills or delays the program at the armed place, when the program reaches that place for the
@@ -44,8 +46,8 @@ func At(name string) {
 	if name != armed.name || armed.seen.Add(1) != armed.at {
 		return
 	}
-	if armed.victim == "none" {
-		time.Sleep(time.Second)
+	if armed.victim == "hold" {
+		hold(armed.hold)
 		return
 	}
 	if armed.victim != "self" {
@@ -54,6 +56,19 @@ func At(name string) {
 	if armed.victim != "parent" {
 		kill(os.Getpid())
 		select {} // wait for SIGKILL
+	}
+}
+
+// hold makes the file, and waits until somebody has removed it.
+func hold(file string) {
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		panic(err)
+	}
+	for {
+		if _, err := os.Lstat(file); err != nil {
+			return
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
 
