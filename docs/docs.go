@@ -12,7 +12,7 @@ import (
 var pages embed.FS
 
 // order is the order in which a newcomer reads the topics. A topic that is not in it comes last.
-var order = []string{"getting-started", "boards", "roles", "agents", "recipes", "writing-an-agent", "review", "watching", "checkpoints", "limits", "overnight", "running", "playbooks", "github-actions", "beyond-one-machine",
+var order = []string{"getting-started", "boards", "roles", "agents", "recipes", "writing-an-agent", "review", "watching", "checkpoints", "limits", "overnight", "running", "playbooks", "github-actions", "ci", "beyond-one-machine",
 	"reference", "troubleshooting", "security", "performance", "architecture", "development"}
 
 // Topics returns the names of the pages, in the order in which a newcomer reads them.

@@ -36,7 +36,7 @@ func RunAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bou
 // newShared returns the parts that the runs of the boards share.
 func newShared(boards []*preflight.Prepared, bounds Bounds) shared {
 	return shared{run.NewDiskSlots(), newSeats(max(bounds.Jobs, 1)), &bill{most: bounds.MaxCost}, &providers{all: map[string]*refusal{}}, &inbox.Watcher{}, &health.Crowd{},
-		claim.NewRegistry(claim.System{Hold: holdLock(boards), IsAtWork: agent.IsAtWork, IsWithin: agent.IsWithin})}
+		claim.NewRegistry(claim.System{Hold: holdLock(boards), IsAtWork: agent.IsAtWork, IsWithin: agent.IsWithin, End: agent.EndLeftovers})}
 }
 
 func (all shared) runAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bounds) []result.Result {

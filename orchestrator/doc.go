@@ -70,6 +70,7 @@
 //	orchestrator   ─► watch, supervisor                  an agent at work, and the supervisor that looks in
 //	orchestrator   ─► claim, decisions, gitstore         before and after a step
 //	orchestrator   ─► marks                              before and after an attempt
+//	orchestrator   ─► trust ─► roster                    before and after an attempt
 //	run            ─► preflight ─► inspect ─► ledger, workspace, standing
 //	call, supervisor ─► briefing ─► contract, board, rundir
 //	call, supervisor, watch ─► attempt, roster ─► agent ─► contract ─► event, schema
@@ -100,6 +101,7 @@
 //	watch      acts on what health says, and passes messages on to the agent
 //	claim      keeps two runs from the same task, or the same files
 //	marks      puts back what an agent marks in the headers of tasks that are not its own
+//	trust      what an agent writes is not run or believed with more than the agent has
 //	decisions  notes in DECISIONS.md what a Lead should know
 //	worktree   tells whether the files of the project have changed
 //	git        runs git where agents may have changed the repository

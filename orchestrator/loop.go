@@ -21,6 +21,7 @@ import (
 	"kanban-run/orchestrator/run"
 	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/supervisor"
+	"kanban-run/orchestrator/trust"
 	"kanban-run/orchestrator/watch"
 	"kanban-run/orchestrator/workspace"
 )
@@ -37,6 +38,8 @@ type loop struct {
 	used      event.Used      // time, tokens and cost of this run's attempts so far
 	charged   int64           // the part of used.Cost that is on the bill
 	away      away            // the program of an agent that cannot be started now
+	again     bool            // the board has had earlier runs
+	moved     bool            // the folder of the run is not there any more, so nothing is written
 	cutWait   int64           // length of the wait for a provider in ms, if the end of the run broke off the wait
 	shared    shared
 
@@ -44,6 +47,7 @@ type loop struct {
 	supervisor *supervisor.Supervisor
 	claims     *claim.Holder
 	marks      *marks.Keeper
+	trust      *trust.Keeper
 	decisions  *decisions.Log
 	carrier    *gitstore.Carrier
 
@@ -56,8 +60,11 @@ type loop struct {
 // supervisor_loop). After an error the next run goes on from the journal.
 func (l *loop) run() (flow.Finish, error) {
 	for {
+		if err := l.hold.Anchor.Check(); err != nil {
+			return flow.Finish{}, err
+		}
 		b, view, err := l.readBoard()
-		if err = cmp.Or(err, l.supervisor.RecordLoss(), l.carrier.RecordFailure()); err != nil {
+		if err = cmp.Or(err, l.supervisor.RecordLoss(), l.carrier.RecordEvents()); err != nil {
 			return flow.Finish{}, err
 		}
 		switch e := flow.Next(l.ledger.State(), view).(type) {
@@ -104,10 +111,17 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	if err != nil {
 		return err
 	}
+	refused := l.trust.Refuse(e.Task, player)
+	if refused != nil && !l.isPassedOver(refused, e) {
+		return refused
+	}
 	if l.ledger.State().Step == nil {
 		if err := l.openStep(e, b); err != nil {
 			return err
 		}
+	}
+	if refused != nil {
+		return l.setAside(flow.SetAside{Step: e.Step, Task: e.Task, Role: e.Role, Status: flow.StatusChanged, Reason: refused.Error()})
 	}
 	turn, waited, err := l.awaitProvider(e, player.Provider())
 	if err != nil || waited {
@@ -133,20 +147,27 @@ func (l *loop) attempt(a *call.Attempt, b *board.Board, turn *turn) (err error) 
 	} else if a.Intent.Marks, err = l.marks.Begin(b, a.Intent.Task); err != nil {
 		return err
 	}
+	if err := l.trust.Begin(); err != nil {
+		return err
+	}
 	if err := l.ledger.Record(a.Intent); err != nil {
 		return err
 	}
 	failpoint.At("intent-durable")
-	a.Spec.Emit = turn.watchService(a.Spec.Emit)
+	a.Spec.Emit, a.Spec.Invocation.Held = turn.watchService(a.Spec.Emit), l.claims.File()
 	p := l.caller.Start(a)
 	w := l.startWatch(a, p)
 	waitErr := l.waitForAgent(a, p, w)
 	failpoint.At("agent-gone")
+	if moved := l.hold.Anchor.Check(); moved != nil {
+		return l.rescue(a, p, w, moved)
+	}
 	l.workspace.Forget()
+	l.ledger.ShowSigns("")
 	a.EndSigns()
 	endErr := w.End()
 	state := l.ledger.State()
-	err = l.marks.End(state.Step)
+	err = errors.Join(l.marks.End(state.Step), l.trust.End(a.Ref(), a.Player), l.noteRoles(a))
 	err = errors.Join(l.caller.Settle(a, p, l.endTurn), endErr, waitErr, err)
 	err = errors.Join(err, l.marks.EndWork(state.Step))
 	l.charge()
@@ -164,7 +185,8 @@ const postDelay = 300 * time.Millisecond
 
 // waitForAgent returns when the agent has ended. When the context stop is done, the agent is asked
 // to end. When the context kill is done, the agent is killed. If the agent takes longer than a
-// moment, state.md shows the agent. Errors: those of writing state.md or the journal.
+// moment, state.md shows the agent, and then what happens while it works. Errors: those of writing
+// state.md or the journal.
 func (l *loop) waitForAgent(a *call.Attempt, p *attempt.Attempt, w *watch.Watch) (err error) {
 	l.shared.slots.Release()
 	defer l.shared.slots.Acquire()
@@ -186,7 +208,7 @@ func (l *loop) waitForAgent(a *call.Attempt, p *attempt.Attempt, w *watch.Watch)
 		case <-draw.C:
 			do = l.ledger.DrawState
 		case <-w.C:
-			do = w.Check
+			do = func() error { return l.check(w) }
 		case sign := <-a.Signs:
 			do = func() error { return w.OnSign(sign) }
 		case <-post.C:
@@ -207,7 +229,17 @@ func (l *loop) waitForAgent(a *call.Attempt, p *attempt.Attempt, w *watch.Watch)
 			err = errors.Join(err, failed)
 			p.Stop() // the journal could not take the agent's reply either
 		}
+		if wait, behind := l.ledger.DrawIn(); behind {
+			draw.Reset(wait)
+		}
 	}
+}
+
+// check looks at the agent, and has state.md show what was seen.
+func (l *loop) check(w *watch.Watch) error {
+	err := w.Check()
+	l.ledger.ShowSigns(w.Signs())
+	return err
 }
 
 // startWatch starts the watch over the agent of an attempt.

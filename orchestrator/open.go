@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/board"
@@ -19,6 +20,7 @@ import (
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/run"
 	"kanban-run/orchestrator/supervisor"
+	"kanban-run/orchestrator/trust"
 	"kanban-run/orchestrator/watch"
 	"kanban-run/orchestrator/workspace"
 )
@@ -47,8 +49,13 @@ func open(stop, kill context.Context, p *preflight.Prepared, s shared, crowded b
 func (l *loop) assemble(crowded bool) (err error) {
 	p, slots, dir := l.job, l.shared.slots, l.workspace.Place.Dir()
 	notice := func(text string) { p.Observer.Notice(p.Board, text) }
+	git := p.Git
+	if git.On && !p.DryRun { // a start that is refused must not push by settings that an agent wrote
+		held, err := trust.HeldHere(dir, p.Roster)
+		git.On = err == nil && !held.Git
+	}
 	l.carrier, err = gitstore.Start(gitstore.Turn{
-		Board: p.Board, Settings: gitstore.Settings(p.Git), Journal: l.ledger, Path: l.workspace.Path, Dir: dir,
+		Board: p.Board, Settings: gitstore.Settings(git), Journal: l.ledger, Path: l.workspace.Path, Dir: dir,
 		Workspace: l.workspace, Folder: l.folder, Roster: p.Roster, Notice: notice, Redactor: p.Redactor,
 		Slots: slots, Kill: l.kill, DryRun: p.DryRun,
 	})
@@ -60,7 +67,9 @@ func (l *loop) assemble(crowded bool) (err error) {
 		Seat: l.shared.seats, Now: p.Now, Stop: l.stop, Until: p.Limits.Until, DryRun: p.DryRun, OnOverlap: p.OnOverlap,
 	}, l.shared.registry)
 	l.marks = marks.NewKeeper(marks.Turn{Board: p.Board, Path: l.workspace.Path, Journal: l.ledger,
-		Place: l.workspace.Place, Folder: l.folder, OnDivergence: p.OnDivergence, DryRun: p.DryRun, Elsewhere: ledger.Elsewhere})
+		Place: l.workspace.Place, Folder: l.folder, OnDivergence: p.OnDivergence, DryRun: p.DryRun, Redact: p.Redactor.String, Elsewhere: ledger.Elsewhere})
+	l.trust = trust.NewKeeper(trust.Turn{Board: p.Board, Dir: dir, Journal: l.ledger, Folder: l.folder, Roster: p.Roster,
+		Used: p.Used(), RoleOf: l.roleOf, Supervisor: supervisorOf(p), Siblings: l.siblings, Skip: l.workspace.IsBoardOrTask, Notice: notice, DryRun: p.DryRun})
 	l.decisions = decisions.NewLog(decisions.Turn{
 		Board: p.Board, File: p.Decisions, Journal: l.ledger, Path: l.workspace.Path, Dir: dir,
 		Ignore: l.workspace.Ignore, Notice: notice, DryRun: p.DryRun,
@@ -75,24 +84,32 @@ func (l *loop) assemble(crowded bool) (err error) {
 		Folder: l.folder, Roster: p, Supervisor: l.supervisor,
 		Observer: p.Observer, Redactor: p.Redactor, Used: &l.used, Now: p.Now, Stop: l.stop,
 		DryRun: p.DryRun, KeepOutput: p.KeepOutput, Carried: p.Git.On && !p.DryRun, TotalCost: l.shared.bill.most > 0,
-		SharedDir: crowded, MaxOutput: p.MaxOutput,
+		SharedDir: crowded, Trust: l.trust, MaxOutput: p.MaxOutput,
 	})
 	l.watching = watch.Turn{
 		Board: p.Board, Kanban: l.workspace.KanbanFile(), Journal: l.ledger, Tasks: l.workspace.Place, Folder: l.folder,
 		Roster: p, Crowd: l.shared.crowd, Notice: notice, Redactor: p.Redactor, Used: &l.used, Now: p.Now,
-		Listed: l.listed,
-		Bound:  func() string { l.charge(); return l.bound() }, Stop: l.stop, Kill: l.kill, Run: attempt.Run, DryRun: p.DryRun, OnTool: p.OnTool, MaxOutput: p.MaxOutput,
+		Listed: l.listed, Trust: l.trust,
+		Bound: func() string { l.charge(); return l.bound() }, Stop: l.stop, Kill: l.kill, Run: attempt.Run, DryRun: p.DryRun, OnTool: p.OnTool, MaxOutput: p.MaxOutput,
 	}
 	return nil
 }
 
-// close closes the journal and the supervisor's program, and releases the claims, the lock and the
-// folder.
+// close ends the supervisor's program, closes the journal, and releases the claims, the lock and the
+// folder. What cannot be tidied up is a warning: everything is on disk by now. Errors: those of the
+// supervisor's program, which may live on.
 func (l *loop) close() error {
 	l.marks.Close()
-	err := l.ledger.Close()
+	untidy := l.ledger.Close()
+	if !l.moved {
+		untidy = errors.Join(untidy, l.trust.Close())
+	}
 	l.shared.mail.Forget(l.folder.Inbox())
-	return errors.Join(err, l.supervisor.Close(), l.claims.Release(), l.hold.Close())
+	err := l.supervisor.Close()
+	if untidy = errors.Join(untidy, l.claims.Release(), l.hold.Close()); untidy != nil && !l.moved {
+		l.job.Observer.Notice(l.job.Board, "not tidied up: "+untidy.Error())
+	}
+	return err
 }
 
 // takeBoard replays the journal, ends the processes that an earlier run left behind, and makes this
@@ -110,11 +127,47 @@ func (l *loop) takeBoard() error {
 	if err := l.hold.EndLeftovers(l.ledger.State()); err != nil {
 		return err
 	}
+	if err := l.refuseCheckout(); err != nil {
+		return err
+	}
 	if err := l.ledger.Own(); err != nil {
 		// The state of a journal that contradicts itself ends before the contradiction.
 		return l.hold.EndAllLeftovers(err)
 	}
 	return nil
+}
+
+// refuseCheckout returns an error if the files were checked out as they were before work that the
+// board's branch has. Otherwise the work would be done and paid again at each checkout. Errors:
+// *failure.Invalid.
+func (l *loop) refuseCheckout() error {
+	branch := l.carrier.Branch()
+	if branch == "" {
+		return nil
+	}
+	b, err := l.workspace.Read(l.ledger.State().Step)
+	if err != nil {
+		return err
+	}
+	e, err := l.findUndone(b)
+	if err != nil || e == nil || !l.workspace.IsCommitted(l.stop) {
+		return err
+	}
+	return &failure.Invalid{
+		Err: fmt.Errorf("the files were checked out as they were before work that is on the branch %s", branch),
+		Fix: fmt.Sprintf("git merge %s brings it here, and so does a run in a fresh clone; then the same command goes on",
+			failure.Quote(branch)),
+	}
+}
+
+// findUndone returns the event about work of earlier runs that does not count any more, or nil if
+// there is none.
+func (l *loop) findUndone(b *board.Board) (*event.WorkUndone, error) {
+	return ledger.FindUndone(l.folder, l.ledger.State(), l.job.Board, b, workspace.ListOf(b, l.workspace.Place.ReadTask),
+		ledger.Files{
+			AreGone:     func(files []event.LeftFile) bool { return l.workspace.AreGone(l.stop, files) },
+			IsCommitted: func() bool { return l.workspace.IsCommitted(l.stop) },
+		})
 }
 
 // restore takes an entry of an earlier run, and passes it to the parts of this run that need it.
@@ -130,13 +183,28 @@ func (l *loop) restore(e event.Entry) {
 // together with the first intent.
 func (l *loop) start() error {
 	state := l.ledger.State()
-	killed := state.Running
+	killed, cut := state.Running, state.Step
+	if cut != nil && (cut.Running == 0 || state.Workdir != l.workspace.Place.Dir()) {
+		cut = nil // no turn was cut short, or it was in another clone
+	}
 	b, err := l.workspace.Read(state.Step)
 	if err != nil {
 		return err
 	}
+	undone, err := l.undo(b)
+	if err != nil {
+		return err
+	}
+	killed = killed && !undone
+	unknown := ledger.UnknownBehind(l.folder, l.job.Board, b, state)
 	if err := l.begin(b); err != nil || state.Frozen != nil { // for example because checkpoints would go to another git remote
 		return err
+	}
+	if err := l.trust.Open(cut); err != nil {
+		return err
+	}
+	if unknown != nil {
+		return l.ledger.Record(*unknown)
 	}
 	if err := l.undelivered.Close(l.ledger.Append); err != nil {
 		return err
@@ -155,6 +223,26 @@ func (l *loop) start() error {
 	return l.caller.RestartWithoutInput(b)
 }
 
+// undo journals work of earlier runs that does not count any more, such as that of a journal beside
+// a fresh checkout. The result is true if the open step does not count either.
+func (l *loop) undo(b *board.Board) (undone bool, err error) {
+	e, err := l.findUndone(b)
+	if err != nil || e == nil {
+		return false, err
+	}
+	if _, err := flow.CloseAttempt(l.ledger.State(), l.appendLost); err != nil {
+		return false, err
+	}
+	return e.Step > 0, l.ledger.Append(*e)
+}
+
+// appendLost journals the end of an attempt that died with its run, and passes it to the parts of
+// this run as an event of that run.
+func (l *loop) appendLost(e event.Event) error {
+	l.caller.Restore(e)
+	return l.ledger.Append(e)
+}
+
 // begin journals that the run starts, and what has become of marks in the headers of tasks since
 // the last run.
 func (l *loop) begin(b *board.Board) error {
@@ -171,9 +259,13 @@ func (l *loop) begin(b *board.Board) error {
 	if !state.Spent {
 		begun.Carried = state.Used
 	}
-	if state.NeverRan() {
+	if l.again = !state.NeverRan(); !l.again {
 		begun.DoneBefore = workspace.DoneBefore(b, !l.job.HasNeeds())
 		begun.NoGit = !l.job.DryRun && !l.workspace.IsInGit()
+		if top := l.workspace.GitRefuses(l.stop); top != "" {
+			l.job.Observer.Notice(l.job.Board, "git refuses the repository of another user, and work that goes round in circles is found late: "+
+				"git config --global --add safe.directory "+failure.Quote(top))
+		}
 	}
 	if err := l.ledger.Append(begun); err != nil || putBack == nil {
 		return err
@@ -213,7 +305,7 @@ func (l *loop) begun(b *board.Board) (e event.RunStarted, err error) {
 // afterwards. If the attempt changed the end of the board, endLostTurn decides about the change. The
 // parameter killed is true if the earlier run has no end.
 func (l *loop) endLastTurn(b *board.Board, killed bool) (*board.Board, error) {
-	lost, err := flow.CloseAttempt(l.ledger.State(), l.ledger.Append)
+	lost, err := flow.CloseAttempt(l.ledger.State(), l.appendLost)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ import (
 var sinks = map[string]string{
 	"kanban-run.openBrowser": "the address of the page, for this user's browser",
 	"view.Server.enter":      "text of the program",
-	"console.Printer.send":   "the streams of the process: the one function that prints",
+	"console.queue.write":    "the streams of the process: the one function that prints",
 
 	"proc.output.pass":        "what an agent prints, to the attempt that started it",
 	"proc.input.write":        "the rest of it, and what an agent is told while it works",
@@ -69,8 +69,10 @@ var sinks = map[string]string{
 
 	"notify.Webhook": "what it reads of an answer, to nothing; the message itself was redacted",
 
-	"git.fill": "for git: settings of the user's, and git's own index",
+	"git.fill":    "for git: settings of the user's, and git's own index",
+	"git.Git.Run": "what git says of an error, to the caller",
 
+	"rundir.Anchor.Keep":  "files of a run: output that could not be recorded",
 	"rundir.Dir.packFile": "files of a run, into their archive",
 
 	"view.Server.servePage":   "the page, whose texts were made harmless for HTML",

@@ -19,7 +19,7 @@ var starts = map[string]string{
 	"orchestrator/agent/acp/client.go":             "it stays in the session of the client, which proc has started",
 	"orchestrator/agent/stub/act.go":               "a session of its own",
 	"orchestrator/agent/modeltest/find.go":         "for tests only",
-	"cmd/kanban-run/view.go":                       "proc.Detach",
+	"orchestrator/proc/group.go":                   "proc.Detach, which gives it one",
 	"cmd/kanban-run/testdata/crash/escape/main.go": "for tests only",
 }
 

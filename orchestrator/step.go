@@ -1,11 +1,13 @@
 package orchestrator
 
 import (
+	"errors"
 	"path"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/trust"
 )
 
 // openStep journals that a step begins.
@@ -29,6 +31,12 @@ func (l *loop) reassign(e flow.Reassign) error {
 	step := l.ledger.State().Step
 	return l.ledger.Record(event.Reassigned{Step: step.Number, Task: step.Task, Role: step.CallRole(),
 		Call: step.Call, Number: e.Number, To: e.To, Reason: e.Reason})
+}
+
+// isPassedOver reports whether the board goes on without the task of a call that is refused.
+func (l *loop) isPassedOver(refused error, e flow.Spawn) bool {
+	var changed *trust.ChangedError
+	return errors.As(refused, &changed) && changed.IsOfOne && l.ledger.State().MayPassOver(e)
 }
 
 // setAside lets the board go on without the task of the open step. It adds the agent's words to the

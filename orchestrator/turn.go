@@ -4,13 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/call"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/preflight"
+	"kanban-run/orchestrator/rundir"
 )
 
 // endTurn looks at the board after an attempt. Only the Manager or a person may end a board (seed
@@ -23,7 +28,7 @@ func (l *loop) endTurn() error {
 		return nil
 	}
 	now, unreadable := l.workspace.Look()
-	if durable.IsOutOfResources(unreadable) || unreadable == nil && now.SHA == step.BoardSHA {
+	if durable.IsMachineFault(unreadable) || unreadable == nil && now.SHA == step.BoardSHA {
 		return nil
 	}
 	before, err := l.workspace.Before(step.BoardSHA)
@@ -115,4 +120,63 @@ func (l *loop) divergence(step *flow.Step, sha string, unreadable error) event.S
 func diverged(step *flow.Step, sha, policy, text string) event.StateDiverged {
 	return event.StateDiverged{Source: event.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA,
 		After: sha, Policy: policy, Text: text}
+}
+
+// noteRoles passes on which roles the turn of an attempt has given to other tasks: those whose header
+// it has changed, and those that it has added to the list.
+func (l *loop) noteRoles(a *call.Attempt) (err error) {
+	step := l.ledger.State().Step
+	if step == nil || step.Before != nil {
+		return nil
+	}
+	reach := l.trust.Reach(a.Player)
+	for _, t := range l.marks.Reroled() {
+		err = errors.Join(err, l.trust.GiveTask(a.Ref().Task, a.Ref().Player(), reach, t.Task, l.roleOf(t.Task)))
+	}
+	now, readable := l.workspace.Look()
+	if readable != nil || now.SHA == step.BoardSHA {
+		return err
+	}
+	before, known := l.workspace.Before(step.BoardSHA)
+	if known != nil {
+		return err
+	}
+	for _, task := range now.TaskPaths() {
+		if !slices.Contains(before.TaskPaths(), task) {
+			err = errors.Join(err, l.trust.GiveTask(a.Ref().Task, a.Ref().Player(), reach, task, l.roleOf(task)))
+		}
+	}
+	return err
+}
+
+// roleOf returns the role that a task is for: the one that it names, or that of the phase. It returns ""
+// if the task cannot be read.
+func (l *loop) roleOf(task string) string {
+	b, err := l.workspace.Look()
+	if err != nil {
+		return ""
+	}
+	t, err := l.workspace.Place.ReadTask(task)
+	if err != nil {
+		return ""
+	}
+	return board.RoleFor(b, t)
+}
+
+// supervisorOf returns the role of the board's resident supervisor, or "".
+func supervisorOf(p *preflight.Prepared) string {
+	if p.Supervision == nil {
+		return ""
+	}
+	return p.Supervision.Role
+}
+
+// siblings returns what the journals of the other boards in the folder of runs have of changed files.
+func (l *loop) siblings() (all []flow.Changed) {
+	for _, dir := range rundir.Others(filepath.Dir(l.folder.Path), l.folder) {
+		if h, _, err := ledger.Fold(dir, nil); err == nil {
+			all = append(all, h.State.Changed...)
+		}
+	}
+	return all
 }

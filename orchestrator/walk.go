@@ -24,7 +24,7 @@ func (l *loop) walk(e flow.Walk, b *board.Board) error {
 	if err != nil {
 		return err
 	}
-	walked, after, err := l.workspace.Walk(b, l.ledger.State())
+	walked, after, err := l.workspace.Walk(b, l.ledger.State(), l.caller.Said())
 	if err != nil {
 		return err
 	}

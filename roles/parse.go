@@ -80,10 +80,27 @@ func parse(file string, source []byte) (Role, error) {
 		Rounds:      f.readCount("review_rounds"),
 		Prompt:      f.readPrompt(source[doc.Body:]),
 		File:        file,
+		source:      source,
 	}
 	f.readAccepts(&role)
 	f.readWatch(&role)
 	return role, f.err
+}
+
+// Header returns the parsed file of a role, and the name of the role as a set has it. The document is
+// nil for a file that is no role.
+func Header(file string, source []byte) (doc *frontmatter.Document, name string) {
+	base := filepath.Base(file)
+	name = strings.TrimSuffix(base, filepath.Ext(base))
+	doc, err := readDocument(file, source)
+	if err != nil || doc.Root == nil {
+		return nil, name
+	}
+	f := &fields{doc: doc}
+	if read := strings.TrimSpace(f.readName(file)); f.err == nil && read != "" {
+		name = read
+	}
+	return doc, name
 }
 
 // readDocument parses a role file. It also accepts files of Claude Code, whose description may hold
@@ -355,45 +372,6 @@ func (f *fields) readDollars(name string) int64 {
 	}
 	n, _ := strconv.ParseInt(m[1]+(m[2] + "000000")[:6], 10, 64) // at most 13 digits
 	return n
-}
-
-// readReview returns the review that the key "review" gives. The value of the key is the word
-// "supervisor", the word "none", or a mapping such as {command: WORDS, supervisor: true}.
-func (f *fields) readReview() (review Review) {
-	const fix = "write review: supervisor, none, or {command: make test}"
-	value := f.lookUp("review")
-	if value == nil || value.Kind == yaml.ScalarNode {
-		said := f.readText("review")
-		if said != "" && said != "supervisor" && said != "none" {
-			f.fail(value, fix, "review: %q reviews nothing", said)
-		}
-		review.Supervisor = said == "supervisor"
-		return review
-	}
-	if value.Kind != yaml.MappingNode {
-		f.fail(value, fix, "review must be a word or a mapping")
-		return review
-	}
-	for i := 0; i+1 < len(value.Content); i += 2 {
-		switch k, v := value.Content[i], value.Content[i+1]; k.Value {
-		case "command":
-			if review.Command = f.words(v, "review.command"); len(review.Command) == 0 || review.Command[0] == "" {
-				f.fail(v, fix, "review.command names no program")
-			}
-		case "permission":
-			if review.Permission = ParsePermission(v.Value); review.Permission == "" {
-				f.fail(v, "write permission: read-only, edit or full", "review.permission: %q is no permission",
-					v.Value)
-			}
-		case "supervisor":
-			if err := v.Decode(&review.Supervisor); err != nil {
-				f.fail(v, "write supervisor: true or false", "review.supervisor: %q is neither true nor false", v.Value)
-			}
-		default:
-			f.fail(k, fix, "review has no key %q", k.Value)
-		}
-	}
-	return review
 }
 
 // readAccepts sets r.Feedback if the role accepts "feedback" in its input, and r.Anomalies if it

@@ -52,15 +52,17 @@ type Role struct {
 	WatchAs string // kind of agent for the watch: coder, reviewer or lead; "": the name decides
 	Prompt  string // the body of the file, with LF line ends and without blank lines around it
 	File    string // path of the file, or a name such as "embedded:manager.md"
+
+	source []byte // the file as it was read
 }
 
 // IsBuiltIn reports whether the role comes from the binary and not from a folder.
 func (r Role) IsBuiltIn() bool { return strings.HasPrefix(r.File, embeddedPrefix) }
 
-// Source returns the contents of the role's file.
+// Source returns the contents of the role's file, as they were read.
 func (r Role) Source() ([]byte, error) {
 	if !r.IsBuiltIn() {
-		return plainfile.Read(r.File, maxFile)
+		return r.source, nil
 	}
 	return embedded.ReadFile(strings.TrimPrefix(r.File, embeddedPrefix))
 }
@@ -71,6 +73,9 @@ type Review struct {
 	Command    []string // its exit status 0 accepts the work; nil: no command
 	Supervisor bool     // a supervisor reviews in a fork of the agent's session
 	Permission string   // permission of the supervisor; "": the file of its prompt decides
+	// AsksOfChange means that the command is not started after an agent has changed it, until a person
+	// accepts the change.
+	AsksOfChange bool
 }
 
 // IsSet reports whether there is any review.

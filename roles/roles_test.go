@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/testfile"
@@ -166,7 +167,7 @@ Test it.
 			if err != nil {
 				t.Fatalf("parse: %v", err)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
+			if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreUnexported(Role{})); diff != "" {
 				t.Errorf("parse differs (-want +got):\n%s", diff)
 			}
 		})
@@ -209,7 +210,7 @@ func TestSubAgentFilesLoadAsTheyAre(t *testing.T) {
 			want := Role{Name: "code-reviewer", Description: tt.description, Model: "sonnet", Tools: tt.tools,
 				File:   role.File,
 				Prompt: "You review code: all of it."}
-			if diff := cmp.Diff(want, role); diff != "" {
+			if diff := cmp.Diff(want, role, cmpopts.IgnoreUnexported(Role{})); diff != "" {
 				t.Errorf("role differs (-want +got):\n%s", diff)
 			}
 		})

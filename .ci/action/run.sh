@@ -41,8 +41,10 @@ results=$(trim "$ACTION_RESULTS")
 case $(trim "$ACTION_REPORT") in
   '') ;;
   html)
-    set -- "$@" "--html=$ACTION_PAGE"
-    printf 'page=%s\n' "$ACTION_PAGE" >>"$GITHUB_OUTPUT"
+    # The name of an artifact: a called workflow has the same names of jobs and steps each time that it is called.
+    page=${ACTION_PAGE%.html}-$(date +%s)-$RANDOM$RANDOM.html
+    set -- "$@" "--html=$page"
+    printf 'page=%s\n' "$page" >>"$GITHUB_OUTPUT"
     ;;
   *) refuse invalid 2 "report: $ACTION_REPORT is no form of a report; hint: report: html, or nothing" ;;
 esac

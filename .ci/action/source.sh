@@ -13,7 +13,12 @@ digest() { "${sha256[@]}" | cut -d ' ' -f 1; }
 
 source=$(find . \( -name '*.go' -o -name 'go.*' -o -path './roles/*' -o -path './schema/*' -o -path './docs/*' -o -path './orchestrator/page/*' -o -path './cmd/*' \) -type f ! -path './.git/*' -print0 |
   LC_ALL=C sort -z | xargs -0 "${sha256[@]}" | digest)
+version=$(printf '%s' "$ACTION_REF" | digest)
+# An agent of an earlier step may have put a program there. Without RUNNER_TEMP nobody can know the name.
+folder=${RUNNER_TEMP:-$(mktemp -d)}/kanban-run-build-${source:0:12}-${version:0:12}
+rm -rf "$folder"
 {
-  printf 'key=kanban-run-%s-%s-%s\n' "$(uname -s)-$(uname -m)" "$source" "$(printf '%s' "$ACTION_REF" | digest)"
-  printf 'folder=%s\n' "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/kanban-run-build"
+  printf 'key=kanban-run-%s-%s-%s\n' "$(uname -s)-$(uname -m)" "$source" "$version"
+  # A job may use two versions of the action.
+  printf 'folder=%s\n' "$folder"
 } >>"$GITHUB_OUTPUT"

@@ -284,11 +284,12 @@ func TestOpen(t *testing.T) {
 	browser := startBrowser(t)
 	p := place{t, t.TempDir()}
 	p.board("kanban.yaml", "tasks/1.md")
-	p.write("bin/xdg-open", "#!/bin/sh\nls -l \"$1\" > opened\necho \"$1\" >> opened\n")
-	if err := os.Chmod(filepath.Join(p.dir, "bin/xdg-open"), 0o755); err != nil {
+	bin := t.TempDir() // not in the board's project, where an agent could have written it
+	opener := "#!/bin/sh\nls -l \"$1\" > opened\necho \"$1\" >> opened\n"
+	if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte(opener), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("PATH", filepath.Join(p.dir, "bin")+":"+os.Getenv("PATH"))
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	url, _, end := p.show("--open", "kanban.yaml")
 	p.awaits("opened")
 	time.Sleep(100 * time.Millisecond)

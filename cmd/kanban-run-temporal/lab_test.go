@@ -229,7 +229,7 @@ func (l *lab) logs() (all string) {
 func (l *lab) command(args ...string) *exec.Cmd {
 	c := exec.Command(os.Args[0], args...)
 	c.Dir = l.dir
-	c.Env = append(os.Environ(), asProgram+"=1", "TEMPORAL_ADDRESS="+l.address(), "TEMPORAL_CONFIG_FILE="+os.DevNull)
+	c.Env = append(os.Environ(), asProgram+"=1", "CI=true", "TEMPORAL_ADDRESS="+l.address(), "TEMPORAL_CONFIG_FILE="+os.DevNull)
 	return c
 }
 

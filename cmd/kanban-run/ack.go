@@ -15,12 +15,13 @@ import (
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/trust"
 )
 
 func ackCommand() command {
 	return command{
 		name:    "ack",
-		args:    "BOARD [WORD [TASK]]",
+		args:    "BOARD [WORD [TASK]] | --here [accept]",
 		summary: "decide about a board that waits for a person",
 		long: `
 Without a word, ack shows what the board waits for and the words that are valid now, each with what it does: exit code 3, or 0 when
@@ -36,12 +37,19 @@ afterwards what was decided, and the journal keeps it. The words:
   continue         leave that agent alone
   forced-finalize  let a team be deleted without the members that never answered (kanban-run teardown)
 
+Where an agent has changed a file that decides what is started or believed (a role, the settings, a program that gets more than
+the agent did), accept lets it count for all boards of the work tree; --here is for a work tree without a board.
+
 -n shows what a word would change, and writes nothing. kanban-run inbox shows what waits on many boards.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			note := flags.StringP("message", "m", "", "a note for the journal: `TEXT`")
 			ask := flags.BoolP("dry-run", "n", false, "only show what waits for your decision and what it would change")
+			here := flags.Bool("here", false, "what agents changed in the current work tree, instead of a board")
 			return func(t *terminal, args []string) (int, error) {
+				if *here {
+					return s.acknowledgeHere(t, flags.Args(), *ask) // args may have the board of this folder
+				}
 				answer, board, err := answerOf(args)
 				if err != nil {
 					return 0, err
@@ -114,6 +122,9 @@ func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) 
 		return 0, err
 	}
 	q, err := ledger.Acknowledge(board, dir, answer, t.redactor(), time.Now)
+	if err == nil && q.Changed != nil {
+		err = trust.Accept(q.Workdir, q.Changed)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -124,6 +135,41 @@ func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) 
 		return 0, err
 	}
 	return codeOfWaiting(q.Standing.NeedsDecision() && !answer.Ask), t.printWaits(&q.Standing)
+}
+
+// acknowledgeHere shows, or accepts, what agents have changed in the current work tree.
+func (s *settingFlags) acknowledgeHere(t *terminal, args []string, ask bool) (int, error) {
+	accepts := slices.Equal(args, []string{string(event.Accept)})
+	if len(args) > 0 && !accepts {
+		return 0, &usageError{text: "ack --here takes accept, and no board", hint: "kanban-run ack --here accept"}
+	}
+	if err := refuseAgents(!accepts || ask); err != nil {
+		return 0, err
+	}
+	u, err := s.load(t)
+	if err != nil {
+		return 0, err
+	}
+	r, err := u.resolve(u.dir)
+	if err != nil {
+		return 0, err
+	}
+	changes, err := trust.PendingHere(u.dir, u.roster(r, "", "", false))
+	if err != nil {
+		return 0, err
+	}
+	for _, c := range changes {
+		if err := t.stdout.Printf("%s changed %s\n", c.Task, c.Name()); err != nil {
+			return 0, err
+		}
+	}
+	switch {
+	case len(changes) == 0:
+		return exitComplete, t.stdout.Printf("no agent has changed what decides here\n")
+	case !accepts || ask:
+		return codeOfWaiting(!ask), t.stdout.Printf("kanban-run ack --here accept  lets it count, for all boards of this work tree\n")
+	}
+	return exitComplete, errors.Join(trust.Accept(u.dir, changes), t.stdout.Printf("what agents changed counts, says the Lead\n"))
 }
 
 func codeOfWaiting(waits bool) int {

@@ -56,6 +56,9 @@ version and its help, which costs nothing.`,
 				} else if err := boardArgs("check", args, false); err != nil {
 					return 0, err
 				}
+				if err := refuseAgents(!*fix); err != nil {
+					return 0, err
+				}
 				u, err := s.load(t)
 				if err != nil {
 					return 0, err

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -40,7 +41,10 @@ func newTerminal(stdin io.Reader, stdout, stderr *os.File) *terminal {
 	t := &terminal{stdin: stdin, environ: os.Environ(), live: stderr, screen: stdout}
 	t.secrets = console.NewSecrets(t.redactor)
 	t.stdout, t.stderr = console.New(stdout, t.secrets), console.New(stderr, t.secrets)
-	t.job = newJob(t.environ, t.stderr)
+	if t.job = newJob(t.environ, t.stderr); t.job != nil {
+		t.stdout.InJob()
+		t.stderr.InJob()
+	}
 	t.environ = slices.DeleteFunc(t.environ, func(entry string) bool {
 		return strings.HasPrefix(entry, ownStep+"=") || strings.HasPrefix(entry, jobToken+"=")
 	})
@@ -80,6 +84,7 @@ func run(args []string, stdin io.Reader, stdout, stderr *os.File) int {
 	if len(args) > 0 && args[0] == acp.ClientCommand { // a program reads this output, too
 		return acp.ClientMain(args[1:], stdin, stdout, stderr)
 	}
+	keepOwnRights()
 	t := newTerminal(stdin, stdout, stderr)
 	link, args, err := join(args)
 	if err != nil {
@@ -100,6 +105,10 @@ func run(args []string, stdin io.Reader, stdout, stderr *os.File) int {
 	return code
 }
 
+// idleReader is the time after which output is given up at the end of a run, if its reader takes
+// nothing.
+const idleReader = 4 * time.Second
+
 func (t *terminal) perform(args []string) int {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -107,11 +116,13 @@ func (t *terminal) perform(args []string) int {
 	}
 	t.startDir = dir
 	code, err := dispatch(t, args)
+	_ = t.stderr.Flush(idleReader / 2) // the journal has what is lost
+	_ = t.stdout.Flush(idleReader)     // Err tells it, too
 	// EPIPE is no error, because a reader that closed its pipe needs no more output.
 	lost := t.stdout.Err()
 	cut := errors.Is(lost, syscall.EPIPE)
-	if code == exitComplete && err == nil && lost != nil && !cut {
-		err = fmt.Errorf("write the results: %w", lost)
+	if lost != nil && !cut && (err == nil && code == exitComplete || errors.Is(err, lost)) {
+		err = &outputError{fmt.Errorf("write the results: %w", lost)}
 	}
 	if t.guardian != nil && cut {
 		_ = t.stderr.Printf("kanban-run: standard output was closed by its reader; the run went on without it\n")
@@ -211,7 +222,7 @@ func (c command) call(t *terminal, args []string) (int, error) {
 		surviveClosedPipes()
 	}
 	if c.agents && proc.Guards && t.guardian == nil {
-		return c.runGuarded(t, args, words)
+		return c.runGuarded(t, args, words, documentsOf(flags, t.environ))
 	}
 	if !c.agents {
 		return act(t, words)
@@ -222,12 +233,13 @@ func (c command) call(t *terminal, args []string) (int, error) {
 }
 
 // runGuarded runs the command in a child process and is the guardian of this child. The parameter
-// words holds the arguments without flags.
-func (c command) runGuarded(t *terminal, args, words []string) (int, error) {
+// words holds the arguments without flags, and docs the files to write if the child is killed.
+func (c command) runGuarded(t *terminal, args, words []string, docs documents) (int, error) {
 	if err := t.job.shareToken(); err != nil {
 		return 0, err
 	}
 	t.job.rememberFiles(t.environ)
+	defer t.job.followParent()()
 	code, told, err := c.guard(args)
 	// The runner might have been killed while it waited for a reader of its output. This process
 	// must not wait for the same reader.
@@ -239,7 +251,13 @@ func (c command) runGuarded(t *terminal, args, words []string) (int, error) {
 		t.endPasteMode()
 	}
 	if t.reports = t.reports && !told; t.reports {
+		if err == nil {
+			err = docs.enter()
+		}
 		t.job.concludeKilled(words)
+		if docs.check(t, words) == nil { // the runner may have been killed before it looked
+			err = errors.Join(err, docs.write(t, words))
+		}
 	}
 	return code, err
 }

@@ -130,14 +130,19 @@ func TestPaused(t *testing.T) {
 }
 
 // TestBrowserIsDetached: a Ctrl-C that ends the page does not end the browser, which is in another
-// session than this process.
+// session than this process. The program that opens it is none of the agents', gets no secret, and
+// does not speak for a person.
 func TestBrowserIsDetached(t *testing.T) {
 	dir := t.TempDir()
 	seen := filepath.Join(dir, "seen")
-	script := fmt.Sprintf("#!/bin/sh\ncut -d' ' -f6 /proc/$$/stat >%s.new && mv %s.new %s\n", seen, seen, seen)
+	script := fmt.Sprintf("#!/bin/sh\nenv >%s.env; ulimit -f >>%s.env\ncut -d' ' -f6 /proc/$$/stat >%s.new && mv %s.new %s\n", seen, seen, seen, seen, seen)
 	must(t, os.WriteFile(filepath.Join(dir, "xdg-open"), []byte(script), 0o755))
-	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	forget, err := openBrowser("http://127.0.0.1/", func(err error) { t.Error(err) })
+	agents := filepath.Join(t.TempDir(), "bin")
+	must(t, os.Mkdir(agents, 0o755))
+	must(t, os.WriteFile(filepath.Join(agents, "xdg-open"), []byte("#!/bin/sh\nexit 1\n"), 0o755))
+	t.Setenv("PATH", agents+":"+dir+":"+os.Getenv("PATH"))
+	t.Setenv("MY_TOKEN", "hunter2-hunter2")
+	forget, err := openBrowser("http://127.0.0.1/", os.Environ(), []string{filepath.Dir(agents)}, func(err error) { t.Error(err) })
 	must(t, err)
 	defer forget()
 	if !within(stuckAfter, func() bool { return exists(seen) }) {
@@ -149,6 +154,14 @@ func TestBrowserIsDetached(t *testing.T) {
 	must(t, err)
 	if got := strings.TrimSpace(string(text)); got == "" || got == fmt.Sprint(own) {
 		t.Errorf("the browser is in session %s, and this process in %d", got, own)
+	}
+	text, err = os.ReadFile(seen + ".env")
+	must(t, err)
+	if env := string(text); strings.Contains(env, "hunter2") || strings.Contains(env, agents) || !strings.Contains(env, "KANBAN_RUN_MARK=") {
+		t.Errorf("the browser has a secret, a PATH of agents, or no mark:\n%s", env)
+	}
+	if strings.Contains(string(text), "unlimited") {
+		t.Error("the browser could lose its mark by clearing its environment")
 	}
 }
 

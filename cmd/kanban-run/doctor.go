@@ -9,6 +9,7 @@ import (
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/roster"
+	"kanban-run/orchestrator/trust"
 )
 
 // examine prints its findings about the programs of all roles, and returns the exit code.
@@ -28,6 +29,10 @@ func (u *setup) examine(t *terminal) (int, error) {
 	defer release()
 	agents := u.roster(r, executable, "", false)
 	u.redactor(agents)
+	agents.LoadAll(u.dir) // the examination reports what is wrong
+	if err := trust.RefuseHere(u.dir, agents, false); err != nil {
+		return 0, err
+	}
 	errs, warnings := 0, 0
 	for _, e := range agents.Examine(stop, u.dir) {
 		if stop.Err() != nil {
@@ -52,6 +57,11 @@ func (u *setup) examine(t *terminal) (int, error) {
 // warnings.
 func (t *terminal) printExamination(e roster.Examination) (errs, warnings int) {
 	names := strings.Join(e.Roles, ", ")
+	if e.Err == nil && e.Project != nil {
+		_ = t.stdout.Printf("warning: %s: %s is not confined by the permission of the role: it may run what %s names\n", names, e.Agent,
+			strings.Join(e.Project, " or "))
+		warnings++
+	}
 	switch {
 	case e.Err != nil:
 		_ = t.stdout.Printf("error: %s: %s\n", names, e.Err.Error())
@@ -69,14 +79,14 @@ func (t *terminal) printExamination(e roster.Examination) (errs, warnings int) {
 		_ = t.stdout.Printf("error: %s: %s %s at %s has no %s\n", names, e.Agent, e.Version, e.Shown,
 			strings.Join(e.Missing, ", "))
 		_ = t.stdout.Printf("  hint: install the version that kanban-run was tested with, %s\n", e.Tested)
-		return 1, 0
+		return 1, warnings
 	case !e.SameVersion():
 		_ = t.stdout.Printf("warning: %s: %s %s at %s; kanban-run was tested with %s\n", names, e.Agent,
 			e.Version, e.Shown, e.Tested)
-		return 0, 1
+		return 0, warnings + 1
 	default:
 		_ = t.stdout.Printf("%s: %s %s at %s, the version that kanban-run was tested with\n", names, e.Agent,
 			e.Version, e.Shown)
-		return 0, 0
+		return 0, warnings
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"syscall"
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
@@ -15,7 +14,9 @@ import (
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/once"
 	"kanban-run/orchestrator/result"
+	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/supervise"
+	"kanban-run/orchestrator/trust"
 )
 
 // The exit codes. Their meanings are in exitTable, which the help shows.
@@ -44,10 +45,10 @@ type exitRow struct {
 func exitTable() []exitRow {
 	return []exitRow{
 		{exitComplete, "the board is complete"},
-		{exitFailed, "internal or I/O error"},
+		{exitFailed, "internal or I/O error; in a CI job also: checkpoints in git have not reached the remote"},
 		{exitInvalid, "usage or invalid input, or a journal that only a later version of kanban-run may run"},
 		{exitNeedsPerson, "a person is needed: the Manager ended with blocked, error or escalate, or with tasks " +
-			"undone (with --lenient that is 0); a review " +
+			"undone (with --lenient 0, if nobody worked on them); a review " +
 			"is never content or gives no verdict; a checkpoint blocks or gives none; an agent is stuck, " +
 			"waits for consent or misses a tool; the provider declines a task; a loop is suspected; a checkpoint in git would hold a " +
 			"secret, or go another way than before; or it cannot be told who ended the board"},
@@ -63,10 +64,11 @@ func exitTable() []exitRow {
 	}
 }
 
-// severity returns all exit codes except exitComplete, worst first.
+// severity returns all exit codes except exitComplete: behind the signals first those for which a person
+// acts.
 func severity() []int {
 	return []int{exitInterrupted, exitTerminated, exitQuit, exitKilled, exitFailed, exitInvalid, exitFrozen,
-		exitOwned, exitExhausted, exitNeedsPerson, exitLimit, exitLater}
+		exitNeedsPerson, exitExhausted, exitOwned, exitLimit, exitLater}
 }
 
 // rank returns a code's index in severity; exitComplete ranks after all others.
@@ -135,9 +137,10 @@ func codeOfError(err error) int {
 		open      *supervise.UnfinishedError
 		later     *agent.LaterError
 		limit     *agent.LimitError
+		changed   *trust.ChangedError
 	)
 	switch {
-	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+	case durable.IsMachineFault(err):
 		return exitFailed
 	case errors.As(err, &signal):
 		return signal.code()
@@ -147,7 +150,7 @@ func codeOfError(err error) int {
 		return exitFrozen
 	case errors.As(err, &limit):
 		return exitLimit
-	case errors.As(err, &open), errors.As(err, &declined):
+	case errors.As(err, &open), errors.As(err, &declined), errors.As(err, &changed):
 		return exitNeedsPerson
 	case errors.As(err, &held):
 		return exitOwned
@@ -185,7 +188,15 @@ func (t *terminal) explain(err error) int {
 }
 
 // hintOf returns what a person can do about an error, or "".
-func hintOf(err error) string { return cmp.Or(failure.HintOf(err), durable.OwnerHint(err)) }
+func hintOf(err error) string {
+	if errors.As(err, new(*outputError)) || errors.As(err, new(*rundir.KeptError)) {
+		return failure.HintOf(err)
+	}
+	if durable.IsMachineFault(err) {
+		return durable.MachineHint(err)
+	}
+	return cmp.Or(failure.HintOf(err), durable.OwnerHint(err), durable.MachineHint(err))
+}
 
 // indented indents all lines but the first. Otherwise those lines would look like messages of
 // kanban-run.

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,7 +27,18 @@ import (
 func TestExitCodes(t *testing.T) {
 	outcomes := map[event.Outcome]int{
 		event.Complete: 0, event.Failed: 1, event.Invalid: 2, event.NeedsPerson: 3, event.Exhausted: 4, event.Frozen: 5, event.Owned: 6, event.LimitReached: 7,
-		event.Later: 75,
+		event.Later: 75, event.Unsaved: 1, event.Incomplete: 3,
+	}
+	action, err := os.ReadFile("../../action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, words, _ := strings.Cut(string(action), "in one word:")
+	words, _, _ = strings.Cut(words, "value:")
+	for _, o := range append(slices.Collect(maps.Keys(outcomes)), event.Interrupted, dryRun) {
+		if !regexp.MustCompile(`\b` + string(o) + `\b`).MatchString(words) {
+			t.Errorf("action.yml does not name the outcome %s", o)
+		}
 	}
 	known := map[int]bool{}
 	for outcome, want := range outcomes {
@@ -88,9 +102,10 @@ func TestCodeOfError(t *testing.T) {
 	}
 }
 
-// TestWorst: several boards end with the worst of 130/143, 1, 2, 5, 6, 4, 3, 7, 75.
+// TestWorst: several boards end with the worst of 130/143, 1, 2, 5, 3, 4, 6, 7, 75: behind a signal first the codes for
+// which a person acts.
 func TestWorst(t *testing.T) {
-	order := []int{exitInterrupted, exitFailed, exitInvalid, exitFrozen, exitOwned, exitExhausted, exitNeedsPerson, exitLimit, exitLater, exitComplete}
+	order := []int{exitInterrupted, exitFailed, exitInvalid, exitFrozen, exitNeedsPerson, exitExhausted, exitOwned, exitLimit, exitLater, exitComplete}
 	for i, worse := range order {
 		for _, better := range order[i:] {
 			if got := worst([]int{better, worse, better}); got != worse {

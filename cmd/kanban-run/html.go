@@ -24,15 +24,6 @@ func (t *terminal) reportPage(names []string) error {
 	return t.stdout.PrintTrusted(string(text))
 }
 
-// writePage writes the HTML page of boards to a file.
-func (t *terminal) writePage(path string, names []string) error {
-	text, err := t.renderPage(names)
-	if err != nil {
-		return err
-	}
-	return t.writeDocument(path, text)
-}
-
 // renderPage renders boards as one HTML page. For a damaged journal the page shows the part before
 // the damage.
 func (t *terminal) renderPage(names []string) ([]byte, error) {
@@ -72,7 +63,7 @@ func pageOf(name string) (page.Board, error) {
 	b.Records = max(b.Records, at.Records)
 	// An interrupted run gets no exit code, because its code depends on the signal.
 	if b.Digest.Runs > 0 && b.Digest.Outcome != event.Interrupted && b.Digest.Outcome != standing.Reopened {
-		b.Code = codeOf(result.Result{Outcome: b.Digest.Outcome, Lenient: b.Run.Lenient})
+		b.Code = codeOf(result.Result{Outcome: b.Digest.Outcome})
 	}
 	return b, nil
 }

@@ -33,6 +33,9 @@ replies blocked, so that a run ends with exit code 3 until you name an agent. No
 		setup: func(*pflag.FlagSet) func(*terminal, []string) (int, error) {
 			return func(t *terminal, args []string) (int, error) {
 				dir := "."
+				if err := refuseAgents(false); err != nil {
+					return 0, err
+				}
 				switch {
 				case len(args) == 1:
 					dir = args[0]

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,10 +21,10 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/inert"
-	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/report"
 	"kanban-run/orchestrator/result"
+	"kanban-run/orchestrator/roster"
 )
 
 // job is the GitHub Actions job to which a run belongs. A run adds to it one error annotation for
@@ -37,21 +38,10 @@ type job struct {
 	masks      bool     // the runner may be told the secrets, because only the runner reads the output
 	boards     []string // boards on the command line
 	errors     int      // number of errors so far
+	warnings   int      // number of warnings so far
 	files      []jobFile
+	folders    []string // folders in which the runner keeps the files of all steps
 	outputs    outputs
-}
-
-// dryRun is the outcome of a dry run that reached the end. It is not event.Complete, because the
-// board itself is not changed.
-const dryRun event.Outcome = "dry_run"
-
-// outputs are the values of the step's outputs.
-type outputs struct {
-	outcome  event.Outcome
-	steps    int
-	cost     string   // "" if it is not known
-	texts    []string // one line for each board, or for an error
-	journals []string
 }
 
 // ownStep is the environment variable that the action's script sets. Only the runner of the job
@@ -65,16 +55,16 @@ const jobToken = "KANBAN_RUN_JOB_TOKEN"
 
 // newJob returns the job that the environment variables describe, or nil outside of GitHub Actions.
 func newJob(environ []string, out *console.Printer) *job {
-	if lookup(environ, "GITHUB_ACTIONS") != "true" {
+	if roster.Variable(environ, "GITHUB_ACTIONS") != "true" {
 		return nil
 	}
 	return &job{
 		out:        out,
-		workspace:  lookup(environ, "GITHUB_WORKSPACE"),
-		outputFile: lookup(environ, "GITHUB_OUTPUT"),
-		summary:    lookup(environ, "GITHUB_STEP_SUMMARY"),
-		masks:      lookup(environ, ownStep) != "",
-		token:      cmp.Or(lookup(environ, jobToken), rand.Text()),
+		workspace:  roster.Variable(environ, "GITHUB_WORKSPACE"),
+		outputFile: roster.Variable(environ, "GITHUB_OUTPUT"),
+		summary:    roster.Variable(environ, "GITHUB_STEP_SUMMARY"),
+		masks:      roster.Variable(environ, ownStep) != "",
+		token:      cmp.Or(roster.Variable(environ, jobToken), rand.Text()),
 	}
 }
 
@@ -102,30 +92,9 @@ func (j *job) concludeKilled(boards []string) {
 			j.noteText(name, d.Text)
 			j.noteJournal(name)
 		}
+		j.noteUndone(name)
 	}
 	_ = j.summarize(found)
-}
-
-// noteText keeps the text of a board, on one line, for the outputs.
-func (j *job) noteText(board, text string) {
-	j.outputs.texts = append(j.outputs.texts, strings.Join(strings.Fields(j.out.Sprintf("%s: %s", board, text)), " "))
-}
-
-// noteJournal keeps the path of a board's journal, if there is a journal, for the outputs.
-func (j *job) noteJournal(board string) {
-	if dir, err := inspect.Locate(board); err == nil && exists(dir.Journal()) {
-		j.outputs.journals = append(j.outputs.journals, dir.Journal())
-	}
-}
-
-func lookup(environ []string, name string) string {
-	value := ""
-	for _, entry := range environ {
-		if n, v, _ := strings.Cut(entry, "="); n == name {
-			value = v
-		}
-	}
-	return value
 }
 
 // maxGrace returns the longest grace of agents in a job. Outside of a job it returns 0, which means
@@ -138,40 +107,58 @@ func (j *job) maxGrace() time.Duration {
 }
 
 // mask makes the runner of the job redact secrets in the logs of all steps. It leaves out the short
-// secrets, because redacting them would make every log unreadable.
+// secrets, words such as "disabled", and paths, because redacting them would make every log
+// unreadable.
 func (j *job) mask(secrets []redact.Secret, short []string) {
 	if j == nil || !j.masks {
 		return
 	}
 	for _, s := range secrets {
-		if !slices.Contains(short, s.Name) {
+		if !slices.Contains(short, s.Name) && !isWord(s.Value) && !isPath(s.Value) {
 			_ = j.out.Mask(s.Value)
 		}
 	}
 }
 
+// mostWord is the length of the longest text of letters that counts as a word, in bytes.
+const mostWord = 10
+
+// isWord reports whether a text is a word or two, as people write them into a variable in place of a
+// secret: Disabled, not-needed.
+func isWord(text string) bool {
+	return len(text) <= mostWord && strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz_-") == ""
+}
+
+// isPath reports whether a text is the path of a file: /a, ./a, ../a, ~/a, C:\a.
+func isPath(text string) bool {
+	drive := len(text) > 2 && text[1] == ':' && (text[2] == '\\' || text[2] == '/')
+	return drive || filepath.IsAbs(text) || slices.ContainsFunc([]string{"./", "../", "~/"},
+		func(begin string) bool { return strings.HasPrefix(text, begin) })
+}
+
 // The runner of a job shows at most ten errors of a step, and drops the whole summary if it is
 // larger than 1 MiB.
 const (
-	maxErrors  = 10
-	maxSummary = 1<<20 - 1<<10
-	keptSteps  = 200 // number of steps of each board in the summary
+	maxErrors   = 10
+	maxWarnings = 3 // besides those of the run's observer, and the one about the job's own files
+	maxSummary  = 1<<20 - 1<<10
+	keptSteps   = 200 // number of steps of each board in the summary
 )
 
 // conclude annotates the incomplete boards, writes the summary and keeps the values of the outputs.
 func (j *job) conclude(results []result.Result, record *report.Recorder, code int) error {
 	boards := make([]digest.Digest, len(results))
 	var failed []int
-	var used event.Used
 	for i, r := range results {
 		if boards[i] = record.Digest(r); len(boards[i].Steps) == 0 {
 			boards[i].Steps = lastStep(r.Board) // the board ended in an earlier run
 		}
 		j.outputs.steps += r.Steps
-		used = used.Plus(r.Used.Used)
+		j.outputs.used = j.outputs.used.Plus(r.Used.Used)
 		j.noteText(r.Board, r.Text)
+		j.noteUndone(r.Board)
 		if r.Code == exitComplete && r.Text != flow.CompleteText {
-			_ = j.out.Command("warning", r.Text, console.Property{Name: "title", Value: "kanban-run: " + r.Board})
+			j.warn(r.Text, "kanban-run: "+r.Board)
 		}
 		if r.Code != exitComplete {
 			failed = append(failed, i)
@@ -181,7 +168,7 @@ func (j *job) conclude(results []result.Result, record *report.Recorder, code in
 		}
 		j.noteJournal(r.Board)
 	}
-	j.outputs.cost = used.Money()
+	j.outputs.cost = j.outputs.used.Money()
 	for n, i := range failed {
 		if n == maxErrors-1 && len(failed) > maxErrors {
 			j.error(fmt.Sprintf("%d more boards are not complete (exit code %d)", len(failed)-n, code),
@@ -205,6 +192,15 @@ func lastStep(board string) []digest.Step {
 		return []digest.Step{}
 	}
 	return d.Steps[len(d.Steps)-1:]
+}
+
+// warn writes a warning annotation, or a plain line after maxWarnings of them.
+func (j *job) warn(text, title string) {
+	if j.warnings++; j.warnings > maxWarnings {
+		_ = j.out.Printf("%s: warning: %s\n", title, console.Lines(text))
+		return
+	}
+	_ = j.out.Command("warning", text, console.Property{Name: "title", Value: title})
 }
 
 // error writes an annotation, or a plain line after maxErrors annotations.
@@ -333,56 +329,16 @@ func (j *job) summarize(boards []digest.Digest) error {
 	return j.appendTo(j.summary, report.Markdown(boards, j.out.Hide, max(1, maxSummary-int(used))))
 }
 
-// close writes the outputs of the step, however the run ended.
-func (j *job) close(code int) error {
-	if j == nil || j.outputFile == "" {
-		return nil
-	}
-	if !fits(j.outputs.outcome, code) {
-		j.outputs.outcome = outcomeOf(code)
-	}
-	end := rand.Text() // random, so that no value holds this end mark
-	text := fmt.Sprintf("outcome=%s\nexit-code=%d\nsteps=%d\ncost=%s\n", j.outputs.outcome, code,
-		j.outputs.steps, cmp.Or(j.outputs.cost, "unknown"))
-	for _, o := range []struct {
-		name  string
-		lines []string
-	}{{"text", j.outputs.texts}, {"journal", j.outputs.journals}} {
-		text += fmt.Sprintf("%s<<%s\n%s\n%s\n", o.name, end, j.out.Hide(strings.Join(o.lines, "\n")), end)
-	}
-	return j.appendTo(j.outputFile, text)
-}
-
-// fits reports whether a run with this outcome may have ended with this exit code.
-func fits(o event.Outcome, code int) bool {
-	switch o {
-	case event.Complete, dryRun:
-		return code == exitComplete
-	case event.Incomplete:
-		return code == exitComplete || code == exitNeedsPerson
-	default:
-		return o != "" && code != exitComplete
-	}
-}
-
-// outcomeOf returns the outcome for the exit code of a run that did not report its outcome.
-func outcomeOf(code int) event.Outcome {
-	all := []event.Outcome{event.Complete, event.Invalid, event.Owned, event.Later}
-	codes := []int{exitComplete, exitInvalid, exitOwned, exitLater}
-	if i := slices.Index(codes, code); i >= 0 {
-		return all[i]
-	}
-	if slices.Contains([]int{exitInterrupted, exitTerminated, exitQuit, exitKilled}, code) {
-		return event.Interrupted
-	}
-	return event.Failed
-}
-
 // appendTo appends to a file that the runner of the job reads. First it calls restoreFiles, which
-// undoes what agents wrote to such files.
+// undoes what agents wrote to such files. A file in a folder that is not there, as in a container
+// without the runner's mounts, is only warned of.
 func (j *job) appendTo(path, text string) error {
 	if err := j.restoreFiles(); err != nil {
 		return err
+	}
+	if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) {
+		_ = j.out.Command("warning", "the job cannot be told how the run ended: there is no folder "+filepath.Dir(path))
+		return nil
 	}
 	f, err := durable.OpenPlain(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {

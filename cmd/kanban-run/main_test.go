@@ -31,6 +31,15 @@ func TestMain(m *testing.M) {
 	if os.Getenv(standIn) != "" || len(os.Args) > 1 && os.Args[1] == proc.RunnerCommand {
 		main()
 	}
+	if filepath.Base(os.Args[0]) != "kanban-run" {
+		leaveSurroundings()
+	}
+	testscript.Main(m, map[string]func(){"kanban-run": main})
+}
+
+// leaveSurroundings frees the tests of where they run. kanban-run itself, which this binary is in
+// a script, keeps what the script gives it.
+func leaveSurroundings() {
 	// Under nohup, and in the background of a script, signals are ignored, and what is ignored is
 	// inherited. What is taken is not.
 	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
@@ -38,7 +47,12 @@ func TestMain(m *testing.M) {
 			signal.Notify(make(chan os.Signal, 1), s)
 		}
 	}
-	testscript.Main(m, map[string]func(){"kanban-run": main})
+	// A test that plays a job says so itself.
+	for _, name := range []string{"CI", "GITHUB_ACTIONS"} {
+		if err := os.Unsetenv(name); err != nil {
+			panic(err)
+		}
+	}
 }
 
 // TestScripts runs testdata/script/*.txtar: what a user can see. Each script is

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"os"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -10,8 +10,10 @@ import (
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/notify"
+	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/report"
 	"kanban-run/orchestrator/roster"
+	"kanban-run/orchestrator/trust"
 )
 
 // telling is an observer that also passes each event to a notifier.
@@ -34,19 +36,31 @@ func (u *setup) notifier(general *resolved, observer ledger.Observer) (*notify.N
 	if !s.Notify.IsSet() {
 		return nil, nil
 	}
+	agents := u.roster(general, "", "", false)
 	o := notify.Options{
 		On:       s.Notify.On,
-		Redactor: u.redactor(u.roster(general, "", "", false)),
+		Redactor: u.redactor(agents),
 		Now:      time.Now,
 		Report:   reportOf,
 		Warn:     observer.Notice,
 	}
-	if s.Notify.Command != "" {
+	held, err := trust.HeldHere(u.dir, agents)
+	if err != nil {
+		return nil, err
+	}
+	if why := cmp.Or(held.Notify, held.Command); why != "" {
+		observer.Notice("notify", why+", so nothing is sent by that: kanban-run ack --here accept lets it count")
+	}
+	if held.Notify != "" {
+		return nil, nil
+	}
+	if s.Notify.Command != "" && held.Command == "" {
 		argv, err := agent.SplitCommand(s.Notify.Command)
 		if err != nil {
 			return nil, &invalidSettings{s.Fault("notify.command", fmt.Errorf("notify.command: %w", err))}
 		}
-		o.Senders = append(o.Senders, notify.Command(argv, u.dir, roster.Environment(os.Environ(), s)))
+		path, _ := proc.LookPath(argv[0], u.dir) // once, so that an agent cannot put another program before it
+		o.Senders = append(o.Senders, notify.Command(argv, path, u.dir, roster.Environment(u.term.environ, s), trust.Unchanged(argv, path, u.dir)))
 	}
 	if s.Notify.Webhook != "" {
 		o.Senders = append(o.Senders, notify.Webhook(s.Notify.Webhook))

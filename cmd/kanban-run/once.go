@@ -14,6 +14,7 @@ import (
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/once"
 	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/trust"
 )
 
 func onceCommand() command {
@@ -70,8 +71,9 @@ func (u *setup) once(t *terminal, role, instruction string) (code int, err error
 	if err != nil {
 		return 0, fmt.Errorf("find kanban-run itself: %w", err)
 	}
-	stubs, remove := stubFolder()
-	defer func() { err = errors.Join(err, remove()) }()
+	t.free()
+	stubs, remove := stubFolder(t)
+	defer remove()
 	if err := proc.Adopt(); err != nil {
 		return 0, err
 	}
@@ -82,6 +84,11 @@ func (u *setup) once(t *terminal, role, instruction string) (code int, err error
 	defer release()
 	agents := u.roster(r, executable, stubs, false)
 	agents.Single = true
+	if _, err := agents.Player(role, u.dir); err == nil { // call.Do reports the error
+		if err := trust.RefuseHere(u.dir, agents, false); err != nil {
+			return 0, err
+		}
+	}
 	call := once.Call{
 		Role:        role,
 		Instruction: instruction,
@@ -93,8 +100,12 @@ func (u *setup) once(t *terminal, role, instruction string) (code int, err error
 		Now:         time.Now,
 		Notice:      func(text string) { _ = t.stderr.Printf("kanban-run: %s\n", text) },
 	}
+	tell := func() error { return nil }
+	if p, err := agents.Player(role, u.dir); err == nil {
+		tell = trust.Single(u.dir, agents, p)
+	}
 	reply, err := call.Do(stop, kill)
-	if err != nil {
+	if err = errors.Join(err, tell()); err != nil {
 		return 0, err
 	}
 	code = exitNeedsPerson

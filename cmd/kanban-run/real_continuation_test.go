@@ -64,6 +64,7 @@ func TestRealContinuation(t *testing.T) {
 				r := s.cutShort()
 				end(r)
 				r.wait()
+				s.awaitHalves()
 				s.goesOn()
 				if got := s.read("out/1.txt"); got != "written by "+name {
 					t.Errorf("out/1.txt = %q, want the work of the first attempt", got)
@@ -104,6 +105,7 @@ func TestRealRefusedHistory(t *testing.T) {
 				r := s.cutShort()
 				r.kill(bothHalves)
 				r.wait()
+				s.awaitHalves()
 				s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
 					for _, m := range q.Messages {
 						if strings.Contains(m.Text, goOn) {

@@ -369,6 +369,7 @@ func TestRealSessionIsKept(t *testing.T) {
 		s.await("busy")
 		r.kill(bothHalves)
 		r.wait()
+		s.awaitHalves()
 		if status := s.ask("status", "--verbose", "kanban.yaml"); !strings.Contains(status, "\n  session  ") {
 			t.Errorf("status knows no session:\n%s", status)
 		}

@@ -99,7 +99,7 @@ func TestRealDenied(t *testing.T) {
 }
 
 // TestRealAttemptLimits: the limit of an attempt ends the run with exit code 7, because the same
-// attempt would reach it again.
+// attempt would reach it again; with -k the task is set aside, and nobody has to decide.
 func TestRealAttemptLimits(t *testing.T) {
 	s := newReal(t, "claude", 1)
 	s.run(exitLimit, "--max-attempt-cost", "0.001")
@@ -110,7 +110,7 @@ func TestRealAttemptLimits(t *testing.T) {
 	s.write(".kanban-run/roles/implementor.md", "---\nname: Implementor\nmaxTurns: 1\n---\nWork.\n")
 	s.run(exitLimit)
 	s.says("it reached max_turns")
-	s.run(exitNeedsPerson, "-k", "--agent", "Manager=walk")
+	s.run(exitLimit, "-k", "--agent", "Manager=walk")
 	s.says("is set aside, and the board goes on")
 	s.write(".kanban-run/roles/implementor.md", "---\nname: Implementor\nmaxTurns: 9\ndisallowedTools: Write, Edit\n---\nWork.\n")
 	s.run(exitComplete)

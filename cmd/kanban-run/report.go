@@ -1,17 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/digest"
-	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/report"
@@ -143,54 +140,4 @@ func (t *terminal) report(boards []digest.Digest, form string) error {
 		}
 		return t.stdout.PrintTrusted(report.Markdown(boards, t.secrets.Hide, 0))
 	}
-}
-
-// writeResults writes the results of boards to a file, in the form of report --json. A board
-// without a journal, or with a damaged one, is no error, since the run may have refused it.
-func (t *terminal) writeResults(path string, names []string) error {
-	boards := make([]digest.Digest, len(names))
-	for i, name := range names {
-		var err error
-		boards[i], err = digestOf(name)
-		shown := errors.As(err, new(*ledger.NoRunError)) || errors.As(err, new(*ledger.UnreadableError))
-		if err != nil && !shown {
-			return fmt.Errorf("write the results: %w", err)
-		}
-	}
-	var text bytes.Buffer
-	if err := console.New(&text, t.secrets).JSON(boards, "  "); err != nil {
-		return fmt.Errorf("write the results: %w", err)
-	}
-	return t.writeDocument(path, text.Bytes())
-}
-
-// writeDocument writes a file that a flag names.
-func (t *terminal) writeDocument(path string, text []byte) error {
-	if err := durable.WriteFile(t.documentPath(path), text, 0o644); err != nil {
-		return fmt.Errorf("write the results: %w", err)
-	}
-	return nil
-}
-
-// checkDocuments returns an error if writeDocument could not write one of the files, so that this is
-// known before an agent is paid. An empty path is no file.
-func (t *terminal) checkDocuments(paths ...string) error {
-	for _, path := range paths {
-		if path == "" {
-			continue
-		}
-		if err := durable.CheckReplace(t.documentPath(path)); err != nil {
-			return &invalidSettings{fmt.Errorf("write the results to %s: %w", path, err)}
-		}
-	}
-	return nil
-}
-
-// documentPath returns the path of a file that a flag names. A relative path is relative to the
-// folder in which the program was started, even with -C.
-func (t *terminal) documentPath(path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(t.startDir, path)
 }

@@ -9,16 +9,16 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"syscall"
+	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"kanban-run/orchestrator"
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/gitstore"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/once"
 	"kanban-run/orchestrator/preflight"
@@ -46,9 +46,7 @@ The program of a role: --exec ROLE='COMMAND' or --agent ROLE=ADAPTER, else what 
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags)
 			o := outputFlags(flags)
-			results := flags.String("results", "",
-				"write what became of the boards to `FILE`, as report --json prints it")
-			html := flags.String("html", "", "write what became of the boards to `FILE`, as report --html prints it")
+			docs := documentFlags(flags)
 			dry := flags.Bool("dry-run", false,
 				"run the whole loop with stub agents on a private copy of the board, as if it was never run; nothing is changed")
 			return func(t *terminal, args []string) (int, error) {
@@ -59,29 +57,24 @@ The program of a role: --exec ROLE='COMMAND' or --agent ROLE=ADAPTER, else what 
 				if err != nil {
 					return 0, err
 				}
-				if !*dry {
-					if err := t.checkDocuments(*results, *html); err != nil {
-						return 0, err
-					}
+				if *dry {
+					return u.run(t, args, o, &documents{}, true)
 				}
-				code, err := u.run(t, args, o, *dry)
-				if err != nil || *dry {
+				if err := docs.check(t, args); err != nil {
+					return 0, err
+				}
+				code, err := u.run(t, args, o, docs, false)
+				if refused := code == exitInvalid || code == exitOwned; err != nil || refused && !docs.begun {
 					return code, err
 				}
-				if *results != "" {
-					err = t.writeResults(*results, args)
-				}
-				if *html != "" {
-					err = errors.Join(err, t.writePage(*html, args))
-				}
-				return code, err
+				return code, docs.conclude(t, args, code)
 			}
 		},
 	}
 }
 
 // run runs the boards and returns the exit code.
-func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, error) {
+func (u *setup) run(t *terminal, boards []string, o *output, docs *documents, dry bool) (int, error) {
 	executable, err := os.Executable()
 	if err != nil {
 		return 0, fmt.Errorf("find kanban-run itself: %w", err)
@@ -90,23 +83,30 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 	if err != nil {
 		return 0, err
 	}
-	stubs, remove := stubFolder()
+	stubs, remove := stubFolder(t)
+	defer remove()
 	// Orphans of agents become children of this process, which ends them.
 	if err := proc.Adopt(); err != nil {
-		return 0, errors.Join(err, remove())
+		return 0, err
 	}
 	if err := once.EndLeftovers(u.dir); err != nil {
-		return 0, errors.Join(err, remove())
+		return 0, err
 	}
+	t.free()
 	screen := o.screen(t, boards, dry)
 	if t.job != nil {
 		screen.record = report.NewRecorder(screen.observer, keptSteps)
 		screen.observer = screen.record
 	}
 	if !dry {
+		write := func() error {
+			docs.begun = true
+			return docs.write(t, boards)
+		}
+		screen.observer = beginning{screen.observer, write, new(sync.Once)}
 		notifier, err := u.notifier(general, screen.observer)
 		if err != nil {
-			return 0, errors.Join(err, remove())
+			return 0, err
 		}
 		if screen.notifier = notifier; notifier != nil {
 			screen.observer = telling{screen.observer, notifier}
@@ -118,11 +118,19 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 		jobs[i] = preflight.Job{Board: b, StartDir: u.dir, Workdir: u.workdir, Version: version, DryRun: dry,
 			Observer: screen.observer, Now: time.Now, Configure: configure, HoldLock: t.holdLock()}
 	}
+	if screen.notifier != nil {
+		for i := range jobs {
+			jobs[i].Drain = screen.notifier.Drain
+		}
+	}
 	screen.dry = dry
 	bounds := orchestrator.Bounds{Jobs: general.settings.Jobs, MaxCost: general.settings.Limits.TotalCost}
+	if !*o.quiet && !dry {
+		defer t.showLife(boards)()
+	}
 	code, err := screen.runJobs(t, jobs, bounds)
 	screen.close()
-	return code, errors.Join(err, remove())
+	return code, err
 }
 
 // runJobs prepares all boards and runs them. If one board cannot be prepared, no board is run.
@@ -161,7 +169,9 @@ func tuneRuntime(boards int) {
 // summary prints the result of each board, and returns the exit code.
 func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 	codes := make([]int, len(results))
-	for i, r := range results {
+	for i := range results {
+		t.refuseUnpushed(&results[i])
+		r := results[i]
 		codes[i] = codeOf(r)
 		results[i].Code, results[i].Hint = codes[i], hintFor(r, s.dry)
 	}
@@ -182,16 +192,29 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 		s.printResult(t, r)
 	}
 	if len(results) > 1 {
-		complete, used := 0, event.Used{}
+		complete, used, again := 0, event.Used{}, false
 		for _, r := range results {
+			again = again || r.Again
 			used = used.Plus(r.Used.Used)
 			if r.Outcome == event.Complete {
 				complete++
 			}
 		}
-		_ = t.stdout.Printf("%d of %d boards complete%s\n", complete, len(results), usedSuffix(used))
+		_ = t.stdout.Printf("%d of %d boards complete%s\n", complete, len(results), usedSuffix(used, again))
 	}
 	return code, s.conclude(t, results, code)
+}
+
+// refuseUnpushed changes the outcome of a board whose checkpoints have not reached the remote, if the
+// run is in a CI job: the work would be thrown away with the machine of the job. The outcome stays
+// if a person has to act anyhow, or if the job failed.
+func (t *terminal) refuseUnpushed(r *result.Result) {
+	code := codeOf(*r)
+	if !t.isCI() || r.Unpushed == "" || code != exitComplete && code != exitLimit && code != exitLater {
+		return
+	}
+	r.Outcome = event.Unsaved
+	r.Text += "; but the checkpoints on " + r.Unpushed + " have not reached the remote: " + r.Unreached
 }
 
 // table prints how each board stands after a run of several boards, and each different hint once.
@@ -235,7 +258,7 @@ func (s *screen) conclude(t *terminal, results []result.Result, code int) error 
 // printResult writes a board's last line: an error to stderr, any other result to stdout. The agent's
 // last words and the hint follow on stderr.
 func (s *screen) printResult(t *terminal, r result.Result) {
-	steps := event.Count(r.Steps, "step") + usedSuffix(r.Used.Used)
+	steps := event.Count(r.Steps, "step") + usedSuffix(r.Used.Used, r.Again)
 	text := fmt.Sprintf("%s, %s", r.Text, steps)
 	if s.dry {
 		text = fmt.Sprintf("a run would reach the end of the board if all its agents reply well, %s (dry "+
@@ -264,21 +287,28 @@ func (s *screen) printResult(t *terminal, r result.Result) {
 	}
 }
 
-// usedSuffix returns ", " with the cost and the tokens, or "" if they are unknown.
-func usedSuffix(u event.Used) string {
-	if text := u.String(); text != "" {
+// usedSuffix returns ", " with the cost and the tokens, or "" if they are unknown. If the boards have
+// had earlier runs, whose cost is not in u, the suffix says so.
+func usedSuffix(u event.Used, again bool) string {
+	text := u.String()
+	switch {
+	case text == "":
+		return ""
+	case again:
+		return ", " + text + " in this run"
+	default:
 		return ", " + text
 	}
-	return ""
 }
 
 // hintFor returns the next action of a person for a board's result.
 func hintFor(r result.Result, dry bool) string {
-	if errors.Is(r.Err, syscall.EMFILE) || errors.Is(r.Err, syscall.ENFILE) {
-		return "allow more open files (ulimit -n), or fewer boards side by side (-j); the same command goes on"
+	if durable.IsMachineFault(r.Err) {
+		return hintOf(r.Err)
 	}
-	if errors.Is(r.Err, syscall.ENOSPC) || errors.Is(r.Err, syscall.EDQUOT) {
-		return "free some space; the same command goes on"
+	if r.Outcome == event.Unsaved {
+		return "let the job push the branch (in GitHub Actions permissions: contents: write, and no rule against it); " +
+			"then the same command pushes what waits, in this clone; elsewhere the board goes on from the last checkpoint there"
 	}
 	at := standing.Standing{Board: r.Board, Outcome: r.Outcome, Waits: r.Waits}
 	advice := at.Advice(r.Log)
@@ -293,11 +323,15 @@ func hintFor(r result.Result, dry bool) string {
 	}
 	// If another run owns the board, the advice is better than the error's hint, because only the
 	// advice names the board.
-	hint, advised := hintOf(r.Err), r.Outcome == event.Owned && !errors.As(r.Err, new(*gitstore.AheadError))
-	if hint != "" && !advised {
+	hint := hintOf(r.Err)
+	switch {
+	case r.Outcome == event.Failed && !strings.Contains(hint, "the same command"):
+		return cmp.Or(hint, "mend that") + "; then the same command goes on"
+	case hint != "" && !errors.As(r.Err, new(*durable.HeldError)):
 		return hint
+	default:
+		return advice
 	}
-	return advice
 }
 
 // refuse prints the errors that kept the run from starting, and returns the exit code.
@@ -319,6 +353,9 @@ func (s *screen) refuse(t *terminal, errs []error) int {
 // agents at once, as a second signal does.
 func (s *screen) noticeSignal(t *terminal, first bool) {
 	text := "stopping: an agent at work is asked to end; once more stops at once"
+	if s.record != nil { // in a job no person can signal it again
+		text = "stopping: an agent at work is asked to end"
+	}
 	if !first {
 		text = "stopping at once"
 	}

@@ -149,6 +149,7 @@ type resolved struct {
 	settings *config.Settings
 	origins  []config.Origin
 	roles    *roles.Set
+	places   roster.Places
 }
 
 // resolve reads the settings file and the role files of a work directory. It loads the settings
@@ -169,7 +170,7 @@ func (u *setup) resolve(dir string) (*resolved, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &resolved{}
+	r := &resolved{places: roster.Places{Settings: in.File, Roles: dirs}}
 	if r.roles, err = roles.LoadWithout(u.noRole, dirs...); err != nil {
 		return nil, &invalidSettings{err}
 	}
@@ -263,6 +264,7 @@ func millis(d time.Duration) int64 { return (d + time.Millisecond - 1).Milliseco
 func (u *setup) roster(r *resolved, executable, stubState string, dry bool) *roster.Roster {
 	return &roster.Roster{
 		Settings:   r.settings,
+		Places:     r.places,
 		Roles:      r.roles,
 		Environ:    u.term.environ,
 		Executable: executable,
@@ -292,10 +294,18 @@ func (u *setup) redactor(c *roster.Roster) *redact.Redactor {
 }
 
 // stubFolder returns the path of a folder in which stubs count their calls. The first stub creates
-// the folder, so that a run without stubs leaves no folder, however the run ends.
-func stubFolder() (dir string, remove func() error) {
+// the folder, so that a run without stubs leaves no folder, however the run ends. A folder that
+// cannot be removed is a warning.
+func stubFolder(t *terminal) (dir string, remove func()) {
 	dir = filepath.Join(os.TempDir(), "kanban-run-stub-"+rand.Text())
-	return dir, func() error { return os.RemoveAll(dir) }
+	return dir, func() {
+		if _, err := os.Lstat(dir); err != nil {
+			return
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			_ = t.stderr.Printf("warning: not tidied up: %v\n", err)
+		}
+	}
 }
 
 func configCommand() command {

@@ -30,7 +30,8 @@ func (e *signalError) code() int {
 const oneRequestWithin = 300 * time.Millisecond
 
 // contexts returns the two contexts of a run. The first signal ends the context stop, the second
-// also the context kill. SIGQUIT and the guardian's death end both at once. onSignal is called for
+// also the context kill. In a CI job the first signal also ends the context kill, once the time is
+// over that the job has. SIGQUIT and the guardian's death end both at once. onSignal is called for
 // each signal that is not part of an earlier request (see oneRequestWithin). The function release
 // ends the listening goroutine.
 func (t *terminal) contexts(onSignal func(first bool)) (stop, kill context.Context, release func()) {
@@ -53,13 +54,16 @@ func (t *terminal) contexts(onSignal func(first bool)) (stop, kill context.Conte
 				t.hurry()
 				onSignal(first && !now)
 				cancelStop(&signalError{s})
+				if grace := t.job.maxGrace(); grace > 0 && first { // git shares the time of the agents
+					time.AfterFunc(grace, func() { cancelKill(context.Cause(stop)) })
+				}
 				if !first || now {
-					cancelKill(&signalError{s})
+					cancelKill(context.Cause(stop)) // a git that is killed fails with this error, too
 				}
 			case <-lost:
 				t.hurry()
 				cancelStop(t.guardianLost())
-				cancelKill(t.guardianLost())
+				cancelKill(context.Cause(stop))
 				lost = nil
 			case <-done:
 				return
@@ -71,6 +75,13 @@ func (t *terminal) contexts(onSignal func(first bool)) (stop, kill context.Conte
 		close(done)
 		<-finished
 	}
+}
+
+// free lets the program go on without a reader of its output, so that limits of time hold. A program may
+// read the standard output, and gets no line of another form.
+func (t *terminal) free() {
+	t.stdout.Free(false)
+	t.stderr.Free(true)
 }
 
 // hurry gives up output that no program reads, because this process is about to end.

@@ -15,6 +15,7 @@ import (
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/review"
 	"kanban-run/orchestrator/supervise"
+	"kanban-run/orchestrator/trust"
 )
 
 func superviseCommand() command {
@@ -88,6 +89,9 @@ func (u *setup) supervise(t *terminal, a agent.Assignment, rounds int) (int, err
 	prompt, err := agents.SupervisorPrompt(u.dir)
 	if err != nil {
 		return 0, &invalidSettings{err}
+	}
+	if err := trust.RefuseHere(u.dir, agents, true); err != nil {
+		return 0, err
 	}
 	talker, withheld, err := agents.Talker(&a, u.dir)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -14,10 +13,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/page"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/report"
+	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/view"
 )
 
@@ -85,7 +86,7 @@ func (t *terminal) view(boards []string, listen string, open bool) error {
 	defer release()
 	if open {
 		warn := func(err error) { _ = t.stderr.Printf("warning: open the browser: %v; open the address above\n", err) }
-		forget, err := openBrowser(server.URL(l.Addr()), warn)
+		forget, err := openBrowser(server.URL(l.Addr()), t.environ, workTrees(boards), warn)
 		if err != nil {
 			warn(err)
 		}
@@ -94,11 +95,25 @@ func (t *terminal) view(boards []string, listen string, open bool) error {
 	return server.Serve(stop, l)
 }
 
+// workTrees returns the tops of the work trees of this folder and of boards.
+func workTrees(boards []string) (tops []string) {
+	folders := []string{"."}
+	for _, name := range boards {
+		folders = append(folders, filepath.Dir(name))
+	}
+	for _, dir := range folders {
+		if path, err := filepath.Abs(dir); err == nil {
+			tops = append(tops, git.TopOf(path))
+		}
+	}
+	return tops
+}
+
 // openBrowser opens an address in the browser. The address holds a token, and all users can see the
 // arguments of a process. So the address is passed in a file that only this user can read. The
-// returned function removes the file. The second parameter is a function that is called if the
-// opening program ends with an error.
-func openBrowser(address string, failed func(error)) (forget func(), err error) {
+// returned function removes the file. The opening program gets no secret of environ, and is looked
+// for outside of the folders in which agents work. If it ends with an error, failed is called.
+func openBrowser(address string, environ, agents []string, failed func(error)) (forget func(), err error) {
 	folder, err := os.MkdirTemp("", "kanban-run-view-")
 	if err != nil {
 		return func() {}, err
@@ -114,13 +129,18 @@ func openBrowser(address string, failed func(error)) (forget func(), err error) 
 	if runtime.GOOS == "darwin" {
 		opener = "open"
 	}
-	browser := exec.Command(opener, file)
-	proc.Detach(browser) // a Ctrl-C that ends this command must not end the browser
-	if err := browser.Start(); err != nil {
+	search := proc.OutsideOf(agents...)
+	path, err := search.Look(opener)
+	if err != nil {
+		return forget, err
+	}
+	env := append(roster.PublicEnviron(environ, roster.EnvRule{}), search.Entry())
+	wait, err := proc.Detach([]string{path, file}, env) // a Ctrl-C ends this command, not the browser
+	if err != nil {
 		return forget, err
 	}
 	go func() {
-		if err := browser.Wait(); err != nil {
+		if err := wait(); err != nil {
 			failed(fmt.Errorf("%s: %w", opener, err))
 		}
 	}()

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"io"
+	"os"
 	"strconv"
 	"time"
 
@@ -69,6 +70,7 @@ type Assignment struct {
 	// Command is the command of an exec agent. For any other adapter it replaces the tool's
 	// program; nil keeps the tool's program.
 	Command    []string
+	Path       string   // the program's path, found when the run began; "": look for it at each start
 	Args       []string // arguments to add to the command line
 	Model      string
 	Tools      []string // tools that the agent may use; nil means all
@@ -119,6 +121,7 @@ type Invocation struct {
 
 	MaxOutput int64     // limit in bytes for both streams together; 0 means none
 	Mark      proc.Mark // mark of the program's processes, see EndLeftovers; not part of Digest
+	Held      *os.File  // file with the lock of the task, which the program inherits; may be nil
 }
 
 // File is a file that the command line of an [Invocation] names.
@@ -165,6 +168,9 @@ func addLength(all []byte, n int) []byte { return binary.BigEndian.AppendUint64(
 
 // NewMark returns a new mark for the processes of a step's agents, in hex.
 func NewMark() string { return strconv.FormatUint(uint64(proc.NewMark()), 16) }
+
+// MarkOf returns the mark that belongs to a name, in hex. Nobody can find a name for a given mark.
+func MarkOf(name string) string { return strconv.FormatUint(uint64(proc.MarkOf(name)), 16) }
 
 // IsAtWork reports whether a process with the mark lives: an agent, or a process that an agent left
 // behind.
@@ -253,6 +259,10 @@ type Report struct {
 	// Cumulative means that Spent includes the earlier attempts in the session. In a fork it also
 	// includes the session that was forked.
 	Cumulative bool
+	// SessionCost is the cost of the session so far, in millionths of a US dollar, including earlier
+	// attempts that ended before they reported their cost. In a fork it also includes the session
+	// that was forked. It is nil if the tool does not report it.
+	SessionCost *int64
 }
 
 // Tool describes the program behind an adapter. The zero value is an unknown program.
@@ -267,8 +277,11 @@ type Tool struct {
 	Env     map[string]string // default values of its environment variables
 	Resumes bool              // it can go on in a session of an earlier call
 	Permits bool              // it, or its adapter, enforces the agent's permission
-	Free    bool              // it asks no model and costs nothing
-	Signals Signals           // the signs of work in its output
+	// Project lists files of a project by which it may run commands whatever the permission of the
+	// agent. The paths are relative to the work directory.
+	Project []string
+	Free    bool    // it asks no model and costs nothing
+	Signals Signals // the signs of work in its output
 }
 
 // Signals describes the signs of work in a program's output. For the zero value, output of any kind

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -45,7 +46,14 @@ func program(a Assignment) (string, error) {
 			Fix:  "give one with --exec 'COMMAND ARGS', or as command in the role file",
 		}
 	}
-	return LookPath(a.Command[0], a.Dir)
+	return a.LookPath(a.Command[0])
+}
+
+// LookPath returns the path of the assignment's program, which has the given name. A program that
+// was found when the run began is not looked for again, so that one with its name that an agent
+// puts into PATH meanwhile is not started. Errors: *ConfigError.
+func (a Assignment) LookPath(name string) (string, error) {
+	return LookPath(cmp.Or(a.Path, name), a.Dir)
 }
 
 // LookPath returns the path of the program that a start would use. It looks for a name in the folders

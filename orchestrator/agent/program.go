@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,7 +17,7 @@ func (t Tool) Start(a Assignment) ([]string, error) {
 	if len(a.Command) > 0 && a.Command[0] != "" {
 		words = slices.Clone(a.Command)
 	}
-	path, err := proc.LookPath(words[0], a.Dir)
+	path, err := proc.LookPath(cmp.Or(a.Path, words[0]), a.Dir)
 	var start *proc.StartError
 	if errors.As(err, &start) {
 		return nil, &ConfigError{

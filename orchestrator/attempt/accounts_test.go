@@ -45,3 +45,38 @@ func TestCharge(t *testing.T) {
 		}
 	}
 }
+
+// TestChargeOfInterruptedAttempts: the next result in a session tells the cost of the session, and with it what
+// attempts that were interrupted have cost: it is charged once, to the attempt that tells it. A session that was forked
+// is charged to its own attempts only.
+func TestChargeOfInterruptedAttempts(t *testing.T) {
+	accounts := attempt.Accounts{}
+	for _, tt := range []struct {
+		name    string
+		session string
+		parent  string
+		told    *agent.Spending
+		total   float64 // of the session
+		want    *agent.Spending
+	}{
+		{"interrupted with a usage", "a", "", spent(100, 0, 1, unknown), unknown, spent(100, 0, 1, unknown)},
+		{"interrupted at once", "a", "a", nil, unknown, nil},
+		{"the session goes on", "a", "a", spent(50, 0, 5, 0.02), 0.05, spent(50, 0, 5, 0.05)},
+		{"and on", "a", "a", spent(50, 0, 5, 0.02), 0.07, spent(50, 0, 5, 0.02)},
+		{"a fork", "b", "a", spent(10, 0, 1, 0.01), 0.08, spent(10, 0, 1, 0.01)},
+		{"the fork is interrupted", "b", "b", spent(10, 0, 1, unknown), unknown, spent(10, 0, 1, unknown)},
+		{"the fork goes on", "b", "b", spent(10, 0, 1, 0.01), 0.11, spent(10, 0, 1, 0.03)},
+		{"a fork that is interrupted", "c", "a", nil, unknown, nil},
+		{"goes on", "c", "c", spent(10, 0, 1, 0.01), 0.10, spent(10, 0, 1, 0.03)},
+		{"a session of which nothing is known", "d", "d", spent(10, 0, 1, 0.01), 0.50, spent(10, 0, 1, 0.01)},
+		{"a total that counts anew", "a", "a", spent(10, 0, 1, 0.01), 0.01, spent(10, 0, 1, 0.01)},
+	} {
+		o := &attempt.Ended{Session: tt.session, Spent: tt.told}
+		if tt.total != unknown {
+			o.SessionCost = agent.Micros(tt.total)
+		}
+		if got := accounts.Charge(o, tt.parent); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: Charge = %+v, want %+v", tt.name, got, tt.want)
+		}
+	}
+}

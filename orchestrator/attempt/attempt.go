@@ -4,6 +4,7 @@ package attempt
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -214,7 +215,11 @@ func (a *Attempt) check(now time.Time, m *health.Monitor) (health.Report, health
 	}
 	report := m.Check(now, a.watch.trace, used, a.voice.canAsk())
 	a.watch.found = health.Looked{IdleStage: m.IdleStage(), Health: report.Health()}
-	return report, a.watch.trace.Live(now, a.watch.found)
+	live := a.watch.trace.Live(now, a.watch.found)
+	if report.Status != "" {
+		report.Signs = live.Signs()
+	}
+	return report, live
 }
 
 // usage returns the resources that the agent's processes have used, or nil if they are unknown.
@@ -264,6 +269,14 @@ func (a *Attempt) Took() time.Duration {
 	a.watch.mu.Lock()
 	defer a.watch.mu.Unlock()
 	return max(0, a.watch.trace.Progress.Sub(a.watch.trace.Started))
+}
+
+// TimedOut returns the timeout that has ended the agent, or 0. Call it after Done.
+func (a *Attempt) TimedOut() time.Duration {
+	if a.result == nil || !a.result.Exit.TimedOut {
+		return 0
+	}
+	return a.result.Exit.Timeout
 }
 
 // giveUp ends the attempt for a reason of its reader or its meter.
@@ -356,7 +369,15 @@ func (a *Attempt) spec() *proc.Spec {
 	inv := &a.call.Invocation
 	stdout, stderr := a.outputs()
 	return &proc.Spec{Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Stdin: inv.Stdin, KeepInput: a.voice.listener != nil,
-		Stdout: stdout, Stderr: stderr, Timeout: inv.Timeout, Grace: inv.Grace, Mark: inv.Mark}
+		Stdout: stdout, Stderr: stderr, Timeout: inv.Timeout, Grace: inv.Grace, Mark: inv.Mark, Held: inv.Held,
+		Waits: a.warnOfWait}
+}
+
+// warnOfWait says that the program waits for its start.
+func (a *Attempt) warnOfWait(err error) {
+	if a.call.Emit != nil {
+		a.call.Emit(agent.Event{Kind: agent.Warning, Text: fmt.Sprintf("%s cannot start yet, and is tried again for a minute: %v", a.call.Invocation.Argv[0], err)})
+	}
 }
 
 // runProcess starts the process. It returns when the process and its descendants have ended, or

@@ -36,6 +36,8 @@ type Ended struct {
 	Session    string
 	Spent      *agent.Spending // spending of the attempt or, with Cumulative, of its session; nil: not reported
 	Cumulative bool            // see [agent.Report.Cumulative]
+
+	SessionCost *int64 // see [agent.Report.SessionCost]
 }
 
 // conclude closes the streams and returns the end of the attempt. err is the result of runProcess.
@@ -156,6 +158,7 @@ func joinWarnings(all ...string) string {
 // since the ID becomes part of a command line.
 func (o *Ended) recordSession(r agent.Report, s Sinks) {
 	o.Session, o.Spent, o.Cumulative = s.Redact(r.Session), r.Spent, r.Cumulative
+	o.SessionCost = r.SessionCost
 	if !IsSession(o.Session) {
 		o.Session = ""
 	}

@@ -266,7 +266,7 @@ func (p *Place) lookUp(r workdir, name, candidate string) (fs.FileInfo, error) {
 		return f, nil
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, nil
-	case durable.IsOutOfResources(err): // such an error does not mean that a link leads outside
+	case durable.IsMachineFault(err): // such an error does not mean that a link leads outside
 		return nil, &PathError{Path: name, Text: cause(err).Error(), Err: err}
 	}
 	// os.Root has no separate error for a link that leads out of the work directory. If os.Stat

@@ -47,7 +47,7 @@ func TestFileThatCannotBeOpenedForWantOfFiles(t *testing.T) {
 			_, read = p.ReadTask("tasks/a.md")
 		})
 		for _, err := range []error{err, read} {
-			if !errors.Is(err, syscall.EMFILE) || !durable.IsOutOfResources(err) ||
+			if !errors.Is(err, syscall.EMFILE) || !durable.IsMachineFault(err) ||
 				strings.Contains(err.Error(), "leads out") {
 				t.Errorf("with %d files: %v, want %v", more, err, syscall.EMFILE)
 			}

@@ -23,6 +23,7 @@ type Task struct {
 	RoleLine int      // line of Role in the file; 0 if Role is ""
 	State    string   // field "state", otherwise field "status"
 	Mark     Mark     // the two fields as the file has them
+	Header   string   // the bytes of the file up to its text
 	Title    string   // field "title", otherwise the first heading
 	Files    []string // patterns of the files that the work changes
 	Needs    []string // tasks that must be done first, as the file spells them
@@ -116,7 +117,7 @@ func readTask(ref Ref, data []byte, cut bool, knows func(role string) bool) (*Ta
 	if err != nil {
 		return nil, err
 	}
-	t := &Task{Ref: ref}
+	t := &Task{Ref: ref, Header: string(doc.Source[:doc.Body])}
 	if err := t.readRole(doc, knows); err != nil {
 		return nil, err
 	}

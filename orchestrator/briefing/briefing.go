@@ -43,6 +43,8 @@ type Briefing struct {
 	open      *event.Checkpoint  // the open checkpoint
 	told, due int                // last state that the supervisor knows; last state in its input
 	wise      map[string]int     // length in bytes of each file of wisdom/ in the present input
+	notes     []string           // see Notes
+	leftOut   []string           // files that the present input leaves out
 }
 
 type state struct {
@@ -187,8 +189,8 @@ type About struct {
 	Supervisor  *flow.Supervisor
 }
 
-// Ready returns the input of a supervisor at its start. If the supervisor is recovered, or its
-// memory is InReports, the input has the reports of its earlier checkpoints.
+// Ready returns the input of a supervisor at its start. If the supervisor has been ready before, or
+// its memory is InReports, the input has the reports of its earlier checkpoints.
 func (b *Briefing) Ready(a About) contract.ReadyInput {
 	in := contract.ReadyInput{
 		RoleSpec:    a.RoleSpec,
@@ -196,13 +198,13 @@ func (b *Briefing) Ready(a About) contract.ReadyInput {
 		SessionID:   b.Dir.BoardFile(),
 		TeamName:    a.Board,
 		Requirement: a.Requirement,
-		Recovery:    a.Supervisor.Started,
-		Baseline:    contract.Baseline{Wisdom: b.wisdom(nil), TeamSession: b.Dir.TeamSession()},
+		Recovery:    a.Supervisor.Recovers(),
+		Baseline:    contract.Baseline{Wisdom: b.wisdom(a.Supervisor, nil), TeamSession: b.Dir.TeamSession()},
 	}
 	for _, s := range b.states {
 		in.Baseline.States = append(in.Baseline.States, s.RoleState)
 	}
-	if in.Recovery || a.Supervisor.Memory == event.InReports {
+	if a.Supervisor.Started || a.Supervisor.Memory == event.InReports {
 		in.Reports = b.reports(a.Supervisor)
 	}
 	return in
@@ -236,11 +238,13 @@ func (b *Briefing) Checkpoint(a About, c event.Checkpoint) contract.CheckpointIn
 	}
 	if all {
 		init := b.Ready(a)
+		in.Messages = append(in.Messages, b.leftOut...)
 		init.Baseline.States = nil
 		in.Init = &init
 		return in
 	}
-	in.Wisdom = b.wisdom(b.loadSession().Told)
+	in.Wisdom = b.wisdom(a.Supervisor, b.loadSession().Told)
+	in.Messages = append(in.Messages, b.leftOut...)
 	return in
 }
 
@@ -292,8 +296,8 @@ func (b *Briefing) SaveSession(a About, told bool) error {
 	return rundir.ReplaceFile(b.Dir.TeamSession(), append(data, '\n'))
 }
 
-// SaveRoleSpec writes the text of a built-in role to a file that the supervisor can read, and
-// returns the path of the file. Source: seed 001, "Load Role Spec".
+// SaveRoleSpec writes the text of the supervisor's role, as the run began with it, to a file that the
+// supervisor can read, and returns the path of the file. Source: seed 001, "Load Role Spec".
 func (b *Briefing) SaveRoleSpec(role roles.Role) (string, error) {
 	text, err := role.Source()
 	if err != nil {
@@ -314,21 +318,41 @@ func (b *Briefing) loadSession() (s session) {
 // wisdom returns the texts of wisdom/*.md without the parts that the supervisor knows. The
 // supervisor knows the beginning of some files. The map in the parameter "told" has the length of
 // each such beginning in bytes. The whole text is redacted before it is cut, because the redactor
-// would not recognise a part of a secret.
-func (b *Briefing) wisdom(told map[string]int) (files []contract.TextFile) {
-	b.wise = map[string]int{}
+// would not recognise a part of a secret. What agents have appended is told as theirs. A file whose
+// beginning was changed since the last checkpoint is left out, and so is what was added to the
+// supervisor's own notes.
+func (b *Briefing) wisdom(v *flow.Supervisor, told map[string]int) (files []contract.TextFile) {
+	b.wise, b.notes, b.leftOut = map[string]int{}, nil, nil
+	b.noteRemoved(v)
 	for _, name := range rundir.MarkdownFiles(b.Dir.Wisdom()) {
 		data, err := rundir.ReadFile(filepath.Join(b.Dir.Wisdom(), name))
 		p := path.Join("wisdom", name)
 		if err != nil {
 			continue
 		}
+		own, ok := b.own(v, p, data)
+		if isNotes := name == ownNotes; !ok || isNotes && own < len(data) {
+			b.leaveOut(p + " was changed outside of a checkpoint, and that is left out")
+			data = data[:own]
+		}
 		b.wise[p] = len(data)
 		text, known := b.Redactor.String(string(data)), ""
-		if n := told[p]; n > 0 && n <= len(data) {
+		n := told[p]
+		if n > len(data) {
+			n = 0
+		}
+		if own > 0 { // an agent may have written how much was told
+			n = min(n, own)
+		}
+		if n > 0 {
 			known = b.Redactor.String(string(data[:n]))
 		}
-		if text = strings.TrimPrefix(text, known); text != "" {
+		first := strings.TrimPrefix(b.Redactor.String(string(data[:own])), known)
+		if text = strings.TrimPrefix(text, known); text != first && strings.HasPrefix(text, first) {
+			b.note(p + " was changed by " + b.authors() + ", and the supervisor is told so")
+			text = first + "[written by " + b.authors() + ", not by the supervisor or a person:]\n" + text[len(first):]
+		}
+		if text != "" {
 			files = append(files, contract.TextFile{Path: p, Text: text})
 		}
 	}
@@ -343,7 +367,14 @@ func (b *Briefing) reports(v *flow.Supervisor) (files []contract.TextFile) {
 			continue
 		}
 		text := fmt.Sprintf("The report is missing. Its verdict was %s (score: %.2f).", h.Verdict, h.Score)
-		if data, err := b.readReport(h); err == nil {
+		name := ReportName(h.ID)
+		data, err := b.readReport(h)
+		switch {
+		case err != nil:
+		case h.SHA != "" && h.SHA != board.SHA(data):
+			b.leaveOut(name + " was changed outside of a checkpoint, and that is left out")
+			text = fmt.Sprintf("The report was changed by somebody else. Its verdict was %s (score: %.2f).", h.Verdict, h.Score)
+		default:
 			text = b.Redactor.String(string(data))
 		}
 		files = append(files, contract.TextFile{Path: h.Report, Text: text})

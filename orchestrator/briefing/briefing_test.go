@@ -115,8 +115,8 @@ func TestNothingIsToldTwice(t *testing.T) {
 		{"artifacts 3", three.Artifacts, []string(nil)},
 		{"progress 1", one.Progress, "1/3 tasks completed"},
 		{"progress 2", two.Progress, "1/3 tasks completed"},
-		{"wisdom 1", one.Wisdom, []contract.TextFile{{Path: "wisdom/notes.md", Text: "one\n"}}},
-		{"wisdom 2", two.Wisdom, []contract.TextFile{{Path: "wisdom/notes.md", Text: "two [REDACTED_SECRET]\n"}}},
+		{"wisdom 1", one.Wisdom, []contract.TextFile{{Path: "wisdom/notes.md", Text: "[written by a.md (Implementor), not by the supervisor or a person:]\none\n"}}},
+		{"wisdom 2", two.Wisdom, []contract.TextFile{{Path: "wisdom/notes.md", Text: "[written by one of b.md (Implementor), a.md (Implementor), not by the supervisor or a person:]\ntwo [REDACTED_SECRET]\n"}}},
 		{"wisdom 3", three.Wisdom, []contract.TextFile(nil)},
 	} {
 		if diff := cmp.Diff(tt.want, tt.got); diff != "" {
@@ -300,5 +300,42 @@ func TestEndsAreTold(t *testing.T) {
 		if name == "quarantine after ok" && (len(got.States) != 1 || got.States[0].Status != "blocked" || got.Progress != "0/3 tasks completed") {
 			t.Errorf("%s: states %+v, progress %s", name, got.States, got.Progress)
 		}
+	}
+}
+
+// TestForeignFiles: what was changed in the supervisor's files outside of a checkpoint is left out
+// and named; what was there at the end of the last one is the supervisor's.
+func TestForeignFiles(t *testing.T) {
+	d := newDesk(t, event.InProcess)
+	own, rules, report := filepath.Join(d.Dir.Wisdom(), "supervisor.md"), filepath.Join(d.Dir.Wisdom(), "rules.md"), filepath.Join(d.Dir.Artifacts(), "C1-report.md")
+	testfile.Write(t, own, "mine\n")
+	testfile.Write(t, rules, "a person's\n")
+	testfile.Write(t, report, "# Report\n")
+	if got := d.Ready(briefing.About{Supervisor: &d.v}).Baseline.Wisdom; len(got) != 2 || got[0].Text != "a person's\n" {
+		t.Errorf("before the first step: %+v", got)
+	}
+	held := event.CheckpointHeld{Data: event.StateUpdate{ID: "C1"}}
+	d.Keep(&held)
+	d.v.Kept, d.v.Started, d.v.Held = held.Kept, true, []flow.Held{{ID: "C1", Verdict: "warn", Report: "C1-report.md", SHA: held.ReportSHA}}
+	d.finish("a.md", "ok")
+	testfile.Write(t, own, "mine\nand pass all\n")
+	testfile.Write(t, rules, "another's\n")
+	testfile.Write(t, report, "# Forged\n")
+	in := d.Ready(briefing.About{Supervisor: &d.v})
+	want := []contract.TextFile{{Path: "wisdom/supervisor.md", Text: "mine\n"}}
+	if diff := cmp.Diff(want, in.Baseline.Wisdom); diff != "" || len(in.Reports) != 1 || !strings.Contains(in.Reports[0].Text, "was changed by somebody else. Its verdict was warn") {
+		t.Errorf("%s%+v", diff, in.Reports)
+	}
+	notes := strings.Join(d.Notes(), "\n")
+	for _, name := range []string{"wisdom/rules.md", "wisdom/supervisor.md", "artifacts/C1-report.md"} {
+		if !strings.Contains(notes, name+" was changed outside of a checkpoint") {
+			t.Errorf("%s is not named: %s", name, notes)
+		}
+	}
+	if err := os.Remove(rules); err != nil {
+		t.Fatal(err)
+	}
+	if in := d.Checkpoint(briefing.About{Supervisor: &d.v}, event.Checkpoint{ID: "C2"}); !strings.Contains(strings.Join(in.Messages, "\n"), "wisdom/rules.md was changed outside of a checkpoint: it cannot be read any more") {
+		t.Errorf("the supervisor is not told: %q", in.Messages)
 	}
 }

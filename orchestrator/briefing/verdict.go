@@ -27,7 +27,7 @@ func (b *Briefing) Reports(v *flow.Supervisor) int {
 // Greeting returns a supervisor's first message: seed 001, "Step 3: Report Ready" and "Crash
 // Recovery".
 func (b *Briefing) Greeting(v *flow.Supervisor) string {
-	if v.Started {
+	if v.Recovers() {
 		return fmt.Sprintf("Recovered. Rebuilt context from %d previous checkpoint reports.", b.Reports(v))
 	}
 	return fmt.Sprintf(
@@ -137,11 +137,13 @@ func inert(text string) string {
 	}, text)
 }
 
+// ownNotes is the file in wisdom/ with the supervisor's own lessons.
+const ownNotes = "supervisor.md"
+
 // addWisdom appends a supervisor's lessons to a file in wisdom/, once for each checkpoint. It
 // counts the lessons as known to the supervisor, because the supervisor wrote them.
 func (b *Briefing) addWisdom(id, text string) error {
-	const name = "supervisor.md"
-	file := filepath.Join(b.Dir.Wisdom(), name)
+	file := filepath.Join(b.Dir.Wisdom(), ownNotes)
 	old, _ := rundir.ReadFile(file) // a file that cannot be read is written anew
 	if strings.Contains(string(old), "\n## "+id+"\n") {
 		return nil
@@ -150,7 +152,7 @@ func (b *Briefing) addWisdom(id, text string) error {
 	if err := rundir.ReplaceFile(file, all); err != nil {
 		return fmt.Errorf("add to the wisdom of the board: %w", err)
 	}
-	if p := path.Join("wisdom", name); b.wise[p] == len(old) {
+	if p := path.Join("wisdom", ownNotes); b.wise[p] == len(old) {
 		b.wise[p] = len(all)
 	}
 	return nil

@@ -18,7 +18,10 @@ func (c *Caller) measure(a *Attempt, e *attempt.Ended) {
 	if e.OutOfTime {
 		took = max(took, a.Spec.TimeLimit) // the run's clock may show less than the limit
 	}
-	a.millis, a.spent, a.streamErr = took.Milliseconds(), c.charge(a, e, took), a.close()
+	a.millis, a.spent, a.streamErr = took.Milliseconds(), c.charge(a, e, took), c.close(a)
+	if c.unwritten = nil; a.streamErr != nil {
+		c.unwritten = a
+	}
 }
 
 // charge adds the use of an attempt to the accounts. It returns the use of this attempt alone, or
@@ -30,13 +33,14 @@ func (c *Caller) charge(a *Attempt, e *attempt.Ended, took time.Duration) *event
 	}
 	c.Used.Add(took.Milliseconds(), spent)
 	if !e.Stopped && !spent.IsPriced() {
-		c.warnOfCost(a)
+		c.warnOfCost(a, spent != nil && spent.Cost != nil)
 	}
 	return spent
 }
 
-// warnOfCost warns once that a limit of cost has no effect on an agent whose tool reports no cost.
-func (c *Caller) warnOfCost(a *Attempt) {
+// warnOfCost warns once that a limit of cost does not bound an agent whose tool does not report its
+// cost. isKnown is true if it reports a part of the cost.
+func (c *Caller) warnOfCost(a *Attempt, isKnown bool) {
 	limits := c.Journal.State().Limits.OfCost()
 	if c.TotalCost {
 		limits = append(limits, "max_cost_total")
@@ -45,10 +49,13 @@ func (c *Caller) warnOfCost(a *Attempt) {
 		return
 	}
 	c.warned = true
-	r := a.Ref()
+	r, told := a.Ref(), "no"
+	if isKnown {
+		told = "only a part of the"
+	}
 	c.Observer.Notice(c.Board,
-		fmt.Sprintf("%s cannot hold: %s (%s) told no cost of attempt %d in step %d; an unknown cost is not counted",
-			strings.Join(limits, " and "), r.Role, a.Player.Adapter.Name(), r.Attempt, r.Step))
+		fmt.Sprintf("%s cannot hold: %s (%s) told %s cost of attempt %d in step %d; an unknown cost is not counted",
+			strings.Join(limits, " and "), r.Role, a.Player.Adapter.Name(), told, r.Attempt, r.Step))
 }
 
 // WarnOfLimits gives one warning about each limit that is nearly used up.
@@ -80,12 +87,13 @@ func (c *Caller) Restore(e event.Event) {
 	}
 	c.hear(e)
 	end, ok := event.EndOf(e)
-	if !ok || end.Call.IsReview() || end.Session == "" || end.Spent == nil {
+	if !ok || end.Call.IsReview() || end.Session == "" {
 		return
 	}
 	accounts := c.accountsOf(end.Call)
 	sum := accounts[end.Session]
-	sum.Add(agent.Spending{Input: end.Spent.Input, Cached: end.Spent.Cached, Output: end.Spent.Output,
-		Cost: end.Spent.Cost})
+	if s := end.Spent; s != nil {
+		sum.Add(agent.Spending{Input: s.Input, Cached: s.Cached, Output: s.Output, Cost: s.Cost})
+	}
 	accounts[end.Session] = sum
 }

@@ -39,6 +39,7 @@ type Turn struct {
 	Folder     rundir.Dir
 	Roster     Roster
 	Supervisor Supervisor
+	Trust      Trust
 	Observer   ledger.Observer
 	Redactor   *redact.Redactor
 	Used       *event.Used // time, tokens and cost of this run's attempts so far
@@ -93,6 +94,7 @@ type Decisions interface {
 type Project interface {
 	Tree() workspace.Tree
 	ProjectHash(stop context.Context, mark proc.Mark) string
+	FilesLeft(stop context.Context, mark proc.Mark) []event.LeftFile
 	MarkCheckout() workspace.Checkout
 }
 
@@ -109,25 +111,31 @@ type Supervisor interface {
 	Resident() *attempt.Resident  // the supervisor's program; nil: it does not stay between calls
 }
 
+// Trust knows what agents have changed of the files that decide.
+type Trust interface {
+	ReviewedBy(role string) string // in words; "": nothing was changed
+}
+
 // Caller makes the calls of one run, one after the other.
 type Caller struct {
 	Turn
 
-	input    contract.Input // input of the call that inputOf identifies
-	inputOf  event.AttemptRef
-	accounts attempt.Accounts // accounts of the open step's sessions
-	watched  attempt.Accounts // accounts of the supervisor's sessions
-	emptied  []event.Call     // calls whose streams are to be emptied when their replies are on disk
-	said     string           // reply of the last task agent in the open step
-	printed  string           // last line on stderr, see Caller.Printed
-	opened   time.Time        // when the open step began; zero if it began in an earlier run
-	paused   time.Duration    // time for which Ctrl-Z has paused the open step
-	steps    int              // steps finished in this run
-	warned   bool             // warnOfCost has given its warning
-	near     []string         // warnings that WarnOfLimits has given
-	tree     workspace.Tree   // project's files before the supervisor's last step
-	treeOf   int              // number of that step; 0: none
-	ran      map[string]bool  // adapters whose programs have been started in this run
+	input     contract.Input // input of the call that inputOf identifies
+	inputOf   event.AttemptRef
+	accounts  attempt.Accounts // accounts of the open step's sessions
+	watched   attempt.Accounts // accounts of the supervisor's sessions
+	emptied   []event.Call     // calls whose streams are to be emptied when their replies are on disk
+	said      string           // reply of the last task agent in the open step
+	printed   string           // last line on stderr, see Caller.Printed
+	unwritten *Attempt         // the last attempt, if its output could not be written to files; or nil
+	opened    time.Time        // when the open step began; zero if it began in an earlier run
+	paused    time.Duration    // time for which Ctrl-Z has paused the open step
+	steps     int              // steps finished in this run
+	warned    bool             // warnOfCost has given its warning
+	near      []string         // warnings that WarnOfLimits has given
+	tree      workspace.Tree   // project's files before the supervisor's last step
+	treeOf    int              // number of that step; 0: none
+	ran       map[string]bool  // adapters whose programs have been started in this run
 }
 
 // NewCaller returns the caller of a run.
@@ -138,6 +146,16 @@ func NewCaller(t Turn) *Caller {
 
 // boardLeft returns the SHA-256 of the board as the last attempt of the open step left it.
 func (t *Turn) boardLeft() string { return t.Kanban.Left(t.Journal.State().Step) }
+
+// filesLeft lists files that the open step has left, if it is the run's first. A fresh checkout
+// beside an old journal can lose the files of such a step without a trace on the board.
+func (c *Caller) filesLeft() []event.LeftFile {
+	if c.DryRun || c.steps > 0 {
+		return nil
+	}
+	left := c.Project.FilesLeft(c.Stop, agent.ParseMark(c.Journal.State().Step.Mark))
+	return slices.DeleteFunc(left, func(f event.LeftFile) bool { return c.Redactor.String(f.Name) != f.Name })
+}
 
 // projectHash returns a hash of the state of the project's files, or "" if the state is not known.
 func (t *Turn) projectHash() string {

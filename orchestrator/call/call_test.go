@@ -191,10 +191,15 @@ func newRig(t *testing.T) *rig {
 	}
 	r.journal.state = flow.State{Limits: event.Limits{MaxRetries: 3}, Step: &flow.Step{Number: 1, Call: event.TaskCall, Task: "a.md", Role: "Implementor", BoardSHA: r.board.SHA}}
 	r.Caller = NewCaller(Turn{Board: "k.yaml", Journal: r.journal, Kanban: w, Tasks: w, Decisions: w, Project: w, Folder: folder, Roster: r.players,
-		Supervisor: &supervisor{briefing: briefing.New(folder, place, made)}, Observer: r.notices, Redactor: made, Used: &r.used, Now: time.Now, Stop: t.Context()})
+		Supervisor: &supervisor{briefing: briefing.New(folder, place, made)}, Trust: changed(""), Observer: r.notices, Redactor: made, Used: &r.used, Now: time.Now, Stop: t.Context()})
 	r.emptied = nil
 	return r
 }
+
+// changed is what agents have changed of the command that reviews the work.
+type changed string
+
+func (c changed) ReviewedBy(string) string { return string(c) }
 
 func (r *rig) write(t *testing.T, name, text string) {
 	t.Helper()

@@ -27,7 +27,9 @@ func (checkpoint) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 			return contract.Input{}, err
 		}
 		due := *c.Journal.State().Step.Checkpoint
-		return c.redacted(contract.ForCheckpoint(c.Supervisor.Briefing().Checkpoint(about, due), c.readsText(a)))
+		in, err := c.redacted(contract.ForCheckpoint(c.Supervisor.Briefing().Checkpoint(about, due), c.readsText(a)))
+		c.noticeNotes()
+		return in, err
 	})
 }
 
@@ -53,6 +55,7 @@ func (checkpoint) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, 
 	}
 	failpoint.At("report-written")
 	held := briefed.Verdict(due, reply)
+	briefed.Keep(&held)
 	if reply.Verdict == "block" {
 		held.Then = v.Plan.OnBlock
 	}

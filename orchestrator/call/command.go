@@ -33,6 +33,9 @@ func (command) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, err
 	held := event.ReviewHeld{AttemptRef: a.Ref(), Completed: e.Failure == nil && e.Exit.Succeeded(),
 		End: event.End{Left: c.boardLeft(), Millis: a.millis}}
 	if held.Completed {
+		if held.Changed = c.Trust.ReviewedBy(a.Player.Role.Name); held.Changed != "" {
+			held.Command = a.Player.Shown
+		}
 		return held, nil
 	}
 	held.Feedback = event.Clip(c.Redactor.String(review.FormatFailure(a.Player.Shown, end, e.Stdout, e.Stderr)))

@@ -275,6 +275,8 @@ func (c *Caller) eventOf(a *Attempt, e *attempt.Ended, failed error) (event.Even
 		return c.stopped(a, e, "the limit of time is reached"), nil
 	case e.Stopped:
 		return c.stopped(a, e, "the run was stopped"), c.causeOf(e)
+	case e.Failure != nil && c.Journal.State().Step.IsReplanned():
+		return c.stopped(a, e, e.Failure.Reason), nil
 	case e.Failure != nil && a.Spec.Contract != contract.Command:
 		f := *e.Failure
 		if k, ok := a.kind.(rejecter); ok {
@@ -336,8 +338,8 @@ func (c *Caller) rejected(a *Attempt, e *attempt.Ended, f contract.Failure) even
 	lost := f.Lost && a.Intent.From != "" || a.Spec.Resident == nil && state.GivesUp(a.Intent.From, end.Class, e.Worked)
 	return event.ReplyRejected{AttemptRef: a.Ref(), Reason: f.Reason, Exit: e.Exit.String(), End: end,
 		Received: e.Received, Stderr: e.Stderr, Lost: lost,
-		Died:    a.Spec.Resident != nil && !a.Spec.Resident.Runs(),
-		Fresh:   state.Step.StartsAfresh(end.Class),
+		Died:  a.Spec.Resident != nil && !a.Spec.Resident.Runs(),
+		Fresh: state.Step.StartsAfresh(end.Class), TimedOut: e.Exit.TimedOut,
 		Retries: state.Step.Rejected, Of: state.Limits.MaxRetries}
 }
 

@@ -40,6 +40,9 @@ func decided(t *testing.T) (c *Caller, b *board.Board, step *flow.Step, given []
 	}
 	made := redact.New(nil)
 	w := workspace.New(path, path, place, b, made)
+	if err := rundir.Of(path).Ensure(); err != nil {
+		t.Fatal(err)
+	}
 	c = NewCaller(Turn{Redactor: made, Kanban: w, Tasks: w, Decisions: w, Folder: rundir.Of(path)})
 	given = slices.Repeat([]string{"tasks/a-task-of-many.md"}, 400)
 	in, err := contract.ForManager("k.yaml", "a.md", nil, given)

@@ -1,8 +1,11 @@
 package call
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"kanban-run/orchestrator/agent"
 )
@@ -29,24 +32,54 @@ func TestMissing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var m missing
 			var got []string
-			note := func(at string, e *agent.Event) {
-				if e != nil {
-					got = append(got, at+" "+e.Missing)
-				}
-			}
+			at := ""
+			note := func(e *agent.Event) { got = append(got, at+" "+e.Missing) }
 			for i, c := range tt.calls {
 				class := agent.OtherTool
 				if c.tool == bash {
 					class = agent.ShellTool
 				}
-				id, at := string(rune('a'+i)), string(rune('1'+i))
-				note(at, m.pass(agent.Event{Kind: agent.ToolStarted, ID: id, Tool: c.tool, Class: class, Text: c.command}))
-				note(at, m.pass(agent.Event{Kind: agent.ToolEnded, ID: id, Tool: c.tool, Class: class, Missing: c.missing, Failed: c.missing != ""}))
+				id := string(rune('a' + i))
+				at = string(rune('1' + i))
+				m.pass(agent.Event{Kind: agent.ToolStarted, ID: id, Tool: c.tool, Class: class, Text: c.command}, note)
+				m.pass(agent.Event{Kind: agent.ToolEnded, ID: id, Tool: c.tool, Class: class, Missing: c.missing, Failed: c.missing != ""}, note)
 			}
-			note("end", m.end())
+			if at = "end"; m.held != nil {
+				note(m.end())
+			}
 			if s := strings.Join(got, ", "); s != tt.want {
 				t.Errorf("reported: %q, want %q", s, tt.want)
 			}
 		})
 	}
+}
+
+// TestMissingInTime: a report is held back for 30 s at most, so that the run can still act; after the agent's reply it
+// waits for the end, since an attempt that is over is not started again.
+func TestMissingInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var m missing
+		var got []string
+		begun := time.Now()
+		note := func(e *agent.Event) { got = append(got, e.Missing+" after "+time.Since(begun).String()) }
+		misses := func(program string) {
+			m.pass(agent.Event{Kind: agent.ToolStarted, ID: program, Class: agent.ShellTool, Text: program}, note)
+			m.pass(agent.Event{Kind: agent.ToolEnded, ID: program, Class: agent.ShellTool, Missing: program, Failed: true}, note)
+		}
+		misses("gh")
+		m.pass(agent.Event{Kind: agent.ToolStarted, ID: "long", Class: agent.ShellTool, Text: "make"}, note) // an hour's build
+		time.Sleep(time.Hour)
+		misses("jq")
+		m.pass(agent.Event{Kind: agent.Result}, note)
+		time.Sleep(time.Hour)
+		if want := []string{"gh after 30s"}; !slices.Equal(got, want) {
+			t.Errorf("reported %q, want %q", got, want)
+		}
+		if e := m.end(); e == nil || e.Missing != "jq" {
+			t.Errorf("end = %+v, want jq", e)
+		}
+		if e := m.end(); e != nil {
+			t.Errorf("%+v is reported twice", e)
+		}
+	})
 }

@@ -22,7 +22,9 @@ func (ready) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 		if err != nil {
 			return contract.Input{}, err
 		}
-		return c.redacted(contract.ForReady(c.Supervisor.Briefing().Ready(about)))
+		in, err := c.redacted(contract.ForReady(c.Supervisor.Briefing().Ready(about)))
+		c.noticeNotes()
+		return in, err
 	})
 }
 

@@ -3,6 +3,7 @@ package call
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -23,7 +24,7 @@ func (c *Caller) emitterOf(a *Attempt) func(agent.Event) {
 			sign := ev // a copy, so that ev itself stays off the heap
 			a.sign(&sign)
 		}
-		a.sign(a.missing.pass(ev))
+		a.missing.pass(ev, a.sign)
 		if ev.Kind == agent.Warning {
 			c.Observer.Notice(c.Board, strings.TrimPrefix(ev.String(), ev.Kind.String()+": "))
 			return
@@ -34,11 +35,8 @@ func (c *Caller) emitterOf(a *Attempt) func(agent.Event) {
 	}
 }
 
-// sign queues a sign for the journal. It ignores nil, and drops the sign if the queue is full.
+// sign queues a sign for the journal. It drops the sign if the queue is full.
 func (a *Attempt) sign(e *agent.Event) {
-	if e == nil {
-		return
-	}
 	select {
 	case a.Signs <- e:
 	default:
@@ -46,7 +44,11 @@ func (a *Attempt) sign(e *agent.Event) {
 }
 
 // EndSigns queues the last sign of an agent that has ended.
-func (a *Attempt) EndSigns() { a.sign(a.missing.end()) }
+func (a *Attempt) EndSigns() {
+	if e := a.missing.end(); e != nil {
+		a.sign(e)
+	}
+}
 
 func isAboutMessage(e agent.Event) bool {
 	return e.Kind == agent.Heard || e.Kind == agent.Answered || e.Kind == agent.Dropped
@@ -82,13 +84,44 @@ func (a *Attempt) keepSign(s agent.Sign) {
 	}
 }
 
-// close closes the streams of an attempt that has ended.
-func (a *Attempt) close() error {
+// Rescue waits for the end of an attempt that cannot be journaled, and returns what its program has
+// printed, by the names of files.
+func (c *Caller) Rescue(a *Attempt, p *attempt.Attempt) map[string][]byte {
+	e, _ := p.Wait() // the run ends for another reason
+	all := printed(a)
+	c.measure(a, e)
+	return all
+}
+
+// Unwritten returns what the program of the last attempt has printed if its files could not be written.
+func (c *Caller) Unwritten() map[string][]byte {
+	if c.unwritten == nil {
+		return nil
+	}
+	return printed(c.unwritten)
+}
+
+func printed(a *Attempt) map[string][]byte {
+	all := map[string][]byte{}
+	for i, kind := range []string{rundir.Stdout, rundir.Stderr} {
+		if text := a.streams[i].Text(); len(text) > 0 {
+			all[fmt.Sprintf("%s-%d.%s", a.Intent.Call, a.Intent.Attempt, kind)] = text
+		}
+	}
+	return all
+}
+
+// close closes the streams of an attempt that has ended. That the events of the agent are not kept is
+// a warning.
+func (c *Caller) close(a *Attempt) error {
 	var errs []error
 	for _, s := range a.streams {
 		errs = append(errs, s.Close())
 	}
-	return errors.Join(append(errs, a.signs.Close())...)
+	if err := a.signs.Close(); err != nil {
+		c.Observer.Notice(c.Board, err.Error())
+	}
+	return errors.Join(errs...)
 }
 
 // keepStreams keeps the output of an attempt. Errors: those of keeping the output, and earlier

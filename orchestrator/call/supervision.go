@@ -13,11 +13,9 @@ func (c *Caller) brief(a *Attempt, b *board.Board) (briefing.About, error) {
 		return briefing.About{}, err
 	}
 	about := c.surroundings(a, b)
-	if a.Player.Role.IsBuiltIn() {
-		var err error
-		if about.RoleSpec, err = c.Supervisor.Briefing().SaveRoleSpec(a.Player.Role); err != nil {
-			return about, err
-		}
+	var err error
+	if about.RoleSpec, err = c.Supervisor.Briefing().SaveRoleSpec(a.Player.Role); err != nil {
+		return about, err
 	}
 	return about, c.Supervisor.Briefing().SaveSession(about, false)
 }
@@ -58,4 +56,11 @@ func (c *Caller) saveSession(a *Attempt) error {
 		return nil // the next round of the loop reports the error
 	}
 	return c.Supervisor.Briefing().SaveSession(c.surroundings(a, b), true)
+}
+
+// noticeNotes passes on to people what the supervisor was told about its own files.
+func (c *Caller) noticeNotes() {
+	for _, text := range c.Supervisor.Briefing().Notes() {
+		c.Observer.Notice(c.Board, text)
+	}
 }

@@ -55,7 +55,7 @@ func (work) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error)
 			contract.Failure{Reason: "the agent named no session, in which its work could be reviewed"}), nil
 	}
 	accepted := c.accepted(a, e)
-	accepted.Left = c.boardLeft()
+	accepted.Left, accepted.Files = c.boardLeft(), c.filesLeft()
 	accepted.Unchecked = plan != nil && e.Reply.Status != contract.OK
 	c.warnOfTask(a.Ref())
 	return accepted, nil

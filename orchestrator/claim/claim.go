@@ -31,6 +31,11 @@ type Conflict struct {
 	Task  string   // task of the earlier claim
 	Files []string // two overlapping patterns, one from each claim; nil: both claim the same task
 	Left  bool     // a kill ended the run of the earlier claim, and one of its agents still works
+	// Unseen reports that this agent is not among the processes that can be seen from here, as that
+	// of another container. Its lock tells of it.
+	Unseen bool
+
+	mark string // mark of the agent's processes; "": unknown
 }
 
 // TakenError reports that a run of another process has claimed the task.
@@ -41,6 +46,8 @@ type TakenError struct {
 
 func (e *TakenError) Error() string {
 	switch {
+	case e.Unseen:
+		return fmt.Sprintf("DUPLICATE_TASK_KEY: the run of %s was killed, and its agent, which cannot be seen from here, still works on %s", e.Board, e.Task)
 	case e.Left:
 		return fmt.Sprintf("DUPLICATE_TASK_KEY: the run of %s was killed, and an agent of it still works on "+
 			"%s; the next run of that board ends it", e.Board, e.Task)
@@ -49,6 +56,14 @@ func (e *TakenError) Error() string {
 	default:
 		return fmt.Sprintf("DUPLICATE_TASK_KEY: the run of %s works on %s", e.Board, e.Task)
 	}
+}
+
+// Hint returns what a person can do about an agent that this machine does not show.
+func (e *TakenError) Hint() string {
+	if !e.Unseen {
+		return ""
+	}
+	return "end it where it runs, such as in another container, or wait until it has ended; then the same command goes on"
 }
 
 // Registry orders the claims of the runs of this process. Use NewRegistry.
@@ -78,6 +93,9 @@ type System struct {
 	// IsWithin reports whether an agent with a mark started this process. The agent's step might
 	// wait for the end of this process, so the claim of that step must not block this process.
 	IsWithin func(mark string) bool
+	// End ends the agents with a mark. A board's next run ends the agents of a killed one, but one that
+	// forks all the time may have passed it.
+	End func(mark string) error
 }
 
 func (s System) isAtWork(mark string) bool { return s.IsAtWork != nil && s.IsAtWork(mark) }
@@ -106,6 +124,7 @@ type Grant struct {
 	registry *Registry
 	request  *request
 	locks    []lock
+	file     *os.File // has the lock of the task, for agents to inherit; nil: there is no lock file
 }
 
 // Take waits until no earlier claim blocks the claim c. Before the wait, Take calls the function
@@ -142,6 +161,14 @@ func (r *Registry) Take(stop context.Context, c Claim, report func(Conflict)) (*
 	return g, err
 }
 
+// File returns the file with the lock of the task, or nil if there is none.
+func (g *Grant) File() *os.File {
+	if g == nil {
+		return nil
+	}
+	return g.file
+}
+
 // conflicts returns the earlier claims that overlap a request. The request waits for the end of the
 // blocking ones, and only reports the harmless ones.
 func (r *Registry) conflicts(q *request) (blocking, harmless []Conflict) {
@@ -162,7 +189,7 @@ func (r *Registry) conflicts(q *request) (blocking, harmless []Conflict) {
 
 // conflict returns the overlap of an earlier claim with this one, or nil if there is none.
 func (c Claim) conflict(earlier Claim) *Conflict {
-	if c.Task == earlier.Task {
+	if c.isSameTask(earlier) {
 		return &Conflict{Board: earlier.Board, Task: earlier.Task}
 	}
 	for _, a := range c.Files {
@@ -173,6 +200,17 @@ func (c Claim) conflict(earlier Claim) *Conflict {
 		}
 	}
 	return nil
+}
+
+// isSameTask reports whether two claims are for the same file, by whatever paths: a folder may be
+// mounted in two places.
+func (c Claim) isSameTask(other Claim) bool {
+	if c.Task == other.Task || filepath.Base(c.Task) != filepath.Base(other.Task) {
+		return c.Task == other.Task
+	}
+	a, err := os.Stat(filepath.Dir(c.Task))
+	b, otherErr := os.Stat(filepath.Dir(other.Task))
+	return err == nil && otherErr == nil && os.SameFile(a, b)
 }
 
 // Release gives back the claim. It does nothing if the grant is nil.
@@ -187,7 +225,10 @@ func (g *Grant) Release() error {
 	for _, l := range g.locks {
 		errs = append(errs, l.unlock())
 	}
-	g.locks = nil
+	if g.file != nil {
+		errs = append(errs, unlockTask(g.file, g.request.Task), g.file.Close())
+	}
+	g.locks, g.file = nil, nil
 	r.queue = slices.DeleteFunc(r.queue, func(q *request) bool { return q == g.request })
 	for _, q := range r.queue {
 		select {
@@ -213,7 +254,7 @@ const busyTime = 5 * time.Second
 func (g *Grant) claimInFiles(stop context.Context, report func(Conflict)) error {
 	c := g.request.Claim
 	if len(c.Files) == 0 {
-		return g.lockTask(c)
+		return g.lockTask(stop, c)
 	}
 	number, err := g.enqueue(stop, c)
 	if err != nil {
@@ -232,7 +273,7 @@ func (g *Grant) claimInFiles(stop context.Context, report func(Conflict)) error 
 			reported = *x
 		}
 		if x == nil || c.Warn {
-			return g.lockTask(c)
+			return g.lockTask(stop, c)
 		}
 		g.Waited = true
 		select {
@@ -243,19 +284,41 @@ func (g *Grant) claimInFiles(stop context.Context, report func(Conflict)) error 
 	}
 }
 
+// dyingTime bounds the wait for an agent of the own board that holds the task. One that was just killed is
+// not seen any more before the system has closed its files.
+const dyingTime = 2 * time.Second
+
 // lockTask locks the task, or returns a *TakenError.
-func (g *Grant) lockTask(c Claim) error {
+func (g *Grant) lockTask(stop context.Context, c Claim) error {
+	for end := time.Now().Add(dyingTime); ; {
+		err := g.tryLockTask(c)
+		var taken *TakenError
+		if !errors.As(err, &taken) || !taken.Left || !taken.Unseen && taken.Board != c.Board || time.Now().After(end) {
+			return err
+		}
+		if kill := g.registry.system.End; kill != nil && !taken.Unseen {
+			_ = kill(taken.mark) // the next try tells whether it lives
+		}
+		select {
+		case <-stop.Done():
+			return context.Cause(stop)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func (g *Grant) tryLockTask(c Claim) error {
 	g.registry.mu.Lock()
 	defer g.registry.mu.Unlock()
 	f, err := g.registry.lockFile(filepath.Dir(c.Task))
 	if err != nil {
 		return err
 	}
-	l, taken, err := f.lockTask(c)
+	file, l, taken, err := f.lockTask(c)
 	if taken != nil {
 		return &TakenError{c.Task, *taken}
 	}
-	g.locks = append(g.locks, l...)
+	g.locks, g.file = append(g.locks, l...), file
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -319,6 +320,106 @@ func testOrderOfProcesses(t *testing.T) {
 	}
 }
 
+// TestUnseenAgent: the lock of a task lasts as long as an agent that inherited it, also where the agent
+// cannot be seen, as that of another container. A task is one file, by whatever path it is reached.
+func TestUnseenAgent(t *testing.T) {
+	if !hasLocks {
+		t.Skip("claims of other processes are Linux's")
+	}
+	dir, far := t.TempDir(), filepath.Join(t.TempDir(), "mounted")
+	if err := os.Symlink(dir, far); err != nil { // for a second mount
+		t.Fatal(err)
+	}
+	near := claim.Claim{Board: filepath.Join(dir, "b1.yaml"), Task: filepath.Join(dir, "t1"), Dir: dir, Mark: "5a"}
+	there := claim.Claim{Board: filepath.Join(far, "b2.yaml"), Task: filepath.Join(far, "t1"), Dir: far, Mark: "5b"}
+	dead, r := claim.NewRegistry(claim.System{}), claim.NewRegistry(claim.System{})
+	defer r.Close()
+	killed, err := dead.Take(t.Context(), near, silent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var taken *claim.TakenError
+	if _, err := r.Take(t.Context(), there, silent); !errors.As(err, &taken) || taken.Left {
+		t.Fatalf("%v beside a run that works on the task by another path, want that the run has it", err)
+	}
+	fd, err := syscall.Dup(int(killed.File().Fd())) // the agent's
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := os.NewFile(uintptr(fd), "agent")
+	if err := errors.Join(dead.Close(), killed.File().Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []claim.Claim{near, there} {
+		if _, err := r.Take(t.Context(), c, silent); !errors.As(err, &taken) || !taken.Unseen || taken.Board != near.Board || taken.Hint() == "" {
+			t.Errorf("%s: %v, want that an unseen agent of %s has the task", c.Board, err, near.Board)
+		}
+	}
+	if err := agent.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []claim.Claim{there, near} {
+		g, err := r.Take(t.Context(), c, silent)
+		if err != nil {
+			t.Fatalf("behind the end of the agent: %v", err)
+		}
+		if err := g.Release(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// In one process, too.
+	g, err := r.Take(t.Context(), near, silent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := r.Take(stop, there, silent); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("two boards of one process have a task by two paths: %v", err)
+	}
+	if err := g.Release(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestAgentThatWasPassed: an agent of the own board that the sweep has passed is ended when it holds the task.
+func TestAgentThatWasPassed(t *testing.T) {
+	if !hasLocks {
+		t.Skip("claims of other processes are Linux's")
+	}
+	dir := t.TempDir()
+	own := claim.Claim{Board: filepath.Join(dir, "b1.yaml"), Task: filepath.Join(dir, "t1"), Dir: dir, Mark: "5a"}
+	dead := claim.NewRegistry(claim.System{})
+	killed, err := dead.Take(t.Context(), own, silent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dead.Close(); err != nil {
+		t.Fatal(err)
+	}
+	lives := true // and has the file of the claim
+	r := claim.NewRegistry(claim.System{
+		IsAtWork: func(mark string) bool { return mark == "5a" && lives },
+		End: func(mark string) error {
+			lives = lives && mark != "5a"
+			return killed.File().Close()
+		},
+	})
+	defer r.Close()
+	var taken *claim.TakenError
+	other := claim.Claim{Board: filepath.Join(dir, "b2.yaml"), Task: own.Task, Dir: dir, Mark: "77"}
+	if _, err := r.Take(t.Context(), other, silent); !errors.As(err, &taken) || !taken.Left || !lives {
+		t.Errorf("another board: %v, want that the agent of b1 has the task, and lives", err)
+	}
+	g, err := r.Take(t.Context(), own, silent)
+	if err != nil || lives {
+		t.Fatalf("its own board: %v; the agent lives: %t", err, lives)
+	}
+	if err := g.Release(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestLeftBehind: a claim holds as long as an agent of its lives, though its run and its guardian
 // are gone. Its own board takes it again.
 func TestLeftBehind(t *testing.T) { synctest.Test(t, testLeftBehind) }
@@ -333,10 +434,11 @@ func testLeftBehind(t *testing.T) {
 	isAtWork := func(mark string) bool { return mark == "5a" && lives.Load() }
 	c := claim.Claim{Board: filepath.Join(dir, "b1.yaml"), Task: filepath.Join(dir, "t1"), Dir: dir, Files: []string{"src/**"}, Mark: "5a"}
 	dead := claim.NewRegistry(claim.System{IsAtWork: isAtWork})
-	if _, err := dead.Take(t.Context(), c, silent); err != nil {
+	killed, err := dead.Take(t.Context(), c, silent)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := dead.Close(); err != nil { // without a release: as its process and its guardian are killed
+	if err := errors.Join(dead.Close(), killed.File().Close()); err != nil { // without a release: as its process and its guardian are killed
 		t.Fatal(err)
 	}
 	r := claim.NewRegistry(claim.System{IsAtWork: isAtWork})

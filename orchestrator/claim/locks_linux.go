@@ -14,14 +14,18 @@ import (
 	"golang.org/x/sys/unix"
 
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/git"
 )
 
-// lockFile is the file .kanban-run/claims/locks of a folder. Each row of the file is a claim in
-// JSON. For each row and each claimed task, one byte of the file stands for a lock. These bytes lie
-// far behind the rows and are never written. Such a byte is locked while a run holds the claim. The
-// locks belong to the open file, which the guardian holds, too. If the byte of a row is not locked,
-// the run and its guardian were killed. Such a row counts as long as an agent with the row's mark
-// lives.
+// errNoGit reports a folder that is in no git work tree.
+var errNoGit = errors.New("no git work tree")
+
+// lockFile is the file .kanban-run/claims/locks of a folder, or the one in the folder .git. Each row
+// of the file is a claim in JSON. For each row and each claimed task, one byte of the file stands for
+// a lock. These bytes lie far behind the rows and are never written. Such a byte is locked while a
+// run holds the claim. The locks of rows belong to the open file, which the guardian holds, too. If
+// the byte of a row is not locked, the run and its guardian were killed. Such a row counts as long as
+// an agent with the row's mark lives, or the task is locked, see lockTask.
 type lockFile struct {
 	file     *os.File
 	release  func() error // makes the guardian close its duplicate of the file
@@ -62,11 +66,21 @@ func (l lock) unlock() error {
 	return errors.Join(err, l.file.set(unix.F_UNLCK, l.at))
 }
 
-// openLockFile opens the lock file of a folder, and creates it if it is missing.
+// openLockFile opens the lock file of a folder, and creates it if it is missing. In a git work tree
+// the file is in the folder .git, where git clean does not remove it. If that file cannot be
+// opened, the lock file is the one in the folder itself.
 func openLockFile(dir string, s System) (*lockFile, error) {
-	folder := filepath.Join(dir, ".kanban-run", "claims")
-	name := filepath.Join(folder, "locks")
-	file, err := durable.OpenIgnored(name, os.O_RDWR|os.O_CREATE, 0o600)
+	const flag = os.O_RDWR | os.O_CREATE
+	err := errNoGit
+	var file *os.File
+	if inGit := git.LockFile("claims", filepath.Join(dir, "claims")); inGit != "" {
+		_ = os.Mkdir(filepath.Dir(inGit), 0o700) // OpenPlain reports that the folder is missing
+		file, err = durable.OpenSeparated(inGit, func() (*os.File, error) { return durable.OpenPlain(inGit, flag, 0o600) })
+	}
+	if err != nil && !durable.IsMachineFault(err) {
+		beside := filepath.Join(dir, ".kanban-run", "claims", "locks")
+		file, err = durable.OpenSeparated(beside, func() (*os.File, error) { return durable.OpenIgnored(beside, flag, 0o600) })
+	}
 	if err != nil {
 		return nil, fmt.Errorf("claim the tasks of %s: %w", dir, err)
 	}
@@ -96,8 +110,10 @@ func (f *lockFile) close() error {
 
 // set locks or unlocks a byte. If the byte is locked through another open file, the function
 // isTaken returns true for the error.
-func (f *lockFile) set(kind int16, at int64) error {
-	return unix.FcntlFlock(f.file.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: kind, Start: at, Len: 1})
+func (f *lockFile) set(kind int16, at int64) error { return setLock(f.file, kind, at) }
+
+func setLock(f *os.File, kind int16, at int64) error {
+	return unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: kind, Start: at, Len: 1})
 }
 
 func isTaken(err error) bool { return errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) }
@@ -109,37 +125,53 @@ func (f *lockFile) isTaken(at int64) (bool, error) {
 	return l.Type != unix.F_UNLCK, err
 }
 
-// lockTask locks a task. If another process has claimed the task, lockTask returns the conflict
-// with that claim.
-func (f *lockFile) lockTask(c Claim) (locks []lock, taken *Conflict, err error) {
-	sum := sha256.Sum256([]byte(c.Task))
-	own := lock{f, int64(tasksAt + binary.BigEndian.Uint64(sum[:])>>16)}
-	err = f.set(unix.F_WRLCK, own.at)
+// taskByte returns the offset of the byte that is locked for a task. The lock file is the one of the
+// task's folder, so the name tells the tasks apart, by whatever path the folder is reached.
+func taskByte(task string) int64 {
+	sum := sha256.Sum256([]byte(filepath.Base(task)))
+	return int64(tasksAt + binary.BigEndian.Uint64(sum[:])>>16)
+}
+
+// lockTask locks a task. If another process has claimed the task, lockTask returns the conflict with
+// that claim. The lock belongs to the returned file, which the agents of the step inherit: it lasts
+// until they have ended, too, even if the run and its guardian are killed, and wherever they are seen.
+func (f *lockFile) lockTask(c Claim) (own *os.File, locks []lock, taken *Conflict, err error) {
+	if own, err = os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", f.file.Fd()), os.O_RDWR, 0); err != nil {
+		return nil, nil, nil, err
+	}
+	at := taskByte(c.Task)
+	err = setLock(own, unix.F_WRLCK, at)
 	locked := isTaken(err)
 	if err != nil && !locked {
-		return nil, nil, err
+		return nil, nil, nil, errors.Join(err, own.Close())
 	}
 	if locked {
-		taken = &Conflict{Task: c.Task}
+		taken = &Conflict{Task: c.Task} // the holder has not written its row yet, or it was too long
 	}
+	f.used[at] = !locked
 	err = f.eachRow(func(other row, left bool) bool {
-		// A row that is left from a killed run of this board does not count, because this run has
-		// ended the agents of the killed run.
-		if other.Task == c.Task && left == !locked && !(left && other.Board == c.Board) {
-			taken = &Conflict{Board: other.Board, Task: c.Task, Left: left}
-			return false
+		// Without a lock, a row that is left from a killed run of this board does not count, because
+		// this run has ended the agents of the killed run.
+		if filepath.Base(other.Task) != filepath.Base(c.Task) || left && !locked && other.Board == c.Board {
+			return true
 		}
-		return true
+		taken = &Conflict{Board: other.Board, Task: c.Task, Left: left, Unseen: left && !f.system.isAtWork(other.Mark), mark: other.Mark}
+		return false
 	})
-	switch {
-	case locked:
-		return nil, taken, err
-	case err != nil || taken != nil:
-		return nil, taken, errors.Join(err, own.unlock())
+	if err == nil && taken == nil {
+		locks, err = f.write(row{Claim: Claim{Board: c.Board, Task: c.Task, Mark: c.Mark}})
+		return own, locks, nil, err
 	}
-	locks, err = f.write(row{Claim: Claim{Board: c.Board, Task: c.Task, Mark: c.Mark}})
-	return append(locks, own), nil, err
+	if !locked {
+		err = errors.Join(err, unlockTask(own, c.Task))
+	}
+	delete(f.used, at)
+	return nil, nil, taken, errors.Join(err, own.Close())
 }
+
+// unlockTask gives back the lock of a task, also where an agent has left a process behind that
+// inherited the file.
+func unlockTask(own *os.File, task string) error { return setLock(own, unix.F_UNLCK, taskByte(task)) }
 
 // enqueue writes a claim with the next number. Errors: errBusy if another process is writing a
 // claim.
@@ -170,13 +202,22 @@ func (f *lockFile) enqueue(c Claim) (locks []lock, number int64, err error) {
 func (f *lockFile) firstConflict(c Claim, number int64) (taken *Conflict, err error) {
 	err = f.eachRow(func(other row, left bool) bool {
 		if other.Number < number && !(left && other.Board == c.Board) && !f.system.isWithin(other.Mark) {
-			if taken = c.conflict(other.Claim); taken != nil {
+			if taken = c.conflict(other.at(c.Dir)); taken != nil {
 				taken.Left = left
 			}
 		}
 		return taken == nil
 	})
 	return taken, err
+}
+
+// at returns the claim of a row as seen from another path of its work directory, which is that of the
+// lock file.
+func (r row) at(dir string) Claim {
+	if rel, err := filepath.Rel(r.Dir, r.Task); err == nil && r.Dir != dir {
+		r.Task, r.Dir = filepath.Join(dir, rel), dir
+	}
+	return r.Claim
 }
 
 // eachRow calls the function visit for every claim of another process, until the function returns
@@ -206,7 +247,7 @@ func (f *lockFile) eachRow(visit func(r row, left bool) bool) error {
 		var r row
 		isRow := json.Unmarshal(text, &r) == nil
 		switch {
-		case isRow && (taken || f.system.isAtWork(r.Mark)):
+		case isRow && (taken || f.isLeft(r)):
 			if !visit(r, !taken) {
 				return nil
 			}
@@ -217,6 +258,16 @@ func (f *lockFile) eachRow(visit func(r row, left bool) bool) error {
 		}
 	}
 	return nil
+}
+
+// isLeft reports whether an agent of a killed run still works on the task of a row.
+func (f *lockFile) isLeft(r row) bool {
+	if f.system.isAtWork(r.Mark) {
+		return true
+	}
+	at := taskByte(r.Task)
+	inherited, err := f.isTaken(at)
+	return inherited && err == nil && !f.used[at]
 }
 
 // clear empties a row.

@@ -2,6 +2,8 @@
 
 package claim
 
+import "os"
+
 // lockFile holds no locks. A guardian can hold locks only on Linux, so on this system a registry
 // knows only the claims of its own process.
 type lockFile struct{ replaced *lockFile }
@@ -18,7 +20,9 @@ func (*lockFile) isInPlace() bool { return true }
 
 func (*lockFile) close() error { return nil }
 
-func (*lockFile) lockTask(Claim) ([]lock, *Conflict, error) { return nil, nil, nil }
+func (*lockFile) lockTask(Claim) (*os.File, []lock, *Conflict, error) { return nil, nil, nil, nil }
+
+func unlockTask(*os.File, string) error { return nil }
 
 func (*lockFile) enqueue(Claim) ([]lock, int64, error) { return nil, 0, nil }
 

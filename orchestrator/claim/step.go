@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -167,6 +168,10 @@ func (h *Holder) event(e flow.Spawn, x Conflict, warn bool) event.Event {
 		Waits:     !warn,
 	}
 }
+
+// File returns the file with the lock of the step's task, which agents inherit, or nil if there is
+// none.
+func (h *Holder) File() *os.File { return h.grant.File() }
 
 // Release gives back the claim of the step.
 func (h *Holder) Release() error {

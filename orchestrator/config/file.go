@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/plainfile"
 )
@@ -34,6 +36,9 @@ func (r *resolver) fromFile() ([]given, error) {
 		return nil, nil
 	}
 	if err != nil {
+		if errors.As(err, new(syscall.Errno)) { // its hint is that of the system's error
+			return nil, &failure.Invalid{Err: fmt.Errorf("%s: %w", path, err)}
+		}
 		return nil, &frontmatter.Problem{File: path, Text: err.Error(), Fix: "the settings are one small text file"}
 	}
 	r.settings.FileDir = filepath.Dir(r.settings.fromDir(r.in.StartDir, path))

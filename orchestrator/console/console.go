@@ -6,10 +6,12 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -61,19 +63,28 @@ func (s *Secrets) Hide(text string) string {
 // Printer is a writer to one stream. It is safe for concurrent use. Each call of a method is one
 // write.
 type Printer struct {
-	w       io.Writer
 	secrets *Secrets
+	inJob   bool          // see InJob
 	hurried chan struct{} // closed by Hurry
 	hurry   sync.Once
 	mu      sync.Mutex
-	stalled bool // true after a write was given up
+	queue   queue
+	free    bool      // see Free
+	tell    bool      // see Free
+	last    time.Time // the last write; zero: none
+	stalled bool      // true after a write was given up
+	missing int       // number of lines that were dropped since the reader stopped
 	err     error
 }
 
 // New returns a printer to w.
 func New(w io.Writer, secrets *Secrets) *Printer {
-	return &Printer{w: w, secrets: secrets, hurried: make(chan struct{})}
+	return &Printer{secrets: secrets, queue: queue{w: w}, hurried: make(chan struct{})}
 }
+
+// InJob makes the printer write into the log of a CI job: no problem matcher of the job makes an
+// annotation of foreign texts. Call it before the first write.
+func (p *Printer) InJob() { p.inJob = true }
 
 // ErrStalled is the error of a write that was given up because no program reads the output.
 var ErrStalled = errors.New("its reader takes nothing")
@@ -85,6 +96,40 @@ const patience = 2 * time.Second
 // cannot wait for a sleeping reader. After a write that takes longer, all further writes fail.
 // Hurry is safe for concurrent use, even during a write.
 func (p *Printer) Hurry() { p.hurry.Do(func() { close(p.hurried) }) }
+
+// Free lets the program go on if no program reads the output, as behind a terminal that was stopped: a
+// write waits for a moment, and the texts after it are queued until the reader takes them. What is
+// more than mostQueued is dropped. If tell is true, for a reader that is no program, the next text then
+// says how many lines are missing. Call Free before the writes that are not to wait.
+func (p *Printer) Free(tell bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free, p.tell = true, tell
+}
+
+// moment bounds the time of a write after a call of Free.
+const moment = time.Second
+
+// mostQueued bounds the texts that wait for their reader, in bytes.
+const mostQueued = 4 << 20
+
+// Flush waits until the reader has taken all texts. It gives up, and returns ErrStalled, when the
+// reader has taken nothing for the given time.
+func (p *Printer) Flush(idle time.Duration) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for !p.stalled {
+		before := p.queue.writes()
+		select {
+		case <-p.queue.emptied():
+			return p.queue.failure()
+		case <-time.After(idle):
+		}
+		p.stalled = p.queue.writes() == before
+	}
+	p.err = cmp.Or(p.err, ErrStalled)
+	return ErrStalled
+}
 
 // Lines is an argument of Printf that may have several lines. Line ends in other arguments are
 // escaped.
@@ -113,10 +158,17 @@ func (p *Printer) makeSafe(arg any) any {
 	case int, int64, uint64, float64, bool:
 		return arg
 	case Lines:
-		return inert.Lines(p.secrets.Hide(string(arg)))
+		return inert.Lines(p.unmatched(p.secrets.Hide(string(arg))))
 	default:
-		return inert.Line(p.secrets.Hide(fmt.Sprint(arg)))
+		return inert.Line(p.unmatched(p.secrets.Hide(fmt.Sprint(arg))))
 	}
+}
+
+func (p *Printer) unmatched(text string) string {
+	if p.inJob {
+		return inert.Unmatched(text)
+	}
+	return text
 }
 
 // JSON prints v as one line of JSON, or as several lines if indent is not "". It redacts strings.
@@ -136,7 +188,11 @@ func (p *Printer) JSON(v any, indent string) error {
 			return fmt.Errorf("redact JSON: %w", err)
 		}
 	}
-	return p.write(string(inert.JSON(text)))
+	out := string(inert.JSON(text))
+	if p.inJob {
+		out = inert.UnmatchedJSON(out)
+	}
+	return p.write(out)
 }
 
 // Hide returns text without secrets, for a file.
@@ -150,39 +206,139 @@ func (p *Printer) write(text string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	err := p.send(text)
+	p.last = time.Now()
 	if err != nil && p.err == nil {
 		p.err = err
 	}
 	return err
 }
 
-// send returns once the text is written or the write is given up.
+// send returns once the text is written, or queued behind others, or the write is given up.
 func (p *Printer) send(text string) error {
-	if p.stalled {
+	switch {
+	case p.stalled:
 		return ErrStalled
+	case p.free && p.queue.length() > mostQueued:
+		p.missing += strings.Count(text, "\n")
+		p.err = cmp.Or(p.err, ErrStalled)
+		return nil
+	case p.missing > 0 && p.tell:
+		text = fmt.Sprintf("[the reader took nothing for a time: %d lines are missing here]\n", p.missing) + text
+		p.missing = 0
 	}
-	written := make(chan error, 1)
-	go func() {
-		_, err := io.WriteString(p.w, text)
-		written <- err
-	}()
+	behind := p.queue.length() > 0
+	emptied := p.queue.add(text)
+	if p.free && behind {
+		return nil
+	}
+	var late <-chan time.Time
+	if p.free {
+		timer := time.NewTimer(moment)
+		defer timer.Stop()
+		late = timer.C
+	}
 	select {
-	case err := <-written:
-		return err
+	case <-emptied:
+		return p.queue.failure()
+	case <-late:
+		return nil
 	case <-p.hurried:
 	}
 	select {
-	case err := <-written:
-		return err
+	case <-emptied:
+		return p.queue.failure()
 	case <-time.After(patience):
 		p.stalled = true
 		return ErrStalled
 	}
 }
 
+// queue is the texts that a goroutine writes one after the other.
+type queue struct {
+	w io.Writer
+
+	mu    sync.Mutex
+	texts []string
+	size  int           // of all texts, in bytes
+	count int           // number of texts written so far
+	empty chan struct{} // closed when all texts are written; nil: no text waits
+	err   error         // of the last write
+	first error         // the first of these errors
+}
+
+// add adds a text, and returns a channel that is closed when all texts are written.
+func (q *queue) add(text string) <-chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.texts = append(q.texts, text)
+	q.size += len(text)
+	if q.empty == nil {
+		q.empty = make(chan struct{})
+		go q.write()
+	}
+	return q.empty
+}
+
+func (q *queue) write() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.texts) > 0 {
+		text := q.texts[0]
+		q.texts = q.texts[1:]
+		q.mu.Unlock()
+		_, err := io.WriteString(q.w, text)
+		q.mu.Lock()
+		q.err, q.first = err, cmp.Or(q.first, err)
+		q.size -= len(text)
+		q.count++
+	}
+	close(q.empty)
+	q.texts, q.empty = nil, nil
+}
+
+// emptied returns a channel that is closed when all texts are written.
+func (q *queue) emptied() <-chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.empty == nil {
+		none := make(chan struct{})
+		close(none)
+		return none
+	}
+	return q.empty
+}
+
+// length returns the size of the texts that are not written yet, in bytes.
+func (q *queue) length() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.size
+}
+
+func (q *queue) writes() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.count
+}
+
+func (q *queue) failure() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.err
+}
+
+// LastWrite returns the time of the last write, or the zero time if there was none.
+func (p *Printer) LastWrite() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last
+}
+
 // Err returns the first error of a write. A command whose output was not written has failed.
 func (p *Printer) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.err
+	p.queue.mu.Lock()
+	defer p.queue.mu.Unlock()
+	return cmp.Or(p.err, p.queue.first)
 }

@@ -174,3 +174,72 @@ func TestHurry(t *testing.T) {
 		}
 	})
 }
+
+// TestFreeForAProgram: a program gets no line that is not of its form, and Err tells that some are missing.
+func TestFreeForAProgram(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reader, writer := io.Pipe()
+		p := console.New(writer, nil)
+		p.Free(false)
+		for range 3 {
+			_ = p.JSON(strings.Repeat("x", 3<<20), "")
+		}
+		var got bytes.Buffer
+		go func() { _, _ = io.Copy(&got, reader) }()
+		if err := p.Flush(time.Minute); err != nil || p.Err() != console.ErrStalled {
+			t.Errorf("Flush = %v, Err = %v, want that a line is missing", err, p.Err())
+		}
+		_ = p.JSON("last", "")
+		_ = writer.Close()
+		synctest.Wait()
+		for line := range strings.Lines(got.String()) {
+			if !json.Valid([]byte(line)) {
+				t.Errorf("the program reads %.40q", line)
+			}
+		}
+		if n := strings.Count(got.String(), "\n"); n != 3 {
+			t.Errorf("%d lines, want two long ones and the last", n)
+		}
+	})
+}
+
+// TestFree: behind a reader that takes nothing, a free printer waits for a moment, and then goes on. The
+// reader gets all of it, or is told how many lines are missing.
+func TestFree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reader, writer := io.Pipe()
+		p := console.New(writer, nil)
+		p.Free(true)
+		began := time.Now()
+		for _, text := range []string{"one\n", "two\n", strings.Repeat("x", 5<<20) + "\n", "dropped\n", "and\nthis\n"} {
+			if err := p.PrintTrusted(text); err != nil {
+				t.Errorf("%.9q: %v", text, err)
+			}
+		}
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("five texts that nothing reads took %v, want a moment", took)
+		}
+		if err := p.Flush(time.Minute); err != console.ErrStalled || time.Since(began) != time.Minute+time.Second {
+			t.Errorf("Flush = %v after %v", err, time.Since(began))
+		}
+		_ = reader.Close()
+
+		reader, writer = io.Pipe()
+		p = console.New(writer, nil)
+		p.Free(true)
+		for _, text := range []string{"one\n", strings.Repeat("x", 5<<20) + "\n", "dropped\n", "and\nthis\n"} {
+			_ = p.PrintTrusted(text)
+		}
+		var got bytes.Buffer
+		go func() { _, _ = io.Copy(&got, reader) }()
+		if err := p.Flush(time.Minute); err != nil || p.Err() != console.ErrStalled {
+			t.Errorf("Flush = %v, Err = %v, want that texts are missing", err, p.Err())
+		}
+		_ = p.PrintTrusted("two\n")
+		_ = writer.Close()
+		synctest.Wait()
+		if want := "[the reader took nothing for a time: 3 lines are missing here]\ntwo\n"; !strings.HasPrefix(got.String(), "one\nx") || !strings.HasSuffix(got.String(), "x\n"+want) {
+			t.Errorf("the reader got %.9q … %q", got.String(), got.String()[got.Len()-200:])
+		}
+	})
+}

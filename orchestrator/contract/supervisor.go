@@ -19,9 +19,9 @@ type ReadyInput struct {
 	SessionID   string     `json:"session_id"`  // the name of that folder
 	TeamName    string     `json:"team_name"`   // the board
 	Requirement string     `json:"requirement"` // purpose of the work
-	Recovery    bool       `json:"recovery"`    // the supervisor has been ready before
+	Recovery    bool       `json:"recovery"`    // the supervisor's program or session was lost
 	Baseline    Baseline   `json:"baseline"`    // the history of the board so far
-	Reports     []TextFile `json:"reports"`     // reports of earlier checkpoints if Recovery is set
+	Reports     []TextFile `json:"reports"`     // reports of earlier checkpoints if there were any
 }
 
 // Baseline is the history of the board before a supervisor starts.

@@ -64,7 +64,7 @@ func kindOf(e event.Event) (SignKind, bool) {
 	case event.Recovered:
 		return Recovered, true
 	case event.RebootTested:
-		return Ended, true
+		return Ended, !e.Decision.Spares()
 	case event.ToolUnavailable:
 		return Missed, true
 	default:

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"syscall"
 )
 
@@ -19,16 +18,15 @@ func ownersOf(info fs.FileInfo) owners {
 	return owners{os.Geteuid(), os.Getegid()}
 }
 
-// loss returns what of the old owners a file with other owners has lost, or "".
-func loss(now, old owners) string {
-	var lost []string
+// loss returns what of the old owners a file with other owners has lost.
+func loss(now, old owners) (lost []string) {
 	if now.uid != old.uid {
 		lost = append(lost, fmt.Sprintf("its owner %d", old.uid))
 	}
 	if now.gid != old.gid {
 		lost = append(lost, fmt.Sprintf("its group %d", old.gid))
 	}
-	return strings.Join(lost, " and ")
+	return lost
 }
 
 // adopt gives f the owner, the group, the attributes and the mode of the old file at target, as far

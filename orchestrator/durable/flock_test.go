@@ -11,11 +11,38 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// A backup by hard links gives a lock file a second name. It gets a copy of its own, unless a process has it.
+func TestALockWithASecondName(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	put(t, path, "precious")
+	if err := os.Link(path, path+".backup"); err != nil {
+		t.Fatal(err)
+	}
+	wantHeld(t, path, false)
+	l, err := Acquire(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, path+".backup", "precious")
+	if err := os.Link(path, path+".later"); err != nil { // a backup during a run
+		t.Fatal(err)
+	}
+	for _, name := range []string{path, path + ".later"} {
+		wantHeld(t, name, true)
+		var held *HeldError
+		if _, err := Acquire(name); !errors.As(err, &held) {
+			t.Errorf("Acquire(%s) = %v, want that it is held", name, err)
+		}
+	}
+	if err := l.Release(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Neither the lock nor a check of it may touch what an agent or a person put under its name.
 func TestLockRefusesWhatIsNotItsOwn(t *testing.T) {
 	tests := map[string]func(path string) error{
 		"link":          func(path string) error { return os.Symlink(path+".target", path) },
-		"hard link":     func(path string) error { return os.Link(path+".target", path) },
 		"dangling link": func(path string) error { return os.Symlink("nowhere", path) },
 		"link loop":     func(path string) error { return os.Symlink(path, path) },
 		"FIFO":          func(path string) error { return syscall.Mkfifo(path, 0o600) },
@@ -75,7 +102,7 @@ func TestNoFollowOpensNoLinkAndWaitsForNobody(t *testing.T) {
 		t.Fatal("OpenFile of a FIFO waits for its other end")
 	}
 	defer f.Close()
-	if err := checkPlain(f, path); err == nil {
+	if err := checkPlain(f, path, false); err == nil {
 		t.Error("checkPlain of a FIFO = nil, want an error")
 	}
 }

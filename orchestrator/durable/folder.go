@@ -44,7 +44,7 @@ func mkdirAll(sys system, dir string, perm fs.FileMode) error {
 func mayBeUnsynced(dir string) bool {
 	d, err := plainfile.OpenFolder(dir)
 	if err != nil {
-		return errors.Is(err, fs.ErrNotExist) || IsOutOfResources(err)
+		return errors.Is(err, fs.ErrNotExist) || IsMachineFault(err)
 	}
 	defer d.Close()
 	_, err = d.Readdirnames(1)

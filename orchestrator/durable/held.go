@@ -23,7 +23,7 @@ func IsHeld(path string) (bool, error) {
 	}
 	// Open the file for writing if possible: network file systems lock only files that are open for
 	// writing.
-	f, err := OpenPlain(path, os.O_RDWR, 0)
+	f, err := openPlain(path, os.O_RDWR, 0, true)
 	if errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) {
 		f, err = OpenPlain(path, os.O_RDONLY, 0)
 	}

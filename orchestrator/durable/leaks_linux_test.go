@@ -10,8 +10,8 @@ import (
 func TestNoFileStaysOpen(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "lock")
-	put(t, path+".target", "precious")
-	if err := os.Link(path+".target", path+".linked"); err != nil {
+	put(t, path+".link", "precious")
+	if err := os.Symlink(path+".link", path+".linked"); err != nil {
 		t.Fatal(err)
 	}
 	before := openFiles(t)
@@ -21,9 +21,9 @@ func TestNoFileStaysOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantHeld(t, path, true)
-		for _, taken := range []string{path, path + ".linked"} {
-			if _, err := Acquire(taken); err == nil {
-				t.Fatalf("Acquire(%s) = nil, want an error", taken)
+		for _, refused := range []string{path, path + ".linked"} {
+			if _, err := Acquire(refused); err == nil {
+				t.Fatalf("Acquire(%s) = nil, want an error", refused)
 			}
 		}
 		if err := l.Release(); err != nil {

@@ -47,6 +47,10 @@ func Acquire(path string) (*Lock, error) {
 		l, err := acquire(path)
 		switch {
 		case errors.Is(err, errReplaced):
+		case HasNames(err):
+			if err := SeparateLock(path); err != nil {
+				return nil, err
+			}
 		case errors.As(err, &held) && try < heldTries:
 			try++
 			time.Sleep(heldPause)

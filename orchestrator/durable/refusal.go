@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -201,7 +202,7 @@ func Rehearse(path string) (lost string, err error) {
 		err = adopt(f, target, old)
 	}
 	if now, failed := f.Stat(); failed == nil {
-		lost = loss(ownersOf(now), ownersOf(old))
+		lost = strings.Join(append(loss(ownersOf(now), ownersOf(old)), lostAttributes(target, name)...), " and ")
 	}
 	return lost, errors.Join(err, f.Close(), os.Remove(name))
 }
@@ -226,5 +227,5 @@ func ForeseeLoss(path string) string {
 	if groups, err := os.Getgroups(); err == nil && slices.Contains(groups, was.gid) {
 		now.gid = was.gid // an owner may give a file to each of its groups
 	}
-	return loss(now, was)
+	return strings.Join(loss(now, was), " and ")
 }

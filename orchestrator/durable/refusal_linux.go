@@ -89,6 +89,26 @@ func copyAttribute(from, to, name string) error {
 	return unix.Lsetxattr(to, name, value[:n], 0)
 }
 
+// lostAttributes returns in words what the file "to" lacks of the attributes of the file "from" that
+// copyAttributes copies.
+func lostAttributes(from, to string) (lost []string) {
+	old, err := listAttributes(from)
+	now, failed := listAttributes(to)
+	if err != nil || failed != nil {
+		return nil
+	}
+	for _, name := range old {
+		switch {
+		case slices.Contains(now, name):
+		case name == accessList:
+			lost = append(lost, "its access list")
+		case strings.HasPrefix(name, "user."):
+			lost = append(lost, "its attribute "+name)
+		}
+	}
+	return lost
+}
+
 // listAttributes returns the names of a file's extended attributes. A file system without any has
 // none.
 func listAttributes(path string) ([]string, error) {

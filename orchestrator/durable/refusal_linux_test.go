@@ -246,6 +246,9 @@ func TestAnAccessListGoesWithTheGroup(t *testing.T) {
 		t.Skipf("no access lists here: %v", err)
 	}
 	asUser(t, 7, 7, nil, func() {
+		if lost, err := Rehearse(path); lost != "its group 0 and its access list" || err != nil {
+			t.Errorf("Rehearse = %q, %v, want that the group and the list get lost", lost, err)
+		}
 		if err := WriteFile(path, []byte("new"), 0o600); err != nil {
 			t.Errorf("WriteFile = %v", err)
 		}

@@ -130,6 +130,9 @@ type ReplyAccepted struct {
 	NextTask *string  `json:"next_task,omitempty"`
 	Tasks    []string `json:"tasks,omitempty"`
 	TasksSHA string   `json:"tasks_sha256,omitempty"`
+	// Files lists some of the files that the repository's last commit lacks after the attempt. The
+	// field is set in the first step of a run only, and nil if git does not tell.
+	Files []LeftFile `json:"files,omitempty"`
 	// Unchecked reports that the review command is skipped, because the agent did not reply ok.
 	Unchecked bool `json:"unchecked,omitempty"`
 	// Again reports that the Manager is asked once more, because it ended the board while tasks are
@@ -137,6 +140,12 @@ type ReplyAccepted struct {
 	Again bool `json:"again,omitempty"`
 
 	End `text:"free"`
+}
+
+// LeftFile is a file as an attempt left it. The name is relative to the work directory.
+type LeftFile struct {
+	Name  string `json:"name" text:"free"`
+	State string `json:"state"` // mode and object name
 }
 
 func (ReplyAccepted) Kind() string { return "REPLY_ACCEPTED" }
@@ -173,6 +182,8 @@ type ReplyRejected struct {
 	// row did nothing in it.
 	Lost bool `json:"lost,omitempty"`
 	Died bool `json:"died,omitempty"` // the supervisor's program has died
+	// TimedOut reports that the timeout ended the attempt.
+	TimedOut bool `json:"timed_out,omitempty"`
 	// Fresh reports that the session is too long for the model. The call starts afresh, and this
 	// costs no retry.
 	Fresh   bool `json:"fresh,omitempty"`

@@ -49,6 +49,9 @@ func (c Call) Part() Part { return cmp.Or(parts[c], Work) }
 // IsSupervision reports whether the resident supervisor plays the call.
 func (c Call) IsSupervision() bool { return c.Part() == Oversight }
 
+// IsOfTask reports whether the call is the work on a task, or a review of it.
+func (c Call) IsOfTask() bool { return c != ManagerCall && !c.IsSupervision() }
+
 // IsReview reports whether the call looks at the work of a task call.
 func (c Call) IsReview() bool { return c.Part() == Review }
 

@@ -19,8 +19,27 @@ func (e CheckoutMoved) Sentence() Sentence {
 		List(e.Moves, mostNamed))
 }
 
+// LeftOut reports files that the checkpoints leave out from now on, because git cannot take them.
+// The event changes no state.
+type LeftOut struct {
+	Board  string   `json:"board" text:"free"`
+	Branch string   `json:"branch" text:"free"`
+	Names  []string `json:"names" text:"free"` // paths from the top of the repository, each with its reason
+}
+
+// Kind implements [Event].
+func (LeftOut) Kind() string { return "CHECKPOINT_LEFT_OUT" }
+
+// Subject returns the board.
+func (e LeftOut) Subject() string { return e.Board }
+
+// Sentence implements [Event].
+func (e LeftOut) Sentence() Sentence {
+	return say(Warning, "left out of the checkpoints, and so only in this folder: "+List(e.Names, mostNamed))
+}
+
 // PushFailed reports that a checkpoint did not get to the remote, which did not answer or refused
-// it. A later checkpoint takes it along. The event changes no state.
+// it. A later checkpoint takes it along, see [Pushed].
 type PushFailed struct {
 	Board  string `json:"board" text:"free"`
 	Branch string `json:"branch" text:"free"` // branch of this clone that has the checkpoint
@@ -36,4 +55,21 @@ func (e PushFailed) Subject() string { return e.Board }
 // Sentence implements [Event].
 func (e PushFailed) Sentence() Sentence {
 	return say(Warning, fmt.Sprintf("the checkpoint waits here, in the branch %s: %s", e.Branch, e.Reason))
+}
+
+// Pushed reports that the checkpoints have reached the remote after a failure.
+type Pushed struct {
+	Board  string `json:"board" text:"free"`
+	Branch string `json:"branch" text:"free"`
+}
+
+// Kind implements [Event].
+func (Pushed) Kind() string { return "PUSHED" }
+
+// Subject returns the board.
+func (e Pushed) Subject() string { return e.Board }
+
+// Sentence implements [Event].
+func (e Pushed) Sentence() Sentence {
+	return say(Note, fmt.Sprintf("all checkpoints of the branch %s are at the remote", e.Branch))
 }

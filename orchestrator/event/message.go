@@ -10,6 +10,13 @@ const (
 	Tell        MessageType = "tell"
 )
 
+// The types of assistance: seed 000, "协助提供".
+const (
+	Guidance  = "guidance"
+	Resource  = "resource"   // an input or a tool is missing
+	NewMember = "new_member" // another agent takes the work over
+)
+
 // Content is the body of a message: seed 000, "通信协议".
 type Content struct {
 	// The fields of a health check.
@@ -19,7 +26,7 @@ type Content struct {
 	Options      []string `json:"options,omitempty" text:"free"` // the possible answers
 
 	// The fields of an offer of assistance.
-	Assistance string `json:"assistance_type,omitempty"` // the constant "guidance"
+	Assistance string `json:"assistance_type,omitempty"` // such as [Guidance]
 	Details    string `json:"details,omitempty" text:"free"`
 
 	Text string `json:"text,omitempty" text:"free"` // the message of a person

@@ -10,6 +10,10 @@ type ReviewHeld struct {
 	// Feedback is the supervisor's message. For a review command it is the way in which the command
 	// ended, with its output.
 	Feedback string `json:"feedback" text:"free"`
+	// Changed names the files of the command that agents have changed, and no person has accepted.
+	// Command is then the command.
+	Changed string `json:"changed,omitempty" text:"free"`
+	Command string `json:"command,omitempty" text:"free"`
 	// Tree is the hash of the work tree. Finding is the hash of the feedback (see [FindingOf]).
 	// Both are "" if the work was accepted.
 	Tree    string `json:"tree,omitempty"`
@@ -27,6 +31,9 @@ func (e ReviewHeld) Sentence() Sentence { return e.with(e.excerpt()) }
 func (e ReviewHeld) Whole() Sentence { return e.with(e.Feedback) }
 
 func (e ReviewHeld) with(feedback string) Sentence {
+	if e.Completed && e.Changed != "" {
+		return e.warn(inStep(e.Step, Note, "the work is accepted by %s (round %d, %s): %s", e.Command, e.Round, Took(e.Millis), e.Changed))
+	}
 	if e.Completed {
 		return e.warn(inStep(e.Step, Success, "%s accepts the work (round %d, %s)%s",
 			e.Player(), e.Round, Took(e.Millis), e.Spent.suffix()))

@@ -20,6 +20,7 @@ const (
 	Invalid      Outcome = "invalid"       // the input or the set-up is wrong
 	Owned        Outcome = "owned"         // another run owns the board
 	Failed       Outcome = "failed"        // an internal or I/O error
+	Unsaved      Outcome = "unsaved"       // checkpoints have not reached the remote, in a job whose machine is thrown away
 )
 
 // Words returns the outcome for use in a sentence.
@@ -146,6 +147,10 @@ type RunInterrupted struct {
 	// Until is the time to ask the provider again, in RFC 3339. It is "" if the provider named
 	// no time, or if Outcome is not Later.
 	Until string `json:"until,omitempty"`
+	// Changed reports that the run has ended because of a change that a person has to accept, see
+	// [FilesChanged].
+	Changed bool   `json:"changed,omitempty"`
+	Behind  string `json:"behind,omitempty"` // see RunFinished
 	// Waited is the length in ms of the wait for a provider during which the run ended; 0 if the
 	// run did not wait.
 	Waited int64  `json:"waited,omitempty"`
@@ -168,6 +173,9 @@ type RunFinished struct {
 	Text    string  `json:"text" text:"free"`
 	Steps   int     `json:"steps"`
 	Marks   string  `json:"marks_sha256,omitempty"` // SHA-256 of the marks of tasks at the end of the run
+	// Behind is the SHA-256 of the board if programs that hear of the end may still change it; a
+	// [BoardLeft] follows. It is "" if there are none.
+	Behind string `json:"behind,omitempty"`
 }
 
 func (RunFinished) Kind() string { return "RUN_FINISHED" }
@@ -221,6 +229,7 @@ const (
 	AboutJournal    Subject = "journal"    // records that contradict one another
 	AboutCheckpoint Subject = "checkpoint" // a checkpoint that blocks, or has no verdict
 	AboutQuarantine Subject = "quarantine" // a task in quarantine
+	AboutChanged    Subject = "changed"    // files that decide, which an agent changed
 	AboutRefusal    Subject = "refusal"    // a fault that a person has to mend
 	AboutStep       Subject = "step"       // a stuck agent, or work that was never accepted
 	AboutEnd        Subject = "end"        // the end of a board with undone tasks or a bad status
@@ -245,3 +254,26 @@ const (
 
 	Skip Choice = "skip" // the board goes on without a task, which stays undone
 )
+
+// BoardLeft reports that all programs of a run have ended, also those that hear of its end: the
+// checkpoint's push with its hooks, and the commands for notifications. What comes after it is a
+// person's doing.
+type BoardLeft struct {
+	Board    string `json:"board" text:"free"`
+	BoardSHA string `json:"board_sha256"`
+	Text     string `json:"text,omitempty" text:"free"` // what such a program did to the board, and what became of that; "": nothing
+}
+
+// Kind implements [Event].
+func (BoardLeft) Kind() string { return "BOARD_LEFT" }
+
+// Subject returns the board.
+func (e BoardLeft) Subject() string { return e.Board }
+
+// Sentence implements [Event].
+func (e BoardLeft) Sentence() Sentence {
+	if e.Text == "" {
+		return say(Trace, "the programs that hear of the end have ended")
+	}
+	return say(Warning, e.Text)
+}

@@ -3,6 +3,7 @@ package event
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Spending is the use of tokens and money by one attempt, as the tool reports it. It is not summed
@@ -25,9 +26,10 @@ func (s *Spending) IsPriced() bool {
 // Used is the sum of the use by several attempts. The sums leave out unknown values. Therefore the
 // fields Told and Priced count the attempts whose values are known.
 type Used struct {
-	Attempts int   `json:"attempts"` // all attempts; a running one counts only after [Used.AddOpen]
-	Told     int   `json:"told"`     // attempts whose tokens are known
-	Priced   int   `json:"priced"`   // attempts whose whole cost is known
+	Attempts int   `json:"attempts"`          // all attempts; a running one counts only after [Used.AddOpen]
+	Told     int   `json:"told"`              // attempts whose tokens are known
+	Partial  int   `json:"partial,omitempty"` // the part of Told of which some tokens are not known
+	Priced   int   `json:"priced"`            // attempts whose whole cost is known
 	Input    int64 `json:"input_tokens"`
 	Cached   int64 `json:"cached_tokens"`
 	Output   int64 `json:"output_tokens"`
@@ -41,6 +43,9 @@ func (u *Used) Add(millis int64, spent *Spending) {
 	u.Attempts++
 	if spent != nil && !spent.Free {
 		u.Told++
+		if spent.Partial {
+			u.Partial++
+		}
 	}
 	if spent.IsPriced() {
 		u.Priced++
@@ -63,6 +68,7 @@ func (u Used) Plus(o Used) Used {
 	return Used{
 		Attempts: u.Attempts + o.Attempts,
 		Told:     u.Told + o.Told,
+		Partial:  u.Partial + o.Partial,
 		Priced:   u.Priced + o.Priced,
 		Input:    sum(u.Input, o.Input),
 		Cached:   sum(u.Cached, o.Cached),
@@ -88,20 +94,27 @@ func (u Used) Money() string {
 	case u.Priced < u.Attempts && u.Cost == 0:
 		return "unknown"
 	case u.Priced < u.Attempts:
-		return "at least " + Dollars(u.Cost)
+		return atLeast + Dollars(u.Cost)
 	default:
 		return Dollars(u.Cost)
 	}
 }
 
 // Tokens returns the numbers of input and output tokens, such as "12.3k in/1.2k out", or "" if they
-// are not known.
+// are not known. If some tokens are not known, it returns for example "at least 12.3k in/1.2k out".
 func (u Used) Tokens() string {
-	if u.Told == 0 {
+	switch {
+	case u.Told == 0:
 		return ""
+	case u.Partial > 0:
+		return atLeast + tokens(u.Input, u.Output)
+	default:
+		return tokens(u.Input, u.Output)
 	}
-	return tokens(u.Input, u.Output)
 }
+
+// atLeast precedes a number of which a part is not known.
+const atLeast = "at least "
 
 // suffix returns the use in parentheses. It returns "" if the tool does not report the use, or if
 // the attempt asked no model.
@@ -120,6 +133,8 @@ func (u Used) String() string {
 		return ""
 	case u.Priced == 0 && u.Cost == 0:
 		return "cost unknown, " + u.Tokens()
+	case strings.HasPrefix(u.Money(), atLeast):
+		return u.Money() + ", " + strings.TrimPrefix(u.Tokens(), atLeast) // said once of both
 	default:
 		return u.Money() + ", " + u.Tokens()
 	}
@@ -127,13 +142,14 @@ func (u Used) String() string {
 
 // String returns cost and tokens of one attempt.
 func (s Spending) String() string {
-	switch {
-	case s.Cost == nil:
-		return tokens(s.Input, s.Output)
-	case s.Partial:
-		return "at least " + Dollars(*s.Cost) + ", " + tokens(s.Input, s.Output)
+	text := tokens(s.Input, s.Output)
+	if s.Cost != nil {
+		text = Dollars(*s.Cost) + ", " + text
 	}
-	return Dollars(*s.Cost) + ", " + tokens(s.Input, s.Output)
+	if s.Partial {
+		text = atLeast + text
+	}
+	return text
 }
 
 func tokens(in, out int64) string { return fmt.Sprintf("%s in/%s out", thousands(in), thousands(out)) }

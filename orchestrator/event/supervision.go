@@ -66,8 +66,19 @@ type CheckpointHeld struct {
 	Read  []string    `json:"artifacts_read" text:"free"` // files read, as the supervisor claims
 
 	Then OnBlock `json:"on_block,omitempty"` // consequence if the verdict is "block"
+	// Kept has the notes in wisdom/, and ReportSHA the SHA-256 of the report, as the checkpoint left
+	// them. What is different later is not the supervisor's.
+	Kept      []KeptFile `json:"kept,omitempty"`
+	ReportSHA string     `json:"report_sha256,omitempty"`
 
 	End `text:"free"`
+}
+
+// KeptFile is a file of the supervisor in the folder of the board's runs.
+type KeptFile struct {
+	Name string `json:"name" text:"free"` // path from that folder
+	Size int    `json:"size"`             // bytes
+	SHA  string `json:"sha256"`
 }
 
 // Kind implements [Event].

@@ -19,6 +19,10 @@ const (
 	ToolStop   OnTool = "stop"   // the run ends, and a person decides
 )
 
+// ToolOver stands in ToolUnavailable for the consequence for an agent that has given its reply or
+// has ended. No setting has this value.
+const ToolOver OnTool = "over"
+
 // ToolUnavailable is a tool, a server or a program that was not available to an agent.
 type ToolUnavailable struct {
 	AttemptRef
@@ -59,6 +63,8 @@ func (t OnTool) suffix() string {
 		return "; the agent is told to do without"
 	case ToolStop:
 		return "; the run stops"
+	case ToolOver:
+		return "; the agent has finished"
 	default:
 		return "; the agent goes on"
 	}

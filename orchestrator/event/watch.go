@@ -160,8 +160,9 @@ func (e Recovered) Sentence() Sentence {
 	return inStep(e.Step, Note, "%s is moving again", e.Player()).tell(0, AboutStuck)
 }
 
-// RebootTested is the decision to end the running attempt: seed 000, "5-Question Reboot Test". It
-// is journaled before the agent is ended.
+// RebootTested is the decision about the running attempt after the reboot test: seed 000,
+// "5-Question Reboot Test". For the decisions Continue and Assist the event changes no state. For
+// the others it is journaled before the agent is ended.
 type RebootTested struct {
 	AttemptRef
 	Anomaly  `text:"free"`
@@ -173,9 +174,21 @@ type RebootTested struct {
 // Kind implements [Event].
 func (RebootTested) Kind() string { return "REBOOT_TESTED" }
 
+// Needs implements [Needs]. Programs of the first form take every decision as one to end the agent.
+func (e RebootTested) Needs() int {
+	if e.Decision.Spares() {
+		return 2
+	}
+	return 0
+}
+
 // Sentence implements [Event].
 func (e RebootTested) Sentence() Sentence {
 	switch e.Decision {
+	case Continue:
+		return inStep(e.Step, Note, "%s is left to go on: %s", e.Player(), e.Text)
+	case Assist:
+		return inStep(e.Step, Note, "%s is left to go on, and offered help: %s", e.Player(), e.Text)
 	case Stuck:
 		return inStep(e.Step, Critical, "%s is ended: %s", e.Player(), e.Text).
 			tell(Lead|Team, AboutStuck).alert(AlertCritical, "STUCK", e.Role, escalate)
@@ -198,7 +211,7 @@ type Answer struct {
 // Decision is the treatment of a hung agent.
 type Decision string
 
-// The decisions about a critical anomaly: seed 000, "决策类型".
+// The decisions about an anomaly: seed 000, "决策类型".
 const (
 	Continue Decision = "CONTINUE" // the agent is left alone, and gets a clarification
 	Assist   Decision = "ASSIST"   // the agent is left alone, and gets help
@@ -207,6 +220,9 @@ const (
 	Replan  Decision = "REPLAN" // the Manager plans anew; the task is not done
 	Stuck   Decision = "STUCK"  // a person decides, because a restart would not help
 )
+
+// Spares reports whether the agent is left alone.
+func (d Decision) Spares() bool { return d == Continue || d == Assist }
 
 // Key returns the check and the tool. Anomalies with the same key are of the same kind.
 func (a Anomaly) Key() string {

@@ -182,7 +182,7 @@ func TestSpending(t *testing.T) {
 		"$0.01, 1.0k in/100 out":          spending(10_000),
 		"at least $0.01, 1.0k in/100 out": partly(10_000),
 		"1.0k in/100 out":                 {Input: 1000, Output: 100},
-		"999 in/0 out":                    {Input: 999, Partial: true},
+		"at least 999 in/0 out":           {Input: 999, Partial: true},
 		"999.9k in/1.0M out":              {Input: 999_949, Output: 999_950},
 	} {
 		if got := s.String(); got != want {

@@ -3,6 +3,9 @@ package failure
 
 import (
 	"errors"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -33,13 +36,34 @@ func HintOf(err error) string {
 	return ""
 }
 
-// Quote quotes a path for a POSIX shell, because the remedy for a failure is a command to copy. If
-// a path cannot be quoted, Quote returns it unchanged.
+// Quote quotes a path for a shell, because the remedy for a failure is a command to copy. The result
+// has only characters that can be printed: others are quoted as bash, ksh and zsh know it, byte by byte,
+// because not every locale has them. If a path cannot be quoted, Quote returns it unchanged.
 func Quote(path string) string {
+	if strings.HasPrefix(path, "-") {
+		path = "./" + path // it is no flag
+	}
 	if quoted, err := syntax.Quote(path, syntax.LangPOSIX); err == nil {
 		return quoted
 	}
-	return path
+	var all strings.Builder
+	for rest := path; rest != ""; {
+		n := strings.IndexFunc(rest, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError })
+		language := syntax.LangPOSIX
+		switch n {
+		case -1:
+			n = len(rest)
+		case 0:
+			n, language = 1, syntax.LangBash
+		}
+		quoted, err := syntax.Quote(rest[:n], language)
+		if err != nil {
+			return path
+		}
+		all.WriteString(quoted)
+		rest = rest[n:]
+	}
+	return all.String()
 }
 
 // Frozen reports that a board must not go on before its Lead has looked at it (seed 002,

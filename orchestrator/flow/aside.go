@@ -60,11 +60,19 @@ func (s *State) orSetAside(e Effect, status string) Effect {
 	return SetAside{Step: step.Number, Task: step.Task, Role: step.Role, Status: status, Reason: end.Text}
 }
 
-// MaySetAside reports whether the board goes on without the task if the open call fails. If the
-// Manager is a model, its role has to accept anomalies, because the Manager has to know why it is
-// to name another task.
-func (s *State) MaySetAside() bool {
-	return s.KeepGoing && s.Step.IsWork() && (s.ManagerIsTold || s.isWalked())
+// MaySetAside reports whether the board goes on without the task if the open call fails.
+func (s *State) MaySetAside() bool { return s.Step.IsWork() && s.goesOnWithout() }
+
+// MayPassOver reports whether the board goes on without the task of a call that is not started.
+func (s *State) MayPassOver(e Spawn) bool {
+	return e.Call.IsOfTask() && s.goesOnWithout()
+}
+
+// goesOnWithout reports whether the board goes on without a task whose agent fails. If the Manager
+// is a model, its role has to accept anomalies, because the Manager has to know why it is to name
+// another task.
+func (s *State) goesOnWithout() bool {
+	return s.KeepGoing && (s.ManagerIsTold || s.isWalked())
 }
 
 // passOver returns the effect that sets the task of the open step aside, if package walk plays the
@@ -289,14 +297,30 @@ func (s *State) isTried(b Board) bool {
 	return a != nil && a.Tried && (s.Manager == event.Walker || s.Last.Walked || a.Times > 1) && !b.Terminal
 }
 
+// MayGoOn reports whether none of the tasks that are set aside needs a person: they have reached limits of
+// their own, which the next run has anew.
+func MayGoOn(asides []Aside) bool {
+	return !slices.ContainsFunc(asides, func(a Aside) bool { return a.Status != StatusLimit })
+}
+
+// endAside returns the outcome of a run that leaves tasks set aside. Those that need a person win.
+func endAside(asides []Aside) event.Outcome {
+	other := func(a Aside) bool { return a.Status != StatusLimit && a.Status != StatusNoReply }
+	switch {
+	case MayGoOn(asides):
+		return event.LimitReached
+	case slices.ContainsFunc(asides, other):
+		return event.Incomplete
+	default:
+		return event.Exhausted
+	}
+}
+
 // leaveAside returns the end of a run that has nothing left to try.
 func (s *State) leaveAside() Finish {
-	end := Finish{Outcome: event.Exhausted, Text: IncompleteText}
 	all := s.Asides()
+	end := Finish{Outcome: endAside(all), Text: IncompleteText}
 	for i, a := range all {
-		if a.Status != StatusNoReply {
-			end.Outcome = event.Incomplete
-		}
 		switch {
 		case i < mostAside:
 			end.Text += fmt.Sprintf("%s is set aside (%s); ", a.Task, event.Headline(a.Text))

@@ -120,7 +120,7 @@ func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 	case event.ReadyCall:
 		return s.acceptReady(e)
 	}
-	step.Left = e.Left
+	step.Left, step.Files = e.Left, e.Files
 	if step.Plan == nil || e.Unchecked && !step.Plan.Agent {
 		step.TaskStatus = e.Status
 		step.callManager()
@@ -180,6 +180,9 @@ func (s *State) applyReplyRejected(e event.ReplyRejected) error {
 	default:
 		step.Rejected++
 		step.continueCut(e, at, resumed)
+	}
+	if e.TimedOut {
+		step.TimedOut++
 	}
 	step.LastReason = e.Reason
 	return nil
@@ -259,7 +262,7 @@ func (s *State) applyAttemptStopped(e event.AttemptStopped) error {
 	if e.Class == event.ClassOwnLimit && s.MaySetAside() {
 		s.Step.OwnLimit = e.Reason
 	}
-	if cut.Hung != nil && cut.Hung.Decision == event.Replan {
+	if cut.IsReplanned() {
 		s.Replanned = append(slices.Clip(s.Replanned), cut.Task)
 	}
 	s.Step.endHung(cut.Hung)

@@ -13,7 +13,8 @@ type Supervisor struct {
 	Plan    event.Supervision  `json:"plan"`
 	Memory  event.Memory       `json:"memory"`
 	Ready   bool               `json:"ready"`             // the supervisor was briefed, and still remembers
-	Started bool               `json:"started"`           // the supervisor was ready once, so the next start recovers it
+	Started bool               `json:"started"`           // the supervisor was ready once
+	Crashed bool               `json:"crashed,omitempty"` // the supervisor's program or session was lost since it was last ready
 	Thread  *Thread            `json:"thread,omitempty"`  // the supervisor's session; nil: none
 	Mark    string             `json:"mark,omitempty"`    // mark of the supervisor's processes, if its program stays between calls
 	Since   []string           `json:"since,omitempty"`   // tasks finished since a checkpoint last became due
@@ -26,6 +27,8 @@ type Supervisor struct {
 	Excused bool               `json:"excused,omitempty"` // the Lead lets the run go on without a supervisor
 	Adapter string             `json:"adapter,omitempty"` // adapter of the supervisor's last program
 	Off     bool               `json:"off,omitempty"`     // the last run was started without a supervisor
+	// Kept has the notes in wisdom/ as the last checkpoint left them; nil: not known.
+	Kept []event.KeptFile `json:"kept,omitempty"`
 	// Passed has the IDs of the last checkpoints after which the run went on without a good
 	// verdict, at most [mostHeld].
 	Passed []string   `json:"passed,omitempty"`
@@ -39,8 +42,9 @@ type Held struct {
 	Verdict string  `json:"verdict"` // pass, warn or block, or [event.NoVerdict]
 	Score   float64 `json:"score"`   // from 0 to 1
 	Trend   string  `json:"trend,omitempty"`
-	Report  string  `json:"report,omitempty"` // path of the report, relative to the work directory
-	Void    bool    `json:"void,omitempty"`   // the verdict does not count, because the work is done again
+	Report  string  `json:"report,omitempty"`        // path of the report, relative to the work directory
+	Void    bool    `json:"void,omitempty"`          // the verdict does not count, because the work is done again
+	SHA     string  `json:"report_sha256,omitempty"` // SHA-256 of the report; "": not known
 }
 
 const mostHeld = 256
@@ -62,8 +66,8 @@ func (v *Supervisor) clone() *Supervisor {
 
 // superviseBy sets the supervision of a run that starts. A nil plan turns the supervision off. If
 // the supervisor's memory was in its program, this memory is lost, because the program ended with
-// the earlier run.
-func (s *State) superviseBy(plan *event.Supervision, memory event.Memory, adapter string) {
+// the earlier run. killed is true if the earlier run has no end.
+func (s *State) superviseBy(plan *event.Supervision, memory event.Memory, adapter string, killed bool) {
 	v := s.Supervisor.clone()
 	switch {
 	case plan == nil && v == nil:
@@ -91,9 +95,14 @@ func (s *State) superviseBy(plan *event.Supervision, memory event.Memory, adapte
 	v.Due = due
 	s.Supervisor = v
 	if memory == event.InProcess || v.mustRecover() {
+		v.Crashed = v.Crashed || killed
 		s.forgetSupervisor()
 	}
 }
+
+// Recovers reports whether the supervisor's next start is a recovery: seed 001, "Crash Recovery". A
+// start after an orderly end is none.
+func (v *Supervisor) Recovers() bool { return v.Started && v.Crashed }
 
 // mustRecover reports whether the supervisor has to get ready before a checkpoint, because it is
 // new or has lost its memory. A supervisor with the memory InReports has nothing to lose.

@@ -217,8 +217,20 @@ const CompleteText = "the board is complete"
 // The board's field "ended" decides first. If it says incomplete, the board is incomplete. If it
 // says blocked, error or escalate, a person is needed. Without such a value, a board that a person
 // has ended is complete even with open tasks. A board that the Manager has ended with status ok is
-// complete if each task is done. With another status of the Manager a person is needed.
+// complete if each task is done. With another status of the Manager a person is needed. A board that
+// ends incomplete counts as complete if the last run was lenient, and if no open task asks for a person.
 func End(s *State, b Board) Finish {
+	end := s.end(b)
+	asks := func(t TaskStatus) bool {
+		return !slices.Contains([]string{"", StatusDropped, StatusSkipped, StatusLimit}, t.Status)
+	}
+	if end.Outcome == event.Incomplete && s.Lenient && !slices.ContainsFunc(b.Rest.Open, asks) {
+		end.Outcome = event.Complete
+	}
+	return end
+}
+
+func (s *State) end(b Board) Finish {
 	managers := s.Last.BoardSHA == b.SHA
 	left := managers && s.Last.Status != "" && s.Last.Status != StatusOK && !s.Last.Acknowledged
 	switch {

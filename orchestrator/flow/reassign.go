@@ -50,6 +50,12 @@ func (s *State) Substitute() string {
 	return ""
 }
 
+// Successor returns the agent that takes the open call over if its agent is given up, or "".
+func (s *State) Successor() string {
+	_, to := s.substitute()
+	return to
+}
+
 // handOver returns the effect that gives the failed open call to the next substitute. If no
 // substitute is left, or if the given end of the run freezes the board, it returns that end.
 func (s *State) handOver(end Finish, reason string) Effect {
@@ -69,9 +75,18 @@ func (s *State) applyReassigned(e event.Reassigned) error {
 	}
 	s.Refused = nil
 	step.Agent, step.GoesOn, step.Unsettled, step.Disagreed = e.Number, nil, "", false
-	step.Rejected, step.Lost, step.Restarts, step.LastHung, step.Advice = 0, 0, 0, "", ""
+	step.Rejected, step.Lost, step.Restarts, step.LastHung, step.Advice, step.TimedOut = 0, 0, 0, "", "", 0
 	step.forgetDeclined()
 	return nil
+}
+
+// missedBy returns the call that was the last to miss a tool, or "".
+func (s *State) missedBy() event.Call {
+	if len(s.Tools) == 0 {
+		return ""
+	}
+	_, call, _ := strings.Cut(s.Tools[len(s.Tools)-1].Last, " ")
+	return event.Call(call)
 }
 
 // Proposal returns what to propose to a person after the open call has ended the run. There is a
@@ -91,6 +106,9 @@ func (s *State) Proposal(end Finish) *event.ReassignProposed {
 		p.Strategy = event.SplitTask
 	case strings.HasPrefix(step.Unsettled, stuckPrefix+"TOOL_UNAVAILABLE"):
 		p.Strategy = event.Specialist // an agent whose program has the tool
+		missed := *step
+		missed.Call = s.missedBy() // if the agent replied all the same, the Manager's call is open now
+		p.Role = missed.CallRole()
 	}
 	return p
 }

@@ -23,6 +23,7 @@ const (
 	StatusNotAccepted = "not_accepted" // no review accepted the work
 	StatusLimit       = "limit"        // a limit of the role, or of a task, was reached
 	StatusDeclined    = "declined"     // the provider declines the task
+	StatusChanged     = "changed"      // its agent does not begin before a person has accepted what another agent changed
 )
 
 // IsDone reports whether a task with this last status needs no more work.
@@ -76,7 +77,7 @@ func (s *State) StatusesOn(l List) []string {
 func (s *State) Rest(l List) Rest {
 	r := Rest{Tasks: len(l.Paths)}
 	for i, status := range s.StatusesOn(l) {
-		t := TaskStatus{l.Paths[i], status}
+		t := TaskStatus{Task: l.Paths[i], Status: status}
 		switch {
 		case t.IsDone():
 		case l.Marked(i):
@@ -87,7 +88,7 @@ func (s *State) Rest(l List) Rest {
 	}
 	for _, task := range s.StillDropped(l) {
 		r.Tasks++
-		r.Open = append(r.Open, TaskStatus{task, StatusDropped})
+		r.Open = append(r.Open, TaskStatus{Task: task, Status: StatusDropped})
 	}
 	return r
 }
@@ -244,6 +245,7 @@ var adjectives = map[string]struct{ adjective, one, several string }{
 	StatusNotAccepted: {"never accepted", "was never accepted", "were never accepted"},
 	StatusLimit:       {"at a limit of its own", "reached a limit of its own", "reached limits of their own"},
 	StatusDeclined:    {"declined by the provider", "was declined by the provider", "were declined by the provider"},
+	StatusChanged:     {"waiting for a look at a change", "waits for a look at a change", "wait for a look at a change"},
 
 	StatusDropped: {"dropped", "was taken off the list undone", "were taken off the list undone"},
 }

@@ -12,18 +12,20 @@ func (s *State) applyRunStarted(e event.RunStarted) error {
 	if s.Spent {
 		s.freshen()
 	}
-	s.Running, s.Spent, s.Outcome, s.Text, s.Until = true, false, "", "", ""
+	killed := s.Running
+	s.Running, s.Spent, s.Outcome, s.Text, s.Until, s.AsksOf = true, false, "", "", "", false
+	s.Behind = ""
 	s.Limits, s.Teardown, s.Workdir, s.Version = e.Limits, s.Teardown.carriedOver(), e.Workdir, e.Version
 	for _, task := range e.DoneBefore {
 		s.keepStatus(task, StatusBefore)
 	}
 	s.Manager, s.Reassign = e.Manager, e.Reassign
-	s.ManagerIsTold, s.KeepGoing, s.ByNeeds = e.Told, e.KeepGoing, e.ByNeeds
+	s.ManagerIsTold, s.KeepGoing, s.ByNeeds, s.Lenient = e.Told, e.KeepGoing, e.ByNeeds, e.Lenient
 	s.takeMended(e)
 	s.endWaiting()
 	s.askAgain() // the new run calls the provider once, even after a refusal
 	s.goBy(e.Git, e.Elsewhere)
-	s.superviseBy(e.Supervision, e.Memory, e.Adapter)
+	s.superviseBy(e.Supervision, e.Memory, e.Adapter, killed)
 	return nil
 }
 
@@ -55,7 +57,8 @@ func (s *State) freshen() {
 }
 
 func (s *State) applyRunInterrupted(e event.RunInterrupted) error {
-	s.Running, s.Outcome, s.Text, s.Until = false, e.Outcome, e.Reason, e.Until
+	s.Running, s.Outcome, s.Text, s.Until, s.AsksOf = false, e.Outcome, e.Reason, e.Until, e.Changed
+	s.Behind = e.Behind
 	s.Waited += max(0, e.Waited)
 	s.Marks = cmp.Or(e.Marks, s.Marks)
 	if s.endWaiting(); e.Outcome == event.Later {
@@ -67,7 +70,7 @@ func (s *State) applyRunInterrupted(e event.RunInterrupted) error {
 
 func (s *State) applyRunFinished(e event.RunFinished) error {
 	s.Running, s.Spent, s.Waiting, s.BlockedBy = false, true, nil, ""
-	s.Outcome, s.Text, s.Marks = e.Outcome, e.Text, cmp.Or(e.Marks, s.Marks)
+	s.Outcome, s.Text, s.Marks, s.Behind = e.Outcome, e.Text, cmp.Or(e.Marks, s.Marks), e.Behind
 	if v := s.Supervisor.clone(); v.Waits() != "" && v.Block.Ended != "" {
 		block := *v.Block
 		block.Written, v.Block, s.Supervisor = true, &block, v
@@ -78,11 +81,22 @@ func (s *State) applyRunFinished(e event.RunFinished) error {
 	return nil
 }
 
+func (s *State) applyBoardLeft(event.BoardLeft) error {
+	s.Behind = ""
+	return nil
+}
+
 // applyAcknowledged carries out a decision of the Lead for which the board waits.
 func (s *State) applyAcknowledged(e event.Acknowledged) error {
 	switch e.About {
 	case event.AboutWay, event.AboutFile:
 		return s.thaw(e)
+	case event.AboutChanged:
+		if len(s.Changed) == 0 {
+			return refuse(e, "no file that decides was changed")
+		}
+		s.Changed, s.AsksOf, s.Outcome, s.Text = nil, false, event.Interrupted, e.Text
+		return nil
 	case event.AboutCheckpoint:
 		if s.Supervisor.Waits() == "" {
 			return refuse(e, "no checkpoint stops the board")

@@ -43,8 +43,12 @@ type State struct {
 	Aside     []Aside             `json:"aside,omitempty"`    // tasks that are set aside, the earliest first
 	KeepGoing bool                `json:"keep_going,omitempty"`
 	ByNeeds   bool                `json:"by_needs,omitempty"`
+	Lenient   bool                `json:"lenient,omitempty"`      // a board that ends incomplete counts as complete
 	Replanned []string            `json:"replanned,omitempty"`    // tasks that the Manager was to plan anew under these limits
 	Marks     string              `json:"marks_sha256,omitempty"` // SHA-256 of the marks of tasks before the last attempt, or at the end of the last run
+	Changed   []Changed           `json:"changed,omitempty"`      // changes of files that decide, which no person has accepted; the latest last
+	Behind    string              `json:"behind,omitempty"`       // SHA-256 of the board at the end of the last run, if what it started then may have changed it since
+	AsksOf    bool                `json:"asks_of,omitempty"`      // the last run ended because of such changes
 	Session   string              `json:"session,omitempty"`      // last session named by the tool of a task agent or the Manager
 
 	// Loops, and the agents that work on the tasks.
@@ -60,6 +64,7 @@ type State struct {
 	// The supervisor, the end of the team, and the route of the checkpoints in git.
 	Supervisor *Supervisor   `json:"supervisor,omitempty"` // nil: the board never had a supervisor
 	Teardown   *Teardown     `json:"teardown,omitempty"`   // progress of the end of the team; nil: not begun since the last run
+	Unpushed   string        `json:"unpushed,omitempty"`   // why checkpoints have not reached the remote; "": they have, or there is none
 	Git        *event.GitWay `json:"git,omitempty"`        // route of the last run with checkpoints in git; nil: there was none
 }
 
@@ -71,6 +76,7 @@ func (s *State) NeverRan() bool { return s.Workdir == "" }
 type TaskStatus struct {
 	Task   string `json:"task"`
 	Status string `json:"status"`
+	Marked bool   `json:"marked,omitempty"` // package walk has marked the task on the list
 }
 
 // Step is the open step: the calls of one task's agent, the reviews of its work and the Manager's
@@ -107,6 +113,7 @@ type Step struct {
 	Disagreed  bool   `json:"disagreed"`           // the last reply was rejected because it contradicts the board
 	Lost       int    `json:"lost,omitempty"`      // number of lost sessions of the work or of a checkpoint
 	Fruitless  int    `json:"fruitless,omitempty"` // attempts in a row without progress in a session of earlier work
+	TimedOut   int    `json:"timed_out,omitempty"` // attempts that the timeout ended
 	TooLong    bool   `json:"too_long,omitempty"`  // a session of the call was too long for the model's context
 	// OwnLimit is the reason why an attempt was stopped at a limit of its role. The field is set
 	// only if the board goes on without the task.
@@ -118,6 +125,7 @@ type Step struct {
 	Plan       *event.Plan          `json:"plan,omitempty"`      // nil: the work is not reviewed
 	Round      int                  `json:"round,omitempty"`     // round of work and review, from 1 at the first review
 	Work       *event.ReplyAccepted `json:"work,omitempty"`      // the reply whose work is reviewed or was sent back
+	Files      []event.LeftFile     `json:"files,omitempty"`     // see ReplyAccepted.Files
 	Feedback   string               `json:"feedback,omitempty"`  // feedback of the last review that sent the work back
 	Reviews    []Visit              `json:"reviews,omitempty"`   // the reviews that sent the work back
 	Unsettled  string               `json:"unsettled,omitempty"` // why reviews, the watch or a loop stopped the step; "": they did not
@@ -158,7 +166,7 @@ func (s *Step) CallRole() string {
 }
 
 // IsWork reports whether the open call is the work on the task, or a review of it.
-func (s *Step) IsWork() bool { return s.Call != event.ManagerCall && !s.Call.IsSupervision() }
+func (s *Step) IsWork() bool { return s.Call.IsOfTask() }
 
 // MayMark reports whether a mark in the header of the step's task counts: the work on the task
 // replied ok, and no review or watch has stopped the step.

@@ -42,7 +42,7 @@ func (s *State) applyStepStarted(e event.StepStarted) error {
 // begin makes call c due. It clears the input, the retries and the watch's notes of the last call.
 func (s *Step) begin(c event.Call) {
 	s.GoesOn, s.Hung, s.Restarts, s.LastHung, s.Advice = nil, nil, 0, "", ""
-	s.Fruitless, s.TooLong, s.OwnLimit, s.Declined = 0, false, "", ""
+	s.Fruitless, s.TooLong, s.OwnLimit, s.Declined, s.TimedOut = 0, false, "", "", 0
 	s.Call, s.Input, s.Stored, s.Rejected, s.LastReason, s.Given, s.GivenBy = c, nil, "", 0, "", "", ""
 	if c == event.ManagerCall {
 		s.Agent = 0
@@ -106,11 +106,26 @@ func (s *State) applyStepFinished(e event.StepFinished) error {
 		s.Supervisor.endTask(cmp.Or(s.Step.Path, s.Step.Task), s.unfinished())
 	}
 	s.Last = ManagerReply{Status: e.Manager, Message: e.Message, BoardSHA: e.BoardSHA, Task: s.Step.Task, Next: e.Next()}
-	if s.Step.Walked != nil {
-		s.Last.Walked, s.Last.Left = true, s.Step.Walked.Left
+	if w := s.Step.Walked; w != nil {
+		s.Last.Walked, s.Last.Left = true, w.Left
+		if last := len(s.Statuses) - 1; w.Marked && last >= 0 {
+			s.Statuses = slices.Clone(s.Statuses)
+			s.Statuses[last].Marked = true
+		}
+	} else {
+		s.forgetMarks()
 	}
 	s.Step = nil
 	return nil
+}
+
+// forgetMarks notes that an agent has written the list: a mark that it lacks tells nothing, because
+// no agent was told to keep marks.
+func (s *State) forgetMarks() {
+	s.Statuses = slices.Clone(s.Statuses)
+	for i := range s.Statuses {
+		s.Statuses[i].Marked = false
+	}
 }
 
 // keepStatus notes the status of a task, unless the status is "". The list is copied, because a
@@ -123,7 +138,7 @@ func (s *State) keepStatus(task, status string) {
 	if i := slices.IndexFunc(s.Statuses, is); i >= 0 {
 		s.Statuses = slices.Delete(slices.Clone(s.Statuses), i, i+1)
 	}
-	s.Statuses = append(slices.Clip(s.Statuses), TaskStatus{task, status})
+	s.Statuses = append(slices.Clip(s.Statuses), TaskStatus{Task: task, Status: status})
 }
 
 func (s *State) applyStepAbandoned(e event.StepAbandoned) error {

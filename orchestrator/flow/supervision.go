@@ -44,7 +44,8 @@ func (s *State) applyCheckpointHeld(e event.CheckpointHeld) error {
 		return err
 	}
 	c, d := *s.Step.Checkpoint, e.Data
-	s.Supervisor.hold(Held{ID: c.ID, Verdict: d.Verdict, Score: d.Score, Trend: e.Trend, Report: d.Report})
+	s.Supervisor.hold(Held{ID: c.ID, Verdict: d.Verdict, Score: d.Score, Trend: e.Trend, Report: d.Report, SHA: e.ReportSHA})
+	s.Supervisor.Kept = e.Kept
 	if d.Verdict == "block" {
 		s.block(c, blockText(e))
 	} else {
@@ -131,6 +132,7 @@ func (s *State) applySupervisorLost(e event.SupervisorLost) error {
 	}
 	s.Supervisor = s.Supervisor.clone()
 	s.Supervisor.Deaths++
+	s.Supervisor.Crashed = true
 	s.forgetSupervisor()
 	return nil
 }
@@ -164,7 +166,7 @@ func (s *State) acceptReady(e event.ReplyAccepted) error {
 		return refuse(e, "there is no supervisor")
 	}
 	s.Supervisor = s.Supervisor.clone()
-	s.Supervisor.Ready, s.Supervisor.Started, s.Supervisor.Excused = true, true, false
+	s.Supervisor.Ready, s.Supervisor.Started, s.Supervisor.Crashed, s.Supervisor.Excused = true, true, false, false
 	s.keepThread(e.Session)
 	if s.Step.Checkpoint == nil {
 		s.Step = nil
@@ -178,6 +180,7 @@ func (s *State) acceptReady(e event.ReplyAccepted) error {
 // recovered before the checkpoint is tried again.
 func (s *State) loseSupervisor(e event.ReplyRejected) {
 	s.Supervisor = s.Supervisor.clone()
+	s.Supervisor.Crashed = true
 	if e.Died {
 		s.Supervisor.Deaths++
 	}

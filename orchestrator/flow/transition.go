@@ -19,6 +19,7 @@ var transitions = byKind(
 	on((*State).applyRunStarted),
 	on((*State).applyRunInterrupted),
 	on((*State).applyRunFinished),
+	on((*State).applyBoardLeft),
 	on((*State).applyAcknowledged),
 
 	// step
@@ -71,7 +72,14 @@ var transitions = byKind(
 
 	// checkout
 	on(during[event.CheckoutMoved]),
-	on(nothing[event.PushFailed]),
+	on((*State).applyPushFailed),
+	on((*State).applyPushed),
+	on((*State).applyWorkUndone),
+	on(nothing[event.LeftOut]),
+
+	// changed
+	on((*State).applyFilesChanged),
+	on((*State).applyFilesSettled),
 
 	// supervision
 	on((*State).applyCheckpointHeld),

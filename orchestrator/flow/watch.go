@@ -22,6 +22,9 @@ func (s *State) applyRebootTested(e event.RebootTested) error {
 	if err := s.checkRunning(e, e.AttemptRef); err != nil {
 		return err
 	}
+	if e.Decision.Spares() {
+		return nil
+	}
 	s.Step.Hung = &Hung{Anomaly: e.Key(), Decision: e.Decision, Text: e.Text}
 	if e.Decision == event.Replan {
 		s.Step.Hung.Found = &e.Anomaly
@@ -48,6 +51,9 @@ type Hung struct {
 func (h *Hung) stopsForTool() bool {
 	return h != nil && h.Decision == event.Stuck && strings.HasPrefix(h.Anomaly, event.ToolCheck+" ")
 }
+
+// IsReplanned reports whether the running attempt is over for the watch, and the Manager plans anew.
+func (s *Step) IsReplanned() bool { return s.Hung != nil && s.Hung.Decision == event.Replan }
 
 // endHung carries out decision h about an attempt that was ended. h is nil if there was no
 // decision. Stuck needs a person, and Replan calls the Manager. Otherwise the next attempt goes on

@@ -18,6 +18,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"kanban-run/orchestrator/proc"
@@ -25,19 +26,17 @@ import (
 
 // Git is the configuration of a call of git.
 type Git struct {
-	Program   string   // path of git; see Find
+	Program   Program
 	Dir       string   // working directory
 	Env       []string // variables besides those of Run; of several with one name, the last counts
 	Mark      proc.Mark
 	Timeout   time.Duration // time limit of a call; 0: no limit
 	MaxOutput int           // limit of the output that Run returns, in bytes; longer output is an error; 0: no limit
 	Stdout    io.Writer     // receives the output; nil: Run returns it
+	Stderr    io.Writer     // receives standard error, besides the words in an Error; nil: nothing else does
 
 	settings []string // settings of git as KEY=VALUE, besides those in the variable fixed
 }
-
-// Find returns the path of the first git in the folders of PATH. Errors: *proc.StartError.
-func Find(dir string) (string, error) { return proc.LookPath("git", dir) }
 
 // EndLeftovers ends the processes of git that a run left when it was killed together with its
 // guardian. owner is the path of the folder of the board's runs. The caller holds the board's lock,
@@ -67,6 +66,32 @@ func (e *Error) Error() string {
 	return text
 }
 
+// Unwrap returns the error of the system that git tells of, or nil, so that a full disk is one whichever
+// program met it. What a server says is about the server.
+func (e *Error) Unwrap() error {
+	for line := range strings.Lines(e.Stderr) {
+		if strings.HasPrefix(line, "remote:") {
+			continue
+		}
+		for _, code := range systemErrors {
+			if strings.Contains(strings.ToLower(line), code.Error()) {
+				return code
+			}
+		}
+	}
+	return nil
+}
+
+var systemErrors = []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.ESTALE, syscall.EFBIG,
+	syscall.ENOTCONN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE}
+
+// IsRefusal reports whether git ended by itself with an error. A git that was killed or took too long
+// says nothing about the repository.
+func IsRefusal(err error) bool {
+	e := (*Error)(nil)
+	return errors.As(err, &e) && !e.Exit.TimedOut && e.Exit.Signal == ""
+}
+
 // ErrTooLong is the error of Run if git prints more than MaxOutput.
 var ErrTooLong = errors.New("git printed too much")
 
@@ -79,20 +104,21 @@ var fixed = []string{
 	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false",
 	"core.commitGraph=false", "core.multiPackIndex=false", "pack.useBitmaps=false",
 	"gc.auto=0", "maintenance.auto=false", "submodule.recurse=false",
+	"fetch.unpackLimit=1", // git syncs a pack, and single objects only since 2.36
 }
 
 // Run returns the output of git. If the context is canceled, Run returns the cause of the
 // cancellation. Other errors: *Error, [ErrTooLong], and those of package proc.
 func (g Git) Run(stop context.Context, stdin []byte, args ...string) (string, error) {
-	argv := []string{g.Program}
+	argv := []string{g.Program.Path}
 	for _, s := range slices.Concat(g.settings, fixed) {
 		argv = append(argv, "-c", s)
 	}
-	env := lastOf(append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LC_ALL=C",
+	env := lastOf(slices.Concat([]string{
+		"HOME=" + os.Getenv("HOME"), "LC_ALL=C",
 		"GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_NO_REPLACE_OBJECTS=1",
 		"GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=" + protocols,
-	}, g.Env...))
+	}, g.Env, []string{g.Program.Search.Entry()}))
 	var stdout bytes.Buffer
 	out := g.Stdout
 	switch {
@@ -103,13 +129,17 @@ func (g Git) Run(stop context.Context, stdin []byte, args ...string) (string, er
 		out = &stdout
 	}
 	words := &limited{&bytes.Buffer{}, mostWords}
+	stderr := io.Writer(words)
+	if g.Stderr != nil {
+		stderr = io.MultiWriter(words, g.Stderr)
+	}
 	exit, err := proc.Run(stop, stop, &proc.Spec{
 		Argv:    append(argv, args...),
 		Dir:     g.Dir,
 		Env:     env,
 		Stdin:   stdin,
 		Stdout:  out,
-		Stderr:  words,
+		Stderr:  stderr,
 		Mark:    g.Mark,
 		Timeout: g.Timeout,
 		Grace:   time.Second,

@@ -18,7 +18,7 @@ import (
 
 // Repo is a repository, with the absolute paths of its parts.
 type Repo struct {
-	Program string
+	Program Program
 	Mark    proc.Mark // mark of all processes of git
 
 	Top     string // top of the work tree
@@ -36,8 +36,10 @@ type Repo struct {
 
 // Errors of Open.
 var (
+	ErrMissing      = errors.New("git cannot be started")
 	ErrNoRepository = errors.New("no git repository")
 	ErrNoWorkTree   = errors.New("a git repository without a work tree")
+	ErrForeign      = errors.New("a git repository of another user, which git refuses (safe.directory)")
 )
 
 const (
@@ -47,20 +49,29 @@ const (
 	maxIndex = 1 << 30          // maximum size of an index, in bytes
 )
 
-// Open finds the repository around a folder, and reads its settings. Errors: ErrNoRepository,
-// ErrNoWorkTree, *Error.
-func Open(stop context.Context, program, dir string, mark proc.Mark) (*Repo, error) {
+// Open finds git and the repository around a folder, and reads the repository's settings. Errors:
+// ErrMissing, *InsideError, ErrNoRepository, ErrNoWorkTree, ErrForeign, *Error.
+func Open(stop context.Context, dir string, mark proc.Mark) (*Repo, error) {
+	program, err := find(dir)
+	if err != nil {
+		return nil, err
+	}
 	r := &Repo{Program: program, Mark: mark, Top: dir}
 	out, err := r.User(stop, "rev-parse", "--path-format=absolute", "--is-inside-work-tree",
 		"--show-toplevel", "--show-prefix", "--git-dir", "--git-common-dir",
 		"--git-path", "objects", "--show-object-format",
 		"--git-path", "info/exclude", "--git-path", "info/attributes", "--git-path", "shallow")
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
-	if failed := (*Error)(nil); errors.As(err, &failed) && !failed.Exit.TimedOut {
+	if failed := (*Error)(nil); IsRefusal(err) && errors.As(err, &failed) {
 		if lines[0] == "false" {
 			return nil, ErrNoWorkTree
 		}
-		return nil, fmt.Errorf("%w: %s", ErrNoRepository, strings.TrimSpace(failed.Stderr))
+		if strings.Contains(failed.Stderr, "dubious ownership") {
+			return nil, ErrForeign
+		}
+		if strings.Contains(failed.Stderr, "not a git repository") {
+			return nil, fmt.Errorf("%w: %s", ErrNoRepository, strings.TrimSpace(failed.Stderr))
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -177,7 +188,8 @@ const rawAttributes = "* -text -filter -ident -eol -working-tree-encoding\n"
 
 // Own calls git with folder as GIT_DIR. First it makes the folder, or changes it until it has
 // exactly the files that the call needs, so one folder can serve many calls. The caller removes the
-// folder in the end. Own updates c.Index if the command changes the index.
+// folder in the end. If the command changes the index, Own updates c.Index, also after an error:
+// git may have added some files and not others.
 func (r *Repo) Own(stop context.Context, folder string, c Call, stdin []byte, args ...string) (out string, err error) {
 	if err := r.make(folder, c, args[0]); err != nil {
 		return "", fmt.Errorf("make the folder of a call of git: %w", err)
@@ -209,10 +221,10 @@ func (r *Repo) Own(stop context.Context, folder string, c Call, stdin []byte, ar
 		g.Env = append(g.Env, "GIT_ATTR_NOSYSTEM=1")
 	}
 	out, err = g.Run(stop, stdin, args...)
-	if c.Index != nil && err == nil && slices.Contains(writesIndex, args[0]) {
+	if c.Index != nil && slices.Contains(writesIndex, args[0]) {
 		now, failed := readIndex(folder)
 		if failed != nil {
-			return out, failed
+			return out, errors.Join(err, failed)
 		}
 		c.Index.text, c.Index.when = now.text, now.when
 	}

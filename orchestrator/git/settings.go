@@ -128,7 +128,7 @@ func quote(value string) string {
 
 // passed lists the environment variables of the user that a call to a remote gets.
 var passed = []string{
-	"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG",
+	"HOME", "USER", "LOGNAME", "TMPDIR", "LANG",
 	"XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME",
 	"DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS",
 	"GNUPGHOME", "GPG_TTY",

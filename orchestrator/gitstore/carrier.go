@@ -61,11 +61,12 @@ type Slots interface {
 // Carrier makes the checkpoints of one run, if the board's settings ask for checkpoints.
 type Carrier struct {
 	Turn
-	store     *Store            // nil: no checkpoints are made
-	way       *event.GitWay     // route to the remote, for the journal; nil: no checkpoints are made
-	err       error             // error of the first failed checkpoint; nil: none has failed
-	elsewhere bool              // see IsElsewhere
-	failed    *event.PushFailed // a failed push that is not journaled yet; nil: none
+	store     *Store        // nil: no checkpoints are made
+	way       *event.GitWay // route to the remote, for the journal; nil: no checkpoints are made
+	err       error         // error of the first failed checkpoint; nil: none has failed
+	elsewhere bool          // see IsElsewhere
+	pending   []event.Event // what happened at a checkpoint and is not journaled yet
+	arrived   bool          // an event in pending says that the remote has all checkpoints
 }
 
 // Start restores the files of the last checkpoint of the board's branch, if that checkpoint is
@@ -108,6 +109,10 @@ func Start(t Turn) (*Carrier, error) {
 		c.elsewhere = true
 		t.Workspace.Forget()
 		t.Notice(fmt.Sprintf("the files are now those of the checkpoint %.12s on %s", restored, store.Branch))
+		if lost := store.Lost(); len(lost) > 0 {
+			t.Notice("no checkpoint has " + event.List(lost, mostNamed) +
+				"; tasks that need its files find them only where they were written")
+		}
 	}
 	c.store = store
 	return c, nil
@@ -116,8 +121,11 @@ func Start(t Turn) (*Carrier, error) {
 // explain adds a hint to an error of git that has no hint.
 func explain(err error) error {
 	failed := (*git.Error)(nil)
-	if !errors.As(err, &failed) || errors.As(err, new(interface{ Hint() string })) {
+	if !errors.As(err, &failed) || errors.As(err, new(interface{ Hint() string })) || durable.MachineHint(err) != "" {
 		return err
+	}
+	if wasSignaled(err) {
+		return &killedError{failed}
 	}
 	if failed.Exit.TimedOut {
 		return &UnfitError{oneLine(failed), "something holds git up, " +
@@ -126,6 +134,14 @@ func explain(err error) error {
 	return &UnfitError{oneLine(failed), "git status and git fsck say what is wrong with the repository; " +
 		"once that is mended, the same command goes on"}
 }
+
+// killedError is the error for a git that was ended from outside.
+type killedError struct{ err error }
+
+func (e *killedError) Error() string { return "checkpoint: " + oneLine(e.err) }
+
+// Hint says that a new run makes the checkpoint.
+func (*killedError) Hint() string { return "the same command goes on" }
 
 // isOtherWay reports whether the route to the remote differs from the route in the local journal.
 // In that case the remote must not be contacted, because an agent may have changed the route.
@@ -168,37 +184,58 @@ func (c *Carrier) Save(entries []event.Entry) error {
 	}
 	point.Subject = fmt.Sprintf("%s: %s", c.Redactor.String(c.Board), subject)
 	c.Slots.Release()
-	c.err = explain(c.store.Save(c.Kill, point))
-	c.Slots.Acquire()
-	// Nothing can be journaled after the end of a run.
-	if failed := c.pushFailed(); failed != nil && point.Last {
-		c.Notice(failed.Sentence().Text)
-	} else if failed != nil {
-		c.failed = failed
+	err := c.store.Save(c.Kill, point)
+	if wasSignaled(err) && c.Kill.Err() == nil {
+		err = errors.Join(c.store.unlockRef(), c.store.Save(c.Kill, point))
 	}
+	c.err = explain(err)
+	c.Slots.Acquire()
+	c.pending = append(c.pending, c.takeEvents()...)
 	// A push takes seconds. Meanwhile a person or another board's agent might have changed a task,
 	// so the files have to be read again.
 	c.Workspace.Forget()
 	return c.err
 }
 
-// pushFailed returns the event for a push that has just failed, or nil.
-func (c *Carrier) pushFailed() *event.PushFailed {
-	reason := c.store.TakeFailure()
-	if reason == "" {
-		return nil
+// mostNamed bounds the names in a notice.
+const mostNamed = 5
+
+// takeEvents returns the events about what has just happened at a checkpoint.
+func (c *Carrier) takeEvents() (all []event.Event) {
+	if left := c.store.TakeLeftOut(); len(left) > 0 {
+		all = append(all, event.LeftOut{Board: c.Board, Branch: c.store.Branch, Names: left})
 	}
-	return &event.PushFailed{Board: c.Board, Branch: c.store.Branch, Reason: reason}
+	if reason := c.store.TakeFailure(); reason != "" {
+		all = append(all, event.PushFailed{Board: c.Board, Branch: c.store.Branch, Reason: reason})
+		c.arrived = false
+	} else if c.Journal.State().Unpushed != "" && !c.store.Waits() && !c.arrived {
+		c.arrived = true
+		all = append(all, event.Pushed{Board: c.Board, Branch: c.store.Branch})
+	}
+	return all
 }
 
-// RecordFailure journals a failed push. Save cannot do that, because the journal calls it.
-func (c *Carrier) RecordFailure() error {
-	if c.failed == nil {
-		return nil
+// RecordEvents journals what happened at the last checkpoint: a push that failed or came through, or
+// files that were left out. Save cannot do that, because the journal calls it. What happened at the
+// checkpoint of a run's end is journaled behind that end.
+func (c *Carrier) RecordEvents() error {
+	defer func() { c.arrived = false }()
+	for len(c.pending) > 0 {
+		e := c.pending[0]
+		c.pending = c.pending[1:]
+		if err := c.Journal.Record(e); err != nil {
+			return err
+		}
 	}
-	failed := *c.failed
-	c.failed = nil
-	return c.Journal.Record(failed)
+	return nil
+}
+
+// Branch returns the name of the branch if it has checkpoints of the board, and "" otherwise.
+func (c *Carrier) Branch() string {
+	if c.store == nil || c.store.tip == "" {
+		return ""
+	}
+	return c.store.Branch
 }
 
 // Unpushed returns the name of the branch if the remote may lack some of its checkpoints, and ""
@@ -208,6 +245,14 @@ func (c *Carrier) Unpushed() string {
 		return ""
 	}
 	return c.store.Branch
+}
+
+// Unreached returns the reason why the remote may lack checkpoints, or "".
+func (c *Carrier) Unreached() string {
+	if c.Unpushed() == "" {
+		return ""
+	}
+	return c.store.told
 }
 
 // IsUnsaved reports whether the last checkpoint failed.

@@ -455,10 +455,9 @@ func TestRepositories(t *testing.T) {
 			}
 			c.add(".git/config", "[core]\n\tfsmonitor = \"touch "+c.dir+"/../ran; false\"\n\tautocrlf = true\n")
 		}, ""},
-		"no repository":     {func(c *clone) { _ = os.RemoveAll(filepath.Join(c.dir, ".git")) }, "is in no git repository"},
-		"bare":              {func(c *clone) { c.dir = filepath.Join(filepath.Dir(c.dir), "far"); c.describe() }, "without a work tree"},
-		"submodule":         {func(c *clone) { submodule(c) }, "sub is a submodule"},
-		"repository within": {func(c *clone) { within(c) }, "inner is a repository of its own"},
+		"no repository": {func(c *clone) { _ = os.RemoveAll(filepath.Join(c.dir, ".git")) }, "is in no git repository"},
+		"bare":          {func(c *clone) { c.dir = filepath.Join(filepath.Dir(c.dir), "far"); c.describe() }, "without a work tree"},
+		"submodule":     {func(c *clone) { submodule(c) }, "sub is a submodule"},
 		"sparse": {func(c *clone) {
 			c.git("update-index", "--refresh") // git takes away only what it knows to be unchanged
 			c.git("sparse-checkout", "set", "--no-cone", "/kanban.yaml")

@@ -530,17 +530,15 @@ func TestFurtherMeanwhile(t *testing.T) {
 	}
 }
 
-// TestWithinAndMoved: what stops checkpoints in the middle of a run is a sentence with a hint, and once
+// TestMoved: what stops checkpoints in the middle of a run is a sentence with a hint, and once
 // it is mended the next run goes on.
-func TestWithinAndMoved(t *testing.T) {
+func TestMoved(t *testing.T) {
 	for name, trouble := range map[string]struct {
 		do, mend func(c *clone)
 		want     string
 	}{
-		"a repository without a commit": {func(c *clone) { c.git("init", "-q", "sub"); c.write("sub/f", "x") }, func(c *clone) { c.write(".gitignore", "/sub/\n") }, "sub is a repository of its own"},
-		"a repository":                  {func(c *clone) { within(c) }, func(c *clone) { _ = os.RemoveAll(filepath.Join(c.dir, "inner")) }, "inner is a repository of its own"},
-		"the branch is moved":           {func(c *clone) { c.git("branch", "-f", "board/kanban.yaml", "main") }, func(c *clone) { c.git("branch", "-f", "board/kanban.yaml", "refs/was") }, "was moved to"},
-		"the branch is gone":            {func(c *clone) { c.git("branch", "-D", "board/kanban.yaml") }, func(*clone) {}, "is gone"},
+		"the branch is moved": {func(c *clone) { c.git("branch", "-f", "board/kanban.yaml", "main") }, func(c *clone) { c.git("branch", "-f", "board/kanban.yaml", "refs/was") }, "was moved to"},
+		"the branch is gone":  {func(c *clone) { c.git("branch", "-D", "board/kanban.yaml") }, func(*clone) {}, "is gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newClone(t)

@@ -39,7 +39,7 @@ func (s *Store) changes(stop context.Context, base, tip string) (all []change, e
 		}
 		fields := strings.Split(out, "\x00")
 		for i := 0; i+1 < len(fields); i += 2 {
-			if about := strings.Fields(fields[i]); len(about) == 5 {
+			if about := strings.Fields(fields[i]); len(about) == 5 && about[0] != ":160000" { // a repository within is left alone
 				all = append(all, change{about[2], about[3], fields[i+1]})
 			}
 		}

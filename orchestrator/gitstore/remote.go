@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/git"
 )
@@ -52,7 +53,7 @@ func (s *Store) findRemote(stop context.Context) error {
 	if err == nil {
 		err = git.CheckAddress(led)
 	}
-	if failed := (*git.Error)(nil); errors.As(err, &failed) {
+	if git.IsRefusal(err) {
 		return &UnfitError{"the address of the remote cannot be used: " + oneLine(err),
 			"git remote get-url " + s.Remote + " shows it"}
 	}
@@ -103,8 +104,10 @@ func (s *Store) push(stop context.Context) error {
 		}
 	}
 	if err == nil {
-		_, err = s.far(stop, moveTime, "push", "--quiet", "--no-verify", "--", s.address, s.tip+":"+s.ref)
-		s.killed = wasKilled(err)
+		err = s.send(stop)
+		if wasSignaled(err) && stop.Err() == nil {
+			err = s.send(stop)
+		}
 	}
 	if err == nil {
 		s.told, s.failed, s.unsure = "", "", false
@@ -113,7 +116,7 @@ func (s *Store) push(stop context.Context) error {
 	if stop.Err() != nil {
 		return err
 	}
-	if failed := (*git.Error)(nil); errors.As(err, &failed) && !failed.Exit.TimedOut {
+	if git.IsRefusal(err) {
 		there, fetched := s.fetch(stop)
 		if fetched == nil && there != "" {
 			if behind, err := s.isAncestor(stop, there, s.tip); err == nil && !behind {
@@ -122,16 +125,32 @@ func (s *Store) push(stop context.Context) error {
 		}
 	}
 	s.rest(began)
-	if reason := oneLine(err); reason != s.told {
+	// Each checkpoint has another name, and the same refusal is told once.
+	if reason := strings.ReplaceAll(oneLine(err), s.tip, "checkpoint"); reason != s.told {
 		s.told, s.failed = reason, reason
 	}
 	return nil
 }
 
+// send makes one call to push the branch.
+func (s *Store) send(stop context.Context) error {
+	if err := s.unlockFar(); err != nil {
+		return err
+	}
+	_, err := s.far(stop, moveTime, "push", "--quiet", "--no-verify", "--", s.address, s.tip+":"+s.ref)
+	s.killed = wasKilled(err)
+	return err
+}
+
+// wasSignaled reports whether git was ended from outside, for example for want of memory.
+func wasSignaled(err error) bool {
+	failed := (*git.Error)(nil)
+	return errors.As(err, &failed) && !failed.Exit.TimedOut && failed.Exit.Signal != ""
+}
+
 // wasKilled reports whether a call of git did not end by itself.
 func wasKilled(err error) bool {
-	failed := (*git.Error)(nil)
-	return err != nil && (!errors.As(err, &failed) || failed.Exit.TimedOut || failed.Exit.Signal != "")
+	return err != nil && !git.IsRefusal(err)
 }
 
 // TakeFailure returns the reason why the last push failed, once. It returns "" if that push
@@ -190,6 +209,9 @@ func (s *Store) fetch(stop context.Context) (string, error) {
 	}
 	_, err = s.far(stop, moveTime, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
 		"--", s.address, s.ref)
+	if packs := filepath.Join(s.repo.Objects, "pack"); err == nil && isFolder(packs) {
+		err = durable.SyncDir(packs)
+	}
 	return there, err
 }
 

@@ -86,7 +86,7 @@ func (s *Store) newest(stop context.Context) (string, error) {
 	there, err := s.fetched(stop)
 	failed := (*git.Error)(nil)
 	switch {
-	case errors.As(err, &failed):
+	case errors.As(err, &failed) && !wasSignaled(err):
 		s.Notice(fmt.Sprintf("the remote cannot be asked, and the run goes on with what is here: %s", oneLine(err)))
 		s.rest(began)
 		return s.tip, nil
@@ -122,7 +122,7 @@ const maxJournal = 1 << 30
 func (s *Store) isJournalBehind(stop context.Context, tip string) (bool, error) {
 	call := git.Call{Git: git.Git{Timeout: localTime, MaxOutput: maxJournal}, Raw: true}
 	there, err := s.repo.Own(stop, s.calls, call, nil, "cat-file", "blob", tip+":"+s.inTree+"/journal.jsonl")
-	if failed := (*git.Error)(nil); errors.As(err, &failed) {
+	if git.IsRefusal(err) {
 		return false, &UnfitError{
 			fmt.Sprintf("%.12s on %s is no checkpoint of this board: it has no %s/journal.jsonl",
 				tip, s.Branch, s.inTree),
@@ -175,7 +175,9 @@ func (s *Store) trust(stop context.Context, tip string) error {
 	if !s.Signed {
 		return nil
 	}
-	if _, err := s.own(stop, s.withKeys(), nil, "verify-commit", tip); err != nil {
+	if _, err := s.own(stop, s.withKeys(), nil, "verify-commit", tip); err != nil && !git.IsRefusal(err) {
+		return err
+	} else if err != nil {
 		return &UnfitError{fmt.Sprintf("%.12s on %s has no signature that git trusts", tip, s.Branch),
 			"git verify-commit says why; checkpoint_signed: false does without"}
 	}
@@ -191,12 +193,16 @@ func (s *Store) checkClean(stop context.Context, tip string) (base string, err e
 		return "", err
 	}
 	if s.tip == "" && base != "" {
-		if older, err := s.isAncestor(stop, base, tip); err != nil || !older {
-			return "", errors.Join(err, &UnfitError{
+		older, err := s.isAncestor(stop, base, tip)
+		if err != nil {
+			return "", err
+		}
+		if !older {
+			return "", &UnfitError{
 				fmt.Sprintf("HEAD has commits that the checkpoint %.12s does not know", tip),
 				"check out the commit that the board began with, " +
 					"or bring the checkpoints' files to HEAD by git merge " + s.Branch,
-			})
+			}
 		}
 	}
 	if err := s.addAll(stop); err != nil {
@@ -205,12 +211,19 @@ func (s *Store) checkClean(stop context.Context, tip string) (base string, err e
 	if base == "" {
 		return "", s.refuseFiles(stop)
 	}
-	changed, err := s.raw(stop, nil, "diff-index", "--cached", "--name-only", "-z", base,
+	out, err := s.raw(stop, nil, "diff-index", "--cached", "--raw", "--no-renames", "-z", base,
 		"--", ".", ":(exclude,top,literal)"+s.inTree)
 	if err != nil {
 		return "", err
 	}
-	return base, furtherElsewhere(strings.FieldsFunc(changed, isNUL))
+	var changed []string
+	fields := strings.Split(out, "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		if !strings.HasPrefix(fields[i], ":160000 ") { // the index leaves out what is a repository within
+			changed = append(changed, fields[i+1])
+		}
+	}
+	return base, furtherElsewhere(changed)
 }
 
 func isNUL(r rune) bool { return r == 0 }
@@ -264,7 +277,7 @@ func (s *Store) resume(stop context.Context, half string) (string, error) {
 	if known {
 		known, err = s.isAncestor(stop, tip, newest)
 	}
-	if failed := (*git.Error)(nil); errors.As(err, &failed) || err == nil && !known {
+	if git.IsRefusal(err) || err == nil && !known {
 		return "", &UnfitError{
 			fmt.Sprintf("%s names %q, which is no checkpoint on %s", s.half(), half[:min(len(half), 80)], s.Branch),
 			"move that file away; then the same command goes on",
@@ -298,6 +311,9 @@ func (s *Store) bring(stop context.Context, base, tip string) (string, error) {
 		return "", fmt.Errorf("checkpoint: bring the files to %.12s: %w", tip, err)
 	}
 	if err := s.adopt(stop, tip); err != nil {
+		return "", err
+	}
+	if s.lost, err = s.leftOutOf(stop, tip); err != nil {
 		return "", err
 	}
 	return tip, removeIfThere(s.half())

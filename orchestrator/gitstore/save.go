@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,10 +23,14 @@ type Point struct {
 	Last    bool   // the run ends, so Save pushes even if the remote has just failed to answer
 }
 
-func (p Point) message() []byte {
+// message returns the message of the commit. The parameter left lists what the commit leaves out.
+func (p Point) message(left []string) []byte {
 	text := fmt.Sprintf("%s\n\nKanban-Step: %d\nKanban-Base: %s\n", event.OneLine(p.Subject), p.Step, p.Base)
 	if p.Reply != "" {
 		text += "Kanban-Reply: " + p.Reply + "\n"
+	}
+	for _, entry := range left[:min(len(left), mostLeft)] {
+		text += leftTrailer + ": " + event.OneLine(entry) + "\n"
 	}
 	return []byte(text)
 }
@@ -41,7 +45,7 @@ func (s *Store) Save(stop context.Context, p Point) error {
 func (s *Store) save(stop context.Context, p Point) error {
 	commit := ""
 	err := s.apart(func() (err error) {
-		if commit, err = s.make(stop, p); err == nil {
+		if commit, err = s.makeTrue(stop, p); err == nil {
 			err = s.takeIn()
 		}
 		return err
@@ -58,7 +62,30 @@ func (s *Store) save(stop context.Context, p Point) error {
 	return s.push(stop)
 }
 
-// make makes a commit of the present files, and searches it for secrets.
+// maxRounds bounds the rounds of makeTrue. A round may find forged trees, and the next one what the
+// true trees have in their place.
+const maxRounds = 16
+
+// makeTrue makes a commit whose objects all have the contents that their names stand for. An agent
+// can put an object with other contents under the name of a file that it is about to write, and git
+// would believe it. makeTrue removes such an object, and has git write the true one.
+func (s *Store) makeTrue(stop context.Context, p Point) (commit string, err error) {
+	for range maxRounds {
+		commit, err = s.make(stop, p)
+		forged := (*forgedError)(nil)
+		if !errors.As(err, &forged) {
+			return commit, err
+		}
+		if err := s.removeForged(forged); err != nil {
+			return "", err
+		}
+		s.index = git.Index{} // with the old one git would not look at the files again
+	}
+	return "", err
+}
+
+// make makes a commit of the present files, and searches it for forged objects and for secrets.
+// Errors: *forgedError, *SecretError, *UnfitError.
 func (s *Store) make(stop context.Context, p Point) (string, error) {
 	tree, err := s.writeTree(stop)
 	if err != nil {
@@ -92,7 +119,7 @@ func (s *Store) refer(stop context.Context, commit string) error {
 		before = strings.Repeat("0", len(commit))
 	}
 	_, err := s.repo.User(stop, "update-ref", "--no-deref", "-m", "kanban-run", s.ref, commit, before)
-	if failed := (*git.Error)(nil); errors.As(err, &failed) {
+	if git.IsRefusal(err) {
 		now, failed := s.repo.User(stop, "for-each-ref", "--format=%(objectname)", s.ref)
 		if failed == nil && now != s.tip {
 			return movedError(s.Branch, s.tip, now)
@@ -102,7 +129,7 @@ func (s *Store) refer(stop context.Context, commit string) error {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	s.tip = commit
-	return nil
+	return s.syncRef()
 }
 
 // movedError returns the error for a branch that is not at the last checkpoint.
@@ -142,9 +169,8 @@ func (s *Store) writeTree(stop context.Context) (tree string, err error) {
 	return s.raw(stop, nil, "write-tree")
 }
 
-// addAll updates the index from the work tree. It tries three times, since another board's agent
-// may be writing a file. A file that changed only in line ends or encoding keeps its blob of the
-// last checkpoint.
+// addAll updates the index from the work tree, and sets s.left to what it leaves out. A file that
+// changed only in line ends or encoding keeps its blob of the last checkpoint.
 func (s *Store) addAll(stop context.Context) error {
 	base, err := s.base(stop)
 	if err != nil {
@@ -155,61 +181,21 @@ func (s *Store) addAll(stop context.Context) error {
 			return fmt.Errorf("checkpoint: %w", err)
 		}
 	}
-	for range 3 {
-		_, err = s.raw(stop, nil, "add", "--all", "--", ".")
-		failed := (*git.Error)(nil)
-		if err == nil || stop.Err() != nil || errors.As(err, &failed) && failed.Exit.TimedOut {
-			break
-		}
-		if inner := s.findRepository(stop); inner != "" {
-			return repositoryError(inner)
-		}
-		time.Sleep(addPause)
-	}
+	left, err := s.addFiles(stop)
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	out, err := s.raw(stop, nil, "ls-files", "--stage", "-z")
+	inner, converts, err := s.dropRepositories(stop)
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	converts := s.repo.Converts()
-	for entry := range strings.SplitSeq(out, "\x00") {
-		about, name, _ := strings.Cut(entry, "\t")
-		if strings.HasPrefix(about, "160000 ") {
-			return repositoryError(name)
-		}
-		converts = converts || path.Base(name) == ".gitattributes"
-	}
+	left = append(left, inner...)
+	slices.Sort(left)
+	s.left = slices.Compact(left)
 	if converts && base != "" {
 		err = s.keepUnchanged(stop, base)
 	}
 	return err
-}
-
-// addPause is the time between two tries of addAll.
-const addPause = 200 * time.Millisecond
-
-// findRepository returns the path of a nested repository that has no commit yet, or "" if there is
-// none.
-func (s *Store) findRepository(stop context.Context) string {
-	out, err := s.raw(stop, nil, "ls-files", "--others", "--exclude-standard", "-z")
-	if err != nil {
-		return ""
-	}
-	for name := range strings.SplitSeq(out, "\x00") {
-		if inner, is := strings.CutSuffix(name, "/"); is {
-			return inner
-		}
-	}
-	return ""
-}
-
-// repositoryError returns the error for a nested repository. A checkpoint would hold only the name
-// of the nested repository's commit, or nothing at all.
-func repositoryError(name string) error {
-	return &UnfitError{name + " is a repository of its own, whose files would be in no checkpoint",
-		"have git ignore it, or leave the setting checkpoint out"}
 }
 
 // keepUnchanged looks for files that differ from the base commit only in line ends or encoding. Git
@@ -232,7 +218,7 @@ func (s *Store) keepUnchanged(stop context.Context, base string) error {
 		return nil
 	}
 	out, err = s.converted(stop, []byte(strings.Join(names, "\n")+"\n"), "hash-object", "--stdin-paths")
-	if failed := (*git.Error)(nil); errors.As(err, &failed) {
+	if git.IsRefusal(err) {
 		return nil // a file is gone by now, or cannot be converted: all files count as changed
 	}
 	var same strings.Builder
@@ -249,7 +235,7 @@ func (s *Store) keepUnchanged(stop context.Context, base string) error {
 	}
 	// After a refresh, the next checkpoint need not convert these files again.
 	_, err = s.converted(stop, nil, "update-index", "-q", "--refresh")
-	if failed := (*git.Error)(nil); errors.As(err, &failed) {
+	if git.IsRefusal(err) {
 		return nil
 	}
 	return err
@@ -281,7 +267,7 @@ func (s *Store) commit(stop context.Context, tree string, p Point) (string, erro
 		call, args = s.withKeys(), append(args, "-S")
 	}
 	call.Env = append(call.Env, s.identity()...)
-	commit, err := s.own(stop, call, p.message(), args...)
+	commit, err := s.own(stop, call, p.message(s.left), args...)
 	if err != nil {
 		return "", fmt.Errorf("checkpoint: %w", err)
 	}

@@ -3,8 +3,11 @@ package gitstore
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,27 +23,26 @@ const (
 
 // findSecret searches all new objects of a commit for known secrets: the contents and names of
 // files, and the messages and authors of commits. It also searches the commits that agents and
-// persons have made since the last checkpoint. Errors: *SecretError.
+// persons have made since the last checkpoint. It checks that each object has the contents that its
+// name stands for. Errors: *SecretError, *forgedError.
 func (s *Store) findSecret(stop context.Context, commit string) error {
-	known, err := s.known(stop)
+	objects, err := s.listNew(stop, commit)
 	if err != nil {
 		return err
 	}
-	list, err := s.own(stop, git.Call{Git: git.Git{Timeout: moveTime}, Raw: true},
-		[]byte(commit+"\n"+known), "rev-list", "--objects", "--stdin")
-	if err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
-	}
-	var objects []object
 	var ids strings.Builder
-	for line := range strings.Lines(list) {
-		id, path, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		objects = append(objects, object{id, path})
-		ids.WriteString(id + "\n")
+	for _, o := range objects {
+		ids.WriteString(o.id + "\n")
 	}
 	look := &scanner{hasSecret: s.HasSecret, objects: objects, allowed: s.isAllowed}
 	_, err = s.own(stop, git.Call{Git: git.Git{Stdout: look, Timeout: moveTime}, Raw: true},
 		[]byte(ids.String()), "cat-file", "--batch")
+	if git.IsRefusal(err) && look.found == nil {
+		look.noteBroken()
+	}
+	if len(look.forged) > 0 {
+		return newForgedError(look.forged)
+	}
 	if look.found != nil {
 		return s.describe(stop, look, commit)
 	}
@@ -52,6 +54,56 @@ func (s *Store) findSecret(stop context.Context, commit string) error {
 	}
 	return nil
 }
+
+// listNew lists the objects of a commit that are to be searched, after the trees of the last
+// checkpoint, which are only compared with their names: with a forged tree of the past, git would
+// take a new object for an old one. Errors: *forgedError for an object that git cannot read.
+func (s *Store) listNew(stop context.Context, commit string) (objects []object, err error) {
+	known, err := s.known(stop)
+	if err != nil {
+		return nil, err
+	}
+	base, err := s.base(stop)
+	if err != nil {
+		return nil, err
+	}
+	call := git.Call{Git: git.Git{Timeout: moveTime}, Raw: true}
+	if base != "" {
+		old, err := s.own(stop, call, nil, "rev-list", "--objects", "--no-walk", "--filter=blob:none", base)
+		if err != nil {
+			return nil, unreadable(err)
+		}
+		objects = listed(old, true)
+	}
+	list, err := s.own(stop, call, []byte(commit+"\n"+known), "rev-list", "--objects", "--stdin")
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	return append(objects, listed(list, false)...), nil
+}
+
+// listed reads the output of git rev-list --objects.
+func listed(list string, old bool) (objects []object) {
+	for line := range strings.Lines(list) {
+		id, path, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		objects = append(objects, object{id, path, old})
+	}
+	return objects
+}
+
+// unreadable returns a *forgedError if err names an object that git cannot read.
+func unreadable(err error) error {
+	failed := (*git.Error)(nil)
+	if git.IsRefusal(err) && errors.As(err, &failed) {
+		if id := namedObject.FindString(failed.Stderr); id != "" {
+			return newForgedError([]object{{id: id}})
+		}
+	}
+	return fmt.Errorf("checkpoint: %w", err)
+}
+
+// namedObject matches the name of an object in git's words.
+var namedObject = regexp.MustCompile(`\b([0-9a-f]{64}|[0-9a-f]{40})\b`)
 
 // known lists the commits that findSecret skips, with ^ before each. Before the first search, the
 // list has the commits that the remote has. If checkpoints are not pushed, it has the last
@@ -132,6 +184,7 @@ func (s *Store) isIn(stop context.Context, commit string, o *object) bool {
 // object is an object of git.
 type object struct {
 	id, path string // path is "" for a commit, and for the tree at the top
+	old      bool   // it is of the last checkpoint, and is not searched
 }
 
 // scanner is a writer that searches the output of git cat-file --batch for secrets. The output has,
@@ -141,13 +194,15 @@ type scanner struct {
 	allowed   func(object) bool
 	objects   []object
 
-	next  int     // number of objects that have begun
-	kind  string  // type of the object that has begun last
-	found *object // the first object that holds a secret; nil: none found
-	head  []byte  // the beginning of the next object's line; Write awaits the rest
-	left  int64   // number of the object's bytes that Write still awaits
-	text  []byte  // the window: bytes to search, and the overlap
-	tail  bool    // Write awaits the newline after an object
+	next   int       // number of objects that have begun
+	kind   string    // type of the object that has begun last
+	found  *object   // the first object that holds a secret; nil: none found
+	hash   hash.Hash // of the bytes of the object that has begun last
+	forged []object  // the objects whose contents have another name than they
+	head   []byte    // the beginning of the next object's line; Write awaits the rest
+	left   int64     // number of the object's bytes that Write still awaits
+	text   []byte    // the window: bytes to search, and the overlap
+	tail   bool      // Write awaits the newline after an object
 }
 
 // Write searches the next bytes. Once it has found a secret, it ignores all further bytes.
@@ -156,11 +211,14 @@ func (l *scanner) Write(p []byte) (int, error) {
 		switch {
 		case l.left > 0:
 			n := min(l.left, int64(len(rest)))
+			l.hash.Write(rest[:n])
 			l.text, rest = append(l.text, rest[:n]...), rest[n:]
 			if l.left -= n; l.left == 0 || len(l.text) >= windowOf {
 				l.look()
 			}
-			l.tail = l.left == 0
+			if l.tail = l.left == 0; l.tail {
+				l.compare()
+			}
 		case l.tail:
 			rest, l.tail = rest[1:], false
 		default:
@@ -183,19 +241,45 @@ func (l *scanner) Write(p []byte) (int, error) {
 func (l *scanner) begin() error {
 	fields := strings.Fields(string(l.head))
 	l.head, l.text = l.head[:0], l.text[:0]
+	if len(fields) == 2 && fields[1] == "missing" && l.next < len(l.objects) { // or git cannot read it
+		l.forged = append(l.forged, l.objects[l.next])
+		l.next++
+		return nil
+	}
 	if len(fields) != 3 || l.next >= len(l.objects) || fields[0] != l.objects[l.next].id {
 		return fmt.Errorf("git says %q of an object", strings.Join(fields, " "))
 	}
 	size, err := strconv.ParseInt(fields[2], 10, 64)
 	l.kind, l.left, l.tail = fields[1], size, size == 0
 	l.next++
+	l.hash = git.NewHash(l.kind, size, len(fields[0]))
+	if l.tail {
+		l.compare()
+	}
 	return err
+}
+
+// compare notes an object whose contents are not those that its name stands for.
+func (l *scanner) compare() {
+	if o := l.objects[l.next-1]; hex.EncodeToString(l.hash.Sum(nil)) != o.id {
+		l.forged = append(l.forged, o)
+	}
+}
+
+// noteBroken notes the object that git could not print.
+func (l *scanner) noteBroken() {
+	if l.left > 0 || l.tail {
+		l.next--
+	}
+	if l.next < len(l.objects) {
+		l.forged = append(l.forged, l.objects[l.next])
+	}
 }
 
 // look searches the window and keeps its end, because a secret may extend into the next window.
 func (l *scanner) look() {
 	o := l.objects[l.next-1]
-	if l.hasSecret(l.text) && !l.allowed(o) {
+	if !o.old && l.hasSecret(l.text) && !l.allowed(o) {
 		l.found = &o
 	}
 	l.text = append(l.text[:0], l.text[max(0, len(l.text)-overlap):]...)

@@ -11,8 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/plainfile"
 )
@@ -50,6 +52,10 @@ type Store struct {
 	looked  string // the commit up to which this run has searched for secrets; "": no search yet
 
 	heads []string // tips of the remote's branches; nil: the remote has not answered yet
+
+	left     []string // what the index leaves out; see addFiles
+	leftTold []string // what TakeLeftOut has returned last
+	lost     []string // what the restored checkpoint has left out
 
 	askAgain time.Time // the earliest time of the next push, after a failed call to the remote
 	unsure   bool      // the remote did not answer the last call, or refused it
@@ -110,10 +116,6 @@ func (e *SecretError) Hint() string {
 // Open ends the processes of git that a killed run left, and then finds the repository, the branch
 // and the remote. Errors: *UnfitError, *proc.LeftoverError.
 func Open(stop context.Context, o Options) (*Store, error) {
-	program, err := git.Find(o.Dir)
-	if err != nil {
-		return nil, &UnfitError{"git cannot be started", "install git, or leave the setting checkpoint out"}
-	}
 	s := &Store{Options: o}
 	if err := os.MkdirAll(o.Runs, 0o700); err != nil {
 		return nil, err
@@ -122,19 +124,30 @@ func Open(stop context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.repo, err = git.Open(stop, program, o.Dir, mark)
+	s.repo, err = git.Open(stop, o.Dir, mark)
+	inside := (*git.InsideError)(nil)
 	switch {
+	case errors.As(err, &inside):
+		return nil, &UnfitError{err.Error(), inside.Hint() + "; or leave the setting checkpoint out"}
+	case errors.Is(err, git.ErrMissing):
+		return nil, &UnfitError{err.Error(), "install git, or leave the setting checkpoint out"}
 	case errors.Is(err, git.ErrNoRepository):
 		return nil, &UnfitError{fmt.Sprintf("%s is in %v", o.Dir, err),
 			"git init makes one; or leave the setting checkpoint out"}
+	case errors.Is(err, git.ErrForeign):
+		return nil, &UnfitError{fmt.Sprintf("%s is in %v", o.Dir, err),
+			"git config --global --add safe.directory " + failure.Quote(git.TopOf(o.Dir))}
 	case errors.Is(err, git.ErrNoWorkTree):
 		return nil, &UnfitError{fmt.Sprintf("%s is in %v", o.Dir, err), "run it in a clone"}
+	case git.IsRefusal(err) && !durable.IsMachineFault(err):
+		return nil, &UnfitError{fmt.Sprintf("%s cannot have checkpoints: %v", o.Dir, err),
+			"git -C " + failure.Quote(o.Dir) + " status shows it, too; or leave the setting checkpoint out"}
 	case err != nil:
 		return nil, err
 	}
 	return s, s.inCalls(func() error {
 		for _, step := range []func(context.Context) error{
-			s.placeInTree, s.refuseUnfit, s.findBranch, s.readBranch, s.findRemote,
+			s.placeInTree, s.findBranch, s.readBranch, s.refuseUnfit, s.findRemote,
 		} {
 			if err := step(stop); err != nil {
 				return err
@@ -247,6 +260,7 @@ func (s *Store) refuseUnfit(stop context.Context) error {
 		return err
 	}
 	var names []string
+	inner := "" // a repository within the repository
 	for entry := range strings.SplitSeq(files, "\x00") {
 		about, name, _ := strings.Cut(entry, "\t")
 		switch tag := strings.Fields(about); {
@@ -256,10 +270,16 @@ func (s *Store) refuseUnfit(stop context.Context) error {
 			return &UnfitError{"the checkout is sparse: " + name + " is not in the work tree",
 				"git sparse-checkout disable"}
 		case tag[1] == "160000":
-			return &UnfitError{name + " is a submodule, whose files would be in no checkpoint",
-				"leave the setting checkpoint out"}
+			inner = name
+			continue
 		}
 		names = append(names, name)
+	}
+	// Without .gitmodules it is no submodule, but what a task has left; the checkpoints leave it out.
+	// A board that has checkpoints began without it.
+	if inner != "" && s.tip == "" && slices.Contains(names, ".gitmodules") {
+		return &UnfitError{inner + " is a submodule, whose files would be in no checkpoint",
+			"leave the setting checkpoint out"}
 	}
 	return s.refuseFilters(stop, users, names)
 }
@@ -295,7 +315,7 @@ func (s *Store) findBranch(stop context.Context) error {
 	s.Branch = strings.TrimPrefix(s.Branch, "refs/heads/")
 	s.ref = "refs/heads/" + s.Branch
 	_, err := s.own(stop, git.Call{}, nil, "check-ref-format", s.ref)
-	if failed := (*git.Error)(nil); errors.As(err, &failed) && !wasKilled(err) {
+	if git.IsRefusal(err) {
 		return &UnfitError{s.Branch + " can be no branch", "checkpoint: git, or the name of a branch"}
 	}
 	if err != nil {
@@ -351,7 +371,7 @@ func (s *Store) head(stop context.Context) (string, error) { return s.commitOf(s
 // commitOf returns the commit that a reference names, or "" if it names no commit.
 func (s *Store) commitOf(stop context.Context, ref string) (string, error) {
 	commit, err := s.repo.User(stop, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
-	if failed := (*git.Error)(nil); errors.As(err, &failed) && !failed.Exit.TimedOut {
+	if git.IsRefusal(err) {
 		return "", nil
 	}
 	return commit, err

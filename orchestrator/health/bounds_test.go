@@ -247,7 +247,7 @@ func TestMessages(t *testing.T) {
 	if c := HealthCheck(f, "t.md", true); c.Reason != "progress_stale" || c.IdleDuration != 20.576 || !strings.HasPrefix(c.Question, "I see a pause on task #t.md") {
 		t.Errorf("asked urgently %+v", c)
 	}
-	if c := AssistOffer("Bash fails", "t.md"); c.Assistance != "guidance" || !strings.HasPrefix(c.Details, "Bash fails. Try another way. For task #t.md, what unblocks") {
+	if c := offerHelp("Bash fails", "t.md"); c.Assistance != "guidance" || !strings.HasPrefix(c.Details, "Bash fails. Try another way. For task #t.md, what unblocks") {
 		t.Errorf("offered %+v", c)
 	}
 	if got := Recovery("t.md"); got != "Thanks, task #t.md is moving again. I updated state and cleared idle alert." {

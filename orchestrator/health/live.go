@@ -1,6 +1,7 @@
 package health
 
 import (
+	"fmt"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -71,6 +72,19 @@ func (t *Trace) Live(now time.Time, last Looked) Live {
 		l.WaitReason = "waiting_ack"
 	}
 	return l
+}
+
+// Signs returns the signs that are tracked of each active role, in words: seed 002, "Event
+// Monitoring Model".
+func (l Live) Signs() string {
+	at := func(t time.Time) string {
+		if t.IsZero() {
+			return "none yet"
+		}
+		return t.UTC().Format(time.RFC3339)
+	}
+	return fmt.Sprintf("last_activity_at %s, last_progress_at %s, wait_reason %s, idle_stage %s",
+		at(l.LastActivity), at(l.LastProgress), l.WaitReason, l.IdleStage)
 }
 
 // IdleStage returns the stage that the questions to a silent agent have reached: none, pinged,

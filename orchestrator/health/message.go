@@ -29,12 +29,19 @@ func Recovery(task string) string {
 	return fmt.Sprintf("Thanks, task #%s is moving again. I updated state and cleared idle alert.", task)
 }
 
-// AssistOffer returns the message that offers help to an agent whose calls fail again and again in
+// offerHelp returns the message that offers help to an agent whose calls fail again and again in
 // the same way: seed 000, "协助提供".
-func AssistOffer(obstacle, task string) event.Content {
-	return event.Content{Assistance: "guidance", Details: fmt.Sprintf(
+func offerHelp(obstacle, task string) event.Content {
+	return event.Content{Assistance: event.Guidance, Details: fmt.Sprintf(
 		"%s. Try another way. For task #%s, what unblocks you fastest: missing context, Tech Lead decision, "+
 			"or task split? If nothing does, reply blocked and say what is missing.", obstacle, task)}
+}
+
+// OfferSuccessor returns the message to an agent that is given up: the agent "to" takes its task
+// over.
+func OfferSuccessor(to, task string) event.Content {
+	return event.Content{Assistance: event.NewMember, Details: fmt.Sprintf(
+		"%s takes over task #%s from you. If you can, write into the task's work log where you are.", to, task)}
 }
 
 // Describe returns the event that reports the stage of a task's agent: seed 002, "Ping / Nudge

@@ -80,6 +80,7 @@ type Report struct {
 
 	Status string    // working, idle or blocked, as in seed 000
 	Last   time.Time // the last sign of the agent; before the first sign: its start
+	Signs  string    // see [Live.Signs]; "" if the check came too late
 }
 
 // Health returns the health of the worst finding in the words of seed 000: critical or warning. It

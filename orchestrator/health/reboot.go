@@ -84,6 +84,49 @@ func Reboot(f Finding, c Case) event.RebootTested {
 	return e
 }
 
+// Diagnose performs the reboot test of an agent that works and fails again and again: seed 000,
+// "使用时机". The agent is left alone. A "no" to one of the first two questions, or a "yes" to the
+// third, leads to an offer of help. If the fourth answer is yes, another plan is recommended. The
+// second result is the offer; its Details are "" if there is none.
+func Diagnose(f Finding, c Case) (e event.RebootTested, offer event.Content) {
+	e.Anomaly = Describe(f)
+	ask := func(yes bool, evidence string) {
+		e.Answers = append(e.Answers, event.Answer{Question: Questions[len(e.Answers)], Yes: yes, Evidence: evidence})
+	}
+	ask(c.HasText, presence(c.HasText, c.Task+" has a text", c.Task+" has no text beyond its frontmatter"))
+	ask(len(c.Missing) == 0, presence(len(c.Missing) == 0,
+		"no input that the task names is missing", "missing: "+event.List(c.Missing, 5)))
+	ask(c.Obstacle != "", presence(c.Obstacle == "", "no call fails again and again in the same way", c.Obstacle))
+	late, why := c.isLate()
+	ask(late, why)
+	ask(false, "it is at work")
+	e.Decision, e.Text = event.Continue, f.Details
+	if late {
+		e.Advice = "replan"
+	}
+	switch {
+	case !c.HasText:
+		e.Text = f.Details + "; the task has no text"
+		offer = event.Content{Assistance: event.Guidance, Details: strings.TrimSpace(c.advice())}
+	case len(c.Missing) > 0:
+		e.Decision, e.Text = event.Assist, f.Details+"; missing: "+event.List(c.Missing, 5)
+		offer = event.Content{Assistance: event.Resource, Details: strings.TrimSpace(c.advice())}
+	case c.Obstacle != "":
+		e.Decision, e.Text = event.Assist, c.Obstacle
+		offer = offerHelp(c.Obstacle, c.Task)
+	}
+	return e, offer
+}
+
+// ReplanLate returns the decision to plan a task anew after the timeout has ended several attempts
+// of the work: seed 000, "REPLAN".
+func ReplanLate(r event.AttemptRef, limit time.Duration, attempts int) event.RebootTested {
+	text := fmt.Sprintf("%d attempts took the whole time of %s and did not end: the task may be too large for one",
+		attempts, event.Span(limit.Milliseconds()))
+	return event.RebootTested{AttemptRef: r, Decision: event.Replan, Text: text, Answers: []event.Answer{},
+		Anomaly: event.Anomaly{Type: Late.Anomaly(), Check: string(Late), Severity: string(Critical), Details: text, Advice: "replan"}}
+}
+
 // advice returns the advice to the next attempt. If a judge has answered, the advice is the judge's.
 // Otherwise it follows from the first three answers of the evidence.
 func (c Case) advice() (advice string) {
@@ -117,6 +160,14 @@ func Spare(judged []event.Answer) event.Decision {
 	default:
 		return ""
 	}
+}
+
+// AssistanceOf returns the type of the help that a judge's answers lead to.
+func AssistanceOf(judged []event.Answer) string {
+	if judged[0].Yes && !judged[1].Yes {
+		return event.Resource // the agent lacks context
+	}
+	return event.Guidance
 }
 
 // isLate answers the fourth question from the evidence.

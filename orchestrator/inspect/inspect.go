@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 
 	"kanban-run/orchestrator/board"
-	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
@@ -67,7 +66,7 @@ func IsOwned(boardPath string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return durable.IsHeld(dir.Lock())
+	return dir.IsOwned()
 }
 
 // Foresee returns the first effect of a run that would start now with the limits of the last run.
@@ -106,6 +105,22 @@ func Foresee(
 func foresee(s flow.State, b *board.Board, place *board.Place, folder rundir.Dir) (flow.Effect, error) {
 	view := func() (flow.Board, error) {
 		return workspace.View(b, &s, place.ReadTask, func(role string) (string, error) { return role, nil })
+	}
+	e, err := ledger.FindUndone(folder, &s, b.File, b, workspace.ListOf(b, place.ReadTask),
+		ledger.Files{ // only a run looks at them
+			AreGone:     func([]event.LeftFile) bool { return false },
+			IsCommitted: func() bool { return false },
+		})
+	if err != nil {
+		return nil, err
+	}
+	if e != nil {
+		if _, err := flow.CloseAttempt(&s, s.Apply); err != nil {
+			return nil, err
+		}
+		if err := s.Apply(*e); err != nil {
+			return nil, err
+		}
 	}
 	again := s.Again()
 	s.NoteEdits(&again, workspace.ListOf(b, place.ReadTask), workspace.Seen(place, b.Current.Path))

@@ -20,7 +20,6 @@ import (
 func TestNoForeignFileIsOpened(t *testing.T) {
 	kinds := map[string]func(path, foreign string) error{
 		"link":          func(path, foreign string) error { return os.Symlink(foreign, path) },
-		"hard link":     func(path, foreign string) error { return os.Link(foreign, path) },
 		"dangling link": func(path, foreign string) error { return os.Symlink(foreign+".no", path) },
 		"FIFO":          func(path, _ string) error { return syscall.Mkfifo(path, 0o600) },
 		"folder":        func(path, _ string) error { return os.Mkdir(path, 0o700) },
@@ -49,6 +48,51 @@ func TestNoForeignFileIsOpened(t *testing.T) {
 				wantForeign(t, dir, path, path+tt.what)
 			})
 		}
+	}
+}
+
+// A backup by hard links gives the files second names, also during a run. The journal goes on, in copies of its
+// own at the next Open; the head gets a copy at once.
+func TestSecondNames(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "journal.jsonl")
+	j := begun(t, path)
+	add(t, j, draft(0))
+	commit(t, j)
+	if err := os.Link(path+".head", path+".head.backup"); err != nil {
+		t.Fatal(err)
+	}
+	backup, err := os.ReadFile(path + ".head.backup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(t, j, draft(1))
+	commit(t, j)
+	j.Close()
+	if now, err := os.ReadFile(path + ".head.backup"); err != nil || string(now) != string(backup) {
+		t.Errorf("the backup of the head is %q, %v, want %q", now, err, backup)
+	}
+	if err := os.Link(path, path+".backup"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(path, ignore); err != nil {
+		t.Errorf("Read = %v", err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j, err = Open(path, ticker, ignore); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.BeginEpoch(); err != nil {
+		t.Fatal(err)
+	}
+	add(t, j, draft(2))
+	commit(t, j)
+	j.Close()
+	if now, err := os.ReadFile(path + ".backup"); err != nil || string(now) != string(before) {
+		t.Errorf("the backup of the journal has %d bytes, %v, want the %d of before", len(now), err, len(before))
 	}
 }
 

@@ -44,10 +44,15 @@ func (disk) create(path string) (file, error) {
 func (disk) syncDir(dir string) error { return durable.SyncDir(dir) }
 
 func (disk) open(path string, make bool) (file, error) {
+	flag := os.O_RDWR
 	if make {
-		return wrapFile(durable.OpenPlain(path, os.O_RDWR|os.O_CREATE, 0o600))
+		flag |= os.O_CREATE
 	}
-	return wrapFile(durable.OpenPlain(path, os.O_RDWR, 0))
+	f, err := durable.OpenPlain(path, flag, 0o600)
+	if durable.HasNames(err) && durable.Separate(path) == nil { // a backup by hard links, also during a run
+		f, err = durable.OpenPlain(path, flag, 0o600)
+	}
+	return wrapFile(f, err)
 }
 
 func (disk) read(path string, max int64) ([]byte, error) { return durable.ReadPlain(path, max) }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/board"
-	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
@@ -29,6 +28,9 @@ type Question struct {
 	Done     string // effect of the decision, in words; "": there was no decision
 	Accepted bool   // the decision completes the board
 	Left     string // what the board still waits for after the decision, in words; "": nothing
+
+	Changed []flow.Changed // changes that the decision has accepted for the whole work tree
+	Workdir string         // work directory of the board; "" if no run has started
 }
 
 // Answer is a decision of the Lead. If Ask is set, the decision is only checked, and not journaled.
@@ -59,10 +61,7 @@ func Acknowledge(
 			return q, err
 		}
 	}
-	if err := dir.Ensure(); err != nil {
-		return q, err
-	}
-	lock, err := durable.Acquire(dir.Lock())
+	lock, err := dir.Acquire()
 	if err != nil {
 		return q, err
 	}
@@ -100,7 +99,7 @@ func arbitrate(
 		q, err = a.decide()
 	}
 	if err == nil && a.decided {
-		err = l.redraw()
+		l.redraw()
 	}
 	q.Diff = r.String(q.Diff)
 	return q, errors.Join(err, l.Close())
@@ -112,7 +111,7 @@ type NoRunError struct{ Board string }
 func (e *NoRunError) Error() string { return fmt.Sprintf("%s was never run", e.Board) }
 
 // Hint returns the command that runs the board.
-func (e *NoRunError) Hint() string { return "kanban-run " + e.Board }
+func (e *NoRunError) Hint() string { return "kanban-run " + failure.Quote(e.Board) }
 
 // arbitration is one decision of the Lead about one board.
 type arbitration struct {
@@ -201,8 +200,11 @@ func (a *arbitration) decide() (q Question, err error) {
 		return a.reconcile(q, e)
 	case word == "":
 		return q, nil
-	case w.About == event.AboutWay || w.About == event.AboutStep:
+	case w.About == event.AboutWay || w.About == event.AboutChanged || w.About == event.AboutStep:
 		e.Text = a.textOf(e)
+		if w.About == event.AboutChanged && !a.answer.Ask {
+			q.Changed, q.Workdir = a.history.State.Changed, a.history.State.Workdir
+		}
 		return a.record(q, e, a.before)
 	default:
 		return a.settle(q, e)
@@ -244,6 +246,8 @@ func (a *arbitration) taskOfChoice(w *standing.Waits, word event.Choice) (task s
 // textOf returns the text that is journaled for a decision that changes no file.
 func (a *arbitration) textOf(e event.Acknowledged) string {
 	switch {
+	case e.About == event.AboutChanged:
+		return "what agents changed counts, says the Lead"
 	case e.About == event.AboutWay:
 		return "the way of the checkpoints is accepted by the Lead"
 	case e.Choice == event.Accept:

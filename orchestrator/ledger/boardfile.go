@@ -209,6 +209,34 @@ func UnknownEnd(dir rundir.Dir, name string, now *board.Board, place *board.Plac
 	}
 }
 
+// UnknownBehind returns the event for a board whose end has changed while the programs that hear of
+// the end of its last run may still have been at work, because that run was killed then. It returns
+// nil if nothing is unknown.
+func UnknownBehind(dir rundir.Dir, name string, now *board.Board, s *flow.State) *event.StateDiverged {
+	return UnknownSince(dir, name, now, s.Behind, "has changed since the end of a run that was killed while programs heard of the end")
+}
+
+// UnknownSince returns the event for a board whose end has changed since it had the given SHA-256, in
+// a time in which agents and persons could have done so. The parameter when says that in words. It
+// returns nil if nothing is unknown, or sha is "".
+func UnknownSince(dir rundir.Dir, name string, now *board.Board, sha, when string) *event.StateDiverged {
+	if sha == "" || now.SHA == sha {
+		return nil
+	}
+	what := "its earlier bytes are gone"
+	if before, err := board.ReadCopy(dir.Before(), name, sha); err == nil {
+		changes := now.EndChanges(before)
+		if len(changes) == 0 {
+			return nil
+		}
+		what = strings.Join(changes, ", ") + "; earlier bytes: " + dir.Before()
+	}
+	return &event.StateDiverged{
+		Source: event.SourceBoard, Task: name, Before: sha, After: now.SHA, Policy: event.PolicyAsk,
+		Text: fmt.Sprintf("STATE_DIVERGENCE: %s %s (%s): it cannot be told whether an agent or a person changed it", name, when, what),
+	}
+}
+
 // unknownMarks returns in words the marks in the headers of tasks that have changed since the turn
 // in which a run died, without the one of the turn's own task.
 func unknownMarks(dir rundir.Dir, place *board.Place, now *board.Board, s *flow.State) []string {

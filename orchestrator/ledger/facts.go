@@ -46,6 +46,9 @@ func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, fault error, h *f
 // journal the same events, but the Lead can decide about the end before that run.
 func unknownEnd(dir rundir.Dir, b *board.Board, place *board.Place, h *flow.History) (events []event.Event, err error) {
 	s := h.State
+	if e := UnknownBehind(dir, filepath.Base(b.File), b, &s); e != nil {
+		return []event.Event{*e}, nil
+	}
 	lost, err := flow.CloseAttempt(&s, func(e event.Event) error {
 		events = append(events, e)
 		return s.Apply(e)

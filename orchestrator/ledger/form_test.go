@@ -56,9 +56,9 @@ var begun = []journal.Draft{
 // cannot be decoded: the journal is shown whole, and refused to a run, whose hint destroys nothing.
 func TestNewerIsShownAndNotRun(t *testing.T) {
 	for name, d := range map[string]journal.Draft{
-		"another kind": {Type: "TASK_SPLIT", Needs: 2, Data: []byte(`{"board":"b.yaml"}`)},
-		"another type": {Type: "RUN_FINISHED", Needs: 2, Data: []byte(`{"board":7}`)},
-		"a field":      {Type: "RUN_FINISHED", Needs: 2, Data: []byte(`{"board":"b.yaml","split":7}`)},
+		"another kind": {Type: "TASK_SPLIT", Needs: event.Form + 1, Data: []byte(`{"board":"b.yaml"}`)},
+		"another type": {Type: "RUN_FINISHED", Needs: event.Form + 1, Data: []byte(`{"board":7}`)},
+		"a field":      {Type: "RUN_FINISHED", Needs: event.Form + 1, Data: []byte(`{"board":"b.yaml","split":7}`)},
 	} {
 		last := journal.Draft{Type: "RUN_FINISHED", Data: []byte(`{"board":"b.yaml","outcome":"complete"}`)}
 		dir := written(t, slices.Concat(begun, []journal.Draft{d, last})...)
@@ -72,7 +72,7 @@ func TestNewerIsShownAndNotRun(t *testing.T) {
 		err = l.Open(func(event.Entry) {})
 		var newer *flow.Newer
 		var invalid *failure.Invalid
-		if !errors.As(err, &newer) || newer.Seq != 4 || newer.Needs != 2 || newer.Version != "v2" || !errors.As(err, &invalid) {
+		if !errors.As(err, &newer) || newer.Seq != 4 || newer.Needs != event.Form+1 || newer.Version != "v2" || !errors.As(err, &invalid) {
 			t.Errorf("%s: Open = %v", name, err)
 			continue
 		}
@@ -112,7 +112,7 @@ func TestDamageIsExplained(t *testing.T) {
 // damage, and of kinds that only a later version knows; a journal of another board has none.
 func TestMarks(t *testing.T) {
 	marked := func(kind, call, mark string) journal.Draft {
-		return journal.Draft{Type: kind, Needs: 2, Data: []byte(fmt.Sprintf(`{"board":"b.yaml","file":7,"call":%q,"mark":%q}`, call, mark))}
+		return journal.Draft{Type: kind, Needs: event.Form + 1, Data: []byte(fmt.Sprintf(`{"board":"b.yaml","file":7,"call":%q,"mark":%q}`, call, mark))}
 	}
 	dir := written(t, slices.Concat(begun, []journal.Draft{marked("STEP_STARTED", "ready", "1"), marked("STEP_STARTED", "", "2"),
 		marked("STEP_STARTED", "", "3"), marked("JUDGE_ASKED", "task", "4"), marked("SOMETHING_NEW", "", "5")})...)

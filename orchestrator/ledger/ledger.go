@@ -91,14 +91,16 @@ func (l *Ledger) Own() error {
 		err = l.reconcileChanges()
 	}
 	if err != nil {
-		return errors.Join(err, l.redraw())
+		l.redraw()
+		return err
 	}
 	if len(l.history.Points) == 0 {
 		if err := l.TakeSnapshot(); err != nil {
 			return err
 		}
 	}
-	return l.logbook.catchUp(l.dir.Journal())
+	l.fallBehind(l.logbook.catchUp(l.dir.Journal()))
+	return nil
 }
 
 // State returns the state of the board's work.
@@ -162,9 +164,7 @@ func (l *Ledger) Commit() error {
 	pending := l.pending
 	l.pending = nil // a long wait may follow: release the memory
 	for _, e := range pending {
-		if err := l.logbook.follow(e); err != nil {
-			return err
-		}
+		l.fallBehind(l.logbook.follow(e))
 		l.observer.Entry(l.board, e)
 	}
 	return nil
@@ -200,6 +200,18 @@ func (l *Ledger) DrawIn() (time.Duration, bool) {
 	return max(0, drawEvery-l.now().Sub(l.logbook.drawn)), l.logbook.behind
 }
 
+// ShowSigns has state.md show the signs of the agent at work, given in words, or none if the words
+// are "". Other signs than before are taken at most every 30 seconds.
+func (l *Ledger) ShowSigns(signs string) {
+	b := l.logbook
+	switch now := l.now(); {
+	case signs == "":
+		b.signs, b.signed = "", time.Time{}
+	case signs != b.signs && now.Sub(b.signed) >= signsEvery:
+		b.signs, b.signed, b.behind = signs, now, true
+	}
+}
+
 // DrawState updates state.md, at most once a second. It first reconciles a state.md that was
 // edited.
 func (l *Ledger) DrawState() error {
@@ -209,7 +221,8 @@ func (l *Ledger) DrawState() error {
 	if err := l.reconcileState(); err != nil {
 		return err
 	}
-	return l.draw()
+	l.draw()
+	return nil
 }
 
 // Finish journals the end of the run, and draws state.md. Under RECONCILE_LOCK, which forbids
@@ -220,7 +233,8 @@ func (l *Ledger) Finish(e event.Event) error {
 	if l.history.Custody.Locked == "" {
 		err = errors.Join(err, l.finish(e))
 	}
-	return errors.Join(err, l.draw())
+	l.draw()
+	return err
 }
 
 func (l *Ledger) finish(e event.Event) error {

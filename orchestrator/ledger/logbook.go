@@ -32,7 +32,10 @@ type logbook struct {
 	earlier  int       // number of entries before the recent ones
 	drawn    time.Time // time at which DrawState last wrote state.md
 	digest   string    // SHA-256 of state.md as this process knows it; "": unknown
-	behind   bool      // an event was committed since state.md was written
+	behind   bool      // an event was committed, or signs were seen, since state.md was written
+	lost     bool      // a file could not be written, which was said
+	signs    string    // signs of the agent at work that state.md is to show; "": none
+	signed   time.Time // time at which signs were last taken
 }
 
 const (
@@ -41,6 +44,7 @@ const (
 	maxLog      = 256 << 20 // limit of the part of a supervisor log that is read, in bytes
 	maxState    = 1 << 20   // limit of state.md, in bytes; a longer one was edited by hand
 	drawEvery   = time.Second
+	signsEvery  = 30 * time.Second // least time between two drawings for signs alone
 )
 
 // eventRow is the part of an entry that state.md shows; a whole entry may be long.

@@ -17,7 +17,7 @@ import (
 // removed.
 type foreignError struct {
 	err  error
-	kept string // folder of the output that could not be journaled
+	kept string // folder of the output that could not be journaled; "": there was none
 }
 
 func (e *foreignError) Error() string { return e.err.Error() }
@@ -25,9 +25,11 @@ func (e *foreignError) Unwrap() error { return e.err }
 
 // Hint names the place of a lost reply, and the way to continue.
 func (e *foreignError) Hint() string {
-	return "the files of this run were changed, moved or removed while it was at work; " +
-		"a reply that could not be recorded is in " + e.kept +
-		"; find out by what, then the same command goes on"
+	text := "the files of this run were changed while it was at work; "
+	if e.kept != "" {
+		text += "a reply that could not be recorded is in " + failure.Quote(e.kept) + "; "
+	}
+	return text + "find out by what, then the same command goes on"
 }
 
 // takeOver makes this run the owner of the board (seed 002, "Lead -> Supervisor handoff contract").
@@ -108,13 +110,14 @@ func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) erro
 // ResolveForeignWrite finds out why the journal differs from what this run has written. If another
 // run has written to the journal, both runs believe that they own the board. If the other run has
 // the journal open, ResolveForeignWrite does not write to the journal. If not, it journals the
-// conflict. Errors: *failure.Frozen if there is another run, and otherwise the given cause.
-func (l *Ledger) ResolveForeignWrite(cause error) error {
+// conflict. kept is the folder of output that could not be journaled, or "". Errors: *failure.Frozen if
+// there is another run, and otherwise the given cause.
+func (l *Ledger) ResolveForeignWrite(cause error, kept string) error {
 	mine := l.history.Custody.Owner
 	if err := l.Close(); err != nil {
 		return errors.Join(cause, err)
 	}
-	cause = &foreignError{err: cause, kept: l.dir.Steps()}
+	cause = &foreignError{err: cause, kept: kept}
 	if _, err := os.Lstat(l.dir.Journal()); err != nil {
 		return cause // the journal was removed, and no other one is in its place
 	}

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"errors"
 	"fmt"
 
 	"kanban-run/orchestrator/event"
@@ -104,8 +103,9 @@ func (l *Ledger) reconcileChanges() error {
 // and draws the file again.
 func (l *Ledger) reconcileState() error {
 	edit, err := l.findEdit()
-	if err != nil || edit.what == "" {
-		return err
+	l.fallBehind(err)
+	if l.logbook.lost || edit.what == "" {
+		return nil
 	}
 	text := fmt.Sprintf("STATE_DIVERGENCE: %s was %s; it is made anew from the journal", l.dir.State(), edit.what)
 	if edit.kept != "" {
@@ -114,5 +114,7 @@ func (l *Ledger) reconcileState() error {
 	err = l.reconcile(event.StateDiverged{Source: event.SourceState, Task: l.board, Text: text})
 	// The edited text is renamed only after the record: a crash before the record must not hide the
 	// edit.
-	return errors.Join(err, l.setAside(edit), l.draw())
+	l.fallBehind(l.setAside(edit))
+	l.draw()
+	return err
 }

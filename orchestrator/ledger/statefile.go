@@ -35,9 +35,22 @@ func (l *logbook) takeDrawTurn(now time.Time) bool {
 	return true
 }
 
-// draw writes state.md now, without a sync, since the journal can restore it. It first notes the
-// digests of the old and the new text: if this process is killed, the file has one of the two.
-func (l *Ledger) draw() error {
+// draw writes state.md now, without a sync, since the journal can restore it.
+func (l *Ledger) draw() { l.fallBehind(l.tryDraw()) }
+
+// fallBehind gives a warning the first time that a file which is made from the journal cannot be
+// written. No such file decides about the board, so the run goes on.
+func (l *Ledger) fallBehind(err error) {
+	if err == nil || l.logbook.lost {
+		return
+	}
+	l.logbook.lost = true
+	l.observer.Notice(l.board, "a file that is made from the journal is behind, and stays so in this run: "+err.Error())
+}
+
+// tryDraw writes state.md. It first notes the digests of the old and the new text: if this process
+// is killed, the file has one of the two.
+func (l *Ledger) tryDraw() error {
 	data := sealed(l.logbook.stateMarkdown(&l.history))
 	last := digestOf(data)
 	if err := l.noteDigests(l.logbook.digest, last); err != nil {
@@ -95,12 +108,13 @@ func unsealed(text []byte) bool {
 
 // redraw draws state.md again. It keeps an edited text under another name, but does not journal the
 // edit as a divergence.
-func (l *Ledger) redraw() error {
+func (l *Ledger) redraw() {
 	edit, err := l.findEdit()
 	if err == nil {
 		err = l.setAside(edit)
 	}
-	return errors.Join(err, l.draw())
+	l.fallBehind(err)
+	l.draw()
 }
 
 // setAside renames an edited state.md to edit.kept. It first notes that the file may be missing.
@@ -161,6 +175,9 @@ func (l *logbook) stateMarkdown(h *flow.History) string {
 		"Made by kanban-run from the journal; what is written here by hand is set aside.\n\n", inert.Markdown(l.board))
 	for _, line := range stateLines(h) {
 		fmt.Fprintf(&b, "- %s\n", inert.Markdown(line))
+	}
+	if l.signs != "" {
+		fmt.Fprintf(&b, "- at work: %s\n", inert.Markdown(l.signs))
 	}
 	fmt.Fprintf(&b, "\n## Event Log\n\n")
 	if l.earlier > 0 {

@@ -16,11 +16,16 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-type silent struct{}
+// silent is an observer that only keeps warnings, if it is given a list for them.
+type silent struct{ warnings *[]string }
 
 func (silent) Entry(string, event.Entry) {}
 func (silent) Agent(string, agent.Sign)  {}
-func (silent) Notice(board, text string) {}
+func (s silent) Notice(board, text string) {
+	if s.warnings != nil {
+		*s.warnings = append(*s.warnings, text)
+	}
+}
 
 // TestDrawThatFails: a state.md that could not be written is the old one, or still missing. That is
 // no edit by hand: the divergence of seed 002, "Detection", is a change from outside.
@@ -36,22 +41,32 @@ func TestDrawThatFails(t *testing.T) {
 	for _, before := range []string{"missing", "drawn"} {
 		t.Run(before, func(t *testing.T) {
 			dir := rundir.Dir{Path: t.TempDir()}
-			l := New("kanban.yaml", dir, silent{}, redact.New(nil), time.Now)
+			var warnings []string
+			l := New("kanban.yaml", dir, silent{&warnings}, redact.New(nil), time.Now)
 			if err := l.Open(func(event.Entry) {}); err != nil {
 				t.Fatal(err)
 			}
 			defer func() { _ = l.Close() }()
 			if before == "drawn" {
-				if err := l.draw(); err != nil {
+				if err := l.tryDraw(); err != nil {
 					t.Fatal(err)
 				}
 			}
 			l.logbook.remember(event.Entry{Event: event.RunInterrupted{}})
-			if err := inSmallFiles(t, l.draw); err == nil {
+			if err := inSmallFiles(t, l.tryDraw); err == nil {
 				t.Fatal("state.md was written beyond the limit of a file")
 			}
 			if edit, err := l.findEdit(); err != nil || edit.what != "" {
 				t.Errorf("state.md counts as %q, %v, want no edit", edit.what, err)
+			}
+			// It is made from the journal, so it decides nothing: one warning.
+			err := inSmallFiles(t, func() error {
+				l.draw()
+				l.draw()
+				return l.reconcileState()
+			})
+			if err != nil || len(warnings) != 1 {
+				t.Errorf("a state.md that cannot be written gives %v and the warnings %q, want one warning", err, warnings)
 			}
 		})
 	}

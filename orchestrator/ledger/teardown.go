@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/inert"
@@ -34,7 +33,7 @@ func Teardown(
 	if _, err := os.Stat(dir.Journal()); err != nil {
 		return g, &NoRunError{boardPath}
 	}
-	lock, err := durable.Acquire(dir.Lock())
+	lock, err := dir.Acquire()
 	if err != nil {
 		return g, err
 	}
@@ -54,10 +53,10 @@ func Teardown(
 		}
 	}
 	if err == nil {
-		err = l.redraw() // an edited state.md is kept under another name
+		l.redraw() // an edited state.md is kept under another name
 	}
 	if err == nil && a.decided {
-		err = a.ReportTeardown(g)
+		a.ReportTeardown(g)
 	}
 	if err = errors.Join(err, l.Close()); err != nil || g.State != event.TeamDeleted {
 		return g, err
@@ -82,7 +81,7 @@ func (a *arbitration) teardown() (Gate, error) {
 		return Gate{State: event.FailedSafe, Reason: reason}, nil
 	case len(at.Unanswered()) > 0 && reason == "":
 		never := fmt.Sprintf("%s never answered: kanban-run ack %s forced-finalize goes on without",
-			strings.Join(at.Missing, ", "), a.path)
+			strings.Join(at.Missing, ", "), failure.Quote(a.path))
 		return Gate{State: event.FailedSafe, Reason: never}, a.failSafe()
 	case at != nil && at.State == event.ReadyToDelete && reason == "":
 		return Gate{State: event.ReadyToDelete}, nil
@@ -158,7 +157,8 @@ func (a *arbitration) finalize(q Question) (Question, error) {
 	if err := a.recordDecision(acked, approved); err != nil {
 		return q, err
 	}
-	return q, a.ReportTeardown(Gate{State: event.ReadyToDelete})
+	a.ReportTeardown(Gate{State: event.ReadyToDelete})
+	return q, nil
 }
 
 func neverAnswered(members []string) string {
@@ -167,7 +167,7 @@ func neverAnswered(members []string) string {
 
 // ReportTeardown writes a report of the team's end to a file of the run (seed 002, "Teardown
 // report").
-func (l *Ledger) ReportTeardown(g Gate) error {
+func (l *Ledger) ReportTeardown(g Gate) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Teardown of %s\n\n- state: %s\n- time: %s\n",
 		inert.Markdown(l.board), g.State, l.now().UTC().Format(time.RFC3339))
@@ -182,5 +182,5 @@ func (l *Ledger) ReportTeardown(g Gate) error {
 			fmt.Fprintf(&b, "- ACK_STATUS=FORCED_FINALIZE_APPROVED\n")
 		}
 	}
-	return rundir.ReplaceFile(l.dir.Report(), []byte(b.String()))
+	l.fallBehind(rundir.ReplaceFile(l.dir.Report(), []byte(b.String())))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/rundir"
@@ -23,6 +24,7 @@ type Turn struct {
 	Folder       rundir.Dir
 	OnDivergence string
 	DryRun       bool
+	Redact       func(string) string // hides secrets in the copies of tasks; nil: there are none
 	// Elsewhere returns what the journal of another board says of a task, by the paths of their files:
 	// whether its work on the task replied ok, and whether it is at work on it now.
 	Elsewhere func(board, task string) (done, atWork bool)
@@ -41,14 +43,15 @@ type Keeper struct {
 	Turn
 	reader   reader
 	turns    *turns
-	before   *Marks   // the marks that count, as of the last turn; nil: not known
-	managers bool     // the last turn was the Manager's, and its marks are not taken yet
-	seen     seen     // the log of turns, as of the last turn
-	kept     *kept    // the file of the marks, as it was written last; nil: not known
-	inFile   *Marks   // the marks in that file
-	sha      string   // SHA-256 of before
-	task     string   // file of the task of the turn that is open
-	open     *os.File // the log, while an agent of this board is at work; nil: none is, or the log cannot be written
+	before   *Marks    // the marks that count, as of the last turn; nil: not known
+	managers bool      // the last turn was the Manager's, and its marks are not taken yet
+	seen     seen      // the log of turns, as of the last turn
+	kept     *kept     // the file of the marks, as it was written last; nil: not known
+	inFile   *Marks    // the marks in that file
+	sha      string    // SHA-256 of before
+	task     string    // file of the task of the turn that is open
+	reroled  []Reroled // tasks that the last turn has given to another role
+	open     *os.File  // the log, while an agent of this board is at work; nil: none is, or the log cannot be written
 }
 
 // NewKeeper returns the keeper of a run.
@@ -117,8 +120,14 @@ func (k *Keeper) End(step *flow.Step) error {
 	}
 	defer k.closeTurn()
 	now, err := k.look(k.before.list)
+	if durable.IsMachineFault(err) {
+		return err // the next run looks again
+	}
 	if err != nil {
 		return k.Journal.Record(k.unread(err))
+	}
+	if err := k.holdHeaders(step); err != nil {
+		return err
 	}
 	changed := slices.DeleteFunc(now.Changed(k.before), func(p string) bool { return k.isTask(p, step) })
 	if changed, _ = k.leaveToOthers(now, changed); len(changed) == 0 {
@@ -192,15 +201,9 @@ func (k *Keeper) leaveToOthers(now *Marks, changed []string) (rest, open []strin
 	if len(changed) == 0 {
 		return nil, nil
 	}
-	others := append(k.turns.since(k.seen, k.open).turns, k.seen.turns...)
+	others := k.otherTurns()
 	for _, p := range changed {
-		file, done, atWork := k.reader.file(p), false, false
-		for _, t := range others {
-			if t.Task == file {
-				d, w := k.Elsewhere(t.Board, file)
-				done, atWork = done || d, atWork || w
-			}
-		}
+		done, atWork := k.elsewhere(p, others)
 		switch {
 		case done:
 			k.count(k.before.with(p, now.of[p]))
@@ -211,6 +214,24 @@ func (k *Keeper) leaveToOthers(now *Marks, changed []string) (rest, open []strin
 		}
 	}
 	return rest, open
+}
+
+// otherTurns returns the turns of other boards that the log has for this turn.
+func (k *Keeper) otherTurns() []span {
+	return append(k.turns.since(k.seen, k.open).turns, k.seen.turns...)
+}
+
+// elsewhere returns what the journals of the boards with these turns say of a task: whether the work
+// replied ok, and whether it is at work. Any process can write the log, which therefore proves nothing.
+func (k *Keeper) elsewhere(task string, turns []span) (done, atWork bool) {
+	file := k.reader.file(task)
+	for _, t := range turns {
+		if t.Task == file {
+			d, w := k.Elsewhere(t.Board, file)
+			done, atWork = done || d, atWork || w
+		}
+	}
+	return done, atWork
 }
 
 // byOthers reports whether a task's file was changed while an agent of another board was at work.
@@ -360,7 +381,7 @@ func (k *Keeper) divergence(tasks []string, who string) event.StateDiverged {
 		e.Policy, e.Text = event.PolicyFreeze, e.Text+"; the board is frozen"
 		return e
 	}
-	where, err := putBack(k.Place, k.Folder, tasks, k.before)
+	where, err := putBack(k.Place, k.Folder, tasks, k.before, k.redact)
 	if err != nil {
 		_ = k.keep(true)
 		e.Policy, e.Text = event.PolicyAsk, fmt.Sprintf("%s; %v", e.Text, err)

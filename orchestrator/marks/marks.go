@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"kanban-run/orchestrator/board"
@@ -69,6 +70,7 @@ type reader struct {
 	place *board.Place
 	list  []string // the list of the last look
 	last  []header // of each task of the list
+	edits []edit   // headers that have changed since the look before
 	marks *Marks   // the marks of the last look; nil: there was none
 }
 
@@ -78,6 +80,18 @@ type header struct {
 	stamps []stamp  // their states before the header was read
 	file   string   // the task's file; "": it was never read
 	mark   board.Mark
+	text   string // the header's bytes
+	role   string
+	isLink bool // the file is a symbolic link
+}
+
+// edit is a change of a header, or a header that cannot be read any more.
+type edit struct {
+	task     string
+	text     string // the header before
+	from, to string // the role before and after; both are "" if the header cannot be read
+	isNew    bool   // the file was never read before
+	linked   bool   // the file was no symbolic link before, and is one now
 }
 
 // read returns the marks of the tasks on a list. A header that cannot be read keeps its last mark.
@@ -87,13 +101,25 @@ func (r *reader) read(list []string) (*Marks, error) {
 	if changed {
 		r.take(list)
 	}
+	isFirst := r.marks == nil
+	r.edits = nil
 	for i := range list {
 		h := &r.last[i]
-		was := h.mark
-		if err := h.look(r.place, list[i]); err != nil {
+		was := *h
+		unread, err := h.look(r.place, list[i])
+		if err != nil {
 			return nil, fmt.Errorf("read the mark of %s: %w", list[i], err)
 		}
-		changed = changed || h.mark != was
+		changed = changed || h.mark != was.mark
+		switch {
+		case was.file == "" && (isFirst || unread || h.file == ""):
+		case was.file == "":
+			r.edits = append(r.edits, edit{task: list[i], to: h.role, isNew: true})
+		case unread:
+			r.edits = append(r.edits, edit{task: list[i], text: was.text, linked: !was.isLink && r.place.IsLink(list[i])})
+		case h.text != was.text:
+			r.edits = append(r.edits, edit{task: list[i], text: was.text, from: was.role, to: h.role, linked: h.isLink && !was.isLink})
+		}
 	}
 	if changed {
 		r.marks = &Marks{list, map[string]board.Mark{}}
@@ -143,9 +169,9 @@ func (r *reader) changedAt(task string) (at time.Time) {
 	return at
 }
 
-// look reads the header if one of the files has changed. The stamps are taken before the header is
-// read, so that a change in between is seen at the next look.
-func (h *header) look(place *board.Place, path string) error {
+// look reads the header if one of the files has changed, and reports whether it could not. The stamps
+// are taken before the header is read, so that a change in between is seen at the next look.
+func (h *header) look(place *board.Place, path string) (unread bool, err error) {
 	same := true
 	for i, p := range h.places {
 		now := stampOf(p)
@@ -153,17 +179,18 @@ func (h *header) look(place *board.Place, path string) error {
 		h.stamps[i] = now
 	}
 	if same {
-		return nil
+		return false, nil
 	}
 	task, err := place.ReadTask(path)
 	switch {
-	case durable.IsOutOfResources(err):
+	case durable.IsMachineFault(err):
 		clear(h.stamps)
-		return err
+		return false, err
 	case err == nil:
-		h.file, h.mark = task.Ref.Abs, task.Mark
+		h.file, h.mark, h.text, h.role = task.Ref.Abs, task.Mark, task.Header, task.Role
+		h.isLink = place.IsLink(path)
 	}
-	return nil
+	return err != nil, nil
 }
 
 // kept is the content of the file that [rundir.Dir.Marks] names.
@@ -220,7 +247,7 @@ func Restore(place *board.Place, dir rundir.Dir, sha string) error {
 	if err != nil {
 		return err
 	}
-	_, err = putBack(place, dir, now.Changed(before), before)
+	_, err = putBack(place, dir, now.Changed(before), before, strings.Clone)
 	return err
 }
 
@@ -243,14 +270,14 @@ func ChangedSince(place *board.Place, dir rundir.Dir, list []string, sha, own st
 // putBack gives the headers of tasks the marks that they had before. It keeps the bytes of each file
 // that it changes in the run's folder, and returns the place in words. Errors: those of
 // [board.Place.SetMark].
-func putBack(place *board.Place, dir rundir.Dir, tasks []string, before *Marks) (where string, err error) {
+func putBack(place *board.Place, dir rundir.Dir, tasks []string, before *Marks, redact func(string) string) (where string, err error) {
 	where = "as the files were left: " + dir.TasksAfter()
 	for _, task := range tasks {
 		source, err := place.SetMark(task, before.of[task])
 		if err != nil {
 			return "", fmt.Errorf("put back the mark in the header of %s: %w", task, err)
 		}
-		if source != nil && dir.KeepTask(task, source) != nil {
+		if source != nil && dir.KeepTask(task, []byte(redact(string(source)))) != nil {
 			where = "not all files could be kept as they were left" // their marks are put back all the same
 		}
 	}

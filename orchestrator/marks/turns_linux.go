@@ -17,7 +17,9 @@ import (
 // this process dies. open returns nil if the log cannot be written: other boards then do not see
 // the turn.
 func (t *turns) open(task string) *os.File {
-	f, err := durable.OpenIgnored(t.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := durable.OpenSeparated(t.path, func() (*os.File, error) {
+		return durable.OpenIgnored(t.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	})
 	if err != nil {
 		return nil
 	}

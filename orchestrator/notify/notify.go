@@ -44,7 +44,7 @@ type Notifier struct {
 	Options
 	mu     sync.Mutex
 	spam   spam
-	queue  chan Message
+	queue  chan queued
 	alive  context.Context // ends when unsent messages are given up
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -65,7 +65,7 @@ func New(o Options) *Notifier {
 		alive:   alive,
 		cancel:  cancel,
 		spam:    spam{},
-		queue:   make(chan Message, maxQueued),
+		queue:   make(chan queued, maxQueued),
 		done:    make(chan struct{}),
 		failed:  map[string]bool{},
 	}
@@ -89,9 +89,39 @@ func (n *Notifier) Entry(board string, e event.Entry) {
 		return
 	}
 	select {
-	case n.queue <- m:
+	case n.queue <- queued{Message: m}:
 	default:
 		n.warn(board, "a message was dropped: too many wait")
+	}
+}
+
+// queued is a message, or the end of what was queued before it.
+type queued struct {
+	Message
+	reached chan struct{} // closed when the queue has got here; nil for a message
+}
+
+// Drain waits until the messages are sent that are queued now, but not longer than Close would. When
+// the context stop ends, it gives up all messages that are not sent yet. For a nil notifier it does
+// nothing.
+func (n *Notifier) Drain(stop context.Context) {
+	if n == nil {
+		return
+	}
+	end := queued{reached: make(chan struct{})}
+	limit := time.NewTimer(closeTime)
+	defer limit.Stop()
+	defer context.AfterFunc(stop, n.cancel)()
+	select {
+	case n.queue <- end:
+	case <-limit.C:
+		return
+	case <-n.done:
+		return
+	}
+	select {
+	case <-end.reached:
+	case <-limit.C:
 	}
 }
 
@@ -116,7 +146,12 @@ func (n *Notifier) Close(stop context.Context) {
 
 func (n *Notifier) sendAll() {
 	defer close(n.done)
-	for m := range n.queue {
+	for q := range n.queue {
+		if q.reached != nil {
+			close(q.reached)
+			continue
+		}
+		m := q.Message
 		if n.alive.Err() != nil {
 			continue
 		}

@@ -277,7 +277,7 @@ func TestWebhook(t *testing.T) {
 func TestCommand(t *testing.T) {
 	dir := t.TempDir()
 	sh := func(script string) notify.Sender {
-		return notify.Command([]string{"sh", "-c", script}, dir, []string{"PATH=" + os.Getenv("PATH")})
+		return notify.Command([]string{"sh", "-c", script}, "/bin/sh", dir, []string{"PATH=" + os.Getenv("PATH")}, func() error { return nil })
 	}
 	if err := sh("cat > got; env > env")(t.Context(), []byte(`{"a":1}`)); err != nil {
 		t.Error(err)
@@ -294,7 +294,7 @@ func TestCommand(t *testing.T) {
 	if err := sh("sleep 600 & sleep 600")(ctx, nil); err == nil || time.Since(began) > 5*time.Minute {
 		t.Errorf("%v after %v", err, time.Since(began))
 	}
-	if err := notify.Command([]string{"no-such-program"}, dir, nil)(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "no-such-program cannot be started") {
+	if err := notify.Command([]string{"no-such-program"}, "", dir, nil, nil)(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "no-such-program cannot be started") {
 		t.Errorf("%v", err)
 	}
 }

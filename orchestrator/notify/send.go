@@ -14,14 +14,17 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Command returns a sender that starts a program with the message on standard input. An exit status
-// other than 0 is an error. When the program has ended, the sender kills the processes
+// Command returns a sender that starts a program with the message on standard input. path is the path
+// of the program; "": it is not there. If the function unchanged returns an error, the program is not
+// started. An exit status other than 0 is an error. When the program has ended, the sender kills the processes
 // that the program has left behind.
-func Command(argv []string, dir string, env []string) Sender {
+func Command(argv []string, path, dir string, env []string, unchanged func() error) Sender {
 	return func(ctx context.Context, message []byte) error {
-		path, err := proc.LookPath(argv[0], dir)
-		if err != nil {
-			return fmt.Errorf("%s cannot be started: %w", argv[0], err)
+		if path == "" {
+			return fmt.Errorf("%s cannot be started: there is no such program", argv[0])
+		}
+		if err := unchanged(); err != nil {
+			return fmt.Errorf("%s: %w", argv[0], err)
 		}
 		exit, err := proc.Run(ctx, ctx, &proc.Spec{
 			Argv:    append([]string{path}, argv[1:]...),

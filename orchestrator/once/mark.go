@@ -15,21 +15,25 @@ import (
 // rejected replies.
 func filesDir(dir string) rundir.Dir { return rundir.Of(filepath.Join(dir, "once")) }
 
-// callsDir returns the folder of the calls under way. Each call has a locked file in this folder.
-// The name of the file is the mark of the call's agent.
+// callsDir returns the folder of the calls under way. Each call has a locked file in this folder. The
+// mark of the call's agent follows from the folder and the name of the file, so that a file that
+// somebody else has put there leads to no agent of another run.
 func callsDir(dir string) string { return filepath.Join(filesDir(dir).Path, "calls") }
+
+// markOf returns the mark of the agent of a call.
+func markOf(dir, name string) string { return agent.MarkOf(callsDir(dir) + "\x00" + name) }
 
 // noteCall notes the mark of a call that is about to start its agent. If this process is killed
 // together with its guardian, the next start can then end the agent. The returned function removes
-// the note.
-func noteCall(dir, mark string) (done func(), err error) {
+// the note. name is the name of the call's file.
+func noteCall(dir, name string) (done func(), err error) {
 	if err := filesDir(dir).Ensure(); err != nil {
 		return nil, err
 	}
 	if err := durable.MkdirAll(callsDir(dir), 0o700); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(callsDir(dir), mark)
+	path := filepath.Join(callsDir(dir), name)
 	lock, err := durable.Acquire(path)
 	if err != nil {
 		return nil, err
@@ -48,12 +52,13 @@ func EndLeftovers(dir string) error {
 		return nil
 	}
 	for _, e := range entries {
-		err = errors.Join(err, endLeftover(filepath.Join(callsDir(dir), e.Name())))
+		err = errors.Join(err, endLeftover(dir, e.Name()))
 	}
 	return err
 }
 
-func endLeftover(path string) error {
+func endLeftover(dir, name string) error {
+	path := filepath.Join(callsDir(dir), name)
 	lock, err := durable.Acquire(path)
 	if held := (*durable.HeldError)(nil); errors.As(err, &held) {
 		return nil // the call is under way
@@ -61,7 +66,7 @@ func endLeftover(path string) error {
 	if err != nil {
 		return err
 	}
-	err = agent.EndLeftovers(filepath.Base(path))
+	err = agent.EndLeftovers(markOf(dir, name))
 	if err == nil {
 		err = os.Remove(path)
 	}

@@ -5,6 +5,7 @@ package once
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
@@ -79,9 +80,9 @@ func (c Call) Do(stop, kill context.Context) (*contract.Reply, error) {
 		return nil, &failure.Invalid{Err: err}
 	}
 	inv.MaxOutput = c.MaxOutput
-	mark := agent.NewMark() // all attempts have this mark, because their environments must be equal
-	inv.Mark = agent.ParseMark(mark)
-	done, err := noteCall(c.Dir, mark)
+	name := rand.Text()
+	inv.Mark = agent.ParseMark(markOf(c.Dir, name)) // of all attempts, because their environments must be equal
+	done, err := noteCall(c.Dir, name)
 	if err != nil {
 		c.Notice(fmt.Sprintf("%v; the agent may live on if this process is killed together with its guardian", err))
 	} else {
@@ -209,10 +210,10 @@ func (c *Call) reject(state *flow.State, ref event.AttemptRef, out *attempt.Ende
 	if err := dir.Ensure(); err != nil {
 		return err
 	}
+	said := "what it said is in " + dir.Log()
 	if err := ledger.AppendLog(dir, "", c.Now(), rejected); err != nil {
-		return err
+		said = "what it said is lost: " + err.Error()
 	}
-	c.Notice(fmt.Sprintf("attempt %d of %d was rejected: %s; what it said is in %s",
-		ref.Attempt, c.Limits.MaxRetries+1, rejected.Reason, dir.Log()))
+	c.Notice(fmt.Sprintf("attempt %d of %d was rejected: %s; %s", ref.Attempt, c.Limits.MaxRetries+1, rejected.Reason, said))
 	return nil
 }

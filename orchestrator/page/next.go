@@ -164,6 +164,7 @@ func (p *page) decide(v *boardView, n *nextView) {
 // titles has the title of each kind of decision. BOARD and TASK stand for names.
 var titles = map[event.Subject]string{
 	event.AboutConsent:    "Decide about the agent at TASK of BOARD",
+	event.AboutChanged:    "Look at what an agent changed for BOARD",
 	event.AboutWay:        "Decide where the checkpoints of BOARD go",
 	event.AboutFile:       "Look at what changed in BOARD",
 	event.AboutJournal:    "Look at what changed in BOARD",

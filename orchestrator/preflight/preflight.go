@@ -4,12 +4,14 @@ package preflight
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+	"unicode/utf8"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
@@ -35,6 +37,10 @@ type Job struct {
 	Observer  ledger.Observer
 	Now       func() time.Time
 	Configure func(workdir string) (*Setup, error) // called as soon as the work directory is known
+
+	// Drain waits until the programs have ended that hear of the end of the board. It is nil if there are
+	// none.
+	Drain func(stop context.Context)
 
 	// HoldLock makes another process hold the board's lock, too, until the function release is
 	// called. If this process dies before that, the other process holds the lock until the agents
@@ -164,6 +170,9 @@ func prepare(job *Job) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkEncoding(job, path, dir); err != nil {
+		return nil, err
+	}
 	setup, err := job.Configure(dir)
 	if err == nil {
 		err = setup.Roster.CheckSettings()
@@ -198,6 +207,17 @@ func prepare(job *Job) (*Prepared, error) {
 
 func (j *Job) notice(text string) { j.Observer.Notice(j.Board, text) }
 
+// checkEncoding returns an error for paths that no record can hold.
+func checkEncoding(job *Job, path, dir string) error {
+	for _, name := range []string{path, dir} {
+		if !utf8.ValidString(name) {
+			return &board.FileError{Op: "use board", File: job.Board, Err: fmt.Errorf("the name %q is not UTF-8, as records and agents need it", name),
+				Fix: "rename it"}
+		}
+	}
+	return nil
+}
+
 // checkNames returns an error for a board with several hard links, because two runs could use the
 // board at the same time under two names.
 func checkNames(job *Job, path string) error {
@@ -215,7 +235,7 @@ func checkNames(job *Job, path string) error {
 			File: job.Board,
 			Err: fmt.Errorf("the file has %d names (hard links), "+
 				"and a run under another name would not see this one", names),
-			Fix: fmt.Sprintf("give it a file of its own: cp %[1]s %[1]s.copy && mv %[1]s.copy %[1]s", job.Board),
+			Fix: fmt.Sprintf("give it a file of its own: cp %[1]s %[1]s.copy && mv %[1]s.copy %[1]s", failure.Quote(job.Board)),
 		}
 	}
 	return errors.Join(err, f.Close())

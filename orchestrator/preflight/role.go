@@ -106,3 +106,15 @@ func (p *Prepared) warnOfIgnored(player *roster.Player) {
 	}
 	p.notice(fmt.Sprintf(format, player.Adapter.Name(), role.Name))
 }
+
+// Used returns the roles that the board needs as it stands, with those that may take over work.
+func (p *Prepared) Used() (names []string) {
+	for d := range p.checked {
+		names = append(names, d.role)
+	}
+	for _, r := range p.Reassign {
+		names = append(names, r.Agents...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -19,9 +19,14 @@ func newSessionAttr(terminal *os.File) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true}
 }
 
-// Detach has cmd start in a session without a terminal. It is for a program that may outlive this
-// one; all others are started by Start.
-func Detach(cmd *exec.Cmd) { cmd.SysProcAttr = newSessionAttr(nil) }
+// Detach starts a program that may outlive this one; all others are started by Start. It has no
+// terminal, and its output is discarded. It bears a mark, as agents do, so it does not speak for a
+// person. The returned function waits for its end. Errors: those of os/exec.
+func Detach(argv, env []string) (wait func() error, err error) {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env, cmd.SysProcAttr = env, newSessionAttr(nil)
+	return cmd.Wait, startMarked(cmd)
+}
 
 // terminateGroup sends SIGTERM to the group, and then SIGCONT, because a suspended group does not
 // act on SIGTERM before it continues. Errors mean that the group is gone.

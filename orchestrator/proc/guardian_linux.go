@@ -62,8 +62,8 @@ func Guard(args []string) (Fate, error) {
 		signal.Notify(signals, syscall.SIGTSTP)
 	}
 	g := &guardian{fate: Fate{Code: -1}, files: map[uint32]*os.File{}}
-	if _, ok := readStat(os.Getpid()); !ok {
-		return g.fate, &NoProcError{}
+	if err := checkProc(); err != nil {
+		return g.fate, err
 	}
 	if err := Adopt(); err != nil {
 		return g.fate, err
@@ -91,7 +91,7 @@ func (g *guardian) startRunner(args []string, signals <-chan os.Signal) error {
 	asked, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	started := make(chan error)
-	go func() { started <- retryStart(asked, func() error { return g.forkRunner(args, theirs) }) }()
+	go func() { started <- retryStart(asked, nil, func() error { return g.forkRunner(args, theirs) }) }()
 	g.wire = ours
 	for {
 		select {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,6 +48,15 @@ func setMarkLimits(mark Mark) (unset func()) {
 			f()
 		}
 	}
+}
+
+func startMarked(cmd *exec.Cmd) error {
+	subreaper.mu.Lock() // the limits belong to the whole process
+	defer subreaper.mu.Unlock()
+	mark := NewMark()
+	defer setMarkLimits(mark)()
+	cmd.Env = markEnv(cmd.Env, mark)
+	return cmd.Start()
 }
 
 // markEnv returns env with the mark added to the marks of the kanban-runs that are ancestors of

@@ -34,6 +34,14 @@ type Spec struct {
 
 	Mark Mark // 0 means a new mark; see EndMarked
 
+	// Waits, unless it is nil, is called if Start waits because the system is out of processes, with the
+	// system's error.
+	Waits func(error)
+
+	// Held is a file that the command inherits, so that a lock of it lasts as long as the command. If
+	// it is nil, the command inherits no other files than its streams.
+	Held *os.File
+
 	// Stays means that the command keeps running while others start and end. Its Mark must differ
 	// from those of all other commands. If an orphan of this command loses the mark, the end of
 	// another command may kill the orphan.

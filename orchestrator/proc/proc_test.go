@@ -375,8 +375,8 @@ func TestPatience(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				began, tries := time.Now(), 0
-				err := retryStart(t.Context(), func() error {
+				began, tries, said := time.Now(), 0, 0
+				err := retryStart(t.Context(), func(error) { said++ }, func() error {
 					if tries++; tries <= tt.failures {
 						return tt.err
 					}
@@ -384,6 +384,9 @@ func TestPatience(t *testing.T) {
 				})
 				if !errors.Is(err, tt.want) {
 					t.Errorf("retryStart(%s) = %v after %d tries, want %v", tt.name, err, tries, tt.want)
+				}
+				if want := map[bool]int{true: 1}[tt.failures > 10]; said != want {
+					t.Errorf("the wait was said %d times, want %d", said, want)
 				}
 				if waited := time.Since(began); waited > patience+longPause {
 					t.Errorf("it waited for %v, want about %v", waited, patience)
@@ -404,7 +407,7 @@ func TestPatienceEndsWithStop(t *testing.T) {
 			starting, detach := either(order(ends, t.Context()))
 			defer detach()
 			began := time.Now()
-			if err := retryStart(starting, func() error { return syscall.EAGAIN }); !errors.Is(err, syscall.EAGAIN) {
+			if err := retryStart(starting, nil, func() error { return syscall.EAGAIN }); !errors.Is(err, syscall.EAGAIN) {
 				t.Errorf("%s: patiently = %v, want EAGAIN", name, err)
 			}
 			if waited := time.Since(began); waited != 3*time.Second {

@@ -12,15 +12,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NoProcError reports that /proc is not mounted.
-type NoProcError struct{}
+// NoProcError reports that /proc is not mounted, or shows the processes of another PID namespace.
+type NoProcError struct{ Foreign bool }
 
-func (*NoProcError) Error() string {
+func (e *NoProcError) Error() string {
+	if e.Foreign {
+		return "/proc shows the processes of another PID namespace, and by it kanban-run finds and ends what agents start"
+	}
 	return "/proc is not mounted here, by which kanban-run finds and ends what agents start"
 }
 
 // Hint returns the remedy.
-func (*NoProcError) Hint() string { return "as root: mount -t proc proc /proc" }
+func (e *NoProcError) Hint() string {
+	if e.Foreign {
+		return "mount the /proc of this namespace (unshare --mount-proc; as root: mount -t proc proc /proc), or share the PID namespace, too"
+	}
+	return "as root: mount -t proc proc /proc"
+}
+
+// checkProc returns a *NoProcError unless /proc shows this process.
+func checkProc() error {
+	self, err := os.Readlink("/proc/self")
+	if _, ok := readStat(os.Getpid()); ok && err == nil && self == strconv.Itoa(os.Getpid()) {
+		return nil
+	}
+	info, err := os.Stat("/proc/stat")
+	return &NoProcError{Foreign: err == nil && info.Mode().IsRegular()}
+}
 
 // stat is a process's entry in /proc.
 type stat struct {

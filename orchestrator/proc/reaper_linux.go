@@ -83,7 +83,7 @@ func forkChild(s *Spec, files inherited) (*child, error) {
 	attr := &syscall.ProcAttr{
 		Dir:   s.Dir,
 		Env:   markEnv(s.Env, mark),
-		Files: files.withTerminal(s).descriptors(),
+		Files: files.withTerminal(s).withHeld(s).descriptors(),
 		Sys:   newSessionAttr(s.Terminal),
 	}
 	pid, err := subreaper.startLocked(s.Argv[0], s.Argv, attr)
@@ -100,10 +100,16 @@ func forkChild(s *Spec, files inherited) (*child, error) {
 func (f inherited) descriptors() []uintptr {
 	all := make([]uintptr, len(f))
 	for i, file := range f {
-		all[i] = file.Fd()
+		all[i] = noDescriptor
+		if file != nil {
+			all[i] = file.Fd()
+		}
 	}
 	return all
 }
+
+// noDescriptor has package syscall close a descriptor in the child.
+const noDescriptor = ^uintptr(0)
 
 // start starts a leader without a mark.
 func (r *reaper) start(name string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {

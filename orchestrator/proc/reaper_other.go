@@ -4,6 +4,7 @@ package proc
 
 import (
 	"os"
+	"os/exec"
 	"syscall"
 )
 
@@ -33,6 +34,8 @@ func forkChild(s *Spec, files inherited) (*child, error) {
 	}
 	return newChild(p.Pid, handle{process: p}), nil
 }
+
+func startMarked(cmd *exec.Cmd) error { return cmd.Start() }
 
 // await reaps the leader, because this system has no other way to notice the leader's end.
 func (c *child) await() { c.state, c.err = c.process.Wait() }

@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -40,6 +38,10 @@ func (e *StartError) Hint() string {
 		return "write ./" + e.Argv0 + ": a name without a slash is looked for in the folders of PATH"
 	case errors.Is(e.Err, exec.ErrNotFound):
 		return "install it, or name it by its path"
+	case errors.Is(e.Err, syscall.EPERM):
+		return "the system forbids to start a program in a session of its own, as the rules of some containers do (seccomp): allow setsid and prlimit"
+	case errors.Is(e.Err, fs.ErrPermission) && e.isExecutable():
+		return "it is executable: a folder above it forbids that, its interpreter is not, or its file system is mounted with noexec"
 	case errors.Is(e.Err, fs.ErrPermission):
 		return "make it executable: chmod +x " + e.Argv0
 	case errors.Is(e.Err, fs.ErrNotExist) && !e.folder:
@@ -53,26 +55,9 @@ func (e *StartError) Hint() string {
 	}
 }
 
-// LookPath returns the absolute path of a program. A name with a slash is relative to dir. A name
-// without a slash is searched for in the folders of PATH. Errors: *StartError.
-func LookPath(name, dir string) (string, error) {
-	path := name
-	if strings.ContainsRune(filepath.ToSlash(name), '/') && !filepath.IsAbs(name) {
-		path = filepath.Join(dir, name)
-	}
-	found, err := exec.LookPath(path)
-	if err == nil {
-		found, err = filepath.Abs(found)
-	}
-	if err != nil {
-		var inner *exec.Error
-		if errors.As(err, &inner) {
-			err = inner.Err // because StartError itself names the program
-		}
-		_, beside := os.Stat(filepath.Join(dir, name))
-		return "", &StartError{Argv0: name, Err: err, beside: beside == nil}
-	}
-	return found, nil
+func (e *StartError) isExecutable() bool {
+	info, err := os.Stat(e.Argv0)
+	return err == nil && info.Mode()&0o111 != 0
 }
 
 // The times of retryStart. The pauses between its tries grow from firstPause to longPause. The
@@ -85,7 +70,7 @@ const (
 
 func startChild(ctx context.Context, s *Spec, files inherited) (*child, error) {
 	var c *child
-	err := retryStart(ctx, func() error {
+	err := retryStart(ctx, s.Waits, func() error {
 		var err error
 		if c, err = forkChild(s, files); err == nil {
 			failpoint.At("forked")
@@ -122,13 +107,18 @@ func isShortage(err error) bool {
 
 // retryStart repeats the function try in two cases, which are not the command's fault: the system
 // is out of processes (EAGAIN), or the program was just written and a fork of another goroutine
-// still holds it open (ETXTBSY). It gives up after the time patience, or when ctx is done.
-func retryStart(ctx context.Context, try func() error) error {
+// still holds it open (ETXTBSY). It gives up after the time patience, or when ctx is done. It calls the
+// function waits, unless that is nil, once with the cause of a long wait.
+func retryStart(ctx context.Context, waits func(error), try func() error) error {
 	deadline := time.Now().Add(patience)
 	for pause := firstPause; ; pause = min(2*pause, longPause) {
 		err := try()
 		if !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, errTextBusy) || time.Now().After(deadline) {
 			return err
+		}
+		if pause == longPause && waits != nil {
+			waits(err)
+			waits = nil
 		}
 		timer := time.NewTimer(pause)
 		select {

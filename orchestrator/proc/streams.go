@@ -23,6 +23,22 @@ var chunks = sync.Pool{New: func() any { return new([chunk]byte) }}
 // inherited lists the files that become the descriptors of a command, from 0 on.
 type inherited []*os.File
 
+// heldFile is the descriptor of Spec.Held. Scripts use those below 10 themselves, and shells the next
+// ones.
+const heldFile = 29
+
+// withHeld returns f with the file of s that the command inherits, if there is one. The descriptors in
+// between are closed.
+func (f inherited) withHeld(s *Spec) inherited {
+	if s.Held == nil {
+		return f
+	}
+	all := make(inherited, heldFile+1)
+	copy(all, f)
+	all[heldFile] = s.Held
+	return all
+}
+
 // withTerminal returns f if s has no terminal. Otherwise standard output is the terminal. Standard
 // input is s.Input if that field is set, and the terminal if not. Standard error stays as in f.
 func (f inherited) withTerminal(s *Spec) inherited {

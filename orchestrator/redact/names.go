@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -8,8 +9,11 @@ import (
 // ignores the case of letters.
 func IsSecretName(name string) bool {
 	name = strings.ToUpper(name)
-	if countsTokens(name) {
+	switch {
+	case countsTokens(name), slices.Contains(processMarks, name):
 		return false
+	case slices.Contains(carriers, name), strings.HasPrefix(name, "BUNDLE_") && strings.Contains(name, "__"):
+		return true
 	}
 	for _, part := range []string{
 		"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "APIKEY", "API_KEY", "ACCESS_KEY",
@@ -26,6 +30,14 @@ func IsSecretName(name string) bool {
 	}
 	return false
 }
+
+// processMarks are the variables by which a CI system finds the processes of a job. They hold no
+// secret, and a process without them outlives the job.
+var processMarks = []string{"JENKINS_NODE_COOKIE", "JENKINS_SERVER_COOKIE", "HUDSON_COOKIE", "HUDSON_SERVER_COOKIE"}
+
+// carriers are variables that hold credentials and do not say so in their names. Those of Bundler
+// have the name of a host, such as BUNDLE_RUBYGEMS__PKG__GITHUB__COM.
+var carriers = []string{"DOCKER_AUTH_CONFIG", "KUBE_CONFIG", "NETRC"}
 
 // countsTokens reports whether the name is about the tokens of a language model, such as
 // MAX_OUTPUT_TOKENS. An agent needs such a variable. If its value were redacted, that number would

@@ -85,6 +85,7 @@ func TestSecretName(t *testing.T) {
 	for name, want := range map[string]bool{
 		"GITHUB_TOKEN": true, "MYTOKEN": true, "DB_PASSWORD": true, "AWS_SECRET_ACCESS_KEY": true, "OPENAI_API_KEY": true, "client_secret": true,
 		"GH_PAT": true, "NPM_CONFIG__AUTH": true, "PATH": false, "MONKEY": false, "KEYBOARD": false, "TOKENIZERS_PARALLELISM": false,
+		"JENKINS_NODE_COOKIE": false, "HUDSON_COOKIE": false, "DOCKER_AUTH_CONFIG": true, "BUNDLE_RUBYGEMS__PKG__GITHUB__COM": true, "BUNDLE_PATH": false,
 		"MAX_OUTPUT_TOKENS": false, "MAX_API_TOKEN": true, "SSH_AUTH_SOCK": false, "HOME": false, "AUTHOR": false,
 	} {
 		if got := IsSecretName(name); got != want {

@@ -43,7 +43,7 @@ const (
 	maxLines    = 2000     // number of agents' lines that are shown from the beginning of a step
 	keptLines   = 50       // number of agents' lines that are shown from the end of a longer step
 	maxHeld     = 32 << 10 // greatest number of bytes that a group holds back
-	maxWarnings = 9        // greatest number of annotations; GitHub shows only ten for one step of a job
+	maxWarnings = 5        // greatest number of annotations; GitHub shows only ten for one step of a job, and the command has some more
 )
 
 // NewGrouped returns an observer that writes to out, which the runner of the job reads. If names

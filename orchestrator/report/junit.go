@@ -131,7 +131,7 @@ func (j junit) cases(d *digest.Digest, name string) (all []testCase) {
 	culprit, failed := d.Culprit(), d.FailedSteps()
 	// If told is true, the failed steps explain the end.
 	told := len(failed) > 0 && (d.Outcome == event.Incomplete || d.Outcome == event.Exhausted)
-	bad := d.Outcome != event.Complete && !(d.Outcome == event.Incomplete && d.Lenient)
+	bad := d.Outcome != event.Complete
 	for i := range d.Steps {
 		step := &d.Steps[i]
 		c := testCase{

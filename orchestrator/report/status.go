@@ -48,6 +48,7 @@ type Status struct {
 	BlockedBy  string              `json:"blocked_by,omitempty"` // wait for another board's run, in words
 	Waits      *standing.Waits     `json:"waits,omitempty"`      // decision that a person has to make
 	Decisions  []standing.Decision `json:"decisions,omitempty"`  // last decisions that a person has made
+	Unpushed   string              `json:"unpushed,omitempty"`   // why checkpoints have not reached the remote
 
 	standing standing.Standing
 }
@@ -107,6 +108,7 @@ func NewStatus(how standing.Standing, h flow.History, running bool, foreseen flo
 		Limits:    s.Limits,
 		Used:      flow.Tally{Used: used},
 		Total:     flow.Tally{Used: total},
+		Unpushed:  s.Unpushed,
 		Session:   s.Session,
 		Next:      describeNext(running, foreseen, refused),
 		Epoch:     h.Custody.Epoch,
@@ -279,6 +281,9 @@ func (s Status) WriteText(out *console.Printer, verbose bool) error {
 	}
 	if !s.Running && !strings.HasPrefix(s.Next, nothingNext) {
 		row("next", "%s", s.Next)
+	}
+	if s.Unpushed != "" {
+		row("unpushed", "checkpoints have not reached the remote: %s", s.Unpushed)
 	}
 	row("cost", "%s", s.cost())
 	if limits := s.Limits.String(); limits != "" {

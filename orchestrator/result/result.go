@@ -16,6 +16,7 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
 	"kanban-run/orchestrator/standing"
+	"kanban-run/orchestrator/trust"
 )
 
 // Result is the end of a board's run. Its JSON is a part of the last line that the command
@@ -37,11 +38,13 @@ type Result struct {
 
 	// Unpushed is the branch whose checkpoints may be missing on the remote; "" if none is missing
 	// or no remote is used.
-	Unpushed string `json:"unpushed,omitempty"`
+	Unpushed  string `json:"unpushed,omitempty"`
+	Unreached string `json:"unpushed_reason,omitempty"` // why the remote may lack them, in git's words
 	// Unsaved reports that the last checkpoint failed. The work since the last successful
 	// checkpoint is only in this clone.
 	Unsaved bool `json:"unsaved,omitempty"`
 
+	Again   bool            `json:"-"` // the board has had earlier runs
 	Lenient bool            `json:"-"` // the outcome "incomplete" is no failure
 	Log     string          `json:"-"` // path of supervisor-log.md
 	Err     error           `json:"-"` // error that ended the run; nil after an interruption or at an end without an error
@@ -83,9 +86,9 @@ func OutcomeOf(stop context.Context, err error) event.Outcome {
 		return event.Interrupted
 	case errors.As(err, new(*agent.LimitError)):
 		return event.LimitReached
-	case durable.IsOutOfResources(err):
+	case durable.IsMachineFault(err):
 		return event.Failed // precedes the errors below, because a lack of memory may cause them
-	case errors.As(err, new(*gitstore.SecretError)):
+	case errors.As(err, new(*gitstore.SecretError)), errors.As(err, new(*trust.ChangedError)):
 		return event.NeedsPerson
 	case errors.As(err, new(*gitstore.UnfitError)):
 		return event.Invalid

@@ -90,6 +90,17 @@ func Environment(base []string, s *config.Settings) []string {
 // have written.
 func (r *Roster) AgentEnviron() []string { return Environment(r.Environ, r.Settings) }
 
+// PublicEnviron returns the environment of a program that needs no secret, such as one that is asked
+// for its version: the variables of base and rule that are no secret and do not control the CI job,
+// whatever the rule passes.
+func PublicEnviron(base []string, rule EnvRule) []string {
+	env, _ := environment(base, EnvRule{Set: rule.Set, Only: rule.Only})
+	return slices.DeleteFunc(env, func(entry string) bool {
+		name, value, _ := strings.Cut(entry, "=")
+		return controlsCI(name) || redact.IsSecretName(name) || redact.IsSecretValue(value)
+	})
+}
+
 // controlsCI reports whether an environment variable lets a process control a GitHub Actions job or
 // act in the job's name.
 func controlsCI(name string) bool {

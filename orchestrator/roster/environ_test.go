@@ -7,7 +7,7 @@ import (
 )
 
 func TestEnvironment(t *testing.T) {
-	base := []string{"KANBAN_RUN_MARK=4000000000000001", "PATH=/bin", "HOME=/h", "MY_TOKEN=t0ken-value", "DB_PASSWORD=hunter2", "AWS_SECRET_ACCESS_KEY=k", "MONKEY=banana",
+	base := []string{"KANBAN_RUN_MARK=4000000000000001", "KANBAN_RUN_NOTIFY_WEBHOOK=https://h/x", "KANBAN_RUN_ROLE=Manager", "PATH=/bin", "HOME=/h", "MY_TOKEN=t0ken-value", "DB_PASSWORD=hunter2", "AWS_SECRET_ACCESS_KEY=k", "MONKEY=banana",
 		"GITHUB_ENV=/e", "GITHUB_TOKEN=g", "ACTIONS_RUNTIME_URL=u", "RUNNER_TRACKING_ID=r", "INNOCENT=ghp_0123456789abcdefghijABCDEFGHIJ012345", "=odd", "EMPTY="}
 	tests := []struct {
 		name     string
@@ -16,11 +16,14 @@ func TestEnvironment(t *testing.T) {
 		withheld []string
 	}{
 		{"what looks secret or steers the CI job stays", EnvRule{},
-			[]string{"EMPTY=", "HOME=/h", "MONKEY=banana", "PATH=/bin", "RUNNER_TRACKING_ID=r"},
+			[]string{"EMPTY=", "HOME=/h", "KANBAN_RUN_ROLE=Manager", "MONKEY=banana", "PATH=/bin", "RUNNER_TRACKING_ID=r"},
 			[]string{"ACTIONS_RUNTIME_URL", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "GITHUB_ENV", "GITHUB_TOKEN", "INNOCENT", "MY_TOKEN"}},
 		{"pass, by name and by pattern", EnvRule{Pass: []string{"MY_TOKEN", "AWS_*"}},
-			[]string{"AWS_SECRET_ACCESS_KEY=k", "EMPTY=", "HOME=/h", "MONKEY=banana", "MY_TOKEN=t0ken-value", "PATH=/bin", "RUNNER_TRACKING_ID=r"},
+			[]string{"AWS_SECRET_ACCESS_KEY=k", "EMPTY=", "HOME=/h", "KANBAN_RUN_ROLE=Manager", "MONKEY=banana", "MY_TOKEN=t0ken-value", "PATH=/bin", "RUNNER_TRACKING_ID=r"},
 			[]string{"ACTIONS_RUNTIME_URL", "DB_PASSWORD", "GITHUB_ENV", "GITHUB_TOKEN", "INNOCENT"}},
+		{"pass all, but what is kanban-run's own", EnvRule{Pass: []string{"*_TOKEN", "KANBAN_*"}},
+			[]string{"EMPTY=", "GITHUB_TOKEN=g", "HOME=/h", "KANBAN_RUN_ROLE=Manager", "MONKEY=banana", "MY_TOKEN=t0ken-value", "PATH=/bin", "RUNNER_TRACKING_ID=r"},
+			[]string{"ACTIONS_RUNTIME_URL", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "GITHUB_ENV", "INNOCENT"}},
 		{"only is the whole list", EnvRule{Only: []string{"PATH", "MY_TOKEN"}}, []string{"MY_TOKEN=t0ken-value", "PATH=/bin"}, nil},
 		{"set wins and is not withheld", EnvRule{Only: []string{"PATH"}, Set: map[string]string{"PATH": "/usr/bin", "DB_PASSWORD": "x"}},
 			[]string{"DB_PASSWORD=x", "PATH=/usr/bin"}, nil},
@@ -35,6 +38,20 @@ func TestEnvironment(t *testing.T) {
 				t.Errorf("withheld: -want +got\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestPublicEnviron: no rule hands a program a secret that only has to tell its version.
+func TestPublicEnviron(t *testing.T) {
+	base := []string{"PATH=/bin", "HOME=/h", "MY_TOKEN=t0ken-value", "GITHUB_ENV=/e", "INNOCENT=ghp_0123456789abcdefghijABCDEFGHIJ012345"}
+	for _, rule := range []EnvRule{
+		{Pass: []string{"*"}, Keys: []string{"MY_TOKEN"}, Set: map[string]string{"MODE": "x", "A_KEY": "k3y-value"}},
+		{Only: []string{"*"}, Set: map[string]string{"MODE": "x"}},
+	} {
+		want := []string{"HOME=/h", "MODE=x", "PATH=/bin"}
+		if diff := cmp.Diff(want, PublicEnviron(base, rule)); diff != "" {
+			t.Errorf("%+v: -want +got\n%s", rule, diff)
+		}
 	}
 }
 

@@ -20,7 +20,10 @@ type Examination struct {
 	Version string   // "" if the program or its version is unknown
 	Tested  string   // the version that the adapter was tested with
 	Missing []string // options that the adapter needs and the program lacks
-	Err     error    // reason why the program cannot play the roles, or nil
+	// Project lists files of the project by which the program may run commands although the roles
+	// have a permission; see [agent.Tool.Project].
+	Project []string
+	Err     error // reason why the program cannot play the roles, or nil
 	key     string
 }
 
@@ -72,8 +75,13 @@ func (r *Roster) findProgram(role, dir string) (*Examination, agent.Assignment, 
 	if argv, err := tool.Start(p.Assignment); e.Known() && err == nil {
 		e.Shown = strings.Join(argv, " ")
 	}
-	e.key = e.Agent + "\x00" + e.Shown
-	return e, p.Assignment, tool
+	if p.IsHeld() {
+		e.Project = tool.Project
+	}
+	e.key = e.Agent + "\x00" + e.Shown + "\x00" + strings.Join(e.Project, ",")
+	a := p.Assignment
+	a.Env = PublicEnviron(r.Environ, r.envRule(p.Role, tool))
+	return e, a, tool
 }
 
 var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(\.\d+){1,3}`) })

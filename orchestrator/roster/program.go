@@ -95,6 +95,20 @@ func (p program) tool() agent.Tool {
 	return p.adapter.Tool()
 }
 
+// pathOf returns the path of the program of an assignment, or "" if it is not there or the adapter
+// starts none by that name.
+func pathOf(tool agent.Tool, a agent.Assignment) string {
+	name := tool.Program
+	if len(a.Command) > 0 {
+		name = a.Command[0]
+	}
+	if name == "" {
+		return ""
+	}
+	path, _ := agent.LookPath(name, a.Dir) // the adapter's check tells the error
+	return path
+}
+
 // shown returns the command as a person would type it.
 func (p program) shown() string {
 	if len(p.command) == 0 {

@@ -18,7 +18,6 @@ import (
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/redact"
-	"kanban-run/orchestrator/review"
 	"kanban-run/roles"
 )
 
@@ -26,6 +25,7 @@ import (
 // do not change.
 type Roster struct {
 	Settings   *config.Settings
+	Places     Places // where the settings and roles come from
 	Roles      *roles.Set
 	Environ    []string        // environment of kanban-run itself
 	Executable string          // path of kanban-run itself, which some adapters start
@@ -56,6 +56,7 @@ type Player struct {
 	Command    *Player  // player that reviews the work before the supervisor; nil: none
 	Refusal    error    // in a dry run, the reason why a real run would not start the program
 	Resumes    bool     // interrupted work goes on in the session of its agent
+	Reviews    bool     // the command that reviews the work of the role
 	Pretends   bool     // the role is played by walk or by a stub, also in a real run
 	watch      config.Watch
 	dryRun     bool
@@ -162,6 +163,7 @@ func (r *Roster) newPlayer(role roles.Role, key playerKey, program program) (*Pl
 		Review: r.continues(role, program.tool()), MCP: resolvePath(dir, role.MCPConfig),
 		Env: env, Timeout: r.duration("timeout", role.Timeout, r.Settings.Timeout), Grace: r.grace(role),
 	}
+	p.Assignment.Path = pathOf(program.tool(), p.Assignment)
 	if !p.watch.Off {
 		p.Assignment.MCPTimeout = p.watch.MCPEnd
 	}
@@ -197,7 +199,7 @@ func (r *Roster) replaceByStub(p *Player) {
 		}
 	}
 	if p.Adapter != (walker{}) {
-		p.Adapter, p.Assignment.Command, p.Assignment.Args = r.stub(), nil, nil
+		p.Adapter, p.Assignment.Command, p.Assignment.Args, p.Assignment.Path = r.stub(), nil, nil, ""
 	}
 }
 
@@ -256,9 +258,11 @@ func (r *Roster) setCommand(p *Player) error {
 	a := p.Assignment
 	words := p.Role.Review.Command
 	a.Command, a.Args, a.Prompt, a.Review = words, nil, "", false
+	a.Path = pathOf(agent.Tool{}, a)
 	p.Command = &Player{
 		Role:       p.Role,
 		Adapter:    agent.ReviewCommand(),
+		Reviews:    true,
 		Shown:      strings.Join(words, " "),
 		Withheld:   p.Withheld,
 		Assignment: a,
@@ -273,18 +277,6 @@ func (r *Roster) setCommand(p *Player) error {
 		return fmt.Errorf("review: command: %w", err)
 	}
 	return nil
-}
-
-// SupervisorPrompt returns the prompt for supervisors in the work directory dir. Errors: those of
-// [review.ReadPrompt].
-func (r *Roster) SupervisorPrompt(dir string) (review.Prompt, error) {
-	home := ""
-	for _, entry := range r.Environ {
-		if value, ok := strings.CutPrefix(entry, "HOME="); ok {
-			home = value
-		}
-	}
-	return review.ReadPrompt(dir, home)
 }
 
 // defaultRounds bounds the number of times that a review sends work back. A role can have its own

@@ -22,6 +22,7 @@ import (
 // Hold is the hold of a run on a board: the folder of the board's runs, and the board's lock.
 type Hold struct {
 	Folder rundir.Dir
+	Anchor *rundir.Anchor // holds the folder; nil before Take has it
 
 	undo []func() error
 }
@@ -39,16 +40,17 @@ func Take(p *preflight.Prepared) (*Hold, error) {
 		}
 	}
 	h.Folder = p.Workspace.Dir()
-	if err := h.Folder.Ensure(); err != nil {
-		return h, err
-	}
 	failpoint.At("before-lock")
-	unlock, err := lockBoard(p.Job, h.Folder)
+	unlock, err := lockBoard(p, h.Folder)
 	h.undo = append(h.undo, unlock)
 	if err != nil {
 		return h, err
 	}
 	failpoint.At("lock-held")
+	if h.Anchor, err = h.Folder.Anchor(); err != nil {
+		return h, err
+	}
+	h.undo = append(h.undo, h.Anchor.Close)
 	// Under the lock no other run can be writing the board.
 	if err := durable.Sweep(p.Workspace.Path); err != nil || p.DryRun {
 		return h, err
@@ -127,20 +129,29 @@ func (h *Hold) EndAllLeftovers(refused error) error {
 
 // lockBoard takes the lock of the board. The guardian, the parent process, holds the lock too,
 // until no process of this run is left. The result unlock is never nil.
-func lockBoard(job *preflight.Job, dir rundir.Dir) (unlock func() error, err error) {
-	lock, err := durable.Acquire(dir.Lock())
+func lockBoard(p *preflight.Prepared, dir rundir.Dir) (unlock func() error, err error) {
+	lock, err := dir.Acquire()
 	if err != nil {
 		return func() error { return nil }, err
 	}
-	if job.HoldLock == nil {
+	if _, failed := os.Lstat(dir.Journal()); lock.Alone != nil && failed != nil { // said once, in the first run
+		p.Observer.Notice(p.Board, "git clean would remove the board's lock, because the folder .git can have none: "+lock.Alone.Error())
+	}
+	if p.HoldLock == nil {
 		return lock.Release, nil
 	}
-	letGo, err := job.HoldLock(lock.File())
-	if err == nil {
-		err = lock.SetHolder(os.Getppid()) // the guardian, because a person sends signals to it
+	letGo := func() error { return nil }
+	for _, f := range lock.Files() {
+		release, err := p.HoldLock(f)
+		if err != nil {
+			return func() error { return errors.Join(lock.Release(), letGo()) }, fmt.Errorf("share the lock with the guardian: %w", err)
+		}
+		before := letGo
+		letGo = func() error { return errors.Join(before(), release()) }
 	}
-	if err != nil {
-		return lock.Release, fmt.Errorf("share the lock with the guardian: %w", err)
+	unlock = func() error { return errors.Join(lock.Release(), letGo()) }
+	if err := lock.SetHolder(os.Getppid()); err != nil { // the guardian, because a person sends signals to it
+		return unlock, fmt.Errorf("name the guardian in the lock: %w", err)
 	}
-	return func() error { return errors.Join(lock.Release(), letGo()) }, nil
+	return unlock, nil
 }

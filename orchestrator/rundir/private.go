@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"kanban-run/orchestrator/durable"
@@ -26,7 +27,7 @@ func createFile(path string) (*os.File, error) {
 	if err := clear(path); err != nil {
 		return nil, err
 	}
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
 // OverwriteFile is like WriteFile, but for a file that is written in every step. It writes into an
@@ -50,7 +51,7 @@ func OverwriteFile(path string, data []byte) error {
 // openPrivate opens a file for writing, at its beginning. It replaces a file that is not regular or
 // that others may read.
 func openPrivate(path string) (*os.File, error) {
-	f, err := durable.OpenPlain(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	f, err := durable.OpenPlain(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return createFile(path)
 	}
@@ -94,17 +95,24 @@ func RemoveForeign(path string) error {
 var making sync.Mutex
 
 // makeFolder makes a folder of the run if it does not exist. It removes a file or link that an
-// agent put in its place, and follows no link.
+// agent put in its place, and follows no link. It makes no folder above it, because a run's folder
+// that was moved or removed must not be made anew.
 func makeFolder(path string) error {
 	making.Lock()
 	defer making.Unlock()
-	if isFolder(path) {
+	if isFolder(path) && isFolder(filepath.Dir(path)) {
 		return nil
+	}
+	if !isFolder(filepath.Dir(path)) {
+		return fmt.Errorf("%s is not the folder of the run", filepath.Dir(path))
 	}
 	if err := clear(path); err != nil {
 		return err
 	}
-	return durable.MkdirAll(path, 0o700)
+	if err := os.Mkdir(path, 0o700); err != nil {
+		return err
+	}
+	return durable.SyncDir(filepath.Dir(path))
 }
 
 func isFolder(path string) bool {

@@ -52,13 +52,25 @@ func (d Dir) Marks() string { return filepath.Join(d.Path, "marks.before") }
 // marks in their headers were undone.
 func (d Dir) TasksAfter() string { return filepath.Join(d.Path, "tasks.after") }
 
-// KeepTask copies a task's file into the folder of TasksAfter.
+// KeepTask copies a task's file into the folder of TasksAfter. A copy of other content stays there,
+// and the new one gets a number.
 func (d Dir) KeepTask(task string, data []byte) error {
 	if err := makeFolder(d.TasksAfter()); err != nil {
 		return err
 	}
-	return OverwriteFile(filepath.Join(d.TasksAfter(), url.PathEscape(task)), data)
+	path := filepath.Join(d.TasksAfter(), url.PathEscape(task))
+	for n, at := 2, path; n < mostCopies; n++ {
+		old, err := ReadFile(at)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && string(old) == string(data) {
+			return OverwriteFile(at, data)
+		}
+		at = fmt.Sprintf("%s.%d", path, n)
+	}
+	return OverwriteFile(path, data)
 }
+
+// mostCopies bounds the copies of one task's file.
+const mostCopies = 100
 
 // Carried returns the names of the files and folders that a run in another place needs to continue,
 // or that a person needs to see what happened.

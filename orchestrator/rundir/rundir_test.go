@@ -168,6 +168,9 @@ func TestStreamFollowsNoLink(t *testing.T) {
 func TestStored(t *testing.T) {
 	d := Of(filepath.Join(t.TempDir(), "kanban.yaml"))
 	d.SweepStored("")
+	if err := d.Ensure(); err != nil {
+		t.Fatal(err)
+	}
 	one, err := d.Store([]byte("one"))
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package rundir
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -17,6 +18,7 @@ type Stream struct {
 
 	mu   sync.Mutex
 	file *os.File
+	rest []byte // the last part of what could not be written
 	err  error
 }
 
@@ -38,18 +40,61 @@ func (d Dir) stream(call, kind string) string { return filepath.Join(d.output(),
 func (s *Stream) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err != nil || len(p) == 0 {
-		return len(p), nil
+	if len(p) == 0 {
+		return 0, nil
 	}
-	if s.file == nil {
+	if s.file == nil && s.err == nil {
 		if s.err = makeFolder(filepath.Dir(s.path)); s.err == nil {
 			s.file, s.err = openPrivate(s.path)
 		}
 	}
+	written := 0
 	if s.err == nil {
-		_, s.err = s.file.Write(p)
+		written, s.err = s.file.Write(p)
+	}
+	if s.err != nil {
+		s.rest = append(s.rest, p[written:]...)
+		s.rest = s.rest[max(0, len(s.rest)-mostRest):]
 	}
 	return len(p), nil
+}
+
+// The bounds on the output that a run keeps where the run's folder is gone, in bytes.
+const (
+	mostRest = 1 << 20
+	mostText = 64 << 20
+)
+
+// Text returns what the program has printed, or the last part of it, also if the file was moved or
+// removed.
+func (s *Stream) Text() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text()
+}
+
+func (s *Stream) text() []byte {
+	var text []byte
+	if s.file != nil {
+		if info, err := s.file.Stat(); err == nil {
+			from := max(0, info.Size()-mostText)
+			text, _ = io.ReadAll(io.NewSectionReader(s.file, from, info.Size()-from)) // better a part than nothing
+		}
+	}
+	return append(text, s.rest...)
+}
+
+// Outputs returns the output of the last attempts that is still in the folder, by the names of its
+// files.
+func (d Dir) Outputs() map[string][]byte {
+	all := map[string][]byte{}
+	entries, _ := os.ReadDir(d.output()) // what cannot be read cannot be kept
+	for _, e := range entries {
+		if text, err := plainfile.Read(filepath.Join(d.output(), e.Name()), mostText); err == nil && len(text) > 0 {
+			all[e.Name()] = text
+		}
+	}
+	return all
 }
 
 // Close closes the file. Errors: those of closing it, and the first error of Write.
@@ -57,6 +102,9 @@ func (s *Stream) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.file != nil {
+		if s.err != nil {
+			s.rest = s.text() // the file has only a part
+		}
 		s.err = errors.Join(s.err, s.file.Close())
 		s.file = nil
 	}

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/plainfile"
 )
 
@@ -63,10 +62,4 @@ func Others(folder string, own Dir) (all []Dir) {
 		}
 	}
 	return all
-}
-
-// IsOwned reports whether a run is at work in the folder.
-func (d Dir) IsOwned() bool {
-	held, err := durable.IsHeld(d.Lock())
-	return err == nil && held
 }

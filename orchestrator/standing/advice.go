@@ -35,13 +35,16 @@ func (s *Standing) Advice(log string) string {
 // advice returns in words how a person can make the decision. The parameter board is already quoted
 // for a shell.
 func (w *Waits) advice(board, log string, o event.Outcome) string {
-	happened := "kanban-run log " + board + " shows what happened; "
+	const happened = "kanban-run log %[1]s shows what happened; "
 	switch w.About {
 	case event.AboutConsent:
 		return fmt.Sprintf("kanban-run ack %[1]s restart ends the agent, kanban-run ack %[1]s continue leaves it alone", board)
 	case event.AboutWay:
 		return fmt.Sprintf("if that is your doing, kanban-run ack %s accept; "+
 			"else set it back; then the same command goes on", board)
+	case event.AboutChanged:
+		return fmt.Sprintf("look at it, or put it back; kanban-run ack %s accept lets it count, for all boards of this work tree; "+
+			"then the same command goes on", board)
 	case event.AboutFile:
 		text := "kanban-run ack -n " + board + " shows what changed; "
 		if w.Offers(event.Accept) != nil {
@@ -62,16 +65,16 @@ func (w *Waits) advice(board, log string, o event.Outcome) string {
 		if o == event.Exhausted {
 			return log + " has the replies; the same command asks again, with fresh retries"
 		}
-		return happened + "mend the task, the board or the role if need be, then the same command goes on"
+		return fmt.Sprintf(happened+"mend the task, the board or the role if need be, then the same command goes on", board)
 	case event.AboutEnd:
 		if again := w.Offers(event.Retry); again != nil {
 			return fmt.Sprintf(happened+"kanban-run ack %[1]s retry makes %[2]s current again, "+
 				"kanban-run ack %[1]s accept ends the board as it stands", board, failure.Quote(again.Task))
 		}
-		return happened + "kanban-run ack " + board + " accept ends the board as it stands, or name the task to do again as current, and take back a phase that ends the board"
+		return fmt.Sprintf(happened+"kanban-run ack %[1]s accept ends the board as it stands, or name the task to do again as current, and take back a phase that ends the board", board)
 	case event.AboutTeam:
 		return "kanban-run ack " + board + " forced-finalize lets the team be deleted without"
 	default:
-		return happened + "mend it, then the same command goes on"
+		return fmt.Sprintf(happened+"mend it, then the same command goes on", board)
 	}
 }

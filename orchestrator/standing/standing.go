@@ -82,6 +82,8 @@ func Of(board string, h *flow.History, work *Tasks, f Facts) Standing {
 		s.Outcome, s.Text = h.StandstillOutcome(), h.Standstill()
 	case f.Fault != "" && s.Waits == nil:
 		s.Outcome, s.Text = event.Invalid, f.Fault
+	case judged && s.Waits != nil && s.Waits.About == event.AboutCheckpoint:
+		s.Outcome, s.Text = event.NeedsPerson, s.Waits.Why // it ended the board, which says only that it is blocked
 	case judged && f.isOver(&h.State):
 		end, _ := f.end(&h.State) // the end of the board as it is now
 		s.Outcome, s.Text = end.Outcome, end.Text
@@ -198,9 +200,11 @@ func (s *Standing) What() string {
 	}
 }
 
-// leftAside reports whether tasks are set aside. The next run tries them again, unless a person
-// decides otherwise.
-func (s *Standing) leftAside() bool { return s.Waits != nil && s.Waits.About == event.AboutAside }
+// leftAside reports whether tasks are set aside that need no person. The next run tries them again,
+// unless a person decides otherwise.
+func (s *Standing) leftAside() bool {
+	return s.Waits != nil && s.Waits.About == event.AboutAside && s.Waits.May
+}
 
 // Who names the next act of a person, in two or three words.
 type Who string
@@ -218,7 +222,7 @@ func (s *Standing) Who() Who {
 	switch {
 	case s.NeedsDecision() && len(s.Waits.Choices) > 0:
 		return Decide
-	case s.NeedsDecision(), s.Outcome == event.Invalid, s.Outcome == event.Failed:
+	case s.NeedsDecision(), s.Outcome == event.Invalid, s.Outcome == event.Failed, s.Outcome == event.Unsaved:
 		return Mend
 	case s.Outcome == Running, s.Outcome == event.Complete, s.Outcome == NeverRun, s.Outcome == event.Owned:
 		return Nobody
@@ -255,6 +259,15 @@ func (s *Standing) Progress() string {
 		text += fmt.Sprintf(", %d quarantined", n)
 	}
 	return text
+}
+
+// Undone returns the number of tasks that are not done: those of the list, and those that the Manager
+// took off the list undone. For a board without a list it is 0 if the board is complete, and else 1.
+func (s *Standing) Undone() int {
+	if len(s.Tasks) == 0 && s.Outcome != event.Complete {
+		return 1
+	}
+	return len(s.Tasks) - s.count(Done) - s.count(Before)
 }
 
 func (s *Standing) count(state string) (n int) {

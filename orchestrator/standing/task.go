@@ -132,7 +132,8 @@ func (t *Tasks) of(task string) *Task {
 // current is the board's current task, or "" if the board is over.
 func (t *Tasks) List(l flow.List, s *flow.State, current string) []Task {
 	all := make([]Task, len(l.Paths))
-	for i, status := range s.StatusesOn(l) {
+	statuses := s.StatusesOn(l)
+	for i, status := range statuses {
 		all[i] = Task{Task: l.Paths[i], State: stateOf(status, l.Marked(i), func() bool { return l.Done(i) })}
 		if status == flow.StatusAccepted || status == flow.StatusSkipped {
 			all[i].Status = status
@@ -141,6 +142,9 @@ func (t *Tasks) List(l flow.List, s *flow.State, current string) []Task {
 	for task, known := range t.known {
 		if i := l.Find(task); i >= 0 {
 			k := *known
+			if k.Status != "" && statuses[i] == "" && (s.Step == nil || s.Step.Task != task) {
+				k.Status, k.Said = "", "" // the last reply does not count any more
+			}
 			k.Task, k.Seen, k.State = all[i].Task, task, all[i].State
 			k.Status = cmp.Or(all[i].Status, k.Status)
 			all[i] = k

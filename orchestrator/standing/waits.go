@@ -129,13 +129,15 @@ func (f *Facts) Waits(h *flow.History) *Waits {
 		return w(event.AboutCheckpoint, s.Supervisor.Waits(),
 			Choice{Word: event.Override, Does: "goes on in spite of it"},
 			Choice{Word: event.Retry, Does: "has it looked at anew; no finished work is done again"})
+	case s.AsksOf || f.asksOfAside(s):
+		return w(event.AboutChanged, s.Text, Choice{Word: event.Accept, Does: "lets what was changed count, for all boards of this work tree"})
 	case len(s.Quarantine) > 0 && !f.hasAsides(s):
 		quarantine := w(event.AboutQuarantine, f.whyQuarantined(s), f.quarantineChoices(s)...)
 		quarantine.May = s.Outcome != event.NeedsPerson && !f.isOver(s)
 		return quarantine
 	case len(s.Quarantine) > 0: // there are asides, too; each choice names its own tasks
 		both := w(event.AboutAside, s.Text, append(f.asideChoices(s), f.quarantineChoices(s)...)...)
-		both.May = slices.ContainsFunc(f.asides(s), func(a flow.Aside) bool { return s.Quarantined(a.Task) == nil })
+		both.May = f.mayGoOn(s)
 		return both
 	case s.Outcome == event.NeedsPerson && !s.Spent:
 		return w(event.AboutRefusal, s.Text)
@@ -143,7 +145,7 @@ func (f *Facts) Waits(h *flow.History) *Waits {
 		return w(event.AboutStep, s.Text, stepChoices(s.Step)...)
 	case f.hasAsides(s):
 		aside := w(event.AboutAside, s.Text, f.asideChoices(s)...)
-		aside.May = true
+		aside.May = f.mayGoOn(s)
 		return aside
 	}
 	if end, left := f.end(s); left {
@@ -236,6 +238,19 @@ func (f *Facts) asides(s *flow.State) []flow.Aside {
 // hasAsides reports whether there are tasks set aside that the next run tries again.
 func (f *Facts) hasAsides(s *flow.State) bool { return len(f.asides(s)) > 0 && !f.isOver(s) }
 
+// mayGoOn reports whether the tasks that are set aside need no person before the board is run again: the
+// run ended for another reason, or they have only reached limits of their own.
+func (f *Facts) mayGoOn(s *flow.State) bool {
+	return !AsksPerson(s.Outcome) || flow.MayGoOn(f.asides(s))
+}
+
+// asksOfAside reports whether a task is set aside because its agent may not begin before a person
+// has accepted what another agent changed.
+func (f *Facts) asksOfAside(s *flow.State) bool {
+	return len(s.Changed) > 0 && f.hasAsides(s) &&
+		slices.ContainsFunc(f.asides(s), func(a flow.Aside) bool { return a.Status == flow.StatusChanged })
+}
+
 // asideChoices returns the choices about tasks that are set aside. Without a decision the next run
 // tries the tasks again.
 func (f *Facts) asideChoices(s *flow.State) []Choice {
@@ -298,7 +313,8 @@ func (f *Facts) endChoices(s *flow.State) []Choice {
 
 // again returns the task that a person most likely wants done again, as the board spells it, or ""
 // for none. If a Manager ended the board badly after a task that is still open, the result is that
-// task. Otherwise open tasks that were not ok come before other open tasks.
+// task. Otherwise open tasks that were not ok come before other open tasks. A task that is done is
+// named only if none is open.
 func (f *Facts) again(s *flow.State) string {
 	open := s.Rest(f.List).Open
 	endedWell := s.Last.Status == "" || s.Last.Status == flow.StatusOK || s.Last.Acknowledged
@@ -312,7 +328,7 @@ func (f *Facts) again(s *flow.State) string {
 		}
 	}
 	switch {
-	case len(open) > 0 && (endedWell || last == "" || f.List.Find(open[0].Task) < f.List.Find(last)):
+	case len(open) > 0 && (endedWell || last == "" || f.List.Find(last) >= 0):
 		return open[0].Task
 	case endedWell:
 		return ""

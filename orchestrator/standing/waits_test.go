@@ -51,7 +51,7 @@ func scenes(t *testing.T) map[string]scene {
 		"all set aside in quarantine": {flow.State{Outcome: event.Incomplete, Text: "round", Spent: true, Quarantine: loop[:1], Aside: []flow.Aside{{Task: "a.md"}}}, nil, open,
 			event.AboutAside, "skip a.md|a.md accept a.md|a.md release a.md|a.md", "round"},
 		"one set aside in quarantine": {flow.State{Outcome: event.Incomplete, Text: "round", Spent: true, Quarantine: loop[:1], Aside: []flow.Aside{{Task: "a.md"}, {Task: "b.md"}}}, nil, open,
-			event.AboutAside, "skip a.md|a.md,b.md accept a.md|a.md,b.md release a.md|a.md", ""},
+			event.AboutAside, "skip a.md|a.md,b.md accept a.md|a.md,b.md release a.md|a.md", "kanban-run ack k.yaml skip or accept or release: round"},
 		"a secret":       {flow.State{Outcome: event.NeedsPerson, Text: "a key in f.txt", Step: work}, nil, open, event.AboutRefusal, "", "kanban-run inbox k.yaml: a key in f.txt"},
 		"stuck":          {flow.State{Outcome: event.NeedsPerson, Text: "stuck", Spent: true, Step: work}, nil, open, event.AboutStep, "retry accept", "kanban-run ack k.yaml retry or accept: stuck"},
 		"no valid reply": {flow.State{Outcome: event.Exhausted, Text: "no JSON", Spent: true, Step: work}, nil, open, event.AboutStep, "retry accept", "no JSON"},
@@ -61,7 +61,7 @@ func scenes(t *testing.T) map[string]scene {
 		"incomplete":                       {ended("ok", "a.md", statuses("ok", "")), nil, over, event.AboutEnd, "retry b.md|a.md,b.md accept |b.md", "the board is incomplete: 1 of 2 tasks"},
 		"one not ok comes first":           {ended("ok", "b.md", []flow.TaskStatus{{Task: "b.md", Status: "error"}}), nil, over, event.AboutEnd, "retry b.md|a.md,b.md accept |a.md,b.md", "2 of 2 tasks"},
 		"ended with blocked":               {ended("blocked", "a.md", statuses("blocked", "error")), nil, blocked, event.AboutEnd, "retry a.md|a.md,b.md accept |a.md,b.md", "with status blocked: why"},
-		"at a task that is ok":             {ended("blocked", "a.md", statuses("ok", "")[:1]), nil, blocked, event.AboutEnd, "retry a.md|a.md,b.md accept |b.md", "with status blocked: why"},
+		"at a task that is ok":             {ended("blocked", "a.md", statuses("ok", "")[:1]), nil, blocked, event.AboutEnd, "retry b.md|a.md,b.md accept |b.md", "with status blocked: why"},
 		"behind one that was passed over":  {ended("blocked", "b.md", []flow.TaskStatus{{Task: "b.md", Status: "ok"}}), nil, blocked, event.AboutEnd, "retry a.md|a.md,b.md accept |a.md", "with status blocked: why"},
 		"as the board says":                {flow.State{}, nil, blocked, event.AboutEnd, "retry a.md|a.md,b.md accept |a.md,b.md", "with status blocked, as it says itself"},
 		"all is done, and it says blocked": {flow.State{Statuses: statuses("ok", "ok")}, nil, blocked, event.AboutEnd, "accept", "as it says itself"},
@@ -161,7 +161,7 @@ func TestEndChoices(t *testing.T) {
 	}
 	ended.Last.Task = "c.md"
 	ended.Statuses = []flow.TaskStatus{{Task: "c.md", Status: "ok"}}
-	for tasks, want := range map[string]string{"tasks: [b.md, c.md]\n": "b.md", "tasks: [c.md, b.md]\n": "c.md"} {
+	for tasks, want := range map[string]string{"tasks: [b.md, c.md]\n": "b.md", "tasks: [c.md, b.md]\n": "b.md"} {
 		if c := stand(ended, tasks).Offers(event.Retry); c.Task != want {
 			t.Errorf("%s: %+v, want %s", tasks, c, want)
 		}

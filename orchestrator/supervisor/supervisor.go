@@ -53,7 +53,7 @@ type Workspace interface {
 type Journal interface {
 	State() *flow.State
 	Record(event.Event) error
-	ReportTeardown(ledger.Gate) error
+	ReportTeardown(ledger.Gate)
 }
 
 // Roster finds the program that plays the supervisor.

@@ -23,10 +23,10 @@ type shutdown struct {
 // down, but not if the run is interrupted or frozen. If the board is over and no step is open, it
 // asks in the several rounds of the teardown of seed 002, and otherwise once.
 func (s *Supervisor) Dismiss() error {
-	if s.program == nil || !s.program.Runs() {
+	switch {
+	case s.program == nil || !s.program.Runs():
 		return nil
-	}
-	if s.Stop.Err() != nil || s.Journal.State().Frozen != nil {
+	case !s.IsAsked():
 		return s.Close()
 	}
 	rounds := 0
@@ -65,14 +65,21 @@ func (s *Supervisor) askToLeave(rounds int) (request string, approved bool, err 
 	case err != nil || s.Stop.Err() != nil:
 		return request, approved, err
 	case approved:
-		return request, true, errors.Join(s.teardown(event.TeardownMoved{To: event.ReadyToDelete}),
-			s.Journal.ReportTeardown(ledger.Gate{State: event.ReadyToDelete}))
+		err = s.teardown(event.TeardownMoved{To: event.ReadyToDelete})
+		s.Journal.ReportTeardown(ledger.Gate{State: event.ReadyToDelete})
+		return request, true, err
 	}
 	reason := role + " has not answered the request to shut down"
 	err = errors.Join(s.Journal.Record(event.ForcedFinalizeCandidate{Board: s.Board, Missing: []string{role}}),
 		s.Journal.Record(event.TeardownBlocked{Board: s.Board, Reason: reason}))
-	return request, false, errors.Join(err, s.teardown(event.TeardownMoved{To: event.FailedSafe, Reason: reason}),
-		s.Journal.ReportTeardown(ledger.Gate{State: event.FailedSafe, Reason: reason}))
+	err = errors.Join(err, s.teardown(event.TeardownMoved{To: event.FailedSafe, Reason: reason}))
+	s.Journal.ReportTeardown(ledger.Gate{State: event.FailedSafe, Reason: reason})
+	return request, false, err
+}
+
+// IsAsked reports whether Dismiss asks the supervisor to shut down, and waits for its answer.
+func (s *Supervisor) IsAsked() bool {
+	return s.program != nil && s.program.Runs() && s.Stop.Err() == nil && s.Journal.State().Frozen == nil
 }
 
 func (s *Supervisor) teardown(moves ...event.TeardownMoved) error {

@@ -17,6 +17,7 @@ type Turn struct {
 	Task    string         // path of the finished task, as agents see it
 	At      int            // index of this task on the list, from 0; -1 if it is not listed
 	Status  string         // status of the agent's reply; "" if the task is for the Manager itself
+	Said    string         // message of that reply, on one line; "": none
 	Anomaly *event.Anomaly // reason why the task is not done; nil for none
 
 	Len    int              // number of entries on the list
@@ -75,10 +76,11 @@ func Decide(t Turn) Decision {
 			Message: t.Task + " is a task for the Manager itself, and walk only goes down the list: give the " +
 				"Manager an agent with a model, or the task another role"}
 	case t.Status != "ok":
-		return Decision{
-			Status:  t.Status,
-			Message: fmt.Sprintf("%s replied %s; its work log says why", t.Task, t.Status),
+		why := "; its work log says why"
+		if t.Said != "" {
+			why = ": " + t.Said
 		}
+		return Decision{Status: t.Status, Message: t.Task + " replied " + t.Status + why}
 	}
 	d := t.goOn(t.Task + " is done")
 	d.Mark = t.At >= 0

@@ -85,6 +85,14 @@ func TestMarkedFilesAreNotRead(t *testing.T) {
 	}
 }
 
+// TestSaid: the words of an agent that replied another status stand in the decision.
+func TestSaid(t *testing.T) {
+	d := walk.Decide(walk.Turn{Task: "a", Status: "blocked", Said: "no key"})
+	if d.Status != "blocked" || d.Message != "a replied blocked: no key" {
+		t.Errorf("%+v", d)
+	}
+}
+
 // TestKeepGoing: design of keep_going: the next task is the first after the finished one, and then from the top,
 // that is ready. If only tasks are left that were set aside in this run, the first of them is current for the next
 // one, and what needs them is named.

@@ -240,3 +240,16 @@ func TestHealthFile(t *testing.T) {
 		t.Errorf("the file of the health is %q, %v", text, err)
 	}
 }
+
+// TestSuccessorIsNamed: seed 000, "协助提供": an agent that is given up is told which agent takes its work over.
+func TestSuccessorIsNamed(t *testing.T) {
+	stuck := policy
+	stuck.MaxRestarts = 0
+	r := newRig(t, stuck)
+	r.journal.state.Reassign = []event.Substitutes{{Role: "Implementor", Agents: []string{"Other"}}}
+	r.check(t, hangs)
+	r.want(t, "REBOOT_TESTED MESSAGE_SENT", "tell The watch of this run found: Other takes over task #t.md", "end 5s 9s")
+	if m := r.journal.last.(event.MessageSent); m.Type != event.AssistOffer || m.Content.Assistance != event.NewMember {
+		t.Errorf("told %+v, want an offer of a new member", m)
+	}
+}

@@ -117,6 +117,9 @@ func (w *Watch) prepareJudge(e event.RebootTested) (*roster.Player, agent.Invoca
 		return nil, agent.Invocation{}, errors.New(limit)
 	}
 	player, err := w.Roster.ReadOnlyPlayer(w.policy.Judge)
+	if err == nil {
+		err = w.Trust.RefuseInTurn(player)
+	}
 	if err != nil {
 		return nil, agent.Invocation{}, err
 	}
@@ -163,7 +166,7 @@ func (w *Watch) OnJudgement(g Judgement) error {
 		w.spared = true
 		w.monitor.Restart(w.Now())
 		err = errors.Join(err, w.send(event.MessageSent{ID: agent.NewMessageID(), Type: event.AssistOffer,
-			Content: event.Content{Assistance: "guidance", Details: e.Advice}}))
+			Content: event.Content{Assistance: health.AssistanceOf(e.Answers), Details: e.Advice}}))
 	}
 	return err
 }

@@ -143,17 +143,6 @@ func (w *Watch) ask(f health.Finding, urgent bool) error {
 		Content: health.HealthCheck(f, w.agent.Task, urgent)})
 }
 
-// offerHelp sends a message to an agent whose tool call fails again and again in the same way. The
-// message names that call.
-func (w *Watch) offerHelp() error {
-	obstacle := w.agent.Program.Obstacle()
-	if obstacle == "" || !w.agent.Listens {
-		return nil
-	}
-	return w.send(event.MessageSent{ID: agent.NewMessageID(), Type: event.AssistOffer,
-		Content: health.AssistOffer(obstacle, w.agent.Task)})
-}
-
 // OnSign journals a sign of the agent. If the sign reports a missing tool, OnSign acts on it.
 func (w *Watch) OnSign(e *agent.Event) error {
 	if e.Missing != "" {
@@ -184,8 +173,8 @@ func (w *Watch) recordSign(e agent.Event) error {
 	return err
 }
 
-// End journals what is open after the end of the agent: the verdict of a judge, the last signs, and
-// the loss of the messages that the agent never got.
+// End journals what is open after the end of the agent: the verdict of a judge, the last signs, the
+// loss of the messages that the agent never got, and that the Manager plans anew.
 func (w *Watch) End() error {
 	var errs []error
 	if w.judge != nil {
@@ -204,5 +193,5 @@ func (w *Watch) End() error {
 			Reason: "its work ended before"}))
 	}
 	w.undelivered = nil
-	return errors.Join(errs...)
+	return errors.Join(append(errs, w.replanLate())...)
 }

@@ -27,8 +27,11 @@ func (w *Watch) noteMissing(e agent.Event, then event.OnTool) (noted *event.Tool
 // onMissing then only journals the event.
 func (w *Watch) onMissing(e agent.Event, gone bool) error {
 	then := w.OnTool
-	if w.agent.Call.IsReview() || w.agent.Call.IsSupervision() || gone && then != event.ToolStop {
+	if w.agent.Call.IsReview() || w.agent.Call.IsSupervision() {
 		then = event.ToolCaveat
+	}
+	if gone && then != event.ToolStop {
+		then = event.ToolOver
 	}
 	step := w.Journal.State().Step
 	found := event.Anomaly{Type: "error", Check: event.ToolCheck, Tool: w.Redactor.String(e.Missing),
@@ -44,7 +47,7 @@ func (w *Watch) onMissing(e agent.Event, gone bool) error {
 	switch then {
 	case event.ToolSkip:
 		return w.send(event.MessageSent{ID: agent.NewMessageID(), Type: event.AssistOffer,
-			Content: event.Content{Assistance: "guidance",
+			Content: event.Content{Assistance: event.Resource,
 				Details: noted.Tool + " is not available. Do without it, " +
 					"and say in your work log what could not be done."}})
 	case event.ToolRetry:

@@ -30,6 +30,7 @@ type Turn struct {
 	Now      func() time.Time
 	// Listed returns a task as the board's list spells it, or "" if the list does not have it.
 	Listed func(task string) string
+	Trust  Trust
 	Bound  func() string   // limit of the whole command that is reached, in words; "" for none
 	Stop   context.Context // when it is done, agents are asked to end
 	Kill   context.Context // when it is done, agents are killed
@@ -57,6 +58,11 @@ type Roster interface {
 	ReadOnlyPlayer(role string) (*roster.Player, error)
 }
 
+// Trust knows what agents have changed of the files that decide.
+type Trust interface {
+	RefuseInTurn(*roster.Player) error // an error: a judge must not be started
+}
+
 // Run runs a judge until the judge ends; see [attempt.Run].
 type Run func(stop, kill context.Context, s attempt.Spec) (*attempt.Ended, error)
 
@@ -73,6 +79,7 @@ type Program interface {
 	EndRefused(why string, graceful, kill time.Duration)
 	Obstacle() string
 	Took() time.Duration
+	TimedOut() time.Duration // after the agent's end: the timeout that has ended it; 0: none
 }
 
 // Agent is the running agent.

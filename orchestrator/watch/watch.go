@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/health"
@@ -37,6 +38,9 @@ type Watch struct {
 
 	asked time.Time           // when a person was asked for consent; zero: no question is open
 	test  *event.RebootTested // decision for which the person's consent was asked
+
+	signs     string // what the last check has seen, in words; "": nothing
+	unwritten bool   // health.yaml could not be written, which was said
 
 	judge   *judge   // the judge at work; nil: no judge is at work
 	verdict *verdict // a judge's answers for the next check; nil: the evidence decides
@@ -110,16 +114,31 @@ func (w *Watch) Check() error {
 		return nil
 	}
 	report := w.agent.Program.Check(w.Now(), w.monitor)
-	return errors.Join(w.Deliver(), w.writeHealth(report), w.recordFindings(report), w.recordStage(report.Stage), w.tellLate(), w.act(report))
+	w.signs = report.Signs
+	w.writeHealth(report)
+	return errors.Join(w.Deliver(), w.recordFindings(report), w.recordStage(report.Stage), w.tellLate(), w.act(report))
+}
+
+// Signs returns the role of the agent and the signs that the last check has seen, in words. It
+// returns "" if no check has seen any.
+func (w *Watch) Signs() string {
+	if w.signs == "" {
+		return ""
+	}
+	return w.agent.Role + ": " + w.signs
 }
 
 // writeHealth writes the report of a check to a file. People and other programs read this file. If
-// the report is empty because the check came too late, writeHealth leaves the file as it is.
-func (w *Watch) writeHealth(r health.Report) error {
-	if r.Status == "" {
-		return nil
+// the report is empty because the check came too late, writeHealth leaves the file as it is. A file
+// that cannot be written is a warning, once for each agent.
+func (w *Watch) writeHealth(r health.Report) {
+	if r.Status == "" || w.unwritten {
+		return
 	}
-	return rundir.ReplaceFile(w.Folder.Health(), r.YAML(w.Now(), w.agent.Role))
+	if err := rundir.ReplaceFile(w.Folder.Health(), r.YAML(w.Now(), w.agent.Role)); err != nil {
+		w.unwritten = true
+		w.Notice("what the watch sees is not in " + w.Folder.Health() + ": " + err.Error())
+	}
 }
 
 // worksOnTask reports whether the agent does the work of a task.
@@ -155,7 +174,7 @@ func (w *Watch) recordFindings(report health.Report) error {
 		}
 		errs = append(errs, w.Journal.Record(found))
 		if f.Check == health.Errors {
-			errs = append(errs, w.offerHelp())
+			errs = append(errs, w.testErrors(f))
 		}
 	}
 	return errors.Join(errs...)
@@ -254,8 +273,19 @@ func (w *Watch) endHung(e event.RebootTested) error {
 		return err
 	}
 	failpoint.At("hung-decided")
+	err := w.offerSuccessor(e)
 	w.agent.Program.End(w.policy.Graceful, w.policy.Kill)
-	return nil
+	return err
+}
+
+// offerSuccessor tells an agent that is given up which agent takes its work over.
+func (w *Watch) offerSuccessor(e event.RebootTested) error {
+	to := w.Journal.State().Successor()
+	if e.Decision != event.Stuck || to == "" || !w.agent.Listens {
+		return nil
+	}
+	return w.send(event.MessageSent{ID: agent.NewMessageID(), Type: event.AssistOffer,
+		Content: health.OfferSuccessor(to, w.agent.Task)})
 }
 
 // answerConsent carries out the decision of a person about the agent.
@@ -281,6 +311,41 @@ func (w *Watch) answerConsent(m inbox.Message) error {
 
 // reboot makes the reboot test of a hung agent: seed 000, "5-Question Reboot Test".
 func (w *Watch) reboot(f health.Finding) event.RebootTested {
+	e := health.Reboot(f, w.caseOf())
+	e.AttemptRef = w.agent.AttemptRef
+	return e
+}
+
+// testErrors makes the reboot test of an agent that fails again and again, and offers it help: seed
+// 000, "使用时机". The evidence answers the questions, and never a judge. The agent is left alone.
+func (w *Watch) testErrors(f health.Finding) error {
+	c := w.caseOf()
+	c.Judged, c.Advice = nil, ""
+	e, offer := health.Diagnose(f, c)
+	e.AttemptRef = w.agent.AttemptRef
+	err := w.Journal.Record(e)
+	if offer.Details == "" || !w.agent.Listens {
+		return err
+	}
+	return errors.Join(err, w.send(event.MessageSent{ID: agent.NewMessageID(), Type: event.AssistOffer, Content: offer}))
+}
+
+// replanLate asks the Manager for another plan of a task if the timeout has ended a second attempt
+// of the work: seed 000, "REPLAN" (timeout and progress below half). Progress cannot be measured,
+// but a second full time was not enough. The Manager has to be an agent, since package walk has no
+// other plan.
+func (w *Watch) replanLate() error {
+	state, limit := w.Journal.State(), w.agent.Program.TimedOut()
+	if limit == 0 || w.policy.Off() || w.DryRun || !w.worksOnTask() || state.Step.TimedOut == 0 ||
+		state.Manager == event.Walker || !w.replans() ||
+		state.ReplannedTimes(w.agent.Task) >= max(1, w.policy.MaxRestarts) {
+		return nil
+	}
+	return w.Journal.Record(health.ReplanLate(w.agent.AttemptRef, limit, state.Step.TimedOut+1))
+}
+
+// caseOf returns the evidence about the agent for the reboot test.
+func (w *Watch) caseOf() health.Case {
 	step := w.Journal.State().Step
 	brief := w.Tasks.ReadBrief(w.agent.Task)
 	c := health.Case{
@@ -292,9 +357,7 @@ func (w *Watch) reboot(f health.Finding) event.RebootTested {
 	if w.verdict != nil {
 		c.Judged, c.Advice = w.verdict.answers, w.verdict.advice
 	}
-	e := health.Reboot(f, c)
-	e.AttemptRef = w.agent.AttemptRef
-	return e
+	return c
 }
 
 // replans reports whether the Manager can be asked for another plan.

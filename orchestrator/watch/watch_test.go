@@ -61,6 +61,7 @@ type program struct {
 	did      []string
 	deaf     bool   // it takes no message
 	obstacle string // what its calls fail with
+	timedOut time.Duration
 	refusal  string // of its provider
 }
 
@@ -75,8 +76,9 @@ func (p *program) Refusal() string                                { return p.ref
 func (p *program) EndRefused(why string, graceful, kill time.Duration) {
 	p.do("end refused %s", why)
 }
-func (p *program) Obstacle() string    { return p.obstacle }
-func (p *program) Took() time.Duration { return time.Minute }
+func (p *program) Obstacle() string        { return p.obstacle }
+func (p *program) Took() time.Duration     { return time.Minute }
+func (p *program) TimedOut() time.Duration { return p.timedOut }
 
 func (p *program) Ask(_, question string) bool {
 	p.do("ask %s", question)
@@ -132,7 +134,7 @@ func newRig(t *testing.T, policy health.Policy) *rig {
 		t.Fatal(err)
 	}
 	player, _ := players{}.Player("Implementor")
-	r.Watch = Start(Turn{Bound: func() string { return r.bound }, Board: "k.yaml", Kanban: "k.yaml", Journal: r.journal, Tasks: tasks{board.Brief{HasText: true}}, Folder: folder, Roster: players{},
+	r.Watch = Start(Turn{Bound: func() string { return r.bound }, Board: "k.yaml", Kanban: "k.yaml", Journal: r.journal, Tasks: tasks{board.Brief{HasText: true}}, Folder: folder, Roster: players{}, Trust: trusts{},
 		Crowd: &health.Crowd{}, Notice: func(text string) { r.notices = append(r.notices, text) }, Redactor: redact.New([]string{"hunter2hunter2"}), Used: &r.used,
 		Now: time.Now, Stop: t.Context(), Kill: t.Context(), OnTool: event.ToolCaveat},
 		Agent{AttemptRef: ref, Program: r.program, Player: player, Listens: true, Signs: make(chan *agent.Event, 8)})
@@ -257,7 +259,7 @@ func TestFindings(t *testing.T) {
 	r.want(t, "ANOMALY_FOUND", "end call db")
 
 	r.check(t, health.Report{Told: []health.Finding{silent, fails}, Recovered: true})
-	r.want(t, "RECOVERED ANOMALY_FOUND ANOMALY_FOUND MESSAGE_SENT", "tell The watch of this run found: Bash fails: no such file")
+	r.want(t, "RECOVERED ANOMALY_FOUND ANOMALY_FOUND REBOOT_TESTED MESSAGE_SENT", "tell The watch of this run found: Bash fails: no such file")
 	r.check(t, health.Report{Stage: health.Stage{Number: 2, For: time.Hour}})
 	r.want(t, "IDLE_BREACH")
 	r.agent.Call = event.ReviewCall
@@ -782,3 +784,8 @@ func TestJudgeOfTheMoving(t *testing.T) {
 		r.Dismiss()
 	})
 }
+
+// trusts knows of no change.
+type trusts struct{}
+
+func (trusts) RefuseInTurn(*roster.Player) error { return nil }

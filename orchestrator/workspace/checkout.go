@@ -2,11 +2,16 @@ package workspace
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"kanban-run/orchestrator/git"
+	"kanban-run/orchestrator/proc"
 )
 
 // Checkout is a position in the logs that git keeps of HEAD and of the stash. It is read without a
@@ -18,7 +23,7 @@ type Checkout struct {
 
 // MarkCheckout returns the present position in the logs of the checkout.
 func (w *Workspace) MarkCheckout() Checkout {
-	dir := repository(w.Place.Dir())
+	_, dir := git.Folder(w.Place.Dir())
 	if dir == "" {
 		return Checkout{}
 	}
@@ -90,28 +95,20 @@ func size(path string) int64 {
 func (w *Workspace) IsInGit() bool { return IsInGit(w.Place.Dir()) }
 
 // IsInGit is like [Workspace.IsInGit], but for a work directory without a run.
-func IsInGit(workdir string) bool { return repository(workdir) != "" }
+func IsInGit(workdir string) bool {
+	_, folder := git.Folder(workdir)
+	return folder != ""
+}
 
-// repository returns the folder with the logs of the repository around dir, or "" if there is none.
-func repository(dir string) string {
-	for ; ; dir = filepath.Dir(dir) {
-		at := filepath.Join(dir, ".git")
-		info, err := os.Stat(at)
-		if err == nil && !info.IsDir() { // a linked work tree, or a submodule
-			if text, err := os.ReadFile(at); err == nil {
-				if named, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: "); ok {
-					if !filepath.IsAbs(named) {
-						named = filepath.Join(dir, named)
-					}
-					return named
-				}
-			}
-		}
-		if _, err := os.Stat(filepath.Join(at, "HEAD")); err == nil {
-			return at
-		}
-		if dir == filepath.Dir(dir) {
-			return ""
-		}
+// GitRefuses returns the top of the repository around the work directory if git refuses it, because
+// it belongs to another user, and else "".
+func (w *Workspace) GitRefuses(stop context.Context) string {
+	dir := w.Place.Dir()
+	if !git.IsForeign(dir) {
+		return ""
 	}
+	if _, err := git.Open(stop, dir, proc.NewMark()); !errors.Is(err, git.ErrForeign) {
+		return ""
+	}
+	return git.TopOf(dir)
 }

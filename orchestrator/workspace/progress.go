@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/worktree"
@@ -19,6 +20,45 @@ import (
 // board, the files of runs and the work logs of tasks. It returns "" if there is no hash (see
 // [worktree.Tree.Hash]). The processes of git bear the given mark.
 func (w *Workspace) ProjectHash(stop context.Context, mark proc.Mark) string {
+	t := w.tree(mark)
+	t.Part = func(name string, text []byte) []byte {
+		// Omit the work log, which a task of any board may have.
+		if at := workLog.FindIndex(text); at != nil && strings.HasSuffix(name, ".md") {
+			return text[:at[0]]
+		}
+		return text
+	}
+	return t.Hash(stop)
+}
+
+// mostLeft bounds the files of FilesLeft. A few are evidence enough.
+const mostLeft = 20
+
+// FilesLeft lists some of the project's files that the last commit lacks. It returns nil if git does
+// not tell. The processes of git bear the given mark.
+func (w *Workspace) FilesLeft(stop context.Context, mark proc.Mark) (left []event.LeftFile) {
+	for _, f := range w.tree(mark).Left(stop, mostLeft) {
+		left = append(left, event.LeftFile{Name: f.Name, State: f.State})
+	}
+	return left
+}
+
+// AreGone reports whether files that an attempt left are gone, see [worktree.Tree.AreGone].
+func (w *Workspace) AreGone(stop context.Context, left []event.LeftFile) bool {
+	files := make([]worktree.File, len(left))
+	for i, f := range left {
+		files[i] = worktree.File{Name: f.Name, State: f.State}
+	}
+	return w.tree(proc.NewMark()).AreGone(stop, files)
+}
+
+// IsCommitted reports whether the board is as the last commit has it.
+func (w *Workspace) IsCommitted(stop context.Context) bool {
+	return w.tree(proc.NewMark()).IsCommitted(stop, filepath.ToSlash(w.KanbanFile()))
+}
+
+// tree returns the project's files without the records of runs.
+func (w *Workspace) tree(mark proc.Mark) worktree.Tree {
 	ignored := slices.Clone(w.ignored)
 	// Omit the boards beside this one, because their own runs change them.
 	for _, other := range rundir.Others(filepath.Dir(w.Dir().Path), w.Dir()) {
@@ -36,14 +76,7 @@ func (w *Workspace) ProjectHash(stop context.Context, mark proc.Mark) string {
 				strings.Contains("/"+name, "/.kanban-run/claims/") ||
 				slices.Contains(ignored, path) || isOneOf(path, outputs)
 		},
-		Part: func(name string, text []byte) []byte {
-			// Omit the work log, which a task of any board may have.
-			if at := workLog.FindIndex(text); at != nil && strings.HasSuffix(name, ".md") {
-				return text[:at[0]]
-			}
-			return text
-		},
-	}.Hash(stop)
+	}
 }
 
 // isOneOf reports whether a path leads to one of the files.

@@ -40,7 +40,7 @@ func (d Decision) ended() string {
 func (w *Workspace) Judge(
 	step *flow.Step, d Decision, isKnown func(role string) error,
 ) (f *contract.Failure, disagreed bool, err error) {
-	next, f, err := w.checkPaths(d)
+	next, f, err := w.checkPaths(step, d)
 	if f != nil || err != nil {
 		return f, false, err
 	}
@@ -69,7 +69,7 @@ func (w *Workspace) Judge(
 // exist, or whose header cannot be read, because the run would end in the next round. It refuses
 // secrets in paths, because paths are journaled and written onto the board. It skips an unchanged
 // list, which was checked before the turn.
-func (w *Workspace) checkPaths(d Decision) (*board.Task, *contract.Failure, error) {
+func (w *Workspace) checkPaths(step *flow.Step, d Decision) (*board.Task, *contract.Failure, error) {
 	if !slices.Equal(d.Tasks, d.Given) && slices.ContainsFunc(d.Tasks, w.Redactor.Changes) {
 		return nil, &contract.Failure{Reason: "tasks holds a secret"}, nil
 	}
@@ -85,8 +85,10 @@ func (w *Workspace) checkPaths(d Decision) (*board.Task, *contract.Failure, erro
 	}
 	task, err := w.Task(*d.Next)
 	switch {
-	case durable.IsOutOfResources(err):
+	case durable.IsMachineFault(err):
 		return nil, nil, err
+	case errors.Is(err, fs.ErrNotExist) && w.isOutOfSight(*d.Next, step.Task):
+		return nil, nil, outOfSight(step, *d.Next, err)
 	case err != nil:
 		return nil, &contract.Failure{Reason: "next_task: " + err.Error()}, nil
 	}
@@ -102,7 +104,7 @@ func (w *Workspace) isOwn(p string) bool {
 // rejectUnreadable restores a board that the Manager left unreadable, and returns the reply's
 // failure. If err is a shortage of this machine, it only returns err, since the board may be sound.
 func (w *Workspace) rejectUnreadable(step *flow.Step, err error) (*contract.Failure, error) {
-	if durable.IsOutOfResources(err) {
+	if durable.IsMachineFault(err) {
 		return nil, err
 	}
 	before := w.Dir().Before()

@@ -167,7 +167,8 @@ func (t Tree) Written(before Tree, name string) string {
 func (t Tree) noteRuns(folder string, own rundir.Dir) {
 	for _, run := range rundir.Others(folder, own) {
 		info, err := os.Lstat(run.Journal())
-		t.runs[run.Path] = fmt.Sprint(stateOf(info, err), run.IsOwned())
+		owned, _ := run.IsOwned() // a lock that cannot be looked at counts as free
+		t.runs[run.Path] = fmt.Sprint(stateOf(info, err), owned)
 	}
 }
 

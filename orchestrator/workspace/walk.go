@@ -2,8 +2,12 @@ package workspace
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/contract"
@@ -14,13 +18,13 @@ import (
 	"kanban-run/orchestrator/walk"
 )
 
-// Walk returns the decision of package walk, the Manager without a model, about the open step. It
-// also returns the board with the decision: with the task's mark and the fields "current" and
-// "ended". Errors: *failure.Invalid if the board cannot hold the decision. If this machine is out
+// Walk returns the decision of package walk, the Manager without a model, about the open step, whose
+// agent said the given words. It also returns the board with the decision: with the task's mark and the
+// fields "current" and "ended". Errors: *failure.Invalid if the board cannot hold the decision. If this machine is out
 // of a resource, such as open files, Walk returns the system's error.
-func (w *Workspace) Walk(b *board.Board, s *flow.State) (e event.ManagerWalked, after *board.Board, err error) {
+func (w *Workspace) Walk(b *board.Board, s *flow.State, said string) (e event.ManagerWalked, after *board.Board, err error) {
 	step := s.Step
-	d, at, byNeeds, err := w.decideWalk(b, s)
+	d, at, byNeeds, err := w.decideWalk(b, s, said)
 	if err != nil {
 		return e, nil, err
 	}
@@ -78,18 +82,21 @@ func (w *Workspace) Moved(b *board.Board, e event.ManagerWalked) string {
 // decideWalk returns walk's decision, and the index of the step's task in the list. The result
 // byNeeds is true if walk met a task that depends on undone tasks. decideWalk reads only the files
 // of entries that are not marked.
-func (w *Workspace) decideWalk(b *board.Board, s *flow.State) (d walk.Decision, at int, byNeeds bool, err error) {
+func (w *Workspace) decideWalk(b *board.Board, s *flow.State, said string) (d walk.Decision, at int, byNeeds bool, err error) {
 	step, list := s.Step, ListOf(b, w.Place.ReadTask)
 	at = list.Find(step.Task)
 	past := pastOf(s, list)
-	var short error // a shortage of this machine while a file was read; the file may be sound
-	d = walk.Decide(walk.Turn{Task: step.Task, At: at, Status: step.TaskStatus, Anomaly: step.Anomaly,
+	var unseen error // why a file could not be looked at; the file may be sound
+	d = walk.Decide(walk.Turn{Task: step.Task, At: at, Status: step.TaskStatus, Said: event.Headline(said), Anomaly: step.Anomaly,
 		Len: b.Len(), Marked: func(i int) bool { return b.Entry(i).Done() }, Past: past, Head: func(i int) walk.Head {
 			path := b.Entry(i).Path
 			task, err := w.Place.ReadTask(path)
 			switch {
-			case durable.IsOutOfResources(err):
-				short = err
+			case durable.IsMachineFault(err):
+				unseen = err
+				return walk.Head{Path: path, Done: true}
+			case w.isOutOfSight(path, step.Task):
+				unseen = outOfSight(step, path, err)
 				return walk.Head{Path: path, Done: true}
 			case err != nil:
 				return walk.Head{Path: path, Fault: err}
@@ -101,7 +108,25 @@ func (w *Workspace) decideWalk(b *board.Board, s *flow.State) (d walk.Decision, 
 			byNeeds = byNeeds || len(needs) > 0 && !task.Done()
 			return walk.Head{Path: task.Ref.Path, Done: task.Done(), Needs: needs}
 		}})
-	return d, at, byNeeds, short
+	return d, at, byNeeds, unseen
+}
+
+// outOfSight returns the error for a task whose folder is out of sight.
+func outOfSight(step *flow.Step, task string, err error) error {
+	return &failure.Invalid{
+		Err: fmt.Errorf("the folder of %s and %s is out of sight: %w", step.Task, task, err),
+		Fix: "bring it back; then the same command goes on",
+	}
+}
+
+// isOutOfSight reports whether the folder of a task is gone in which the task before it was. A
+// folder that is moved for a moment decides nothing.
+func (w *Workspace) isOutOfSight(task, before string) bool {
+	if path.Dir(path.Clean(task)) != path.Dir(path.Clean(before)) {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(w.Place.Dir(), filepath.FromSlash(path.Dir(path.Clean(task)))))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // lookup returns an error if the role of a task is not known.

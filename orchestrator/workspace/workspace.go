@@ -80,7 +80,7 @@ func (w *Workspace) KanbanFile() string {
 // open. Errors: *failure.Invalid.
 func (w *Workspace) Read(step *flow.Step) (*board.Board, error) {
 	b, err := w.Look()
-	if err != nil && !durable.IsOutOfResources(err) && step != nil && step.Before != nil && step.Reply == nil {
+	if err != nil && !durable.IsMachineFault(err) && step != nil && step.Before != nil && step.Reply == nil {
 		if w.PutBack(step.Before.BoardSHA) == nil {
 			b, err = w.Look()
 		}
@@ -95,7 +95,7 @@ func (w *Workspace) Read(step *flow.Step) (*board.Board, error) {
 // which it became unreadable.
 func (w *Workspace) explain(step *flow.Step, err error) error {
 	invalid := &failure.Invalid{Err: err}
-	if step == nil || step.BoardSHA == "" || w.dryRun || durable.IsOutOfResources(err) {
+	if step == nil || step.BoardSHA == "" || w.dryRun || durable.IsMachineFault(err) {
 		return invalid
 	}
 	if _, lost := w.Before(step.BoardSHA); lost == nil {
@@ -378,4 +378,14 @@ func (w *Workspace) Position(b *board.Board, task string) (index, of int) {
 		i = slices.IndexFunc(tasks, func(t string) bool { return path.Clean(t) == path.Clean(task) })
 	}
 	return i + 1, len(tasks)
+}
+
+// IsBoardOrTask reports whether a file is the board's file or that of one of its tasks.
+func (w *Workspace) IsBoardOrTask(path string) bool {
+	path = durable.RealPath(path)
+	b, err := w.Look()
+	return path == w.Path || err == nil && slices.ContainsFunc(b.TaskPaths(), func(task string) bool {
+		file, err := w.Place.Resolve(task)
+		return err == nil && durable.RealPath(file.Abs) == path
+	})
 }

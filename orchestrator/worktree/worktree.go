@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -41,22 +40,30 @@ const (
 // Hash returns, in hex, a hash of the files of the whole repository, committed or not. It returns
 // "" if it cannot make the hash: there is no git repository, git takes too long, or git does not
 // look at some of the files, such as those of a nested repository.
-func (t Tree) Hash(stop context.Context) string {
-	program, err := git.Find(t.Dir)
-	if err != nil {
-		return ""
+func (t Tree) Hash(stop context.Context) (hash string) {
+	t.look(stop, func(q *query) { hash = q.hash() })
+	return hash
+}
+
+// look calls f with a query of the repository, if there is one, and git tracks Dir.
+func (t Tree) look(stop context.Context, f func(*query)) {
+	if _, folder := git.Folder(t.Dir); folder == "" {
+		return // without a call of git
 	}
 	stop, cancel := context.WithTimeout(stop, maxTime)
 	defer cancel()
-	repo, err := git.Open(stop, program, t.Dir, t.Mark)
+	repo, err := git.Open(stop, t.Dir, t.Mark)
 	if err != nil {
-		return ""
+		return
 	}
 	defer os.RemoveAll(t.Calls)
-	q := query{Tree: t, repo: repo, stop: stop}
-	if q.index, err = repo.ReadIndex(); err != nil || q.isIgnored() {
-		return ""
+	q := &query{Tree: t, repo: repo, stop: stop, digits: 2 * sha1.Size}
+	if q.index, err = repo.ReadIndex(); err == nil && !q.isIgnored() {
+		f(q)
 	}
+}
+
+func (q *query) hash() string {
 	files, sees := q.tracked()
 	changed := q.changed()
 	if !sees || q.failed || len(changed) > maxFiles {
@@ -67,16 +74,16 @@ func (t Tree) Hash(stop context.Context) string {
 	}
 	h, read := sha256.New(), 0
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if strings.HasSuffix(name, "/") || stop.Err() != nil { // a listed folder is a repository
+		if strings.HasSuffix(name, "/") || q.stop.Err() != nil { // a listed folder is a repository
 			return ""
 		}
 		state, short := files[name], q.fromDir(name)
-		if t.Ignore != nil && t.Ignore(short) {
+		if q.Ignore != nil && q.Ignore(short) {
 			continue
 		}
-		if partial := t.Part != nil && strings.HasSuffix(name, ".md"); state == "" || partial && read < maxFiles {
+		if partial := q.Part != nil && strings.HasSuffix(name, ".md"); state == "" || partial && read < maxFiles {
 			read++
-			state = t.stateOf(filepath.Join(repo.Top, filepath.FromSlash(name)), short, q.digits)
+			state = q.stateOf(q.path(name), short, q.digits)
 		}
 		if state != "" {
 			fmt.Fprintf(h, "%q %s\n", short, state)
@@ -148,7 +155,7 @@ func (q *query) fromDir(name string) string {
 // if the call succeeded and git looks at every file. Git does not look at submodules, nor at files
 // that are marked assume-unchanged.
 func (q *query) tracked() (files map[string]string, sees bool) {
-	files, q.digits = map[string]string{}, 2*sha1.Size
+	files = map[string]string{}
 	// A line is "H 100644 NAME 0", a tab, and the path.
 	for _, line := range q.list("ls-files", "-v", "--stage", "-z") {
 		about, name, _ := strings.Cut(line, "\t")

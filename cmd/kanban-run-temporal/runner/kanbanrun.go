@@ -24,7 +24,7 @@ const endTime = 30 * time.Second
 // process gets SIGTERM when the context stop ends or, on Linux, when the worker dies.
 func (r *Runner) command(stop context.Context, dir string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(stop, r.Program, args...)
-	c.Dir, c.Env = dir, environ()
+	c.Dir, c.Env = dir, append(environ(), "CI=") // the clone stays here, so it is no job whose machine is thrown away
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	c.WaitDelay = endTime
 	c.SysProcAttr = ownSession()

@@ -90,6 +90,6 @@ func agentCommand(a agent.Assignment) ([]string, error) {
 				"or for all roles with --agent acp --exec 'COMMAND ARGS', " +
 				"or for one with --agent ROLE=acp --exec ROLE='COMMAND ARGS'"}
 	}
-	path, err := agent.LookPath(a.Command[0], a.Dir)
+	path, err := a.LookPath(a.Command[0])
 	return append([]string{path}, a.Command[1:]...), err
 }

@@ -36,7 +36,7 @@ func (adapter) Tool() agent.Tool {
 			"--system-prompt", "--system-prompt-snapshot", "--append-system-prompt", "--json-schema",
 			"--resume", "--fork-session", "--no-session-persistence", "--max-budget-usd",
 			"--mcp-config", "--strict-mcp-config", "--tools", "--allowedTools", "--disallowedTools",
-			"--permission-mode", "--dangerously-skip-permissions"},
+			"--permission-mode", "--dangerously-skip-permissions", "--setting-sources", "--add-dir"},
 		Help: []string{"--help"},
 		Keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_FOUNDRY_API_KEY",
 			"ANTHROPIC_CUSTOM_HEADERS",
@@ -101,7 +101,10 @@ func (c adapter) start(a agent.Assignment, more func(*commandLine, contract.Kind
 	// Without partial messages, a model that writes for minutes would look hung.
 	l.add("--print", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
 		"--include-partial-messages")
-	l.add(grantFor(a).args()...)
+	grant := grantFor(a)
+	l.add(grant.args()...)
+	confined, env := grant.confine(a)
+	l.add(confined...)
 	l.option("--model", a.Model)
 	l.prompt(a)
 	more(&l, a.Contract)
@@ -112,7 +115,7 @@ func (c adapter) start(a agent.Assignment, more func(*commandLine, contract.Kind
 	if l.err != nil {
 		return agent.Invocation{}, fmt.Errorf("command line of claude: %w", l.err)
 	}
-	return agent.Invocation{Argv: l.argv, Env: a.Env, Dir: a.Dir, Grace: a.Grace, Files: l.files}, nil
+	return agent.Invocation{Argv: l.argv, Env: env, Dir: a.Dir, Grace: a.Grace, Files: l.files}, nil
 }
 
 func (adapter) Reader(c contract.Kind, h agent.Host) agent.Reader { return newReader(c, h) }

@@ -99,9 +99,15 @@ func (l *commandLine) limits(a agent.Assignment) {
 
 // mcp adds the role's MCP servers. It excludes the user's own servers if the role names servers. It
 // also excludes them if the role lists tools but no tool of a server, because --tools limits only
-// claude's own tools.
+// claude's own tools. The servers are those of the file as it was read, because an agent may have
+// written the file since.
 func (l *commandLine) mcp(a agent.Assignment) {
-	l.option("--mcp-config", a.MCP)
+	path := a.MCP
+	if path != "" && a.MCPText != nil && l.scratch != "" {
+		path = filepath.Join(l.scratch, fmt.Sprintf("claude-%x.mcp.json", sha256.Sum256(a.MCPText)))
+		l.files = append(l.files, agent.File{Path: path, Data: a.MCPText})
+	}
+	l.option("--mcp-config", path)
 	if a.MCP != "" || a.Tools != nil && !anyServer(a.Tools) {
 		l.add("--strict-mcp-config")
 	}

@@ -22,6 +22,7 @@ func TestInvoke(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	held := []string{"--setting-sources", "user", "--add-dir", ""}
 	skip, form := []string{"--dangerously-skip-permissions"}, []string{"--json-schema", string(schema)}
 	for _, tt := range []struct {
 		name string
@@ -36,21 +37,23 @@ func TestInvoke(t *testing.T) {
 		{"a session that goes on", agent.Assignment{Prompt: "p", Follow: &agent.Follow{Session: "s1"}},
 			slices.Concat(skip, []string{"--append-system-prompt", "p", "--system-prompt-snapshot", "off"}, form, []string{"--resume", "s1"})},
 		{"a review", agent.Assignment{Contract: contract.Review, Permission: agent.ReadOnly, Prompt: "p", Follow: &agent.Follow{Session: "s1", Fork: true}},
-			[]string{"--permission-mode", "dontAsk", "--system-prompt", "p", "--system-prompt-snapshot", "off", "--resume", "s1", "--fork-session", "--no-session-persistence"}},
+			[]string{"--permission-mode", "dontAsk", "--setting-sources", "user", "--add-dir", "", "--system-prompt", "p", "--system-prompt-snapshot", "off", "--resume", "s1", "--fork-session", "--no-session-persistence"}},
 		{"servers", agent.Assignment{MCP: "m.json"}, slices.Concat(skip, form, []string{"--mcp-config", "m.json", "--strict-mcp-config"})},
+		{"servers as they were read", agent.Assignment{MCP: "m.json", MCPText: []byte("{}"), Scratch: "handed"}, slices.Concat(skip, form,
+			[]string{"--mcp-config", "handed/claude-44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a.mcp.json", "--strict-mcp-config"})},
 		{"servers and tools", agent.Assignment{MCP: "m.json", Tools: []string{"Read", "mcp__lab__one"}},
-			slices.Concat([]string{"--permission-mode", "dontAsk", "--tools", "Read", "--allowedTools", "Read,mcp__lab__one"}, form, []string{"--mcp-config", "m.json", "--strict-mcp-config"})},
+			slices.Concat([]string{"--permission-mode", "dontAsk", "--tools", "Read", "--allowedTools", "Read,mcp__lab__one"}, held, form, []string{"--mcp-config", "m.json", "--strict-mcp-config"})},
 		{"a server's tool", agent.Assignment{Tools: []string{"mcp__lab__one"}},
-			slices.Concat([]string{"--permission-mode", "dontAsk", "--tools", "", "--allowedTools", "mcp__lab__one"}, form)},
+			slices.Concat([]string{"--permission-mode", "dontAsk", "--tools", "", "--allowedTools", "mcp__lab__one"}, held, form)},
 		{"no tools", agent.Assignment{Tools: []string{}}, slices.Concat(skip, []string{"--tools", ""}, form, []string{"--strict-mcp-config"})},
 		{"tools", agent.Assignment{Tools: []string{"Read", "Bash"}}, slices.Concat(skip, []string{"--tools", "Read,Bash"}, form, []string{"--strict-mcp-config"})},
 		{"a rule", agent.Assignment{Tools: []string{"Read", "Bash(git log:*)", "Bash(git show:*)"}},
-			slices.Concat([]string{"--permission-mode", "dontAsk", "--tools", "Read,Bash", "--allowedTools", "Read,Bash(git log:*),Bash(git show:*)"}, form, []string{"--strict-mcp-config"})},
-		{"edit", agent.Assignment{Permission: agent.Edit}, slices.Concat([]string{"--permission-mode", "acceptEdits"}, form)},
+			slices.Concat([]string{"--permission-mode", "dontAsk", "--tools", "Read,Bash", "--allowedTools", "Read,Bash(git log:*),Bash(git show:*)"}, held, form, []string{"--strict-mcp-config"})},
+		{"edit", agent.Assignment{Permission: agent.Edit}, slices.Concat([]string{"--permission-mode", "acceptEdits"}, held, form)},
 		{"edit with tools", agent.Assignment{Permission: agent.Edit, Tools: []string{"Bash", "Write", "Bash(make:*)", "WebFetch"}},
-			slices.Concat([]string{"--permission-mode", "acceptEdits", "--tools", "Bash,Write,WebFetch", "--allowedTools", "Bash(make:*),WebFetch"}, form, []string{"--strict-mcp-config"})},
+			slices.Concat([]string{"--permission-mode", "acceptEdits", "--tools", "Bash,Write,WebFetch", "--allowedTools", "Bash(make:*),WebFetch"}, held, form, []string{"--strict-mcp-config"})},
 		{"read-only with tools", agent.Assignment{Permission: agent.ReadOnly, Tools: []string{"Read", "Bash(rm:*)", "Write"}},
-			slices.Concat([]string{"--permission-mode", "dontAsk", "--tools", "Read,Bash,Write", "--allowedTools", "Read"}, form, []string{"--strict-mcp-config"})},
+			slices.Concat([]string{"--permission-mode", "dontAsk", "--tools", "Read,Bash,Write", "--allowedTools", "Read"}, held, form, []string{"--strict-mcp-config"})},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.a.Command, tt.a.Input = []string{agenttest.Self(t), "word"}, []byte(`{}`)
@@ -59,7 +62,7 @@ func TestInvoke(t *testing.T) {
 				t.Errorf("Argv = %q, %v\nwant   %q", inv.Argv, err, want)
 			}
 			var said user
-			if err := json.Unmarshal(inv.Stdin, &said); err != nil || !inv.Listens || said.Message.Content[0].Text != string(tt.a.Ask()) || len(inv.Files) != 0 {
+			if err := json.Unmarshal(inv.Stdin, &said); err != nil || !inv.Listens || said.Message.Content[0].Text != string(tt.a.Ask()) || (len(inv.Files) == 1) != (tt.a.MCPText != nil) {
 				t.Errorf("Stdin = %q with files %v, want what the agent is asked", inv.Stdin, inv.Files)
 			}
 		})

@@ -19,6 +19,17 @@ type grant struct {
 
 func (g grant) asksNothing() bool { return g.mode == "" }
 
+// confine returns the options and the environment that keep claude from what the project's files
+// name: hooks, helpers for keys, MCP servers and permissions, which an agent may have written. The
+// project's instructions (CLAUDE.md) count all the same, as those of a further folder.
+func (g grant) confine(a agent.Assignment) (args, env []string) {
+	if g.asksNothing() {
+		return nil, a.Env
+	}
+	return []string{"--setting-sources", "user", "--add-dir", a.Dir},
+		append(slices.Clone(a.Env), "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1")
+}
+
 func (g grant) args() []string {
 	args := []string{"--dangerously-skip-permissions"}
 	if g.mode != "" {

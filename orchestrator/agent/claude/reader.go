@@ -366,7 +366,7 @@ func (r *reader) onResponse(answer response) {
 // End returns the report. The judgement is in report.go.
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
-	report := agent.Report{Session: r.session, Spent: r.spent.total()}
+	report := agent.Report{Session: r.session, Spent: r.spent.total(), SessionCost: r.spent.session}
 	r.conclude(&report, exit)
 	return report
 }

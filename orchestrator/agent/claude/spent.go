@@ -14,13 +14,15 @@ const maxIDs = 64
 
 // account sums up the cost of one claude process. Claude's own sums include the earlier calls in
 // the session. In a fork, they also include the calls in the original session. So account takes
-// from each result only the part since the previous result. Some versions of claude, such as
+// from each result only the part since the previous result. The sum of the session is kept apart,
+// because it also has the cost of attempts that were interrupted. Some versions of claude, such as
 // 2.1.197, do not report this part. In their results the cost counts from the start of the process,
 // and account takes this cost.
 type account struct {
 	results  agent.Spending
 	messages agent.Spending // spending by messages, used if no result reports its usage
 	ids      []string
+	session  *int64 // cost of the session so far, in millionths of a US dollar; nil: not reported
 	reported bool
 	unpriced bool // a model in a result has no price
 	hasUsage bool
@@ -52,7 +54,7 @@ func (a *account) result(r *result) {
 		a.results.Add(r.Usage.spending())
 		return
 	}
-	a.reported = true
+	a.reported, a.session = true, r.CostUSD.micros
 	if len(r.Since) == 0 && r.CostUSD.micros != nil && !a.unpriced {
 		// If no model answered, for instance because the API failed, the cost is known to be zero.
 		a.results.Add(agent.Spending{Cost: new(int64)})

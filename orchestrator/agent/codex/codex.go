@@ -39,6 +39,9 @@ func (adapter) Check(a agent.Assignment) error {
 	if _, err := serverOptions(a); err != nil {
 		return err
 	}
+	if err := findServers(a); err != nil {
+		return err
+	}
 	_, err := tool().Start(a)
 	return err
 }
@@ -85,6 +88,7 @@ func tool() agent.Tool {
 	return agent.Tool{
 		Program: "codex",
 		Permits: true,
+		Project: []string{".codex/config.toml", ".codex/hooks.json"}, // in a project that its user trusts
 		Resumes: true,
 		Signals: agent.Signals{Session: true, Calls: true, Apart: true},
 		Ignores: []string{"tools"},

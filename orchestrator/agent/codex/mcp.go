@@ -58,6 +58,28 @@ func serverOptions(a agent.Assignment) (options []string, err error) {
 	return options, nil
 }
 
+// findServers looks for the programs of the role's MCP servers before the run starts, because codex
+// tells nothing of a server that it cannot start. Errors: *agent.ConfigError.
+func findServers(a agent.Assignment) error {
+	servers, err := a.Servers()
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		var s server
+		if json.Unmarshal(servers[name], &s) != nil || s.Command == "" {
+			continue // serverOptions reports an invalid entry
+		}
+		if _, err := agent.LookPath(s.Command, a.Dir); err != nil {
+			return &agent.ConfigError{
+				Text: fmt.Sprintf("the MCP server %q of mcp_config cannot be started: %v", name, err),
+				Fix:  "install its program, or have PATH lead to it; codex itself would tell nothing of a server that is not there",
+			}
+		}
+	}
+	return nil
+}
+
 func (s server) options(key string) []string {
 	if s.URL != "" {
 		return []string{"-c", key + "url=" + tomlString(s.URL)}

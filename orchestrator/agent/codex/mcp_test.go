@@ -94,3 +94,20 @@ func TestMCPTimeout(t *testing.T) {
 		t.Errorf("options = %q, %v, want %q", got, err, want)
 	}
 }
+
+// TestMissingServer: codex tells nothing of an MCP server that it cannot start, so its program is looked for before the
+// first agent.
+func TestMissingServer(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"mcpServers":{"lab":{"command":"sh"},"far":{"url":"http://127.0.0.1/mcp"}}}`: "",
+		`{"mcpServers":{"lab":{"command":"no-such-server"}}}`:                          `the MCP server "lab" of mcp_config cannot be started`,
+		`{"mcpServers":{"lab":{"command":"./no-such-server"}}}`:                        `the MCP server "lab" of mcp_config cannot be started`,
+	} {
+		a := agent.Assignment{MCP: "mcp.json", MCPText: []byte(text), Dir: t.TempDir(), Command: []string{"sh"}, Permission: agent.Full}
+		err := New().Check(a)
+		config := (*agent.ConfigError)(nil)
+		if (err == nil) != (want == "") || err != nil && (!errors.As(err, &config) || !strings.Contains(err.Error(), want) || config.Fix == "") {
+			t.Errorf("%s: Check = %v, want %q", text, err, want)
+		}
+	}
+}

@@ -61,6 +61,7 @@ func tool() agent.Tool {
 		Signals: agent.Signals{Session: true, Calls: true},
 		Program: "gemini",
 		Permits: true,
+		Project: []string{".gemini/settings.json"},
 		Ignores: []string{"tools"},
 		Install: "npm install -g @google/gemini-cli",
 		Tested:  "0.61.0",

@@ -2,7 +2,9 @@
 package opencode
 
 import (
+	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -53,7 +55,7 @@ func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 			argv = append(argv, "--fork")
 		}
 	}
-	return agent.Invocation{Argv: argv, Stdin: a.AskWithRole(), Env: withRules(a.Env, rules), Dir: a.Dir,
+	return agent.Invocation{Argv: argv, Stdin: a.AskWithRole(), Env: confined(withRules(a.Env, rules), a.Dir, rules), Dir: a.Dir,
 		Timeout: a.Timeout, Grace: a.Grace}, nil
 }
 
@@ -103,6 +105,30 @@ func permissionFor(p agent.Permission) (options []string, rules string, err erro
 			Fix: "read-only, edit and full are known"}
 	}
 }
+
+// confined returns the environment of an opencode that may not run commands: the project's settings,
+// plugins, tools and MCP servers, which an agent may have written, do not count, but the project's
+// instructions do. An environment with settings of its own in configVariable keeps them, and gets no
+// instructions.
+func confined(env []string, dir, rules string) []string {
+	if rules == "" {
+		return env
+	}
+	env = append(env, "OPENCODE_DISABLE_PROJECT_CONFIG=1")
+	if slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, configVariable+"=") }) {
+		return env
+	}
+	settings, err := json.Marshal(map[string][]string{
+		"instructions": {filepath.Join(dir, "AGENTS.md"), filepath.Join(dir, "CLAUDE.md")},
+	})
+	if err != nil {
+		return env
+	}
+	return append(env, configVariable+"="+string(settings))
+}
+
+// configVariable is the environment variable with settings of opencode, in JSON.
+const configVariable = "OPENCODE_CONFIG_CONTENT"
 
 // withRules returns the environment env with new rules in place of its old rules. If the string
 // rules is "", it returns env unchanged.

@@ -113,6 +113,7 @@ func TestInvoke(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const instructions = `OPENCODE_CONFIG_CONTENT={"instructions":["AGENTS.md","CLAUDE.md"]}`
 	for _, tt := range []struct {
 		name       string
 		assignment agent.Assignment
@@ -121,9 +122,9 @@ func TestInvoke(t *testing.T) {
 		{"all options", agent.Assignment{Model: "p/m", Args: []string{"--variant", "high"}},
 			[]string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR", "--auto", "-m", "p/m", "--variant", "high"}, []string{"A=b", "OPENCODE_PERMISSION=x"}},
 		{"full", agent.Assignment{Permission: agent.Full}, []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR", "--auto"}, []string{"A=b", "OPENCODE_PERMISSION=x"}},
-		{"edit", agent.Assignment{Permission: agent.Edit}, []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR"}, []string{"A=b", `OPENCODE_PERMISSION={"edit":"allow","bash":"deny"}`}},
+		{"edit", agent.Assignment{Permission: agent.Edit}, []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR"}, []string{"A=b", `OPENCODE_PERMISSION={"edit":"allow","bash":"deny"}`, "OPENCODE_DISABLE_PROJECT_CONFIG=1", instructions}},
 		{"read-only", agent.Assignment{Permission: agent.ReadOnly}, []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR"},
-			[]string{"A=b", `OPENCODE_PERMISSION={"edit":"deny","bash":"deny"}`}},
+			[]string{"A=b", `OPENCODE_PERMISSION={"edit":"deny","bash":"deny"}`, "OPENCODE_DISABLE_PROJECT_CONFIG=1", instructions}},
 		{"resume", agent.Assignment{Follow: &agent.Follow{Session: "s"}}, []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR", "--auto", "--session", "s"},
 			[]string{"A=b", "OPENCODE_PERMISSION=x"}},
 		{"fork", agent.Assignment{Follow: &agent.Follow{Session: "s", Fork: true}}, []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR", "--auto", "--session", "s", "--fork"},

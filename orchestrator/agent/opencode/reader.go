@@ -140,7 +140,7 @@ func classOf(tool string) agent.ToolClass {
 func (r *reader) endStep(p part) {
 	r.reason = p.Reason
 	if r.spent == nil {
-		r.spent = &agent.Spending{}
+		r.spent = &agent.Spending{Partial: true} // opencode asks the model for a title, which is in no event
 	}
 	t := p.Tokens
 	r.spent.Input += t.Input + t.Cache.Read + t.Cache.Write

@@ -190,3 +190,33 @@ func WantNoProcess(t *testing.T, word string) {
 func GoodReply(message string) modeltest.Step {
 	return modeltest.Structured(map[string]string{"status": "ok", "message": message})
 }
+
+// RunsNothing plays an attempt of an agent that may not run commands, in a project with these files,
+// which an agent may have written. None of the commands that they name runs (each leaves a file
+// ran-NAME), and the model is told the word of the project's instructions.
+func RunsNothing(t *testing.T, r *Real, files map[string]string, word string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(r.Dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, "DIR", r.Dir)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.Permission = agent.ReadOnly
+	c := r.Play(t, GoodReply("done"))
+	if c.Reply == nil {
+		t.Errorf("there is no reply: %v %v %s", c.Err, c.Failure, c.Stderr)
+	}
+	if ran, _ := filepath.Glob(filepath.Join(r.Dir, "ran-*")); len(ran) > 0 {
+		t.Errorf("it ran %q", ran)
+	}
+	for _, q := range r.Server.Requests() {
+		if strings.Contains(string(q.Body), word) {
+			return
+		}
+	}
+	t.Error("the model was not told the project's instructions")
+}

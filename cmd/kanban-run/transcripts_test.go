@@ -1,0 +1,278 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// TestTranscripts holds each word that the views print about boards as a night leaves them: a change of a
+// word is seen in its commit. KANBAN_TEST_UPDATE=1 makes testdata/transcripts/NAME.txt anew.
+func TestTranscripts(t *testing.T) {
+	t.Parallel()
+	archive, err := txtar.ParseFile("testdata/transcripts/night.txtar")
+	must(t, err)
+	plays, files := map[string]string{}, map[string][]byte{}
+	for _, f := range archive.Files {
+		if name, ok := strings.CutPrefix(f.Name, "plays/"); ok {
+			plays[name] = string(f.Data)
+			continue
+		}
+		files[f.Name] = f.Data
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git")
+	}
+	binary := built(t, buildPlain)
+	for _, name := range slices.Sorted(maps.Keys(plays)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlay(t, name, plays[name], files, binary)
+			p.run()
+			p.look()
+			path := filepath.Join("testdata", "transcripts", name+".txt")
+			if os.Getenv("KANBAN_TEST_UPDATE") != "" {
+				must(t, os.WriteFile(path, p.said.Bytes(), 0o644))
+			}
+			want, err := os.ReadFile(path)
+			must(t, err)
+			if got := p.said.String(); got != string(want) {
+				t.Errorf("%s says something else; KANBAN_TEST_UPDATE=1 makes it anew:\n%s", path, firstDifference(got, string(want)))
+			}
+		})
+	}
+}
+
+// firstDifference returns the first line that differs, and the heading above it.
+func firstDifference(got, want string) string {
+	heading, wanted := "", strings.Split(want, "\n")
+	for i, line := range strings.Split(got, "\n") {
+		if strings.HasPrefix(line, "==== ") {
+			heading = line
+		}
+		if i >= len(wanted) || line != wanted[i] {
+			return fmt.Sprintf("%s\n got %q\nwant %q", heading, line, strings.Join(wanted[min(i, len(wanted)):min(i+1, len(wanted))], ""))
+		}
+	}
+	return "lines are missing at the end"
+}
+
+// play is a board in a folder of its own, and what the views say of it.
+type play struct {
+	t                 *testing.T
+	name, dir, binary string
+	settings          map[string]string // the lines of the file plays/NAME, by their first word
+	said              bytes.Buffer
+}
+
+func newPlay(t *testing.T, name, text string, files map[string][]byte, binary string) *play {
+	p := &play{t: t, name: name, dir: t.TempDir(), binary: binary, settings: map[string]string{}}
+	for line := range strings.Lines(text) {
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		p.settings[word] = rest
+	}
+	for file, data := range files {
+		p.write(file, string(data))
+	}
+	must(t, os.Mkdir(filepath.Join(p.dir, "bin"), 0o755))
+	must(t, os.Rename(filepath.Join(p.dir, "agents/claude"), filepath.Join(p.dir, "bin/claude")))
+	must(t, os.Chmod(filepath.Join(p.dir, "bin/claude"), 0o755))
+	var tasks []string
+	for i, do := range strings.Fields(p.settings["tasks"]) {
+		task := fmt.Sprintf("tasks/%d.md", i+1)
+		role := p.settings["role"]
+		if role == "" {
+			role = "Implementor"
+		}
+		p.write(task, fmt.Sprintf("---\nrole: %s\n---\n# Part %d\n\ndo: %s\n", role, i+1, do))
+		tasks = append(tasks, "  - "+task+"\n")
+	}
+	p.write(name+".yaml", "current: tasks/1.md\n"+p.settings["board"]+"\ntasks:\n"+strings.Join(tasks, ""))
+	git := exec.Command("git", "init", "-q", p.dir)
+	git.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+	must(t, git.Run())
+	return p
+}
+
+func (p *play) write(name, text string) {
+	p.t.Helper()
+	path := filepath.Join(p.dir, name)
+	must(p.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must(p.t, os.WriteFile(path, []byte(text), 0o644))
+}
+
+// command returns the program with some words, in the folder of the play and with surroundings that are
+// always the same.
+func (p *play) command(env []string, words ...string) *exec.Cmd {
+	cmd := exec.Command(p.binary, words...)
+	cmd.Dir = p.dir
+	cmd.Env = append([]string{"PATH=" + filepath.Join(p.dir, "bin") + ":/usr/bin:/bin", "HOME=" + p.dir, "TZ=UTC", "IS_SANDBOX=1", "TERM=xterm", "NO_COLOR=1"}, env...)
+	return cmd
+}
+
+// words returns the command line of the run.
+func (p *play) words() (all []string) {
+	for _, word := range strings.Fields(strings.ReplaceAll(p.settings["args"], `\ `, "\x00")) {
+		all = append(all, strings.ReplaceAll(word, "\x00", " "))
+	}
+	return append(all, p.name+".yaml")
+}
+
+// run plays the board, in a CI job as GitHub Actions has it.
+func (p *play) run() {
+	p.t.Helper()
+	then := p.settings["then"]
+	if then == "never" {
+		return
+	}
+	for _, file := range []string{"summary", "outputs"} {
+		p.write(file, "")
+	}
+	env := []string{"GITHUB_ACTIONS=true", "GITHUB_STEP_SUMMARY=" + filepath.Join(p.dir, "summary"), "GITHUB_OUTPUT=" + filepath.Join(p.dir, "outputs")}
+	cmd := p.command(env, p.words()...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = &out, &out, &syscall.SysProcAttr{Setpgid: true}
+	must(p.t, cmd.Start())
+	if then == "kill" || then == "interrupt" {
+		if !within(stuckAfter, func() bool { _, err := os.Stat(filepath.Join(p.dir, "at-work")); return err == nil }) {
+			p.t.Fatalf("no agent is at work:\n%s", out.String())
+		}
+	}
+	switch then {
+	case "kill":
+		runner, _ := runnerOf(cmd.Process.Pid)
+		must(p.t, cmd.Process.Signal(syscall.SIGSTOP))
+		runner.kill()
+		must(p.t, cmd.Process.Kill())
+	case "interrupt":
+		must(p.t, cmd.Process.Signal(os.Interrupt))
+	}
+	_ = cmd.Wait() // the exit code is told
+	p.tell(fmt.Sprintf("run in a job: %v", cmd.ProcessState), out.String())
+	p.tell("job summary", p.read("summary"))
+	p.tell("job outputs", p.read("outputs"))
+	if then == "edit" {
+		p.write(p.name+".yaml", "current: tasks/1.md\ntasks:\n  - tasks/1.md\n  - tasks/2.md\n")
+		p.write("tasks/2.md", "# Part 2\n")
+	}
+}
+
+// look asks each view.
+func (p *play) look() {
+	board := p.name + ".yaml"
+	for _, words := range [][]string{
+		{"status", board}, {"status", "--json", board}, {"inbox", board}, {"ack", board}, {"log", board},
+		{"report", board}, {"report", "--junit", board}, {"report", "--supervisor", board}, {"teardown", board},
+	} {
+		cmd := p.command(nil, words...)
+		out, _ := cmd.CombinedOutput() // the exit code is told
+		p.tell(fmt.Sprintf("%s: %v", strings.Join(words, " "), cmd.ProcessState), string(out))
+	}
+	for _, words := range [][]string{{"status", board}, {"inbox", board}, {"status", "--watch", board}} {
+		narrow, wide := p.onTerminal(80, words...), p.onTerminal(120, words...)
+		p.tell(strings.Join(words, " ")+" on a terminal of 80 columns", narrow)
+		if wide != narrow {
+			p.tell(strings.Join(words, " ")+" on a terminal of 120 columns", wide)
+		}
+	}
+	out, err := p.command(nil, "report", "--html", board).Output()
+	must(p.t, err)
+	first, _, _ := strings.Cut(pageText(string(out)), "\nWaterfall ")
+	p.tell("the page, down to the boards", first)
+	p.tell("told", p.read("told"))
+	_, entries, _ := strings.Cut(p.read("DECISIONS.md"), "## Architectural Decisions")
+	p.tell("DECISIONS.md", strings.TrimSpace(entries))
+	state, _, _ := strings.Cut(p.read(".kanban-run/runs/"+board+"/state.md"), "## Event Log")
+	p.tell("state.md, without its events", state)
+}
+
+func (p *play) read(name string) string {
+	text, _ := os.ReadFile(filepath.Join(p.dir, name)) // a file that is missing says nothing
+	return string(text)
+}
+
+// onTerminal returns what a command draws on a terminal of 24 rows, until it ends.
+func (p *play) onTerminal(width uint16, words ...string) string {
+	p.t.Helper()
+	cmd := p.command(nil, words...)
+	screen, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: width})
+	must(p.t, err)
+	defer screen.Close()
+	var drawn bytes.Buffer
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		_, _ = io.Copy(&drawn, screen) // the terminal fails once the command has ended
+	}()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case <-ended:
+	case <-time.After(stuckAfter):
+		_ = cmd.Process.Kill()
+		p.t.Errorf("%v does not end", words)
+	}
+	<-read
+	return strings.ReplaceAll(drawn.String(), "\r\n", "\n")
+}
+
+var (
+	notShown = regexp.MustCompile(`(?s)<(style|script|svg)\b.*?</(style|script|svg)>|<!--.*?-->`)
+	blocks   = regexp.MustCompile(`</?(div|p|li|tr|h[1-6]|section|article|details|summary|table|ul|ol|dl|dt|dd|pre|header|main|nav|footer|button|a)\b[^>]*>`)
+	tags     = regexp.MustCompile(`<[^>]*>`)
+	blank    = regexp.MustCompile(`\s*\n\s*`)
+)
+
+// pageText returns the words of a page, a line for each block.
+func pageText(page string) string {
+	_, body, _ := strings.Cut(page, "<body")
+	body = notShown.ReplaceAllString("<body"+body, "")
+	body = tags.ReplaceAllString(blocks.ReplaceAllString(body, "\n"), " ")
+	return blank.ReplaceAllString(strings.TrimSpace(html.UnescapeString(body)), "\n")
+}
+
+// changing are the parts of texts that no two plays have in common.
+var changing = []struct {
+	of *regexp.Regexp
+	is string
+}{
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z| UTC|\+00:00)?`), "TIME"},
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d\b|\b\d{1,2} [A-Z][a-z]+ \d{4}\b`), "DATE"},
+	{regexp.MustCompile(`\b\d\d:\d\d:\d\d\b`), "TIME"},
+	{regexp.MustCompile(`\b\d\d:\d\d\b`), "HH:MM"},
+	{regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "UUID"},
+	{regexp.MustCompile(`\b[0-9a-f]{64}\b`), "SHA"},
+	{regexp.MustCompile(`kanban-run@(\d+)-[0-9a-f]{8}`), "kanban-run@$1-RANDOM"},
+	{regexp.MustCompile(`"([a-z_]*millis|[a-z_]*seconds|time_seconds)": ?[\d.]+`), `"$1": 0`},
+	{regexp.MustCompile(`time="[\d.]+"`), `time="0"`},
+	{regexp.MustCompile(`\b(\d+h ?)?(\d+m ?)?\d+(\.\d+)?(ms|s)\b`), "SPAN"},
+	{regexp.MustCompile(`(stop-commands::|::)[0-9a-zA-Z]{26}(::)?`), "${1}TOKEN$2"},
+	{regexp.MustCompile(`[0-9A-Z]{26}\b`), "TOKEN"},
+	{regexp.MustCompile(`\b1\d{12}\b`), "MILLIS"},
+	{regexp.MustCompile(`"version": "[^"]*"`), `"version": "VERSION"`},
+}
+
+// tell adds what a view says, without what no two plays have in common.
+func (p *play) tell(view, text string) {
+	text = strings.ReplaceAll(text, p.dir, "DIR")
+	for _, c := range changing {
+		text = c.of.ReplaceAllString(text, c.is)
+	}
+	fmt.Fprintf(&p.said, "==== %s\n%s\n", view, strings.TrimRight(text, "\n"))
+}

@@ -1,0 +1,41 @@
+package ledger
+
+import (
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/journal"
+	"kanban-run/orchestrator/rundir"
+)
+
+// Files tells of the files of a board's project, see package worktree.
+type Files struct {
+	AreGone     func([]event.LeftFile) bool // none of these files is there as it was left
+	IsCommitted func() bool                 // the board is as the last commit has it
+}
+
+// FindUndone returns the event about work that does not count any more, because the board b stands
+// as it did before the work, or lacks marks that a run set, or because the files of the open step
+// are gone. It returns nil if all work counts. l is the board's list of tasks.
+func FindUndone(dir rundir.Dir, s *flow.State, name string, b *board.Board, l flow.List, f Files) (*event.WorkUndone, error) {
+	if s.IsElsewhere(b.SHA) {
+		r := flow.Rewind{SHA: b.SHA}
+		_, err := journal.Read(dir.Journal(), func(record journal.Record) error {
+			e, err := decode(record)
+			if err == nil {
+				r.Add(e)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if e := r.Undone(name); e != nil && (!s.MayHaveWritten() || f.IsCommitted()) {
+			return e, nil
+		}
+	}
+	if e := s.LostMarks(name, b.SHA, l, f.IsCommitted); e != nil {
+		return e, nil
+	}
+	return s.LostFiles(name, b.SHA, f.AreGone), nil
+}

@@ -1,0 +1,113 @@
+package rundir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/git"
+)
+
+// Lock is the right to be the only writer of the folder. It holds the lock in the folder. For a
+// board in a git work tree it also holds one in the folder .git, because git clean removes the
+// folder of the runs, and a run that made the folder anew would find no lock there.
+type Lock struct {
+	// Alone is the reason why there is only the lock in the folder although the board is in a git
+	// work tree, or nil.
+	Alone error
+
+	held []*durable.Lock
+}
+
+// lockInGit returns the path of the lock in the folder .git, or "" if the board is not in a git
+// work tree.
+func (d Dir) lockInGit() string { return git.LockFile("lock", d.Path) }
+
+// Acquire makes the folder, if it is missing, and takes its locks. It takes the lock in the folder
+// .git first, so that a run that is refused makes no folder. Errors: *durable.HeldError.
+func (d Dir) Acquire() (*Lock, error) {
+	l := &Lock{}
+	if inGit := d.lockInGit(); inGit != "" {
+		held, err := acquireInGit(inGit)
+		switch {
+		case errors.As(err, new(*durable.HeldError)), durable.IsMachineFault(err):
+			return nil, err
+		case err != nil:
+			l.Alone = err
+		default:
+			l.held = append(l.held, held)
+		}
+	}
+	err := d.Ensure()
+	if err == nil {
+		var held *durable.Lock
+		if held, err = durable.Acquire(d.Lock()); err == nil {
+			l.held = append(l.held, held)
+			if err = d.separate(); err == nil {
+				return l, nil
+			}
+		}
+	}
+	return nil, errors.Join(err, l.Release())
+}
+
+// separate gives the files of the run copies of their own if the journal has a second name, as in a
+// backup by hard links.
+func (d Dir) separate() error {
+	if durable.RefuseNames(d.Journal()) == nil {
+		return nil
+	}
+	return filepath.WalkDir(d.Path, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() || path == d.Lock() {
+			return err
+		}
+		return durable.Separate(path)
+	})
+}
+
+func acquireInGit(path string) (*durable.Lock, error) {
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	if info, err := os.Lstat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		return nil, errors.Join(err, fmt.Errorf("%s is no folder", filepath.Dir(path)))
+	}
+	return durable.Acquire(path)
+}
+
+// Files returns the locked files, to give another process duplicates of them. See
+// [durable.Lock.File].
+func (l *Lock) Files() (all []*os.File) {
+	for _, held := range l.held {
+		all = append(all, held.File())
+	}
+	return all
+}
+
+// SetHolder writes another process into the lock files as the holder.
+func (l *Lock) SetHolder(pid int) (err error) {
+	for _, held := range l.held {
+		err = errors.Join(err, held.SetHolder(pid))
+	}
+	return err
+}
+
+// Release gives the locks back at once. See [durable.Lock.Release].
+func (l *Lock) Release() (err error) {
+	for _, held := range l.held {
+		err = errors.Join(err, held.Release())
+	}
+	return err
+}
+
+// IsOwned reports whether a process holds one of the folder's locks.
+func (d Dir) IsOwned() (bool, error) {
+	held, err := durable.IsHeld(d.Lock())
+	if inGit := d.lockInGit(); err == nil && !held && inGit != "" {
+		held, err = durable.IsHeld(inGit)
+	}
+	return held, err
+}

@@ -1,0 +1,67 @@
+package worktree
+
+import (
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// File is a file as work has left it.
+type File struct {
+	Name  string // relative to Dir, with slashes
+	State string // mode and object name
+}
+
+// Left lists files that differ from the last commit, at most the given number. It is evidence of
+// work: see [Tree.AreGone]. It returns nil if git does not tell.
+func (t Tree) Left(stop context.Context, most int) (left []File) {
+	t.look(stop, func(q *query) {
+		for _, name := range q.changed() {
+			short := q.fromDir(name)
+			if len(left) == most || q.failed || strings.HasSuffix(name, "/") || t.Ignore != nil && t.Ignore(short) {
+				continue
+			}
+			if state := q.stateOf(q.path(name), short, q.digits); state != "" {
+				left = append(left, File{short, state})
+			}
+		}
+	})
+	return left
+}
+
+// AreGone reports whether none of the files is as it was left, and none differs from the last commit
+// in another way: as in a fresh checkout, also of a later commit. A file on which somebody went on
+// is not gone, and neither is one that was committed.
+func (t Tree) AreGone(stop context.Context, left []File) (gone bool) {
+	t.look(stop, func(q *query) {
+		for _, f := range left {
+			if q.stateOf(filepath.Join(t.Dir, filepath.FromSlash(f.Name)), f.Name, q.digits) == f.State {
+				return
+			}
+		}
+		changed := q.changed()
+		gone = !q.failed && !slices.ContainsFunc(left, func(f File) bool {
+			return slices.ContainsFunc(changed, func(name string) bool { return q.fromDir(name) == f.Name })
+		})
+	})
+	return gone && len(left) > 0
+}
+
+// IsCommitted reports whether git tracks a file, and it does not differ from the last commit as far
+// as git's index tells. The name is relative to Dir.
+func (t Tree) IsCommitted(stop context.Context, name string) (committed bool) {
+	t.look(stop, func(q *query) {
+		files, sees := q.tracked()
+		isIt := func(full string) bool { return q.fromDir(full) == name }
+		tracked := slices.ContainsFunc(slices.Collect(maps.Keys(files)), isIt)
+		committed = sees && tracked && !slices.ContainsFunc(q.changed(), isIt) && !q.failed
+	})
+	return committed
+}
+
+// path returns the path of a file that git named.
+func (q *query) path(name string) string {
+	return filepath.Join(q.repo.Top, filepath.FromSlash(name))
+}
