@@ -71,7 +71,7 @@
 //	orchestrator   ─► claim, decisions, gitstore         before and after a step
 //	orchestrator   ─► marks                              before and after an attempt
 //	orchestrator   ─► trust ─► roster                    before and after an attempt
-//	run            ─► preflight ─► inspect ─► ledger, workspace, standing
+//	run            ─► preflight ─► inspect ─► ledger, workspace, projection
 //	call, supervisor ─► briefing ─► contract, board, rundir
 //	call, supervisor, watch ─► attempt, roster ─► agent ─► contract ─► event, schema
 //	watch, attempt ─► health ─► agent          watch ─► inbox
@@ -83,8 +83,8 @@
 //	board, roles, config ─► frontmatter        board ─► schema, durable      journal ─► durable
 //	agent/NAME     ─► agent, contract, proc    an adapter, or the stub of a dry run; roster knows them all
 //	supervise      ─► agent, attempt, proc, review                           seed 003 for a person at a terminal
-//	report         ─► standing, digest, console, inert   page ─► report, standing, digest    all of them ─► event
-//	standing       ─► flow
+//	report         ─► projection, console, inert         page ─► report, projection         all of them ─► event
+//	projection     ─► flow
 //
 //	run        takes a board for one run
 //	call       makes the calls of a run: what each kind is told, and what its end means
@@ -111,7 +111,7 @@
 //	workspace  is the board and the tasks of one run
 //	ledger     is the journal of a board, its history and its owner
 //	inspect    answers questions about a run without taking the board
-//	standing   says how a board stands, the same to every view; pure
+//	projection folds what happened for people: how a board stands, the same to every view; pure
 //	rundir     is the folder of a board's runs
 //	failure    names the faults that a person has to mend
 //	once       is a single call without a board
@@ -126,8 +126,8 @@
 //	tell ─► inbox ─► redacted, journaled ─► attempt.Tell ─► the agent's standard input
 //	journal ─► decisions.Log ─► DECISIONS.md
 //	board, journal ─► gitstore ─► the commits of another clone
-//	journal ─► flow.History ─► ack                journal ─► digest ─► report.Markdown, report.JUnit, page.Render
-//	journal, board ─► standing.Of ─► status, and the state of the board in all views
+//	journal ─► flow.History                       what the run does next
+//	journal, board ─► projection.Fold, Facts ─► projection.Board ─► every view: status, inbox, ack, report, page, --json
 //	every text for a terminal, a pipe or a CI log ─► console.Printer, which redacts and makes inert ─► the stream
 //
 // sinks_test.go lists all functions that write outside of memory, with the place that they write to.

@@ -11,11 +11,12 @@ import (
 	"kanban-run/orchestrator/call"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/result"
 	"kanban-run/orchestrator/rundir"
-	"kanban-run/orchestrator/standing"
 	"kanban-run/orchestrator/trust"
 	"kanban-run/orchestrator/watch"
 )
@@ -37,7 +38,7 @@ func (l *loop) runInto(res *result.Result) error {
 	res.Again = l.again
 	res.Steps, res.Used = l.caller.Steps(), flow.Tally{Used: l.used}
 	if !l.job.DryRun {
-		res.Waits = l.waits()
+		res.Question = l.question()
 	}
 	if said := cmp.Or(l.caller.Said(), l.caller.Printed()); len(l.ledger.State().Asides()) == 0 && (res.Outcome == event.NeedsPerson || res.Outcome == event.Incomplete) && !strings.Contains(res.Text, said) {
 		res.Said = said
@@ -77,7 +78,7 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 		if p := l.ledger.State().Proposal(end); p != nil {
 			err = l.ledger.Append(*p)
 		}
-		finished := event.RunFinished{Board: l.job.Board, Outcome: end.Outcome, Text: end.Text, Steps: l.caller.Steps(), Marks: l.marks.Leave(), Behind: l.toldBehind(behind)}
+		finished := event.RunFinished{Board: l.job.Board, Outcome: end.Outcome, Text: end.Text, By: end.By, Steps: l.caller.Steps(), Marks: l.marks.Leave(), Behind: l.toldBehind(behind)}
 		err = errors.Join(err, l.decisions.Save(), l.decisions.Foresee(finished), l.ledger.Finish(finished), l.carrier.RecordEvents())
 		if err == nil {
 			l.decisions.Close()
@@ -86,7 +87,7 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 		return end.Outcome, end.Text, err
 	}
 	outcome := result.OutcomeOf(l.stop, err)
-	note := l.ledger.Finish(event.RunInterrupted{Board: l.job.Board, Outcome: outcome, Reason: err.Error(),
+	note := l.ledger.Finish(event.RunInterrupted{Board: l.job.Board, Outcome: outcome, Reason: err.Error(), By: result.ByOf(err), Exit: result.ExitOf(err), Hint: hintOf(err),
 		Changed: errors.As(err, new(*trust.ChangedError)), Until: result.Until(outcome, err), Waited: l.cutWait, Quarantined: l.caller.Quarantined(), Marks: l.marks.Leave(), Behind: l.toldBehind(behind)})
 	note = errors.Join(note, l.carrier.RecordEvents())
 	if note == nil {
@@ -152,8 +153,11 @@ func (l *loop) putBackEnd() error {
 	return l.workspace.PutBack(step.BoardSHA)
 }
 
-// waits returns the decision for which the board waits, or nil if none is known.
-func (l *loop) waits() *standing.Waits {
+// question returns what a person may decide about the board, or nil if nothing is known.
+func (l *loop) question() *projection.Question {
 	b, err := l.workspace.Look()
-	return l.ledger.Waits(l.job.Board, b, err)
+	return l.ledger.Question(l.job.Board, b, err)
 }
+
+// hintOf returns what mends an error, or "".
+func hintOf(err error) string { return cmp.Or(failure.HintOf(err), durable.MachineHint(err)) }

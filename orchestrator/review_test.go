@@ -196,7 +196,7 @@ func TestReviewWithoutVerdict(t *testing.T) {
 		t.Errorf("used %+v, want a sum that lacks the agent's part and the Manager's", used)
 	}
 	s = stage(t, event.Limits{MaxRetries: 1}, "", part{good, "s", 10, "", false}, part{"", "f1", -1, "API Error", false}, part{"", "f2", -1, "API Error", false})
-	if s.result.Outcome != event.NeedsPerson || !strings.Contains(s.result.Text, "gave no verdict in 2 attempts; the last: API Error") || s.result.Waits == nil || s.result.Waits.About != event.AboutStep {
+	if s.result.Outcome != event.NeedsPerson || !strings.Contains(s.result.Text, "gave no verdict in 2 attempts; the last: API Error") || s.result.Question == nil || s.result.Question.About != event.AboutStep {
 		t.Errorf("the run ended with %s: %s", s.result.Outcome, s.result.Text)
 	}
 	// The work is not done again: the next run asks the supervisor once more.
@@ -228,7 +228,7 @@ func TestReviewOfMissedVerdictsIsPaid(t *testing.T) {
 // TestReviewIsNeverContent: the rounds are bounded, and the next run starts the task afresh.
 func TestReviewIsNeverContent(t *testing.T) {
 	s := stage(t, event.Limits{}, "review_rounds: 1\n", part{good, "s", 1, "", false}, part{"more", "f1", 2, "", false}, part{good, "s", 3, "", false}, part{"more still", "f2", 4, "", false})
-	if s.result.Outcome != event.NeedsPerson || !strings.Contains(s.result.Text, "is not content after 2 rounds: more still") || len(s.left) != 0 || s.result.Waits == nil || s.result.Waits.About != event.AboutStep {
+	if s.result.Outcome != event.NeedsPerson || !strings.Contains(s.result.Text, "is not content after 2 rounds: more still") || len(s.left) != 0 || s.result.Question == nil || s.result.Question.About != event.AboutStep {
 		t.Errorf("the run ended with %s: %s", s.result.Outcome, s.result.Text)
 	}
 	s.play(t, event.Limits{}, part{good, "t", 1, "", false}, part{"[TASK_COMPLETED]", "g", 2, "", false})

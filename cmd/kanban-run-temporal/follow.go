@@ -174,5 +174,5 @@ func exitCode(outcome string) int {
 // rank returns the severity of an exit code: the worst code has the highest rank. The order is the
 // one that kanban-run uses for several boards.
 func rank(code int) int {
-	return slices.Index([]int{0, 7, 3, 4, 6, 5, 2, 1, 137, 143}, code)
+	return slices.Index([]int{0, 7, 6, 4, 3, 5, 2, 1, 137, 143}, code)
 }

@@ -28,14 +28,15 @@ Without a word, ack shows what the board waits for and the words that are valid 
 it waits for nothing. A word decides. The decisions are those of the Lead, the person whose board it is; kanban-run status says
 afterwards what was decided, and the journal keeps it. The words:
 
-  retry [TASK]     try it again: a task that is undone, an agent that is stuck, the look of a checkpoint, or the board as the turn began
-  accept [TASK]    let it stand: the end of a board, a task that counts as done (also while a run works), the work on a task, or the file
-  override         go on in spite of a checkpoint
-  skip [TASK]      go on without a task, which stays undone: one that is set aside (--keep-going), or while a run works any other
-  release [TASK]   end the quarantine of a task whose work goes round in circles, also while a run works
-  restart          end an agent that hangs, while the run works (watch: {coordinator: person})
-  continue         leave that agent alone
-  forced-finalize  let a team be deleted without the members that never answered (kanban-run teardown)
+  retry [TASK]   try it again: a task that is undone, an agent that is stuck, the look of a checkpoint, a task in quarantine (also
+                 while a run works), or the board as the turn began
+  accept [TASK]  let it stand: the end of a board, a task that counts as done (also while a run works), the work on a task, a checkpoint
+                 that blocks, the file, or a team without the members that never answered (kanban-run teardown)
+  skip [TASK]    go on without a task, which stays undone: one that is set aside (--keep-going), or while a run works any other
+  restart        end an agent that hangs, while the run works (watch: {coordinator: person})
+  continue       leave that agent alone
+
+The words of earlier versions are still taken: override for accept, release for retry, forced-finalize for accept.
 
 Where an agent has changed a file that decides what is started or believed (a role, the settings, a program that gets more than
 the agent did), accept lets it count for all boards of the work tree; --here is for a work tree without a board.
@@ -107,12 +108,20 @@ func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) 
 		return 0, err
 	}
 	if owned && looks {
-		waits, err := t.showInbox(board)
-		return codeOfWaiting(waits && !answer.Ask), err
+		b, err := inspect.Looker{Keep: keepLast}.Look(board)
+		if !isShown(err) {
+			return 0, err
+		}
+		return codeOfWaiting(b.Who.AsksPerson() && !answer.Ask), errors.Join(t.printQuestion(&b.Board), err)
 	}
 	settles := answer.Task != "" && (answer.Choice == event.Accept || answer.Choice == event.Skip)
-	if owned && (isConsent(answer.Choice) || answer.Choice == event.ReleaseTasks || settles) {
-		err := t.post(board, inbox.Message{Choice: string(answer.Choice), Task: answer.Task, Text: answer.Note}, postWait)
+	releases := answer.Choice == event.ReleaseTasks || answer.Choice == event.Retry
+	if owned && (isConsent(answer.Choice) || releases || settles) {
+		word := answer.Choice
+		if releases {
+			word = event.ReleaseTasks
+		}
+		err := t.post(board, inbox.Message{Choice: string(word), Task: answer.Task, Text: answer.Note}, postWait)
 		if !t.missed(board, err) {
 			return exitComplete, err
 		}
@@ -134,7 +143,7 @@ func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) 
 	if err := t.stdout.Printf("%s", console.Lines(q.Diff)); err != nil {
 		return 0, err
 	}
-	return codeOfWaiting(q.Standing.NeedsDecision() && !answer.Ask), t.printWaits(&q.Standing)
+	return codeOfWaiting(q.Board.Who.AsksPerson() && !answer.Ask), t.printQuestion(&q.Board)
 }
 
 // acknowledgeHere shows, or accepts, what agents have changed in the current work tree.
@@ -212,8 +221,8 @@ func (t *terminal) printDecision(board string, q ledger.Question, ask bool) erro
 	if err := t.stdout.Printf("%s%s\n", console.Lines(q.Diff), text); err != nil || ask {
 		return err
 	}
-	switch w := q.Standing.Waits; {
-	case w == nil, w.About == event.AboutTeam, q.Accepted:
+	switch about := q.Board.About(); {
+	case about == "", about == event.AboutTeam, q.Accepted:
 		return nil
 	case q.Left != "":
 		return t.stdout.Printf("%s waits on: %s\n", board, q.Left)

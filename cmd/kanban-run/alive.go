@@ -7,7 +7,6 @@ import (
 	"golang.org/x/term"
 
 	"kanban-run/orchestrator/console"
-	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/roster"
 )
@@ -71,7 +70,7 @@ func keepAlive(out *console.Printer, printers []*console.Printer, say func() []s
 func headlines(boards []string) (lines []string) {
 	var others []string
 	for _, name := range boards {
-		b, err := inspect.Look(name, func(event.Entry) {})
+		b, err := inspect.Looker{Keep: keepLast}.Look(name)
 		switch line := b.Headline(); {
 		case err != nil:
 		case b.Owned:

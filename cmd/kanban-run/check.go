@@ -24,8 +24,8 @@ import (
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/plainfile"
 	"kanban-run/orchestrator/preflight"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/roster"
-	"kanban-run/orchestrator/standing"
 	"kanban-run/orchestrator/workspace"
 )
 
@@ -145,14 +145,17 @@ func (u *setup) plan(t *terminal, name string) {
 // cannot be read, because check has reported that.
 func pastOf(name string, b *board.Board, place *board.Place) board.Past {
 	p := board.Past{Done: map[int]bool{}, Skipped: map[int]bool{}}
-	now, _ := inspect.Look(name, func(event.Entry) {})
+	now, _ := inspect.Looker{Keep: keepLast}.Look(name)
 	state := &now.History.State
-	p.Never = now.Outcome == standing.NeverRun
+	p.Never = now.State == projection.NeverRun
 	taskSHA := func(task string) string { return workspace.TaskSHA(place, task) }
 	_, marked, _ := state.AsidesOn(workspace.ListOf(b, place.ReadTask))
 	for i, t := range now.Tasks {
+		if t.Left != "" {
+			break // those behind are not on the list
+		}
 		task := cmp.Or(t.Seen, t.Task)
-		p.Done[i] = t.State == standing.Done || t.State == standing.Before || state.IsDecided(task) || slices.Contains(marked, task)
+		p.Done[i] = t.State.IsDone() || state.IsDecided(task) || slices.Contains(marked, task)
 		q := state.Quarantined(task)
 		stays := q != nil && state.WhyReleased(*q, workspace.Bare(b), taskSHA) == ""
 		p.Skipped[i] = t.Status == flow.StatusSkipped || stays

@@ -323,14 +323,13 @@ func (n *nightSite) asks() (asked bool) {
 		if !strings.Contains(n.read(journalOf(board)), `"RUN_STARTED"`) {
 			continue // there is no run yet that status could tell about
 		}
-		var status struct{ Text string }
-		n.tells(&status, "status", "--json", board)
-		if !strings.Contains(status.Text, "cannot be told") {
+		said := n.saidOf(board)
+		if !strings.Contains(said, "cannot be told") {
 			continue
 		}
-		named := askedMark.FindStringSubmatch(status.Text)
+		named := askedMark.FindStringSubmatch(said)
 		if named == nil || !strings.Contains(n.read(named[1]), "forged") {
-			n.t.Fatalf("%s asks without need: %s\n%s", board, status.Text, n.story())
+			n.t.Fatalf("%s asks without need: %s\n%s", board, said, n.story())
 		}
 		n.tells(nil, "ack", board, "retry")
 		if strings.Contains(n.read(named[1]), "forged") {
@@ -344,6 +343,17 @@ func (n *nightSite) asks() (asked bool) {
 var askedMark = regexp.MustCompile(`\(the mark in the header of (\S+)\): it cannot be told`)
 
 // tells runs a command that is to end well, and decodes what it prints, unless into is nil.
+// saidOf returns the reason why a board stands as it does.
+func (n *nightSite) saidOf(board string) string {
+	var doc struct {
+		Boards []struct{ Reason struct{ Said string } }
+	}
+	if n.tells(&doc, "status", "--json", board); len(doc.Boards) != 1 {
+		n.t.Fatalf("status of %s has %d boards", board, len(doc.Boards))
+	}
+	return doc.Boards[0].Reason.Said
+}
+
 func (n *nightSite) tells(into any, args ...string) string {
 	n.t.Helper()
 	cmd := n.command(nil, args...)
@@ -389,13 +399,11 @@ func (n *nightSite) isMorning() bool {
 		if n.read(board) != morningBoard(name) {
 			return false
 		}
-		var status struct{ Outcome, Text string }
-		n.tells(&status, "status", "--json", board)
 		want := "the board is complete"
 		if name == "one" {
 			want = "the board is incomplete: one/3.md is set aside (Implementor replied blocked: did it); one/5.md is not worked on: it needs one/3.md"
 		}
-		if status.Text != want {
+		if n.saidOf(board) != want {
 			return false
 		}
 	}

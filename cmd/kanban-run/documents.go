@@ -15,12 +15,12 @@ import (
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/console"
-	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/workspace"
 )
@@ -70,7 +70,7 @@ func (d documents) enter() error {
 type document struct {
 	name   string // as the user wrote it
 	path   string // absolute
-	render func(boards []string) ([]byte, error)
+	render func(l inspect.Looker, boards []string) ([]byte, error)
 }
 
 // all returns the documents with absolute paths. A relative path is relative to the folder in which
@@ -152,7 +152,7 @@ func isSameFile(a, b string) bool {
 // write writes the documents about boards.
 func (d documents) write(t *terminal, boards []string) (err error) {
 	for _, one := range d.all(t) {
-		text, failed := one.render(boards)
+		text, failed := one.render(inspect.Looker{Keep: keepSteps}, boards)
 		if failed == nil {
 			failed = durable.WriteFile(one.path, text, 0o644)
 		}
@@ -189,18 +189,17 @@ func (*outputError) Hint() string {
 
 // renderResults returns the results of boards in the form of report --json. A board without a
 // journal, or with a damaged one, is no error, since the run may have refused it.
-func (t *terminal) renderResults(names []string) ([]byte, error) {
-	boards := make([]digest.Digest, len(names))
-	for i, name := range names {
-		var err error
-		boards[i], err = digestOf(name)
-		shown := errors.As(err, new(*ledger.NoRunError)) || errors.As(err, new(*ledger.UnreadableError))
-		if err != nil && !shown {
+func (t *terminal) renderResults(l inspect.Looker, names []string) ([]byte, error) {
+	doc := projection.Document{Version: projection.FormVersion, Boards: []projection.Board{}}
+	for _, name := range names {
+		b, err := l.Look(name)
+		if !isShown(err) && !errors.As(err, new(*ledger.NoRunError)) {
 			return nil, err
 		}
+		doc.Boards = append(doc.Boards, b.Board)
 	}
 	var text bytes.Buffer
-	err := console.New(&text, t.secrets).JSON(boards, "  ")
+	err := console.New(&text, t.secrets).JSON(doc, "  ")
 	return text.Bytes(), err
 }
 

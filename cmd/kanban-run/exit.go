@@ -91,32 +91,15 @@ func worst(codes []int) int {
 
 // codeOf returns the exit code for one board's result.
 func codeOf(r result.Result) int {
-	switch r.Outcome {
-	case event.Complete:
+	switch {
+	case r.Outcome == event.Incomplete && r.Lenient:
 		return exitComplete
-	case event.Incomplete:
-		if r.Lenient {
-			return exitComplete
-		}
-		return exitNeedsPerson
-	case event.NeedsPerson:
-		return exitNeedsPerson
-	case event.Exhausted:
-		return exitExhausted
-	case event.Frozen:
-		return exitFrozen
-	case event.LimitReached:
-		return exitLimit
-	case event.Owned:
-		return exitOwned
-	case event.Invalid:
-		return exitInvalid
-	case event.Later:
-		return exitLater
-	case event.Interrupted:
+	case r.Outcome == event.Interrupted:
 		return codeOfError(r.Signal)
-	default:
+	case r.Outcome == "":
 		return exitFailed
+	default:
+		return r.Outcome.Exit()
 	}
 }
 
@@ -143,7 +126,7 @@ func codeOfError(err error) int {
 	case durable.IsMachineFault(err):
 		return exitFailed
 	case errors.As(err, &signal):
-		return signal.code()
+		return signal.SignalExit()
 	case errors.As(err, &killed):
 		return 128 + int(killed.signal)
 	case errors.As(err, &frozen):

@@ -3,12 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/mattn/go-runewidth"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
@@ -17,10 +16,9 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/inspect"
-	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/report"
 	"kanban-run/orchestrator/rundir"
-	"kanban-run/orchestrator/standing"
 )
 
 func inboxCommand() command {
@@ -31,135 +29,115 @@ For each board that waits, or cannot be run: why, and the commands that decide. 
 Exit code 3 says that something waits, 0 that nothing does.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
+			asJSON := flags.Bool("json", false, "print the boards that wait as JSON")
 			return func(t *terminal, args []string) (int, error) {
 				if err := boardArgs("inbox", args, false); err != nil {
 					return 0, err
 				}
-				if _, err := s.load(t); err != nil {
+				u, err := s.load(t)
+				if err != nil {
 					return 0, err
 				}
-				if len(args) == 1 {
-					waits, err := t.showInbox(args[0])
-					return codeOfWaiting(waits), err
+				boards, err := lookAt(u.looker(keepLast), args)
+				if *asJSON {
+					return t.printInboxJSON(boards, err)
 				}
-				return t.showInboxes(args)
+				if !isShown(err) {
+					return 0, err
+				}
+				code, failed := t.printInbox(boards)
+				return code, errors.Join(failed, err)
 			}
 		},
 	}
 }
 
-// showInboxes prints the decision that each board waits for, and the boards that cannot be read. It
-// leaves out the boards that wait for nothing.
-func (t *terminal) showInboxes(boards []string) (code int, err error) {
-	code = exitComplete
-	for _, board := range boards {
-		b, _ := inspect.Look(board, func(event.Entry) {}) // the standing holds the error
-		if !needsPerson(&b.Standing) {
-			continue
-		}
-		code = exitNeedsPerson
-		if err := errors.Join(t.stdout.PrintTrusted(t.sign(b.Weight)+" "), t.printDecisions(&b)); err != nil {
+// waiting returns the boards about which a person has to decide, or that a person has to mend.
+func waiting(boards []*projection.Board) []*projection.Board {
+	return slices.DeleteFunc(slices.Clone(boards), func(b *projection.Board) bool { return !b.Who.AsksPerson() })
+}
+
+func (t *terminal) printInboxJSON(boards []*projection.Board, err error) (int, error) {
+	all := waiting(boards)
+	return codeOfWaiting(len(all) > 0), errors.Join(t.printJSON(withoutSteps(all)), err)
+}
+
+// printInbox prints what boards wait for, and returns exit code 3 if one waits. A board that waits for
+// nothing is left out, unless it is the only one.
+func (t *terminal) printInbox(boards []*projection.Board) (code int, err error) {
+	all := waiting(boards)
+	switch {
+	case len(boards) == 1:
+		return codeOfWaiting(len(all) > 0), t.printQuestion(boards[0])
+	case len(all) == 0:
+		return exitComplete, t.stdout.Printf("none of %d boards waits for a decision\n", len(boards))
+	}
+	for _, b := range all {
+		if err := errors.Join(t.stdout.PrintTrusted(t.sign(b.Weight)+" "), t.printQuestion(b)); err != nil {
 			return 0, err
 		}
 	}
-	if code == exitComplete {
-		return code, t.stdout.Printf("none of %d boards waits for a decision\n", len(boards))
-	}
-	return code, nil
+	return exitNeedsPerson, nil
 }
 
-// showInbox prints the decision that a board waits for. It returns true if a person has to decide
-// about the board or has to mend it.
-func (t *terminal) showInbox(board string) (waits bool, err error) {
-	b, err := inspect.Look(board, func(event.Entry) {})
-	if errors.As(err, new(*ledger.NoRunError)) {
-		err = nil
+// printQuestion prints what a board waits for, and the commands that decide, for a person to copy. It
+// adds escalated tasks, and the last proposals to the Lead.
+func (t *terminal) printQuestion(b *projection.Board) error {
+	errs := []error{t.printHead(b)}
+	if said := b.Said(); said != nil && !strings.Contains(b.Why(), said.Said) {
+		errs = append(errs, t.printWrapped("  ", said.Role+" said: "+event.Brief(said.Said)))
 	}
-	if err != nil && !errors.As(err, new(*ledger.UnreadableError)) {
-		return false, err
+	for _, c := range report.Commands(b) {
+		errs = append(errs, t.printWrapped("  "+c[0], c[1]))
 	}
-	return needsPerson(&b.Standing), errors.Join(t.printDecisions(&b), err)
+	if advice := b.Advice(); b.Who.AsksPerson() && len(b.Choices) == 0 && advice != "" {
+		errs = append(errs, t.printWrapped("  ", advice))
+	}
+	errs = append(errs, t.printEscalated(b))
+	if !b.Who.AsksPerson() {
+		return errors.Join(errs...)
+	}
+	for _, p := range b.Proposals {
+		errs = append(errs, t.printWrapped("  ", "proposed: "+p.Text))
+		if p.Evidence != "" {
+			errs = append(errs, t.printWrapped("    ", event.Brief(p.Evidence)))
+		}
+	}
+	return errors.Join(errs...)
 }
 
-// needsPerson reports whether a person has to decide about the board or has to mend it.
-func needsPerson(s *standing.Standing) bool {
-	return s.Who() == standing.Decide || s.Who() == standing.Mend
-}
-
-// printDecisions prints what a board waits for. It adds escalated tasks of the run at work, and the
-// proposal to give a task to another agent.
-func (t *terminal) printDecisions(b *inspect.Board) error {
-	if err := t.printWaits(&b.Standing); err != nil {
-		return err
-	}
-	for _, task := range b.History.State.NotDone() {
-		if b.Owned && task.Status == "escalate" {
+// printEscalated tells of tasks that a run at work has handed to its Manager.
+func (t *terminal) printEscalated(b *projection.Board) error {
+	for _, task := range b.Tasks {
+		if b.IsAtWork() && task.Status == "escalate" && !task.State.IsDone() {
 			if err := t.stdout.Printf("%s: %s was escalated; the Manager was told\n", b.Board, task.Task); err != nil {
 				return err
 			}
 		}
 	}
-	if p := b.Proposal; p != nil && b.Waits != nil {
-		return t.printWrapped("  ", fmt.Sprintf("REASSIGN_PROPOSAL for %s: give %s to another agent than %s "+
-			"(%s): reassign: {%s: [ADAPTER or ROLE]} in .kanban-run.yaml does", b.Board, p.Task, p.Role, p.Strategy, p.Role))
-	}
 	return nil
 }
 
-// printWaits prints what a board waits for, and the commands that decide, for a person to copy.
-func (t *terminal) printWaits(s *standing.Standing) error {
-	w := s.Waits
+// printHead prints the line that says whether a board waits.
+func (t *terminal) printHead(b *projection.Board) error {
 	switch {
-	case w == nil && s.Outcome == standing.Running:
-		return t.stdout.Printf("%s is at work, and waits for no decision\n", s.Board)
-	case w == nil && needsPerson(s):
-		return errors.Join(t.printWrapped("", s.Headline()), t.printWrapped("  ", s.Advice("")))
-	case w == nil:
-		return t.stdout.Printf("%s waits for no decision\n", s.Board)
+	case b.Who == projection.Mend && b.About() == "":
+		return t.printWrapped("", b.Headline())
+	case b.Who.AsksPerson():
+		return t.printWrapped("", fmt.Sprintf("%s waits for your decision: %s", b.Board, b.Why()))
+	case b.About() != "":
+		return t.printWrapped("", fmt.Sprintf("%s goes on without your decision: %s", b.Board, b.Why()))
+	case b.IsAtWork():
+		return t.stdout.Printf("%s is at work, and waits for no decision\n", b.Board)
+	default:
+		return t.stdout.Printf("%s waits for no decision\n", b.Board)
 	}
-	lead := "waits for your decision"
-	if w.May {
-		lead = "goes on without your decision"
-	}
-	if err := t.printWrapped("", fmt.Sprintf("%s %s: %s", s.Board, lead, w.Why)); err != nil {
-		return err
-	}
-	if said := s.Said(); said != nil && !strings.Contains(w.Why, said.Said) {
-		if err := t.printWrapped("  ", said.Role+" said: "+event.Brief(said.Said)); err != nil {
-			return err
-		}
-	}
-	commands, does := report.Commands(s)
-	for i, c := range commands {
-		if err := t.printWrapped("  "+c, does[i]); err != nil {
-			return err
-		}
-	}
-	if len(commands) == 0 {
-		return t.printWrapped("  ", s.Advice(""))
-	}
-	return nil
 }
 
-// printWrapped prints a head, and a text to its right. On a terminal it breaks the text between
-// words, and indents the further lines to the column where the text begins. If the head leaves no
-// room, the text begins on a new line, and all its lines are indented by four columns.
+// printWrapped prints a head, and a text to its right that breaks between words.
 func (t *terminal) printWrapped(head, text string) error {
-	head, text = t.stdout.Sprintf("%s", head), t.stdout.Sprintf("%s", text)
-	if !term.IsTerminal(int(t.screen.Fd())) {
-		return t.stdout.PrintTrusted(head + text + "\n")
-	}
-	width, _ := sizeOf(t.screen)
-	indent := max(4, runewidth.StringWidth(head))
-	if width-indent < leastText {
-		head, indent = strings.TrimRight(head, " ")+"\n    ", 4
-	}
-	lines := report.Wrap(text, width-indent)
-	return t.stdout.PrintTrusted(head + strings.Join(lines, "\n"+strings.Repeat(" ", indent)) + "\n")
+	return t.printLines(t.screenOf().Wrapped(head, text))
 }
-
-// leastText is the width in columns that a text needs beside its head.
-const leastText = 30
 
 // post leaves a message in the inbox of the board's run, and waits for the run's answer unless
 // the duration wait is 0.

@@ -15,12 +15,13 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
-	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/inert"
+	"kanban-run/orchestrator/inspect"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/report"
 	"kanban-run/orchestrator/result"
@@ -84,12 +85,13 @@ func (j *job) concludeKilled(boards []string) {
 	}
 	_ = j.out.Command(j.token, "")
 	_ = j.out.Command("endgroup", "")
-	var found []digest.Digest
+	var found []*projection.Board
 	for _, name := range boards {
-		if d, err := digestOf(name); err == nil {
-			found = append(found, d)
-			j.outputs.steps += d.LastRun.Finished
-			j.noteText(name, d.Text)
+		if b, err := (inspect.Looker{Keep: projection.Keep{Steps: keptSteps}}).Look(name); err == nil {
+			found = append(found, &b.Board)
+			j.outputs.steps += b.LastRun.Steps
+			j.outputs.used = j.outputs.used.Plus(b.LastRun.Used.Used)
+			j.noteText(name, b.Reason.Said)
 			j.noteJournal(name)
 		}
 		j.noteUndone(name)
@@ -146,13 +148,11 @@ const (
 )
 
 // conclude annotates the incomplete boards, writes the summary and keeps the values of the outputs.
-func (j *job) conclude(results []result.Result, record *report.Recorder, code int) error {
-	boards := make([]digest.Digest, len(results))
+func (j *job) conclude(results []result.Result, boards []projection.Board, code int) error {
+	found := make([]*projection.Board, len(results))
 	var failed []int
 	for i, r := range results {
-		if boards[i] = record.Digest(r); len(boards[i].Steps) == 0 {
-			boards[i].Steps = lastStep(r.Board) // the board ended in an earlier run
-		}
+		found[i] = &boards[i]
 		j.outputs.steps += r.Steps
 		j.outputs.used = j.outputs.used.Plus(r.Used.Used)
 		j.noteText(r.Board, r.Text)
@@ -175,23 +175,13 @@ func (j *job) conclude(results []result.Result, record *report.Recorder, code in
 				"kanban-run", "", "")
 			break
 		}
-		j.annotate(results[i], &boards[i])
+		j.annotate(results[i], found[i])
 	}
-	if err := j.summarize(boards); err != nil {
+	if err := j.summarize(found); err != nil {
 		j.outputs.outcome = event.Failed
 		return err
 	}
 	return nil
-}
-
-// lastStep returns the last step of a board, or an empty list. It is meant for boards that an
-// earlier run has ended.
-func lastStep(board string) []digest.Step {
-	d, err := digestOf(board)
-	if err != nil || len(d.Steps) == 0 {
-		return []digest.Step{}
-	}
-	return d.Steps[len(d.Steps)-1:]
 }
 
 // warn writes a warning annotation, or a plain line after maxWarnings of them.
@@ -215,13 +205,13 @@ func (j *job) error(text, title, file, line string) {
 
 // annotate writes the error of an incomplete board. The annotation points at the first known one of
 // these: the place that the error names, the task that is to blame, the next task, the board.
-func (j *job) annotate(r result.Result, d *digest.Digest) {
+func (j *job) annotate(r result.Result, b *projection.Board) {
 	file, line := j.place(r.Err)
-	if culprit := d.Culprit(); file == "" && culprit != nil {
-		file = j.relative(filepath.Join(d.Workdir, culprit.Task))
+	if file == "" && b.Reason.Where != "" {
+		file = j.relative(filepath.Join(b.Workdir, b.Reason.Where))
 	}
-	if n := len(d.Steps); file == "" && n > 0 && d.Steps[n-1].NextTask != nil {
-		file = j.relative(filepath.Join(d.Workdir, *d.Steps[n-1].NextTask))
+	if n := len(b.Steps); file == "" && n > 0 && b.Steps[n-1].NextTask != nil {
+		file = j.relative(filepath.Join(b.Workdir, *b.Steps[n-1].NextTask))
 	}
 	if file == "" {
 		file = j.relative(r.Board)
@@ -315,7 +305,7 @@ func (j *job) relative(path string) string {
 }
 
 // summarize adds the report of the boards to the summary of the job.
-func (j *job) summarize(boards []digest.Digest) error {
+func (j *job) summarize(boards []*projection.Board) error {
 	if j.summary == "" {
 		return nil
 	}

@@ -40,13 +40,13 @@ func (j *job) noteText(board, text string) {
 
 // noteUndone counts the tasks of a board that are not done, for the outputs.
 func (j *job) noteUndone(board string) {
-	b, err := inspect.Look(board, func(event.Entry) {})
+	b, err := inspect.Looker{Keep: keepLast}.Look(board)
 	if err != nil && !errors.As(err, new(*ledger.NoRunError)) {
 		j.outputs.unknown = true
 		return
 	}
 	j.outputs.counted = true
-	j.outputs.undone += b.Undone()
+	j.outputs.undone += b.Left()
 }
 
 // noteJournal keeps the path of a board's journal, if there is a journal, for the outputs.

@@ -11,6 +11,7 @@ import (
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/notify"
 	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/report"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/trust"
@@ -70,17 +71,9 @@ func (u *setup) notifier(general *resolved, observer ledger.Observer) (*notify.N
 
 // reportOf returns the SUPERVISOR_REPORT on a board's last run, or "" if the journal is unreadable.
 func reportOf(board string) string {
-	var r report.SupervisorReport
-	if addBoard(&r, board) != nil {
+	b, err := inspect.Looker{Keep: keepLast}.Look(board)
+	if err != nil {
 		return ""
 	}
-	return r.String()
-}
-
-// addBoard adds a board's journal to a report.
-func addBoard(r *report.SupervisorReport, board string) error {
-	r.Begin(board)
-	b, err := inspect.Look(board, r.Add)
-	r.Wait(b.Request())
-	return err
+	return report.SupervisorReport([]*projection.Board{&b.Board})
 }

@@ -21,9 +21,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"kanban-run/orchestrator/agent"
-	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/report"
 	"kanban-run/schema"
 )
@@ -33,9 +33,9 @@ import (
 // KANBAN_TEST_UPDATE=1 writes them anew. The scripts validate real output against them.
 func TestOutputSchemas(t *testing.T) {
 	for name, doc := range map[string]map[string]any{
-		"standing": newSchemas(t).document("standing", "Standing", "An object of kanban-run status --json: how a board stands.", reflect.TypeFor[report.Status]()),
-		"report": newSchemas(t).document("report", "Report", "An object of the list that kanban-run report --json prints: what became of a board.",
-			reflect.TypeFor[digest.Digest]()),
+		"standing": newSchemas(t).document("standing", "Standing", "What kanban-run status --json and inbox --json print: how boards stand.", reflect.TypeFor[projection.Document]()),
+		"report": newSchemas(t).document("report", "Report", "What kanban-run report --json prints: what became of boards, with their steps.",
+			reflect.TypeFor[projection.Document]()),
 		"event": newSchemas(t).lines(),
 	} {
 		path := filepath.Join("../../schema", name+".schema.json")

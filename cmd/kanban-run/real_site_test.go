@@ -167,17 +167,22 @@ func (s *realSite) used() used {
 // usedBy is what the last run, and all runs, came to.
 func (s *realSite) usedBy() (last, all used) {
 	s.t.Helper()
-	var status struct {
-		Used    used   `json:"used"`
-		Total   used   `json:"total"`
-		Session string `json:"session"`
+	var doc struct {
+		Boards []struct {
+			Used   used `json:"used"`
+			Totals struct {
+				Used used `json:"used"`
+			} `json:"totals"`
+			Session string `json:"session"`
+		} `json:"boards"`
 	}
 	text := s.ask("status", "--json", "kanban.yaml")
-	if err := json.Unmarshal([]byte(text), &status); err != nil {
+	if err := json.Unmarshal([]byte(text), &doc); err != nil || len(doc.Boards) != 1 {
 		s.t.Fatalf("status: %v\n%s", err, text)
 	}
+	status := doc.Boards[0]
 	status.Used.Session = status.Session
-	return status.Used, status.Total
+	return status.Used, status.Totals.Used
 }
 
 // onEach runs a test with each of the real agents, but for those that cannot do what it is about.

@@ -8,9 +8,7 @@ import (
 	"golang.org/x/term"
 
 	"kanban-run/orchestrator/console"
-	"kanban-run/orchestrator/digest"
-	"kanban-run/orchestrator/inspect"
-	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/report"
 )
 
@@ -46,17 +44,18 @@ folder. The exit code says nothing about the boards.`,
 				if err != nil {
 					return 0, err
 				}
-				if _, err := s.load(t); err != nil {
+				u, err := s.load(t)
+				if err != nil {
 					return 0, err
 				}
-				switch form {
-				case "supervisor":
-					return exitComplete, t.reportToLead(args)
-				case "html":
-					return exitComplete, t.reportPage(args)
+				if form == "html" {
+					return exitComplete, t.reportPage(u.looker(keepSteps), args)
 				}
-				boards, err := digestsOf(args)
-				if boards == nil {
+				boards, err := lookAt(u.looker(keepSteps), args)
+				if form == "json" {
+					return exitComplete, errors.Join(t.printJSON(boards), err)
+				}
+				if !isShown(err) {
 					return 0, err
 				}
 				return exitComplete, errors.Join(t.report(boards, form), err)
@@ -82,52 +81,10 @@ func oneOf(forms map[string]*bool) (chosen string, err error) {
 	return chosen, nil
 }
 
-// reportToLead prints the SUPERVISOR_REPORT on the boards' last runs.
-func (t *terminal) reportToLead(boards []string) error {
-	var r report.SupervisorReport
-	var unread error
-	for _, board := range boards {
-		if err := addBoard(&r, board); err != nil && len(boards) == 1 {
-			unread = err
-		}
-	}
-	if unread != nil && !errors.As(unread, new(*ledger.UnreadableError)) {
-		return unread
-	}
-	return errors.Join(t.stdout.Printf("%s", console.Lines(r.String())), unread)
-}
-
-// digestsOf reads the journals of boards. A board that was never run, or cannot be read, is an
-// error only if it is the only board. The digest of a journal of which a part can be read is
-// returned with the error.
-func digestsOf(names []string) ([]digest.Digest, error) {
-	boards := make([]digest.Digest, len(names))
-	for i, name := range names {
-		var err error
-		boards[i], err = digestOf(name)
-		switch {
-		case err == nil || len(names) > 1:
-		case errors.As(err, new(*ledger.UnreadableError)):
-			return boards, err
-		default:
-			return nil, err
-		}
-	}
-	return boards, nil
-}
-
-// digestOf reads a board's journal.
-func digestOf(name string) (digest.Digest, error) {
-	d := digest.Digest{Board: name, Steps: []digest.Step{}}
-	b, err := inspect.Look(name, d.Add)
-	report.Conclude(&d, &b.Standing, b.Dir.Log())
-	return d, err
-}
-
-func (t *terminal) report(boards []digest.Digest, form string) error {
+func (t *terminal) report(boards []*projection.Board, form string) error {
 	switch form {
-	case "json":
-		return t.stdout.JSON(boards, "  ")
+	case "supervisor":
+		return t.stdout.Printf("%s", console.Lines(report.SupervisorReport(boards)))
 	case "junit":
 		text, err := report.JUnit(boards, t.secrets.Hide)
 		if err != nil {

@@ -23,9 +23,9 @@ import (
 	"kanban-run/orchestrator/once"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/report"
 	"kanban-run/orchestrator/result"
-	"kanban-run/orchestrator/standing"
 )
 
 func runCommand() command {
@@ -94,8 +94,8 @@ func (u *setup) run(t *terminal, boards []string, o *output, docs *documents, dr
 	}
 	t.free()
 	screen := o.screen(t, boards, dry)
-	if t.job != nil {
-		screen.record = report.NewRecorder(screen.observer, keptSteps)
+	if t.job != nil && dry {
+		screen.record = newRecorder(screen.observer)
 		screen.observer = screen.record
 	}
 	if !dry {
@@ -177,7 +177,7 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 	}
 	code := worst(codes)
 	if s.json != nil {
-		s.json.Summary(results, code)
+		s.json.Summary(s.boards(results, keepLast), code)
 		return code, s.conclude(t, results, code)
 	}
 	if len(results) > 1 && !s.dry {
@@ -217,19 +217,33 @@ func (t *terminal) refuseUnpushed(r *result.Result) {
 	r.Text += "; but the checkpoints on " + r.Unpushed + " have not reached the remote: " + r.Unreached
 }
 
-// table prints how each board stands after a run of several boards, and each different hint once.
-// If a run failed, was kept out by another run, or left a board that cannot be read, the row of the
-// board shows the run's result instead.
-func (s *screen) table(t *terminal, results []result.Result) error {
-	boards := make([]*standing.Standing, len(results))
+// boards returns how each board stands after a run. If a run failed, was kept out by another run, or left
+// a board that cannot be read, the board is what the run's result says.
+func (s *screen) boards(results []result.Result, keep projection.Keep) []projection.Board {
+	boards := make([]projection.Board, len(results))
 	for i, r := range results {
-		b, err := inspect.Look(r.Board, func(event.Entry) {})
-		if boards[i] = &b.Standing; err != nil || r.Outcome == event.Owned || r.Err != nil && r.Outcome != event.Later {
-			boards[i] = &standing.Standing{Board: r.Board, Outcome: r.Outcome, Text: r.Text,
-				Weight: standing.Weigh(r.Outcome, r.Text), Used: r.Used.Used, Waits: r.Waits}
+		b, err := inspect.Looker{Keep: keep}.Look(r.Board)
+		if s.dry {
+			b.Board = s.record.board(r.Board)
 		}
+		if s.dry || err != nil || r.Outcome == event.Owned || r.Outcome == event.Unsaved || r.Err != nil && r.Outcome != event.Later {
+			b.EndAs(r.Outcome, r.Text, r.Code, r.Question)
+		}
+		b.LastRun.Steps, b.LastRun.Used = r.Steps, r.Used
+		b.Hint, b.Unsaved, b.Branch = r.Hint, r.Unsaved, r.Unpushed
+		boards[i] = b.Board
 	}
-	errs := []error{t.printTable(boards)}
+	return boards
+}
+
+// table prints how each board stands after a run of several boards, and each different hint once.
+func (s *screen) table(t *terminal, results []result.Result) error {
+	all := s.boards(results, keepLast)
+	boards := make([]*projection.Board, len(all))
+	for i := range all {
+		boards[i] = &all[i]
+	}
+	errs := []error{t.printStatus(boards, false)}
 	said := map[string]bool{}
 	for _, r := range results {
 		if r.Hint != "" && !said[r.Hint] && t.job == nil {
@@ -252,7 +266,7 @@ func (s *screen) conclude(t *terminal, results []result.Result, code int) error 
 			}
 		}
 	}
-	return t.job.conclude(results, s.record, code)
+	return t.job.conclude(results, s.boards(results, projection.Keep{Steps: keptSteps}), code)
 }
 
 // printResult writes a board's last line: an error to stderr, any other result to stdout. The agent's
@@ -275,7 +289,7 @@ func (s *screen) printResult(t *terminal, r result.Result) {
 		out = t.stderr
 	}
 	if !s.dry && term.IsTerminal(int(t.screen.Fd())) {
-		sign = report.Sign(standing.Weigh(r.Outcome, r.Text), colored(t)) + " "
+		sign = report.Sign(event.Weigh(r.Outcome, r.Text), colored(t)) + " "
 	}
 	_ = out.PrintTrusted(sign)
 	_ = out.Printf("%s: %s\n", r.Board, indented(text))
@@ -310,8 +324,9 @@ func hintFor(r result.Result, dry bool) string {
 		return "let the job push the branch (in GitHub Actions permissions: contents: write, and no rule against it); " +
 			"then the same command pushes what waits, in this clone; elsewhere the board goes on from the last checkpoint there"
 	}
-	at := standing.Standing{Board: r.Board, Outcome: r.Outcome, Waits: r.Waits}
-	advice := at.Advice(r.Log)
+	at := projection.Board{Board: r.Board, Log: r.Log}
+	at.EndAs(r.Outcome, r.Text, r.Code, r.Question)
+	advice := at.Advice()
 	if r.Outcome == event.Complete && r.Steps == 0 && !dry {
 		return "nothing was left to do; current: with the path of a task has it done again"
 	}
@@ -353,7 +368,7 @@ func (s *screen) refuse(t *terminal, errs []error) int {
 // agents at once, as a second signal does.
 func (s *screen) noticeSignal(t *terminal, first bool) {
 	text := "stopping: an agent at work is asked to end; once more stops at once"
-	if s.record != nil { // in a job no person can signal it again
+	if t.job != nil { // in a job no person can signal it again
 		text = "stopping: an agent at work is asked to end"
 	}
 	if !first {

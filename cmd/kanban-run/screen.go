@@ -8,8 +8,11 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/notify"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/report"
 )
 
@@ -29,7 +32,7 @@ func outputFlags(flags *pflag.FlagSet) *output {
 type screen struct {
 	observer ledger.Observer
 	json     *report.JSON
-	record   *report.Recorder // nil outside of a CI job
+	record   *recorder // of a dry run; nil for any other run
 	dry      bool
 	notifier *notify.Notifier // nil if the settings name neither a command nor a webhook
 	close    func()
@@ -85,4 +88,40 @@ func colored(t *terminal) bool {
 	return !slices.ContainsFunc(t.environ, func(e string) bool {
 		return len(e) > len("NO_COLOR=") && e[:len("NO_COLOR=")] == "NO_COLOR="
 	})
+}
+
+// recorder is an observer that folds the events of a dry run, of which no journal is left. It also
+// forwards them to another observer. It is safe for concurrent use.
+type recorder struct {
+	ledger.Observer
+	mu    sync.Mutex
+	folds map[string]*projection.Fold
+}
+
+func newRecorder(o ledger.Observer) *recorder {
+	return &recorder{Observer: o, folds: map[string]*projection.Fold{}}
+}
+
+// Entry folds a journaled event, and forwards it.
+func (r *recorder) Entry(board string, e event.Entry) {
+	r.mu.Lock()
+	if r.folds[board] == nil {
+		r.folds[board] = &projection.Fold{Keep: projection.Keep{Steps: keptSteps}}
+	}
+	r.folds[board].Add(e)
+	r.mu.Unlock()
+	r.Observer.Entry(board, e)
+}
+
+// board returns the steps of a board. For a nil recorder there are none.
+func (r *recorder) board(name string) projection.Board {
+	fold := &projection.Fold{}
+	if r != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if known := r.folds[name]; known != nil {
+			fold = known
+		}
+	}
+	return fold.Board(name, &flow.History{}, projection.Facts{})
 }

@@ -13,7 +13,8 @@ type signalError struct{ signal os.Signal }
 
 func (e *signalError) Error() string { return "stopped by signal: " + e.signal.String() }
 
-func (e *signalError) code() int {
+// SignalExit returns the exit code of a run that the signal ended.
+func (e *signalError) SignalExit() int {
 	switch e.signal {
 	case os.Interrupt:
 		return exitInterrupted

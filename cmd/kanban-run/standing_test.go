@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -15,13 +16,12 @@ import (
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/console"
-	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/page"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/report"
 	"kanban-run/orchestrator/result"
-	"kanban-run/orchestrator/standing"
 	"kanban-run/orchestrator/workspace"
 )
 
@@ -33,10 +33,7 @@ type night struct {
 	r       *rand.Rand
 	now     time.Time
 	history flow.History
-	work    standing.Tasks
-	digest  digest.Digest
-	lead    report.SupervisorReport
-	page    page.Board
+	fold    projection.Fold
 	tasks   []string // of the list, with marks
 	current string   // "": null
 	ended   string
@@ -51,11 +48,7 @@ func (n *night) record(events ...event.Event) {
 		if err := n.history.State.Apply(e); err != nil {
 			n.t.Fatalf("%T: %v", e, err)
 		}
-		entry := event.Entry{Time: n.now, Event: e}
-		n.work.Add(entry)
-		n.digest.Add(entry)
-		n.lead.Add(entry)
-		n.page.Digest.Add(entry)
+		n.fold.Add(event.Entry{Time: n.now, Event: e})
 	}
 }
 
@@ -113,7 +106,7 @@ func (n *night) run() {
 	for range 40 {
 		switch e := flow.Next(&n.history.State, n.view()).(type) {
 		case flow.Finish:
-			n.record(event.RunFinished{Board: "k.yaml", Outcome: e.Outcome, Text: e.Text})
+			n.record(event.RunFinished{Board: "k.yaml", Outcome: e.Outcome, Text: e.Text, By: e.By})
 			return
 		case flow.Spawn:
 			if n.chance(40) {
@@ -249,9 +242,7 @@ func (n *night) reopen() {
 }
 
 func newNight(t *testing.T, seed uint64) *night {
-	n := &night{t: t, r: rand.New(rand.NewPCG(seed, 43)), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), never: true,
-		digest: digest.Digest{Board: "k.yaml", Steps: []digest.Step{}}, page: page.Board{Digest: digest.Digest{Board: "k.yaml"}}}
-	n.lead.Begin("k.yaml")
+	n := &night{t: t, r: rand.New(rand.NewPCG(seed, 43)), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), never: true}
 	for i := range 1 + n.r.IntN(4) {
 		n.tasks = append(n.tasks, fmt.Sprintf("t%d.md", i))
 	}
@@ -265,97 +256,72 @@ func newNight(t *testing.T, seed uint64) *night {
 	return n
 }
 
-// stand returns the standing of the board, and what the next run would say.
-func (n *night) stand() standing.Standing {
+// stand returns how the board stands.
+func (n *night) stand() projection.Board {
 	b := n.board()
-	facts := standing.Facts{Never: n.never, List: workspace.ListOf(b, noHeader), Board: workspace.Bare(b), Current: n.current}
+	facts := projection.Facts{Never: n.never, List: workspace.ListOf(b, noHeader), Board: workspace.Bare(b), Current: n.current}
 	facts.Board.Over = b.PhaseEnds()
 	if b.Terminal() {
 		facts.Current = ""
 	}
-	return standing.Of("k.yaml", &n.history, &n.work, facts)
+	return n.fold.Board("k.yaml", &n.history, facts)
 }
 
-// TestViewsAgree holds every view of a board to its standing: over thousands of histories all of them say
-// the same of its tasks, of its end, and of whether a person has to act.
+// TestViewsAgree holds what each view prints to the fields of the projection, over thousands of histories.
 func TestViewsAgree(t *testing.T) {
-	outcomes, histories := map[event.Outcome]int{}, 3000
+	ends, histories := map[string]int{}, 3000
 	if raceEnabled {
 		histories = 300 // nothing in it is concurrent
 	}
 	for seed := range uint64(histories) {
 		n := newNight(t, seed)
-		s := n.stand()
-		outcomes[s.Outcome]++
+		b := n.stand()
+		ends[b.EndWords()]++
 		if t.Failed() {
 			return
 		}
-		for _, fault := range n.disagreements(&s) {
-			t.Errorf("seed %d (%s: %s): %s", seed, s.Outcome, s.Text, fault)
+		for _, fault := range n.disagreements(&b) {
+			t.Errorf("seed %d (%s: %s): %s", seed, b.Outcome, b.Reason.Said, fault)
 		}
 	}
-	t.Log(outcomes)
-	for _, o := range []event.Outcome{standing.NeverRun, event.Complete, event.Incomplete, event.NeedsPerson, event.Exhausted, event.Interrupted, event.LimitReached} {
-		if outcomes[o] < histories/150 {
-			t.Errorf("only %d histories are %s", outcomes[o], o)
+	t.Log(ends)
+	for _, o := range []string{"never run", "complete", "incomplete", "needs a person", "no valid reply", "interrupted", "limit reached"} {
+		if ends[o] < histories/150 {
+			t.Errorf("only %d histories are %s", ends[o], o)
 		}
 	}
 }
 
-func (n *night) disagreements(s *standing.Standing) (faults []string) {
+func (n *night) disagreements(b *projection.Board) (faults []string) {
 	wrong := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
-	counts := map[string]int{}
-	for _, task := range s.Tasks {
-		counts[task.State]++
-	}
-	out := console.New(&strings.Builder{}, console.NewSecrets(nil))
-
-	// The next run: it says the same of a board that is over, with the exit code of that.
-	if b := n.view(); b.Terminal && n.history.State.Step == nil && !n.never && s.Outcome != event.Interrupted && s.Outcome != event.LimitReached {
-		end, ok := flow.Next(&n.history.State, b).(flow.Finish)
-		code := codeOf(result.Result{Outcome: end.Outcome})
-		if !ok || (code == exitComplete) != (s.Outcome == event.Complete) {
-			wrong("the next run ends with %s: %s", end.Outcome, end.Text)
-		}
-		if (code == exitNeedsPerson) != s.NeedsDecision() {
-			wrong("exit code %d, and a decision is needed: %t", code, s.NeedsDecision())
-		}
-	}
+	same := func(s string) string { return s }
+	all := []*projection.Board{b}
+	screen := report.Screen{Out: console.New(&strings.Builder{}, console.NewSecrets(nil)), Now: n.now}
+	n.foresee(b, wrong)
 
 	// Who has to act.
-	decides := s.Who() == standing.Decide
-	if n.lead.Wait(s.Request()); strings.Contains(n.lead.String(), "- yes -> kanban-run ack k.yaml ") != decides {
-		wrong("SUPERVISOR_REPORT: %s", n.lead.String())
+	if lead := report.SupervisorReport(all); strings.Contains(lead, "- yes -> kanban-run ack k.yaml ") != (b.Who == projection.Decide) {
+		wrong("SUPERVISOR_REPORT: %s", lead)
 	}
-	row := report.Table(out, []*standing.Standing{s}, n.now, 0, false)
-	if strings.Contains(row[0], string(standing.Decide)) != decides || strings.Contains(row[1], "needs you") != s.NeedsDecision() {
-		wrong("the table has %q", row)
+	table := screen.Table(all, 0)
+	if strings.Contains(table[0], "you decide") != (b.Who == projection.Decide) || strings.Contains(table[1], "needs you") != b.Who.AsksPerson() {
+		wrong("the table has %q", table)
 	}
 
 	// status
-	st := report.NewStatus(*s, n.history, false, flow.Finish{}, nil)
-	var text strings.Builder
-	if err := st.WriteText(console.New(&text, console.NewSecrets(nil)), false); err != nil {
-		wrong("%v", err)
+	status := strings.Join(screen.Status(b, false), "\n")
+	if strings.Contains(status, "kanban-run ack k.yaml ") != (len(b.Choices) > 0) || !strings.HasPrefix(status, b.Sign+" ") {
+		wrong("status shows %s", status)
 	}
-	if strings.Contains(text.String(), "kanban-run ack k.yaml ") != (s.Waits != nil && len(s.Waits.Choices) > 0) {
-		wrong("status shows %s", text.String())
-	}
-	if good := strings.HasPrefix(text.String(), "✓"); good != (s.Weight == event.Success) || good && counts[standing.Waiting]+counts[standing.NotOK]+counts[standing.Dropped] > 0 {
-		wrong("status shows %s", text.String())
+	if b.Sign == "✓" && b.Left() > 0 {
+		wrong("all is well, and %d tasks are left", b.Left())
 	}
 
 	// report
-	d := n.digest
-	report.Conclude(&d, s, "log.md")
-	if len(d.Undone) != counts[standing.Waiting]+counts[standing.Dropped] {
-		wrong("undone are %v", d.Undone)
-	}
-	markdown := report.Markdown([]digest.Digest{d}, func(s string) string { return s }, 0)
-	if strings.Contains(markdown, "| ✓ | k.yaml |") != (s.Weight == event.Success) {
+	if markdown := report.Markdown(all, same, 0); !strings.Contains(markdown, "| "+strings.TrimSpace(b.Sign)+" | k.yaml |") {
 		wrong("Markdown has %s", markdown)
 	}
-	junit, err := report.JUnit([]digest.Digest{d}, func(s string) string { return s })
+	junit, err := report.JUnit(all, same)
 	var suites struct {
 		Suites []struct {
 			Failures int `xml:"failures,attr"`
@@ -365,32 +331,52 @@ func (n *night) disagreements(s *standing.Standing) (faults []string) {
 	}
 	if err := errors.Join(err, xml.Unmarshal(junit, &suites)); err != nil {
 		wrong("%v", err)
-	} else if u := suites.Suites[0]; (u.Failures+u.Errors == 0) != (s.Outcome == event.Complete) || u.Failures+u.Errors > 1+len(d.Failed) || u.Skipped != len(d.Undone) {
+	} else if u := suites.Suites[0]; (u.Failures+u.Errors == 0) != (b.IsOK() || b.State == projection.NeverRun) || u.Failures+u.Errors > 1+len(b.Failed) || u.Skipped != len(b.Undone) {
 		wrong("JUnit has %+v", u)
 	}
 
 	// the page
-	n.page.Digest.Steps = d.Steps
-	report.Conclude(&n.page.Digest, s, "log.md")
-	n.page.State, n.page.Tasks, n.page.Waits = n.history.State, s.Tasks, s.Waits
-	rendered, err := page.Render([]page.Board{n.page}, page.Options{Hide: func(s string) string { return s }})
+	rendered, err := page.Render(all, page.Options{Hide: same})
 	shown := html.UnescapeString(string(rendered))
-	if err != nil || strings.Contains(shown, "<code>kanban-run ack k.yaml ") != (s.Waits != nil && len(s.Waits.Choices) > 0) {
+	if err != nil || strings.Contains(shown, "<code>kanban-run ack k.yaml ") != (len(b.Choices) > 0) {
 		wrong("the page has no decision, or one too many: %v", err)
 	}
-	if strings.Contains(shown, "<h1>Done: k.yaml is complete</h1>") != (s.Weight == event.Success) {
+	if strings.Contains(shown, "<h1>Done: k.yaml is complete</h1>") != (b.Sign == "✓") {
 		wrong("the page has another headline")
+	}
+	if counts := fmt.Sprintf("%d of %s ", b.Count(projection.Done, projection.DoneBefore), event.Count(b.Of(), "task")); !strings.Contains(shown, counts) {
+		wrong("the page does not count %s", counts)
 	}
 
 	// An attempt is one start of one program.
 	attempts := 0
-	for _, task := range s.Tasks {
-		attempts += task.Attempts
+	for _, task := range b.Tasks {
+		attempts += task.Tries + task.Reviews
 	}
-	if attempts > d.Counts.Attempts {
-		wrong("%d attempts of tasks, %d in all", attempts, d.Counts.Attempts)
+	if attempts > b.Totals.Attempts {
+		wrong("%d attempts of tasks, %d in all", attempts, b.Totals.Attempts)
 	}
 	return faults
+}
+
+// foresee compares the board with what the next run would say: of a board that is over it says the same, with
+// the exit code of that.
+func (n *night) foresee(b *projection.Board, wrong func(format string, args ...any)) {
+	if b.Who != projection.Nobody && b.Exit != nil && !b.IsSettled() && b.Outcome.Exit() != *b.Exit && b.Outcome != event.Interrupted {
+		wrong("%s with exit code %d", b.Outcome, *b.Exit)
+	}
+	v := n.view()
+	if !v.Terminal || n.history.State.Step != nil || n.never || b.Outcome == event.Interrupted || b.Outcome == event.LimitReached {
+		return
+	}
+	end, ok := flow.Next(&n.history.State, v).(flow.Finish)
+	code := codeOf(result.Result{Outcome: end.Outcome})
+	if !ok || (code == exitComplete) != (b.Outcome == event.Complete) {
+		wrong("the next run ends with %s: %s", end.Outcome, end.Text)
+	}
+	if (code == exitNeedsPerson) != (b.Who == projection.Decide) {
+		wrong("exit code %d, and %s acts", code, b.Who)
+	}
 }
 
 // TestDocumentedEnds holds the table of docs/running.md, how each kind of end shows in each view, to the
@@ -424,8 +410,8 @@ func endRows() (rows []string) {
 	if err != nil {
 		panic(err)
 	}
-	over := standing.Facts{List: workspace.ListOf(b, noHeader), Board: flow.Board{Terminal: true, SHA: "s"}}
-	open := standing.Facts{List: over.List, Current: "2.md"}
+	over := projection.Facts{List: workspace.ListOf(b, noHeader), Board: flow.Board{Terminal: true, SHA: "s"}}
+	open := projection.Facts{List: over.List, Current: "2.md"}
 	step := &flow.Step{Number: 2, Task: "2.md", Role: "Implementor", Call: event.TaskCall}
 	asks := *step
 	asks.Consent = &flow.Consent{Text: "no sign for 5m"}
@@ -451,48 +437,55 @@ func endRows() (rows []string) {
 	working.Running = true
 	person := over
 	person.Board = flow.Board{Terminal: true, SHA: "t", Over: true}
-	for _, r := range []struct {
-		end   string
-		state flow.State
-		facts standing.Facts
-	}{
+	aside := func(o event.Outcome, status string) flow.State {
+		s := state(o, "the board is incomplete: 2.md is set aside (no key)", nil, "ok", status)
+		s.Aside = []flow.Aside{{Task: "2.md", Role: "Implementor", Status: status, Text: "no key"}}
+		return s
+	}
+	skipped := state(event.Complete, "the board is complete; 1 of 2 tasks was skipped: 2.md", nil, "ok", flow.StatusSkipped)
+	lenient := state(event.Complete, "the board is incomplete: 1 of 2 tasks was never worked on: 2.md", nil, "ok")
+	lenient.Lenient = true
+	for _, r := range []endRow{
 		{"all tasks are done", state(event.Complete, flow.CompleteText, nil, "ok", "ok"), over},
 		{"a person ended the board with tasks left", state(event.Complete, flow.CompleteText, nil, "ok"), person},
 		{"the Manager ended it with tasks left", state(event.Incomplete, "", nil, "ok"), over},
 		{"the Manager ended it with blocked", blocked, over},
 		{"an agent is stuck, a review never content", state(event.NeedsPerson, "STUCK: no sign", step, "ok"), open},
 		{"an agent gave no valid reply", state(event.Exhausted, "Implementor gave no valid reply", step, "ok"), open},
+		{"-k: a task replied blocked", aside(event.Incomplete, "blocked"), open},
+		{"-k: no valid reply for a task", aside(event.Exhausted, flow.StatusNoReply), open},
+		{"-k: a task reached a limit of its own", aside(event.LimitReached, flow.StatusLimit), open},
+		{"you skipped what was left", skipped, person},
+		{"--lenient: the Manager ended it with tasks left", lenient, over},
 		{"a checkpoint blocks", checkpoint, open},
 		{"a task is in quarantine", loop, open},
 		{"the board and the journal disagree", frozen, open},
+		{"another run has it", state(event.Owned, "another run owns this board", nil, "ok"), open},
+		{"a setting, a login, a file", state(event.Invalid, "claude: Please run /login", step, "ok"), open},
+		{"a full disk", state(event.Failed, "no space left on device", step, "ok"), open},
 		{"a limit of yours", state(event.LimitReached, "the limit of 5 steps is reached", nil, "ok"), open},
 		{"the provider's limit", state(event.Later, "try again at 17:00", step, "ok"), open},
 		{"a signal", state(event.Interrupted, "stopped by signal: interrupt", step, "ok"), open},
 		{"killed", state("", "", step, "ok"), open},
 		{"complete, and a person gave it a task since", state(event.Complete, flow.CompleteText, nil, "ok"), open},
 		{"none: a run is at work", working, owned},
-		{"none: never run", flow.State{}, standing.Facts{Never: true, List: over.List}},
+		{"none: never run", flow.State{}, projection.Facts{Never: true, List: over.List}},
+		{"none: never run, and the next run would refuse", flow.State{}, projection.Facts{Never: true, List: over.List, Refused: "the role Lector is unknown"}},
 	} {
 		h := flow.History{State: r.state}
-		s := standing.Of("k.yaml", &h, &standing.Tasks{}, r.facts)
-		code := fmt.Sprint(codeOf(result.Result{Outcome: s.Outcome, Signal: &signalError{}}))
-		switch {
-		case s.Outcome == standing.Running || s.Outcome == standing.NeverRun:
-			code = ""
-		case s.Outcome == standing.Reopened: // the run's own
-			code = "0"
-		case r.end == "killed":
-			code = "137"
-		case r.end == "a signal":
+		b := r.fold(h.State).Board("k.yaml", &h, r.facts)
+		code := ""
+		if b.Exit != nil {
+			code = fmt.Sprint(*b.Exit)
+		}
+		if r.end == "a signal" {
 			code = "130, 143"
 		}
 		inbox := "nothing"
-		if s.NeedsDecision() {
-			inbox = strings.ReplaceAll(s.Waits.Words(), " or ", ", ")
+		if b.Who.AsksPerson() {
+			inbox = cmp.Or(strings.ReplaceAll(b.Words(), " or ", ", "), "what to mend")
 		}
-		d := digest.Digest{Board: "k.yaml"}
-		report.Conclude(&d, &s, "")
-		junit, _ := report.JUnit([]digest.Digest{d}, func(s string) string { return s })
+		junit, _ := report.JUnit([]*projection.Board{&b}, func(s string) string { return s })
 		verdict := "green"
 		switch {
 		case strings.Contains(string(junit), "<failure"):
@@ -503,12 +496,27 @@ func endRows() (rows []string) {
 		if n := strings.Count(string(junit), "<skipped>"); n > 0 {
 			verdict += fmt.Sprintf(", %d skipped", n)
 		}
-		who := string(s.Who())
-		if who == "" {
-			who = "nobody"
-		}
-		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s |", r.end, code, strings.TrimSpace(report.Sign(s.Weight, false)),
-			strings.TrimLeft(strings.TrimPrefix(s.Headline(), "k.yaml"), ": "), who, inbox, verdict))
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s |", r.end, code, strings.TrimSpace(b.Sign),
+			strings.TrimLeft(strings.TrimPrefix(b.Headline(), "k.yaml"), ": "), cmp.Or(b.Who.Words(), "nobody"), inbox, verdict))
 	}
 	return rows
+}
+
+// endRow is a kind of end, with the state and the facts that it leaves.
+type endRow struct {
+	end   string
+	state flow.State
+	facts projection.Facts
+}
+
+// fold returns what the journal of such a board folds to, as far as its views need it.
+func (r endRow) fold(s flow.State) *projection.Fold {
+	f := &projection.Fold{}
+	if s.Workdir != "" || s.Outcome != "" || s.Running || s.Step != nil {
+		f.Add(event.Entry{Event: event.RunStarted{Workdir: "/p"}})
+	}
+	if s.Outcome != "" && s.Outcome != event.Interrupted {
+		f.Add(event.Entry{Event: event.RunFinished{Outcome: s.Outcome, Text: s.Text}})
+	}
+	return f
 }

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -14,13 +12,10 @@ import (
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
-	"kanban-run/orchestrator/plainfile"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/report"
-	"kanban-run/orchestrator/rundir"
-	"kanban-run/orchestrator/standing"
 )
 
 func statusCommand() command {
@@ -33,7 +28,7 @@ draws that anew every second until no run is at work, or q, also of runs that an
 several a line each, those that need you first.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
-			asJSON := flags.Bool("json", false, "print one JSON object for each board")
+			asJSON := flags.Bool("json", false, "print the boards as JSON")
 			verbose := flags.BoolP("verbose", "v", false,
 				"show also the session, the owner, the journal and the rollback point")
 			watch := flags.BoolP("watch", "w", false, "draw it anew every second, until no run is at work")
@@ -51,14 +46,17 @@ several a line each, those that need you first.`,
 				if err != nil {
 					return 0, err
 				}
-				boards, err := u.watched(args)
-				if err == nil && *watch {
-					boards, err = u.watchStatus(t, args, boards)
+				boards, err := lookAt(u.looker(keepRecent), args)
+				if *asJSON {
+					return exitComplete, errors.Join(t.printJSON(withoutSteps(boards)), err)
 				}
-				if boards == nil {
+				if !isShown(err) {
 					return 0, err
 				}
-				return exitComplete, errors.Join(printStatus(t, boards, *asJSON, *verbose), err)
+				if *watch {
+					boards, err = u.watchStatus(t, args, boards)
+				}
+				return exitComplete, errors.Join(t.printStatus(boards, *verbose), err)
 			}
 		},
 	}
@@ -68,101 +66,12 @@ several a line each, those that need you first.`,
 // boards below the current folder.
 func always(*pflag.FlagSet) bool { return true }
 
-func printStatus(t *terminal, boards []report.Watched, asJSON, verbose bool) error {
-	if len(boards) > 1 && !asJSON {
-		all := make([]*standing.Standing, len(boards))
-		for i := range boards {
-			all[i] = boards[i].Status.Standing()
-		}
-		return t.printTable(all)
+// printStatus prints how a board stands, or a table of several.
+func (t *terminal) printStatus(boards []*projection.Board, verbose bool) error {
+	if len(boards) == 1 {
+		return t.printLines(t.screenOf().Status(boards[0], verbose))
 	}
-	for i := range boards {
-		status := &boards[i].Status
-		if asJSON {
-			if err := t.stdout.JSON(status, "  "); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := status.WriteText(t.stdout, verbose); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// printTable prints a table of boards.
-func (t *terminal) printTable(boards []*standing.Standing) error {
-	width, color := 0, false
-	if term.IsTerminal(int(t.screen.Fd())) {
-		width, _ = sizeOf(t.screen)
-		color = colored(t)
-	}
-	lines := report.Table(t.stdout, boards, time.Now(), width, color)
-	return t.stdout.PrintTrusted(strings.Join(lines, "\n") + "\n")
-}
-
-// sign returns the sign of a weight. The sign is coloured if stdout is a terminal and colours are
-// allowed.
-func (t *terminal) sign(w event.Weight) string {
-	return report.Sign(w, term.IsTerminal(int(t.screen.Fd())) && colored(t))
-}
-
-// watched returns the status of boards and their last events. If there is only one board, its error
-// is returned, and its status too if a part of the journal can be read. If there are several, the
-// status of a board that cannot be read holds the error.
-func (u *setup) watched(boards []string) ([]report.Watched, error) {
-	all := make([]report.Watched, len(boards))
-	for i, board := range boards {
-		var err error
-		all[i].Status, err = u.status(board, &all[i].Recent)
-		switch {
-		case err == nil || len(boards) > 1:
-		case errors.As(err, new(*ledger.UnreadableError)):
-			return all, err
-		default:
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
-func (u *setup) status(board string, recent *report.Recent) (report.Status, error) {
-	var since time.Time
-	b, err := inspect.Look(board, func(e event.Entry) {
-		if _, isStart := e.Event.(event.AttemptStarted); isStart {
-			since = e.Time
-		}
-		recent.Add(e)
-	})
-	if err != nil {
-		return report.NewStatus(b.Standing, b.History, b.Owned, flow.Finish{}, nil), err
-	}
-	next, refused := inspect.Foresee(board, u.workdir, u.dir, u.lookup, b.History)
-	status := report.NewStatus(b.Standing, b.History, b.Owned, next, refused)
-	status.Records, status.Journal = b.Records, b.Dir.Journal()
-	if step := b.History.State.Step; step != nil {
-		if status.Open.Rejected = b.Rejected; step.Running > 0 {
-			status.Open.Since = since
-		}
-	}
-	status.Agent = readLive(b.Dir, b.History.State.Step, b.Owned)
-	return status, nil
-}
-
-// readLive returns the activity of the agent at work, or nil if no agent is at work or its activity
-// is unknown.
-func readLive(dir rundir.Dir, step *flow.Step, running bool) *health.Live {
-	if !running || step == nil || step.Running == 0 {
-		return nil
-	}
-	var live health.LiveAttempt
-	data, err := plainfile.Read(dir.Live(), 1<<20)
-	if err != nil || json.Unmarshal(data, &live) != nil || live.Step != step.Number || live.Call != step.Call ||
-		live.Attempt != step.Running {
-		return nil
-	}
-	return &live.Live
+	return t.printLines(t.screenOf().Table(boards, 0))
 }
 
 func logCommand() command {

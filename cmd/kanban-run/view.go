@@ -8,16 +8,16 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/inspect"
+	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/page"
 	"kanban-run/orchestrator/proc"
-	"kanban-run/orchestrator/report"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/view"
 )
@@ -35,14 +35,15 @@ only to a browser that was given the address with its token. It goes on until Ct
 				"serve at `ADDRESS` of this machine's loopback; port 0 takes a free one")
 			open := flags.Bool("open", false, "open the page in the browser")
 			return func(t *terminal, args []string) (int, error) {
-				if _, err := s.load(t); err != nil {
+				u, err := s.load(t)
+				if err != nil {
 					return 0, err
 				}
 				boards, err := boardsToShow(args)
 				if err != nil {
 					return 0, err
 				}
-				return exitComplete, t.view(boards, *listen, *open)
+				return exitComplete, t.view(u.looker(keepSteps), boards, *listen, *open)
 			}
 		},
 	}
@@ -69,30 +70,30 @@ func boardsToShow(named []string) ([]string, error) {
 }
 
 // view serves the page of boards until a signal comes.
-func (t *terminal) view(boards []string, listen string, open bool) error {
-	l, err := view.Listen(listen)
-	if address, ok := errors.AsType[*view.AddressError](err); ok {
-		return &usageError{text: "view: " + address.Error(), hint: address.Hint()}
+func (t *terminal) view(l inspect.Looker, boards []string, address string, open bool) error {
+	listener, err := view.Listen(address)
+	if wrong, ok := errors.AsType[*view.AddressError](err); ok {
+		return &usageError{text: "view: " + wrong.Error(), hint: wrong.Hint()}
 	}
 	if err != nil {
 		return err
 	}
-	g := &gallery{terminal: t, boards: boards, shown: map[string]shown{}}
-	server := view.New(view.Source{Render: g.render, State: g.state, Policy: page.Policy(true)}, l.Addr())
-	if err := t.stdout.PrintTrusted(server.URL(l.Addr()) + "\n"); err != nil {
+	g := &gallery{terminal: t, looker: l, boards: boards, shown: map[string]shown{}}
+	server := view.New(view.Source{Render: g.render, State: g.state, Policy: page.Policy(true)}, listener.Addr())
+	if err := t.stdout.PrintTrusted(server.URL(listener.Addr()) + "\n"); err != nil {
 		return err
 	}
 	stop, _, release := t.contexts(func(bool) {})
 	defer release()
 	if open {
 		warn := func(err error) { _ = t.stderr.Printf("warning: open the browser: %v; open the address above\n", err) }
-		forget, err := openBrowser(server.URL(l.Addr()), t.environ, workTrees(boards), warn)
+		forget, err := openBrowser(server.URL(listener.Addr()), t.environ, workTrees(boards), warn)
 		if err != nil {
 			warn(err)
 		}
 		defer forget()
 	}
-	return server.Serve(stop, l)
+	return server.Serve(stop, listener)
 }
 
 // workTrees returns the tops of the work trees of this folder and of boards.
@@ -151,13 +152,14 @@ func openBrowser(address string, environ, agents []string, failed func(error)) (
 // after the board's mark has changed (see markOf).
 type gallery struct {
 	*terminal
+	looker inspect.Looker
 	boards []string
 	shown  map[string]shown
 }
 
 type shown struct {
 	mark  string
-	board page.Board
+	board *projection.Board
 }
 
 // state returns a text that changes with a board, its journal or its agent's activity.
@@ -192,34 +194,19 @@ func stamp(path string) string {
 }
 
 func (g *gallery) render() ([]byte, error) {
-	boards := make([]page.Board, len(g.boards))
+	boards := make([]*projection.Board, len(g.boards))
 	for i, name := range g.boards {
 		mark := markOf(name)
 		known, ok := g.shown[name]
-		if !ok || known.mark != mark {
-			b, err := pageOf(name)
-			if err != nil { // the board may be in the middle of a write, or gone
-				b = page.Board{Digest: known.board.Digest, Damage: err.Error()}
-				b.Digest.Board = name
-				mark = ""
+		if !ok || known.mark != mark || known.board.IsAtWork() {
+			b, err := g.looker.Look(name)
+			if !isShown(err) && !errors.As(err, new(*ledger.NoRunError)) { // the board may be in the middle of a write, or gone
+				b.Board.Damage, mark = err.Error(), ""
 			}
-			known = shown{mark, b}
+			known = shown{mark, &b.Board}
 			g.shown[name] = known
 		}
 		boards[i] = known.board
-		boards[i].Agent = agentOf(name, known.board)
 	}
 	return page.Render(boards, page.Options{Command: "kanban-run view", Hide: g.secrets.Hide, Live: true})
-}
-
-// agentOf returns the activity of the agent at work, or "" if it is unknown.
-func agentOf(name string, b page.Board) string {
-	dir, err := inspect.Locate(name)
-	if err != nil {
-		return ""
-	}
-	if live := readLive(dir, b.State.Step, b.Owned); live != nil {
-		return report.DescribeLive(*live, time.Now())
-	}
-	return ""
 }

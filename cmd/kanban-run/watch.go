@@ -10,7 +10,7 @@ import (
 	"github.com/mattn/go-runewidth"
 	"golang.org/x/term"
 
-	"kanban-run/orchestrator/report"
+	"kanban-run/orchestrator/projection"
 )
 
 // enterScreen and leaveScreen switch a terminal to its alternate screen and back. The main screen
@@ -23,7 +23,7 @@ const (
 
 // watchStatus draws the status of boards every drawTime until no run is at work, q is typed or a
 // signal arrives. It returns the status that it read last.
-func (u *setup) watchStatus(t *terminal, names []string, boards []report.Watched) (now []report.Watched, err error) {
+func (u *setup) watchStatus(t *terminal, names []string, boards []*projection.Board) (now []*projection.Board, err error) {
 	stop, _, release := t.contexts(func(bool) {})
 	defer release()
 	if err := t.stdout.PrintTrusted(enterScreen); err != nil {
@@ -32,7 +32,7 @@ func (u *setup) watchStatus(t *terminal, names []string, boards []report.Watched
 	defer func() { err = errors.Join(err, t.stdout.PrintTrusted(leaveScreen)) }()
 	left, restore := t.awaitQ()
 	defer restore()
-	for slices.ContainsFunc(boards, func(b report.Watched) bool { return b.Status.Running }) {
+	for slices.ContainsFunc(boards, (*projection.Board).IsAtWork) {
 		if err := t.drawStatus(names, boards); err != nil {
 			return nil, err
 		}
@@ -43,7 +43,7 @@ func (u *setup) watchStatus(t *terminal, names []string, boards []report.Watched
 			return boards, nil
 		case <-time.After(drawTime):
 		}
-		if boards, err = u.watched(names); err != nil {
+		if boards, err = lookAt(u.looker(keepRecent), names); !isShown(err) {
 			return nil, err
 		}
 	}
@@ -75,13 +75,13 @@ func (t *terminal) awaitQ() (left <-chan struct{}, restore func()) {
 
 // drawStatus draws the status of boards over the last drawing. It cuts what the terminal has no
 // room for.
-func (t *terminal) drawStatus(names []string, boards []report.Watched) error {
+func (t *terminal) drawStatus(names []string, boards []*projection.Board) error {
 	width, height := sizeOf(t.screen)
 	clock := time.Now().Format("15:04:05")
 	head := runewidth.Truncate(t.stdout.Sprintf("kanban-run status --watch %s", strings.Join(names, " ")),
-		max(0, width-len(clock)-2), "…")
-	lines := []string{runewidth.FillRight(head, width-len(clock)) + clock, ""}
-	lines = append(lines, report.DrawWatched(t.stdout, boards, time.Now(), width, colored(t))...)
+		max(0, width-len(clock)-3), "…")
+	lines := []string{runewidth.FillRight(head, width-len(clock)-1) + clock, ""}
+	lines = append(lines, t.screenOf().Watch(boards, height-len(lines))...)
 	if len(lines) > height {
 		lines = append(lines[:max(1, height-1)], "…")
 	}

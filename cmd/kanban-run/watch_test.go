@@ -33,7 +33,8 @@ func TestWatchStatus(t *testing.T) {
 	watch := s.launch(cmd)
 	must(t, screen.Close())
 	if !within(stuckAfter, func() bool {
-		return seen.shows("kanban-run status --watch kanban.yaml  ") && seen.shows("▸ kanban.yaml  task 1 of 2  1  Implementor  ") && seen.shows("  doing        1") && seen.shows("  to do        2")
+		return seen.shows("kanban-run status --watch kanban.yaml  ") && seen.shows("▸ kanban.yaml is at work: step 1, 0 of 2 tasks done") && seen.shows("  now      step 1: tasks/1.md, Implementor") &&
+			seen.shows("  ▸ tasks/1.md  Implementor, 1 attempt") && seen.shows("    tasks/2.md")
 	}) {
 		t.Fatalf("it does not show the run:\n%s", seen)
 	}
@@ -70,7 +71,7 @@ func TestLeaveWatch(t *testing.T) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
 		watch := s.launch(cmd)
 		must(t, screen.Close())
-		if !within(stuckAfter, func() bool { return seen.shows("doing        1") }) {
+		if !within(stuckAfter, func() bool { return seen.shows("  ▸ tasks/1.md  Implementor, 1 attempt") }) {
 			t.Fatalf("it does not show the run:\n%s", seen)
 		}
 		_, err := keyboard.WriteString("x" + key)

@@ -35,7 +35,7 @@ func EntryOf(board string, e event.Entry) (entry Entry, ok bool) {
 
 // sectionOf returns the section for an event: Escalations if the Lead has to decide or mend
 // something, and Notes otherwise.
-func sectionOf(who event.Who) Section {
+func sectionOf(who event.Readers) Section {
 	if who&event.Lead != 0 {
 		return Escalations
 	}

@@ -21,5 +21,7 @@ func (e TaskSetAside) Subject() string { return e.Task }
 
 // Sentence implements [Event].
 func (e TaskSetAside) Sentence() Sentence {
-	return inStep(e.Step, Warning, "%s is set aside, and the board goes on: %s", e.Task, Headline(e.Reason))
+	s := inStep(e.Step, Warning, "%s is set aside, and the board goes on: %s", e.Task, Headline(e.Reason))
+	s.Result = e.Status
+	return s
 }

@@ -81,7 +81,9 @@ type AttemptStarted struct {
 func (AttemptStarted) Kind() string { return "ATTEMPT_STARTED" }
 
 // Sentence implements [Event].
-func (e AttemptStarted) Sentence() Sentence {
+func (e AttemptStarted) Sentence() Sentence { return e.told().at(OpensAttempt) }
+
+func (e AttemptStarted) told() Sentence {
 	switch {
 	case e.Call == CommandCall:
 		return inStep(e.Step, Routine, "%s checks the work of %s (round %d)", e.Command, e.Role, e.Round)
@@ -162,8 +164,14 @@ func (e ReplyAccepted) Sentence() Sentence {
 	if e.Message != "" {
 		s.Text += ": " + Brief(e.Message)
 	}
+	if e.Call == TaskCall {
+		s.Result = e.Status
+	}
 	if e.Call == TaskCall && e.Status == "escalate" {
 		s.For = Lead | Team
+	}
+	if e.Status != "ok" && (e.Call == TaskCall || e.Call == ManagerCall) {
+		s = s.alert(AlertWarning, "STUCK", e.Role, escalate)
 	}
 	return e.warn(s)
 }

@@ -1,62 +1,6 @@
 package event
 
-import (
-	"fmt"
-	"strings"
-)
-
-// Outcome is the ending of a run of a board.
-type Outcome string
-
-const (
-	Complete     Outcome = "complete"      // the board is over, and its Manager asked for no help
-	Incomplete   Outcome = "incomplete"    // the Manager ended the board with tasks undone
-	NeedsPerson  Outcome = "needs_person"  // a person has to decide or to mend something
-	Exhausted    Outcome = "exhausted"     // no valid reply within the retries
-	Frozen       Outcome = "frozen"        // the board and the journal cannot both be right
-	LimitReached Outcome = "limit_reached" // a limit of the run was reached
-	Interrupted  Outcome = "interrupted"   // stopped by a signal; the next run goes on
-	Later        Outcome = "later"         // the provider's limit is reached; a later run goes on
-	Invalid      Outcome = "invalid"       // the input or the set-up is wrong
-	Owned        Outcome = "owned"         // another run owns the board
-	Failed       Outcome = "failed"        // an internal or I/O error
-	Unsaved      Outcome = "unsaved"       // checkpoints have not reached the remote, in a job whose machine is thrown away
-)
-
-// Words returns the outcome for use in a sentence.
-func (o Outcome) Words() string {
-	switch o {
-	case NeedsPerson:
-		return "needs a person"
-	case Exhausted:
-		return "no valid reply"
-	case Later:
-		return "waits for the provider"
-	case Invalid:
-		return "not started"
-	case Owned:
-		return "another run has it"
-	default:
-		return strings.ReplaceAll(string(o), "_", " ")
-	}
-}
-
-// topic returns the topic of the message about a run with this outcome, or "" for a run that a
-// person interrupted.
-func (o Outcome) topic() Topic {
-	switch o {
-	case Complete:
-		return AboutComplete
-	case LimitReached:
-		return AboutLimit
-	case Later:
-		return AboutLater
-	case Interrupted:
-		return ""
-	default:
-		return AboutPerson
-	}
-}
+import "fmt"
 
 // RunStarted opens a run. After an interrupted run the counters of that run go on.
 type RunStarted struct {
@@ -123,7 +67,7 @@ func (e RunStarted) Subject() string { return e.Board }
 
 // Sentence implements [Event].
 func (e RunStarted) Sentence() Sentence {
-	s := say(Note, fmt.Sprintf("%s in %s", Count(e.Tasks, "task"), e.Workdir))
+	s := say(Note, fmt.Sprintf("%s in %s", Count(e.Tasks, "task"), e.Workdir)).at(OpensRun)
 	if len(e.Withheld) > 0 {
 		s.Add(Note, WithheldText(e.Withheld, e.PartlyWithheld, ".kanban-run.yaml or in a role"))
 	}
@@ -147,6 +91,9 @@ type RunInterrupted struct {
 	// Until is the time to ask the provider again, in RFC 3339. It is "" if the provider named
 	// no time, or if Outcome is not Later.
 	Until string `json:"until,omitempty"`
+	By    By     `json:"by,omitempty"`               // what ended the run; "": not known
+	Exit  int    `json:"exit_code,omitempty"`        // exit code of a run that a signal ended; 0: that of Outcome
+	Hint  string `json:"hint,omitempty" text:"free"` // what mends it; "": nothing is to be mended
 	// Changed reports that the run has ended because of a change that a person has to accept, see
 	// [FilesChanged].
 	Changed bool   `json:"changed,omitempty"`
@@ -163,7 +110,9 @@ func (e RunInterrupted) Subject() string { return e.Board }
 
 // Sentence implements [Event].
 func (e RunInterrupted) Sentence() Sentence {
-	return say(Trace, fmt.Sprintf("run interrupted (%s): %s", e.Outcome.Words(), e.Reason)).tell(0, e.Outcome.topic())
+	s := say(Trace, fmt.Sprintf("run interrupted (%s): %s", e.Outcome.Words(), e.Reason)).tell(0, e.Outcome.topic()).at(ClosesRun)
+	s.End = Warning
+	return s
 }
 
 // RunFinished ends a run. The next run has fresh attempts and limits.
@@ -171,6 +120,7 @@ type RunFinished struct {
 	Board   string  `json:"board" text:"free"`
 	Outcome Outcome `json:"outcome"`
 	Text    string  `json:"text" text:"free"`
+	By      By      `json:"by,omitempty"` // what ended the run; "": not known
 	Steps   int     `json:"steps"`
 	Marks   string  `json:"marks_sha256,omitempty"` // SHA-256 of the marks of tasks at the end of the run
 	// Behind is the SHA-256 of the board if programs that hear of the end may still change it; a
@@ -184,7 +134,8 @@ func (e RunFinished) Subject() string { return e.Board }
 
 // Sentence implements [Event].
 func (e RunFinished) Sentence() Sentence {
-	s := say(Trace, fmt.Sprintf("run finished (%s): %s", e.Outcome.Words(), e.Text))
+	s := say(Trace, fmt.Sprintf("run finished (%s): %s", e.Outcome.Words(), e.Text)).at(ClosesRun)
+	s.End = Weigh(e.Outcome, e.Text)
 	if e.Outcome == Complete || e.Outcome == LimitReached {
 		return s.tell(0, e.Outcome.topic())
 	}
@@ -254,6 +205,18 @@ const (
 
 	Skip Choice = "skip" // the board goes on without a task, which stays undone
 )
+
+// Word returns the word for people: they have accept and retry for all subjects.
+func (c Choice) Word() Choice {
+	switch c {
+	case Override, ForcedFinalize:
+		return Accept
+	case ReleaseTasks:
+		return Retry
+	default:
+		return c
+	}
+}
 
 // BoardLeft reports that all programs of a run have ended, also those that hear of its end: the
 // checkpoint's push with its hooks, and the commands for notifications. What comes after it is a

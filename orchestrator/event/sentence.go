@@ -8,12 +8,35 @@ import (
 // Sentence is an event rendered for people, the same in every view.
 type Sentence struct {
 	Weight Weight
-	For    Who        // the people that need to know of the event
+	End    Weight     // weight of the end of a run for a person; 0 for any other event
+	For    Readers    // the people that need to know of the event
 	Topic  Topic      // topic of the message about the event; "" for no message
 	Alert  Alert      // the part that a SUPERVISOR_REPORT shows
+	Edge   Edge       // whether the event opens or closes something
+	Result string     // status that the event gives to the task of its step; "": none
 	Step   int        // number of the step; 0 for an event outside of a step
 	Text   string     // the words, with paths and names as in the journal
 	More   []Sentence // further lines, shown below the first
+}
+
+// Edge says whether an event opens or closes a run, a step or an attempt.
+type Edge int
+
+// The values of Edge. The event of the edge LeavesStep gives the step up.
+const (
+	Within Edge = iota
+	OpensRun
+	ClosesRun
+	OpensStep
+	ClosesStep
+	LeavesStep
+	OpensAttempt
+)
+
+// at returns the sentence with its edge.
+func (s Sentence) at(e Edge) Sentence {
+	s.Edge = e
+	return s
 }
 
 // Weight is the importance of an event to a person.
@@ -29,12 +52,12 @@ const (
 	Critical
 )
 
-// Who is a set of people that need to know of an event, in addition to the readers of the log.
-type Who int
+// Readers is a set of people that need to know of an event, in addition to the readers of the log.
+type Readers int
 
-// The values of Who.
+// The values of Readers.
 const (
-	Lead Who = 1 << iota // the person that decides or mends something
+	Lead Readers = 1 << iota // the person that decides or mends something
 	// Team are the readers of DECISIONS.md: seed 002, "Bounded DECISIONS Contribution Rule".
 	Team
 )
@@ -100,7 +123,7 @@ func (s *Sentence) Add(w Weight, text string) { s.More = append(s.More, say(w, t
 
 // tell returns the sentence with the people that need to know of the event, and with the topic of
 // the message about it.
-func (s Sentence) tell(who Who, about Topic) Sentence {
+func (s Sentence) tell(who Readers, about Topic) Sentence {
 	s.For, s.Topic = who, about
 	return s
 }

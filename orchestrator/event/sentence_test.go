@@ -16,7 +16,7 @@ import (
 var weights = map[event.Weight]string{event.Trace: "trace", event.Routine: "routine", event.Note: "note", event.Success: "success", event.Warning: "warning", event.Critical: "critical"}
 
 // readers follow the kind of an event in the golden file.
-var readers = map[event.Who]string{event.Lead: " to the Lead", event.Team: " in DECISIONS.md", event.Lead | event.Team: " to the Lead and in DECISIONS.md"}
+var readers = map[event.Readers]string{event.Lead: " to the Lead", event.Team: " in DECISIONS.md", event.Lead | event.Team: " to the Lead and in DECISIONS.md"}
 
 func topic(s event.Sentence) string {
 	if s.Topic == "" {

@@ -33,12 +33,12 @@ func (e StepStarted) Subject() string { return e.Task }
 func (e StepStarted) Sentence() Sentence {
 	switch {
 	case !e.Call.IsSupervision():
-		return inStep(e.Step, Routine, "%s to %s%s", e.Task, e.Role, placeSuffix(e.Index, e.Of))
+		return inStep(e.Step, Routine, "%s to %s%s", e.Task, e.Role, placeSuffix(e.Index, e.Of)).at(OpensStep)
 	case e.Checkpoint == nil:
-		return inStep(e.Step, Routine, "%s gets ready", e.Role)
+		return inStep(e.Step, Routine, "%s gets ready", e.Role).at(OpensStep)
 	default:
 		return inStep(e.Step, Routine, "%s looks at %s: %s",
-			e.Role, e.Checkpoint.ID, List(e.Checkpoint.Scope, mostNamed))
+			e.Role, e.Checkpoint.ID, List(e.Checkpoint.Scope, mostNamed)).at(OpensStep)
 	}
 }
 
@@ -95,7 +95,10 @@ func (e StepFinished) Sentence() Sentence {
 	if e.Next() != "" {
 		next = "next " + e.Next()
 	}
-	s := inStep(e.Step, Routine, "%s, %s", cmp.Or(e.Ended(), "done"), next)
+	s := inStep(e.Step, Routine, "%s, %s", cmp.Or(e.Ended(), "done"), next).at(ClosesStep)
+	if e.Manager == "ok" {
+		s.Result = e.Status
+	}
 	if e.Warning != "" {
 		s.More = append(s.More, inStep(e.Step, Warning, "%s", e.Warning))
 	}
@@ -156,7 +159,7 @@ func (e StepAbandoned) Subject() string { return e.Task }
 
 // Sentence implements [Event].
 func (e StepAbandoned) Sentence() Sentence {
-	return inStep(e.Step, Warning, "given up, %s", e.Reason)
+	return inStep(e.Step, Warning, "given up, %s", e.Reason).at(LeavesStep)
 }
 
 // Leaving is the state of the work at the end of a step, for the search for loops.

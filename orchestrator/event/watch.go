@@ -194,10 +194,10 @@ func (e RebootTested) Sentence() Sentence {
 			tell(Lead|Team, AboutStuck).alert(AlertCritical, "STUCK", e.Role, escalate)
 	case Replan:
 		return inStep(e.Step, Warning, "%s is ended, and the Manager plans anew: %s", e.Player(), e.Text).
-			alert(AlertWarning, "STUCK", e.Role)
+			alert(AlertWarning, "STUCK", e.Role, escalate)
 	default:
 		return inStep(e.Step, Warning, "%s is ended and started again: %s", e.Player(), e.Details).
-			alert(AlertWarning, "IDLE_BREACH", e.Role)
+			alert(AlertWarning, "IDLE_BREACH", e.Role, escalate)
 	}
 }
 

@@ -319,7 +319,10 @@ func endAside(asides []Aside) event.Outcome {
 // leaveAside returns the end of a run that has nothing left to try.
 func (s *State) leaveAside() Finish {
 	all := s.Asides()
-	end := Finish{Outcome: endAside(all), Text: IncompleteText}
+	end := Finish{Outcome: endAside(all), By: event.BySetAside, Text: IncompleteText}
+	if MayGoOn(all) {
+		end.By = event.ByTaskLimit
+	}
 	for i, a := range all {
 		switch {
 		case i < mostAside:
@@ -353,6 +356,22 @@ const mostAside = 3
 func (s *State) IsDecided(task string) bool {
 	a := s.aside(task)
 	return a != nil && a.Decided != ""
+}
+
+// settleAside carries out a person's decision about a task that is set aside, while no run is at work.
+// The others still wait for a decision.
+func (s *State) settleAside(e event.Acknowledged) error {
+	if s.AsideOf(e.Task) == nil {
+		return refuse(e, "%s is not set aside", e.Task)
+	}
+	asked := s.Outcome == event.Incomplete || s.Outcome == event.Exhausted
+	s.decideAside(e)
+	s.goOnFrom(e)
+	if left := s.Asides(); asked && len(left) > 0 && !MayGoOn(left) {
+		end := s.leaveAside()
+		s.Outcome, s.Text = end.Outcome, end.Text
+	}
+	return nil
 }
 
 // decideAside carries out a person's decision about a task that is set aside. The task then counts

@@ -106,7 +106,7 @@ func (s *State) waitForPerson(b Board) Effect {
 	if (v.Block.Ends || b.Terminal) && (b.Ended == "" || b.Ended == EndedIncomplete) && !b.Taken {
 		return EndBoard{Text: v.Block.Text}
 	}
-	return Finish{Outcome: event.NeedsPerson, Text: v.Block.Text}
+	return Finish{Outcome: event.NeedsPerson, By: event.ByCheckpoint, Text: v.Block.Text}
 }
 
 // isEdited reports whether a person has edited the board since the block. A board that still

@@ -48,7 +48,7 @@ func TestContinuation(t *testing.T) {
 			p := newPlay(t, &event.Plan{Agent: true, Rounds: 2}, event.Limits{})
 			p.resumes = "claude"
 			p.attempts(tt.outcomes...)
-			if diff := cmp.Diff(tt.want, p.next()); diff != "" {
+			if diff := cmp.Diff(tt.want, p.next(), anyBy); diff != "" {
 				t.Errorf("Next: -want +got\n%s", diff)
 			}
 			if p.Step.GoesOn != nil && p.Step.GoesOn.Adapter != "claude" {
@@ -64,7 +64,7 @@ func TestContinuation(t *testing.T) {
 		})
 	}
 	p := newPlay(t, nil, event.Limits{}).attempts(stopped)
-	if diff := cmp.Diff(fresh(event.TaskCall, 2), p.next()); diff != "" {
+	if diff := cmp.Diff(fresh(event.TaskCall, 2), p.next(), anyBy); diff != "" {
 		t.Errorf("a tool that cannot resume: -want +got\n%s", diff)
 	}
 }
@@ -84,7 +84,7 @@ func TestContinuationCostsNoRetry(t *testing.T) {
 		t.Fatalf("Next = %+v, want the retries to be exhausted", p.next())
 	}
 	p.nextRun()
-	if diff := cmp.Diff(fresh(event.TaskCall, 26), p.next()); diff != "" {
+	if diff := cmp.Diff(fresh(event.TaskCall, 26), p.next(), anyBy); diff != "" {
 		t.Errorf("after it: -want +got\n%s", diff)
 	}
 }
@@ -99,12 +99,12 @@ func TestContinuationAfterACrash(t *testing.T) {
 	if diff := cmp.Diff(want, p.reopen("a")); diff != "" {
 		t.Errorf("recorded: -want +got\n%s", diff)
 	}
-	if diff := cmp.Diff(resumed(event.TaskCall, 2, 0, "s1"), p.next()); diff != "" {
+	if diff := cmp.Diff(resumed(event.TaskCall, 2, 0, "s1"), p.next(), anyBy); diff != "" {
 		t.Errorf("Next: -want +got\n%s", diff)
 	}
 	p.begin() // and dies again, before its tool names a session
 	p.reopen("a")
-	if diff := cmp.Diff(resumed(event.TaskCall, 3, 0, "s1"), p.next()); diff != "" {
+	if diff := cmp.Diff(resumed(event.TaskCall, 3, 0, "s1"), p.next(), anyBy); diff != "" {
 		t.Errorf("after a second crash: -want +got\n%s", diff)
 	}
 	afresh := p.Afresh()
@@ -145,7 +145,7 @@ func TestHung(t *testing.T) {
 		p := newPlay(t, nil, event.Limits{})
 		p.resumes = tt.resumes
 		p.record(tt.end(test(p, tt.decision)))
-		if diff := cmp.Diff(tt.want, p.next()); diff != "" {
+		if diff := cmp.Diff(tt.want, p.next(), anyBy); diff != "" {
 			t.Errorf("%s: Next: -want +got\n%s", name, diff)
 		}
 		s := p.Step
@@ -160,7 +160,7 @@ func TestHung(t *testing.T) {
 		}
 		if tt.decision == event.Stuck {
 			p.nextRun()
-			if diff := cmp.Diff(fresh(event.TaskCall, 2), p.next()); diff != "" || p.Step.Unsettled != "" {
+			if diff := cmp.Diff(fresh(event.TaskCall, 2), p.next(), anyBy); diff != "" || p.Step.Unsettled != "" {
 				t.Errorf("%s, the next run: -want +got\n%s", name, diff)
 			}
 		}
@@ -169,7 +169,7 @@ func TestHung(t *testing.T) {
 	p.resumes = "claude"
 	p.record(event.SessionNamed{AttemptRef: test(p, event.Restart), Session: "s1"})
 	p.reopen("a")
-	if diff := cmp.Diff(resumed(event.TaskCall, 2, 0, "s1"), p.next()); diff != "" || p.Step.Restarts != 1 {
+	if diff := cmp.Diff(resumed(event.TaskCall, 2, 0, "s1"), p.next(), anyBy); diff != "" || p.Step.Restarts != 1 {
 		t.Errorf("after a crash: %d restarts, -want +got\n%s", p.Step.Restarts, diff)
 	}
 	for _, e := range []event.Event{event.AnomalyFound{AttemptRef: ref(event.TaskCall, 9, 0)}, event.RebootTested{AttemptRef: ref(event.TaskCall, 9, 0)}} {
@@ -193,7 +193,7 @@ func TestStuckManager(t *testing.T) {
 		r := p.begin()
 		p.record(event.RebootTested{AttemptRef: r, Decision: event.Stuck, Text: "it hangs"}, stopped(r))
 		p.nextRun()
-		if diff := cmp.Diff(tt.want, p.next()); diff != "" {
+		if diff := cmp.Diff(tt.want, p.next(), anyBy); diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
 		}
 	}

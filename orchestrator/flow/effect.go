@@ -39,6 +39,7 @@ type WriteBoard struct{ Step int }
 // Finish ends the run.
 type Finish struct {
 	Outcome event.Outcome
+	By      event.By // what ends it; "": what follows from Outcome
 	Text    string
 }
 

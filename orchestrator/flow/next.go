@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"kanban-run/orchestrator/event"
 )
@@ -54,16 +55,16 @@ func (s *State) nextCall(bound string) Effect {
 	// The rounds of review (seed 003's loop) are used up, or an agent hangs, so a person has to
 	// look.
 	case step.Unsettled != "":
-		end := Finish{Outcome: event.NeedsPerson, Text: event.Headline(step.Unsettled)}
+		end := Finish{Outcome: event.NeedsPerson, By: step.unsettledBy(), Text: event.Headline(step.Unsettled)}
 		if !step.isStuck() {
 			return s.orSetAside(end, StatusNotAccepted)
 		}
 		return s.orSetAside(s.handOver(end, end.Text), StatusStuck)
 	case step.Declined != "":
-		end := Finish{Outcome: event.NeedsPerson, Text: step.declined()}
+		end := Finish{Outcome: event.NeedsPerson, By: event.ByProvider, Text: step.declined()}
 		return s.orSetAside(s.handOver(end, end.Text), StatusDeclined)
 	case step.OwnLimit != "":
-		return s.orSetAside(Finish{Outcome: event.LimitReached, Text: step.OwnLimit}, StatusLimit)
+		return s.orSetAside(Finish{Outcome: event.LimitReached, By: event.ByTaskLimit, Text: step.OwnLimit}, StatusLimit)
 	case passed:
 		return aside
 
@@ -76,7 +77,7 @@ func (s *State) nextCall(bound string) Effect {
 	case step.isDue() && cmp.Or(bound, s.reached()) != "":
 		return Finish{Outcome: event.LimitReached, Text: cmp.Or(bound, s.reached())}
 	case step.isDue() && s.reachedBy(step.Task) != "" && (step.IsWork() || !s.KeepGoing):
-		return s.orSetAside(Finish{Outcome: event.LimitReached, Text: s.reachedBy(step.Task)}, StatusLimit)
+		return s.orSetAside(Finish{Outcome: event.LimitReached, By: event.ByTaskLimit, Text: s.reachedBy(step.Task)}, StatusLimit)
 	case s.isRefused():
 		return s.waitForProvider()
 
@@ -113,7 +114,7 @@ func (s *State) nextStep(b Board) Effect {
 	// A task in quarantine waits for a person if the Manager names it again, or if the Manager
 	// cannot be told of the quarantine.
 	case s.mayNotWork(b) != "":
-		return Finish{Outcome: event.NeedsPerson, Text: s.mayNotWork(b)}
+		return Finish{Outcome: event.NeedsPerson, By: event.ByLoop, Text: s.mayNotWork(b)}
 	case s.Quarantined(b.Task) == nil && s.suspect(b) != nil:
 		return SuspectLoop{Task: b.Task, Role: b.Role, Suspicion: *s.suspect(b)}
 
@@ -180,6 +181,18 @@ func (s *Step) declined() string {
 	return fmt.Sprintf("the provider of %s declines %s, and would again: %s", s.Player(), s.Task, event.Headline(s.Declined))
 }
 
+// unsettledBy returns what has stopped the step.
+func (s *Step) unsettledBy() event.By {
+	switch {
+	case s.isStuck():
+		return event.ByWatch
+	case strings.HasPrefix(s.Unsettled, suspectedPrefix):
+		return event.ByLoop
+	default:
+		return event.ByReview
+	}
+}
+
 // exhausted returns the end of a run after the last retry. If the Manager's last reply contradicts
 // the board that the Manager wrote, neither can be trusted, and the board is frozen. If the work
 // has no verdict, a person is needed.
@@ -197,7 +210,7 @@ func (s *Step) exhausted() Finish {
 	case s.Call == event.ReviewCall:
 		text = fmt.Sprintf("the reviewer of %s gave no verdict in %s; the last: %s",
 			s.Role, event.Count(s.Rejected, "attempt"), s.LastReason)
-		return Finish{Outcome: event.NeedsPerson, Text: text}
+		return Finish{Outcome: event.NeedsPerson, By: event.ByReview, Text: text}
 	case s.Disagreed:
 		return Finish{Outcome: event.Frozen, Text: text}
 	default:
@@ -209,7 +222,7 @@ func (s *Step) exhausted() Finish {
 const IncompleteText = "the board is incomplete: "
 
 // CompleteText is the text about a board whose tasks are all ok.
-const CompleteText = "the board is complete"
+const CompleteText = event.CompleteText
 
 // End returns the end of a run on a terminal board. If the board still has the bytes that the last
 // step left, the Manager has ended it. Otherwise a person has ended it.
@@ -236,25 +249,25 @@ func (s *State) end(b Board) Finish {
 	switch {
 	case left && (b.Ended == "" || b.Ended == s.Last.Status):
 		text := fmt.Sprintf("the Manager ended the board with status %s: %s", s.Last.Status, s.Last.Message)
-		return Finish{Outcome: event.NeedsPerson, Text: text}
+		return Finish{Outcome: event.NeedsPerson, By: event.ByStatus, Text: text}
 	case b.Ended == EndedIncomplete && len(b.Rest.Open) == 0:
-		return Finish{Outcome: event.Incomplete, Text: "the board ended incomplete, as it says itself"}
+		return Finish{Outcome: event.Incomplete, By: event.ByUndone, Text: "the board ended incomplete, as it says itself"}
 	case b.Ended != "" && b.Ended != EndedIncomplete:
 		text := fmt.Sprintf("the board ended with status %s, as it says itself", b.Ended)
-		return Finish{Outcome: event.NeedsPerson, Text: text}
+		return Finish{Outcome: event.NeedsPerson, By: event.ByStatus, Text: text}
 	case s.Last.Accepted != "" && managers:
-		return Finish{Outcome: event.Complete, Text: s.Last.Accepted}
+		return Finish{Outcome: event.Complete, By: event.ByDecision, Text: s.Last.Accepted}
 	}
-	end := Finish{Outcome: event.Complete, Text: CompleteText}
+	end := Finish{Outcome: event.Complete, By: event.ByOK, Text: CompleteText}
 	if len(b.Rest.Open) > 0 {
 		if b.Ended == EndedIncomplete || managers {
-			end = Finish{Outcome: event.Incomplete, Text: IncompleteText + b.Rest.Undone()}
+			end = Finish{Outcome: event.Incomplete, By: event.ByUndone, Text: IncompleteText + b.Rest.Undone()}
 		} else {
 			end.Text += "; " + b.passedOver()
 		}
 	}
 	if marks := b.Rest.marks(); marks != "" && managers {
-		end.Text += "; " + marks
+		end.By, end.Text = event.ByMark, end.Text+"; "+marks
 	}
 	if passed := s.Supervisor.passed(); passed != "" {
 		end.Text += "; it went on in spite of " + passed

@@ -40,6 +40,9 @@ func (s *State) skipped() (text string) {
 	return text
 }
 
+// suspectedPrefix begins the text about a task in quarantine.
+const suspectedPrefix = "LOOP_SUSPECTED: "
+
 // anomaly returns the anomaly that tells the Manager of the quarantine.
 func (q Quarantine) anomaly() *event.Anomaly {
 	return &event.Anomaly{
@@ -102,7 +105,7 @@ func (s *State) applyLoopSuspected(e event.LoopSuspected) error {
 	q := Quarantine{
 		Task:     e.Task,
 		Role:     e.Role,
-		Text:     "LOOP_SUSPECTED: " + e.Suspicion.String(),
+		Text:     suspectedPrefix + e.Suspicion.String(),
 		Tell:     e.Told && step == nil,
 		Person:   !e.Told,
 		BoardSHA: e.BoardSHA,

@@ -108,12 +108,7 @@ func (s *State) applyAcknowledged(e event.Acknowledged) error {
 		}
 		s.release(e.Task)
 	case event.AboutAside:
-		if s.AsideOf(e.Task) == nil {
-			return refuse(e, "%s is not set aside", e.Task)
-		}
-		s.decideAside(e)
-		s.goOnFrom(e)
-		return nil
+		return s.settleAside(e)
 	case event.AboutTask:
 		return s.settleTask(e)
 	case event.AboutStep:

@@ -125,7 +125,7 @@ func explain(err error) error {
 		return err
 	}
 	if wasSignaled(err) {
-		return &killedError{failed}
+		return &KilledError{failed}
 	}
 	if failed.Exit.TimedOut {
 		return &UnfitError{oneLine(failed), "something holds git up, " +
@@ -135,13 +135,13 @@ func explain(err error) error {
 		"once that is mended, the same command goes on"}
 }
 
-// killedError is the error for a git that was ended from outside.
-type killedError struct{ err error }
+// KilledError is the error for a git that was ended from outside.
+type KilledError struct{ err error }
 
-func (e *killedError) Error() string { return "checkpoint: " + oneLine(e.err) }
+func (e *KilledError) Error() string { return "checkpoint: " + oneLine(e.err) }
 
 // Hint says that a new run makes the checkpoint.
-func (*killedError) Hint() string { return "the same command goes on" }
+func (*KilledError) Hint() string { return "the same command goes on" }
 
 // isOtherWay reports whether the route to the remote differs from the route in the local journal.
 // In that case the remote must not be contacted, because an agent may have changed the route.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
@@ -77,7 +78,7 @@ func Foresee(
 	boardPath, workdir, startDir string, lookup func(workdir string) func(role string) error, h flow.History,
 ) (flow.Effect, error) {
 	folder, err := Locate(boardPath)
-	if err == nil {
+	if err == nil && isFile(folder.Journal()) {
 		err = ledger.RequireForm(folder, h)
 	}
 	if err != nil {
@@ -106,21 +107,8 @@ func foresee(s flow.State, b *board.Board, place *board.Place, folder rundir.Dir
 	view := func() (flow.Board, error) {
 		return workspace.View(b, &s, place.ReadTask, func(role string) (string, error) { return role, nil })
 	}
-	e, err := ledger.FindUndone(folder, &s, b.File, b, workspace.ListOf(b, place.ReadTask),
-		ledger.Files{ // only a run looks at them
-			AreGone:     func([]event.LeftFile) bool { return false },
-			IsCommitted: func() bool { return false },
-		})
-	if err != nil {
+	if err := foreseeUndone(&s, b, place, folder); err != nil {
 		return nil, err
-	}
-	if e != nil {
-		if _, err := flow.CloseAttempt(&s, s.Apply); err != nil {
-			return nil, err
-		}
-		if err := s.Apply(*e); err != nil {
-			return nil, err
-		}
 	}
 	again := s.Again()
 	s.NoteEdits(&again, workspace.ListOf(b, place.ReadTask), workspace.Seen(place, b.Current.Path))
@@ -146,6 +134,25 @@ func foresee(s flow.State, b *board.Board, place *board.Place, folder rundir.Dir
 		return nil, err
 	}
 	return flow.Next(&s, v), nil
+}
+
+// foreseeUndone applies what a run would find undone of earlier work.
+func foreseeUndone(s *flow.State, b *board.Board, place *board.Place, folder rundir.Dir) error {
+	if s.NeverRan() {
+		return nil
+	}
+	e, err := ledger.FindUndone(folder, s, b.File, b, workspace.ListOf(b, place.ReadTask),
+		ledger.Files{ // only a run looks at them
+			AreGone:     func([]event.LeftFile) bool { return false },
+			IsCommitted: func() bool { return false },
+		})
+	if err != nil || e == nil {
+		return err
+	}
+	if _, err := flow.CloseAttempt(s, s.Apply); err != nil {
+		return err
+	}
+	return s.Apply(*e)
 }
 
 // ReadBoard reads a board and resolves the links in its path. If the board cannot be parsed while a
@@ -209,4 +216,9 @@ func beforeManager(dir rundir.Dir, name string) *board.Board {
 		return nil
 	}
 	return before
+}
+
+func firstLine(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return text
 }

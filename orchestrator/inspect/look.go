@@ -1,43 +1,50 @@
 package inspect
 
 import (
+	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/plainfile"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/rundir"
-	"kanban-run/orchestrator/standing"
 )
 
 // Board is the present state of a board, from its file and its journal.
 type Board struct {
-	standing.Standing
-	History  flow.History
-	Records  uint64 // number of records in the journal
-	Owned    bool   // a run is at work
-	Rejected int    // see [standing.Tasks.Rejected]
-	Dir      rundir.Dir
-
-	// Find returns the place of a journaled task in Tasks, or -1. Find is nil if the board cannot
-	// be read.
-	Find func(task string) int
+	projection.Board
+	Fold    *projection.Fold
+	History flow.History
+	Owned   bool // a run is at work
+	Dir     rundir.Dir
 }
 
-// Look reads a board. It calls the function visit for every entry of the journal in order. A board
-// that cannot be read has no tasks. Errors: *ledger.NoRunError and *ledger.UnreadableError. With
-// these errors it also returns a Board, which has only the part of the journal before the fault. A
-// journal that only a later version may run is no error: the Board has what this version knows of
-// it, and its standing is that of a board that cannot be run.
-func Look(path string, visit func(event.Entry)) (Board, error) {
-	var tasks standing.Tasks
-	h, sum, err := History(path, func(e event.Entry) error {
-		tasks.Add(e)
-		visit(e)
-		return nil
-	})
-	b := Board{History: h, Records: sum.Records, Rejected: tasks.Rejected()}
+// Looker says what a look at boards takes in. Its zero value takes in all steps, and does not ask what
+// the next run would do.
+type Looker struct {
+	Keep projection.Keep
+
+	Workdir  string // folder that -C names
+	StartDir string // folder in which the program was started
+	// Lookup returns the function that checks whether a role is known in a work directory; nil: what
+	// the next run would do is not asked.
+	Lookup func(workdir string) func(role string) error
+}
+
+// Look reads a board. A board that cannot be read has no tasks. Errors: *ledger.NoRunError and
+// *ledger.UnreadableError. With these errors it also returns a Board, which has only the part of the
+// journal before the fault. A journal that only a later version may run is no error: the Board has
+// what this version knows of it, and is that of a board that cannot be run.
+func (l Looker) Look(path string) (Board, error) {
+	fold := &projection.Fold{Keep: l.Keep}
+	h, _, err := History(path, func(e event.Entry) error { fold.Add(e); return nil })
+	b := Board{History: h, Fold: fold}
 	var located, asked error
 	b.Dir, located = Locate(path)
 	b.Owned, asked = IsOwned(path)
@@ -46,8 +53,13 @@ func Look(path string, visit func(event.Entry)) (Board, error) {
 		source, unreadable = nil, nil // path names a journal, not a board
 	}
 	facts, contradicts := ledger.FactsOf(b.Dir, path, source, unreadable, &b.History, b.Owned)
-	b.Standing, b.Find = standing.Of(path, &b.History, &tasks, facts), facts.List.Find
-	if errors.As(err, new(*ledger.NoRunError)) && b.Outcome != standing.NeverRun {
+	if located == nil {
+		l.foresee(path, &facts, &b)
+		facts.Live = liveOf(b.Dir, b.History.State.Step, b.Owned)
+		facts.Archive = archiveOf(b.Dir)
+	}
+	b.Board = fold.Board(path, &b.History, facts)
+	if errors.As(err, new(*ledger.NoRunError)) && b.State != projection.NeverRun {
 		err = nil // the board itself shows how it ended
 	}
 	if err = errors.Join(err, located, asked, contradicts); err != nil && !errors.As(err, new(*ledger.NoRunError)) {
@@ -56,4 +68,40 @@ func Look(path string, visit func(event.Entry)) (Board, error) {
 		b.SetInvalid(refused)
 	}
 	return b, err
+}
+
+// foresee sets what a run that would start now would do, or why it would refuse.
+func (l Looker) foresee(path string, f *projection.Facts, b *Board) {
+	if l.Lookup == nil || b.Owned {
+		return
+	}
+	next, refused := Foresee(path, l.Workdir, l.StartDir, l.Lookup, b.History)
+	f.Next = projection.Foretell(next, &b.History)
+	if refused != nil {
+		f.Next, f.Refused, f.Fix = "", firstLine(refused), failure.HintOf(refused)
+	}
+}
+
+// liveOf returns the activity of the agent at work, or nil if no agent is at work or its activity is
+// unknown.
+func liveOf(dir rundir.Dir, step *flow.Step, owned bool) *health.Live {
+	if !owned || step == nil || step.Running == 0 {
+		return nil
+	}
+	var live health.LiveAttempt
+	data, err := plainfile.Read(dir.Live(), 1<<20)
+	if err != nil || json.Unmarshal(data, &live) != nil || live.Step != step.Number || live.Call != step.Call ||
+		live.Attempt != step.Running {
+		return nil
+	}
+	return &live.Live
+}
+
+// archiveOf returns the last archive of the folder of a board's runs, or "".
+func archiveOf(dir rundir.Dir) string {
+	all, _ := filepath.Glob(dir.Path + "-*.tar.gz") // an error means none
+	if len(all) == 0 {
+		return ""
+	}
+	return slices.Max(all)
 }

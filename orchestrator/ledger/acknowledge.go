@@ -15,15 +15,15 @@ import (
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/rundir"
-	"kanban-run/orchestrator/standing"
 	"kanban-run/orchestrator/workspace"
 )
 
 // Question is what a board waits for, with the effect of the Lead's decision if there was one.
 type Question struct {
-	Standing standing.Standing
+	Board    projection.Board
 	Diff     string // diff of the change that waits for a decision, or that the decision makes; "": none
 	Done     string // effect of the decision, in words; "": there was no decision
 	Accepted bool   // the decision completes the board
@@ -121,7 +121,8 @@ type arbitration struct {
 	answer    Answer
 	shaBefore string // SHA-256 of the board before its last divergence
 	broken    error  // why the board cannot be read, or nil; if set, the field "before" has only bytes
-	standing  standing.Standing
+	standing  projection.Board
+	question  *projection.Question
 	unknown   []event.Event // events about an end by an unknown author, not journaled yet
 	decided   bool
 }
@@ -129,7 +130,7 @@ type arbitration struct {
 // read replays the journal. If a.answer.Ask is set, it opens the journal only for reading, because
 // opening it for writing would cut off an unfinished record.
 func (a *arbitration) read() (err error) {
-	var work standing.Tasks
+	var work projection.Fold
 	note := func(e event.Entry) {
 		work.Add(e)
 		if e, ok := e.Event.(event.StateDiverged); ok && (e.Source == event.SourceBoard || e.Source == event.SourceTasks) {
@@ -154,19 +155,20 @@ func (a *arbitration) read() (err error) {
 
 // stand sets a.standing. It returns a.broken for a board that cannot be read, unless the board
 // waits for a decision about its file: that decision can restore the board.
-func (a *arbitration) stand(work *standing.Tasks) error {
+func (a *arbitration) stand(work *projection.Fold) error {
 	f, err := FactsOf(a.dir, a.path, a.before, a.broken, &a.history, false)
 	if err != nil {
 		return err
 	}
-	if a.standing = standing.Of(a.path, &a.history, work, f); f.Unknown != "" {
+	a.standing, a.question = work.Board(a.path, &a.history, f), f.Question(&a.history)
+	if f.Unknown != "" {
 		place, _ := workspace.PlaceOf(a.path, a.history.State.Workdir, a.before)
 		a.unknown, err = unknownEnd(a.dir, a.before, place, &a.history)
 		if n := len(a.unknown); n > 0 { // n is 0 if a file has changed since the facts were read
 			a.shaBefore = a.unknown[n-1].(event.StateDiverged).Before
 		}
 	}
-	if w := a.standing.Waits; a.broken != nil && (w == nil || w.About != event.AboutFile) {
+	if w := a.question; a.broken != nil && (w == nil || w.About != event.AboutFile) {
 		return a.broken
 	}
 	return err
@@ -175,13 +177,10 @@ func (a *arbitration) stand(work *standing.Tasks) error {
 // decide carries out the Lead's decision, if the board offers it. Without a choice it only returns
 // what the board waits for.
 func (a *arbitration) decide() (q Question, err error) {
-	q.Standing = a.standing
-	w, word := a.standing.Waits, a.answer.Choice
-	if word == event.ForcedFinalize {
+	q.Board = a.standing
+	w, word := a.question, wordOf(a.question, a.answer.Choice)
+	if word == event.ForcedFinalize || word == event.Accept && w != nil && w.About == event.AboutTeam {
 		return a.finalize(q)
-	}
-	if word == event.Accept && w.Offers(word) == nil && w.Offers(event.Override) != nil {
-		word = event.Override
 	}
 	if word != "" {
 		if a.answer.Task, err = a.taskOfChoice(w, word); err != nil {
@@ -192,8 +191,13 @@ func (a *arbitration) decide() (q Question, err error) {
 		return q, nil
 	}
 	e := event.Acknowledged{Board: a.board, BoardSHA: a.before.SHA, Note: a.answer.Note,
-		About: w.AboutOf(word), Choice: word, Task: a.answer.Task}
+		About: w.About, Choice: word, Task: a.answer.Task}
+	a.journaled(&e)
 	switch {
+	case w.About == event.AboutAside && e.About == event.AboutEnd:
+		e.Text = cmp.Or(e.Task, "what is set aside") + " is to be tried again, says the Lead"
+		e.Task = ""
+		return a.record(q, e, a.before)
 	case w.About == event.AboutFile:
 		return a.settleFile(q, e)
 	case w.About == event.AboutJournal:
@@ -211,16 +215,43 @@ func (a *arbitration) decide() (q Question, err error) {
 	}
 }
 
+// wordOf returns the word for people that a word of an earlier version stands for: override, release and
+// forced-finalize are taken for accept and retry.
+func wordOf(w *projection.Question, word event.Choice) event.Choice {
+	switch {
+	case word == event.Override && w.Offers(event.Accept) != nil && w.About == event.AboutCheckpoint:
+		return event.Accept
+	case word == event.ReleaseTasks && w.Offers(event.Retry) != nil && (w.About == event.AboutQuarantine || w.About == event.AboutAside):
+		return event.Retry
+	default:
+		return word
+	}
+}
+
+// journaled sets the choice and the subject with which the journal keeps a decision. People have the
+// same words for all subjects.
+func (a *arbitration) journaled(e *event.Acknowledged) {
+	quarantined := e.Task != "" && a.history.State.Quarantined(e.Task) != nil
+	switch {
+	case e.About == event.AboutCheckpoint && e.Choice == event.Accept:
+		e.Choice = event.Override
+	case e.Choice == event.Retry && (e.About == event.AboutQuarantine || e.About == event.AboutAside && quarantined):
+		e.About, e.Choice = event.AboutQuarantine, event.ReleaseTasks
+	case e.Choice == event.Retry && e.About == event.AboutAside:
+		e.About = event.AboutEnd // the next run tries all that is set aside
+	}
+}
+
 // taskOfChoice returns the task of a choice, as the board spells it, or "" if the choice is not
 // about a task. Errors: *failure.Invalid if the board does not offer the choice.
-func (a *arbitration) taskOfChoice(w *standing.Waits, word event.Choice) (task string, err error) {
+func (a *arbitration) taskOfChoice(w *projection.Question, word event.Choice) (task string, err error) {
 	name := failure.Quote(a.path)
 	c := w.Offers(word)
 	switch {
 	case w == nil:
 		return "", &failure.Invalid{Err: fmt.Errorf("%s waits for no decision", a.path), Fix: "kanban-run status " + name}
 	case c == nil && len(w.Choices) == 0:
-		return "", &failure.Invalid{Err: fmt.Errorf("%s is no choice: %s", word, w.Why), Fix: a.standing.Advice(a.dir.Log())}
+		return "", &failure.Invalid{Err: fmt.Errorf("%s is no choice: %s", word, w.Why), Fix: a.standing.Advice()}
 	case c == nil:
 		return "", &failure.Invalid{
 			Err: fmt.Errorf("%s is no choice about this: %s", word, w.Why),
@@ -398,7 +429,7 @@ func (a *arbitration) recordDecision(events ...event.Event) (err error) {
 // restores the state that was rebuilt from the rollback point (seed 002, "Deterministic reconcile
 // procedure", steps 8, 9 and 11). The diff shows how the decision changes the state of the work.
 func (a *arbitration) reconcile(q Question, e event.Acknowledged) (Question, error) {
-	was, text := a.history.State, a.standing.Waits.Why
+	was, text := a.history.State, a.question.Why
 	rebuilt, point, err := a.outcome()
 	if err != nil {
 		return q, err

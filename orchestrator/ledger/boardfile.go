@@ -65,11 +65,11 @@ func (a *arbitration) letStand(q Question, e event.Acknowledged) (Question, erro
 	task := e.Task
 	e.Task, e.Text = "", "the board stands as it is, says the Lead"
 	s := &a.history.State
-	if !a.standing.Waits.IsUnknown && a.broken == nil {
+	if !a.question.IsUnknown && a.broken == nil {
 		e.Dropped = a.lostTasks()
 	}
 	rest := s.RestAfterStep(workspace.ListAt(a.path, s.Workdir, a.before), e.Dropped...)
-	if a.standing.Waits.IsUnknown || a.broken != nil || !a.before.Terminal() || len(rest.Open) == 0 {
+	if a.question.IsUnknown || a.broken != nil || !a.before.Terminal() || len(rest.Open) == 0 {
 		if q.Done = e.Text; a.answer.Ask {
 			return q, nil
 		}

@@ -7,16 +7,16 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/rundir"
-	"kanban-run/orchestrator/standing"
 	"kanban-run/orchestrator/workspace"
 )
 
 // FactsOf returns the facts that determine how a board stands. fault is the reason why the board
 // cannot be read; if b and fault are nil, only the journal is known. owned is true while a run is
 // at work. Errors: the last run died in an attempt whose end contradicts the journal.
-func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, fault error, h *flow.History, owned bool) (standing.Facts, error) {
-	f := standing.Facts{Never: h.State.NeverRan(), Owned: owned}
+func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, fault error, h *flow.History, owned bool) (projection.Facts, error) {
+	f := projection.Facts{Never: h.State.NeverRan(), Owned: owned, Journal: dir.Journal(), Log: dir.Log()}
 	switch {
 	case fault != nil:
 		f.Fault, _, _ = strings.Cut(fault.Error(), "\n")
@@ -62,12 +62,12 @@ func unknownEnd(dir rundir.Dir, b *board.Board, place *board.Place, h *flow.Hist
 	return nil, nil
 }
 
-// Waits returns the decision that a board waits for after its run has ended, or nil if none is
-// known. fault is the reason why the board cannot be read, or nil.
-func (l *Ledger) Waits(boardPath string, b *board.Board, fault error) *standing.Waits {
+// Question returns what a person may decide about a board after its run has ended, or nil if nothing
+// is known. fault is the reason why the board cannot be read, or nil.
+func (l *Ledger) Question(boardPath string, b *board.Board, fault error) *projection.Question {
 	f, err := FactsOf(l.dir, boardPath, b, fault, &l.history, false)
 	if err != nil {
 		return nil
 	}
-	return f.Waits(&l.history)
+	return f.Question(&l.history)
 }

@@ -11,6 +11,7 @@ import (
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/inert"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/rundir"
 )
@@ -80,7 +81,7 @@ func (a *arbitration) teardown() (Gate, error) {
 	case reason != "" && (h.Standstill() != "" || h.State.Step != nil || !a.hadTeam()): // not to be journaled
 		return Gate{State: event.FailedSafe, Reason: reason}, nil
 	case len(at.Unanswered()) > 0 && reason == "":
-		never := fmt.Sprintf("%s never answered: kanban-run ack %s forced-finalize goes on without",
+		never := fmt.Sprintf("%s never answered: kanban-run ack %s accept goes on without",
 			strings.Join(at.Missing, ", "), failure.Quote(a.path))
 		return Gate{State: event.FailedSafe, Reason: never}, a.failSafe()
 	case at != nil && at.State == event.ReadyToDelete && reason == "":
@@ -106,8 +107,11 @@ func (a *arbitration) hadTeam() bool { return !a.history.State.NeverRan() }
 // reason.
 func (a *arbitration) notReady() string {
 	reason := a.history.NotReady(a.before.Terminal())
-	if w := a.standing.Waits; reason == "" && a.standing.NeedsDecision() && w.About != event.AboutTeam {
-		reason = "the board waits for a decision: " + w.Why
+	if reason == "" && a.standing.Who != projection.Nobody && a.standing.About() != event.AboutTeam {
+		reason = "the board waits for a decision: " + a.standing.Why()
+		if !a.standing.Who.AsksPerson() {
+			reason = "the board has to be run again: " + a.standing.Why()
+		}
 	}
 	return reason
 }

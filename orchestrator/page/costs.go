@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/projection"
 )
 
 // costView is a row of a table of costs.
@@ -34,9 +34,9 @@ type toolView struct {
 func (p *page) tools() {
 	byName := map[string]*toolView{}
 	for _, v := range p.Boards {
-		for i := range v.board.Digest.Steps {
-			for k := range v.board.Digest.Steps[i].Attempts {
-				if work := v.board.Digest.Steps[i].Attempts[k].Tools; work != nil {
+		for i := range v.board.Steps {
+			for k := range v.board.Steps[i].Attempts {
+				if work := v.board.Steps[i].Attempts[k].Tools; work != nil {
 					addUses(byName, work.Uses)
 				}
 			}
@@ -73,9 +73,9 @@ func (p *page) costs(all event.Used) {
 	roles := map[[2]string]*costView{}
 	var tasks []costView
 	for _, v := range p.Boards {
-		for i := range v.board.Digest.Steps {
-			for k := range v.board.Digest.Steps[i].Attempts {
-				a := &v.board.Digest.Steps[i].Attempts[k]
+		for i := range v.board.Steps {
+			for k := range v.board.Steps[i].Attempts {
+				a := &v.board.Steps[i].Attempts[k]
 				key := [2]string{a.Call.Player(a.Role), a.Adapter}
 				if roles[key] == nil {
 					roles[key] = &costView{Name: p.text(key[0]), Of: p.text(key[1])}
@@ -179,12 +179,12 @@ const mostPoints = 12
 
 func (p *page) checkpoints() {
 	for _, v := range p.Boards {
-		if len(v.board.Digest.Checkpoints) == 0 {
+		if len(v.board.Checkpoints) == 0 {
 			continue
 		}
-		c := checkpointsView{Board: v.Name, Cost: v.board.Digest.Supervision.Money()}
-		var scored []digest.Checkpoint
-		for _, x := range v.board.Digest.Checkpoints {
+		c := checkpointsView{Board: v.Name, Cost: v.board.Totals.Supervision.Money()}
+		var scored []event.Looked
+		for _, x := range v.board.Checkpoints {
 			view := verdictView{
 				ID:     p.text(x.ID),
 				Word:   p.text(x.Verdict),
@@ -216,7 +216,7 @@ func (p *page) checkpoints() {
 }
 
 // draw draws the scores of checkpoints as a line chart.
-func (p *page) draw(c *checkpointsView, scored []digest.Checkpoint) {
+func (p *page) draw(c *checkpointsView, scored []event.Looked) {
 	var said []string
 	for i, x := range scored {
 		at := pointView{
@@ -240,29 +240,29 @@ func (p *page) draw(c *checkpointsView, scored []digest.Checkpoint) {
 }
 
 // settings returns the settings of a board's last run.
-func (p *page) settings(b *Board) (all []pairView) {
+func (p *page) settings(b *projection.Board) (all []pairView) {
 	add := func(name, text string) {
 		if text != "" {
 			all = append(all, pairView{Name: name, Text: p.text(text)})
 		}
 	}
-	r := b.Run
-	if b.Digest.Runs == 0 {
+	r := b.Settings
+	if r == nil {
 		return nil
 	}
 	add("kanban-run", r.Version)
-	add("work directory", r.Workdir)
-	add("limits", cmp.Or(r.Limits.String(), "none"))
-	add("retries", fmt.Sprint(r.Limits.MaxRetries))
+	add("work directory", b.Workdir)
+	add("limits", cmp.Or(b.Limits.String(), "none"))
+	add("retries", fmt.Sprint(b.Limits.MaxRetries))
 	add("on divergence", r.OnDivergence)
-	if r.Lenient {
+	if b.Lenient {
 		add("lenient", "an incomplete board is no failure of a run")
 	}
-	if s := r.Supervision; s != nil {
-		add("supervisor", fmt.Sprintf("%s (%s), on block: %s", s.Role, r.Adapter, s.OnBlock))
+	if r.Supervision != nil {
+		add("supervisor", fmt.Sprintf("%s (%s), on block: %s", r.Supervision.Role, r.Adapter, r.Supervision.OnBlock))
 	}
 	add("withheld", event.WithheldFrom(r.Withheld, r.PartlyWithheld))
-	add("runs", fmt.Sprint(b.Digest.Runs))
+	add("runs", fmt.Sprint(b.Runs))
 	add("journal", event.Count(int(b.Records), "record"))
 	return all
 }

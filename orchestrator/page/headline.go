@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/standing"
+	"kanban-run/orchestrator/projection"
 )
 
 // headline sets the headline, which answers whether all boards are done.
@@ -14,12 +14,12 @@ func (p *page) headline() {
 	var first, firstRun string
 	for _, v := range p.Boards {
 		switch b := v.board; {
-		case b.Owned:
+		case b.IsAtWork():
 			atWork++
-		case b.Who == standing.Decide, b.Who == standing.Mend:
+		case b.Who.AsksPerson():
 			needs++
 			first = cmp.Or(first, v.Name)
-		case b.Digest.Outcome == event.Complete:
+		case b.IsOK() && b.Who == projection.Nobody:
 			complete++
 		default:
 			runs++
@@ -52,7 +52,7 @@ func (p *page) headline() {
 // sentence returns a sentence with the cost and the numbers of tasks that are done, not ok, stopped
 // and quarantined. It also sets the counts of the filter.
 func (p *page) sentence() string {
-	counts, tasks := map[string]int{}, 0
+	counts, tasks := map[projection.TaskState]int{}, 0
 	for _, v := range p.Boards {
 		for state, n := range v.counts {
 			counts[state] += n
@@ -64,13 +64,14 @@ func (p *page) sentence() string {
 			}
 		}
 	}
-	p.Filter.All, p.Filter.Todo = tasks, counts[standing.Waiting]
-	p.Filter.Doing = counts[standing.Current] + counts[stateReview] + counts[stateStopped]
-	done := counts[standing.Done]
+	p.Filter.All, p.Filter.Todo = tasks, counts[projection.Waiting]
+	p.Filter.Doing = counts[projection.Working] + counts[projection.InReview] + counts[projection.StoppedAt]
+	done := counts[projection.Done]
 	text := fmt.Sprintf("%d of %s %s done", done, event.Count(tasks, "task"), isAre(done))
-	for _, state := range []string{standing.NotOK, stateStopped, standing.Quarantined} {
+	for _, state := range []projection.TaskState{projection.NotOK, projection.SetAside, projection.Dropped, projection.StoppedAt,
+		projection.Settled, projection.Quarantined} {
 		if c := counts[state]; c > 0 {
-			text += fmt.Sprintf(", %d %s %s", c, isAre(c), stateWords[state])
+			text += fmt.Sprintf(", %d %s %s", c, isAre(c), stateViews[state].word)
 		}
 	}
 	if p.Attempts > 0 && p.Cost != "unknown" {

@@ -10,7 +10,7 @@ import (
 
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inert"
-	"kanban-run/orchestrator/standing"
+	"kanban-run/orchestrator/projection"
 )
 
 // page is the input of the template. Its strings are plain text, which the template escapes.
@@ -67,8 +67,8 @@ type boardView struct {
 	Tasks             []*taskView
 	Settings          []pairView
 	Damage            string
-	board             *Board
-	counts            map[string]int
+	board             *projection.Board
+	counts            map[projection.TaskState]int
 	byStep            map[int]*taskView // task of each step, without the steps of the supervisor
 }
 
@@ -88,7 +88,7 @@ type taskView struct {
 	Trouble              string // result of the function trouble
 	Keys                 string
 	Open                 bool
-	State                string
+	State                projection.TaskState
 	Steps                []stepView
 	used                 event.Used
 }
@@ -139,20 +139,20 @@ func (p *page) text(s string) string {
 	return s
 }
 
-func newPage(boards []Board, o Options) *page {
-	p := &page{hide: o.Hide, Marked: map[string]bool{}, parts: map[string]time.Duration{}}
+func newPage(boards []*projection.Board, o Options) *page {
+	p := &page{hide: o.Hide, Live: o.Live, Marked: map[string]bool{}, parts: map[string]time.Duration{}}
 	p.Command = p.text(o.Command)
 	var all event.Used
 	var millis int64
 	for i := range boards {
-		b := &boards[i]
-		if p.asOf.Before(b.Digest.Ended) {
-			p.asOf = b.Digest.Ended
+		b := boards[i]
+		if p.asOf.Before(b.To) {
+			p.asOf = b.To
 		}
-		p.Steps += b.Digest.Finished
-		p.Attempts += b.Digest.Attempts
-		millis += b.Digest.Millis
-		all = all.Plus(b.Digest.Used.Used)
+		p.Steps += b.Totals.Steps
+		p.Attempts += b.Totals.Attempts
+		millis += b.Totals.Millis
+		all = all.Plus(b.Totals.Used.Used)
 	}
 	p.Long = p.Steps > wholeUpTo
 	p.Time, p.Cost, p.Tokens = event.Took(millis), all.Money(), all.Tokens()
@@ -161,7 +161,7 @@ func newPage(boards []Board, o Options) *page {
 	}
 	p.scale = newScale(boards, p.asOf)
 	for i := range boards {
-		p.Boards = append(p.Boards, p.board(&boards[i], i+1))
+		p.Boards = append(p.Boards, p.board(boards[i], i+1))
 	}
 	slices.SortStableFunc(p.Boards, func(a, b *boardView) int { return a.urgency() - b.urgency() })
 	p.alignColumns()
@@ -177,69 +177,72 @@ func newPage(boards []Board, o Options) *page {
 // urgency returns the rank of a board on the page. The boards that need a person come first. The
 // boards that were never run follow, then those at work, then those that are complete.
 func (v *boardView) urgency() int {
-	if w := v.board.Waits; w != nil && !w.May && !v.board.Owned {
+	if v.board.Who.AsksPerson() && !v.board.IsAtWork() {
 		return 0
 	}
 	return slices.Index([]string{"bad", "warn", "soft", "work", "good"}, v.Look.Tone)
 }
 
 // lookOf returns the look for a board's state.
-func lookOf(b *Board) look {
-	words := b.Digest.Outcome.Words()
-	if b.Digest.Text == standing.Killed {
+func lookOf(b *projection.Board) look {
+	words := b.EndWords()
+	if b.Reason.By == event.ByKilled {
 		words = "killed"
 	}
-	if b.Digest.Outcome == event.Interrupted {
-		words += " " + clock(b.Digest.Ended)
+	if b.Outcome == event.Interrupted {
+		words += " " + clock(b.Ended)
 	}
-	if b.Code > 0 && !b.Owned {
-		words += fmt.Sprintf(", exit code %d", b.Code)
+	if b.Exit != nil && *b.Exit > 0 {
+		words += fmt.Sprintf(", exit code %d", *b.Exit)
 	}
 	switch {
 	case b.Damage != "":
 		return look{"stop", "bad", "its journal is damaged"}
-	case b.Owned:
-		if step := b.State.Step; step != nil {
-			return look{"half", "work", fmt.Sprintf("at work, step %d", step.Number)}
+	case b.IsAtWork():
+		if b.Open != nil {
+			return look{"half", "work", fmt.Sprintf("at work, step %d", b.Open.Step)}
 		}
 		return look{"half", "work", "at work"}
-	case b.Digest.Runs == 0 && b.Digest.Outcome != event.Invalid:
+	case b.State == projection.NeverRun && b.Who == projection.Mend:
+		return look{"stop", "bad", words}
+	case b.Runs == 0 && b.Outcome != event.Invalid:
 		return look{"ring", "soft", "never run"}
-	case b.Digest.Weight == event.Success:
+	case b.IsSettled():
+		return look{"tri", "warn", words}
+	case b.Weight == event.Success:
 		return look{"ok", "good", words}
-	case b.Digest.Outcome == event.Complete:
+	case b.Outcome == event.Complete:
 		return look{"tri", "warn", "complete, with a remark"}
-	case b.Digest.Weight < event.Critical:
+	case b.Weight < event.Critical:
 		return look{"tri", "warn", words}
 	default:
 		return look{"stop", "bad", words}
 	}
 }
 
-func (p *page) board(b *Board, number int) *boardView {
+func (p *page) board(b *projection.Board, number int) *boardView {
 	v := &boardView{
 		Look:     lookOf(b),
 		ID:       fmt.Sprint("b", number),
-		Name:     p.text(b.Digest.Board),
-		Steps:    b.Digest.Finished,
-		Attempts: b.Digest.Attempts,
-		Time:     event.Took(b.Digest.Millis),
-		Cost:     strings.Replace(b.Digest.Used.Money(), "unknown", "—", 1),
+		Name:     p.text(b.Board),
+		Steps:    b.Totals.Steps,
+		Attempts: b.Totals.Attempts,
+		Time:     event.Took(b.Totals.Millis),
+		Cost:     strings.Replace(b.Totals.Used.Money(), "unknown", "—", 1),
 		board:    b,
-		counts:   map[string]int{},
+		counts:   map[projection.TaskState]int{},
 		byStep:   map[int]*taskView{},
 	}
 	v.Look.Word = p.text(v.Look.Word)
 	v.Damage = p.text(b.Damage)
-	if b.Run.Limits.MaxCost > 0 {
-		v.Limit = event.Dollars(b.Run.Limits.MaxCost)
+	if b.Limits.MaxCost > 0 {
+		v.Limit = event.Dollars(b.Limits.MaxCost)
 	}
-	if b.Digest.Runs > 0 {
-		v.Span = fmt.Sprintf("%s to %s, %s", clock(b.Digest.Began), clock(b.Digest.Ended), v.Cost)
+	if b.Runs > 0 {
+		v.Span = fmt.Sprintf("%s to %s, %s", clock(b.Began), clock(b.To), v.Cost)
 	}
 	v.Tasks = p.tasks(v)
-	v.All = len(v.Tasks)
-	v.Done = v.counts[standing.Done]
+	v.All, v.Done = b.Of(), b.Count(projection.Done, projection.DoneBefore)
 	v.drawSquares()
 	v.Columns = columns(v.Tasks)
 	v.Settings = p.settings(b)
@@ -251,17 +254,8 @@ func columns(tasks []*taskView) []columnView {
 	all := []columnView{
 		{Name: "To do"}, {Name: "Doing"}, {Name: "Review"}, {Name: "Done"}, {Name: "Stopped"}, {Name: "Quarantined"},
 	}
-	at := map[string]int{
-		standing.Waiting:     0,
-		standing.Current:     1,
-		stateReview:          2,
-		standing.Done:        3,
-		standing.NotOK:       4,
-		stateStopped:         4,
-		standing.Quarantined: 5,
-	}
 	for _, t := range tasks {
-		c := &all[at[t.State]]
+		c := &all[stateViews[t.State].column]
 		c.Cards = append(c.Cards, t)
 	}
 	return all
@@ -296,62 +290,51 @@ func (v *boardView) drawSquares() {
 		v.Width = step * len(v.Tasks)
 		for i, t := range v.Tasks {
 			x := fmt.Sprintf("%d.6", i*step)
-			v.Squares = append(v.Squares, squareView{x, "9.8", squareClass[t.State], stateWords[t.State]})
+			v.Squares = append(v.Squares, squareView{x, "9.8", stateViews[t.State].class, stateViews[t.State].word})
 		}
 		return
 	}
 	x := 0.6
 	v.Width = step * mostSquares
-	for _, state := range []string{
-		standing.Done, standing.Current, stateReview, standing.NotOK, stateStopped, standing.Quarantined, standing.Waiting,
-	} {
+	for _, state := range shownStates {
 		if n := v.counts[state]; n > 0 {
 			width := float64(v.Width-1) * float64(n) / float64(len(v.Tasks))
 			v.Squares = append(v.Squares, squareView{
 				X:     fmt.Sprintf("%.1f", x),
 				Width: fmt.Sprintf("%.1f", width),
-				Class: squareClass[state],
-				Word:  fmt.Sprintf("%d %s", n, stateWords[state]),
+				Class: stateViews[state].class,
+				Word:  fmt.Sprintf("%d %s", n, stateViews[state].word),
 			})
 			x += width
 		}
 	}
 }
 
-// States of a task that package standing does not have.
-const (
-	stateReview  = "review"  // an agent reviews the work on the task
-	stateStopped = "stopped" // a stopped or killed run worked on the task; the next run goes on
-)
-
-var squareClass = map[string]string{
-	standing.Done:        "done",
-	standing.NotOK:       "blocked",
-	stateStopped:         "cut",
-	standing.Current:     "doing",
-	stateReview:          "doing",
-	standing.Waiting:     "todo",
-	standing.Quarantined: "quarantined",
+// stateViews has the words, the look and the class of a state of a task, and the column of its card.
+var stateViews = map[projection.TaskState]struct {
+	word, class string
+	look        look
+	column      int
+}{
+	projection.Done:        {"done", "done", look{Sign: "ok", Tone: "good"}, 3},
+	projection.DoneBefore:  {"done", "done", look{Sign: "ok", Tone: "good"}, 3},
+	projection.Settled:     {"skipped", "done", look{Sign: "ok", Tone: "good"}, 3},
+	projection.NotOK:       {"not ok", "blocked", look{Sign: "stop", Tone: "bad"}, 4},
+	projection.SetAside:    {"set aside", "blocked", look{Sign: "stop", Tone: "bad"}, 4},
+	projection.Dropped:     {"dropped", "blocked", look{Sign: "stop", Tone: "bad"}, 4},
+	projection.StoppedAt:   {"stopped", "cut", look{Sign: "tri", Tone: "warn"}, 4},
+	projection.Working:     {"current", "doing", look{Sign: "half", Tone: "work"}, 1},
+	projection.InReview:    {"in review", "doing", look{Sign: "half", Tone: "work"}, 2},
+	projection.NextUp:      {"to do", "todo", look{Sign: "ring", Tone: "soft"}, 0},
+	projection.Waiting:     {"to do", "todo", look{Sign: "ring", Tone: "soft"}, 0},
+	projection.Replaced:    {"off the list", "todo", look{Sign: "ring", Tone: "soft"}, 0},
+	projection.Quarantined: {"quarantined", "quarantined", look{Sign: "hold", Tone: "hold"}, 5},
 }
 
-var stateWords = map[string]string{
-	standing.Done:        "done",
-	standing.NotOK:       "not ok",
-	stateStopped:         "stopped",
-	standing.Current:     "current",
-	stateReview:          "in review",
-	standing.Waiting:     "to do",
-	standing.Quarantined: "quarantined",
-}
-
-var stateLooks = map[string]look{
-	standing.Done:        {Sign: "ok", Tone: "good"},
-	standing.NotOK:       {Sign: "stop", Tone: "bad"},
-	stateStopped:         {Sign: "tri", Tone: "warn"},
-	standing.Current:     {Sign: "half", Tone: "work"},
-	stateReview:          {Sign: "half", Tone: "work"},
-	standing.Waiting:     {Sign: "ring", Tone: "soft"},
-	standing.Quarantined: {Sign: "hold", Tone: "hold"},
+// shownStates are the states of which each has a word of its own, in the order of a bar.
+var shownStates = []projection.TaskState{
+	projection.Done, projection.Settled, projection.Working, projection.InReview, projection.NotOK, projection.SetAside, projection.Dropped,
+	projection.StoppedAt, projection.Quarantined, projection.Waiting,
 }
 
 // money formats a cost. It returns "" if the cost is not known.

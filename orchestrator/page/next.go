@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
-	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
-	"kanban-run/orchestrator/standing"
+	"kanban-run/orchestrator/projection"
+	"kanban-run/orchestrator/report"
 )
 
 // nextView is an action for a person.
@@ -45,7 +46,7 @@ func (p *page) whatNext() {
 				Commands: p.commands(b, "check it", "log --verify %s"),
 				Note:     "What this page says ends where the damage begins.",
 			})
-		case b.Owned:
+		case b.IsAtWork():
 			p.Now = append(p.Now, p.now(v))
 			p.decisions(v)
 		case v.Look.Tone != "good":
@@ -58,7 +59,7 @@ func (p *page) whatNext() {
 // toRunAgain returns the boards that only have to be run again, or nil if there are fewer than two.
 func (p *page) toRunAgain() (boards []*boardView) {
 	for _, v := range p.Boards {
-		if v.board.Who == standing.RunAgain && v.board.Digest.Outcome != event.Later && v.board.Damage == "" {
+		if v.board.Who == projection.RunAgain && v.board.Outcome != event.Later && v.board.Damage == "" {
 			boards = append(boards, v)
 		}
 	}
@@ -72,7 +73,7 @@ func (p *page) toRunAgain() (boards []*boardView) {
 func (p *page) runAgain(boards []*boardView) nextView {
 	var names, why []string
 	for _, v := range boards {
-		names = append(names, failure.Quote(v.board.Digest.Board))
+		names = append(names, failure.Quote(v.board.Board))
 		why = append(why, v.Name+": "+v.Look.Word)
 	}
 	return nextView{
@@ -86,8 +87,8 @@ func (p *page) runAgain(boards []*boardView) nextView {
 
 // commands returns a command for each pair of a label and the arguments of kanban-run. In the
 // arguments, %s stands for the board.
-func (p *page) commands(b *Board, pairs ...string) (all []pairView) {
-	board := failure.Quote(b.Digest.Board)
+func (p *page) commands(b *projection.Board, pairs ...string) (all []pairView) {
+	board := failure.Quote(b.Board)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		command := p.text("kanban-run " + fmt.Sprintf(pairs[i+1], board))
 		all = append(all, pairView{Name: pairs[i], Text: command, Code: true})
@@ -109,28 +110,25 @@ func (v *boardView) link(task string) string {
 // with a remark.
 func (p *page) ending(v *boardView) nextView {
 	b := v.board
-	n := nextView{Look: v.Look, Text: p.text(b.Digest.Text)}
+	n := nextView{Look: v.Look, Text: p.text(b.Reason.Said)}
 	switch {
-	case b.Waits != nil:
+	case len(b.Choices) > 0 || b.About() != "":
 		p.decide(v, &n)
-	case b.Digest.Outcome == event.Invalid:
+	case b.Outcome == event.Invalid, b.Who == projection.Mend && b.Runs == 0:
 		n.Title, n.Commands = "Mend "+v.Name, p.commands(b, "see what is wrong", "check %s", "then run", "%s")
-	case b.Digest.Runs == 0:
+	case b.Runs == 0:
 		n.Title, n.Commands = "Run "+v.Name, p.commands(b, "run", "%s")
-	case b.Digest.Outcome == event.Later:
+	case b.Outcome == event.Later:
 		n.Title, n.Commands = "Run "+v.Name+" again, once the provider's limit is over", p.commands(b, "run", "%s")
-	case b.Digest.Outcome == event.Complete:
+	case b.Outcome == event.Complete && !b.IsSettled():
 		n.Title, n.Commands = "Look at "+v.Name, p.commands(b, "see what happened", "log %s")
 	default:
 		n.Title, n.Commands = "Let "+v.Name+" go on", p.commands(b, "see what happened", "log %s", "go on", "%s")
 	}
-	for _, t := range slices.Backward(b.Tasks) {
-		if t.State == standing.NotOK && t.Said != "" && n.Link != "" && n.Link == v.link(p.text(t.Task)) {
-			n.Text += p.text(" " + t.Role + " said: " + t.Said)
-			break
-		}
+	if t := b.Said(); t != nil && !strings.Contains(b.Why(), t.Said) {
+		n.Text += p.text(" " + t.Role + " said: " + t.Said)
 	}
-	if s := b.Digest.Culprit(); s != nil && n.Link == "" {
+	if s := b.Culprit(); s != nil && n.Link == "" {
 		n.Link = v.link(p.text(s.Task))
 	}
 	return n
@@ -138,25 +136,25 @@ func (p *page) ending(v *boardView) nextView {
 
 // decide sets the title, the link and the commands of a decision that a board waits for.
 func (p *page) decide(v *boardView, n *nextView) {
-	b, w := v.board, v.board.Waits
-	task := ""
-	if len(w.Choices) > 0 {
-		task = w.Choices[0].Task
+	b, about := v.board, v.board.About()
+	task := b.Reason.Where
+	if len(b.Choices) > 0 {
+		task = cmp.Or(b.Choices[0].Task, task)
 	}
-	n.Text, n.Link = p.text(w.Why), v.link(p.text(task))
-	title := cmp.Or(titles[w.About], "Look at BOARD")
+	n.Text, n.Link = p.text(b.Why()), v.link(p.text(task))
+	title := cmp.Or(titles[about], "Look at BOARD")
 	look := []string{"see what happened", "log %s"}
 	switch {
-	case w.About == event.AboutFile || w.About == event.AboutJournal:
+	case about == event.AboutFile || about == event.AboutJournal:
 		look = []string{"see what changed", "ack -n %s"}
-	case b.Digest.Outcome == event.Exhausted:
+	case b.Outcome == event.Exhausted:
 		title, look = "Read the replies that were not accepted in BOARD", []string{"see them", "log --failed %s"}
-	case w.About == event.AboutEnd && task == "":
+	case about == event.AboutEnd && task == "":
 		title = "Decide about what BOARD leaves undone"
 	}
 	n.Title = strings.NewReplacer("BOARD", v.Name, "TASK", p.text(task)).Replace(title)
 	n.Commands = append(p.commands(b, look...), p.choices(b)...)
-	if !b.Owned && len(w.Choices) > 0 && w.About != event.AboutTeam {
+	if !b.IsAtWork() && len(b.Choices) > 0 && about != event.AboutTeam {
 		n.Commands = append(n.Commands, p.commands(b, "then run", "%s")...)
 	}
 }
@@ -175,20 +173,20 @@ var titles = map[event.Subject]string{
 }
 
 // choices returns a command for each choice that a person has.
-func (p *page) choices(b *Board) (all []pairView) {
-	for _, c := range b.Waits.Choices {
-		all = append(all, p.commands(b, p.text(c.Does), "ack %s "+string(c.Word))...)
+func (p *page) choices(b *projection.Board) (all []pairView) {
+	for _, c := range b.Choices {
+		all = append(all, pairView{Name: p.text(c.Does), Text: p.text(c.Command), Code: true})
 	}
 	return all
 }
 
 // decisions adds the decision that waits for a person while a run is at work.
 func (p *page) decisions(v *boardView) {
-	if v.board.Waits == nil {
+	if v.board.About() == "" {
 		return
 	}
 	n := nextView{Look: look{"hold", "hold", ""}}
-	if v.board.Waits.About == event.AboutConsent {
+	if v.board.About() == event.AboutConsent {
 		n.Look = look{"tri", "warn", ""}
 	}
 	p.decide(v, &n)
@@ -199,7 +197,7 @@ func (p *page) decisions(v *boardView) {
 // warnings adds the last checkpoint if its verdict is "warn". A person should read it, but need not
 // answer.
 func (p *page) warnings(v *boardView) {
-	all := v.board.Digest.Checkpoints
+	all := v.board.Checkpoints
 	if len(all) == 0 {
 		return
 	}
@@ -226,10 +224,12 @@ func (p *page) now(v *boardView) nowView {
 			n.Facts = append(n.Facts, pairView{Name: name, Text: text, Code: code})
 		}
 	}
-	add("waits", p.text(b.State.WaitsFor()), false)
-	if step := b.State.Step; step != nil && len(b.Digest.Steps) > 0 {
+	if b.Waits != nil {
+		add("waits", p.text(b.Waits.Text), false)
+	}
+	if step := b.Open; step != nil && len(b.Steps) > 0 {
 		add("task", p.text(step.Task), false)
-		if last := b.Digest.Steps[len(b.Digest.Steps)-1].Last(); last != nil && last.Result == digest.Pending {
+		if last := b.Steps[len(b.Steps)-1].Last(); last != nil && last.Result == projection.Started {
 			add("agent", p.text(fmt.Sprintf("%s (%s), %s", step.CallRole(), last.Adapter, kindOf(last))), false)
 			add("since", clock(last.Began), false)
 			n.Facts = append(n.Facts, pairView{
@@ -237,7 +237,9 @@ func (p *page) now(v *boardView) nowView {
 				Text:  event.Took(p.asOf.Sub(last.Began).Milliseconds()),
 				Since: last.Began.UnixMilli(),
 			})
-			add("does", p.text(b.Agent), false)
+			if p.Live && b.Agent != nil {
+				add("does", p.text(report.DescribeLive(*b.Agent, time.Now())), false)
+			}
 			if signs := last.Watched; len(signs) > 0 {
 				add("watched", p.text(signs[len(signs)-1].Text), false)
 			}

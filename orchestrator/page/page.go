@@ -10,27 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"kanban-run/orchestrator/digest"
-	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/standing"
+	"kanban-run/orchestrator/projection"
 )
-
-// Board is one board as input of the page.
-type Board struct {
-	Digest  digest.Digest
-	Tasks   []standing.Task       // tasks of the board's list, or nil if the board cannot be read
-	Waits   *standing.Waits       // decision that waits for a person, or nil
-	Who     standing.Who          // action that a person has to take
-	Find    func(task string) int // index of a journaled task in Tasks, or -1; a nil Find finds no task
-	State   flow.State
-	Run     event.RunStarted // start of the last run
-	Code    int              // exit code for the outcome
-	Owned   bool             // true if a run is at work
-	Agent   string           // activity of the agent at work, for a live page; "" if unknown
-	Records uint64           // number of records in the journal
-	Damage  string           // damage of the journal in words, or ""
-}
 
 // Options are the settings of the page.
 type Options struct {
@@ -81,9 +62,9 @@ func hashOf(text string) string {
 }
 
 // Render renders boards as of the last entry of their journals.
-func Render(boards []Board, o Options) ([]byte, error) {
+func Render(boards []*projection.Board, o Options) ([]byte, error) {
 	p := newPage(boards, o)
-	p.Policy, p.Live = Policy(o.Live), o.Live
+	p.Policy = Policy(o.Live)
 	p.Style, p.Script = template.CSS(style), template.JS(scriptOf(o.Live))
 	var out bytes.Buffer
 	if err := pageTemplate().Execute(&out, p); err != nil {

@@ -9,34 +9,73 @@ import (
 	"testing"
 	"time"
 
-	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/standing"
+	"kanban-run/orchestrator/projection"
 )
 
 var began = time.Date(2026, 11, 22, 1, 12, 6, 0, time.UTC)
 
-// scene is a board whose journal is played.
+// scene is a board whose journal is played. It is complete unless its state says otherwise.
 type scene struct {
-	Board
-	at  time.Time
-	seq uint64
+	name    string
+	fold    projection.Fold
+	history flow.History
+	facts   projection.Facts
+	at      time.Time
+	seq     uint64
 }
 
-func newScene(name string) *scene {
-	return &scene{Board: Board{Digest: digest.Digest{Board: name, Outcome: event.Complete, Text: flow.CompleteText}},
-		at: began}
+func newScene(name string, tasks ...string) *scene {
+	s := &scene{name: name, at: began, facts: projection.Facts{List: listOf(tasks...)}}
+	s.history.State = flow.State{Workdir: "/w", Outcome: event.Complete, Text: flow.CompleteText, Spent: true}
+	return s
+}
+
+// listOf is the list of a board. A task is done if its last reply was ok.
+func listOf(tasks ...string) flow.List {
+	at := map[string]int{}
+	for i, task := range tasks {
+		at[task] = i
+	}
+	no := func(int) bool { return false }
+	return flow.List{Paths: tasks, Marked: no, Done: no, Find: func(task string) int {
+		if i, ok := at[task]; ok {
+			return i
+		}
+		return -1
+	}}
 }
 
 func (s *scene) play(after time.Duration, events ...event.Event) *scene {
 	for _, e := range events {
 		s.at = s.at.Add(after)
 		s.seq++
-		s.Digest.Add(event.Entry{Seq: s.seq, Epoch: 1, Time: s.at, Event: e})
-		s.Records = s.seq
+		s.fold.Add(event.Entry{Seq: s.seq, Epoch: 1, Time: s.at, Event: e})
 	}
 	return s
+}
+
+// done gives tasks the status ok.
+func (s *scene) done(tasks ...string) *scene {
+	for _, task := range tasks {
+		s.history.State.Statuses = append(s.history.State.Statuses, flow.TaskStatus{Task: task, Status: "ok"})
+	}
+	return s
+}
+
+// over ends the board with the Manager's status.
+func (s *scene) over(o event.Outcome, status, message, task string) *scene {
+	s.facts.Board = flow.Board{Terminal: true, SHA: "s"}
+	s.history.State.Outcome = o
+	s.history.State.Last = flow.ManagerReply{Status: status, Message: message, Task: task, BoardSHA: "s"}
+	return s
+}
+
+func (s *scene) board() *projection.Board {
+	s.history.Seq = s.seq
+	b := s.fold.Board(s.name, &s.history, s.facts)
+	return &b
 }
 
 // step plays a step: its agent replies status and message, and the Manager names the next task.
@@ -61,15 +100,16 @@ func plainJSON(s string) string { return strings.ReplaceAll(s, `"`, "") }
 func ptr[T any](v T) *T { return &v }
 
 // troubled is a board on which all that can go wrong does. All its texts are made by text.
-func troubled(text func(string) string) Board {
-	s := newScene(text("b.yaml"))
-	s.Run = event.RunStarted{Board: "b", Workdir: text("/w"), Version: text("1.0"),
+func troubled(text func(string) string) *projection.Board {
+	one, two, three := text("tasks/1.md"), text("tasks/2.md"), text("tasks/3.md")
+	s := newScene(text("b.yaml"), one, two, three)
+	run := event.RunStarted{Board: "b", Workdir: text("/w"), Version: text("1.0"),
 		Limits: event.Limits{MaxRetries: 3, MaxCost: 5_000_000}, Withheld: []string{text("TOKEN")},
 		OnDivergence: text("accept"),
 		Supervision: &event.Supervision{Role: text("Supervisor"),
 			OnBlock: event.OnBlock(text("person"))}, Adapter: text("claude")}
-	one, two := text("tasks/1.md"), text("tasks/2.md")
-	s.play(time.Second, s.Run).step(1, one, text("Implementor"), "ok", text("done"))
+	s.history.State.Limits = run.Limits
+	s.play(time.Second, run).step(1, one, text("Implementor"), "ok", text("done"))
 	ref := event.AttemptRef{Step: 2, Call: event.TaskCall, Task: two, Role: text("Implementor"), Attempt: 1}
 	again, review := ref, ref
 	again.Attempt, review.Call, review.Round = 2, event.ReviewCall, 1
@@ -96,22 +136,15 @@ func troubled(text func(string) string) Board {
 				Task: text("CHECKPOINT-001")}, Trend: text("falling"),
 				Data: event.StateUpdate{ID: text("CHECKPOINT-001"), Verdict: "warn", Score: 0.7,
 					Findings: []string{text("no tests")}, Report: text("a/report.md")}})
-	s.Digest.Outcome, s.Digest.Text, s.Code = event.NeedsPerson, text("the Manager ended the board"), 3
-	s.State.Last = flow.ManagerReply{Status: "blocked", Task: two}
-	s.Who = standing.Decide
-	s.Waits = &standing.Waits{About: event.AboutEnd, Why: s.Digest.Text, Choices: []standing.Choice{
-		{Word: event.Retry, Task: two, Does: text("makes it current again")}, {Word: event.Accept, Does: text("ends the board")}}}
-	s.Tasks = []standing.Task{{Task: one, State: standing.Done, Role: text("Implementor"), Status: "ok"},
-		{Task: two, State: standing.NotOK, Status: text("blocked")},
-		{Task: text("tasks/3.md"), State: standing.Waiting}}
-	return s.Board
+	s.done(one).over(event.NeedsPerson, "blocked", text("no key"), two)
+	s.history.State.Statuses = append(s.history.State.Statuses, flow.TaskStatus{Task: two, Status: "blocked"})
+	board := s.board()
+	board.Tasks[1].Status = text("blocked")
+	return board
 }
 
-func render(t *testing.T, boards ...Board) string {
+func render(t *testing.T, boards ...*projection.Board) string {
 	t.Helper()
-	for i := range boards {
-		boards[i].Digest.Weight = standing.Weigh(boards[i].Digest.Outcome, boards[i].Digest.Text)
-	}
 	text, err := Render(boards, Options{Command: "kanban-run report --html b.yaml",
 		Hide: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[hidden]") }})
 	if err != nil {
@@ -169,11 +202,11 @@ func TestHostileTexts(t *testing.T) {
 			a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
 			for i := range min(len(a), len(b)) {
 				if a[i] != b[i] {
-					t.Errorf("%q: %s became %s", evil, a[i], b[i])
+					t.Errorf("%.20q: %s became %s", evil, a[i], b[i])
 					break
 				}
 			}
-			t.Errorf("%q: %d elements, want %d", evil, len(b), len(a))
+			t.Errorf("%.20q: %d elements, want %d", evil, len(b), len(a))
 		}
 		if i := strings.IndexAny(text, "\x00\x1b\u202e\u2028"); i >= 0 {
 			t.Errorf("%q is on the page as it was: %q", evil, text[max(0, i-200):i+20])
@@ -205,8 +238,10 @@ func TestCutShort(t *testing.T) {
 		event.StepStarted{Step: 1, Task: "tasks/1.md", Role: "Implementor"},
 		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "tasks/1.md",
 			Role: "Implementor", Attempt: 1}, Adapter: "codex"})
+	step := &flow.Step{Number: 1, Task: "tasks/1.md", Role: "Implementor", Call: event.TaskCall, Running: 1}
+	open.history.State = flow.State{Workdir: "/w", Running: true, Step: step}
 	for owned, want := range map[bool]string{true: `<b>Work</b> <span class="work">at work</span>`, false: `<b>Work</b> <span class="warn">cut short</span>`} {
-		if open.Owned = owned; !strings.Contains(render(t, open.Board), want) {
+		if open.facts.Owned = owned; !strings.Contains(render(t, open.board()), want) {
 			t.Errorf("owned %t: the page lacks %s", owned, want)
 		}
 	}
@@ -214,56 +249,68 @@ func TestCutShort(t *testing.T) {
 
 // TestFirstScreen: is it done, what failed, what do I do next, what did it cost.
 func TestFirstScreen(t *testing.T) {
-	complete := newScene("done.yaml").play(time.Second, event.RunStarted{}).step(1, "tasks/1.md", "Implementor", "ok",
-		"all of it")
-	complete.Tasks = []standing.Task{{Task: "tasks/1.md", State: standing.Done}}
-	passed := *complete
-	passed.Tasks = append(slices.Clone(complete.Tasks), standing.Task{Task: "tasks/2.md", State: standing.Waiting})
-	passed.Digest.Outcome, passed.Digest.Weight = event.Incomplete, event.Warning
-	passed.Digest.Text = "the board is incomplete: 1 of 2 tasks was never worked on: tasks/2.md"
-	passed.Waits = &standing.Waits{About: event.AboutEnd, Why: passed.Digest.Text, Choices: []standing.Choice{{Word: event.Accept, Does: "ends the board"}}}
-	passed.Who = standing.Decide
-	never := newScene("never.yaml")
-	never.Digest.Outcome = "not_started"
-	never.Tasks = []standing.Task{{Task: "a.md", State: standing.Waiting}}
+	complete := newScene("done.yaml", "tasks/1.md").play(time.Second, event.RunStarted{}).step(1, "tasks/1.md", "Implementor", "ok",
+		"all of it").done("tasks/1.md")
+	passed := newScene("done.yaml", "tasks/1.md", "tasks/2.md").play(time.Second, event.RunStarted{}).step(1, "tasks/1.md", "Implementor", "ok",
+		"all of it").done("tasks/1.md").over(event.Incomplete, "ok", "", "tasks/1.md")
+	passed.facts.Board.Over = true // no word makes a task current on a board whose phase ends it
+	never := newScene("never.yaml", "a.md")
+	never.history.State, never.facts.Never, never.facts.Current = flow.State{}, true, "a.md"
+	refused := newScene("odd.yaml", "a.md")
+	refused.history.State, refused.facts = flow.State{}, never.facts
+	refused.facts.Refused, refused.facts.Fix = "no role X", "write a role"
 	damaged := newScene("torn.yaml").play(time.Second, event.RunStarted{})
-	damaged.Damage = "record 3 is damaged at byte 512"
-	atWork := newScene("now.yaml").play(time.Second, event.RunStarted{},
-		event.StepStarted{Step: 1, Task: "tasks/1.md", Role: "Implementor"},
-		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "tasks/1.md",
-			Role: "Implementor", Attempt: 1}, Adapter: "codex"})
-	atWork.Owned, atWork.State.Step = true, &flow.Step{Number: 1, Task: "tasks/1.md", Role: "Implementor",
-		Call: event.TaskCall}
-	asked := *atWork
-	asked.Waits = &standing.Waits{About: event.AboutConsent, Why: "no sign", Choices: []standing.Choice{{Word: "restart", Task: "tasks/1.md"}}}
+	damaged.facts.Damage = "record 3 is damaged at byte 512"
+	work := func(name string, step flow.Step) *scene {
+		s := newScene(name, "tasks/1.md").play(time.Second, event.RunStarted{},
+			event.StepStarted{Step: 1, Task: "tasks/1.md", Role: "Implementor"},
+			event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "tasks/1.md",
+				Role: "Implementor", Attempt: 1}, Adapter: "codex"})
+		s.facts.Owned, s.facts.Current = true, "tasks/1.md"
+		s.history.State = flow.State{Workdir: "/w", Running: true, Step: &step}
+		return s
+	}
+	step := flow.Step{Number: 1, Task: "tasks/1.md", Role: "Implementor", Call: event.TaskCall, Running: 1}
+	atWork := work("now.yaml", step)
+	step.Consent = &flow.Consent{Decision: event.Restart, Text: "no sign"}
+	asked := work("now.yaml", step)
 	frozen := newScene("f.yaml").play(time.Second, event.RunStarted{})
-	frozen.Digest.Outcome, frozen.Digest.Text, frozen.Code = event.Frozen, "two owners", 5
-	frozen.Waits = &standing.Waits{About: event.AboutJournal, Why: "two owners", Choices: []standing.Choice{{Word: event.Accept}}}
-	frozen.Who = standing.Decide
+	frozen.history.Breach = &flow.Breach{Kind: "STATE_DIVERGENCE", Text: "two owners"}
+	limit := func(name string) *projection.Board {
+		s := newScene(name, "tasks/1.md").play(time.Second, event.RunStarted{}, event.RunFinished{})
+		s.facts.Current, s.history.State.Outcome, s.history.State.Text = "tasks/1.md", event.LimitReached, "max_steps: 1"
+		return s.board()
+	}
 	for name, tt := range map[string]struct {
-		boards []Board
+		boards []*projection.Board
 		want   []string
 		none   []string
 	}{
-		"complete": {[]Board{complete.Board}, []string{"<h1>Done: done.yaml is complete</h1>",
+		"complete": {[]*projection.Board{complete.board()}, []string{"<h1>Done: done.yaml is complete</h1>",
 			"1 of 1 task is done; cost $0.30.", "<td class=\"good\">complete</td>"}, []string{"What to do next"}},
-		"blocked": {[]Board{troubled(plain)}, []string{"<h1>Not done: b.yaml needs you</h1>",
+		"blocked": {[]*projection.Board{troubled(plain)}, []string{"<h1>Not done: b.yaml needs you</h1>",
 			"1 of 3 tasks is done, 1 is not ok; cost at least $0.30.", "needs a person, exit code 3",
 			"<h3>Unblock tasks/2.md of b.yaml</h3>",
 			"<code>kanban-run ack b.yaml retry</code>", "Read CHECKPOINT-001 of b.yaml", " of $5.00"}, nil},
-		"never run": {[]Board{never.Board}, []string{"<h1>Not done: never.yaml has to be run</h1>",
+		"never run": {[]*projection.Board{never.board()}, []string{"<h1>Not done: never.yaml has to be run</h1>",
 			"<h3>Run never.yaml</h3>", "<code>kanban-run never.yaml</code>", "No step was started.", "a.md"}, nil},
-		"damaged": {[]Board{damaged.Board}, []string{"its journal is damaged", "record 3 is damaged at byte 512",
+		"refused": {[]*projection.Board{refused.board()}, []string{"<h1>Not done: odd.yaml needs you</h1>", "cannot be run",
+			"<h3>Mend odd.yaml</h3>", "no role X", "<code>kanban-run check odd.yaml</code>"}, nil},
+		"a limit": {[]*projection.Board{limit("a.yaml")}, []string{"<h1>Not done: a.yaml has to be run</h1>",
+			"limit reached, exit code 7", "<h3>Let a.yaml go on</h3>", "<code>kanban-run a.yaml</code>"}, nil},
+		"two limits": {[]*projection.Board{limit("a.yaml"), limit("b.yaml")}, []string{"<h1>Not done: 2 of 2 boards have to be run</h1>",
+			"<h3>Run 2 boards again</h3>", "<code>kanban-run a.yaml b.yaml</code>"}, nil},
+		"damaged": {[]*projection.Board{damaged.board()}, []string{"its journal is damaged", "record 3 is damaged at byte 512",
 			"<code>kanban-run log --verify torn.yaml</code>"}, nil},
-		"at work": {[]Board{atWork.Board, complete.Board},
+		"at work": {[]*projection.Board{atWork.board(), complete.board()},
 			[]string{"<h1>At work: nothing needs you</h1>", "At work now", "Implementor (codex), Work",
 				"<code>kanban-run log -f now.yaml</code>"}, []string{"What to do next"}},
-		"passed over": {[]Board{passed.Board}, []string{"<h1>Not done: done.yaml needs you</h1>",
+		"passed over": {[]*projection.Board{passed.board()}, []string{"<h1>Not done: done.yaml needs you</h1>",
 			"incomplete: 1 of 2 tasks was never worked on", "<h3>Decide about what done.yaml leaves undone</h3>",
 			"<code>kanban-run ack done.yaml accept</code>"}, nil},
-		"asked": {[]Board{asked.Board}, []string{"<h1>At work: a decision waits for you</h1>",
+		"asked": {[]*projection.Board{asked.board()}, []string{"<h1>At work: a decision waits for you</h1>",
 			"<code>kanban-run ack now.yaml restart</code>"}, nil},
-		"several": {[]Board{frozen.Board, troubled(plain), complete.Board},
+		"several": {[]*projection.Board{frozen.board(), troubled(plain), complete.board()},
 			[]string{"<h1>Not done: 2 of 3 boards need you</h1>", "<h3>Look at what changed in f.yaml</h3>",
 				"<code>kanban-run ack -n f.yaml</code>",
 				"frozen, exit code 5"}, nil},
@@ -284,10 +331,10 @@ func TestFirstScreen(t *testing.T) {
 
 // TestWorstFirst: the boards that need a person stand in front.
 func TestWorstFirst(t *testing.T) {
-	done := newScene("done.yaml").play(time.Second, event.RunStarted{}).Board
-	now := newScene("now.yaml").play(time.Second, event.RunStarted{}).Board
-	now.Owned = true
-	text := render(t, done, now, troubled(plain))
+	done := newScene("done.yaml").play(time.Second, event.RunStarted{})
+	now := newScene("now.yaml").play(time.Second, event.RunStarted{})
+	now.facts.Owned, now.history.State = true, flow.State{Workdir: "/w", Running: true}
+	text := render(t, done.board(), now.board(), troubled(plain))
 	var order []string
 	for _, m := range regexp.MustCompile(`<(?:div|details) class="bd" id="b\d">.*?<h3>([^<]*)`).FindAllStringSubmatch(text, -1) {
 		order = append(order, m[1])
@@ -312,22 +359,22 @@ func TestEachPart(t *testing.T) {
 
 // TestThousandSteps: view.md: at most 2 MB, and nothing of what went wrong is left out.
 func TestThousandSteps(t *testing.T) {
-	s := newScene("big.yaml").play(time.Second, event.RunStarted{})
+	var tasks []string
 	for i := range 1000 {
-		task := fmt.Sprintf("tasks/some-folder/%d-a-task-with-a-name.md", i)
+		tasks = append(tasks, fmt.Sprintf("tasks/some-folder/%d-a-task-with-a-name.md", i))
+	}
+	s := newScene("big.yaml", tasks...).play(time.Second, event.RunStarted{})
+	for i, task := range tasks {
 		status := "ok"
 		if i%50 == 49 {
 			status = "blocked"
 		}
 		s.step(i+1, task, "Implementor", status,
 			"The parser reads dates in three forms; 14 of 14 examples pass, and the README says so.")
-		s.Tasks = append(s.Tasks, standing.Task{Task: task, State: standing.Done, Status: status, Role: "Implementor"})
-	}
-	s.Find = func(task string) int {
-		return slices.IndexFunc(s.Tasks, func(t standing.Task) bool { return t.Task == task })
+		s.done(task)
 	}
 	start := time.Now()
-	text := render(t, s.Board)
+	text := render(t, s.board())
 	t.Logf("%d bytes in %v", len(text), time.Since(start))
 	if len(text) > 2_000_000 {
 		t.Errorf("%d bytes", len(text))
@@ -346,12 +393,12 @@ func TestThousandSteps(t *testing.T) {
 // TestScale: the time in which no board was worked on is left out; all else keeps
 // its order and its length.
 func TestScale(t *testing.T) {
-	board := Board{}
+	board := &projection.Board{}
 	for _, hour := range []time.Duration{0, 30, 31} {
-		board.Digest.Steps = append(board.Digest.Steps, digest.Step{Began: began.Add(hour * time.Hour),
+		board.Steps = append(board.Steps, projection.Step{Began: began.Add(hour * time.Hour),
 			Ended: began.Add((hour + 1) * time.Hour)})
 	}
-	s := newScale([]Board{board}, began.Add(32*time.Hour))
+	s := newScale([]*projection.Board{board}, began.Add(32*time.Hour))
 	if len(s.spans) != 2 {
 		t.Fatalf("%+v", s.spans)
 	}
@@ -368,5 +415,35 @@ func TestScale(t *testing.T) {
 	}
 	if v := newScale(nil, time.Time{}).axis(time.Time{}, false); len(v.Ticks) != 0 {
 		t.Errorf("an empty axis has %+v", v.Ticks)
+	}
+}
+
+// TestEachStateIsShown: each state of a task has a word, a column and a part of the bar.
+func TestEachStateIsShown(t *testing.T) {
+	for _, s := range []projection.TaskState{projection.Done, projection.DoneBefore, projection.Settled, projection.NotOK, projection.SetAside, projection.Quarantined,
+		projection.Working, projection.InReview, projection.StoppedAt, projection.NextUp, projection.Waiting, projection.Dropped, projection.Replaced} {
+		v := stateViews[s]
+		if v.word == "" || v.class == "" || v.look.Sign == "" || v.look.Tone == "" {
+			t.Errorf("%s has the view %+v", s, v)
+		}
+		if s != projection.Replaced && !slices.Contains(shownStates, shownState(s)) {
+			t.Errorf("%s has no part in the bar of many tasks", s)
+		}
+	}
+}
+
+// TestTasksOffTheList: a task that left the list is on the page, and is not counted among those of the
+// board (facts/views.md §1.3, row 4).
+func TestTasksOffTheList(t *testing.T) {
+	s := newScene("k.yaml", "tasks/2.md").play(time.Second, event.RunStarted{}).
+		step(1, "tasks/1.md", "Implementor", "blocked", "no key").step(2, "tasks/2.md", "Implementor", "ok", "done").done("tasks/2.md")
+	text := html.UnescapeString(render(t, s.board()))
+	for _, want := range []string{"<h1>Done: k.yaml is complete</h1>", "1 of 1 task is done; cost", "off the list", "no key"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if strings.Contains(text, "not ok") {
+		t.Error("the page counts a task that left the list as not ok")
 	}
 }

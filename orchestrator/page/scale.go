@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"kanban-run/orchestrator/projection"
 	"slices"
 	"time"
 )
@@ -36,14 +37,14 @@ const (
 	maxTicks = 10
 )
 
-func newScale(boards []Board, asOf time.Time) scale {
+func newScale(boards []*projection.Board, asOf time.Time) scale {
 	var all []span
 	for i := range boards {
-		for k := range boards[i].Digest.Steps {
-			s := &boards[i].Digest.Steps[k]
+		for k := range boards[i].Steps {
+			s := &boards[i].Steps[k]
 			all = append(all, span{from: s.Began, to: s.Ended})
 		}
-		if boards[i].Owned {
+		if boards[i].IsAtWork() {
 			all = append(all, span{from: asOf, to: asOf})
 		}
 	}

@@ -7,43 +7,28 @@ import (
 	"slices"
 	"strings"
 
-	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/report"
-	"kanban-run/orchestrator/standing"
 )
 
-// tasks returns the tasks of a board's list, and after them the tasks that occur only in the
-// board's steps.
+// tasks returns the tasks of a board with their steps.
 func (p *page) tasks(v *boardView) []*taskView {
 	b := v.board
 	listed := slices.Clone(b.Tasks)
-	index := map[string]int{}
-	find := func(task string) int {
-		if i, ok := index[task]; ok {
-			return i
-		}
-		i := -1
-		if b.Find != nil {
-			i = b.Find(task)
-		}
-		if i < 0 {
-			i = slices.IndexFunc(listed, func(t standing.Task) bool { return path.Clean(t.Task) == path.Clean(task) })
-		}
-		index[task] = i
-		return i
-	}
-	steps := map[int][]*digest.Step{}
-	for i := range b.Digest.Steps {
-		s := &b.Digest.Steps[i]
-		if s.Attempts != nil && isSupervision(s) {
+	steps := map[int][]*projection.Step{}
+	for i := range b.Steps {
+		s := &b.Steps[i]
+		if isSupervision(s) {
 			continue
 		}
-		at := find(s.Task)
+		at := b.Find(s.Task)
+		if at < 0 { // the list of the board cannot be read
+			at = slices.IndexFunc(listed, func(t projection.Task) bool { return path.Clean(t.Task) == path.Clean(s.Task) })
+		}
 		if at < 0 {
 			at = len(listed)
-			listed = append(listed, standing.Task{Task: s.Task, State: stateOf(s), Role: s.Role})
-			index[s.Task] = at
+			listed = append(listed, projection.Task{Task: s.Task, State: s.TaskState(b.IsAtWork()), Role: s.Role})
 		}
 		steps[at] = append(steps[at], s)
 	}
@@ -56,7 +41,9 @@ func (p *page) tasks(v *boardView) []*taskView {
 	for i, t := range listed {
 		all[i] = p.task(v, t, steps[i])
 		all[i].ID, all[i].Name = fmt.Sprintf("%st%d", v.ID, i+1), p.text(names[i])
-		v.counts[all[i].State]++
+		if t.Counts() {
+			v.counts[shownState(t.State)]++
+		}
 		for _, s := range steps[i] {
 			v.byStep[s.Step] = all[i]
 		}
@@ -64,91 +51,54 @@ func (p *page) tasks(v *boardView) []*taskView {
 	return all
 }
 
-// stateOf returns the state that a step gives to a task that is not on the board's list.
-func stateOf(s *digest.Step) string {
-	switch {
-	case s.State == digest.Open:
-		return standing.Current
-	case s.State == digest.Done && (s.Status == "ok" || s.Status == ""):
-		return standing.Done
+// shownState returns the state under which the page counts a task.
+func shownState(s projection.TaskState) projection.TaskState {
+	switch s {
+	case projection.DoneBefore:
+		return projection.Done
+	case projection.NextUp:
+		return projection.Waiting
 	default:
-		return standing.NotOK
+		return s
 	}
 }
 
 // isSupervision reports whether a step belongs to the resident supervisor.
-func isSupervision(s *digest.Step) bool {
+func isSupervision(s *projection.Step) bool {
 	return len(s.Attempts) > 0 && s.Attempts[0].Call.IsSupervision()
 }
 
-// shownState returns the state in which the page shows a task.
-func (v *boardView) shownState(t standing.Task) string {
-	b := v.board
-	switch {
-	case t.State == standing.Before:
-		return standing.Done
-	case t.State == standing.Dropped:
-		return standing.NotOK
-	case t.State == standing.Current && b.Owned && b.State.Step != nil && b.State.Step.Call.IsReview():
-		return stateReview
-	case t.State != standing.Current || b.Owned:
-		return t.State
-	case b.State.Step == nil && (t.Status == "" || t.Status == "ok"):
-		return standing.Waiting // the task is next
-	case b.Waits != nil || t.Status != "" && t.Status != "ok":
-		return standing.NotOK // the run ended at this task
-	default:
-		return stateStopped
-	}
-}
-
-func (p *page) task(v *boardView, t standing.Task, steps []*digest.Step) *taskView {
-	state := v.shownState(t)
-	w := &taskView{Look: stateLooks[state], Path: p.text(t.Task), Role: p.text(t.Role), State: state}
-	rejected, back, restarts := 0, 0, 0
-	var millis int64
+func (p *page) task(v *boardView, t projection.Task, steps []*projection.Step) *taskView {
+	look := stateViews[t.State].look
+	w := &taskView{Look: look, Path: p.text(t.Task), Role: p.text(t.Role), State: t.State, used: t.Used.Used}
 	for _, s := range steps {
-		w.used = w.used.Plus(s.Used.Used)
-		millis += s.Millis
-		rejected += s.Rejections()
-		back += s.SentBack()
-		for i := range s.Attempts {
-			if a := &s.Attempts[i]; a.Call.Part() == event.Work {
-				w.Attempts++
-			}
-			isEnd := func(x digest.Sign) bool { return x.Kind == digest.Ended }
-			if slices.ContainsFunc(s.Attempts[i].Watched, isEnd) {
-				restarts++
-			}
-		}
 		w.Steps = append(w.Steps, p.step(v, s))
 		w.Role = cmp.Or(w.Role, p.text(s.Role))
 	}
-	if w.Attempts > 0 {
-		w.Tries, w.Time, w.Cost = event.Count(w.Attempts, "attempt"), event.Took(millis), money(w.used)
+	if w.Attempts = t.Tries + t.Reviews; w.Attempts > 0 {
+		w.Tries, w.Time, w.Cost = report.TriesOf(t), event.Took(t.Used.Millis), money(w.used)
 	}
-	w.Trouble = p.text(trouble(t, state, rejected, back, restarts))
-	w.Open = state == standing.NotOK || state == standing.Quarantined ||
-		state == standing.Current && len(steps) > 0 || state == stateReview || state == stateStopped
-	w.Note, w.NoteTone = stateWords[state], w.Look.Tone
+	w.Trouble = p.text(trouble(t))
+	w.Open = t.State.IsOpen() && t.State != projection.Settled || t.State == projection.StoppedAt || t.State == projection.InReview ||
+		t.State == projection.Working && len(steps) > 0
+	w.Note, w.NoteTone = stateViews[t.State].word, look.Tone
 	if n := len(steps); n > 0 {
 		w.Note = p.text(report.LastWord(steps[n-1]))
-		if state == standing.Done {
+		if t.State.IsDone() || t.State == projection.Settled {
 			w.NoteTone = ""
 		}
 	}
 	switch {
-	case t.State == standing.Before:
+	case t.State == projection.DoneBefore:
 		w.Note = "done before"
-	case t.State == standing.Dropped:
-		w.Note = "taken off the list undone"
-	case t.State == standing.Current && state == standing.Waiting:
+	case t.State == projection.Dropped, t.State == projection.Quarantined:
+		w.Note = p.text(t.Why)
+	case t.State == projection.NextUp:
 		w.Note = "next"
+	case t.Left != "":
+		w.Note = "off the list"
 	}
-	if q := v.board.State.Quarantined(t.Task); q != nil {
-		w.Note = p.text(q.Text)
-	}
-	w.Keys = v.ID + " " + squareClass[state]
+	w.Keys = v.ID + " " + stateViews[t.State].class
 	if w.Trouble != "" {
 		w.Keys += " trouble"
 	}
@@ -156,31 +106,31 @@ func (p *page) task(v *boardView, t standing.Task, steps []*digest.Step) *taskVi
 }
 
 // trouble returns the worst problem of a task, or "" if there is no problem.
-func trouble(t standing.Task, state string, rejected, back, restarts int) string {
+func trouble(t projection.Task) string {
 	switch {
-	case state == standing.Quarantined:
+	case t.State == projection.Quarantined:
 		return "quarantined"
 	case t.Status != "" && t.Status != "ok":
 		return t.Status
-	case restarts > 0:
-		return "restarted " + event.Count(restarts, "time")
-	case back > 0:
-		return "sent back " + event.Count(back, "time")
-	case rejected > 0:
-		return event.Count(rejected, "attempt") + " rejected"
+	case t.Restarts > 0:
+		return "restarted " + event.Count(t.Restarts, "time")
+	case t.SentBack > 0:
+		return "sent back " + event.Count(t.SentBack, "time")
+	case t.Rejected > 0:
+		return event.Count(t.Rejected, "attempt") + " rejected"
 	default:
 		return ""
 	}
 }
 
-func (p *page) step(b *boardView, s *digest.Step) stepView {
+func (p *page) step(b *boardView, s *projection.Step) stepView {
 	v := stepView{Number: s.Step}
-	if s.State == digest.Abandoned {
+	if s.State == projection.StepAbandoned {
 		v.Given = "given up"
 	}
 	for i := range s.Attempts {
 		a := p.attempt(s, &s.Attempts[i])
-		if s.Attempts[i].Result == digest.Pending && !b.board.Owned {
+		if s.Attempts[i].Result == projection.Started && !b.board.IsAtWork() {
 			a.Word, a.Tone = "cut short", "warn"
 		}
 		a.ID = fmt.Sprintf("%ss%da%d", b.ID, s.Step, i+1)
@@ -205,15 +155,15 @@ func (p *page) step(b *boardView, s *digest.Step) stepView {
 }
 
 // attempt returns the view of an attempt. A long page has no details of a routine attempt.
-func (p *page) attempt(s *digest.Step, a *digest.Attempt) attemptView {
+func (p *page) attempt(s *projection.Step, a *projection.Attempt) attemptView {
 	v := attemptView{Clock: clock(a.Began), Kind: kindOf(a), Time: event.Took(a.Millis), Text: p.text(a.Message)}
 	var used event.Used
 	used.Add(a.Millis, a.Spent)
 	v.Cost = money(used)
 	switch {
-	case a.Result == digest.Pending:
+	case a.Result == projection.Started:
 		v.Word, v.Tone, v.Time, v.Cost = "at work", "work", "", ""
-	case a.Result != digest.Accepted:
+	case a.Result != projection.Accepted:
 		v.Word, v.Tone, v.Text = string(a.Result), "bad", p.text(a.Reason)
 	case a.SentBack:
 		v.Word, v.Tone = "sent back", "warn"
@@ -224,7 +174,7 @@ func (p *page) attempt(s *digest.Step, a *digest.Attempt) attemptView {
 	default:
 		v.Word = "ok"
 	}
-	if p.Long && a.Result == digest.Accepted && a.Status == "ok" && len(a.Watched) == 0 {
+	if p.Long && a.Result == projection.Accepted && a.Status == "ok" && len(a.Watched) == 0 {
 		return v
 	}
 	add := func(name, text string, code bool) {
@@ -233,7 +183,7 @@ func (p *page) attempt(s *digest.Step, a *digest.Attempt) attemptView {
 		}
 	}
 	add("told", a.Told, true)
-	if a.Call.Part() == event.Management && a.Result == digest.Accepted && s.State == digest.Done {
+	if a.Call.Part() == event.Management && a.Result == projection.Accepted && s.State == projection.StepDone {
 		next := "none: the board is at its end"
 		if s.NextTask != nil {
 			next = *s.NextTask
@@ -254,7 +204,7 @@ func (p *page) attempt(s *digest.Step, a *digest.Attempt) attemptView {
 }
 
 // kindOf returns the kind of an attempt in words.
-func kindOf(a *digest.Attempt) string {
+func kindOf(a *projection.Attempt) string {
 	part := a.Call.Part()
 	kind := strings.ToUpper(string(part[:1])) + string(part[1:])
 	if a.Round > 0 && (part == event.Work || part == event.Review) {

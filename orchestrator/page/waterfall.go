@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/projection"
 )
 
 // rowView is the row of a step on the axis. Its bars are in the order of the attempts.
@@ -59,8 +59,8 @@ var partClass = map[string]string{
 func (p *page) waterfall() {
 	atWork := false
 	for _, v := range p.Boards {
-		atWork = atWork || v.board.Owned
-		steps := v.board.Digest.Steps
+		atWork = atWork || v.board.IsAtWork()
+		steps := v.board.Steps
 		for i := range steps {
 			v.Rows = append(v.Rows, p.row(v, &steps[i]))
 		}
@@ -82,7 +82,7 @@ func (p *page) waterfall() {
 	}
 }
 
-func (p *page) row(v *boardView, s *digest.Step) rowView {
+func (p *page) row(v *boardView, s *projection.Step) rowView {
 	r := rowView{
 		Number: s.Step,
 		Task:   p.text(s.Task),
@@ -110,7 +110,7 @@ func (p *page) row(v *boardView, s *digest.Step) rowView {
 
 // bars draws the attempts of a step. It marks the rejected attempts and those that the watch ended.
 // It returns the time of each part in the step.
-func (p *page) bars(r *rowView, v *boardView, s *digest.Step) map[string]time.Duration {
+func (p *page) bars(r *rowView, v *boardView, s *projection.Step) map[string]time.Duration {
 	said := map[string]time.Duration{}
 	add := func(name string, from, to time.Time) {
 		x, end := p.scale.at(from), p.scale.at(to)
@@ -125,7 +125,7 @@ func (p *page) bars(r *rowView, v *boardView, s *digest.Step) map[string]time.Du
 			continue
 		}
 		from, to := a.Began, a.Began.Add(time.Duration(a.Millis)*time.Millisecond)
-		if a.Result == digest.Pending && v.board.Owned {
+		if a.Result == projection.Started && v.board.IsAtWork() {
 			to = p.asOf
 		}
 		if !last.IsZero() && from.Sub(last) > time.Second {
@@ -142,11 +142,11 @@ func (p *page) bars(r *rowView, v *boardView, s *digest.Step) map[string]time.Du
 			}
 		}
 		watchedParts(a, to, add)
-		if a.Result == digest.Rejected {
+		if a.Result == projection.Rejected {
 			p.mark(r, to, "k-no")
 		}
 		for _, w := range a.Watched {
-			if w.Kind == digest.Ended {
+			if w.Kind == event.Ended {
 				p.mark(r, to, "k-re")
 			}
 		}
@@ -179,7 +179,7 @@ func earlier(a, b time.Time) time.Time {
 
 // placeWord puts the word about a step after the step's bars. If the bars end too far right, it
 // puts the word before the bars. If there is no room before them either, it leaves the word out.
-func (p *page) placeWord(r *rowView, s *digest.Step) {
+func (p *page) placeWord(r *rowView, s *projection.Step) {
 	if r.Word, r.Tone = p.rowWord(s); r.Word != "" {
 		r.Says += "; " + r.Word
 	}
@@ -205,7 +205,7 @@ var partOf = map[event.Part]string{
 // watchedParts adds the times in which an attempt gave no sign, and the times in which it did not
 // answer a question about its health. Both end with a recovery or with the attempt. A time without
 // a sign also ends with a question.
-func watchedParts(a *digest.Attempt, end time.Time, add func(name string, from, to time.Time)) {
+func watchedParts(a *projection.Attempt, end time.Time, add func(name string, from, to time.Time)) {
 	var idle, asked time.Time
 	stop := func(at time.Time) {
 		if !asked.IsZero() {
@@ -222,15 +222,15 @@ func watchedParts(a *digest.Attempt, end time.Time, add func(name string, from, 
 	}
 	for _, w := range a.Watched {
 		switch w.Kind {
-		case digest.Noticed:
+		case event.Noticed:
 			if idle.IsZero() {
 				idle = w.Time
 			}
-		case digest.Asked:
+		case event.Asked:
 			if asked.IsZero() {
 				asked = w.Time
 			}
-		case digest.Recovered, digest.Ended:
+		case event.Moving, event.Ended:
 			stop(w.Time)
 		}
 	}
@@ -238,11 +238,11 @@ func watchedParts(a *digest.Attempt, end time.Time, add func(name string, from, 
 }
 
 // rowWord returns the worst problem of a step and its tone. Both are "" if there is no problem.
-func (p *page) rowWord(s *digest.Step) (word, tone string) {
+func (p *page) rowWord(s *projection.Step) (word, tone string) {
 	switch {
-	case s.State == digest.Open && s.Last() != nil && s.Last().Result == digest.Pending:
+	case s.State == projection.StepOpen && s.Last() != nil && s.Last().Result == projection.Started:
 		return "open", "work"
-	case s.State == digest.Abandoned:
+	case s.State == projection.StepAbandoned:
 		return "given up", "warn"
 	case s.Manager != "" && s.Manager != "ok":
 		return p.text("Manager: " + s.Manager), "bad"

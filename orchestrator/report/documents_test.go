@@ -14,48 +14,58 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 
-	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/standing"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/projection"
 )
 
 func same(text string) string { return text }
 
-// played is the digest of the story, with an ending.
-func played(board string, outcome event.Outcome, text string) digest.Digest {
-	d := digest.Digest{Board: board}
+// folded is the fold of the story, a second apart, and of more events.
+func folded(more ...event.Entry) *projection.Fold {
+	var f projection.Fold
 	for i, e := range story() {
 		e.Time = time.Date(2026, 1, 2, 3, 4, 5+i, 0, time.UTC)
-		d.Add(e)
+		f.Add(e)
 	}
-	d.Outcome, d.Text, d.Weight = outcome, text, standing.Weigh(outcome, text)
-	s := standing.Standing{Board: board, Outcome: outcome}
-	if outcome == event.Exhausted {
-		s.Waits = &standing.Waits{About: event.AboutStep, Why: text}
+	for _, e := range more {
+		f.Add(e)
 	}
-	d.Advice = s.Advice("log.md")
-	return d
+	return &f
+}
+
+// show is a board with the history f whose last run has ended.
+func show(f *projection.Fold, board string, s flow.State) *projection.Board {
+	s.Workdir = "/w"
+	b := f.Board(board, &flow.History{State: s}, projection.Facts{Log: "log.md"})
+	return &b
+}
+
+// played is the story of a board, with an ending.
+func played(board string, outcome event.Outcome, text string) *projection.Board {
+	return show(folded(), board, flow.State{Outcome: outcome, Text: text, Spent: true})
 }
 
 // stuck is a board whose agent gave no valid reply in its second step.
-func stuck() digest.Digest {
-	d := played("b.yaml", event.Exhausted, "retries exhausted: <garbage> & \x1b[2J]]>")
+func stuck() *projection.Board {
 	at := time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC)
+	var more []event.Entry
 	for _, e := range []event.Event{
 		event.StepStarted{Step: 2, Task: "tasks/b|1.md", Role: "Architect"},
 		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 2, Call: event.TaskCall, Task: "tasks/b|1.md", Role: "Architect", Attempt: 1}},
 		event.ReplyRejected{AttemptRef: event.AttemptRef{Step: 2, Role: "Architect", Attempt: 1}, Reason: "the reply is no JSON", Exit: "exit status 1", Received: "gar]]>bage",
 			Stderr: strings.Repeat("line\n", 30) + "the last", Output: ".kanban-run/runs/b.yaml/steps/2", End: event.End{Millis: 1500}},
 	} {
-		d.Add(event.Entry{Time: at, Event: e})
+		more = append(more, event.Entry{Time: at, Event: e})
 	}
-	return d
+	return show(folded(more...), "b.yaml", flow.State{Outcome: event.Exhausted, Text: "retries exhausted: <garbage> & \x1b[2J]]>", Spent: true,
+		Step: &flow.Step{Number: 2, Task: "tasks/b|1.md", Role: "Architect", Call: event.TaskCall}})
 }
 
 // TestJUnitIsRead reads the document as CI systems do, with a parser that is not ours.
 func TestJUnitIsRead(t *testing.T) {
-	idle := digest.Digest{Board: "c.yaml", Outcome: event.Owned, Text: "another run owns the board"}
-	text, err := JUnit([]digest.Digest{played("a.yaml", event.Complete, "the board is complete"), stuck(), idle}, same)
+	idle := show(&projection.Fold{}, "c.yaml", flow.State{Outcome: event.Owned, Text: "another run owns the board"})
+	text, err := JUnit([]*projection.Board{played("a.yaml", event.Complete, "the board is complete"), stuck(), idle}, same)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,31 +103,90 @@ func TestJUnitIsRead(t *testing.T) {
 	}
 }
 
+// numbers returns the numbers of failures, of errors and of skipped cases of a board.
+func numbers(t *testing.T, b *projection.Board) string {
+	t.Helper()
+	text, err := JUnit([]*projection.Board{b}, same)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all suites
+	if err := xml.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%d %d %d", all.Suites[0].Failures, all.Suites[0].Errors, all.Suites[0].Skipped)
+}
+
 // TestJUnitCounts: a board that is not complete has one failure or error, and one that is has
 // none, whatever its steps were.
 func TestJUnitCounts(t *testing.T) {
-	for outcome, want := range map[event.Outcome]string{
-		event.Complete: "0 0", event.NeedsPerson: "1 0", event.Exhausted: "1 0", event.Frozen: "1 0", event.LimitReached: "0 1",
-		event.Interrupted: "0 1", event.Owned: "0 1", event.Invalid: "0 1", event.Failed: "0 1",
-	} {
-		for _, d := range []digest.Digest{played("a", outcome, "text"), {Board: "empty", Outcome: outcome}} {
-			text, err := JUnit([]digest.Digest{d}, same)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var all suites
-			if err := xml.Unmarshal(text, &all); err != nil {
-				t.Fatal(err)
-			}
-			if got := fmt.Sprintf("%d %d", all.Suites[0].Failures, all.Suites[0].Errors); got != want {
-				t.Errorf("%s: %s failures and errors, want %s", outcome, got, want)
+	want := map[event.Outcome]string{
+		event.Complete: "0 0 0", event.Incomplete: "1 0 0", event.NeedsPerson: "1 0 0", event.Exhausted: "1 0 0", event.Frozen: "1 0 0", event.LimitReached: "0 1 0",
+		event.Later: "0 1 0", event.Interrupted: "0 1 0", event.Owned: "0 1 0", event.Invalid: "0 1 0", event.Failed: "0 1 0", event.Unsaved: "0 1 0",
+	}
+	for _, outcome := range event.Outcomes() {
+		for _, f := range []*projection.Fold{folded(), {}} {
+			b := show(f, "a", flow.State{Outcome: outcome, Text: "text", Spent: true})
+			if got := numbers(t, b); got != want[outcome] {
+				t.Errorf("%s, %d steps: %s failures, errors and skipped, want %s", outcome, len(b.Steps), got, want[outcome])
 			}
 		}
 	}
 }
 
+// list is the list of a board of tasks that are done if their last reply was ok.
+func list(paths ...string) flow.List {
+	no := func(int) bool { return false }
+	return flow.List{Paths: paths, Marked: no, Done: no, Find: func(task string) int {
+		for i, p := range paths {
+			if p == task {
+				return i
+			}
+		}
+		return -1
+	}}
+}
+
+// TestJUnitOfRuns: a board that was never run or is at work is not red (facts/views.md §1.3, row 11).
+// A task that failed fails in its own case, and a task that was never worked on is skipped.
+func TestJUnitOfRuns(t *testing.T) {
+	facts := projection.Facts{List: list("tasks/a.md", "tasks/b.md"), Current: "tasks/b.md"}
+	board := func(s flow.State, change func(*projection.Facts)) *projection.Board {
+		f, played := facts, folded()
+		if change != nil {
+			change(&f)
+		}
+		if f.Never {
+			played = &projection.Fold{}
+		}
+		b := played.Board("a", &flow.History{State: s}, f)
+		return &b
+	}
+	blocked := []flow.TaskStatus{{Task: "tasks/a.md", Status: "blocked"}}
+	aside := func(o event.Outcome, status string) flow.State {
+		return flow.State{Outcome: o, Text: "tasks/a.md is set aside", Spent: true, Workdir: "/w", Aside: []flow.Aside{{Task: "tasks/a.md", Status: status}},
+			Statuses: []flow.TaskStatus{{Task: "tasks/a.md", Status: status}}}
+	}
+	for name, tt := range map[string]struct {
+		board *projection.Board
+		want  string
+	}{
+		"never run":            {board(flow.State{}, func(f *projection.Facts) { f.Never, f.Current = true, "tasks/a.md" }), "0 0 2"},
+		"at work":              {board(flow.State{Running: true, Workdir: "/w", Statuses: blocked, Step: &flow.Step{Number: 2, Task: "tasks/b.md", Running: 1}}, func(f *projection.Facts) { f.Owned = true }), "0 0 0"},
+		"set aside":            {board(aside(event.Incomplete, "blocked"), nil), "1 0 1"},
+		"set aside at a limit": {board(aside(event.LimitReached, flow.StatusLimit), nil), "1 0 1"},
+		"a limit":              {board(flow.State{Outcome: event.LimitReached, Text: "$5", Workdir: "/w"}, nil), "0 1 2"},
+		"lenient, with one undone": {board(flow.State{Outcome: event.Incomplete, Lenient: true, Workdir: "/w", Statuses: []flow.TaskStatus{{Task: "tasks/a.md", Status: "ok"}}, Last: flow.ManagerReply{Status: "ok", BoardSHA: "s"}},
+			func(f *projection.Facts) { f.Board, f.Current = flow.Board{Terminal: true, SHA: "s"}, "" }), "0 0 1"},
+	} {
+		if got := numbers(t, tt.board); got != tt.want {
+			t.Errorf("%s: %s failures, errors and skipped, want %s (%s, %s, undone %v, failed %v)", name, got, tt.want, tt.board.State, tt.board.Outcome, tt.board.Undone, tt.board.Failed)
+		}
+	}
+}
+
 func TestMarkdown(t *testing.T) {
-	got := Markdown([]digest.Digest{played("a.yaml", event.Complete, "the board is complete"), stuck()}, same, 0)
+	got := Markdown([]*projection.Board{played("a.yaml", event.Complete, "the board is complete"), stuck()}, same, 0)
 	file := filepath.Join("testdata", "report.md")
 	if os.Getenv("UPDATE_GOLDEN") != "" {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -136,11 +205,12 @@ func TestMarkdown(t *testing.T) {
 // TestMarkdownIsTheTablesItShouldBe renders it with a library: nothing that an agent or a
 // board says becomes markup.
 func TestMarkdownIsTheTablesItShouldBe(t *testing.T) {
-	d := stuck()
-	d.Board = "<b>*x* | y"
-	d.Steps[0].Message = "| a <script>alert(1)</script>\n# heading\n@someone `code` ![x](http://x/y.png)"
+	b := stuck()
+	b.Board = "<b>*x* | y"
+	b.Shown = b.Board
+	b.Steps[0].Message = "| a <script>alert(1)</script>\n# heading\n@someone `code` ![x](http://x/y.png)"
 	var html strings.Builder
-	if err := goldmark.New(goldmark.WithExtensions(extension.GFM)).Convert([]byte(Markdown([]digest.Digest{d}, same, 0)), &html); err != nil {
+	if err := goldmark.New(goldmark.WithExtensions(extension.GFM)).Convert([]byte(Markdown([]*projection.Board{b}, same, 0)), &html); err != nil {
 		t.Fatal(err)
 	}
 	page := html.String()
@@ -156,16 +226,20 @@ func TestMarkdownIsTheTablesItShouldBe(t *testing.T) {
 
 // A job's summary of more than 1 MiB is dropped whole: better fewer rows.
 func TestMarkdownKeepsToItsLimit(t *testing.T) {
-	big := digest.Digest{Board: "a.yaml", Outcome: event.Complete}
+	var f projection.Fold
 	for i := range 2000 {
-		big.Add(event.Entry{Event: event.StepStarted{Step: i + 1, Task: fmt.Sprintf("tasks/%d.md", i), Role: "Implementor"}})
-		big.Add(event.Entry{Event: event.StepFinished{Step: i + 1, Message: strings.Repeat("m", 300)}})
+		f.Add(event.Entry{Event: event.StepStarted{Step: i + 1, Task: fmt.Sprintf("tasks/%d.md", i), Role: "Implementor"}})
+		f.Add(event.Entry{Event: event.StepFinished{Step: i + 1, Message: strings.Repeat("m", 300)}})
 	}
-	var boards []digest.Digest
+	big := show(&f, "a.yaml", flow.State{Outcome: event.Complete, Text: flow.CompleteText})
+	var boards []*projection.Board
 	for range 20 {
 		boards = append(boards, big)
 	}
-	boards[17].Outcome, boards[17].Text, boards[17].Advice = event.Exhausted, "no reply", "look at it"
+	bad := *big
+	boards[17] = &bad
+	bad.EndAs(event.Exhausted, "no reply", 4, nil)
+	bad.Hint = "look at it"
 	for _, limit := range []int{1 << 20, 50_000, 1000} {
 		got := Markdown(boards, same, limit)
 		if !strings.Contains(got, "no reply. Next: look at it") {
@@ -182,18 +256,18 @@ func TestMarkdownKeepsToItsLimit(t *testing.T) {
 
 // What is a secret is hidden wherever it stands.
 func TestDocumentsHideSecrets(t *testing.T) {
-	d := stuck()
-	for _, text := range []*string{&d.Board, &d.Text, &d.Advice, &d.Steps[1].Task, &d.Steps[1].Role, &d.Steps[1].Message, &d.Steps[1].Attempts[0].Reason,
-		&d.Steps[1].Attempts[0].Received, &d.Steps[1].Attempts[0].Stderr} {
+	b := stuck()
+	for _, text := range []*string{&b.Board, &b.Reason.Said, &b.Hint, &b.Steps[1].Task, &b.Steps[1].Role, &b.Steps[1].Message, &b.Steps[1].Attempts[0].Reason,
+		&b.Steps[1].Attempts[0].Received, &b.Steps[1].Attempts[0].Stderr} {
 		*text = "hunter2"
 	}
-	d.Steps[1].Notes = []string{"hunter2"}
+	b.Steps[1].Notes = []string{"hunter2"}
 	hide := func(text string) string { return strings.ReplaceAll(text, "hunter2", "HIDDEN") }
-	text, err := JUnit([]digest.Digest{d}, hide)
+	text, err := JUnit([]*projection.Board{b}, hide)
 	if err != nil || strings.Contains(string(text), "hunter2") {
 		t.Errorf("JUnit shows it (%v):\n%s", err, text)
 	}
-	if text := Markdown([]digest.Digest{d}, hide, 0); strings.Contains(text, "hunter2") {
+	if text := Markdown([]*projection.Board{b}, hide, 0); strings.Contains(text, "hunter2") {
 		t.Errorf("Markdown shows it:\n%s", text)
 	}
 }

@@ -4,22 +4,23 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
-	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/standing"
+	"kanban-run/orchestrator/projection"
 )
 
 // tale is a random history of a board, with what a person would count of it.
 type tale struct {
 	r        *rand.Rand
 	state    flow.State
-	all, few digest.Digest // with all steps, and with the last three
+	all, few projection.Fold // with all steps, and with the last three
 	now      time.Time
 	epoch    uint64
 
@@ -34,8 +35,8 @@ func (s *tale) add(t *testing.T, e event.Event) {
 	if err := s.state.Apply(e); err != nil {
 		t.Fatalf("%T: %v", e, err)
 	}
-	for _, d := range []*digest.Digest{&s.all, &s.few} {
-		d.Add(event.Entry{Epoch: s.epoch, Time: s.now, Event: e})
+	for _, f := range []*projection.Fold{&s.all, &s.few} {
+		f.Add(event.Entry{Epoch: s.epoch, Time: s.now, Event: e})
 	}
 }
 
@@ -95,50 +96,68 @@ func (s *tale) run(t *testing.T) {
 // attempts, rejections, and the time of the runs alone.
 func TestFiguresAgree(t *testing.T) {
 	for seed := range uint64(500) {
-		s := &tale{r: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), few: digest.Digest{Keep: 3}}
+		s := &tale{r: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), few: projection.Fold{Keep: projection.Keep{Steps: 3}}}
 		for range 1 + s.r.IntN(4) {
 			s.run(t)
 		}
-		want := digest.Counts{Finished: s.finished, Attempts: s.attempts, Rejected: s.rejected}
-		status := NewStatus(standing.Of("b", &flow.History{State: s.state}, &standing.Tasks{}, standing.Facts{}), flow.History{State: s.state}, false, flow.Finish{}, nil)
-		if status.Steps != s.finished || status.Total.Attempts != s.attempts || s.state.Finished != s.finished {
-			t.Errorf("seed %d: status says %d steps, %d attempts, want %+v", seed, status.Steps, status.Total.Attempts, want)
+		if s.state.Finished != s.finished {
+			t.Errorf("seed %d: the state says %d steps, want %d", seed, s.state.Finished, s.finished)
 		}
-		for name, d := range map[string]*digest.Digest{"all": &s.all, "the last three": &s.few} {
-			if d.Counts != want || d.LastRun.Finished != s.lastRun || d.Used.Attempts != s.attempts || d.Millis != s.worked.Milliseconds() {
-				t.Errorf("seed %d, %s: %+v, last run %+v, %d used, %d ms, want %+v, %d, %d ms", seed, name, d.Counts, d.LastRun, d.Used.Attempts, d.Millis, want,
-					s.lastRun, s.worked.Milliseconds())
+		for name, f := range map[string]*projection.Fold{"all": &s.all, "the last three": &s.few} {
+			b := f.Board("b", &flow.History{State: s.state}, projection.Facts{})
+			if got, want := figuresOf(b.Totals), s.figures(); got != want || b.LastRun.Steps != s.lastRun || b.Totals.Used.Attempts != s.attempts {
+				t.Errorf("seed %d, %s: %+v, last run %d steps, %d used, want %+v, %d, %d", seed, name, got, b.LastRun.Steps, b.Totals.Used.Attempts, want, s.lastRun, s.attempts)
 			}
-			d.Board, d.Outcome = "b", event.LimitReached
+			status := strings.Join(Screen{Out: console.New(io.Discard, nil)}.Status(&b, false), "\n")
+			if row := fmt.Sprintf("  steps    %d; agents worked", s.finished); !strings.Contains(status, row) {
+				t.Errorf("seed %d, %s: status lacks %q:\n%s", seed, name, row, status)
+			}
+			b.EndAs(event.LimitReached, "a limit", 7, nil)
 			tries := fmt.Sprint(s.attempts)
 			if s.rejected > 0 {
 				tries += fmt.Sprintf(" (%d rejected)", s.rejected)
 			}
-			if row := fmt.Sprintf("| b | limit reached | %d | %s | %s |", s.finished, tries, event.Took(s.worked.Milliseconds())); !strings.Contains(Markdown([]digest.Digest{*d}, same, 0), row) {
+			if row := fmt.Sprintf("| b | limit reached | %d | %s | %s |", s.finished, tries, event.Took(s.worked.Milliseconds())); !strings.Contains(Markdown([]*projection.Board{&b}, same, 0), row) {
 				t.Errorf("seed %d, %s: the table lacks %s", seed, name, row)
 			}
-			checkPrograms(t, seed, d, want, s.worked)
+			s.checkPrograms(t, seed, &b)
 		}
 	}
 }
 
+// figures are what programs read of the totals of a board.
+type figures struct {
+	Steps    int   `json:"steps"`
+	Attempts int   `json:"attempts"`
+	Rejected int   `json:"rejected"`
+	Millis   int64 `json:"millis"`
+}
+
+func figuresOf(t projection.Totals) figures {
+	return figures{t.Steps, t.Attempts, t.Rejected, t.Millis}
+}
+
+// figures is what a person would count.
+func (s *tale) figures() figures {
+	return figures{s.finished, s.attempts, s.rejected, s.worked.Milliseconds()}
+}
+
 // checkPrograms looks at what programs read.
-func checkPrograms(t *testing.T, seed uint64, d *digest.Digest, want digest.Counts, worked time.Duration) {
+func (s *tale) checkPrograms(t *testing.T, seed uint64, b *projection.Board) {
 	t.Helper()
 	var read struct {
-		digest.Counts
-		Millis int64 `json:"millis"`
+		Totals figures `json:"totals"`
 	}
-	if text, err := json.Marshal(d); err != nil || json.Unmarshal(text, &read) != nil || read.Counts != want || read.Millis != worked.Milliseconds() {
-		t.Errorf("seed %d: JSON says %+v, %v, want %+v", seed, read, err, want)
+	if text, err := json.Marshal(b); err != nil || json.Unmarshal(text, &read) != nil || read.Totals != s.figures() {
+		t.Errorf("seed %d: JSON says %+v, %v, want %+v", seed, read, err, s.figures())
 	}
 	var suites struct {
 		Suites []struct {
 			Time string `xml:"time,attr"`
 		} `xml:"testsuite"`
 	}
-	text, err := JUnit([]digest.Digest{*d}, same)
-	if err != nil || xml.Unmarshal(text, &suites) != nil || len(suites.Suites) != 1 || suites.Suites[0].Time != fmt.Sprintf("%.3f", worked.Seconds()) {
-		t.Errorf("seed %d: JUnit says %+v, %v, want %v", seed, suites, err, worked)
+	text, err := JUnit([]*projection.Board{b}, same)
+	if err != nil || xml.Unmarshal(text, &suites) != nil || len(suites.Suites) != 1 || suites.Suites[0].Time != fmt.Sprintf("%.3f", s.worked.Seconds()) {
+		t.Errorf("seed %d: JUnit says %+v, %v, want %v", seed, suites, err, s.worked)
 	}
 }

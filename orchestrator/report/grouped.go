@@ -56,43 +56,33 @@ func NewGrouped(out *console.Printer, token string, names bool) *Grouped {
 func (g *Grouped) Entry(board string, e event.Entry) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	switch ev := e.Event.(type) {
-	case event.StepStarted:
+	said := e.Event.Sentence()
+	switch {
+	case said.Edge == event.OpensStep:
 		g.close(board)
-		g.begin(board, ev.Sentence().String())
+		g.begin(board, said.String())
 		return
-	case event.AttemptStarted:
-		if g.boards[board] == nil {
-			g.begin(board, fmt.Sprintf("step %d: %s goes on", ev.Step, ev.Task))
-		}
+	case said.Edge == event.OpensAttempt && g.boards[board] == nil:
+		g.begin(board, fmt.Sprintf("step %d: %s goes on", said.Step, e.Event.Subject()))
 	}
 	for _, l := range describe(e.Event) {
 		g.say(board, l.String())
 	}
-	switch ev := e.Event.(type) {
-	case event.ReplyAccepted:
-		if ev.Call == event.TaskCall {
-			g.note(board, ev, ev.Status)
-		}
-	case event.TaskSetAside:
-		g.note(board, ev, ev.Status)
-	case event.StepFinished:
-		line := ev.Sentence().String()
-		if b := g.boards[board]; b != nil && b.result != "" && b.status == ev.Status && ev.Manager == "ok" {
+	b := g.boards[board]
+	switch said.Edge {
+	case event.ClosesStep: // the line after the group is the sentence about the task, if the Manager lets it stand
+		line := said.String()
+		if b != nil && b.result != "" && b.status == said.Result {
 			line = b.result
 		}
 		g.close(board)
 		g.print(board, line)
-	case event.StepAbandoned, event.RunFinished, event.RunInterrupted:
+	case event.LeavesStep, event.ClosesRun:
 		g.close(board)
-	}
-}
-
-// note keeps the sentence of an event, and the status that the event gives to the task. If the step
-// ends with this status, the sentence is the line after the group.
-func (g *Grouped) note(board string, e event.Event, status string) {
-	if b := g.boards[board]; b != nil {
-		b.result, b.status = e.Sentence().String(), status
+	default:
+		if b != nil && said.Result != "" {
+			b.result, b.status = said.String(), said.Result
+		}
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/result"
+	"kanban-run/orchestrator/projection"
 )
 
 // JSON is an observer that writes one JSON object a line, for each journaled event, each sign of an
@@ -19,10 +19,6 @@ type JSON struct {
 // NewJSON returns an observer that writes to out. If agents is true, it also writes the signs of
 // agents.
 func NewJSON(out *console.Printer, agents bool) *JSON { return &JSON{out, !agents} }
-
-// FormVersion is the version of the JSON forms of events, status and report. A new field does not
-// change the version.
-const FormVersion = 1
 
 // Line is the form of every line that the commands "run --json" and "log --json" print.
 type Line struct {
@@ -65,8 +61,8 @@ func (j *JSON) Notice(board, text string) {
 
 // Summary writes the last line, with type SUMMARY. It has the result of each board and the exit
 // code.
-func (j *JSON) Summary(results []result.Result, code int) {
-	j.write(Line{Type: "SUMMARY", Data: Summary{results, code}})
+func (j *JSON) Summary(boards []projection.Board, code int) {
+	j.write(Line{Type: "SUMMARY", Data: Summary{projection.FormVersion, boards, code}})
 }
 
 // Refused writes the error that kept the run from starting, with type REFUSED.
@@ -75,7 +71,7 @@ func (j *JSON) Refused(text, hint string, code int) {
 }
 
 func (j *JSON) write(e Line) {
-	e.Version = FormVersion
+	e.Version = projection.FormVersion
 	_ = j.out.JSON(e, "") // a closed pipe must not stop a run, because the journal has the event
 }
 
@@ -93,6 +89,7 @@ type Refusal struct {
 
 // Summary is the data of a line SUMMARY, the last line of a run.
 type Summary struct {
-	Boards []result.Result `json:"boards"`    // results of the boards, in the order of the command line
-	Code   int             `json:"exit_code"` // exit code of the program, the worst of all boards
+	Version int                `json:"version"`
+	Boards  []projection.Board `json:"boards"`    // the boards, in the order of the command line
+	Code    int                `json:"exit_code"` // exit code of the program, the worst of all boards
 }

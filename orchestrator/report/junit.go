@@ -7,22 +7,21 @@ import (
 	"slices"
 	"strings"
 
-	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inert"
+	"kanban-run/orchestrator/projection"
 )
 
 // JUnit renders boards as the XML that CI systems read: a suite for each board, a case for each
-// step, and a skipped case for each task that was never worked on. On a board that is not complete,
-// each task that is not ok has a failure if an agent worked on the task. If these failures do not
-// explain the end of the board, the end counts as one more failure. If the program has failed, and
-// not the work, the end counts as an error instead. So CI agrees with the exit code. The function
-// hide redacts a text.
-func JUnit(boards []digest.Digest, hide func(string) string) ([]byte, error) {
+// step, and a skipped case for each task that was never worked on. On a board that has ended and is not
+// complete, each task that failed has a failure, and the case that the end is about has the reason. If
+// no case has the reason, a case of its own does. If the program has failed, and not the work, the
+// reason is an error instead. So CI agrees with the exit code. The function hide redacts a text.
+func JUnit(boards []*projection.Board, hide func(string) string) ([]byte, error) {
 	j := junit{func(text string) string { return inert.Lines(hide(text)) }}
 	var all suites
 	for i := range boards {
-		s := j.suite(&boards[i])
+		s := j.suite(boards[i])
 		s.ID = i
 		all.Suites = append(all.Suites, s)
 	}
@@ -87,30 +86,30 @@ type problem struct {
 
 type junit struct{ clean func(string) string }
 
-func (j junit) suite(d *digest.Digest) suite {
-	name := j.clean(d.Board)
+func (j junit) suite(b *projection.Board) suite {
+	name := j.clean(b.Board)
 	s := suite{
 		Package:   name,
 		Name:      name,
-		Timestamp: d.Began.UTC().Format("2006-01-02T15:04:05"),
+		Timestamp: b.Began.UTC().Format("2006-01-02T15:04:05"),
 		Hostname:  "localhost",
-		Time:      seconds(d.Millis),
-		Out:       output{j.log(d)},
+		Time:      seconds(b.Totals.Millis),
+		Out:       output{j.log(b)},
 	}
 	for _, p := range []property{
-		{"outcome", string(d.Outcome)},
-		{"text", d.Text},
-		{"runs", fmt.Sprint(d.Runs)},
-		{"cost", d.Used.Money()},
-		{"tokens", d.Used.Tokens()},
-		{"checkpoints", verdicts(d)},
+		{"outcome", string(b.Outcome)},
+		{"text", b.Reason.Said},
+		{"runs", fmt.Sprint(b.Runs)},
+		{"cost", b.Totals.Used.Money()},
+		{"tokens", b.Totals.Used.Tokens()},
+		{"checkpoints", verdicts(b)},
 	} {
 		if p.Name == "checkpoints" && p.Value == "" {
 			continue
 		}
 		s.Properties = append(s.Properties, property{p.Name, j.clean(p.Value)})
 	}
-	s.Cases = j.cases(d, name)
+	s.Cases = j.cases(b, name)
 	for _, c := range s.Cases {
 		s.Tests++
 		s.Failures += count(c.Failure)
@@ -123,37 +122,44 @@ func (j junit) suite(d *digest.Digest) suite {
 }
 
 // cases returns the cases of a suite.
-func (j junit) cases(d *digest.Digest, name string) (all []testCase) {
+func (j junit) cases(b *projection.Board, name string) (all []testCase) {
 	next := ""
-	if d.Advice != "" {
-		next = "\nnext: " + d.Advice + "\n"
+	if advice := b.Advice(); advice != "" {
+		next = "\nnext: " + advice + "\n"
 	}
-	culprit, failed := d.Culprit(), d.FailedSteps()
-	// If told is true, the failed steps explain the end.
-	told := len(failed) > 0 && (d.Outcome == event.Incomplete || d.Outcome == event.Exhausted)
-	bad := d.Outcome != event.Complete
-	for i := range d.Steps {
-		step := &d.Steps[i]
+	bad, told := b.State == projection.Ended && !b.IsOK(), false
+	blamed, failed := b.Culprit(), b.FailedSteps()
+	if len(failed) > 0 {
+		at := slices.IndexFunc(failed, func(s *projection.Step) bool { return s.Task == b.Reason.Where })
+		if blamed = nil; at >= 0 {
+			blamed = failed[at]
+		}
+	}
+	for i := range b.Steps {
+		step := &b.Steps[i]
 		c := testCase{
 			Name:  j.clean(fmt.Sprintf("step %d: %s", step.Step, step.Task)),
-			Class: j.clean(d.Board + "." + step.Role),
+			Class: j.clean(b.Board + "." + step.Role),
 			Time:  seconds(step.Millis),
 		}
 		switch {
-		case bad && slices.Contains(failed, step):
-			c.Failure = j.notOK(step, next)
-		case bad && step == culprit && !told:
-			j.fail(&c, d, attemptText(step.Last()), next)
+		case !bad:
+		case step == blamed:
+			j.fail(&c, b, attemptText(step.Told()), next)
+			told = true
+		case slices.Contains(failed, step):
+			c.Failure = j.notOK(b.TaskOf(step.Task), step, next)
+			told = told || b.Reason.Where == ""
 		}
 		all = append(all, c)
 	}
-	for _, task := range d.Undone {
+	for _, task := range b.Undone {
 		all = append(all, testCase{Name: j.clean(task), Class: name, Time: seconds(0), Skipped: &skipped{}})
 	}
-	if bad && culprit == nil && !told || len(all) == 0 {
+	if bad && !told || len(all) == 0 {
 		c := testCase{Name: "the board is complete", Class: name, Time: seconds(0)}
 		if bad {
-			j.fail(&c, d, "", next)
+			j.fail(&c, b, "", next)
 		}
 		all = append(all, c)
 	}
@@ -161,9 +167,9 @@ func (j junit) cases(d *digest.Digest, name string) (all []testCase) {
 }
 
 // verdicts returns the verdicts of the resident supervisor in one line.
-func verdicts(d *digest.Digest) string {
+func verdicts(b *projection.Board) string {
 	var all []string
-	for _, c := range d.Checkpoints {
+	for _, c := range b.Checkpoints {
 		all = append(all, c.String())
 	}
 	return strings.Join(all, "; ")
@@ -177,33 +183,35 @@ func count(p *problem) int {
 }
 
 // notOK returns the failure of a task that was worked on and is not ok.
-func (j junit) notOK(s *digest.Step, next string) *problem {
-	work := s.Work()
-	message, kind := s.Task+" is "+cmp.Or(s.Status, "not done"), "not_ok"
-	switch {
-	case s.Aside != "":
-		message, kind = s.Task+" is set aside: "+s.Aside, "set_aside"
-	case work.Message != "":
-		message += ": " + work.Message
+func (j junit) notOK(t *projection.Task, s *projection.Step, next string) *problem {
+	message, kind := s.Task+" is not done", "not_ok"
+	if t != nil {
+		kind = string(t.State)
+		message = s.Task + " is " + strings.ReplaceAll(cmp.Or(t.Status, kind), "_", " ")
+		if why := cmp.Or(t.Said, t.Why); why != "" {
+			message += ": " + why
+		}
+		if t.State == projection.SetAside {
+			message = s.Task + " is set aside: " + t.Why
+		}
 	}
-	return &problem{Message: j.clean(message), Type: kind, Text: j.clean(attemptText(work) + next)}
+	return &problem{Message: j.clean(message), Type: kind, Text: j.clean(attemptText(s.Work()) + next)}
 }
 
 // fail marks a case with the reason why the board is not complete. The case gets a failure if the
 // work was done without success, and an error if the work could not be done.
-func (j junit) fail(c *testCase, d *digest.Digest, text, next string) {
-	p := &problem{Message: j.clean(d.Text), Type: j.clean(string(d.Outcome)), Text: j.clean(text + next)}
-	switch d.Outcome {
-	case event.Incomplete, event.NeedsPerson, event.Exhausted, event.Frozen:
+func (j junit) fail(c *testCase, b *projection.Board, text, next string) {
+	p := &problem{Message: j.clean(b.Reason.Said), Type: j.clean(string(b.Outcome)), Text: j.clean(text + next)}
+	if b.Outcome.AsksPerson() || b.Outcome == event.LimitReached && b.Reason.By == event.ByTaskLimit {
 		c.Failure = p
-	default:
+	} else {
 		c.Error = p
 	}
 }
 
 // attemptText describes an attempt: its result, and the last lines of its message and its output.
 // The parameter last is nil if no agent was started.
-func attemptText(last *digest.Attempt) string {
+func attemptText(last *projection.Attempt) string {
 	if last == nil {
 		return "no agent was started\n"
 	}
@@ -229,21 +237,21 @@ func lastLines(text string, n int) string {
 
 // log returns a text with one line for each attempt, each decision of the adapter "walk", and
 // each note.
-func (j junit) log(d *digest.Digest) string {
-	var b strings.Builder
-	for i := range d.Steps {
-		s := &d.Steps[i]
+func (j junit) log(b *projection.Board) string {
+	var text strings.Builder
+	for i := range b.Steps {
+		s := &b.Steps[i]
 		for k := range s.Attempts {
-			fmt.Fprintf(&b, "step %d: %s\n", s.Step, s.Attempts[k].Said)
+			fmt.Fprintf(&text, "step %d: %s\n", s.Step, s.Attempts[k].Said)
 		}
 		if word := s.Walked(); word != "" {
-			fmt.Fprintf(&b, "step %d: %s\n", s.Step, word)
+			fmt.Fprintf(&text, "step %d: %s\n", s.Step, word)
 		}
 		for _, note := range s.Notes {
-			fmt.Fprintf(&b, "step %d: %s\n", s.Step, note)
+			fmt.Fprintf(&text, "step %d: %s\n", s.Step, note)
 		}
 	}
-	return j.clean(b.String())
+	return j.clean(text.String())
 }
 
 func seconds(millis int64) string { return fmt.Sprintf("%.3f", float64(millis)/1000) }

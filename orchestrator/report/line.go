@@ -2,6 +2,7 @@ package report
 
 import (
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/projection"
 )
 
 // describe returns the printed lines of an event. An event of weight Trace has no line.
@@ -13,19 +14,12 @@ func describe(e event.Event) []event.Sentence {
 	return s.Lines()
 }
 
+// colors of signs, by weight.
+var signColors = map[event.Weight]string{event.Success: "\x1b[32m", event.Warning: "\x1b[33m", event.Critical: "\x1b[31m"}
+
 // coloredSign returns the character that stands before a line of weight w.
 func coloredSign(w event.Weight, color bool) string {
-	sign, code := " ", ""
-	switch w {
-	case event.Success:
-		sign, code = "✓", "\x1b[32m"
-	case event.Warning:
-		sign, code = "!", "\x1b[33m"
-	case event.Critical:
-		sign, code = "✗", "\x1b[31m"
-	case event.Routine:
-		sign = "▸"
-	}
+	sign, code := projection.SignOf(w), signColors[w]
 	if color && code != "" {
 		return code + sign + "\x1b[0m"
 	}

@@ -15,7 +15,7 @@ import (
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/health"
-	"kanban-run/orchestrator/standing"
+	"kanban-run/orchestrator/projection"
 )
 
 // Live is an observer that shows the boards at work at the bottom of a terminal, and permanent
@@ -36,15 +36,11 @@ type Live struct {
 	idle   sync.WaitGroup
 }
 
-// forConsent is the activity of a board whose run waits for a person's consent.
-const forConsent = "waits for your consent"
-
 // liveBoard is a board at work, and the trace of its agent.
 type liveBoard struct {
-	now
-	trace *health.Trace // nil before the first agent
-	asked time.Time     // time of the health check that the agent has not answered, or zero
-	waits doing         // wait of the board, for instance for a person, a provider or another board
+	name  string
+	fold  projection.Fold
+	trace *health.Trace // nil while no agent is at work
 }
 
 var colors = regexp.MustCompile("\x1b\\[[0-9]+m")
@@ -131,36 +127,35 @@ func (l *Live) Notice(board, text string) {
 
 func (l *Live) find(board string) *liveBoard {
 	for _, b := range l.boards {
-		if b.board == board {
+		if b.name == board {
 			return b
 		}
 	}
 	return nil
 }
 
+// update folds an event into the state of its board. The row of a board stands from the begin of its run
+// to the end.
 func (l *Live) update(board string, e event.Entry) {
-	if ev, ok := e.Event.(event.RunStarted); ok && l.find(board) == nil {
-		l.boards = append(l.boards, &liveBoard{now: now{
-			board: board,
-			since: l.now(),
-			used:  ev.Carried,
-			limit: ev.Limits.MaxCost,
-		}})
-		slices.SortStableFunc(l.boards, func(a, b *liveBoard) int {
-			return cmp.Compare(slices.Index(l.order, a.board), slices.Index(l.order, b.board))
-		})
-	}
 	b := l.find(board)
 	if b == nil {
+		b = &liveBoard{name: board, fold: projection.Fold{Keep: projection.Keep{Steps: 1}}}
+		l.boards = append(l.boards, b)
+		slices.SortStableFunc(l.boards, func(a, b *liveBoard) int {
+			return cmp.Compare(slices.Index(l.order, a.name), slices.Index(l.order, b.name))
+		})
+	}
+	was := b.fold.Now
+	b.fold.Add(e)
+	if outcome, ended := b.fold.Outcome(); ended {
+		l.end(b, outcome)
 		return
 	}
-	switch ev := e.Event.(type) {
-	case event.RunFinished:
-		l.end(b, ev.Outcome)
-	case event.RunInterrupted:
-		l.end(b, event.Interrupted)
-	default:
-		b.note(ev, l.now())
+	switch now := b.fold.Now; {
+	case now.Health == "":
+		b.trace = nil
+	case now.Ref != was.Ref || was.Health == "":
+		b.trace = health.NewTrace(l.now())
 	}
 }
 
@@ -171,65 +166,21 @@ func (l *Live) end(b *liveBoard, outcome event.Outcome) {
 	switch {
 	case outcome == event.Complete:
 		l.ends.complete++
-	case standing.AsksPerson(outcome):
+	case outcome.AsksPerson():
 		l.ends.waiting++
-	}
-}
-
-// note updates a board with an event. The parameter at is the time of the event.
-func (b *liveBoard) note(e event.Event, at time.Time) {
-	if millis, spent, ok := event.UseOf(e); ok {
-		b.used.Add(millis, spent)
-	}
-	if _, ok := event.EndOf(e); ok {
-		b.trace, b.health, b.waits = nil, "", doing{}
-	}
-	switch e := e.(type) {
-	case event.StepStarted:
-		b.index, b.of, b.task, b.waits = e.Index, e.Of, e.Task, doing{}
-	case event.AttemptStarted:
-		b.player, b.adapter, b.task, b.since = e.AttemptRef, e.Adapter, e.Task, at
-		b.trace, b.health, b.asked, b.waits = health.NewTrace(at), health.Healthy, time.Time{}, doing{}
-	case event.ProviderWait:
-		b.waits = doing{what: e.Waits()}
-	case event.AnomalyFound:
-		b.health = e.Severity
-	case event.Recovered:
-		b.health, b.asked = health.Healthy, time.Time{}
-	case event.MessageSent:
-		if e.Type == event.HealthCheck {
-			b.asked = at
-		}
-	case event.MessageHeard:
-		if e.Answer != "" {
-			b.asked = time.Time{}
-		}
-	case event.ConsentAsked:
-		b.waits = doing{forConsent, at, "kanban-run inbox"}
-	case event.JudgeAsked:
-		b.waits = doing{"is judged", at, e.Judge}
-	case event.JudgeAnswered:
-		b.waits = doing{}
-	case event.ConsentGiven:
-		b.waits, b.health = doing{}, health.Healthy
-	case event.DuplicateTask:
-		b.task, b.waits = e.Task, doing{what: "waits for " + e.Owner, since: at}
-	case event.ScopeOverlaps:
-		if e.Waits {
-			files := event.List(e.Files, 3)
-			b.task, b.waits = e.Task, doing{what: "waits for " + e.Owner, since: at, detail: files}
-		}
 	}
 }
 
 // at returns the display of a board at time t.
 func (b *liveBoard) at(t time.Time) now {
-	n := b.now
+	is := b.fold.Now
+	n := now{board: b.name, index: is.Index, of: is.Of, task: is.Task, player: is.Ref, adapter: is.Adapter, since: is.Since,
+		used: b.fold.Run.Carried.Plus(is.Used), limit: b.fold.Run.Limits.MaxCost, health: is.Health}
 	switch {
-	case b.waits != doing{}:
-		n.doing = b.waits
-	case b.trace != nil && !b.asked.IsZero() && b.asked.After(b.trace.Activity):
-		n.doing = doing{"asked", b.asked, "no answer yet"}
+	case is.Doing != projection.Doing{}:
+		n.doing = doing{is.Doing.What, is.Doing.Since, is.Doing.Detail}
+	case b.trace != nil && !is.Asked.IsZero() && is.Asked.After(b.trace.Activity):
+		n.doing = doing{"asked", is.Asked, "no answer yet"}
 	case b.trace != nil:
 		n.doing = doingOf(b.trace, t)
 	}
@@ -289,9 +240,11 @@ func (l *Live) rows(width int) int {
 // liveLines returns two lines for a board that runs alone. For several boards it returns one line
 // each, and one line about all of them. The parameter most is the greatest number of lines.
 func (l *Live) liveLines(width, most int) []string {
-	boards := make([]now, len(l.boards))
-	for i, b := range l.boards {
-		boards[i] = b.at(l.now()).clean(l.out)
+	var boards []now
+	for _, b := range l.boards {
+		if b.fold.Runs > 0 {
+			boards = append(boards, b.at(l.now()).clean(l.out))
+		}
 	}
 	if len(boards) == 0 {
 		return nil
@@ -317,7 +270,7 @@ func (l *Live) liveLines(width, most int) []string {
 func (l *Live) counts() string {
 	waiting := l.ends.waiting
 	for _, b := range l.boards {
-		if b.waits.what == forConsent {
+		if b.fold.Now.Doing.What == projection.ForConsent {
 			waiting++
 		}
 	}

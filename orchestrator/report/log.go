@@ -9,7 +9,6 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/standing"
 )
 
 // Log writes the history of a board. A line has the time, the number of the step if a new step
@@ -27,6 +26,13 @@ type Log struct {
 
 // NewLog returns a Log that writes to out.
 func NewLog(out *console.Printer) *Log { return &Log{out: out} }
+
+// Watcher is an observer, to which a Filter forwards entries, signs and notices.
+type Watcher interface {
+	Entry(board string, e event.Entry)
+	Agent(board string, s agent.Sign)
+	Notice(board, text string)
+}
 
 // Filter forwards a part of a board's history to a Watcher.
 type Filter struct {
@@ -88,14 +94,12 @@ func (l *Log) Notice(_, text string) {
 // example, it leaves out the start of an agent, which the line about the agent's end implies.
 func describeForLog(e event.Event, verbose bool) []event.Sentence {
 	lines := e.Sentence().Lines()
-	switch e := e.(type) {
-	case event.RunStarted:
+	switch lines[0].Edge {
+	case event.OpensRun:
 		lines[0].Text = "run started: " + lines[0].Text
-	case event.RunFinished:
-		lines[0].Weight = standing.Weigh(e.Outcome, e.Text)
-	case event.RunInterrupted:
-		lines[0].Weight = event.Warning
-	case event.StepStarted, event.StepFinished:
+	case event.ClosesRun:
+		lines[0].Weight = lines[0].End
+	case event.OpensStep, event.ClosesStep:
 	default:
 		if !verbose {
 			return slices.DeleteFunc(lines, func(s event.Sentence) bool { return s.Weight <= event.Routine })

@@ -6,27 +6,27 @@ import (
 	"strings"
 	"unicode"
 
-	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inert"
+	"kanban-run/orchestrator/projection"
 )
 
 // Markdown renders boards for a person. The parameter limit is the greatest length of the text in
 // bytes, or 0 if there is no limit. If the text would be longer, Markdown leaves out the oldest
 // steps first, then complete boards, then other boards, and writes how many are left out. The
 // function hide redacts a text.
-func Markdown(boards []digest.Digest, hide func(string) string, limit int) string {
+func Markdown(boards []*projection.Board, hide func(string) string, limit int) string {
 	return renderMarkdown(boards, hide, limit, true)
 }
 
 // MarkdownForTerminal is like Markdown without a limit, but it leaves out the diagrams, which a
 // terminal cannot draw.
-func MarkdownForTerminal(boards []digest.Digest, hide func(string) string) string {
+func MarkdownForTerminal(boards []*projection.Board, hide func(string) string) string {
 	return renderMarkdown(boards, hide, 0, false)
 }
 
-func renderMarkdown(boards []digest.Digest, hide func(string) string, limit int, draws bool) string {
+func renderMarkdown(boards []*projection.Board, hide func(string) string, limit int, draws bool) string {
 	steps := 0
 	for i := range boards {
 		steps = max(steps, len(boards[i].Steps))
@@ -64,16 +64,16 @@ func (m *markdown) line(format string, args ...any) {
 	fmt.Fprintf(&m.b, format+"\n", args...)
 }
 
-func (m *markdown) document(boards []digest.Digest) {
+func (m *markdown) document(boards []*projection.Board) {
 	complete := 0
 	for i := range boards {
-		complete += m.is(&boards[i])
+		complete += m.is(boards[i])
 	}
 	m.line("## kanban-run: %d of %s complete\n", complete, event.Count(len(boards), "board"))
 	shown := boards
 	if m.boards < len(boards) { // complete boards are left out first
 		shown = slices.Clone(boards)
-		slices.SortStableFunc(shown, func(a, b digest.Digest) int { return m.is(&a) - m.is(&b) })
+		slices.SortStableFunc(shown, func(a, b *projection.Board) int { return m.is(a) - m.is(b) })
 		shown = shown[:m.boards]
 	}
 	m.overview(shown)
@@ -82,13 +82,13 @@ func (m *markdown) document(boards []digest.Digest) {
 	}
 	for i := range shown {
 		if m.steps > 0 || len(shown[i].Steps) == 0 {
-			m.board(&shown[i])
+			m.board(shown[i])
 		}
 	}
 }
 
-func (m *markdown) is(d *digest.Digest) int {
-	if d.Outcome == event.Complete {
+func (m *markdown) is(b *projection.Board) int {
+	if b.IsOK() {
 		return 1
 	}
 	return 0
@@ -96,22 +96,36 @@ func (m *markdown) is(d *digest.Digest) int {
 
 // overview writes the table of boards. For each board that is not plainly complete it also writes
 // the text and the advice.
-func (m *markdown) overview(boards []digest.Digest) {
+func (m *markdown) overview(boards []*projection.Board) {
 	m.line("|  | board | outcome | steps | attempts | time | cost |\n|---|---|---|--:|--:|--:|--:|")
 	for i := range boards {
-		d := &boards[i]
-		tries := fmt.Sprint(d.Attempts)
-		if d.Rejected > 0 {
-			tries += fmt.Sprintf(" (%d rejected)", d.Rejected)
+		b := boards[i]
+		tries := fmt.Sprint(b.Totals.Attempts)
+		if b.Totals.Rejected > 0 {
+			tries += fmt.Sprintf(" (%d rejected)", b.Totals.Rejected)
 		}
 		m.line("| %s | %s | %s | %d | %s | %s | %s |",
-			strings.TrimSpace(coloredSign(d.Weight, false)), d.Board, d.Outcome.Words(), d.Finished, tries, event.Took(d.Millis), priced(d.Used))
+			strings.TrimSpace(coloredSign(b.Weight, false)), b.Board, b.EndWords(), b.Totals.Steps, tries, tookText(b.Totals), priced(b.Totals.Used))
 	}
-	for i := range boards {
-		if d := &boards[i]; d.Weight != event.Success {
-			m.line("\n**%s**: %s%s", d.Board, d.Text, adviceSuffix(d.Advice))
+	for _, b := range boards {
+		if b.Runs > 1 {
+			m.line("\n**%s**: in the last of %d runs %s, %s, %s, %s", b.Board, b.Runs, event.Count(b.LastRun.Steps, "step"),
+				event.Count(b.LastRun.Attempts, "attempt"), tookText(b.LastRun), priced(b.LastRun.Used))
 		}
 	}
+	for i := range boards {
+		if b := boards[i]; b.Weight != event.Success {
+			m.line("\n**%s**: %s%s", b.Board, b.Reason.Said, adviceSuffix(b.Advice()))
+		}
+	}
+}
+
+// tookText returns the time of runs, and the time that they waited for a provider.
+func tookText(t projection.Totals) string {
+	if t.Waited == 0 {
+		return event.Took(t.Millis)
+	}
+	return event.Took(t.Millis) + " + " + event.Took(t.Waited) + " waited"
 }
 
 // priced returns a cost, and the tokens if they are known.
@@ -130,32 +144,32 @@ func adviceSuffix(advice string) string {
 }
 
 // board writes the timeline of a board and its tables of steps, checkpoints and missing tools.
-func (m *markdown) board(d *digest.Digest) {
-	m.line("\n### %s\n", d.Board)
-	if len(d.Steps) == 0 {
+func (m *markdown) board(b *projection.Board) {
+	m.line("\n### %s\n", b.Board)
+	if len(b.Steps) == 0 {
 		m.line("No step was started.")
 		return
 	}
-	m.timeline(d)
-	first := max(0, len(d.Steps)-m.steps)
-	if left := d.Earlier + first; left > 0 {
+	m.timeline(b)
+	first := max(0, len(b.Steps)-m.steps)
+	if left := b.Earlier + first; left > 0 {
 		m.line("%s before these: `kanban-run log` shows all.\n", event.Count(left, "step"))
 	}
 	m.line("| step | task | role | attempts + Manager | time | cost | result | last message |\n" +
 		"|--:|---|---|--:|--:|--:|---|---|")
-	for i := first; i < len(d.Steps); i++ {
-		s := &d.Steps[i]
+	for i := first; i < len(b.Steps); i++ {
+		s := &b.Steps[i]
 		m.line("| %d | %s | %s | %s | %s | %s | %s | %s |",
 			s.Step, s.Task, s.Role, formatAttempts(s), event.Took(s.Millis), priced(s.Used),
 			StepResult(s), event.Brief(LastWord(s)))
 	}
-	m.checkpoints(d)
-	m.tools(d)
+	m.checkpoints(b)
+	m.tools(b)
 }
 
 // formatAttempts returns the number of attempts at the task, and then the number of the Manager's
 // attempts.
-func formatAttempts(s *digest.Step) string {
+func formatAttempts(s *projection.Step) string {
 	manager := 0
 	for i := range s.Attempts {
 		if s.Attempts[i].Role == event.ManagerRole {
@@ -169,13 +183,13 @@ func formatAttempts(s *digest.Step) string {
 }
 
 // tools writes the table of missing tools (seed 002, "post-mortem health summary").
-func (m *markdown) tools(d *digest.Digest) {
-	if len(d.Tools) == 0 {
+func (m *markdown) tools(b *projection.Board) {
+	if len(b.MissingTools) == 0 {
 		return
 	}
 	m.line("\nTools that were not there:\n\n" +
 		"| tool | agents | roles | tasks | last reason | then |\n|---|--:|---|---|---|---|")
-	for _, t := range d.Tools {
+	for _, t := range b.MissingTools {
 		const most = 3
 		m.line("| %s | %d | %s | %s | %s | %s |",
 			t.Tool, t.Agents, strings.Join(t.Roles, ", "), event.List(t.Tasks, most), event.Brief(t.Reason), t.Then)
@@ -183,14 +197,14 @@ func (m *markdown) tools(d *digest.Digest) {
 }
 
 // checkpoints writes the table of the checkpoints of the resident supervisor.
-func (m *markdown) checkpoints(d *digest.Digest) {
-	if len(d.Checkpoints) == 0 {
+func (m *markdown) checkpoints(b *projection.Board) {
+	if len(b.Checkpoints) == 0 {
 		return
 	}
 	m.line("\nSupervisor: %s\n\n"+
 		"| checkpoint | verdict | score | trend | first finding | report |\n|---|---|--:|---|---|---|",
-		priced(d.Supervision))
-	for _, c := range d.Checkpoints[max(0, len(d.Checkpoints)-max(m.steps, 5)):] {
+		priced(b.Totals.Supervision))
+	for _, c := range b.Checkpoints[max(0, len(b.Checkpoints)-max(m.steps, 5)):] {
 		score, found := fmt.Sprintf("%.2f", c.Score), c.Reason
 		if c.Verdict == event.NoVerdict {
 			score = ""
@@ -204,9 +218,9 @@ func (m *markdown) checkpoints(d *digest.Digest) {
 }
 
 // StepResult describes the result of a step in a few words.
-func StepResult(s *digest.Step) string {
+func StepResult(s *projection.Step) string {
 	words := []string{string(s.State)}
-	if s.State == digest.Done {
+	if s.State == projection.StepDone {
 		words = words[:0]
 	}
 	if s.Status != "" {
@@ -230,7 +244,7 @@ func StepResult(s *digest.Step) string {
 //   - the feedback of the last attempt, if this is a review that sent the work back
 //   - the Manager's message, if the Manager's status is not ok
 //   - the message of the task's agent
-func LastWord(s *digest.Step) string {
+func LastWord(s *projection.Step) string {
 	text := s.Message
 	if s.Manager == "" || s.Manager == "ok" {
 		for _, a := range s.Attempts {
@@ -255,20 +269,20 @@ func LastWord(s *digest.Step) string {
 const maxBars = 60
 
 // timeline writes a Mermaid diagram of the last steps.
-func (m *markdown) timeline(d *digest.Digest) {
-	first := max(0, len(d.Steps)-min(maxBars, m.steps))
-	if first == len(d.Steps) || !m.draws {
+func (m *markdown) timeline(b *projection.Board) {
+	first := max(0, len(b.Steps)-min(maxBars, m.steps))
+	if first == len(b.Steps) || !m.draws {
 		return
 	}
 	m.line("```mermaid\ngantt\n  dateFormat x\n  axisFormat %%H:%%M:%%S")
-	for i := first; i < len(d.Steps); i++ {
-		s := &d.Steps[i]
+	for i := first; i < len(b.Steps); i++ {
+		s := &b.Steps[i]
 		kind := "done"
 		switch {
-		case s == d.Culprit(), s.Aside != "",
+		case s == b.Culprit(), s.Aside != "",
 			slices.Contains([]string{"blocked", "error", "escalate", "block", event.NoVerdict}, s.Status):
 			kind = "crit"
-		case s.State == digest.Open:
+		case s.State == projection.StepOpen:
 			kind = "active"
 		}
 		fmt.Fprintf(&m.b, "  %d %s %s :%s, %d, %d\n", s.Step, m.label(s.Role), m.label(s.Task), kind,

@@ -15,7 +15,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/result"
+	"kanban-run/orchestrator/projection"
 )
 
 func path(p string) *string { return &p }
@@ -28,7 +28,7 @@ func story() []event.Entry {
 		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "tasks/a.md", Role: "Implementor", Attempt: 1}, Command: "claude"},
 		event.ReplyRejected{AttemptRef: event.AttemptRef{Step: 1, Role: "Implementor", Attempt: 1}, Reason: "stdout is empty", Exit: "exit status 1", Of: 3},
 		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "tasks/a.md", Role: "Implementor", Attempt: 2}, Command: "claude"},
-		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Role: "Implementor"}, Status: "blocked", Message: "no \x1b[2J key", End: event.End{Millis: 125000}},
+		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "tasks/a.md", Role: "Implementor"}, Status: "blocked", Message: "no \x1b[2J key", End: event.End{Millis: 125000}},
 		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "tasks/a.md", Role: "Manager", Attempt: 1}, Command: "claude"},
 		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Role: "Manager"}, Status: "ok", End: event.End{Millis: 40}},
 		event.StepFinished{Step: 1, Task: "tasks/a.md", Role: "Implementor", Status: "blocked", Manager: "ok", Millis: 125000, NextTask: path("tasks/b.md"), Warning: "the board's list stands"},
@@ -74,7 +74,7 @@ func TestJSONIsOneObjectALine(t *testing.T) {
 	}
 	j.Notice("kanban.yaml", "odd")
 	j.Refused("no board", "make one", 2)
-	j.Summary([]result.Result{{Board: "kanban.yaml", Outcome: event.Complete}}, 0)
+	j.Summary([]projection.Board{{Board: "kanban.yaml", Outcome: event.Complete}}, 0)
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	if len(lines) != len(story())+3 {
 		t.Fatalf("%d lines, want %d", len(lines), len(story())+3)
@@ -97,6 +97,7 @@ func TestLive(t *testing.T) {
 		l := NewLive(console.New(&b, nil), func() (int, int) { return 80, 24 }, false, []string{"kanban.yaml"})
 		entries := story()
 		for _, e := range entries[:3] {
+			e.Time = time.Now()
 			l.Entry("kanban.yaml", e)
 		}
 		l.Agent("kanban.yaml", said("runs go test ./... with a very long line that does not fit"))
@@ -171,7 +172,7 @@ func TestLiveMoments(t *testing.T) {
 				for _, m := range append(begin, c.moments...) {
 					time.Sleep(m.after)
 					if m.event != nil {
-						l.Entry("search.yaml", event.Entry{Event: m.event})
+						l.Entry("search.yaml", event.Entry{Time: time.Now(), Event: m.event})
 					} else {
 						m.sign.Time = time.Now()
 						l.Agent("search.yaml", agent.Sign{AttemptRef: ref, Event: m.sign})
@@ -225,7 +226,7 @@ func TestLiveCounts(t *testing.T) {
 		names := []string{"a", "b", "c", "d", "e"}
 		l := NewLive(console.New(&b, nil), func() (int, int) { return 80, 24 }, false, names)
 		for _, name := range names {
-			l.Entry(name, event.Entry{Event: event.RunStarted{}})
+			l.Entry(name, event.Entry{Time: time.Now(), Event: event.RunStarted{}})
 		}
 		for _, tt := range []struct {
 			board string
@@ -236,13 +237,30 @@ func TestLiveCounts(t *testing.T) {
 			{"b", event.RunFinished{Outcome: event.Incomplete}, "1 of 5 boards complete, 1 waits for you"},
 			{"c", event.ConsentAsked{}, "1 of 5 boards complete, 2 wait for you"},
 			{"c", event.ConsentGiven{}, "1 of 5 boards complete, 1 waits for you"},
-			{"c", event.RunInterrupted{}, "1 of 5 boards complete, 1 waits for you"},
+			{"c", event.RunInterrupted{Outcome: event.Interrupted}, "1 of 5 boards complete, 1 waits for you"},
 			{"d", event.RunFinished{Outcome: event.LimitReached}, "1 of 5 boards complete, 1 waits for you"},
 		} {
-			l.Entry(tt.board, event.Entry{Event: tt.event})
+			l.Entry(tt.board, event.Entry{Time: time.Now(), Event: tt.event})
 			if screen := render(b.String()); screen[len(screen)-1] != "  "+tt.want {
 				t.Errorf("after %s of %s the last line is %q, want %q", tt.event.Kind(), tt.board, screen[len(screen)-1], tt.want)
 			}
+		}
+		l.Close()
+	})
+}
+
+// TestEndedBoardStaysAway: a board whose run has ended has no row, also when its last programs are
+// journaled behind the end. Its row stands from the begin of a run.
+func TestEndedBoardStaysAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b bytes.Buffer
+		l := NewLive(console.New(&b, nil), func() (int, int) { return 80, 24 }, false, []string{"a", "b"})
+		for _, e := range []event.Event{event.HandoffOffered{}, event.RunStarted{}, event.RunFinished{Outcome: event.Complete}, event.Pushed{}, event.BoardLeft{}} {
+			l.Entry("a", event.Entry{Time: time.Now(), Event: e})
+		}
+		l.Entry("b", event.Entry{Time: time.Now(), Event: event.RunStarted{}})
+		if screen := strings.Join(render(b.String()), "\n"); strings.Contains(screen, "▸ a") || !strings.HasSuffix(screen, "  1 of 2 boards complete") {
+			t.Errorf("the screen shows\n%s", screen)
 		}
 		l.Close()
 	})
@@ -259,15 +277,15 @@ func TestManyBoards(t *testing.T) {
 		}
 		l := NewLive(console.New(&b, nil), func() (int, int) { return 80, 10 }, false, names)
 		for _, name := range names {
-			l.Entry(name, event.Entry{Event: event.RunStarted{}})
-			l.Entry(name, event.Entry{Event: event.StepStarted{Step: 1, Task: "tasks/1-parser.md", Index: 1, Of: 2}})
+			l.Entry(name, event.Entry{Time: time.Now(), Event: event.RunStarted{}})
+			l.Entry(name, event.Entry{Time: time.Now(), Event: event.StepStarted{Step: 1, Task: "tasks/1-parser.md", Index: 1, Of: 2}})
 		}
 		screen := render(b.String())
 		rows := screen[len(screen)-8:]
 		if !strings.HasPrefix(rows[0], "▸ board") || !strings.Contains(rows[0], "1/2  1-parser") || rows[6] != "  and 24 more" || rows[7] != "  0 of 30 boards complete" || strings.Contains(screen[len(screen)-9], "▸") {
 			t.Errorf("the rows are\n%s", strings.Join(screen[len(screen)-10:], "\n"))
 		}
-		l.Entry(names[0], event.Entry{Event: event.DuplicateTask{Task: "tasks/1-parser.md", Owner: "other.yaml"}})
+		l.Entry(names[0], event.Entry{Time: time.Now(), Event: event.DuplicateTask{Task: "tasks/1-parser.md", Owner: "other.yaml"}})
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if screen := render(b.String()); !strings.Contains(screen[len(screen)-8], "waits for other.yaml 2s") {
@@ -299,7 +317,7 @@ func startTwo(out io.Writer, size func() (int, int)) *Live {
 	begin := func(board, task, role string, index, of int) {
 		ref := event.AttemptRef{Step: 1, Call: event.TaskCall, Task: task, Role: role, Attempt: 1}
 		for _, e := range []event.Event{event.RunStarted{}, event.StepStarted{Step: 1, Task: task, Index: index, Of: of}, event.AttemptStarted{AttemptRef: ref}} {
-			l.Entry(board, event.Entry{Event: e})
+			l.Entry(board, event.Entry{Time: time.Now(), Event: e})
 		}
 		l.Agent(board, agent.Sign{AttemptRef: ref, Event: agent.Event{Kind: agent.ToolStarted, Time: time.Now(), ID: "1", Tool: "Bash", Text: "go test ./a/very/long/package/..."}})
 	}

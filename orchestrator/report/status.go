@@ -1,8 +1,8 @@
 package report
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,65 +11,135 @@ import (
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/health"
-	"kanban-run/orchestrator/standing"
+	"kanban-run/orchestrator/projection"
 )
 
-// Status is the state of a board, for `kanban-run status`.
-type Status struct {
-	Version    int                 `json:"version"`
-	Board      string              `json:"board"`
-	Running    bool                `json:"running"` // a run owns the board now
-	Outcome    event.Outcome       `json:"outcome,omitempty"`
-	Text       string              `json:"text,omitempty"`
-	Frozen     bool                `json:"frozen"`
-	Steps      int                 `json:"steps"`             // number of finished steps in all runs
-	LastStep   int                 `json:"last_step"`         // number of started steps in all runs
-	Until      string              `json:"until,omitempty"`   // time to try again, in RFC 3339, if the outcome is "later"
-	Used       flow.Tally          `json:"used"`              // use that counts for the limits, without the open attempt's cost
-	Total      flow.Tally          `json:"total"`             // use of all runs
-	Limits     event.Limits        `json:"limits"`            // limits of the last run
-	Session    string              `json:"session,omitempty"` // last session of an agent that worked on a task
-	Open       *OpenStep           `json:"open_step,omitempty"`
-	Agent      *health.Live        `json:"agent,omitempty"`   // state of the agent at work; at most 1 s old while active
-	Consent    string              `json:"consent,omitempty"` // proposal about the agent, if a person has to consent
-	Supervisor *Supervisor         `json:"supervisor,omitempty"`
-	Quarantine []Quarantine        `json:"quarantine,omitempty"` // tasks that no agent works on
-	Unanswered []string            `json:"unanswered,omitempty"` // members of the team that never answered the request to shut down
-	Next       string              `json:"next"`                 // first action of a run that would start now
-	Journal    string              `json:"journal"`
-	Records    uint64              `json:"records"`
-	Epoch      uint64              `json:"epoch"` // epoch of the last owner
-	Owner      string              `json:"owner,omitempty"`
-	Locked     string              `json:"reconcile_lock,omitempty"` // reason for RECONCILE_LOCK, or "" if it is off
-	Rollback   *flow.Identity      `json:"rollback_point,omitempty"`
-	Tasks      []standing.Task     `json:"tasks"`                // tasks in the order of the board's list
-	Waiting    *event.ProviderWait `json:"waiting,omitempty"`    // present wait for a provider
-	BlockedBy  string              `json:"blocked_by,omitempty"` // wait for another board's run, in words
-	Waits      *standing.Waits     `json:"waits,omitempty"`      // decision that a person has to make
-	Decisions  []standing.Decision `json:"decisions,omitempty"`  // last decisions that a person has made
-	Unpushed   string              `json:"unpushed,omitempty"`   // why checkpoints have not reached the remote
-
-	standing standing.Standing
+// Screen is what a view of boards is drawn for.
+type Screen struct {
+	Out   *console.Printer
+	Now   time.Time
+	Width int // in columns; 0: lines have no limit
+	Color bool
 }
 
-// OpenStep is a step that was started and is not finished.
-type OpenStep struct {
-	Step     int        `json:"step"`
-	Task     string     `json:"task"`
-	Role     string     `json:"role"`
-	Call     event.Call `json:"call"`
-	Round    int        `json:"round,omitempty"` // round of work and review
-	Attempts int        `json:"attempts"`
-	Rejected int        `json:"rejected"` // number of rejected replies in this step, in all runs
-	Reason   string     `json:"last_reason,omitempty"`
-	Since    time.Time  `json:"attempt_started_at,omitzero"` // start of the running attempt, or zero
+// Wrapped returns a head with a text to its right. Further lines begin below the text. If the head
+// leaves no room, the text begins on a new line.
+func (s Screen) Wrapped(head, text string) []string {
+	rest := max(0, strings.Index(head, "kanban-run ")) + restIndent
+	head, text = s.Out.Sprintf("%s", head), s.Out.Sprintf("%s", text)
+	if s.Width <= 0 {
+		return []string{head + text}
+	}
+	var lines []string
+	if s.Width-max(restIndent, runewidth.StringWidth(head)) < leastText {
+		lines, head = append(lines, strings.TrimRight(head, " ")), strings.Repeat(" ", rest)
+	}
+	indent := max(restIndent, runewidth.StringWidth(head))
+	for i, line := range Wrap(text, s.Width-indent) {
+		if i > 0 {
+			head = strings.Repeat(" ", indent)
+		}
+		lines = append(lines, head+line)
+	}
+	return lines
 }
 
-// String describes the step: its number, task and attempts.
-func (o OpenStep) String() string {
-	player := event.AttemptRef{Call: o.Call, Role: o.Role, Round: o.Round}.Short()
-	text := fmt.Sprintf("step %d: %s, %s", o.Step, o.Task, player)
+// leastText is the width in columns that a text needs beside its head, and restIndent the least
+// indentation of its further lines.
+const (
+	leastText  = 24
+	restIndent = 2
+)
+
+// Status returns how a board stands for a person: its state, the open step and its agent, the
+// decisions that wait, the next action, the cost, and the tasks. With verbose it adds the session, the
+// owner, the journal and the rollback point.
+func (s Screen) Status(b *projection.Board, verbose bool) []string {
+	lines := s.headed(b, b.Headline())
+	lines = append(lines, "")
+	row := func(name, format string, args ...any) {
+		lines = append(lines, s.Wrapped(fmt.Sprintf("  %-8s ", name), fmt.Sprintf(format, args...))...)
+	}
+	if b.Open != nil {
+		row(map[bool]string{true: "now", false: "open"}[b.IsAtWork()], "%s", openText(b.Open))
+	}
+	for _, text := range s.atWork(b) {
+		row("", "%s", text)
+	}
+	for i, c := range s.forYou(b) {
+		name := map[bool]string{true: "for you"}[i == 0]
+		lines = append(lines, s.Wrapped(fmt.Sprintf("  %-8s %s", name, c[0]), c[1])...)
+	}
+	if t := b.Said(); t != nil && !strings.Contains(b.Headline(), t.Said) {
+		row("said", "%s: %s", t.Task, event.Brief(t.Said))
+	}
+	for _, d := range b.Decisions[max(0, len(b.Decisions)-mostDecided):] {
+		row("decided", "%s: %s", d.Time.Local().Format("2006-01-02 15:04:05"), d)
+	}
+	for _, p := range b.Proposals {
+		if b.Who.AsksPerson() {
+			row("proposed", "%s", event.OneLine(p.Text))
+		}
+	}
+	switch {
+	case b.IsAtWork():
+	case b.Refused != "" && b.Who != projection.Mend:
+		row("next", "a run would refuse: %s", b.Refused)
+	case !b.StartsNothing():
+		row("next", "%s", b.Next)
+	}
+	if !b.Ended.IsZero() {
+		row("ended", "%s", ended(b.Ended, s.Now))
+	}
+	s.figures(b, verbose, row)
+	if len(b.Tasks) > 0 {
+		lines = append(lines, "")
+	}
+	return append(lines, s.tasks(b.Tasks)...)
+}
+
+// mostDecided is the greatest number of decisions that a status shows.
+const mostDecided = 3
+
+// headed returns a text behind the sign of a board.
+func (s Screen) headed(b *projection.Board, text string) []string {
+	lines := s.Wrapped("  ", text)
+	lines[0] = coloredSign(b.Weight, s.Color) + " " + strings.TrimPrefix(lines[0], "  ")
+	return lines
+}
+
+// figures adds the rows with numbers to a status.
+func (s Screen) figures(b *projection.Board, verbose bool, row func(name, format string, args ...any)) {
+	if b.State == projection.NeverRun && b.Records == 0 {
+		return
+	}
+	if b.Unpushed != "" {
+		row("unpushed", "checkpoints have not reached the remote: %s", b.Unpushed)
+	}
+	row("cost", "%s", costOf(b))
+	if limits := b.Limits.String(); limits != "" {
+		row("limits", "%s", limits)
+	}
+	row("steps", "%d; agents worked %s", b.Totals.Steps, event.Took(b.Totals.Used.Millis))
+	if b.Supervisor != nil {
+		row("checked", "%s", supervisorText(b.Supervisor))
+	}
+	if !verbose {
+		return
+	}
+	if b.Session != "" {
+		row("session", "%s", b.Session)
+	}
+	row("owner", "%s, epoch %d", b.Owner, b.Epoch)
+	row("journal", "%s (%d records)", b.Journal, b.Records)
+	if p := b.Rollback; p != nil {
+		row("rollback", "to record %d of epoch %d, snapshot %.12s", p.ReplayIndex, p.Epoch, p.Hash)
+	}
+}
+
+// openText describes an open step: its number, task and attempts.
+func openText(o *projection.OpenStep) string {
+	text := fmt.Sprintf("step %d: %s, %s", o.Step, o.Task, o.Ref().Short())
 	if o.Attempts != 1 {
 		text += ", " + event.Count(o.Attempts, "attempt")
 	}
@@ -79,232 +149,188 @@ func (o OpenStep) String() string {
 	return text
 }
 
-// Quarantine is a task in quarantine.
-type Quarantine struct {
-	Task string `json:"task"`
-	Text string `json:"text"` // reason of the quarantine
-}
-
-// NewStatus returns the status of a board with history h. The parameter running is true if a run
-// owns the board now. The parameter foreseen is the first action of the next run. The parameter
-// refused is the reason why the next run would refuse to start, or nil.
-func NewStatus(how standing.Standing, h flow.History, running bool, foreseen flow.Effect, refused error) Status {
-	s := h.State
-	used, total := s.Known()
-	st := Status{
-		Version:   FormVersion,
-		Board:     how.Board,
-		Running:   running,
-		Outcome:   how.Outcome,
-		Text:      how.Text,
-		Frozen:    h.Standstill() != "" && h.StandstillOutcome() == event.Frozen,
-		Tasks:     append([]standing.Task{}, how.Tasks...),
-		Waits:     how.Waits,
-		Decisions: how.Decisions,
-		standing:  how,
-		Steps:     s.Finished,
-		LastStep:  s.LastStep,
-		Until:     s.Until,
-		Limits:    s.Limits,
-		Used:      flow.Tally{Used: used},
-		Total:     flow.Tally{Used: total},
-		Unpushed:  s.Unpushed,
-		Session:   s.Session,
-		Next:      describeNext(running, foreseen, refused),
-		Epoch:     h.Custody.Epoch,
-		Owner:     h.Custody.Owner,
-		Locked:    h.Custody.Locked,
-	}
-	if running {
-		st.Waiting, st.BlockedBy = s.Waiting, s.BlockedBy
-	}
-	st.Supervisor = newSupervisor(s.Supervisor)
-	st.Unanswered = s.Teardown.Unanswered()
-	for _, q := range s.Quarantine {
-		st.Quarantine = append(st.Quarantine, Quarantine{q.Task, q.Text})
-	}
-	if h.Standstill() != "" && !st.Frozen {
-		st.Next = nothingNext + " until you decide (kanban-run ack)"
-	}
-	if len(h.Points) == 1 {
-		st.Rollback = &h.Points[0].Identity
-	}
-	if step := s.Step; step != nil {
-		if step.Consent != nil && running {
-			st.Consent = string(step.Consent.Decision) + ": " + step.Consent.Text
-		}
-		st.Open = &OpenStep{
-			Step:     step.Number,
-			Task:     step.Task,
-			Role:     step.Role,
-			Call:     step.Call,
-			Round:    step.Round,
-			Attempts: step.Started,
-			Reason:   step.LastReason,
-		}
-	}
-	return st
-}
-
-// Standing returns the standing of the board.
-func (s *Status) Standing() *standing.Standing { return &s.standing }
-
-// describeNext describes the first action of the next run.
-func describeNext(running bool, e flow.Effect, refused error) string {
-	if running {
-		return "a run is at work"
-	}
-	if refused != nil {
-		return "a run would refuse: " + refused.Error()
-	}
-	switch e := e.(type) {
-	case flow.Spawn:
-		return fmt.Sprintf("step %d: %s%s", e.Step, e.Aim(), e.Again())
-	case flow.Walk:
-		return fmt.Sprintf("step %d: %s%s", e.Spawn.Step, e.Spawn.Aim(), e.Spawn.Again())
-	case flow.Reassign:
-		return fmt.Sprintf("step %d: have %s take the work over", e.Step, e.To)
-	case flow.SuspectLoop:
-		return fmt.Sprintf("put %s into quarantine: %s", e.Task, e.Suspicion)
-	case flow.WriteBoard:
-		return fmt.Sprintf("step %d: record the Manager's reply on the board", e.Step)
-	case flow.Finish:
-		return describeFinish(e)
-	case flow.GiveUpCheckpoint:
-		return "give the supervisor up: " + e.Reason
-	case flow.EndBoard:
-		return "write onto the board that a checkpoint has ended it"
-	default:
-		return "unknown"
-	}
-}
-
-// nothingNext begins the text about a run that would start no agent.
-const nothingNext = "nothing"
-
-func describeFinish(e flow.Finish) string {
-	if e.Outcome == event.Frozen || e.Outcome == event.NeedsPerson || e.Outcome == event.Incomplete {
-		return nothingNext + " until you decide (kanban-run ack), or edit the board"
-	}
-	return nothingNext + ": " + e.Text
-}
-
-// cost returns the cost that counts against the present limits. If the cost of all runs differs, it
-// returns that cost too.
-func (s Status) cost() string {
-	if s.Used.Attempts == 0 && s.Total.Attempts > 0 {
-		return "of all runs " + priced(s.Total)
-	}
-	text := priced(s.Used)
-	if s.Total.Used != s.Used.Used {
-		text += ", of all runs " + priced(s.Total)
-	}
-	return text
-}
-
-// headline returns the state of the board in one line, and its weight.
-func (s Status) headline() (weight event.Weight, words string) {
+// atWork describes the agent at work.
+func (s Screen) atWork(b *projection.Board) []string {
 	switch {
-	case s.Running && s.Consent != "":
-		return event.Warning,
-			fmt.Sprintf("%s waits for your consent: step %d, %s", s.Board, s.LastStep, s.standing.Progress())
-	case s.Running && s.Open != nil && s.standing.WaitsFor == "":
-		return event.Routine, fmt.Sprintf("%s is at work: step %d, %s", s.Board, s.Open.Step, s.standing.Progress())
+	case b.Open == nil:
+		return nil
+	case b.Agent != nil:
+		return describeAgent(*b.Agent, s.Now)
+	case b.IsAtWork() && !b.Open.Since.IsZero():
+		return []string{"working " + event.Elapsed(s.Now.Sub(b.Open.Since))}
 	default:
-		return s.standing.Weight, s.standing.Headline()
+		return nil
 	}
 }
 
-// forYou lists what waits for a person: the tasks in quarantine, the reason for a decision, and the
-// commands that decide.
-func (s Status) forYou() (all []string) {
-	w := s.standing.Waits
-	for _, q := range s.Quarantine {
-		all = append(all, fmt.Sprintf("%s is in quarantine: %s", q.Task, q.Text))
+// forYou lists what waits for a person, each in two parts: the tasks in quarantine, the reason for a
+// decision or what mends the board, and the commands that decide, with their effects.
+func (s Screen) forYou(b *projection.Board) (all [][2]string) {
+	for _, q := range b.Quarantine {
+		all = append(all, [2]string{"", fmt.Sprintf("%s is in quarantine: %s", q.Task, q.Text)})
 	}
-	if w != nil && w.About != event.AboutQuarantine && !strings.Contains(s.standing.Text, w.Why) {
-		all = append(all, w.Why)
+	if about := b.About(); about != "" && about != event.AboutQuarantine && !strings.Contains(b.Reason.Said, b.Why()) {
+		all = append(all, [2]string{"", b.Why()})
 	}
-	if s.Outcome == event.Invalid && s.standing.Advice("") != "" {
-		all = append(all, s.standing.Advice(""))
+	if advice := b.Advice(); b.Who == projection.Mend && advice != "" {
+		all = append(all, [2]string{"", advice})
 	}
-	commands, does := Commands(&s.standing)
-	for i, c := range commands {
-		all = append(all, c+does[i])
+	return append(all, Commands(b)...)
+}
+
+// Commands returns the commands with which a person can decide, padded to the same width, each with a
+// text about its effect.
+func Commands(b *projection.Board) (all [][2]string) {
+	width := 0
+	for _, c := range b.Choices {
+		width = max(width, runewidth.StringWidth(c.Command))
+	}
+	for _, c := range b.Choices {
+		all = append(all, [2]string{runewidth.FillRight(c.Command, width+2), c.Does})
 	}
 	return all
 }
 
-// Commands returns the commands with which a person can decide, padded to the same width, and a
-// text for each about its effect.
-func Commands(s *standing.Standing) (commands, does []string) {
-	commands, does = s.Commands()
-	width := 0
-	for _, c := range commands {
-		width = max(width, runewidth.StringWidth(c))
+// costOf returns the cost that counts against the present limits. If the cost of all runs differs, it
+// returns that cost too.
+func costOf(b *projection.Board) string {
+	total := b.Totals.Used
+	if b.Used.Attempts == 0 && total.Attempts > 0 {
+		return "of all runs " + priced(total)
 	}
-	for i, c := range commands {
-		commands[i] = runewidth.FillRight(c, width+2)
+	text := priced(b.Used)
+	if total.Used != b.Used.Used {
+		text += ", of all runs " + priced(total)
 	}
-	return commands, does
+	return text
 }
 
-// WriteText writes the status for a person: the state of the board, the open step and its agent,
-// the waiting decisions, the next action, the cost, and the tasks. With verbose it adds the
-// session, the owner, the journal and the rollback point.
-func (s Status) WriteText(out *console.Printer, verbose bool) error {
-	weight, words := s.headline()
-	errs := []error{out.Printf("%s %s\n\n", coloredSign(weight, false), words)}
-	row := func(name, format string, args ...any) {
-		errs = append(errs, out.Printf("  %-8s %s\n", name, fmt.Sprintf(format, args...)))
+// supervisorText describes the supervisor in a line: its last verdicts with their trend, the due
+// checkpoint and the cost.
+func supervisorText(v *projection.Supervisor) string {
+	const most = 5
+	text := v.Role
+	if len(v.Held) == 0 {
+		text += ", no checkpoint yet"
 	}
-	if s.Open != nil {
-		row(map[bool]string{true: "now", false: "open"}[s.Running], "%s", s.Open)
+	for i, h := range v.Held[max(0, len(v.Held)-most):] {
+		sep := ", "
+		if i == 0 {
+			sep = ": "
+		}
+		text += sep + heldText(h)
 	}
+	if len(v.Due) > 0 {
+		text += ", due " + v.Due[0].ID
+	}
+	if v.Used.Attempts > 0 {
+		text += "; cost " + priced(v.Used)
+	}
+	return text
+}
+
+func heldText(h flow.Held) string {
+	if h.Verdict == event.NoVerdict {
+		return h.ID + " no verdict"
+	}
+	text := fmt.Sprintf("%s %s %.2f", h.ID, h.Verdict, h.Score)
+	if h.Trend != "" {
+		text += " (" + shorten(event.OneLine(h.Trend), 40) + ")"
+	}
+	return text
+}
+
+func shorten(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+var taskMarks = map[projection.TaskState]string{
+	projection.Done:        "✓",
+	projection.DoneBefore:  "✓",
+	projection.Settled:     "✓",
+	projection.Dropped:     "✗",
+	projection.NotOK:       "✗",
+	projection.SetAside:    "✗",
+	projection.Working:     "▸",
+	projection.InReview:    "▸",
+	projection.NextUp:      "▸",
+	projection.StoppedAt:   "!",
+	projection.Waiting:     " ",
+	projection.Quarantined: "⟳",
+}
+
+// A list of more than mostTasks tasks is not shown whole. Only these tasks are shown: those that are
+// not ok, the current task, and the tasks near the current task. The constant "neighbours" bounds the
+// number of near tasks on each side.
+const (
+	mostTasks  = 40
+	neighbours = 10
+)
+
+// tasks returns a line for each task of a board that counts.
+func (s Screen) tasks(all []projection.Task) (lines []string) {
+	all = slices.DeleteFunc(slices.Clone(all), func(t projection.Task) bool { return !t.Counts() })
+	isCurrent := func(t projection.Task) bool { return taskMarks[t.State] == "▸" || t.State == projection.StoppedAt }
+	at := max(0, slices.IndexFunc(all, isCurrent))
+	shown := func(i int) bool {
+		return len(all) <= mostTasks || all[i].State.IsOpen() || i >= at-neighbours && i <= at+neighbours
+	}
+	width, missed := 0, 0
+	for i, t := range all {
+		if shown(i) {
+			width = max(width, runewidth.StringWidth(t.Task))
+		}
+	}
+	for i, t := range all {
+		if !shown(i) {
+			missed++
+			continue
+		}
+		name := s.Out.Sprintf("%s", t.Task)
+		if about := describeTask(t); about != "" {
+			name = runewidth.FillRight(name, width) + "  " + s.Out.Sprintf("%s", about)
+		}
+		lines = append(lines, fmt.Sprintf("  %s %s", taskMarks[t.State], name))
+	}
+	if missed > 0 {
+		lines = append(lines, fmt.Sprintf("  and %s more, which --json lists", event.Count(missed, "task")))
+	}
+	return lines
+}
+
+func describeTask(t projection.Task) string {
 	switch {
-	case s.Open == nil:
-	case s.Agent == nil && s.Running && !s.Open.Since.IsZero():
-		row("", "working %s", event.Elapsed(time.Since(s.Open.Since)))
-	case s.Agent != nil:
-		for _, text := range describeAgent(*s.Agent, time.Now()) {
-			row("", "%s", text)
-		}
+	case t.State == projection.DoneBefore:
+		return "done before"
+	case t.State == projection.Dropped:
+		return "taken off the list undone"
+	case t.Status == flow.StatusAccepted:
+		return "accepted by a person"
+	case t.Status == flow.StatusSkipped:
+		return "skipped by a person"
+	case t.State == projection.NextUp && t.Tries == 0:
+		return "next"
+	case t.Tries+t.Reviews == 0:
+		return ""
 	}
-	for i, text := range s.forYou() {
-		row(map[bool]string{true: "for you"}[i == 0], "%s", text)
+	text := fmt.Sprintf("%s, %s", t.Role, TriesOf(t))
+	if t.Used.Millis > 0 || t.State != projection.Working {
+		text += ", " + event.Took(t.Used.Millis)
 	}
-	if t := s.standing.Said(); t != nil {
-		row("said", "%s: %s", t.Task, event.Brief(t.Said))
+	if t.Status != "" && t.Status != flow.StatusOK {
+		text += ", " + t.Status
 	}
-	for _, d := range s.standing.Decisions {
-		row("decided", "%s: %s", d.Time.Local().Format("2006-01-02 15:04:05"), d.Text)
+	return text
+}
+
+// TriesOf returns the numbers of attempts at the work on a task and of its reviews.
+func TriesOf(t projection.Task) string {
+	text := event.Count(t.Tries, "attempt")
+	if t.Reviews > 0 {
+		text += ", " + event.Count(t.Reviews, "review")
 	}
-	if !s.Running && !strings.HasPrefix(s.Next, nothingNext) {
-		row("next", "%s", s.Next)
-	}
-	if s.Unpushed != "" {
-		row("unpushed", "checkpoints have not reached the remote: %s", s.Unpushed)
-	}
-	row("cost", "%s", s.cost())
-	if limits := s.Limits.String(); limits != "" {
-		row("limits", "%s", limits)
-	}
-	row("steps", "%d; agents worked %s", s.Steps, event.Took(s.Total.Millis))
-	if s.Supervisor != nil {
-		row("checked", "%s", *s.Supervisor)
-	}
-	if verbose {
-		if s.Session != "" {
-			row("session", "%s", s.Session)
-		}
-		row("owner", "%s, epoch %d", s.Owner, s.Epoch)
-		row("journal", "%s (%d records)", s.Journal, s.Records)
-		if p := s.Rollback; p != nil {
-			row("rollback", "to record %d of epoch %d, snapshot %.12s", p.ReplayIndex, p.Epoch, p.Hash)
-		}
-	}
-	if len(s.Tasks) > 0 {
-		errs = append(errs, out.Printf("\n"))
-	}
-	return errors.Join(errors.Join(errs...), writeTasks(out, s.Tasks))
+	return text
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/projection"
 )
 
 // The lines of seed 002, "Supervisor Report Format", that are no placeholders.
@@ -18,33 +20,34 @@ const seedEnums = `Enums:
 
 // TestSupervisorReport: the report has the seed's form to the byte.
 func TestSupervisorReport(t *testing.T) {
-	var r SupervisorReport
 	quiet := "SUPERVISOR_REPORT\nWindow: never -> never\nHealthy: 0\n\n" + seedEnums + "\nAlerts:\n- none\nActions taken:\n- none\nNeeds decision:\n- no\n"
-	if diff := cmp.Diff(quiet, r.String()); diff != "" {
+	if diff := cmp.Diff(quiet, SupervisorReport(nil)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
-	add := func(after time.Duration, e event.Event) { r.Add(event.Entry{Time: at.Add(after), Event: e}) }
+	var one, two projection.Fold
+	add := func(f *projection.Fold, after time.Duration, e event.Event) {
+		f.Add(event.Entry{Time: at.Add(after), Event: e})
+	}
 	work := event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "tasks/1.md", Role: "Implementor"}
 	manager := event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "tasks/1.md", Role: "Implementor"}
-	r.Begin("one.yaml")
-	add(-time.Hour, event.HandoffOffered{})
-	add(-time.Hour, event.LoopSuspected{Task: "of an earlier run"})
-	add(0, event.HandoffOffered{})
-	add(0, event.StateDiverged{Task: "one.yaml"})
-	add(0, event.RunStarted{})
-	add(time.Second, event.StepStarted{Task: "tasks/1.md", Role: "Implementor"})
-	add(time.Second, event.AttemptStarted{AttemptRef: work})
-	add(16*time.Minute, event.IdleBreach{AttemptRef: work, Overdue: event.Overdue{Severity: "INFO", Action: "PING"}})
-	add(46*time.Minute, event.IdleBreach{AttemptRef: work,
+	add(&one, -time.Hour, event.HandoffOffered{})
+	add(&one, -time.Hour, event.LoopSuspected{Task: "of an earlier run"})
+	add(&one, 0, event.HandoffOffered{})
+	add(&one, 0, event.StateDiverged{Task: "one.yaml"})
+	add(&one, 0, event.RunStarted{})
+	add(&one, time.Second, event.StepStarted{Task: "tasks/1.md", Role: "Implementor"})
+	add(&one, time.Second, event.AttemptStarted{AttemptRef: work})
+	add(&one, 16*time.Minute, event.IdleBreach{AttemptRef: work, Overdue: event.Overdue{Severity: "INFO", Action: "PING"}})
+	add(&one, 46*time.Minute, event.IdleBreach{AttemptRef: work,
 		Overdue: event.Overdue{Severity: "CRITICAL", Action: "ESCALATE"}})
-	add(47*time.Minute, event.AttemptStarted{AttemptRef: manager})
-	r.Begin("two.yaml")
-	add(time.Minute, event.HandoffOffered{})
-	add(time.Minute, event.StepStarted{Task: "tasks/2.md", Role: "Architect"})
-	add(time.Minute, event.AttemptStarted{AttemptRef: event.AttemptRef{Call: event.TaskCall, Role: "Architect"}})
-	add(2*time.Minute, event.MessageSent{Type: event.HealthCheck, Urgent: true})
-	r.Wait("look\nat it")
+	add(&one, 47*time.Minute, event.AttemptStarted{AttemptRef: manager})
+	add(&two, time.Minute, event.HandoffOffered{})
+	add(&two, time.Minute, event.StepStarted{Task: "tasks/2.md", Role: "Architect"})
+	add(&two, time.Minute, event.AttemptStarted{AttemptRef: event.AttemptRef{Call: event.TaskCall, Role: "Architect"}})
+	add(&two, 2*time.Minute, event.MessageSent{Type: event.HealthCheck, Urgent: true})
+	stuck := flow.State{Workdir: "/w", Outcome: event.NeedsPerson, Text: "look\nat it", Spent: true, Step: &flow.Step{Task: "tasks/2.md", Call: event.TaskCall}}
+	boards := []*projection.Board{show(&one, "one.yaml", flow.State{Outcome: event.LimitReached}), show(&two, "two.yaml", stuck)}
 	want := `SUPERVISOR_REPORT
 Window: 2026-01-02T03:04:05Z -> 2026-01-02T03:51:05Z
 Healthy: 2
@@ -59,9 +62,32 @@ Actions taken:
 - ESCALATE
 - NUDGE
 Needs decision:
-- yes -> look at it
+- yes -> kanban-run ack two.yaml retry or accept: look at it
 `
-	if diff := cmp.Diff(want, r.String()); diff != "" {
+	if diff := cmp.Diff(want, SupervisorReport(boards)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// TestSupervisorReportProposes: what the Lead may decide stands before what the board waits for. A
+// proposal of a board that needs no person is not for the Lead (seed 002, "Needs decision").
+func TestSupervisorReportProposes(t *testing.T) {
+	for _, tt := range []struct {
+		outcome event.Outcome
+		want    string
+	}{
+		{event.NeedsPerson, "Needs decision:\n- yes -> give a.md to another agent than R (split task): reassign: {R: [ADAPTER or ROLE]} in .kanban-run.yaml does\n" +
+			"- yes -> kanban-run ack k.yaml retry or accept: stuck\n"},
+		{event.LimitReached, "Needs decision:\n- no\n"},
+	} {
+		var f projection.Fold
+		for _, e := range []event.Event{event.HandoffOffered{}, event.RunStarted{}, event.ReassignProposed{Task: "a.md", Role: "R", Strategy: event.SplitTask, Evidence: "4 attempts"}} {
+			f.Add(event.Entry{Event: e})
+		}
+		b := show(&f, "k.yaml", flow.State{Outcome: tt.outcome, Text: "stuck", Spent: true, Step: &flow.Step{Task: "a.md", Call: event.TaskCall}})
+		text := SupervisorReport([]*projection.Board{b})
+		if got := text[len(text)-len(tt.want):]; got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.outcome, text, tt.want)
+		}
 	}
 }

@@ -10,45 +10,63 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
-	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/standing"
+	"kanban-run/orchestrator/projection"
 )
 
 // ranks is the order of the boards in a table. The boards that need a person come first.
-var ranks = []standing.Who{standing.Decide, standing.Mend, standing.RunAgain, standing.Nobody}
+var ranks = []projection.Who{projection.Decide, projection.Mend, projection.RunAgain, projection.Nobody}
 
 // Table returns the lines of a table of boards, and a last line with totals. A row has a sign, the
 // board, the action that a person has to take, the time at which the last run ended, the cost, and
-// a text about the standing. If the width is less than the constant wide, this text follows on
-// lines of its own. A width of 0 means that lines have no limit.
-func Table(out *console.Printer, boards []*standing.Standing, at time.Time, width int, color bool) []string {
+// a text about how the board stands. If the screen is narrower than the constant wide, this text
+// follows on lines of its own. If the parameter most is not 0, rows of boards that need nobody are left
+// out where there would be more lines than that.
+func (s Screen) Table(boards []*projection.Board, most int) []string {
 	sorted := slices.Clone(boards)
-	slices.SortStableFunc(sorted, func(a, b *standing.Standing) int {
-		return cmp.Or(cmp.Compare(slices.Index(ranks, a.Who()), slices.Index(ranks, b.Who())),
+	slices.SortStableFunc(sorted, func(a, b *projection.Board) int {
+		return cmp.Or(cmp.Compare(slices.Index(ranks, a.Who), slices.Index(ranks, b.Who)),
 			cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Board, b.Board))
 	})
-	cells := make([][]string, len(sorted))
-	for i, s := range sorted {
-		cost := s.Used.Money()
-		if s.Used.Priced == 0 {
+	rows := s.rows(sorted)
+	var lines []string
+	left := 0
+	for i, row := range rows {
+		if most > 0 && sorted[i].Who == projection.Nobody && len(lines)+len(row)+2 > most {
+			left++
+			continue
+		}
+		lines = append(lines, row...)
+	}
+	if left > 0 {
+		lines = append(lines, fmt.Sprintf("  and %s more that need nobody", event.Count(left, "board")))
+	}
+	return append(lines, totals(sorted))
+}
+
+// rows returns the lines of each board.
+func (s Screen) rows(boards []*projection.Board) (rows [][]string) {
+	cells := make([][]string, len(boards))
+	for i, b := range boards {
+		cost := b.Totals.Used.Money()
+		if b.Totals.Used.Priced == 0 {
 			cost = "—"
 		}
-		cells[i] = []string{out.Sprintf("%s", s.Board), string(s.Who()), ended(s.Ended, at), cost}
+		cells[i] = []string{s.Out.Sprintf("%s", b.Board), b.Who.Words(), ended(b.Ended, s.Now), cost}
 	}
 	heads := columns(cells, map[int]bool{3: true}, math.MaxInt)
 	indent := 0
 	for _, h := range heads {
 		indent = max(indent, runewidth.StringWidth("x "+h+"  "))
 	}
-	below := width > 0 && width < wide
+	below := s.Width > 0 && s.Width < wide
 	if below {
-		indent = len("    ")
+		indent = 2 * restIndent
 	}
-	var lines []string
-	for i, s := range sorted {
-		head := coloredSign(s.Weight, color) + " " + heads[i]
-		text := Wrap(out.Sprintf("%s", whole(s)), max(0, width-indent))
+	for i, b := range boards {
+		head := coloredSign(b.Weight, s.Color) + " " + heads[i]
+		text := Wrap(s.Out.Sprintf("%s", whole(b)), max(0, s.Width-indent))
+		var lines []string
 		if below {
 			lines = append(lines, head)
 		} else {
@@ -58,15 +76,16 @@ func Table(out *console.Printer, boards []*standing.Standing, at time.Time, widt
 		for _, l := range text {
 			lines = append(lines, strings.Repeat(" ", indent)+l)
 		}
+		rows = append(rows, lines)
 	}
-	return append(lines, totals(sorted))
+	return rows
 }
 
-// whole returns the text about a board's standing. It adds the words of an agent that explain why a
+// whole returns the text about how a board stands. It adds the words of an agent that explain why a
 // person is needed.
-func whole(s *standing.Standing) string {
-	text := s.What()
-	if t := s.Said(); t != nil && !strings.Contains(text, t.Said) {
+func whole(b *projection.Board) string {
+	text := b.What()
+	if t := b.Said(); t != nil && !strings.Contains(text, t.Said) {
 		text += fmt.Sprintf(" (%s said: %s)", t.Role, event.Brief(t.Said))
 	}
 	return text
@@ -86,20 +105,20 @@ func ended(end, now time.Time) string {
 
 // totals returns the numbers of boards that are complete, need a person, have to be run again, are
 // at work, or were never run. The total cost follows.
-func totals(boards []*standing.Standing) string {
+func totals(boards []*projection.Board) string {
 	var used event.Used
 	complete, atWork, never := 0, 0, 0
-	who := map[standing.Who]int{}
+	who := map[projection.Who]int{}
 	for _, s := range boards {
-		who[s.Who()]++
-		used = used.Plus(s.Used)
-		switch s.Outcome {
-		case event.Complete:
-			complete++
-		case standing.Running:
+		who[s.Who]++
+		used = used.Plus(s.Totals.Used.Used)
+		switch {
+		case s.IsAtWork():
 			atWork++
-		case standing.NeverRun:
+		case s.State == projection.NeverRun && s.Who == projection.Nobody:
 			never++
+		case s.Outcome == event.Complete && s.Who == projection.Nobody:
+			complete++
 		}
 	}
 	parts := []string{fmt.Sprintf("%d of %d boards complete", complete, len(boards))}
@@ -107,8 +126,8 @@ func totals(boards []*standing.Standing) string {
 		n         int
 		one, many string
 	}{
-		{who[standing.Decide] + who[standing.Mend], "needs you", "need you"},
-		{who[standing.RunAgain], "only has to be run again", "only have to be run again"},
+		{who[projection.Decide] + who[projection.Mend], "needs you", "need you"},
+		{who[projection.RunAgain], "only has to be run again", "only have to be run again"},
 		{atWork, "at work", "at work"},
 		{never, "never run", "never run"},
 	} {

@@ -15,7 +15,7 @@ import (
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
-	"kanban-run/orchestrator/standing"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/trust"
 )
 
@@ -44,12 +44,13 @@ type Result struct {
 	// checkpoint is only in this clone.
 	Unsaved bool `json:"unsaved,omitempty"`
 
-	Again   bool            `json:"-"` // the board has had earlier runs
-	Lenient bool            `json:"-"` // the outcome "incomplete" is no failure
-	Log     string          `json:"-"` // path of supervisor-log.md
-	Err     error           `json:"-"` // error that ended the run; nil after an interruption or at an end without an error
-	Signal  error           `json:"-"` // cause of an interruption, such as a signal; nil for other outcomes
-	Waits   *standing.Waits `json:"-"` // decision that the board waits for; nil if none is known
+	Again   bool   `json:"-"` // the board has had earlier runs
+	Lenient bool   `json:"-"` // the outcome "incomplete" is no failure
+	Log     string `json:"-"` // path of supervisor-log.md
+	Err     error  `json:"-"` // error that ended the run; nil after an interruption or at an end without an error
+	Signal  error  `json:"-"` // cause of an interruption, such as a signal; nil for other outcomes
+	// Question is what a person may decide about the board; nil if nothing is known.
+	Question *projection.Question `json:"-"`
 }
 
 // Explain sets the outcome and the text of a run that ended with err. It also sets Signal after an
@@ -60,7 +61,8 @@ func (r *Result) Explain(stop context.Context, err error) {
 	}
 	r.Outcome = OutcomeOf(stop, err)
 	if r.Outcome == event.Interrupted {
-		r.Text, r.Signal = "interrupted", context.Cause(stop)
+		r.Signal = context.Cause(stop)
+		r.Text = r.Signal.Error()
 		return
 	}
 	r.Text, r.Until, r.Err = oneLine(err), Until(r.Outcome, err), err
@@ -104,6 +106,29 @@ func OutcomeOf(stop context.Context, err error) event.Outcome {
 	default:
 		return event.Failed
 	}
+}
+
+// ByOf returns what ended a run with an error, or "" if that follows from the outcome.
+func ByOf(err error) event.By {
+	switch {
+	case errors.As(err, new(*gitstore.SecretError)):
+		return event.BySecret
+	case errors.As(err, new(*trust.ChangedError)):
+		return event.ByChanged
+	case errors.As(err, new(*gitstore.KilledError)):
+		return event.ByKilled
+	default:
+		return ""
+	}
+}
+
+// ExitOf returns the exit code of a run that a signal ended, or 0.
+func ExitOf(err error) int {
+	var signal interface{ SignalExit() int }
+	if errors.As(err, &signal) {
+		return signal.SignalExit()
+	}
+	return 0
 }
 
 // Until returns the time from which the provider accepts calls again, in RFC 3339. It returns "" if

@@ -87,14 +87,52 @@ func (r *Runner) start(stop context.Context, dir string, job fleet.Job) (summary
 	return s, nil
 }
 
+// board is a board in the JSON of kanban-run, version 2.
+type board struct {
+	summary // of version 1
+	Reason  *struct {
+		Said string `json:"said"`
+	} `json:"reason"` // nil in version 1
+	Exit  int `json:"exit"`
+	Waits struct {
+		Until string `json:"until"`
+	} `json:"waits"`
+	Branch string `json:"unpushed_branch"`
+	Tasks  []struct {
+		Said string `json:"said"`
+		Who  string `json:"who"`
+	} `json:"tasks"`
+	Totals struct {
+		Steps int `json:"steps"`
+		Used  struct {
+			Micros float64 `json:"cost_microusd"`
+		} `json:"used"`
+	} `json:"totals"`
+}
+
+// read returns the summary, which version 2 has in other fields than version 1.
+func (b board) read() summary {
+	s := b.summary
+	if b.Reason == nil {
+		return s
+	}
+	s.Text, s.Code, s.Until, s.Unpushed = b.Reason.Said, b.Exit, b.Waits.Until, b.Branch
+	for _, t := range b.Tasks {
+		if t.Said != "" && t.Who == "decide" {
+			s.Said = t.Said
+		}
+	}
+	return s
+}
+
 // readSummary returns the board's summary in the last line that kanban-run printed. It returns an
 // error if the line holds neither a summary of one board nor a refusal.
 func readSummary(line []byte) (summary, error) {
 	var last struct {
 		Type string `json:"type"`
 		Data struct {
-			summary           // text, hint and exit code of a refusal
-			Boards  []summary `json:"boards"`
+			summary         // text, hint and exit code of a refusal
+			Boards  []board `json:"boards"`
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(line, &last); err != nil {
@@ -102,7 +140,7 @@ func readSummary(line []byte) (summary, error) {
 	}
 	switch {
 	case last.Type == "SUMMARY" && len(last.Data.Boards) == 1:
-		return last.Data.Boards[0], nil
+		return last.Data.Boards[0].read(), nil
 	case last.Type == "REFUSED":
 		last.Data.Outcome = fleet.Invalid
 		return last.Data.summary, nil
@@ -155,11 +193,33 @@ func (r *Runner) askWithin(ctx context.Context, dir, board string) (s standing, 
 		return s, ctx.Err()
 	}
 	if err == nil {
-		err = json.Unmarshal(out, &s)
+		s, err = readStanding(out)
 	}
 	if err != nil {
 		return standing{}, nil // the board has no journal yet
 	}
+	return s, nil
+}
+
+// readStanding reads the output of kanban-run status --json about one board: an object of the board in
+// version 1, and a document with a list of boards in version 2.
+func readStanding(out []byte) (s standing, err error) {
+	var doc struct {
+		Boards []struct {
+			standing
+			board
+		} `json:"boards"`
+	}
+	if err := json.Unmarshal(out, &doc); err != nil {
+		return s, err
+	}
+	if len(doc.Boards) == 0 {
+		err := json.Unmarshal(out, &s)
+		return s, err
+	}
+	b := doc.Boards[0]
+	s = b.standing
+	s.Text, s.Steps, s.Total.Micros = b.read().Text, b.Totals.Steps, b.Totals.Used.Micros
 	return s, nil
 }
 

@@ -1,4 +1,4 @@
-package standing
+package projection
 
 import (
 	"fmt"
@@ -10,150 +10,147 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// Waits is a decision that a board waits for.
-type Waits struct {
-	About   event.Subject `json:"about"`
-	Why     string        `json:"why"`
-	Choices []Choice      `json:"choices"`       // empty if a person has to mend something
-	May     bool          `json:"may,omitempty"` // the next run goes on without the decision
+// Who is who has to act next.
+type Who = event.Who
+
+// The values of Who.
+const (
+	Nobody   = event.Nobody
+	Decide   = event.Decide
+	Mend     = event.Mend
+	RunAgain = event.RunAgain
+)
+
+// Question is what a person may decide about a board.
+type Question struct {
+	About   event.Subject
+	Why     string
+	Choices []Choice // empty if a person has to mend something
 
 	// IsUnknown is true if it is not known whether a person ended the board. To accept that end is
 	// to say that a person did.
-	IsUnknown bool `json:"-"`
+	IsUnknown bool
 }
 
 // Choice is a decision that a person can make now.
 type Choice struct {
-	Word  event.Choice `json:"word"`
-	Task  string       `json:"task,omitempty"`  // default task of the choice; "" for none
-	Tasks []string     `json:"tasks,omitempty"` // tasks that the person may name
-	Does  string       `json:"does"`
+	Word    event.Choice `json:"word"`
+	Task    string       `json:"task,omitempty"`  // task of the choice if the command names none; "": the choice is about the board
+	Tasks   []string     `json:"tasks,omitempty"` // tasks that the command may name
+	Does    string       `json:"does"`            // the effect, in words
+	Command string       `json:"command"`         // the command that decides
 }
 
 // Offers returns the choice with this word, or nil if the word is not valid now.
-func (w *Waits) Offers(word event.Choice) *Choice {
-	if w == nil {
+func (q *Question) Offers(word event.Choice) *Choice {
+	if q == nil {
 		return nil
 	}
-	for i, c := range w.Choices {
+	for i, c := range q.Choices {
 		if c.Word == word {
-			return &w.Choices[i]
+			return &q.Choices[i]
 		}
 	}
 	return nil
 }
 
-// AboutOf returns the subject of a choice. If tasks are set aside and others are in quarantine, the
-// choices have different subjects.
-func (w *Waits) AboutOf(word event.Choice) event.Subject {
-	if word == event.ReleaseTasks {
-		return event.AboutQuarantine
-	}
-	return w.About
-}
-
 // Words returns the valid words, such as "retry or accept".
-func (w *Waits) Words() string {
+func (b *Board) Words() string {
 	var all []string
-	for _, c := range w.Choices {
+	for _, c := range b.Choices {
 		all = append(all, string(c.Word))
 	}
 	return strings.Join(all, " or ")
 }
 
-// NeedsDecision reports whether the board waits until a person decides.
-func (s *Standing) NeedsDecision() bool { return s.Waits != nil && !s.Waits.May }
+// About returns what the board's question is about, or "" if there is none.
+func (b *Board) About() event.Subject {
+	if b.question == nil {
+		return ""
+	}
+	return b.question.About
+}
 
 // Request returns a line with the command for the decision that the board waits for, and the
 // reason. If a person has to mend something, the line tells what that is. Request returns "" if the
 // board needs no person.
-func (s *Standing) Request() string {
-	board := failure.Quote(s.Board)
+func (b *Board) Request() string {
+	board := failure.Quote(b.Board)
 	switch {
-	case s.Outcome == event.Invalid && s.Waits == nil:
-		return s.Headline()
-	case !s.NeedsDecision():
+	case !b.Who.AsksPerson():
 		return ""
-	case len(s.Waits.Choices) == 0:
-		return "kanban-run inbox " + board + ": " + s.Waits.Why
+	case b.Who == Mend && b.question == nil:
+		return b.Headline()
+	case len(b.Choices) == 0:
+		return "kanban-run inbox " + board + ": " + b.Why()
 	default:
-		return fmt.Sprintf("kanban-run ack %s %s: %s", board, s.Waits.Words(), s.Waits.Why)
+		return fmt.Sprintf("kanban-run ack %s %s: %s", board, b.Words(), b.Why())
 	}
 }
 
-// Commands returns the commands with which a person can decide, and the effect of each.
-func (s *Standing) Commands() (commands, does []string) {
-	if s.Waits == nil {
-		return nil, nil
+// Why returns what a person may decide about, or the reason for the end of the board.
+func (b *Board) Why() string {
+	if b.question == nil {
+		return b.Reason.Said
 	}
-	for _, c := range s.Waits.Choices {
-		commands = append(commands, fmt.Sprintf("kanban-run ack %s %s", failure.Quote(s.Board), c.Word))
-		does = append(does, c.Does)
-	}
-	return commands, does
+	return b.question.Why
 }
 
 // Offer returns in one line the commands with which a person can decide, and their effects.
-func (s *Standing) Offer() string {
-	commands, does := s.Commands()
-	for i := range commands {
-		commands[i] += " " + does[i]
+func (b *Board) Offer() string {
+	var all []string
+	for _, c := range b.Choices {
+		all = append(all, c.Command+" "+c.Does)
 	}
-	return strings.Join(commands, "; ")
+	return strings.Join(all, "; ")
 }
 
-// Waits returns the decision that a board waits for, or nil for none. The first case that fits
-// counts.
-func (f *Facts) Waits(h *flow.History) *Waits {
+// Question returns what a person may decide about the board, or nil for nothing. The first case that
+// fits counts.
+func (f *Facts) Question(h *flow.History) *Question {
 	s := &h.State
 	freeze := h.Freeze()
-	w := func(about event.Subject, why string, choices ...Choice) *Waits {
-		return &Waits{About: about, Why: why, Choices: choices}
+	ask := func(about event.Subject, why string, choices ...Choice) *Question {
+		return &Question{About: about, Why: why, Choices: choices}
 	}
 	switch {
 	case f.isAtWork(s):
-		return f.waitsAtWork(s)
+		return f.askAtWork(s)
 	case f.Unknown != "":
-		unknown := w(event.AboutFile, f.Unknown, f.fileChoices(s, true)...)
+		unknown := ask(event.AboutFile, f.Unknown, f.fileChoices(s, true)...)
 		unknown.IsUnknown = true
 		return unknown
 	case freeze != nil && freeze.Git != nil:
-		return w(event.AboutWay, freeze.Text, Choice{Word: event.Accept, Does: "has checkpoints go there from now on; or set it back"})
+		return ask(event.AboutWay, freeze.Text, Choice{Word: event.Accept, Does: "has checkpoints go there from now on; or set it back"})
 	case freeze != nil:
-		frozen := w(event.AboutFile, freeze.Text, f.fileChoices(s, freeze.Asks)...)
+		frozen := ask(event.AboutFile, freeze.Text, f.fileChoices(s, freeze.Asks)...)
 		frozen.IsUnknown = freeze.Asks
 		return frozen
 	case h.Standstill() != "":
-		return w(event.AboutJournal, h.Standstill(), Choice{Word: event.Accept, Does: "goes on with the state that the sound records give"})
+		return ask(event.AboutJournal, h.Standstill(), Choice{Word: event.Accept, Does: "goes on with the state that the sound records give"})
 	case s.Supervisor.Waits() != "":
-		return w(event.AboutCheckpoint, s.Supervisor.Waits(),
-			Choice{Word: event.Override, Does: "goes on in spite of it"},
+		return ask(event.AboutCheckpoint, s.Supervisor.Waits(),
+			Choice{Word: event.Accept, Does: "goes on in spite of it"},
 			Choice{Word: event.Retry, Does: "has it looked at anew; no finished work is done again"})
 	case s.AsksOf || f.asksOfAside(s):
-		return w(event.AboutChanged, s.Text, Choice{Word: event.Accept, Does: "lets what was changed count, for all boards of this work tree"})
+		return ask(event.AboutChanged, s.Text, Choice{Word: event.Accept, Does: "lets what was changed count, for all boards of this work tree"})
 	case len(s.Quarantine) > 0 && !f.hasAsides(s):
-		quarantine := w(event.AboutQuarantine, f.whyQuarantined(s), f.quarantineChoices(s)...)
-		quarantine.May = s.Outcome != event.NeedsPerson && !f.isOver(s)
-		return quarantine
+		return ask(event.AboutQuarantine, f.whyQuarantined(s), f.quarantineChoices(s)...)
 	case len(s.Quarantine) > 0: // there are asides, too; each choice names its own tasks
-		both := w(event.AboutAside, s.Text, append(f.asideChoices(s), f.quarantineChoices(s)...)...)
-		both.May = f.mayGoOn(s)
-		return both
+		return ask(event.AboutAside, s.Text, f.asideChoices(s)...)
 	case s.Outcome == event.NeedsPerson && !s.Spent:
-		return w(event.AboutRefusal, s.Text)
+		return ask(event.AboutRefusal, s.Text)
 	case s.Step != nil && (s.Outcome == event.NeedsPerson || s.Outcome == event.Exhausted):
-		return w(event.AboutStep, s.Text, stepChoices(s.Step)...)
+		return ask(event.AboutStep, s.Text, stepChoices(s.Step)...)
 	case f.hasAsides(s):
-		aside := w(event.AboutAside, s.Text, f.asideChoices(s)...)
-		aside.May = f.mayGoOn(s)
-		return aside
+		return ask(event.AboutAside, s.Text, f.asideChoices(s)...)
 	}
 	if end, left := f.end(s); left {
-		return w(event.AboutEnd, end.Text, f.endChoices(s)...)
+		return ask(event.AboutEnd, end.Text, f.endChoices(s)...)
 	}
 	if missing := s.Teardown.Unanswered(); len(missing) > 0 && !s.Running {
-		return w(event.AboutTeam, strings.Join(missing, ", ")+" never answered the request to shut down",
-			Choice{Word: event.ForcedFinalize, Does: "lets the team be deleted without"})
+		return ask(event.AboutTeam, strings.Join(missing, ", ")+" never answered the request to shut down",
+			Choice{Word: event.Accept, Does: "lets the team be deleted without"})
 	}
 	return nil
 }
@@ -162,22 +159,25 @@ func (f *Facts) Waits(h *flow.History) *Waits {
 // because a run journals its end before it releases the lock.
 func (f *Facts) isAtWork(s *flow.State) bool { return f.Owned && s.Running }
 
-// waitsAtWork returns the decision that a run at work waits for, or nil for none.
-func (f *Facts) waitsAtWork(s *flow.State) *Waits {
+// isRunning is like isAtWork, but true also for a run that has not journaled its begin yet.
+func (f *Facts) isRunning(s *flow.State) bool { return f.Owned && (s.Running || s.Outcome == "") }
+
+// askAtWork returns what a person may decide while a run is at work, or nil for nothing.
+func (f *Facts) askAtWork(s *flow.State) *Question {
 	if step := s.Step; step != nil && step.Consent != nil {
 		does := "ends the agent, and starts it again"
 		if step.Consent.Decision == event.Replan {
 			does = "ends the agent, and has the Manager plan anew"
 		}
 		why := fmt.Sprintf("%s (%s, step %d): %s", step.CallRole(), step.Task, step.Number, step.Consent.Text)
-		return &Waits{About: event.AboutConsent, Why: why, Choices: []Choice{
+		return &Question{About: event.AboutConsent, Why: why, Choices: []Choice{
 			{Word: event.Choice(event.ConsentRestart), Task: step.Task, Does: does},
 			{Word: event.Choice(event.ConsentContinue), Task: step.Task, Does: "leaves the agent alone"}}}
 	}
 	if len(s.Quarantine) > 0 {
 		q := s.Quarantine[0]
 		why := "it goes on without " + q.Task + ", which is in quarantine: " + q.Text
-		return &Waits{About: event.AboutQuarantine, Why: why, Choices: []Choice{release(s, "lets the Manager name it again")}}
+		return &Question{About: event.AboutQuarantine, Why: why, Choices: []Choice{release(s, "lets the Manager name it again")}}
 	}
 	return nil
 }
@@ -201,8 +201,9 @@ func (f *Facts) fileChoices(s *flow.State, unknown bool) (all []Choice) {
 		Does: "puts the board back as the turn began, and keeps this one beside it; the next run goes on"})
 }
 
+// release returns the choice that ends the quarantine of a task.
 func release(s *flow.State, does string) Choice {
-	c := Choice{Word: event.ReleaseTasks, Task: s.Quarantine[0].Task, Does: does}
+	c := Choice{Word: event.Retry, Task: s.Quarantine[0].Task, Does: does}
 	for _, q := range s.Quarantine {
 		c.Tasks = append(c.Tasks, q.Task)
 	}
@@ -238,12 +239,6 @@ func (f *Facts) asides(s *flow.State) []flow.Aside {
 // hasAsides reports whether there are tasks set aside that the next run tries again.
 func (f *Facts) hasAsides(s *flow.State) bool { return len(f.asides(s)) > 0 && !f.isOver(s) }
 
-// mayGoOn reports whether the tasks that are set aside need no person before the board is run again: the
-// run ended for another reason, or they have only reached limits of their own.
-func (f *Facts) mayGoOn(s *flow.State) bool {
-	return !AsksPerson(s.Outcome) || flow.MayGoOn(f.asides(s))
-}
-
 // asksOfAside reports whether a task is set aside because its agent may not begin before a person
 // has accepted what another agent changed.
 func (f *Facts) asksOfAside(s *flow.State) bool {
@@ -251,17 +246,34 @@ func (f *Facts) asksOfAside(s *flow.State) bool {
 		slices.ContainsFunc(f.asides(s), func(a flow.Aside) bool { return a.Status == flow.StatusChanged })
 }
 
-// asideChoices returns the choices about tasks that are set aside. Without a decision the next run
-// tries the tasks again.
+// asideChoices returns the choices about tasks that are set aside. The next run tries them again
+// anyhow. If other tasks are in quarantine, retry with the path of such a task ends its quarantine.
 func (f *Facts) asideChoices(s *flow.State) []Choice {
 	var tasks []string
 	for _, a := range f.asides(s) {
 		tasks = append(tasks, a.Task)
 	}
+	retry := Choice{Word: event.Retry, Tasks: slices.Clone(tasks), Does: "has " + them(tasks) + " tried again; the next run does it"}
+	for _, q := range s.Quarantine {
+		if !slices.Contains(tasks, q.Task) {
+			retry.Tasks = append(retry.Tasks, q.Task)
+		}
+	}
+	if len(s.Quarantine) > 0 {
+		retry.Does += ". With the path of a task in quarantine it ends that quarantine"
+	}
 	return []Choice{
+		retry,
 		{Word: event.Skip, Task: tasks[0], Tasks: tasks, Does: "goes on without " + tasks[0] + ", which stays undone; or without the task that you name"},
 		{Word: event.Accept, Task: tasks[0], Tasks: tasks, Does: "counts " + tasks[0] + " as done, or the task that you name"},
 	}
+}
+
+func them(tasks []string) string {
+	if len(tasks) == 1 {
+		return tasks[0]
+	}
+	return "what is set aside"
 }
 
 // stepChoices returns the choices about the open step. A person can accept the work on a task, but

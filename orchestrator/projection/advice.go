@@ -1,4 +1,4 @@
-package standing
+package projection
 
 import (
 	"fmt"
@@ -7,25 +7,26 @@ import (
 	"kanban-run/orchestrator/failure"
 )
 
-// Advice returns what a person can do next for the board, or "" if there is no advice. The
-// parameter log is the path of the board's supervisor log.
-func (s *Standing) Advice(log string) string {
-	board := failure.Quote(s.Board)
-	if s.NeedsDecision() {
-		return s.Waits.advice(board, log, s.Outcome)
-	}
-	switch s.Outcome {
-	case event.Invalid:
-		return s.fix
-	case event.Owned:
+// Advice returns what a person can do next for the board, or "" if there is no advice.
+func (b *Board) Advice() string {
+	board := failure.Quote(b.Board)
+	switch {
+	case b.Hint != "":
+		return b.Hint
+	case b.Who == Decide && b.question != nil:
+		return b.question.advice(board, b.Log, b.Outcome)
+	case b.Who == Mend:
+		return b.fix
+	case b.Outcome == event.Owned:
 		return "another run owns this board or works on its task; " +
 			"kanban-run status " + board + " shows where it stands; once that has ended, the same command goes on"
-	case event.Later:
+	case b.Who == RunAgain && b.fix != "" && !b.IsSettled():
+		return b.fix
+	case b.Outcome == event.Later && !b.IsSettled():
 		return "the same command goes on once the provider's limit is over"
-	case event.LimitReached:
+	case b.Outcome == event.LimitReached && !b.IsSettled():
 		return "the same command goes on, with fresh limits"
-	case event.Interrupted, Reopened, event.Frozen, event.NeedsPerson, event.Exhausted, event.Incomplete:
-		// No decision is pending.
+	case b.Who == RunAgain, b.Who == Decide:
 		return "the same command goes on"
 	default:
 		return ""
@@ -34,9 +35,9 @@ func (s *Standing) Advice(log string) string {
 
 // advice returns in words how a person can make the decision. The parameter board is already quoted
 // for a shell.
-func (w *Waits) advice(board, log string, o event.Outcome) string {
+func (q *Question) advice(board, log string, o event.Outcome) string {
 	const happened = "kanban-run log %[1]s shows what happened; "
-	switch w.About {
+	switch q.About {
 	case event.AboutConsent:
 		return fmt.Sprintf("kanban-run ack %[1]s restart ends the agent, kanban-run ack %[1]s continue leaves it alone", board)
 	case event.AboutWay:
@@ -47,7 +48,7 @@ func (w *Waits) advice(board, log string, o event.Outcome) string {
 			"then the same command goes on", board)
 	case event.AboutFile:
 		text := "kanban-run ack -n " + board + " shows what changed; "
-		if w.Offers(event.Accept) != nil {
+		if q.Offers(event.Accept) != nil {
 			text += "kanban-run ack " + board + " accept lets the board stand as it is, "
 		}
 		return text + "kanban-run ack " + board + " retry puts the board back as the turn began"
@@ -57,23 +58,23 @@ func (w *Waits) advice(board, log string, o event.Outcome) string {
 	case event.AboutCheckpoint:
 		return fmt.Sprintf("kanban-run log %[1]s shows what was found; "+
 			"mend it, and kanban-run ack %[1]s retry has it looked at anew; "+
-			"kanban-run ack %[1]s override goes on in spite of it", board)
+			"kanban-run ack %[1]s accept goes on in spite of it", board)
 	case event.AboutQuarantine:
 		return fmt.Sprintf(happened+"mend %[2]s or the board (current names the task to do), then the same command goes on; "+
-			"kanban-run ack %[1]s release ends the quarantine", board, failure.Quote(w.Choices[0].Task))
+			"kanban-run ack %[1]s retry ends the quarantine", board, failure.Quote(q.Choices[0].Task))
 	case event.AboutStep:
 		if o == event.Exhausted {
 			return log + " has the replies; the same command asks again, with fresh retries"
 		}
 		return fmt.Sprintf(happened+"mend the task, the board or the role if need be, then the same command goes on", board)
 	case event.AboutEnd:
-		if again := w.Offers(event.Retry); again != nil {
+		if again := q.Offers(event.Retry); again != nil {
 			return fmt.Sprintf(happened+"kanban-run ack %[1]s retry makes %[2]s current again, "+
 				"kanban-run ack %[1]s accept ends the board as it stands", board, failure.Quote(again.Task))
 		}
 		return fmt.Sprintf(happened+"kanban-run ack %[1]s accept ends the board as it stands, or name the task to do again as current, and take back a phase that ends the board", board)
 	case event.AboutTeam:
-		return "kanban-run ack " + board + " forced-finalize lets the team be deleted without"
+		return "kanban-run ack " + board + " accept lets the team be deleted without"
 	default:
 		return fmt.Sprintf(happened+"mend it, then the same command goes on", board)
 	}

@@ -1,4 +1,4 @@
-package digest
+package projection
 
 import (
 	"slices"
@@ -19,8 +19,8 @@ type Tool struct {
 
 const mostTools = 64
 
-// addTool adds the tool that an agent missed. A digest keeps at most mostTools tools.
-func (d *Digest) addTool(e event.ToolUnavailable) {
+// addTool adds the tool that an agent missed. A Fold keeps at most mostTools tools.
+func (d *Fold) addTool(e event.ToolUnavailable) {
 	i := slices.IndexFunc(d.Tools, func(t Tool) bool { return t.Tool == e.Tool })
 	if i < 0 {
 		if len(d.Tools) == mostTools {

@@ -1,0 +1,317 @@
+package projection
+
+import (
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+)
+
+// Killed is the text for a run without an end in the journal.
+const Killed = "stopped without an ending: the run was killed"
+
+// exitKilled is the exit code of a run that was killed.
+const exitKilled = 137
+
+// stand sets the state, the outcome with its reason, and who acts.
+func (f *Fold) stand(b *Board, h *flow.History, facts *Facts) {
+	f.end(b, h, facts)
+	b.State = f.state(b, h, facts)
+	b.Who = f.who(b, h, facts)
+	f.wait(b, h, facts)
+	if b.State == Ended {
+		b.Ended = f.ended
+		code := b.code()
+		b.Exit = &code
+	}
+	if b.Reason.By == "" {
+		b.Reason.By = f.by(b, h, facts)
+	}
+	b.weigh()
+	for i := range b.Alerts {
+		if b.Alerts[i].Owner == "" {
+			b.Alerts[i].Owner = b.Board
+		}
+	}
+}
+
+func (f *Fold) state(b *Board, h *flow.History, facts *Facts) State {
+	switch {
+	case !facts.isRunning(&h.State):
+	case h.State.WaitsFor() != "" || h.State.Step != nil && h.State.Step.Consent != nil:
+		return Pending
+	default:
+		return Running
+	}
+	switch {
+	case facts.Never && (b.Outcome == "" || b.Outcome == event.Invalid):
+		return NeverRun
+	default:
+		return Ended
+	}
+}
+
+// end sets the outcome of the board and its reason, as the files and the journal show them now.
+func (f *Fold) end(b *Board, h *flow.History, facts *Facts) {
+	s := &h.State
+	is := func(o event.Outcome, text string, by event.By) { b.Outcome, b.Reason.Said, b.Reason.By = o, text, by }
+	is(s.Outcome, s.Text, "")
+	if f.ending.Text == s.Text {
+		b.Reason.By, b.exit, b.fix = f.ending.By, f.ending.Exit, f.ending.Hint
+	}
+	judged := s.Outcome == event.Complete || s.Outcome == event.Incomplete || s.Outcome == event.NeedsPerson ||
+		facts.Never && (b.question != nil || h.Seq > 0)
+	switch {
+	case facts.isRunning(s):
+		is("", "a run is at work", "")
+	case facts.Unknown != "":
+		is(event.NeedsPerson, facts.Unknown, event.ByUnknownEnd)
+	case h.Standstill() != "":
+		is(h.StandstillOutcome(), h.Standstill(), "")
+	case facts.Fault != "" && b.question == nil:
+		is(event.Invalid, facts.Fault, event.ByFile)
+	case judged && b.About() == event.AboutCheckpoint:
+		is(event.NeedsPerson, b.question.Why, event.ByCheckpoint) // it ended the board, which says only that it is blocked
+	case judged && facts.isOver(s):
+		end, _ := facts.end(s) // the end of the board as it is now
+		if end.Outcome != s.Outcome || end.Text != s.Text {
+			is(end.Outcome, end.Text, end.By)
+		}
+	case facts.Never:
+		is("", "it was never run", "")
+	case s.Outcome == "":
+		is(event.Interrupted, Killed, event.ByKilled)
+	case s.Outcome == event.Complete && facts.Current != "":
+		is(event.Complete, "it was complete, and has tasks to do again", event.ByEdit)
+		b.reopened = true
+	case s.Outcome == event.Interrupted && f.decided == s.Text:
+		is(f.ending.Outcome, s.Text, event.ByDecision)
+		b.reopened, b.exit = true, f.ending.Exit
+		if b.Outcome == "" && f.Runs > 0 {
+			b.Outcome, b.exit = event.Interrupted, exitKilled
+		}
+	}
+}
+
+// who returns who acts (see the table in package event).
+func (f *Fold) who(b *Board, h *flow.History, facts *Facts) Who {
+	team := b.About() == event.AboutTeam
+	switch {
+	case b.State == Running, b.State == Pending:
+		if b.About() == event.AboutConsent {
+			return Decide
+		}
+		return Nobody
+	case b.State == NeverRun && b.Outcome == "":
+		if facts.Refused == "" {
+			return Nobody
+		}
+		b.Reason, b.fix = Reason{Said: facts.Refused, By: event.BySetting}, facts.Fix
+		return Mend
+	case b.reopened:
+		return RunAgain
+	case team:
+		return Decide
+	case b.Outcome.AsksPerson() && b.question == nil:
+		b.Reason.By, b.settled, b.reopened = event.ByEdit, true, true
+		if f.decided != "" {
+			b.Reason.By = event.ByDecision
+		}
+		return RunAgain
+	case b.Outcome == event.Failed && b.Reason.By == event.ByKilled:
+		return RunAgain
+	default:
+		return b.Outcome.Who()
+	}
+}
+
+// wait sets what the run at work waits for, or what the next run has to wait for.
+func (f *Fold) wait(b *Board, h *flow.History, facts *Facts) {
+	s := &h.State
+	switch {
+	case b.State == Pending && s.Step != nil && s.Step.Consent != nil:
+		b.Waits = &Wait{For: "person", Text: "waits for your consent"}
+	case b.State == Pending && s.Waiting != nil:
+		b.Waits = &Wait{For: "provider", Name: s.Waiting.Provider, Since: stamp(s.Waiting.Since), Until: stamp(s.Waiting.Until), Text: s.WaitsFor()}
+	case b.State == Pending:
+		b.Waits = &Wait{For: "board", Text: s.WaitsFor()}
+	case b.Outcome == event.Later && s.Until != "":
+		b.Waits = &Wait{For: "provider", Until: s.Until, Text: "the provider's limit"}
+	}
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// code returns the exit code of the last run for the board.
+func (b *Board) code() int {
+	switch {
+	case b.Outcome == event.Interrupted && b.Reason.By == event.ByKilled:
+		return exitKilled
+	case b.exit != 0:
+		return b.exit
+	default:
+		return b.Outcome.Exit()
+	}
+}
+
+// by infers what ended the last run, for records of earlier versions that do not tell.
+func (f *Fold) by(b *Board, h *flow.History, facts *Facts) event.By {
+	switch b.Outcome {
+	case event.Complete:
+		return event.ByOK
+	case event.Incomplete:
+		if len(facts.asides(&h.State)) > 0 {
+			return event.BySetAside
+		}
+		return event.ByUndone
+	case event.NeedsPerson:
+		return f.byQuestion(b, h)
+	case event.Exhausted:
+		if a := f.lastAttempt(); a != nil && a.Exit != "" && a.Exit != "exit status 0" {
+			return event.ByCrash
+		}
+		return event.ByNoReply
+	case event.Frozen:
+		if h.Contradiction() != "" || h.Custody.Locked != "" {
+			return event.ByJournal
+		}
+		return event.ByDiverged
+	case event.LimitReached:
+		if len(facts.asides(&h.State)) > 0 {
+			return event.ByTaskLimit
+		}
+		return event.ByLimit
+	case event.Later:
+		return event.ByProvider
+	case event.Interrupted:
+		return event.BySignal
+	case event.Owned:
+		return event.ByOwner
+	case event.Invalid:
+		return event.BySetting
+	case event.Failed:
+		return event.ByFile
+	case event.Unsaved:
+		return event.ByUnsaved
+	default:
+		return ""
+	}
+}
+
+// byQuestion infers what ended a run that needs a person.
+func (f *Fold) byQuestion(b *Board, h *flow.History) event.By {
+	switch b.About() {
+	case event.AboutWay, event.AboutChanged:
+		return event.ByChanged
+	case event.AboutFile:
+		return event.ByUnknownEnd
+	case event.AboutQuarantine:
+		return event.ByLoop
+	case event.AboutCheckpoint:
+		return event.ByCheckpoint
+	case event.AboutAside:
+		return event.BySetAside
+	case event.AboutRefusal:
+		return event.BySecret
+	case event.AboutStep:
+		if h.State.Step != nil && h.State.Step.Hung != nil {
+			return event.ByWatch
+		}
+		return event.ByReview
+	default:
+		return event.ByStatus
+	}
+}
+
+// weigh sets the weight and the sign of the board.
+func (b *Board) weigh() {
+	switch {
+	case b.State == Pending && b.About() == event.AboutConsent:
+		b.Weight = event.Warning
+	case b.IsAtWork():
+		b.Weight = event.Routine
+	case b.Who == Mend && b.Outcome == "", b.unread:
+		b.Weight = event.Critical
+	case b.Outcome == "":
+		b.Weight = event.Note
+	case b.IsSettled():
+		b.Weight = event.Warning
+	default:
+		b.Weight = event.Weigh(b.Outcome, b.Reason.Said)
+	}
+	b.Sign = SignOf(b.Weight)
+}
+
+// SignOf returns the character that stands before a line of weight w.
+func SignOf(w event.Weight) string {
+	switch w {
+	case event.Success:
+		return "✓"
+	case event.Warning:
+		return "!"
+	case event.Critical:
+		return "✗"
+	case event.Routine:
+		return "▸"
+	default:
+		return " "
+	}
+}
+
+// SetUnreadable changes the board to one whose file or journal cannot be read. It keeps the tasks and
+// the cost that were read before.
+func (b *Board) SetUnreadable(err error) {
+	b.SetInvalid(err)
+	b.Damage, b.unread = b.Reason.Said, true
+}
+
+// SetInvalid changes the board to one that cannot be run. It keeps the tasks and the cost. The hint of
+// err becomes the advice.
+func (b *Board) SetInvalid(err error) {
+	b.Reason = Reason{By: event.ByFile}
+	b.Reason.Said, _, _ = strings.Cut(err.Error(), "\n")
+	if b.Tasks == nil {
+		b.Tasks = []Task{}
+	}
+	b.State, b.Outcome, b.Who, b.Waits, b.question, b.Choices, b.fix = Ended, event.Invalid, Mend, nil, nil, nil, failure.HintOf(err)
+	code := b.Outcome.Exit()
+	b.Exit = &code
+	b.weigh()
+}
+
+// EndAs changes the board to what a run that ended now made of it, although its journal does not tell
+// so: the run failed, or was kept out by another run.
+func (b *Board) EndAs(o event.Outcome, text string, code int, q *Question) {
+	b.State, b.Outcome, b.Reason, b.Who, b.Waits, b.Exit = Ended, o, Reason{Said: text}, o.Who(), nil, &code
+	b.question, b.Choices, b.settled, b.reopened = q, nil, false, false
+	b.offer()
+	b.weigh()
+}
+
+// EndWords returns how the board stands in a word or two.
+func (b *Board) EndWords() string {
+	switch {
+	case b.State == NeverRun && b.Who == Mend:
+		return "cannot be run"
+	case b.State == NeverRun:
+		return "never run"
+	case b.reopened:
+		return "to be run again"
+	case b.IsAtWork():
+		return "running"
+	default:
+		return b.Outcome.Words()
+	}
+}
+
+// IsOK reports whether the board is complete, and nobody has to act.
+func (b *Board) IsOK() bool {
+	return b.State == Ended && b.Outcome == event.Complete && b.Who != RunAgain
+}
