@@ -3,7 +3,6 @@ package orchestrator
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 
 	"kanban-run/orchestrator/board"
@@ -69,25 +68,19 @@ func (l *loop) view(b *board.Board) (flow.Board, error) {
 		}
 		return p.Role.Name, nil
 	})
-	view.Bound = l.bound()
+	view.Bound = l.member.Bound()
 	return view, err
 }
 
-// bound returns a sentence about a limit of the whole command if that limit is reached. Otherwise
-// it returns "".
-func (l *loop) bound() string {
-	until := l.job.Limits.Until
-	if !until.IsZero() && !l.job.Now().Before(until) {
-		return fmt.Sprintf("the time %s (until) is reached", until.Local().Format("15:04 MST"))
+// takeEdit adapts the open step to a board that a person edited during a wait. [flow.Reopen] does
+// the same between two runs.
+func (l *loop) takeEdit() error {
+	b, err := l.workspace.Look()
+	if err != nil {
+		return nil // readBoard reports the error
 	}
-	return l.shared.bill.reached()
-}
-
-// charge puts the costs that are not on the bill yet onto the bill: those of the last attempt, and of
-// its judges.
-func (l *loop) charge() {
-	l.shared.bill.add(l.used.Cost - l.charged)
-	l.charged = l.used.Cost
+	view := func() (flow.Board, error) { return l.view(b) }
+	return flow.ReopenAfterWait(l.ledger.State(), workspace.Bare(b), view, l.ledger.Record)
 }
 
 // writeBoard writes the Manager's reply onto the board, except for the part that the Manager has

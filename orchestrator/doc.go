@@ -67,6 +67,7 @@
 //	cmd/kanban-run ─► everything
 //	orchestrator   ─► call ─► briefing                   loop.go, step.go, board.go: the loop
 //	orchestrator   ─► run, preflight, result, journal    batch.go, open.go, end.go: a run from start to end
+//	orchestrator   ─► pool ─► claim, health, inbox       what the boards of one command share
 //	orchestrator   ─► watch, supervisor                  an agent at work, and the supervisor that looks in
 //	orchestrator   ─► claim, decisions, gitstore         before and after a step
 //	orchestrator   ─► marks                              before and after an attempt
@@ -88,6 +89,7 @@
 //
 //	run        takes a board for one run
 //	call       makes the calls of a run: what each kind is told, and what its end means
+//	pool       has what the boards of one command share, and the waits for it
 //	result     says how a run of one board ended
 //	supervisor is the resident supervisor of one board's run, except its calls
 //	event      has every kind of event of a run, with its sentence; pure

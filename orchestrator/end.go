@@ -88,7 +88,7 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 	}
 	outcome := result.OutcomeOf(l.stop, err)
 	note := l.ledger.Finish(event.RunInterrupted{Board: l.job.Board, Outcome: outcome, Reason: err.Error(), By: result.ByOf(err), Exit: result.ExitOf(err), Hint: hintOf(err),
-		Changed: errors.As(err, new(*trust.ChangedError)), Until: result.Until(outcome, err), Waited: l.cutWait, Quarantined: l.caller.Quarantined(), Marks: l.marks.Leave(), Behind: l.toldBehind(behind)})
+		Changed: errors.As(err, new(*trust.ChangedError)), Until: result.Until(outcome, err), Waited: l.member.CutWait(), Quarantined: l.caller.Quarantined(), Marks: l.marks.Leave(), Behind: l.toldBehind(behind)})
 	note = errors.Join(note, l.carrier.RecordEvents())
 	if note == nil {
 		note = l.finishEnd(behind)
@@ -117,7 +117,7 @@ func (l *loop) rescue(a *call.Attempt, p *attempt.Attempt, w *watch.Watch, moved
 	a.EndSigns()
 	_ = w.End() // the run ends for another reason
 	output := l.caller.Rescue(a, p)
-	l.charge()
+	l.member.Charge()
 	var why *rundir.MovedError
 	if errors.As(moved, &why) && why.Path != filepath.Dir(l.workspace.Path) {
 		moved = errors.Join(moved, l.putBackEnd())

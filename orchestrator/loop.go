@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/call"
@@ -17,6 +18,7 @@ import (
 	"kanban-run/orchestrator/gitstore"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/marks"
+	"kanban-run/orchestrator/pool"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/run"
 	"kanban-run/orchestrator/rundir"
@@ -36,12 +38,10 @@ type loop struct {
 	stop      context.Context // when it is done, agents are asked to end
 	kill      context.Context // when it is done, agents are killed
 	used      event.Used      // time, tokens and cost of this run's attempts so far
-	charged   int64           // the part of used.Cost that is on the bill
-	away      away            // the program of an agent that cannot be started now
 	again     bool            // the board has had earlier runs
 	moved     bool            // the folder of the run is not there any more, so nothing is written
-	cutWait   int64           // length of the wait for a provider in ms, if the end of the run broke off the wait
-	shared    shared
+	pool      *pool.Pool
+	member    *pool.Member // this run in the pool
 
 	caller     *call.Caller
 	supervisor *supervisor.Supervisor
@@ -52,7 +52,6 @@ type loop struct {
 	carrier    *gitstore.Carrier
 
 	watching    watch.Turn
-	inbox       <-chan struct{} // gets a value when a message arrives; nil before openInbox
 	undelivered watch.Undelivered
 }
 
@@ -85,9 +84,9 @@ func (l *loop) run() (flow.Finish, error) {
 		case flow.EndBoard:
 			err = l.supervisor.EndBoard(b)
 		case flow.Wait:
-			err = l.wait(e.ProviderWait)
+			err = l.member.Wait(e.ProviderWait)
 		case flow.GiveUpWaiting:
-			err = waitError(e)
+			err = &agent.LaterError{Text: e.Text, Reset: e.Until, Busy: e.Busy}
 		case flow.Finish:
 			return e, nil
 		}
@@ -123,22 +122,22 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	if refused != nil {
 		return l.setAside(flow.SetAside{Step: e.Step, Task: e.Task, Role: e.Role, Status: flow.StatusChanged, Reason: refused.Error()})
 	}
-	turn, waited, err := l.awaitProvider(e, player.Provider())
+	permit, waited, err := l.member.AwaitProvider(e, player.Provider())
 	if err != nil || waited {
 		return err
 	}
-	defer turn.giveBack()
+	defer permit.GiveBack()
 	a, err := l.caller.Prepare(e, player, b)
 	if err == nil {
-		err = l.attempt(a, b, turn)
+		err = l.attempt(a, b, permit)
 	}
-	turn.giveBack() // another board may ask while this one waits for its tool
-	return l.awaitTool(e, err)
+	permit.GiveBack() // another board may ask while this one waits for its tool
+	return l.member.AwaitTool(e, l.caller.IsAway(e, err), err)
 }
 
 // attempt starts the program of an attempt and waits for its end. It notes whether the provider has
 // served the call.
-func (l *loop) attempt(a *call.Attempt, b *board.Board, turn *turn) (err error) {
+func (l *loop) attempt(a *call.Attempt, b *board.Board, permit *pool.Permit) (err error) {
 	if restarted, err := l.caller.RestartUpgraded(a, b); restarted || err != nil {
 		return err
 	}
@@ -154,7 +153,7 @@ func (l *loop) attempt(a *call.Attempt, b *board.Board, turn *turn) (err error) 
 		return err
 	}
 	failpoint.At("intent-durable")
-	a.Spec.Emit, a.Spec.Invocation.Held = turn.watchService(a.Spec.Emit), l.claims.File()
+	a.Spec.Emit, a.Spec.Invocation.Held = permit.WatchService(a.Spec.Emit), l.claims.File()
 	p := l.caller.Start(a)
 	w := l.startWatch(a, p)
 	waitErr := l.waitForAgent(a, p, w)
@@ -170,11 +169,11 @@ func (l *loop) attempt(a *call.Attempt, b *board.Board, turn *turn) (err error) 
 	err = errors.Join(l.marks.End(state.Step), l.trust.End(a.Ref(), a.Player), l.noteRoles(a))
 	err = errors.Join(l.caller.Settle(a, p, l.endTurn), endErr, waitErr, err)
 	err = errors.Join(err, l.marks.EndWork(state.Step))
-	l.charge()
+	l.member.Charge()
 	if wait := state.NextWait(); wait != nil {
-		turn.refused(*wait)
-	} else if state.Refused == nil { // some agents emit no event from which watchService can see this
-		turn.serves()
+		permit.Refused(*wait)
+	} else if state.Refused == nil { // some agents emit no event from which WatchService can see this
+		permit.Serves()
 	}
 	return err
 }
@@ -188,8 +187,8 @@ const postDelay = 300 * time.Millisecond
 // moment, state.md shows the agent, and then what happens while it works. Errors: those of writing
 // state.md or the journal.
 func (l *loop) waitForAgent(a *call.Attempt, p *attempt.Attempt, w *watch.Watch) (err error) {
-	l.shared.slots.Release()
-	defer l.shared.slots.Acquire()
+	l.pool.Slots.Release()
+	defer l.pool.Slots.Acquire()
 	draw, post := l.drawTimer(), time.NewTimer(postDelay)
 	defer draw.Stop()
 	defer post.Stop()
@@ -212,9 +211,9 @@ func (l *loop) waitForAgent(a *call.Attempt, p *attempt.Attempt, w *watch.Watch)
 		case sign := <-a.Signs:
 			do = func() error { return w.OnSign(sign) }
 		case <-post.C:
-			l.openInbox()
+			l.member.OpenInbox()
 			do = w.Deliver
-		case <-l.inbox:
+		case <-l.member.Mail():
 			do = w.Deliver
 		case <-stop:
 			p.Stop()
@@ -225,7 +224,7 @@ func (l *loop) waitForAgent(a *call.Attempt, p *attempt.Attempt, w *watch.Watch)
 			kill = nil
 			continue
 		}
-		if failed := l.shared.slots.With(do); failed != nil {
+		if failed := l.pool.Slots.With(do); failed != nil {
 			err = errors.Join(err, failed)
 			p.Stop() // the journal could not take the agent's reply either
 		}
@@ -257,15 +256,4 @@ func (l *loop) drawTimer() *time.Timer {
 		t.Stop()
 	}
 	return t
-}
-
-// openInbox begins to watch the inbox of the board. If the folder cannot be watched, the regular
-// checks of the agent find the messages.
-func (l *loop) openInbox() {
-	if l.inbox != nil || l.job.DryRun {
-		return
-	}
-	if l.folder.MakeInbox() == nil {
-		l.inbox = l.shared.mail.Watch(l.folder.Inbox())
-	}
 }

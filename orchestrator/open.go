@@ -17,6 +17,7 @@ import (
 	"kanban-run/orchestrator/gitstore"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/marks"
+	"kanban-run/orchestrator/pool"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/run"
 	"kanban-run/orchestrator/supervisor"
@@ -27,14 +28,14 @@ import (
 
 // open takes the folder, the lock and the journal of the board. The function release gives them
 // back and is never nil. crowded is true if another board of this process uses the same folder.
-func open(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool) (
+func open(stop, kill context.Context, p *preflight.Prepared, all *pool.Pool, crowded bool) (
 	l *loop, release func() error, err error,
 ) {
 	hold, err := run.Take(p)
 	if err != nil {
 		return nil, hold.Close, err
 	}
-	l = &loop{job: p, hold: hold, folder: hold.Folder, workspace: p.Workspace, stop: stop, kill: kill, shared: s}
+	l = &loop{job: p, hold: hold, folder: hold.Folder, workspace: p.Workspace, stop: stop, kill: kill, pool: all}
 	l.ledger = ledger.New(p.Board, l.folder, p.Observer, p.Redactor, p.Now)
 	if err := l.assemble(crowded); err != nil {
 		return nil, hold.Close, hold.EndAllLeftovers(err)
@@ -47,7 +48,7 @@ func open(stop, kill context.Context, p *preflight.Prepared, s shared, crowded b
 
 // assemble makes the parts of the run, and gives each the Turn that it needs.
 func (l *loop) assemble(crowded bool) (err error) {
-	p, slots, dir := l.job, l.shared.slots, l.workspace.Place.Dir()
+	p, slots, dir := l.job, l.pool.Slots, l.workspace.Place.Dir()
 	notice := func(text string) { p.Observer.Notice(p.Board, text) }
 	git := p.Git
 	if git.On && !p.DryRun { // a start that is refused must not push by settings that an agent wrote
@@ -62,10 +63,14 @@ func (l *loop) assemble(crowded bool) (err error) {
 	if err != nil {
 		return err
 	}
+	l.member = l.pool.Join(pool.Turn{
+		Journal: l.ledger, Workspace: l.workspace, Folder: l.folder, Notice: notice, Now: p.Now, Stop: l.stop,
+		Until: p.Limits.Until, Used: &l.used, TakeEdit: l.takeEdit, DryRun: p.DryRun,
+	})
 	l.claims = claim.NewHolder(claim.Turn{
 		Journal: l.ledger, Path: l.workspace.Path, Dir: dir, Workspace: l.workspace, Notice: notice, Slots: slots,
-		Seat: l.shared.seats, Now: p.Now, Stop: l.stop, Until: p.Limits.Until, DryRun: p.DryRun, OnOverlap: p.OnOverlap,
-	}, l.shared.registry)
+		Seat: l.pool.Seats, Now: p.Now, Stop: l.stop, Until: p.Limits.Until, DryRun: p.DryRun, OnOverlap: p.OnOverlap,
+	}, l.pool.Claims)
 	l.marks = marks.NewKeeper(marks.Turn{Board: p.Board, Path: l.workspace.Path, Journal: l.ledger,
 		Place: l.workspace.Place, Folder: l.folder, OnDivergence: p.OnDivergence, DryRun: p.DryRun, Redact: p.Redactor.String, Elsewhere: ledger.Elsewhere})
 	l.trust = trust.NewKeeper(trust.Turn{Board: p.Board, Dir: dir, Journal: l.ledger, Folder: l.folder, Roster: p.Roster,
@@ -83,14 +88,14 @@ func (l *loop) assemble(crowded bool) (err error) {
 		Board: p.Board, Journal: l.ledger, Kanban: l.workspace, Tasks: l.workspace, Decisions: l.workspace, Project: l.workspace,
 		Folder: l.folder, Roster: p, Supervisor: l.supervisor,
 		Observer: p.Observer, Redactor: p.Redactor, Used: &l.used, Now: p.Now, Stop: l.stop,
-		DryRun: p.DryRun, KeepOutput: p.KeepOutput, Carried: p.Git.On && !p.DryRun, TotalCost: l.shared.bill.most > 0,
+		DryRun: p.DryRun, KeepOutput: p.KeepOutput, Carried: p.Git.On && !p.DryRun, TotalCost: l.pool.HasMaxCost(),
 		SharedDir: crowded, Trust: l.trust, MaxOutput: p.MaxOutput,
 	})
 	l.watching = watch.Turn{
 		Board: p.Board, Kanban: l.workspace.KanbanFile(), Journal: l.ledger, Tasks: l.workspace.Place, Folder: l.folder,
-		Roster: p, Crowd: l.shared.crowd, Notice: notice, Redactor: p.Redactor, Used: &l.used, Now: p.Now,
+		Roster: p, Crowd: l.pool.Crowd, Notice: notice, Redactor: p.Redactor, Used: &l.used, Now: p.Now,
 		Listed: l.listed, Trust: l.trust,
-		Bound: func() string { l.charge(); return l.bound() }, Stop: l.stop, Kill: l.kill, Run: attempt.Run, DryRun: p.DryRun, OnTool: p.OnTool, MaxOutput: p.MaxOutput,
+		Bound: func() string { l.member.Charge(); return l.member.Bound() }, Stop: l.stop, Kill: l.kill, Run: attempt.Run, DryRun: p.DryRun, OnTool: p.OnTool, MaxOutput: p.MaxOutput,
 	}
 	return nil
 }
@@ -104,7 +109,7 @@ func (l *loop) close() error {
 	if !l.moved {
 		untidy = errors.Join(untidy, l.trust.Close())
 	}
-	l.shared.mail.Forget(l.folder.Inbox())
+	l.member.Leave()
 	err := l.supervisor.Close()
 	if untidy = errors.Join(untidy, l.claims.Release(), l.hold.Close()); untidy != nil && !l.moved {
 		l.job.Observer.Notice(l.job.Board, "not tidied up: "+untidy.Error())

@@ -221,7 +221,7 @@ func TestToolIsAway(t *testing.T) {
 		lasts    time.Duration
 	}{
 		"for seconds":    {time.Second, 40 * time.Second, event.Complete, time.Minute},
-		"for good":       {time.Second, 1000 * time.Hour, event.Invalid, toolPatience + 20*time.Second},
+		"for good":       {time.Second, 1000 * time.Hour, event.Invalid, 2*time.Minute + 20*time.Second},
 		"from the start": {0, 1000 * time.Hour, event.Invalid, 0},
 		"never":          {0, 0, event.Complete, 20 * time.Second},
 	} {

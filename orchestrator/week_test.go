@@ -23,6 +23,7 @@ import (
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/pool"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/redact"
@@ -359,9 +360,9 @@ func (s stage) play(boards []string) []result.Result {
 		s.Fatal(errs[0])
 	}
 	bounds := Bounds{Jobs: s.jobs}
-	all := newShared(prepared, bounds)
-	all.mail.Off = true // an open file descriptor would stop the clock of the test
-	return all.runAll(context.Background(), context.Background(), prepared, bounds)
+	all := pool.New(bounds.Jobs, bounds.MaxCost, nil)
+	all.Mail.Off = true // an open file descriptor would stop the clock of the test
+	return runAll(context.Background(), context.Background(), prepared, bounds, all)
 }
 
 // TestWeek: after a week of nights every board is complete, or incomplete for a true reason: its tasks that

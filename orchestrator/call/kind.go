@@ -227,6 +227,9 @@ func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func() error) er
 // and if the program has worked in this run. It may be updating itself. A program of the user's own
 // (exec) does not do that, and IsAway returns "" for it.
 func (c *Caller) IsAway(s flow.Spawn, err error) (tool string) {
+	if err == nil {
+		return ""
+	}
 	for {
 		joined, several := err.(interface{ Unwrap() []error })
 		if !several {

@@ -1,5 +1,4 @@
-// Package run takes a board for one run and gives it back. It also bounds how many runs of a
-// process use the disk at the same time.
+// Package run takes a board for one run and gives it back.
 package run
 
 import (

@@ -1,4 +1,4 @@
-package orchestrator
+package pool
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 func TestSeats(t *testing.T) {
 	synctest.Test(t, func(*testing.T) {
 		s, order := newSeats(1), []string{}
-		s.take()
+		s.Take()
 		began := func(name string, wait func()) {
 			go func() {
 				wait()
@@ -19,8 +19,8 @@ func TestSeats(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		began("the second board", s.take)
-		began("the third board", s.take)
+		began("the second board", s.Take)
+		began("the third board", s.Take)
 		began("the first that comes back", s.ComeBack)
 		began("the second that comes back", s.ComeBack)
 		s.Leave()
@@ -29,7 +29,7 @@ func TestSeats(t *testing.T) {
 		if !slices.Equal(order, want) {
 			t.Errorf("seats went to %q, want %q", order, want)
 		}
-		if s.take(); s.free != 0 {
+		if s.Take(); s.free != 0 {
 			t.Errorf("%d seats are free, want none", s.free)
 		}
 	})

@@ -1,4 +1,4 @@
-package orchestrator
+package pool
 
 import (
 	"testing"
@@ -12,8 +12,8 @@ import (
 // the first one's model works.
 func TestProviders(t *testing.T) {
 	now := time.Date(2026, time.November, 25, 22, 0, 0, 0, time.UTC)
-	p := &providers{all: map[string]*refusal{}}
-	var has *turn // the last turn that was given
+	p := newProviders()
+	var has *Permit // the last permit that was given
 	ask := func(provider string, want bool, until time.Time) <-chan struct{} {
 		t.Helper()
 		may, wait, other := p.ask(provider, now)
@@ -35,7 +35,7 @@ func TestProviders(t *testing.T) {
 	}
 	ask("claude", true, time.Time{})
 	until := now.Add(time.Minute)
-	has.refused(event.ProviderWait{Until: until})
+	has.Refused(event.ProviderWait{Until: until})
 	ask("claude", false, until)
 	ask("codex", true, time.Time{})
 
@@ -45,14 +45,14 @@ func TestProviders(t *testing.T) {
 	if other == nil || isClosed(other) {
 		t.Fatal("a second board does not wait for the first one")
 	}
-	has.giveBack() // it learned nothing: an attempt that ended in another way
+	has.GiveBack() // it learned nothing: an attempt that ended in another way
 	if !isClosed(other) {
 		t.Error("the second board is not told that the first one has asked")
 	}
 	ask("claude", true, time.Time{})
 	other = ask("claude", false, time.Time{})
 	later := now.Add(20 * time.Second)
-	has.refused(event.ProviderWait{Until: later})
+	has.Refused(event.ProviderWait{Until: later})
 	if ask("claude", false, later); !isClosed(other) {
 		t.Error("the second board is not told that the provider refused again")
 	}
@@ -60,7 +60,7 @@ func TestProviders(t *testing.T) {
 	now = later
 	ask("claude", true, time.Time{})
 	other = ask("claude", false, time.Time{})
-	emit := has.watchService(func(agent.Event) {})
+	emit := has.WatchService(func(agent.Event) {})
 	emit(agent.Event{Kind: agent.Retry})
 	emit(agent.Event{Kind: agent.Text, Failed: true})
 	if isClosed(other) {
@@ -72,20 +72,20 @@ func TestProviders(t *testing.T) {
 	}
 	ask("claude", true, time.Time{})
 	ask("claude", true, time.Time{})
-	has.giveBack()
+	has.GiveBack()
 }
 
-// TestTurnIsGivenBackOnce: a board that gives back a turn that it has no more takes it from no other board.
-func TestTurnIsGivenBackOnce(t *testing.T) {
+// TestPermitIsGivenBackOnce: a board that gives back a permit that it has no more takes it from no other board.
+func TestPermitIsGivenBackOnce(t *testing.T) {
 	now := time.Date(2026, time.November, 25, 22, 0, 0, 0, time.UTC)
-	p := &providers{all: map[string]*refusal{}}
+	p := newProviders()
 	first, _, _ := p.ask("claude", now)
-	first.refused(event.ProviderWait{Until: now})
+	first.Refused(event.ProviderWait{Until: now})
 	asks, _, _ := p.ask("claude", now)
-	asks.giveBack()
+	asks.GiveBack()
 	second, _, _ := p.ask("claude", now)
-	asks.giveBack()
-	first.giveBack()
+	asks.GiveBack()
+	first.GiveBack()
 	if third, _, other := p.ask("claude", now); second == nil || third != nil || other == nil {
 		t.Errorf("a third board gets %v while the second one asks", third)
 	}

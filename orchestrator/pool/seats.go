@@ -1,26 +1,26 @@
-package orchestrator
+package pool
 
 import "sync"
 
-// seats bounds the number of boards of this process that are at work at the same time (the
+// Seats bounds the number of boards of this process that are at work at the same time (the
 // setting "jobs"). A board that waits for a provider, or for another board's claim, leaves its
 // seat. When it comes back, it gets the next free seat before any board that has not begun.
-type seats struct {
+type Seats struct {
 	mu   sync.Mutex
 	free int
 	back []chan struct{} // boards that come back, in order
 	next []chan struct{} // boards that have not begun, in order
 }
 
-func newSeats(n int) *seats { return &seats{free: n} }
+func newSeats(n int) *Seats { return &Seats{free: n} }
 
-// take waits until a board that has not begun gets a seat.
-func (s *seats) take() { s.wait(&s.next) }
+// Take waits until a board that has not begun gets a seat.
+func (s *Seats) Take() { s.wait(&s.next) }
 
 // ComeBack waits until a board that has left its seat gets one again.
-func (s *seats) ComeBack() { s.wait(&s.back) }
+func (s *Seats) ComeBack() { s.wait(&s.back) }
 
-func (s *seats) wait(queue *[]chan struct{}) {
+func (s *Seats) wait(queue *[]chan struct{}) {
 	s.mu.Lock()
 	if s.free > 0 {
 		s.free--
@@ -34,7 +34,7 @@ func (s *seats) wait(queue *[]chan struct{}) {
 }
 
 // Leave gives the seat to the next board, or frees it.
-func (s *seats) Leave() {
+func (s *Seats) Leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, queue := range []*[]chan struct{}{&s.back, &s.next} {

@@ -1,4 +1,4 @@
-package run
+package pool
 
 // maxAtWork is the greatest number of runs that use the disk at the same time. A run that waits for
 // the disk occupies a thread of the system. Without this bound a thousand runs could occupy a
@@ -8,8 +8,7 @@ const maxAtWork = 2
 // DiskSlots bounds how many runs of this process use the disk at the same time.
 type DiskSlots chan struct{}
 
-// NewDiskSlots returns the slots that all runs of a process share.
-func NewDiskSlots() DiskSlots { return make(DiskSlots, maxAtWork) }
+func newDiskSlots() DiskSlots { return make(DiskSlots, maxAtWork) }
 
 // Acquire waits for a slot.
 func (s DiskSlots) Acquire() { s <- struct{}{} }
