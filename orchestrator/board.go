@@ -28,8 +28,8 @@ func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 	}
 	// known is false if the file could not be read because of a fault of this machine.
 	known := sha != "" || result.OutcomeOf(l.stop, err) == event.Invalid
-	if step != nil && step.Before == nil && known && sha != step.BoardSHA && l.ledger.State().Frozen == nil {
-		if err := l.ledger.Record(l.divergence(step, sha, err)); err != nil {
+	if known {
+		if err := l.divergence.Note(sha, err); err != nil {
 			return nil, view, err
 		}
 	}
@@ -45,18 +45,6 @@ func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 		return b, workspace.Bare(b), nil
 	}
 	return b, view, err
-}
-
-// listed returns a task as the board's list spells it, or "" if the list does not have it.
-func (l *loop) listed(task string) string {
-	b, err := l.workspace.Look()
-	if err != nil {
-		return ""
-	}
-	if i := b.Finder()(task); i >= 0 {
-		return b.TaskPaths()[i]
-	}
-	return ""
 }
 
 // view returns the facts about the board that package flow needs, with the roles of this run.

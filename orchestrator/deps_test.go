@@ -18,13 +18,14 @@ import (
 var arrows = map[string]map[string]string{
 	"orchestrator": {
 		"orchestrator/event":      "it journals what it is about to do, and what came of it",
-		"orchestrator/durable":    "a board that this machine cannot read now is none that an agent has spoiled",
 		"orchestrator/agent":      "a provider that stays busy ends a run",
 		"orchestrator/attempt":    "it starts agents and waits for them",
 		"orchestrator/board":      "it hashes and names the board",
 		"orchestrator/call":       "it has calls made",
 		"orchestrator/claim":      "two runs do not work on the same task",
 		"orchestrator/decisions":  "it has noted what a Lead should know",
+		"orchestrator/divergence": "a board stays as its Manager left it",
+		"orchestrator/durable":    "what a full disk does not take is kept elsewhere",
 		"orchestrator/failpoint":  "tests kill it between two acts",
 		"orchestrator/failure":    "a Manager that cannot be started makes a run impossible",
 		"orchestrator/flow":       "it performs what flow decides",
@@ -197,6 +198,14 @@ var arrows = map[string]map[string]string{
 		"orchestrator/durable": "any process of the user may have put anything in the place of its file",
 		"orchestrator/git":     "its file is in the folder .git",
 		"orchestrator/pause":   "a wait for a claim ends with the run's time",
+	},
+	"orchestrator/divergence": {
+		"orchestrator/board":   "it compares the ends of boards",
+		"orchestrator/durable": "a board that this machine cannot read now is none that an agent has spoiled",
+		"orchestrator/event":   "a change is journaled",
+		"orchestrator/flow":    "flow says whose turn it was",
+		"orchestrator/ledger":  "a change may be an agent's or a person's, as the next run would see it",
+		"orchestrator/rundir":  "the board's earlier bytes lie there",
 	},
 	"orchestrator/marks": {
 		"orchestrator/board":     "it reads and edits the headers of tasks",

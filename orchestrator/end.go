@@ -120,7 +120,7 @@ func (l *loop) rescue(a *call.Attempt, p *attempt.Attempt, w *watch.Watch, moved
 	l.member.Charge()
 	var why *rundir.MovedError
 	if errors.As(moved, &why) && why.Path != filepath.Dir(l.workspace.Path) {
-		moved = errors.Join(moved, l.putBackEnd())
+		moved = errors.Join(moved, l.divergence.PutBackEnd())
 	}
 	if len(output) == 0 {
 		return moved
@@ -133,24 +133,6 @@ func (l *loop) rescue(a *call.Attempt, p *attempt.Attempt, w *watch.Watch, moved
 		moved = &rundir.KeptError{Err: moved, Kept: kept}
 	}
 	return moved
-}
-
-// putBackEnd does what endTurn does for the board, in a turn that cannot be journaled. Only the run that
-// goes on asks a person.
-func (l *loop) putBackEnd() error {
-	step := l.ledger.State().Step
-	if step == nil || step.Before != nil || l.job.OnDivergence == event.PolicyFreeze {
-		return nil
-	}
-	l.workspace.Forget()
-	before, err := l.workspace.Before(step.BoardSHA)
-	if err != nil {
-		return nil
-	}
-	if now, err := l.workspace.Look(); err == nil && len(now.EndChanges(before)) == 0 {
-		return nil
-	}
-	return l.workspace.PutBack(step.BoardSHA)
 }
 
 // question returns what a person may decide about the board, or nil if nothing is known.

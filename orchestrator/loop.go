@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -12,6 +13,7 @@ import (
 	"kanban-run/orchestrator/call"
 	"kanban-run/orchestrator/claim"
 	"kanban-run/orchestrator/decisions"
+	"kanban-run/orchestrator/divergence"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
@@ -44,6 +46,7 @@ type loop struct {
 	member    *pool.Member // this run in the pool
 
 	caller     *call.Caller
+	divergence *divergence.Keeper
 	supervisor *supervisor.Supervisor
 	claims     *claim.Holder
 	marks      *marks.Keeper
@@ -167,7 +170,7 @@ func (l *loop) attempt(a *call.Attempt, b *board.Board, permit *pool.Permit) (er
 	endErr := w.End()
 	state := l.ledger.State()
 	err = errors.Join(l.marks.End(state.Step), l.trust.End(a.Ref(), a.Player), l.noteRoles(a))
-	err = errors.Join(l.caller.Settle(a, p, l.endTurn), endErr, waitErr, err)
+	err = errors.Join(l.caller.Settle(a, p, l.divergence.EndTurn), endErr, waitErr, err)
 	err = errors.Join(err, l.marks.EndWork(state.Step))
 	l.member.Charge()
 	if wait := state.NextWait(); wait != nil {
@@ -176,6 +179,17 @@ func (l *loop) attempt(a *call.Attempt, b *board.Board, permit *pool.Permit) (er
 		permit.Serves()
 	}
 	return err
+}
+
+// noteRoles passes on which tasks the turn of an attempt has given to other roles: those whose header
+// it has changed, and those that it has added to the list.
+func (l *loop) noteRoles(a *call.Attempt) error {
+	step := l.ledger.State().Step
+	if step == nil || step.Before != nil {
+		return nil
+	}
+	tasks := slices.Concat(l.marks.Reroled(), l.workspace.Added(step.BoardSHA))
+	return l.trust.GiveTasks(a.Ref().Task, a.Ref().Player(), l.trust.Reach(a.Player), tasks)
 }
 
 // postDelay is the time from the start of an attempt until the inbox is opened. Most stub agents

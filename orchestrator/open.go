@@ -10,6 +10,7 @@ import (
 	"kanban-run/orchestrator/call"
 	"kanban-run/orchestrator/claim"
 	"kanban-run/orchestrator/decisions"
+	"kanban-run/orchestrator/divergence"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/failure"
@@ -74,7 +75,9 @@ func (l *loop) assemble(crowded bool) (err error) {
 	l.marks = marks.NewKeeper(marks.Turn{Board: p.Board, Path: l.workspace.Path, Journal: l.ledger,
 		Place: l.workspace.Place, Folder: l.folder, OnDivergence: p.OnDivergence, DryRun: p.DryRun, Redact: p.Redactor.String, Elsewhere: ledger.Elsewhere})
 	l.trust = trust.NewKeeper(trust.Turn{Board: p.Board, Dir: dir, Journal: l.ledger, Folder: l.folder, Roster: p.Roster,
-		Used: p.Used(), RoleOf: l.roleOf, Supervisor: supervisorOf(p), Siblings: l.siblings, Skip: l.workspace.IsBoardOrTask, Notice: notice, DryRun: p.DryRun})
+		Used: p.Used(), RoleOf: l.workspace.RoleOf, Supervisor: p.SupervisorRole(), Siblings: func() []flow.Changed { return ledger.ChangedBeside(l.folder) }, Skip: l.workspace.IsBoardOrTask, Notice: notice, DryRun: p.DryRun})
+	l.divergence = divergence.NewKeeper(divergence.Turn{Board: p.Board, Journal: l.ledger, Workspace: l.workspace,
+		Place: l.workspace.Place, Folder: l.folder, OnDivergence: p.OnDivergence})
 	l.decisions = decisions.NewLog(decisions.Turn{
 		Board: p.Board, File: p.Decisions, Journal: l.ledger, Path: l.workspace.Path, Dir: dir,
 		Ignore: l.workspace.Ignore, Notice: notice, DryRun: p.DryRun,
@@ -94,7 +97,7 @@ func (l *loop) assemble(crowded bool) (err error) {
 	l.watching = watch.Turn{
 		Board: p.Board, Kanban: l.workspace.KanbanFile(), Journal: l.ledger, Tasks: l.workspace.Place, Folder: l.folder,
 		Roster: p, Crowd: l.pool.Crowd, Notice: notice, Redactor: p.Redactor, Used: &l.used, Now: p.Now,
-		Listed: l.listed, Trust: l.trust,
+		Listed: l.workspace.Listed, Trust: l.trust,
 		Bound: func() string { l.member.Charge(); return l.member.Bound() }, Stop: l.stop, Kill: l.kill, Run: attempt.Run, DryRun: p.DryRun, OnTool: p.OnTool, MaxOutput: p.MaxOutput,
 	}
 	return nil
@@ -154,7 +157,7 @@ func (l *loop) refuseCheckout() error {
 	if err != nil {
 		return err
 	}
-	e, err := l.findUndone(b)
+	e, err := l.ledger.FindUndone(l.stop, l.workspace, b)
 	if err != nil || e == nil || !l.workspace.IsCommitted(l.stop) {
 		return err
 	}
@@ -163,16 +166,6 @@ func (l *loop) refuseCheckout() error {
 		Fix: fmt.Sprintf("git merge %s brings it here, and so does a run in a fresh clone; then the same command goes on",
 			failure.Quote(branch)),
 	}
-}
-
-// findUndone returns the event about work of earlier runs that does not count any more, or nil if
-// there is none.
-func (l *loop) findUndone(b *board.Board) (*event.WorkUndone, error) {
-	return ledger.FindUndone(l.folder, l.ledger.State(), l.job.Board, b, workspace.ListOf(b, l.workspace.Place.ReadTask),
-		ledger.Files{
-			AreGone:     func(files []event.LeftFile) bool { return l.workspace.AreGone(l.stop, files) },
-			IsCommitted: func() bool { return l.workspace.IsCommitted(l.stop) },
-		})
 }
 
 // restore takes an entry of an earlier run, and passes it to the parts of this run that need it.
@@ -231,7 +224,7 @@ func (l *loop) start() error {
 // undo journals work of earlier runs that does not count any more, such as that of a journal beside
 // a fresh checkout. The result is true if the open step does not count either.
 func (l *loop) undo(b *board.Board) (undone bool, err error) {
-	e, err := l.findUndone(b)
+	e, err := l.ledger.FindUndone(l.stop, l.workspace, b)
 	if err != nil || e == nil {
 		return false, err
 	}
@@ -307,14 +300,14 @@ func (l *loop) begun(b *board.Board) (e event.RunStarted, err error) {
 }
 
 // endLastTurn closes the attempt in which an earlier run died, and returns the board as it is
-// afterwards. If the attempt changed the end of the board, endLostTurn decides about the change. The
+// afterwards. If the attempt changed the end of the board, EndLostTurn decides about the change. The
 // parameter killed is true if the earlier run has no end.
 func (l *loop) endLastTurn(b *board.Board, killed bool) (*board.Board, error) {
 	lost, err := flow.CloseAttempt(l.ledger.State(), l.appendLost)
 	if err != nil {
 		return nil, err
 	}
-	if err := l.endLostTurn(lost); err != nil || l.ledger.State().Frozen != nil {
+	if err := l.divergence.EndLostTurn(lost); err != nil || l.ledger.State().Frozen != nil {
 		return b, err
 	}
 	if !lost && killed { // perhaps between the end of the turn and this decision

@@ -269,3 +269,13 @@ func Elsewhere(boardPath, file string) (done, atWork bool) {
 	}
 	return done || slices.ContainsFunc(s.Statuses, func(t flow.TaskStatus) bool { return t.IsDone() && same(t.Task) }), atWork
 }
+
+// ChangedBeside returns what the journals of the other boards beside this one have of changed files.
+func ChangedBeside(dir rundir.Dir) (all []flow.Changed) {
+	for _, other := range rundir.Others(filepath.Dir(dir.Path), dir) {
+		if h, _, err := Fold(other, nil); err == nil {
+			all = append(all, h.State.Changed...)
+		}
+	}
+	return all
+}

@@ -1,17 +1,29 @@
 package ledger
 
 import (
+	"context"
+
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/workspace"
 )
 
 // Files tells of the files of a board's project, see package worktree.
 type Files struct {
 	AreGone     func([]event.LeftFile) bool // none of these files is there as it was left
 	IsCommitted func() bool                 // the board is as the last commit has it
+}
+
+// FindUndone returns the event about work of earlier runs that does not count any more, see the
+// function [FindUndone].
+func (l *Ledger) FindUndone(stop context.Context, w *workspace.Workspace, b *board.Board) (*event.WorkUndone, error) {
+	return FindUndone(l.dir, l.State(), l.board, b, workspace.ListOf(b, w.Place.ReadTask), Files{
+		AreGone:     func(files []event.LeftFile) bool { return w.AreGone(stop, files) },
+		IsCommitted: func() bool { return w.IsCommitted(stop) },
+	})
 }
 
 // FindUndone returns the event about work that does not count any more, because the board b stands

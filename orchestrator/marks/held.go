@@ -12,11 +12,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// Reroled is a task that the turn of another task has given to another role.
-type Reroled struct{ Task, From, To string }
-
 // Reroled returns the tasks that the last turn has given to another role.
-func (k *Keeper) Reroled() []Reroled { return k.reroled }
+func (k *Keeper) Reroled() []string { return k.reroled }
 
 // holdHeaders puts back what the turn of a step has changed in the headers of other tasks and must
 // not: needs, files and watch, and a header that cannot be read any more. Another role stands, and is
@@ -34,7 +31,7 @@ func (k *Keeper) hold(edits []edit, who string) error {
 			continue
 		}
 		if e.from != e.to || e.isNew {
-			k.reroled = append(k.reroled, Reroled{e.task, e.from, e.to})
+			k.reroled = append(k.reroled, e.task)
 		}
 		if e.from != e.to && !e.isNew {
 			d := k.event(event.PolicyAccept)

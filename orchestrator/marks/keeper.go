@@ -43,15 +43,15 @@ type Keeper struct {
 	Turn
 	reader   reader
 	turns    *turns
-	before   *Marks    // the marks that count, as of the last turn; nil: not known
-	managers bool      // the last turn was the Manager's, and its marks are not taken yet
-	seen     seen      // the log of turns, as of the last turn
-	kept     *kept     // the file of the marks, as it was written last; nil: not known
-	inFile   *Marks    // the marks in that file
-	sha      string    // SHA-256 of before
-	task     string    // file of the task of the turn that is open
-	reroled  []Reroled // tasks that the last turn has given to another role
-	open     *os.File  // the log, while an agent of this board is at work; nil: none is, or the log cannot be written
+	before   *Marks   // the marks that count, as of the last turn; nil: not known
+	managers bool     // the last turn was the Manager's, and its marks are not taken yet
+	seen     seen     // the log of turns, as of the last turn
+	kept     *kept    // the file of the marks, as it was written last; nil: not known
+	inFile   *Marks   // the marks in that file
+	sha      string   // SHA-256 of before
+	task     string   // file of the task of the turn that is open
+	reroled  []string // tasks that the last turn has given to another role
+	open     *os.File // the log, while an agent of this board is at work; nil: none is, or the log cannot be written
 }
 
 // NewKeeper returns the keeper of a run.

@@ -106,6 +106,14 @@ func (p *Prepared) checkRepository() error {
 	})
 }
 
+// SupervisorRole returns the role of the board's resident supervisor, or "" if it has none.
+func (p *Prepared) SupervisorRole() string {
+	if p.Supervision == nil {
+		return ""
+	}
+	return p.Supervision.Role
+}
+
 // KeepsGoing reports whether the run sets a failed task aside and goes on. Without a setting, it
 // does so if a task of the board needs another task, because the board then tells which tasks
 // depend on the failed one.

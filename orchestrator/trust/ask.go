@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -79,18 +80,25 @@ func (k *Keeper) asksOfReview(p *roster.Player, changer event.Reach) bool {
 	return p.Role.Review.AsksOfChange || reach.Exceeds(changer)
 }
 
-// GiveTask journals that a turn has given another task to a role: the turn of an agent with this
+// GiveTasks journals that a turn has given other tasks to their roles: the turn of an agent with this
 // reach, at work on the task by. It has an effect only with a Manager that is no model, since a model
-// decides about the task in its own turn.
-func (k *Keeper) GiveTask(by, player string, reach event.Reach, task, role string) error {
-	if k == nil || role == "" {
+// decides about a task in its own turn.
+func (k *Keeper) GiveTasks(by, player string, reach event.Reach, tasks []string) (err error) {
+	if k == nil {
 		return nil
 	}
 	if manager, err := k.Roster.Player(event.ManagerRole, k.Dir); err != nil || !manager.Pretends {
 		return nil
 	}
-	return k.record(event.FilesChanged{Board: k.Board, Task: by, Role: player, Reach: reach,
-		Files: []event.ChangedFile{{By: event.TaskRole, File: task, Field: "role", Roles: []string{role}, SHA: board.SHA([]byte(role))}}})
+	for _, task := range tasks {
+		role := k.RoleOf(task)
+		if role == "" {
+			continue // it has no file yet, or cannot be read
+		}
+		err = errors.Join(err, k.record(event.FilesChanged{Board: k.Board, Task: by, Role: player, Reach: reach,
+			Files: []event.ChangedFile{{By: event.TaskRole, File: task, Field: "role", Roles: []string{role}, SHA: board.SHA([]byte(role))}}}))
+	}
+	return err
 }
 
 // Reach returns what the agent of a player gets and decides.

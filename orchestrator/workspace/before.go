@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
@@ -33,6 +34,26 @@ func (w *Workspace) Before(sha string) (*board.Board, error) {
 		return w.kept, nil
 	}
 	return board.ReadCopy(w.Dir().Before(), w.Name, sha)
+}
+
+// Added returns the tasks that were added to the list since the board had the given SHA-256. It returns
+// nil if that board is not known.
+func (w *Workspace) Added(sha string) (added []string) {
+	now, err := w.Look()
+	if err != nil || now.SHA == sha {
+		return nil
+	}
+	before, err := w.Before(sha)
+	if err != nil {
+		return nil
+	}
+	earlier := before.TaskPaths()
+	for _, task := range now.TaskPaths() {
+		if !slices.Contains(earlier, task) {
+			added = append(added, task)
+		}
+	}
+	return added
 }
 
 // RestoreEnd gives a board the end of an earlier board (see [board.Board.WithEndOf]), and saves the

@@ -380,6 +380,32 @@ func (w *Workspace) Position(b *board.Board, task string) (index, of int) {
 	return i + 1, len(tasks)
 }
 
+// Listed returns a task as the board's list spells it, or "" if the list does not have it.
+func (w *Workspace) Listed(task string) string {
+	b, err := w.Look()
+	if err != nil {
+		return ""
+	}
+	if i := b.Finder()(task); i >= 0 {
+		return b.TaskPaths()[i]
+	}
+	return ""
+}
+
+// RoleOf returns the role that a task is for: the one that it names, or that of the phase. It returns
+// "" if the task cannot be read.
+func (w *Workspace) RoleOf(task string) string {
+	b, err := w.Look()
+	if err != nil {
+		return ""
+	}
+	t, err := w.Place.ReadTask(task)
+	if err != nil {
+		return ""
+	}
+	return board.RoleFor(b, t)
+}
+
 // IsBoardOrTask reports whether a file is the board's file or that of one of its tasks.
 func (w *Workspace) IsBoardOrTask(path string) bool {
 	path = durable.RealPath(path)

@@ -1,0 +1,75 @@
+package divergence
+
+import (
+	"errors"
+	"fmt"
+
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/ledger"
+)
+
+// During calls the function act, in which the supervisor and persons can change the board. If the
+// board's end was changed then, a person decides, and nothing is put back. The parameter when says in
+// words when the board was changed.
+func (k *Keeper) During(act func() error, when string) error {
+	b, err := k.Workspace.Look()
+	if err != nil {
+		return errors.Join(err, act())
+	}
+	if err := errors.Join(k.Workspace.KeepBefore(b), act()); err != nil {
+		return err
+	}
+	k.Workspace.Forget()
+	now, err := k.Workspace.Look()
+	if err != nil {
+		return err
+	}
+	changed := ledger.UnknownSince(k.Folder, k.Board, now, b.SHA, when)
+	if changed == nil {
+		return nil
+	}
+	return k.Journal.Record(*changed)
+}
+
+// Keep keeps the board as it is at the end of the run, and returns its SHA-256. It returns "" if the
+// board cannot be kept, or is frozen: a person decides about that one, with the bytes that are kept.
+func (k *Keeper) Keep() string {
+	if k.Journal.State().Frozen != nil {
+		return ""
+	}
+	b, err := k.Workspace.Look()
+	if err != nil || k.Workspace.KeepBefore(b) != nil {
+		return ""
+	}
+	return b.SHA
+}
+
+// PutBackBehind puts the board back if it has another SHA-256, and returns in words what it did.
+func (k *Keeper) PutBackBehind(sha string) (done string, err error) {
+	k.Workspace.Forget()
+	if k.Workspace.SHA() == sha {
+		return "", nil
+	}
+	if done, err = k.Workspace.PutBackSpoiled(sha); err != nil {
+		err = fmt.Errorf("put back the board, which a program changed behind the end of the run: %w", err)
+	}
+	return done, err
+}
+
+// PutBackEnd does what EndTurn does for the board, in a turn that cannot be journaled. Only the run that
+// goes on asks a person.
+func (k *Keeper) PutBackEnd() error {
+	step := k.Journal.State().Step
+	if step == nil || step.Before != nil || k.OnDivergence == event.PolicyFreeze {
+		return nil
+	}
+	k.Workspace.Forget()
+	before, err := k.Workspace.Before(step.BoardSHA)
+	if err != nil {
+		return nil
+	}
+	if now, err := k.Workspace.Look(); err == nil && len(now.EndChanges(before)) == 0 {
+		return nil
+	}
+	return k.Workspace.PutBack(step.BoardSHA)
+}

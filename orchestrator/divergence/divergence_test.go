@@ -1,0 +1,198 @@
+package divergence_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/divergence"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/workspace"
+)
+
+const (
+	asItWas = "current: a.md\ntasks: [a.md, b.md]\n"
+	ended   = "current: null\ntasks: [a.md, b.md]\n"
+	longer  = "current: a.md\ntasks: [a.md, b.md, c.md]\n"
+	spoiled = "current: [\n"
+)
+
+// journal keeps what is recorded.
+type journal struct {
+	state flow.State
+	said  []event.StateDiverged
+}
+
+func (j *journal) State() *flow.State { return &j.state }
+
+func (j *journal) Record(e event.Event) error {
+	j.said = append(j.said, e.(event.StateDiverged))
+	return j.state.Apply(e)
+}
+
+// site is a board on disk, as it was kept before the turn of an agent.
+type site struct {
+	*testing.T
+	path    string
+	work    *workspace.Workspace
+	journal *journal
+	keeper  *divergence.Keeper
+}
+
+func newSite(t *testing.T, policy string) *site {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "kanban.yaml")
+	write(t, path, asItWas)
+	b, err := board.Parse(path, []byte(asItWas))
+	if err != nil {
+		t.Fatal(err)
+	}
+	place, err := board.OpenPlace(dir, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, _ := redact.NewNamed(nil)
+	w := workspace.New(path, path, place, b, made)
+	if err := os.MkdirAll(w.Dir().Path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.KeepBefore(b); err != nil {
+		t.Fatal(err)
+	}
+	j := &journal{state: flow.State{Step: &flow.Step{Number: 1, Task: "a.md", Role: "Implementor", BoardSHA: b.SHA, Left: b.SHA}}}
+	return &site{t, path, w, j, divergence.NewKeeper(divergence.Turn{Board: path, Journal: j, Workspace: w, Place: place,
+		Folder: w.Dir(), OnDivergence: policy})}
+}
+
+// leave has the board left as an agent leaves it, or removed if text is "".
+func (s *site) leave(text string) {
+	s.Helper()
+	s.work.Forget()
+	if text != "" {
+		write(s.T, s.path, text)
+	} else if err := os.Remove(s.path); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expect compares the board and the policies of the journaled changes.
+func (s *site) expect(err error, text string, policies ...string) {
+	s.Helper()
+	got, lost := os.ReadFile(s.path)
+	if err != nil || lost != nil && text != "" || string(got) != text {
+		s.Errorf("the board is %q, %v, %v, want %q", got, lost, err, text)
+	}
+	var said []string
+	for _, d := range s.journal.said {
+		said = append(said, d.Policy)
+	}
+	if !slices.Equal(said, policies) {
+		s.Errorf("journaled %q, want %q", said, policies)
+	}
+}
+
+// TestEndTurn: seed 004, "Communication Model": only the Manager or a person ends a board.
+func TestEndTurn(t *testing.T) {
+	tests := map[string]struct {
+		policy, left string
+		step         func(*flow.State)
+		want         string
+		policies     []string
+	}{
+		"nothing changed": {event.PolicyAccept, asItWas, nil, asItWas, nil},
+		"the end":         {event.PolicyAccept, ended, nil, asItWas, []string{event.PolicyRestore}},
+		"the end, freeze": {event.PolicyFreeze, ended, nil, ended, []string{event.PolicyFreeze}},
+		"the list":        {event.PolicyAccept, longer, nil, longer, nil}, // for Note
+		"unreadable":      {event.PolicyAccept, spoiled, nil, asItWas, []string{event.PolicyRestore}},
+		"removed":         {event.PolicyAccept, "", nil, asItWas, []string{event.PolicyRestore}},
+		"removed, freeze": {event.PolicyFreeze, "", nil, "", []string{event.PolicyFreeze}},
+		"the Manager's":   {event.PolicyAccept, ended, func(s *flow.State) { s.Step.Before = &event.Baseline{} }, ended, nil},
+		"between steps":   {event.PolicyAccept, ended, func(s *flow.State) { s.Step = nil }, ended, nil},
+		"frozen already":  {event.PolicyAccept, ended, func(s *flow.State) { s.Frozen = &flow.Freeze{} }, ended, nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, tt.policy)
+			if tt.step != nil {
+				tt.step(&s.journal.state)
+			}
+			s.leave(tt.left)
+			s.expect(s.keeper.EndTurn(), tt.want, tt.policies...)
+			s.expect(s.keeper.EndTurn(), tt.want, tt.policies...) // once
+		})
+	}
+}
+
+// TestNote: another change of the board stands, or freezes it, and is journaled once.
+func TestNote(t *testing.T) {
+	for _, policy := range []string{event.PolicyAccept, event.PolicyFreeze} {
+		s := newSite(t, policy)
+		s.expect(s.keeper.Note(s.work.SHA(), nil), asItWas)
+		s.leave(longer)
+		s.expect(s.keeper.Note(s.work.SHA(), nil), longer, policy)
+		s.expect(s.keeper.Note(s.work.SHA(), nil), longer, policy)
+	}
+}
+
+// TestEndLostTurn: a person is asked about an end that came while no run was there to see it, and an
+// agent's is put back.
+func TestEndLostTurn(t *testing.T) {
+	died := newSite(t, event.PolicyAccept)
+	died.leave(ended)
+	died.expect(died.keeper.EndLostTurn(true), ended, event.PolicyAsk)
+
+	edited := newSite(t, event.PolicyAccept)
+	edited.leave(ended) // after the turn
+	edited.expect(edited.keeper.EndLostTurn(false), ended)
+
+	cut := newSite(t, event.PolicyAccept)
+	cut.leave(ended)
+	cut.journal.state.Step.Left = cut.work.SHA()
+	cut.expect(cut.keeper.EndLostTurn(false), asItWas, event.PolicyRestore)
+}
+
+// TestPutBackEnd: the end of a board is put back also where nothing can be journaled any more.
+func TestPutBackEnd(t *testing.T) {
+	s := newSite(t, event.PolicyAccept)
+	s.leave(longer)
+	s.expect(s.keeper.PutBackEnd(), longer)
+	s.leave(ended)
+	s.expect(s.keeper.PutBackEnd(), asItWas)
+	s.leave(spoiled)
+	s.expect(s.keeper.PutBackEnd(), asItWas)
+
+	frozen := newSite(t, event.PolicyFreeze)
+	frozen.leave(ended)
+	frozen.expect(frozen.keeper.PutBackEnd(), ended)
+}
+
+// TestBehind: what changes the board while programs hear of its end is put back, and a person is asked
+// about what changes it while the run waits for its supervisor.
+func TestBehind(t *testing.T) {
+	s := newSite(t, event.PolicyAccept)
+	sha := s.keeper.Keep()
+	if done, err := s.keeper.PutBackBehind(sha); done != "" || err != nil {
+		t.Errorf("PutBackBehind = %q, %v, want nothing done", done, err)
+	}
+	s.leave(longer)
+	if done, err := s.keeper.PutBackBehind(sha); done == "" || err != nil {
+		t.Errorf("PutBackBehind = %q, %v, want words", done, err)
+	}
+	s.expect(nil, asItWas)
+	s.expect(s.keeper.During(func() error { s.leave(longer); return nil }, "was changed"), longer)
+	s.expect(s.keeper.During(func() error { s.leave(ended); return nil }, "was changed"), ended, event.PolicyAsk)
+	if sha := s.keeper.Keep(); sha != "" {
+		t.Errorf("Keep of a frozen board = %q, want nothing", sha)
+	}
+}
