@@ -76,7 +76,7 @@ func (l *loop) takeEdit() error {
 func (l *loop) writeBoard(b *board.Board) error {
 	step := l.ledger.State().Step
 	if step.Walked != nil {
-		return l.writeWalked(step, b)
+		return l.finishWalked(step, b)
 	}
 	d, lost, err := l.caller.Decision(step, b)
 	if err != nil {

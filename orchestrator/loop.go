@@ -73,7 +73,7 @@ func (l *loop) run() (flow.Finish, error) {
 		case flow.Spawn:
 			err = l.spawn(e, b)
 		case flow.Walk:
-			err = l.walk(e, b)
+			err = l.walk(e.Spawn, b)
 		case flow.Reassign:
 			err = l.reassign(e)
 		case flow.SuspectLoop:

@@ -60,3 +60,30 @@ func (l *loop) suspectLoop(e flow.SuspectLoop, b *board.Board) error {
 		TaskSHA: l.workspace.TaskSHA(e.Task),
 		Told:    err == nil && manager.Role.Anomalies, Suspicion: e.Suspicion})
 }
+
+// walk performs a Manager's call without a program.
+func (l *loop) walk(e flow.Spawn, b *board.Board) error {
+	if waited, err := l.claims.Take(e); err != nil || waited {
+		return err
+	}
+	if l.ledger.State().Step == nil {
+		return l.openStep(e, b) // then package flow decides anew: it might set the task aside
+	}
+	if err := l.caller.Walk(); err != nil {
+		return err
+	}
+	return l.claims.Release()
+}
+
+// finishWalked finishes the step of a run that died after package walk had decided.
+func (l *loop) finishWalked(step *flow.Step, b *board.Board) error {
+	finished, err := l.caller.FinishWalked(b)
+	switch {
+	case err != nil:
+		return err
+	case finished:
+		return l.claims.Release()
+	}
+	e := event.AttemptRef{Step: step.Number, Call: event.ManagerCall, Task: step.Task, Role: event.ManagerRole}
+	return l.walk(flow.Spawn{AttemptRef: e}, b)
+}

@@ -67,6 +67,8 @@ type Journal interface {
 type Kanban interface {
 	KanbanFile() string // path of the file as agents see it
 	Look() (*board.Board, error)
+	Forget() // after this, Look reads the file
+	Save(*board.Board) error
 	Tasks(*board.Board) []string
 	Seen(path string) string // path of a task as agents see it
 	LastEntry(task string) string
@@ -83,11 +85,14 @@ type Tasks interface {
 	CheckTasks(names []string) error
 }
 
-// Decisions compares the Manager's replies with the board that the Manager left.
+// Decisions compares the Manager's replies with the board that the Manager left, and decides in the
+// place of a Manager without a model.
 type Decisions interface {
 	Judge(*flow.Step, workspace.Decision, func(role string) error) (f *contract.Failure, disagreed bool, err error)
 	HoldOpen(step *flow.Step, given []string) (left string, same bool, err error)
 	TakeBackEnd(*flow.Step) string
+	Walk(b *board.Board, s *flow.State, said string) (e event.ManagerWalked, after *board.Board, err error)
+	Moved(*board.Board, event.ManagerWalked) string
 }
 
 // Project is the project's files and its git checkout.
