@@ -1,9 +1,7 @@
 package orchestrator
 
 import (
-	"cmp"
 	"errors"
-	"slices"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/call"
@@ -78,22 +76,15 @@ func (l *loop) writeBoard(b *board.Board) error {
 	if step.Walked != nil {
 		return l.finishWalked(step, b)
 	}
-	d, lost, err := l.caller.Decision(step, b)
+	d, err := l.caller.Decision(step, b)
 	if err != nil {
 		return err
 	}
-	verdict := l.workspace.Compare(b, step, d)
-	after, err := l.workspace.Splice(b, verdict, d)
+	decided, err := l.workspace.Decide(b, l.ledger.State(), d)
 	if err != nil {
 		return err
 	}
-	var change flow.Change
-	if verdict.Disagreement == "" {
-		if after, change, err = l.workspace.Leave(l.ledger.State(), after, d); err != nil {
-			return err
-		}
-	}
-	if after != b {
+	if decided.Board != b {
 		l.workspace.Forget()
 		now, err := l.workspace.Look()
 		if err != nil {
@@ -102,22 +93,16 @@ func (l *loop) writeBoard(b *board.Board) error {
 		if now.SHA != b.SHA {
 			return l.writeBoard(now) // the file was changed since b was read
 		}
-		if err := l.replaceBoard(step, b, after); err != nil {
+		if err := l.replaceBoard(step, b, decided.Board); err != nil {
 			return err
 		}
 	}
-	if lost && !slices.Equal(d.Tasks, l.workspace.Tasks(b)) {
-		verdict.Warning = "the list of tasks that the Manager was given is lost, so the board's own list stands, " +
-			"and not the one in the reply"
-	}
-	verdict.Warning = cmp.Or(verdict.Warning, l.workspace.MissingNeeds(after, l.ledger.State(), d.Next))
-	left := call.Left{BoardSHA: after.SHA, Warning: verdict.Warning, Change: change}
+	left := call.Left{BoardSHA: decided.Board.SHA, Warning: decided.Warning, Change: decided.Change}
 	// If the board was changed after the reply was accepted, the file stays as it is. The event
 	// keeps the SHA-256 from before the change, so that the changed board does not count as the
 	// Manager's work.
-	if verdict.Disagreement != "" {
+	if decided.Disagreement != "" {
 		left.BoardSHA = step.Reply.Left
-		left.Warning = cmp.Or(left.Warning, verdict.Disagreement)
 	}
 	return errors.Join(l.caller.FinishStep(step, left), l.claims.Release())
 }

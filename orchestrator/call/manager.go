@@ -110,31 +110,31 @@ func (c *Caller) checkRole(role string) error {
 // Decision returns the Manager's accepted reply and two lists of tasks: the list that the Manager
 // was given, and the list in the reply. If the stored file of the given list is lost, Decision
 // returns the reply's list as both lists. If the stored file of the reply's list is lost, Decision
-// returns the board's list as both lists. In either case the second result is true, and the list on
-// the board stays as the Manager left it.
-func (c *Caller) Decision(step *flow.Step, b *board.Board) (d workspace.Decision, lost bool, err error) {
+// returns the board's list as both lists. In either case the decision is marked as lost, and the list
+// on the board stays as the Manager left it.
+func (c *Caller) Decision(step *flow.Step, b *board.Board) (d workspace.Decision, err error) {
 	reply := step.Reply
 	d.Next, d.Status = reply.NextTask, contract.Status(reply.Status)
 	in, err := c.restoreInput(step)
-	lost = errors.Is(err, rundir.ErrNotStored) || err == nil && in.Tasks == nil
+	lost := errors.Is(err, rundir.ErrNotStored) || err == nil && in.Tasks == nil
 	switch {
 	case err != nil && !lost:
-		return d, false, err
+		return d, err
 	case !lost && reply.TasksSHA != "" && reply.TasksSHA == step.Stored:
 		d.Given, d.Tasks = in.Tasks, in.Tasks
-		return d, false, nil
+		return d, nil
 	}
 	d.Tasks, err = c.repliedTasks(reply)
 	switch {
 	case errors.Is(err, rundir.ErrNotStored):
 		lost, d.Tasks = true, c.Kanban.Tasks(b)
 	case err != nil:
-		return d, false, err
+		return d, err
 	}
-	if d.Given = in.Tasks; lost {
+	if d.Given, d.Lost = in.Tasks, lost; lost {
 		d.Given = d.Tasks
 	}
-	return d, lost, nil
+	return d, nil
 }
 
 // repliedTasks returns the list of tasks in an accepted reply. Errors: [rundir.ErrNotStored].

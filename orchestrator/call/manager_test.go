@@ -99,16 +99,17 @@ func TestDecision(t *testing.T) {
 			if step.Reply = &reply; tt.gone {
 				c.Folder.SweepStored("")
 			}
-			d, lost, err := c.Decision(step, b)
-			if err != nil || lost != tt.lost || d.Next == nil {
-				t.Fatalf("decision = %+v, lost %v, %v", d, lost, err)
+			d, err := c.Decision(step, b)
+			if err != nil || d.Lost != tt.lost || d.Next == nil {
+				t.Fatalf("decision = %+v, %v", d, err)
 			}
 			want := map[string][]string{"given": given, "other": other, "short": {"x.md"}, "board": {"b.md", "c.md"}}[tt.tasks]
-			if !slices.Equal(d.Tasks, want) || !lost && !slices.Equal(d.Given, given) {
+			if !slices.Equal(d.Tasks, want) || !d.Lost && !slices.Equal(d.Given, given) {
 				t.Errorf("the lists are %.60q and %.60q, want %.60q", d.Given, d.Tasks, want)
 			}
-			if v := c.Kanban.(*workspace.Workspace).Compare(b, step, d); v.Disagreement != "" || lost && v.WriteTasks {
-				t.Errorf("the verdict is %+v, want the board's list to stand", v)
+			after, err := c.Kanban.(*workspace.Workspace).Decide(b, &flow.State{Step: step}, d)
+			if stands := slices.Equal(after.Board.TaskPaths(), b.TaskPaths()); err != nil || after.Disagreement != "" || d.Lost && !stands {
+				t.Errorf("the board is %+v, %v, want its own list to stand", after, err)
 			}
 		})
 	}

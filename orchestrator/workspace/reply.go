@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,6 +22,7 @@ type Decision struct {
 	Status contract.Status
 	Next   *string // the reply's next_task; nil: there is none
 	Tasks  []string
+	Lost   bool // one of the two lists is not known any more, so the board's own list stands for it
 }
 
 // ended returns the text to write into the board's field "ended". The text is the status of the
@@ -49,11 +51,11 @@ func (w *Workspace) Judge(
 		f, err = w.rejectUnreadable(step, err)
 		return f, false, err
 	}
-	verdict := w.Compare(b, step, d)
+	verdict := w.compare(b, step, d)
 	if verdict.Disagreement != "" {
 		return &contract.Failure{Reason: verdict.Disagreement}, true, nil
 	}
-	if _, err := w.Splice(b, verdict, d); err != nil {
+	if _, err := w.splice(b, verdict, d); err != nil {
 		return &contract.Failure{Reason: "the reply cannot be written onto the board: " + err.Error()}, false, nil
 	}
 	if next == nil {
@@ -153,9 +155,38 @@ func (w *Workspace) HoldOpen(step *flow.Step, given []string) (left string, same
 	return left, err == nil, err
 }
 
-// Compare returns the parts of a Manager's decision that the board does not show yet, and any
+// Decided is the board with a decision of the Manager.
+type Decided struct {
+	Board        *board.Board // the one that was decided about, if it shows the decision already
+	Change       flow.Change  // the decision's change of the list
+	Disagreement string       // contradiction between the decision and the board, which then stands; "": none
+	Warning      string       // "": none
+}
+
+// Decide returns the board with a decision of the Manager about the open step. Errors: the board
+// cannot hold the decision.
+func (w *Workspace) Decide(b *board.Board, s *flow.State, d Decision) (after Decided, err error) {
+	v := w.compare(b, s.Step, d)
+	after = Decided{Disagreement: v.Disagreement, Warning: v.Warning}
+	if after.Board, err = w.splice(b, v, d); err != nil {
+		return after, err
+	}
+	if v.Disagreement == "" {
+		if after.Board, after.Change, err = w.leave(s, after.Board, d); err != nil {
+			return after, err
+		}
+	}
+	if d.Lost && !slices.Equal(d.Tasks, w.Tasks(b)) {
+		after.Warning = "the list of tasks that the Manager was given is lost, so the board's own list stands, " +
+			"and not the one in the reply"
+	}
+	after.Warning = cmp.Or(after.Warning, w.missingNeeds(after.Board, s, d.Next), v.Disagreement)
+	return after, nil
+}
+
+// compare returns the parts of a Manager's decision that the board does not show yet, and any
 // contradiction between the decision and the board.
-func (w *Workspace) Compare(b *board.Board, step *flow.Step, d Decision) flow.Verdict {
+func (w *Workspace) compare(b *board.Board, step *flow.Step, d Decision) flow.Verdict {
 	before := flow.Fields{Current: step.Before.Current, Tasks: d.Given}
 	return flow.Reconcile(before, w.fields(b), w.next(d), d.Tasks, d.ended())
 }
@@ -183,9 +214,9 @@ func (w *Workspace) next(d Decision) string {
 	return w.Seen(*d.Next)
 }
 
-// Splice returns the board with the decision, or b itself if b shows the decision already. It
+// splice returns the board with the decision, or b itself if b shows the decision already. It
 // returns an error if the board cannot hold the decision.
-func (w *Workspace) Splice(b *board.Board, v flow.Verdict, d Decision) (*board.Board, error) {
+func (w *Workspace) splice(b *board.Board, v flow.Verdict, d Decision) (*board.Board, error) {
 	if !v.WriteCurrent && !v.WriteTasks && !v.WriteEnded {
 		return b, nil
 	}
@@ -235,11 +266,11 @@ func (w *Workspace) authorsSpelling(b *board.Board) func(string) string {
 	}
 }
 
-// Leave returns the board that a reply of the Manager leaves, and the reply's changes of the list.
+// leave returns the board that a reply of the Manager leaves, and the reply's changes of the list.
 // The parameter after is the board with the reply. If the reply ends the board with the status ok
-// although tasks are undone, Leave sets the field "ended" to "incomplete". It does not change a
+// although tasks are undone, leave sets the field "ended" to "incomplete". It does not change a
 // board whose author uses this field.
-func (w *Workspace) Leave(s *flow.State, after *board.Board, d Decision) (*board.Board, flow.Change, error) {
+func (w *Workspace) leave(s *flow.State, after *board.Board, d Decision) (*board.Board, flow.Change, error) {
 	before, lost := w.Before(s.Step.Before.BoardSHA)
 	marked := func(task string) bool {
 		if lost == nil {

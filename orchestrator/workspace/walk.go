@@ -178,10 +178,10 @@ func (w *Workspace) SaysDone(task string) bool {
 	return i >= 0 && (l.Marked(i) || l.Done(i))
 }
 
-// MissingNeeds returns a warning if a Manager names a next task that depends on undone tasks. The
+// missingNeeds returns a warning if a Manager names a next task that depends on undone tasks. The
 // Manager is allowed to name such a task. If needs do not decide the order of the board,
-// MissingNeeds always returns "".
-func (w *Workspace) MissingNeeds(b *board.Board, s *flow.State, next *string) string {
+// missingNeeds always returns "".
+func (w *Workspace) missingNeeds(b *board.Board, s *flow.State, next *string) string {
 	if next == nil || !s.ByNeeds {
 		return ""
 	}
@@ -234,6 +234,6 @@ func (w *Workspace) spliceWalked(
 	before := w.fields(b)
 	was := flow.Fields{Current: before.Current, Tasks: tasks}
 	verdict := flow.Reconcile(was, w.fields(marked), w.next(d), tasks, d.ended())
-	after, err = w.Splice(marked, verdict, d)
+	after, err = w.splice(marked, verdict, d)
 	return after, verdict.Warning, err
 }
