@@ -3,7 +3,6 @@ package orchestrator
 import (
 	"cmp"
 	"errors"
-	"maps"
 	"path/filepath"
 	"strings"
 
@@ -11,11 +10,11 @@ import (
 	"kanban-run/orchestrator/call"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/result"
+	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/trust"
 	"kanban-run/orchestrator/watch"
@@ -87,7 +86,7 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 		return end.Outcome, end.Text, err
 	}
 	outcome := result.OutcomeOf(l.stop, err)
-	note := l.ledger.Finish(event.RunInterrupted{Board: l.job.Board, Outcome: outcome, Reason: err.Error(), By: result.ByOf(err), Exit: result.ExitOf(err), Hint: hintOf(err),
+	note := l.ledger.Finish(event.RunInterrupted{Board: l.job.Board, Outcome: outcome, Reason: err.Error(), By: result.ByOf(err), Exit: result.ExitOf(err), Hint: result.HintOf(err),
 		Changed: errors.As(err, new(*trust.ChangedError)), Until: result.Until(outcome, err), Waited: l.member.CutWait(), Quarantined: l.caller.Quarantined(), Marks: l.marks.Leave(), Behind: l.toldBehind(behind)})
 	note = errors.Join(note, l.carrier.RecordEvents())
 	if note == nil {
@@ -99,8 +98,7 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 // keepOutput keeps the output that is not journaled in a folder that no run empties, and returns the
 // path of the folder. It returns "" if there is no output.
 func (l *loop) keepOutput() string {
-	output := l.folder.Outputs()
-	maps.Copy(output, l.caller.Unwritten())
+	output := l.caller.Unrecorded()
 	if len(output) == 0 {
 		return ""
 	}
@@ -122,17 +120,7 @@ func (l *loop) rescue(a *call.Attempt, p *attempt.Attempt, w *watch.Watch, moved
 	if errors.As(moved, &why) && why.Path != filepath.Dir(l.workspace.Path) {
 		moved = errors.Join(moved, l.divergence.PutBackEnd())
 	}
-	if len(output) == 0 {
-		return moved
-	}
-	kept, lost := l.hold.Anchor.Keep(output, l.job.Now())
-	switch {
-	case why != nil:
-		why.Kept, why.Lost = kept, lost
-	case kept != "":
-		moved = &rundir.KeptError{Err: moved, Kept: kept}
-	}
-	return moved
+	return l.hold.Anchor.KeepFor(moved, output, l.job.Now())
 }
 
 // question returns what a person may decide about the board, or nil if nothing is known.
@@ -141,5 +129,63 @@ func (l *loop) question() *projection.Question {
 	return l.ledger.Question(l.job.Board, b, err)
 }
 
-// hintOf returns what mends an error, or "".
-func hintOf(err error) string { return cmp.Or(failure.HintOf(err), durable.MachineHint(err)) }
+// dismiss asks the resident supervisor to shut down, at the end of the run.
+func (l *loop) dismiss() error {
+	switch {
+	case l.hold.Anchor.Check() != nil:
+		return l.supervisor.Close()
+	case !l.supervisor.IsAsked():
+		return l.supervisor.Dismiss()
+	default:
+		return l.divergence.During(l.supervisor.Dismiss, "was changed while the run waited for its supervisor to shut down")
+	}
+}
+
+// beginEnd keeps the board as it is at the end of the run, and returns its SHA-256, if programs hear
+// of the end: a checkpoint is pushed with its hooks, and commands send notifications. An agent may have
+// written any of them. If none hears of the end, beginEnd returns "".
+func (l *loop) beginEnd() string {
+	if l.job.DryRun || l.job.Drain == nil && l.carrier.Branch() == "" {
+		return ""
+	}
+	return l.divergence.Keep()
+}
+
+// toldBehind returns the SHA-256 of the board for the record of the end. It is "" if no command hears
+// of the end, for then no record of their end follows.
+func (l *loop) toldBehind(sha string) string {
+	if l.job.Drain == nil {
+		return ""
+	}
+	return sha
+}
+
+// finishEnd waits for the programs that hear of the end. What they did to the board is put back,
+// as what an agent does in its turn. The board had the given SHA-256.
+func (l *loop) finishEnd(sha string) error {
+	if sha == "" {
+		return nil
+	}
+	if l.job.Drain != nil {
+		l.job.Drain(l.stop)
+	}
+	const who = "a hook of git or a command for notifications"
+	marked := l.marks.Behind(who)
+	given := l.trust.GiveTasks(who, who, event.Reach{Permission: roster.Unbound}, l.marks.Reroled())
+	if err := errors.Join(marked, given); err != nil {
+		return err
+	}
+	left := event.BoardLeft{Board: l.job.Board, BoardSHA: sha}
+	done, err := l.divergence.PutBackBehind(sha)
+	if err != nil || done == "" && l.job.Drain == nil {
+		return err
+	}
+	if done != "" {
+		left.Text = "STATE_DIVERGENCE: " + l.job.Board + " was changed behind the end of the run, by " + who + "; " + done
+	}
+	if err := errors.Join(l.ledger.Append(left), l.ledger.Commit(), l.carrier.RecordEvents()); err != nil {
+		return err
+	}
+	_, err = l.divergence.PutBackBehind(sha) // the checkpoint with this record has started the hooks again
+	return err
+}

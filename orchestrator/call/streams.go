@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 
@@ -93,12 +94,14 @@ func (c *Caller) Rescue(a *Attempt, p *attempt.Attempt) map[string][]byte {
 	return all
 }
 
-// Unwritten returns what the program of the last attempt has printed if its files could not be written.
-func (c *Caller) Unwritten() map[string][]byte {
-	if c.unwritten == nil {
-		return nil
+// Unrecorded returns the output that is not journaled, by the names of files: that in the files of the
+// run, and what the program of the last attempt has printed if its files could not be written.
+func (c *Caller) Unrecorded() map[string][]byte {
+	output := c.Folder.Outputs()
+	if c.unwritten != nil {
+		maps.Copy(output, printed(c.unwritten))
 	}
-	return printed(c.unwritten)
+	return output
 }
 
 func printed(a *Attempt) map[string][]byte {

@@ -2,6 +2,7 @@
 package result
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -130,6 +131,9 @@ func ExitOf(err error) int {
 	}
 	return 0
 }
+
+// HintOf returns what mends an error that ended a run, or "".
+func HintOf(err error) string { return cmp.Or(failure.HintOf(err), durable.MachineHint(err)) }
 
 // Until returns the time from which the provider accepts calls again, in RFC 3339. It returns "" if
 // the provider names no time, or if the outcome is not event.Later.

@@ -173,6 +173,23 @@ func (a *Anchor) Keep(files map[string][]byte, at time.Time) (path string, err e
 	return path, nil
 }
 
+// KeepFor is like Keep, for what could not be recorded because of the error why. It returns that error,
+// which names the new folder then. Without files it only returns the error.
+func (a *Anchor) KeepFor(why error, files map[string][]byte, at time.Time) error {
+	if len(files) == 0 {
+		return why
+	}
+	kept, lost := a.Keep(files, at)
+	var moved *MovedError
+	switch {
+	case errors.As(why, &moved):
+		moved.Kept, moved.Lost = kept, lost
+	case kept != "":
+		return &KeptError{Err: why, Kept: kept}
+	}
+	return why
+}
+
 func writeAll(files map[string][]byte, write func(file string, text []byte) error) (err error) {
 	for name, text := range files {
 		err = errors.Join(err, write(name, text))
