@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 
 	"kanban-run/orchestrator/event"
@@ -26,7 +24,11 @@ type Bounds struct {
 // can go on later. A board that was not started yet has the outcome [event.Interrupted]. When the
 // context kill is done, running agents are killed.
 func RunAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bounds) []result.Result {
-	return runAll(stop, kill, boards, bounds, pool.New(bounds.Jobs, bounds.MaxCost, holdLock(boards)))
+	var holdLock func(*os.File) (func() error, error)
+	if len(boards) > 0 {
+		holdLock = boards[0].HoldLock // of the one guardian; nil if there is none
+	}
+	return runAll(stop, kill, boards, bounds, pool.New(bounds.Jobs, bounds.MaxCost, holdLock))
 }
 
 func runAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bounds, all *pool.Pool) []result.Result {
@@ -36,7 +38,7 @@ func runAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bou
 		all.Seats.Take()
 		wg.Go(func() {
 			defer all.Seats.Leave()
-			runBoard(stop, kill, boards[i], all, bounds.Jobs > 1 && isCrowded(boards, i), &results[i])
+			runBoard(stop, kill, boards[i], all, bounds.Jobs > 1 && boards[i].SharesDir(boards), &results[i])
 		})
 	}
 	wg.Wait()
@@ -44,31 +46,10 @@ func runAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bou
 	return results
 }
 
-// holdLock returns the function with which the guardian holds a lock file together with this
-// process. It returns nil if there is no guardian.
-func holdLock(boards []*preflight.Prepared) func(*os.File) (func() error, error) {
-	if len(boards) == 0 {
-		return nil
-	}
-	return boards[0].HoldLock
-}
-
-// isCrowded reports whether the work directory of another board is the same as that of board i,
-// contains it, or lies in it.
-func isCrowded(boards []*preflight.Prepared, i int) bool {
-	own := boards[i].Dir() + string(filepath.Separator)
-	for k, p := range boards {
-		other := p.Dir() + string(filepath.Separator)
-		if k != i && (strings.HasPrefix(own, other) || strings.HasPrefix(other, own)) {
-			return true
-		}
-	}
-	return false
-}
-
 // runBoard runs one board until the run ends, releases the board, and sets res. The run holds a
 // slot for the use of the disk, but not while an agent works. The parameter "crowded" is true if
-// another board of this process can be at work in the same folder at the same time, see isCrowded.
+// another board of this process can be at work in the same folder at the same time, see
+// [preflight.Prepared.SharesDir].
 func runBoard(stop, kill context.Context, p *preflight.Prepared, all *pool.Pool, crowded bool, res *result.Result) {
 	all.Slots.Acquire()
 	defer all.Slots.Release()

@@ -27,7 +27,6 @@ var arrows = map[string]map[string]string{
 		"orchestrator/divergence": "a board stays as its Manager left it",
 		"orchestrator/durable":    "what a full disk does not take is kept elsewhere",
 		"orchestrator/failpoint":  "tests kill it between two acts",
-		"orchestrator/failure":    "a Manager that cannot be started makes a run impossible",
 		"orchestrator/flow":       "it performs what flow decides",
 		"orchestrator/gitstore":   "the state of a board goes into commits",
 		"orchestrator/journal":    "a foreign write to it ends the run",

@@ -175,17 +175,14 @@ func (l *loop) finishEnd(sha string) error {
 	if err := errors.Join(marked, given); err != nil {
 		return err
 	}
-	left := event.BoardLeft{Board: l.job.Board, BoardSHA: sha}
-	done, err := l.divergence.PutBackBehind(sha)
-	if err != nil || done == "" && l.job.Drain == nil {
+	text, err := l.divergence.PutBackBehind(sha, who)
+	if err != nil || text == "" && l.job.Drain == nil {
 		return err
 	}
-	if done != "" {
-		left.Text = "STATE_DIVERGENCE: " + l.job.Board + " was changed behind the end of the run, by " + who + "; " + done
-	}
+	left := event.BoardLeft{Board: l.job.Board, BoardSHA: sha, Text: text}
 	if err := errors.Join(l.ledger.Append(left), l.ledger.Commit(), l.carrier.RecordEvents()); err != nil {
 		return err
 	}
-	_, err = l.divergence.PutBackBehind(sha) // the checkpoint with this record has started the hooks again
+	_, err = l.divergence.PutBackBehind(sha, who) // the checkpoint with this record has started the hooks again
 	return err
 }

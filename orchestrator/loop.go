@@ -158,7 +158,8 @@ func (l *loop) attempt(a *call.Attempt, b *board.Board, permit *pool.Permit) (er
 	failpoint.At("intent-durable")
 	a.Spec.Emit, a.Spec.Invocation.Held = permit.WatchService(a.Spec.Emit), l.claims.File()
 	p := l.caller.Start(a)
-	w := l.startWatch(a, p)
+	w := watch.Start(l.watching, watch.Agent{AttemptRef: a.Ref(), Program: p, Player: a.Player, Duty: a.Duty,
+		Listens: a.Spec.Invocation.Listens, Signs: a.Signs})
 	waitErr := l.waitForAgent(a, p, w)
 	failpoint.At("agent-gone")
 	if moved := l.hold.Anchor.Check(); moved != nil {
@@ -203,7 +204,7 @@ const postDelay = 300 * time.Millisecond
 func (l *loop) waitForAgent(a *call.Attempt, p *attempt.Attempt, w *watch.Watch) (err error) {
 	l.pool.Slots.Release()
 	defer l.pool.Slots.Acquire()
-	draw, post := l.drawTimer(), time.NewTimer(postDelay)
+	draw, post := l.ledger.DrawTimer(), time.NewTimer(postDelay)
 	defer draw.Stop()
 	defer post.Stop()
 	defer w.Close()
@@ -253,21 +254,4 @@ func (l *loop) check(w *watch.Watch) error {
 	err := w.Check()
 	l.ledger.ShowSigns(w.Signs())
 	return err
-}
-
-// startWatch starts the watch over the agent of an attempt.
-func (l *loop) startWatch(a *call.Attempt, p *attempt.Attempt) *watch.Watch {
-	return watch.Start(l.watching, watch.Agent{AttemptRef: a.Ref(), Program: p, Player: a.Player, Duty: a.Duty,
-		Listens: a.Spec.Invocation.Listens, Signs: a.Signs})
-}
-
-// drawTimer returns a timer for the next drawing of state.md. The timer does not fire if state.md
-// is up to date.
-func (l *loop) drawTimer() *time.Timer {
-	wait, behind := l.ledger.DrawIn()
-	t := time.NewTimer(wait)
-	if !behind {
-		t.Stop()
-	}
-	return t
 }

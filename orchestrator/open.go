@@ -3,7 +3,6 @@ package orchestrator
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/board"
@@ -13,7 +12,6 @@ import (
 	"kanban-run/orchestrator/divergence"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
-	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
 	"kanban-run/orchestrator/ledger"
@@ -135,37 +133,16 @@ func (l *loop) takeBoard() error {
 	if err := l.hold.EndLeftovers(l.ledger.State()); err != nil {
 		return err
 	}
-	if err := l.refuseCheckout(); err != nil {
-		return err
+	if branch := l.carrier.Branch(); branch != "" {
+		if err := l.ledger.RefuseCheckout(l.stop, l.workspace, branch); err != nil {
+			return err
+		}
 	}
 	if err := l.ledger.Own(); err != nil {
 		// The state of a journal that contradicts itself ends before the contradiction.
 		return l.hold.EndAllLeftovers(err)
 	}
 	return nil
-}
-
-// refuseCheckout returns an error if the files were checked out as they were before work that the
-// board's branch has. Otherwise the work would be done and paid again at each checkout. Errors:
-// *failure.Invalid.
-func (l *loop) refuseCheckout() error {
-	branch := l.carrier.Branch()
-	if branch == "" {
-		return nil
-	}
-	b, err := l.workspace.Read(l.ledger.State().Step)
-	if err != nil {
-		return err
-	}
-	e, err := l.ledger.FindUndone(l.stop, l.workspace, b)
-	if err != nil || e == nil || !l.workspace.IsCommitted(l.stop) {
-		return err
-	}
-	return &failure.Invalid{
-		Err: fmt.Errorf("the files were checked out as they were before work that is on the branch %s", branch),
-		Fix: fmt.Sprintf("git merge %s brings it here, and so does a run in a fresh clone; then the same command goes on",
-			failure.Quote(branch)),
-	}
 }
 
 // restore takes an entry of an earlier run, and passes it to the parts of this run that need it.
@@ -260,9 +237,8 @@ func (l *loop) begin(b *board.Board) error {
 	if l.again = !state.NeverRan(); !l.again {
 		begun.DoneBefore = workspace.DoneBefore(b, !l.job.HasNeeds())
 		begun.NoGit = !l.job.DryRun && !l.workspace.IsInGit()
-		if top := l.workspace.GitRefuses(l.stop); top != "" {
-			l.job.Observer.Notice(l.job.Board, "git refuses the repository of another user, and work that goes round in circles is found late: "+
-				"git config --global --add safe.directory "+failure.Quote(top))
+		if warning := l.workspace.WarningOfGit(l.stop); warning != "" {
+			l.job.Observer.Notice(l.job.Board, warning)
 		}
 	}
 	if err := l.ledger.Append(begun); err != nil || putBack == nil {
@@ -271,32 +247,17 @@ func (l *loop) begin(b *board.Board) error {
 	return l.ledger.Append(putBack)
 }
 
-// begun returns the event with the settings of the run. If the board is over, a Manager that cannot
-// be started is no error, because no agent is needed.
+// begun returns the event with the settings of the run.
 func (l *loop) begun(b *board.Board) (e event.RunStarted, err error) {
-	manager, err := l.job.Player(event.ManagerRole)
-	if err != nil && (!b.Terminal() || l.ledger.State().Step != nil) {
-		return e, &failure.Invalid{Err: err}
-	}
-	supervision, reader, err := l.supervisor.Plan()
-	if err != nil {
+	if e, err = l.job.Begun(b, !b.Terminal() || l.ledger.State().Step != nil); err != nil {
 		return e, err
 	}
-	e = event.RunStarted{
-		Board: l.job.Board, Workdir: l.job.Dir(), Version: l.job.Version, Form: event.Form, Limits: l.job.Limits,
-		OnDivergence: l.job.OnDivergence, Tasks: b.Len(), Lenient: l.job.Lenient,
-		Supervision: supervision, Reassign: l.job.Reassign,
-		KeepGoing: l.job.KeepsGoing(), ByNeeds: l.job.HasNeeds(),
-		Git: l.carrier.Way(), Elsewhere: l.carrier.IsElsewhere(), Allowed: l.job.Git.Allow,
+	e.Git, e.Elsewhere = l.carrier.Way(), l.carrier.IsElsewhere()
+	plan, supervisor, err := l.supervisor.Plan()
+	if supervisor != nil {
+		e.Supervision, e.Memory, e.Adapter = plan, supervisor.Memory(), supervisor.Adapter.Name()
 	}
-	e.Withheld, e.PartlyWithheld = l.job.Withheld()
-	if manager != nil {
-		e.Manager, e.Told = manager.Adapter.Name(), manager.Role.Anomalies
-	}
-	if reader != nil {
-		e.Memory, e.Adapter = reader.Memory(), reader.Adapter.Name()
-	}
-	return e, nil
+	return e, err
 }
 
 // endLastTurn closes the attempt in which an earlier run died, and returns the board as it is

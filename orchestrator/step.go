@@ -39,17 +39,10 @@ func (l *loop) isPassedOver(refused error, e flow.Spawn) bool {
 	return errors.As(refused, &changed) && changed.IsOfOne && l.ledger.State().MayPassOver(e)
 }
 
-// setAside lets the board go on without the task of the open step. It adds the agent's words to the
-// reason, because they tell more than a status.
+// setAside lets the board go on without the task of the open step.
 func (l *loop) setAside(e flow.SetAside) error {
-	if said := l.caller.Said(); said != "" && e.Said {
-		e.Reason += ": " + said
-	}
-	if said := l.caller.Printed(); said != "" && !e.Said {
-		e.Reason += "; it said on stderr: " + said
-	}
 	return l.ledger.Record(event.TaskSetAside{Step: e.Step, Task: e.Task, Role: e.Role, Status: e.Status,
-		Reason: e.Reason, Done: l.workspace.SaysDone(e.Task)})
+		Reason: l.caller.Reason(e), Done: l.workspace.SaysDone(e.Task)})
 }
 
 // suspectLoop puts a task into quarantine (seed 002, "Review Loop"). If the Manager's role accepts

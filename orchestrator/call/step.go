@@ -34,6 +34,19 @@ func (c *Caller) Said() string { return c.said }
 // to stderr.
 func (c *Caller) Printed() string { return c.printed }
 
+// Reason returns the reason for which a task is set aside, with the words of the task's agent,
+// because they tell more than a status.
+func (c *Caller) Reason(e flow.SetAside) string {
+	switch {
+	case e.Said && c.said != "":
+		return e.Reason + ": " + c.said
+	case !e.Said && c.printed != "":
+		return e.Reason + "; it said on stderr: " + c.printed
+	default:
+		return e.Reason
+	}
+}
+
 // Steps returns the number of steps that this run has finished, without those of the supervisor.
 func (c *Caller) Steps() int { return c.steps }
 

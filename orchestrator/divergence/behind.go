@@ -44,16 +44,18 @@ func (k *Keeper) Keep() string {
 	return b.SHA
 }
 
-// PutBackBehind puts the board back if it has another SHA-256, and returns in words what it did.
-func (k *Keeper) PutBackBehind(sha string) (done string, err error) {
+// PutBackBehind puts the board back if it has another SHA-256. The text that it returns tells of that,
+// and names the programs that may have changed it.
+func (k *Keeper) PutBackBehind(sha, programs string) (text string, err error) {
 	k.Workspace.Forget()
 	if k.Workspace.SHA() == sha {
 		return "", nil
 	}
-	if done, err = k.Workspace.PutBackSpoiled(sha); err != nil {
-		err = fmt.Errorf("put back the board, which a program changed behind the end of the run: %w", err)
+	done, err := k.Workspace.PutBackSpoiled(sha)
+	if err != nil {
+		return "", fmt.Errorf("put back the board, which a program changed behind the end of the run: %w", err)
 	}
-	return done, err
+	return fmt.Sprintf("STATE_DIVERGENCE: %s was changed behind the end of the run, by %s; %s", k.Board, programs, done), nil
 }
 
 // PutBackEnd does what EndTurn does for the board, in a turn that cannot be journaled. Only the run that

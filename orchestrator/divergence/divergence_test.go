@@ -182,11 +182,11 @@ func TestPutBackEnd(t *testing.T) {
 func TestBehind(t *testing.T) {
 	s := newSite(t, event.PolicyAccept)
 	sha := s.keeper.Keep()
-	if done, err := s.keeper.PutBackBehind(sha); done != "" || err != nil {
+	if done, err := s.keeper.PutBackBehind(sha, "a hook"); done != "" || err != nil {
 		t.Errorf("PutBackBehind = %q, %v, want nothing done", done, err)
 	}
 	s.leave(longer)
-	if done, err := s.keeper.PutBackBehind(sha); done == "" || err != nil {
+	if done, err := s.keeper.PutBackBehind(sha, "a hook"); done == "" || err != nil {
 		t.Errorf("PutBackBehind = %q, %v, want words", done, err)
 	}
 	s.expect(nil, asItWas)

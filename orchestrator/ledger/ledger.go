@@ -200,6 +200,16 @@ func (l *Ledger) DrawIn() (time.Duration, bool) {
 	return max(0, drawEvery-l.now().Sub(l.logbook.drawn)), l.logbook.behind
 }
 
+// DrawTimer returns a timer for the next call of DrawState. It does not fire if state.md is up to date.
+func (l *Ledger) DrawTimer() *time.Timer {
+	wait, behind := l.DrawIn()
+	t := time.NewTimer(wait)
+	if !behind {
+		t.Stop()
+	}
+	return t
+}
+
 // ShowSigns has state.md show the signs of the agent at work, given in words, or none if the words
 // are "". Other signs than before are taken at most every 30 seconds.
 func (l *Ledger) ShowSigns(signs string) {

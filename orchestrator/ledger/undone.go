@@ -2,9 +2,11 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/rundir"
@@ -15,6 +17,25 @@ import (
 type Files struct {
 	AreGone     func([]event.LeftFile) bool // none of these files is there as it was left
 	IsCommitted func() bool                 // the board is as the last commit has it
+}
+
+// RefuseCheckout returns an error if the files were checked out as they were before work that the
+// given branch has. Otherwise the work would be done and paid again at each checkout. Errors:
+// *failure.Invalid.
+func (l *Ledger) RefuseCheckout(stop context.Context, w *workspace.Workspace, branch string) error {
+	b, err := w.Read(l.State().Step)
+	if err != nil {
+		return err
+	}
+	e, err := l.FindUndone(stop, w, b)
+	if err != nil || e == nil || !w.IsCommitted(stop) {
+		return err
+	}
+	return &failure.Invalid{
+		Err: fmt.Errorf("the files were checked out as they were before work that is on the branch %s", branch),
+		Fix: fmt.Sprintf("git merge %s brings it here, and so does a run in a fresh clone; then the same command goes on",
+			failure.Quote(branch)),
+	}
 }
 
 // FindUndone returns the event about work of earlier runs that does not count any more, see the

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/proc"
 )
@@ -100,9 +101,9 @@ func IsInGit(workdir string) bool {
 	return folder != ""
 }
 
-// GitRefuses returns the top of the repository around the work directory if git refuses it, because
-// it belongs to another user, and else "".
-func (w *Workspace) GitRefuses(stop context.Context) string {
+// WarningOfGit returns a warning if git refuses the repository around the work directory, because it
+// belongs to another user, and else "".
+func (w *Workspace) WarningOfGit(stop context.Context) string {
 	dir := w.Place.Dir()
 	if !git.IsForeign(dir) {
 		return ""
@@ -110,5 +111,6 @@ func (w *Workspace) GitRefuses(stop context.Context) string {
 	if _, err := git.Open(stop, dir, proc.NewMark()); !errors.Is(err, git.ErrForeign) {
 		return ""
 	}
-	return git.TopOf(dir)
+	return "git refuses the repository of another user, and work that goes round in circles is found late: " +
+		"git config --global --add safe.directory " + failure.Quote(git.TopOf(dir))
 }

@@ -4,9 +4,30 @@ import (
 	"cmp"
 	"slices"
 
+	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/roster"
 )
+
+// Begun returns the event for the start of a run, with the settings of the run. If no Manager is
+// needed, as at the end of a board, it is no error that none can be started. Errors: *failure.Invalid.
+func (p *Prepared) Begun(b *board.Board, needsManager bool) (e event.RunStarted, err error) {
+	manager, err := p.Player(event.ManagerRole)
+	if err != nil && needsManager {
+		return e, &failure.Invalid{Err: err}
+	}
+	e = event.RunStarted{
+		Board: p.Board, Workdir: p.Dir(), Version: p.Version, Form: event.Form, Limits: p.Limits,
+		OnDivergence: p.OnDivergence, Tasks: b.Len(), Lenient: p.Lenient, Reassign: p.Reassign,
+		KeepGoing: p.KeepsGoing(), ByNeeds: p.HasNeeds(), Allowed: p.Git.Allow,
+	}
+	e.Withheld, e.PartlyWithheld = p.Withheld()
+	if manager != nil {
+		e.Manager, e.Told = manager.Adapter.Name(), manager.Role.Anomalies
+	}
+	return e, nil
+}
 
 // Withheld returns the environment variables that at least one of the run's agents does not get,
 // and those of them that other agents get, by role. The agents are those of the open tasks, who also
