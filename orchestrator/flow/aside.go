@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -39,15 +38,6 @@ type SetAside struct {
 }
 
 func (SetAside) effect() {}
-
-// isWalked reports whether package walk plays the Manager, in place of a model.
-func (s *State) isWalked() bool {
-	substitute := ""
-	if s.Step != nil && !s.Step.IsWork() {
-		substitute = s.Substitute()
-	}
-	return cmp.Or(substitute, s.Manager) == event.Walker
-}
 
 // orSetAside returns the effect that sets the task of the open step aside, if e ends the run and
 // the board may go on without this task. Otherwise it returns e.
@@ -193,11 +183,6 @@ func (s *State) AsidesOn(l List) (all []Aside, marked, removed []string) {
 	return all, marked, removed
 }
 
-// StaysOpen reports whether package walk leaves a board open when all its open tasks are in
-// quarantine. Then the first of these tasks is current. If StaysOpen returns false, package walk
-// ends such a board.
-func (s *State) StaysOpen() bool { return s.KeepGoing || s.ByNeeds }
-
 func (s *State) aside(task string) *Aside {
 	for i := range s.Aside {
 		if path.Clean(s.Aside[i].Task) == path.Clean(task) {
@@ -339,15 +324,6 @@ func (s *State) leaveAside() Finish {
 	return end
 }
 
-// left returns the end of a sentence: the tasks that package walk could not name as next, with the
-// reasons.
-func (s *State) left() string {
-	if len(s.Last.Left) == 0 {
-		return ""
-	}
-	return "; " + strings.Join(s.Last.Left, "; ")
-}
-
 // mostAside is the greatest number of tasks that the text about the end of a run names.
 const mostAside = 3
 
@@ -384,4 +360,19 @@ func (s *State) decideAside(e event.Acknowledged) {
 	s.keepStatus(e.Task, status)
 	s.Aside = slices.Clone(s.Aside)
 	s.aside(e.Task).Decided = e.Choice
+}
+
+// settleTask carries out a decision about a task that is not in turn, while a run is at work.
+func (s *State) settleTask(e event.Acknowledged) error {
+	switch {
+	case s.Step != nil && path.Clean(s.Step.Task) == path.Clean(e.Task):
+		return refuse(e, "%s is in turn", e.Task)
+	case s.AsideOf(e.Task) != nil:
+		s.decideAside(e)
+	case e.Choice == event.Skip:
+		s.keepStatus(e.Task, StatusSkipped)
+	default:
+		s.keepStatus(e.Task, StatusAccepted)
+	}
+	return nil
 }

@@ -48,45 +48,6 @@ func (s *State) applyAttemptStarted(e event.AttemptStarted) error {
 	return nil
 }
 
-// isRunning reports whether attempt r was started and has no outcome yet.
-func (s *State) isRunning(r event.AttemptRef) bool {
-	step := s.Step
-	return step != nil && step.Number == r.Step && step.Call == r.Call && step.Running == r.Attempt && r.Attempt != 0
-}
-
-func (s *State) checkRunning(e event.Event, r event.AttemptRef) error {
-	if !s.isRunning(r) {
-		return refuse(e, "attempt %d of the %s call of step %d is not running", r.Attempt, r.Call, r.Step)
-	}
-	return nil
-}
-
-// endAttempt closes the running attempt and charges its time and spending. It refuses e if r is not
-// the running attempt.
-func (s *State) endAttempt(
-	e event.Event, r event.AttemptRef, millis int64, spent *event.Spending, session string,
-) error {
-	if err := s.checkRunning(e, r); err != nil {
-		return err
-	}
-	if hung := s.Step.Hung; hung.stopsForTool() {
-		s.Step.Unsettled = stuckPrefix + hung.Text
-	}
-	// The watch's decision about the attempt is void if the attempt ended by itself. If the attempt
-	// was stopped, applyAttemptStopped carries the decision out from a copy.
-	s.Step.Running, s.Step.At, s.Step.Hung, s.Step.Consent = 0, nil, nil, nil
-	s.Step.Judge = nil
-	if r.Call.IsReview() || r.Call.IsSupervision() {
-		session = "" // State.Session is the session of the work, which a person may resume
-	}
-	if r.Call.IsSupervision() && s.Supervisor != nil {
-		s.Supervisor = s.Supervisor.clone()
-		s.Supervisor.Used.Add(millis, spent)
-	}
-	s.charge(millis, spent, session)
-	return nil
-}
-
 func (s *State) applySessionNamed(e event.SessionNamed) error {
 	if err := s.checkRunning(e, e.AttemptRef); err != nil {
 		return err
@@ -135,15 +96,6 @@ func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 	return nil
 }
 
-// named returns a copy of t with this session ID, or t itself if session is "". It does not change
-// t, because a refused event has to leave the state as it was.
-func (t *Thread) named(session string) *Thread {
-	if t == nil || session == "" {
-		return t
-	}
-	return &Thread{Adapter: t.Adapter, Session: session}
-}
-
 // applyReplyRejected counts a rejected reply, except in four cases: the session was lost, the
 // session was too long for the first time in this call, the supervisor's program died, or the
 // provider declined the call. The same agent does not get a declined call again. In the other cases
@@ -186,62 +138,6 @@ func (s *State) applyReplyRejected(e event.ReplyRejected) error {
 	}
 	step.LastReason = e.Reason
 	return nil
-}
-
-// thread returns the session of the running attempt, or nil if the work cannot go on in it. The
-// parameter "session" is the ID that the agent's tool has reported, or "".
-func (s *State) thread(session string) *Thread {
-	if s.Step == nil {
-		return nil
-	}
-	if t := s.Step.At.named(session); t != nil && t.Session != "" {
-		return t
-	}
-	return nil
-}
-
-// continueCut keeps or gives up the session of a rejected attempt. If the attempt was cut off after
-// progress, the next attempt goes on in this session (the parameter "at"). After maxFruitless
-// consecutive attempts without progress, continueCut gives up the session. If the attempts resumed
-// the session of accepted work, its loss is in the event instead, see [State.GivesUp].
-func (s *Step) continueCut(e event.ReplyRejected, at *Thread, resumed bool) {
-	switch {
-	case e.Worked && e.Class == event.ClassCut && at != nil:
-		s.GoesOn, s.Fruitless = at, 0
-	case e.Worked || !resumed:
-		s.Fruitless = 0
-	case s.GoesOn == nil || s.Fruitless+1 < maxFruitless:
-		s.Fruitless++
-	default:
-		s.startAfresh(e.Reason)
-	}
-}
-
-// GivesUp reports whether an attempt that ended with class c in the session "from", which is that of
-// accepted work or of a supervisor, is the last one in this session. An attempt that was cut off
-// says nothing about its session. A reviewer's copy of a session is not given up, because accepted
-// work is not done again only because no reviewer could look at it. A supervisor is recovered once.
-func (s *State) GivesUp(from string, c event.Class, worked bool) bool {
-	step := s.Step
-	switch {
-	case from == "" || worked || c != event.ClassFormat || step.GoesOn != nil, s.Afresh().Fork,
-		step.Checkpoint != nil && step.Lost > 0:
-		return false
-	default:
-		return step.Fruitless+1 >= maxFruitless
-	}
-}
-
-// maxFruitless is the number of attempts in a row without progress after which a session is given
-// up.
-const maxFruitless = 2
-
-// startAfresh gives up the session of the call. The agent is told why, if its role takes feedback.
-func (s *Step) startAfresh(reason string) {
-	s.GoesOn, s.Fruitless = nil, 0
-	s.Advice = "An earlier attempt at this task ended, and its conversation could not go on: " + reason +
-		". Look at what it has left in the files before you begin."
-	s.dropInputForAdvice()
 }
 
 func (s *State) applyAttemptStopped(e event.AttemptStopped) error {

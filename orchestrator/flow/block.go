@@ -2,6 +2,7 @@ package flow
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"kanban-run/orchestrator/event"
@@ -97,18 +98,6 @@ func (v *Supervisor) Waits() string {
 	return v.Block.Text
 }
 
-// waitForPerson returns the effect that ends a run, because a checkpoint stops it. If the board is
-// over or is to end, the effect is first [EndBoard], also if the board says that it is incomplete,
-// because --lenient would excuse that. There is no [EndBoard] if the board's author uses the field
-// "ended" for another value.
-func (s *State) waitForPerson(b Board) Effect {
-	v := s.Supervisor
-	if (v.Block.Ends || b.Terminal) && (b.Ended == "" || b.Ended == EndedIncomplete) && !b.Taken {
-		return EndBoard{Text: v.Block.Text}
-	}
-	return Finish{Outcome: event.NeedsPerson, By: event.ByCheckpoint, Text: v.Block.Text}
-}
-
 // isEdited reports whether a person has edited the board since the block. A board that still
 // records its end counts as unedited, because it waits for the Lead to choose the next task.
 func (b *Block) isEdited(now Board) bool {
@@ -134,4 +123,23 @@ func (s *State) lookAnew() {
 		again := event.Checkpoint{ID: checkpointID(v.Named), Scope: c.Scope, After: c.After, Again: c.ID}
 		v.Due = append([]event.Checkpoint{again}, v.Due...)
 	}
+}
+
+// blockText returns why a checkpoint blocks.
+func blockText(e event.CheckpointHeld) string {
+	text := fmt.Sprintf("%s blocks (score %.2f)", e.Data.ID, e.Data.Score)
+	if len(e.Data.Findings) > 0 {
+		text += ": " + event.Headline(e.Data.Findings[0])
+	}
+	if e.Data.Report != "" {
+		text += "; its report is " + e.Data.Report
+	}
+	return text
+}
+
+// missCheckpoint ends the open checkpoint without a verdict.
+func (s *State) missCheckpoint(reason string) {
+	c := *s.Step.Checkpoint
+	s.Supervisor.hold(Held{ID: c.ID, Verdict: event.NoVerdict})
+	s.block(c, fmt.Sprintf("%s came to no verdict: %s", c.ID, event.Headline(reason)))
 }

@@ -227,38 +227,6 @@ func (v *Supervisor) names(id string) bool {
 
 func checkpointID(n int) string { return fmt.Sprintf("CHECKPOINT-%03d", n) }
 
-// supervise returns the first attempt of the supervisor's next step on board b, or false if no step
-// is due. After the last task a checkpoint looks at the tasks in Since.
-func (s *State) supervise(b Board) (Spawn, bool) {
-	v := s.Supervisor
-	if v == nil || v.Off {
-		return Spawn{}, false
-	}
-	e := Spawn{AttemptRef: event.AttemptRef{
-		Step: s.LastStep + 1, Call: event.CheckpointCall, Role: v.Plan.Role, Attempt: 1,
-	}}
-	absent := v.mustRecover()
-	switch {
-	case len(v.Due) > 0:
-		e.Checkpoint = &v.Due[0]
-	case (b.Terminal || s.isTried(b)) && v.looksAtEnd():
-		c := v.next()
-		e.Checkpoint = &c
-	case absent && !v.Gone && !b.Terminal && !s.isTried(b):
-		e.Task, e.Call = v.Plan.Role, event.ReadyCall
-		return e, true
-	default:
-		return Spawn{}, false
-	}
-	e.Task = e.Checkpoint.ID
-	if absent {
-		e.Call = event.ReadyCall
-	} else {
-		e.From = v.session()
-	}
-	return e, true
-}
-
 // session returns the session that the next checkpoint resumes, or "" if there is no such session.
 func (v *Supervisor) session() string {
 	if v == nil || v.Thread == nil {
@@ -297,48 +265,10 @@ func (v *Supervisor) looksAtEnd() bool {
 	return len(v.Since) > 0 && (v.Plan.Every > 0 || slices.ContainsFunc(v.Held, void) && len(v.Unheld()) > 0)
 }
 
-// isSupervisorLost reports whether the supervisor is given up: the retries of its call are used up,
-// its program died too often, its provider declined the call, or the watch stopped it for good.
-func (s *State) isSupervisorLost() bool {
-	v := s.Supervisor
-	if v == nil || v.Off || s.Step != nil && !s.Step.Call.IsSupervision() {
-		return false
+// keepThread notes the session in which the supervisor goes on, if the supervisor's memory is
+// InSession.
+func (s *State) keepThread(session string) {
+	if v := s.Supervisor; v.Memory == event.InSession && session != "" {
+		v.Thread = &Thread{Session: session}
 	}
-	return v.Deaths >= maxDeaths || s.Step.isExhausted(s.Limits) || s.Step != nil && (s.Step.Unsettled != "" || s.Step.Declined != "")
-}
-
-func (s *State) lossOfSupervisor() string {
-	step := s.Step
-	switch {
-	case s.Supervisor.Deaths >= maxDeaths,
-		s.Supervisor.Deaths > 0 && step.Unsettled == "" && step.Declined == "" && step.Rejected == 0:
-		text := fmt.Sprintf("its program ended %s in a row", event.Count(s.Supervisor.Deaths, "time"))
-		if step != nil && step.LastReason != "" {
-			text += "; the last: " + step.LastReason
-		}
-		return text
-	case step.Unsettled != "":
-		return step.Unsettled
-	case step.Declined != "":
-		return "its provider declines it: " + step.Declined
-	case step.Rejected == 0:
-		return fmt.Sprintf("its session was lost %s: %s", event.Count(step.Lost, "time"), step.LastReason)
-	default:
-		return fmt.Sprintf("no valid reply in %s; the last: %s", event.Count(step.Rejected, "attempt"), step.LastReason)
-	}
-}
-
-func (s *State) isSupervisionDue(b Board) bool {
-	_, due := s.supervise(b)
-	return due
-}
-
-// beginSupervision returns the first attempt of the supervisor's next step, or the end of the run
-// if a limit is reached.
-func (s *State) beginSupervision(b Board) Effect {
-	e, _ := s.supervise(b)
-	if text := s.Reached(e.Task); text != "" {
-		return Finish{Outcome: event.LimitReached, Text: text}
-	}
-	return e
 }

@@ -164,3 +164,37 @@ func (s *State) freeze(text string) error {
 	s.Frozen, s.Running = &Freeze{Text: text}, false
 	return nil
 }
+
+// thaw ends a freeze, if the choice answers the question of the freeze. The board then goes on from
+// its file, or its checkpoints in git take the new route.
+func (s *State) thaw(e event.Acknowledged) error {
+	f := s.Frozen
+	switch {
+	case f == nil:
+		return refuse(e, "the board is not frozen")
+	case f.Git != nil && e.Choice != event.Accept, f.Asks && e.Choice != event.Accept && e.Choice != event.Retry:
+		return nil
+	case f.Git != nil:
+		s.Git, s.Frozen = f.Git, nil
+		s.Outcome, s.Text = event.Interrupted, e.Text
+		return nil
+	}
+	s.goOn(e)
+	s.change(e.Dropped, nil)
+	if e.Left != "" {
+		s.endAsLeft(e)
+	}
+	return nil
+}
+
+// endAsLeft ends the open step of a frozen board that the Lead lets stand, because the board has
+// ended. The board's end counts as the Manager's: a person decided about the disagreement, and not
+// about the open tasks.
+func (s *State) endAsLeft(e event.Acknowledged) {
+	if step := s.Step; step != nil {
+		*s = s.afterStep()
+		s.Step, s.Last.Task = nil, step.Task
+	}
+	s.Last = ManagerReply{Task: s.Last.Task, BoardSHA: e.BoardSHA}
+	s.Outcome, s.Text = event.Incomplete, e.Left
+}

@@ -281,3 +281,19 @@ func hashOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
+
+// NotReady returns why the team of a board cannot be deleted even after all its members have shut
+// down, or "" if it can be deleted (seed 002, "Forced-finalize preconditions"). terminal is true if
+// the board is over.
+func (h *History) NotReady(terminal bool) string {
+	switch {
+	case h.Standstill() != "":
+		return h.Standstill()
+	case h.State.Step != nil:
+		return fmt.Sprintf("step %d is open", h.State.Step.Number)
+	case !terminal:
+		return "the board has tasks to do"
+	default:
+		return ""
+	}
+}

@@ -21,3 +21,14 @@ func (s *State) applyJudgeAnswered(e event.JudgeAnswered) error {
 	}
 	return nil
 }
+
+// closeJudge returns the end of a judge's attempt that died with its run, or nil if no judge was
+// running.
+func (s *State) closeJudge() event.Event {
+	if s.Step == nil || s.Step.Judge == nil {
+		return nil
+	}
+	j := s.Step.Judge
+	return event.JudgeAnswered{AttemptRef: j.AttemptRef, Judge: j.Judge, Adapter: j.Adapter, Command: j.Command, Try: j.Try,
+		Reason: "the run died while the judge was at work"}
+}

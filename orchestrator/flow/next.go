@@ -2,9 +2,6 @@ package flow
 
 import (
 	"cmp"
-	"fmt"
-	"slices"
-	"strings"
 
 	"kanban-run/orchestrator/event"
 )
@@ -55,16 +52,16 @@ func (s *State) nextCall(bound string) Effect {
 	// The rounds of review (seed 003's loop) are used up, or an agent hangs, so a person has to
 	// look.
 	case step.Unsettled != "":
-		end := Finish{Outcome: event.NeedsPerson, By: step.unsettledBy(), Text: event.Headline(step.Unsettled)}
+		end := Finish{Outcome: event.NeedsPerson, Text: event.Headline(step.Unsettled)}
 		if !step.isStuck() {
 			return s.orSetAside(end, StatusNotAccepted)
 		}
 		return s.orSetAside(s.handOver(end, end.Text), StatusStuck)
 	case step.Declined != "":
-		end := Finish{Outcome: event.NeedsPerson, By: event.ByProvider, Text: step.declined()}
+		end := Finish{Outcome: event.NeedsPerson, Text: step.declined()}
 		return s.orSetAside(s.handOver(end, end.Text), StatusDeclined)
 	case step.OwnLimit != "":
-		return s.orSetAside(Finish{Outcome: event.LimitReached, By: event.ByTaskLimit, Text: step.OwnLimit}, StatusLimit)
+		return s.orSetAside(Finish{Outcome: event.LimitReached, Text: step.OwnLimit}, StatusLimit)
 	case passed:
 		return aside
 
@@ -77,7 +74,7 @@ func (s *State) nextCall(bound string) Effect {
 	case step.isDue() && cmp.Or(bound, s.reached()) != "":
 		return Finish{Outcome: event.LimitReached, Text: cmp.Or(bound, s.reached())}
 	case step.isDue() && s.reachedBy(step.Task) != "" && (step.IsWork() || !s.KeepGoing):
-		return s.orSetAside(Finish{Outcome: event.LimitReached, By: event.ByTaskLimit, Text: s.reachedBy(step.Task)}, StatusLimit)
+		return s.orSetAside(Finish{Outcome: event.LimitReached, Text: s.reachedBy(step.Task)}, StatusLimit)
 	case s.isRefused():
 		return s.waitForProvider()
 
@@ -114,7 +111,7 @@ func (s *State) nextStep(b Board) Effect {
 	// A task in quarantine waits for a person if the Manager names it again, or if the Manager
 	// cannot be told of the quarantine.
 	case s.mayNotWork(b) != "":
-		return Finish{Outcome: event.NeedsPerson, By: event.ByLoop, Text: s.mayNotWork(b)}
+		return Finish{Outcome: event.NeedsPerson, Text: s.mayNotWork(b)}
 	case s.Quarantined(b.Task) == nil && s.suspect(b) != nil:
 		return SuspectLoop{Task: b.Task, Role: b.Role, Suspicion: *s.suspect(b)}
 
@@ -127,174 +124,23 @@ func (s *State) nextStep(b Board) Effect {
 	}
 }
 
-// isDue reports whether a call of the step is due. That is so until a reply of the Manager is
-// accepted.
-func (s *Step) isDue() bool { return s != nil && s.Reply == nil }
-
-// isExhausted reports whether the due call was rejected, or the session of its work was lost, more
-// than MaxRetries times.
-func (s *Step) isExhausted(l event.Limits) bool {
-	return s.isDue() && (s.Rejected > l.MaxRetries || s.Lost > l.MaxRetries)
-}
-
-// spawn returns the next attempt of the call that is due. Work that was cut short goes on in its
-// session.
-func (s *State) spawn() Spawn {
-	e := s.Afresh()
-	if t := s.Step.GoesOn; t != nil {
-		e.From, e.Fork, e.GoesOn = t.Session, false, true
-	}
-	return e
-}
-
-// Afresh returns the next attempt of the due call as if no work had been cut short. A reviewer gets
-// a copy of the work's session. Work that was sent back goes on in its own session if it has one.
-// The resident supervisor goes on in its own session, too.
-func (s *State) Afresh() Spawn {
-	step := s.Step
+// begin returns the first attempt of the board's next step (seed 004, "agent_role =
+// determine_role(task_file)"). A task for the Manager, a task in quarantine and a task about which
+// a person has decided go only to the Manager.
+func (s *State) begin(b Board) Spawn {
 	e := Spawn{AttemptRef: event.AttemptRef{
-		Step: step.Number, Call: step.Call, Task: step.Task, Role: step.CallRole(), Attempt: step.Started + 1,
+		Step: s.LastStep + 1, Call: event.TaskCall, Task: b.Task, Role: b.Role, Attempt: 1,
 	}}
-	if step.Call == event.CheckpointCall {
-		e.From = s.Supervisor.session()
-		return e
-	}
-	if step.Work != nil && step.Call != event.ManagerCall {
-		e.Round = step.Round
-	}
-	if e.Round > 0 && step.Call != event.CommandCall {
-		e.From, e.Fork = step.Work.Session, step.Call == event.ReviewCall
+	if b.Role == event.ManagerRole || s.Quarantined(b.Task) != nil || s.IsDecided(b.Task) {
+		e.Call, e.Role = event.ManagerCall, event.ManagerRole
 	}
 	return e
 }
 
-// failure returns the status that a task gets when the last retry has failed.
-func (s *Step) failure() string {
-	if s.Work != nil {
-		return StatusNotAccepted
+// start returns e, or a Walk if e is a Manager's call and package walk plays the Manager.
+func (s *State) start(e Spawn) Effect {
+	if e.Call == event.ManagerCall && s.isWalked() {
+		return Walk{e}
 	}
-	return StatusNoReply
-}
-
-// declined returns the text about a call that its provider declined.
-func (s *Step) declined() string {
-	return fmt.Sprintf("the provider of %s declines %s, and would again: %s", s.Player(), s.Task, event.Headline(s.Declined))
-}
-
-// unsettledBy returns what has stopped the step.
-func (s *Step) unsettledBy() event.By {
-	switch {
-	case s.isStuck():
-		return event.ByWatch
-	case strings.HasPrefix(s.Unsettled, suspectedPrefix):
-		return event.ByLoop
-	default:
-		return event.ByReview
-	}
-}
-
-// exhausted returns the end of a run after the last retry. If the Manager's last reply contradicts
-// the board that the Manager wrote, neither can be trusted, and the board is frozen. If the work
-// has no verdict, a person is needed.
-func (s *Step) exhausted() Finish {
-	last := ""
-	if s.Started != s.Rejected { // other attempts were cut short, or belong to an earlier call
-		last = fmt.Sprintf(", attempt %d,", s.Started)
-	}
-	text := fmt.Sprintf("%s gave no valid reply in %s for %s; the last%s was rejected: %s",
-		s.CallRole(), event.Count(s.Rejected, "attempt"), s.Task, last, s.LastReason)
-	switch {
-	case s.Rejected == 0:
-		text = fmt.Sprintf("the session of %s was lost %s: %s", s.Role, event.Count(s.Lost, "time"), s.LastReason)
-		return Finish{Outcome: event.Exhausted, Text: text}
-	case s.Call == event.ReviewCall:
-		text = fmt.Sprintf("the reviewer of %s gave no verdict in %s; the last: %s",
-			s.Role, event.Count(s.Rejected, "attempt"), s.LastReason)
-		return Finish{Outcome: event.NeedsPerson, By: event.ByReview, Text: text}
-	case s.Disagreed:
-		return Finish{Outcome: event.Frozen, Text: text}
-	default:
-		return Finish{Outcome: event.Exhausted, Text: text}
-	}
-}
-
-// IncompleteText begins the text about a board with tasks undone. The undone tasks follow it.
-const IncompleteText = "the board is incomplete: "
-
-// CompleteText is the text about a board whose tasks are all ok.
-const CompleteText = event.CompleteText
-
-// End returns the end of a run on a terminal board. If the board still has the bytes that the last
-// step left, the Manager has ended it. Otherwise a person has ended it.
-//
-// The board's field "ended" decides first. If it says incomplete, the board is incomplete. If it
-// says blocked, error or escalate, a person is needed. Without such a value, a board that a person
-// has ended is complete even with open tasks. A board that the Manager has ended with status ok is
-// complete if each task is done. With another status of the Manager a person is needed. A board that
-// ends incomplete counts as complete if the last run was lenient, and if no open task asks for a person.
-func End(s *State, b Board) Finish {
-	end := s.end(b)
-	asks := func(t TaskStatus) bool {
-		return !slices.Contains([]string{"", StatusDropped, StatusSkipped, StatusLimit}, t.Status)
-	}
-	if end.Outcome == event.Incomplete && s.Lenient && !slices.ContainsFunc(b.Rest.Open, asks) {
-		end.Outcome = event.Complete
-	}
-	return end
-}
-
-func (s *State) end(b Board) Finish {
-	managers := s.Last.BoardSHA == b.SHA
-	left := managers && s.Last.Status != "" && s.Last.Status != StatusOK && !s.Last.Acknowledged
-	switch {
-	case left && (b.Ended == "" || b.Ended == s.Last.Status):
-		text := fmt.Sprintf("the Manager ended the board with status %s: %s", s.Last.Status, s.Last.Message)
-		return Finish{Outcome: event.NeedsPerson, By: event.ByStatus, Text: text}
-	case b.Ended == EndedIncomplete && len(b.Rest.Open) == 0:
-		return Finish{Outcome: event.Incomplete, By: event.ByUndone, Text: "the board ended incomplete, as it says itself"}
-	case b.Ended != "" && b.Ended != EndedIncomplete:
-		text := fmt.Sprintf("the board ended with status %s, as it says itself", b.Ended)
-		return Finish{Outcome: event.NeedsPerson, By: event.ByStatus, Text: text}
-	case s.Last.Accepted != "" && managers:
-		return Finish{Outcome: event.Complete, By: event.ByDecision, Text: s.Last.Accepted}
-	}
-	end := Finish{Outcome: event.Complete, By: event.ByOK, Text: CompleteText}
-	if len(b.Rest.Open) > 0 {
-		if b.Ended == EndedIncomplete || managers {
-			end = Finish{Outcome: event.Incomplete, By: event.ByUndone, Text: IncompleteText + b.Rest.Undone()}
-		} else {
-			end.Text += "; " + b.passedOver()
-		}
-	}
-	if marks := b.Rest.marks(); marks != "" && managers {
-		end.By, end.Text = event.ByMark, end.Text+"; "+marks
-	}
-	if passed := s.Supervisor.passed(); passed != "" {
-		end.Text += "; it went on in spite of " + passed
-	}
-	if len(s.Quarantine) > 0 {
-		end.Outcome = event.NeedsPerson
-		end.Text += "; " + s.quarantines()
-	}
-	return end
-}
-
-// EndedIncomplete is the value of a board's field "ended" if the Manager ended the board with tasks
-// undone.
-const EndedIncomplete = "incomplete"
-
-// passedOver returns in words the open tasks of a board that a person ended.
-func (b Board) passedOver() string {
-	bare := !slices.ContainsFunc(b.Rest.Open, func(t TaskStatus) bool { return t.Status != "" })
-	n := event.Count(len(b.Rest.Open), "task")
-	switch {
-	case !bare:
-		return b.Rest.Undone()
-	case b.Over:
-		return wasWere(len(b.Rest.Open)) + " not worked on here"
-	case len(b.Rest.Open) == 1:
-		return n + " bears no mark: name it as current to begin, or set phase: complete"
-	default:
-		return n + " bear no mark: name the first as current to begin, or set phase: complete"
-	}
+	return e
 }

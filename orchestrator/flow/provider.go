@@ -269,3 +269,8 @@ func (s *State) askAgain() {
 		asks.Asks, s.Refused = true, &asks
 	}
 }
+
+// declined returns the text about a call that its provider declined.
+func (s *Step) declined() string {
+	return fmt.Sprintf("the provider of %s declines %s, and would again: %s", s.Player(), s.Task, event.Headline(s.Declined))
+}

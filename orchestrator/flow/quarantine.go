@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -28,20 +29,6 @@ func (s *State) quarantines() string {
 	}
 	return first.Task + " is in quarantine: " + first.Text
 }
-
-// skipped returns in words the tasks that a person has decided to skip. The words can end a
-// sentence.
-func (s *State) skipped() (text string) {
-	for _, t := range s.Statuses {
-		if t.Status == StatusSkipped {
-			text += "; " + t.Task + " is skipped"
-		}
-	}
-	return text
-}
-
-// suspectedPrefix begins the text about a task in quarantine.
-const suspectedPrefix = "LOOP_SUSPECTED: "
 
 // anomaly returns the anomaly that tells the Manager of the quarantine.
 func (q Quarantine) anomaly() *event.Anomaly {
@@ -77,19 +64,6 @@ func (s *State) mayNotWork(b Board) string {
 	}
 }
 
-// begin returns the first attempt of the board's next step (seed 004, "agent_role =
-// determine_role(task_file)"). A task for the Manager, a task in quarantine and a task about which
-// a person has decided go only to the Manager.
-func (s *State) begin(b Board) Spawn {
-	e := Spawn{AttemptRef: event.AttemptRef{
-		Step: s.LastStep + 1, Call: event.TaskCall, Task: b.Task, Role: b.Role, Attempt: 1,
-	}}
-	if b.Role == event.ManagerRole || s.Quarantined(b.Task) != nil || s.IsDecided(b.Task) {
-		e.Call, e.Role = event.ManagerCall, event.ManagerRole
-	}
-	return e
-}
-
 // applyLoopSuspected puts a task into quarantine. If a step is open, its work was sent back too
 // often, and the Manager is called next. A step whose Manager accepts no anomalies waits for a
 // person instead.
@@ -105,7 +79,7 @@ func (s *State) applyLoopSuspected(e event.LoopSuspected) error {
 	q := Quarantine{
 		Task:     e.Task,
 		Role:     e.Role,
-		Text:     suspectedPrefix + e.Suspicion.String(),
+		Text:     "LOOP_SUSPECTED: " + e.Suspicion.String(),
 		Tell:     e.Told && step == nil,
 		Person:   !e.Told,
 		BoardSHA: e.BoardSHA,
@@ -214,4 +188,11 @@ func (s *State) WhyReleased(q Quarantine, b Board, taskSHA func(task string) str
 	default:
 		return ""
 	}
+}
+
+// release ends the quarantine of a task, or of all tasks if task is "".
+func (s *State) release(task string) {
+	last := s.Quarantine[len(s.Quarantine)-1].Task
+	s.Quarantine = slices.DeleteFunc(slices.Clone(s.Quarantine), func(q Quarantine) bool { return task == "" || q.Task == task })
+	s.endLoop(cmp.Or(task, last))
 }

@@ -29,27 +29,6 @@ func (s *State) substitute() (number int, to string) {
 	return 0, ""
 }
 
-func (s *State) substitutes(role string) []string {
-	for _, r := range s.Reassign {
-		if strings.EqualFold(r.Role, role) {
-			return r.Agents
-		}
-	}
-	return nil
-}
-
-// Substitute returns the agent that plays the open call in place of the role's own agent, or "" if
-// the role's own agent plays it.
-func (s *State) Substitute() string {
-	if s.Step == nil || s.Step.Agent == 0 {
-		return ""
-	}
-	if agents := s.substitutes(s.Step.CallRole()); s.Step.Agent <= len(agents) {
-		return agents[s.Step.Agent-1]
-	}
-	return ""
-}
-
 // Successor returns the agent that takes the open call over if its agent is given up, or "".
 func (s *State) Successor() string {
 	_, to := s.substitute()

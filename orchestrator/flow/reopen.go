@@ -76,17 +76,6 @@ func abandonStale(s *State, view func() (Board, error), record func(event.Event)
 	return record(event.StepAbandoned{Step: s.Step.Number, Task: s.Step.Task, Reason: reason, Named: named})
 }
 
-// closeJudge returns the end of a judge's attempt that died with its run, or nil if no judge was
-// running.
-func (s *State) closeJudge() event.Event {
-	if s.Step == nil || s.Step.Judge == nil {
-		return nil
-	}
-	j := s.Step.Judge
-	return event.JudgeAnswered{AttemptRef: j.AttemptRef, Judge: j.Judge, Adapter: j.Adapter, Command: j.Command, Try: j.Try,
-		Reason: "the run died while the judge was at work"}
-}
-
 // closeAttempt returns the end of an attempt that died with its run, or nil if no attempt was
 // running.
 func (s *State) closeAttempt() event.Event {
@@ -136,17 +125,5 @@ func (s *State) staleness(b Board) (reason, named string) {
 		return step.Task + " is now a task for " + b.Role, ""
 	default:
 		return "", ""
-	}
-}
-
-// staleness returns why a step of the supervisor no longer fits the run, or "" if it fits.
-func (v *Supervisor) staleness(step *Step) string {
-	switch {
-	case v == nil || v.Off:
-		return "the board has no supervisor any more"
-	case step.Call.IsSupervision() && step.Role != v.Plan.Role:
-		return "the supervisor is " + v.Plan.Role + " now"
-	default:
-		return ""
 	}
 }

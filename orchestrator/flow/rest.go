@@ -318,3 +318,50 @@ func names(tasks []TaskStatus, mixed bool) string {
 	}
 	return text
 }
+
+// keepStatus notes the status of a task, unless the status is "". The list is copied, because a
+// refused event has to leave the state as it was.
+func (s *State) keepStatus(task, status string) {
+	if status == "" {
+		return
+	}
+	is := func(t TaskStatus) bool { return t.Task == task }
+	if i := slices.IndexFunc(s.Statuses, is); i >= 0 {
+		s.Statuses = slices.Delete(slices.Clone(s.Statuses), i, i+1)
+	}
+	s.Statuses = append(slices.Clip(s.Statuses), TaskStatus{Task: task, Status: status})
+}
+
+// forgetMarks notes that an agent has written the list: a mark that it lacks tells nothing, because
+// no agent was told to keep marks.
+func (s *State) forgetMarks() {
+	s.Statuses = slices.Clone(s.Statuses)
+	for i := range s.Statuses {
+		s.Statuses[i].Marked = false
+	}
+}
+
+// skipped returns in words the tasks that a person has decided to skip. The words can end a
+// sentence.
+func (s *State) skipped() (text string) {
+	for _, t := range s.Statuses {
+		if t.Status == StatusSkipped {
+			text += "; " + t.Task + " is skipped"
+		}
+	}
+	return text
+}
+
+// left returns the end of a sentence: the tasks that package walk could not name as next, with the
+// reasons.
+func (s *State) left() string {
+	if len(s.Last.Left) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(s.Last.Left, "; ")
+}
+
+// StaysOpen reports whether package walk leaves a board open when all its open tasks are in
+// quarantine. Then the first of these tasks is current. If StaysOpen returns false, package walk
+// ends such a board.
+func (s *State) StaysOpen() bool { return s.KeepGoing || s.ByNeeds }

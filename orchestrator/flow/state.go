@@ -254,16 +254,6 @@ func (e *TransitionError) Error() string {
 	return fmt.Sprintf("event %s cannot happen here: %s", e.Kind, e.Text)
 }
 
-// Apply makes e part of the state, or returns a *TransitionError and leaves the state as it was.
-func (s *State) Apply(e event.Event) error {
-	next := *s
-	if s.Step != nil {
-		step := *s.Step
-		next.Step = &step
-	}
-	if err := next.apply(e); err != nil {
-		return err
-	}
-	*s = next
-	return nil
+func refuse(e event.Event, format string, args ...any) error {
+	return &TransitionError{Kind: e.Kind(), Text: fmt.Sprintf(format, args...)}
 }

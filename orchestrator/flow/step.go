@@ -39,46 +39,12 @@ func (s *State) applyStepStarted(e event.StepStarted) error {
 	return nil
 }
 
-// begin makes call c due. It clears the input, the retries and the watch's notes of the last call.
-func (s *Step) begin(c event.Call) {
-	s.GoesOn, s.Hung, s.Restarts, s.LastHung, s.Advice = nil, nil, 0, "", ""
-	s.Fruitless, s.TooLong, s.OwnLimit, s.Declined, s.TimedOut = 0, false, "", "", 0
-	s.Call, s.Input, s.Stored, s.Rejected, s.LastReason, s.Given, s.GivenBy = c, nil, "", 0, "", "", ""
-	if c == event.ManagerCall {
-		s.Agent = 0
-	}
-}
-
-func (s *Step) callManager() {
-	s.begin(event.ManagerCall)
-	s.Started = 0
-}
-
-// beginWork makes the task call due afresh, in a new session and without earlier rounds and
-// reviews.
-func (s *Step) beginWork() {
-	s.begin(event.TaskCall)
-	s.Work, s.Round, s.Feedback, s.Reviews = nil, 0, "", nil
-}
-
 func (s *State) applyCallRestarted(e event.CallRestarted) error {
 	if s.Step == nil || s.Step.Number != e.Step || s.Step.Running != 0 || s.Step.Reply != nil {
 		return refuse(e, "step %d has no call that could start afresh", e.Step)
 	}
 	s.Step.restart(e.BoardSHA)
 	return nil
-}
-
-// restart begins a new series of attempts of the open call. The attempts start from the board with
-// SHA-256 sha, which keeps the changes that earlier Manager attempts made. Work under review is not
-// done again.
-func (s *Step) restart(sha string) {
-	s.Before, s.Input, s.Stored, s.GoesOn = nil, nil, "", nil
-	s.Rejected, s.Disagreed, s.Left, s.BoardSHA = 0, false, "", sha
-	s.forgetDeclined()
-	if s.Work == nil {
-		s.Started = 0
-	}
 }
 
 func (s *State) applyStepFinished(e event.StepFinished) error {
@@ -117,28 +83,6 @@ func (s *State) applyStepFinished(e event.StepFinished) error {
 	}
 	s.Step = nil
 	return nil
-}
-
-// forgetMarks notes that an agent has written the list: a mark that it lacks tells nothing, because
-// no agent was told to keep marks.
-func (s *State) forgetMarks() {
-	s.Statuses = slices.Clone(s.Statuses)
-	for i := range s.Statuses {
-		s.Statuses[i].Marked = false
-	}
-}
-
-// keepStatus notes the status of a task, unless the status is "". The list is copied, because a
-// refused event has to leave the state as it was.
-func (s *State) keepStatus(task, status string) {
-	if status == "" {
-		return
-	}
-	is := func(t TaskStatus) bool { return t.Task == task }
-	if i := slices.IndexFunc(s.Statuses, is); i >= 0 {
-		s.Statuses = slices.Delete(slices.Clone(s.Statuses), i, i+1)
-	}
-	s.Statuses = append(slices.Clip(s.Statuses), TaskStatus{Task: task, Status: status})
 }
 
 func (s *State) applyStepAbandoned(e event.StepAbandoned) error {

@@ -31,14 +31,6 @@ func (s *State) endCheckpoint(
 	return nil
 }
 
-// keepThread notes the session in which the supervisor goes on, if the supervisor's memory is
-// InSession.
-func (s *State) keepThread(session string) {
-	if v := s.Supervisor; v.Memory == event.InSession && session != "" {
-		v.Thread = &Thread{Session: session}
-	}
-}
-
 func (s *State) applyCheckpointHeld(e event.CheckpointHeld) error {
 	if err := s.endCheckpoint(e, e.AttemptRef, e.Millis, e.Spent, e.Session, e.Left); err != nil {
 		return err
@@ -52,18 +44,6 @@ func (s *State) applyCheckpointHeld(e event.CheckpointHeld) error {
 		s.Step = nil
 	}
 	return nil
-}
-
-// blockText returns why a checkpoint blocks.
-func blockText(e event.CheckpointHeld) string {
-	text := fmt.Sprintf("%s blocks (score %.2f)", e.Data.ID, e.Data.Score)
-	if len(e.Data.Findings) > 0 {
-		text += ": " + event.Headline(e.Data.Findings[0])
-	}
-	if e.Data.Report != "" {
-		text += "; its report is " + e.Data.Report
-	}
-	return text
 }
 
 func (s *State) applySupervisorFailed(e event.SupervisorFailed) error {
@@ -87,13 +67,6 @@ func (s *State) applyScopeViolated(e event.ScopeViolated) error {
 	}
 	s.Step = nil
 	return nil
-}
-
-// missCheckpoint ends the open checkpoint without a verdict.
-func (s *State) missCheckpoint(reason string) {
-	c := *s.Step.Checkpoint
-	s.Supervisor.hold(Held{ID: c.ID, Verdict: event.NoVerdict})
-	s.block(c, fmt.Sprintf("%s came to no verdict: %s", c.ID, event.Headline(reason)))
 }
 
 // applyCheckpointMissed ends the open checkpoint without a verdict, and the plan's OnBlock applies.
@@ -231,4 +204,118 @@ func (s *State) finishRevision(e event.StepFinished) error {
 	s.Last = ManagerReply{Status: e.Manager, Message: e.Message, BoardSHA: e.BoardSHA, Task: s.Step.Task, Next: e.Next()}
 	s.Step = nil
 	return nil
+}
+
+// waitForPerson returns the effect that ends a run, because a checkpoint stops it. If the board is
+// over or is to end, the effect is first [EndBoard], also if the board says that it is incomplete,
+// because --lenient would excuse that. There is no [EndBoard] if the board's author uses the field
+// "ended" for another value.
+func (s *State) waitForPerson(b Board) Effect {
+	v := s.Supervisor
+	if (v.Block.Ends || b.Terminal) && (b.Ended == "" || b.Ended == EndedIncomplete) && !b.Taken {
+		return EndBoard{Text: v.Block.Text}
+	}
+	return Finish{Outcome: event.NeedsPerson, Text: v.Block.Text}
+}
+
+// supervise returns the first attempt of the supervisor's next step on board b, or false if no step
+// is due. After the last task a checkpoint looks at the tasks in Since.
+func (s *State) supervise(b Board) (Spawn, bool) {
+	v := s.Supervisor
+	if v == nil || v.Off {
+		return Spawn{}, false
+	}
+	e := Spawn{AttemptRef: event.AttemptRef{
+		Step: s.LastStep + 1, Call: event.CheckpointCall, Role: v.Plan.Role, Attempt: 1,
+	}}
+	absent := v.mustRecover()
+	switch {
+	case len(v.Due) > 0:
+		e.Checkpoint = &v.Due[0]
+	case (b.Terminal || s.isTried(b)) && v.looksAtEnd():
+		c := v.next()
+		e.Checkpoint = &c
+	case absent && !v.Gone && !b.Terminal && !s.isTried(b):
+		e.Task, e.Call = v.Plan.Role, event.ReadyCall
+		return e, true
+	default:
+		return Spawn{}, false
+	}
+	e.Task = e.Checkpoint.ID
+	if absent {
+		e.Call = event.ReadyCall
+	} else {
+		e.From = v.session()
+	}
+	return e, true
+}
+
+// isSupervisorLost reports whether the supervisor is given up: the retries of its call are used up,
+// its program died too often, its provider declined the call, or the watch stopped it for good.
+func (s *State) isSupervisorLost() bool {
+	v := s.Supervisor
+	if v == nil || v.Off || s.Step != nil && !s.Step.Call.IsSupervision() {
+		return false
+	}
+	return v.Deaths >= maxDeaths || s.Step.isExhausted(s.Limits) || s.Step != nil && (s.Step.Unsettled != "" || s.Step.Declined != "")
+}
+
+func (s *State) lossOfSupervisor() string {
+	step := s.Step
+	switch {
+	case s.Supervisor.Deaths >= maxDeaths,
+		s.Supervisor.Deaths > 0 && step.Unsettled == "" && step.Declined == "" && step.Rejected == 0:
+		text := fmt.Sprintf("its program ended %s in a row", event.Count(s.Supervisor.Deaths, "time"))
+		if step != nil && step.LastReason != "" {
+			text += "; the last: " + step.LastReason
+		}
+		return text
+	case step.Unsettled != "":
+		return step.Unsettled
+	case step.Declined != "":
+		return "its provider declines it: " + step.Declined
+	case step.Rejected == 0:
+		return fmt.Sprintf("its session was lost %s: %s", event.Count(step.Lost, "time"), step.LastReason)
+	default:
+		return fmt.Sprintf("no valid reply in %s; the last: %s", event.Count(step.Rejected, "attempt"), step.LastReason)
+	}
+}
+
+func (s *State) isSupervisionDue(b Board) bool {
+	_, due := s.supervise(b)
+	return due
+}
+
+// beginSupervision returns the first attempt of the supervisor's next step, or the end of the run
+// if a limit is reached.
+func (s *State) beginSupervision(b Board) Effect {
+	e, _ := s.supervise(b)
+	if text := s.Reached(e.Task); text != "" {
+		return Finish{Outcome: event.LimitReached, Text: text}
+	}
+	return e
+}
+
+// staleness returns why a step of the supervisor no longer fits the run, or "" if it fits.
+func (v *Supervisor) staleness(step *Step) string {
+	switch {
+	case v == nil || v.Off:
+		return "the board has no supervisor any more"
+	case step.Call.IsSupervision() && step.Role != v.Plan.Role:
+		return "the supervisor is " + v.Plan.Role + " now"
+	default:
+		return ""
+	}
+}
+
+// settleCheckpoint lets a board go on after a checkpoint has stopped it. With Retry a new
+// checkpoint looks at the work first.
+func (s *State) settleCheckpoint(e event.Acknowledged) {
+	s.Last.BoardSHA = e.BoardSHA
+	if e.Choice == event.Retry {
+		s.lookAnew()
+		return
+	}
+	s.Supervisor = s.Supervisor.clone()
+	s.Supervisor.settle(event.Override)
 }

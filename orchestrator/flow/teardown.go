@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"fmt"
 	"slices"
 
 	"kanban-run/orchestrator/event"
@@ -94,20 +93,4 @@ func (s *State) applyForcedFinalizeAcked(e event.ForcedFinalizeAcked) error {
 	now.Forced = true
 	s.Teardown = &now
 	return nil
-}
-
-// NotReady returns why the team of a board cannot be deleted even after all its members have shut
-// down, or "" if it can be deleted (seed 002, "Forced-finalize preconditions"). terminal is true if
-// the board is over.
-func (h *History) NotReady(terminal bool) string {
-	switch {
-	case h.Standstill() != "":
-		return h.Standstill()
-	case h.State.Step != nil:
-		return fmt.Sprintf("step %d is open", h.State.Step.Number)
-	case !terminal:
-		return "the board has tasks to do"
-	default:
-		return ""
-	}
 }

@@ -1,8 +1,6 @@
 package flow
 
 import (
-	"fmt"
-
 	"kanban-run/orchestrator/event"
 )
 
@@ -162,6 +160,16 @@ func (s *State) apply(e event.Event) error {
 	return apply(s, e)
 }
 
-func refuse(e event.Event, format string, args ...any) error {
-	return &TransitionError{Kind: e.Kind(), Text: fmt.Sprintf(format, args...)}
+// Apply makes e part of the state, or returns a *TransitionError and leaves the state as it was.
+func (s *State) Apply(e event.Event) error {
+	next := *s
+	if s.Step != nil {
+		step := *s.Step
+		next.Step = &step
+	}
+	if err := next.apply(e); err != nil {
+		return err
+	}
+	*s = next
+	return nil
 }

@@ -27,11 +27,3 @@ func (s *State) applyManagerWalked(e event.ManagerWalked) error {
 	}
 	return nil
 }
-
-// start returns e, or a Walk if e is a Manager's call and package walk plays the Manager.
-func (s *State) start(e Spawn) Effect {
-	if e.Call == event.ManagerCall && s.isWalked() {
-		return Walk{e}
-	}
-	return e
-}

@@ -38,20 +38,6 @@ func (s *Step) WasRestartedFor(check string) bool {
 	return s.LastHung == check || strings.HasPrefix(s.LastHung, check+" ")
 }
 
-// Hung is the watch's decision about the running attempt.
-type Hung struct {
-	Anomaly  string         `json:"anomaly"`
-	Decision event.Decision `json:"decision"`
-	Text     string         `json:"text"`
-	Found    *event.Anomaly `json:"found,omitempty"` // anomaly to tell the Manager; nil unless Decision is Replan
-}
-
-// stopsForTool reports whether the run is to end because a tool is not available, even if the
-// attempt ended with a reply.
-func (h *Hung) stopsForTool() bool {
-	return h != nil && h.Decision == event.Stuck && strings.HasPrefix(h.Anomaly, event.ToolCheck+" ")
-}
-
 // IsReplanned reports whether the running attempt is over for the watch, and the Manager plans anew.
 func (s *Step) IsReplanned() bool { return s.Hung != nil && s.Hung.Decision == event.Replan }
 
@@ -75,19 +61,6 @@ func (s *Step) endHung(h *Hung) {
 		}
 	}
 }
-
-// dropInputForAdvice drops the input of a task call, so that the next input is built with the advice.
-func (s *Step) dropInputForAdvice() {
-	if s.Advice != "" && s.Call == event.TaskCall {
-		s.Input, s.Stored = nil, ""
-	}
-}
-
-const stuckPrefix = "STUCK: "
-
-// isStuck reports whether an agent that hung has stopped the step. If Unsettled has another reason,
-// isStuck returns false.
-func (s *Step) isStuck() bool { return strings.HasPrefix(s.Unsettled, stuckPrefix) }
 
 func (s *State) applyConsentAsked(e event.ConsentAsked) error {
 	if err := s.checkRunning(e, e.AttemptRef); err != nil {

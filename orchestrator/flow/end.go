@@ -1,0 +1,113 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+
+	"kanban-run/orchestrator/event"
+)
+
+// IncompleteText begins the text about a board with tasks undone. The undone tasks follow it.
+const IncompleteText = "the board is incomplete: "
+
+// CompleteText is the text about a board whose tasks are all ok.
+const CompleteText = "the board is complete"
+
+// EndedIncomplete is the value of a board's field "ended" if the Manager ended the board with tasks
+// undone.
+const EndedIncomplete = "incomplete"
+
+// End returns the end of a run on a terminal board. If the board still has the bytes that the last
+// step left, the Manager has ended it. Otherwise a person has ended it.
+//
+// The board's field "ended" decides first. If it says incomplete, the board is incomplete. If it
+// says blocked, error or escalate, a person is needed. Without such a value, a board that a person
+// has ended is complete even with open tasks. A board that the Manager has ended with status ok is
+// complete if each task is done. With another status of the Manager a person is needed. A board that
+// ends incomplete counts as complete if the last run was lenient, and if no open task asks for a person.
+func End(s *State, b Board) Finish {
+	end := s.end(b)
+	asks := func(t TaskStatus) bool {
+		return !slices.Contains([]string{"", StatusDropped, StatusSkipped, StatusLimit}, t.Status)
+	}
+	if end.Outcome == event.Incomplete && s.Lenient && !slices.ContainsFunc(b.Rest.Open, asks) {
+		end.Outcome = event.Complete
+	}
+	return end
+}
+
+func (s *State) end(b Board) Finish {
+	managers := s.Last.BoardSHA == b.SHA
+	left := managers && s.Last.Status != "" && s.Last.Status != StatusOK && !s.Last.Acknowledged
+	switch {
+	case left && (b.Ended == "" || b.Ended == s.Last.Status):
+		text := fmt.Sprintf("the Manager ended the board with status %s: %s", s.Last.Status, s.Last.Message)
+		return Finish{Outcome: event.NeedsPerson, Text: text}
+	case b.Ended == EndedIncomplete && len(b.Rest.Open) == 0:
+		return Finish{Outcome: event.Incomplete, Text: "the board ended incomplete, as it says itself"}
+	case b.Ended != "" && b.Ended != EndedIncomplete:
+		text := fmt.Sprintf("the board ended with status %s, as it says itself", b.Ended)
+		return Finish{Outcome: event.NeedsPerson, Text: text}
+	case s.Last.Accepted != "" && managers:
+		return Finish{Outcome: event.Complete, Text: s.Last.Accepted}
+	}
+	end := Finish{Outcome: event.Complete, Text: CompleteText}
+	if len(b.Rest.Open) > 0 {
+		if b.Ended == EndedIncomplete || managers {
+			end = Finish{Outcome: event.Incomplete, Text: IncompleteText + b.Rest.Undone()}
+		} else {
+			end.Text += "; " + b.passedOver()
+		}
+	}
+	if marks := b.Rest.marks(); marks != "" && managers {
+		end.Text += "; " + marks
+	}
+	if passed := s.Supervisor.passed(); passed != "" {
+		end.Text += "; it went on in spite of " + passed
+	}
+	if len(s.Quarantine) > 0 {
+		end.Outcome = event.NeedsPerson
+		end.Text += "; " + s.quarantines()
+	}
+	return end
+}
+
+// passedOver returns in words the open tasks of a board that a person ended.
+func (b Board) passedOver() string {
+	bare := !slices.ContainsFunc(b.Rest.Open, func(t TaskStatus) bool { return t.Status != "" })
+	n := event.Count(len(b.Rest.Open), "task")
+	switch {
+	case !bare:
+		return b.Rest.Undone()
+	case b.Over:
+		return wasWere(len(b.Rest.Open)) + " not worked on here"
+	case len(b.Rest.Open) == 1:
+		return n + " bears no mark: name it as current to begin, or set phase: complete"
+	default:
+		return n + " bear no mark: name the first as current to begin, or set phase: complete"
+	}
+}
+
+// acceptEnd accepts a board that has ended, or only one of its tasks if e names a task. An accepted
+// task counts as done. An accepted board stays ended, and no checkpoint follows.
+func (s *State) acceptEnd(e event.Acknowledged) {
+	s.Last.BoardSHA = e.BoardSHA
+	if e.Task != "" {
+		s.keepStatus(e.Task, StatusAccepted)
+		if e.Left != "" {
+			s.Last.Acknowledged, s.Text = true, e.Left
+			return
+		}
+	} else {
+		s.Last.Accepted = e.Text
+		if s.Supervisor != nil {
+			s.Supervisor = s.Supervisor.clone()
+			s.Supervisor.Due, s.Supervisor.Since = nil, nil
+		}
+	}
+	if len(s.Quarantine) > 0 {
+		s.release("")
+	}
+	s.Last.Acknowledged = true
+	s.Outcome, s.Text = event.Complete, e.Text
+}
