@@ -39,52 +39,6 @@ type SetAside struct {
 
 func (SetAside) effect() {}
 
-// orSetAside returns the effect that sets the task of the open step aside, if e ends the run and
-// the board may go on without this task. Otherwise it returns e.
-func (s *State) orSetAside(e Effect, status string) Effect {
-	end, ends := e.(Finish)
-	step := s.Step
-	if !ends || end.Outcome == event.Frozen || !s.MaySetAside() {
-		return e
-	}
-	return SetAside{Step: step.Number, Task: step.Task, Role: step.Role, Status: status, Reason: end.Text}
-}
-
-// MaySetAside reports whether the board goes on without the task if the open call fails.
-func (s *State) MaySetAside() bool { return s.Step.IsWork() && s.goesOnWithout() }
-
-// MayPassOver reports whether the board goes on without the task of a call that is not started.
-func (s *State) MayPassOver(e Spawn) bool {
-	return e.Call.IsOfTask() && s.goesOnWithout()
-}
-
-// goesOnWithout reports whether the board goes on without a task whose agent fails. If the Manager
-// is a model, its role has to accept anomalies, because the Manager has to know why it is to name
-// another task.
-func (s *State) goesOnWithout() bool {
-	return s.KeepGoing && (s.ManagerIsTold || s.isWalked())
-}
-
-// passOver returns the effect that sets the task of the open step aside, if package walk plays the
-// Manager and cannot decide about the task. Package walk cannot decide if the task's agent replied
-// that the task is not done, or if the task is for the Manager itself.
-func (s *State) passOver() (e SetAside, yes bool) {
-	step := s.Step
-	if !s.KeepGoing || !s.isWalked() || step.IsWork() || step.Anomaly != nil || step.Checkpoint != nil || step.Reply != nil {
-		return e, false
-	}
-	e = SetAside{Step: step.Number, Task: step.Task, Role: step.Role}
-	switch {
-	case step.TaskStatus == "" && step.Role == event.ManagerRole:
-		e.Status, e.Reason = "blocked", "it is a task for the Manager itself, and walk only goes down the list"
-	case step.TaskStatus != "" && step.TaskStatus != StatusOK:
-		e.Status, e.Reason, e.Said = step.TaskStatus, step.Role+" replied "+step.TaskStatus, true
-	default:
-		return e, false
-	}
-	return e, true
-}
-
 // applyTaskSetAside makes the Manager's call due, with the reason as an anomaly. If package walk
 // plays the Manager, this call can be due already, after an accepted reply of the task's agent.
 func (s *State) applyTaskSetAside(e event.TaskSetAside) error {
@@ -106,12 +60,64 @@ func (s *State) applyTaskSetAside(e event.TaskSetAside) error {
 	return nil
 }
 
-// MayAskAgain reports whether a Manager that is a model is asked once more after it has ended the
-// board. It is asked if the open call did not tell it of all the tasks that are set aside.
-func (s *State) MayAskAgain() bool {
-	step := s.Step
-	untold := func(a Aside) bool { return step.Anomaly == nil || path.Clean(a.Task) != path.Clean(step.Task) }
-	return s.KeepGoing && s.ManagerIsTold && step.Checkpoint == nil && !step.Again && slices.ContainsFunc(s.Asides(), untold)
+// takeMended applies a person's changes of the board to the tasks that are set aside. A task that
+// was taken off the list is forgotten. A task that was marked as done counts as accepted.
+func (s *State) takeMended(e event.RunStarted) {
+	for _, task := range e.Removed {
+		s.removeAside(task)
+	}
+	for _, task := range e.Marked {
+		if s.AsideOf(task) != nil {
+			s.decideAside(event.Acknowledged{Task: task, Choice: event.Accept})
+		}
+	}
+	s.tryAside(e.Named)
+}
+
+// tryAgain lets a new run try the tasks that are set aside. A run that goes on after an
+// interruption does not try them again.
+func (s *State) tryAgain() {
+	s.Aside = slices.Clone(s.Aside)
+	for i := range s.Aside {
+		s.Aside[i].Tried, s.Aside[i].Times = false, 0
+	}
+}
+
+// tryAside lets this run try the given task again, if the task is set aside. A person has named the
+// task as the current one.
+func (s *State) tryAside(task string) {
+	if s.AsideOf(task) == nil {
+		return
+	}
+	s.Aside = slices.Clone(s.Aside)
+	a := s.aside(task)
+	a.Tried, a.Times = false, 0
+}
+
+// forgetDecided removes from State.Aside the tasks about which a person has decided. It keeps the
+// given task, because the new step is about that task.
+func (s *State) forgetDecided(task string) {
+	for _, a := range s.Aside {
+		if a.Decided != "" && path.Clean(a.Task) != path.Clean(task) {
+			s.removeAside(a.Task)
+		}
+	}
+}
+
+// tellDecided gives the open step an anomaly if a person has decided about its task.
+func (s *State) tellDecided() {
+	if a := s.aside(s.Step.Task); a != nil && a.Decided != "" {
+		choice := string(a.Decided)
+		s.Step.Anomaly = asideAnomaly(choice, "", a.Task+" was set aside, and a person has decided about it: "+choice)
+	}
+}
+
+// finishAside takes the task of the finished step off the tasks that are set aside, if it is done, or if
+// a person has decided about it.
+func (s *State) finishAside() {
+	if s.Step.status() == StatusOK || s.IsDecided(s.Step.Task) {
+		s.removeAside(s.Step.Task)
+	}
 }
 
 // askOnceMore makes the Manager's call due again, on the board as the Manager's first reply left
@@ -125,11 +131,88 @@ func (s *State) askOnceMore(e event.ReplyAccepted) error {
 	return nil
 }
 
-// asideAnomaly returns the anomaly that tells the Manager of a task that is set aside. The
-// parameter "check" is the task's status, or a person's decision about the task.
-func asideAnomaly(check, role, details string) *event.Anomaly {
-	return &event.Anomaly{Type: event.SetAsideType, Check: check, Executor: role, Severity: "critical",
-		Details: details, Advice: "replan"}
+// passOver returns the effect that sets the task of the open step aside, if package walk plays the
+// Manager and cannot decide about the task, and else nil. Package walk cannot decide if the task's agent replied
+// that the task is not done, or if the task is for the Manager itself.
+func (s *State) passOver(Board) Effect {
+	step := s.Step
+	if !s.KeepGoing || !s.isWalked() || step.IsWork() || step.Anomaly != nil || step.Checkpoint != nil || step.Reply != nil {
+		return nil
+	}
+	e := SetAside{Step: step.Number, Task: step.Task, Role: step.Role}
+	switch {
+	case step.TaskStatus == "" && step.Role == event.ManagerRole:
+		e.Status, e.Reason = "blocked", "it is a task for the Manager itself, and walk only goes down the list"
+	case step.TaskStatus != "" && step.TaskStatus != StatusOK:
+		e.Status, e.Reason, e.Said = step.TaskStatus, step.Role+" replied "+step.TaskStatus, true
+	default:
+		return nil
+	}
+	return e
+}
+
+// orSetAside returns the effect that sets the task of the open step aside, if the board may go on
+// without this task. Otherwise it returns the given end of the run.
+func (s *State) orSetAside(end Finish, status string) Effect {
+	step := s.Step
+	if end.Outcome == event.Frozen || !s.MaySetAside() {
+		return end
+	}
+	return SetAside{Step: step.Number, Task: step.Task, Role: step.Role, Status: status, Reason: end.Text}
+}
+
+// leaveAside returns the end of a run that has nothing left to try, or nil.
+func (s *State) leaveAside(b Board) Effect {
+	if !s.isTried(b) {
+		return nil
+	}
+	all := s.Asides()
+	end := Finish{Outcome: endAside(all), Text: IncompleteText}
+	for i, a := range all {
+		switch {
+		case i < mostAside:
+			end.Text += fmt.Sprintf("%s is set aside (%s); ", a.Task, event.Headline(a.Text))
+		case i == mostAside:
+			end.Text += fmt.Sprintf("so are %d more; ", len(all)-mostAside)
+		}
+	}
+	end.Text = strings.TrimSuffix(end.Text, "; ") + s.skipped() + s.left()
+	if len(s.Quarantine) > 0 {
+		end.Outcome = event.Incomplete
+		end.Text += "; " + s.quarantines()
+	}
+	return end
+}
+
+// isTried reports whether the board names a task that this run has set aside. In this case the run
+// has no task left to try. A model is allowed to name such a task once more. If a model named the
+// task, isTried therefore returns true only after this run has set the task aside twice.
+func (s *State) isTried(b Board) bool {
+	a := s.AsideOf(b.Task)
+	return a != nil && a.Tried && (s.Manager == event.Walker || s.Last.Walked || a.Times > 1) && !b.Terminal
+}
+
+// MaySetAside reports whether the board goes on without the task if the open call fails.
+func (s *State) MaySetAside() bool { return s.Step.IsWork() && s.goesOnWithout() }
+
+// MayPassOver reports whether the board goes on without the task of a call that is not started.
+func (s *State) MayPassOver(e Spawn) bool {
+	return e.Call.IsOfTask() && s.goesOnWithout()
+}
+
+// goesOnWithout reports whether the board goes on without a task whose agent fails. If the Manager
+// is a model, its role has to accept anomalies, because the Manager has to know why it is to name
+// another task.
+func (s *State) goesOnWithout() bool {
+	return s.KeepGoing && (s.ManagerIsTold || s.isWalked())
+}
+
+// MayAskAgain reports whether a Manager that is a model is asked once more after it has ended the
+// board. It is asked if the open call did not tell it of all the tasks that are set aside.
+func (s *State) MayAskAgain() bool {
+	step := s.Step
+	untold := func(a Aside) bool { return step.Anomaly == nil || path.Clean(a.Task) != path.Clean(step.Task) }
+	return s.KeepGoing && s.ManagerIsTold && step.Checkpoint == nil && !step.Again && slices.ContainsFunc(s.Asides(), untold)
 }
 
 // Anomalies returns the anomalies to tell the Manager in its call of the open step.
@@ -145,6 +228,73 @@ func (s *State) Anomalies() (all []event.Anomaly) {
 		}
 	}
 	return all
+}
+
+// NoteEdits sets the fields of e about tasks that are set aside and that a person has marked as done,
+// taken off the list or made current since the last run. The parameter current is the current task as
+// agents see it.
+func (s *State) NoteEdits(e *event.RunStarted, l List, current string) {
+	_, e.Marked, e.Removed = s.AsidesOn(l)
+	e.Named = s.NamedAgain(current)
+}
+
+// NamedAgain returns the given task if it is set aside, and if a person has made it the current task
+// since the last step or during the open one. Otherwise it returns "". The parameter is the current
+// task as agents see it. If the Manager is at work, its agent may have named the task.
+func (s *State) NamedAgain(task string) string {
+	same := func(other string) bool { return path.Clean(task) == path.Clean(other) }
+	switch {
+	case s.AsideOf(task) == nil, same(s.Last.Next):
+		return ""
+	case s.Step != nil && (s.Step.Before != nil || same(s.Step.Task)):
+		return ""
+	default:
+		return task
+	}
+}
+
+// settleAside carries out a person's decision about a task that is set aside.
+func (s *State) settleAside(e event.Acknowledged) error {
+	if s.AsideOf(e.Task) == nil {
+		return refuse(e, "%s is not set aside", e.Task)
+	}
+	s.decideAside(e)
+	s.goOnFrom(e)
+	return nil
+}
+
+// settleTask carries out a decision about a task that is not in turn, while a run is at work.
+func (s *State) settleTask(e event.Acknowledged) error {
+	switch {
+	case s.Step != nil && path.Clean(s.Step.Task) == path.Clean(e.Task):
+		return refuse(e, "%s is in turn", e.Task)
+	case s.AsideOf(e.Task) != nil:
+		s.decideAside(e)
+	case e.Choice == event.Skip:
+		s.keepStatus(e.Task, StatusSkipped)
+	default:
+		s.keepStatus(e.Task, StatusAccepted)
+	}
+	return nil
+}
+
+// decideAside carries out a person's decision about a task that is set aside. The task then counts
+// as accepted, or the board goes on without it.
+func (s *State) decideAside(e event.Acknowledged) {
+	status := StatusSkipped
+	if e.Choice == event.Accept {
+		status = StatusAccepted
+	}
+	s.keepStatus(e.Task, status)
+	s.Aside = slices.Clone(s.Aside)
+	s.aside(e.Task).Decided = e.Choice
+}
+
+// IsDecided reports whether a person has decided about a task that was set aside. No agent works on
+// the task then, and the Manager is called at once.
+func (s *State) IsDecided(task string) bool {
+	a := s.aside(task)
+	return a != nil && a.Decided != ""
 }
 
 // AsideOf returns the Aside of a task. It returns nil if the task is not set aside, or if a person
@@ -183,6 +333,19 @@ func (s *State) AsidesOn(l List) (all []Aside, marked, removed []string) {
 	return all, marked, removed
 }
 
+// MayGoOn reports whether none of the tasks that are set aside needs a person: they have reached limits of
+// their own, which the next run has anew.
+func MayGoOn(asides []Aside) bool {
+	return !slices.ContainsFunc(asides, func(a Aside) bool { return a.Status != StatusLimit })
+}
+
+// asideAnomaly returns the anomaly that tells the Manager of a task that is set aside. The
+// parameter "check" is the task's status, or a person's decision about the task.
+func asideAnomaly(check, role, details string) *event.Anomaly {
+	return &event.Anomaly{Type: event.SetAsideType, Check: check, Executor: role, Severity: "critical",
+		Details: details, Advice: "replan"}
+}
+
 func (s *State) aside(task string) *Aside {
 	for i := range s.Aside {
 		if path.Clean(s.Aside[i].Task) == path.Clean(task) {
@@ -207,87 +370,6 @@ func (s *State) unfinished() []TaskStatus {
 	return slices.DeleteFunc(s.NotDone(), func(t TaskStatus) bool { return s.AsideOf(t.Task) != nil })
 }
 
-// tryAgain lets a new run try the tasks that are set aside. A run that goes on after an
-// interruption does not try them again.
-func (s *State) tryAgain() {
-	s.Aside = slices.Clone(s.Aside)
-	for i := range s.Aside {
-		s.Aside[i].Tried, s.Aside[i].Times = false, 0
-	}
-}
-
-// NoteEdits sets the fields of e about tasks that are set aside and that a person has marked as done,
-// taken off the list or made current since the last run. The parameter current is the current task as
-// agents see it.
-func (s *State) NoteEdits(e *event.RunStarted, l List, current string) {
-	_, e.Marked, e.Removed = s.AsidesOn(l)
-	e.Named = s.NamedAgain(current)
-}
-
-// NamedAgain returns the given task if it is set aside, and if a person has made it the current task
-// since the last step or during the open one. Otherwise it returns "". The parameter is the current
-// task as agents see it. If the Manager is at work, its agent may have named the task.
-func (s *State) NamedAgain(task string) string {
-	same := func(other string) bool { return path.Clean(task) == path.Clean(other) }
-	switch {
-	case s.AsideOf(task) == nil, same(s.Last.Next):
-		return ""
-	case s.Step != nil && (s.Step.Before != nil || same(s.Step.Task)):
-		return ""
-	default:
-		return task
-	}
-}
-
-// tryAside lets this run try the given task again, if the task is set aside. A person has named the
-// task as the current one.
-func (s *State) tryAside(task string) {
-	if s.AsideOf(task) == nil {
-		return
-	}
-	s.Aside = slices.Clone(s.Aside)
-	a := s.aside(task)
-	a.Tried, a.Times = false, 0
-}
-
-// takeMended applies a person's changes of the board to the tasks that are set aside. A task that
-// was taken off the list is forgotten. A task that was marked as done counts as accepted.
-func (s *State) takeMended(e event.RunStarted) {
-	for _, task := range e.Removed {
-		s.removeAside(task)
-	}
-	for _, task := range e.Marked {
-		if s.AsideOf(task) != nil {
-			s.decideAside(event.Acknowledged{Task: task, Choice: event.Accept})
-		}
-	}
-	s.tryAside(e.Named)
-}
-
-// forgetDecided removes from State.Aside the tasks about which a person has decided. It keeps the
-// given task, because the new step is about that task.
-func (s *State) forgetDecided(task string) {
-	for _, a := range s.Aside {
-		if a.Decided != "" && path.Clean(a.Task) != path.Clean(task) {
-			s.removeAside(a.Task)
-		}
-	}
-}
-
-// isTried reports whether the board names a task that this run has set aside. In this case the run
-// has no task left to try. A model is allowed to name such a task once more. If a model named the
-// task, isTried therefore returns true only after this run has set the task aside twice.
-func (s *State) isTried(b Board) bool {
-	a := s.AsideOf(b.Task)
-	return a != nil && a.Tried && (s.Manager == event.Walker || s.Last.Walked || a.Times > 1) && !b.Terminal
-}
-
-// MayGoOn reports whether none of the tasks that are set aside needs a person: they have reached limits of
-// their own, which the next run has anew.
-func MayGoOn(asides []Aside) bool {
-	return !slices.ContainsFunc(asides, func(a Aside) bool { return a.Status != StatusLimit })
-}
-
 // endAside returns the outcome of a run that leaves tasks set aside. Those that need a person win.
 func endAside(asides []Aside) event.Outcome {
 	other := func(a Aside) bool { return a.Status != StatusLimit && a.Status != StatusNoReply }
@@ -301,78 +383,5 @@ func endAside(asides []Aside) event.Outcome {
 	}
 }
 
-// leaveAside returns the end of a run that has nothing left to try.
-func (s *State) leaveAside() Finish {
-	all := s.Asides()
-	end := Finish{Outcome: endAside(all), By: event.BySetAside, Text: IncompleteText}
-	if MayGoOn(all) {
-		end.By = event.ByTaskLimit
-	}
-	for i, a := range all {
-		switch {
-		case i < mostAside:
-			end.Text += fmt.Sprintf("%s is set aside (%s); ", a.Task, event.Headline(a.Text))
-		case i == mostAside:
-			end.Text += fmt.Sprintf("so are %d more; ", len(all)-mostAside)
-		}
-	}
-	end.Text = strings.TrimSuffix(end.Text, "; ") + s.skipped() + s.left()
-	if len(s.Quarantine) > 0 {
-		end.Outcome = event.Incomplete
-		end.Text += "; " + s.quarantines()
-	}
-	return end
-}
-
 // mostAside is the greatest number of tasks that the text about the end of a run names.
 const mostAside = 3
-
-// IsDecided reports whether a person has decided about a task that was set aside. No agent works on
-// the task then, and the Manager is called at once.
-func (s *State) IsDecided(task string) bool {
-	a := s.aside(task)
-	return a != nil && a.Decided != ""
-}
-
-// settleAside carries out a person's decision about a task that is set aside, while no run is at work.
-// The others still wait for a decision.
-func (s *State) settleAside(e event.Acknowledged) error {
-	if s.AsideOf(e.Task) == nil {
-		return refuse(e, "%s is not set aside", e.Task)
-	}
-	asked := s.Outcome == event.Incomplete || s.Outcome == event.Exhausted
-	s.decideAside(e)
-	s.goOnFrom(e)
-	if left := s.Asides(); asked && len(left) > 0 && !MayGoOn(left) {
-		end := s.leaveAside()
-		s.Outcome, s.Text = end.Outcome, end.Text
-	}
-	return nil
-}
-
-// decideAside carries out a person's decision about a task that is set aside. The task then counts
-// as accepted, or the board goes on without it.
-func (s *State) decideAside(e event.Acknowledged) {
-	status := StatusSkipped
-	if e.Choice == event.Accept {
-		status = StatusAccepted
-	}
-	s.keepStatus(e.Task, status)
-	s.Aside = slices.Clone(s.Aside)
-	s.aside(e.Task).Decided = e.Choice
-}
-
-// settleTask carries out a decision about a task that is not in turn, while a run is at work.
-func (s *State) settleTask(e event.Acknowledged) error {
-	switch {
-	case s.Step != nil && path.Clean(s.Step.Task) == path.Clean(e.Task):
-		return refuse(e, "%s is in turn", e.Task)
-	case s.AsideOf(e.Task) != nil:
-		s.decideAside(e)
-	case e.Choice == event.Skip:
-		s.keepStatus(e.Task, StatusSkipped)
-	default:
-		s.keepStatus(e.Task, StatusAccepted)
-	}
-	return nil
-}

@@ -2,7 +2,6 @@ package flow
 
 import (
 	"cmp"
-	"slices"
 
 	"kanban-run/orchestrator/event"
 )
@@ -153,19 +152,13 @@ func (s *State) applyAttemptStopped(e event.AttemptStopped) error {
 		s.Step.GoesOn, s.Step.Fruitless = at, 0
 	}
 	if e.Refusal != nil {
-		s.refuse(e)
+		s.noteRefusal(e)
 	}
 	if e.Class == event.ClassOwnLimit && s.MaySetAside() {
 		s.Step.OwnLimit = e.Reason
 	}
-	if cut.IsReplanned() {
-		s.Replanned = append(slices.Clip(s.Replanned), cut.Task)
-	}
-	s.Step.endHung(cut.Hung)
+	s.endHung(&cut)
 	s.Step.Left = e.Left
-	if v := s.Supervisor; e.Call.IsSupervision() && v != nil && (v.Memory == event.InProcess || v.mustRecover()) {
-		s.Supervisor = s.Supervisor.clone()
-		s.forgetSupervisor()
-	}
+	s.stopSupervisor(e.Call)
 	return nil
 }

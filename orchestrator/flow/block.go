@@ -47,6 +47,39 @@ func (s *State) block(c event.Checkpoint, text string) {
 	}
 }
 
+// missCheckpoint ends the open checkpoint without a verdict.
+func (s *State) missCheckpoint(reason string) {
+	c := *s.Step.Checkpoint
+	s.Supervisor.hold(Held{ID: c.ID, Verdict: event.NoVerdict})
+	s.block(c, fmt.Sprintf("%s came to no verdict: %s", c.ID, event.Headline(reason)))
+}
+
+// blockText returns why a checkpoint blocks.
+func blockText(e event.CheckpointHeld) string {
+	text := fmt.Sprintf("%s blocks (score %.2f)", e.Data.ID, e.Data.Score)
+	if len(e.Data.Findings) > 0 {
+		text += ": " + event.Headline(e.Data.Findings[0])
+	}
+	if e.Data.Report != "" {
+		text += "; its report is " + e.Data.Report
+	}
+	return text
+}
+
+// lookAnew removes the block, and puts a new checkpoint in front of all due checkpoints. The new
+// checkpoint has the scope of the checkpoint that stopped the board.
+func (s *State) lookAnew() {
+	s.Supervisor = s.Supervisor.clone()
+	v := s.Supervisor
+	c := v.Block.Checkpoint
+	v.Block = nil
+	if len(c.Scope) > 0 {
+		v.Named = v.number()
+		again := event.Checkpoint{ID: checkpointID(v.Named), Scope: c.Scope, After: c.After, Again: c.ID}
+		v.Due = append([]event.Checkpoint{again}, v.Due...)
+	}
+}
+
 // passOver notes that the run goes on in spite of the checkpoint with this ID.
 func (v *Supervisor) passOver(id string) {
 	v.Passed = append(slices.Clip(v.Passed), id)
@@ -109,37 +142,4 @@ func (b *Block) isEdited(now Board) bool {
 	default:
 		return b.Ended != now.SHA && now.Ended == ""
 	}
-}
-
-// lookAnew removes the block, and puts a new checkpoint in front of all due checkpoints. The new
-// checkpoint has the scope of the checkpoint that stopped the board.
-func (s *State) lookAnew() {
-	s.Supervisor = s.Supervisor.clone()
-	v := s.Supervisor
-	c := v.Block.Checkpoint
-	v.Block = nil
-	if len(c.Scope) > 0 {
-		v.Named = v.number()
-		again := event.Checkpoint{ID: checkpointID(v.Named), Scope: c.Scope, After: c.After, Again: c.ID}
-		v.Due = append([]event.Checkpoint{again}, v.Due...)
-	}
-}
-
-// blockText returns why a checkpoint blocks.
-func blockText(e event.CheckpointHeld) string {
-	text := fmt.Sprintf("%s blocks (score %.2f)", e.Data.ID, e.Data.Score)
-	if len(e.Data.Findings) > 0 {
-		text += ": " + event.Headline(e.Data.Findings[0])
-	}
-	if e.Data.Report != "" {
-		text += "; its report is " + e.Data.Report
-	}
-	return text
-}
-
-// missCheckpoint ends the open checkpoint without a verdict.
-func (s *State) missCheckpoint(reason string) {
-	c := *s.Step.Checkpoint
-	s.Supervisor.hold(Held{ID: c.ID, Verdict: event.NoVerdict})
-	s.block(c, fmt.Sprintf("%s came to no verdict: %s", c.ID, event.Headline(reason)))
 }

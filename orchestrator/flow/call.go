@@ -7,6 +7,85 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
+// isDue reports whether a call of the step is due. That is so until a reply of the Manager is
+// accepted.
+func (s *Step) isDue() bool { return s != nil && s.Reply == nil }
+
+// isExhausted reports whether the due call was rejected, or the session of its work was lost, more
+// than MaxRetries times.
+func (s *Step) isExhausted(l event.Limits) bool {
+	return s.isDue() && (s.Rejected > l.MaxRetries || s.Lost > l.MaxRetries)
+}
+
+// isStuck reports whether an agent that hung has stopped the step. If Unsettled has another reason,
+// isStuck returns false.
+func (s *Step) isStuck() bool { return strings.HasPrefix(s.Unsettled, stuckPrefix) }
+
+const stuckPrefix = "STUCK: "
+
+// spawn returns the next attempt of the call that is due. Work that was cut short goes on in its
+// session.
+func (s *State) spawn() Spawn {
+	e := s.Afresh()
+	if t := s.Step.GoesOn; t != nil {
+		e.From, e.Fork, e.GoesOn = t.Session, false, true
+	}
+	return e
+}
+
+// Afresh returns the next attempt of the due call as if no work had been cut short. A reviewer gets
+// a copy of the work's session. Work that was sent back goes on in its own session if it has one.
+// The resident supervisor goes on in its own session, too.
+func (s *State) Afresh() Spawn {
+	step := s.Step
+	e := Spawn{AttemptRef: event.AttemptRef{
+		Step: step.Number, Call: step.Call, Task: step.Task, Role: step.CallRole(), Attempt: step.Started + 1,
+	}}
+	if step.Call == event.CheckpointCall {
+		if v := s.Supervisor; v != nil && v.Thread != nil {
+			e.From = v.Thread.Session
+		}
+		return e
+	}
+	if step.Work != nil && step.Call != event.ManagerCall {
+		e.Round = step.Round
+	}
+	if e.Round > 0 && step.Call != event.CommandCall {
+		e.From, e.Fork = step.Work.Session, step.Call == event.ReviewCall
+	}
+	return e
+}
+
+// Substitute returns the agent that plays the open call in place of the role's own agent, or "" if
+// the role's own agent plays it.
+func (s *State) Substitute() string {
+	if s.Step == nil || s.Step.Agent == 0 {
+		return ""
+	}
+	if agents := s.substitutes(s.Step.CallRole()); s.Step.Agent <= len(agents) {
+		return agents[s.Step.Agent-1]
+	}
+	return ""
+}
+
+func (s *State) substitutes(role string) []string {
+	for _, r := range s.Reassign {
+		if strings.EqualFold(r.Role, role) {
+			return r.Agents
+		}
+	}
+	return nil
+}
+
+// isWalked reports whether package walk plays the Manager, in place of a model.
+func (s *State) isWalked() bool {
+	substitute := ""
+	if s.Step != nil && !s.Step.IsWork() {
+		substitute = s.Substitute()
+	}
+	return cmp.Or(substitute, s.Manager) == event.Walker
+}
+
 // begin makes call c due. It clears the input, the retries and the watch's notes of the last call.
 func (s *Step) begin(c event.Call) {
 	s.GoesOn, s.Hung, s.Restarts, s.LastHung, s.Advice = nil, nil, 0, "", ""
@@ -41,52 +120,18 @@ func (s *Step) restart(sha string) {
 	}
 }
 
-// isDue reports whether a call of the step is due. That is so until a reply of the Manager is
-// accepted.
-func (s *Step) isDue() bool { return s != nil && s.Reply == nil }
-
-// isExhausted reports whether the due call was rejected, or the session of its work was lost, more
-// than MaxRetries times.
-func (s *Step) isExhausted(l event.Limits) bool {
-	return s.isDue() && (s.Rejected > l.MaxRetries || s.Lost > l.MaxRetries)
-}
-
-// spawn returns the next attempt of the call that is due. Work that was cut short goes on in its
-// session.
-func (s *State) spawn() Spawn {
-	e := s.Afresh()
-	if t := s.Step.GoesOn; t != nil {
-		e.From, e.Fork, e.GoesOn = t.Session, false, true
-	}
-	return e
-}
-
-// Afresh returns the next attempt of the due call as if no work had been cut short. A reviewer gets
-// a copy of the work's session. Work that was sent back goes on in its own session if it has one.
-// The resident supervisor goes on in its own session, too.
-func (s *State) Afresh() Spawn {
-	step := s.Step
-	e := Spawn{AttemptRef: event.AttemptRef{
-		Step: step.Number, Call: step.Call, Task: step.Task, Role: step.CallRole(), Attempt: step.Started + 1,
-	}}
-	if step.Call == event.CheckpointCall {
-		e.From = s.Supervisor.session()
-		return e
-	}
-	if step.Work != nil && step.Call != event.ManagerCall {
-		e.Round = step.Round
-	}
-	if e.Round > 0 && step.Call != event.CommandCall {
-		e.From, e.Fork = step.Work.Session, step.Call == event.ReviewCall
-	}
-	return e
-}
-
 // accept counts the work of the open step as done, because a person decided so. The Manager is
 // called next.
 func (s *Step) accept() {
 	s.Unsettled, s.TaskStatus = "", StatusOK
 	s.callManager()
+}
+
+// dropInputForAdvice drops the input of a task call, so that the next input is built with the advice.
+func (s *Step) dropInputForAdvice() {
+	if s.Advice != "" && s.Call == event.TaskCall {
+		s.Input, s.Stored = nil, ""
+	}
 }
 
 // goOn lets the next run go on from the board as the decision leaves it. An open call starts
@@ -103,47 +148,4 @@ func (s *State) goOnFrom(e event.Acknowledged) {
 	s.Frozen = nil
 	s.Last.Acknowledged, s.Last.Accepted = true, ""
 	s.Outcome, s.Text = event.Interrupted, e.Text
-}
-
-// dropInputForAdvice drops the input of a task call, so that the next input is built with the advice.
-func (s *Step) dropInputForAdvice() {
-	if s.Advice != "" && s.Call == event.TaskCall {
-		s.Input, s.Stored = nil, ""
-	}
-}
-
-const stuckPrefix = "STUCK: "
-
-// isStuck reports whether an agent that hung has stopped the step. If Unsettled has another reason,
-// isStuck returns false.
-func (s *Step) isStuck() bool { return strings.HasPrefix(s.Unsettled, stuckPrefix) }
-
-// Substitute returns the agent that plays the open call in place of the role's own agent, or "" if
-// the role's own agent plays it.
-func (s *State) Substitute() string {
-	if s.Step == nil || s.Step.Agent == 0 {
-		return ""
-	}
-	if agents := s.substitutes(s.Step.CallRole()); s.Step.Agent <= len(agents) {
-		return agents[s.Step.Agent-1]
-	}
-	return ""
-}
-
-func (s *State) substitutes(role string) []string {
-	for _, r := range s.Reassign {
-		if strings.EqualFold(r.Role, role) {
-			return r.Agents
-		}
-	}
-	return nil
-}
-
-// isWalked reports whether package walk plays the Manager, in place of a model.
-func (s *State) isWalked() bool {
-	substitute := ""
-	if s.Step != nil && !s.Step.IsWork() {
-		substitute = s.Substitute()
-	}
-	return cmp.Or(substitute, s.Manager) == event.Walker
 }

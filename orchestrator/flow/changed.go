@@ -39,3 +39,12 @@ func (s *State) applyFilesSettled(e event.FilesSettled) error {
 func (s *State) forgetChanged(f event.ChangedFile) {
 	s.Changed = slices.DeleteFunc(s.Changed, func(c Changed) bool { return c.Is(f) })
 }
+
+// settleChanged carries out a person's decision to accept the changes.
+func (s *State) settleChanged(e event.Acknowledged) error {
+	if len(s.Changed) == 0 {
+		return refuse(e, "no file that decides was changed")
+	}
+	s.Changed, s.AsksOf, s.Outcome, s.Text = nil, false, event.Interrupted, e.Text
+	return nil
+}

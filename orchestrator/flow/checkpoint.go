@@ -100,14 +100,6 @@ func (s *State) superviseBy(plan *event.Supervision, memory event.Memory, adapte
 	}
 }
 
-// Recovers reports whether the supervisor's next start is a recovery: seed 001, "Crash Recovery". A
-// start after an orderly end is none.
-func (v *Supervisor) Recovers() bool { return v.Started && v.Crashed }
-
-// mustRecover reports whether the supervisor has to get ready before a checkpoint, because it is
-// new or has lost its memory. A supervisor with the memory InReports has nothing to lose.
-func (v *Supervisor) mustRecover() bool { return v != nil && !v.Ready && v.Memory != event.InReports }
-
 // Again returns a RUN_STARTED with the limits, the substitutes and the supervision of the last run.
 func (s *State) Again() event.RunStarted {
 	e := event.RunStarted{Limits: s.Limits, Reassign: s.Reassign}
@@ -128,6 +120,22 @@ func (s *State) forgetSupervisor() {
 		s.Step.begin(event.ReadyCall)
 	}
 }
+
+// keepThread notes the session in which the supervisor goes on, if the supervisor's memory is
+// InSession.
+func (s *State) keepThread(session string) {
+	if v := s.Supervisor; v.Memory == event.InSession && session != "" {
+		v.Thread = &Thread{Session: session}
+	}
+}
+
+// Recovers reports whether the supervisor's next start is a recovery: seed 001, "Crash Recovery". A
+// start after an orderly end is none.
+func (v *Supervisor) Recovers() bool { return v.Started && v.Crashed }
+
+// mustRecover reports whether the supervisor has to get ready before a checkpoint, because it is
+// new or has lost its memory. A supervisor with the memory InReports has nothing to lose.
+func (v *Supervisor) mustRecover() bool { return v != nil && !v.Ready && v.Memory != event.InReports }
 
 // endTask notes a task whose step is finished. If the task is ok, the checkpoints after it become
 // due, and the tasks in their scopes are taken off the list Since. If the task is not ok, it stays
@@ -263,12 +271,4 @@ func (v *Supervisor) giveBack(tasks []string) {
 func (v *Supervisor) looksAtEnd() bool {
 	void := func(h Held) bool { return h.Void }
 	return len(v.Since) > 0 && (v.Plan.Every > 0 || slices.ContainsFunc(v.Held, void) && len(v.Unheld()) > 0)
-}
-
-// keepThread notes the session in which the supervisor goes on, if the supervisor's memory is
-// InSession.
-func (s *State) keepThread(session string) {
-	if v := s.Supervisor; v.Memory == event.InSession && session != "" {
-		v.Thread = &Thread{Session: session}
-	}
 }

@@ -165,6 +165,14 @@ func (s *State) freeze(text string) error {
 	return nil
 }
 
+// endFrozen ends a run on a board that waits for its Lead, or returns nil.
+func (s *State) endFrozen(Board) Effect {
+	if s.Frozen == nil {
+		return nil
+	}
+	return Finish{Outcome: s.Frozen.Outcome(), Text: s.Frozen.Text}
+}
+
 // thaw ends a freeze, if the choice answers the question of the freeze. The board then goes on from
 // its file, or its checkpoints in git take the new route.
 func (s *State) thaw(e event.Acknowledged) error {

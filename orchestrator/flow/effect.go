@@ -32,6 +32,13 @@ type SuspectLoop struct {
 	event.Suspicion
 }
 
+// failure is a reason for which the open call cannot go on, with the end of the run that it means.
+type failure struct {
+	Finish
+	status string // what the task gets if the board goes on without it
+	stays  bool   // the call stays with its agent
+}
+
 // WriteBoard writes the Manager's accepted reply onto the board, except for what the Manager wrote
 // itself.
 type WriteBoard struct{ Step int }

@@ -36,6 +36,14 @@ func End(s *State, b Board) Finish {
 	return end
 }
 
+// endOver ends a run on a terminal board, or returns nil.
+func (s *State) endOver(b Board) Effect {
+	if !b.Terminal {
+		return nil
+	}
+	return End(s, b)
+}
+
 func (s *State) end(b Board) Finish {
 	managers := s.Last.BoardSHA == b.SHA
 	left := managers && s.Last.Status != "" && s.Last.Status != StatusOK && !s.Last.Acknowledged
@@ -88,6 +96,17 @@ func (b Board) passedOver() string {
 	}
 }
 
+// settleEnd carries out a person's decision about a board that has ended: it is accepted, or the next
+// run goes on.
+func (s *State) settleEnd(e event.Acknowledged) {
+	if e.Choice == event.Accept {
+		s.acceptEnd(e)
+		return
+	}
+	s.removeAside(e.Task)
+	s.goOn(e)
+}
+
 // acceptEnd accepts a board that has ended, or only one of its tasks if e names a task. An accepted
 // task counts as done. An accepted board stays ended, and no checkpoint follows.
 func (s *State) acceptEnd(e event.Acknowledged) {
@@ -100,10 +119,7 @@ func (s *State) acceptEnd(e event.Acknowledged) {
 		}
 	} else {
 		s.Last.Accepted = e.Text
-		if s.Supervisor != nil {
-			s.Supervisor = s.Supervisor.clone()
-			s.Supervisor.Due, s.Supervisor.Since = nil, nil
-		}
+		s.superviseNoMore()
 	}
 	if len(s.Quarantine) > 0 {
 		s.release("")

@@ -8,6 +8,41 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
+// atOwnLimit returns the failure of a call whose role has reached a limit, or nil.
+func (s *State) atOwnLimit() *failure {
+	if s.Step.OwnLimit == "" {
+		return nil
+	}
+	return &failure{Finish{Outcome: event.LimitReached, Text: s.Step.OwnLimit}, StatusLimit, true}
+}
+
+// endAtLimit ends a run that has reached a limit of cost or time, before the next attempt.
+func (s *State) endAtLimit(b Board) Effect {
+	if text := cmp.Or(b.Bound, s.reached()); text != "" && s.Step.isDue() {
+		return Finish{Outcome: event.LimitReached, Text: text}
+	}
+	return nil
+}
+
+// atTaskLimit returns the failure of a call whose task has reached a limit of cost or time, or nil. On
+// a board that goes on without a task the Manager is called all the same.
+func (s *State) atTaskLimit() *failure {
+	step := s.Step
+	text := s.reachedBy(step.Task)
+	if text == "" || !step.isDue() || !step.IsWork() && s.KeepGoing {
+		return nil
+	}
+	return &failure{Finish{Outcome: event.LimitReached, Text: text}, StatusLimit, true}
+}
+
+// endAtStepLimit ends a run that has reached a limit, before the next step.
+func (s *State) endAtStepLimit(b Board) Effect {
+	if text := cmp.Or(b.Bound, s.reachedSteps(b.Task), s.Reached(b.Task)); text != "" {
+		return Finish{Outcome: event.LimitReached, Text: text}
+	}
+	return nil
+}
+
 // Reached returns in words the limit of cost or time that stops work on the task, or "". Limits of
 // steps are left out. They forbid another step, and do not stop the open one.
 func (s *State) Reached(task string) string { return cmp.Or(s.reached(), s.reachedBy(task)) }
@@ -45,6 +80,20 @@ func (s *State) reachedBy(task string) string {
 	}
 }
 
+// reachedSteps returns in words the limit of steps that forbids another step of the task, or "".
+func (s *State) reachedSteps(task string) string {
+	l := s.Limits
+	switch {
+	case l.MaxSteps > 0 && s.Steps >= l.MaxSteps:
+		return fmt.Sprintf("the limit of %s is reached", event.Count(l.MaxSteps, "step"))
+	case l.MaxTaskSteps > 0 && s.task(task).Steps >= l.MaxTaskSteps:
+		return fmt.Sprintf("the limit of %s for a task (max_task_steps) is reached by %s",
+			event.Count(l.MaxTaskSteps, "step"), task)
+	default:
+		return ""
+	}
+}
+
 // NearLimits returns in words the limits that are used up by at least 80 %, but not reached.
 // It looks at the limits of the run and, if a step is open, at the limits of its task.
 func (s *State) NearLimits() (texts []string) {
@@ -75,20 +124,6 @@ func (s *State) NearLimits() (texts []string) {
 			event.Count(l.MaxTaskSteps, "step"), task)
 	}
 	return texts
-}
-
-// reachedSteps returns in words the limit of steps that forbids another step of the task, or "".
-func (s *State) reachedSteps(task string) string {
-	l := s.Limits
-	switch {
-	case l.MaxSteps > 0 && s.Steps >= l.MaxSteps:
-		return fmt.Sprintf("the limit of %s is reached", event.Count(l.MaxSteps, "step"))
-	case l.MaxTaskSteps > 0 && s.task(task).Steps >= l.MaxTaskSteps:
-		return fmt.Sprintf("the limit of %s for a task (max_task_steps) is reached by %s",
-			event.Count(l.MaxTaskSteps, "step"), task)
-	default:
-		return ""
-	}
 }
 
 // TimeLeft returns the time until a limit ends an agent's work on the open step. limited is false

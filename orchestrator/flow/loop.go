@@ -37,6 +37,15 @@ type Visits struct {
 // with four visits each: one visit of the worker and three visits of other roles.
 const mostVisits = 4 * findingLimit
 
+// countRepeat counts a start of a task in the same role on the same board.
+func (s *State) countRepeat(e event.StepStarted) {
+	if s.Repeat.matches(Board{Task: e.Task, Role: e.Role, SHA: e.BoardSHA}) {
+		s.Repeat.Count++
+	} else {
+		s.Repeat = Repeat{Task: e.Task, Role: e.Role, BoardSHA: e.BoardSHA, Count: 1}
+	}
+}
+
 // leave notes the work tree at the end of a step. l is nil if there is no next task, or if the run
 // has not worked on the next task before.
 func (s *State) leave(l *event.Leaving) {

@@ -1,8 +1,6 @@
 package flow
 
 import (
-	"cmp"
-
 	"kanban-run/orchestrator/event"
 )
 
@@ -24,105 +22,119 @@ type Board struct {
 // in seed 004, "State Machine". That loop keeps its place in the program counter. Next keeps its
 // place in s, so the place survives a crash. The comments below quote the steps of the seed.
 func Next(s *State, b Board) Effect {
-	switch {
-	// A frozen board waits for its Lead, even if its file has been mended in the meantime.
-	case s.Frozen != nil:
-		return Finish{Outcome: s.Frozen.Outcome(), Text: s.Frozen.Text}
-	case s.isSupervisorLost():
-		return GiveUpCheckpoint{Reason: s.lossOfSupervisor()}
-	case s.Step != nil:
-		return s.nextCall(b.Bound)
-	default:
-		return s.nextStep(b)
+	if e := first(b,
+		s.endFrozen, // even if the file has been mended in the meantime
+		s.giveUpSupervisor,
+	); e != nil {
+		return e
 	}
+	if s.Step != nil {
+		return s.nextCall(b)
+	}
+	return s.nextStep(b)
 }
 
-// nextCall returns the effect with which the open step goes on. bound is the reached limit of the
-// whole command, or "".
-func (s *State) nextCall(bound string) Effect {
-	step := s.Step
-	aside, passed := s.passOver()
-	switch {
-	// Seed steps 5 and 7, "if not validate_output(...): log_retry(...); continue": the call was
-	// rejected, or lost its session, more than MAX_RETRIES times.
-	case step.isExhausted(s.Limits):
-		end := step.exhausted()
-		return s.orSetAside(s.handOver(end, end.Text), step.failure())
+// nextCall returns the effect with which the open step goes on.
+func (s *State) nextCall(b Board) Effect {
+	return first(b,
+		// Seed steps 5 and 7, "if not validate_output(...): log_retry(...); continue": the call was
+		// rejected, or lost its session, more than MAX_RETRIES times.
+		s.failing(s.exhausted),
 
-	// The rounds of review (seed 003's loop) are used up, or an agent hangs, so a person has to
-	// look.
-	case step.Unsettled != "":
-		end := Finish{Outcome: event.NeedsPerson, Text: event.Headline(step.Unsettled)}
-		if !step.isStuck() {
-			return s.orSetAside(end, StatusNotAccepted)
-		}
-		return s.orSetAside(s.handOver(end, end.Text), StatusStuck)
-	case step.Declined != "":
-		end := Finish{Outcome: event.NeedsPerson, Text: step.declined()}
-		return s.orSetAside(s.handOver(end, end.Text), StatusDeclined)
-	case step.OwnLimit != "":
-		return s.orSetAside(Finish{Outcome: event.LimitReached, Text: step.OwnLimit}, StatusLimit)
-	case passed:
-		return aside
+		// The rounds of review (seed 003's loop) are used up, or an agent hangs, so a person has to
+		// look.
+		s.failing(s.notAccepted),
+		s.failing(s.stuck),
+		s.failing(s.declined),
+		s.failing(s.atOwnLimit),
+		s.passOver,
 
-	// Seed 002, "Review Loop": work is sent back again and again without progress.
-	case step.suspect() != nil:
-		return SuspectLoop{Step: step.Number, Task: step.Task, Role: step.Role, Suspicion: *step.suspect()}
+		// Seed 002, "Review Loop": work is sent back again and again without progress.
+		s.suspectReviews,
 
-	// Limits are checked before every spawn. The step stays open, because the next run goes on with
-	// it and has limits of its own.
-	case step.isDue() && cmp.Or(bound, s.reached()) != "":
-		return Finish{Outcome: event.LimitReached, Text: cmp.Or(bound, s.reached())}
-	case step.isDue() && s.reachedBy(step.Task) != "" && (step.IsWork() || !s.KeepGoing):
-		return s.orSetAside(Finish{Outcome: event.LimitReached, Text: s.reachedBy(step.Task)}, StatusLimit)
-	case s.isRefused():
-		return s.waitForProvider()
+		// Limits are checked before every spawn. The step stays open, because the next run goes on
+		// with it and has limits of its own.
+		s.endAtLimit,
+		s.failing(s.atTaskLimit),
+		s.waitForProvider,
 
-	// Seed step 4, "result = spawn_agent(agent_role, task_file)", then the reviews of its work,
-	// then seed step 6, "manager_result = spawn_agent("Manager", {...})".
-	case step.isDue():
-		return s.start(s.spawn())
+		// Seed step 4, "result = spawn_agent(agent_role, task_file)", then the reviews of its work,
+		// then seed step 6, "manager_result = spawn_agent("Manager", {...})".
+		s.startCall,
 
-	// Seed step 8, "Manager returns updated task list and next_task": the runner writes the parts
-	// that the Manager did not write itself.
-	default:
-		return WriteBoard{Step: step.Number}
-	}
+		// Seed step 8, "Manager returns updated task list and next_task": the runner writes the parts
+		// that the Manager did not write itself.
+		s.writeBoard,
+	)
 }
 
 // nextStep returns the effect between two steps, when no step is open.
 func (s *State) nextStep(b Board) Effect {
-	switch {
-	// Seed 001: between two steps, and after the last one, the supervisor looks in.
-	case s.Supervisor.Waits() != "":
-		return s.waitForPerson(b)
-	case s.isSupervisionDue(b):
-		return s.beginSupervision(b)
+	return first(b,
+		// Seed 001: between two steps, and after the last one, the supervisor looks in.
+		s.waitForPerson,
+		s.beginSupervision,
 
-	// Seed step 2, "if kanban.current is None or kanban.phase == "complete": break". The break of
-	// seed step 8, "if manager_result.get("next_task") is None", ends here, too, because WriteBoard
-	// has set current to null.
-	case b.Terminal:
-		return End(s, b)
+		// Seed step 2, "if kanban.current is None or kanban.phase == "complete": break". The break of
+		// seed step 8, "if manager_result.get("next_task") is None", ends here, too, because WriteBoard
+		// has set current to null.
+		s.endOver,
 
-	case s.isTried(b):
-		return s.leaveAside()
+		s.leaveAside,
 
-	// A task in quarantine waits for a person if the Manager names it again, or if the Manager
-	// cannot be told of the quarantine.
-	case s.mayNotWork(b) != "":
-		return Finish{Outcome: event.NeedsPerson, Text: s.mayNotWork(b)}
-	case s.Quarantined(b.Task) == nil && s.suspect(b) != nil:
-		return SuspectLoop{Task: b.Task, Role: b.Role, Suspicion: *s.suspect(b)}
+		// A task in quarantine waits for a person if the Manager names it again, or if the Manager
+		// cannot be told of the quarantine.
+		s.endQuarantined,
+		s.suspectLoop,
 
-	case cmp.Or(b.Bound, s.reachedSteps(b.Task), s.Reached(b.Task)) != "":
-		return Finish{Outcome: event.LimitReached, Text: cmp.Or(b.Bound, s.reachedSteps(b.Task), s.Reached(b.Task))}
+		s.endAtStepLimit,
 
-	// Seed step 3, "agent_role = determine_role(task_file)".
-	default:
-		return s.start(s.begin(b))
+		// Seed step 3, "agent_role = determine_role(task_file)".
+		s.startStep,
+	)
+}
+
+// proposal is what a subject proposes to do next; nil: nothing.
+type proposal func(Board) Effect
+
+// first returns the first effect that is proposed.
+func first(b Board, proposals ...proposal) Effect {
+	for _, propose := range proposals {
+		if e := propose(b); e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// failing returns what follows a failure of the open call, if there is one: another agent takes the
+// call over, or the board goes on without the task. Otherwise the run ends.
+func (s *State) failing(of func() *failure) proposal {
+	return func(Board) Effect {
+		f := of()
+		if f == nil {
+			return nil
+		}
+		if e := s.handOver(f.Finish); e != nil && !f.stays {
+			return e
+		}
+		return s.orSetAside(f.Finish, f.status)
 	}
 }
+
+// startCall starts the next attempt of the call that is due.
+func (s *State) startCall(Board) Effect {
+	if !s.Step.isDue() {
+		return nil
+	}
+	return s.start(s.spawn())
+}
+
+// writeBoard writes the Manager's accepted reply.
+func (s *State) writeBoard(Board) Effect { return WriteBoard{Step: s.Step.Number} }
+
+// startStep starts the first attempt of the board's next step.
+func (s *State) startStep(b Board) Effect { return s.start(s.begin(b)) }
 
 // begin returns the first attempt of the board's next step (seed 004, "agent_role =
 // determine_role(task_file)"). A task for the Manager, a task in quarantine and a task about which

@@ -21,23 +21,6 @@ type Quarantine struct {
 	TaskSHA  string `json:"task_sha256"`  // SHA-256 of the task's file as the run last left it
 }
 
-// quarantines returns in words the tasks in quarantine, with the reason of the first.
-func (s *State) quarantines() string {
-	first := s.Quarantine[0]
-	if more := len(s.Quarantine) - 1; more > 0 {
-		return fmt.Sprintf("%s and %s are in quarantine: %s", first.Task, event.Count(more, "more task"), first.Text)
-	}
-	return first.Task + " is in quarantine: " + first.Text
-}
-
-// anomaly returns the anomaly that tells the Manager of the quarantine.
-func (q Quarantine) anomaly() *event.Anomaly {
-	return &event.Anomaly{
-		Type: "loop_suspected", Check: "loop", Executor: q.Role,
-		Severity: "critical", Details: q.Text, Advice: "replan",
-	}
-}
-
 // Quarantined returns the quarantine of a task, or nil if the task is not in quarantine.
 func (s *State) Quarantined(task string) *Quarantine {
 	for i := range s.Quarantine {
@@ -46,22 +29,6 @@ func (s *State) Quarantined(task string) *Quarantine {
 		}
 	}
 	return nil
-}
-
-// mayNotWork returns why no agent is allowed to work on the board's task. It returns "" if the task
-// is not in quarantine, or if the Manager is still to be told of the quarantine.
-func (s *State) mayNotWork(b Board) string {
-	q := s.Quarantined(b.Task)
-	switch {
-	case q == nil || q.Tell:
-		return ""
-	case q.Person:
-		return q.Text + " (the role Manager accepts no anomalies, so that a person decides)"
-	case s.StaysOpen() && s.isWalked():
-		return IncompleteText + s.quarantines() + s.skipped() + s.left()
-	default:
-		return q.Text + "; the Manager was told, and names the task again"
-	}
 }
 
 // applyLoopSuspected puts a task into quarantine. If a step is open, its work was sent back too
@@ -99,14 +66,18 @@ func (s *State) applyLoopSuspected(e event.LoopSuspected) error {
 	return nil
 }
 
-// tellManager gives the open step an anomaly if the Manager has to be told something about the
-// task: a person's decision, or a quarantine that the Manager does not know yet.
-func (s *State) tellManager() {
-	if a := s.aside(s.Step.Task); a != nil && a.Decided != "" {
-		choice := string(a.Decided)
-		s.Step.Anomaly = asideAnomaly(choice, "", a.Task+" was set aside, and a person has decided about it: "+choice)
-		return
+func (s *State) applyQuarantineEnded(e event.QuarantineEnded) error {
+	if s.Quarantined(e.Task) == nil {
+		return refuse(e, "%s is not in quarantine", e.Task)
 	}
+	s.Quarantine = slices.DeleteFunc(slices.Clone(s.Quarantine), func(q Quarantine) bool { return q.Task == e.Task })
+	s.endLoop(e.Task)
+	return nil
+}
+
+// tellQuarantine gives the open step an anomaly if its task is in a quarantine that the Manager does
+// not know yet.
+func (s *State) tellQuarantine() {
 	if q := s.Quarantined(s.Step.Task); q != nil && q.Tell {
 		s.Quarantine = slices.Clone(s.Quarantine)
 		s.Quarantined(s.Step.Task).Tell = false
@@ -134,25 +105,48 @@ func (s *State) keepFiles(files []event.TaskFile) {
 	}
 }
 
-func (s *State) applyQuarantineEnded(e event.QuarantineEnded) error {
-	if s.Quarantined(e.Task) == nil {
-		return refuse(e, "%s is not in quarantine", e.Task)
+// suspectReviews puts the task of the open step into quarantine if its work is sent back again and
+// again without progress.
+func (s *State) suspectReviews(Board) Effect {
+	step := s.Step
+	if found := step.suspect(); found != nil {
+		return SuspectLoop{Step: step.Number, Task: step.Task, Role: step.Role, Suspicion: *found}
 	}
-	s.Quarantine = slices.DeleteFunc(slices.Clone(s.Quarantine), func(q Quarantine) bool { return q.Task == e.Task })
-	s.endLoop(e.Task)
 	return nil
 }
 
-// endLoop forgets the evidence of a loop. If the loop has stopped the open step, the work of that
-// step begins again.
-func (s *State) endLoop(task string) {
-	if len(s.Quarantine) == 0 {
-		s.Quarantine = nil // an empty list has to be nil, as it is when read from a snapshot
+// endQuarantined ends a run if no agent is allowed to work on the board's task.
+func (s *State) endQuarantined(b Board) Effect {
+	if text := s.mayNotWork(b); text != "" {
+		return Finish{Outcome: event.NeedsPerson, Text: text}
 	}
-	s.Repeat, s.Visits, s.Turns = Repeat{}, nil, nil
-	if step := s.Step; step != nil && step.Unsettled != "" && step.Task == task {
-		step.beginWork()
-		step.Unsettled = ""
+	return nil
+}
+
+// suspectLoop puts the board's task into quarantine if it is given to its role again and again.
+func (s *State) suspectLoop(b Board) Effect {
+	if s.Quarantined(b.Task) != nil {
+		return nil
+	}
+	if found := s.suspect(b); found != nil {
+		return SuspectLoop{Task: b.Task, Role: b.Role, Suspicion: *found}
+	}
+	return nil
+}
+
+// mayNotWork returns why no agent is allowed to work on the board's task. It returns "" if the task
+// is not in quarantine, or if the Manager is still to be told of the quarantine.
+func (s *State) mayNotWork(b Board) string {
+	q := s.Quarantined(b.Task)
+	switch {
+	case q == nil || q.Tell:
+		return ""
+	case q.Person:
+		return q.Text + " (the role Manager accepts no anomalies, so that a person decides)"
+	case s.StaysOpen() && s.isWalked():
+		return IncompleteText + s.quarantines() + s.skipped() + s.left()
+	default:
+		return q.Text + "; the Manager was told, and names the task again"
 	}
 }
 
@@ -190,9 +184,50 @@ func (s *State) WhyReleased(q Quarantine, b Board, taskSHA func(task string) str
 	}
 }
 
+// settleQuarantine carries out a person's decision to end the quarantine of a task, or of all tasks if
+// e names none.
+func (s *State) settleQuarantine(e event.Acknowledged) error {
+	if len(s.Quarantine) == 0 {
+		return refuse(e, "no task is in quarantine")
+	}
+	s.release(e.Task)
+	s.goOn(e)
+	return nil
+}
+
 // release ends the quarantine of a task, or of all tasks if task is "".
 func (s *State) release(task string) {
 	last := s.Quarantine[len(s.Quarantine)-1].Task
 	s.Quarantine = slices.DeleteFunc(slices.Clone(s.Quarantine), func(q Quarantine) bool { return task == "" || q.Task == task })
 	s.endLoop(cmp.Or(task, last))
+}
+
+// endLoop forgets the evidence of a loop. If the loop has stopped the open step, the work of that
+// step begins again.
+func (s *State) endLoop(task string) {
+	if len(s.Quarantine) == 0 {
+		s.Quarantine = nil // an empty list has to be nil, as it is when read from a snapshot
+	}
+	s.Repeat, s.Visits, s.Turns = Repeat{}, nil, nil
+	if step := s.Step; step != nil && step.Unsettled != "" && step.Task == task {
+		step.beginWork()
+		step.Unsettled = ""
+	}
+}
+
+// quarantines returns in words the tasks in quarantine, with the reason of the first.
+func (s *State) quarantines() string {
+	first := s.Quarantine[0]
+	if more := len(s.Quarantine) - 1; more > 0 {
+		return fmt.Sprintf("%s and %s are in quarantine: %s", first.Task, event.Count(more, "more task"), first.Text)
+	}
+	return first.Task + " is in quarantine: " + first.Text
+}
+
+// anomaly returns the anomaly that tells the Manager of the quarantine.
+func (q Quarantine) anomaly() *event.Anomaly {
+	return &event.Anomaly{
+		Type: "loop_suspected", Check: "loop", Executor: q.Role,
+		Severity: "critical", Details: q.Text, Advice: "replan",
+	}
 }

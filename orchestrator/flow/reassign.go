@@ -16,6 +16,30 @@ type Reassign struct {
 
 func (Reassign) effect() {}
 
+func (s *State) applyReassigned(e event.Reassigned) error {
+	step := s.Step
+	if step == nil || step.Number != e.Step || step.Running != 0 || step.Reply != nil || step.Call != e.Call {
+		return refuse(e, "step %d has no call that could be given to another agent", e.Step)
+	}
+	if step.Advice != "" { // the advice was a part of the input
+		step.Input, step.Stored = nil, ""
+	}
+	s.Refused = nil
+	step.Agent, step.GoesOn, step.Unsettled, step.Disagreed = e.Number, nil, "", false
+	step.Rejected, step.Lost, step.Restarts, step.LastHung, step.Advice, step.TimedOut = 0, 0, 0, "", "", 0
+	step.forgetDeclined()
+	return nil
+}
+
+// handOver returns the effect that gives the failed open call to the next substitute. It returns nil if
+// no substitute is left, or if the given end of the run freezes the board.
+func (s *State) handOver(end Finish) Effect {
+	if number, to := s.substitute(); number > 0 && end.Outcome != event.Frozen {
+		return Reassign{Step: s.Step.Number, Number: number, To: to, Reason: end.Text}
+	}
+	return nil
+}
+
 // substitute returns the next substitute for the open call. number is 0 if none is left. Work under
 // review stays with its agent, because only that agent has the session of the work.
 func (s *State) substitute() (number int, to string) {
@@ -33,39 +57,6 @@ func (s *State) substitute() (number int, to string) {
 func (s *State) Successor() string {
 	_, to := s.substitute()
 	return to
-}
-
-// handOver returns the effect that gives the failed open call to the next substitute. If no
-// substitute is left, or if the given end of the run freezes the board, it returns that end.
-func (s *State) handOver(end Finish, reason string) Effect {
-	if number, to := s.substitute(); number > 0 && end.Outcome != event.Frozen {
-		return Reassign{Step: s.Step.Number, Number: number, To: to, Reason: reason}
-	}
-	return end
-}
-
-func (s *State) applyReassigned(e event.Reassigned) error {
-	step := s.Step
-	if step == nil || step.Number != e.Step || step.Running != 0 || step.Reply != nil || step.Call != e.Call {
-		return refuse(e, "step %d has no call that could be given to another agent", e.Step)
-	}
-	if step.Advice != "" { // the advice was a part of the input
-		step.Input, step.Stored = nil, ""
-	}
-	s.Refused = nil
-	step.Agent, step.GoesOn, step.Unsettled, step.Disagreed = e.Number, nil, "", false
-	step.Rejected, step.Lost, step.Restarts, step.LastHung, step.Advice, step.TimedOut = 0, 0, 0, "", "", 0
-	step.forgetDeclined()
-	return nil
-}
-
-// missedBy returns the call that was the last to miss a tool, or "".
-func (s *State) missedBy() event.Call {
-	if len(s.Tools) == 0 {
-		return ""
-	}
-	_, call, _ := strings.Cut(s.Tools[len(s.Tools)-1].Last, " ")
-	return event.Call(call)
 }
 
 // Proposal returns what to propose to a person after the open call has ended the run. There is a
@@ -90,4 +81,13 @@ func (s *State) Proposal(end Finish) *event.ReassignProposed {
 		p.Role = missed.CallRole()
 	}
 	return p
+}
+
+// missedBy returns the call that was the last to miss a tool, or "".
+func (s *State) missedBy() event.Call {
+	if len(s.Tools) == 0 {
+		return ""
+	}
+	_, call, _ := strings.Cut(s.Tools[len(s.Tools)-1].Last, " ")
+	return event.Call(call)
 }

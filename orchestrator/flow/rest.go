@@ -31,6 +31,28 @@ func (t TaskStatus) IsDone() bool {
 	return t.Status == StatusOK || t.Status == StatusBefore || t.Status == StatusAccepted
 }
 
+// keepStatus notes the status of a task, unless the status is "". The list is copied, because a
+// refused event has to leave the state as it was.
+func (s *State) keepStatus(task, status string) {
+	if status == "" {
+		return
+	}
+	is := func(t TaskStatus) bool { return t.Task == task }
+	if i := slices.IndexFunc(s.Statuses, is); i >= 0 {
+		s.Statuses = slices.Delete(slices.Clone(s.Statuses), i, i+1)
+	}
+	s.Statuses = append(slices.Clip(s.Statuses), TaskStatus{Task: task, Status: status})
+}
+
+// forgetMarks notes that an agent has written the list: a mark that it lacks tells nothing, because
+// no agent was told to keep marks.
+func (s *State) forgetMarks() {
+	s.Statuses = slices.Clone(s.Statuses)
+	for i := range s.Statuses {
+		s.Statuses[i].Marked = false
+	}
+}
+
 // NotDone returns the tasks that are not done by their last status, in the order of s.Statuses.
 func (s *State) NotDone() (all []TaskStatus) {
 	for _, t := range s.Statuses {
@@ -317,28 +339,6 @@ func names(tasks []TaskStatus, mixed bool) string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
-}
-
-// keepStatus notes the status of a task, unless the status is "". The list is copied, because a
-// refused event has to leave the state as it was.
-func (s *State) keepStatus(task, status string) {
-	if status == "" {
-		return
-	}
-	is := func(t TaskStatus) bool { return t.Task == task }
-	if i := slices.IndexFunc(s.Statuses, is); i >= 0 {
-		s.Statuses = slices.Delete(slices.Clone(s.Statuses), i, i+1)
-	}
-	s.Statuses = append(slices.Clip(s.Statuses), TaskStatus{Task: task, Status: status})
-}
-
-// forgetMarks notes that an agent has written the list: a mark that it lacks tells nothing, because
-// no agent was told to keep marks.
-func (s *State) forgetMarks() {
-	s.Statuses = slices.Clone(s.Statuses)
-	for i := range s.Statuses {
-		s.Statuses[i].Marked = false
-	}
 }
 
 // skipped returns in words the tasks that a person has decided to skip. The words can end a

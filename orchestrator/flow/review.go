@@ -43,3 +43,13 @@ func (s *State) applyReviewHeld(e event.ReviewHeld) error {
 	}
 	return nil
 }
+
+// notAccepted returns the failure of a step that waits for a person, because the reviews have not
+// accepted its work, or because the work is in quarantine. It returns nil for any other step.
+func (s *State) notAccepted() *failure {
+	step := s.Step
+	if step.Unsettled == "" || step.isStuck() {
+		return nil
+	}
+	return &failure{Finish{Outcome: event.NeedsPerson, Text: event.Headline(step.Unsettled)}, StatusNotAccepted, true}
+}

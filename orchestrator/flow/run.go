@@ -69,10 +69,7 @@ func (s *State) applyRunInterrupted(e event.RunInterrupted) error {
 func (s *State) applyRunFinished(e event.RunFinished) error {
 	s.Running, s.Spent, s.Waiting, s.BlockedBy = false, true, nil, ""
 	s.Outcome, s.Text, s.Marks, s.Behind = e.Outcome, e.Text, cmp.Or(e.Marks, s.Marks), e.Behind
-	if v := s.Supervisor.clone(); v.Waits() != "" && v.Block.Ended != "" {
-		block := *v.Block
-		block.Written, v.Block, s.Supervisor = true, &block, v
-	}
+	s.noteEndWritten()
 	if e.Outcome == event.Frozen && s.Frozen == nil {
 		s.Frozen = &Freeze{Text: e.Text}
 	}
@@ -90,44 +87,21 @@ func (s *State) applyAcknowledged(e event.Acknowledged) error {
 	case event.AboutWay, event.AboutFile:
 		return s.thaw(e)
 	case event.AboutChanged:
-		if len(s.Changed) == 0 {
-			return refuse(e, "no file that decides was changed")
-		}
-		s.Changed, s.AsksOf, s.Outcome, s.Text = nil, false, event.Interrupted, e.Text
-		return nil
+		return s.settleChanged(e)
 	case event.AboutCheckpoint:
-		if s.Supervisor.Waits() == "" {
-			return refuse(e, "no checkpoint stops the board")
-		}
-		s.settleCheckpoint(e)
+		return s.settleCheckpoint(e)
 	case event.AboutQuarantine:
-		if len(s.Quarantine) == 0 {
-			return refuse(e, "no task is in quarantine")
-		}
-		s.release(e.Task)
+		return s.settleQuarantine(e)
 	case event.AboutAside:
 		return s.settleAside(e)
 	case event.AboutTask:
 		return s.settleTask(e)
 	case event.AboutStep:
-		if s.Step == nil {
-			return refuse(e, "no step is open")
-		}
-		if e.Choice == event.Accept {
-			s.Step.accept()
-			s.goOn(e)
-			// The Manager is called later. If the board's hash then differs from the field Left, a
-			// person has edited the board.
-			s.Step.Left = e.BoardSHA
-			return nil
-		}
+		return s.settleStep(e)
 	case event.AboutEnd:
-		if e.Choice == event.Accept {
-			s.acceptEnd(e)
-			return nil
-		}
-		s.removeAside(e.Task)
+		s.settleEnd(e)
+	default:
+		s.goOn(e)
 	}
-	s.goOn(e)
 	return nil
 }

@@ -38,8 +38,9 @@ func (s *State) endAttempt(
 		session = "" // State.Session is the session of the work, which a person may resume
 	}
 	if r.Call.IsSupervision() && s.Supervisor != nil {
-		s.Supervisor = s.Supervisor.clone()
-		s.Supervisor.Used.Add(millis, spent)
+		v := *s.Supervisor
+		v.Used.Add(millis, spent)
+		s.Supervisor = &v
 	}
 	s.charge(millis, spent, session)
 	return nil

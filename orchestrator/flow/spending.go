@@ -40,6 +40,13 @@ func (s *State) keepTask(t TaskUse) {
 	s.Tasks = append(others[max(0, len(others)-mostTasks+1):], t)
 }
 
+// countStep counts the finished step for its task.
+func (s *State) countStep() {
+	t := s.task(s.Step.Task)
+	t.Steps++
+	s.keepTask(t)
+}
+
 // Known returns the use by attempts, first under the present limits and then over all runs. A
 // running attempt counts as an attempt of unknown cost.
 func (s *State) Known() (used, total event.Used) {

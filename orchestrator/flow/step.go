@@ -28,13 +28,11 @@ func (s *State) applyStepStarted(e event.StepStarted) error {
 	if e.Call.IsSupervision() {
 		return s.openSupervision(e)
 	}
-	if s.tellManager(); s.Step.Anomaly != nil {
-		return nil
+	if s.tellDecided(); s.Step.Anomaly == nil {
+		s.tellQuarantine()
 	}
-	if s.Repeat.matches(Board{Task: e.Task, Role: e.Role, SHA: e.BoardSHA}) {
-		s.Repeat.Count++
-	} else {
-		s.Repeat = Repeat{Task: e.Task, Role: e.Role, BoardSHA: e.BoardSHA, Count: 1}
+	if s.Step.Anomaly == nil {
+		s.countRepeat(e)
 	}
 	return nil
 }
@@ -59,18 +57,11 @@ func (s *State) applyStepFinished(e event.StepFinished) error {
 	s.Steps++
 	s.Finished++
 	s.leave(e.Leaving)
-	t := s.task(s.Step.Task)
-	t.Steps++
-	s.keepTask(t)
+	s.countStep()
 	s.keepStatus(cmp.Or(s.Step.Path, s.Step.Task), s.Step.status())
-	if s.Step.status() == StatusOK || s.IsDecided(s.Step.Task) {
-		s.removeAside(s.Step.Task)
-	}
+	s.finishAside()
 	s.change(e.Dropped, e.Renamed)
-	if s.Supervisor != nil && !s.Supervisor.Off && s.Step.Role != event.ManagerRole {
-		s.Supervisor = s.Supervisor.clone()
-		s.Supervisor.endTask(cmp.Or(s.Step.Path, s.Step.Task), s.unfinished())
-	}
+	s.superviseTask()
 	s.Last = ManagerReply{Status: e.Manager, Message: e.Message, BoardSHA: e.BoardSHA, Task: s.Step.Task, Next: e.Next()}
 	if w := s.Step.Walked; w != nil {
 		s.Last.Walked, s.Last.Left = true, w.Left
@@ -90,10 +81,7 @@ func (s *State) applyStepAbandoned(e event.StepAbandoned) error {
 		return refuse(e, "step %d is not open", e.Step)
 	}
 	s.keepStatus(cmp.Or(s.Step.Path, s.Step.Task), s.Step.TaskStatus) // accepted work stays done
-	if c, v := s.Step.Checkpoint, s.Supervisor.clone(); c != nil && v != nil && !v.Off {
-		v.Due = append([]event.Checkpoint{*c}, v.Due...)
-		s.Supervisor = v
-	}
+	s.putOffCheckpoint()
 	s.tryAside(e.Named)
 	s.Step = nil
 	return nil

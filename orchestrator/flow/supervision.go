@@ -1,35 +1,12 @@
 package flow
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"kanban-run/orchestrator/event"
 )
-
-// endCheckpoint ends the attempt of the open checkpoint and keeps the supervisor's session. A scope
-// violation ends the attempt of a ready call, too. Any other event is refused if no checkpoint is
-// open.
-func (s *State) endCheckpoint(
-	e event.Event, r event.AttemptRef, millis int64, spent *event.Spending, session, left string,
-) error {
-	if !r.Call.IsSupervision() || s.Supervisor == nil || s.Step == nil {
-		return refuse(e, "no checkpoint is open")
-	}
-	_, violated := e.(event.ScopeViolated)
-	if !violated && (r.Call != event.CheckpointCall || s.Step.Checkpoint == nil) {
-		return refuse(e, "no checkpoint is open")
-	}
-	if err := s.endAttempt(e, r, millis, spent, session); err != nil {
-		return err
-	}
-	s.Supervisor = s.Supervisor.clone()
-	s.Supervisor.Deaths = 0
-	s.keepThread(session)
-	if left != "" {
-		s.Step.BoardSHA = left
-	}
-	return nil
-}
 
 func (s *State) applyCheckpointHeld(e event.CheckpointHeld) error {
 	if err := s.endCheckpoint(e, e.AttemptRef, e.Millis, e.Spent, e.Session, e.Left); err != nil {
@@ -66,6 +43,31 @@ func (s *State) applyScopeViolated(e event.ScopeViolated) error {
 		v.Block.Checkpoint = *c
 	}
 	s.Step = nil
+	return nil
+}
+
+// endCheckpoint ends the attempt of the open checkpoint and keeps the supervisor's session. A scope
+// violation ends the attempt of a ready call, too. Any other event is refused if no checkpoint is
+// open.
+func (s *State) endCheckpoint(
+	e event.Event, r event.AttemptRef, millis int64, spent *event.Spending, session, left string,
+) error {
+	if !r.Call.IsSupervision() || s.Supervisor == nil || s.Step == nil {
+		return refuse(e, "no checkpoint is open")
+	}
+	_, violated := e.(event.ScopeViolated)
+	if !violated && (r.Call != event.CheckpointCall || s.Step.Checkpoint == nil) {
+		return refuse(e, "no checkpoint is open")
+	}
+	if err := s.endAttempt(e, r, millis, spent, session); err != nil {
+		return err
+	}
+	s.Supervisor = s.Supervisor.clone()
+	s.Supervisor.Deaths = 0
+	s.keepThread(session)
+	if left != "" {
+		s.Step.BoardSHA = left
+	}
 	return nil
 }
 
@@ -132,6 +134,29 @@ func (s *State) applyCheckpointReopened(e event.CheckpointReopened) error {
 	return nil
 }
 
+// openSupervision makes the new step a step of the supervisor. It refuses e if there is no
+// supervisor.
+func (s *State) openSupervision(e event.StepStarted) error {
+	if s.Supervisor == nil {
+		return refuse(e, "there is no supervisor")
+	}
+	s.Supervisor = s.Supervisor.clone()
+	s.Step.Call, s.Step.Checkpoint = e.Call, e.Checkpoint
+	if e.Checkpoint != nil {
+		s.Supervisor.openCheckpoint(*e.Checkpoint)
+	}
+	return nil
+}
+
+// startSupervisor notes the mark of the supervisor's program. It bears the mark of the step in which
+// it gets ready, also if that is the step of a checkpoint, which a program that died has left open.
+func (s *State) startSupervisor() {
+	if s.Supervisor != nil && s.Supervisor.Memory == event.InProcess {
+		s.Supervisor = s.Supervisor.clone()
+		s.Supervisor.Mark = s.Step.Mark
+	}
+}
+
 // acceptReady notes that the supervisor is ready. The step goes on with its checkpoint, or ends if
 // it has none.
 func (s *State) acceptReady(e event.ReplyAccepted) error {
@@ -166,26 +191,20 @@ func (s *State) loseSupervisor(e event.ReplyRejected) {
 	s.forgetSupervisor()
 }
 
-// openSupervision makes the new step a step of the supervisor. It refuses e if there is no
-// supervisor.
-func (s *State) openSupervision(e event.StepStarted) error {
-	if s.Supervisor == nil {
-		return refuse(e, "there is no supervisor")
+// stopSupervisor notes that an attempt was stopped. If it was the supervisor's, and its memory was in
+// it, the supervisor has to get ready again.
+func (s *State) stopSupervisor(c event.Call) {
+	if v := s.Supervisor; c.IsSupervision() && v != nil && (v.Memory == event.InProcess || v.mustRecover()) {
+		s.Supervisor = s.Supervisor.clone()
+		s.forgetSupervisor()
 	}
-	s.Supervisor = s.Supervisor.clone()
-	s.Step.Call, s.Step.Checkpoint = e.Call, e.Checkpoint
-	if e.Checkpoint != nil {
-		s.Supervisor.openCheckpoint(*e.Checkpoint)
-	}
-	return nil
 }
 
-// startSupervisor notes the mark of the supervisor's program. It bears the mark of the step in which
-// it gets ready, also if that is the step of a checkpoint, which a program that died has left open.
-func (s *State) startSupervisor() {
-	if s.Supervisor != nil && s.Supervisor.Memory == event.InProcess {
+// superviseTask notes that the step of a task is finished, so that checkpoints after it become due.
+func (s *State) superviseTask() {
+	if s.Supervisor != nil && !s.Supervisor.Off && s.Step.Role != event.ManagerRole {
 		s.Supervisor = s.Supervisor.clone()
-		s.Supervisor.Mark = s.Step.Mark
+		s.Supervisor.endTask(cmp.Or(s.Step.Path, s.Step.Task), s.unfinished())
 	}
 }
 
@@ -206,16 +225,106 @@ func (s *State) finishRevision(e event.StepFinished) error {
 	return nil
 }
 
-// waitForPerson returns the effect that ends a run, because a checkpoint stops it. If the board is
+// putOffCheckpoint makes the checkpoint of the open step due again, because the step is abandoned.
+func (s *State) putOffCheckpoint() {
+	if c, v := s.Step.Checkpoint, s.Supervisor.clone(); c != nil && v != nil && !v.Off {
+		v.Due = append([]event.Checkpoint{*c}, v.Due...)
+		s.Supervisor = v
+	}
+}
+
+// noteEndWritten notes that the run has finished that wrote onto the board the end by a checkpoint.
+func (s *State) noteEndWritten() {
+	if v := s.Supervisor.clone(); v.Waits() != "" && v.Block.Ended != "" {
+		block := *v.Block
+		block.Written, v.Block, s.Supervisor = true, &block, v
+	}
+}
+
+// undoCheckpoints notes that the work on some tasks does not count any more, so that their checkpoints
+// are held again. If the open step does not count either, nothing is due and nothing stops the board.
+func (s *State) undoCheckpoints(gone func(task string) bool, withStep bool) {
+	v := s.Supervisor.clone()
+	if v == nil {
+		return
+	}
+	v.Since = slices.DeleteFunc(slices.Clone(v.Since), gone)
+	for _, at := range v.Plan.At {
+		if gone(at.After) {
+			v.lookAgain(event.Checkpoint{ID: at.ID})
+		}
+	}
+	if withStep {
+		v.Due, v.Block = nil, nil
+	}
+	s.Supervisor = v
+}
+
+// giveUpSupervisor ends the open checkpoint of a supervisor that is given up, or returns nil.
+func (s *State) giveUpSupervisor(Board) Effect {
+	if !s.isSupervisorLost() {
+		return nil
+	}
+	return GiveUpCheckpoint{Reason: s.lossOfSupervisor()}
+}
+
+// isSupervisorLost reports whether the supervisor is given up: the retries of its call are used up,
+// its program died too often, its provider declined the call, or the watch stopped it for good.
+func (s *State) isSupervisorLost() bool {
+	v := s.Supervisor
+	if v == nil || v.Off || s.Step != nil && !s.Step.Call.IsSupervision() {
+		return false
+	}
+	return v.Deaths >= maxDeaths || s.Step.isExhausted(s.Limits) || s.Step != nil && (s.Step.Unsettled != "" || s.Step.Declined != "")
+}
+
+func (s *State) lossOfSupervisor() string {
+	step := s.Step
+	switch {
+	case s.Supervisor.Deaths >= maxDeaths,
+		s.Supervisor.Deaths > 0 && step.Unsettled == "" && step.Declined == "" && step.Rejected == 0:
+		text := fmt.Sprintf("its program ended %s in a row", event.Count(s.Supervisor.Deaths, "time"))
+		if step != nil && step.LastReason != "" {
+			text += "; the last: " + step.LastReason
+		}
+		return text
+	case step.Unsettled != "":
+		return step.Unsettled
+	case step.Declined != "":
+		return "its provider declines it: " + step.Declined
+	case step.Rejected == 0:
+		return fmt.Sprintf("its session was lost %s: %s", event.Count(step.Lost, "time"), step.LastReason)
+	default:
+		return fmt.Sprintf("no valid reply in %s; the last: %s", event.Count(step.Rejected, "attempt"), step.LastReason)
+	}
+}
+
+// waitForPerson returns the effect that ends a run, if a checkpoint stops it, and else nil. If the board is
 // over or is to end, the effect is first [EndBoard], also if the board says that it is incomplete,
 // because --lenient would excuse that. There is no [EndBoard] if the board's author uses the field
 // "ended" for another value.
 func (s *State) waitForPerson(b Board) Effect {
 	v := s.Supervisor
+	if v.Waits() == "" {
+		return nil
+	}
 	if (v.Block.Ends || b.Terminal) && (b.Ended == "" || b.Ended == EndedIncomplete) && !b.Taken {
 		return EndBoard{Text: v.Block.Text}
 	}
 	return Finish{Outcome: event.NeedsPerson, Text: v.Block.Text}
+}
+
+// beginSupervision returns the first attempt of the supervisor's next step, the end of the run if a
+// limit is reached, or nil if no step of the supervisor is due.
+func (s *State) beginSupervision(b Board) Effect {
+	e, due := s.supervise(b)
+	if !due {
+		return nil
+	}
+	if text := s.Reached(e.Task); text != "" {
+		return Finish{Outcome: event.LimitReached, Text: text}
+	}
+	return e
 }
 
 // supervise returns the first attempt of the supervisor's next step on board b, or false if no step
@@ -250,50 +359,29 @@ func (s *State) supervise(b Board) (Spawn, bool) {
 	return e, true
 }
 
-// isSupervisorLost reports whether the supervisor is given up: the retries of its call are used up,
-// its program died too often, its provider declined the call, or the watch stopped it for good.
-func (s *State) isSupervisorLost() bool {
-	v := s.Supervisor
-	if v == nil || v.Off || s.Step != nil && !s.Step.Call.IsSupervision() {
-		return false
+// settleCheckpoint carries out a person's decision to let a board go on after a checkpoint has stopped
+// it. With Retry a new checkpoint looks at the work first.
+func (s *State) settleCheckpoint(e event.Acknowledged) error {
+	if s.Supervisor.Waits() == "" {
+		return refuse(e, "no checkpoint stops the board")
 	}
-	return v.Deaths >= maxDeaths || s.Step.isExhausted(s.Limits) || s.Step != nil && (s.Step.Unsettled != "" || s.Step.Declined != "")
+	s.Last.BoardSHA = e.BoardSHA
+	if e.Choice == event.Retry {
+		s.lookAnew()
+	} else {
+		s.Supervisor = s.Supervisor.clone()
+		s.Supervisor.settle(event.Override)
+	}
+	s.goOn(e)
+	return nil
 }
 
-func (s *State) lossOfSupervisor() string {
-	step := s.Step
-	switch {
-	case s.Supervisor.Deaths >= maxDeaths,
-		s.Supervisor.Deaths > 0 && step.Unsettled == "" && step.Declined == "" && step.Rejected == 0:
-		text := fmt.Sprintf("its program ended %s in a row", event.Count(s.Supervisor.Deaths, "time"))
-		if step != nil && step.LastReason != "" {
-			text += "; the last: " + step.LastReason
-		}
-		return text
-	case step.Unsettled != "":
-		return step.Unsettled
-	case step.Declined != "":
-		return "its provider declines it: " + step.Declined
-	case step.Rejected == 0:
-		return fmt.Sprintf("its session was lost %s: %s", event.Count(step.Lost, "time"), step.LastReason)
-	default:
-		return fmt.Sprintf("no valid reply in %s; the last: %s", event.Count(step.Rejected, "attempt"), step.LastReason)
+// superviseNoMore takes away what is due, because a person has accepted the end of the board.
+func (s *State) superviseNoMore() {
+	if s.Supervisor != nil {
+		s.Supervisor = s.Supervisor.clone()
+		s.Supervisor.Due, s.Supervisor.Since = nil, nil
 	}
-}
-
-func (s *State) isSupervisionDue(b Board) bool {
-	_, due := s.supervise(b)
-	return due
-}
-
-// beginSupervision returns the first attempt of the supervisor's next step, or the end of the run
-// if a limit is reached.
-func (s *State) beginSupervision(b Board) Effect {
-	e, _ := s.supervise(b)
-	if text := s.Reached(e.Task); text != "" {
-		return Finish{Outcome: event.LimitReached, Text: text}
-	}
-	return e
 }
 
 // staleness returns why a step of the supervisor no longer fits the run, or "" if it fits.
@@ -306,16 +394,4 @@ func (v *Supervisor) staleness(step *Step) string {
 	default:
 		return ""
 	}
-}
-
-// settleCheckpoint lets a board go on after a checkpoint has stopped it. With Retry a new
-// checkpoint looks at the work first.
-func (s *State) settleCheckpoint(e event.Acknowledged) {
-	s.Last.BoardSHA = e.BoardSHA
-	if e.Choice == event.Retry {
-		s.lookAnew()
-		return
-	}
-	s.Supervisor = s.Supervisor.clone()
-	s.Supervisor.settle(event.Override)
 }

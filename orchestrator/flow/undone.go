@@ -109,15 +109,7 @@ func (s *State) applyWorkUndone(e event.WorkUndone) error {
 		return slices.ContainsFunc(e.Tasks, func(t string) bool { return path.Clean(t) == path.Clean(task) })
 	}
 	s.Statuses = slices.DeleteFunc(slices.Clone(s.Statuses), func(t TaskStatus) bool { return gone(t.Task) })
-	if v := s.Supervisor.clone(); v != nil {
-		v.Since = slices.DeleteFunc(slices.Clone(v.Since), gone)
-		for _, at := range v.Plan.At {
-			if gone(at.After) {
-				v.lookAgain(event.Checkpoint{ID: at.ID})
-			}
-		}
-		s.Supervisor = v
-	}
+	s.undoCheckpoints(gone, e.Step > 0)
 	if e.Step == 0 {
 		return nil
 	}
@@ -126,8 +118,5 @@ func (s *State) applyWorkUndone(e event.WorkUndone) error {
 	s.Refused, s.Waiting, s.BlockedBy = nil, nil, ""
 	s.Repeat, s.Visits, s.Turns, s.Quarantine = Repeat{}, nil, nil, nil
 	s.Aside, s.Dropped, s.Replanned = nil, nil, nil
-	if s.Supervisor != nil {
-		s.Supervisor.Due, s.Supervisor.Block = nil, nil
-	}
 	return nil
 }

@@ -1,22 +1,11 @@
 package flow
 
 import (
+	"slices"
 	"strings"
 
 	"kanban-run/orchestrator/event"
 )
-
-// ReplannedTimes returns the number of times that the Manager was asked, under these limits, for
-// another plan of a task.
-func (s *State) ReplannedTimes(task string) int {
-	n := 0
-	for _, t := range s.Replanned {
-		if t == task {
-			n++
-		}
-	}
-	return n
-}
 
 func (s *State) applyRebootTested(e event.RebootTested) error {
 	if err := s.checkRunning(e, e.AttemptRef); err != nil {
@@ -32,6 +21,49 @@ func (s *State) applyRebootTested(e event.RebootTested) error {
 	return nil
 }
 
+// endHung carries out the watch's decision about an attempt that was ended. cut is the step as it was
+// before the end. Stuck needs a person, and Replan calls the Manager. Otherwise the next attempt goes
+// on in the session of the ended one, or starts afresh with the reason as advice.
+func (s *State) endHung(cut *Step) {
+	h, step := cut.Hung, s.Step
+	switch {
+	case h == nil:
+	case h.Decision == event.Stuck:
+		step.Unsettled = stuckPrefix + h.Text
+	case h.Decision == event.Replan:
+		s.Replanned = append(slices.Clip(s.Replanned), step.Task)
+		step.TaskStatus = "blocked"
+		step.callManager()
+		step.Anomaly = h.Found
+	default:
+		step.Restarts++
+		step.Advice, step.LastHung = h.Text, h.Anomaly
+		if step.GoesOn == nil {
+			step.dropInputForAdvice()
+		}
+	}
+}
+
+// stuck returns the failure of a step that an agent that hung has stopped, or nil.
+func (s *State) stuck() *failure {
+	if !s.Step.isStuck() {
+		return nil
+	}
+	return &failure{Finish{Outcome: event.NeedsPerson, Text: event.Headline(s.Step.Unsettled)}, StatusStuck, false}
+}
+
+// ReplannedTimes returns the number of times that the Manager was asked, under these limits, for
+// another plan of a task.
+func (s *State) ReplannedTimes(task string) int {
+	n := 0
+	for _, t := range s.Replanned {
+		if t == task {
+			n++
+		}
+	}
+	return n
+}
+
 // WasRestartedFor reports whether the last restart of the call was due to a finding of this check.
 // The tool in the finding does not matter.
 func (s *Step) WasRestartedFor(check string) bool {
@@ -40,27 +72,6 @@ func (s *Step) WasRestartedFor(check string) bool {
 
 // IsReplanned reports whether the running attempt is over for the watch, and the Manager plans anew.
 func (s *Step) IsReplanned() bool { return s.Hung != nil && s.Hung.Decision == event.Replan }
-
-// endHung carries out decision h about an attempt that was ended. h is nil if there was no
-// decision. Stuck needs a person, and Replan calls the Manager. Otherwise the next attempt goes on
-// in the session of the ended one, or starts afresh with the reason as advice.
-func (s *Step) endHung(h *Hung) {
-	switch {
-	case h == nil:
-	case h.Decision == event.Stuck:
-		s.Unsettled = stuckPrefix + h.Text
-	case h.Decision == event.Replan:
-		s.TaskStatus = "blocked"
-		s.callManager()
-		s.Anomaly = h.Found
-	default:
-		s.Restarts++
-		s.Advice, s.LastHung = h.Text, h.Anomaly
-		if s.GoesOn == nil {
-			s.dropInputForAdvice()
-		}
-	}
-}
 
 func (s *State) applyConsentAsked(e event.ConsentAsked) error {
 	if err := s.checkRunning(e, e.AttemptRef); err != nil {
