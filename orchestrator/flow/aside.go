@@ -166,8 +166,16 @@ func (s *State) leaveAside(b Board) Effect {
 	if !s.isTried(b) {
 		return nil
 	}
+	return s.endAside()
+}
+
+// endAside returns the end of a run that leaves tasks set aside.
+func (s *State) endAside() Finish {
 	all := s.Asides()
-	end := Finish{Outcome: endAside(all), Text: IncompleteText}
+	end := Finish{Outcome: asideOutcome(all), By: event.BySetAside, Text: IncompleteText}
+	if MayGoOn(all) {
+		end.By = event.ByTaskLimit
+	}
 	for i, a := range all {
 		switch {
 		case i < mostAside:
@@ -253,13 +261,19 @@ func (s *State) NamedAgain(task string) string {
 	}
 }
 
-// settleAside carries out a person's decision about a task that is set aside.
+// settleAside carries out a person's decision about a task that is set aside, while no run is at work.
+// The others still wait for a decision.
 func (s *State) settleAside(e event.Acknowledged) error {
 	if s.AsideOf(e.Task) == nil {
 		return refuse(e, "%s is not set aside", e.Task)
 	}
+	asked := s.Outcome == event.Incomplete || s.Outcome == event.Exhausted
 	s.decideAside(e)
 	s.goOnFrom(e)
+	if left := s.Asides(); asked && len(left) > 0 && !MayGoOn(left) {
+		end := s.endAside()
+		s.Outcome, s.Text = end.Outcome, end.Text
+	}
 	return nil
 }
 
@@ -370,8 +384,8 @@ func (s *State) unfinished() []TaskStatus {
 	return slices.DeleteFunc(s.NotDone(), func(t TaskStatus) bool { return s.AsideOf(t.Task) != nil })
 }
 
-// endAside returns the outcome of a run that leaves tasks set aside. Those that need a person win.
-func endAside(asides []Aside) event.Outcome {
+// asideOutcome returns the outcome of a run that leaves tasks set aside. Those that need a person win.
+func asideOutcome(asides []Aside) event.Outcome {
 	other := func(a Aside) bool { return a.Status != StatusLimit && a.Status != StatusNoReply }
 	switch {
 	case MayGoOn(asides):

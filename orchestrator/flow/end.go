@@ -11,7 +11,7 @@ import (
 const IncompleteText = "the board is incomplete: "
 
 // CompleteText is the text about a board whose tasks are all ok.
-const CompleteText = "the board is complete"
+const CompleteText = event.CompleteText
 
 // EndedIncomplete is the value of a board's field "ended" if the Manager ended the board with tasks
 // undone.
@@ -50,25 +50,25 @@ func (s *State) end(b Board) Finish {
 	switch {
 	case left && (b.Ended == "" || b.Ended == s.Last.Status):
 		text := fmt.Sprintf("the Manager ended the board with status %s: %s", s.Last.Status, s.Last.Message)
-		return Finish{Outcome: event.NeedsPerson, Text: text}
+		return Finish{Outcome: event.NeedsPerson, By: event.ByStatus, Text: text}
 	case b.Ended == EndedIncomplete && len(b.Rest.Open) == 0:
-		return Finish{Outcome: event.Incomplete, Text: "the board ended incomplete, as it says itself"}
+		return Finish{Outcome: event.Incomplete, By: event.ByUndone, Text: "the board ended incomplete, as it says itself"}
 	case b.Ended != "" && b.Ended != EndedIncomplete:
 		text := fmt.Sprintf("the board ended with status %s, as it says itself", b.Ended)
-		return Finish{Outcome: event.NeedsPerson, Text: text}
+		return Finish{Outcome: event.NeedsPerson, By: event.ByStatus, Text: text}
 	case s.Last.Accepted != "" && managers:
-		return Finish{Outcome: event.Complete, Text: s.Last.Accepted}
+		return Finish{Outcome: event.Complete, By: event.ByDecision, Text: s.Last.Accepted}
 	}
-	end := Finish{Outcome: event.Complete, Text: CompleteText}
+	end := Finish{Outcome: event.Complete, By: event.ByOK, Text: CompleteText}
 	if len(b.Rest.Open) > 0 {
 		if b.Ended == EndedIncomplete || managers {
-			end = Finish{Outcome: event.Incomplete, Text: IncompleteText + b.Rest.Undone()}
+			end = Finish{Outcome: event.Incomplete, By: event.ByUndone, Text: IncompleteText + b.Rest.Undone()}
 		} else {
 			end.Text += "; " + b.passedOver()
 		}
 	}
 	if marks := b.Rest.marks(); marks != "" && managers {
-		end.Text += "; " + marks
+		end.By, end.Text = event.ByMark, end.Text+"; "+marks
 	}
 	if passed := s.Supervisor.passed(); passed != "" {
 		end.Text += "; it went on in spite of " + passed

@@ -13,7 +13,7 @@ func (s *State) atOwnLimit() *failure {
 	if s.Step.OwnLimit == "" {
 		return nil
 	}
-	return &failure{Finish{Outcome: event.LimitReached, Text: s.Step.OwnLimit}, StatusLimit, true}
+	return &failure{Finish{Outcome: event.LimitReached, By: event.ByTaskLimit, Text: s.Step.OwnLimit}, StatusLimit, true}
 }
 
 // endAtLimit ends a run that has reached a limit of cost or time, before the next attempt.
@@ -32,7 +32,7 @@ func (s *State) atTaskLimit() *failure {
 	if text == "" || !step.isDue() || !step.IsWork() && s.KeepGoing {
 		return nil
 	}
-	return &failure{Finish{Outcome: event.LimitReached, Text: text}, StatusLimit, true}
+	return &failure{Finish{Outcome: event.LimitReached, By: event.ByTaskLimit, Text: text}, StatusLimit, true}
 }
 
 // endAtStepLimit ends a run that has reached a limit, before the next step.

@@ -129,7 +129,7 @@ func (s *State) declined() *failure {
 		return nil
 	}
 	text := fmt.Sprintf("the provider of %s declines %s, and would again: %s", step.Player(), step.Task, event.Headline(step.Declined))
-	return &failure{Finish{Outcome: event.NeedsPerson, Text: text}, StatusDeclined, false}
+	return &failure{Finish{Outcome: event.NeedsPerson, By: event.ByProvider, Text: text}, StatusDeclined, false}
 }
 
 // waitForProvider returns the effect that follows a refusal, or nil if the open call does not have to

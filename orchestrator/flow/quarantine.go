@@ -31,6 +31,9 @@ func (s *State) Quarantined(task string) *Quarantine {
 	return nil
 }
 
+// suspectedPrefix begins the text about a task in quarantine.
+const suspectedPrefix = "LOOP_SUSPECTED: "
+
 // applyLoopSuspected puts a task into quarantine. If a step is open, its work was sent back too
 // often, and the Manager is called next. A step whose Manager accepts no anomalies waits for a
 // person instead.
@@ -46,7 +49,7 @@ func (s *State) applyLoopSuspected(e event.LoopSuspected) error {
 	q := Quarantine{
 		Task:     e.Task,
 		Role:     e.Role,
-		Text:     "LOOP_SUSPECTED: " + e.Suspicion.String(),
+		Text:     suspectedPrefix + e.Suspicion.String(),
 		Tell:     e.Told && step == nil,
 		Person:   !e.Told,
 		BoardSHA: e.BoardSHA,
@@ -118,7 +121,7 @@ func (s *State) suspectReviews(Board) Effect {
 // endQuarantined ends a run if no agent is allowed to work on the board's task.
 func (s *State) endQuarantined(b Board) Effect {
 	if text := s.mayNotWork(b); text != "" {
-		return Finish{Outcome: event.NeedsPerson, Text: text}
+		return Finish{Outcome: event.NeedsPerson, By: event.ByLoop, Text: text}
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func (s *State) exhausted() *failure {
 	case step.Rejected == 0:
 		f.Text = fmt.Sprintf("the session of %s was lost %s: %s", step.Role, event.Count(step.Lost, "time"), step.LastReason)
 	case step.Call == event.ReviewCall:
-		f.Outcome = event.NeedsPerson
+		f.Outcome, f.By = event.NeedsPerson, event.ByReview
 		f.Text = fmt.Sprintf("the reviewer of %s gave no verdict in %s; the last: %s",
 			step.Role, event.Count(step.Rejected, "attempt"), step.LastReason)
 	case step.Disagreed:

@@ -3,6 +3,7 @@ package flow
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"kanban-run/orchestrator/event"
 )
@@ -51,5 +52,9 @@ func (s *State) notAccepted() *failure {
 	if step.Unsettled == "" || step.isStuck() {
 		return nil
 	}
-	return &failure{Finish{Outcome: event.NeedsPerson, Text: event.Headline(step.Unsettled)}, StatusNotAccepted, true}
+	by := event.ByReview
+	if strings.HasPrefix(step.Unsettled, suspectedPrefix) {
+		by = event.ByLoop
+	}
+	return &failure{Finish{Outcome: event.NeedsPerson, By: by, Text: event.Headline(step.Unsettled)}, StatusNotAccepted, true}
 }

@@ -311,7 +311,7 @@ func (s *State) waitForPerson(b Board) Effect {
 	if (v.Block.Ends || b.Terminal) && (b.Ended == "" || b.Ended == EndedIncomplete) && !b.Taken {
 		return EndBoard{Text: v.Block.Text}
 	}
-	return Finish{Outcome: event.NeedsPerson, Text: v.Block.Text}
+	return Finish{Outcome: event.NeedsPerson, By: event.ByCheckpoint, Text: v.Block.Text}
 }
 
 // beginSupervision returns the first attempt of the supervisor's next step, the end of the run if a

@@ -49,7 +49,7 @@ func (s *State) stuck() *failure {
 	if !s.Step.isStuck() {
 		return nil
 	}
-	return &failure{Finish{Outcome: event.NeedsPerson, Text: event.Headline(s.Step.Unsettled)}, StatusStuck, false}
+	return &failure{Finish{Outcome: event.NeedsPerson, By: event.ByWatch, Text: event.Headline(s.Step.Unsettled)}, StatusStuck, false}
 }
 
 // ReplannedTimes returns the number of times that the Manager was asked, under these limits, for
