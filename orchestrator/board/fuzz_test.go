@@ -92,6 +92,7 @@ func FuzzSplice(f *testing.F) {
 	seedBoards(f, func(source []byte) {
 		f.Add(source, "tasks/b.md", "tasks/b.md\nb.md\nnew.md")
 		f.Add(source, "", "")
+		f.Add(source, "b.md", "-")
 		f.Add(source, "it's: #1", "b.md [done]\ntasks/a.md\n- x")
 	})
 	f.Fuzz(func(t *testing.T, source []byte, current, tasks string) {
@@ -105,6 +106,9 @@ func FuzzSplice(f *testing.F) {
 		e := Edit{Null: current == "", Tasks: strings.Split(tasks, "\n"), SetTasks: tasks != "-"}
 		if current != "" {
 			e.Current = &current
+		}
+		if last := b.Len() - 1; last >= 0 && !e.SetTasks {
+			e.Done = &last
 		}
 		ended := []string{"", "blocked"}[len(tasks)%2]
 		e.Ended = &ended
@@ -137,6 +141,9 @@ func checkResult(t *testing.T, b *Board, e Edit, out []byte) {
 	}
 	if after.Ended != *e.Ended && b.CanWriteEnded() || !b.CanWriteEnded() && !sameValue(after.doc, b.doc, "ended") {
 		t.Fatalf("Splice(%+v, ended %q) of %q gives ended %q", e, *e.Ended, b.Source, after.Ended)
+	}
+	if e.Done != nil && !after.Entry(*e.Done).Done() {
+		t.Fatalf("Splice(%+v) of %q marks no entry %d: %q", e, b.Source, *e.Done, out)
 	}
 	if wanted, _ := e.parseEntries(); e.SetTasks && !samePaths(after.TaskPaths(), wanted) {
 		t.Fatalf("Splice(%+v) of %q gives tasks %+v", e, b.Source, after.TaskPaths())

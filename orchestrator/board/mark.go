@@ -1,7 +1,6 @@
 package board
 
 import (
-	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -10,29 +9,21 @@ import (
 // MarkDone returns the board with entry i marked as done. If the entry is a path, [done] is added
 // after it. If the entry is a map, its fields "state" and "status" get the value done. If it has
 // neither, "state: done" is added. All other bytes stay. Errors: *SpliceError.
-func (b *Board) MarkDone(i int) (*Board, error) {
-	if b.Entry(i).Done() {
-		return b, nil
+func (b *Board) MarkDone(i int) (*Board, error) { return b.Splice(Edit{Done: &i}) }
+
+// resolveMark returns an edit that does the same as e. It has Done only if the entry is a map that
+// is not marked yet. The mark of a path is an edit of the list.
+func (b *Board) resolveMark(e Edit) Edit {
+	switch {
+	case e.Done == nil:
+	case b.Entry(*e.Done).Done():
+		e.Done = nil
+	case b.isScalar(*e.Done):
+		e.Tasks, e.SetTasks = b.TaskPaths(), true
+		e.Tasks[*e.Done] += " [done]"
+		e.Done = nil
 	}
-	if b.isScalar(i) {
-		paths := slices.Clone(b.TaskPaths())
-		paths[i] += " [done]"
-		return b.Splice(Edit{Tasks: paths, SetTasks: true})
-	}
-	after, err := b.reparse(applyPatches(b.Source, b.patchState(b.nodes[i])))
-	if err != nil {
-		return nil, err
-	}
-	if !after.Entry(i).Done() || after.Len() != b.Len() ||
-		!sameCurrent(after.Current, b.Current) || !sameUntouched(after.doc, b.doc) {
-		return nil, &SpliceError{b.File, "the mark would change more than its entry"}
-	}
-	for j := range b.Len() {
-		if j != i && !b.keepsEntry(j, after, j) {
-			return nil, &SpliceError{b.File, "the mark would change another entry"}
-		}
-	}
-	return after, nil
+	return e
 }
 
 // patchState returns the edits that mark a map entry as done. The fields "state" and "status" get

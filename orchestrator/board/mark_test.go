@@ -1,6 +1,10 @@
 package board
 
-import "testing"
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
 
 // TestMarkDone: an entry is marked in the form that its author chose, and nothing else moves.
 func TestMarkDone(t *testing.T) {
@@ -28,6 +32,84 @@ func TestMarkDone(t *testing.T) {
 			}
 			if after := mustParse(t, "k.yaml", got); !after.Entry(c.i).Done() {
 				t.Errorf("entry %+v is not done", after.Entry(c.i))
+			}
+			for _, e := range []Edit{{Null: true}, setCurrent("b.md"), setCurrent("it's: #1"), {Null: true, Ended: ptr("blocked")}} {
+				compareMark(t, b, c.i, e)
+			}
+		})
+	}
+}
+
+// compareMark holds an edit that marks entry i, too, to the same two edits one after the other.
+func compareMark(t *testing.T, b *Board, i int, e Edit) {
+	t.Helper()
+	marked, err := b.MarkDone(i)
+	if err != nil {
+		t.Fatalf("MarkDone(%d) of\n%s\n= %v", i, b.Source, err)
+	}
+	want, err := text(marked.Splice(e))
+	if err != nil {
+		t.Fatalf("Splice(%+v) of\n%s\n= %v", e, marked.Source, err)
+	}
+	e.Done = &i
+	got, err := text(b.Splice(e))
+	if err != nil || got != want {
+		t.Fatalf("Splice(%+v) with the mark of entry %d of\n%s\n= %q, %v, want %q", e, i, b.Source, got, err, want)
+	}
+}
+
+// TestMarkPropertyExact: on random boards, a mark and a new current task in one edit give the bytes of two edits.
+func TestMarkPropertyExact(t *testing.T) {
+	for seed := range cases(3000) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		s := randomSketch(r)
+		b := mustParse(t, "k.md", s.normal())
+		e := pick(r, Edit{Null: true}, setCurrent("t/new.md"), setCurrent("t/0-ä.md"), Edit{})
+		if r.IntN(4) == 0 {
+			e.Ended = ptr("blocked")
+		}
+		compareMark(t, b, r.IntN(b.Len()), e)
+	}
+}
+
+// TestVerifyFindsWhatAMarkMoved: the proof of an edit with a mark sees a mark that is missing, or of another entry, and
+// each foreign change.
+func TestVerifyFindsWhatAMarkMoved(t *testing.T) {
+	const source = "phase: x\ncurrent: a.md\ntasks:\n- file: a.md\n  note: mine\n- b.md\nlog: [1]\n"
+	b := mustParse(t, "k.yaml", source)
+	for _, c := range []struct {
+		name string
+		i    int
+		edit []string // replacements in the right result
+		want string
+	}{
+		{"nothing, of a map", 0, nil, ""},
+		{"nothing, of a path", 1, nil, ""},
+		{"no mark of the map", 0, []string{"\n  state: done", ""}, "tasks would not be"},
+		{"another path", 0, []string{"file: a.md", "file: c.md"}, "tasks would not be"},
+		{"the mark of another entry", 0, []string{"- b.md", "- b.md [done]"}, "tasks would not be"},
+		{"an entry less", 0, []string{"- b.md\n", ""}, "tasks would not be"},
+		{"no mark of the path", 1, []string{"b.md [done]", "b.md"}, "an entry that stays would change"},
+		{"another mark", 1, []string{"b.md [done]", "b.md [todo]"}, "an entry that stays would change"},
+		{"the author's map", 1, []string{"note: mine", "note: yours"}, "an entry that stays would change"},
+		{"current", 0, []string{"current: null", "current: b.md"}, "current would not be"},
+		{"ended", 0, []string{"current: null", "current: null\nended: blocked"}, "ended would not be"},
+		{"another field", 0, []string{"log: [1]", "log: [2]"}, "other fields would change"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := Edit{Null: true, Done: &c.i}
+			good, err := text(b.Splice(e))
+			if err != nil {
+				t.Fatal(err)
+			}
+			e = b.resolveMark(e)
+			wanted, err := e.parseEntries()
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = b.verify(mustParse(t, "k.yaml", strings.NewReplacer(c.edit...).Replace(good)), e, wanted)
+			if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("verify = %v, want %q", err, c.want)
 			}
 		})
 	}

@@ -16,6 +16,7 @@ type Edit struct {
 	Current  *string // nil leaves the field "current" as it is
 	Null     bool    // set the field "current" to null
 	Ended    *string // nil leaves the field "ended" as it is, "" removes the field
+	Done     *int    // index of the entry to mark as done, see MarkDone; nil marks none. Not with SetTasks
 	Tasks    []string
 	SetTasks bool // replace the list with Tasks; an entry that stays keeps its map or its state
 }
@@ -31,6 +32,7 @@ type patch struct {
 // the result has the edit and no other change. Errors: *PathError for a path that is not allowed on
 // a board, *SpliceError if the edit cannot be made in this way.
 func (b *Board) Splice(e Edit) (*Board, error) {
+	e = b.resolveMark(e)
 	wanted, err := e.parseEntries()
 	if err != nil {
 		return nil, err
@@ -45,6 +47,9 @@ func (b *Board) Splice(e Edit) (*Board, error) {
 			return nil, err
 		}
 		patches = append(patches, more...)
+	}
+	if e.Done != nil {
+		patches = append(patches, b.patchState(b.nodes[*e.Done])...)
 	}
 	out, err := b.spliceEnded(applyPatches(b.Source, patches), e.Ended)
 	if err != nil {
@@ -169,7 +174,7 @@ func (b *Board) verify(after *Board, e Edit, wanted []Entry) error {
 	case !b.CanWriteEnded() && !sameValue(after.doc, b.doc, "ended"):
 		return &SpliceError{b.File, "a field of the author's would change"}
 	case e.SetTasks && !samePaths(after.TaskPaths(), wanted),
-		!e.SetTasks && !b.keepsAll(after):
+		!e.SetTasks && !b.keepsList(after, e.Done):
 		return &SpliceError{b.File, "tasks would not be what was meant"}
 	case e.SetTasks && !b.keepsEntries(after, wanted):
 		return &SpliceError{b.File, "an entry that stays would change"}
@@ -179,8 +184,8 @@ func (b *Board) verify(after *Board, e Edit, wanted []Entry) error {
 	return nil
 }
 
-// keepsEntries reports whether the entries that stay keep all that the author put into them. It does
-// not look at an entry with a new state.
+// keepsEntries reports whether the entries that stay keep all that the author put into them, and
+// whether an entry that was to get a new state has it.
 func (b *Board) keepsEntries(after *Board, wanted []Entry) bool {
 	p := b.planTasks(wanted)
 	for i := range p.keep {
@@ -189,7 +194,9 @@ func (b *Board) keepsEntries(after *Board, wanted []Entry) bool {
 		}
 	}
 	for i, it := range p.items {
-		if it.from >= 0 && !it.restate && !b.keepsEntry(it.from, after, p.keep+i) {
+		switch at := p.keep + i; {
+		case it.from < 0:
+		case it.restate && !after.matches(at, it.entry), !it.restate && !b.keepsEntry(it.from, after, at):
 			return false
 		}
 	}

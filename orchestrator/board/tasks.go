@@ -2,7 +2,6 @@ package board
 
 import (
 	"fmt"
-	"slices"
 
 	"gopkg.in/yaml.v3"
 )
@@ -62,7 +61,20 @@ func (b *Board) keepsEntry(i int, other *Board, j int) bool {
 	return equalNodes(b.nodes[i], other.nodes[j])
 }
 
-// keepsAll reports whether the list of another board has the same entries in the same order.
-func (b *Board) keepsAll(other *Board) bool {
-	return slices.EqualFunc(b.nodes, other.nodes, equalNodes)
+// keepsList reports whether the list of another board has the same entries in the same order. The
+// entry with the index done is marked as done there and has the same path; nil is for no such entry.
+func (b *Board) keepsList(other *Board, done *int) bool {
+	if b.Len() != other.Len() {
+		return false
+	}
+	for i := range b.Len() {
+		if done != nil && i == *done {
+			if e := other.Entry(i); !e.Done() || e.Path != b.Entry(i).Path {
+				return false
+			}
+		} else if !b.keepsEntry(i, other, i) {
+			return false
+		}
+	}
+	return true
 }

@@ -46,14 +46,8 @@ func (w *Workspace) Walk(b *board.Board, s *flow.State, said string) (e event.Ma
 			return e, nil, err
 		}
 	}
-	marked := b
-	if d.Mark && !b.Entry(at).Done() {
-		e.Marked = true
-		marked, err = b.MarkDone(at)
-	}
-	if err == nil {
-		after, e.Warning, err = w.spliceWalked(b, marked, e)
-	}
+	e.Marked = d.Mark && !b.Entry(at).Done()
+	after, e.Warning, err = w.spliceWalked(b, at, e)
 	if err == nil && d.Next == "" && d.Status == flow.StatusOK && after.CanWriteEnded() &&
 		s.LeavesOpen(ListOf(after, w.Place.ReadTask), flow.Change{}) {
 		incomplete := flow.EndedIncomplete
@@ -224,16 +218,16 @@ func (w *Workspace) checkNext(task string) error {
 	return CheckSecrets(w.Redactor, task)
 }
 
-// spliceWalked writes the fields "current" and "ended" onto the marked board. The parameter b is
-// the board before the mark.
-func (w *Workspace) spliceWalked(
-	b, marked *board.Board, e event.ManagerWalked,
-) (after *board.Board, warning string, err error) {
-	tasks := w.Tasks(marked)
-	d := Decision{Status: contract.Status(e.Status), Next: e.NextTask, Tasks: tasks}
-	before := w.fields(b)
-	was := flow.Fields{Current: before.Current, Tasks: tasks}
-	verdict := flow.Reconcile(was, w.fields(marked), w.next(d), tasks, d.ended())
-	after, err = w.splice(marked, verdict, d)
+// spliceWalked writes the mark of entry at and the fields "current" and "ended" onto the board. It
+// makes one edit of them, because the proof of an edit parses the whole board.
+func (w *Workspace) spliceWalked(b *board.Board, at int, e event.ManagerWalked) (after *board.Board, warning string, err error) {
+	now := w.fields(b)
+	d := Decision{Status: contract.Status(e.Status), Next: e.NextTask, Tasks: now.Tasks}
+	verdict := flow.Reconcile(now, now, w.next(d), d.Tasks, d.ended())
+	edit := w.edit(b, verdict, d)
+	if e.Marked {
+		edit.Done = &at
+	}
+	after, err = b.Splice(edit)
 	return after, verdict.Warning, err
 }
