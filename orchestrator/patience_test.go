@@ -77,7 +77,7 @@ func (b *bench) Invoke(a agent.Assignment) (agent.Invocation, error) {
 		}
 	}
 	return agent.Invocation{Argv: []string{"claude"}, Stdin: a.Input, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace,
-		Func: func(_ context.Context, stdout io.Writer) proc.Exit {
+		Func: func(_ context.Context, stdout, _ io.Writer) proc.Exit {
 			b.mu.Lock()
 			b.starts[board]++
 			b.mu.Unlock()

@@ -83,7 +83,7 @@ var sinks = map[string]string{
 	"claim.lockFile.clear": "a constant",
 	"claim.lockFile.write": "for other runs: the names of the board and the task, and patterns out of its frontmatter",
 
-	"stub.Main":           "the stub is an agent, and prints for kanban-run",
+	"stub.call.play":      "the stub is an agent, and prints for kanban-run",
 	"stub.call.act":       "the stub",
 	"stub.call.say":       "the stub",
 	"stub.call.nextTask":  "the stub",

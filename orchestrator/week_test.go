@@ -81,7 +81,7 @@ func (w *week) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	}
 	input := string(a.Input)
 	return agent.Invocation{Argv: []string{"claude"}, Stdin: a.Input, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace,
-		Func: func(ctx context.Context, stdout io.Writer) proc.Exit {
+		Func: func(ctx context.Context, stdout, _ io.Writer) proc.Exit {
 			return w.play(ctx, board, input, session, stdout)
 		}}, nil
 }

@@ -113,9 +113,9 @@ type Invocation struct {
 
 	Files []File // files to write before the program starts
 
-	// Func, unless it is nil, runs in place of the program, for instance in tests. It has to return
-	// when ctx is done.
-	Func func(ctx context.Context, stdout io.Writer) proc.Exit
+	// Func, unless it is nil, runs in place of the program: in a dry run and in tests. It has to
+	// return when ctx is done.
+	Func func(ctx context.Context, stdout, stderr io.Writer) proc.Exit
 
 	Listens bool // keep standard input open until the result, for a [Listener]
 

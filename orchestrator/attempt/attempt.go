@@ -402,15 +402,15 @@ func (a *Attempt) runProcess() (proc.Exit, error) {
 }
 
 // play runs a function in place of a process.
-func (a *Attempt) play(program func(context.Context, io.Writer) proc.Exit) proc.Exit {
+func (a *Attempt) play(program func(ctx context.Context, stdout, stderr io.Writer) proc.Exit) proc.Exit {
 	ctx, limit := a.ctx, a.call.Invocation.Timeout
 	if limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(a.ctx, limit)
 		defer cancel()
 	}
-	stdout, _ := a.outputs()
-	exit := program(ctx, stdout)
+	stdout, stderr := a.outputs()
+	exit := program(ctx, stdout, stderr)
 	switch {
 	case a.ctx.Err() != nil:
 		exit.Stopped = true

@@ -141,7 +141,7 @@ func (r *Roster) adapter(name string) agent.Adapter {
 }
 
 func (r *Roster) stub() agent.Adapter {
-	return stub.New(r.Executable, stub.Options{File: r.Settings.Stub, StateDir: r.StubState})
+	return stub.New(r.Executable, stub.Options{File: r.Settings.Stub, StateDir: r.StubState, InProcess: r.DryRun})
 }
 
 // adapters returns all adapters but the stub. The parameter executable is kanban-run's own path.

@@ -14,6 +14,8 @@ import (
 
 // call is one call of a stub agent.
 type call struct {
+	dir            string     // work directory
+	tasks          *taskCache // nil for a stub in a process of its own
 	role           string
 	kind           string // one of the constants callTask to callCheckpoint
 	input          input
@@ -47,8 +49,15 @@ func (in input) task() string {
 // misbehaves by a rule. It returns the exit status. Status 2 means a wrong command line, input or
 // file of rules.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	c := &call{dir: ".", stdout: stdout, stderr: stderr}
+	return c.play(args, stdin)
+}
+
+// play is like Main. If c.dir is not the current directory, the path of the board in the input has to
+// be absolute.
+func (c *call) play(args []string, stdin io.Reader) int {
 	flags := flag.NewFlagSet(Command, flag.ContinueOnError)
-	flags.SetOutput(stderr)
+	flags.SetOutput(c.stderr)
 	role := flags.String("role", "", "the `role` to play")
 	file := flags.String("file", "", "`file` with rules")
 	state := flags.String("state", "", "`folder` in which calls are counted")
@@ -61,14 +70,14 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if *leaked {
 		hang()
 	}
-	c := &call{role: *role, kind: *kind, reviewed: *reviewed, stdout: stdout, stderr: stderr}
+	c.role, c.kind, c.reviewed = *role, *kind, *reviewed
 	if err := c.prepare(stdin, *file, *state); err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", Command, err)
+		fmt.Fprintf(c.stderr, "%s: %v\n", Command, err)
 		return 2
 	}
 	code, err := c.act()
 	if err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", Command, err)
+		fmt.Fprintf(c.stderr, "%s: %v\n", Command, err)
 		return 1
 	}
 	return code

@@ -19,14 +19,14 @@ import (
 // one, nextTask also marks as done the task that was just worked on. It writes the mark to the
 // board, so that the next call sees it.
 func (c *call) nextTask() *string {
-	place, err := board.OpenPlace(".", c.input.KanbanFile)
+	place, err := board.OpenPlace(c.dir, c.input.KanbanFile)
 	if err != nil {
 		fmt.Fprintf(c.stderr, "warning: no task is looked at: %v\n", err)
 		return nil
 	}
 	done := path.Clean(c.input.task())
 	b, unreadable := c.readBoard()
-	list := readEntries(place, c.input.Tasks, marks(b), done)
+	list := readEntries(c.tasks.reader(place, c.input.KanbanFile), c.input.Tasks, marks(b), done)
 	at := slices.IndexFunc(list, func(e entry) bool { return path.Clean(e.file) == done })
 	byNeeds := slices.ContainsFunc(list, func(e entry) bool { return len(e.needs) > 0 })
 	if byNeeds && at >= 0 && !list[at].marked {
@@ -107,18 +107,47 @@ type entry struct {
 	fault  error // the error of reading its file; nil if there is none
 }
 
-// readEntries reads the list of the input, and the files of its tasks. The map marked has the marks
-// on the board. The parameter done is the task that was just worked on.
-func readEntries(place *board.Place, tasks []string, marked map[string]bool, done string) []entry {
-	list := make([]entry, len(tasks))
+// taskCache has the tasks that stubs in this process have read. Each call of a Manager needs all of
+// them, and nothing changes them in a dry run. A nil *taskCache keeps nothing.
+type taskCache struct {
+	mu    sync.Mutex
+	known map[listed]board.TaskResult
+}
+
+// listed is a task on the list of a board, by their paths in the input of a stub.
+type listed struct{ board, task string }
+
+// reader returns a function that reads a task of a board. The caller must not change the task.
+func (t *taskCache) reader(place *board.Place, kanbanFile string) func(task string) (*board.Task, error) {
+	if t == nil {
+		return place.ReadTask
+	}
+	return func(task string) (*board.Task, error) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		r, read := t.known[listed{kanbanFile, task}]
+		if !read {
+			r.Task, r.Err = place.ReadTask(task)
+			t.known[listed{kanbanFile, task}] = r
+		}
+		return r.Task, r.Err
+	}
+}
+
+// readEntries reads the list of the input, and the files of its tasks with the function read. The
+// map marked has the marks on the board. The parameter done is the task that was just worked on.
+func readEntries(
+	read func(task string) (*board.Task, error), tasks []string, marked map[string]bool, done string,
+) []entry {
+	list, seen := make([]entry, len(tasks)), map[string]bool{}
 	for i, text := range tasks {
 		e := &list[i]
 		e.file, e.marked = cutMark(text)
-		e.marked = e.marked || marked[path.Clean(e.file)]
-		same := func(other entry) bool { return path.Clean(other.file) == path.Clean(e.file) }
-		// A task that is listed twice is worked on at its first place.
-		e.done = path.Clean(e.file) == done || slices.ContainsFunc(list[:i], same)
-		if task, err := place.ReadTask(e.file); err != nil {
+		clean := path.Clean(e.file)
+		e.marked = e.marked || marked[clean]
+		e.done = clean == done || seen[clean] // a task that is listed twice is worked on at its first place
+		seen[clean] = true
+		if task, err := read(e.file); err != nil {
 			e.fault = err
 		} else {
 			e.done, e.needs = e.done || task.Done(), task.Needs

@@ -3,12 +3,17 @@
 package stub
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/proc"
 )
 
 // Command is the hidden subcommand of kanban-run that plays a stub agent; see [Main].
@@ -18,15 +23,21 @@ const Command = "stub-agent"
 type Options struct {
 	File     string // path of a file of rules, see schema "stub"; "" means no rules
 	StateDir string // folder in which stubs count their calls; "" if no rule has the key "attempt"
+	// InProcess lets stubs reply within this process, for dry runs. Stubs with a file of rules have
+	// processes of their own all the same, because a rule can demand a crash or a hang.
+	InProcess bool
 }
 
 // New returns the adapter for stub agents. A stub Manager works through the list of tasks. The
-// parameter executable is the path of kanban-run, which plays the stub in a process of its own.
-func New(executable string, opts Options) agent.Adapter { return adapter{executable, opts} }
+// parameter executable is the path of kanban-run, which plays a stub that has its own process.
+func New(executable string, opts Options) agent.Adapter {
+	return adapter{executable, opts, &taskCache{known: map[listed]board.TaskResult{}}}
+}
 
 type adapter struct {
 	executable string
 	opts       Options
+	tasks      *taskCache // tasks that stubs in this process have read
 }
 
 func (adapter) Name() string { return "stub" }
@@ -62,17 +73,29 @@ func (a adapter) Invoke(call agent.Assignment) (agent.Invocation, error) {
 	if call.Review {
 		argv = append(argv, "--reviewed")
 	}
-	if call.Follow == nil {
-		return call.Invocation(argv), nil
+	if call.Follow != nil {
+		text, err := json.Marshal(struct {
+			Instruction string `json:"instruction"`
+		}{call.Follow.Text})
+		if err != nil {
+			return agent.Invocation{}, err
+		}
+		call.Input, argv = text, append(argv, "--call", followed(call.Contract))
 	}
-	text, err := json.Marshal(struct {
-		Instruction string `json:"instruction"`
-	}{call.Follow.Text})
-	if err != nil {
-		return agent.Invocation{}, err
+	inv := call.Invocation(argv)
+	if a.opts.InProcess && a.opts.File == "" {
+		inv.Func = a.player(inv)
 	}
-	call.Input = text
-	return call.Invocation(append(argv, "--call", followed(call.Contract))), nil
+	return inv, nil
+}
+
+// player returns the function that plays a stub in place of its process. It looks for no end of its
+// context, because a stub without rules replies at once.
+func (a adapter) player(inv agent.Invocation) func(ctx context.Context, stdout, stderr io.Writer) proc.Exit {
+	return func(_ context.Context, stdout, stderr io.Writer) proc.Exit {
+		c := &call{dir: inv.Dir, tasks: a.tasks, stdout: stdout, stderr: stderr}
+		return proc.Exit{Code: c.play(inv.Argv[2:], bytes.NewReader(inv.Stdin))}
+	}
 }
 
 // The kinds of calls that a rule can name. They are a task's first call, the review of its work,
