@@ -66,7 +66,7 @@ func BenchmarkWalk(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(j.pending)))
 	for b.Loop() {
-		end, err := walk(in, int64(len(j.pending)), ignoreAll)
+		end, err := walk(in, position{}, int64(len(j.pending)), ignoreAll)
 		if err != nil || end.seq != records {
 			b.Fatal(end.seq, err)
 		}

@@ -181,7 +181,7 @@ func crcOf(t *testing.T, m *memory, seq int) uint32 {
 	t.Helper()
 	var crc uint32
 	data := m.names[testPath].data
-	_, err := walk(bytes.NewReader(data), int64(len(data)), func(r *Record, at *position) error {
+	_, err := walk(bytes.NewReader(data), position{}, int64(len(data)), func(r *Record, at *position) error {
 		if r.Seq == uint64(seq) {
 			crc = at.crc
 		}

@@ -69,12 +69,12 @@ func (j *Journal) SetNote(text string) error {
 	}))
 }
 
-// walk calls the function visit with every record. acked is the end of the record that the head
-// names. Errors: *DamageError if the journal lacks that record, and those that the function visit
-// returns.
-func (h head) walk(r io.ReaderAt, size int64, visit func(Record) error) (end, acked position, err error) {
-	var before position
-	end, err = walk(r, size, func(rec *Record, at *position) error {
+// walk calls the function visit with every record after a position. acked is the end of the record
+// that the head names, if that is one of them. Errors: *DamageError if the journal lacks that record,
+// and those that the function visit returns.
+func (h head) walk(r io.ReaderAt, from position, size int64, visit func(Record) error) (end, acked position, err error) {
+	before := from
+	end, err = walk(r, from, size, func(rec *Record, at *position) error {
 		if at.seq == h.seq && at.crc != h.crc {
 			return damagef(before.offset, "record %d is not the one that was written", at.seq)
 		}

@@ -104,7 +104,7 @@ func (j *Journal) replay(sys system, known head, replay func(Record) error) erro
 	if err != nil {
 		return err
 	}
-	end, acked, err := known.walk(j.file, size, replay)
+	end, acked, err := known.walk(j.file, position{}, size, replay)
 	if err == nil && end.offset < size {
 		err = j.repairTail(sys, end.offset, size)
 	}

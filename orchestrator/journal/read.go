@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 
 	"kanban-run/orchestrator/durable"
@@ -24,36 +23,7 @@ type Summary struct {
 // the writer.
 // Errors: fs.ErrNotExist for a missing journal, *durable.NotPlainError for a link, and
 // *DamageError, after the calls for the records before the damage.
-func Read(path string, visit func(Record) error) (Summary, error) {
-	s, err := read(disk{}, path, visit)
-	return s, wrap("read", path, err)
-}
-
-func read(sys system, path string, each func(Record) error) (Summary, error) {
-	// Read the head before the size: then the size includes the record that the head names, even if
-	// a writer adds more.
-	known, err := readHead(sys, headName(path))
-	if err != nil {
-		return Summary{}, err
-	}
-	f, err := durable.OpenPlain(path, os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) && known.seq > 0 {
-		return Summary{}, known.missing(position{})
-	}
-	if err != nil {
-		return Summary{}, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return Summary{}, err
-	}
-	end, _, err := known.walk(f, info.Size(), each)
-	return Summary{
-		Records: end.seq, Bytes: end.offset, TornBytes: info.Size() - end.offset,
-		Epoch: end.epoch, Head: known.seq,
-	}, err
-}
+func Read(path string, visit func(Record) error) (Summary, error) { return Follow(path).Read(visit) }
 
 // Salvage calls the function visit for every whole record of the journal at path, also for those
 // after a damage. It checks no more than the checksum of each, so it serves to find what an earlier
@@ -83,7 +53,7 @@ func Salvage(path string, visit func(Record)) error {
 // salvage visits the records up to the first place without a whole record, and returns the offset
 // of that place.
 func salvage(section *io.SectionReader, visit func(Record)) (int64, error) {
-	in := newScanner(section, section.Size())
+	in := newScanner(section, 0, section.Size())
 	for {
 		line, _, err := in.next()
 		var bad *badRecord

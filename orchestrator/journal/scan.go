@@ -17,7 +17,7 @@ func (e *badRecord) Error() string { return e.reason }
 // readSize is the size of the read buffer, in bytes.
 const readSize = 256 << 10
 
-// scanner is a reader of a journal's records. It stops after size bytes, and so does not read the
+// scanner is a reader of a journal's records. It stops at the offset size, and so does not read the
 // records that a running writer adds later.
 type scanner struct {
 	in     *bufio.Reader
@@ -27,9 +27,10 @@ type scanner struct {
 	buf    []byte
 }
 
-func newScanner(in io.ReaderAt, size int64) *scanner {
-	section := io.NewSectionReader(in, 0, size)
-	return &scanner{in: bufio.NewReaderSize(section, int(min(readSize, size))), size: size}
+// newScanner returns a scanner of the records between two offsets.
+func newScanner(in io.ReaderAt, from, size int64) *scanner {
+	section := io.NewSectionReader(in, from, size-from)
+	return &scanner{in: bufio.NewReaderSize(section, int(min(readSize, size-from))), offset: from, size: size}
 }
 
 // next returns the JSON of the next record, valid until the next call, and its checksum. Errors:

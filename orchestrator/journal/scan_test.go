@@ -48,7 +48,7 @@ func TestDamageInAnyRead(t *testing.T) {
 		record, _ := slices.BinarySearch(at, place+1)
 		seen := 0
 		count := func(*Record, *position) error { seen++; return nil }
-		end, err := walk(bytes.NewReader(bad), int64(len(bad)), count)
+		end, err := walk(bytes.NewReader(bad), position{}, int64(len(bad)), count)
 		var damage *DamageError
 		last := record == len(at)-1
 		if seen != record || end.seq != uint64(record) || last && err != nil || !last && !errors.As(err, &damage) {
@@ -65,7 +65,7 @@ func TestCutInAnyRead(t *testing.T) {
 			cut = min(cut, len(data))
 			whole, _ := slices.BinarySearch(at, cut+1)
 			for _, size := range []int{cut, len(data)} {
-				got, err := walk(bytes.NewReader(data[:cut]), int64(size), ignoreAll)
+				got, err := walk(bytes.NewReader(data[:cut]), position{}, int64(size), ignoreAll)
 				if err != nil || got.seq != uint64(whole) {
 					t.Errorf("cut at %d of %d: %+v, %v, want %d records", cut, size, got, err, whole)
 				}
@@ -80,7 +80,7 @@ func TestWalkEndsWithItsCaller(t *testing.T) {
 	stop := errors.New("enough")
 	for n := range 14 {
 		seen := 0
-		end, err := walk(bytes.NewReader(data), int64(len(data)), func(*Record, *position) error {
+		end, err := walk(bytes.NewReader(data), position{}, int64(len(data)), func(*Record, *position) error {
 			if seen++; seen > n {
 				return stop
 			}

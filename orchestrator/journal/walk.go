@@ -32,6 +32,7 @@ func damagef(offset int64, format string, args ...any) *DamageError {
 // position is the end of a sound record, with the values that the next record must continue.
 type position struct {
 	offset int64
+	size   int64 // length of the record's line in bytes
 	seq    uint64
 	crc    uint32
 	epoch  uint64
@@ -50,7 +51,7 @@ func (m position) next(r *Record, size int64, crc uint32) (position, error) {
 	case m.seq > 0 && !r.Time.After(m.time):
 		return m, fmt.Errorf("record %d is not later than the record before it", r.Seq)
 	}
-	return position{offset: m.offset + size, seq: r.Seq, crc: crc, epoch: r.Epoch, time: r.Time}, nil
+	return position{offset: m.offset + size, size: size, seq: r.Seq, crc: crc, epoch: r.Epoch, time: r.Time}, nil
 }
 
 // decodeNext decodes the record at m into r and moves m to its end. Errors: *DamageError without a
@@ -67,13 +68,12 @@ func (m *position) decodeNext(json []byte, crc uint32, r *Record) error {
 	return nil
 }
 
-// walk calls the function visit for every record and returns the end of the last sound record.
-// If there is no error, the bytes after that record are a torn tail.
-func walk(r io.ReaderAt, size int64, visit func(*Record, *position) error) (position, error) {
-	var at position
+// walk calls the function visit for every record after a position, and returns the end of the last
+// sound record. If there is no error, the bytes after that record are a torn tail.
+func walk(r io.ReaderAt, at position, size int64, visit func(*Record, *position) error) (position, error) {
 	var rec Record
 	var bad *badRecord
-	in := newScanner(r, size)
+	in := newScanner(r, at.offset, size)
 	for {
 		json, crc, err := in.next()
 		switch {
@@ -91,6 +91,18 @@ func walk(r io.ReaderAt, size int64, visit func(*Record, *position) error) (posi
 			return at, err
 		}
 	}
+}
+
+// stands reports whether the record that ends here is still the one that was read.
+func (m position) stands(r io.ReaderAt) (bool, error) {
+	if m.seq == 0 {
+		return true, nil
+	}
+	_, crc, err := newScanner(r, m.offset-m.size, m.offset).next()
+	if errors.As(err, new(*badRecord)) {
+		return false, nil
+	}
+	return crc == m.crc, err
 }
 
 // maxTail bounds the length of a torn tail, in bytes: a writer that died leaves at most the records

@@ -258,26 +258,6 @@ func (l *Ledger) finish(e event.Event) error {
 	return l.Commit()
 }
 
-// Fold replays a board's journal without opening it for writing, so a run can write to it at the
-// same time. Fold calls the function visit for every entry, unless that function is nil. It reads
-// also a journal that only a later version may run, see [flow.History.Newer]. Errors:
-// *UnreadableError, with the history before the fault.
-func Fold(dir rundir.Dir, visit func(event.Entry) error) (flow.History, journal.Summary, error) {
-	var h flow.History
-	sum, err := journal.Read(dir.Journal(), func(r journal.Record) error {
-		e, err := decode(r)
-		if err != nil {
-			return err
-		}
-		h.Add(e)
-		if visit == nil {
-			return nil
-		}
-		return visit(e)
-	})
-	return h, sum, explain(dir, err)
-}
-
 // CheckFile refuses a journal that was copied from another board: its steps and inputs belong to
 // that board. Errors: *failure.Invalid.
 func CheckFile(dir rundir.Dir, h flow.History) error {
