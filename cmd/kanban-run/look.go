@@ -29,10 +29,23 @@ func (u *setup) looker(keep projection.Keep) inspect.Looker {
 // lookAt returns how boards stand. A board that cannot be located is an error, unless there are several. A
 // journal that is damaged is an error beside the board.
 func lookAt(l inspect.Looker, names []string) (boards []*projection.Board, err error) {
+	return readAll(readersOf(l, names))
+}
+
+// readersOf returns what looks at boards again and again.
+func readersOf(l inspect.Looker, names []string) (readers []*inspect.Reader) {
 	for _, name := range names {
-		b, failed := l.Look(name)
+		readers = append(readers, l.Reader(name))
+	}
+	return readers
+}
+
+// readAll is like lookAt, for boards that are looked at again.
+func readAll(readers []*inspect.Reader) (boards []*projection.Board, err error) {
+	for _, r := range readers {
+		b, failed := r.Look()
 		boards = append(boards, &b.Board)
-		if len(names) == 1 && failed != nil && !errors.As(failed, new(*ledger.NoRunError)) {
+		if len(readers) == 1 && failed != nil && !errors.As(failed, new(*ledger.NoRunError)) {
 			err = failed
 		}
 	}

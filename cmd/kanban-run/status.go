@@ -212,7 +212,7 @@ func printLog(t *terminal, board string, show report.Watcher, follow bool) (err 
 		defer release()
 		stop = asked
 	}
-	journal := follower{board: board}
+	journal := inspect.Follower{Board: board}
 	var seen uint64
 	var ran bool // true if a run was at work in the last round
 	var newer *flow.Newer
@@ -226,7 +226,7 @@ func printLog(t *terminal, board string, show report.Watcher, follow bool) (err 
 		if err != nil {
 			return err
 		}
-		h, sum, err := journal.history(func(e event.Entry) error {
+		h, sum, err := journal.History(func(e event.Entry) error {
 			if e.Seq > seen {
 				seen = e.Seq
 				show.Entry(board, e)

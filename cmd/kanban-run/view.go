@@ -78,7 +78,7 @@ func (t *terminal) view(l inspect.Looker, boards []string, address string, open 
 	if err != nil {
 		return err
 	}
-	g := &gallery{terminal: t, looker: l, boards: boards, shown: map[string]shown{}}
+	g := &gallery{terminal: t, looker: l, boards: boards, readers: map[string]*inspect.Reader{}}
 	server := view.New(view.Source{Render: g.render, State: g.state, Policy: page.Policy(true)}, listener.Addr())
 	if err := t.stdout.PrintTrusted(server.URL(listener.Addr()) + "\n"); err != nil {
 		return err
@@ -148,65 +148,34 @@ func openBrowser(address string, environ, agents []string, failed func(error)) (
 	return forget, nil
 }
 
-// gallery renders boards. Only one goroutine at a time may use it. It reads a board again only
-// after the board's mark has changed (see markOf).
+// gallery renders boards. Only one goroutine at a time may use it.
 type gallery struct {
 	*terminal
-	looker inspect.Looker
-	boards []string
-	shown  map[string]shown
-}
-
-type shown struct {
-	mark  string
-	board *projection.Board
+	looker  inspect.Looker
+	boards  []string
+	readers map[string]*inspect.Reader
 }
 
 // state returns a text that changes with a board, its journal or its agent's activity.
 func (g *gallery) state() string {
 	var all strings.Builder
 	for _, name := range g.boards {
-		all.WriteString(markOf(name))
-		if dir, err := inspect.Locate(name); err == nil {
-			all.WriteString(stamp(dir.Live()))
-		}
+		all.WriteString(inspect.Mark(name))
 	}
 	return all.String()
-}
-
-// markOf returns a text that changes when a board's file or journal changes, and when a run begins
-// or ceases to own the board.
-func markOf(name string) string {
-	dir, err := inspect.Locate(name)
-	if err != nil {
-		return err.Error()
-	}
-	owned, _ := inspect.IsOwned(name) // an error counts as not owned
-	return fmt.Sprint(stamp(dir.Journal()), stamp(name), owned, ";")
-}
-
-func stamp(path string) string {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "-"
-	}
-	return fmt.Sprint(info.Size(), " ", info.ModTime().UnixNano(), " ")
 }
 
 func (g *gallery) render() ([]byte, error) {
 	boards := make([]*projection.Board, len(g.boards))
 	for i, name := range g.boards {
-		mark := markOf(name)
-		known, ok := g.shown[name]
-		if !ok || known.mark != mark || known.board.IsAtWork() {
-			b, err := g.looker.Look(name)
-			if !isShown(err) && !errors.As(err, new(*ledger.NoRunError)) { // the board may be in the middle of a write, or gone
-				b.Board.Damage, mark = err.Error(), ""
-			}
-			known = shown{mark, &b.Board}
-			g.shown[name] = known
+		if g.readers[name] == nil {
+			g.readers[name] = g.looker.Reader(name)
 		}
-		boards[i] = known.board
+		b, err := g.readers[name].Look()
+		if !isShown(err) && !errors.As(err, new(*ledger.NoRunError)) { // the board may be in the middle of a write, or gone
+			b.Board.Damage = err.Error()
+		}
+		boards[i] = &b.Board
 	}
 	return page.Render(boards, page.Options{Command: "kanban-run view", Hide: g.secrets.Hide, Live: true})
 }

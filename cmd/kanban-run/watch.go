@@ -30,6 +30,7 @@ func (u *setup) watchStatus(t *terminal, names []string, boards []*projection.Bo
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, t.stdout.PrintTrusted(leaveScreen)) }()
+	readers := readersOf(u.looker(keepRecent), names)
 	left, restore := t.awaitQ()
 	defer restore()
 	for slices.ContainsFunc(boards, (*projection.Board).IsAtWork) {
@@ -43,7 +44,7 @@ func (u *setup) watchStatus(t *terminal, names []string, boards []*projection.Bo
 			return boards, nil
 		case <-time.After(drawTime):
 		}
-		if boards, err = lookAt(u.looker(keepRecent), names); !isShown(err) {
+		if boards, err = readAll(readers); !isShown(err) {
 			return nil, err
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/health"
@@ -41,9 +40,11 @@ type Looker struct {
 // *ledger.UnreadableError. With these errors it also returns a Board, which has only the part of the
 // journal before the fault. A journal that only a later version may run is no error: the Board has
 // what this version knows of it, and is that of a board that cannot be run.
-func (l Looker) Look(path string) (Board, error) {
-	fold := &projection.Fold{Keep: l.Keep}
-	h, _, err := History(path, func(e event.Entry) error { fold.Add(e); return nil })
+func (l Looker) Look(path string) (Board, error) { return l.look(path, l.Reader(path).read) }
+
+// look reads a board. The function read returns its history.
+func (l Looker) look(path string, read func() (*projection.Fold, flow.History, error)) (Board, error) {
+	fold, h, err := read()
 	b := Board{History: h, Fold: fold}
 	var located, asked error
 	b.Dir, located = Locate(path)

@@ -1,6 +1,8 @@
-package main
+package inspect
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,18 +11,19 @@ import (
 
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/projection"
 )
 
 // TestFollower: log -f is given what was added to a journal since its last look, and all of a journal that came in its place.
 func TestFollower(t *testing.T) {
-	data, err := os.ReadFile("../../orchestrator/ledger/testdata/golden/a-night.jsonl")
+	data, err := os.ReadFile("../ledger/testdata/golden/a-night.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
-	f := follower{board: path}
+	f := Follower{Board: path}
 	look := func() (seqs []uint64, records uint64, err error) {
-		_, sum, err := f.history(func(e event.Entry) error {
+		_, sum, err := f.History(func(e event.Entry) error {
 			seqs = append(seqs, e.Seq)
 			return nil
 		})
@@ -66,9 +69,9 @@ func TestFollowerWaitsForARun(t *testing.T) {
 	if err := os.WriteFile("kanban.yaml", []byte("current: a.md\ntasks: [a.md]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f := follower{board: "kanban.yaml"}
+	f := Follower{Board: "kanban.yaml"}
 	var never *ledger.NoRunError
-	if _, _, err := f.history(nil); !errors.As(err, &never) {
+	if _, _, err := f.History(nil); !errors.As(err, &never) {
 		t.Errorf("history = %v, want a *ledger.NoRunError", err)
 	}
 	if err := os.MkdirAll(f.dir.Path, 0o700); err != nil {
@@ -77,7 +80,50 @@ func TestFollowerWaitsForARun(t *testing.T) {
 	if err := os.WriteFile(f.dir.Journal(), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := f.history(nil); err != nil {
+	if _, _, err := f.History(nil); err != nil {
 		t.Errorf("history = %v", err)
 	}
+}
+
+// TestReader: who looks at a board again and again sees what somebody sees who looks for the first time, also
+// when another journal came in the place of the first. A board that stays as it is is not read.
+func TestReader(t *testing.T) {
+	data, err := os.ReadFile("../ledger/testdata/golden/a-night.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	looker := Looker{Keep: projection.Keep{Steps: 3, Notices: 5}}
+	r := looker.Reader(path)
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	for i, n := range []int{1, 4, 4, 9, 20, len(lines), 7, len(lines)} {
+		if err := os.Remove(path); err != nil && i > 0 && n == 7 {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, bytes.Join(lines[:n], nil), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.Look()
+		want, wantErr := looker.Look(path)
+		if err != nil || wantErr != nil {
+			t.Fatal(err, wantErr)
+		}
+		if a, b := asJSON(t, got.Board), asJSON(t, want.Board); a != b {
+			t.Errorf("after %d records: %s\nwant %s", n, a, b)
+		}
+	}
+	records := r.fold.Records
+	r.fold = nil // a read would fail
+	if b, err := r.Look(); err != nil || b.Records != records {
+		t.Errorf("a board that stays as it is: %d records, %v", b.Records, err)
+	}
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }

@@ -1,0 +1,113 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/journal"
+	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/projection"
+	"kanban-run/orchestrator/rundir"
+)
+
+// Follower reads the history of a board again and again, and each time only what was added.
+type Follower struct {
+	Board string // path of the board
+
+	dir  rundir.Dir
+	fold *ledger.Follower // nil: nothing was read
+}
+
+// History is like [History], but calls the function visit only for the entries that were
+// added since the last call. If the journal was replaced, it calls visit for all entries.
+func (f *Follower) History(visit func(event.Entry) error) (flow.History, journal.Summary, error) {
+	dir, err := Locate(f.Board)
+	if err != nil {
+		return flow.History{}, journal.Summary{}, err
+	}
+	if f.fold == nil || dir != f.dir {
+		f.dir, f.fold = dir, ledger.Follow(dir)
+	}
+	h, sum, err := f.fold.Fold(visit)
+	if errors.Is(err, journal.ErrReplaced) {
+		h, sum, err = f.fold.Fold(visit)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = &ledger.NoRunError{Board: f.Board}
+	}
+	if err == nil && filepath.Base(f.Board) != filepath.Base(dir.Journal()) {
+		err = ledger.CheckFile(dir, h)
+	}
+	return h, sum, err
+}
+
+// Reader looks at a board again and again. It reads only what was added to the journal, and nothing while
+// the board, its journal and the activity of its agent stay as they are.
+type Reader struct {
+	looker   Looker
+	follower Follower
+	fold     *projection.Fold
+	seq      uint64 // of the last entry in fold
+	seen     string // see mark; "": nothing was read
+	board    Board
+}
+
+// Reader returns a reader of a board.
+func (l Looker) Reader(path string) *Reader {
+	return &Reader{looker: l, follower: Follower{Board: path}, fold: &projection.Fold{Keep: l.Keep}}
+}
+
+// Look is like [Looker.Look]. After an error the next call reads all again.
+func (r *Reader) Look() (Board, error) {
+	mark := Mark(r.follower.Board)
+	if mark == r.seen {
+		return r.board, nil
+	}
+	b, err := r.looker.look(r.follower.Board, r.read)
+	if r.board, r.seen = b, mark; err != nil {
+		r.seen = ""
+	}
+	return b, err
+}
+
+// read adds what was added to the journal to the fold.
+func (r *Reader) read() (*projection.Fold, flow.History, error) {
+	h, _, err := r.follower.History(func(e event.Entry) error {
+		if e.Seq <= r.seq { // another journal came in the place of the one that was read
+			r.fold = &projection.Fold{Keep: r.looker.Keep}
+		}
+		r.fold.Add(e)
+		r.seq = e.Seq
+		return nil
+	})
+	fold := r.fold
+	if err != nil {
+		r.fold, r.seq, r.follower.fold = &projection.Fold{Keep: r.looker.Keep}, 0, nil
+	}
+	return fold, h, err
+}
+
+// Mark returns a text that changes when a board's file, its journal or the activity of its agent changes,
+// and when a run begins or ceases to own the board.
+func Mark(path string) string {
+	dir, err := Locate(path)
+	if err != nil {
+		return err.Error()
+	}
+	owned, _ := dir.IsOwned() // an error counts as not owned
+	return fmt.Sprint(stamp(dir.Journal()), stamp(path), stamp(dir.Live()), owned, ";")
+}
+
+// stamp returns a text that changes when a file changes.
+func stamp(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "-"
+	}
+	return fmt.Sprint(info.Size(), " ", info.ModTime().UnixNano(), " ")
+}
