@@ -18,7 +18,6 @@ import (
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
@@ -155,10 +154,10 @@ func pastOf(name string, b *board.Board, place *board.Place) board.Past {
 			break // those behind are not on the list
 		}
 		task := cmp.Or(t.Seen, t.Task)
-		p.Done[i] = t.State.IsDone() || state.IsDecided(task) || slices.Contains(marked, task)
+		p.Done[i] = t.State.IsDone() || t.State == projection.Settled || state.IsDecided(task) || slices.Contains(marked, task)
 		q := state.Quarantined(task)
 		stays := q != nil && state.WhyReleased(*q, workspace.Bare(b), taskSHA) == ""
-		p.Skipped[i] = t.Status == flow.StatusSkipped || stays
+		p.Skipped[i] = stays
 	}
 	return p
 }

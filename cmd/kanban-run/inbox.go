@@ -67,8 +67,10 @@ func (t *terminal) printInboxJSON(boards []*projection.Board, err error) (int, e
 func (t *terminal) printInbox(boards []*projection.Board) (code int, err error) {
 	all := waiting(boards)
 	switch {
+	case len(boards) == 1 && len(all) == 0:
+		return exitComplete, errors.Join(t.printHead(boards[0]), t.printEscalated(boards[0]))
 	case len(boards) == 1:
-		return codeOfWaiting(len(all) > 0), t.printQuestion(boards[0])
+		return exitNeedsPerson, t.printQuestion(boards[0])
 	case len(all) == 0:
 		return exitComplete, t.stdout.Printf("none of %d boards waits for a decision\n", len(boards))
 	}

@@ -28,7 +28,7 @@ const EndedIncomplete = "incomplete"
 func End(s *State, b Board) Finish {
 	end := s.end(b)
 	asks := func(t TaskStatus) bool {
-		return !slices.Contains([]string{"", StatusDropped, StatusSkipped, StatusLimit}, t.Status)
+		return !slices.Contains([]string{"", StatusDropped, StatusLimit}, t.Status)
 	}
 	if end.Outcome == event.Incomplete && s.Lenient && !slices.ContainsFunc(b.Rest.Open, asks) {
 		end.Outcome = event.Complete
@@ -69,6 +69,9 @@ func (s *State) end(b Board) Finish {
 	}
 	if marks := b.Rest.marks(); marks != "" && managers {
 		end.By, end.Text = event.ByMark, end.Text+"; "+marks
+	}
+	if skips := b.Rest.skips(); skips != "" {
+		end.Text += "; " + skips
 	}
 	if passed := s.Supervisor.passed(); passed != "" {
 		end.Text += "; it went on in spite of " + passed

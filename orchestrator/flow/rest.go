@@ -76,6 +76,9 @@ type Rest struct {
 	Tasks  int          // number of tasks, on the list or dropped
 	Open   []TaskStatus // tasks that are not done; status "": never worked on
 	Marked []TaskStatus // tasks that are only marked as done; status "": never worked on
+
+	// Skipped are tasks that a person has decided to go on without. They are settled.
+	Skipped []TaskStatus
 }
 
 // StatusesOn returns the last status of each task of a list, or "" for a task that was never worked
@@ -104,7 +107,10 @@ func (s *State) Rest(l List) Rest {
 		case t.IsDone():
 		case l.Marked(i):
 			r.Marked = append(r.Marked, t)
-		case !l.Done(i):
+		case l.Done(i):
+		case status == StatusSkipped:
+			r.Skipped = append(r.Skipped, t)
+		default:
 			r.Open = append(r.Open, t)
 		}
 	}
@@ -292,6 +298,14 @@ func (r Rest) Undone() string {
 		verb = words.one
 	}
 	return fmt.Sprintf("%d of %s %s: %s", len(r.Open), event.Count(r.Tasks, "task"), verb, names(r.Open, mixed))
+}
+
+// skips returns in words the tasks that a person has decided to go on without, or "" for none.
+func (r Rest) skips() string {
+	if len(r.Skipped) == 0 {
+		return ""
+	}
+	return wasWere(len(r.Skipped)) + " skipped: " + names(r.Skipped, false)
 }
 
 // marks returns in words the tasks that are marked as done although they were not worked on, or not

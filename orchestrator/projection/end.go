@@ -62,7 +62,7 @@ func (f *Fold) end(b *Board, h *flow.History, facts *Facts) {
 		b.Reason.By, b.exit, b.fix = f.ending.By, f.ending.Exit, f.ending.Hint
 	}
 	judged := s.Outcome == event.Complete || s.Outcome == event.Incomplete || s.Outcome == event.NeedsPerson ||
-		facts.Never && (b.question != nil || h.Seq > 0)
+		facts.Never && (b.question != nil || h.Seq > 0) || s.Outcome == event.Interrupted && f.decided == s.Text
 	switch {
 	case facts.isRunning(s):
 		is("", "a run is at work", "")

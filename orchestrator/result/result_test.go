@@ -53,7 +53,7 @@ func TestExplain(t *testing.T) {
 		want Result
 	}{
 		{context.Background(), nil, Result{Outcome: event.Complete, Text: "as it was"}},
-		{stopped, errors.Join(cause, &agent.LaterError{Reset: reset}), Result{Outcome: event.Interrupted, Text: "interrupted", Signal: cause}},
+		{stopped, errors.Join(cause, &agent.LaterError{Reset: reset}), Result{Outcome: event.Interrupted, Text: cause.Error(), Signal: cause}},
 		{stopped, full, Result{Outcome: event.Failed, Text: full.Error(), Err: errAny}},
 		{context.Background(), &agent.LaterError{Text: "quota", Reset: reset.In(time.FixedZone("", 3600))},
 			Result{Outcome: event.Later, Text: "quota (until 2026-11-25T04:00:00Z)", Until: "2026-11-25T04:00:00Z", Err: errAny}},

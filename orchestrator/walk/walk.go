@@ -34,9 +34,9 @@ type Past int
 // The values of Past.
 const (
 	Open    Past = iota
-	Settled      // done
-	// Skipped is the state of a task that is left undone for good: a person has skipped the task,
-	// or it is in quarantine and the board does not wait for a person.
+	Settled      // done, or a person has decided to go on without it
+	// Skipped is the state of a task that is left undone for good: it is in quarantine and the board does
+	// not wait for a person.
 	Skipped
 	Aside       // set aside in this run
 	Again       // to be tried again although the list or the file's header says that it is done

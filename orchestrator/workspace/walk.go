@@ -151,9 +151,9 @@ func pastOf(s *flow.State, l flow.List) func(i int) walk.Past {
 			return walk.Again
 		case s.Quarantined(l.Paths[i]) != nil && s.StaysOpen():
 			return walk.Quarantined
-		case s.Quarantined(l.Paths[i]) != nil, statuses[i] == flow.StatusSkipped:
+		case s.Quarantined(l.Paths[i]) != nil:
 			return walk.Skipped
-		case t.IsDone():
+		case t.IsDone(), statuses[i] == flow.StatusSkipped: // what needs a task that a person skipped is worked on
 			return walk.Settled
 		default:
 			return walk.Open
