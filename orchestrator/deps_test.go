@@ -105,7 +105,6 @@ var arrows = map[string]map[string]string{
 		"orchestrator/briefing":  "a supervisor is told what is new",
 		"orchestrator/ledger":    "an observer is told what an agent does",
 		"orchestrator/redact":    "an input holds no secret",
-		"orchestrator/proc":      "what it starts bears a mark",
 	},
 	"orchestrator/briefing": {
 		"orchestrator/event":    "it collects them",

@@ -86,7 +86,7 @@ func (l *loop) assemble(crowded bool) (err error) {
 		Notice: notice, Redactor: p.Redactor, Slots: slots, Stop: l.stop, Kill: l.kill,
 	})
 	l.caller = call.NewCaller(call.Turn{
-		Board: p.Board, Journal: l.ledger, Kanban: l.workspace, Tasks: l.workspace, Decisions: l.workspace, Project: l.workspace,
+		Board: p.Board, Journal: l.ledger, Workspace: l.workspace,
 		Folder: l.folder, Roster: p, Supervisor: l.supervisor,
 		Observer: p.Observer, Redactor: p.Redactor, Used: &l.used, Now: p.Now, Stop: l.stop,
 		DryRun: p.DryRun, KeepOutput: p.KeepOutput, Carried: p.Git.On && !p.DryRun, TotalCost: l.pool.HasMaxCost(),

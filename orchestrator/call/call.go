@@ -15,13 +15,11 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
-	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/briefing"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
-	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/rundir"
@@ -32,10 +30,7 @@ import (
 type Turn struct {
 	Board      string // path of the board as the user wrote it, also shown in messages
 	Journal    Journal
-	Kanban     Kanban
-	Tasks      Tasks
-	Decisions  Decisions
-	Project    Project
+	Workspace  *workspace.Workspace
 	Folder     rundir.Dir
 	Roster     Roster
 	Supervisor Supervisor
@@ -61,46 +56,6 @@ type Journal interface {
 	Record(event.Event) error // the event is on disk when Record returns
 	Commit() error
 	FinishStep(event.StepFinished) error
-}
-
-// Kanban is the board's file. This interface and the next three are parts of [workspace.Workspace].
-type Kanban interface {
-	KanbanFile() string // path of the file as agents see it
-	Look() (*board.Board, error)
-	Forget() // after this, Look reads the file
-	Save(*board.Board) error
-	Tasks(*board.Board) []string
-	Seen(path string) string // path of a task as agents see it
-	LastEntry(task string) string
-	KeepBefore(*board.Board) error
-	Left(*flow.Step) string
-	PutBack(sha string) error
-}
-
-// Tasks reads the files of tasks.
-type Tasks interface {
-	Task(name string) (*board.Task, error)
-	TaskSHA(name string) string
-	ReadText(name string) (string, error)
-	CheckTasks(names []string) error
-}
-
-// Decisions compares the Manager's replies with the board that the Manager left, and decides in the
-// place of a Manager without a model.
-type Decisions interface {
-	Judge(*flow.Step, workspace.Decision, func(role string) error) (f *contract.Failure, disagreed bool, err error)
-	HoldOpen(step *flow.Step, given []string) (left string, same bool, err error)
-	TakeBackEnd(*flow.Step) string
-	Walk(b *board.Board, s *flow.State, said string) (e event.ManagerWalked, after *board.Board, err error)
-	Moved(*board.Board, event.ManagerWalked) string
-}
-
-// Project is the project's files and its git checkout.
-type Project interface {
-	Tree() workspace.Tree
-	ProjectHash(stop context.Context, mark proc.Mark) string
-	FilesLeft(stop context.Context, mark proc.Mark) []event.LeftFile
-	MarkCheckout() workspace.Checkout
 }
 
 // Roster finds the programs that play the roles.
@@ -150,7 +105,7 @@ func NewCaller(t Turn) *Caller {
 }
 
 // boardLeft returns the SHA-256 of the board as the last attempt of the open step left it.
-func (t *Turn) boardLeft() string { return t.Kanban.Left(t.Journal.State().Step) }
+func (t *Turn) boardLeft() string { return t.Workspace.Left(t.Journal.State().Step) }
 
 // filesLeft lists files that the open step has left, if it is the run's first. A fresh checkout
 // beside an old journal can lose the files of such a step without a trace on the board.
@@ -158,7 +113,7 @@ func (c *Caller) filesLeft() []event.LeftFile {
 	if c.DryRun || c.steps > 0 {
 		return nil
 	}
-	left := c.Project.FilesLeft(c.Stop, agent.ParseMark(c.Journal.State().Step.Mark))
+	left := c.Workspace.FilesLeft(c.Stop, agent.ParseMark(c.Journal.State().Step.Mark))
 	return slices.DeleteFunc(left, func(f event.LeftFile) bool { return c.Redactor.String(f.Name) != f.Name })
 }
 
@@ -167,5 +122,5 @@ func (t *Turn) projectHash() string {
 	if t.DryRun {
 		return ""
 	}
-	return t.Project.ProjectHash(t.Stop, agent.ParseMark(t.Journal.State().Step.Mark))
+	return t.Workspace.ProjectHash(t.Stop, agent.ParseMark(t.Journal.State().Step.Mark))
 }

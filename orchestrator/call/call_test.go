@@ -164,8 +164,6 @@ type rig struct {
 	dir     string
 	board   *board.Board
 	used    event.Used
-
-	workspace *workspace.Workspace
 }
 
 func newRig(t *testing.T) *rig {
@@ -181,7 +179,6 @@ func newRig(t *testing.T) *rig {
 	}
 	made := redact.New([]string{"hunter2hunter2"})
 	w := workspace.New(path, path, place, nil, made)
-	r.workspace = w
 	if r.board, err = w.Look(); err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +187,7 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	r.journal.state = flow.State{Limits: event.Limits{MaxRetries: 3}, Step: &flow.Step{Number: 1, Call: event.TaskCall, Task: "a.md", Role: "Implementor", BoardSHA: r.board.SHA}}
-	r.Caller = NewCaller(Turn{Board: "k.yaml", Journal: r.journal, Kanban: w, Tasks: w, Decisions: w, Project: w, Folder: folder, Roster: r.players,
+	r.Caller = NewCaller(Turn{Board: "k.yaml", Journal: r.journal, Workspace: w, Folder: folder, Roster: r.players,
 		Supervisor: &supervisor{briefing: briefing.New(folder, place, made)}, Trust: changed(""), Observer: r.notices, Redactor: made, Used: &r.used, Now: time.Now, Stop: t.Context()})
 	r.emptied = nil
 	return r

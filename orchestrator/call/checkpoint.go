@@ -49,7 +49,7 @@ func (checkpoint) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, 
 		return c.rejected(a, e, contract.Failure{Reason: fmt.Sprintf("task_id is %q, want %s", reply.ID, due.ID)}), nil
 	}
 	briefed := c.Supervisor.Briefing()
-	own := c.Project.Tree().Written(c.tree, briefing.ReportName(due.ID))
+	own := c.Workspace.Tree().Written(c.tree, briefing.ReportName(due.ID))
 	if err := briefed.SaveReport(due, reply, own); err != nil {
 		return c.stopped(a, e, err.Error()), err
 	}

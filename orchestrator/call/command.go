@@ -19,7 +19,7 @@ func (command) Player(role *roster.Player) *roster.Player { return role.Command 
 // Prepare tells the command the task.
 func (command) Prepare(c *Caller, a *Attempt, _ *board.Board) error {
 	return c.setInput(a, func() (contract.Input, error) {
-		return contract.ForTask(a.Intent.Task, c.Kanban.KanbanFile(), "")
+		return contract.ForTask(a.Intent.Task, c.Workspace.KanbanFile(), "")
 	})
 }
 

@@ -24,7 +24,7 @@ func (c *Caller) setInput(a *Attempt, make func() (contract.Input, error)) (err 
 		a.Input, err = c.restoreInput(step)
 		return err
 	}
-	if err := workspace.CheckSecrets(c.Redactor, a.Intent.Task, c.Kanban.KanbanFile()); err != nil {
+	if err := workspace.CheckSecrets(c.Redactor, a.Intent.Task, c.Workspace.KanbanFile()); err != nil {
 		return err
 	}
 	if a.Input, err = make(); err != nil {

@@ -58,9 +58,9 @@ func TestLostInput(t *testing.T) {
 func (r *rig) openLongCall(t *testing.T) {
 	t.Helper()
 	r.write(t, "k.yaml", "current: a.md\ntasks: ["+strings.Repeat("a.md, ", 2000)+"b.md]\n")
-	r.workspace.Forget()
+	r.Workspace.Forget()
 	var err error
-	if r.board, err = r.workspace.Look(); err != nil {
+	if r.board, err = r.Workspace.Look(); err != nil {
 		t.Fatal(err)
 	}
 	r.open(event.ManagerCall)

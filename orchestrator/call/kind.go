@@ -110,7 +110,7 @@ func (c *Caller) rolePlayer(r event.AttemptRef) (*roster.Player, error) {
 func (c *Caller) Prepare(s flow.Spawn, p *roster.Player, b *board.Board) (*Attempt, error) {
 	step := c.Journal.State().Step
 	if step.Before == nil {
-		if err := c.Kanban.KeepBefore(b); err != nil {
+		if err := c.Workspace.KeepBefore(b); err != nil {
 			return nil, err
 		}
 	}
@@ -195,7 +195,7 @@ func (c *Caller) Start(a *Attempt) *attempt.Attempt {
 	c.sweep(a)
 	c.snapshotTree(a)
 	if !c.DryRun {
-		a.checkout = c.Project.MarkCheckout()
+		a.checkout = c.Workspace.MarkCheckout()
 	}
 	a.began = c.Now()
 	return attempt.Start(a.Spec)

@@ -245,9 +245,9 @@ func TestIntent(t *testing.T) {
 	}
 	r = newRig(t)
 	r.write(t, "k.yaml", "phase: validate\ncurrent: a.md\ntasks: [a.md, b.md]\n")
-	r.workspace.Forget()
+	r.Workspace.Forget()
 	var err error
-	if r.board, err = r.workspace.Look(); err != nil {
+	if r.board, err = r.Workspace.Look(); err != nil {
 		t.Fatal(err)
 	}
 	if a := r.start(t); a.Duty != roster.ReviewPhase {

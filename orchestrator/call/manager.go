@@ -32,19 +32,19 @@ func (manager) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 	if step.Before == nil {
 		a.Intent.Before = &event.Baseline{BoardSHA: b.SHA}
 		if !b.Current.Null && b.Current.Set { // the board is not over
-			a.Intent.Before.Current = c.Kanban.Seen(b.Current.Path)
+			a.Intent.Before.Current = c.Workspace.Seen(b.Current.Path)
 		}
 	}
 	return c.setInput(a, func() (contract.Input, error) {
-		tasks := c.Kanban.Tasks(b)
-		if err := c.Tasks.CheckTasks(tasks); err != nil {
+		tasks := c.Workspace.Tasks(b)
+		if err := c.Workspace.CheckTasks(tasks); err != nil {
 			return contract.Input{}, err
 		}
 		var anomalies []contract.AnomalyReport
 		for _, a := range c.Journal.State().Anomalies() {
 			anomalies = append(anomalies, contract.Report(cmp.Or(a.Executor, step.Role), a))
 		}
-		return contract.ForManager(c.Kanban.KanbanFile(), a.Intent.Task, anomalies, tasks)
+		return contract.ForManager(c.Workspace.KanbanFile(), a.Intent.Task, anomalies, tasks)
 	})
 }
 
@@ -52,7 +52,7 @@ func (manager) Prepare(c *Caller, a *Attempt, b *board.Board) error {
 // reject takes back the end of the board.
 func (manager) reject(c *Caller, f *contract.Failure) {
 	if step := c.Journal.State().Step; step.Rejected >= c.Journal.State().Limits.MaxRetries {
-		f.Reason += c.Decisions.TakeBackEnd(step)
+		f.Reason += c.Workspace.TakeBackEnd(step)
 	}
 }
 
@@ -61,7 +61,7 @@ func (manager) reject(c *Caller, f *contract.Failure) {
 // is, and the run freezes the board after the last retry.
 func (m manager) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
 	reply, step := e.Reply, c.Journal.State().Step
-	f, disagreed, err := c.Decisions.Judge(step, workspace.Decision{Given: a.Input.Tasks, Status: reply.Status,
+	f, disagreed, err := c.Workspace.Judge(step, workspace.Decision{Given: a.Input.Tasks, Status: reply.Status,
 		Next: reply.NextTask, Tasks: reply.Tasks}, c.checkRole)
 	switch {
 	case err != nil:
@@ -77,7 +77,7 @@ func (m manager) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, e
 	accepted := c.accepted(a, e)
 	accepted.NextTask = reply.NextTask
 	if reply.NextTask == nil && c.Journal.State().MayAskAgain() && slices.Equal(reply.Tasks, a.Input.Tasks) {
-		left, same, err := c.Decisions.HoldOpen(step, a.Input.Tasks)
+		left, same, err := c.Workspace.HoldOpen(step, a.Input.Tasks)
 		if err != nil {
 			return c.stopped(a, e, err.Error()), err
 		}
@@ -127,7 +127,7 @@ func (c *Caller) Decision(step *flow.Step, b *board.Board) (d workspace.Decision
 	d.Tasks, err = c.repliedTasks(reply)
 	switch {
 	case errors.Is(err, rundir.ErrNotStored):
-		lost, d.Tasks = true, c.Kanban.Tasks(b)
+		lost, d.Tasks = true, c.Workspace.Tasks(b)
 	case err != nil:
 		return d, err
 	}

@@ -43,7 +43,7 @@ func decided(t *testing.T) (c *Caller, b *board.Board, step *flow.Step, given []
 	if err := rundir.Of(path).Ensure(); err != nil {
 		t.Fatal(err)
 	}
-	c = NewCaller(Turn{Redactor: made, Kanban: w, Tasks: w, Decisions: w, Folder: rundir.Of(path)})
+	c = NewCaller(Turn{Redactor: made, Workspace: w, Folder: rundir.Of(path)})
 	given = slices.Repeat([]string{"tasks/a-task-of-many.md"}, 400)
 	in, err := contract.ForManager("k.yaml", "a.md", nil, given)
 	if err != nil {
@@ -107,7 +107,7 @@ func TestDecision(t *testing.T) {
 			if !slices.Equal(d.Tasks, want) || !d.Lost && !slices.Equal(d.Given, given) {
 				t.Errorf("the lists are %.60q and %.60q, want %.60q", d.Given, d.Tasks, want)
 			}
-			after, err := c.Kanban.(*workspace.Workspace).Decide(b, &flow.State{Step: step}, d)
+			after, err := c.Workspace.Decide(b, &flow.State{Step: step}, d)
 			if stands := slices.Equal(after.Board.TaskPaths(), b.TaskPaths()); err != nil || after.Disagreement != "" || d.Lost && !stands {
 				t.Errorf("the board is %+v, %v, want its own list to stand", after, err)
 			}
@@ -139,23 +139,23 @@ func TestManager(t *testing.T) {
 		"a role that is none": {func(t *testing.T, r *rig) { r.write(t, "b.md", "---\nrole: Nobody\n---\n") }, decide(&next, "a.md", "b.md"), "Nobody", false},
 		"against its board": {func(t *testing.T, r *rig) {
 			r.write(t, "k.yaml", "current: a.md\nphase: complete\ntasks: [a.md, b.md]\n")
-			r.workspace.Forget()
+			r.Workspace.Forget()
 		},
 			decide(&next, "a.md", "b.md"), "", true},
 		"against its board, at last": {func(t *testing.T, r *rig) {
 			r.journal.state.Step.Rejected = 3
 			r.write(t, "k.yaml", "phase: complete\ncurrent: null\ntasks: [a.md, b.md]\n")
-			r.workspace.Forget()
+			r.Workspace.Forget()
 		}, decide(&next, "a.md", "b.md"), "", true},
 		"an end without a reply": {func(t *testing.T, r *rig) {
 			r.journal.state.Step.Rejected = 3
 			r.write(t, "k.yaml", "phase: complete\ncurrent: null\ntasks: [a.md, b.md]\n")
-			r.workspace.Forget()
+			r.Workspace.Forget()
 		}, attempt.Ended{Failure: contract.Failed("no JSON")}, "it ended the board without a valid reply: the earlier bytes were put back", false},
 		"one of several": {func(t *testing.T, r *rig) {
 			r.journal.state.Step.Rejected = 2
 			r.write(t, "k.yaml", "phase: complete\ncurrent: null\ntasks: [a.md, b.md]\n")
-			r.workspace.Forget()
+			r.Workspace.Forget()
 		}, attempt.Ended{Failure: contract.Failed("no JSON")}, "no JSON", false},
 		"a long list": {nil, decide(&next, long...), "", false},
 	} {

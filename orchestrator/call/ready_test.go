@@ -58,9 +58,9 @@ func TestReady(t *testing.T) {
 func TestBriefing(t *testing.T) {
 	r := newRig(t)
 	r.write(t, "k.yaml", "current: b.md\ntasks:\n  - a.md [done]\n  - b.md\n")
-	r.workspace.Forget()
+	r.Workspace.Forget()
 	var err error
-	if r.board, err = r.workspace.Look(); err != nil {
+	if r.board, err = r.Workspace.Look(); err != nil {
 		t.Fatal(err)
 	}
 	r.open(event.ReadyCall)
@@ -77,8 +77,8 @@ func TestBriefing(t *testing.T) {
 	}
 	r.journal.state.Supervisor.Plan.Requirement, r.journal.state.Step.Input = "", nil
 	r.write(t, "k.yaml", "current: b.md\ntasks: []\n")
-	r.workspace.Forget()
-	if r.board, err = r.workspace.Look(); err != nil {
+	r.Workspace.Forget()
+	if r.board, err = r.Workspace.Look(); err != nil {
 		t.Fatal(err)
 	}
 	if about := r.surroundings(&Attempt{Player: &roster.Player{}}, r.board); about.Requirement != "" {
@@ -140,7 +140,7 @@ func TestSessionFollowsTheJournal(t *testing.T) {
 	}{
 		"journaled":    {func(*testing.T, *rig) {}, true, nil},
 		"a full disk":  {func(_ *testing.T, r *rig) { r.journal.full = io.ErrShortWrite }, false, io.ErrShortWrite},
-		"a torn board": {func(t *testing.T, r *rig) { r.write(t, "k.yaml", "tasks: ["); r.workspace.Forget() }, false, nil},
+		"a torn board": {func(t *testing.T, r *rig) { r.write(t, "k.yaml", "tasks: ["); r.Workspace.Forget() }, false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)

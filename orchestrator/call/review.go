@@ -20,12 +20,12 @@ func (reviewing) Player(role *roster.Player) *roster.Player { return role.Superv
 // task as it is now. If the task cannot be read, the supervisor gets only the agent's input.
 func (reviewing) Prepare(c *Caller, a *Attempt, _ *board.Board) error {
 	return c.setInput(a, func() (contract.Input, error) {
-		in, err := contract.ForTask(a.Intent.Task, c.Kanban.KanbanFile(), "")
+		in, err := contract.ForTask(a.Intent.Task, c.Workspace.KanbanFile(), "")
 		if err != nil {
 			return in, err
 		}
 		asked := []string{string(in.JSON)}
-		if text, err := c.Tasks.ReadText(a.Intent.Task); err == nil {
+		if text, err := c.Workspace.ReadText(a.Intent.Task); err == nil {
 			asked = append(asked, a.Intent.Task+" is now:\n\n"+text)
 		}
 		return contract.Input{Text: c.Redactor.String(review.FormatRequest(asked))}, nil

@@ -12,7 +12,7 @@ import (
 // snapshotTree remembers the files of the project before the first attempt of a supervisor's step.
 func (c *Caller) snapshotTree(a *Attempt) {
 	if a.Intent.Call.IsSupervision() && !c.DryRun && c.treeOf != a.Intent.Step {
-		c.tree, c.treeOf = c.Project.Tree(), a.Intent.Step
+		c.tree, c.treeOf = c.Workspace.Tree(), a.Intent.Step
 	}
 }
 
@@ -46,16 +46,16 @@ func (c *Caller) changes(a *Attempt) (sure, doubtful []string) {
 	if checkpoint := c.Journal.State().Step.Checkpoint; checkpoint != nil {
 		report = briefing.ReportName(checkpoint.ID)
 	}
-	now := c.Project.Tree()
+	now := c.Workspace.Tree()
 	files, sure := now.Changes(c.tree, c.Supervisor.Briefing().Folder(), report)
-	board := func(name string) bool { return name == c.Kanban.KanbanFile() }
+	board := func(name string) bool { return name == c.Workspace.KanbanFile() }
 	switch {
 	case a.Player.IsConfined():
 		return nil, append(files, sure...)
 	case !c.SharedDir && !now.HasNeighbours(c.tree):
 		return append(files, sure...), nil
 	case slices.ContainsFunc(files, board):
-		sure = append(sure, c.Kanban.KanbanFile())
+		sure = append(sure, c.Workspace.KanbanFile())
 	}
 	return sure, slices.DeleteFunc(files, board)
 }
@@ -71,7 +71,7 @@ func (c *Caller) accuse(a *Attempt, e *attempt.Ended, files []string) event.Scop
 	text := fmt.Sprintf("SUPERVISOR_SCOPE_VIOLATION: %s changed or began while %s, and it may only read: "+
 		"its verdict does not count", event.List(files, mostNamed), looking(a.Ref()))
 	if before := c.Journal.State().Step.BoardSHA; c.boardLeft() != before {
-		if err := c.Kanban.PutBack(before); err == nil {
+		if err := c.Workspace.PutBack(before); err == nil {
 			text += "; the board got its earlier bytes back"
 		}
 	}

@@ -38,7 +38,7 @@ func TestScope(t *testing.T) {
 			}
 			if tt.change != "" {
 				r.write(t, tt.change, "current: b.md\ntasks: [a.md, b.md]\n# changed\n")
-				r.workspace.Forget()
+				r.Workspace.Forget()
 			}
 			files := r.violations(a, tt.spawned)
 			if got := strings.Join(files, " "); got != tt.files {

@@ -84,7 +84,7 @@ func (c *Caller) leaving(step *flow.Step) *event.Leaving {
 	if c.DryRun || step.Reply.NextTask == nil {
 		return nil
 	}
-	next := c.Kanban.Seen(*step.Reply.NextTask)
+	next := c.Workspace.Seen(*step.Reply.NextTask)
 	switch {
 	case path.Clean(next) == path.Clean(step.Task):
 	case c.Journal.State().WasWorkedOn(next):
@@ -93,7 +93,7 @@ func (c *Caller) leaving(step *flow.Step) *event.Leaving {
 		return nil
 	}
 	left := &event.Leaving{Tree: c.projectHash(), Said: c.said}
-	entry := c.Kanban.LastEntry(step.Task)
+	entry := c.Workspace.LastEntry(step.Task)
 	if left.Tree == "" { // the tree is not known, so take the agent's words, which tell less
 		left.Finding = event.FindingOf(left.Said + "\n" + entry)
 	}
@@ -103,7 +103,7 @@ func (c *Caller) leaving(step *flow.Step) *event.Leaving {
 // Quarantined returns the tasks in quarantine, with the SHA-256 of their files as they are now.
 func (t *Turn) Quarantined() (files []event.TaskFile) {
 	for _, q := range t.Journal.State().Quarantine {
-		files = append(files, event.TaskFile{Task: q.Task, SHA: t.Tasks.TaskSHA(q.Task)})
+		files = append(files, event.TaskFile{Task: q.Task, SHA: t.Workspace.TaskSHA(q.Task)})
 	}
 	return files
 }

@@ -27,7 +27,7 @@ func (c *Caller) surroundings(a *Attempt, b *board.Board) briefing.About {
 		done[i] = b.Entry(i).Done()
 	}
 	about := briefing.About{Board: c.Board, Done: done, RoleSpec: a.Player.Role.File, Requirement: v.Plan.Requirement,
-		Tasks: c.Kanban.Tasks(b), Supervisor: v}
+		Tasks: c.Workspace.Tasks(b), Supervisor: v}
 	if about.Requirement == "" && len(about.Tasks) > 0 {
 		about.Requirement = about.Tasks[0]
 	}
@@ -51,7 +51,7 @@ func (c *Caller) readsText(a *Attempt) bool {
 
 // saveSession writes the memory of the supervisor to team-session.json.
 func (c *Caller) saveSession(a *Attempt) error {
-	b, err := c.Kanban.Look()
+	b, err := c.Workspace.Look()
 	if err != nil {
 		return nil // the next round of the loop reports the error
 	}

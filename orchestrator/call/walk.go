@@ -9,12 +9,12 @@ import (
 // Walk makes a Manager's call without a program: package walk decides. One record holds the decision
 // and the intent to write it. Then Walk writes the board and finishes the step.
 func (c *Caller) Walk() error {
-	c.Kanban.Forget() // a person may have edited the board since it was read
-	b, err := c.Kanban.Look()
+	c.Workspace.Forget() // a person may have edited the board since it was read
+	b, err := c.Workspace.Look()
 	if err != nil {
 		return err
 	}
-	walked, after, err := c.Decisions.Walk(b, c.Journal.State(), c.said)
+	walked, after, err := c.Workspace.Walk(b, c.Journal.State(), c.said)
 	if err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func (c *Caller) Walk() error {
 	}
 	failpoint.At("walked")
 	if walked.After != walked.Before {
-		if err := c.Kanban.Save(after); err != nil {
+		if err := c.Workspace.Save(after); err != nil {
 			return err
 		}
 		failpoint.At("walk-written")
@@ -40,7 +40,7 @@ func (c *Caller) FinishWalked(b *board.Board) (finished bool, err error) {
 	if b.SHA == walked.After {
 		return true, c.finishWalk(walked)
 	}
-	moved := c.Decisions.Moved(b, walked)
+	moved := c.Workspace.Moved(b, walked)
 	if moved == "" || b.SHA == walked.Before {
 		return false, nil
 	}

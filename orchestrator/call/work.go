@@ -27,7 +27,7 @@ func (work) Prepare(c *Caller, a *Attempt, _ *board.Board) error {
 		if a.Intent.From != "" {
 			return contract.Input{Text: c.Redactor.String(review.FormatFeedback(c.Journal.State().Step.Feedback))}, nil
 		}
-		return contract.ForTask(a.Intent.Task, c.Kanban.KanbanFile(), c.feedbackFor(a))
+		return contract.ForTask(a.Intent.Task, c.Workspace.KanbanFile(), c.feedbackFor(a))
 	})
 }
 
@@ -64,7 +64,7 @@ func (work) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error)
 // warnOfTask gives a notice if the agent's own task now has a header that cannot be read, or a role
 // that cannot be used. The reply still counts, and the Manager is called.
 func (c *Caller) warnOfTask(r event.AttemptRef) {
-	task, err := c.Tasks.Task(r.Task)
+	task, err := c.Workspace.Task(r.Task)
 	if err == nil && task.Role != "" {
 		if _, err = c.Roster.Player(task.Role); err != nil {
 			err = task.RoleProblem(err)
