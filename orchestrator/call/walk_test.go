@@ -17,7 +17,7 @@ func TestWalk(t *testing.T) {
 	if err := r.Walk(); err != nil {
 		t.Fatal(err)
 	}
-	b, err := r.workspace.Look()
+	b, err := r.Workspace.Look()
 	if err != nil {
 		t.Fatal(err)
 	}

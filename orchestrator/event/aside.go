@@ -19,7 +19,6 @@ func (TaskSetAside) Kind() string { return "TASK_SET_ASIDE" }
 
 func (e TaskSetAside) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e TaskSetAside) Sentence() Sentence {
 	s := inStep(e.Step, Warning, "%s is set aside, and the board goes on: %s", e.Task, Headline(e.Reason))
 	s.Result = e.Status

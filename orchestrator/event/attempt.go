@@ -80,7 +80,6 @@ type AttemptStarted struct {
 
 func (AttemptStarted) Kind() string { return "ATTEMPT_STARTED" }
 
-// Sentence implements [Event].
 func (e AttemptStarted) Sentence() Sentence { return e.told().at(OpensAttempt) }
 
 func (e AttemptStarted) told() Sentence {
@@ -110,7 +109,6 @@ type SessionNamed struct {
 
 func (SessionNamed) Kind() string { return "SESSION_NAMED" }
 
-// Sentence implements [Event].
 func (e SessionNamed) Sentence() Sentence {
 	return inStep(e.Step, Trace, "%s works in session %s", e.Role, e.Session)
 }
@@ -152,7 +150,6 @@ type LeftFile struct {
 
 func (ReplyAccepted) Kind() string { return "REPLY_ACCEPTED" }
 
-// Sentence implements [Event].
 func (e ReplyAccepted) Sentence() Sentence {
 	if e.Call == ReadyCall {
 		return e.warn(say(Success, tag+Brief(e.Message)))
@@ -203,7 +200,6 @@ type ReplyRejected struct {
 
 func (ReplyRejected) Kind() string { return "REPLY_REJECTED" }
 
-// Sentence implements [Event].
 func (e ReplyRejected) Sentence() Sentence {
 	exit, what := "", "rejected"
 	if !strings.Contains(e.Reason, e.Exit) {
@@ -268,7 +264,6 @@ type AttemptStopped struct {
 
 func (AttemptStopped) Kind() string { return "ATTEMPT_STOPPED" }
 
-// Sentence implements [Event].
 func (e AttemptStopped) Sentence() Sentence {
 	name, what := e.Name(), " stopped"
 	switch e.Class {

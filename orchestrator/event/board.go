@@ -12,7 +12,6 @@ func (BoardWriteStarted) Kind() string { return "BOARD_WRITE_STARTED" }
 
 func (e BoardWriteStarted) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e BoardWriteStarted) Sentence() Sentence {
 	return traceOf(e).in(e.Step)
 }
@@ -28,7 +27,6 @@ func (BoardWritten) Kind() string { return "BOARD_WRITTEN" }
 
 func (e BoardWritten) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e BoardWritten) Sentence() Sentence {
 	return traceOf(e).in(e.Step)
 }
@@ -41,13 +39,11 @@ type BoardEnded struct {
 	Current  string `json:"current,omitempty"` // the task that was current
 }
 
-// Kind implements [Event].
 func (BoardEnded) Kind() string { return "BOARD_ENDED" }
 
 // Subject returns the ID of the checkpoint. Without a checkpoint it returns the supervisor's role.
 func (e BoardEnded) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e BoardEnded) Sentence() Sentence {
 	return say(Critical, e.Task+" ends the board: it says ended: blocked")
 }

@@ -73,13 +73,11 @@ type FilesChanged struct {
 	Files []ChangedFile `json:"files"`
 }
 
-// Kind implements [Event].
 func (FilesChanged) Kind() string { return "FILES_CHANGED" }
 
 // Subject returns the task.
 func (e FilesChanged) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e FilesChanged) Sentence() Sentence {
 	return say(Note, NamesOf(e.Files)+" changed in the turn of "+e.Role+" on "+e.Task)
 }
@@ -106,13 +104,11 @@ type FilesSettled struct {
 	Files []ChangedFile `json:"files"`
 }
 
-// Kind implements [Event].
 func (FilesSettled) Kind() string { return "FILES_SETTLED" }
 
 // Subject returns the board.
 func (e FilesSettled) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e FilesSettled) Sentence() Sentence {
 	return say(Trace, strings.TrimSpace("what an agent changed was changed again or accepted: "+NamesOf(e.Files)))
 }

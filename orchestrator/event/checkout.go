@@ -10,10 +10,8 @@ type CheckoutMoved struct {
 	Moves []string `json:"moves" text:"free"` // the moves as git's logs have them
 }
 
-// Kind implements [Event].
 func (CheckoutMoved) Kind() string { return "CHECKOUT_MOVED" }
 
-// Sentence implements [Event].
 func (e CheckoutMoved) Sentence() Sentence {
 	return inStep(e.Step, Warning, "the checkout was moved while %s was at work on %s: %s", e.Player(), e.Task,
 		List(e.Moves, mostNamed))
@@ -27,13 +25,11 @@ type LeftOut struct {
 	Names  []string `json:"names" text:"free"` // paths from the top of the repository, each with its reason
 }
 
-// Kind implements [Event].
 func (LeftOut) Kind() string { return "CHECKPOINT_LEFT_OUT" }
 
 // Subject returns the board.
 func (e LeftOut) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e LeftOut) Sentence() Sentence {
 	return say(Warning, "left out of the checkpoints, and so only in this folder: "+List(e.Names, mostNamed))
 }
@@ -46,13 +42,11 @@ type PushFailed struct {
 	Reason string `json:"reason" text:"free"` // the words of git
 }
 
-// Kind implements [Event].
 func (PushFailed) Kind() string { return "PUSH_FAILED" }
 
 // Subject returns the board.
 func (e PushFailed) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e PushFailed) Sentence() Sentence {
 	return say(Warning, fmt.Sprintf("the checkpoint waits here, in the branch %s: %s", e.Branch, e.Reason))
 }
@@ -63,13 +57,11 @@ type Pushed struct {
 	Branch string `json:"branch" text:"free"`
 }
 
-// Kind implements [Event].
 func (Pushed) Kind() string { return "PUSHED" }
 
 // Subject returns the board.
 func (e Pushed) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e Pushed) Sentence() Sentence {
 	return say(Note, fmt.Sprintf("all checkpoints of the branch %s are at the remote", e.Branch))
 }

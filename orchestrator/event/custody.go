@@ -52,7 +52,6 @@ func (StateDiverged) Kind() string { return "STATE_DIVERGENCE" }
 
 func (e StateDiverged) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e StateDiverged) Sentence() Sentence {
 	switch {
 	// In this case Text already names what follows from the divergence.
@@ -97,7 +96,6 @@ func (HandoffOffered) Kind() string { return "STATE_OWNERSHIP_HANDOFF" }
 
 func (e HandoffOffered) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e HandoffOffered) Sentence() Sentence {
 	return traceOf(e)
 }
@@ -113,7 +111,6 @@ func (HandoffAcked) Kind() string { return "STATE_OWNERSHIP_ACK" }
 
 func (e HandoffAcked) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e HandoffAcked) Sentence() Sentence {
 	return traceOf(e)
 }
@@ -131,7 +128,6 @@ func (HandoffDuplicate) Kind() string { return "HANDOFF_DUPLICATE" }
 
 func (e HandoffDuplicate) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e HandoffDuplicate) Sentence() Sentence {
 	text := fmt.Sprintf("HANDOFF_DUPLICATE: epoch %d was handed over again to %s, which changed nothing",
 		e.Epoch, e.Owner)
@@ -150,7 +146,6 @@ func (HandoffMissing) Kind() string { return "HANDOFF_MISSING" }
 
 func (e HandoffMissing) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e HandoffMissing) Sentence() Sentence {
 	return say(Critical, e.Text).alert(AlertWarning, e.Kind(), "")
 }
@@ -167,7 +162,6 @@ func (SplitBrain) Kind() string { return "SPLIT_BRAIN_DETECTED" }
 
 func (e SplitBrain) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e SplitBrain) Sentence() Sentence {
 	return say(Critical, e.Text).tell(Lead, AboutPerson).alert(AlertCritical, e.Kind(), "", escalate)
 }
@@ -188,7 +182,6 @@ func (SnapshotTaken) Kind() string { return "SNAPSHOT_TAKEN" }
 
 func (e SnapshotTaken) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e SnapshotTaken) Sentence() Sentence {
 	return traceOf(e)
 }
@@ -203,7 +196,6 @@ func (SnapshotNotFound) Kind() string { return "SNAPSHOT_NOT_FOUND" }
 
 func (e SnapshotNotFound) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e SnapshotNotFound) Sentence() Sentence {
 	return say(Critical, e.Text).alert(AlertCritical, e.Kind(), "", escalate)
 }
@@ -221,7 +213,6 @@ func (SnapshotConflict) Kind() string { return "SNAPSHOT_CONFLICT" }
 
 func (e SnapshotConflict) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e SnapshotConflict) Sentence() Sentence {
 	return say(Critical, e.Text).alert(AlertCritical, e.Kind(), "", escalate)
 }
@@ -236,7 +227,6 @@ func (LockEntered) Kind() string { return "RECONCILE_LOCK_ENTER" }
 
 func (e LockEntered) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e LockEntered) Sentence() Sentence {
 	return traceOf(e).alert(AlertInfo, e.Kind(), "", e.Kind())
 }
@@ -260,7 +250,6 @@ func (LockExited) Kind() string { return "RECONCILE_LOCK_EXIT" }
 
 func (e LockExited) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e LockExited) Sentence() Sentence {
 	text := fmt.Sprintf("reconciled with the state at record %d: %s", e.ReplayIndex, e.Decision)
 	return say(Note, text).alert(AlertInfo, e.Kind(), "", e.Kind())
@@ -277,7 +266,6 @@ func (ReconcileConflict) Kind() string { return "RECONCILE_CONFLICT" }
 
 func (e ReconcileConflict) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e ReconcileConflict) Sentence() Sentence {
 	return say(Critical, e.Text).alert(AlertCritical, e.Kind(), "", escalate)
 }

@@ -32,7 +32,6 @@ func (e Unknown) Kind() string { return e.Type }
 
 func (e Unknown) Subject() string { return e.About }
 
-// Sentence implements [Event].
 func (e Unknown) Sentence() Sentence {
 	s := traceOf(e)
 	s.Text += " (of a later version of kanban-run)"

@@ -18,10 +18,8 @@ type JudgeAsked struct {
 	Mark    string `json:"mark"` // mark of the judge's processes
 }
 
-// Kind implements [Event].
 func (JudgeAsked) Kind() string { return "JUDGE_ASKED" }
 
-// Sentence implements [Event].
 func (e JudgeAsked) Sentence() Sentence {
 	return inStep(e.Step, Warning, "%s judges %s: %s", judgeName(e.Judge, e.Try), e.Player(), e.Details)
 }
@@ -47,10 +45,8 @@ type JudgeAnswered struct {
 	Warning string `json:"warning,omitempty" text:"free"`
 }
 
-// Kind implements [Event].
 func (JudgeAnswered) Kind() string { return "JUDGE_ANSWERED" }
 
-// Sentence implements [Event].
 func (e JudgeAnswered) Sentence() Sentence {
 	s := inStep(e.Step, Note, "%s %s%s", judgeName(e.Judge, e.Try), e.Verdict(), e.Spent.suffix())
 	return End{Warning: e.Warning}.warn(s)

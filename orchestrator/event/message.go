@@ -45,10 +45,8 @@ type MessageSent struct {
 	Content Content     `json:"content" text:"free"`
 }
 
-// Kind implements [Event].
 func (MessageSent) Kind() string { return "MESSAGE_SENT" }
 
-// Sentence implements [Event].
 func (e MessageSent) Sentence() Sentence {
 	to, text := e.Player(), Brief(e.Content.String())
 	switch {
@@ -70,10 +68,8 @@ type MessageHeard struct {
 	Answer string `json:"answer,omitempty" text:"free"`
 }
 
-// Kind implements [Event].
 func (MessageHeard) Kind() string { return "MESSAGE_HEARD" }
 
-// Sentence implements [Event].
 func (e MessageHeard) Sentence() Sentence {
 	if e.Answer == "" {
 		return inStep(e.Step, Note, "%s has the message", e.Player())
@@ -90,10 +86,8 @@ type MessageLost struct {
 	Text   string      `json:"text,omitempty" text:"free"` // text of a message that was never sent
 }
 
-// Kind implements [Event].
 func (MessageLost) Kind() string { return "MESSAGE_LOST" }
 
-// Sentence implements [Event].
 func (e MessageLost) Sentence() Sentence {
 	what := "got the message"
 	if e.Type == HealthCheck {

@@ -13,13 +13,11 @@ type DuplicateTask struct {
 	Owner string `json:"owner"` // board whose run is at work on the task; "" if unknown
 }
 
-// Kind implements [Event].
 func (DuplicateTask) Kind() string { return "DUPLICATE_TASK_KEY" }
 
 // Subject returns the task.
 func (e DuplicateTask) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e DuplicateTask) Sentence() Sentence {
 	text := fmt.Sprintf("DUPLICATE_TASK_KEY: %s is worked on by the run of %s",
 		e.Task, cmp.Or(e.Owner, "another board"))
@@ -41,13 +39,11 @@ type ScopeOverlaps struct {
 	Waits     bool     `json:"waits"`                  // this run waits until the other step ends
 }
 
-// Kind implements [Event].
 func (ScopeOverlaps) Kind() string { return "OVERLAP_SCOPE" }
 
 // Subject returns the task.
 func (e ScopeOverlaps) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e ScopeOverlaps) Sentence() Sentence {
 	text := fmt.Sprintf("OVERLAP_SCOPE: %s changes %s, and so does the work on %s of %s",
 		e.Task, List(e.Files, mostNamed), e.OwnerTask, e.Owner)
@@ -73,13 +69,11 @@ type MarkerMissing struct {
 	Text  string `json:"text" text:"free"`
 }
 
-// Kind implements [Event].
 func (MarkerMissing) Kind() string { return "DECISIONS_MARKER_MISSING" }
 
 // Subject returns the board.
 func (e MarkerMissing) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e MarkerMissing) Sentence() Sentence {
 	return say(Warning, e.Text).alert(AlertWarning, e.Kind(), "")
 }
@@ -91,13 +85,11 @@ type DecisionsViolated struct {
 	Text  string `json:"text" text:"free"`
 }
 
-// Kind implements [Event].
 func (DecisionsViolated) Kind() string { return "DECISIONS_SCOPE_VIOLATION" }
 
 // Subject returns the board.
 func (e DecisionsViolated) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e DecisionsViolated) Sentence() Sentence {
 	return say(Critical, e.Text).alert(AlertCritical, e.Kind(), "", escalate)
 }

@@ -33,7 +33,6 @@ func (ProviderWait) Kind() string { return "PROVIDER_WAIT" }
 
 func (e ProviderWait) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e ProviderWait) Sentence() Sentence {
 	s := inStep(e.Step, Note, "%s %s", e.Call.Player(e.Role), e.Waits())
 	if e.Named && !e.Shared && e.Until.Sub(e.Since) >= longWait {
@@ -86,7 +85,6 @@ func (ProviderBack) Kind() string { return "PROVIDER_BACK" }
 
 func (e ProviderBack) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e ProviderBack) Sentence() Sentence {
 	return inStep(e.Step, Routine, "the wait for %s is over after %s", e.Provider, Took(e.Millis))
 }

@@ -79,13 +79,11 @@ type LoopSuspected struct {
 	Suspicion `text:"free"`
 }
 
-// Kind implements [Event].
 func (LoopSuspected) Kind() string { return "LOOP_SUSPECTED" }
 
 // Subject returns the task.
 func (e LoopSuspected) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e LoopSuspected) Sentence() Sentence {
 	s := say(Critical, "LOOP_SUSPECTED: "+Brief(OneLine(e.Text))).
 		tell(Lead|Team, AboutLoop).alert(AlertCritical, e.Kind(), e.Role, escalate)
@@ -111,13 +109,11 @@ type QuarantineEnded struct {
 	ID     string `json:"id,omitempty"` // ID of the Lead's decision; "" after an edit of the task
 }
 
-// Kind implements [Event].
 func (QuarantineEnded) Kind() string { return "QUARANTINE_ENDED" }
 
 // Subject returns the task.
 func (e QuarantineEnded) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e QuarantineEnded) Sentence() Sentence {
 	return say(Note, fmt.Sprintf("%s leaves quarantine: %s", e.Task, e.Reason)).tell(Team, "")
 }

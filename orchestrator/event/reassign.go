@@ -18,13 +18,11 @@ type Reassigned struct {
 	Reason string `json:"reason" text:"free"`
 }
 
-// Kind implements [Event].
 func (Reassigned) Kind() string { return "REASSIGNED" }
 
 // Subject returns the task.
 func (e Reassigned) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e Reassigned) Sentence() Sentence {
 	return inStep(e.Step, Warning, "%s takes the work of %s over, with the same input: %s",
 		e.To, e.Role, Brief(OneLine(e.Reason))).tell(Team, "")
@@ -40,13 +38,11 @@ type ReassignProposed struct {
 	Strategy Strategy `json:"strategy"`
 }
 
-// Kind implements [Event].
 func (ReassignProposed) Kind() string { return "REASSIGN_PROPOSAL" }
 
 // Subject returns the task.
 func (e ReassignProposed) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e ReassignProposed) Sentence() Sentence {
 	return inStep(e.Step, Warning,
 		"REASSIGN_PROPOSAL: %s for %s (%s); reassign in .kanban-run.yaml names agents that take over",

@@ -24,7 +24,7 @@ type ReviewHeld struct {
 
 func (ReviewHeld) Kind() string { return "REVIEW_HELD" }
 
-// Sentence implements [Event]. It has an excerpt of the feedback.
+// Sentence returns a sentence with an excerpt of the feedback.
 func (e ReviewHeld) Sentence() Sentence { return e.with(e.excerpt()) }
 
 // Whole returns the sentence with the whole feedback.

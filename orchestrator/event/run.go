@@ -65,7 +65,6 @@ func (RunStarted) Kind() string { return "RUN_STARTED" }
 
 func (e RunStarted) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e RunStarted) Sentence() Sentence {
 	s := say(Note, fmt.Sprintf("%s in %s", Count(e.Tasks, "task"), e.Workdir)).at(OpensRun)
 	if len(e.Withheld) > 0 {
@@ -108,7 +107,6 @@ func (RunInterrupted) Kind() string { return "RUN_INTERRUPTED" }
 
 func (e RunInterrupted) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e RunInterrupted) Sentence() Sentence {
 	s := say(Trace, fmt.Sprintf("run interrupted (%s): %s", e.Outcome.Words(), e.Reason)).tell(0, e.Outcome.topic()).at(ClosesRun)
 	s.End = Warning
@@ -132,7 +130,6 @@ func (RunFinished) Kind() string { return "RUN_FINISHED" }
 
 func (e RunFinished) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e RunFinished) Sentence() Sentence {
 	s := say(Trace, fmt.Sprintf("run finished (%s): %s", e.Outcome.Words(), e.Text)).at(ClosesRun)
 	s.End = Weigh(e.Outcome, e.Text)
@@ -164,7 +161,6 @@ func (Acknowledged) Kind() string { return "LEAD_ACK" }
 
 func (e Acknowledged) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e Acknowledged) Sentence() Sentence {
 	return say(Note, e.Text+noteSuffix(e.Note))
 }
@@ -227,13 +223,11 @@ type BoardLeft struct {
 	Text     string `json:"text,omitempty" text:"free"` // what such a program did to the board, and what became of that; "": nothing
 }
 
-// Kind implements [Event].
 func (BoardLeft) Kind() string { return "BOARD_LEFT" }
 
 // Subject returns the board.
 func (e BoardLeft) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e BoardLeft) Sentence() Sentence {
 	if e.Text == "" {
 		return say(Trace, "the programs that hear of the end have ended")

@@ -29,7 +29,6 @@ func (StepStarted) Kind() string { return "STEP_STARTED" }
 
 func (e StepStarted) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e StepStarted) Sentence() Sentence {
 	switch {
 	case !e.Call.IsSupervision():
@@ -54,7 +53,6 @@ func (CallRestarted) Kind() string { return "CALL_RESTARTED" }
 
 func (e CallRestarted) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e CallRestarted) Sentence() Sentence {
 	return inStep(e.Step, Warning, "%s; the call starts afresh", e.Reason)
 }
@@ -89,7 +87,6 @@ func (StepFinished) Kind() string { return "STEP_FINISHED" }
 
 func (e StepFinished) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e StepFinished) Sentence() Sentence {
 	next := "nothing is next"
 	if e.Next() != "" {
@@ -157,7 +154,6 @@ func (StepAbandoned) Kind() string { return "STEP_ABANDONED" }
 
 func (e StepAbandoned) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e StepAbandoned) Sentence() Sentence {
 	return inStep(e.Step, Warning, "given up, %s", e.Reason).at(LeavesStep)
 }

@@ -81,7 +81,6 @@ type KeptFile struct {
 	SHA  string `json:"sha256"`
 }
 
-// Kind implements [Event].
 func (CheckpointHeld) Kind() string { return "CHECKPOINT_HELD" }
 
 // tag is the beginning of each line of the resident supervisor: seed 001, "Output Tag".
@@ -143,13 +142,11 @@ type CheckpointMissed struct {
 	BoardSHA string  `json:"board_sha256,omitempty"`
 }
 
-// Kind implements [Event].
 func (CheckpointMissed) Kind() string { return "CHECKPOINT_MISSED" }
 
 // Subject returns the ID of the checkpoint. Without a checkpoint it returns the supervisor's role.
 func (e CheckpointMissed) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e CheckpointMissed) Sentence() Sentence {
 	return e.Then.follow(say(Critical, fmt.Sprintf("%s%s: no verdict: %s", tag, e.Task, Brief(OneLine(e.Reason)))))
 }
@@ -166,10 +163,8 @@ type SupervisorFailed struct {
 	End `text:"free"`
 }
 
-// Kind implements [Event].
 func (SupervisorFailed) Kind() string { return "SUPERVISOR_FAILED" }
 
-// Sentence implements [Event].
 func (e SupervisorFailed) Sentence() Sentence {
 	s := say(Critical, fmt.Sprintf("%s%s: no verdict, it reports an error: %s", tag, e.Task, Brief(OneLine(e.Reason))))
 	if e.Errors >= MaxErrors {
@@ -188,10 +183,8 @@ type ScopeViolated struct {
 	End `text:"free"`
 }
 
-// Kind implements [Event].
 func (ScopeViolated) Kind() string { return "SUPERVISOR_SCOPE_VIOLATION" }
 
-// Sentence implements [Event].
 func (e ScopeViolated) Sentence() Sentence {
 	return say(Critical, tag+e.Text)
 }
@@ -202,13 +195,11 @@ type SupervisorLost struct {
 	Reason string `json:"reason" text:"free"`
 }
 
-// Kind implements [Event].
 func (SupervisorLost) Kind() string { return "SUPERVISOR_LOST" }
 
 // Subject returns the supervisor's role.
 func (e SupervisorLost) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e SupervisorLost) Sentence() Sentence {
 	return say(Warning, fmt.Sprintf("%sits program has died (%s)", tag, Brief(OneLine(e.Reason))))
 }
@@ -221,13 +212,11 @@ type SupervisorDismissed struct {
 	Approved bool   `json:"approve"` // the supervisor agreed; otherwise its program was ended
 }
 
-// Kind implements [Event].
 func (SupervisorDismissed) Kind() string { return "SUPERVISOR_DISMISSED" }
 
 // Subject returns the supervisor's role.
 func (e SupervisorDismissed) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e SupervisorDismissed) Sentence() Sentence {
 	if e.Approved {
 		return say(Note, tag+"shut down")
@@ -243,13 +232,11 @@ type CheckpointReopened struct {
 	Later bool `json:"later,omitempty"`
 }
 
-// Kind implements [Event].
 func (CheckpointReopened) Kind() string { return "CHECKPOINT_REOPENED" }
 
 // Subject returns the ID of the checkpoint. Without a checkpoint it returns the supervisor's role.
 func (e CheckpointReopened) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e CheckpointReopened) Sentence() Sentence {
 	return say(Note, fmt.Sprintf("%sthe board was edited since %s stopped it: it is looked at anew", tag, e.Task))
 }

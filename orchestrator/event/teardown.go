@@ -32,13 +32,11 @@ type TeardownMoved struct {
 	Status  string        `json:"ack_status,omitempty"` // FORCED_FINALIZE_APPROVED or ""
 }
 
-// Kind implements [Event].
 func (TeardownMoved) Kind() string { return "TEARDOWN" }
 
 // Subject returns the board.
 func (e TeardownMoved) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e TeardownMoved) Sentence() Sentence {
 	text := "teardown: " + string(e.To)
 	switch {
@@ -63,13 +61,11 @@ type ForcedFinalizeCandidate struct {
 	Missing []string `json:"missing"`
 }
 
-// Kind implements [Event].
 func (ForcedFinalizeCandidate) Kind() string { return "FORCED_FINALIZE_CANDIDATE" }
 
 // Subject returns the board.
 func (e ForcedFinalizeCandidate) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e ForcedFinalizeCandidate) Sentence() Sentence {
 	text := fmt.Sprintf(
 		"FORCED_FINALIZE_CANDIDATE: %s never answered (kanban-run ack %s forced-finalize goes on without)",
@@ -83,13 +79,11 @@ type TeardownBlocked struct {
 	Reason string `json:"reason" text:"free"`
 }
 
-// Kind implements [Event].
 func (TeardownBlocked) Kind() string { return "TEARDOWN_BLOCKED" }
 
 // Subject returns the board.
 func (e TeardownBlocked) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e TeardownBlocked) Sentence() Sentence {
 	return say(Critical, "TEARDOWN_BLOCKED: "+e.Reason).
 		tell(Lead, AboutPerson).alert(AlertCritical, e.Kind(), "", escalate)
@@ -102,13 +96,11 @@ type ForcedFinalizeAcked struct {
 	Note  string `json:"note" text:"free"`
 }
 
-// Kind implements [Event].
 func (ForcedFinalizeAcked) Kind() string { return "FORCED_FINALIZE_ACK" }
 
 // Subject returns the board.
 func (e ForcedFinalizeAcked) Subject() string { return e.Board }
 
-// Sentence implements [Event].
 func (e ForcedFinalizeAcked) Sentence() Sentence {
 	return say(Note, "forced finalize approved by the Lead"+noteSuffix(e.Note)).did("FORCED_FINALIZE")
 }

@@ -33,13 +33,11 @@ type ToolUnavailable struct {
 	Agents int    `json:"agents"` // number of agents that missed the tool in this run
 }
 
-// Kind implements [Event].
 func (ToolUnavailable) Kind() string { return "TOOL_UNAVAILABLE" }
 
 // Cause returns the tool. Messages about the same tool count as one, however many tasks miss it.
 func (e ToolUnavailable) Cause() string { return e.Tool }
 
-// Sentence implements [Event].
 func (e ToolUnavailable) Sentence() Sentence {
 	s := inStep(e.Step, Warning, "TOOL_UNAVAILABLE: %s for %s (%s): %s%s",
 		e.Tool, e.Player(), e.Agent, Brief(e.Reason), e.Then.suffix()).
@@ -77,10 +75,8 @@ type ToolsUsed struct {
 	ToolWork `text:"free"`
 }
 
-// Kind implements [Event].
 func (ToolsUsed) Kind() string { return "TOOLS_USED" }
 
-// Sentence implements [Event].
 func (e ToolsUsed) Sentence() Sentence {
 	parts := make([]string, len(e.Uses))
 	for i, u := range e.Uses {

@@ -19,16 +19,13 @@ const (
 	GoneMarks = "marks"
 )
 
-// Kind implements [Event].
 func (WorkUndone) Kind() string { return "WORK_UNDONE" }
 
 // Subject returns the board.
 func (e WorkUndone) Subject() string { return e.Board }
 
-// Needs implements [Needs].
 func (WorkUndone) Needs() int { return 2 }
 
-// Sentence implements [Event].
 func (e WorkUndone) Sentence() Sentence {
 	tasks := "no task"
 	if len(e.Tasks) > 0 {

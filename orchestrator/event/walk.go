@@ -19,13 +19,11 @@ type ManagerWalked struct {
 	Left []string `json:"left,omitempty" text:"free"`
 }
 
-// Kind implements [Event].
 func (ManagerWalked) Kind() string { return "MANAGER_WALKED" }
 
 // Subject returns the task.
 func (e ManagerWalked) Subject() string { return e.Task }
 
-// Sentence implements [Event].
 func (e ManagerWalked) Sentence() Sentence {
 	s := inStep(e.Step, weightOfStatus(e.Status), "%s %s: %s", ManagerRole, e.Status, Brief(e.Message))
 	for _, text := range e.Left {

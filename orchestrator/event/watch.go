@@ -8,10 +8,8 @@ type ConsentAsked struct {
 	Text     string   `json:"text" text:"free"`
 }
 
-// Kind implements [Event].
 func (ConsentAsked) Kind() string { return "CONSENT_ASKED" }
 
-// Sentence implements [Event].
 func (e ConsentAsked) Sentence() Sentence {
 	return inStep(e.Step, Critical, "%s waits for your consent to %s it: %s (kanban-run inbox)",
 		e.Player(), e.Advice, e.Details).tell(Lead, AboutPerson).did(escalate)
@@ -25,10 +23,8 @@ type ConsentGiven struct {
 	Choice ConsentChoice `json:"choice"`
 }
 
-// Kind implements [Event].
 func (ConsentGiven) Kind() string { return "CONSENT_GIVEN" }
 
-// Sentence implements [Event].
 func (e ConsentGiven) Sentence() Sentence {
 	return inStep(e.Step, Note, "%s", e.Answer())
 }
@@ -71,7 +67,6 @@ type IdleBreach struct {
 	Overdue `text:"free"`
 }
 
-// Kind implements [Event].
 func (IdleBreach) Kind() string { return "IDLE_BREACH" }
 
 func (o Overdue) sentence(r AttemptRef, kind string) Sentence {
@@ -79,7 +74,6 @@ func (o Overdue) sentence(r AttemptRef, kind string) Sentence {
 	return inStep(r.Step, max(w, Note), "%s: %s (%s): %s", r.Player(), kind, o.Action, o.Text)
 }
 
-// Sentence implements [Event].
 func (e IdleBreach) Sentence() Sentence {
 	return e.Overdue.sentence(e.AttemptRef, e.Kind()).tell(0, AboutStuck).alert(e.Severity, e.Kind(), e.Role, e.Action)
 }
@@ -91,10 +85,8 @@ type ReviewBreach struct {
 	Overdue `text:"free"`
 }
 
-// Kind implements [Event].
 func (ReviewBreach) Kind() string { return "REVIEW_SLA_BREACH" }
 
-// Sentence implements [Event].
 func (e ReviewBreach) Sentence() Sentence {
 	return e.Overdue.sentence(e.AttemptRef, e.Kind()).tell(0, AboutStuck).alert(e.Severity, e.Kind(), e.Role, e.Action)
 }
@@ -119,10 +111,8 @@ type AnomalyFound struct {
 	Anomaly `text:"free"`
 }
 
-// Kind implements [Event].
 func (AnomalyFound) Kind() string { return "ANOMALY_FOUND" }
 
-// Sentence implements [Event].
 func (e AnomalyFound) Sentence() Sentence {
 	w, then := Warning, ""
 	if e.Severity == "critical" {
@@ -152,10 +142,8 @@ type Recovered struct {
 	Text string `json:"text" text:"free"`
 }
 
-// Kind implements [Event].
 func (Recovered) Kind() string { return "RECOVERED" }
 
-// Sentence implements [Event].
 func (e Recovered) Sentence() Sentence {
 	return inStep(e.Step, Note, "%s is moving again", e.Player()).tell(0, AboutStuck)
 }
@@ -171,7 +159,6 @@ type RebootTested struct {
 	Text     string   `json:"text" text:"free"` // reason, for people and for the next attempt
 }
 
-// Kind implements [Event].
 func (RebootTested) Kind() string { return "REBOOT_TESTED" }
 
 // Needs implements [Needs]. Programs of the first form take every decision as one to end the agent.
@@ -182,7 +169,6 @@ func (e RebootTested) Needs() int {
 	return 0
 }
 
-// Sentence implements [Event].
 func (e RebootTested) Sentence() Sentence {
 	switch e.Decision {
 	case Continue:
