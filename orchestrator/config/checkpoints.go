@@ -1,13 +1,11 @@
 package config
 
 import (
-	"errors"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"kanban-run/orchestrator/checkpoint"
-	"kanban-run/orchestrator/frontmatter"
 )
 
 // checkpointRows returns the settings for the supervision of boards without checkpoints of their
@@ -34,9 +32,9 @@ func (f *settingsFile) checkpoints(value *yaml.Node) {
 			"checkpoints: at names tasks, which belong to a board")
 		return
 	}
-	s, off, err := checkpoint.Parse(&frontmatter.Document{File: f.path, FirstLine: 1}, value)
-	if p, ok := errors.AsType[*frontmatter.Problem](err); ok {
-		f.fail(&yaml.Node{Line: p.Line, Column: p.Column}, p.Fix, "%s", p.Text)
+	s, off, err := checkpoint.Parse(f.doc, value)
+	if err != nil {
+		f.err = err
 		return
 	}
 	if off {

@@ -1,16 +1,13 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
-	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
@@ -42,18 +39,22 @@ func (r *resolver) fromFile() ([]given, error) {
 		return nil, &frontmatter.Problem{File: path, Text: err.Error(), Fix: "the settings are one small text file"}
 	}
 	r.settings.FileDir = filepath.Dir(r.settings.fromDir(r.in.StartDir, path))
-	f := &settingsFile{path: path, dir: r.settings.FileDir, knownRole: r.in.KnownRole, places: r.settings.places}
-	root, err := f.parse(source)
-	if err != nil || root == nil {
+	doc, err := frontmatter.ParseYAML(path, source)
+	if errors.Is(err, frontmatter.ErrEmpty) {
+		return nil, nil
+	}
+	if err != nil {
 		return nil, err
 	}
-	f.read(root)
+	f := &settingsFile{doc: doc, dir: r.settings.FileDir, knownRole: r.in.KnownRole, places: r.settings.places}
+	f.read(doc.Root)
 	return f.values, f.err
 }
 
 // settingsFile collects the values of one file and keeps the first error.
 type settingsFile struct {
-	path, dir string
+	doc       *frontmatter.Document
+	dir       string
 	knownRole func(string) bool
 	places    map[string]given // parts of values that can be wrong by themselves
 	values    []given
@@ -62,72 +63,7 @@ type settingsFile struct {
 
 func (f *settingsFile) fail(n *yaml.Node, fix, format string, args ...any) {
 	if f.err == nil {
-		f.err = &frontmatter.Problem{File: f.path, Line: n.Line, Column: n.Column, Text: fmt.Sprintf(format, args...), Fix: fix}
-	}
-}
-
-func (f *settingsFile) parse(source []byte) (*yaml.Node, error) {
-	source = bytes.TrimPrefix(source, []byte("\ufeff"))
-	if !utf8.Valid(source) || bytes.IndexByte(source, 0) >= 0 {
-		return nil, &frontmatter.Problem{File: f.path, Text: "is not UTF-8 text", Fix: "save the file as UTF-8"}
-	}
-	decoder := yaml.NewDecoder(bytes.NewReader(source))
-	var document, second yaml.Node
-	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
-		return nil, nil
-	} else if err != nil {
-		return nil, f.syntaxError(source, err)
-	}
-	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, &frontmatter.Problem{File: f.path, Line: second.Line, Column: second.Column, Text: "holds more than one YAML document",
-			Fix: "remove the line ---"}
-	}
-	root := document.Content[0]
-	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
-		return nil, nil
-	}
-	if root.Kind != yaml.MappingNode {
-		return nil, &frontmatter.Problem{File: f.path, Line: root.Line, Column: root.Column, Text: "settings are lines of NAME: VALUE", Fix: known()}
-	}
-	f.refuseTricks(root)
-	return root, f.err
-}
-
-// syntaxError returns a syntax error with its line. The library names at best the line of the
-// enclosing list, so package frontmatter searches for the line of the error.
-func (f *settingsFile) syntaxError(source []byte, err error) error {
-	e := &frontmatter.Problem{File: f.path, Text: err.Error(),
-		Fix: "quote a value that contains a colon or begins with a special character"}
-	var p *frontmatter.Problem
-	if _, err := frontmatter.ParseYAML(f.path, source); errors.As(err, &p) && p.Line > 0 {
-		e.Line, e.Column, e.Text = p.Line, p.Column, strings.TrimPrefix(p.Text, "invalid YAML: ")
-		line := bytes.SplitAfter(source, []byte{'\n'})[p.Line-1]
-		if bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte{'\t'}) {
-			e.Fix = "indent with spaces"
-		}
-	}
-	return e
-}
-
-// refuseTricks notes an error for anchors, aliases, tags and duplicate keys.
-func (f *settingsFile) refuseTricks(n *yaml.Node) {
-	if n.Kind == yaml.AliasNode || n.Anchor != "" {
-		f.fail(n, "write the value out", "anchors and aliases are not allowed")
-		return
-	}
-	if !strings.HasPrefix(n.ShortTag(), "!!") || n.ShortTag() == "!!merge" {
-		f.fail(n, "remove the tag", "the tag %s is not allowed", n.ShortTag())
-	}
-	seen := map[string]int{}
-	for i, child := range n.Content {
-		f.refuseTricks(child)
-		if n.Kind != yaml.MappingNode || i%2 != 0 {
-			continue
-		}
-		if first, ok := seen[child.Value]; ok {
-			f.fail(child, "keep one of the two", "the key %q is already on line %d", child.Value, first)
-		}
-		seen[child.Value] = child.Line
+		f.err = f.doc.Problem(n, fmt.Sprintf(format, args...), fix)
 	}
 }
 
@@ -180,14 +116,14 @@ func fileKeys() []string {
 func known() string { return "the settings are " + strings.Join(fileKeys(), ", ") }
 
 func (f *settingsFile) add(n *yaml.Node, g given) {
-	g.file, g.line, g.column, g.dir = f.path, n.Line, n.Column, f.dir
-	g.source = fmt.Sprintf("%s:%d", f.path, n.Line)
+	g.file, g.line, g.column, g.dir = f.doc.File, n.Line, n.Column, f.dir
+	g.source = fmt.Sprintf("%s:%d", f.doc.File, n.Line)
 	f.values = append(f.values, g)
 }
 
 // mark notes the place of a part of a value, for [Settings.Fault].
 func (f *settingsFile) mark(name string, n *yaml.Node) {
-	f.places[name] = given{name: name, file: f.path, line: n.Line, column: n.Column}
+	f.places[name] = given{name: name, file: f.doc.File, line: n.Line, column: n.Column}
 }
 
 func (f *settingsFile) scalar(name, role string, value *yaml.Node) {

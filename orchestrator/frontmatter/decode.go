@@ -50,8 +50,8 @@ func (d *Document) plain(root *yaml.Node) error {
 	if err := d.unmarshal(root); err != nil {
 		return err
 	}
-	if root.Kind == 0 {
-		return &Problem{File: d.File, Text: "the file is empty", Fix: "write key: value lines"}
+	if root.Kind == 0 || root.Content[0].Tag == "!!null" {
+		return &Problem{File: d.File, Text: ErrEmpty.Error(), Fix: "write key: value lines", Err: ErrEmpty}
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (d *Document) adopt(document *yaml.Node) error {
 		return err
 	}
 	if root.Kind != yaml.MappingNode {
-		return d.Problem(root, "there must be key: value lines here", "write for example phase: design")
+		return d.Problem(root, "there must be key: value lines here", "write one field a line, for example name: value")
 	}
 	if err := d.inspect(root, 1); err != nil {
 		return err

@@ -5,6 +5,7 @@ package frontmatter
 
 import (
 	"bytes"
+	"errors"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -51,6 +52,9 @@ func Parse(file string, source []byte) (*Document, error) {
 	}
 	return d, nil
 }
+
+// ErrEmpty reports that a YAML file has no document.
+var ErrEmpty = errors.New("the file is empty")
 
 // ParseYAML reads a plain YAML file, which must hold exactly one mapping. Errors: *Problem.
 func ParseYAML(file string, source []byte) (*Document, error) {

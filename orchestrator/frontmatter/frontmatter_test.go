@@ -157,7 +157,7 @@ func TestParseRefusesAmbiguousYAML(t *testing.T) {
 		{"complex key", "---\n? [a]\n: b\n---\n", "t.md:2:3: a key must be plain text", ""},
 		{"null key", "---\na: 1\n~: b\n---\n", "t.md:3:1: a value has no key", "key: value"},
 		{"alias as key", "---\na: &x b\n*x : c\n---\n", "t.md:3:1: aliases (*x)", ""},
-		{"list", "---\n- a\n---\n", "t.md:2:1: there must be key: value lines", "phase: design"},
+		{"list", "---\n- a\n---\n", "t.md:2:1: there must be key: value lines", "name: value"},
 		{"scalar", "---\nhello\n---\n", "t.md:2:1: there must be key: value lines", ""},
 		{"null", "---\nnull\n---\n", "t.md:2:1: there must be key: value lines", ""},
 	} {
