@@ -18,14 +18,32 @@ var (
 	errLink    = errors.New("it was replaced by a link")
 )
 
-// ReadFile reads a board's bytes. It refuses a file that is not regular, and does not wait for a
-// pipe. Errors: *FileError, which matches fs.ErrNotExist for a missing file.
-func ReadFile(path string) ([]byte, error) {
+// The greatest sizes in bytes of a board, and of a task whose header the runner changes.
+const (
+	maxBoard = frontmatter.MaxYAML
+	maxTask  = 32 << 20
+)
+
+// ReadFile reads a board's bytes, but only one byte more than a board may have. It refuses a file
+// that is not regular, and does not wait for a pipe. Errors: *FileError, which matches
+// fs.ErrNotExist for a missing file.
+func ReadFile(path string) ([]byte, error) { return readFile(path, maxBoard) }
+
+// readTaskFile reads the whole file of a task, which is to be written again.
+func readTaskFile(path string) ([]byte, error) {
+	data, err := readFile(path, maxTask)
+	if len(data) > maxTask {
+		return nil, &FileError{"read task", path, errors.New("it is larger than 32 MiB"), ""}
+	}
+	return data, err
+}
+
+func readFile(path string, most int64) ([]byte, error) {
 	f, err := openBoard(path)
 	if err != nil {
 		return nil, err
 	}
-	data, err := io.ReadAll(io.LimitReader(f, frontmatter.MaxSource+1))
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, &FileError{"read board", path, err, ""}
 	}
@@ -119,7 +137,7 @@ func (r *Reader) Read() (*Board, error) {
 	if err != nil {
 		return nil, r.setName(err)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, frontmatter.MaxSource+1))
+	data, err := io.ReadAll(io.LimitReader(f, maxBoard+1))
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, &FileError{"read board", r.name, err, ""}
 	}

@@ -77,11 +77,15 @@ func TestReadFileRefuses(t *testing.T) {
 		}
 	}
 	data, err := ReadFile(large)
-	if err != nil || len(data) != frontmatter.MaxSource+1 {
+	if err != nil || len(data) != maxBoard+1 {
 		t.Fatalf("ReadFile(1 GiB) = %d bytes, %v, want one more than the limit", len(data), err)
 	}
-	if _, err := Parse(large, data); err == nil {
-		t.Error("Parse of a board above the limit = nil, want an error")
+	var p *frontmatter.Problem
+	if _, err := Parse(large, data); !errors.As(err, &p) || p.Text != "the board is larger than 2 MiB" || p.Fix == "" {
+		t.Errorf("Parse of a board above the limit = %v, want a sentence and a hint", err)
+	}
+	if data, err := readTaskFile(large); err == nil || data != nil {
+		t.Errorf("readTaskFile(1 GiB) = %d bytes, %v, want an error", len(data), err)
 	}
 }
 

@@ -52,7 +52,7 @@ func (p *Place) SetMark(name string, m Mark) (before []byte, err error) {
 		return nil, err
 	}
 	path := durable.RealPath(ref.Abs)
-	source, err := ReadFile(path)
+	source, err := readTaskFile(path)
 	if err != nil {
 		return nil, err
 	}

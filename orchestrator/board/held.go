@@ -30,7 +30,7 @@ func (p *Place) HoldHeader(name, header string) (fields []string, before []byte,
 		return nil, nil, err
 	}
 	path := durable.RealPath(ref.Abs)
-	source, err := ReadFile(path)
+	source, err := readTaskFile(path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -13,8 +13,8 @@ import (
 	"kanban-run/schema"
 )
 
-// maxWarnings bounds the warnings about one board, because a board of 100,000 tasks can cause one
-// for each task. One more warning counts the rest.
+// maxWarnings bounds the warnings about one board, because a long board can cause one for each
+// task. One more warning counts the rest.
 const maxWarnings = 50
 
 // Parse reads a board. The board is plain YAML if the file's name ends in .yaml or .yml, otherwise
@@ -61,6 +61,10 @@ func interpret(doc *frontmatter.Document) (*Board, error) {
 }
 
 func readDocument(file string, source []byte) (*frontmatter.Document, error) {
+	if len(source) > maxBoard {
+		return nil, &frontmatter.Problem{File: file, Text: "the board is larger than 2 MiB",
+			Fix: "split it into several boards, or move what is not for the runner to another file"}
+	}
 	if isYAML(file) {
 		return frontmatter.ParseYAML(file, source)
 	}

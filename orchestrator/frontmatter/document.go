@@ -1,23 +1,22 @@
 // Package frontmatter reads YAML, from Markdown frontmatter or from a file of its own. It accepts
-// only YAML that has one meaning for all programs. It reads or refuses every input within two
-// seconds and 200 MiB. An error has the file, the line and the column.
+// only YAML that has one meaning for all programs. An error has the file, the line and the column.
 package frontmatter
 
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
 
-// Limits that keep every input within the promise of the package. A board of 100,000 tasks takes 4
-// MB of YAML and 100,000 values.
+// The greatest size of YAML in bytes, and the greatest depth of its lists and maps. A board of 10,000
+// tasks has 400 KB. The costliest YAML of 2 MiB takes a second and 0.5 GB to read, and some seconds
+// if it has an error to be found.
 const (
-	MaxSource = 32 << 20 // bytes of a whole file
-	MaxYAML   = 8 << 20  // bytes of the YAML in it
-	MaxValues = 600_000  // values, as countValues estimates them
-	MaxDepth  = 100      // levels of nested lists and maps
+	MaxYAML  = 2 << 20
+	maxDepth = 100
 )
 
 // Document is a file whose YAML was read.
@@ -31,13 +30,8 @@ type Document struct {
 	Root      *yaml.Node // mapping of all fields; nil if the file has no frontmatter
 
 	lines []int32 // offsets of the line starts in YAML
-	wide  []int   // offsets in YAML of characters 0, stride, 2*stride, …; nil if YAML is ASCII
-	runes []int   // number of characters before each line start; nil if wide is nil
+	chars []int32 // offsets in YAML of its characters and of its end; nil if YAML is ASCII
 }
-
-// stride is the number of characters between two offsets in Document.wide. Without these offsets,
-// the time for all nodes of a one-line list would be quadratic in the length of the list.
-const stride = 64
 
 // Parse reads Markdown with YAML frontmatter between two fences, which are `---` lines. A byte
 // order mark and blank lines may precede the first fence. Root is nil if the file does not begin
@@ -58,9 +52,6 @@ var ErrEmpty = errors.New("the file is empty")
 
 // ParseYAML reads a plain YAML file, which must hold exactly one mapping. Errors: *Problem.
 func ParseYAML(file string, source []byte) (*Document, error) {
-	if len(source) > MaxSource {
-		return nil, tooLarge(file, len(source), MaxSource)
-	}
 	d := newDocument(file, source)
 	if err := d.decode(d.plain); err != nil {
 		return nil, err
@@ -114,55 +105,29 @@ func (d *Document) Field(name string) (key, value *yaml.Node) {
 
 // Offset returns the offset of a node's first byte in Source.
 func (d *Document) Offset(n *yaml.Node) int {
-	line := min(max(n.Line-1, 0), len(d.lines)-1)
-	if d.wide == nil {
-		return d.Start + min(int(d.lines[line])+n.Column-1, len(d.YAML))
+	start := d.lines[min(max(n.Line-1, 0), len(d.lines)-1)]
+	if d.chars == nil {
+		return d.Start + min(int(start)+n.Column-1, len(d.YAML))
 	}
-	character := d.runes[line] + n.Column - 1
-	at := d.wide[min(character/stride, len(d.wide)-1)]
-	for range character % stride {
-		_, size := utf8.DecodeRune(d.YAML[at:])
-		at += size
-	}
-	return d.Start + at
+	first, _ := slices.BinarySearch(d.chars, start)
+	return d.Start + int(d.chars[min(first+n.Column, len(d.chars))-1])
 }
 
-// index fills the fields lines, wide and runes, which Offset reads.
+// index fills the fields lines and chars, which Offset reads.
 func (d *Document) index() {
 	d.lines = append(make([]int32, 0, bytes.Count(d.YAML, []byte{'\n'})+1), 0)
-	for at := 0; ; {
-		i := bytes.IndexByte(d.YAML[at:], '\n')
-		if i < 0 {
-			break
-		}
-		at += i + 1
-		d.lines = append(d.lines, int32(at))
-	}
-	if !isASCII(d.YAML) {
-		d.indexRunes()
-	}
-}
-
-func (d *Document) indexRunes() {
-	d.wide, d.runes = []int{0}, []int{0}
-	at, count := 0, 0
-	for at < len(d.YAML) {
-		r, size := utf8.DecodeRune(d.YAML[at:])
-		at, count = at+size, count+1
-		if count%stride == 0 {
-			d.wide = append(d.wide, at)
-		}
-		if r == '\n' {
-			d.runes = append(d.runes, count)
+	for at, c := range d.YAML {
+		if c == '\n' {
+			d.lines = append(d.lines, int32(at+1))
 		}
 	}
-}
-
-func isASCII(b []byte) bool {
-	for _, c := range b {
-		if c >= utf8.RuneSelf {
-			return false
-		}
+	count := utf8.RuneCount(d.YAML)
+	if count == len(d.YAML) {
+		return
 	}
-	return true
+	d.chars = make([]int32, 0, count+1)
+	for at := range string(d.YAML) {
+		d.chars = append(d.chars, int32(at))
+	}
+	d.chars = append(d.chars, int32(len(d.YAML)))
 }

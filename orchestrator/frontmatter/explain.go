@@ -11,10 +11,6 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// searchLimit is a size of YAML, in bytes. Up to this size, the function explain searches for the
-// exact place of an error. In larger YAML, it uses the line that the library names.
-const searchLimit = 256 << 10
-
 // explain turns an error of the YAML library into a Problem. The library names at best the line of
 // the enclosing list or map. For an error on the first line it names no line. Therefore this
 // function searches for the shortest beginning of the text that fails with the same message. The
@@ -22,10 +18,6 @@ const searchLimit = 256 << 10
 func (d *Document) explain(err error) error {
 	words := messageOf(err)
 	p := &Problem{File: d.File, Text: "invalid YAML: " + words, Fix: fixFor(words), Err: err}
-	if len(d.YAML) > searchLimit {
-		p.Line = d.FirstLine + lineInError(err)
-		return p
-	}
 	fails := func(end int) bool { return messageOf(decodeYAML(d.YAML[:end])) == words }
 	line := sort.Search(len(d.lines)-1, func(i int) bool { return fails(int(d.lines[i+1])) })
 	start, end := int(d.lines[line]), len(d.YAML)
@@ -43,7 +35,7 @@ func decodeYAML(b []byte) error {
 	return yaml.Unmarshal(b, &n)
 }
 
-var linePrefix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (?:line (\d+): )?`) })
+var linePrefix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (line \d+: )?`) })
 
 func messageOf(err error) string {
 	if err == nil {
@@ -51,18 +43,6 @@ func messageOf(err error) string {
 	}
 	text := err.Error()
 	return text[len(linePrefix().FindString(text)):]
-}
-
-// lineInError returns the line that the library names, counted from 0.
-func lineInError(err error) int {
-	m := linePrefix().FindStringSubmatch(err.Error())
-	n := 0
-	if m != nil {
-		for _, c := range m[1] {
-			n = n*10 + int(c-'0')
-		}
-	}
-	return max(n-1, 0)
 }
 
 // fixFor returns advice for a message of the library, which has no typed errors. For an unknown
@@ -75,6 +55,7 @@ func fixFor(words string) string {
 		{"could not find expected ':'", "write key: value, or indent the line when it belongs to the value above"},
 		{"cannot start any token", "quote the value; a tab cannot indent"},
 		{"tab character", "indent with spaces"},
+		{"exceeded max depth", "flatten it"},
 		{"unexpected end of stream", "close the quote"},
 		{"expected ',' or", "close the bracket, or quote the value that holds one"},
 		{"expected key", "align the line with the fields above it; or, if a quote ends the value too early, double it; in a board or a task kanban-run check --fix BOARD does it where that is safe"},

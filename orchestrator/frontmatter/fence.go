@@ -3,7 +3,6 @@ package frontmatter
 import (
 	"bytes"
 	"errors"
-	"fmt"
 )
 
 const (
@@ -16,11 +15,8 @@ var ErrUnclosed = errors.New("the frontmatter is opened and never closed")
 
 // Split finds the frontmatter of a Markdown file. It does not read the YAML, so Root stays nil.
 // YAML is nil if the file has no frontmatter. Errors: *Problem for a block that only resembles
-// frontmatter or has no end, and for a file that is too large or does not begin as a text.
+// frontmatter or has no end, and for a file that does not begin as a text.
 func Split(file string, source []byte) (*Document, error) {
-	if len(source) > MaxSource {
-		return nil, tooLarge(file, len(source), MaxSource)
-	}
 	if bytes.HasPrefix(source, []byte("\xFF\xFE")) || bytes.HasPrefix(source, []byte("\xFE\xFF")) {
 		return nil, &Problem{File: file, Line: 1, Column: 1, Text: "this is UTF-16", Fix: "save the file as UTF-8"}
 	}
@@ -111,9 +107,4 @@ func cutLine(b []byte, at int) (line []byte, next int) {
 		return b[at : at+i], at + i + 1
 	}
 	return b[at:], len(b)
-}
-
-func tooLarge(file string, size, limit int) *Problem {
-	return &Problem{File: file, Text: fmt.Sprintf("%d bytes are too many, the limit is %d", size, limit),
-		Fix: "move what is not for the runner to another file"}
 }

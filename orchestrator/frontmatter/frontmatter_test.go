@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"gopkg.in/yaml.v3"
 )
 
 func TestParseAccepts(t *testing.T) {
@@ -190,15 +188,11 @@ func TestParseRefusesDepth(t *testing.T) {
 		{"deep brackets", "---\na: " + strings.Repeat("[", 101) + strings.Repeat("]", 101) + "\n---\n",
 			"t.md:2:103: the YAML is nested more than 100 deep", "flatten"},
 		{"very deep brackets", "---\na: " + strings.Repeat("[", 100_000) + "\n---\n",
-			"t.md:2:1004: the YAML is nested too deeply", "flatten"},
-		{"very deep brackets on lines", "---\na: \n" + strings.Repeat(" [\n", 100_000) + "\n---\n",
-			"t.md:1003:2: the YAML is nested too deeply", "flatten"},
-		{"deep dashes", "---\na:\n  " + strings.Repeat("- ", 10_000) + "x\n---\n",
-			"t.md:3:1001: the YAML is nested too deeply", "flatten"},
+			"t.md:2:10004: invalid YAML: exceeded max depth", "flatten"},
+		{"deep dashes", "---\na:\n  " + strings.Repeat("- ", 1_000) + "x\n---\n",
+			"t.md:3:201: the YAML is nested more than 100 deep", "flatten"},
 		{"deep indentation", "---\n" + staircase(101) + "---\n",
 			"t.md:102:101: the YAML is nested more than 100 deep", "flatten"},
-		{"very deep indentation", "---\n" + staircase(2000) + "---\n",
-			"t.md:1003:1001: the YAML is nested too deeply", "flatten"},
 	} {
 		t.Run(c.name, c.check)
 	}
@@ -309,45 +303,18 @@ func TestPositionOffsetAndEnd(t *testing.T) {
 	}
 }
 
-func TestLimits(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		parse func(string, []byte) (*Document, error)
-		in    string
-		want  string
-	}{
-		{"a file of 33 MB", Parse, strings.Repeat("x", MaxSource+1), "t: 33554433 bytes are too many"},
-		{"a YAML file of 33 MB", ParseYAML, strings.Repeat("x", MaxSource+1), "t: 33554433 bytes are too many"},
-		{"a scalar of 9 MB", Parse, "---\na: " + strings.Repeat("x", MaxYAML) + "\n---\n",
-			"t: 8388612 bytes are too many"},
-		{"two million values", ParseYAML, "a: [" + strings.Repeat("1,", 2<<20) + "]",
-			"t:1: the YAML has more than 600000 values"},
-		{"half a million comments", ParseYAML, "a:\n" + strings.Repeat("- x # c\n", 500_000),
-			"t:1: the YAML has more than 600000 values"},
-		{"two million dashes", ParseYAML, "a:\n" + strings.Repeat("- 1\n", 2<<20-10),
-			"t:1: the YAML has more than 600000 values"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			_, err := c.parse("t", []byte(c.in))
-			checkProblem(t, err, c.want, "")
-		})
+func TestLimit(t *testing.T) {
+	long := "a: " + strings.Repeat("x", MaxYAML-3)
+	if _, err := ParseYAML("t", []byte(long)); err != nil {
+		t.Errorf("ParseYAML(2 MiB) = %v", err)
 	}
-}
-
-// A dash in a file name and a colon in a time begin no value; counting them would refuse honest
-// boards.
-func TestManyDashesAndColonsInTextAreFine(t *testing.T) {
-	source := "log:\n" + strings.Repeat("  - a-long-name-of-a-task-at-12:30:00-in-utc-with-dashes\n", 100_000)
-	if _, err := ParseYAML("b.yaml", []byte(source)); err != nil {
-		t.Fatal(err)
+	_, err := ParseYAML("t", []byte(long+"x"))
+	checkProblem(t, err, "t:1: the YAML is larger than 2 MiB", "another file")
+	_, err = Parse("t", []byte("---\n"+long+"\n---\n"))
+	checkProblem(t, err, "t:2: the YAML is larger than 2 MiB", "another file")
+	if _, err := Parse("t", []byte("---\na: b\n---\n"+long)); err != nil {
+		t.Errorf("Parse(a header above 2 MiB) = %v", err)
 	}
-}
-
-// Above searchLimit the library names the line, and there is no column.
-func TestErrorInALargeFileHasALine(t *testing.T) {
-	source := "---\nlog:\n" + strings.Repeat("  - a line of the log\n", 20_000) + "b: c: d\n---\n"
-	_, err := Parse("t.md", []byte(source))
-	checkProblem(t, err, "t.md:20003: invalid YAML: mapping values are not allowed", "kanban-run check --fix")
 }
 
 func TestRemedyForUnknownWords(t *testing.T) {
@@ -380,12 +347,4 @@ func TestProblemText(t *testing.T) {
 	if k, v := d.Field("x"); k != nil || v != nil {
 		t.Errorf("Field without a Root = %v, %v, want nil", k, v)
 	}
-}
-
-func countNodes(n *yaml.Node) int {
-	total := 1
-	for _, c := range n.Content {
-		total += countNodes(c)
-	}
-	return total
 }

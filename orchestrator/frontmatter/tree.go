@@ -15,8 +15,8 @@ func (d *Document) inspect(n *yaml.Node, depth int) error {
 	if n.Kind == yaml.ScalarNode {
 		return nil
 	}
-	if depth > MaxDepth {
-		return d.Problem(n, fmt.Sprintf("the YAML is nested more than %d deep", MaxDepth), "flatten it")
+	if depth > maxDepth {
+		return d.Problem(n, fmt.Sprintf("the YAML is nested more than %d deep", maxDepth), "flatten it")
 	}
 	if n.Kind == yaml.MappingNode {
 		if err := d.inspectKeys(n); err != nil {
