@@ -46,13 +46,10 @@ func runAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bou
 	return results
 }
 
-// runBoard runs one board until the run ends, releases the board, and sets res. The run holds a
-// slot for the use of the disk, but not while an agent works. The parameter "crowded" is true if
-// another board of this process can be at work in the same folder at the same time, see
-// [preflight.Prepared.SharesDir].
+// runBoard runs one board until the run ends, releases the board, and sets res. The parameter
+// "crowded" is true if another board of this process can be at work in the same folder at the same
+// time, see [preflight.Prepared.SharesDir].
 func runBoard(stop, kill context.Context, p *preflight.Prepared, all *pool.Pool, crowded bool, res *result.Result) {
-	all.Slots.Acquire()
-	defer all.Slots.Release()
 	*res = result.Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log()}
 	if stop.Err() != nil {
 		res.Outcome, res.Text, res.Signal = event.Interrupted, "not started", context.Cause(stop)

@@ -202,8 +202,6 @@ const postDelay = 300 * time.Millisecond
 // moment, state.md shows the agent, and then what happens while it works. Errors: those of writing
 // state.md or the journal.
 func (l *loop) waitForAgent(a *call.Attempt, p *attempt.Attempt, w *watch.Watch) (err error) {
-	l.pool.Slots.Release()
-	defer l.pool.Slots.Acquire()
 	draw, post := l.ledger.DrawTimer(), time.NewTimer(postDelay)
 	defer draw.Stop()
 	defer post.Stop()
@@ -239,7 +237,7 @@ func (l *loop) waitForAgent(a *call.Attempt, p *attempt.Attempt, w *watch.Watch)
 			kill = nil
 			continue
 		}
-		if failed := l.pool.Slots.With(do); failed != nil {
+		if failed := do(); failed != nil {
 			err = errors.Join(err, failed)
 			p.Stop() // the journal could not take the agent's reply either
 		}

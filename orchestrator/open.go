@@ -47,7 +47,7 @@ func open(stop, kill context.Context, p *preflight.Prepared, all *pool.Pool, cro
 
 // assemble makes the parts of the run, and gives each the Turn that it needs.
 func (l *loop) assemble(crowded bool) (err error) {
-	p, slots, dir := l.job, l.pool.Slots, l.workspace.Place.Dir()
+	p, dir := l.job, l.workspace.Place.Dir()
 	notice := func(text string) { p.Observer.Notice(p.Board, text) }
 	git := p.Git
 	if git.On && !p.DryRun { // a start that is refused must not push by settings that an agent wrote
@@ -57,7 +57,7 @@ func (l *loop) assemble(crowded bool) (err error) {
 	l.carrier, err = gitstore.Start(gitstore.Turn{
 		Board: p.Board, Settings: gitstore.Settings(git), Journal: l.ledger, Path: l.workspace.Path, Dir: dir,
 		Workspace: l.workspace, Folder: l.folder, Roster: p.Roster, Notice: notice, Redactor: p.Redactor,
-		Slots: slots, Kill: l.kill, DryRun: p.DryRun,
+		Kill: l.kill, DryRun: p.DryRun,
 	})
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (l *loop) assemble(crowded bool) (err error) {
 		Until: p.Limits.Until, Used: &l.used, TakeEdit: l.takeEdit, DryRun: p.DryRun,
 	})
 	l.claims = claim.NewHolder(claim.Turn{
-		Journal: l.ledger, Path: l.workspace.Path, Dir: dir, Workspace: l.workspace, Notice: notice, Slots: slots,
+		Journal: l.ledger, Path: l.workspace.Path, Dir: dir, Workspace: l.workspace, Notice: notice,
 		Seat: l.pool.Seats, Now: p.Now, Stop: l.stop, Until: p.Limits.Until, DryRun: p.DryRun, OnOverlap: p.OnOverlap,
 	}, l.pool.Claims)
 	l.marks = marks.NewKeeper(marks.Turn{Board: p.Board, Path: l.workspace.Path, Journal: l.ledger,
@@ -83,7 +83,7 @@ func (l *loop) assemble(crowded bool) (err error) {
 	l.supervisor = supervisor.New(supervisor.Turn{
 		Board: p.Board, Settings: p.Supervision, AckTimeout: p.AckTimeout,
 		Journal: l.ledger, Place: l.workspace.Place, Workspace: l.workspace, Folder: l.folder, Roster: p,
-		Notice: notice, Redactor: p.Redactor, Slots: slots, Stop: l.stop, Kill: l.kill,
+		Notice: notice, Redactor: p.Redactor, Stop: l.stop, Kill: l.kill,
 	})
 	l.caller = call.NewCaller(call.Turn{
 		Board: p.Board, Journal: l.ledger, Workspace: l.workspace,

@@ -42,7 +42,7 @@ func rows() []row {
 		{"peak memory, 10k tasks", "MB", 64, true, memory(10000)},
 		{"peak memory over idle, 5 GB stdout", "MB", 8, true, floodRow(100, "")},
 		{"peak memory over idle, 2 GB stderr", "MB", 8, true, floodRow(40, ">&2")},
-		{"1000 boards asleep: threads", "", 12, true, asleepRow("threads")},
+		{"1000 boards asleep: threads", "", 200, true, asleepRow("threads")},
 		{"1000 boards asleep: fds a board", "", 6, true, asleepRow("fds")},
 		{"1000 boards asleep: peak memory", "MB", 80, true, asleepRow("memory")},
 		{"1000 boards asleep: of a core", "%", 2, true, asleepRow("processor")},

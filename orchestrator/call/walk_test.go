@@ -48,7 +48,7 @@ func TestFinishWalked(t *testing.T) {
 			r := newRig(t)
 			step := r.journal.state.Step
 			step.Call, step.TaskStatus = event.ManagerCall, "ok"
-			decision, after, err := r.Decisions.Walk(r.board, &r.journal.state, "")
+			decision, after, err := r.Workspace.Walk(r.board, &r.journal.state, "")
 			if err == nil {
 				err = r.journal.Record(decision)
 			}
@@ -62,8 +62,8 @@ func TestFinishWalked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.Kanban.Forget()
-			b, err := r.Kanban.Look()
+			r.Workspace.Forget()
+			b, err := r.Workspace.Look()
 			if err != nil {
 				t.Fatal(err)
 			}

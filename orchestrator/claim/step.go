@@ -24,7 +24,6 @@ type Turn struct {
 	Dir       string // the work directory
 	Workspace Workspace
 	Notice    func(text string) // gets texts that are not events of the run
-	Slots     Slots
 	Seat      Seat
 	Now       func() time.Time // reads the wall clock
 	Stop      context.Context  // when it is done, the wait for another run ends
@@ -45,12 +44,6 @@ type Workspace interface {
 type Journal interface {
 	State() *flow.State
 	Record(event.Event) error
-}
-
-// Slots bounds the number of runs of this process that work at the same time.
-type Slots interface {
-	Acquire()
-	Release()
 }
 
 // Seat is the run's place among the boards that this process runs at the same time.
@@ -104,21 +97,17 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	c := h.claimOf(file, files)
 	stop, cancel := pause.WithDeadline(h.Stop, h.Now, h.Until)
 	defer cancel()
-	h.Slots.Release()
 	left := false // true once this run has left its seat, which the other run might need
 	grant, err := h.registry.Take(stop, c, func(x Conflict) {
 		if waits := !c.Warn || x.Files == nil; waits && !left {
 			h.Seat.Leave()
 			left = true
 		}
-		h.Slots.Acquire()
-		defer h.Slots.Release()
 		_ = h.Journal.Record(h.event(e, x, c.Warn)) // a failure is reported by the next commit
 	})
 	if left {
 		h.Seat.ComeBack()
 	}
-	h.Slots.Acquire()
 	var taken *TakenError
 	switch {
 	case errors.As(err, &taken):

@@ -27,7 +27,6 @@ type Turn struct {
 	Roster    *roster.Roster    // has the environment for git
 	Notice    func(text string) // shows a text that is not an event of the run
 	Redactor  *redact.Redactor
-	Slots     Slots
 	Kill      context.Context // git is killed when this context is done
 	DryRun    bool
 }
@@ -50,12 +49,6 @@ type Settings struct {
 type Journal interface {
 	State() *flow.State
 	Record(event.Event) error
-}
-
-// Slots bounds the number of runs of this process that work at the same time.
-type Slots interface {
-	Acquire()
-	Release()
 }
 
 // Carrier makes the checkpoints of one run, if the board's settings ask for checkpoints.
@@ -183,13 +176,11 @@ func (c *Carrier) Save(entries []event.Entry) error {
 		return nil
 	}
 	point.Subject = fmt.Sprintf("%s: %s", c.Redactor.String(c.Board), subject)
-	c.Slots.Release()
 	err := c.store.Save(c.Kill, point)
 	if wasSignaled(err) && c.Kill.Err() == nil {
 		err = errors.Join(c.store.unlockRef(), c.store.Save(c.Kill, point))
 	}
 	c.err = explain(err)
-	c.Slots.Acquire()
 	c.pending = append(c.pending, c.takeEvents()...)
 	// A push takes seconds. Meanwhile a person or another board's agent might have changed a task,
 	// so the files have to be read again.

@@ -1,5 +1,5 @@
-// Package pool has what the boards of one command share, and the waits of a board for it: the seats
-// and the slots for the disk, the bill, the providers that refuse calls, the inboxes and the claims.
+// Package pool has what the boards of one command share, and the waits of a board for it: the seats,
+// the bill, the providers that refuse calls, the inboxes and the claims.
 package pool
 
 import (
@@ -20,7 +20,6 @@ import (
 
 // Pool is what the boards of one command share. It is safe for concurrent use.
 type Pool struct {
-	Slots  DiskSlots
 	Seats  *Seats
 	Mail   *inbox.Watcher
 	Crowd  *health.Crowd
@@ -35,7 +34,7 @@ type Pool struct {
 // guardian hold a lock file together with this process; nil: there is no guardian.
 func New(jobs int, maxCost int64, holdLock func(*os.File) (release func() error, err error)) *Pool {
 	return &Pool{
-		Slots: newDiskSlots(), Seats: newSeats(max(jobs, 1)), Mail: &inbox.Watcher{}, Crowd: &health.Crowd{},
+		Seats: newSeats(max(jobs, 1)), Mail: &inbox.Watcher{}, Crowd: &health.Crowd{},
 		Claims: claim.NewRegistry(claim.System{Hold: holdLock, IsAtWork: agent.IsAtWork, IsWithin: agent.IsWithin, End: agent.EndLeftovers}),
 		bill:   &bill{most: maxCost}, refused: newProviders(),
 	}

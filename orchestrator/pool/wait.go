@@ -96,7 +96,7 @@ func (m *Member) Wait(e event.ProviderWait) error {
 				said = now
 				m.Notice("it still " + e.Waits())
 			}
-			return m.pool.Slots.With(m.Journal.DrawState)
+			return m.Journal.DrawState()
 		})
 	})
 	if err != nil {
@@ -113,8 +113,6 @@ func (m *Member) CutWait() int64 { return m.cut }
 // rest gives up the seat of this board, so that another board can work, and calls the given
 // function. The board keeps its lock and its claims.
 func (m *Member) rest(wait func() error) error {
-	m.pool.Slots.Release()
-	defer m.pool.Slots.Acquire()
 	m.pool.Seats.Leave()
 	defer m.pool.Seats.ComeBack()
 	defer m.Workspace.Forget()

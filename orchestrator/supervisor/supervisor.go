@@ -35,7 +35,6 @@ type Turn struct {
 	Roster     Roster
 	Notice     func(text string) // gets warnings that are not events of the run
 	Redactor   *redact.Redactor
-	Slots      Slots
 	Stop       context.Context // when it is done, agents are asked to end
 	Kill       context.Context // when it is done, agents are killed
 }
@@ -59,12 +58,6 @@ type Journal interface {
 // Roster finds the program that plays the supervisor.
 type Roster interface {
 	ReadOnlyPlayer(role string) (*roster.Player, error)
-}
-
-// Slots bounds the number of runs of this process that work at the same time.
-type Slots interface {
-	Acquire()
-	Release()
 }
 
 // Supervisor is the supervisor of a run. If Turn.Settings is nil, the run has no supervisor, and

@@ -100,9 +100,7 @@ func (s *Supervisor) ask(request string) (approved bool, err error) {
 	hurry, cancel := context.WithCancel(s.Kill)
 	defer cancel()
 	defer context.AfterFunc(s.Stop, cancel)() // Ctrl-C ends the wait for the answer
-	s.Slots.Release()
 	said, err := s.program.Ask(hurry, message, s.AckTimeout, attempt.Sinks{Redactor: s.Redactor})
-	s.Slots.Acquire()
 	var answer shutdown
 	return json.Unmarshal([]byte(said),
 		&answer) == nil && answer.Type == "shutdown_response" && answer.ID == request && answer.Approve, err
